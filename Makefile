@@ -1,0 +1,73 @@
+# The project's front door; the work is done by CMake (CMakePresets.json) and the scripts.
+#
+#     make                    build the release preset into build/release
+#     make run                build, train 8 queens, print the memory report
+#     make test               build and run every test
+#     make check-heavy        every test under address and undefined-behaviour sanitizers, all validity checks on
+#     make check-threads      unit and model tests under the thread sanitizer
+#     make check-clang        every test, built by clang
+#     make check-hostile      only the sweeps that make the nth allocation fail
+#     make bench              build and run the measurements, against PyTorch where they say so
+#     make fuzz               mutate the example and golden programs for FUZZ_SECONDS (60) under the sanitizers
+#     make format             clang-format over all C files
+#     make install PREFIX=…   header, libraries, command, pkg-config file, CMake package (default /usr/local)
+#     make clean              remove build/
+#
+# PRESET=release|debug|asan|tsan|clang chooses another build for build, run, test, check-hostile and install.
+PRESET ?= release
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+BUILD := build/$(PRESET)
+GROUPS_OF_clang := clang
+SETUP := scripts/setup.sh build
+
+.PHONY: all build setup run test check-heavy check-threads check-clang check-hostile bench fuzz format install clean
+.DEFAULT_GOAL := all
+all: build
+
+setup:
+	@$(SETUP) $(GROUPS_OF_$(PRESET))
+
+$(BUILD)/build.ninja: CMakePresets.json | setup
+	@cmake --preset $(PRESET)
+
+build: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD)
+
+run: build
+	@$(BUILD)/masu run examples/n_queens.tl --report
+
+test: build
+	@tests/run.sh --build $(BUILD)
+
+check-heavy:
+	@$(MAKE) --no-print-directory test PRESET=asan
+
+check-threads:
+	@$(MAKE) --no-print-directory build PRESET=tsan
+	@tests/run.sh --build build/tsan --only unit,model
+
+check-clang:
+	@$(MAKE) --no-print-directory test PRESET=clang
+
+check-hostile: build
+	@tests/run.sh --build $(BUILD) --only hostile
+
+bench:
+	@scripts/setup.sh build bench
+	@$(MAKE) --no-print-directory build PRESET=release
+	@scripts/bench.sh build/release
+
+fuzz:
+	@$(MAKE) --no-print-directory build PRESET=asan
+	@scripts/fuzz.sh build/asan/masu $(FUZZ_SECONDS)
+
+format:
+	@scripts/setup.sh build format
+	@find include src tests bench integrations -name '*.[ch]' 2>/dev/null | xargs clang-format -i
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build

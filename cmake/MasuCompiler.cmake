@@ -1,0 +1,41 @@
+# How every file of the project is compiled: dialect, warnings, include paths, sanitizers.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# abi.def has one text, beside the code that implements it; <masu/abi.h> includes it as <masu/abi.def>.
+set(MASU_GENERATED_INCLUDE ${CMAKE_BINARY_DIR}/include)
+if(EXISTS ${CMAKE_SOURCE_DIR}/src/runtime/abi.def)
+    configure_file(${CMAKE_SOURCE_DIR}/src/runtime/abi.def ${MASU_GENERATED_INCLUDE}/masu/abi.def COPYONLY)
+endif()
+
+add_library(masu_options INTERFACE)
+target_compile_options(masu_options INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes)
+target_compile_definitions(masu_options INTERFACE _GNU_SOURCE $<$<BOOL:${MASU_HEAVY}>:MASU_HEAVY=1>)
+target_link_libraries(masu_options INTERFACE Threads::Threads m)
+if(MASU_WERROR)
+    target_compile_options(masu_options INTERFACE -Werror)
+endif()
+if(MASU_SANITIZE)
+    target_compile_options(masu_options INTERFACE
+        -fsanitize=${MASU_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(masu_options INTERFACE -fsanitize=${MASU_SANITIZE})
+endif()
+
+# What is installed, and what only the project itself may include.
+add_library(masu_public_includes INTERFACE)
+target_include_directories(masu_public_includes INTERFACE
+    ${CMAKE_SOURCE_DIR}/include ${MASU_GENERATED_INCLUDE})
+add_library(masu_private_includes INTERFACE)
+target_include_directories(masu_private_includes INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_link_libraries(masu_private_includes INTERFACE masu_public_includes)

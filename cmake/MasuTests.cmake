@@ -1,0 +1,38 @@
+# Test programs, into build/<preset>/tests with the folders of the source tree. tests/run.sh finds and runs
+# them: one process each, with a timeout.
+#
+#     tests/unit/<layer>/test_*.c   one cmocka program each, linked to its layer; other .c files of that
+#                                   folder are helpers that each of its programs gets
+#     tests/model/test_*.c, tests/hostile/test_*.c   likewise, linked to everything that is built
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+add_custom_target(masu_tests)
+
+function(masu_test_folder folder)
+    file(GLOB_RECURSE programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/test_*.c)
+    file(GLOB_RECURSE helpers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.c)
+    list(FILTER helpers EXCLUDE REGEX "/test_[^/]*\\.c$")
+    string(MAKE_C_IDENTIFIER ${folder} prefix)
+    foreach(source IN LISTS programs)
+        cmake_path(GET source STEM stem)
+        set(target ${prefix}_${stem})
+        add_executable(${target} ${source} ${helpers})
+        target_link_libraries(${target} PRIVATE ${ARGN} PkgConfig::CMOCKA)
+        target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+        target_compile_definitions(${target} PRIVATE
+            MASU_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MASU_BUILD_DIR="${CMAKE_BINARY_DIR}")
+        set_target_properties(${target} PROPERTIES
+            OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
+        add_dependencies(masu_tests ${target})
+    endforeach()
+endfunction()
+
+set(top masu_allocators)
+foreach(layer base devices allocators runtime language)
+    if(TARGET masu_${layer})
+        masu_test_folder(unit/${layer} masu_${layer})
+        set(top masu_${layer})
+    endif()
+endforeach()
+masu_test_folder(model ${top})
+masu_test_folder(hostile ${top})

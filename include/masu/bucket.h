@@ -1,0 +1,137 @@
+/* bucket.h: the pool for blocks up to 16 KiB.
+ *
+ * Nine size classes in two tiers, each with a last-in first-out list threaded through the free blocks
+ * themselves; blocks are carved from slabs that come from a best-fit pool. A request above 16 KiB, or aligned
+ * more strictly than its class, bypasses to that same best-fit pool: a bypass is not a miss.
+ *
+ *     small   64 128 256 512 1024
+ *     medium  2048 4096 8192 16384
+ *
+ * Waste: a request of s bytes takes max(64, the next power of two >= s): less than s above 32 bytes, so under
+ * 50 % of the block; at most 64 - s below (60 bytes for a 4-byte scalar).
+ *
+ *     live_block_bytes + cached_bytes = slab_bytes        hits + misses + bypasses = allocations
+ *     cached_bytes <= max_cached_bytes  after every call
+ *
+ * Thread safety: with thread_safe any function may be called from any thread, except create and destroy. Without
+ * it one thread at a time. Cost: alloc and free O(1), a few instructions; a miss costs one best-fit call.
+ *
+ * Free is sized: the caller gives the size it asked for. In checked mode size, block border, ownership and
+ * liveness are verified on every call; otherwise a wrong size that belongs to another class puts the block into
+ * that class's list, as in any sized allocator, and only an immediate double free is caught.
+ */
+#ifndef MASU_BUCKET_H
+#define MASU_BUCKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <masu/bestfit.h>
+#include <masu/device.h>
+#include <masu/export.h>
+#include <masu/status.h>
+#include <masu/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct masu_bucket masu_bucket;
+
+enum {
+    MASU_BUCKET_MIN_BYTES = 64,
+    MASU_BUCKET_MAX_BYTES = 16384,
+    MASU_BUCKET_CLASS_COUNT = 9,
+    MASU_BUCKET_SMALL_CLASSES = 5
+};
+
+typedef struct masu_bucket_config {
+    masu_bestfit *backing;   /* borrowed; its device must allow host access */
+    masu_trace *trace;       /* borrowed, NULL: none */
+    size_t small_blocks;     /* ready in each small class after create, at least */
+    size_t medium_blocks;    /* and in each medium class */
+    size_t max_cached_bytes; /* free memory kept, at most */
+    bool checked;            /* verify every pointer and size that comes back */
+    bool thread_safe;
+} masu_bucket_config;
+
+typedef struct masu_bucket_class_stats {
+    size_t block_bytes;
+    uint64_t allocations;
+    uint64_t frees;
+    uint64_t misses;
+    uint64_t live_blocks;   /* allocations - frees */
+    uint64_t cached_blocks; /* in the list or not yet carved */
+} masu_bucket_class_stats;
+
+typedef struct masu_bucket_stats {
+    uint64_t allocations; /* successful ones; bytes 0 is not counted */
+    uint64_t frees;
+    uint64_t hits;             /* served from a list or a slab at hand */
+    uint64_t misses;           /* needed a new slab */
+    uint64_t bypasses;         /* went straight to the best-fit pool */
+    uint64_t live_bytes;       /* as requested, without bypasses */
+    uint64_t peak_live_bytes;  /* of live_bytes */
+    uint64_t live_block_bytes; /* as spent */
+    uint64_t cached_bytes;
+    uint64_t peak_cached_bytes;
+    uint64_t slab_bytes;
+    uint64_t slabs;
+    uint64_t live_blocks;        /* without bypasses */
+    uint64_t bypass_live_blocks; /* and with them: live_blocks + bypass_live_blocks */
+    masu_bucket_class_stats classes[MASU_BUCKET_CLASS_COUNT];
+} masu_bucket_stats;
+
+/* The defaults of seed 002: 16 and 8 blocks, 16 MiB cached; thread-safe; checked in builds with MASU_HEAVY. */
+MASU_API masu_bucket_config masu_bucket_config_default(masu_bestfit *backing);
+
+/* MASU_ERR_INVALID_ARGUMENT, MASU_ERR_UNSUPPORTED (memory that the processor cannot write),
+ * MASU_ERR_OUT_OF_MEMORY, or what the backing pool said. Touches no page. */
+MASU_API masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **out);
+
+/* Returns every slab and destroys the pool in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when blocks
+ * were live (their slabs go back all the same). */
+MASU_API masu_status masu_bucket_destroy(masu_bucket *pool);
+
+/* A block of at least bytes at a multiple of alignment (0: 64). bytes 0: *out = NULL, MASU_OK, not counted. The
+ * caller owns the block. On failure *out is NULL and nothing has changed: MASU_ERR_INVALID_ARGUMENT (alignment
+ * not a power of two), MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, or what the device said. */
+MASU_API masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
+
+/* Takes the block back; bytes as at its allocation. ptr NULL: MASU_OK. Statuses, each leaving the pool as it
+ * was: MASU_ERR_DOUBLE_FREE, and in checked mode MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
+ * MASU_ERR_SIZE_MISMATCH (another class), MASU_ERR_STALE_POOL. */
+MASU_API masu_status masu_bucket_free(masu_bucket *pool, void *ptr, size_t bytes);
+
+/* The same without knowing the size: the slab that holds ptr tells the class, O(1). live_bytes cannot know what
+ * was requested and counts the whole block as requested, so use sized and unsized free of one block
+ * consistently where live_bytes matters. */
+MASU_API masu_status masu_bucket_free_unsized(masu_bucket *pool, void *ptr);
+
+/* Gives free blocks back to the backing pool until at most keep_bytes are cached; largest classes first. Returns
+ * memory also from slabs that still hold live blocks. MASU_ERR_OUT_OF_MEMORY when metadata for the split
+ * could not be had: then less was returned, and the pool is whole. */
+MASU_API masu_status masu_bucket_trim(masu_bucket *pool, size_t keep_bytes);
+
+/* Trim to 0: nothing is cached afterwards. */
+MASU_API masu_status masu_bucket_clear(masu_bucket *pool);
+
+/* Lowers or raises the cap, trimming at once when it is exceeded. */
+MASU_API masu_status masu_bucket_set_max_cached(masu_bucket *pool, size_t max_cached_bytes);
+
+MASU_API void masu_bucket_get_stats(masu_bucket *pool, masu_bucket_stats *out);
+/* Counters and peaks start again from now; what is live and cached stays counted. */
+MASU_API void masu_bucket_reset_stats(masu_bucket *pool);
+
+/* The number under which the pool's events appear in the trace. */
+MASU_API uint32_t masu_bucket_number(const masu_bucket *pool);
+
+/* Checks every equation, O(n). */
+MASU_API bool masu_bucket_valid(masu_bucket *pool);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,105 @@
+/* heap.h: the one front. A request goes to the bucket pool (up to 16 KiB) or to the best-fit pool (above).
+ *
+ *     caller ─► heap ─┬─► buckets ──slabs──┐
+ *                     └────────────────────┴─► best fit ─► device
+ *
+ * Small requests never take a granule of the device, and nothing here comes from malloc but metadata.
+ *
+ * Thread safety: with thread_safe any function may be called from any thread, except create and destroy; one
+ * lock for the whole heap. Without it there is no lock and one thread at a time may be inside.
+ */
+#ifndef MASU_HEAP_H
+#define MASU_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <masu/bestfit.h>
+#include <masu/bucket.h>
+#include <masu/device.h>
+#include <masu/export.h>
+#include <masu/status.h>
+#include <masu/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct masu_heap masu_heap;
+
+typedef struct masu_heap_config {
+    masu_device *device; /* borrowed; NULL: the heap makes a host device of its own */
+    masu_trace *trace;   /* borrowed, NULL: none; the pools below emit into it */
+    bool thread_safe;
+    bool checked; /* verify every pointer and size that comes back */
+    /* bucket pool */
+    size_t small_blocks;
+    size_t medium_blocks;
+    size_t max_cached_bytes;
+    /* best-fit pool */
+    size_t pool_bytes;
+    size_t initial_bytes;
+    size_t min_remainder_bytes;
+    masu_pool_policy policy;
+} masu_heap_config;
+
+typedef struct masu_heap_stats {
+    uint64_t allocations; /* successful ones; bytes 0 is not counted */
+    uint64_t frees;
+    uint64_t failures;           /* requests refused */
+    uint64_t hits;               /* served without the level below: list, slab at hand, or free best-fit block */
+    uint64_t misses;             /* a slab or a device block had to be fetched: hits + misses = allocations */
+    uint64_t bypasses;           /* of all allocations, those too large for a bucket */
+    uint64_t device_allocations; /* device blocks ever taken */
+    uint64_t device_frees;
+    uint64_t live_bytes; /* as requested */
+    uint64_t live_blocks;
+    uint64_t peak_bytes;     /* of live_bytes */
+    uint64_t reserved_bytes; /* held from the device */
+    uint64_t peak_reserved_bytes;
+    uint64_t cached_bytes; /* free inside the bucket pool */
+    uint64_t free_bytes;   /* free inside the best-fit pool */
+    uint64_t slack_bytes;  /* lost to rounding in both: live + cached + free + slack = reserved */
+    uint64_t largest_free_bytes;
+    uint64_t metadata_bytes;
+} masu_heap_stats;
+
+/* 64 MiB device blocks of which only touched pages cost memory, 16 and 8 blocks, 16 MiB cached, reuse,
+ * thread-safe; checked in builds with MASU_HEAVY. */
+MASU_API masu_heap_config masu_heap_config_default(void);
+
+/* config NULL: defaults. MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OUT_OF_MEMORY, or what the device said. Touches no
+ * page of the pools. On a device without host access every request goes to the best-fit pool. */
+MASU_API masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out);
+
+/* Destroys in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when blocks were live (ask get_stats before:
+ * live_bytes, live_blocks), or MASU_ERR_DEVICE_FAILURE when the device refused memory that came back. */
+MASU_API masu_status masu_heap_destroy(masu_heap *heap);
+
+/* A block of at least bytes at a multiple of alignment (0: 64, which every block has). bytes 0: *out = NULL,
+ * MASU_OK, not counted. The caller owns the block. On failure *out is NULL and nothing has changed:
+ * MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, or what the device said. */
+MASU_API masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out);
+
+/* Takes the block back; bytes as requested. ptr NULL: MASU_OK. Statuses as of the pool that the block belongs
+ * to; nothing changes unless MASU_OK. */
+MASU_API masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes);
+
+/* A snapshot that adds up. */
+MASU_API void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out);
+/* Counters and peaks start again from now; what is live stays counted. */
+MASU_API void masu_heap_reset_stats(masu_heap *heap);
+
+/* Gives free memory back to the device until at most keep_bytes are reserved beyond what is live, as far as device
+ * blocks are wholly free. Under MASU_POOL_PERSISTENT nothing happens. */
+MASU_API masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes);
+
+/* Checks every equation of both pools, O(n). */
+MASU_API bool masu_heap_valid(const masu_heap *heap);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

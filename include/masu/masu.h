@@ -1,0 +1,16 @@
+/* masu.h: everything of the library part. Programs include this one. */
+#ifndef MASU_H
+#define MASU_H
+
+#include <masu/bestfit.h>
+#include <masu/bucket.h>
+#include <masu/check.h>
+#include <masu/device.h>
+#include <masu/export.h>
+#include <masu/heap.h>
+#include <masu/plan.h>
+#include <masu/status.h>
+#include <masu/trace.h>
+#include <masu/version.h>
+
+#endif

@@ -1,0 +1,190 @@
+/* arena.c: the bump arena. */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/meta.h"
+#include "base/size.h"
+
+enum { FIRST_BLOCK_BYTES = 4096, LARGEST_DOUBLING_BYTES = 1 << 20, LARGEST_ALIGNMENT = 4096 };
+
+/* used <= capacity; data[used..capacity) is free */
+struct masu__arena_block {
+    masu__arena_block *previous;
+    size_t capacity;
+    size_t used;
+    size_t padding; /* keeps data aligned to 16 */
+    unsigned char data[];
+};
+
+/* Where the next allocation would start in the block, or false when it does not fit. */
+static bool block_place(const masu__arena_block *block, size_t bytes, size_t alignment, size_t *out_start)
+{
+    uintptr_t free_at = (uintptr_t)block->data + block->used;
+    size_t start = (size_t)(masu__align_up_small(free_at, alignment) - (uintptr_t)block->data);
+    if (start > block->capacity || bytes > block->capacity - start)
+        return false;
+    *out_start = start;
+    return true;
+}
+
+static masu__arena_block *arena_add_block(masu__arena *arena, size_t bytes, size_t alignment)
+{
+    size_t wanted = arena->first_block_bytes ? arena->first_block_bytes : FIRST_BLOCK_BYTES;
+    if (arena->current)
+        wanted = masu__max(wanted, masu__min(2 * arena->current->capacity, LARGEST_DOUBLING_BYTES));
+    size_t needed, total;
+    if (!masu__add(bytes, alignment, &needed))
+        return NULL;
+    size_t capacity = masu__max(wanted, needed);
+    if (!masu__add(capacity, sizeof(masu__arena_block), &total))
+        return NULL;
+    masu__arena_block *block = masu__meta_alloc(total);
+    if (!block)
+        return NULL;
+    block->previous = arena->current;
+    block->capacity = capacity;
+    block->used = 0;
+    arena->current = block;
+    arena->reserved_bytes += total;
+    return block;
+}
+
+void *masu__arena_alloc(masu__arena *arena, size_t bytes, size_t alignment)
+{
+    MASU_DEBUG_ASSERT(masu__is_power_of_two(alignment) && alignment <= LARGEST_ALIGNMENT);
+    masu__arena_block *block = arena->current;
+    size_t start;
+    if (!block || !block_place(block, bytes, alignment, &start)) {
+        block = arena_add_block(arena, bytes, alignment);
+        if (!block)
+            return NULL;
+        bool fits = block_place(block, bytes, alignment, &start);
+        MASU_ASSERT(fits);
+    }
+    arena->used_bytes += start + bytes - block->used;
+    block->used = start + bytes;
+    return block->data + start;
+}
+
+void *masu__arena_calloc(masu__arena *arena, size_t count, size_t bytes, size_t alignment)
+{
+    size_t total;
+    if (!masu__mul(count, bytes, &total))
+        return NULL;
+    void *ptr = masu__arena_alloc(arena, total, alignment);
+    if (ptr)
+        memset(ptr, 0, total);
+    return ptr;
+}
+
+char *masu__arena_strndup(masu__arena *arena, const char *text, size_t length)
+{
+    size_t total;
+    if (!masu__add(length, 1, &total))
+        return NULL;
+    char *copy = masu__arena_alloc(arena, total, 1);
+    if (!copy)
+        return NULL;
+    if (length > 0)
+        memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+char *masu__arena_strdup(masu__arena *arena, const char *text)
+{
+    return masu__arena_strndup(arena, text, strlen(text));
+}
+
+char *masu__arena_printf(masu__arena *arena, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *text = length < 0 ? NULL : masu__arena_alloc(arena, (size_t)length + 1, 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+static bool arena_extend_last(masu__arena *arena, const void *old, size_t old_bytes, size_t new_bytes)
+{
+    masu__arena_block *block = arena->current;
+    if (!block || (const unsigned char *)old + old_bytes != block->data + block->used)
+        return false;
+    if (new_bytes - old_bytes > block->capacity - block->used)
+        return false;
+    block->used += new_bytes - old_bytes;
+    arena->used_bytes += new_bytes - old_bytes;
+    return true;
+}
+
+void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t new_count, size_t element_bytes,
+                       size_t alignment)
+{
+    MASU_DEBUG_ASSERT(new_count >= old_count);
+    size_t new_bytes;
+    if (!masu__mul(new_count, element_bytes, &new_bytes))
+        return NULL;
+    size_t old_bytes = old_count * element_bytes;
+    if (old && arena_extend_last(arena, old, old_bytes, new_bytes))
+        return old;
+    void *moved = masu__arena_alloc(arena, new_bytes, alignment);
+    if (moved && old_bytes > 0)
+        memcpy(moved, old, old_bytes);
+    return moved;
+}
+
+masu__arena_mark masu__arena_get_mark(const masu__arena *arena)
+{
+    masu__arena_block *block = arena->current;
+    return (masu__arena_mark){block, block ? block->used : 0, arena->used_bytes};
+}
+
+static void arena_drop_block(masu__arena *arena)
+{
+    masu__arena_block *block = arena->current;
+    size_t total = sizeof *block + block->capacity;
+    arena->current = block->previous;
+    arena->reserved_bytes -= total;
+    masu__meta_free(block, total);
+}
+
+void masu__arena_release(masu__arena *arena, masu__arena_mark mark)
+{
+    while (arena->current != mark.block) {
+        MASU_ASSERT(arena->current != NULL); /* the mark is of another arena, or was already released past */
+        arena_drop_block(arena);
+    }
+    if (mark.block) {
+        MASU_ASSERT(mark.used_in_block <= mark.block->used);
+        mark.block->used = mark.used_in_block;
+    }
+    arena->used_bytes = mark.used_bytes;
+    MASU_HEAVY_ASSERT(masu__arena_valid(arena));
+}
+
+void masu__arena_destroy(masu__arena *arena)
+{
+    masu__arena_release(arena, (masu__arena_mark){0});
+}
+
+bool masu__arena_valid(const masu__arena *arena)
+{
+    size_t used = 0, reserved = 0;
+    for (const masu__arena_block *block = arena->current; block; block = block->previous) {
+        if (block->used > block->capacity)
+            return false;
+        used += block->used;
+        reserved += sizeof *block + block->capacity;
+    }
+    return used == arena->used_bytes && reserved == arena->reserved_bytes;
+}

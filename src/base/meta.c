@@ -1,0 +1,125 @@
+/* meta.c: the only caller of malloc and free, and the counter that makes the nth request fail. */
+#include "base/meta.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/size.h"
+
+static _Atomic uint64_t live_bytes;
+static _Atomic uint64_t live_blocks;
+
+static _Atomic bool fault_armed;
+static _Atomic bool fault_repeats;
+static _Atomic bool fault_has_fired;
+static _Atomic uint64_t fault_nth;
+static _Atomic uint64_t fault_asked;
+
+static void count_alloc(size_t bytes)
+{
+    atomic_fetch_add_explicit(&live_bytes, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
+}
+
+static void count_free(size_t bytes)
+{
+    uint64_t before = atomic_fetch_sub_explicit(&live_bytes, bytes, memory_order_relaxed);
+    MASU_ASSERT(before >= bytes); /* a size given back differs from the size taken */
+    atomic_fetch_sub_explicit(&live_blocks, 1, memory_order_relaxed);
+}
+
+void *masu__meta_alloc(size_t bytes)
+{
+    MASU_DEBUG_ASSERT(bytes > 0);
+    if (masu__fault_hit())
+        return NULL;
+    void *ptr = malloc(bytes);
+    if (ptr)
+        count_alloc(bytes);
+    return ptr;
+}
+
+void *masu__meta_calloc(size_t count, size_t bytes)
+{
+    size_t total;
+    if (!masu__mul(count, bytes, &total) || masu__fault_hit())
+        return NULL;
+    MASU_DEBUG_ASSERT(total > 0);
+    void *ptr = calloc(1, total);
+    if (ptr)
+        count_alloc(total);
+    return ptr;
+}
+
+void *masu__meta_realloc(void *ptr, size_t old_bytes, size_t new_bytes)
+{
+    MASU_DEBUG_ASSERT(new_bytes > 0 && (ptr != NULL) == (old_bytes > 0));
+    if (masu__fault_hit())
+        return NULL;
+    void *moved = realloc(ptr, new_bytes);
+    if (!moved)
+        return NULL;
+    if (ptr)
+        count_free(old_bytes);
+    count_alloc(new_bytes);
+    return moved;
+}
+
+void masu__meta_free(void *ptr, size_t bytes)
+{
+    if (!ptr)
+        return;
+    count_free(bytes);
+    free(ptr);
+}
+
+uint64_t masu__meta_live_bytes(void)
+{
+    return atomic_load_explicit(&live_bytes, memory_order_relaxed);
+}
+
+uint64_t masu__meta_live_blocks(void)
+{
+    return atomic_load_explicit(&live_blocks, memory_order_relaxed);
+}
+
+void masu__fault_arm(uint64_t nth)
+{
+    masu__fault_arm_repeat(nth, false);
+}
+
+void masu__fault_arm_repeat(uint64_t nth, bool repeat)
+{
+    atomic_store(&fault_armed, false);
+    atomic_store(&fault_repeats, repeat);
+    atomic_store(&fault_has_fired, false);
+    atomic_store(&fault_nth, nth);
+    atomic_store(&fault_asked, 0);
+    atomic_store(&fault_armed, nth != 0);
+}
+
+uint64_t masu__fault_count(void)
+{
+    return atomic_load(&fault_asked);
+}
+
+bool masu__fault_fired(void)
+{
+    return atomic_load(&fault_has_fired);
+}
+
+static bool fault_count_one(void)
+{
+    uint64_t asked = atomic_fetch_add(&fault_asked, 1) + 1;
+    uint64_t nth = atomic_load(&fault_nth);
+    if (asked < nth || (asked > nth && !atomic_load(&fault_repeats)))
+        return false;
+    atomic_store(&fault_has_fired, true);
+    return true;
+}
+
+bool masu__fault_hit(void)
+{
+    return MASU_UNLIKELY(atomic_load_explicit(&fault_armed, memory_order_relaxed)) && fault_count_one();
+}

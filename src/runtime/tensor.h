@@ -1,0 +1,85 @@
+/* tensor.h: the tensor, its storage, and the head that every counted object shares. Private to the runtime.
+ *
+ *   tl_tensor ──► tl_storage ──► bytes in a pool
+ *      │   ▲          ▲
+ *      │   └ views    └ other tensors that share the bytes, values saved for backward
+ *      └──► tl_node (history) ──► nodes of the operands, saved values (tensors without history)
+ *
+ * History points from results to operands only, and saved values carry no history: no cycles, so counts
+ * suffice. Values are values: whoever writes into a storage with count > 1 copies it first.
+ *
+ * What must stay true (tl__tensor_valid checks it):
+ *     head.count >= 1, rank <= TL_MAX_RANK, elements = product of shape
+ *     elements == 0 or every reachable element lies inside [storage->data, storage->data + storage->bytes)
+ *     contiguous  ==  strides are those of row-major order
+ *     node == NULL for integers and bools
+ *     storage->count = tensors that point to it;   elements == 0 may have data == NULL
+ */
+#ifndef MASU_RUNTIME_TENSOR_H
+#define MASU_RUNTIME_TENSOR_H
+
+#include <masu/abi.h>
+#include <masu/status.h>
+
+typedef enum tl_kind { TL_TENSOR, TL_STRING, TL_VECTOR } tl_kind;
+
+struct tl_object {
+    uint32_t count;      /* strict reference count; the last release frees */
+    uint32_t registered; /* 1 + position in the dynamic registry, 0 when not registered */
+    uint8_t kind;        /* tl_kind */
+};
+
+typedef struct tl_storage {
+    uint32_t count;
+    size_t bytes; /* as requested; 0 bytes have no data */
+    void *data;
+} tl_storage;
+
+typedef struct tl_node tl_node; /* autograd.h */
+
+struct tl_tensor {
+    tl_object head;
+    uint8_t dtype; /* tl_dtype */
+    uint8_t rank;
+    bool contiguous;
+    tl_storage *storage;
+    void *data; /* first element, inside storage */
+    int64_t elements;
+    tl_node *node; /* history or leaf; NULL for plain data */
+    int64_t shape[TL_MAX_RANK];
+    int64_t stride[TL_MAX_RANK]; /* in elements */
+};
+
+static inline size_t tl__dtype_size(tl_dtype dtype) {
+    static const uint8_t sizes[TL_DTYPE_COUNT] = {4, 8, 8, 1};
+    return sizes[dtype];
+}
+
+/* Internal functions return a status and leave nothing behind on failure; the tl_* entry points raise.
+ * A failing function has described itself with tl__error(…), which returns the status it is given. */
+
+/* A fresh contiguous tensor of count 1, contents undefined; counts into the statistics. shape may be NULL for rank 0. */
+masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
+/* Same, zero-filled. */
+masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
+/* A new header over t's storage (count + 1 on the storage), without history. Shape, strides copied; the caller may change them
+ * and then calls tl__tensor_refresh. */
+masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out);
+/* Recomputes elements and contiguous from shape and stride. */
+void tl__tensor_refresh(tl_tensor *t);
+/* Gives t a storage of its own when it shares one or is not contiguous (copy on write). t must be uniquely owned. */
+masu_status tl__tensor_make_writable(tl_tensor *t);
+/* t as contiguous row-major data: t itself with one more count, or a fresh copy. No history. */
+masu_status tl__tensor_contiguous(tl_tensor *t, tl_tensor **out);
+/* t converted: itself with one more count when the dtype is right. No history on a converted copy. */
+masu_status tl__tensor_cast(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
+static inline void tl__tensor_retain(tl_tensor *t) { t->head.count++; } /* internal holds: not counted as retain_ops */
+void tl__tensor_drop(tl_tensor *t);                                     /* internal: NULL is fine; frees at zero, iteratively */
+bool tl__tensor_valid(const tl_tensor *t);
+void tl__storage_drop(tl_storage *s);
+
+/* ---- history (autograd.c): called by tensor.c when a header dies -------------------------------------------- */
+
+void tl__node_drop(tl_node *node); /* one hold less; frees the graph above without recursion */
+
+#endif
