@@ -10,7 +10,7 @@ shift
 found=0
 failed=0
 for program in "$build"/bench/*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
+    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
     found=$((found + 1))
     "$program" "$@" || {
         echo "bench: $program ended with status $?" >&2

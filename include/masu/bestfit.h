@@ -1,7 +1,8 @@
 /* bestfit.h: the pool for blocks above 16 KiB, over any device.
  *
  * Exact best fit: of the free blocks that can hold the request the smallest is taken, the lowest address among
- * equals, so the same calls give the same addresses relative to the pool. Freed blocks merge with both
+ * equals, so the same calls give the same addresses relative to the pool. (For alignments above 64 bytes the first 32
+ * candidates are tried in that order, then the smallest block that fits wherever it lies.) Freed blocks merge with both
  * neighbours at once, never across two device blocks. Not one byte of the device's memory is read or written:
  * all metadata stays on the host, so the pool serves memory that the processor cannot see.
  *
@@ -86,22 +87,23 @@ typedef bool (*masu_bestfit_visitor)(void *context, const masu_bestfit_block *bl
 /* The defaults of seed 000: 256 MiB blocks, one of them taken at once, remainder 256, reuse, thread-safe. */
 MASU_API masu_bestfit_config masu_bestfit_config_default(masu_device *device);
 
-/* MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OUT_OF_MEMORY, or what the device said to the initial block. */
+/* MASU_ERR_INVALID_ARGUMENT (also for a device with granules under 64 bytes), MASU_ERR_OUT_OF_MEMORY, or what the
+ * device said to the initial block. */
 MASU_API masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit **out);
 
 /* Gives everything back to the device and destroys the pool in any case; NULL is allowed. MASU_OK, or
  * MASU_ERR_LEAK when blocks were live, or MASU_ERR_DEVICE_FAILURE when the device refused a block. */
 MASU_API masu_status masu_bestfit_destroy(masu_bestfit *pool);
 
-/* A block of at least bytes at a multiple of alignment (0: the pool's own 64, or the device's if larger).
+/* A block of at least bytes at a multiple of alignment (0: 64, which every block has).
  * bytes 0: *out = NULL, MASU_OK, not counted. The caller owns the block. On failure *out is NULL and nothing
  * has changed: MASU_ERR_INVALID_ARGUMENT (alignment not a power of two), MASU_ERR_OVERFLOW,
  * MASU_ERR_OUT_OF_MEMORY, or what the device said. owner is any number that the leak report shall show. */
 MASU_API masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignment, uint64_t owner, void **out);
 
 /* Takes the block back. ptr NULL: MASU_OK. Otherwise ptr must be the address of a live block of this pool, else
- * nothing changes: MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER, MASU_ERR_DOUBLE_FREE (also after a
- * reset), MASU_ERR_STALE_POOL. */
+ * nothing changes: MASU_ERR_FOREIGN_POINTER (also for a block that a pool on top took), MASU_ERR_INTERIOR_POINTER, MASU_ERR_DOUBLE_FREE (also after a
+ * reset), and in builds with MASU_HEAVY MASU_ERR_STALE_POOL. */
 MASU_API masu_status masu_bestfit_free(masu_bestfit *pool, void *ptr);
 
 /* The same, and the requested size is checked: MASU_ERR_SIZE_MISMATCH. */

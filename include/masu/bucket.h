@@ -11,7 +11,7 @@
  * 50 % of the block; at most 64 - s below (60 bytes for a 4-byte scalar).
  *
  *     live_block_bytes + cached_bytes = slab_bytes        hits + misses + bypasses = allocations
- *     cached_bytes <= max_cached_bytes  after every call
+ *     cached_bytes <= max_cached_bytes  after every call (unless metadata for giving memory back ran out)
  *
  * Thread safety: with thread_safe any function may be called from any thread, except create and destroy. Without
  * it one thread at a time. Cost: alloc and free O(1), a few instructions; a miss costs one best-fit call.
@@ -53,6 +53,7 @@ typedef struct masu_bucket_config {
     size_t medium_blocks;    /* and in each medium class */
     size_t max_cached_bytes; /* free memory kept, at most */
     bool checked;            /* verify every pointer and size that comes back */
+    bool remember_sizes;     /* so that masu_bucket_free_unsized works; implied by checked */
     bool thread_safe;
 } masu_bucket_config;
 
@@ -71,15 +72,19 @@ typedef struct masu_bucket_stats {
     uint64_t hits;             /* served from a list or a slab at hand */
     uint64_t misses;           /* needed a new slab */
     uint64_t bypasses;         /* went straight to the best-fit pool */
-    uint64_t live_bytes;       /* as requested, without bypasses */
+    uint64_t live_bytes;       /* as requested, bypasses included */
     uint64_t peak_live_bytes;  /* of live_bytes */
-    uint64_t live_block_bytes; /* as spent */
+    uint64_t live_block_bytes; /* as spent, without bypasses */
     uint64_t cached_bytes;
     uint64_t peak_cached_bytes;
     uint64_t slab_bytes;
     uint64_t slabs;
     uint64_t live_blocks;        /* without bypasses */
-    uint64_t bypass_live_blocks; /* and with them: live_blocks + bypass_live_blocks */
+    uint64_t bypass_live_blocks; /* those that lie in the best-fit pool */
+    uint64_t bypass_live_bytes;  /* as requested */
+    uint64_t bypass_misses;      /* bypasses for which the best-fit pool had to ask the device */
+    uint64_t failures;           /* requests refused */
+    uint64_t metadata_bytes;
     masu_bucket_class_stats classes[MASU_BUCKET_CLASS_COUNT];
 } masu_bucket_stats;
 
@@ -101,12 +106,11 @@ MASU_API masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t a
 
 /* Takes the block back; bytes as at its allocation. ptr NULL: MASU_OK. Statuses, each leaving the pool as it
  * was: MASU_ERR_DOUBLE_FREE, and in checked mode MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
- * MASU_ERR_SIZE_MISMATCH (another class), MASU_ERR_STALE_POOL. */
+ * MASU_ERR_SIZE_MISMATCH, and MASU_ERR_STALE_POOL in builds with MASU_HEAVY. */
 MASU_API masu_status masu_bucket_free(masu_bucket *pool, void *ptr, size_t bytes);
 
-/* The same without knowing the size: the slab that holds ptr tells the class, O(1). live_bytes cannot know what
- * was requested and counts the whole block as requested, so use sized and unsized free of one block
- * consistently where live_bytes matters. */
+/* The same without the size, which a pool with remember_sizes or checked knows. Otherwise MASU_ERR_UNSUPPORTED for a block of
+ * a size class; blocks that bypassed are taken back in any mode. O(1). */
 MASU_API masu_status masu_bucket_free_unsized(masu_bucket *pool, void *ptr);
 
 /* Gives free blocks back to the backing pool until at most keep_bytes are cached; largest classes first. Returns

@@ -55,7 +55,7 @@ typedef struct masu_device_stats {
 MASU_API masu_status masu_device_create_host(masu_device **out);
 
 /* Sizes only. Refuses with MASU_ERR_OUT_OF_MEMORY what exceeds capacity_bytes in all (0: no limit). Addresses
- * are never reused before 2^47 bytes have been handed out, start at 2^40 and must never be read or written. */
+ * start at 2^40, follow each other without gaps, are never handed out twice, and must never be read or written. */
 MASU_API masu_status masu_device_create_null(uint64_t capacity_bytes, masu_device **out);
 
 /* Wraps inner (borrowed, outlives the wrapper) and fails on demand, see masu_device_fail_at. */
@@ -65,8 +65,8 @@ MASU_API masu_status masu_device_create_faulty(masu_device *inner, masu_device *
  * later one fails too. nth 0 switches failing off. MASU_ERR_INVALID_ARGUMENT unless the device is faulty. */
 MASU_API masu_status masu_device_fail_at(masu_device *device, uint64_t nth, bool repeat);
 
-/* MASU_OK, or MASU_ERR_LEAK when memory was still out: then the device is destroyed and that memory given
- * back to the system (host) all the same. NULL is allowed. */
+/* Destroys the device in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when memory was still out: that memory
+ * stays what it is, for the device kept no list of it. */
 MASU_API masu_status masu_device_destroy(masu_device *device);
 
 /* Never fails. Any thread. */

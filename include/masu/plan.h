@@ -43,8 +43,8 @@ typedef struct masu_plan_result {
 
 /* Fills offsets[count] (the caller's) and *result. rows are borrowed. MASU_ERR_INVALID_ARGUMENT (upper <= lower,
  * alignment not a power of two; *bad_row says which, bad_row may be NULL), MASU_ERR_OVERFLOW (sizes add up beyond
- * 2^63), MASU_ERR_OUT_OF_MEMORY. On failure offsets and result are untouched. Cost: O(n log n + overlaps) time for each order
- * tried, O(n) memory. */
+ * 2^63), MASU_ERR_OUT_OF_MEMORY. On failure offsets and result are untouched. Cost: O(n²) steps of about a nanosecond for each
+ * of a dozen orders of placement, ended early when the bound is reached and cut short by a limit on the steps in all; O(n) memory. */
 MASU_API masu_status masu_plan_solve(const masu_plan_row *rows, size_t count, uint64_t *offsets, masu_plan_result *result,
                                      size_t *bad_row);
 

@@ -74,6 +74,24 @@ void masu__meta_free(void *ptr, size_t bytes)
     free(ptr);
 }
 
+#ifdef MASU_HEAVY
+enum { RETIRED_KEPT = 64 };
+static _Atomic(void *) retired[RETIRED_KEPT];
+static _Atomic size_t retired_next;
+
+void masu__meta_retire(void *ptr, size_t bytes)
+{
+    count_free(bytes);
+    size_t place = atomic_fetch_add(&retired_next, 1) % RETIRED_KEPT;
+    free(atomic_exchange(&retired[place], ptr));
+}
+#else
+void masu__meta_retire(void *ptr, size_t bytes)
+{
+    masu__meta_free(ptr, bytes);
+}
+#endif
+
 uint64_t masu__meta_live_bytes(void)
 {
     return atomic_load_explicit(&live_bytes, memory_order_relaxed);

@@ -27,6 +27,10 @@ void *masu__meta_realloc(void *ptr, size_t old_bytes, size_t new_bytes);
 /* bytes must be the size it was allocated with. NULL is allowed. */
 void masu__meta_free(void *ptr, size_t bytes);
 
+/* For handles of destroyed pools: counts as freed at once. With MASU_HEAVY the last 64 stay readable, so that a call on a
+ * destroyed pool finds its mark of death instead of somebody else's memory. */
+void masu__meta_retire(void *ptr, size_t bytes);
+
 uint64_t masu__meta_live_bytes(void);
 uint64_t masu__meta_live_blocks(void);
 

@@ -1,7 +1,7 @@
 /* rng.h: random numbers from a seed, the same on every machine.
  *
  * The generator is xoshiro256++ seeded through splitmix64. Normal deviates use the polar method with a logarithm
- * and square root of our own, in basic IEEE operations only, so that no C library's last bit shows.
+ * of our own, in operations that IEEE 754 rounds exactly, so that no C library's last bit shows.
  *
  * One thread at a time for each generator.
  */

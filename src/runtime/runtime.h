@@ -21,6 +21,7 @@ typedef struct tl_runtime_config {
     size_t frame_arena_bytes;   /* 0: 16 MiB of address space, touched as used */
     masu_device *device;        /* NULL: host */
     FILE *out;                  /* where print goes; NULL: stdout */
+    FILE *log;                  /* where tl_dump_gpu_pool_stats goes; NULL: stderr */
 } tl_runtime_config;
 
 enum { TL_ERROR_TEXT = 512, TL_ERROR_FRAMES = 64 };

@@ -11,7 +11,7 @@
  * What must stay true (tl__tensor_valid checks it):
  *     head.count >= 1, rank <= TL_MAX_RANK, elements = product of shape
  *     elements == 0 or every reachable element lies inside [storage->data, storage->data + storage->bytes)
- *     contiguous  ==  strides are those of row-major order
+ *     contiguous  ==  strides are those of row-major order, not looking at dimensions of length 1; true without elements
  *     node == NULL for integers and bools
  *     storage->count = tensors that point to it;   elements == 0 may have data == NULL
  */
@@ -31,7 +31,8 @@ struct tl_object {
 
 typedef struct tl_storage {
     uint32_t count;
-    size_t bytes; /* as requested; 0 bytes have no data */
+    uint32_t holders; /* scratch of tl__tensors_valid: 0 outside it */
+    size_t bytes; /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
     void *data;
 } tl_storage;
 

@@ -5,12 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include <masu/status.h>
+
 typedef struct source_file {
     const char *path; /* as the user wrote it */
     const char *text; /* length bytes and a terminating zero; owned by the program */
     size_t length;
     const uint32_t *line_starts; /* offset of the first byte of line i + 1 */
-    uint32_t line_count;
+    uint32_t line_count;         /* at least 1 */
 } source_file;
 
 typedef struct source_span {
@@ -24,6 +27,20 @@ typedef struct source_place {
     uint32_t column; /* from 1, in characters (UTF-8 sequences), tabs count one */
 } source_place;
 
+/* Copies path and text into the arena and finds the lines. Any bytes are a text. O(length).
+ * MASU_ERR_OUT_OF_MEMORY; MASU_ERR_LIMIT_REACHED for 2 GiB and more: offsets have 32 bits. */
+masu_status source_file_init(source_file *file, masu__arena *arena, const char *path, const char *text, size_t length);
+
+/* O(log lines + length of the line). Line 0 for a span without a file. */
 source_place source_place_of(source_span span);
+
+/* The line's text (line from 1), without its end; *length in bytes. */
+const char *source_line(const source_file *file, uint32_t line, uint32_t *length);
+
+static inline source_span source_span_make(const source_file *file, uint32_t offset, uint32_t length) {
+    return (source_span){file, offset, length};
+}
+/* From the start of a to the end of b; both in one file. */
+source_span source_span_join(source_span a, source_span b);
 
 #endif

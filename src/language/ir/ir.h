@@ -50,6 +50,11 @@ typedef enum ir_type {
 } ir_type;
 
 static inline bool ir_type_managed(ir_type t) { return t == IR_TENSOR || t == IR_OBJECT; }
+static inline bool ir_type_integer(ir_type t) { return t >= IR_I8 && t <= IR_U64; }
+static inline bool ir_type_signed(ir_type t) { return t >= IR_I8 && t <= IR_I64; }
+static inline bool ir_type_float(ir_type t) { return t == IR_F32 || t == IR_F64; }
+unsigned ir_type_bits(ir_type t); /* of plain types; bool 1, address and managed 64, none 0 */
+const char *ir_type_name(ir_type t);
 
 typedef uint32_t ir_value; /* index into ir_function.values; 0 is "no value" */
 
@@ -175,7 +180,7 @@ struct ir_instr {
 };
 
 struct ir_block {
-    uint32_t id;
+    uint32_t id; /* index in function->blocks */
     ir_function *function;
     ir_value *params;
     uint32_t param_count;
@@ -187,6 +192,7 @@ struct ir_block {
 
 struct ir_function {
     ir_module *module;
+    uint32_t id; /* index in module->functions */
     const char *name;      /* qualified, e.g. Model::forward */
     source_span span;
     ir_value *params;      /* leaves of the parameters in order */
@@ -199,6 +205,7 @@ struct ir_function {
     uint32_t block_count, block_capacity;
     bool is_kernel;
     uint32_t slot_count;   /* after `slots` */
+    uint32_t slot_bound;   /* after `slots`: lower bound, the most values that one raising instruction must find protected */
     const ir_function *specialised_from; /* NULL for the original */
     const char *ownership; /* after `ownership`: one letter a managed parameter, o owned, b borrowed; else NULL */
 };
@@ -225,7 +232,7 @@ typedef struct ir_site {
 } ir_site;
 
 struct ir_module {
-    base_arena *arena; /* everything in the module lives here; one free */
+    masu__arena *arena; /* everything in the module lives here; one free */
     ir_function **functions;
     uint32_t function_count, function_capacity;
     ir_kernel **kernels;
@@ -238,7 +245,7 @@ struct ir_module {
 
 /* ---- construction (ir/build.c). Failures of the arena are sticky in module->out_of_memory; then NULL/0 is returned. ---- */
 
-ir_module *ir_module_new(base_arena *arena);
+ir_module *ir_module_new(masu__arena *arena);
 ir_function *ir_function_new(ir_module *m, const char *name, source_span span);
 ir_value ir_function_add_param(ir_function *f, ir_type type, const char *name, source_span span);
 void ir_function_set_results(ir_function *f, const ir_type *types, uint32_t count);
@@ -260,9 +267,15 @@ void ir_add_target_arg(ir_instr *terminator, int which, ir_value arg);
 static inline ir_type ir_type_of(const ir_function *f, ir_value v) { return f->values[v].type; }
 int ir_target_count(const ir_instr *terminator); /* 0, 1, 2 */
 bool ir_is_terminator(ir_opcode op);
+const char *ir_opcode_name(ir_opcode op);
+const char *ir_math_name(ir_math math);
+/* Whether operand `index` of i gives one count away (of managed operands): ABI parameters declared OWN, calls by their
+ * owned mask, records, releases, arguments of ret. Arguments of jumps always do; they are no operands. */
+bool ir_consumes(const ir_instr *i, uint32_t index);
 bool ir_may_raise(const ir_instr *i); /* by opcode, ABI effects; calls always may */
 bool ir_const_int(const ir_function *f, ir_value v, int64_t *out); /* v is IR_CONST of an integer or bool type */
 void ir_remove_unreachable_blocks(ir_function *f);
+/* After it every edge from a block with two targets leads to a block with that one predecessor and carries no arguments. */
 void ir_split_critical_edges(ir_function *f);
 /* ABI operand i of an IR_ABI instruction: which parameter it is, list elements resolved; NULL when out of range. */
 const tl_abi_parameter *ir_abi_parameter(const ir_instr *i, uint32_t operand);
@@ -285,16 +298,21 @@ void ir_emit_branch(ir_builder *b, ir_value c, ir_block *yes, ir_block *no, sour
 void ir_emit_ret(ir_builder *b, const ir_value *values, uint32_t count, source_span span);
 ir_variable ir_variable_new(ir_builder *b, ir_type type, const char *name, source_span span);
 void ir_write(ir_builder *b, ir_variable v, ir_value value);
-ir_value ir_read(ir_builder *b, ir_variable v, source_span span); /* adds block parameters as needed; reading an unwritten variable yields a zero constant (plain) or 0 with *undefined noted (checker forbids it) */
+ir_value ir_read(ir_builder *b, ir_variable v, source_span span); /* adds block parameters as needed; an unwritten variable reads as the constant zero of its type, which for managed types ir_verify rejects unless the code is unreachable */
 void ir_seal(ir_builder *b, ir_block *block); /* all predecessors are known now */
 void ir_builder_finish(ir_builder *b);        /* every block sealed; removes trivial parameters and unreachable blocks */
 
 /* ---- printing and verification ----------------------------------------------------------------------------------- */
 
-void ir_print_function(const ir_function *f, base_buffer *out);
-void ir_print_module(const ir_module *m, base_buffer *out);
+void ir_print_instr(const ir_function *f, const ir_instr *i, masu__buffer *out); /* one line, without its end */
+void ir_print_function(const ir_function *f, masu__buffer *out);
+void ir_print_module(const ir_module *m, masu__buffer *out);
+/* Reads what ir_print_module wrote (ir/parse.c): value numbers, names, shapes, ownership and slots come back; spans and sites do not.
+ * The module lives in arena. NULL on an error, which is described in `error` with its line. */
+ir_module *ir_parse_module(masu__arena *arena, const char *text, masu__buffer *error);
+
 typedef enum ir_phase { IR_PHASE_BUILT, IR_PHASE_OWNED, IR_PHASE_ROOTED } ir_phase;
 /* True when all invariants of the phase hold; otherwise writes one line a fault (function, block, instruction, what) to out. */
-bool ir_verify(const ir_module *m, ir_phase phase, base_buffer *out);
+bool ir_verify(const ir_module *m, ir_phase phase, masu__buffer *out);
 
 #endif

@@ -1,0 +1,189 @@
+/* bestfit_regions.c: the pool's dealings with its device: grow, trim, give back. */
+#include "allocators/bestfit_pool.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/meta.h"
+#include "base/size.h"
+
+/* Position of the first region with a base above address. */
+static size_t regions_above(const masu_bestfit *pool, uintptr_t address)
+{
+    size_t low = 0, high = pool->region_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pool->regions[middle]->base > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address)
+{
+    size_t position = regions_above(pool, address);
+    if (position == 0)
+        return NULL;
+    masu__region *region = pool->regions[position - 1];
+    return address - region->base < region->bytes ? region : NULL;
+}
+
+static bool regions_reserve(masu_bestfit *pool)
+{
+    if (pool->region_count < pool->region_capacity)
+        return true;
+    size_t capacity = masu__max(8, 2 * pool->region_capacity);
+    masu__region **regions = masu__meta_realloc(pool->regions, pool->region_capacity * sizeof *regions,
+                                                capacity * sizeof *regions);
+    if (!regions)
+        return false;
+    pool->regions = regions;
+    pool->region_capacity = capacity;
+    return true;
+}
+
+/* Everything has been reserved: cannot fail. */
+static void region_install(masu_bestfit *pool, masu__region *region)
+{
+    size_t position = regions_above(pool, region->base);
+    memmove(&pool->regions[position + 1], &pool->regions[position],
+            (pool->region_count - position) * sizeof *pool->regions);
+    pool->regions[position] = region;
+    pool->region_count++;
+
+    masu__block *block = masu__block_take(&pool->store);
+    block->address = region->base;
+    block->bytes = region->bytes;
+    block->region = region;
+    region->first = block;
+    masu__free_index_insert(&pool->index, block);
+
+    masu_bestfit_stats *stats = &pool->stats;
+    stats->device_allocations++;
+    stats->reserved_bytes += region->bytes;
+    if (stats->reserved_bytes > stats->peak_reserved_bytes)
+        stats->peak_reserved_bytes = stats->reserved_bytes;
+    if (masu__trace_wanted(pool->trace))
+        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_ADD, region->base, region->bytes, region->bytes, 0, 0);
+}
+
+/* First the growth that serves later requests too, then just what this one needs. */
+static masu_status region_fetch(masu_bestfit *pool, size_t needed, masu__region *region)
+{
+    size_t doubled = needed > SIZE_MAX / 2 ? needed : 2 * needed;
+    size_t target = masu__max(pool->pool_bytes, doubled);
+    void *base = NULL;
+    masu_status status = masu__device_alloc(pool->device, target, &base, &region->bytes);
+    if (status != MASU_OK && needed < target)
+        status = masu__device_alloc(pool->device, needed, &base, &region->bytes);
+    region->base = (uintptr_t)base;
+    return status;
+}
+
+masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment)
+{
+    size_t needed = bytes;
+    if (alignment > pool->device->info.alignment_bytes && !masu__add(bytes, alignment, &needed))
+        return MASU_ERR_OVERFLOW;
+    if (!regions_reserve(pool) || !masu__block_store_reserve(&pool->store, 3))
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu__region *region = masu__meta_calloc(1, sizeof *region);
+    if (!region)
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu_status status = region_fetch(pool, needed, region);
+    if (status != MASU_OK) {
+        masu__meta_free(region, sizeof *region);
+        return status;
+    }
+    region_install(pool, region);
+    return MASU_OK;
+}
+
+masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position)
+{
+    masu__region *region = pool->regions[position];
+    masu__block *block = region->first;
+    MASU_ASSERT(block->state == MASU__BLOCK_FREE && block->bytes == region->bytes);
+    masu_status status = masu__device_free(pool->device, (void *)region->base, region->bytes);
+    if (status != MASU_OK)
+        return MASU_ERR_DEVICE_FAILURE;
+    if (masu__trace_wanted(pool->trace))
+        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes, 0, 0);
+    masu__free_index_remove(&pool->index, block);
+    masu__block_put_back(&pool->store, block);
+    pool->stats.reserved_bytes -= region->bytes;
+    pool->stats.device_frees++;
+    pool->region_count--;
+    memmove(&pool->regions[position], &pool->regions[position + 1],
+            (pool->region_count - position) * sizeof *pool->regions);
+    masu__meta_free(region, sizeof *region);
+    return MASU_OK;
+}
+
+void masu__bestfit_make_whole(masu_bestfit *pool, masu__region *region)
+{
+    masu__block *block = region->first;
+    while (block->after)
+        masu__block_join_after(&pool->store, block);
+    masu__free_index_insert(&pool->index, block);
+}
+
+void masu_bestfit_reset(masu_bestfit *pool)
+{
+    if (!pool)
+        return;
+    masu__bestfit_lock(pool);
+    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    masu__address_map_clear(&pool->live);
+    masu__free_index_clear(&pool->index);
+    for (size_t i = 0; i < pool->region_count; i++)
+        masu__bestfit_make_whole(pool, pool->regions[i]);
+    masu_bestfit_stats *stats = &pool->stats;
+    stats->freed_bytes += stats->used_bytes;
+    stats->frees = stats->allocations;
+    stats->used_bytes = 0;
+    stats->slack_bytes = 0;
+    stats->peak_used_bytes = 0;
+    stats->peak_reserved_bytes = stats->reserved_bytes;
+    if (masu__trace_wanted(pool->trace))
+        masu__bestfit_emit(pool, MASU_EVENT_RESET, 0, 0, 0, 0, 0);
+    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    masu__bestfit_unlock(pool);
+}
+
+static bool region_wholly_free(const masu__region *region)
+{
+    return region->first->state == MASU__BLOCK_FREE && region->first->bytes == region->bytes;
+}
+
+static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes)
+{
+    masu_status result = MASU_OK;
+    for (size_t i = pool->region_count; i-- > 0;) {
+        const masu__region *region = pool->regions[i];
+        if (!region_wholly_free(region) || pool->stats.reserved_bytes - region->bytes < keep_bytes)
+            continue;
+        masu_status status = masu__bestfit_drop_region(pool, i);
+        if (status != MASU_OK)
+            result = status;
+    }
+    return result;
+}
+
+masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes)
+{
+    if (!pool)
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (pool->policy == MASU_POOL_PERSISTENT)
+        return MASU_OK;
+    masu__bestfit_lock(pool);
+    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    masu_status status = trim_regions(pool, keep_bytes);
+    masu__block_store_shrink(&pool->store);
+    masu__address_map_shrink(&pool->live);
+    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    masu__bestfit_unlock(pool);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* device.c: what all devices share: rounding, counting, and distrust of what a device hands out. */
+#include "devices/devices.h"
+
+#include "base/assert.h"
+#include "base/size.h"
+
+void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_device_info info)
+{
+    MASU_ASSERT(masu__is_power_of_two(info.alignment_bytes) && masu__is_power_of_two(info.granularity_bytes));
+    device->ops = ops;
+    device->info = info;
+    device->stats = (masu_device_stats){0};
+    pthread_mutex_init(&device->lock, NULL);
+}
+
+static void count_alloc(masu_device *device, size_t bytes)
+{
+    masu_device_stats *stats = &device->stats;
+    pthread_mutex_lock(&device->lock);
+    stats->alloc_calls++;
+    stats->allocated_bytes += bytes;
+    stats->live_bytes += bytes;
+    if (stats->live_bytes > stats->peak_bytes)
+        stats->peak_bytes = stats->live_bytes;
+    pthread_mutex_unlock(&device->lock);
+}
+
+static void count_free(masu_device *device, size_t bytes)
+{
+    masu_device_stats *stats = &device->stats;
+    pthread_mutex_lock(&device->lock);
+    MASU_ASSERT(stats->live_bytes >= bytes);
+    stats->free_calls++;
+    stats->freed_bytes += bytes;
+    stats->live_bytes -= bytes;
+    pthread_mutex_unlock(&device->lock);
+}
+
+static masu_status count_failure(masu_device *device, masu_status status)
+{
+    pthread_mutex_lock(&device->lock);
+    device->stats.failed_calls++;
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+masu_status masu__device_alloc(masu_device *device, size_t bytes, void **out, size_t *out_bytes)
+{
+    MASU_DEBUG_ASSERT(bytes > 0);
+    size_t rounded;
+    if (!masu__align_up(bytes, device->info.granularity_bytes, &rounded))
+        return count_failure(device, MASU_ERR_OVERFLOW);
+    void *ptr = NULL;
+    masu_status status = device->ops->alloc(device, rounded, &ptr);
+    if (status != MASU_OK)
+        return count_failure(device, status);
+    MASU_ASSERT(ptr != NULL && masu__is_aligned((uintptr_t)ptr, device->info.alignment_bytes));
+    count_alloc(device, rounded);
+    *out = ptr;
+    *out_bytes = rounded;
+    return MASU_OK;
+}
+
+masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes)
+{
+    MASU_DEBUG_ASSERT(ptr != NULL && masu__is_aligned(bytes, device->info.granularity_bytes));
+    masu_status status = device->ops->free(device, ptr, bytes);
+    if (status != MASU_OK)
+        return count_failure(device, status);
+    count_free(device, bytes);
+    return MASU_OK;
+}
+
+masu_status masu_device_destroy(masu_device *device)
+{
+    if (!device)
+        return MASU_OK;
+    masu_status status = device->stats.live_bytes == 0 ? MASU_OK : MASU_ERR_LEAK;
+    pthread_mutex_destroy(&device->lock);
+    device->ops->destroy(device);
+    return status;
+}
+
+void masu_device_get_info(const masu_device *device, masu_device_info *out)
+{
+    *out = device->info;
+}
+
+void masu_device_get_stats(const masu_device *device, masu_device_stats *out)
+{
+    masu_device *d = (masu_device *)device; /* the lock is the only thing that changes */
+    pthread_mutex_lock(&d->lock);
+    *out = d->stats;
+    pthread_mutex_unlock(&d->lock);
+}

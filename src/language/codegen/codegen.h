@@ -1,0 +1,32 @@
+/* codegen.h: IR to machine code in memory.
+ *
+ *     ir_module ─► LLVM module ─► optimised ─► object ─► linked into this process ─► entry point
+ *
+ * What is LLVM's stays in this folder. Modules, contexts and target machines are gone when codegen_compile returns:
+ * only the code and the linker's own small records remain, until codegen_destroy.
+ *
+ * Thread safety: one compilation belongs to one thread; LLVM's target is initialised once per process.
+ */
+#ifndef MASU_LANGUAGE_CODEGEN_H
+#define MASU_LANGUAGE_CODEGEN_H
+
+#include "base/buffer.h"
+#include "language/ir/ir.h"
+#include <masu/status.h>
+
+typedef struct codegen_code codegen_code;
+
+typedef struct codegen_options {
+    bool verify;        /* let LLVM check the module before it is optimised */
+    masu__buffer *dump; /* receives the LLVM module before optimisation; NULL: not wanted */
+} codegen_options;
+
+/* The module must be in IR_PHASE_ROOTED; only what main reaches is compiled. MASU_OK, MASU_ERR_OUT_OF_MEMORY, or
+ * MASU_ERR_INTERNAL with LLVM's words in `error`. *out is set on MASU_OK only; the caller destroys it. */
+masu_status codegen_compile(const ir_module *module, const codegen_options *options, masu__buffer *error,
+                            codegen_code **out);
+/* To be called inside tl_runtime_run. Valid until codegen_destroy. */
+void (*codegen_entry(const codegen_code *code))(void);
+void codegen_destroy(codegen_code *code); /* NULL is fine */
+
+#endif

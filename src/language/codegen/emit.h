@@ -1,0 +1,131 @@
+/* emit.h: what the files of this folder tell each other.
+ *
+ *     codegen    one LLVM module: types, declared runtime functions, the functions and kernels made so far
+ *     emit       one function of it being written: where each IR value and block went
+ *
+ * A function's first LLVM block, the prologue, has no counterpart in the IR: stack room and the frame are made there.
+ *
+ *     prologue: room, frame = tl_mem_function_enter(slots) ─► block 0 ─► …          ret: tl_mem_function_exit(frame)
+ *
+ * What must stay true: blocks are written in an order in which a definition comes before its uses (reverse
+ * postorder), and every parameter of a block is a phi made before any block is written.
+ */
+#ifndef MASU_LANGUAGE_CODEGEN_EMIT_H
+#define MASU_LANGUAGE_CODEGEN_EMIT_H
+
+#include <llvm-c/Core.h>
+
+#include "base/arena.h"
+#include "language/codegen/codegen.h"
+
+typedef struct codegen {
+    const ir_module *module;
+    masu__arena *arena; /* of this compilation */
+    LLVMContextRef context;
+    LLVMModuleRef llvm;
+    LLVMBuilderRef builder;
+    LLVMTypeRef none, i1, i8, i32, i64, f32, f64, ptr;
+    LLVMValueRef abi[TL_FN_COUNT];  /* NULL until first used */
+    LLVMTypeRef abi_type[TL_FN_COUNT];
+    LLVMValueRef *functions;        /* by ir_function.id; NULL until first called */
+    const ir_function **queue;      /* declared functions in order; written ones first */
+    uint32_t queue_count;
+    LLVMValueRef *plans;            /* tl_kernel constants, by index in module->kernels */
+    bool out_of_memory;
+} codegen;
+
+typedef struct emit {
+    codegen *cg;
+    const ir_function *f;
+    LLVMValueRef function;
+    LLVMValueRef *values;      /* by ir_value */
+    LLVMBasicBlockRef *starts; /* by block id; NULL: not reachable */
+    LLVMBasicBlockRef *ends;   /* where the block's terminator stands */
+    const ir_block **order;    /* reverse postorder */
+    uint32_t order_count;
+    LLVMBasicBlockRef prologue;
+    LLVMValueRef frame;        /* NULL: the function needs none */
+    LLVMValueRef destination;  /* several results go there; NULL otherwise */
+    LLVMValueRef list, cells;  /* stack room for operands of runtime calls, grown as needed */
+    uint32_t list_words, cell_words;
+    /* kernels only */
+    const ir_kernel *kernel;
+    LLVMValueRef captured, cell_array, out, grad_out, fault;
+    LLVMValueRef *data, *grad_in; /* by capture */
+} emit;
+
+/* ---- types.c ---------------------------------------------------------------------------------------------- */
+
+void codegen_types_init(codegen *cg);
+LLVMTypeRef codegen_type(const codegen *cg, ir_type type);
+LLVMTypeRef codegen_dtype(const codegen *cg, tl_dtype dtype); /* as it lies in memory: bool is a byte */
+LLVMTypeRef codegen_function_type(const codegen *cg, const ir_function *f);
+LLVMTypeRef codegen_results_type(const codegen *cg, const ir_function *f); /* what a destination points to */
+LLVMValueRef codegen_i64(const codegen *cg, int64_t v);
+/* The runtime function, declared on first use. */
+LLVMValueRef codegen_abi(codegen *cg, tl_abi_index index);
+void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where, const char *name);
+/* Private constant data; its address. */
+LLVMValueRef codegen_constant(const codegen *cg, const char *name, LLVMValueRef value);
+LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values, uint32_t count);
+
+/* ---- function.c -------------------------------------------------------------------------------------------- */
+
+LLVMValueRef codegen_declare(codegen *cg, const ir_function *f);
+void codegen_function(codegen *cg, const ir_function *f);
+/* Blocks, phis and instructions of e->f into e->function, whose prologue is open for the caller's own code before
+ * and is closed here. */
+bool emit_begin(emit *e, codegen *cg, const ir_function *f, LLVMValueRef function);
+void emit_body(emit *e);
+/* Stack room that lives as long as the function. */
+LLVMValueRef emit_room(emit *e, LLVMTypeRef type, const char *name);
+static inline LLVMValueRef emit_arg(const emit *e, const ir_instr *i, uint32_t index) {
+    return e->values[i->args[index]];
+}
+static inline ir_type emit_arg_type(const emit *e, const ir_instr *i, uint32_t index) {
+    return ir_type_of(e->f, i->args[index]);
+}
+static inline ir_type emit_result_type(const emit *e, const ir_instr *i) { return ir_type_of(e->f, i->result); }
+/* Address `bytes` behind base. */
+LLVMValueRef emit_offset(emit *e, LLVMValueRef base, int64_t bytes);
+void emit_site(emit *e, const ir_instr *i);
+LLVMBasicBlockRef emit_new_block(emit *e, const char *name);
+
+/* ---- arithmetic.c --------------------------------------------------------------------------------------------- */
+
+LLVMValueRef emit_arithmetic(emit *e, const ir_instr *i);
+LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads, unsigned overload_count,
+                            LLVMValueRef *args, unsigned arg_count);
+bool emit_type_signed(ir_type type);
+bool emit_type_float(ir_type type);
+
+/* ---- call.c ----------------------------------------------------------------------------------------------------- */
+
+LLVMValueRef emit_abi_call(emit *e, tl_abi_index index, LLVMValueRef *args, unsigned count);
+void emit_abi(emit *e, const ir_instr *i);
+void emit_call(emit *e, const ir_instr *i);
+void emit_comprehend(emit *e, const ir_instr *i);
+void emit_record(emit *e, const ir_instr *i);
+void emit_ownership(emit *e, const ir_instr *i);
+
+/* ---- kernel.c ---------------------------------------------------------------------------------------------------- */
+
+LLVMValueRef codegen_plan(codegen *cg, const ir_kernel *kernel);
+void emit_kernel(emit *e, const ir_instr *i);
+/* Leaves the kernel with a fault when `bad` holds. kind as in tl_fault. */
+void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound, uint32_t site);
+
+/* ---- jit.c ------------------------------------------------------------------------------------------------------- */
+
+#define CODEGEN_ENTRY_NAME "masu_main"
+
+typedef struct jit jit;
+
+/* Optimises the module and writes it as an object, still in memory. False: LLVM's words are in error. */
+bool jit_make_object(LLVMModuleRef module, LLVMMemoryBufferRef *object, masu__buffer *error);
+/* Links the object, consumed in any case, against the runtime functions in used[TL_FN_COUNT]. NULL on failure. */
+jit *jit_load(LLVMMemoryBufferRef object, const bool *used, masu__buffer *error);
+void (*jit_entry(const jit *j))(void);
+void jit_destroy(jit *j);
+
+#endif

@@ -1,0 +1,300 @@
+/* kernel.c: the two loops of a comprehension, and the constant tl_kernel that describes them to the runtime.
+ *
+ * Each is two functions. The outer has the signature of tl_kernel; it reads the addresses out of the views and hands them
+ * to the inner as parameters, where LLVM can be told what the caller promises: captured elements, cells and
+ * grad_out are only read, and out is nobody else's memory. So reads move out of loops and sums stay in registers.
+ *
+ *     forward(captured, cells, out, fault)                 ─► loops(captured, cells, out, fault, data…)
+ *     backward(captured, cells, grad_out, grad_in, fault)  ─► loops(captured, cells, grad_out, fault, data…, grad_in…)
+ *
+ * Element i, j of a view lies at data + i * stride[0] + j * stride[1]; of out, grad_out and grad_in in row-major order.
+ */
+#include "language/codegen/emit.h"
+
+enum { LOOPS_CAPTURED, LOOPS_CELLS, LOOPS_OUT, LOOPS_FAULT, LOOPS_DATA };
+
+/* ---- faults ---------------------------------------------------------------------------------------------------- */
+
+static void store_fault(emit *e, size_t offset, LLVMValueRef v) {
+    LLVMBuildStore(e->cg->builder, v, emit_offset(e, e->fault, (int64_t)offset));
+}
+
+void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound, uint32_t site) {
+    codegen *cg = e->cg;
+    LLVMBasicBlockRef fault = emit_new_block(e, "fault"), go_on = emit_new_block(e, "");
+    LLVMBuildCondBr(cg->builder, bad, fault, go_on);
+    LLVMPositionBuilderAtEnd(cg->builder, fault);
+    store_fault(e, offsetof(tl_fault, kind), codegen_i64(cg, kind));
+    store_fault(e, offsetof(tl_fault, value), value);
+    store_fault(e, offsetof(tl_fault, bound), bound);
+    store_fault(e, offsetof(tl_fault, site), codegen_i64(cg, site));
+    LLVMBuildRet(cg->builder, LLVMConstInt(cg->i1, 0, false));
+    LLVMPositionBuilderAtEnd(cg->builder, go_on);
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------------ */
+
+static LLVMValueRef view_number(emit *e, uint32_t capture, size_t member, uint32_t dim) {
+    int64_t offset = (int64_t)(capture * sizeof(tl_view) + member + dim * sizeof(int64_t));
+    return LLVMBuildLoad2(e->cg->builder, e->cg->i64, emit_offset(e, e->captured, offset), "");
+}
+
+static LLVMValueRef extent_of(emit *e, uint32_t capture, uint32_t dim) {
+    return view_number(e, capture, offsetof(tl_view, shape), dim);
+}
+
+/* Instructions without a site index where the lowering has proved them to be in range. */
+static void check_indices(emit *e, const ir_instr *i, uint32_t first, uint32_t capture) {
+    if (i->site == 0)
+        return;
+    for (uint32_t d = 0; first + d < i->arg_count; d++) {
+        LLVMValueRef index = emit_arg(e, i, first + d), extent = extent_of(e, capture, d);
+        LLVMValueRef bad = LLVMBuildICmp(e->cg->builder, LLVMIntUGE, index, extent, "");
+        emit_fault(e, bad, 1, index, extent, i->site);
+    }
+}
+
+static LLVMValueRef element(emit *e, LLVMValueRef base, tl_dtype dtype, LLVMValueRef offset) {
+    return LLVMBuildInBoundsGEP2(e->cg->builder, codegen_dtype(e->cg, dtype), base, &offset, 1, "");
+}
+
+static LLVMValueRef strided_offset(emit *e, const ir_instr *i, uint32_t first, uint32_t capture) {
+    LLVMBuilderRef builder = e->cg->builder;
+    LLVMValueRef offset = codegen_i64(e->cg, 0);
+    for (uint32_t d = 0; first + d < i->arg_count; d++) {
+        LLVMValueRef stride = view_number(e, capture, offsetof(tl_view, stride), d);
+        LLVMValueRef part = LLVMBuildNSWMul(builder, emit_arg(e, i, first + d), stride, "");
+        offset = LLVMBuildNSWAdd(builder, offset, part, "");
+    }
+    return offset;
+}
+
+/* Row-major; extent(d) is the length of dimension d. */
+static LLVMValueRef dense_offset(emit *e, const ir_instr *i, uint32_t first,
+                                 LLVMValueRef (*extent)(emit *, uint32_t, uint32_t), uint32_t capture) {
+    LLVMBuilderRef builder = e->cg->builder;
+    LLVMValueRef offset = codegen_i64(e->cg, 0);
+    for (uint32_t d = 0; first + d < i->arg_count; d++) {
+        if (d > 0)
+            offset = LLVMBuildNSWMul(builder, offset, extent(e, capture, d), "");
+        offset = LLVMBuildNSWAdd(builder, offset, emit_arg(e, i, first + d), "");
+    }
+    return offset;
+}
+
+static LLVMValueRef cell_word(emit *e, uint32_t cell) {
+    LLVMValueRef place = emit_offset(e, e->cell_array, 8 * (int64_t)cell);
+    return LLVMBuildLoad2(e->cg->builder, e->cg->i64, place, "");
+}
+
+static LLVMValueRef out_extent(emit *e, uint32_t unused, uint32_t dim) {
+    (void)unused;
+    return cell_word(e, dim);
+}
+
+/* ---- instructions -------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef emit_cell(emit *e, const ir_instr *i) {
+    LLVMBuilderRef builder = e->cg->builder;
+    LLVMValueRef word = cell_word(e, (uint32_t)i->imm.i);
+    ir_type type = emit_result_type(e, i);
+    if (emit_type_float(type))
+        return LLVMBuildFPCast(builder, LLVMBuildBitCast(builder, word, e->cg->f64, ""), codegen_type(e->cg, type), "");
+    return LLVMBuildIntCast2(builder, word, codegen_type(e->cg, type), true, "");
+}
+
+static LLVMValueRef emit_load(emit *e, LLVMValueRef place, tl_dtype dtype) {
+    LLVMBuilderRef builder = e->cg->builder;
+    LLVMValueRef v = LLVMBuildLoad2(builder, codegen_dtype(e->cg, dtype), place, "");
+    return dtype == TL_BOOL ? LLVMBuildICmp(builder, LLVMIntNE, v, LLVMConstNull(e->cg->i8), "") : v;
+}
+
+/* A sum in memory; of bools: whether any holds. */
+static void add_into(emit *e, LLVMValueRef place, tl_dtype dtype, LLVMValueRef v) {
+    LLVMBuilderRef builder = e->cg->builder;
+    LLVMValueRef old = LLVMBuildLoad2(builder, codegen_dtype(e->cg, dtype), place, ""), sum;
+    if (dtype == TL_BOOL)
+        sum = LLVMBuildOr(builder, old, LLVMBuildZExt(builder, v, e->cg->i8, ""), "");
+    else if (dtype == TL_I64)
+        sum = LLVMBuildAdd(builder, old, v, "");
+    else
+        sum = LLVMBuildFAdd(builder, old, v, "");
+    LLVMBuildStore(builder, sum, place);
+}
+
+static void emit_grad_add(emit *e, const ir_instr *i) {
+    codegen *cg = e->cg;
+    uint32_t capture = (uint32_t)i->imm.i;
+    LLVMBasicBlockRef wanted = emit_new_block(e, "wanted"), go_on = emit_new_block(e, "");
+    LLVMValueRef unwanted =
+        LLVMBuildICmp(cg->builder, LLVMIntEQ, e->grad_in[capture], LLVMConstPointerNull(cg->ptr), "");
+    LLVMBuildCondBr(cg->builder, unwanted, go_on, wanted);
+    LLVMPositionBuilderAtEnd(cg->builder, wanted);
+    check_indices(e, i, 1, capture);
+    LLVMValueRef offset = dense_offset(e, i, 1, extent_of, capture);
+    tl_dtype dtype = e->kernel->capture_dtype[capture];
+    add_into(e, element(e, e->grad_in[capture], dtype, offset), dtype, emit_arg(e, i, 0));
+    LLVMBuildBr(cg->builder, go_on);
+    LLVMPositionBuilderAtEnd(cg->builder, go_on);
+}
+
+void emit_kernel(emit *e, const ir_instr *i) {
+    const ir_kernel *kernel = e->kernel;
+    uint32_t n = (uint32_t)i->imm.i;
+    int64_t dim = 0;
+    switch (i->op) {
+    case IR_KERNEL_CELL:
+        e->values[i->result] = emit_cell(e, i);
+        break;
+    case IR_KERNEL_EXTENT:
+        ir_const_int(e->f, i->args[0], &dim);
+        e->values[i->result] = extent_of(e, n, (uint32_t)dim);
+        break;
+    case IR_KERNEL_LOAD:
+        check_indices(e, i, 0, n);
+        e->values[i->result] = emit_load(
+            e, element(e, e->data[n], kernel->capture_dtype[n], strided_offset(e, i, 0, n)), kernel->capture_dtype[n]);
+        break;
+    case IR_KERNEL_OUT_ADD:
+        add_into(e, element(e, e->out, kernel->dtype, dense_offset(e, i, 1, out_extent, 0)), kernel->dtype,
+                 emit_arg(e, i, 0));
+        break;
+    case IR_KERNEL_GRAD_OUT:
+        e->values[i->result] =
+            emit_load(e, element(e, e->grad_out, kernel->dtype, dense_offset(e, i, 0, out_extent, 0)), kernel->dtype);
+        break;
+    default:
+        emit_grad_add(e, i);
+        break;
+    }
+}
+
+/* ---- the inner function ------------------------------------------------------------------------------------------------ */
+
+static void promise(const codegen *cg, LLVMValueRef function, unsigned parameter, bool only_read) {
+    codegen_add_attribute(cg, function, parameter + 1, "noalias");
+    if (only_read)
+        codegen_add_attribute(cg, function, parameter + 1, "readonly");
+}
+
+static LLVMValueRef declare_loops(codegen *cg, const ir_kernel *kernel, bool backward) {
+    unsigned count = LOOPS_DATA + kernel->capture_count * (backward ? 2 : 1);
+    LLVMTypeRef *params = MASU_ARENA_ARRAY(cg->arena, LLVMTypeRef, count);
+    if (!params) {
+        cg->out_of_memory = true;
+        return NULL;
+    }
+    for (unsigned p = 0; p < count; p++)
+        params[p] = cg->ptr;
+    LLVMValueRef loops = LLVMAddFunction(cg->llvm, "loops", LLVMFunctionType(cg->i1, params, count, false));
+    LLVMSetLinkage(loops, LLVMInternalLinkage);
+    codegen_add_attribute(cg, loops, LLVMAttributeFunctionIndex, "nounwind");
+    promise(cg, loops, LOOPS_CAPTURED, true);
+    promise(cg, loops, LOOPS_CELLS, true);
+    promise(cg, loops, LOOPS_OUT, backward);
+    promise(cg, loops, LOOPS_FAULT, false);
+    for (uint32_t k = 0; k < kernel->capture_count; k++)
+        promise(cg, loops, LOOPS_DATA + k, true);
+    return loops;
+}
+
+static void write_loops(codegen *cg, const ir_kernel *kernel, bool backward, LLVMValueRef loops) {
+    uint32_t n = kernel->capture_count;
+    emit e = {.kernel = kernel};
+    e.data = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, 2 * n + 1);
+    if (!e.data || !emit_begin(&e, cg, backward ? kernel->backward : kernel->forward, loops)) {
+        cg->out_of_memory = true;
+        return;
+    }
+    e.captured = LLVMGetParam(loops, LOOPS_CAPTURED);
+    e.cell_array = LLVMGetParam(loops, LOOPS_CELLS);
+    e.out = e.grad_out = LLVMGetParam(loops, LOOPS_OUT);
+    e.fault = LLVMGetParam(loops, LOOPS_FAULT);
+    e.grad_in = e.data + n;
+    for (uint32_t k = 0; k < n * (backward ? 2 : 1); k++)
+        e.data[k] = LLVMGetParam(loops, LOOPS_DATA + k);
+    emit_body(&e);
+}
+
+/* ---- the outer function ---------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef write_outer(codegen *cg, const ir_kernel *kernel, bool backward) {
+    enum { CAPTURED, CELLS, OUT, GRAD_IN };
+    unsigned count = backward ? 5 : 4;
+    LLVMTypeRef params[] = {cg->ptr, cg->ptr, cg->ptr, cg->ptr, cg->ptr};
+    LLVMValueRef outer =
+        LLVMAddFunction(cg->llvm, kernel->name ? kernel->name : "kernel", LLVMFunctionType(cg->i1, params, count, false));
+    LLVMSetLinkage(outer, LLVMInternalLinkage);
+    codegen_add_attribute(cg, outer, LLVMAttributeFunctionIndex, "nounwind");
+    codegen_add_attribute(cg, outer, LLVMAttributeReturnIndex, "zeroext");
+    LLVMValueRef loops = declare_loops(cg, kernel, backward);
+    LLVMValueRef *args = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, LOOPS_DATA + 2 * kernel->capture_count);
+    if (!loops || !args) {
+        cg->out_of_memory = true;
+        return outer;
+    }
+    write_loops(cg, kernel, backward, loops);
+    emit e = {.cg = cg, .f = NULL, .function = outer};
+    LLVMPositionBuilderAtEnd(cg->builder, emit_new_block(&e, ""));
+    args[LOOPS_CAPTURED] = LLVMGetParam(outer, CAPTURED);
+    args[LOOPS_CELLS] = LLVMGetParam(outer, CELLS);
+    args[LOOPS_OUT] = LLVMGetParam(outer, OUT);
+    args[LOOPS_FAULT] = LLVMGetParam(outer, count - 1);
+    unsigned at = LOOPS_DATA;
+    for (uint32_t k = 0; k < kernel->capture_count; k++) {
+        int64_t offset = (int64_t)(k * sizeof(tl_view) + offsetof(tl_view, data));
+        args[at++] = LLVMBuildLoad2(cg->builder, cg->ptr, emit_offset(&e, args[LOOPS_CAPTURED], offset), "");
+    }
+    for (uint32_t k = 0; backward && k < kernel->capture_count; k++) {
+        LLVMValueRef place = emit_offset(&e, LLVMGetParam(outer, GRAD_IN), 8 * (int64_t)k);
+        args[at++] = LLVMBuildLoad2(cg->builder, cg->ptr, place, "");
+    }
+    LLVMTypeRef type = LLVMGlobalGetValueType(loops);
+    LLVMBuildRet(cg->builder, LLVMBuildCall2(cg->builder, type, loops, args, at, ""));
+    return outer;
+}
+
+/* ---- the plan ---------------------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef capture_numbers(codegen *cg, const ir_kernel *kernel, int64_t (*number)(const ir_kernel *, uint32_t)) {
+    int64_t *numbers = MASU_ARENA_ARRAY(cg->arena, int64_t, kernel->capture_count + 1);
+    if (!numbers) {
+        cg->out_of_memory = true;
+        return LLVMConstPointerNull(cg->ptr);
+    }
+    for (uint32_t k = 0; k < kernel->capture_count; k++)
+        numbers[k] = number(kernel, k);
+    return codegen_i64_array(cg, "captures", numbers, kernel->capture_count);
+}
+
+static int64_t dtype_of(const ir_kernel *kernel, uint32_t k) { return kernel->capture_dtype[k]; }
+static int64_t rank_of(const ir_kernel *kernel, uint32_t k) { return kernel->capture_rank[k]; }
+static int64_t need_of(const ir_kernel *kernel, uint32_t k) { return kernel->needs_value[k]; }
+
+static LLVMValueRef write_plan(codegen *cg, const ir_kernel *kernel) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(cg->builder);
+    LLVMValueRef fields[] = {
+        write_outer(cg, kernel, false),
+        kernel->backward ? write_outer(cg, kernel, true) : LLVMConstPointerNull(cg->ptr),
+        codegen_i64(cg, kernel->rank),
+        codegen_i64(cg, kernel->dtype),
+        codegen_i64(cg, kernel->cell_count),
+        codegen_i64(cg, kernel->capture_count),
+        capture_numbers(cg, kernel, dtype_of),
+        capture_numbers(cg, kernel, rank_of),
+        capture_numbers(cg, kernel, need_of),
+    };
+    _Static_assert(sizeof(tl_kernel) == sizeof fields / sizeof *fields * 8, "tl_kernel has other members");
+    LLVMPositionBuilderAtEnd(cg->builder, here);
+    LLVMValueRef value = LLVMConstStructInContext(cg->context, fields, sizeof fields / sizeof *fields, false);
+    return codegen_constant(cg, "plan", value);
+}
+
+LLVMValueRef codegen_plan(codegen *cg, const ir_kernel *kernel) {
+    uint32_t index = 0;
+    while (index < cg->module->kernel_count && cg->module->kernels[index] != kernel)
+        index++;
+    if (!cg->plans[index])
+        cg->plans[index] = write_plan(cg, kernel);
+    return cg->plans[index];
+}

@@ -1,0 +1,227 @@
+/* diagnostics.c: collecting and showing what is wrong with a program. */
+#include "language/front/diagnostics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A line longer than this is shown as the part around its span. */
+enum { LINE_SHOWN = 160, LINE_BEFORE = 60 };
+/* Longer messages are cut: names in a program have no bound. */
+enum { MESSAGE_SHOWN = 600 };
+
+void diagnostics_init(diagnostics *d, masu__arena *arena) {
+    *d = (diagnostics){.arena = arena, .limit = DIAGNOSTICS_LIMIT};
+}
+
+static const char *format_text(diagnostics *d, const char *format, va_list arguments) {
+    masu__buffer text = {0};
+    masu__buffer_vprintf(&text, format, arguments);
+    if (text.length > MESSAGE_SHOWN) {
+        size_t shown = MESSAGE_SHOWN;
+        while (shown > 0 && ((unsigned char)text.data[shown] & 0xC0) == 0x80) {
+            shown--;
+        }
+        masu__buffer_truncate(&text, shown);
+        masu__buffer_puts(&text, "...");
+    }
+    const char *copy = text.failed ? NULL : masu__arena_strdup(d->arena, masu__buffer_text(&text));
+    masu__buffer_destroy(&text);
+    if (copy == NULL) {
+        d->out_of_memory = true;
+    }
+    return copy;
+}
+
+static diagnostic *add(diagnostics *d, severity severity, source_span span, const char *format, va_list arguments) {
+    if (severity == SEVERITY_ERROR) {
+        d->error_count++;
+    }
+    if (d->count >= d->limit) {
+        d->dropped++;
+        return NULL;
+    }
+    const char *message = format_text(d, format, arguments);
+    diagnostic *entry = MASU_ARENA_NEW(d->arena, diagnostic);
+    if (message == NULL || entry == NULL) {
+        d->out_of_memory = true;
+        return NULL;
+    }
+    *entry = (diagnostic){.severity = severity, .span = span, .message = message, .sequence = d->count++};
+    if (d->last == NULL) {
+        d->first = entry;
+    } else {
+        d->last->next = entry;
+    }
+    d->last = entry;
+    return entry;
+}
+
+diagnostic *diagnostics_error(diagnostics *d, source_span span, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    diagnostic *entry = add(d, SEVERITY_ERROR, span, format, arguments);
+    va_end(arguments);
+    return entry;
+}
+
+diagnostic *diagnostics_warning(diagnostics *d, source_span span, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    diagnostic *entry = add(d, SEVERITY_WARNING, span, format, arguments);
+    va_end(arguments);
+    return entry;
+}
+
+void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...) {
+    if (to == NULL) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = format_text(d, format, arguments);
+    va_end(arguments);
+    diagnostic_note *note = MASU_ARENA_NEW(d->arena, diagnostic_note);
+    if (text == NULL || note == NULL) {
+        d->out_of_memory = true;
+        return;
+    }
+    *note = (diagnostic_note){.span = span, .text = text};
+    if (to->last_note == NULL) {
+        to->first_note = note;
+    } else {
+        to->last_note->next = note;
+    }
+    to->last_note = note;
+}
+
+/* ---- rendering ----------------------------------------------------------------------------------------- */
+
+/* Length of the character at text, 0 when the bytes are no UTF-8 or not to be shown. */
+static uint32_t shown_character(const char *text, uint32_t available) {
+    unsigned char first = (unsigned char)text[0];
+    if (first < 0x80) {
+        return (first >= 0x20 && first != 0x7F) || first == '\t' ? 1 : 0;
+    }
+    uint32_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xC2 ? 2 : 0;
+    if (length == 0 || first >= 0xF5 || length > available) {
+        return 0;
+    }
+    for (uint32_t i = 1; i < length; i++) {
+        if (((unsigned char)text[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+static uint32_t character_start(const char *line, uint32_t at) {
+    while (at > 0 && ((unsigned char)line[at] & 0xC0) == 0x80) {
+        at--;
+    }
+    return at;
+}
+
+/* The line and, below, blanks up to the span, then ^~~~ under it. */
+static void render_line(source_span span, uint32_t line_number, masu__buffer *out) {
+    uint32_t length;
+    const char *line = source_line(span.file, line_number, &length);
+    uint32_t from = span.offset - span.file->line_starts[line_number - 1];
+    from = from < length ? from : length;
+    uint32_t to = span.length < length - from ? from + span.length : length;
+    uint32_t start = length > LINE_SHOWN && from > LINE_BEFORE ? character_start(line, from - LINE_BEFORE) : 0;
+    uint32_t end = length - start > LINE_SHOWN ? character_start(line, start + LINE_SHOWN) : length;
+    masu__buffer under = {0};
+    if (start > 0) {
+        masu__buffer_puts(out, "...");
+        masu__buffer_puts(&under, "   ");
+    }
+    bool caret = false;
+    for (uint32_t at = start; at < end;) {
+        uint32_t step = shown_character(line + at, end - at);
+        if (step == 0) {
+            masu__buffer_puts(out, "\xEF\xBF\xBD"); /* the replacement character */
+            step = 1;
+        } else {
+            masu__buffer_append(out, line + at, step);
+        }
+        if (at + step > from && !caret) {
+            masu__buffer_putc(&under, '^');
+            caret = true;
+        } else if (caret && at < to) {
+            masu__buffer_putc(&under, '~');
+        } else if (!caret) {
+            masu__buffer_putc(&under, line[at] == '\t' ? '\t' : ' ');
+        }
+        at += step;
+    }
+    if (!caret) {
+        masu__buffer_putc(&under, '^');
+    }
+    masu__buffer_printf(out, "%s\n%s\n", end < length ? "..." : "", masu__buffer_text(&under));
+    out->failed |= under.failed;
+    masu__buffer_destroy(&under);
+}
+
+void diagnostic_render_entry(source_span span, const char *label, const char *message, masu__buffer *out) {
+    if (span.file == NULL) {
+        masu__buffer_printf(out, "%s: %s\n", label, message);
+        return;
+    }
+    source_place place = source_place_of(span);
+    masu__buffer_printf(out, "%s:%u:%u: %s: %s\n", span.file->path, place.line, place.column, label, message);
+    render_line(span, place.line, out);
+}
+
+static int compare(const void *left, const void *right) {
+    const diagnostic *a = *(const diagnostic *const *)left, *b = *(const diagnostic *const *)right;
+    if (a->span.file != b->span.file) {
+        if (a->span.file == NULL || b->span.file == NULL) {
+            return a->span.file == NULL ? 1 : -1;
+        }
+        return strcmp(a->span.file->path, b->span.file->path);
+    }
+    if (a->span.offset != b->span.offset) {
+        return a->span.offset < b->span.offset ? -1 : 1;
+    }
+    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+static bool same(const diagnostic *a, const diagnostic *b) {
+    return a->span.file == b->span.file && a->span.offset == b->span.offset && strcmp(a->message, b->message) == 0;
+}
+
+static void render_one(const diagnostic *entry, masu__buffer *out) {
+    const char *label = entry->severity == SEVERITY_ERROR ? "error" : "warning";
+    diagnostic_render_entry(entry->span, label, entry->message, out);
+    for (const diagnostic_note *note = entry->first_note; note != NULL; note = note->next) {
+        diagnostic_render_entry(note->span, "note", note->text, out);
+    }
+}
+
+void diagnostics_render(const diagnostics *d, masu__buffer *out) {
+    if (d->count == 0) {
+        return;
+    }
+    const diagnostic **sorted = MASU_ARENA_ARRAY(d->arena, const diagnostic *, d->count);
+    if (sorted == NULL) {
+        out->failed = true;
+        return;
+    }
+    uint32_t count = 0;
+    for (const diagnostic *entry = d->first; entry != NULL; entry = entry->next) {
+        sorted[count++] = entry;
+    }
+    qsort(sorted, count, sizeof *sorted, compare);
+    for (uint32_t i = 0; i < count; i++) {
+        bool repeated = false;
+        for (uint32_t j = i; j > 0 && !repeated && sorted[j - 1]->span.offset == sorted[i]->span.offset; j--) {
+            repeated = same(sorted[j - 1], sorted[i]);
+        }
+        if (!repeated) {
+            render_one(sorted[i], out);
+        }
+    }
+    if (d->dropped > 0) {
+        masu__buffer_printf(out, "note: %u more %s not shown\n", d->dropped, d->dropped == 1 ? "message is" : "messages are");
+    }
+}

@@ -1,0 +1,310 @@
+/* parser.c: tokens, messages, and finding the way back after a mistake. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "language/front/parser_private.h"
+
+/* ---- tokens -------------------------------------------------------------------------------------------- */
+
+token_kind parser_ahead(const parser *p, uint32_t ahead) {
+    uint32_t left = p->list.count - 1 - p->at;
+    return p->list.tokens[p->at + (ahead < left ? ahead : left)].kind;
+}
+
+bool parser_is_word(const parser *p, const char *word) {
+    const token *t = parser_token(p);
+    return t->kind == TOKEN_NAME && t->length == strlen(word) && memcmp(p->file->text + t->offset, word, t->length) == 0;
+}
+
+void parser_advance(parser *p) {
+    if (p->at + 1 < p->list.count) {
+        p->at++;
+    }
+}
+
+bool parser_accept(parser *p, token_kind kind) {
+    if (!parser_is(p, kind)) {
+        return false;
+    }
+    parser_advance(p);
+    return true;
+}
+
+bool parser_expect(parser *p, token_kind kind) {
+    if (parser_accept(p, kind)) {
+        return true;
+    }
+    parser_expected(p, token_text(kind));
+    return false;
+}
+
+bool parser_accept_first(parser *p, token_kind single) {
+    static const struct {
+        token_kind single, whole, rest;
+    } splits[] = {
+        {TOKEN_GREATER, TOKEN_SHR, TOKEN_GREATER},
+        {TOKEN_GREATER, TOKEN_GREATER_EQUAL, TOKEN_EQUAL},
+        {TOKEN_GREATER, TOKEN_SHR_EQUAL, TOKEN_GREATER_EQUAL},
+        {TOKEN_AND, TOKEN_AND_AND, TOKEN_AND},
+        {TOKEN_OR, TOKEN_OR_OR, TOKEN_OR},
+    };
+    if (parser_accept(p, single)) {
+        return true;
+    }
+    token *t = &p->list.tokens[p->at];
+    for (size_t i = 0; i < sizeof splits / sizeof splits[0]; i++) {
+        if (splits[i].single == single && splits[i].whole == t->kind) {
+            *t = (token){.kind = splits[i].rest, .offset = t->offset + 1, .length = t->length - 1};
+            return true;
+        }
+    }
+    return false;
+}
+
+source_span parser_span(const parser *p) {
+    const token *t = parser_token(p);
+    return source_span_make(p->file, t->offset, t->length);
+}
+
+static uint32_t end_before(const parser *p) {
+    if (p->at == 0) {
+        return 0;
+    }
+    const token *before = &p->list.tokens[p->at - 1];
+    return before->offset + before->length;
+}
+
+source_span parser_span_from(const parser *p, source_span start) {
+    uint32_t end = end_before(p);
+    return source_span_make(p->file, start.offset, end > start.offset ? end - start.offset : start.length);
+}
+
+bool parser_first_on_line(const parser *p) {
+    uint32_t from = end_before(p);
+    return memchr(p->file->text + from, '\n', parser_token(p)->offset - from) != NULL;
+}
+
+const char *parser_text(parser *p, const token *t) {
+    const char *copy = masu__arena_strndup(p->arena, p->file->text + t->offset, t->length);
+    if (copy == NULL) {
+        parser_out_of_memory(p);
+        return "";
+    }
+    return copy;
+}
+
+const char *parser_name(parser *p, source_span *span) {
+    if (!parser_is(p, TOKEN_NAME)) {
+        parser_expected(p, "a name");
+        return NULL;
+    }
+    *span = parser_span(p);
+    const char *name = parser_text(p, parser_token(p));
+    parser_advance(p);
+    return name;
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------ */
+
+diagnostic *parser_error(parser *p, source_span span, const char *format, ...) {
+    if (p->panic) {
+        return NULL;
+    }
+    p->panic = true;
+    masu__buffer text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    masu__buffer_vprintf(&text, format, arguments);
+    va_end(arguments);
+    diagnostic *d = diagnostics_error(p->diagnostics, span, "%s", masu__buffer_text(&text));
+    masu__buffer_destroy(&text);
+    return d;
+}
+
+void parser_note(parser *p, diagnostic *to, source_span span, const char *format, ...) {
+    if (to == NULL) {
+        return;
+    }
+    masu__buffer text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    masu__buffer_vprintf(&text, format, arguments);
+    va_end(arguments);
+    diagnostics_note(p->diagnostics, to, span, "%s", masu__buffer_text(&text));
+    masu__buffer_destroy(&text);
+}
+
+diagnostic *parser_expected(parser *p, const char *what) {
+    const token *t = parser_token(p);
+    bool punctuation = what[0] == '`';
+    source_span span = parser_span(p);
+    if (punctuation && p->at > 0 && (t->kind == TOKEN_END || parser_first_on_line(p))) {
+        span = source_span_make(p->file, end_before(p), 0); /* where it should have stood */
+    }
+    if (t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT || t->kind == TOKEN_LABEL) {
+        return parser_error(p, span, "expected %s, found `%.*s`", what, t->length > 80 ? 80 : (int)t->length,
+                            p->file->text + t->offset);
+    }
+    return parser_error(p, span, "expected %s, found %s", what, token_text(t->kind));
+}
+
+diagnostic *parser_refuse(parser *p, source_span span, const char *what) {
+    return parser_error(p, span, "masu does not accept %s", what);
+}
+
+static void stop(parser *p) { p->at = p->list.count - 1; }
+
+void parser_out_of_memory(parser *p) {
+    p->out_of_memory = true;
+    p->panic = true;
+    stop(p);
+}
+
+bool parser_enter(parser *p) {
+    p->depth++;
+    if (p->depth <= PARSER_NESTING_MAX) {
+        return true;
+    }
+    parser_error(p, parser_span(p), "this is nested more than %d levels deep", PARSER_NESTING_MAX);
+    stop(p);
+    return false;
+}
+
+/* ---- recovery ------------------------------------------------------------------------------------------ */
+
+static bool starts_statement(token_kind kind) {
+    switch (kind) {
+    case TOKEN_LET:
+    case TOKEN_FN:
+    case TOKEN_STRUCT:
+    case TOKEN_IMPL:
+    case TOKEN_PUB:
+    case TOKEN_CONST:
+    case TOKEN_IF:
+    case TOKEN_MATCH:
+    case TOKEN_WHILE:
+    case TOKEN_LOOP:
+    case TOKEN_FOR:
+    case TOKEN_RETURN:
+    case TOKEN_BREAK:
+    case TOKEN_CONTINUE: return true;
+    default: return false;
+    }
+}
+
+/* Brackets that are still open do not count, braces do: a forgotten `)` must not swallow the rest of the file. */
+void parser_synchronise(parser *p) {
+    uint32_t braces = 0;
+    for (; !parser_is(p, TOKEN_END); parser_advance(p)) {
+        token_kind kind = parser_kind(p);
+        if (braces == 0 && (kind == TOKEN_RIGHT_BRACE || (starts_statement(kind) && parser_first_on_line(p)))) {
+            break;
+        }
+        if (braces == 0 && kind == TOKEN_SEMICOLON) {
+            parser_advance(p);
+            break;
+        }
+        braces += kind == TOKEN_LEFT_BRACE;
+        braces -= kind == TOKEN_RIGHT_BRACE;
+    }
+    p->panic = p->out_of_memory;
+}
+
+void parser_synchronise_list(parser *p, token_kind close) {
+    if (!p->panic) {
+        return;
+    }
+    uint32_t depth = 0;
+    for (; !parser_is(p, TOKEN_END); parser_advance(p)) {
+        token_kind kind = parser_kind(p);
+        if (depth == 0 && (kind == TOKEN_COMMA || kind == close)) {
+            p->panic = p->out_of_memory;
+            return;
+        }
+        bool closes = kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
+        if (depth == 0 && (closes || kind == TOKEN_SEMICOLON || kind == TOKEN_FN || kind == TOKEN_STRUCT || kind == TOKEN_IMPL)) {
+            return; /* not this list's: the enclosing construct goes on */
+        }
+        depth += kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE;
+        depth -= closes;
+    }
+}
+
+void parser_skip_group(parser *p) {
+    uint32_t depth = 0;
+    do {
+        token_kind kind = parser_kind(p);
+        depth += kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE;
+        depth -= kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
+        parser_advance(p);
+    } while (depth > 0 && !parser_is(p, TOKEN_END));
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------------- */
+
+expr *parser_new(parser *p, expr_kind kind, source_span span) {
+    expr *e = MASU_ARENA_NEW(p->arena, expr);
+    if (e == NULL) {
+        parser_out_of_memory(p);
+        p->spare_expr = (expr){.kind = EXPR_ERROR};
+        return &p->spare_expr;
+    }
+    e->kind = kind;
+    e->span = span;
+    e->height = 1;
+    return e;
+}
+
+expr *parser_error_expr(parser *p) { return parser_new(p, EXPR_ERROR, parser_span(p)); }
+
+static void raise_height(expr *child, void *context) {
+    uint16_t *height = context;
+    if (child->height >= *height) {
+        *height = (uint16_t)(child->height + 1);
+    }
+}
+
+expr *parser_finish(parser *p, expr *e) {
+    e->span = parser_span_from(p, e->span);
+    if (p->out_of_memory) {
+        return e;
+    }
+    expr_each_child(e, raise_height, &e->height);
+    if (e->height > PARSER_HEIGHT_MAX) {
+        parser_error(p, e->span, "this expression is more than %d levels high", PARSER_HEIGHT_MAX);
+        stop(p);
+    }
+    return e;
+}
+
+binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind, bool is_mutable) {
+    binding *b = MASU_ARENA_NEW(p->arena, binding);
+    if (b == NULL) {
+        parser_out_of_memory(p);
+        return NULL;
+    }
+    *b = (binding){.name = name, .span = span, .kind = kind, .is_mutable = is_mutable};
+    return b;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------ */
+
+masu_status parse_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics, syntax_tree **out) {
+    parser p = {.file = file, .arena = arena, .diagnostics = diagnostics};
+    p.tree = MASU_ARENA_NEW(arena, syntax_tree);
+    if (p.tree == NULL) {
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    p.tree->arena = arena;
+    p.tree->file = file;
+    masu_status status = lex_source(file, arena, diagnostics, &p.list);
+    if (status != MASU_OK) {
+        return status;
+    }
+    parse_items(&p);
+    if (p.out_of_memory || diagnostics->out_of_memory) {
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    *out = p.tree;
+    return MASU_OK;
+}

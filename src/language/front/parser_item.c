@@ -1,0 +1,410 @@
+/* parser_item.c: fn, struct, impl, const, and whatever else stands at the top level of a file. */
+#include <string.h>
+
+#include "language/front/parser_private.h"
+
+static void refuse_name(parser *p, const char *name) {
+    refused_name *refused = MASU_ARENA_NEW(p->arena, refused_name);
+    if (refused == NULL || name == NULL) {
+        return;
+    }
+    *refused = (refused_name){name, p->tree->refused};
+    p->tree->refused = refused;
+}
+
+/* To behind the `;` or the `{ … }` that ends the item. */
+static void skip_item(parser *p) {
+    while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_LEFT_BRACE) &&
+           !parser_is(p, TOKEN_RIGHT_BRACE)) {
+        parser_advance(p);
+    }
+    if (parser_is(p, TOKEN_LEFT_BRACE)) {
+        parser_skip_group(p);
+    } else {
+        parser_accept(p, TOKEN_SEMICOLON);
+    }
+    p->panic = p->out_of_memory;
+}
+
+/* `<T>` behind a declared name. */
+static bool refuse_generics(parser *p, const char *name) {
+    if (!parser_is(p, TOKEN_LESS)) {
+        return false;
+    }
+    source_span start = parser_span(p);
+    while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_LEFT_PAREN) &&
+           !parser_is(p, TOKEN_LEFT_BRACE)) {
+        parser_advance(p);
+    }
+    parser_accept(p, TOKEN_GREATER);
+    parser_refuse(p, parser_span_from(p, start), "generics: every type is written out");
+    refuse_name(p, name);
+    return true;
+}
+
+/* ---- functions ------------------------------------------------------------------------------------------ */
+
+static binding *parse_self(parser *p, bool is_mutable, source_span start) {
+    parser_advance(p);
+    binding *self = parser_new_binding(p, "self", parser_span_from(p, start), BINDING_SELF, is_mutable);
+    if (parser_accept(p, TOKEN_COLON)) {
+        parse_type(p);
+    }
+    return self;
+}
+
+static binding *parse_parameter(parser *p, bool first, bool in_impl) {
+    source_span start = parser_span(p), span;
+    bool reference = parser_accept_first(p, TOKEN_AND);
+    bool is_mutable = parser_accept(p, TOKEN_MUT);
+    if (parser_is(p, TOKEN_SELF)) {
+        if (!first || !in_impl) {
+            parser_error(p, parser_span(p), in_impl ? "`self` is the first parameter" : "`self` belongs into an `impl` block");
+        }
+        return parse_self(p, is_mutable, start);
+    }
+    if (reference) {
+        parser_expected(p, "a name");
+        return NULL;
+    }
+    const char *name = parser_name(p, &span);
+    if (name == NULL) {
+        return NULL;
+    }
+    binding *parameter = parser_new_binding(p, name, span, BINDING_PARAMETER, is_mutable);
+    if (!parser_is(p, TOKEN_COLON)) {
+        parser_error(p, span, "parameter `%s` needs a type: `%s: T`", name, name);
+        return NULL;
+    }
+    parser_advance(p);
+    type_expr *annotation = parse_type(p);
+    if (parameter != NULL) {
+        parameter->annotation = annotation;
+    }
+    return parameter;
+}
+
+static void parse_parameters(parser *p, function_item *f, bool in_impl) {
+    uint32_t capacity = 0;
+    bool first = true;
+    if (!parser_expect(p, TOKEN_LEFT_PAREN)) {
+        return;
+    }
+    while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END)) {
+        binding *parameter = parse_parameter(p, first, in_impl);
+        if (parameter != NULL) {
+            f->has_self |= parameter->kind == BINDING_SELF && first;
+            PARSER_PUSH(p, f->parameters, f->parameter_count, capacity, parameter);
+        }
+        first = false;
+        parser_synchronise_list(p, TOKEN_RIGHT_PAREN);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_PAREN);
+}
+
+static void add_function(parser *p, function_item *f) {
+    f->index = p->tree->function_count;
+    PARSER_PUSH(p, p->tree->functions, p->tree->function_count, p->tree->function_capacity, f);
+}
+
+/* Between the parameters and the body. */
+static void parse_result(parser *p, function_item *f) {
+    if (parser_accept(p, TOKEN_ARROW)) {
+        f->result_annotation = parse_type(p);
+    }
+    if (parser_is_word(p, "where")) {
+        parser_refuse(p, parser_span(p), "`where` clauses");
+    }
+    if (p->panic) { /* the body is good all the same */
+        while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_SEMICOLON) &&
+               !parser_is(p, TOKEN_FN) && !parser_is(p, TOKEN_END)) {
+            parser_advance(p);
+        }
+        p->panic = p->out_of_memory;
+    }
+}
+
+static void parse_function(parser *p, const char *owner, source_span owner_span) {
+    parser_advance(p);
+    source_span span;
+    const char *name = parser_name(p, &span);
+    function_item *f = MASU_ARENA_NEW(p->arena, function_item);
+    if (name == NULL || f == NULL || refuse_generics(p, owner == NULL ? name : NULL)) {
+        skip_item(p);
+        return;
+    }
+    *f = (function_item){.name = name, .qualified = name, .span = span, .owner_name = owner, .owner_span = owner_span};
+    if (owner != NULL) {
+        f->qualified = masu__arena_printf(p->arena, "%s::%s", owner, name);
+        if (f->qualified == NULL) {
+            parser_out_of_memory(p);
+            return;
+        }
+    }
+    parse_parameters(p, f, owner != NULL);
+    parse_result(p, f);
+    if (!parser_is(p, TOKEN_LEFT_BRACE)) {
+        parser_expected(p, "`{`");
+        refuse_name(p, owner == NULL ? name : NULL);
+        parser_synchronise(p);
+        return;
+    }
+    f->body = parse_block(p);
+    add_function(p, f);
+}
+
+/* ---- structs --------------------------------------------------------------------------------------------- */
+
+static void parse_fields(parser *p, struct_item *s, token_kind close) {
+    uint32_t capacity = 0;
+    while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
+        struct_field field = {.span = parser_span(p)};
+        if (parser_accept(p, TOKEN_PUB) && parser_is(p, TOKEN_LEFT_PAREN)) {
+            parser_skip_group(p);
+        }
+        if (s->positional) {
+            field.name = masu__arena_printf(p->arena, "%u", s->field_count);
+        } else {
+            field.name = parser_name(p, &field.span);
+            parser_expect(p, TOKEN_COLON);
+        }
+        field.annotation = parse_type(p);
+        if (!p->panic && field.name != NULL) {
+            PARSER_PUSH(p, s->fields, s->field_count, capacity, field);
+        }
+        parser_synchronise_list(p, close);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, close);
+}
+
+static void parse_struct(parser *p) {
+    parser_advance(p);
+    source_span span;
+    const char *name = parser_name(p, &span);
+    struct_item *s = MASU_ARENA_NEW(p->arena, struct_item);
+    if (name == NULL || s == NULL || refuse_generics(p, name)) {
+        skip_item(p);
+        return;
+    }
+    *s = (struct_item){.name = name, .span = span, .index = p->tree->struct_count};
+    PARSER_PUSH(p, p->tree->structs, p->tree->struct_count, p->tree->struct_capacity, s);
+    if (parser_accept(p, TOKEN_LEFT_BRACE)) {
+        parse_fields(p, s, TOKEN_RIGHT_BRACE);
+    } else if (parser_accept(p, TOKEN_LEFT_PAREN)) {
+        s->positional = true;
+        parse_fields(p, s, TOKEN_RIGHT_PAREN);
+        parser_accept(p, TOKEN_SEMICOLON);
+    } else if (!parser_accept(p, TOKEN_SEMICOLON)) {
+        parser_expected(p, "`{`");
+    }
+    if (p->panic) {
+        parser_synchronise(p);
+    }
+}
+
+/* ---- impl, const ------------------------------------------------------------------------------------------ */
+
+static void parse_methods(parser *p, const char *owner, source_span owner_span, source_span open) {
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        uint32_t before = p->at;
+        while (parser_accept(p, TOKEN_PUB)) {
+        }
+        if (parser_is(p, TOKEN_HASH) && parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
+            parser_advance(p);
+            parser_skip_group(p);
+        } else if (parser_is(p, TOKEN_FN)) {
+            parse_function(p, owner, owner_span);
+        } else if (parser_is(p, TOKEN_STRUCT) || parser_is(p, TOKEN_IMPL)) {
+            break; /* a `}` is missing */
+        } else {
+            parser_expected(p, "`fn`");
+            parser_synchronise(p);
+        }
+        if (p->at == before) {
+            parser_advance(p);
+        }
+    }
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+        parser_error(p, open, "this `{` is never closed");
+        p->panic = p->out_of_memory;
+    }
+}
+
+static void parse_impl(parser *p) {
+    source_span start = parser_span(p), span;
+    parser_advance(p);
+    if (refuse_generics(p, NULL)) {
+        skip_item(p);
+        return;
+    }
+    const char *owner = parser_name(p, &span);
+    if (owner == NULL) {
+        skip_item(p);
+        return;
+    }
+    if (parser_is(p, TOKEN_FOR)) {
+        parser_refuse(p, parser_span_from(p, start), "traits: methods belong into `impl TYPE { … }`");
+        skip_item(p);
+        return;
+    }
+    if (refuse_generics(p, NULL)) {
+        skip_item(p);
+        return;
+    }
+    source_span open = parser_span(p);
+    if (!parser_expect(p, TOKEN_LEFT_BRACE)) {
+        skip_item(p);
+        return;
+    }
+    parse_methods(p, owner, span, open);
+}
+
+static void parse_const(parser *p) {
+    parser_advance(p);
+    source_span span;
+    const char *name = parser_name(p, &span);
+    const_item *c = MASU_ARENA_NEW(p->arena, const_item);
+    if (name == NULL || c == NULL) {
+        parser_synchronise(p);
+        return;
+    }
+    *c = (const_item){.name = name, .span = span};
+    if (parser_accept(p, TOKEN_COLON)) {
+        c->annotation = parse_type(p);
+    }
+    if (parser_expect(p, TOKEN_EQUAL)) {
+        c->value = parse_expression(p);
+    }
+    parser_expect(p, TOKEN_SEMICOLON);
+    if (p->panic) {
+        refuse_name(p, name);
+        parser_synchronise(p);
+        return;
+    }
+    PARSER_PUSH(p, p->tree->constants, p->tree->constant_count, p->tree->constant_capacity, c);
+}
+
+/* ---- what masu does not accept ---------------------------------------------------------------------------- */
+
+static void refuse_item(parser *p, const char *what) {
+    source_span start = parser_span(p);
+    bool names_follow = parser_ahead(p, 1) == TOKEN_NAME;
+    parser_advance(p);
+    if (names_follow) {
+        refuse_name(p, parser_text(p, parser_token(p)));
+        parser_advance(p);
+    }
+    parser_refuse(p, parser_span_from(p, start), what);
+    skip_item(p);
+}
+
+/* parent(a, b).   path(X, Y) :- …   ?- …   @tensor … */
+static bool at_logic(const parser *p) {
+    if (parser_is(p, TOKEN_QUESTION) || parser_is(p, TOKEN_AT)) {
+        return true;
+    }
+    if (!parser_is(p, TOKEN_NAME) || parser_ahead(p, 1) != TOKEN_LEFT_PAREN) {
+        return false;
+    }
+    uint32_t at = p->at + 2;
+    while (at + 2 < p->list.count && p->list.tokens[at].kind != TOKEN_RIGHT_PAREN && at - p->at < 64) {
+        at++;
+    }
+    token_kind behind = p->list.tokens[at + 1 < p->list.count ? at + 1 : at].kind;
+    token_kind next = p->list.tokens[at + 2 < p->list.count ? at + 2 : at].kind;
+    return p->list.tokens[at].kind == TOKEN_RIGHT_PAREN &&
+           ((behind == TOKEN_DOT && next != TOKEN_NAME) || (behind == TOKEN_COLON && next == TOKEN_MINUS));
+}
+
+static void skip_to_item(parser *p) {
+    do {
+        if (parser_is(p, TOKEN_LEFT_BRACE)) {
+            parser_skip_group(p);
+        } else {
+            parser_advance(p);
+        }
+    } while (!parser_is(p, TOKEN_END) && !parser_at_item(p));
+    p->panic = p->out_of_memory;
+}
+
+static void refuse_top_level(parser *p) {
+    if (at_logic(p)) {
+        parser_refuse(p, parser_span(p), "logic programs: facts, rules and queries");
+    } else if (parser_is(p, TOKEN_RIGHT_BRACE)) {
+        parser_error(p, parser_span(p), "this `}` closes nothing");
+    } else if (parser_is(p, TOKEN_LET) || parser_at_expression(p)) {
+        diagnostic *d = parser_error(p, parser_span(p), "statements stand inside functions");
+        parser_note(p, d, (source_span){0}, "a program starts at `fn main() { … }`");
+    } else {
+        parser_expected(p, "`fn`, `struct`, `impl` or `const`");
+    }
+    skip_to_item(p);
+}
+
+bool parser_at_item(const parser *p) {
+    switch (parser_kind(p)) {
+    case TOKEN_FN:
+    case TOKEN_STRUCT:
+    case TOKEN_IMPL:
+    case TOKEN_CONST:
+    case TOKEN_PUB:
+    case TOKEN_ENUM:
+    case TOKEN_TRAIT:
+    case TOKEN_MOD:
+    case TOKEN_USE: return true;
+    case TOKEN_HASH: return parser_ahead(p, 1) == TOKEN_LEFT_BRACKET;
+    case TOKEN_NAME:
+        return (parser_is_word(p, "async") || parser_is_word(p, "extern")) && parser_ahead(p, 1) == TOKEN_FN;
+    default: return false;
+    }
+}
+
+void parse_item(parser *p) {
+    while (parser_accept(p, TOKEN_PUB)) {
+        if (parser_is(p, TOKEN_LEFT_PAREN)) {
+            parser_skip_group(p);
+        }
+    }
+    switch (parser_kind(p)) {
+    case TOKEN_FN: parse_function(p, NULL, (source_span){0}); return;
+    case TOKEN_STRUCT: parse_struct(p); return;
+    case TOKEN_IMPL: parse_impl(p); return;
+    case TOKEN_CONST: parse_const(p); return;
+    case TOKEN_ENUM: refuse_item(p, "enums"); return;
+    case TOKEN_TRAIT: refuse_item(p, "traits"); return;
+    case TOKEN_MOD: refuse_item(p, "modules: a program is one file"); return;
+    case TOKEN_USE: refuse_item(p, "imports: a program is one file"); return;
+    case TOKEN_HASH: /* attributes say nothing to masu */
+        if (parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
+            parser_advance(p);
+            parser_skip_group(p);
+            return;
+        }
+        break;
+    default:
+        if (parser_at_item(p)) {
+            source_span span = parser_span(p);
+            parser_refuse(p, span, parser_is_word(p, "async") ? "asynchronous functions" : "external functions");
+            parser_advance(p);
+            skip_item(p);
+            return;
+        }
+        break;
+    }
+    refuse_top_level(p);
+}
+
+void parse_items(parser *p) {
+    while (!parser_is(p, TOKEN_END)) {
+        parse_item(p);
+        if (p->panic) {
+            parser_synchronise(p);
+        }
+    }
+}

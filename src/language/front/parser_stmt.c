@@ -1,0 +1,336 @@
+/* parser_stmt.c: blocks, statements, if, match and loops. */
+#include "language/front/parser_private.h"
+
+/* ---- let ------------------------------------------------------------------------------------------------- */
+
+/* let C[i, k] = A[i, j] * B[j, k]; the names in brackets are the outputs of a comprehension without clauses. */
+static comprehension_expr *parse_einstein_indices(parser *p) {
+    comprehension_expr *c = MASU_ARENA_NEW(p->arena, comprehension_expr);
+    uint32_t names = 0, spans = 0;
+    if (c == NULL) {
+        parser_out_of_memory(p);
+        return NULL;
+    }
+    c->einstein = true;
+    parser_advance(p);
+    while (!parser_is(p, TOKEN_RIGHT_BRACKET) && !parser_is(p, TOKEN_END) && !p->panic) {
+        source_span span;
+        const char *name = parser_name(p, &span);
+        uint32_t count = c->output_count;
+        if (name == NULL) {
+            break;
+        }
+        PARSER_PUSH(p, c->output_names, count, names, name);
+        PARSER_PUSH(p, c->output_spans, c->output_count, spans, span);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_BRACKET);
+    return c;
+}
+
+static void end_statement(parser *p) {
+    if (parser_accept(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE) || p->panic) {
+        return;
+    }
+    bool new_line = parser_first_on_line(p);
+    parser_expected(p, "`;`");
+    if (new_line) { /* only the semicolon is missing */
+        p->panic = p->out_of_memory;
+    }
+}
+
+static void parse_let(parser *p, stmt *s) {
+    s->kind = STMT_LET;
+    parser_advance(p);
+    s->pattern = parse_pattern(p);
+    comprehension_expr *einstein = NULL;
+    if (parser_is(p, TOKEN_LEFT_BRACKET) && s->pattern->kind == PATTERN_NAME) {
+        einstein = parse_einstein_indices(p);
+    }
+    if (parser_accept(p, TOKEN_COLON)) {
+        s->annotation = parse_type(p);
+    }
+    if (!parser_is(p, TOKEN_EQUAL) && !p->panic && (parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE))) {
+        parser_error(p, s->pattern->span, "a `let` needs a value: `let x = …;`");
+        p->panic = p->out_of_memory;
+    } else if (parser_expect(p, TOKEN_EQUAL)) {
+        s->value = parse_expression(p);
+    }
+    if (einstein != NULL && s->value != NULL) {
+        expr *e = parser_new(p, EXPR_COMPREHENSION, s->value->span);
+        einstein->body = s->value;
+        e->comprehension = einstein;
+        s->value = parser_finish(p, e);
+    }
+    end_statement(p);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------------------- */
+
+static void block_append(block *b, stmt **last, stmt *s) {
+    if (*last == NULL) {
+        b->first = s;
+    } else {
+        (*last)->next = s;
+    }
+    *last = s;
+}
+
+/* True when the expression is the block's result. */
+static bool parse_expression_statement(parser *p, stmt *s) {
+    s->kind = STMT_EXPR;
+    bool block_like = parser_at_block_like(p);
+    if (block_like) {
+        s->value = parse_block_like(p);
+        if (parser_is(p, TOKEN_DOT) || parser_is(p, TOKEN_QUESTION)) {
+            s->value = parse_binary_from(p, parse_postfix(p, s->value));
+            block_like = false;
+        }
+    } else {
+        s->value = parse_expression(p);
+    }
+    if (parser_is(p, TOKEN_RIGHT_BRACE) && !p->panic) {
+        return true;
+    }
+    if (!parser_accept(p, TOKEN_SEMICOLON) && !block_like) {
+        end_statement(p);
+    }
+    return false;
+}
+
+static void parse_statement(parser *p, block *b, stmt **last) {
+    if (parser_accept(p, TOKEN_SEMICOLON)) {
+        return;
+    }
+    if (parser_at_item(p)) { /* an item belongs to the whole file wherever it stands */
+        parse_item(p);
+        return;
+    }
+    stmt *s = MASU_ARENA_NEW(p->arena, stmt);
+    if (s == NULL) {
+        parser_out_of_memory(p);
+        return;
+    }
+    s->span = parser_span(p);
+    bool result = false;
+    if (parser_is(p, TOKEN_LET)) {
+        parse_let(p, s);
+    } else {
+        result = parse_expression_statement(p, s);
+    }
+    s->span = parser_span_from(p, s->span);
+    if (result) {
+        b->result = s->value;
+    } else {
+        block_append(b, last, s);
+    }
+}
+
+static void parse_statements(parser *p, block *b, source_span open) {
+    stmt *last = NULL;
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        uint32_t before = p->at;
+        parse_statement(p, b, &last);
+        if (p->panic) {
+            parser_synchronise(p);
+        }
+        if (p->at == before) {
+            parser_advance(p);
+        }
+    }
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+        parser_error(p, open, "this `{` is never closed");
+    }
+}
+
+block *parse_block(parser *p) {
+    block *b = MASU_ARENA_NEW(p->arena, block);
+    if (b == NULL) {
+        parser_out_of_memory(p);
+        p->spare_block = (block){0};
+        return &p->spare_block;
+    }
+    source_span open = parser_span(p);
+    b->span = open;
+    if (!parser_expect(p, TOKEN_LEFT_BRACE)) {
+        return b;
+    }
+    bool no_struct = p->no_struct;
+    p->no_struct = false;
+    if (parser_enter(p)) {
+        parse_statements(p, b, open);
+    }
+    parser_leave(p);
+    p->no_struct = no_struct;
+    b->span = parser_span_from(p, open);
+    return b;
+}
+
+/* ---- if, match -------------------------------------------------------------------------------------------- */
+
+static bool refuse_let(parser *p, const char *what) {
+    if (!parser_is(p, TOKEN_LET)) {
+        return false;
+    }
+    parser_refuse(p, parser_span(p), what);
+    return true;
+}
+
+static expr *parse_if(parser *p) {
+    expr *e = parser_new(p, EXPR_IF, parser_span(p));
+    parser_advance(p);
+    if (!parser_enter(p) || refuse_let(p, "`if let`: there are no enums to take apart")) {
+        parser_leave(p);
+        e->kind = EXPR_ERROR;
+        return e;
+    }
+    e->branch.condition = parse_condition(p);
+    e->branch.then = parse_block(p);
+    if (parser_accept(p, TOKEN_ELSE)) {
+        if (parser_is(p, TOKEN_IF)) {
+            e->branch.otherwise = parse_if(p);
+        } else {
+            expr *otherwise = parser_new(p, EXPR_BLOCK, parser_span(p));
+            otherwise->block = parse_block(p);
+            e->branch.otherwise = parser_finish(p, otherwise);
+        }
+    }
+    parser_leave(p);
+    return parser_finish(p, e);
+}
+
+static match_arm parse_arm(parser *p) {
+    match_arm arm = {.pattern = parse_pattern(p)};
+    if (parser_accept(p, TOKEN_IF)) {
+        arm.guard = parse_expression(p);
+    }
+    if (!parser_expect(p, TOKEN_FAT_ARROW)) {
+        arm.body = parser_error_expr(p);
+        return arm;
+    }
+    bool block_like = parser_at_block_like(p);
+    arm.body = parse_expression(p);
+    if (!parser_accept(p, TOKEN_COMMA) && !block_like && !parser_is(p, TOKEN_RIGHT_BRACE)) {
+        parser_expected(p, "`,`");
+    }
+    return arm;
+}
+
+static void parse_arms(parser *p, expr *e, source_span open) {
+    uint32_t capacity = 0;
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        uint32_t before = p->at;
+        match_arm arm = parse_arm(p);
+        if (!p->out_of_memory) {
+            PARSER_PUSH(p, e->match.arms, e->match.count, capacity, arm);
+        }
+        if (p->panic) {
+            parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
+            if (p->panic) {
+                return;
+            }
+            parser_accept(p, TOKEN_COMMA);
+        }
+        if (p->at == before) {
+            parser_advance(p);
+        }
+    }
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+        parser_error(p, open, "this `{` is never closed");
+    }
+}
+
+static expr *parse_match(parser *p) {
+    expr *e = parser_new(p, EXPR_MATCH, parser_span(p));
+    parser_advance(p);
+    e->match.value = parse_condition(p);
+    source_span open = parser_span(p);
+    bool no_struct = p->no_struct;
+    p->no_struct = false;
+    if (parser_expect(p, TOKEN_LEFT_BRACE)) {
+        if (parser_enter(p)) {
+            parse_arms(p, e, open);
+        }
+        parser_leave(p);
+    }
+    p->no_struct = no_struct;
+    return parser_finish(p, e);
+}
+
+/* ---- loops ------------------------------------------------------------------------------------------------ */
+
+static void parse_loop_head(parser *p, expr *e) {
+    if (e->kind == EXPR_WHILE) {
+        if (refuse_let(p, "`while let`: there are no enums to take apart")) {
+            return;
+        }
+        e->loop->condition = parse_condition(p);
+    } else if (e->kind == EXPR_FOR) {
+        e->loop->pattern = parse_pattern(p);
+        if (parser_expect(p, TOKEN_IN)) {
+            e->loop->iterable = parse_condition(p);
+        }
+    }
+}
+
+static expr *parse_loop(parser *p, const char *label, source_span start) {
+    expr_kind kind = parser_is(p, TOKEN_WHILE) ? EXPR_WHILE : parser_is(p, TOKEN_LOOP) ? EXPR_LOOP : EXPR_FOR;
+    expr *e = parser_new(p, kind, start);
+    loop_expr *loop = MASU_ARENA_NEW(p->arena, loop_expr);
+    if (loop == NULL) {
+        parser_out_of_memory(p);
+        return &p->spare_expr;
+    }
+    loop->label = label;
+    e->loop = loop;
+    parser_advance(p);
+    parse_loop_head(p, e);
+    loop->body = parse_block(p);
+    bool complete = (kind == EXPR_LOOP) || loop->condition != NULL || loop->iterable != NULL;
+    if (!complete) {
+        e->kind = EXPR_ERROR;
+        return e;
+    }
+    return parser_finish(p, e);
+}
+
+static expr *parse_labelled(parser *p) {
+    source_span start = parser_span(p);
+    const char *label = parser_text(p, parser_token(p));
+    parser_advance(p);
+    parser_expect(p, TOKEN_COLON);
+    if (parser_is(p, TOKEN_WHILE) || parser_is(p, TOKEN_LOOP) || parser_is(p, TOKEN_FOR)) {
+        return parse_loop(p, label, start);
+    }
+    parser_expected(p, "`loop`, `while` or `for`");
+    return parser_error_expr(p);
+}
+
+bool parser_at_block_like(const parser *p) {
+    switch (parser_kind(p)) {
+    case TOKEN_IF:
+    case TOKEN_MATCH:
+    case TOKEN_WHILE:
+    case TOKEN_LOOP:
+    case TOKEN_FOR:
+    case TOKEN_LEFT_BRACE: return true;
+    case TOKEN_LABEL: return parser_ahead(p, 1) == TOKEN_COLON;
+    default: return false;
+    }
+}
+
+expr *parse_block_like(parser *p) {
+    switch (parser_kind(p)) {
+    case TOKEN_IF: return parse_if(p);
+    case TOKEN_MATCH: return parse_match(p);
+    case TOKEN_LABEL: return parse_labelled(p);
+    case TOKEN_LEFT_BRACE: {
+        expr *e = parser_new(p, EXPR_BLOCK, parser_span(p));
+        e->block = parse_block(p);
+        return parser_finish(p, e);
+    }
+    default: return parse_loop(p, NULL, parser_span(p));
+    }
+}

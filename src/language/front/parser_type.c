@@ -1,0 +1,234 @@
+/* parser_type.c: types and patterns. */
+#include "language/front/parser_private.h"
+
+static type_expr *new_type(parser *p, source_span span) {
+    type_expr *t = MASU_ARENA_NEW(p->arena, type_expr);
+    if (t == NULL) {
+        parser_out_of_memory(p);
+        return &p->spare_type;
+    }
+    t->span = span;
+    return t;
+}
+
+static pattern *new_pattern(parser *p, int kind) {
+    pattern *made = MASU_ARENA_NEW(p->arena, pattern);
+    if (made == NULL) {
+        parser_out_of_memory(p);
+        return &p->spare_pattern;
+    }
+    made->span = parser_span(p);
+    made->kind = kind;
+    return made;
+}
+
+/* ---- types ---------------------------------------------------------------------------------------------- */
+
+static type_expr *parse_type_argument(parser *p) {
+    if (!parser_is(p, TOKEN_INT)) {
+        return parse_type(p);
+    }
+    type_expr *t = new_type(p, parser_span(p));
+    t->kind = TYPE_EXPR_NUMBER;
+    t->number = p->list.literals[parser_token(p)->literal].integer;
+    parser_advance(p);
+    return t;
+}
+
+void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
+    uint32_t capacity = 0;
+    while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_SHR) && !parser_is(p, TOKEN_END) && !p->panic) {
+        type_expr *argument = parse_type_argument(p);
+        PARSER_PUSH(p, *arguments, *count, capacity, argument);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    if (!parser_accept_first(p, TOKEN_GREATER)) {
+        parser_expected(p, "`>`");
+    }
+}
+
+static void parse_tuple_type(parser *p, type_expr *t) {
+    uint32_t capacity = 0;
+    bool comma = false;
+    t->kind = TYPE_EXPR_TUPLE;
+    while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END) && !p->panic) {
+        type_expr *part = parse_type(p);
+        PARSER_PUSH(p, t->arguments, t->argument_count, capacity, part);
+        comma = parser_accept(p, TOKEN_COMMA);
+        if (!comma) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_PAREN);
+    if (t->argument_count == 1 && !comma) { /* (T) is T */
+        *t = *t->arguments[0];
+    }
+}
+
+static void parse_named_type(parser *p, type_expr *t) {
+    t->kind = TYPE_EXPR_NAME;
+    t->name = parser_name(p, &t->span);
+    while (parser_accept(p, TOKEN_COLON_COLON)) {
+        t->name = parser_name(p, &t->span);
+    }
+    if (parser_accept(p, TOKEN_LESS)) {
+        parse_type_arguments(p, &t->arguments, &t->argument_count);
+    }
+    t->span = parser_span_from(p, t->span);
+}
+
+static void parse_type_into(parser *p, type_expr *t) {
+    switch (parser_kind(p)) {
+    case TOKEN_LEFT_PAREN:
+        parser_advance(p);
+        parse_tuple_type(p, t);
+        return;
+    case TOKEN_LEFT_BRACKET: parser_refuse(p, t->span, "fixed arrays: `Tensor` and `Vec` hold several values"); return;
+    case TOKEN_FN:
+    case TOKEN_OR:
+    case TOKEN_OR_OR: parser_refuse(p, t->span, "functions as values"); return;
+    case TOKEN_IMPL: parser_refuse(p, t->span, "traits"); return;
+    case TOKEN_NAME:
+        if (parser_is_word(p, "dyn")) {
+            parser_refuse(p, t->span, "traits");
+            return;
+        }
+        parse_named_type(p, t);
+        return;
+    default: parser_expected(p, "a type"); return;
+    }
+}
+
+type_expr *parse_type(parser *p) {
+    type_expr *t = new_type(p, parser_span(p));
+    if (parser_enter(p)) {
+        while (parser_accept_first(p, TOKEN_AND)) { /* a reference is the value: sharing is never observable */
+            parser_accept(p, TOKEN_LABEL);
+            parser_accept(p, TOKEN_MUT);
+        }
+        t->span = parser_span(p);
+        parse_type_into(p, t);
+    }
+    parser_leave(p);
+    return t;
+}
+
+/* ---- patterns ------------------------------------------------------------------------------------------- */
+
+static expr *parse_pattern_literal(parser *p) {
+    expr *minus = NULL;
+    if (parser_is(p, TOKEN_MINUS)) {
+        minus = parser_new(p, EXPR_UNARY, parser_span(p));
+        parser_advance(p);
+    }
+    token_kind kind = parser_kind(p);
+    bool fits = kind == TOKEN_INT || (minus == NULL && (kind == TOKEN_CHAR || kind == TOKEN_TRUE || kind == TOKEN_FALSE));
+    if (!fits) {
+        parser_expected(p, "an integer, `true`, `false` or a character");
+        return parser_error_expr(p);
+    }
+    expr *literal = parse_primary(p);
+    if (minus == NULL) {
+        return literal;
+    }
+    minus->unary.op = UNARY_NEG;
+    minus->unary.operand = literal;
+    return parser_finish(p, minus);
+}
+
+static void parse_literal_pattern(parser *p, pattern *made) {
+    made->kind = PATTERN_LITERAL;
+    made->low = parse_pattern_literal(p);
+    if (parser_is(p, TOKEN_DOT_DOT) || parser_is(p, TOKEN_DOT_DOT_EQUAL)) {
+        made->kind = PATTERN_RANGE;
+        made->inclusive = parser_is(p, TOKEN_DOT_DOT_EQUAL);
+        parser_advance(p);
+        made->high = parse_pattern_literal(p);
+    }
+}
+
+static void parse_tuple_pattern(parser *p, pattern *made) {
+    uint32_t capacity = 0;
+    bool comma = false;
+    made->kind = PATTERN_TUPLE;
+    parser_advance(p);
+    while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END) && !p->panic) {
+        pattern *part = parse_pattern(p);
+        PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
+        comma = parser_accept(p, TOKEN_COMMA);
+        if (!comma) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_PAREN);
+    if (made->part_count == 1 && !comma) {
+        *made = *made->parts[0];
+    }
+}
+
+static void parse_name_pattern(parser *p, pattern *made) {
+    bool is_mutable = parser_accept(p, TOKEN_MUT);
+    source_span span;
+    if (!is_mutable && parser_is_word(p, "_")) {
+        parser_advance(p);
+        made->kind = PATTERN_WILDCARD;
+        return;
+    }
+    const char *name = parser_name(p, &span);
+    made->kind = PATTERN_NAME;
+    if (name == NULL) {
+        return;
+    }
+    if (parser_is(p, TOKEN_COLON_COLON) || parser_is(p, TOKEN_LEFT_PAREN) || parser_is(p, TOKEN_LEFT_BRACE)) {
+        parser_refuse(p, span, "patterns of enums and structs");
+        return;
+    }
+    made->binding = parser_new_binding(p, name, span, BINDING_LET, is_mutable);
+}
+
+static pattern *parse_single_pattern(parser *p) {
+    pattern *made = new_pattern(p, PATTERN_WILDCARD);
+    while (parser_accept_first(p, TOKEN_AND)) {
+    }
+    switch (parser_kind(p)) {
+    case TOKEN_LEFT_PAREN: parse_tuple_pattern(p, made); break;
+    case TOKEN_MUT:
+    case TOKEN_NAME: parse_name_pattern(p, made); break;
+    case TOKEN_INT:
+    case TOKEN_MINUS:
+    case TOKEN_CHAR:
+    case TOKEN_TRUE:
+    case TOKEN_FALSE: parse_literal_pattern(p, made); break;
+    default: parser_expected(p, "a pattern"); break;
+    }
+    made->span = parser_span_from(p, made->span);
+    return made;
+}
+
+static pattern *parse_alternatives(parser *p, pattern *first) {
+    pattern *made = new_pattern(p, PATTERN_OR);
+    uint32_t capacity = 0;
+    made->span = first->span;
+    PARSER_PUSH(p, made->parts, made->part_count, capacity, first);
+    while (parser_accept(p, TOKEN_OR)) {
+        pattern *part = parse_single_pattern(p);
+        PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
+    }
+    made->span = parser_span_from(p, made->span);
+    return made;
+}
+
+pattern *parse_pattern(parser *p) {
+    pattern *made = &p->spare_pattern;
+    if (parser_enter(p)) {
+        parser_accept(p, TOKEN_OR);
+        made = parse_single_pattern(p);
+        if (parser_is(p, TOKEN_OR)) {
+            made = parse_alternatives(p, made);
+        }
+    }
+    parser_leave(p);
+    return made;
+}

@@ -1,0 +1,135 @@
+/* types.h: the types of the language. Every type exists once: equal types are equal pointers.
+ *
+ *     type_table ─► scalars[kind]                                one each, made with the table
+ *                └► buckets ─► tensor, tuple, vec, struct, …     made on first use, hashed by content
+ *
+ * What must stay true (type_table_valid):
+ *     a type's parts are types of the same table; no two types of a table are alike
+ *     tensor: element NULL (not known) or one of f32 f64 i64 bool;  rank -1 (not known) or 0 … TL_MAX_RANK
+ *     a checked tree holds no TYPE_OPEN: it exists only while one function is being checked
+ *     size = 1 + sizes of the items of a tuple or of the fields of a struct: bounds every walk over a type
+ *
+ * GradTensor is the same type as Tensor: whether a value tracks gradients is known at run time only.
+ * Thread safety: a table belongs to one thread. Everything lives in the table's arena.
+ */
+#ifndef MASU_LANGUAGE_TYPES_H
+#define MASU_LANGUAGE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+
+typedef enum type_kind {
+    TYPE_ERROR, /* wrong, and already reported: fits everywhere, so that one mistake gives one message */
+    TYPE_NEVER, /* of return, break, continue, panic: no value ever arrives; fits everywhere */
+    TYPE_VOID,  /* no value: zero leaves */
+    TYPE_BOOL,
+    TYPE_I8,
+    TYPE_I16,
+    TYPE_I32,
+    TYPE_I64,
+    TYPE_U8,
+    TYPE_U16,
+    TYPE_U32,
+    TYPE_U64,
+    TYPE_USIZE, /* 64 bits, unsigned */
+    TYPE_F32,
+    TYPE_F64,
+    TYPE_CHAR,
+    TYPE_STRING,
+    TYPE_SCALAR_END, /* kinds below have no parts: one type each */
+    TYPE_TENSOR = TYPE_SCALAR_END,
+    TYPE_STRUCT,
+    TYPE_TUPLE,
+    TYPE_VEC,
+    TYPE_OPEN /* an element type that a later use decides: `Vec::new()` before the first push */
+} type_kind;
+
+typedef struct type type;
+struct struct_item; /* tree.h */
+
+struct type {
+    type_kind kind;
+    uint32_t id;        /* dense from 0 in order of creation */
+    uint32_t size;      /* saturating; of a struct: 0 until type_set_struct_size */
+    bool may_have_open; /* there was a TYPE_OPEN in it when it was made */
+    union {
+        struct {
+            const type *element; /* NULL: not known; scalars read from it are f32 then */
+            int32_t rank;        /* -1: not known */
+        } tensor;
+        struct struct_item *structure; /* fields: structure->fields[i].type */
+        struct {
+            const type *const *items;
+            uint32_t count; /* never 0: () is TYPE_VOID */
+        } tuple;
+        struct {
+            const type *element;
+        } vec;
+        struct {
+            const type **resolved; /* the cell that a use fills in; *resolved NULL before */
+        } open;
+    };
+    const type *next_in_bucket; /* the table's own */
+};
+
+/* Larger types are refused where they arise: without a bound a program of n lines can name a type of 2^n parts. */
+enum { TYPE_SIZE_MAX = 4096 };
+
+typedef struct type_table {
+    masu__arena *arena;
+    const type *scalars[TYPE_SCALAR_END];
+    const type **buckets;
+    uint32_t bucket_count; /* a power of two */
+    uint32_t count;
+    bool out_of_memory; /* sticky; then the makers below return the error type */
+} type_table;
+
+/* False when the arena has no memory. */
+bool type_table_init(type_table *table, masu__arena *arena);
+bool type_table_valid(const type_table *table);
+
+/* Makers: O(1) expected, never NULL. Arrays are copied. */
+static inline const type *type_scalar(const type_table *table, type_kind kind) {
+    return table->scalars[kind];
+}
+const type *type_tensor(type_table *table, const type *element, int32_t rank);
+const type *type_struct(type_table *table, struct struct_item *structure);
+void type_set_struct_size(const type *t, uint32_t size); /* once, when all fields are known */
+const type *type_tuple(type_table *table, const type *const *items, uint32_t count);
+const type *type_vec(type_table *table, const type *element);
+const type *type_open(type_table *table);
+
+/* The type with every decided TYPE_OPEN replaced; one that is not decided stays. */
+const type *type_resolve(type_table *table, const type *t);
+
+static inline bool type_is(const type *t, type_kind kind) { return t->kind == kind; }
+static inline bool type_is_signed(const type *t) {
+    return t->kind >= TYPE_I8 && t->kind <= TYPE_I64;
+}
+static inline bool type_is_integer(const type *t) {
+    return t->kind >= TYPE_I8 && t->kind <= TYPE_USIZE;
+}
+static inline bool type_is_float(const type *t) {
+    return t->kind == TYPE_F32 || t->kind == TYPE_F64;
+}
+static inline bool type_is_numeric(const type *t) { return type_is_integer(t) || type_is_float(t); }
+/* Error or never: nothing more is to be said about an expression of this type. */
+static inline bool type_is_silent(const type *t) {
+    return t->kind == TYPE_ERROR || t->kind == TYPE_NEVER;
+}
+/* Width of a number in bits, 1 for bool, 32 for char, 0 otherwise. */
+uint32_t type_bits(const type *t);
+
+/* What reading an element of a tensor of type t yields: its element type, f32 when that is not known. */
+const type *type_of_element(const type_table *table, const type *t);
+
+/* As a program would write it: `Tensor<f32, 2>`, `(i64, Point)`, `Vec<f32>`. */
+void type_print(const type *t, masu__buffer *out);
+/* The same in the table's arena, shortened when very long; "?" when memory runs out. */
+const char *type_name(type_table *table, const type *t);
+
+#endif

@@ -1,0 +1,133 @@
+/* table.c: the passes in order, and the driver that runs them. */
+#include <string.h>
+
+#include "language/pass/pass.h"
+
+static const char AFTER[] = "after:";
+
+/*    name       summary, requires, establishes                              optional  phase  */
+#define PASSES(X)                                                                                                      \
+    X(fold, "constants computed, branches on constants and superfluous parameters removed", "built IR",                \
+      "scalars known at compile time are constants", true, IR_PHASE_BUILT, pass_fold, NULL)                            \
+    X(shapes, "shapes of tensors found; those that cannot fit are errors", "built IR",                                 \
+      "values carry what is known of their shape", false, IR_PHASE_BUILT, pass_shapes, NULL)                           \
+    X(lastuse, "values end at their last use instead of their scope's end", "built IR",                                \
+      "no value is kept without being needed", true, IR_PHASE_BUILT, pass_lastuse, NULL)                               \
+    X(ownership, "who owns each tensor where: moves, borrows, acquires, releases; functions specialised",              \
+      "built IR", "every count is given away exactly once on every path", false, IR_PHASE_OWNED, pass_ownership, NULL) \
+    X(slots, "owners placed in shared frame slots; without it in the dynamic registry", "owned IR",                    \
+      "whatever is owned while something may raise is protected", true, IR_PHASE_ROOTED, pass_slots,                   \
+      pass_register_owners)
+
+static const pass table[] = {
+#define ROW(name, summary, requires, establishes, optional, phase, run, otherwise)                                     \
+    {{#name, summary, requires, establishes, optional}, phase, run, otherwise},
+    PASSES(ROW)
+#undef ROW
+};
+
+static const masu_pass_info infos[] = {
+#define ROW(name, summary, requires, establishes, optional, phase, run, otherwise)                                     \
+    {#name, summary, requires, establishes, optional},
+    PASSES(ROW)
+#undef ROW
+};
+
+enum { PASS_COUNT = sizeof table / sizeof table[0] };
+
+const pass *pass_table(size_t *count) {
+    *count = PASS_COUNT;
+    return table;
+}
+
+const masu_pass_info *masu_passes(size_t *count) {
+    *count = PASS_COUNT;
+    return infos;
+}
+
+/* ---- options ---------------------------------------------------------------------------------------------------------- */
+
+static const pass *find(const char *name) {
+    for (size_t p = 0; p < PASS_COUNT; p++)
+        if (strcmp(table[p].info.name, name) == 0)
+            return &table[p];
+    return NULL;
+}
+
+static bool lists(const char *const *names, size_t count, const char *name) {
+    for (size_t n = 0; n < count; n++)
+        if (strcmp(names[n], name) == 0)
+            return true;
+    return false;
+}
+
+static bool options_valid(const pass_options *o) {
+    for (size_t d = 0; d < o->disabled_count; d++) {
+        const pass *p = find(o->disabled[d]);
+        if (!p || !p->info.optional)
+            return false;
+    }
+    for (size_t d = 0; d < o->dump_count; d++)
+        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 && (!find(o->dumps[d] + strlen(AFTER)) || !o->dump))
+            return false;
+    return !o->verify || o->faults;
+}
+
+static bool wants_dump(const pass_options *o, const char *name) {
+    for (size_t d = 0; d < o->dump_count; d++)
+        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 && strcmp(o->dumps[d] + strlen(AFTER), name) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the driver --------------------------------------------------------------------------------------------------------- */
+
+static masu_status verify(const ir_module *m, ir_phase phase, const char *when, const pass_options *o) {
+    if (ir_verify(m, phase, o->faults))
+        return MASU_OK;
+    if (o->faults->failed)
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu__buffer_printf(o->faults, "the verifier found this after `%s`\n", when);
+    return MASU_ERR_INTERNAL;
+}
+
+static masu_status run_one(ir_module *m, const pass *p, pass_context *context, const pass_options *o) {
+    if (!lists(o->disabled, o->disabled_count, p->info.name))
+        p->run(m, context);
+    else if (p->otherwise)
+        p->otherwise(m, context);
+    if (m->out_of_memory)
+        return MASU_ERR_OUT_OF_MEMORY;
+    if (wants_dump(o, p->info.name))
+        ir_print_module(m, o->dump);
+    if (context->error_count > 0)
+        return MASU_ERR_SHAPE_MISMATCH;
+    return o->verify ? verify(m, p->phase, p->info.name, o) : MASU_OK;
+}
+
+masu_status pass_run_all(ir_module *m, const pass_options *options) {
+    if (!options_valid(options))
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (m->out_of_memory)
+        return MASU_ERR_OUT_OF_MEMORY;
+    pass_context context = {.report = options->report, .user = options->user};
+    masu_status status = options->verify ? verify(m, IR_PHASE_BUILT, "lowering", options) : MASU_OK;
+    for (size_t p = 0; p < PASS_COUNT && status == MASU_OK; p++)
+        status = run_one(m, &table[p], &context, options);
+    if (status == MASU_OK && options->dump && options->dump->failed)
+        status = MASU_ERR_OUT_OF_MEMORY;
+    return status;
+}
+
+/* ---- counts ------------------------------------------------------------------------------------------------------------------ */
+
+pass_counts pass_count(const ir_function *f) {
+    pass_counts counts = {.slots = f->slot_count, .bound = f->slot_bound};
+    for (uint32_t b = 0; b < f->block_count; b++) {
+        for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
+            counts.acquires += i->op == IR_ACQUIRE;
+            counts.releases += i->op == IR_RELEASE;
+        }
+    }
+    return counts;
+}

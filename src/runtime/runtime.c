@@ -1,0 +1,289 @@
+/* runtime.c: a runtime's life: make, enter or run, leave, destroy.
+ *
+ *     tl_runtime_run:   mark ─► setjmp ─► entry() ─┬─ returns          ─┐
+ *                                                  └─ raises, longjmp ─┴─► unwind to the mark ─► flush ─► status
+ *
+ * Runs nest: a program's callee may start another run of the same runtime, whose errors end there.
+ *
+ * The heaps take 4 MiB of address space at a time: a page costs memory once something was written to it, so the
+ * unit only bounds how often the device is asked, not what a small program needs.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/meta.h"
+#include "runtime/state.h"
+
+_Thread_local tl_runtime *tl__current;
+
+enum { HEAP_UNIT_BYTES = 4 << 20, ARENA_BYTES = 16 << 20 };
+
+/* ---- create, destroy ------------------------------------------------------------------------------------------- */
+
+static masu_status heap_create(masu_device *device, masu_heap **out)
+{
+    masu_heap_config config = masu_heap_config_default();
+    config.device = device;
+    config.thread_safe = false;
+    config.pool_bytes = HEAP_UNIT_BYTES;
+    config.initial_bytes = 0;
+    return masu_heap_create(&config, out);
+}
+
+static masu_status arena_create(tl_runtime *rt, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    bytes = bytes ? bytes : ARENA_BYTES;
+    if (bytes > SIZE_MAX - page)
+        return MASU_ERR_OVERFLOW;
+    bytes = (bytes + page - 1) / page * page;
+    if (masu__fault_hit())
+        return MASU_ERR_OUT_OF_MEMORY;
+    void *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena == MAP_FAILED)
+        return MASU_ERR_OUT_OF_MEMORY;
+    rt->arena = rt->arena_top = arena;
+    rt->arena_end = rt->arena + bytes;
+    return MASU_OK;
+}
+
+static bool reachable(const masu_device *device)
+{
+    masu_device_info info;
+    if (!device)
+        return true;
+    masu_device_get_info(device, &info);
+    return (info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
+}
+
+static double epoch_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config)
+{
+    masu_status status = heap_create(config->device, &rt->payload);
+    if (status == MASU_OK)
+        status = heap_create(NULL, &rt->metadata);
+    if (status == MASU_OK)
+        status = arena_create(rt, config->frame_arena_bytes);
+    return status;
+}
+
+/* config NULL: defaults. MASU_ERR_UNSUPPORTED for a device whose memory the processor cannot reach. */
+masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
+{
+    static const tl_runtime_config defaults;
+    if (!out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    *out = NULL;
+    config = config ? config : &defaults;
+    if (!reachable(config->device))
+        return MASU_ERR_UNSUPPORTED;
+    tl_runtime *rt = masu__meta_calloc(1, sizeof *rt);
+    if (!rt)
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu_status status = parts_create(rt, config);
+    if (status != MASU_OK) {
+        tl_runtime_destroy(rt);
+        return status;
+    }
+    tl__cells_init(&rt->tensors, rt->metadata, sizeof(tl_tensor));
+    tl__cells_init(&rt->storages, rt->metadata, sizeof(tl_storage));
+    masu__rng_seed(&rt->rng, config->seed);
+    rt->out = config->out ? config->out : stdout;
+    rt->log = config->log ? config->log : stderr;
+    rt->argument_count = config->argument_count;
+    rt->arguments = config->arguments;
+    rt->start_epoch_seconds = epoch_seconds();
+    clock_gettime(CLOCK_MONOTONIC, &rt->start);
+    tl_runtime_sample_memory(rt);
+    *out = rt;
+    return MASU_OK;
+}
+
+/* Whatever is still live goes with its heap; nothing is walked, since compiled plans may be gone by now. */
+void tl_runtime_destroy(tl_runtime *rt)
+{
+    if (!rt)
+        return;
+    MASU_ASSERT(rt->enter_count == 0);
+#if MASU_HEAVY
+    MASU_ASSERT(!rt->arena || tl_runtime_valid(rt));
+#endif
+    tl__cells_destroy(&rt->tensors);
+    tl__cells_destroy(&rt->storages);
+    masu_heap_destroy(rt->payload);
+    masu_heap_destroy(rt->metadata);
+    if (rt->arena)
+        munmap(rt->arena, (size_t)(rt->arena_end - rt->arena));
+    masu__meta_free(rt->entries, rt->entry_capacity * sizeof *rt->entries);
+    masu__meta_free(rt->scopes, rt->scope_capacity * sizeof *rt->scopes);
+    masu__meta_free(rt, sizeof *rt);
+}
+
+/* ---- enter, leave ------------------------------------------------------------------------------------------------ */
+
+/* May be called again by the thread that is inside; every call needs its tl_runtime_leave. */
+void tl_runtime_enter(tl_runtime *rt)
+{
+    if (rt->enter_count++ > 0) {
+        MASU_ASSERT(tl__current == rt);
+        return;
+    }
+    rt->outer = tl__current;
+    rt->stack_limit = tl__stack_limit();
+    tl__current = rt;
+}
+
+void tl_runtime_leave(tl_runtime *rt)
+{
+    MASU_ASSERT(tl__current == rt && rt->enter_count > 0);
+    if (--rt->enter_count > 0)
+        return;
+    tl__current = rt->outer;
+    rt->outer = NULL;
+}
+
+const tl_error *tl_runtime_error(const tl_runtime *rt)
+{
+    return &rt->error;
+}
+
+void tl_runtime_clear_error(tl_runtime *rt)
+{
+    rt->error = (tl_error){.status = MASU_OK};
+}
+
+/* ---- run ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct run_mark {
+    tl_frame *frame;
+    size_t scope_count;
+    uint32_t grad_depth;
+    jmp_buf *jump;
+} run_mark;
+
+/* In a function of its own, so that no variable of the caller lives across the jump. */
+static __attribute__((noinline)) masu_status run_guarded(tl_runtime *rt, void (*entry)(void))
+{
+    jmp_buf landing;
+    rt->jump = &landing;
+    if (_setjmp(landing) != 0)
+        return tl__current->pending.status;
+    entry();
+    return MASU_OK;
+}
+
+/* Ends the run's output. A write that failed becomes the run's error unless it has a worse one. */
+static masu_status flush_output(tl_runtime *rt, masu_status status)
+{
+    errno = 0;
+    if (fflush(rt->out) != 0 && rt->write_error == 0)
+        rt->write_error = errno ? errno : EIO;
+    int failure = rt->write_error;
+    rt->write_error = 0;
+    if (failure == 0 || status != MASU_OK)
+        return status;
+    rt->pending = (tl_error){.status = MASU_OK};
+    return tl__error(MASU_ERR_IO, "writing the program's output failed: %s", strerror(failure));
+}
+
+masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
+{
+    if (error)
+        *error = (tl_error){.status = MASU_OK};
+    if (!rt || !entry)
+        return MASU_ERR_INVALID_ARGUMENT;
+    MASU_HEAVY_ASSERT(tl_runtime_valid(rt));
+    tl_runtime_enter(rt);
+    run_mark mark = {rt->frame, rt->scope_count, rt->grad_depth, rt->jump};
+    masu_status status = run_guarded(rt, entry);
+    tl_error raised = rt->pending;
+    rt->jump = mark.jump;
+    tl__unwind(rt, mark.frame, mark.scope_count, mark.grad_depth);
+    rt->pending = raised;
+    status = flush_output(rt, status);
+    if (error && status != MASU_OK)
+        *error = rt->pending;
+    rt->pending.status = MASU_OK;
+    tl_runtime_leave(rt);
+    MASU_HEAVY_ASSERT(tl_runtime_valid(rt));
+    return status;
+}
+
+/* ---- what is going on ------------------------------------------------------------------------------------------------ */
+
+void tl_runtime_sample_memory(tl_runtime *rt)
+{
+    uint64_t anonymous = tl__process_memory().rss_anon_bytes;
+    if (anonymous > rt->rss_anon_peak_bytes)
+        rt->rss_anon_peak_bytes = anonymous;
+}
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
+}
+
+static void report_heaps(const tl_runtime *rt, tl_report *out)
+{
+    masu_heap_stats payload, metadata;
+    masu_heap_get_stats(rt->payload, &payload);
+    masu_heap_get_stats(rt->metadata, &metadata);
+    out->live_bytes = payload.live_bytes;
+    out->peak_bytes = payload.peak_bytes;
+    out->allocations = payload.allocations;
+    out->frees = payload.frees;
+    out->pool_hits = payload.hits;
+    out->pool_misses = payload.misses;
+    out->device_allocations = payload.device_allocations;
+    out->device_frees = payload.device_frees;
+    out->reserved_bytes = payload.reserved_bytes;
+    out->cached_bytes = payload.cached_bytes + payload.free_bytes;
+    out->metadata_bytes = rt->metadata_live_bytes + rt->tensors.live * rt->tensors.cell_bytes +
+                          rt->storages.live * rt->storages.cell_bytes;
+    out->metadata_reserved = metadata.reserved_bytes;
+}
+
+void tl_runtime_get_report(tl_runtime *rt, tl_report *out)
+{
+    tl_process_memory process = tl__process_memory();
+    if (process.rss_anon_bytes > rt->rss_anon_peak_bytes)
+        rt->rss_anon_peak_bytes = process.rss_anon_bytes;
+    *out = (tl_report){
+        .live_tensors = rt->tensors.live,
+        .retain_ops = rt->retain_ops,
+        .release_ops = rt->release_ops,
+        .live_nodes = rt->live_nodes,
+        .live_grads = rt->live_grads,
+        .live_objects = rt->live_objects,
+        .scope_depth = rt->scope_depth,
+        .frame_depth = rt->frame_depth,
+        .frame_depth_peak = rt->frame_depth_peak,
+        .registered = rt->registered,
+        .rss_bytes = process.rss_bytes,
+        .rss_peak_bytes = process.rss_peak_bytes,
+        .rss_anon_bytes = process.rss_anon_bytes,
+        .rss_anon_peak_bytes = rt->rss_anon_peak_bytes,
+        .wall_seconds = seconds_since(&rt->start),
+    };
+    report_heaps(rt, out);
+}
+
+/* Frames, registry, headers against storages, both heaps, and the runtime's counters against theirs. O(n). */
+bool tl_runtime_valid(const tl_runtime *rt)
+{
+    masu_heap_stats payload;
+    masu_heap_get_stats(rt->payload, &payload);
+    return tl__frames_valid(rt) && tl__registry_valid(rt) && tl__tensors_valid(rt) &&
+           rt->allocated_bytes - rt->freed_bytes == rt->live_bytes && rt->live_bytes == payload.live_bytes &&
+           masu_heap_valid(rt->payload) && masu_heap_valid(rt->metadata);
+}

@@ -1,0 +1,191 @@
+/* state.h: the runtime's inside, and what its files tell each other. Private to the runtime.
+ *
+ *     this thread ─► tl__current ─► tl_runtime ─┬─ payload, metadata   two heaps
+ *                                               ├─ arena               frames, innermost on top
+ *                                               ├─ registry, scopes    dynamic owners (memory.c)
+ *                                               ├─ tensors, storages   pooled headers (cells.h)
+ *                                               ├─ pending, error      what went wrong (error.c)
+ *                                               └─ rng, counters
+ *
+ * How an entry point ends badly:
+ *
+ *     tl__… function fails ─► tl__error(status, …) describes it ─► status travels up ─► the tl_… entry point has
+ *     given back all it held ─► tl__raise()
+ *
+ * tl__raise returns only when no program runs (entered mode): the entry point then returns NULL, 0 or false.
+ *
+ * Everything here uses the runtime that is current in the calling thread.
+ */
+#ifndef MASU_RUNTIME_STATE_H
+#define MASU_RUNTIME_STATE_H
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <masu/heap.h>
+
+#include "base/assert.h"
+#include "base/rng.h"
+#include "runtime/cells.h"
+#include "runtime/runtime.h"
+#include "runtime/tensor.h"
+
+/* One owner in the dynamic registry. A free entry has object NULL and links to the next free one of its scope. */
+typedef struct tl_entry {
+    tl_object *object;
+    uint32_t previous; /* 1 + the same object's older entry, 0: none; while free: 1 + next free entry */
+    uint32_t scope;    /* index into scopes */
+} tl_entry;
+
+typedef struct tl_scope {
+    uint32_t mark;  /* registry height when it opened: its entries are [mark, next scope's mark) */
+    uint32_t free;  /* 1 + first free entry of this scope */
+    bool implicit;  /* opened by a registration outside any scope of its function; not counted in scope_depth */
+} tl_scope;
+
+struct tl_runtime {
+    /* memory */
+    masu_heap *payload;
+    masu_heap *metadata;
+    tl_cells tensors;
+    tl_cells storages;
+    uint64_t live_bytes;          /* payload bytes as requested = live_bytes of the payload heap */
+    uint64_t allocated_bytes;     /* ever; allocated_bytes - freed_bytes = live_bytes */
+    uint64_t freed_bytes;
+    uint64_t metadata_live_bytes; /* = live_bytes of the metadata heap, without chunks of cells */
+    uint64_t growth_watch;        /* live payload + metadata bytes at which growth is looked for again */
+    uint64_t device_allocations_seen;
+    uint64_t rss_anon_peak_bytes;
+
+    /* frames */
+    char *arena;
+    char *arena_top; /* first free byte */
+    char *arena_end;
+    tl_frame *frame; /* innermost, NULL: none */
+    uintptr_t stack_limit; /* frames must lie above this address of the native stack */
+    uint64_t frame_depth, frame_depth_peak;
+
+    /* dynamic owners */
+    tl_entry *entries;
+    size_t entry_count, entry_capacity;
+    uint64_t registered; /* entries with an object */
+    tl_scope *scopes;
+    size_t scope_count, scope_capacity;
+    uint64_t scope_depth; /* scopes that are not implicit */
+
+    /* errors */
+    jmp_buf *jump;    /* where a raise goes; NULL: entered without a program */
+    tl_error pending; /* described, not yet raised */
+    tl_error error;   /* last raised in entered mode */
+
+    /* printing */
+    FILE *out;
+    FILE *log;
+    int write_error; /* errno of the first failed write, 0: none */
+
+    /* autograd.c */
+    uint32_t grad_depth;     /* loops entered and not left: tl_grad_loop_enter, _exit */
+    tl_node *grad_read;      /* leaves whose gradient was read, the most recently read first */
+    uint64_t live_nodes, live_grads;
+
+    /* random numbers: rand, randn */
+    masu__rng rng;
+
+    /* the rest */
+    uint64_t live_objects; /* strings and vectors */
+    uint64_t retain_ops, release_ops;
+    int argument_count;
+    const char *const *arguments;
+    struct timespec start;
+    double start_epoch_seconds;
+    tl_runtime *outer;     /* current in this thread before */
+    uint32_t enter_count;  /* tl_runtime_enter and _run not yet left */
+};
+
+extern _Thread_local tl_runtime *tl__current __attribute__((tls_model("initial-exec")));
+
+/* The current runtime: there must be one whenever an entry point is called. */
+static inline tl_runtime *tl__runtime(void)
+{
+    MASU_DEBUG_ASSERT(tl__current);
+    return tl__current;
+}
+
+/* Where the program is now, for messages and for errors that later name this place; 0: nowhere. */
+static inline uint32_t tl__site(void)
+{
+    tl_runtime *rt = tl__runtime();
+    return rt->frame ? rt->frame->site : 0;
+}
+
+/* ---- errors (error.c) -------------------------------------------------------------------------------------- */
+
+/* Describes a failure in the runtime and returns status, for `return tl__error(…)`. Replaces what was described before. */
+masu_status tl__error(masu_status status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* Adds a second place to the described failure, such as the first backward of a freed graph. */
+void tl__error_related(uint32_t site, const char *text);
+/* Out of memory, or whatever a heap said instead, while `what` (such as "a tensor of shape [2, 3]") needed bytes. */
+masu_status tl__error_memory(masu_status status, size_t bytes, const char *what);
+/* Writes "[2, 3]" and returns text. */
+enum { TL_SHAPE_TEXT = 192 };
+const char *tl__shape_text(int rank, const int64_t *shape, char text[TL_SHAPE_TEXT]);
+
+/* Raises what was described. The caller holds nothing. */
+void tl__raise(void) __attribute__((cold));
+
+/* The usual last line of an entry point that returns a tensor or an object. */
+static inline tl_tensor *tl__tensor_or_raise(masu_status status, tl_tensor *out)
+{
+    if (MASU_LIKELY(status == MASU_OK))
+        return out;
+    tl__raise();
+    return NULL;
+}
+
+static inline tl_object *tl__object_or_raise(masu_status status, tl_object *out)
+{
+    if (MASU_LIKELY(status == MASU_OK))
+        return out;
+    tl__raise();
+    return NULL;
+}
+
+/* ---- bytes (heaps.c) ---------------------------------------------------------------------------------------- */
+
+/* Bytes of tensor data from the payload heap, aligned to 64, contents undefined. bytes 0: NULL. Describes its failure.
+ * Every request asks the fault counter (base/meta.h). */
+masu_status tl__payload_alloc(size_t bytes, void **out);
+void tl__payload_free(void *data, size_t bytes);
+/* Bytes from the metadata heap (strings, vectors, nodes, scratch), aligned to 64. bytes 0: NULL. Describes its failure. */
+masu_status tl__alloc(size_t bytes, void **out);
+void tl__free(void *p, size_t bytes);
+
+/* ---- owners (memory.c: frames, registry.c: scopes and counts) ----------------------------------------------------------------------------------------- */
+
+/* One internal hold less, of any kind; NULL is fine; frees at zero, without recursion. */
+void tl__object_drop(tl_object *object);
+/* Closes the innermost scopes until scope_count are left, releasing what is registered in them. */
+void tl__close_scopes(tl_runtime *rt, size_t scope_count);
+/* Releases frames above `frame`, scopes above `scope_count`, and leaves the gradient loops above `grad_depth`. */
+void tl__unwind(tl_runtime *rt, tl_frame *frame, size_t scope_count, uint32_t grad_depth);
+/* Where the native stack of this thread must not grow beyond. */
+uintptr_t tl__stack_limit(void);
+bool tl__frames_valid(const tl_runtime *rt);
+bool tl__registry_valid(const tl_runtime *rt);
+
+/* Called at zero counts, by tl__object_drop only. */
+void tl__string_free(tl_object *string);  /* string.c */
+void tl__vector_free(tl_object *vector);  /* vector.c */
+void tl__tensor_free(tl_tensor *t);       /* tensor.c */
+bool tl__tensors_valid(const tl_runtime *rt);
+
+/* ---- the process (process.c) ------------------------------------------------------------------------------------- */
+
+typedef struct tl_process_memory {
+    uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes; /* 0 when the kernel does not say */
+} tl_process_memory;
+
+tl_process_memory tl__process_memory(void);
+
+#endif

@@ -1,0 +1,235 @@
+/* vector.c: growing arrays of records, whose owned words hold counts.
+ *
+ * The record's plan says how many words an element has and which of them own something. An element without words
+ * has no bytes: such a vector only counts.
+ *
+ * A vector is a value: push and set consume the count they are given, write in place when it was the only one,
+ * and otherwise write into a copy. They also consume what the new element owns, whether they succeed or not.
+ *
+ * A vector of vectors of … dies without recursion: those whose count reaches zero wait in a list, linked
+ * through next_dead.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/objects.h"
+#include "runtime/state.h"
+
+enum { FIRST_CAPACITY = 4 };
+
+static tl_vector *vector_of(tl_object *object)
+{
+    return (tl_vector *)(void *)object;
+}
+
+static size_t element_bytes(const tl_record *plan)
+{
+    return (size_t)plan->word_count * sizeof(int64_t);
+}
+
+static int64_t *element_at(const tl_vector *v, int64_t index)
+{
+    return v->words + index * v->plan->word_count;
+}
+
+static tl_object *owned_word(const int64_t *element, int64_t word)
+{
+    return (tl_object *)(uintptr_t)element[word];
+}
+
+static void drop_owned(const tl_record *plan, const int64_t *element)
+{
+    for (int64_t i = 0; i < plan->owned_count; i++)
+        tl__object_drop(owned_word(element, plan->owned[i]));
+}
+
+static void retain_owned(const tl_record *plan, const int64_t *element)
+{
+    for (int64_t i = 0; i < plan->owned_count; i++) {
+        tl_object *object = owned_word(element, plan->owned[i]);
+        if (object)
+            object->count++;
+    }
+}
+
+/* ---- making, copying, growing -------------------------------------------------------------------------------- */
+
+static masu_status words_new(const tl_record *plan, int64_t capacity, int64_t **out)
+{
+    void *words;
+    size_t bytes;
+    if (__builtin_mul_overflow((size_t)capacity, element_bytes(plan), &bytes))
+        return tl__error(MASU_ERR_OVERFLOW, "a vector of %" PRId64 " elements", capacity);
+    masu_status status = tl__alloc(bytes, &words);
+    if (status == MASU_OK)
+        *out = words;
+    return status;
+}
+
+static masu_status vector_new(const tl_record *plan, int64_t capacity, tl_vector **out)
+{
+    void *memory;
+    int64_t *words = NULL;
+    masu_status status = words_new(plan, capacity, &words);
+    if (status != MASU_OK)
+        return status;
+    status = tl__alloc(sizeof(tl_vector), &memory);
+    if (status != MASU_OK) {
+        tl__free(words, (size_t)capacity * element_bytes(plan));
+        return status;
+    }
+    *out = memory;
+    **out = (tl_vector){
+        .head = {.count = 1, .kind = TL_VECTOR}, .plan = plan, .capacity = capacity, .words = words};
+    tl__runtime()->live_objects++;
+    return MASU_OK;
+}
+
+static masu_status vector_copy(const tl_vector *v, int64_t capacity, tl_vector **out)
+{
+    masu_status status = vector_new(v->plan, capacity, out);
+    if (status != MASU_OK)
+        return status;
+    (*out)->length = v->length;
+    if (!v->words)
+        return MASU_OK;
+    memcpy((*out)->words, v->words, (size_t)v->length * element_bytes(v->plan));
+    for (int64_t i = 0; i < v->length && v->plan->owned_count > 0; i++)
+        retain_owned(v->plan, element_at(*out, i));
+    return MASU_OK;
+}
+
+static masu_status vector_grow(tl_vector *v, int64_t capacity)
+{
+    int64_t *words = NULL;
+    masu_status status = words_new(v->plan, capacity, &words);
+    if (status != MASU_OK)
+        return status;
+    if (v->words) {
+        memcpy(words, v->words, (size_t)v->length * element_bytes(v->plan));
+        tl__free(v->words, (size_t)v->capacity * element_bytes(v->plan));
+    }
+    v->words = words;
+    v->capacity = capacity;
+    return MASU_OK;
+}
+
+/* Turns *v, of which the caller owns one count, into a vector that only the caller holds, with room for `length`
+ * elements. On failure *v is as it was. */
+static masu_status make_own(tl_vector **v, int64_t length)
+{
+    tl_vector *old = *v;
+    int64_t capacity = old->capacity;
+    while (capacity < length)
+        capacity = capacity ? 2 * capacity : FIRST_CAPACITY;
+    if (old->head.count > 1) {
+        masu_status status = vector_copy(old, capacity, v);
+        if (status == MASU_OK)
+            old->head.count--;
+        return status;
+    }
+    return capacity == old->capacity ? MASU_OK : vector_grow(old, capacity);
+}
+
+/* ---- freeing -------------------------------------------------------------------------------------------------------- */
+
+/* One count less of each owned word; vectors that die join the list. */
+static void drop_element(const tl_record *plan, const int64_t *element, tl_vector **dead)
+{
+    for (int64_t i = 0; i < plan->owned_count; i++) {
+        tl_object *object = owned_word(element, plan->owned[i]);
+        if (!object || object->kind != TL_VECTOR || object->count > 1) {
+            tl__object_drop(object);
+            continue;
+        }
+        object->count = 0;
+        vector_of(object)->next_dead = *dead;
+        *dead = vector_of(object);
+    }
+}
+
+void tl__vector_free(tl_object *object)
+{
+    tl_vector *dead = vector_of(object);
+    dead->next_dead = NULL;
+    while (dead) {
+        tl_vector *v = dead;
+        dead = v->next_dead;
+        for (int64_t i = 0; i < v->length && v->plan->owned_count > 0; i++)
+            drop_element(v->plan, element_at(v, i), &dead);
+        tl__free(v->words, (size_t)v->capacity * element_bytes(v->plan));
+        tl__free(v, sizeof *v);
+        tl__runtime()->live_objects--;
+    }
+}
+
+/* ---- entry points ----------------------------------------------------------------------------------------------------- */
+
+tl_object *tl_vec_new(void *plan)
+{
+    tl_vector *v = NULL;
+    masu_status status = vector_new(plan, 0, &v);
+    return tl__object_or_raise(status, v ? &v->head : NULL);
+}
+
+int64_t tl_vec_len(tl_object *v)
+{
+    return v ? vector_of(v)->length : 0;
+}
+
+static masu_status check_index(const tl_vector *v, int64_t index)
+{
+    if (index >= 0 && index < v->length)
+        return MASU_OK;
+    return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for a vector of length %" PRId64,
+                     index, v->length);
+}
+
+/* Gives back what a failing push or set has consumed. */
+static tl_object *consume_and_raise(tl_vector *v, const int64_t *element)
+{
+    drop_owned(v->plan, element);
+    tl__object_drop(&v->head);
+    tl__raise();
+    return NULL;
+}
+
+tl_object *tl_vec_push(tl_object *object, void *element)
+{
+    tl_vector *v = vector_of(object);
+    if (make_own(&v, v->length + 1) != MASU_OK)
+        return consume_and_raise(v, element);
+    if (v->words)
+        memcpy(element_at(v, v->length), element, element_bytes(v->plan));
+    v->length++;
+    return &v->head;
+}
+
+tl_object *tl_vec_set(tl_object *object, int64_t index, void *element)
+{
+    tl_vector *v = vector_of(object);
+    if (check_index(v, index) != MASU_OK || make_own(&v, v->length) != MASU_OK)
+        return consume_and_raise(v, element);
+    if (v->words) {
+        drop_owned(v->plan, element_at(v, index));
+        memcpy(element_at(v, index), element, element_bytes(v->plan));
+    }
+    return &v->head;
+}
+
+/* Copies the words; the program owns one more count of each owned one. */
+void tl_vec_get(tl_object *object, int64_t index, void *element)
+{
+    tl_vector *v = vector_of(object);
+    if (check_index(v, index) != MASU_OK) {
+        tl__raise();
+        return;
+    }
+    if (!v->words)
+        return;
+    memcpy(element, element_at(v, index), element_bytes(v->plan));
+    retain_owned(v->plan, element);
+    tl_runtime *rt = tl__runtime();
+    for (int64_t i = 0; i < v->plan->owned_count; i++)
+        rt->retain_ops += owned_word(element, v->plan->owned[i]) != NULL;
+}

@@ -1,0 +1,48 @@
+# A program builds and runs against an installed copy, found by pkg-config and by find_package, also after the
+# installed tree was moved.
+preset=$(basename "$MASU_BUILD")
+if [ "$MASU_BUILD" = "$PWD/build/$preset" ]; then
+    expect_status 0 make install PRESET="$preset" PREFIX="$MASU_TMP/first"
+else
+    expect_status 0 cmake --install "$MASU_BUILD" --prefix "$MASU_TMP/first"
+fi
+mv "$MASU_TMP/first" "$MASU_TMP/prefix"
+prefix=$MASU_TMP/prefix
+libraries=$(dirname "$(find "$prefix" -name libmasu.so)")
+version=$(sed -n 's/^#define MASU_VERSION_TEXT "\(.*\)"/\1/p' include/masu/version.h)
+served="masu $version served two blocks"
+cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
+sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
+
+expect_status 0 "$prefix/bin/masu" version
+expect_in_stdout "$version"
+
+# Each header stands alone, under a strict dialect.
+for header in "$prefix"/include/masu/*.h; do
+    echo "#include <masu/$(basename "$header")>" >"$MASU_TMP/alone.c"
+    expect_status 0 "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" "$MASU_TMP/alone.c"
+done
+
+# pkg-config, shared and static
+PKG_CONFIG_PATH=$libraries/pkgconfig
+export PKG_CONFIG_PATH
+expect_status 0 pkg-config --modversion masu
+expect_stdout "$version"
+# shellcheck disable=SC2046,SC2086 # lists of flags
+expect_status 0 "$cc" $sanitize tests/install/program.c -o "$MASU_TMP/shared" $(pkg-config --cflags --libs masu)
+expect_status 0 env LD_LIBRARY_PATH="$libraries" "$MASU_TMP/shared"
+expect_stdout "$served"
+# shellcheck disable=SC2046,SC2086
+expect_status 0 "$cc" $sanitize tests/install/program.c -o "$MASU_TMP/static" \
+    $(pkg-config --cflags masu) "$libraries/libmasu.a" $(pkg-config --static --libs-only-other masu)
+expect_status 0 "$MASU_TMP/static"
+expect_stdout "$served"
+
+# find_package
+expect_status 0 cmake -S tests/install -B "$MASU_TMP/user" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$sanitize"
+expect_status 0 cmake --build "$MASU_TMP/user"
+for program in with_shared with_static; do
+    expect_status 0 "$MASU_TMP/user/$program"
+    expect_stdout "$served"
+done

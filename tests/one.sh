@@ -1,0 +1,41 @@
+#!/bin/sh
+# Runs one test in a process of its own, with a time limit, and notes how it ended. Called by tests/run.sh only.
+#
+#     tests/one.sh 'NUMBER|KIND|NAME|FLAGS'      NAME is a path; FLAGS are those a golden program is run with
+#
+# Writes $MASU_WORK/NUMBER.result (pass or fail, kind, name) and NUMBER.out (what it printed).
+set -u
+IFS='|' read -r number kind name flags <<LINE
+$1
+LINE
+MASU_TMP=$MASU_WORK/$number.tmp
+out=$MASU_WORK/$number.out
+export MASU_TMP
+mkdir "$MASU_TMP"
+
+limit() { timeout -k 10 "$MASU_TIMEOUT" "$@"; }
+
+status=0
+case $kind:$name in
+golden:*) limit sh tests/golden.sh "$name" "$flags" >"$out" 2>&1 || status=$? ;;
+*.sh) limit sh -euc ". tests/expect.sh; . \"\$0\"" "./$name" >"$out" 2>&1 </dev/null || status=$? ;;
+*) limit "$name" >"$out" 2>&1 </dev/null || status=$? ;;
+esac
+
+verdict=pass
+[ "$status" -eq 0 ] || verdict=fail
+case $status in
+124 | 137) echo "timed out after $MASU_TIMEOUT s" >>"$out" ;;
+0 | 1) ;;
+*) echo "ended with status $status" >>"$out" ;;
+esac
+
+label=${name#"$MASU_BUILD/"}
+[ -z "$flags" ] || label="$label $flags"
+echo "$verdict|$kind|$label" >"$MASU_WORK/$number.result"
+if [ "$verdict" = fail ]; then
+    echo "FAIL $label"
+elif [ "$kind" != golden ]; then
+    echo "ok   $label"
+fi
+rm -rf "$MASU_TMP" "$MASU_TMP".*

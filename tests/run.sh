@@ -1,0 +1,127 @@
+#!/bin/sh
+# Runs the tests of a build folder, each in a process of its own, two at a time. The last line is
+# "N passed, N failed"; the status is 1 when any failed.
+#
+#     layers    scripts/check_layers.sh on the project
+#     cli       tests/cli/*.sh, the command and the scripts from outside
+#     install   tests/install/*.sh, programs built against an installed copy
+#     unit, model, hostile    programs of BUILD/tests (hostile: also tests/hostile/*.sh)
+#     golden    tests/golden/*.tl as they stand, then once with each optional pass switched off
+set -eu
+
+usage() {
+    cat <<'TEXT'
+usage: tests/run.sh [--build FOLDER] [--only KIND,…] [--match TEXT] [--golden-flags FLAGS] [--jobs N] [--timeout S]
+  --build FOLDER         build/release
+  --only KIND,…          of layers, cli, install, unit, model, hostile, golden
+  --match TEXT           only tests whose path contains TEXT
+  --golden-flags FLAGS   only golden programs, once, with these flags of masu
+  --jobs N, --timeout S  2 at a time; 120 s each, 600 s under a sanitizer
+TEXT
+}
+
+cd "$(dirname "$0")/.."
+build=build/release
+only=layers,cli,install,unit,model,hostile,golden
+match=
+golden_flags=
+jobs=2
+limit=
+broken=0
+while [ $# -gt 0 ]; do
+    case $1 in
+    --help) usage && exit 0 ;;
+    --build | --only | --match | --golden-flags | --jobs | --timeout)
+        [ $# -ge 2 ] || { usage >&2 && exit 2; }
+        case $1 in
+        --build) build=$2 ;;
+        --only) only=$2 ;;
+        --match) match=$2 ;;
+        --golden-flags) golden_flags=$2 only=golden ;;
+        --jobs) jobs=$2 ;;
+        --timeout) limit=$2 ;;
+        esac
+        shift 2
+        ;;
+    *) usage >&2 && exit 2 ;;
+    esac
+done
+[ -f "$build/CMakeCache.txt" ] || {
+    echo "tests: $build is no build folder; run make first" >&2
+    exit 2
+}
+
+MASU_BUILD=$(cd "$build" && pwd)
+MASU=$MASU_BUILD/masu
+MASU_SANITIZE=$(sed -n 's/^MASU_SANITIZE:STRING=//p' "$MASU_BUILD/CMakeCache.txt")
+MASU_TIMEOUT=${limit:-$([ -n "$MASU_SANITIZE" ] && echo 600 || echo 120)}
+MASU_WORK=$(mktemp -d)
+trap 'rm -rf "$MASU_WORK"' EXIT
+trap 'exit 130' INT TERM
+# One thread for BLAS: tests run beside each other. A sanitizer's finding is a status of its own.
+OPENBLAS_NUM_THREADS=1
+ASAN_OPTIONS=exitcode=99${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+UBSAN_OPTIONS=print_stacktrace=1:exitcode=99${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
+TSAN_OPTIONS=exitcode=99${TSAN_OPTIONS:+:$TSAN_OPTIONS}
+export MASU_BUILD MASU MASU_SANITIZE MASU_TIMEOUT MASU_WORK OPENBLAS_NUM_THREADS ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
+unset MAKEFLAGS MFLAGS MAKELEVEL PRESET PREFIX
+
+plan=$MASU_WORK/plan
+: >"$plan"
+wanted() { case ",$only," in *",$1,"*) return 0 ;; *) return 1 ;; esac }
+add() { # KIND FLAGS, names on stdin
+    while IFS= read -r name; do
+        case $name in *"$match"*) echo "$1|$name|$2" >>"$plan" ;; esac
+    done
+}
+scripts_of() { [ ! -d "$1" ] || find "$1" -name '*.sh' -type f | sort; }
+programs_of() { [ ! -d "$1" ] || find "$1" -name 'test_*' -type f -perm -u+x | sort; }
+goldens() { [ ! -d tests/golden ] || find tests/golden -name '*.tl' -type f | sort; }
+# Programs that stand for the repetition with a pass switched off: those that run, with no flags of their own
+# and no counters in their output.
+repeatable_goldens() { goldens | xargs -r grep -LE '^//! *(flags:|mode: *check|repeat: *no)'; }
+
+! wanted layers || echo scripts/check_layers.sh | add layers ''
+! wanted cli || scripts_of tests/cli | add cli ''
+! wanted install || scripts_of tests/install | add install ''
+! wanted unit || programs_of "$MASU_BUILD/tests/unit" | add unit ''
+! wanted model || programs_of "$MASU_BUILD/tests/model" | add model ''
+! wanted hostile || { programs_of "$MASU_BUILD/tests/hostile" && scripts_of tests/hostile; } | add hostile ''
+if [ -n "$golden_flags" ]; then
+    repeatable_goldens | add golden "$golden_flags"
+elif wanted golden; then
+    goldens | add golden ''
+    passes=$("$MASU" help --passes) || {
+        echo "tests: $MASU help --passes does not list the optional passes" >&2
+        broken=1
+    }
+    for pass in $passes; do
+        repeatable_goldens | add golden "--no-$pass"
+    done
+fi
+
+awk '{ print NR "|" $0 }' "$plan" | xargs -r -d '\n' -n 1 -P "$jobs" sh tests/one.sh || true
+
+passed=0
+failed=$broken
+number=0
+total=$(wc -l <"$plan")
+while [ "$number" -lt "$total" ]; do
+    number=$((number + 1))
+    IFS='|' read -r verdict kind label <"$MASU_WORK/$number.result" || verdict=lost
+    if [ "$verdict" = pass ]; then
+        passed=$((passed + 1))
+        continue
+    fi
+    failed=$((failed + 1))
+    echo
+    echo "---- $kind: $label"
+    cat "$MASU_WORK/$number.out" || true
+done
+echo
+if [ "$total" -eq 0 ]; then
+    echo "tests: nothing to run" >&2
+    failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
