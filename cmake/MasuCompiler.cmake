@@ -21,7 +21,7 @@ endif()
 
 add_library(masu_options INTERFACE)
 target_compile_options(masu_options INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes)
-target_compile_definitions(masu_options INTERFACE _GNU_SOURCE $<$<BOOL:${MASU_HEAVY}>:MASU_HEAVY=1>)
+target_compile_definitions(masu_options INTERFACE _GNU_SOURCE= $<$<BOOL:${MASU_HEAVY}>:MASU_HEAVY=1>)
 target_link_libraries(masu_options INTERFACE Threads::Threads m)
 if(MASU_WERROR)
     target_compile_options(masu_options INTERFACE -Werror)

@@ -13,6 +13,8 @@ out=$MASU_WORK/$number.out
 export MASU_TMP
 mkdir "$MASU_TMP"
 
+# A sweep is hundreds of runs.
+[ "$kind" != hostile ] || MASU_TIMEOUT=$((MASU_TIMEOUT * 5))
 limit() { timeout -k 10 "$MASU_TIMEOUT" "$@"; }
 
 status=0

@@ -24,18 +24,6 @@ static bool config_valid(const masu_bestfit_config *config)
            config->device->info.alignment_bytes >= MASU__GRAIN && config->device->info.granularity_bytes >= MASU__GRAIN;
 }
 
-/* The first block must be of initial_bytes, not of pool_bytes or twice that. */
-static masu_status pool_take_initial(masu_bestfit *pool, size_t initial_bytes)
-{
-    if (initial_bytes == 0)
-        return MASU_OK;
-    size_t pool_bytes = pool->pool_bytes;
-    pool->pool_bytes = initial_bytes;
-    masu_status status = masu__bestfit_grow(pool, 1, MASU__GRAIN);
-    pool->pool_bytes = pool_bytes;
-    return status;
-}
-
 masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit **out)
 {
     if (!out)
@@ -56,7 +44,9 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->number = masu__trace_new_pool();
     pool->live.shift = MASU__GRAIN_SHIFT;
     pthread_mutex_init(&pool->lock, NULL);
-    masu_status status = pool_take_initial(pool, config->initial_bytes);
+    masu_status status = MASU_OK;
+    if (config->initial_bytes > 0)
+        status = masu__bestfit_add_region(pool, config->initial_bytes, config->initial_bytes);
     if (status != MASU_OK) {
         masu_bestfit_destroy(pool);
         return status;

@@ -90,6 +90,8 @@ masu_status masu__bestfit_find(masu_bestfit *pool, const void *ptr, masu__block 
 /* The region that holds address, or NULL. O(log regions). */
 masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address);
 
+/* Takes a region of wanted_bytes from the device, or of least_bytes when it refuses. Call under the lock. */
+masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, size_t least_bytes);
 /* Grows by a region that can hold bytes at alignment; call under the lock. */
 masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment);
 /* Takes a wholly free region from the pool and gives it to the device. */

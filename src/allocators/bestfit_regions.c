@@ -69,36 +69,34 @@ static void region_install(masu_bestfit *pool, masu__region *region)
         masu__bestfit_emit(pool, MASU_EVENT_EXTENT_ADD, region->base, region->bytes, region->bytes, 0, 0);
 }
 
-/* First the growth that serves later requests too, then just what this one needs. */
-static masu_status region_fetch(masu_bestfit *pool, size_t needed, masu__region *region)
+masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, size_t least_bytes)
 {
-    size_t doubled = needed > SIZE_MAX / 2 ? needed : 2 * needed;
-    size_t target = masu__max(pool->pool_bytes, doubled);
-    void *base = NULL;
-    masu_status status = masu__device_alloc(pool->device, target, &base, &region->bytes);
-    if (status != MASU_OK && needed < target)
-        status = masu__device_alloc(pool->device, needed, &base, &region->bytes);
-    region->base = (uintptr_t)base;
-    return status;
-}
-
-masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment)
-{
-    size_t needed = bytes;
-    if (alignment > pool->device->info.alignment_bytes && !masu__add(bytes, alignment, &needed))
-        return MASU_ERR_OVERFLOW;
     if (!regions_reserve(pool) || !masu__block_store_reserve(&pool->store, 3))
         return MASU_ERR_OUT_OF_MEMORY;
     masu__region *region = masu__meta_calloc(1, sizeof *region);
     if (!region)
         return MASU_ERR_OUT_OF_MEMORY;
-    masu_status status = region_fetch(pool, needed, region);
+    void *base = NULL;
+    masu_status status = masu__device_alloc(pool->device, wanted_bytes, &base, &region->bytes);
+    if (status != MASU_OK && least_bytes < wanted_bytes)
+        status = masu__device_alloc(pool->device, least_bytes, &base, &region->bytes);
     if (status != MASU_OK) {
         masu__meta_free(region, sizeof *region);
         return status;
     }
+    region->base = (uintptr_t)base;
     region_install(pool, region);
     return MASU_OK;
+}
+
+/* First the growth that serves later requests too, then just what this one needs. */
+masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment)
+{
+    size_t needed = bytes;
+    if (alignment > pool->device->info.alignment_bytes && !masu__add(bytes, alignment, &needed))
+        return MASU_ERR_OVERFLOW;
+    size_t doubled = needed > SIZE_MAX / 2 ? needed : 2 * needed;
+    return masu__bestfit_add_region(pool, masu__max(pool->pool_bytes, doubled), needed);
 }
 
 masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position)

@@ -17,6 +17,21 @@ void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t addres
                                   });
 }
 
+/* ---- classes -------------------------------------------------------------------------------------------- */
+
+#define TIMES_2(x) x, x
+#define TIMES_4(x) TIMES_2(x), TIMES_2(x)
+#define TIMES_8(x) TIMES_4(x), TIMES_4(x)
+#define TIMES_16(x) TIMES_8(x), TIMES_8(x)
+#define TIMES_32(x) TIMES_16(x), TIMES_16(x)
+#define TIMES_64(x) TIMES_32(x), TIMES_32(x)
+#define TIMES_128(x) TIMES_64(x), TIMES_64(x)
+
+/* Entry k serves requests of 64 k + 1 … 64 k + 64 bytes. */
+const uint8_t masu__bucket_class_table[] = {
+    0, 1, TIMES_2(2), TIMES_4(3), TIMES_8(4), TIMES_16(5), TIMES_32(6), TIMES_64(7), TIMES_128(8),
+};
+
 /* ---- marks --------------------------------------------------------------------------------------------- */
 
 static uint64_t minus(uint64_t a, uint64_t b)
@@ -40,12 +55,13 @@ void masu__bucket_move_care(masu_bucket *pool)
 }
 
 /* Over the cap an eighth more is given back, so that a program that frees much does not pay at every call. */
-void masu__bucket_settle(masu_bucket *pool)
+masu_status masu__bucket_settle(masu_bucket *pool)
 {
     if (masu__bucket_cached(pool) > pool->max_cached_bytes)
         (void)masu__bucket_give_back(pool, pool->max_cached_bytes - pool->max_cached_bytes / 8);
     else
         masu__bucket_move_mark(pool);
+    return MASU_OK;
 }
 
 /* ---- allocation ---------------------------------------------------------------------------------------- */
@@ -206,7 +222,7 @@ static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, b
     if (masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_FREE, (uintptr_t)ptr, bytes, block_bytes, 0);
     masu__bucket_push(pool, &pool->classes[slab->class_index], ptr, block_bytes, bytes);
-    return MASU_OK;
+    return masu__bucket_must_settle(pool) ? masu__bucket_settle(pool) : MASU_OK;
 }
 
 masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, size_t bytes)

@@ -9,10 +9,10 @@
 static unsigned bin_of(size_t bytes)
 {
     size_t units = bytes >> MASU__GRAIN_SHIFT;
-    if (units < 16)
+    if (units < 64)
         return (unsigned)units;
     unsigned log = masu__log2_floor(units);
-    return 16 + (log - 4) * 16 + (unsigned)((units >> (log - 4)) & 15);
+    return 64 * (log - 5) + (unsigned)((units >> (log - 6)) & 63);
 }
 
 static bool precedes(const masu__block *block, size_t bytes, uintptr_t address)

@@ -1,10 +1,10 @@
 /* free_index.h: the free blocks, ordered by size and then by address.
  *
- * Sizes are divided into bins, sixteen to each doubling; a bit for each bin says whether it holds anything. Inside a bin
+ * Sizes are divided into bins, 64 to each doubling; a bit for each bin says whether it holds anything. Inside a bin
  * stands a small search tree (a treap) ordered by (size, address), whose shape is fixed by a hash of each
  * block's address: the same set of blocks is the same tree, whatever happened before.
  *
- *     bins      0 .. 15: one size each      then 16 a doubling      ... bin_count
+ *     bins      0 .. 63: one size each      then 64 a doubling      ... bin count
  *     bitmap    1 0 0 1 1 0 ...             lowest set bit at or above a bin: one or two instructions
  *                     │ └─► treap
  *
@@ -18,7 +18,7 @@
 
 #include "allocators/block.h"
 
-enum { MASU__BIN_COUNT = 16 + 16 * 54, MASU__BIN_WORDS = (MASU__BIN_COUNT + 63) / 64 };
+enum { MASU__BIN_COUNT = 64 + 64 * 52, MASU__BIN_WORDS = MASU__BIN_COUNT / 64 };
 
 typedef struct masu__free_index {
     masu__block *roots[MASU__BIN_COUNT];

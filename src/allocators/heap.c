@@ -19,6 +19,7 @@
 #include "base/meta.h"
 
 struct masu_heap {
+    masu_bucket *direct; /* bucket when nothing stands before it: no lock, no check of the whole heap; else NULL */
     bool thread_safe;
     uint32_t magic;
     masu_bucket *bucket;     /* owned, NULL without host access */
@@ -122,6 +123,9 @@ masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out)
         masu_heap_destroy(heap);
         return status;
     }
+#ifndef MASU_HEAVY
+    heap->direct = heap->thread_safe ? NULL : heap->bucket;
+#endif
     *out = heap;
     return MASU_OK;
 }
@@ -142,6 +146,7 @@ masu_status masu_heap_destroy(masu_heap *heap)
     status = first_of(status, masu_device_destroy(heap->own_device));
     pthread_mutex_destroy(&heap->lock);
     heap->magic = MASU__POOL_DEAD;
+    heap->direct = NULL;
     heap->thread_safe = false;
     masu__meta_retire(heap, sizeof *heap);
     return status;
@@ -149,48 +154,59 @@ masu_status masu_heap_destroy(masu_heap *heap)
 
 /* ---- requests ------------------------------------------------------------------------------------------- */
 
-static inline masu_status heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out)
-{
-    if (MASU_LIKELY(heap->bucket != NULL))
-        return masu__bucket_alloc(heap->bucket, bytes, alignment, out);
-    return masu_bestfit_alloc(heap->bestfit, bytes, alignment, 0, out);
-}
-
-static inline masu_status heap_free(masu_heap *heap, void *ptr, size_t bytes)
-{
-    if (MASU_LIKELY(heap->bucket != NULL))
-        return masu__bucket_free(heap->bucket, ptr, bytes);
-    return masu_bestfit_free_sized(heap->bestfit, ptr, bytes);
-}
-
 static bool heap_valid_unlocked(const masu_heap *heap);
 
-masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out)
+static masu_status heap_usable(const masu_heap *heap)
 {
-    if (MASU_UNLIKELY(!out))
+    if (!heap)
         return MASU_ERR_INVALID_ARGUMENT;
-    if (MASU_UNLIKELY(!heap || heap->magic != MASU__POOL_LIVE)) {
-        *out = NULL;
-        return heap ? MASU_ERR_STALE_POOL : MASU_ERR_INVALID_ARGUMENT;
-    }
+    return heap->magic == MASU__POOL_LIVE ? MASU_OK : MASU_ERR_STALE_POOL;
+}
+
+/* Out of line, so that the direct way needs no stack frame. */
+__attribute__((noinline)) static masu_status heap_alloc_indirect(masu_heap *heap, size_t bytes, size_t alignment, void **out)
+{
+    if (!out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    *out = NULL;
+    masu_status status = heap_usable(heap);
+    if (status != MASU_OK)
+        return status;
     heap_lock(heap);
     MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
-    masu_status status = heap_alloc(heap, bytes, alignment, out);
+    status = heap->bucket ? masu__bucket_alloc(heap->bucket, bytes, alignment, out)
+                          : masu_bestfit_alloc(heap->bestfit, bytes, alignment, 0, out);
     MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
     heap_unlock(heap);
     return status;
+}
+
+__attribute__((noinline)) static masu_status heap_free_indirect(masu_heap *heap, void *ptr, size_t bytes)
+{
+    masu_status status = heap_usable(heap);
+    if (status != MASU_OK)
+        return status;
+    heap_lock(heap);
+    MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
+    status = heap->bucket ? masu__bucket_free(heap->bucket, ptr, bytes)
+                          : masu_bestfit_free_sized(heap->bestfit, ptr, bytes);
+    MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
+    heap_unlock(heap);
+    return status;
+}
+
+masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out)
+{
+    if (MASU_LIKELY(heap && heap->direct && out))
+        return masu__bucket_alloc(heap->direct, bytes, alignment, out);
+    return heap_alloc_indirect(heap, bytes, alignment, out);
 }
 
 masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes)
 {
-    if (MASU_UNLIKELY(!heap || heap->magic != MASU__POOL_LIVE))
-        return heap ? MASU_ERR_STALE_POOL : MASU_ERR_INVALID_ARGUMENT;
-    heap_lock(heap);
-    MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
-    masu_status status = heap_free(heap, ptr, bytes);
-    MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
-    heap_unlock(heap);
-    return status;
+    if (MASU_LIKELY(heap && heap->direct))
+        return masu__bucket_free(heap->direct, ptr, bytes);
+    return heap_free_indirect(heap, ptr, bytes);
 }
 
 /* What the buckets do not cache comes back as whole device blocks where nothing in them lives. */
@@ -206,11 +222,12 @@ static masu_status heap_trim(masu_heap *heap, size_t keep_bytes)
 
 masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes)
 {
-    if (!heap || heap->magic != MASU__POOL_LIVE)
-        return heap ? MASU_ERR_STALE_POOL : MASU_ERR_INVALID_ARGUMENT;
+    masu_status status = heap_usable(heap);
+    if (status != MASU_OK)
+        return status;
     heap_lock(heap);
-    masu_status status =
-        heap->bestfit->policy == MASU_POOL_PERSISTENT ? MASU_OK : heap_trim(heap, keep_bytes);
+    if (heap->bestfit->policy != MASU_POOL_PERSISTENT)
+        status = heap_trim(heap, keep_bytes);
     MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
     heap_unlock(heap);
     return status;

@@ -164,6 +164,8 @@ static void release_slots(tl_frame *frame)
 {
     for (uint32_t i = 0; i < frame->slot_count; i++) {
         tl_object *owned = frame->slots[i];
+        if (MASU_LIKELY(!owned))
+            continue;
         frame->slots[i] = NULL;
         tl__object_drop(owned);
     }
@@ -181,15 +183,13 @@ static void pop_frame(tl_runtime *rt)
     rt->frame_depth--;
 }
 
-/* Pops the frame and, should a callee have forgotten its own, those inside it. NULL and what is no frame of the
- * current stack are left alone. */
+/* Pops the frame and whatever frames are still inside it. NULL, and an address outside the arena, is left alone. */
 void tl_mem_function_exit(tl_frame *frame)
 {
     tl_runtime *rt = tl__runtime();
-    MASU_DEBUG_ASSERT(!frame || frame == rt->frame);
-    if (!frame || (char *)frame < rt->arena)
+    if ((char *)frame < rt->arena)
         return;
-    while (rt->frame >= frame && rt->frame)
+    while (rt->frame && rt->frame >= frame)
         pop_frame(rt);
 }
 

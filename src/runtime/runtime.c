@@ -113,7 +113,7 @@ void tl_runtime_destroy(tl_runtime *rt)
     if (!rt)
         return;
     MASU_ASSERT(rt->enter_count == 0);
-#if MASU_HEAVY
+#ifdef MASU_HEAVY
     MASU_ASSERT(!rt->arena || tl_runtime_valid(rt));
 #endif
     tl__cells_destroy(&rt->tensors);

@@ -15,41 +15,52 @@
 
 /* ---- shapes ------------------------------------------------------------------------------------------------- */
 
-static masu_status refuse_shape(masu_status status, int rank, const int64_t *shape, const char *why)
+static __attribute__((cold, noinline)) masu_status refuse_shape(masu_status status, int rank,
+                                                                const int64_t *shape, const char *why)
 {
     char text[TL_SHAPE_TEXT];
     return tl__error(status, "shape %s: %s", tl__shape_text(rank, shape, text), why);
 }
 
-/* The number of elements, checked so that their bytes can be counted in a ptrdiff_t. */
-static masu_status count_elements(size_t element_bytes, int rank, const int64_t *shape, int64_t *out)
+/* What is wrong with a shape whose product overflowed or met a negative number; nothing when a dimension is 0. */
+static __attribute__((cold, noinline)) masu_status judge_shape(int rank, const int64_t *shape)
 {
-    if (rank < 0 || rank > TL_MAX_RANK)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "a tensor has at most %d dimensions, not %d", TL_MAX_RANK, rank);
-    int64_t elements = 1, bytes;
-    bool fits = true, empty = false;
+    bool empty = false;
     for (int i = 0; i < rank; i++) {
         if (shape[i] < 0)
             return refuse_shape(MASU_ERR_INVALID_ARGUMENT, rank, shape, "a dimension is negative");
         empty = empty || shape[i] == 0;
-        fits = fits && !__builtin_mul_overflow(elements, shape[i], &elements);
     }
-    if (empty) {
+    return empty ? MASU_OK : refuse_shape(MASU_ERR_OVERFLOW, rank, shape, "too many elements");
+}
+
+/* The number of elements, checked so that their bytes can be counted in a ptrdiff_t. */
+static inline masu_status count_elements(size_t element_bytes, int rank, const int64_t *shape, int64_t *out)
+{
+    if (MASU_UNLIKELY(rank < 0 || rank > TL_MAX_RANK))
+        return tl__error(MASU_ERR_INVALID_ARGUMENT, "a tensor has at most %d dimensions, not %d", TL_MAX_RANK, rank);
+    int64_t elements = 1, signs = 0, bytes;
+    bool overflows = false;
+    for (int i = 0; i < rank; i++) {
+        overflows |= __builtin_mul_overflow(elements, shape[i], &elements);
+        signs |= shape[i];
+    }
+    overflows |= __builtin_mul_overflow(elements, (int64_t)element_bytes, &bytes);
+    if (MASU_UNLIKELY(overflows || signs < 0)) {
         *out = 0;
-        return MASU_OK;
+        return judge_shape(rank, shape);
     }
-    if (!fits || __builtin_mul_overflow(elements, (int64_t)element_bytes, &bytes))
-        return refuse_shape(MASU_ERR_OVERFLOW, rank, shape, "too many elements");
     *out = elements;
     return MASU_OK;
 }
 
-static void set_row_major(tl_tensor *t)
+static inline void set_row_major(tl_tensor *t, const int64_t *shape)
 {
     int64_t stride = t->elements > 0;
     for (int i = t->rank - 1; i >= 0; i--) {
+        t->shape[i] = shape[i];
         t->stride[i] = stride;
-        stride *= t->shape[i];
+        stride *= shape[i];
     }
 }
 
@@ -151,9 +162,7 @@ masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_te
     t->storage = storage;
     t->data = storage->data;
     t->elements = elements;
-    for (int i = 0; i < rank; i++)
-        t->shape[i] = shape[i];
-    set_row_major(t);
+    set_row_major(t, shape);
     *out = t;
     return MASU_OK;
 }

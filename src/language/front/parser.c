@@ -107,7 +107,7 @@ const char *parser_name(parser *p, source_span *span) {
 /* ---- messages ------------------------------------------------------------------------------------------ */
 
 diagnostic *parser_error(parser *p, source_span span, const char *format, ...) {
-    if (p->panic) {
+    if (p->panic || p->stopped) {
         return NULL;
     }
     p->panic = true;
@@ -152,7 +152,10 @@ diagnostic *parser_refuse(parser *p, source_span span, const char *what) {
     return parser_error(p, span, "masu does not accept %s", what);
 }
 
-static void stop(parser *p) { p->at = p->list.count - 1; }
+static void stop(parser *p) {
+    p->at = p->list.count - 1;
+    p->stopped = true;
+}
 
 void parser_out_of_memory(parser *p) {
     p->out_of_memory = true;

@@ -29,6 +29,7 @@ typedef struct parser {
     uint32_t at;
     uint32_t depth;
     bool panic;
+    bool stopped; /* no more messages */
     bool no_struct; /* `{` behind a name opens a block: heads of if, match, loops, clauses of comprehensions */
     bool out_of_memory;
     /* What constructors yield when memory ends: never looked into. */

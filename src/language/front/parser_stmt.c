@@ -31,8 +31,8 @@ static comprehension_expr *parse_einstein_indices(parser *p) {
 }
 
 static void end_statement(parser *p) {
-    if (parser_accept(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE) || p->panic) {
-        return;
+    if (p->panic || parser_accept(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE)) {
+        return; /* in a panic the semicolon is where parser_synchronise stops */
     }
     bool new_line = parser_first_on_line(p);
     parser_expected(p, "`;`");
@@ -91,7 +91,10 @@ static bool parse_expression_statement(parser *p, stmt *s) {
     } else {
         s->value = parse_expression(p);
     }
-    if (parser_is(p, TOKEN_RIGHT_BRACE) && !p->panic) {
+    if (p->panic) {
+        return false;
+    }
+    if (parser_is(p, TOKEN_RIGHT_BRACE)) {
         return true;
     }
     if (!parser_accept(p, TOKEN_SEMICOLON) && !block_like) {

@@ -425,7 +425,7 @@ struct function_item {
     uint32_t binding_count, binding_capacity;
     bool writes_self;   /* assigns to self or a part of it, itself or through a method it calls on self */
     uint32_t index;     /* in tree->functions */
-    function_item *next_same_name; /* the table's own: methods of one name on different structs */
+    function_item *next_in_bucket; /* the checker's table of methods */
 };
 
 typedef struct struct_field {

@@ -137,7 +137,7 @@ const type *type_struct(type_table *table, struct_item *structure) {
     return intern(table, &(type){.kind = TYPE_STRUCT, .structure = structure});
 }
 
-void type_set_struct_size(const type *t, uint32_t size) { ((type *)t)->size = size; }
+void type_set_size(const type *t, uint32_t size) { ((type *)t)->size = size; }
 
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count) {
     if (count == 0) {

@@ -54,7 +54,7 @@ struct struct_item; /* tree.h */
 struct type {
     type_kind kind;
     uint32_t id;        /* dense from 0 in order of creation */
-    uint32_t size;      /* saturating; of a struct: 0 until type_set_struct_size */
+    uint32_t size;      /* saturating; of a struct: 0 until type_set_size */
     bool may_have_open; /* there was a TYPE_OPEN in it when it was made */
     union {
         struct {
@@ -98,7 +98,7 @@ static inline const type *type_scalar(const type_table *table, type_kind kind) {
 }
 const type *type_tensor(type_table *table, const type *element, int32_t rank);
 const type *type_struct(type_table *table, struct struct_item *structure);
-void type_set_struct_size(const type *t, uint32_t size); /* once, when all fields are known */
+void type_set_size(const type *t, uint32_t size); /* when all fields are known: of structs, and of tuples made of such */
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count);
 const type *type_vec(type_table *table, const type *element);
 const type *type_open(type_table *table);

@@ -2,13 +2,13 @@
  *
  * A kernel of two operands has four loops, by their strides (1 1, 1 0, 0 1, any), so that the usual ones vectorise.
  * The result may lie exactly on an operand: element i is read before it is written, and no other element is
- * touched, which is what TL_INDEPENDENT tells the compiler.
+ * touched, which is what TL_INDEPENDENT tells gcc. clang finds out at run time, or takes one by one.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #define TL_INDEPENDENT _Pragma("GCC ivdep")
 #else
-#define TL_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define TL_INDEPENDENT
 #endif
 
 #include "runtime/ops/kernels.h"

@@ -1,0 +1,220 @@
+/* check_names.c: symbols, scopes, suggestions.
+ *
+ * A symbol is a name; what it means stands in the symbol itself, so that looking a name up costs one hash whatever the
+ * number of names. A scope is a mark in the stack of what its declarations hide.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+static uint32_t hash_text(uint32_t hash, const char *text) {
+    for (; *text != 0; text++) {
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    }
+    return hash;
+}
+
+static uint32_t hash_name(const char *name) { return hash_text(2166136261u, name); }
+
+/* ---- symbols ------------------------------------------------------------------------------------------------- */
+
+static symbol *find(const checker *c, const char *name, uint32_t hash) {
+    if (c->bucket_count == 0) {
+        return NULL;
+    }
+    symbol *s = c->buckets[hash & (c->bucket_count - 1)];
+    while (s != NULL && (s->hash != hash || strcmp(s->name, name) != 0)) {
+        s = s->next;
+    }
+    return s;
+}
+
+symbol *check_find(const checker *c, const char *name) { return find(c, name, hash_name(name)); }
+
+static void grow(checker *c) {
+    uint32_t larger = c->bucket_count == 0 ? 256 : c->bucket_count * 2;
+    symbol **buckets = MASU_ARENA_ARRAY(c->arena, symbol *, larger);
+    if (buckets == NULL) {
+        c->out_of_memory = true;
+        return;
+    }
+    for (uint32_t i = 0; i < c->bucket_count; i++) {
+        for (symbol *s = c->buckets[i], *next; s != NULL; s = next) {
+            next = s->next;
+            s->next = buckets[s->hash & (larger - 1)];
+            buckets[s->hash & (larger - 1)] = s;
+        }
+    }
+    c->buckets = buckets;
+    c->bucket_count = larger;
+}
+
+symbol *check_symbol(checker *c, const char *name) {
+    uint32_t hash = hash_name(name);
+    symbol *s = find(c, name, hash);
+    if (s != NULL) {
+        return s;
+    }
+    if (c->symbol_count >= c->bucket_count) {
+        grow(c);
+    }
+    s = MASU_ARENA_NEW(c->arena, symbol);
+    if (s == NULL || c->bucket_count == 0) {
+        c->out_of_memory = true;
+        return NULL;
+    }
+    *s = (symbol){.name = name, .hash = hash, .next = c->buckets[hash & (c->bucket_count - 1)]};
+    c->buckets[hash & (c->bucket_count - 1)] = s;
+    c->symbol_count++;
+    return s;
+}
+
+/* ---- methods -------------------------------------------------------------------------------------------------- */
+
+static uint32_t method_bucket(const checker *c, const struct_item *owner, const char *name) {
+    return hash_text(2166136261u + owner->index * 2654435761u, name) & (c->method_bucket_count - 1);
+}
+
+function_item *check_find_method(const checker *c, const struct_item *owner, const char *name) {
+    function_item *f = c->methods[method_bucket(c, owner, name)];
+    while (f != NULL && (f->owner != owner || strcmp(f->name, name) != 0)) {
+        f = f->next_in_bucket;
+    }
+    return f;
+}
+
+void check_add_method(checker *c, function_item *f) {
+    uint32_t at = method_bucket(c, f->owner, f->name);
+    f->next_in_bucket = c->methods[at];
+    c->methods[at] = f;
+}
+
+/* ---- scopes --------------------------------------------------------------------------------------------------- */
+
+void check_scope_close(checker *c, uint32_t mark) {
+    while (c->scope_count > mark) {
+        scope_entry *entry = &c->scopes[--c->scope_count];
+        entry->symbol->binding = entry->hidden;
+    }
+}
+
+void check_declare(checker *c, binding *b, const type *t) {
+    b->type = t;
+    symbol *s = check_symbol(c, b->name);
+    function_item *f = c->function;
+    if (s == NULL || f == NULL) {
+        return;
+    }
+    b->id = f->binding_count;
+    CHECK_PUSH(c, f->bindings, f->binding_count, f->binding_capacity, b);
+    scope_entry entry = {s, s->binding};
+    CHECK_PUSH(c, c->scopes, c->scope_count, c->scope_capacity, entry);
+    s->binding = b;
+}
+
+static void capture(checker *c, comprehension_context *context, binding *b) {
+    comprehension_expr *comprehension = context->comprehension;
+    for (uint32_t i = 0; i < comprehension->capture_count; i++) {
+        if (comprehension->captures[i] == b) {
+            return;
+        }
+    }
+    CHECK_PUSH(c, comprehension->captures, comprehension->capture_count, context->capture_capacity, b);
+}
+
+void check_use_binding(checker *c, binding *b) {
+    b->is_read = true;
+    for (comprehension_context *context = c->comprehension; context != NULL; context = context->outer) {
+        if (b->id < context->first_binding) {
+            capture(c, context, b);
+        }
+    }
+}
+
+/* ---- suggestions ---------------------------------------------------------------------------------------------- */
+
+enum { SUGGESTION_LENGTH = 31 };
+
+suggestion check_suggest(const char *wanted) {
+    uint32_t length = (uint32_t)strlen(wanted);
+    uint32_t allowed = length < 3 ? 1 : length < 6 ? 2 : 3;
+    return (suggestion){.wanted = wanted, .distance = length > SUGGESTION_LENGTH ? 0 : allowed + 1};
+}
+
+/* Insertions, deletions, substitutions and exchanges of neighbours that make b of a; cells beyond limit do not matter. */
+static uint32_t edit_distance(const char *a, uint32_t a_length, const char *b, uint32_t b_length) {
+    uint32_t rows[3][SUGGESTION_LENGTH + 1];
+    uint32_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (uint32_t j = 0; j <= b_length; j++) {
+        last[j] = j;
+        before[j] = j;
+    }
+    for (uint32_t i = 1; i <= a_length; i++) {
+        row[0] = i;
+        for (uint32_t j = 1; j <= b_length; j++) {
+            uint32_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            best = last[j] + 1 < best ? last[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best) {
+                best = before[j - 2] + 1;
+            }
+            row[j] = best;
+        }
+        uint32_t *spare = before;
+        before = last;
+        last = row;
+        row = spare;
+    }
+    return last[b_length];
+}
+
+void check_suggest_add(suggestion *s, const char *candidate) {
+    size_t wanted = strlen(s->wanted), length = strnlen(candidate, SUGGESTION_LENGTH + 1);
+    if (length > SUGGESTION_LENGTH || wanted > SUGGESTION_LENGTH || candidate[0] == '<') {
+        return;
+    }
+    uint32_t apart = (uint32_t)(length > wanted ? length - wanted : wanted - length);
+    if (apart >= s->distance || strcmp(candidate, s->wanted) == 0) {
+        return;
+    }
+    uint32_t distance = edit_distance(s->wanted, (uint32_t)wanted, candidate, (uint32_t)length);
+    if (distance < s->distance && distance < wanted) {
+        s->best = candidate;
+        s->distance = distance;
+    }
+}
+
+void check_suggest_note(checker *c, diagnostic *d, const suggestion *s) {
+    if (s->best != NULL) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s`?", s->best);
+    }
+}
+
+void check_suggest_visible(const checker *c, suggestion *s) {
+    for (uint32_t i = c->scope_count; i > 0; i--) {
+        check_suggest_add(s, c->scopes[i - 1].symbol->name);
+    }
+    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
+        check_suggest_add(s, c->tree->constants[i]->name);
+    }
+}
+
+void check_suggest_functions(const checker *c, suggestion *s) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        if (c->tree->functions[i]->owner_name == NULL) {
+            check_suggest_add(s, c->tree->functions[i]->name);
+        }
+    }
+    check_suggest_types(c, s);
+    check_suggest_builtin(s);
+}
+
+void check_suggest_types(const checker *c, suggestion *s) {
+    static const char *const known[] = {"Tensor", "GradTensor", "Vec", "String", "System", "Self"};
+    for (uint32_t i = 0; i < c->tree->struct_count; i++) {
+        check_suggest_add(s, c->tree->structs[i]->name);
+    }
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        check_suggest_add(s, known[i]);
+    }
+}

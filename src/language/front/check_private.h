@@ -1,0 +1,225 @@
+/* check_private.h: what the checker's files share.
+ *
+ *     check.c             the order of the work: declarations, constants, bodies, methods that write to self
+ *     check_names.c       symbols, scopes, suggestions
+ *     check_types.c       types as written; structs that contain themselves
+ *     check_convert.c     what fits where; conversions as nodes
+ *     check_expr.c        dispatch, literals, names, fields, struct literals, tuples
+ *     check_operators.c   unary and binary operators, casts
+ *     check_call.c        functions, methods, constructors
+ *     check_builtin.c     print, assert, System, methods of numbers, strings, vectors
+ *     check_constant.c    F32::max_value() and its like
+ *     check_abi.c         operations of the table abi.def
+ *     check_tensor.c      tensor literals and indexing
+ *     check_comprehend.c  comprehensions and Einstein sums
+ *     check_place.c       assignments and who may be assigned to
+ *     check_control.c     blocks, statements, if, match, loops
+ *
+ * A slot (expr **) is where a node hangs: checking may put another node there. `expected` is a wish (literals follow it), NULL for none;
+ * TYPE_VOID says that the value is not wanted. check_coerce makes the wish a demand.
+ *
+ * What must stay true:
+ *     each node is checked once; after check_expr the slot's node has a type
+ *     symbol->binding is the innermost visible binding of that name: scopes restore it when they end
+ */
+#ifndef MASU_LANGUAGE_CHECK_PRIVATE_H
+#define MASU_LANGUAGE_CHECK_PRIVATE_H
+
+#include "language/front/check.h"
+
+typedef struct symbol {
+    const char *name;
+    uint32_t hash;
+    binding *binding;
+    function_item *function;
+    struct_item *structure;
+    const_item *constant;
+    bool refused;
+    struct symbol *next;
+} symbol;
+
+typedef struct scope_entry {
+    symbol *symbol;
+    binding *hidden; /* what the name meant outside */
+} scope_entry;
+
+typedef struct loop_context {
+    expr *loop;
+    const type *break_type; /* of `break value`; NULL before the first */
+    struct loop_context *outer;
+} loop_context;
+
+typedef struct comprehension_context {
+    comprehension_expr *comprehension;
+    uint32_t first_binding; /* bindings with a smaller id are captured */
+    uint32_t capture_capacity;
+    struct comprehension_context *outer;
+} comprehension_context;
+
+/* x.m(…) with a user's method: whether it writes to x is known when all bodies are. */
+typedef struct method_use {
+    function_item *caller;
+    expr *call;
+    binding *root; /* of the place x; NULL: x is no place */
+    bool captured; /* the root lies outside of the comprehension that the call is in */
+} method_use;
+
+typedef struct checker {
+    syntax_tree *tree;
+    type_table *types;
+    diagnostics *diagnostics;
+    masu__arena *arena;
+    symbol **buckets;
+    uint32_t bucket_count, symbol_count;
+    function_item **methods; /* by owner and name */
+    uint32_t method_bucket_count;
+    scope_entry *scopes;
+    uint32_t scope_count, scope_capacity;
+    function_item *function;
+    loop_context *loop;
+    comprehension_context *comprehension;
+    method_use *uses;
+    uint32_t use_count, use_capacity;
+    bool has_open; /* the function made a TYPE_OPEN */
+    bool out_of_memory;
+} checker;
+
+#define CHECK_PUSH(c, array, count, capacity, item)                                                \
+    do {                                                                                           \
+        if ((count) == (capacity)) {                                                               \
+            uint32_t larger_ = (capacity) == 0 ? 8 : (capacity) * 2;                               \
+            void *grown_ = masu__arena_grow((c)->arena, (array), (capacity), larger_,              \
+                                            sizeof *(array), _Alignof(max_align_t));               \
+            if (grown_ == NULL) {                                                                  \
+                (c)->out_of_memory = true;                                                         \
+                break;                                                                             \
+            }                                                                                      \
+            (array) = grown_;                                                                      \
+            (capacity) = larger_;                                                                  \
+        }                                                                                          \
+        (array)[(count)++] = (item);                                                               \
+    } while (0)
+
+static inline const type *check_scalar(const checker *c, type_kind kind) { return c->types->scalars[kind]; }
+
+/* ---- names ------------------------------------------------------------------------------------------------- */
+
+symbol *check_find(const checker *c, const char *name);  /* NULL: never declared */
+symbol *check_symbol(checker *c, const char *name);      /* made when new; NULL when memory ends */
+static inline uint32_t check_scope_open(const checker *c) { return c->scope_count; }
+void check_scope_close(checker *c, uint32_t mark);
+void check_declare(checker *c, binding *b, const type *t);
+function_item *check_find_method(const checker *c, const struct_item *owner, const char *name);
+void check_add_method(checker *c, function_item *f);
+/* The candidate nearest to a misspelt name; offer with check_suggest_add, take with check_suggest_note. */
+typedef struct suggestion {
+    const char *wanted;
+    const char *best;
+    uint32_t distance;
+} suggestion;
+suggestion check_suggest(const char *wanted);
+void check_suggest_add(suggestion *s, const char *candidate);
+void check_suggest_note(checker *c, diagnostic *d, const suggestion *s);
+void check_suggest_visible(const checker *c, suggestion *s); /* variables and constants */
+void check_suggest_functions(const checker *c, suggestion *s);
+void check_suggest_types(const checker *c, suggestion *s);
+/* Marks it read; captures it for the comprehensions around. */
+void check_use_binding(checker *c, binding *b);
+
+/* ---- types -------------------------------------------------------------------------------------------------- */
+
+const type *check_type(checker *c, type_expr *t);
+void check_struct_types(checker *c);
+/* `Self` or a struct's name; NULL when it is none. */
+struct_item *check_struct_named(const checker *c, const char *name);
+const char *check_type_text(checker *c, const type *t);
+/* The same, or the error type after a message when it is too large. */
+const type *check_bounded(checker *c, const type *t, source_span span);
+
+/* ---- conversions --------------------------------------------------------------------------------------------- */
+
+typedef struct coerce_reason {
+    source_span span;
+    const char *text;
+} coerce_reason;
+
+/* Without a conversion; decides open types. */
+bool check_fits(checker *c, const type *from, const type *to);
+bool check_widens(const type *from, const type *to);
+/* Converts the node or reports "expected X, found Y"; why (may be NULL) becomes a note. */
+bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *why);
+/* The same through the results of blocks and branches: a block stays a block, an if an if. */
+bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_reason *why);
+bool check_condition(checker *c, expr **slot);
+void check_cast_to(checker *c, expr **slot, const type *to); /* wraps in an implicit cast unless it is of that type */
+/* The smallest number type that both widen to. */
+const type *check_common(checker *c, const type *a, const type *b);
+/* The type of a value that is one or the other; NULL when there is none. */
+const type *check_join(checker *c, const type *a, const type *b);
+bool check_free_literal(const expr *e); /* a number without a suffix, or arithmetic of such */
+/* A rank-0 tensor to the scalar that it holds. False when the rank is known and not 0. */
+bool check_item(checker *c, expr **slot);
+void check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);
+
+/* ---- nodes ---------------------------------------------------------------------------------------------------- */
+
+expr *check_new(checker *c, expr_kind kind, source_span span, const type *t);
+expr *check_new_int(checker *c, source_span span, int64_t value);
+expr *check_new_float(checker *c, source_span span, double value, const type *t);
+expr *check_new_bool(checker *c, source_span span, bool value);
+expr *check_new_name(checker *c, source_span span, const char *name); /* not checked yet */
+expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const type *t);
+expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands, uint32_t count);
+/* A place made of names, fields and harmless indices, as it was before its check. */
+expr *check_copy_place(checker *c, const expr *e);
+void check_make_error(checker *c, expr *e);
+
+/* ---- expressions ------------------------------------------------------------------------------------------------ */
+
+void check_expr(checker *c, expr **slot, const type *expected);
+void check_list(checker *c, expr **items, uint32_t count); /* each without an expectation, for their own mistakes */
+void check_unary(checker *c, expr **slot, const type *expected);
+void check_binary(checker *c, expr **slot, const type *expected);
+void check_cast(checker *c, expr **slot);
+void check_call(checker *c, expr **slot, const type *expected);
+void check_method(checker *c, expr **slot, const type *expected);
+void check_array(checker *c, expr **slot, const type *expected);
+void check_index(checker *c, expr **slot);
+void check_comprehension(checker *c, expr **slot, const type *expected);
+void check_assign(checker *c, expr **slot);
+void check_if(checker *c, expr *e, const type *expected);
+void check_match(checker *c, expr *e, const type *expected);
+void check_loop(checker *c, expr *e, const type *expected);
+void check_jump(checker *c, expr *e);
+void check_block(checker *c, block *b, const type *expected);
+void check_bind(checker *c, pattern *p, const type *t);
+
+/* ---- places ----------------------------------------------------------------------------------------------------- */
+
+bool check_is_place(const expr *e);
+binding *check_root(const expr *e); /* NULL: no place */
+typedef enum write_kind { WRITE_ASSIGN, WRITE_METHOD, WRITE_TENSOR } write_kind;
+/* Reports when place must not be written; notes that the function writes to self. */
+bool check_write(checker *c, const expr *place, source_span span, write_kind kind);
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* An operation of the table: names with this scope ("" for methods). The slot's node is an EXPR_CALL or EXPR_METHOD. grad: what the
+ * parameter `grad` is by default. False when there is no such name. */
+bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad);
+bool check_abi_scope(const char *scope);
+void check_suggest_abi(const char *scope, suggestion *s);
+/* The call's node becomes one of a single ABI function with these operands, already checked. */
+void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
+bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted, source_span declared);
+bool check_builtin_function(checker *c, expr **slot, const char *name);
+bool check_builtin_scope(checker *c, expr **slot, const type *expected);
+bool check_number_method(checker *c, expr **slot);
+bool check_string_method(checker *c, expr **slot);
+bool check_vec_method(checker *c, expr **slot);
+/* T::name or T::name(); node becomes a literal. False when there is no such constant. */
+bool check_scalar_constant(checker *c, expr *e, const char *scope, const char *name, bool called);
+bool check_scalar_scope(const char *scope);
+void check_suggest_builtin(suggestion *s);
+
+#endif

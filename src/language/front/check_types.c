@@ -1,0 +1,257 @@
+/* check_types.c: types as they are written, and structs made of them. */
+#include <string.h>
+
+#include "language/front/check_private.h"
+#include "language/front/lexer.h"
+
+const char *check_type_text(checker *c, const type *t) { return type_name(c->types, type_resolve(c->types, t)); }
+
+const type *check_bounded(checker *c, const type *t, source_span span) {
+    if (t->size <= TYPE_SIZE_MAX) {
+        return t;
+    }
+    diagnostics_error(c->diagnostics, span, "a type of more than %d parts", TYPE_SIZE_MAX);
+    return check_scalar(c, TYPE_ERROR);
+}
+
+/* ---- names of types ---------------------------------------------------------------------------------------------- */
+
+struct_item *check_struct_named(const checker *c, const char *name) {
+    if (strcmp(name, "Self") == 0) {
+        return c->function != NULL ? c->function->owner : NULL;
+    }
+    symbol *s = check_find(c, name);
+    return s == NULL ? NULL : s->structure;
+}
+
+static const type *wrong(checker *c, type_expr *t, const char *message, const char *note) {
+    diagnostic *d = diagnostics_error(c->diagnostics, t->span, "%s", message);
+    if (note != NULL) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", note);
+    }
+    return check_scalar(c, TYPE_ERROR);
+}
+
+/* What a tensor may hold: NULL and a message for anything else. */
+static const type *element_type(checker *c, type_expr *t) {
+    if (t->kind == TYPE_EXPR_NAME && strcmp(t->name, "_") == 0) {
+        return NULL;
+    }
+    const type *element = check_type(c, t);
+    switch (element->kind) {
+    case TYPE_ERROR:
+    case TYPE_F32:
+    case TYPE_F64:
+    case TYPE_I64:
+    case TYPE_BOOL: return element;
+    default:
+        diagnostics_note(c->diagnostics,
+                         diagnostics_error(c->diagnostics, t->span, "a tensor cannot hold `%s`", check_type_text(c, element)),
+                         (source_span){0}, "tensors hold f32, f64, i64 or bool");
+        return check_scalar(c, TYPE_ERROR);
+    }
+}
+
+static const type *tensor_type(checker *c, type_expr *t) {
+    const type *element = NULL;
+    int32_t rank = -1;
+    uint32_t next = 0;
+    if (t->argument_count > 0 && t->arguments[0]->kind != TYPE_EXPR_NUMBER) {
+        element = element_type(c, t->arguments[next++]);
+    }
+    if (next < t->argument_count) {
+        type_expr *number = t->arguments[next++];
+        if (number->kind != TYPE_EXPR_NUMBER) {
+            return wrong(c, number, "the rank of a tensor is a number", "`Tensor<f32, 2>` is a matrix of f32");
+        }
+        if (number->number > TL_MAX_RANK) {
+            diagnostics_error(c->diagnostics, number->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+            return check_scalar(c, TYPE_ERROR);
+        }
+        rank = (int32_t)number->number;
+    }
+    if (next < t->argument_count) {
+        return wrong(c, t, "`Tensor` has at most an element type and a rank", "`Tensor<f32, 2>` is a matrix of f32");
+    }
+    if (element != NULL && element->kind == TYPE_ERROR) {
+        return element;
+    }
+    return type_tensor(c->types, element, rank);
+}
+
+static const type *vec_type(checker *c, type_expr *t) {
+    if (t->argument_count == 0) {
+        c->has_open = true;
+        return c->function != NULL ? type_vec(c->types, type_open(c->types)) : wrong(c, t, "`Vec` needs an element type: `Vec<T>`", NULL);
+    }
+    if (t->argument_count > 1) {
+        return wrong(c, t, "`Vec` has one element type", NULL);
+    }
+    const type *element = check_type(c, t->arguments[0]);
+    if (element->kind == TYPE_VOID) {
+        return wrong(c, t->arguments[0], "a `Vec` cannot hold `void`", NULL);
+    }
+    return element->kind == TYPE_ERROR ? element : type_vec(c->types, element);
+}
+
+static const type *unknown_type(checker *c, type_expr *t) {
+    symbol *s = check_find(c, t->name);
+    if (s != NULL && s->refused) {
+        return check_scalar(c, TYPE_ERROR);
+    }
+    diagnostic *d = diagnostics_error(c->diagnostics, t->span, "there is no type `%s`", t->name);
+    suggestion near = check_suggest(t->name);
+    static const char *const scalars[] = {"i8",  "i16", "i32", "i64",  "u8",   "u16",  "u32", "u64",
+                                          "usize", "f32", "f64", "bool", "char", "String", "void"};
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
+        check_suggest_add(&near, scalars[i]);
+    }
+    check_suggest_types(c, &near);
+    check_suggest_note(c, d, &near);
+    return check_scalar(c, TYPE_ERROR);
+}
+
+static const type *named_type(checker *c, type_expr *t) {
+    if (strcmp(t->name, "Tensor") == 0 || strcmp(t->name, "GradTensor") == 0) {
+        return tensor_type(c, t);
+    }
+    if (strcmp(t->name, "Vec") == 0) {
+        return vec_type(c, t);
+    }
+    if (t->argument_count > 0) {
+        return wrong(c, t, "masu does not accept generics: every type is written out", NULL);
+    }
+    if (strcmp(t->name, "_") == 0) {
+        c->has_open = true;
+        return c->function != NULL ? type_open(c->types) : wrong(c, t, "the type is written out here", NULL);
+    }
+    type_kind scalar = scalar_type_of_name(t->name, strlen(t->name));
+    if (scalar != TYPE_ERROR) {
+        return check_scalar(c, scalar);
+    }
+    struct_item *structure = check_struct_named(c, t->name);
+    return structure != NULL ? structure->type : unknown_type(c, t);
+}
+
+static const type *tuple_type(checker *c, type_expr *t) {
+    const type **items = MASU_ARENA_ARRAY(c->arena, const type *, t->argument_count);
+    if (items == NULL) {
+        c->out_of_memory = true;
+        return check_scalar(c, TYPE_ERROR);
+    }
+    bool broken = false;
+    for (uint32_t i = 0; i < t->argument_count; i++) {
+        items[i] = check_type(c, t->arguments[i]);
+        broken |= items[i]->kind == TYPE_ERROR;
+    }
+    return broken ? check_scalar(c, TYPE_ERROR) : check_bounded(c, type_tuple(c->types, items, t->argument_count), t->span);
+}
+
+const type *check_type(checker *c, type_expr *t) {
+    switch (t->kind) {
+    case TYPE_EXPR_NAME: t->type = named_type(c, t); break;
+    case TYPE_EXPR_TUPLE: t->type = tuple_type(c, t); break;
+    default: t->type = wrong(c, t, "expected a type, found a number", NULL); break;
+    }
+    return t->type;
+}
+
+/* ---- structs ---------------------------------------------------------------------------------------------------- */
+
+static void check_fields(checker *c, struct_item *s) {
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        struct_field *field = &s->fields[i];
+        field->type = check_type(c, field->annotation);
+        if (field->type->kind == TYPE_VOID) {
+            diagnostics_error(c->diagnostics, field->annotation->span, "a field cannot be `void`");
+            field->type = check_scalar(c, TYPE_ERROR);
+        }
+    }
+}
+
+/* Fields of one struct by name: quadratic only in the fields of one struct that has few. */
+static void check_duplicate_fields(checker *c, struct_item *s) {
+    if (s->field_count == 0) {
+        return;
+    }
+    uint32_t mask = 1;
+    while (mask < s->field_count * 2) {
+        mask *= 2;
+    }
+    uint32_t *table = MASU_ARENA_ARRAY(c->arena, uint32_t, mask);
+    if (table == NULL) {
+        c->out_of_memory = true;
+        return;
+    }
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        uint32_t at = 0;
+        for (const char *n = s->fields[i].name; *n != 0; n++) {
+            at = (at ^ (unsigned char)*n) * 16777619u;
+        }
+        for (at &= mask - 1; table[at] != 0 && strcmp(s->fields[table[at] - 1].name, s->fields[i].name) != 0;) {
+            at = (at + 1) & (mask - 1);
+        }
+        if (table[at] == 0) {
+            table[at] = i + 1;
+            continue;
+        }
+        diagnostic *d = diagnostics_error(c->diagnostics, s->fields[i].span, "field `%s` is declared twice", s->fields[i].name);
+        diagnostics_note(c->diagnostics, d, s->fields[table[at] - 1].span, "the first one is here");
+    }
+}
+
+enum { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
+
+static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t depth);
+
+/* Parts that lie inside a value of the type; a Vec's elements lie elsewhere. */
+static uint32_t measure_type(checker *c, const type *t, source_span from, uint32_t depth) {
+    if (t->kind == TYPE_STRUCT) {
+        return measure(c, t->structure, from, depth);
+    }
+    uint32_t size = 1;
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
+        uint32_t part = measure_type(c, t->tuple.items[i], from, depth);
+        size = part > UINT32_MAX - size ? UINT32_MAX : size + part;
+    }
+    if (t->kind == TYPE_TUPLE) {
+        type_set_size(t, size);
+    }
+    return size;
+}
+
+static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t depth) {
+    if (s->visit == VISIT_DONE) {
+        return s->type->size;
+    }
+    if (s->visit == VISIT_OPEN || depth > 200) {
+        diagnostic *d = diagnostics_error(c->diagnostics, from,
+                                          depth > 200 ? "structs are nested more than 200 deep at `%s`" : "struct `%s` contains itself",
+                                          s->name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` of it can be a field");
+        return 1;
+    }
+    s->visit = VISIT_OPEN;
+    uint32_t size = 1;
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        uint32_t part = measure_type(c, s->fields[i].type, s->fields[i].span, depth + 1);
+        size = part > UINT32_MAX - size ? UINT32_MAX : size + part;
+    }
+    s->visit = VISIT_DONE;
+    if (size > TYPE_SIZE_MAX) {
+        diagnostics_error(c->diagnostics, s->span, "struct `%s` has more than %d parts", s->name, TYPE_SIZE_MAX);
+        size = TYPE_SIZE_MAX; /* said once; types made of it are bounded anew */
+    }
+    type_set_size(s->type, size);
+    return size;
+}
+
+void check_struct_types(checker *c) {
+    for (uint32_t i = 0; i < c->tree->struct_count; i++) {
+        check_fields(c, c->tree->structs[i]);
+        check_duplicate_fields(c, c->tree->structs[i]);
+    }
+    for (uint32_t i = 0; i < c->tree->struct_count; i++) {
+        measure(c, c->tree->structs[i], c->tree->structs[i]->span, 0);
+    }
+}

@@ -1,0 +1,388 @@
+/* parser_primary.c: literals, names, brackets, comprehensions. */
+#include <string.h>
+
+#include "language/front/parser_private.h"
+
+static const literal *literal_here(const parser *p) { return &p->list.literals[parser_token(p)->literal]; }
+
+static expr *parse_literal(parser *p) {
+    expr *e = parser_new(p, EXPR_BOOL, parser_span(p));
+    const literal *value = literal_here(p);
+    switch (parser_kind(p)) {
+    case TOKEN_INT:
+        e->kind = EXPR_INT;
+        e->integer.value = value->integer;
+        e->integer.suffix = value->suffix;
+        break;
+    case TOKEN_FLOAT:
+        e->kind = EXPR_FLOAT;
+        e->floating.value = value->floating;
+        e->floating.suffix = value->suffix;
+        break;
+    case TOKEN_CHAR:
+        e->kind = EXPR_CHAR;
+        e->character = (uint32_t)value->integer;
+        break;
+    case TOKEN_STRING:
+        e->kind = EXPR_STRING;
+        e->string.data = value->string.data;
+        e->string.length = value->string.length;
+        break;
+    default: e->boolean = parser_is(p, TOKEN_TRUE); break;
+    }
+    parser_advance(p);
+    return e;
+}
+
+/* ---- names and struct literals ----------------------------------------------------------------------------- */
+
+/* Vec<T>::new(): whether `<` opens arguments of a type. Looks a bounded number of tokens ahead. */
+static bool type_arguments_follow(const parser *p) {
+    uint32_t depth = 0;
+    for (uint32_t ahead = 0; ahead < 64; ahead++) {
+        switch (parser_ahead(p, ahead)) {
+        case TOKEN_LESS: depth++; break;
+        case TOKEN_GREATER: depth--; break;
+        case TOKEN_SHR: depth = depth > 2 ? depth - 2 : 0; break;
+        case TOKEN_NAME:
+        case TOKEN_INT:
+        case TOKEN_COMMA:
+        case TOKEN_LEFT_PAREN:
+        case TOKEN_RIGHT_PAREN: break;
+        default: return false;
+        }
+        if (depth == 0) {
+            return parser_ahead(p, ahead + 1) == TOKEN_COLON_COLON;
+        }
+    }
+    return false;
+}
+
+/* What stood before the last `::` becomes the scope: std::f32::consts::PI has scope "std::f32::consts". */
+static void parse_path_rest(parser *p, expr *e) {
+    const char *start = p->file->text + e->span.offset;
+    while (!p->panic) {
+        if (parser_is(p, TOKEN_LESS) && e->name.arguments == NULL && type_arguments_follow(p)) {
+            parser_advance(p);
+            parse_type_arguments(p, &e->name.arguments, &e->name.argument_count);
+        }
+        if (!parser_is(p, TOKEN_COLON_COLON)) {
+            return;
+        }
+        source_span scope = parser_span_from(p, e->span), span;
+        parser_advance(p);
+        if (parser_is(p, TOKEN_LESS)) { /* Vec::<T>::new() */
+            parser_advance(p);
+            parse_type_arguments(p, &e->name.arguments, &e->name.argument_count);
+            if (!parser_expect(p, TOKEN_COLON_COLON)) {
+                return;
+            }
+        }
+        const char *name = parser_name(p, &span);
+        if (name == NULL) {
+            return;
+        }
+        size_t length = strcspn(start, "<");
+        e->name.scope_span = scope;
+        e->name.scope = masu__arena_strndup(p->arena, start, length < scope.length ? length : scope.length);
+        e->name.name = name;
+        if (e->name.scope == NULL) {
+            parser_out_of_memory(p);
+        }
+        if (e->name.scope != NULL && strstr(e->name.scope, "::<") != NULL) {
+            parser_refuse(p, scope, "this path");
+        }
+    }
+}
+
+static bool struct_literal_follows(const parser *p) {
+    if (p->no_struct || !parser_is(p, TOKEN_LEFT_BRACE)) {
+        return false;
+    }
+    token_kind first = parser_ahead(p, 1), second = parser_ahead(p, 2);
+    return first == TOKEN_RIGHT_BRACE || first == TOKEN_DOT_DOT ||
+           (first == TOKEN_NAME && (second == TOKEN_COLON || second == TOKEN_COMMA || second == TOKEN_RIGHT_BRACE));
+}
+
+static field_init parse_init(parser *p) {
+    field_init init = {.span = parser_span(p)};
+    if (parser_is(p, TOKEN_DOT_DOT)) {
+        parser_refuse(p, init.span, "`..` in struct literals: every field is written out");
+        return init;
+    }
+    init.name = parser_name(p, &init.span);
+    if (init.name == NULL) {
+        return init;
+    }
+    if (parser_accept(p, TOKEN_COLON)) {
+        init.value = parse_expression(p);
+    } else { /* `x` for `x: x` */
+        init.value = parser_new(p, EXPR_NAME, init.span);
+        init.value->name.name = init.name;
+    }
+    return init;
+}
+
+static expr *parse_struct_literal(parser *p, expr *name) {
+    expr *e = parser_new(p, EXPR_STRUCT, name->span);
+    uint32_t capacity = 0;
+    e->structure.name = name->name.name;
+    e->structure.name_span = name->span;
+    if (name->name.scope != NULL || name->name.arguments != NULL) {
+        parser_refuse(p, name->span, "enums and generics");
+    }
+    parser_advance(p);
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        field_init init = parse_init(p);
+        if (init.value != NULL) {
+            PARSER_PUSH(p, e->structure.inits, e->structure.init_count, capacity, init);
+        }
+        parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_BRACE);
+    return parser_finish(p, e);
+}
+
+static expr *parse_path(parser *p) {
+    expr *e = parser_new(p, EXPR_NAME, parser_span(p));
+    e->name.name = parser_text(p, parser_token(p));
+    parser_advance(p);
+    parse_path_rest(p, e);
+    e->span = parser_span_from(p, e->span);
+    if (struct_literal_follows(p)) {
+        return parse_struct_literal(p, e);
+    }
+    if (parser_is(p, TOKEN_NOT) && (parser_ahead(p, 1) == TOKEN_LEFT_PAREN || parser_ahead(p, 1) == TOKEN_LEFT_BRACKET)) {
+        if (parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
+            parser_refuse(p, e->span, "macros with brackets");
+        }
+        parser_advance(p); /* println!(…) is println(…) */
+    }
+    return e;
+}
+
+/* ---- ( … ) -------------------------------------------------------------------------------------------------- */
+
+static expr *parse_parentheses(parser *p) {
+    expr *e = parser_new(p, EXPR_TUPLE, parser_span(p));
+    bool no_struct = p->no_struct, comma = false;
+    uint32_t capacity = 0;
+    p->no_struct = false;
+    parser_advance(p);
+    while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END)) {
+        expr *item = parse_expression(p);
+        PARSER_PUSH(p, e->list.items, e->list.count, capacity, item);
+        parser_synchronise_list(p, TOKEN_RIGHT_PAREN);
+        comma = parser_accept(p, TOKEN_COMMA);
+        if (!comma) {
+            break;
+        }
+    }
+    p->no_struct = no_struct;
+    parser_expect(p, TOKEN_RIGHT_PAREN);
+    if (e->list.count == 1 && !comma) {
+        expr *inner = e->list.items[0];
+        inner->in_parentheses = true;
+        inner->span = parser_span_from(p, e->span);
+        return inner;
+    }
+    return parser_finish(p, e);
+}
+
+/* ---- [ … ] -------------------------------------------------------------------------------------------------- */
+
+/* Behind `[`: names and commas up to a `|`, then something that only a clause begins with. */
+static bool comprehension_follows(const parser *p) {
+    uint32_t at = p->at, last = p->list.count - 1;
+    while (p->list.tokens[at].kind == TOKEN_NAME) {
+        at++;
+        if (p->list.tokens[at].kind != TOKEN_COMMA) {
+            break;
+        }
+        at++;
+    }
+    if (at == p->at || at + 3 > last || p->list.tokens[at].kind != TOKEN_OR) {
+        return false;
+    }
+    const token *next = &p->list.tokens[at + 1];
+    bool generator = next[0].kind == TOKEN_NAME && next[1].kind == TOKEN_LESS && next[2].kind == TOKEN_MINUS &&
+                     next[1].offset + 1 == next[2].offset;
+    return generator || next->kind == TOKEN_LEFT_BRACE || at > p->at + 1;
+}
+
+static bool at_generator(const parser *p) {
+    const token *t = parser_token(p);
+    return t->kind == TOKEN_NAME && parser_ahead(p, 1) == TOKEN_LESS && parser_ahead(p, 2) == TOKEN_MINUS &&
+           t[1].offset + 1 == t[2].offset;
+}
+
+static void parse_generator(parser *p, comprehension_clause *clause) {
+    source_span span;
+    const char *name = parser_name(p, &span);
+    clause->index = parser_new_binding(p, name, span, BINDING_INDEX, false);
+    parser_advance(p);
+    parser_advance(p);
+    clause->low = parse_no_range(p);
+    clause->inclusive = parser_is(p, TOKEN_DOT_DOT_EQUAL);
+    if (!parser_accept(p, TOKEN_DOT_DOT) && !parser_accept(p, TOKEN_DOT_DOT_EQUAL)) {
+        parser_expected(p, "`..`");
+        clause->high = parser_error_expr(p);
+        return;
+    }
+    clause->high = parse_no_range(p);
+}
+
+static comprehension_clause parse_clause(parser *p) {
+    comprehension_clause clause = {.span = parser_span(p)};
+    bool no_struct = p->no_struct;
+    p->no_struct = true; /* `r == k { body }` */
+    if (at_generator(p)) {
+        parse_generator(p, &clause);
+    } else {
+        clause.condition = parse_no_range(p);
+    }
+    p->no_struct = no_struct;
+    clause.span = parser_span_from(p, clause.span);
+    return clause;
+}
+
+static void parse_outputs(parser *p, comprehension_expr *c) {
+    uint32_t names = 0, spans = 0;
+    while (parser_is(p, TOKEN_NAME)) {
+        source_span span;
+        const char *name = parser_name(p, &span);
+        uint32_t count = c->output_count;
+        PARSER_PUSH(p, c->output_names, count, names, name);
+        PARSER_PUSH(p, c->output_spans, c->output_count, spans, span);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_OR);
+}
+
+static void parse_clauses(parser *p, comprehension_expr *c) {
+    uint32_t capacity = 0;
+    while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACKET) && !parser_is(p, TOKEN_END) && !p->panic) {
+        comprehension_clause clause = parse_clause(p);
+        PARSER_PUSH(p, c->clauses, c->clause_count, capacity, clause);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+}
+
+/* Without a body the elements are the first index. */
+static expr *parse_body(parser *p, const comprehension_expr *c) {
+    if (!parser_is(p, TOKEN_LEFT_BRACE)) {
+        expr *name = parser_new(p, EXPR_NAME, c->output_count > 0 ? c->output_spans[0] : parser_span(p));
+        name->name.name = c->output_count > 0 ? c->output_names[0] : "";
+        return name;
+    }
+    expr *e = parser_new(p, EXPR_BLOCK, parser_span(p));
+    e->block = parse_block(p);
+    return parser_finish(p, e);
+}
+
+static expr *parse_comprehension(parser *p, source_span start) {
+    expr *e = parser_new(p, EXPR_COMPREHENSION, start);
+    comprehension_expr *c = MASU_ARENA_NEW(p->arena, comprehension_expr);
+    if (c == NULL) {
+        parser_out_of_memory(p);
+        return &p->spare_expr;
+    }
+    e->comprehension = c;
+    parse_outputs(p, c);
+    parse_clauses(p, c);
+    if (p->panic) {
+        c->body = parser_error_expr(p);
+    } else {
+        c->body = parse_body(p, c);
+    }
+    parser_expect(p, TOKEN_RIGHT_BRACKET);
+    return parser_finish(p, e);
+}
+
+static expr *parse_brackets(parser *p) {
+    source_span start = parser_span(p);
+    parser_advance(p);
+    if (comprehension_follows(p)) {
+        return parse_comprehension(p, start);
+    }
+    expr *e = parser_new(p, EXPR_ARRAY, start);
+    bool no_struct = p->no_struct;
+    uint32_t capacity = 0;
+    p->no_struct = false;
+    while (!parser_is(p, TOKEN_RIGHT_BRACKET) && !parser_is(p, TOKEN_END)) {
+        expr *item = parse_expression(p);
+        PARSER_PUSH(p, e->list.items, e->list.count, capacity, item);
+        if (parser_is(p, TOKEN_SEMICOLON)) {
+            diagnostic *d = parser_refuse(p, parser_span_from(p, start), "fixed arrays `[value; count]`");
+            parser_note(p, d, (source_span){0}, "`Tensor::full([count], value)` makes a tensor");
+        }
+        parser_synchronise_list(p, TOKEN_RIGHT_BRACKET);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    p->no_struct = no_struct;
+    parser_expect(p, TOKEN_RIGHT_BRACKET);
+    return parser_finish(p, e);
+}
+
+/* ---- break, continue, return --------------------------------------------------------------------------------- */
+
+static expr *parse_jump(parser *p) {
+    token_kind kind = parser_kind(p);
+    expr *e = parser_new(p, kind == TOKEN_BREAK ? EXPR_BREAK : kind == TOKEN_CONTINUE ? EXPR_CONTINUE : EXPR_RETURN,
+                         parser_span(p));
+    parser_advance(p);
+    if (kind != TOKEN_RETURN && parser_is(p, TOKEN_LABEL)) {
+        e->jump.label_span = parser_span(p);
+        e->jump.label = parser_text(p, parser_token(p));
+        parser_advance(p);
+    }
+    bool head = p->no_struct && parser_is(p, TOKEN_LEFT_BRACE);
+    if (kind != TOKEN_CONTINUE && parser_at_expression(p) && !head) {
+        e->jump.value = parse_expression(p);
+    }
+    return parser_finish(p, e);
+}
+
+/* ---- the rest ------------------------------------------------------------------------------------------------ */
+
+static expr *parse_self_name(parser *p) {
+    expr *e = parser_new(p, EXPR_NAME, parser_span(p));
+    e->name.name = "self";
+    parser_advance(p);
+    return e;
+}
+
+expr *parse_primary(parser *p) {
+    switch (parser_kind(p)) {
+    case TOKEN_INT:
+    case TOKEN_FLOAT:
+    case TOKEN_CHAR:
+    case TOKEN_STRING:
+    case TOKEN_TRUE:
+    case TOKEN_FALSE: return parse_literal(p);
+    case TOKEN_NAME: return parse_path(p);
+    case TOKEN_SELF: return parse_self_name(p);
+    case TOKEN_LEFT_PAREN: return parse_parentheses(p);
+    case TOKEN_LEFT_BRACKET: return parse_brackets(p);
+    case TOKEN_BREAK:
+    case TOKEN_CONTINUE:
+    case TOKEN_RETURN: return parse_jump(p);
+    case TOKEN_OR:
+    case TOKEN_OR_OR: parser_refuse(p, parser_span(p), "closures (`|x| …`)"); return parser_error_expr(p);
+    default:
+        if (parser_at_block_like(p)) {
+            return parse_block_like(p);
+        }
+        parser_expected(p, "an expression");
+        return parser_error_expr(p);
+    }
+}

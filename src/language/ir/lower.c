@@ -1,0 +1,128 @@
+/* lower.c: the whole tree, function by function.
+ *
+ * All functions get their signatures first, so that calls find them in any order:
+ *
+ *     fn Layer::step(mut self, rate: f32)        params   self.w, self.b, rate
+ *                                                results  (result's leaves,) self.w, self.b      it writes self
+ */
+#include "language/ir/lower.h"
+
+#include "language/ir/lowering.h"
+
+/* ---- too wide ---------------------------------------------------------------------------------------------------------- */
+
+static bool check_width(lowering *l, const type *t, source_span span) {
+    if (lower_leaf_count(l, t) <= LOWER_LEAVES_MAX)
+        return true;
+    diagnostics_error(l->diagnostics, span, "a value of this type has more than %d parts", LOWER_LEAVES_MAX);
+    return false;
+}
+
+static bool check_widths(lowering *l) {
+    bool fine = true;
+    for (uint32_t f = 0; f < l->tree->function_count; f++) {
+        const function_item *item = l->tree->functions[f];
+        fine &= check_width(l, item->result, item->span);
+        for (uint32_t b = 0; b < item->binding_count; b++)
+            fine &= check_width(l, item->bindings[b]->type, item->bindings[b]->span);
+    }
+    return fine;
+}
+
+/* ---- signatures ------------------------------------------------------------------------------------------------------------ */
+
+static ir_type *leaf_types(lowering *l, const type *t, uint32_t *count) {
+    *count = lower_leaf_count(l, t);
+    ir_type *types = MASU_ARENA_ARRAY(l->scratch, ir_type, *count);
+    if (types)
+        lower_leaf_types(l, t, types);
+    else
+        l->m->out_of_memory = true;
+    return types;
+}
+
+static void declare_results(lowering *l, const function_item *item, ir_function *f) {
+    uint32_t count, self_count = 0;
+    ir_type *types = leaf_types(l, item->result, &count), *self = NULL;
+    if (item->writes_self)
+        self = leaf_types(l, item->parameters[0]->type, &self_count);
+    ir_type *all = MASU_ARENA_ARRAY(l->scratch, ir_type, count + self_count);
+    if (!types || !all || (self_count && !self)) {
+        l->m->out_of_memory = true;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        all[i] = types[i];
+    for (uint32_t i = 0; i < self_count; i++)
+        all[count + i] = self[i];
+    ir_function_set_results(f, all, count + self_count);
+}
+
+static void declare_function(lowering *l, const function_item *item) {
+    ir_function *f = ir_function_new(l->m, item->qualified, item->span);
+    l->functions[item->index] = f;
+    for (uint32_t p = 0; f && p < item->parameter_count; p++) {
+        const binding *b = item->parameters[p];
+        uint32_t count;
+        ir_type *types = leaf_types(l, b->type, &count);
+        for (uint32_t i = 0; types && i < count; i++)
+            ir_function_add_param(f, types[i], NULL, b->span);
+    }
+    if (f)
+        declare_results(l, item, f);
+    if (item == l->tree->main)
+        l->m->main = f;
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------------------------------------ */
+
+static void bind_parameters(lower_fn *fn) {
+    uint32_t at = 0;
+    for (uint32_t p = 0; p < fn->item->parameter_count; p++) {
+        const binding *b = fn->item->parameters[p];
+        lower_bind(fn, b, fn->f->params + at);
+        at += lower_leaf_count(fn->l, b->type);
+    }
+}
+
+static void lower_function(lowering *l, const function_item *item) {
+    lower_fn fn = {.l = l, .item = item, .f = l->functions[item->index]};
+    fn.b = ir_builder_new(fn.f);
+    fn.variables = MASU_ARENA_ARRAY(l->scratch, ir_variable, item->binding_count);
+    ir_value *result = lower_room(&fn, lower_leaf_count(l, item->result));
+    if (!fn.b || !fn.variables || !result) {
+        l->m->out_of_memory = true;
+        return;
+    }
+    bind_parameters(&fn);
+    lower_block_as(&fn, item->body, item->result, result);
+    lower_return(&fn, result, item->body->span);
+    ir_builder_finish(fn.b);
+}
+
+static void lower_all(lowering *l) {
+    for (uint32_t f = 0; f < l->tree->function_count; f++)
+        declare_function(l, l->tree->functions[f]);
+    for (uint32_t f = 0; f < l->tree->function_count && !l->m->out_of_memory; f++) {
+        masu__arena_mark mark = masu__arena_get_mark(l->scratch);
+        lower_function(l, l->tree->functions[f]);
+        masu__arena_release(l->scratch, mark);
+    }
+}
+
+masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__arena *arena, diagnostics *diagnostics,
+                       ir_module **out) {
+    masu__arena scratch = {0};
+    lowering l = {.tree = tree, .diagnostics = diagnostics, .scratch = &scratch, .m = ir_module_new(arena)};
+    l.functions = MASU_ARENA_ARRAY(&scratch, ir_function *, tree->function_count);
+    l.reads_grad = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
+    l.leaf_counts = MASU_ARENA_ARRAY(&scratch, uint32_t, types->count);
+    bool ready = l.m && l.functions && l.reads_grad && l.leaf_counts && lower_find_grad_readers(&l);
+    if (ready && check_widths(&l))
+        lower_all(&l);
+    masu__arena_destroy(&scratch);
+    if (!ready || l.m->out_of_memory || diagnostics->out_of_memory)
+        return MASU_ERR_OUT_OF_MEMORY;
+    *out = l.m;
+    return MASU_OK;
+}

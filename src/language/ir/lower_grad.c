@@ -1,0 +1,86 @@
+/* lower_grad.c: which functions and loops may read a gradient, so that only those count iterations for tl_clear_grads.
+ *
+ *     reads(f) = f calls something that READS_GRAD, or some g with reads(g)
+ */
+#include "language/ir/lowering.h"
+
+typedef struct scan {
+    const lowering *l;
+    bool found;
+} scan;
+
+static bool call_reads(const lowering *l, const call_expr *c) {
+    if (c->kind == CALL_ABI)
+        return tl_abi_functions[c->abi].effects & READS_GRAD;
+    return c->kind == CALL_FUNCTION && l->reads_grad[c->function->index];
+}
+
+static void scan_expr(expr *e, void *context) {
+    scan *s = context;
+    s->found = s->found || (e->kind == EXPR_CALL && call_reads(s->l, &e->call));
+    if (!s->found)
+        expr_each_child(e, scan_expr, s);
+}
+
+bool lower_reads_grad(const lowering *l, const expr *e) {
+    scan s = {.l = l};
+    scan_expr((expr *)e, &s); /* the visitor's type allows writing; this one only looks */
+    return s.found;
+}
+
+bool lower_block_reads_grad(const lowering *l, const block *b) {
+    expr e = {.kind = EXPR_BLOCK, .block = (block *)b};
+    return lower_reads_grad(l, &e);
+}
+
+/* ---- over the call graph -------------------------------------------------------------------------------------------- */
+
+typedef struct call_edge {
+    uint32_t caller, callee;
+} call_edge;
+
+typedef struct call_graph {
+    lowering *l;
+    uint32_t caller;
+    call_edge *edges;
+    uint32_t count, capacity;
+    bool out_of_memory;
+} call_graph;
+
+static void collect_calls(expr *e, void *context) {
+    call_graph *g = context;
+    if (e->kind == EXPR_CALL && call_reads(g->l, &e->call))
+        g->l->reads_grad[g->caller] = true;
+    if (e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION) {
+        if (g->count == g->capacity) {
+            uint32_t larger = g->capacity ? 2 * g->capacity : 64;
+            call_edge *room =
+                masu__arena_grow(g->l->scratch, g->edges, g->count, larger, sizeof *room, _Alignof(call_edge));
+            if (!room) {
+                g->out_of_memory = true;
+                return;
+            }
+            g->edges = room;
+            g->capacity = larger;
+        }
+        g->edges[g->count++] = (call_edge){g->caller, e->call.function->index};
+    }
+    expr_each_child(e, collect_calls, g);
+}
+
+bool lower_find_grad_readers(lowering *l) {
+    call_graph g = {.l = l};
+    for (uint32_t f = 0; f < l->tree->function_count; f++) {
+        g.caller = f;
+        expr body = {.kind = EXPR_BLOCK, .block = l->tree->functions[f]->body};
+        collect_calls(&body, &g);
+    }
+    for (bool changed = true; changed && !g.out_of_memory;) {
+        changed = false;
+        for (uint32_t k = 0; k < g.count; k++) {
+            if (l->reads_grad[g.edges[k].callee] && !l->reads_grad[g.edges[k].caller])
+                changed = l->reads_grad[g.edges[k].caller] = true;
+        }
+    }
+    return !g.out_of_memory;
+}

@@ -1,0 +1,214 @@
+/* lower_place.c: places, elements and fields.
+ *
+ * A place is a range of variables, or a part of an element of a vector, or an element of a tensor; the last two
+ * stand on another place, which holds the vector or tensor:
+ *
+ *     body.position.x        variables [first + 0, + 1)
+ *     points[i].x            leaves [0, 1) of element i of the vector in (variables of points)
+ *     layers[i].w[j, k]      element (j, k) of the tensor in (leaf 0 of element i of …)
+ *
+ * Writing goes from the outside in: the new tensor or vector that the write yields is written to the place below.
+ * Indices are evaluated when the place is made, once.
+ */
+#include <string.h>
+
+#include "language/ir/lowering.h"
+
+struct lower_place {
+    enum { PLACE_VARIABLES, PLACE_VEC_ELEMENT, PLACE_TENSOR_ELEMENT } kind;
+    const type *holder;      /* of the two elements: type of the vector or tensor */
+    const lower_place *base; /* likewise: where that one is */
+    ir_value *indices;
+    uint32_t index_count;
+    ir_variable first;       /* PLACE_VARIABLES */
+    uint32_t offset, count;  /* leaves: of the element of a vector; count also of the others */
+    source_span span;
+};
+
+/* ---- elements ----------------------------------------------------------------------------------------------------- */
+
+ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices, uint32_t count,
+                           source_span span) {
+    tl_dtype dtype = lower_element_dtype(tensor);
+    bool whole = dtype == TL_I64 || dtype == TL_BOOL;
+    ir_value *args = lower_room(fn, count + 1);
+    if (!args)
+        return 0;
+    args[0] = t;
+    memcpy(args + 1, indices, count * sizeof *args);
+    ir_value v = lower_abi(fn, whole ? TL_FN_tl_tensor_get_i64 : TL_FN_tl_tensor_get_f64, args, count + 1, span);
+    return lower_convert(fn, v, lower_dtype_type(dtype), span);
+}
+
+ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const ir_value *indices,
+                           uint32_t count, source_span span) {
+    tl_dtype dtype = lower_element_dtype(tensor);
+    bool whole = dtype == TL_I64 || dtype == TL_BOOL;
+    ir_value *args = lower_room(fn, count + 2);
+    if (!args)
+        return 0;
+    args[0] = t;
+    args[1] = lower_convert(fn, v, whole ? IR_I64 : IR_F64, span);
+    memcpy(args + 2, indices, count * sizeof *args);
+    return lower_abi(fn, whole ? TL_FN_tl_tensor_set_i64 : TL_FN_tl_tensor_set_f64, args, count + 2, span);
+}
+
+void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out, source_span span) {
+    if (!lower_open(fn))
+        return;
+    uint32_t count = lower_leaf_count(fn->l, element);
+    ir_type address = IR_ADDRESS, *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    ir_instr *record = ir_emit(fn->b, IR_RECORD_EMPTY, NULL, 0, &address, 1, span);
+    if (!record || !types) {
+        fn->l->m->out_of_memory = true;
+        return;
+    }
+    record->imm.i = count;
+    lower_leaf_types(fn->l, element, types);
+    lower_abi(fn, TL_FN_tl_vec_get, (ir_value[]){vec, index, record->result}, 3, span);
+    for (uint32_t i = 0; i < count; i++) {
+        ir_instr *word = ir_emit(fn->b, IR_RECORD_WORD, &record->result, 1, &types[i], 1, span);
+        if (!word)
+            return;
+        word->imm.i = i;
+        out[i] = word->result;
+    }
+}
+
+ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element, const ir_value *values,
+                       source_span span) {
+    ir_value record = lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), span);
+    return lower_abi(fn, TL_FN_tl_vec_set, (ir_value[]){vec, index, record}, 3, span);
+}
+
+/* ---- places --------------------------------------------------------------------------------------------------------- */
+
+bool lower_is_place(const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    return e->kind == EXPR_NAME && e->name.binding;
+}
+
+static ir_value *lower_indices(lower_fn *fn, const expr *e) {
+    ir_value *indices = lower_room(fn, e->index.count);
+    for (uint32_t i = 0; indices && i < e->index.count; i++)
+        indices[i] = lower_scalar(fn, e->index.indices[i]);
+    return indices;
+}
+
+static void step_into_field(lower_fn *fn, lower_place *p, const expr *e) {
+    uint32_t offset = lower_field_offset(fn->l, e->field.base->type, e->field.index);
+    p->count = lower_leaf_count(fn->l, e->type);
+    if (p->kind == PLACE_VARIABLES)
+        p->first += offset;
+    else
+        p->offset += offset;
+}
+
+lower_place *lower_place_of(lower_fn *fn, const expr *e) {
+    lower_place *p;
+    if (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD) {
+        p = lower_place_of(fn, e->field.base);
+        if (p)
+            step_into_field(fn, p, e);
+        return p;
+    }
+    p = MASU_ARENA_NEW(fn->l->scratch, lower_place);
+    if (!p) {
+        fn->l->m->out_of_memory = true;
+        return NULL;
+    }
+    p->span = e->span;
+    p->count = lower_leaf_count(fn->l, e->type);
+    if (e->kind == EXPR_NAME) {
+        p->kind = PLACE_VARIABLES;
+        p->first = fn->variables[e->name.binding->id];
+        return p;
+    }
+    p->holder = e->index.base->type;
+    p->kind = p->holder->kind == TYPE_VEC ? PLACE_VEC_ELEMENT : PLACE_TENSOR_ELEMENT;
+    p->base = lower_place_of(fn, e->index.base);
+    p->indices = lower_indices(fn, e);
+    p->index_count = e->index.count;
+    return p->base && p->indices && lower_open(fn) ? p : NULL;
+}
+
+static ir_value *read_element(lower_fn *fn, const lower_place *p, ir_value holder) {
+    ir_value *all = lower_room(fn, lower_leaf_count(fn->l, p->holder->vec.element));
+    if (all)
+        lower_vec_get(fn, holder, p->indices[0], p->holder->vec.element, all, p->span);
+    return all;
+}
+
+void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out) {
+    if (p->kind == PLACE_VARIABLES) {
+        lower_read(fn, p->first, p->count, out, p->span);
+        return;
+    }
+    ir_value holder = 0;
+    lower_place_read(fn, p->base, &holder);
+    if (p->kind == PLACE_TENSOR_ELEMENT) {
+        *out = lower_element_get(fn, holder, p->holder, p->indices, p->index_count, p->span);
+        return;
+    }
+    ir_value *all = read_element(fn, p, holder);
+    if (all)
+        memcpy(out, all + p->offset, p->count * sizeof *out);
+}
+
+void lower_place_write(lower_fn *fn, const lower_place *p, const ir_value *values) {
+    if (p->kind == PLACE_VARIABLES) {
+        lower_write(fn, p->first, p->count, values);
+        return;
+    }
+    ir_value holder = 0;
+    lower_place_read(fn, p->base, &holder);
+    if (p->kind == PLACE_TENSOR_ELEMENT) {
+        holder = lower_element_set(fn, holder, p->holder, values[0], p->indices, p->index_count, p->span);
+    } else {
+        const type *element = p->holder->vec.element;
+        ir_value *all = NULL;
+        if (p->count < lower_leaf_count(fn->l, element)) {
+            all = read_element(fn, p, holder);
+            if (all)
+                memcpy(all + p->offset, values, p->count * sizeof *all);
+        }
+        holder = lower_vec_set(fn, holder, p->indices[0], element, all ? all : values, p->span);
+    }
+    lower_place_write(fn, p->base, &holder);
+}
+
+/* ---- as expressions ------------------------------------------------------------------------------------------------------ */
+
+static void read_place(lower_fn *fn, const expr *e, ir_value *out) {
+    lower_place *p = lower_place_of(fn, e);
+    if (p)
+        lower_place_read(fn, p, out);
+}
+
+void lower_index(lower_fn *fn, const expr *e, ir_value *out) {
+    if (lower_is_place(e)) {
+        read_place(fn, e, out);
+        return;
+    }
+    ir_value holder = lower_scalar(fn, e->index.base);
+    ir_value *indices = lower_indices(fn, e);
+    const type *t = e->index.base->type;
+    if (!indices || !lower_open(fn))
+        return;
+    if (t->kind == TYPE_VEC)
+        lower_vec_get(fn, holder, indices[0], t->vec.element, out, e->span);
+    else
+        *out = lower_element_get(fn, holder, t, indices, e->index.count, e->span);
+}
+
+void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
+    if (lower_is_place(e)) {
+        read_place(fn, e, out);
+        return;
+    }
+    const type *t = e->field.base->type;
+    ir_value *all = lower_values(fn, e->field.base);
+    if (all)
+        memcpy(out, all + lower_field_offset(fn->l, t, e->field.index), lower_leaf_count(fn->l, e->type) * sizeof *out);
+}

@@ -1,0 +1,177 @@
+/* lower_scope.c: bindings as IR variables, patterns, and the lexical scopes that end in IR_KEEP.
+ *
+ * Every managed leaf of a binding is kept alive to the end of its scope, on each way out: falling out of it, break,
+ * continue, return. The pass `lastuse` removes the keeps; with it switched off, values live exactly as long as
+ * their names do.
+ */
+#include "language/ir/lowering.h"
+
+/* ---- variables ----------------------------------------------------------------------------------------------------- */
+
+static const char *leaf_name(lower_fn *fn, const type *t, const char *name, uint32_t leaf) {
+    while (lower_field_count(t) > 0) {
+        uint32_t field = 0;
+        for (;; field++) {
+            uint32_t count = lower_leaf_count(fn->l, lower_field_type(t, field));
+            if (leaf < count)
+                break;
+            leaf -= count;
+        }
+        if (t->kind == TYPE_STRUCT)
+            name = lower_printf(fn->l, "%s.%s", name, t->structure->fields[field].name);
+        else
+            name = lower_printf(fn->l, "%s.%u", name, field);
+        t = lower_field_type(t, field);
+    }
+    return name;
+}
+
+ir_variable lower_variables(lower_fn *fn, const type *t, const char *name, source_span span) {
+    uint32_t count = lower_leaf_count(fn->l, t);
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    if (!types) {
+        fn->l->m->out_of_memory = true;
+        return 0;
+    }
+    lower_leaf_types(fn->l, t, types);
+    ir_variable first = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        ir_variable v = ir_variable_new(fn->b, types[i], name ? leaf_name(fn, t, name, i) : NULL, span);
+        if (i == 0)
+            first = v;
+    }
+    return first;
+}
+
+void lower_read(lower_fn *fn, ir_variable first, uint32_t count, ir_value *out, source_span span) {
+    for (uint32_t i = 0; i < count && lower_open(fn); i++)
+        out[i] = ir_read(fn->b, first + i, span);
+}
+
+void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values) {
+    for (uint32_t i = 0; i < count && lower_open(fn); i++)
+        ir_write(fn->b, first + i, values[i]);
+}
+
+/* ---- scopes ------------------------------------------------------------------------------------------------------------ */
+
+static void push_kept(lower_fn *fn, ir_variable v) {
+    if (fn->kept_count == fn->kept_capacity) {
+        uint32_t larger = fn->kept_capacity ? 2 * fn->kept_capacity : 32;
+        ir_variable *room = masu__arena_grow(fn->l->scratch, fn->kept, fn->kept_count, larger, sizeof *room,
+                                             _Alignof(ir_variable));
+        if (!room) {
+            fn->l->m->out_of_memory = true;
+            return;
+        }
+        fn->kept = room;
+        fn->kept_capacity = larger;
+    }
+    fn->kept[fn->kept_count++] = v;
+}
+
+static void keep_managed(lower_fn *fn, const type *t, ir_variable first) {
+    uint32_t count = lower_leaf_count(fn->l, t);
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    if (!types) {
+        fn->l->m->out_of_memory = true;
+        return;
+    }
+    lower_leaf_types(fn->l, t, types);
+    for (uint32_t i = 0; i < count; i++)
+        if (ir_type_managed(types[i]))
+            push_kept(fn, first + i);
+}
+
+/* A value that has no name yet takes the binding's: listings are read by people. */
+static void name_values(lower_fn *fn, const binding *b, const ir_value *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        ir_value_info *info = values[i] ? &fn->f->values[values[i]] : NULL;
+        if (info && !info->name && info->def && info->def->op != IR_CONST)
+            info->name = leaf_name(fn, b->type, b->name, i);
+    }
+}
+
+void lower_bind(lower_fn *fn, const binding *b, const ir_value *values) {
+    if (!lower_open(fn))
+        return;
+    uint32_t count = lower_leaf_count(fn->l, b->type);
+    ir_variable first = lower_variables(fn, b->type, b->name, b->span);
+    fn->variables[b->id] = first;
+    name_values(fn, b, values, count);
+    lower_write(fn, first, count, values);
+    keep_managed(fn, b->type, first);
+}
+
+void lower_keep(lower_fn *fn, uint32_t mark, source_span span) {
+    for (uint32_t i = fn->kept_count; i > mark && lower_open(fn); i--) {
+        ir_value v = ir_read(fn->b, fn->kept[i - 1], span);
+        ir_emit(fn->b, IR_KEEP, &v, 1, NULL, 0, span);
+    }
+}
+
+uint32_t lower_scope_open(lower_fn *fn) {
+    fn->scope_depth++;
+    return fn->kept_count;
+}
+
+void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span) {
+    lower_keep(fn, mark, span);
+    fn->kept_count = mark;
+    fn->scope_depth--;
+}
+
+/* ---- patterns ---------------------------------------------------------------------------------------------------------- */
+
+void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values) {
+    if (p->kind == PATTERN_NAME)
+        lower_bind(fn, p->binding, values);
+    for (uint32_t i = 0; p->kind == PATTERN_TUPLE && i < p->part_count; i++)
+        lower_pattern_bind(fn, p->parts[i], values + lower_field_offset(fn->l, p->type, i));
+}
+
+static ir_value literal_equals(lower_fn *fn, const pattern *p, ir_opcode op, const expr *literal, ir_value v) {
+    return lower_op2(fn, op, IR_BOOL, v, lower_scalar(fn, literal), p->span);
+}
+
+static ir_value range_test(lower_fn *fn, const pattern *p, ir_value v) {
+    ir_value low = literal_equals(fn, p, IR_GE, p->low, v);
+    ir_value high = literal_equals(fn, p, p->inclusive ? IR_LE : IR_LT, p->high, v);
+    return lower_op2(fn, IR_AND, IR_BOOL, low, high, p->span);
+}
+
+static ir_value parts_test(lower_fn *fn, const pattern *p, const ir_value *values) {
+    ir_value all = 0;
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        ir_value part = lower_pattern_test(fn, p->parts[i], values + lower_field_offset(fn->l, p->type, i));
+        if (part)
+            all = all ? lower_op2(fn, IR_AND, IR_BOOL, all, part, p->span) : part;
+    }
+    return all;
+}
+
+static ir_value any_test(lower_fn *fn, const pattern *p, const ir_value *values) {
+    ir_value any = 0;
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        ir_value part = lower_pattern_test(fn, p->parts[i], values);
+        if (!part)
+            return 0;
+        any = any ? lower_op2(fn, IR_OR, IR_BOOL, any, part, p->span) : part;
+    }
+    return any;
+}
+
+ir_value lower_pattern_test(lower_fn *fn, const pattern *p, const ir_value *values) {
+    switch (p->kind) {
+    case PATTERN_LITERAL:
+        return literal_equals(fn, p, IR_EQ, p->low, values[0]);
+    case PATTERN_RANGE:
+        return range_test(fn, p, values[0]);
+    case PATTERN_TUPLE:
+        return parts_test(fn, p, values);
+    case PATTERN_OR:
+        return any_test(fn, p, values);
+    default:
+        return 0;
+    }
+}

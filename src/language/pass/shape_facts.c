@@ -1,0 +1,131 @@
+/* shape_facts.c: see shape_facts.h. */
+#include "language/pass/shape_facts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- facts ---------------------------------------------------------------------------------------------------------------- */
+
+const shape_fact shape_unset = {.state = SHAPE_IS_UNSET};
+const shape_fact shape_unknown = {.state = SHAPE_IS_UNKNOWN};
+
+shape_fact shape_of_rank(uint32_t rank) {
+    shape_fact fact = {.state = SHAPE_IS_KNOWN, .shape = {.known_rank = true, .rank = (uint8_t)rank}};
+    for (uint32_t d = 0; d < TL_MAX_RANK; d++)
+        fact.shape.dim[d] = -1;
+    return rank <= TL_MAX_RANK ? fact : shape_unknown;
+}
+
+bool shape_fact_meet(shape_fact *fact, const shape_fact *other) {
+    if (other->state == SHAPE_IS_UNSET || fact->state == SHAPE_IS_UNKNOWN)
+        return false;
+    if (fact->state == SHAPE_IS_UNSET) {
+        *fact = *other;
+        return true;
+    }
+    if (other->state == SHAPE_IS_UNKNOWN || other->shape.rank != fact->shape.rank) {
+        *fact = shape_unknown;
+        return true;
+    }
+    bool changed = false;
+    for (uint32_t d = 0; d < fact->shape.rank; d++) {
+        if (fact->shape.dim[d] == -1 || fact->shape.dim[d] == other->shape.dim[d])
+            continue;
+        fact->shape.dim[d] = -1;
+        changed = true;
+    }
+    return changed;
+}
+
+void shape_put(const ir_shape *shape, masu__buffer *out) {
+    masu__buffer_putc(out, '[');
+    for (uint32_t d = 0; d < shape->rank; d++) {
+        masu__buffer_puts(out, d ? ", " : "");
+        if (shape->dim[d] < 0)
+            masu__buffer_putc(out, '?');
+        else
+            masu__buffer_printf(out, "%" PRId64, shape->dim[d]);
+    }
+    masu__buffer_putc(out, ']');
+}
+
+/* ---- operands ------------------------------------------------------------------------------------------------------------- */
+
+/* The operand of the plain parameter of that name, 0 when there is none. */
+ir_value shape_operand(const shape_query *q, const char *name) {
+    for (uint32_t a = 0; a < q->i->arg_count; a++) {
+        const tl_abi_parameter *p = ir_abi_parameter(q->i, a);
+        if (p && p->mode == TL_VALUE && strcmp(p->name, name) == 0)
+            return q->i->args[a];
+    }
+    return 0;
+}
+
+shape_list shape_list_of(const shape_query *q) {
+    shape_list l = {0};
+    for (uint32_t a = 0; a < q->i->arg_count; a++) {
+        const tl_abi_parameter *p = ir_abi_parameter(q->i, a);
+        if (!p || p->mode != TL_LIST)
+            continue;
+        if (l.count == 0)
+            l.values = &q->i->args[a];
+        l.count++;
+    }
+    return l;
+}
+
+/* The n-th tensor operand, 0 when there is none. */
+ir_value shape_tensor(const shape_query *q, uint32_t n) {
+    for (uint32_t a = 0; a < q->i->arg_count; a++)
+        if (ir_type_of(q->f, q->i->args[a]) == IR_TENSOR && n-- == 0)
+            return q->i->args[a];
+    return 0;
+}
+
+/* A whole number that is known now: a constant, perhaps negated or converted (`fold` may be off). */
+bool shape_known_number(const ir_function *f, ir_value v, int64_t *out) {
+    const ir_instr *def = v ? f->values[v].def : NULL;
+    if (!def)
+        return false;
+    if (def->op == IR_NEG && shape_known_number(f, def->args[0], out)) {
+        *out = (int64_t)(0 - (uint64_t)*out);
+        return true;
+    }
+    if (def->op == IR_CAST && (ir_type_of(f, v) == IR_I64 || ir_type_of(f, v) == IR_F64))
+        return shape_known_number(f, def->args[0], out);
+    if (def->op != IR_CONST)
+        return false;
+    if (!ir_type_float(ir_type_of(f, v)))
+        return ir_const_int(f, v, out);
+    if (!(def->imm.f > -0x1p53 && def->imm.f < 0x1p53) || def->imm.f != (double)(int64_t)def->imm.f)
+        return false;
+    *out = (int64_t)def->imm.f;
+    return true;
+}
+
+/* ---- faults ---------------------------------------------------------------------------------------------------------------- */
+
+bool shape_wanted(const shape_fault *fault) { return fault && fault->text.length == 0; }
+
+void shape_blame(shape_fault *fault, ir_value v) {
+    if (v && fault->about_count < 3)
+        fault->about[fault->about_count++] = v;
+}
+
+void shape_put_two(shape_fault *fault, const char *before, const ir_shape *a, const char *between, const ir_shape *b,
+                    const char *after) {
+    masu__buffer_puts(&fault->text, before);
+    shape_put(a, &fault->text);
+    masu__buffer_puts(&fault->text, between);
+    shape_put(b, &fault->text);
+    masu__buffer_puts(&fault->text, after);
+}
+
+bool shape_elements(const ir_shape *s, int64_t *out) {
+    int64_t n = 1;
+    for (uint32_t d = 0; d < s->rank; d++)
+        if (s->dim[d] < 0 || __builtin_mul_overflow(n, s->dim[d], &n))
+            return false;
+    *out = n;
+    return true;
+}

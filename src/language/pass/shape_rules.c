@@ -1,0 +1,487 @@
+/* shape_rules.c: one function for each rule of enum tl_shape_rule, and for the operations whose result depends on more
+ * than a rule can say. See shape_facts.h.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "language/pass/shape_facts.h"
+
+/* ---- element-wise ------------------------------------------------------------------------------------------------------------ */
+
+/* Whether the dimensions can never agree. */
+static bool dims_clash(int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b && a != 1 && b != 1; }
+
+static int64_t dims_broadcast(int64_t a, int64_t b) {
+    if (dims_clash(a, b))
+        return -1;
+    if (a == 1)
+        return b;
+    if (b == 1)
+        return a;
+    return a >= 0 ? a : b;
+}
+
+static int64_t dim_from_end(const ir_shape *s, uint32_t back) { return back < s->rank ? s->dim[s->rank - 1 - back] : 1; }
+
+static bool shapes_clash(const ir_shape *a, const ir_shape *b) {
+    for (uint32_t back = 0; back < a->rank && back < b->rank; back++)
+        if (dims_clash(dim_from_end(a, back), dim_from_end(b, back)))
+            return true;
+    return false;
+}
+
+static shape_fact broadcast(const shape_fact *a, const shape_fact *b) {
+    if (a->state != SHAPE_IS_KNOWN || b->state != SHAPE_IS_KNOWN)
+        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset : shape_unknown;
+    shape_fact result = shape_of_rank(a->shape.rank > b->shape.rank ? a->shape.rank : b->shape.rank);
+    for (uint32_t back = 0; back < result.shape.rank; back++)
+        result.shape.dim[result.shape.rank - 1 - back] =
+            dims_broadcast(dim_from_end(&a->shape, back), dim_from_end(&b->shape, back));
+    return result;
+}
+
+static void check_pair(const shape_query *q, ir_value a, ir_value b, shape_fault *fault) {
+    const shape_fact *fa = shape_fact_of(q, a), *fb = shape_fact_of(q, b);
+    if (!shape_wanted(fault) || !a || !b || fa->state != SHAPE_IS_KNOWN || fb->state != SHAPE_IS_KNOWN ||
+        !shapes_clash(&fa->shape, &fb->shape))
+        return;
+    shape_put_two(fault, "shapes ", &fa->shape, " and ", &fb->shape, " cannot be broadcast");
+    shape_blame(fault, a);
+    shape_blame(fault, b);
+}
+
+static shape_fact rule_broadcast(const shape_query *q, shape_fault *fault) {
+    ir_value first = shape_tensor(q, 0);
+    shape_fact result = first ? *shape_fact_of(q, first) : shape_unknown;
+    for (uint32_t n = 1; shape_tensor(q, n); n++) {
+        ir_value v = shape_tensor(q, n);
+        for (uint32_t before = 0; before < n; before++)
+            check_pair(q, shape_tensor(q, before), v, fault);
+        result = broadcast(&result, shape_fact_of(q, v));
+    }
+    return result;
+}
+
+static shape_fact rule_same(const shape_query *q, shape_fault *fault) {
+    ir_value t = shape_tensor(q, 0);
+    check_pair(q, t, shape_tensor(q, 1), fault); /* in-place operations: the second fits into the first */
+    return t ? *shape_fact_of(q, t) : shape_unknown;
+}
+
+/* ---- dimensions by number ------------------------------------------------------------------------------------------------------ */
+
+/* The dimension that the parameter names, counted from the front; -1 when it is not known, or known to be wrong. */
+static int64_t dimension(const shape_query *q, const char *parameter, const ir_shape *s, uint32_t extra, shape_fault *fault) {
+    int64_t dim, rank = s->rank + extra;
+    if (!shape_known_number(q->f, shape_operand(q, parameter), &dim))
+        return -1;
+    if (dim >= -rank && dim < rank)
+        return dim < 0 ? dim + rank : dim;
+    if (shape_wanted(fault)) {
+        masu__buffer_printf(&fault->text, "dimension %" PRId64 " is out of range for shape ", dim);
+        shape_put(s, &fault->text);
+        shape_blame(fault, shape_tensor(q, 0));
+    }
+    return -1;
+}
+
+static shape_fact without_dim(const ir_shape *s, int64_t dim) {
+    if (s->rank == 0)
+        return shape_unknown;
+    shape_fact result = shape_of_rank(s->rank - 1u);
+    for (uint32_t d = 0, to = 0; dim >= 0 && d < s->rank; d++)
+        if (d != (uint32_t)dim)
+            result.shape.dim[to++] = s->dim[d];
+    return result;
+}
+
+static shape_fact rule_reduce(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    return without_dim(s, dimension(q, "dim", s, 0, fault));
+}
+
+static shape_fact rule_transpose(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    int64_t a = dimension(q, "a", s, 0, fault), b = dimension(q, "b", s, 0, fault);
+    shape_fact result = shape_of_rank(s->rank);
+    if (a < 0 || b < 0)
+        return result;
+    result.shape = *s;
+    result.shape.dim[a] = s->dim[b];
+    result.shape.dim[b] = s->dim[a];
+    return result;
+}
+
+/* The shape with one dimension's length replaced, all unknown when it is not known which. */
+static shape_fact with_dim(const ir_shape *s, int64_t dim, int64_t length) {
+    shape_fact result = shape_of_rank(s->rank);
+    if (dim < 0)
+        return result;
+    result.shape = *s;
+    result.shape.dim[dim] = length;
+    return result;
+}
+
+static shape_fact rule_slice(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    int64_t dim = dimension(q, "dim", s, 0, fault), from, to, length = -1;
+    if (dim >= 0 && shape_known_number(q->f, shape_operand(q, "from"), &from) &&
+        shape_known_number(q->f, shape_operand(q, "to"), &to) && from >= 0 && from <= to && to <= s->dim[dim])
+        length = to - from;
+    return with_dim(s, dim, length);
+}
+
+static shape_fact rule_narrow(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    int64_t dim = dimension(q, "dim", s, 0, fault), length;
+    if (!shape_known_number(q->f, shape_operand(q, "length"), &length) || length < 0)
+        length = -1;
+    return with_dim(s, dim, length);
+}
+
+static shape_fact rule_squeeze(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    int64_t dim = dimension(q, "dim", s, 0, fault);
+    if (dim < 0 || s->dim[dim] < 0)
+        return shape_unknown; /* whether a dimension goes depends on its length */
+    return s->dim[dim] == 1 ? without_dim(s, dim) : with_dim(s, dim, s->dim[dim]);
+}
+
+static shape_fact rule_unsqueeze(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    int64_t dim = dimension(q, "dim", s, 1, fault);
+    shape_fact result = shape_of_rank(s->rank + 1u);
+    for (uint32_t d = 0; result.state == SHAPE_IS_KNOWN && dim >= 0 && d <= s->rank; d++)
+        result.shape.dim[d] = d < (uint32_t)dim ? s->dim[d] : d == (uint32_t)dim ? 1 : s->dim[d - 1];
+    return result;
+}
+
+static shape_fact rule_cat(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    const shape_fact *other = shape_fact_of(q, shape_tensor(q, 1));
+    int64_t dim = dimension(q, "dim", s, 0, fault), length;
+    if (other->state != SHAPE_IS_KNOWN || other->shape.rank != s->rank || dim < 0)
+        return other->state == SHAPE_IS_UNSET ? shape_unset : shape_of_rank(s->rank);
+    bool known = s->dim[dim] >= 0 && other->shape.dim[dim] >= 0;
+    if (!known || __builtin_add_overflow(s->dim[dim], other->shape.dim[dim], &length))
+        length = -1;
+    return with_dim(s, dim, length);
+}
+
+/* ---- products -------------------------------------------------------------------------------------------------------------------- */
+
+static void check_inner(const shape_query *q, int64_t a, int64_t b, shape_fault *fault) {
+    if (!shape_wanted(fault) || a < 0 || b < 0 || a == b)
+        return;
+    ir_value left = shape_tensor(q, 0), right = shape_tensor(q, 1);
+    shape_put_two(fault, "shapes ", &shape_fact_of(q, left)->shape, " and ", &shape_fact_of(q, right)->shape, " cannot be multiplied: ");
+    masu__buffer_printf(&fault->text, "inner dimensions %" PRId64 " and %" PRId64 " differ", a, b);
+    shape_blame(fault, left);
+    shape_blame(fault, right);
+}
+
+/* All but the last two dimensions. */
+static shape_fact batch_of(const ir_shape *s) {
+    shape_fact result = shape_of_rank(s->rank > 2 ? s->rank - 2u : 0);
+    for (uint32_t d = 0; d < result.shape.rank; d++)
+        result.shape.dim[d] = s->dim[d];
+    return result;
+}
+
+static void append_dim(shape_fact *fact, int64_t dim) {
+    if (fact->shape.rank == TL_MAX_RANK)
+        *fact = shape_unknown;
+    else
+        fact->shape.dim[fact->shape.rank++] = dim;
+}
+
+static shape_fact rule_matmul(const shape_query *q, shape_fault *fault) {
+    const shape_fact *a = shape_fact_of(q, shape_tensor(q, 0)), *b = shape_fact_of(q, shape_tensor(q, 1));
+    if (a->state != SHAPE_IS_KNOWN || b->state != SHAPE_IS_KNOWN)
+        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset : shape_unknown;
+    if (a->shape.rank == 0 || b->shape.rank == 0)
+        return shape_unknown;
+    check_inner(q, dim_from_end(&a->shape, 0), b->shape.rank == 1 ? b->shape.dim[0] : dim_from_end(&b->shape, 1), fault);
+    shape_fact left = batch_of(&a->shape), right = batch_of(&b->shape);
+    if (shape_wanted(fault) && shapes_clash(&left.shape, &right.shape))
+        check_pair(q, shape_tensor(q, 0), shape_tensor(q, 1), fault);
+    shape_fact result = broadcast(&left, &right);
+    if (a->shape.rank > 1)
+        append_dim(&result, dim_from_end(&a->shape, 1));
+    if (b->shape.rank > 1 && result.state == SHAPE_IS_KNOWN)
+        append_dim(&result, dim_from_end(&b->shape, 0));
+    return result;
+}
+
+/* ---- shapes from lists ---------------------------------------------------------------------------------------------------------- */
+
+/* The numbers of the list as they stand: -1 for what is not known, -2 for a known -1. */
+enum { WRITTEN_MINUS_ONE = -2 };
+
+static shape_fact written_shape(const shape_query *q, shape_list l, shape_fault *fault, bool minus_one) {
+    if (l.count > TL_MAX_RANK) {
+        if (shape_wanted(fault))
+            masu__buffer_printf(&fault->text, "a tensor has at most %d dimensions, not %" PRIu32, TL_MAX_RANK, l.count);
+        return shape_unknown;
+    }
+    shape_fact result = shape_of_rank(l.count);
+    for (uint32_t d = 0; d < l.count; d++) {
+        int64_t n;
+        if (!shape_known_number(q->f, l.values[d], &n))
+            continue;
+        if (n >= 0)
+            result.shape.dim[d] = n;
+        else if (n == -1 && minus_one)
+            result.shape.dim[d] = WRITTEN_MINUS_ONE;
+        else if (shape_wanted(fault))
+            masu__buffer_printf(&fault->text, "dimension %" PRIu32 " is %" PRId64 ", but lengths are not negative", d, n);
+    }
+    return result;
+}
+
+static void refuse_reshape(const shape_query *q, const ir_shape *from, const ir_shape *to, int64_t have, int64_t want,
+                           shape_fault *fault) {
+    if (!shape_wanted(fault))
+        return;
+    shape_put_two(fault, "shape ", from, " cannot be reshaped to ", to, ": ");
+    masu__buffer_printf(&fault->text, "%" PRId64 " elements are not %s%" PRId64, have, want < 0 ? "a multiple of " : "",
+                        want < 0 ? -want : want);
+    shape_blame(fault, shape_tensor(q, 0));
+}
+
+static shape_fact rule_reshape(const shape_query *q, shape_fault *fault) {
+    shape_fact result = written_shape(q, shape_list_of(q), fault, true);
+    const shape_fact *from = shape_fact_of(q, shape_tensor(q, 0));
+    int64_t have, product = 1;
+    int open = -1;
+    bool complete = result.state == SHAPE_IS_KNOWN;
+    for (uint32_t d = 0; complete && d < result.shape.rank; d++) {
+        if (result.shape.dim[d] == WRITTEN_MINUS_ONE) {
+            complete = open < 0;
+            open = (int)d;
+            result.shape.dim[d] = -1;
+        } else if (result.shape.dim[d] < 0 || __builtin_mul_overflow(product, result.shape.dim[d], &product)) {
+            complete = false;
+        }
+    }
+    for (uint32_t d = 0; d < result.shape.rank; d++)
+        if (result.shape.dim[d] < 0)
+            result.shape.dim[d] = -1;
+    if (!complete || from->state != SHAPE_IS_KNOWN || !shape_elements(&from->shape, &have))
+        return result;
+    if (open < 0 && have != product)
+        refuse_reshape(q, &from->shape, &result.shape, have, product, fault);
+    else if (open >= 0 && product > 0 && have % product != 0)
+        refuse_reshape(q, &from->shape, &result.shape, have, -product, fault);
+    else if (open >= 0 && product > 0)
+        result.shape.dim[open] = have / product;
+    return result;
+}
+
+/* -1 keeps a dimension's length. */
+static shape_fact rule_expand(const shape_query *q, shape_fault *fault) {
+    shape_fact result = written_shape(q, shape_list_of(q), fault, true);
+    const shape_fact *from = shape_fact_of(q, shape_tensor(q, 0));
+    bool clash = false;
+    for (uint32_t back = 0; result.state == SHAPE_IS_KNOWN && back < result.shape.rank; back++) {
+        int64_t *to = &result.shape.dim[result.shape.rank - 1 - back];
+        bool known = from->state == SHAPE_IS_KNOWN && back < from->shape.rank;
+        int64_t old = known ? dim_from_end(&from->shape, back) : -1;
+        if (*to == WRITTEN_MINUS_ONE)
+            *to = old;
+        else if (*to >= 0 && old >= 0 && old != 1 && old != *to)
+            clash = true;
+    }
+    if (shape_wanted(fault) && result.state == SHAPE_IS_KNOWN && from->state == SHAPE_IS_KNOWN &&
+        (clash || from->shape.rank > result.shape.rank)) {
+        shape_put_two(fault, "shape ", &from->shape, " cannot be expanded to ", &result.shape, "");
+        shape_blame(fault, shape_tensor(q, 0));
+    }
+    return result;
+}
+
+static shape_fact rule_list(const shape_query *q, shape_fault *fault) {
+    if (q->i->abi == TL_FN_tl_tensor_reshape)
+        return rule_reshape(q, fault);
+    if (q->i->abi == TL_FN_tl_tensor_expand)
+        return rule_expand(q, fault);
+    return written_shape(q, shape_list_of(q), fault, false);
+}
+
+/* A literal's list begins with its shape. */
+static shape_fact rule_literal(const shape_query *q) {
+    shape_list l = shape_list_of(q);
+    int64_t rank;
+    if (!shape_known_number(q->f, shape_operand(q, "rank"), &rank) || rank < 0 || rank > l.count)
+        return shape_unknown;
+    l.count = (uint32_t)rank;
+    return written_shape(q, l, NULL, false);
+}
+
+static shape_fact rule_square(const shape_query *q) {
+    shape_fact result = shape_of_rank(2);
+    int64_t n;
+    if (shape_known_number(q->f, shape_operand(q, "n"), &n) && n >= 0)
+        result.shape.dim[0] = result.shape.dim[1] = n;
+    return result;
+}
+
+static shape_fact rule_permute(const shape_query *q, const ir_shape *s) {
+    shape_list order = shape_list_of(q);
+    shape_fact result = shape_of_rank(s->rank);
+    for (uint32_t d = 0; order.count == s->rank && d < s->rank; d++) {
+        int64_t from;
+        if (shape_known_number(q->f, order.values[d], &from) && from >= -(int64_t)s->rank && from < s->rank)
+            result.shape.dim[d] = s->dim[from < 0 ? from + s->rank : from];
+    }
+    return result;
+}
+
+static shape_fact rule_flatten(const ir_shape *s) {
+    shape_fact result = shape_of_rank(1);
+    int64_t n;
+    if (shape_elements(s, &n))
+        result.shape.dim[0] = n;
+    return result;
+}
+
+static shape_fact rule_stack(const shape_query *q, shape_fault *fault) {
+    shape_list parts = shape_list_of(q);
+    shape_fact part = shape_unset;
+    for (uint32_t p = 0; p < parts.count; p++) {
+        const shape_fact *fact = shape_fact_of(q, parts.values[p]), *first = shape_fact_of(q, parts.values[0]);
+        if (fact->state == SHAPE_IS_UNSET)
+            return shape_unset;
+        if (shape_wanted(fault) && fact->state == SHAPE_IS_KNOWN && first->state == SHAPE_IS_KNOWN &&
+            fact->shape.rank != first->shape.rank) {
+            shape_put_two(fault, "shapes ", &first->shape, " and ", &fact->shape, " cannot be stacked");
+            shape_blame(fault, parts.values[0]);
+            shape_blame(fault, parts.values[p]);
+        }
+        shape_fact_meet(&part, fact);
+    }
+    if (part.state != SHAPE_IS_KNOWN || part.shape.rank == TL_MAX_RANK)
+        return part.state == SHAPE_IS_UNSET ? shape_unset : shape_unknown;
+    shape_fact result = shape_of_rank(part.shape.rank + 1u);
+    result.shape.dim[0] = parts.count;
+    memcpy(result.shape.dim + 1, part.shape.dim, part.shape.rank * sizeof part.shape.dim[0]);
+    return result;
+}
+
+/* ---- elements ----------------------------------------------------------------------------------------------------------------- */
+
+/* t[i, j]: as many indices as dimensions, each below the length. */
+static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    shape_list index = shape_list_of(q);
+    if (!shape_wanted(fault))
+        return;
+    if (index.count != s->rank) {
+        masu__buffer_printf(&fault->text, "%" PRIu32 " %s cannot select an element of shape ", index.count,
+                            index.count == 1 ? "index" : "indices");
+        shape_put(s, &fault->text);
+        shape_blame(fault, shape_tensor(q, 0));
+        return;
+    }
+    for (uint32_t d = 0; d < s->rank; d++) {
+        int64_t at;
+        if (!shape_known_number(q->f, index.values[d], &at) || s->dim[d] < 0 || at < s->dim[d])
+            continue;
+        masu__buffer_printf(&fault->text, "index %" PRId64 " is out of range for dimension %" PRIu32 " of shape ", at, d);
+        shape_put(s, &fault->text);
+        shape_blame(fault, shape_tensor(q, 0));
+        return;
+    }
+}
+
+/* ---- dispatch --------------------------------------------------------------------------------------------------------------------- */
+
+/* Operations on one tensor's shape that no rule of the table describes. */
+static shape_fact apply_by_name(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    switch (q->i->abi) {
+    case TL_FN_tl_tensor_permute:
+        return rule_permute(q, s);
+    case TL_FN_tl_tensor_flatten:
+        return rule_flatten(s);
+    case TL_FN_tl_tensor_squeeze:
+        return rule_squeeze(q, s, fault);
+    case TL_FN_tl_tensor_unsqueeze:
+        return rule_unsqueeze(q, s, fault);
+    case TL_FN_tl_tensor_slice:
+        return rule_slice(q, s, fault);
+    case TL_FN_tl_tensor_narrow:
+        return rule_narrow(q, s, fault);
+    case TL_FN_tl_tensor_cat:
+        return rule_cat(q, s, fault);
+    case TL_FN_tl_tensor_row:
+        return without_dim(s, 0);
+    default:
+        return shape_unknown;
+    }
+}
+
+static shape_fact apply_to_first(const shape_query *q, shape_fault *fault) {
+    ir_value t = shape_tensor(q, 0);
+    const shape_fact *fact = t ? shape_fact_of(q, t) : &shape_unknown;
+    if (fact->state != SHAPE_IS_KNOWN)
+        return *fact;
+    switch (tl_abi_functions[q->i->abi].shape) {
+    case SHAPE_REDUCE:
+        return rule_reduce(q, &fact->shape, fault);
+    case SHAPE_TRANSPOSE:
+        return rule_transpose(q, &fact->shape, fault);
+    default:
+        return apply_by_name(q, &fact->shape, fault);
+    }
+}
+
+/* What is wrong with operands although it says nothing about the result. */
+static void check_operands(const shape_query *q, shape_fault *fault) {
+    ir_value t = shape_tensor(q, 0);
+    if (!shape_wanted(fault) || !t || shape_fact_of(q, t)->state != SHAPE_IS_KNOWN)
+        return;
+    switch (q->i->abi) {
+    case TL_FN_tl_tensor_get_f64:
+    case TL_FN_tl_tensor_get_i64:
+    case TL_FN_tl_tensor_set_f64:
+    case TL_FN_tl_tensor_set_i64:
+        check_indices(q, &shape_fact_of(q, t)->shape, fault);
+        break;
+    case TL_FN_tl_tensor_softmax:
+    case TL_FN_tl_tensor_log_softmax:
+    case TL_FN_tl_tensor_dim:
+        dimension(q, "dim", &shape_fact_of(q, t)->shape, 0, fault);
+        break;
+    default:
+        break;
+    }
+}
+
+static shape_fact apply_comprehension(const shape_query *q) {
+    shape_list cells = {.values = q->i->args, .count = q->i->kernel->rank};
+    return written_shape(q, cells, NULL, false);
+}
+
+shape_fact shape_rule_apply(const shape_query *q, shape_fault *fault) {
+    if (q->i->op == IR_COMPREHEND)
+        return apply_comprehension(q);
+    check_operands(q, fault);
+    switch (tl_abi_functions[q->i->abi].shape) {
+    case NO_SHAPE:
+        return shape_unknown;
+    case SHAPE_SAME:
+        return rule_same(q, fault);
+    case SHAPE_BROADCAST:
+        return rule_broadcast(q, fault);
+    case SHAPE_RANK0:
+        return shape_of_rank(0);
+    case SHAPE_LIST:
+        return rule_list(q, fault);
+    case SHAPE_SQUARE:
+        return rule_square(q);
+    case SHAPE_VECTOR:
+        return shape_of_rank(1);
+    case SHAPE_MATMUL:
+        return rule_matmul(q, fault);
+    case SHAPE_UNKNOWN:
+        if (q->i->abi == TL_FN_tl_tensor_stack)
+            return rule_stack(q, fault);
+        if (strncmp(tl_abi_functions[q->i->abi].symbol, "tl_tensor_literal_", 18) == 0)
+            return rule_literal(q);
+        return apply_to_first(q, fault);
+    default:
+        return apply_to_first(q, fault);
+    }
+}

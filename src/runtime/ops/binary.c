@@ -1,0 +1,225 @@
+/* binary.c: arithmetic of two tensors: promotion, broadcasting, and what each side's gradient needs.
+ *
+ *              gradient of a        of b            saved
+ *     add      g                    g               nothing
+ *     sub      g                    -g              nothing
+ *     mul      g * b                g * a           of each side only what the other, tracked side needs
+ *     div      g / b                -g * a / b²     b, and a when b is tracked
+ *     rem      g                    -g * floor(a/b) both when b is tracked
+ *     pow      g * b * a^(b-1)      g * a^b * ln a  both
+ */
+#include <stddef.h>
+
+#include "runtime/ops/ops.h"
+#include "runtime/state.h"
+
+/* What a side's gradient is computed from, besides g. */
+typedef enum share {
+    SHARE_AS_IS,   /* nothing: it is g */
+    SHARE_NEGATED, /* nothing: it is -g */
+    SHARE_OTHER,   /* kernel(g, the other side) */
+    SHARE_BOTH     /* kernel(g, a, b) */
+} share;
+
+typedef struct binary_operation {
+    tl_rule rule;
+    tl_kernel_index kernel;
+    share shares[2];
+    tl_kernel_index gradients[2];
+} binary_operation;
+
+/* Bit i: saved value i (0 for a, 1 for b) is needed for the gradient of side. */
+static unsigned needs(const binary_operation *operation, int side)
+{
+    switch (operation->shares[side]) {
+    case SHARE_OTHER:
+        return 1u << (1 - side);
+    case SHARE_BOTH:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+/* ---- backward ---------------------------------------------------------------------------------------------- */
+
+static masu_status pass_on(tl_pass *pass, tl_node *input, bool last)
+{
+    if (last)
+        return tl__deliver(input, tl__take_gradient(pass));
+    tl__tensor_retain(pass->gradient);
+    return tl__deliver(input, pass->gradient);
+}
+
+/* last: the other side has had its share, or wants none. */
+static masu_status deliver_side(const binary_operation *operation, tl_pass *pass, tl_node *node, int side, bool last)
+{
+    tl_node *input = tl__node_inputs(node)[side];
+    tl_tensor *const *saved = tl__node_saved(node);
+    share kind = operation->shares[side];
+    if (kind == SHARE_AS_IS)
+        return pass_on(pass, input, last);
+    const tl_tensor *with_other[] = {pass->gradient, saved[1 - side]};
+    const tl_tensor *with_both[] = {pass->gradient, saved[0], saved[1]};
+    unsigned spent = last ? TL_SPENT_GRADIENT | 3u : needs(operation, side) & ~needs(operation, 1 - side);
+    tl_tensor *gradient;
+    masu_status status = tl__destination(pass, node, spent, &gradient);
+    if (status != MASU_OK)
+        return status;
+    if (kind == SHARE_NEGATED)
+        tl__map_into(TL_K_neg, gradient, 1, with_other, NULL);
+    else if (kind == SHARE_OTHER)
+        tl__map_into(operation->gradients[side], gradient, 2, with_other, NULL);
+    else
+        tl__map_into(operation->gradients[side], gradient, 3, with_both, NULL);
+    return tl__deliver(input, gradient);
+}
+
+/* a + a: one gradient of twice the size instead of two that must be added. */
+static masu_status deliver_doubled(tl_pass *pass, tl_node *node)
+{
+    static const double two[] = {2.0, 0.0};
+    const tl_tensor *operands[] = {pass->gradient};
+    tl_tensor *gradient;
+    masu_status status = tl__destination(pass, node, TL_SPENT_GRADIENT, &gradient);
+    if (status != MASU_OK)
+        return status;
+    tl__map_into(TL_K_mul_scalar, gradient, 1, operands, two);
+    return tl__deliver(tl__node_inputs(node)[0], gradient);
+}
+
+static masu_status binary_backward(tl_pass *pass, tl_node *node)
+{
+    const binary_operation *operation = (const binary_operation *)(const void *)node->rule;
+    tl_node **inputs = tl__node_inputs(node);
+    if (operation->kernel == TL_K_add && inputs[0] == inputs[1])
+        return deliver_doubled(pass, node);
+    masu_status status = MASU_OK;
+    if (inputs[0])
+        status = deliver_side(operation, pass, node, 0, !inputs[1]);
+    if (inputs[1] && status == MASU_OK)
+        status = deliver_side(operation, pass, node, 1, true);
+    return status;
+}
+
+/* ---- forward ----------------------------------------------------------------------------------------------- */
+
+#define OPERATION(name, share_a, gradient_a, share_b, gradient_b)                                  \
+    static const binary_operation name##_operation = {                                             \
+        {#name, binary_backward}, TL_K_##name, {share_a, share_b}, {TL_K_##gradient_a, TL_K_##gradient_b}};
+
+OPERATION(add, SHARE_AS_IS, add, SHARE_AS_IS, add)
+OPERATION(sub, SHARE_AS_IS, add, SHARE_NEGATED, neg)
+OPERATION(mul, SHARE_OTHER, mul, SHARE_OTHER, mul)
+OPERATION(div, SHARE_OTHER, div, SHARE_BOTH, div_grad)
+OPERATION(rem, SHARE_AS_IS, add, SHARE_BOTH, rem_grad)
+OPERATION(pow, SHARE_BOTH, pow_base_grad, SHARE_BOTH, pow_exponent_grad)
+
+static masu_status record_binary(const binary_operation *operation, tl_tensor *result, tl_tensor *a, tl_tensor *b,
+                                 tl_tensor *x, tl_tensor *y, tl_tensor **out)
+{
+    unsigned needed = (a->node ? needs(operation, 0) : 0) | (b->node ? needs(operation, 1) : 0);
+    return tl__record_or_drop(result,
+                              &(tl_origin){.rule = &operation->rule,
+                                           .input_count = 2,
+                                           .inputs = (tl_tensor *[]){a, b},
+                                           .saved_count = 2 * (needed != 0),
+                                           .saved = (tl_tensor *[]){needed & 1 ? x : NULL, needed & 2 ? y : NULL}},
+                              out);
+}
+
+static masu_status check_binary(const binary_operation *operation, const tl_tensor *x, const tl_tensor *y)
+{
+    if (MASU_UNLIKELY(!tl__kernels[operation->kernel][x->dtype]))
+        return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for two bool tensors", operation->rule.name);
+    if (MASU_LIKELY(x->dtype != TL_I64))
+        return MASU_OK;
+    if (operation->kernel == TL_K_div || operation->kernel == TL_K_rem)
+        return tl__no_zero(operation->rule.name, y);
+    return operation->kernel == TL_K_pow ? tl__no_negative(operation->rule.name, y) : MASU_OK;
+}
+
+/* x and y are a and b in the type of the result. */
+static masu_status binary_same_dtype(const binary_operation *operation, tl_tensor *a, tl_tensor *b, tl_tensor *x,
+                                     tl_tensor *y, tl_tensor **out)
+{
+    masu_status status = check_binary(operation, x, y);
+    if (MASU_UNLIKELY(status != MASU_OK))
+        return status;
+    int rank = x->rank;
+    int64_t wide[TL_MAX_RANK];
+    const int64_t *shape = x->shape;
+    if (!tl__same_shape(x, y)) {
+        for (int i = 0; i < rank; i++)
+            wide[i] = x->shape[i];
+        shape = wide;
+        status = tl__broadcast(operation->rule.name, y, &rank, wide);
+        if (status != MASU_OK)
+            return status;
+    }
+    const tl_tensor *operands[] = {x, y};
+    tl_tensor *result;
+    status = tl__map(operation->kernel, (tl_dtype)x->dtype, rank, shape, 2, operands, NULL, &result);
+    if (MASU_UNLIKELY(status != MASU_OK))
+        return status;
+    if (a->node || b->node)
+        return record_binary(operation, result, a, b, x, y, out);
+    *out = result;
+    return MASU_OK;
+}
+
+static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a, tl_tensor *b, tl_tensor **out)
+{
+    tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
+    tl_tensor *x, *y = NULL;
+    masu_status status = tl__as_dtype(a, dtype, &x);
+    if (status == MASU_OK)
+        status = tl__as_dtype(b, dtype, &y);
+    if (status == MASU_OK)
+        status = binary_same_dtype(operation, a, b, x, y, out);
+    tl__tensor_drop(x);
+    tl__tensor_drop(y);
+    return status;
+}
+
+static inline masu_status binary(const binary_operation *operation, tl_tensor *a, tl_tensor *b, tl_tensor **out)
+{
+    if (MASU_LIKELY(a->dtype == b->dtype))
+        return binary_same_dtype(operation, a, b, a, b, out);
+    return binary_mixed(operation, a, b, out);
+}
+
+/* ---- entry points -------------------------------------------------------------------------------------------- */
+
+tl_tensor *tl_tensor_add(tl_tensor *a, tl_tensor *b)
+{
+    TL_RETURN_TENSOR(binary(&add_operation, a, b, &out));
+}
+
+tl_tensor *tl_tensor_sub(tl_tensor *a, tl_tensor *b)
+{
+    TL_RETURN_TENSOR(binary(&sub_operation, a, b, &out));
+}
+
+/* a * a has a history of its own: one saved value, one edge. */
+tl_tensor *tl_tensor_mul(tl_tensor *a, tl_tensor *b)
+{
+    if (a == b && a->node)
+        return tl_tensor_pow_scalar(a, 2.0);
+    TL_RETURN_TENSOR(binary(&mul_operation, a, b, &out));
+}
+
+tl_tensor *tl_tensor_div(tl_tensor *a, tl_tensor *b)
+{
+    TL_RETURN_TENSOR(binary(&div_operation, a, b, &out));
+}
+
+tl_tensor *tl_tensor_rem(tl_tensor *a, tl_tensor *b)
+{
+    TL_RETURN_TENSOR(binary(&rem_operation, a, b, &out));
+}
+
+tl_tensor *tl_tensor_pow(tl_tensor *a, tl_tensor *b)
+{
+    TL_RETURN_TENSOR(binary(&pow_operation, a, b, &out));
+}

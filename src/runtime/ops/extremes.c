@@ -1,0 +1,287 @@
+/* extremes.c: the largest, the smallest, and where they are.
+ *
+ * The first among equals wins, and NaN before all else. backward sends the whole gradient to that place, so what
+ * is saved is places (i64), not the tensor.
+ */
+#include <string.h>
+
+#include "runtime/ops/fold.h"
+#include "runtime/ops/ops.h"
+#include "runtime/state.h"
+
+typedef struct order {
+    tl_search_function *const *search;
+    tl_beats_function *const *beats;
+    const char *value_name, *place_name;
+} order;
+
+static const order largest = {tl__search_largest, tl__beats_largest, "max", "argmax"};
+static const order smallest = {tl__search_smallest, tl__beats_smallest, "min", "argmin"};
+
+static masu_status error_empty(const char *what, const tl_tensor *t)
+{
+    char text[TL_SHAPE_TEXT];
+    return tl__error(MASU_ERR_EMPTY, "%s: nothing to choose from in a tensor of shape %s", what,
+                     tl__shape_text(t->rank, t->shape, text));
+}
+
+/* ---- over all ---------------------------------------------------------------------------------------------- */
+
+typedef struct search_all {
+    const order *order;
+    const tl_tensor *t;
+    int64_t passed; /* elements before this row */
+    int64_t place;  /* in row-major order */
+    const void *best;
+} search_all;
+
+static void search_row(void *context, const void *data, int64_t n, int64_t stride)
+{
+    search_all *all = context;
+    tl_dtype dtype = (tl_dtype)all->t->dtype;
+    int64_t place = all->order->search[dtype](data, n, stride);
+    const char *found = (const char *)data + place * stride * (int64_t)tl__dtype_size(dtype);
+    if (!all->best || all->order->beats[dtype](found, all->best)) {
+        all->best = found;
+        all->place = all->passed + place;
+    }
+    all->passed += n;
+}
+
+static masu_status search_tensor(const order *order, const char *what, const tl_tensor *t, search_all *out)
+{
+    if (t->elements == 0)
+        return error_empty(what, t);
+    *out = (search_all){.order = order, .t = t};
+    tl__rows(t, search_row, out);
+    return MASU_OK;
+}
+
+/* ---- over one dimension ------------------------------------------------------------------------------------ */
+
+typedef struct search_dim {
+    tl_search_function *search;
+    int64_t n, stride; /* of the dimension that vanishes */
+    int64_t size;
+    char *values;    /* next of each; either may be NULL */
+    int64_t *places;
+} search_dim;
+
+static void search_dim_row(void *context, const void *data, int64_t n, int64_t stride)
+{
+    search_dim *dim = context;
+    for (int64_t j = 0; j < n; j++) {
+        const char *from = (const char *)data + j * stride * dim->size;
+        int64_t place = dim->search(from, dim->n, dim->stride);
+        if (dim->values) {
+            memcpy(dim->values, from + place * dim->stride * dim->size, (size_t)dim->size);
+            dim->values += dim->size;
+        }
+        if (dim->places)
+            *dim->places++ = place;
+    }
+}
+
+/* values, places: tensors of t's shape without dim, to be filled; either may be NULL. */
+static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_tensor *values, tl_tensor *places)
+{
+    tl_tensor rest = *t;
+    rest.rank--;
+    rest.contiguous = false;
+    for (int i = dim; i < rest.rank; i++) {
+        rest.shape[i] = t->shape[i + 1];
+        rest.stride[i] = t->stride[i + 1];
+    }
+    search_dim context = {.search = order->search[t->dtype],
+                          .n = t->shape[dim],
+                          .stride = t->stride[dim],
+                          .size = (int64_t)tl__dtype_size((tl_dtype)t->dtype),
+                          .values = values ? values->data : NULL,
+                          .places = places ? places->data : NULL};
+    tl__rows(&rest, search_dim_row, &context);
+}
+
+/* A tensor of t's shape without dim. */
+static masu_status rest_new(tl_dtype dtype, const tl_tensor *t, int dim, tl_tensor **out)
+{
+    int64_t shape[TL_MAX_RANK];
+    int rank = 0;
+    for (int i = 0; i < t->rank; i++) {
+        if (i != dim)
+            shape[rank++] = t->shape[i];
+    }
+    return tl__tensor_new(dtype, rank, shape, out);
+}
+
+static masu_status check_dim(const char *what, const tl_tensor *t, int64_t dim, int *out)
+{
+    masu_status status = tl__dimension(what, t, dim, out);
+    return status == MASU_OK && t->shape[*out] == 0 ? error_empty(what, t) : status;
+}
+
+/* ---- history ----------------------------------------------------------------------------------------------- */
+
+static void add_at(tl_tensor *to, int64_t place, const tl_tensor *from, int64_t i)
+{
+    if (to->dtype == TL_F32)
+        ((float *)to->data)[place] += ((const float *)from->data)[i];
+    else
+        ((double *)to->data)[place] += ((const double *)from->data)[i];
+}
+
+/* Extra word: the place in row-major order. */
+static masu_status extreme_backward(tl_pass *pass, tl_node *node)
+{
+    tl_tensor *collected;
+    masu_status status = tl__accumulator(tl__node_inputs(node)[0], &collected);
+    if (status == MASU_OK)
+        add_at(collected, (int64_t)tl__node_extra(node)[0], pass->gradient, 0);
+    return status;
+}
+
+/* Saved: the places. Extra word: the dimension. The collected gradient is row-major, of the input's shape. */
+static masu_status extreme_dim_backward(tl_pass *pass, tl_node *node)
+{
+    tl_node *input = tl__node_inputs(node)[0];
+    int dim = (int)tl__node_extra(node)[0];
+    const int64_t *places = tl__node_saved(node)[0]->data, *shape = tl__node_shape(input);
+    int64_t inner = 1;
+    for (int i = dim + 1; i < input->rank; i++)
+        inner *= shape[i];
+    tl_tensor *gradient, *collected;
+    masu_status status = tl__tensor_contiguous(pass->gradient, &gradient);
+    if (status != MASU_OK)
+        return status;
+    status = tl__accumulator(input, &collected);
+    for (int64_t i = 0; i < gradient->elements && status == MASU_OK; i++)
+        add_at(collected, (i / inner * shape[dim] + places[i]) * inner + i % inner, gradient, i);
+    tl__tensor_drop(gradient);
+    return status;
+}
+
+static const tl_rule extreme_rule = {"max or min", extreme_backward};
+static const tl_rule extreme_dim_rule = {"max or min", extreme_dim_backward};
+
+/* ---- values ------------------------------------------------------------------------------------------------ */
+
+static masu_status extreme(const order *order, tl_tensor *t, tl_tensor **out)
+{
+    search_all found;
+    masu_status status = search_tensor(order, order->value_name, t, &found);
+    if (status == MASU_OK)
+        status = tl__tensor_new((tl_dtype)t->dtype, 0, NULL, out);
+    if (status != MASU_OK)
+        return status;
+    memcpy((*out)->data, found.best, tl__dtype_size((tl_dtype)t->dtype));
+    if (!t->node)
+        return MASU_OK;
+    const uint64_t place = (uint64_t)found.place;
+    return tl__record_or_drop(
+        *out, &(tl_origin){.rule = &extreme_rule, .input_count = 1, .inputs = &t, .extra_count = 1, .extra = &place},
+        out);
+}
+
+static masu_status extreme_dim_tracked(const order *order, tl_tensor *t, int dim, tl_tensor *values, tl_tensor **out)
+{
+    const uint64_t word = (uint64_t)dim;
+    tl_tensor *places;
+    masu_status status = rest_new(TL_I64, t, dim, &places);
+    if (status != MASU_OK) {
+        tl__tensor_drop(values);
+        return status;
+    }
+    search_one_dim(order, t, dim, values, places);
+    status = tl__record_or_drop(values,
+                                &(tl_origin){.rule = &extreme_dim_rule,
+                                             .input_count = 1,
+                                             .inputs = &t,
+                                             .saved_count = 1,
+                                             .saved = &places,
+                                             .extra_count = 1,
+                                             .extra = &word},
+                                out);
+    tl__tensor_drop(places);
+    return status;
+}
+
+static masu_status extreme_dim(const order *order, tl_tensor *t, int64_t dim, tl_tensor **out)
+{
+    int index;
+    tl_tensor *values;
+    masu_status status = check_dim(order->value_name, t, dim, &index);
+    if (status == MASU_OK)
+        status = rest_new((tl_dtype)t->dtype, t, index, &values);
+    if (status != MASU_OK)
+        return status;
+    if (t->node)
+        return extreme_dim_tracked(order, t, index, values, out);
+    search_one_dim(order, t, index, values, NULL);
+    *out = values;
+    return MASU_OK;
+}
+
+/* ---- places ------------------------------------------------------------------------------------------------ */
+
+static masu_status place(const order *order, const tl_tensor *t, tl_tensor **out)
+{
+    search_all found;
+    masu_status status = search_tensor(order, order->place_name, t, &found);
+    if (status == MASU_OK)
+        status = tl__tensor_new(TL_I64, 0, NULL, out);
+    if (status == MASU_OK)
+        *(int64_t *)(*out)->data = found.place;
+    return status;
+}
+
+static masu_status place_dim(const order *order, const tl_tensor *t, int64_t dim, tl_tensor **out)
+{
+    int index;
+    masu_status status = check_dim(order->place_name, t, dim, &index);
+    if (status == MASU_OK)
+        status = rest_new(TL_I64, t, index, out);
+    if (status == MASU_OK)
+        search_one_dim(order, t, index, NULL, *out);
+    return status;
+}
+
+/* ---- entry points ------------------------------------------------------------------------------------------ */
+
+tl_tensor *tl_tensor_max(tl_tensor *t)
+{
+    TL_RETURN_TENSOR(extreme(&largest, t, &out));
+}
+
+tl_tensor *tl_tensor_max_dim(tl_tensor *t, int64_t dim)
+{
+    TL_RETURN_TENSOR(extreme_dim(&largest, t, dim, &out));
+}
+
+tl_tensor *tl_tensor_min(tl_tensor *t)
+{
+    TL_RETURN_TENSOR(extreme(&smallest, t, &out));
+}
+
+tl_tensor *tl_tensor_min_dim(tl_tensor *t, int64_t dim)
+{
+    TL_RETURN_TENSOR(extreme_dim(&smallest, t, dim, &out));
+}
+
+tl_tensor *tl_tensor_argmax(tl_tensor *t)
+{
+    TL_RETURN_TENSOR(place(&largest, t, &out));
+}
+
+tl_tensor *tl_tensor_argmax_dim(tl_tensor *t, int64_t dim)
+{
+    TL_RETURN_TENSOR(place_dim(&largest, t, dim, &out));
+}
+
+tl_tensor *tl_tensor_argmin(tl_tensor *t)
+{
+    TL_RETURN_TENSOR(place(&smallest, t, &out));
+}
+
+tl_tensor *tl_tensor_argmin_dim(tl_tensor *t, int64_t dim)
+{
+    TL_RETURN_TENSOR(place_dim(&smallest, t, dim, &out));
+}
