@@ -18,7 +18,7 @@
 
 /* About a nanosecond each. The first order is always finished, however many rows there are. */
 #define STEPS_FOR_ORDERS ((uint64_t)2000 * 1000 * 1000)
-#define STEPS_FOR_PROMOTION ((uint64_t)50 * 1000 * 1000)
+#define STEPS_FOR_PROMOTION ((uint64_t)10 * 1000 * 1000)
 
 typedef struct planner {
     const masu_plan_row *rows;

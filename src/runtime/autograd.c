@@ -92,7 +92,7 @@ masu_status tl__record(tl_tensor *result, const tl_origin *origin)
         tl__node_drop(node);
         return status;
     }
-    if (origin->extra_count)
+    if (origin->extra)
         memcpy(tl__node_extra(node), origin->extra, (size_t)origin->extra_count * 8);
     hold_inputs(node, origin);
     result->node = node;

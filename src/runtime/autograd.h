@@ -90,7 +90,7 @@ static inline tl_leaf *tl__node_leaf(tl_node *node)
 /* ---- recording (autograd.c) ---------------------------------------------------------------------------------- */
 
 /* How a result came about. Inputs without history get no edge. A saved value may be NULL, an input, or the result
- * itself: it is held without history. Extra words are copied. */
+ * itself: it is held without history. Extra words are copied; extra NULL leaves them for the caller to fill. */
 typedef struct tl_origin {
     const tl_rule *rule;
     int input_count;
@@ -136,6 +136,8 @@ static inline tl_tensor *tl__take_gradient(tl_pass *pass)
  * fresh one. What is reused has been taken out of the pass or the node; its bytes are still there to be read. */
 enum { TL_SPENT_GRADIENT = 1 << 30 }; /* 1 << i: saved value i */
 masu_status tl__destination(tl_pass *pass, tl_node *node, unsigned spent, tl_tensor **out);
+/* The pass's gradient as row-major data; it stays the pass's. */
+masu_status tl__contiguous_gradient(tl_pass *pass);
 /* Whether writing into t is seen by nobody else: one header, one storage, row-major. */
 static inline bool tl__is_private(const tl_tensor *t)
 {

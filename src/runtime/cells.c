@@ -1,14 +1,12 @@
 /* cells.c: chunks of equal cells. */
 #include "runtime/cells.h"
 
-void tl__cells_init(tl_cells *cells, masu_heap *heap, size_t cell_bytes)
-{
+void tl__cells_init(tl_cells *cells, masu_heap *heap, size_t cell_bytes) {
     MASU_ASSERT(cell_bytes >= sizeof(tl_cell) && cell_bytes % 8 == 0);
     *cells = (tl_cells){.heap = heap, .cell_bytes = cell_bytes};
 }
 
-static void push_free(tl_cells *cells, tl_cell *cell)
-{
+static void push_free(tl_cells *cells, tl_cell *cell) {
     cell->count = 0;
     cell->next = cells->free;
     cells->free = cell;
@@ -18,8 +16,7 @@ static void push_free(tl_cells *cells, tl_cell *cell)
 #endif
 }
 
-masu_status tl__cells_refill(tl_cells *cells)
-{
+masu_status tl__cells_refill(tl_cells *cells) {
     void *memory;
     masu_status status = masu_heap_alloc(cells->heap, TL_CELL_CHUNK_BYTES, 0, &memory);
     if (status != MASU_OK)
@@ -35,8 +32,7 @@ masu_status tl__cells_refill(tl_cells *cells)
     return MASU_OK;
 }
 
-void tl__cells_destroy(tl_cells *cells)
-{
+void tl__cells_destroy(tl_cells *cells) {
     tl_cell_chunk *chunk = cells->chunks;
     while (chunk) {
         tl_cell_chunk *next = chunk->next;
@@ -49,8 +45,7 @@ void tl__cells_destroy(tl_cells *cells)
     tl__cells_init(cells, cells->heap, cells->cell_bytes);
 }
 
-bool tl__cells_valid(const tl_cells *cells)
-{
+bool tl__cells_valid(const tl_cells *cells) {
     uint64_t live = 0, total = 0, free = 0;
     for (const tl_cell_chunk *chunk = cells->chunks; chunk; chunk = chunk->next) {
         for (uint64_t i = 0; i < chunk->cell_count; i++)

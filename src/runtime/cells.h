@@ -68,8 +68,7 @@ void tl__cells_destroy(tl_cells *cells);
 bool tl__cells_valid(const tl_cells *cells);
 
 /* Uninitialised, except that the caller must set a non-zero count; NULL when memory runs out. O(1). */
-static inline void *tl__cells_take(tl_cells *cells)
-{
+static inline void *tl__cells_take(tl_cells *cells) {
     if (MASU_UNLIKELY(!cells->free) && tl__cells_refill(cells) != MASU_OK)
         return NULL;
     tl_cell *cell = cells->free;
@@ -82,8 +81,7 @@ static inline void *tl__cells_take(tl_cells *cells)
     return cell;
 }
 
-static inline void tl__cells_give(tl_cells *cells, void *p)
-{
+static inline void tl__cells_give(tl_cells *cells, void *p) {
     tl_cell *cell = p;
     cell->count = 0;
     cell->next = cells->free;
@@ -96,8 +94,8 @@ static inline void tl__cells_give(tl_cells *cells, void *p)
 }
 
 /* Iteration, for checks: the cells of a chunk, live ones have a non-zero count. */
-static inline tl_cell *tl__chunk_cell(const tl_cells *cells, const tl_cell_chunk *chunk, uint64_t i)
-{
+static inline tl_cell *tl__chunk_cell(const tl_cells *cells, const tl_cell_chunk *chunk,
+                                      uint64_t i) {
     return (tl_cell *)((char *)(uintptr_t)(chunk + 1) + i * cells->cell_bytes);
 }
 

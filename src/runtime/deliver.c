@@ -123,3 +123,16 @@ masu_status tl__destination(tl_pass *pass, tl_node *node, unsigned spent, tl_ten
     }
     return tl__tensor_new(like->dtype, like->rank, like->shape, out);
 }
+
+masu_status tl__contiguous_gradient(tl_pass *pass)
+{
+    if (pass->gradient->contiguous)
+        return MASU_OK;
+    tl_tensor *copy;
+    masu_status status = tl__tensor_contiguous(pass->gradient, &copy);
+    if (status != MASU_OK)
+        return status;
+    tl__tensor_drop(pass->gradient);
+    pass->gradient = copy;
+    return MASU_OK;
+}

@@ -23,8 +23,7 @@ typedef struct decimal {
 enum { F32_DIGITS = 9, F64_DIGITS = 17 };
 
 /* value > 0, finite. Only the digits are taken: the decimal point may be any character. */
-static decimal round_to(double value, int count)
-{
+static decimal round_to(double value, int count) {
     char text[48];
     decimal d = {.count = count};
     int length = snprintf(text, sizeof text, "%.*e", count - 1, value);
@@ -38,8 +37,7 @@ static decimal round_to(double value, int count)
 }
 
 /* One more in the last place. */
-static decimal next_up(decimal d)
-{
+static decimal next_up(decimal d) {
     int i = d.count - 1;
     while (i >= 0 && d.digits[i] == '9')
         d.digits[i--] = '0';
@@ -53,21 +51,18 @@ static decimal next_up(decimal d)
     return d;
 }
 
-static bool reads_back(const decimal *d, double value, bool single)
-{
+static bool reads_back(const decimal *d, double value, bool single) {
     char text[48];
     snprintf(text, sizeof text, "%.*se%d", d->count, d->digits, d->point - d->count);
     return single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
 }
 
-static bool is_power_of_two(double value)
-{
+static bool is_power_of_two(double value) {
     int exponent;
     return frexp(value, &exponent) == 0.5;
 }
 
-static decimal shortest(double value, bool single)
-{
+static decimal shortest(double value, bool single) {
     int most = single ? F32_DIGITS : F64_DIGITS;
     bool lopsided = is_power_of_two(value);
     for (int count = 1; count < most; count++) {
@@ -81,14 +76,12 @@ static decimal shortest(double value, bool single)
     return round_to(value, most);
 }
 
-static size_t put_zeros(char *text, int count)
-{
+static size_t put_zeros(char *text, int count) {
     memset(text, '0', (size_t)count);
     return (size_t)count;
 }
 
-static size_t put_decimal(decimal d, char *text)
-{
+static size_t put_decimal(decimal d, char *text) {
     size_t length = 0;
     while (d.count > 1 && d.digits[d.count - 1] == '0')
         d.count--;
@@ -110,16 +103,14 @@ static size_t put_decimal(decimal d, char *text)
     return length + (size_t)(d.count - whole);
 }
 
-static size_t put_special(double value, char *text)
-{
+static size_t put_special(double value, char *text) {
     const char *word = isnan(value) ? "NaN" : value < 0 ? "-inf" : "inf";
     size_t length = strlen(word);
     memcpy(text, word, length + 1);
     return length;
 }
 
-static size_t show(double value, bool single, char *text)
-{
+static size_t show(double value, bool single, char *text) {
     size_t length = 0;
     if (!isfinite(value))
         return put_special(value, text);
@@ -133,18 +124,15 @@ static size_t show(double value, bool single, char *text)
     return length;
 }
 
-size_t tl__show_f32(float value, char text[TL_FLOAT_TEXT])
-{
+size_t tl__show_f32(float value, char text[TL_FLOAT_TEXT]) {
     return show((double)value, true, text);
 }
 
-size_t tl__show_f64(double value, char text[TL_FLOAT_TEXT])
-{
+size_t tl__show_f64(double value, char text[TL_FLOAT_TEXT]) {
     return show(value, false, text);
 }
 
-size_t tl__show_fixed(double value, char text[TL_FLOAT_TEXT])
-{
+size_t tl__show_fixed(double value, char text[TL_FLOAT_TEXT]) {
     if (!isfinite(value))
         return put_special(value, text);
     return (size_t)snprintf(text, TL_FLOAT_TEXT, "%.4f", value);

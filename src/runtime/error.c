@@ -14,8 +14,7 @@
 #include "runtime/objects.h"
 #include "runtime/state.h"
 
-masu_status tl__error(masu_status status, const char *format, ...)
-{
+masu_status tl__error(masu_status status, const char *format, ...) {
     tl_error *pending = &tl__runtime()->pending;
     va_list arguments;
     va_start(arguments, format);
@@ -27,33 +26,30 @@ masu_status tl__error(masu_status status, const char *format, ...)
     return status;
 }
 
-void tl__error_related(uint32_t site, const char *text)
-{
+void tl__error_related(uint32_t site, const char *text) {
     tl_error *pending = &tl__runtime()->pending;
     pending->related_site = site;
     snprintf(pending->related_text, sizeof pending->related_text, "%s", text);
 }
 
-masu_status tl__error_memory(masu_status status, size_t bytes, const char *what)
-{
+masu_status tl__error_memory(masu_status status, size_t bytes, const char *what) {
     return tl__error(status, "%s: %s needs %zu byte%s", masu_status_text(status), what, bytes,
                      bytes == 1 ? "" : "s");
 }
 
-const char *tl__shape_text(int rank, const int64_t *shape, char text[TL_SHAPE_TEXT])
-{
+const char *tl__shape_text(int rank, const int64_t *shape, char text[TL_SHAPE_TEXT]) {
     size_t used = 0;
     text[used++] = '[';
     for (int i = 0; i < rank && used < TL_SHAPE_TEXT - 24; i++)
-        used += (size_t)snprintf(text + used, TL_SHAPE_TEXT - used, "%s%" PRId64, i ? ", " : "", shape[i]);
+        used += (size_t)snprintf(text + used, TL_SHAPE_TEXT - used, "%s%" PRId64, i ? ", " : "",
+                                 shape[i]);
     snprintf(text + used, TL_SHAPE_TEXT - used, "]");
     return text;
 }
 
 /* The places of all frames that have one, innermost first. Of a stack deeper than the list the middle is left
  * out: where it happened and how the program came there both say something, the turns between do not. */
-static void collect_sites(const tl_runtime *rt, tl_error *error)
-{
+static void collect_sites(const tl_runtime *rt, tl_error *error) {
     enum { INNER = TL_ERROR_FRAMES / 2, OUTER = TL_ERROR_FRAMES - INNER };
     uint64_t total = 0;
     for (const tl_frame *frame = rt->frame; frame; frame = frame->parent)
@@ -71,8 +67,7 @@ static void collect_sites(const tl_runtime *rt, tl_error *error)
     }
 }
 
-void tl__raise(void)
-{
+void tl__raise(void) {
     tl_runtime *rt = tl__runtime();
     MASU_DEBUG_ASSERT(rt->pending.status != MASU_OK);
     collect_sites(rt, &rt->pending);
@@ -84,20 +79,18 @@ void tl__raise(void)
 
 /* ---- raised by compiled code ---------------------------------------------------------------------------- */
 
-void tl_raise_divide(void)
-{
+void tl_raise_divide(void) {
     tl__error(MASU_ERR_DIVISION_BY_ZERO, "division by zero");
     tl__raise();
 }
 
-void tl_raise_index(int64_t index, int64_t length)
-{
-    tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for length %" PRId64, index, length);
+void tl_raise_index(int64_t index, int64_t length) {
+    tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for length %" PRId64,
+              index, length);
     tl__raise();
 }
 
-void tl_panic(tl_object *message)
-{
+void tl_panic(tl_object *message) {
     const char *bytes = tl__string_bytes(message);
     int64_t length = tl__string_length(message);
     int shown = length < TL_ERROR_TEXT ? (int)length : TL_ERROR_TEXT;
@@ -105,8 +98,7 @@ void tl_panic(tl_object *message)
     tl__raise();
 }
 
-void tl_assert(bool condition)
-{
+void tl_assert(bool condition) {
     if (MASU_LIKELY(condition))
         return;
     tl__error(MASU_ERR_ASSERTION, "assertion failed");

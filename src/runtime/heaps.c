@@ -14,13 +14,11 @@
 
 enum { GROWTH_STEP_BYTES = 64 * 1024 };
 
-static uint64_t live_total(const tl_runtime *rt)
-{
+static uint64_t live_total(const tl_runtime *rt) {
     return rt->live_bytes + rt->metadata_live_bytes;
 }
 
-static __attribute__((noinline, cold)) void look_for_growth(tl_runtime *rt)
-{
+static __attribute__((noinline, cold)) void look_for_growth(tl_runtime *rt) {
     masu_heap_stats payload, metadata;
     masu_heap_get_stats(rt->payload, &payload);
     masu_heap_get_stats(rt->metadata, &metadata);
@@ -32,8 +30,7 @@ static __attribute__((noinline, cold)) void look_for_growth(tl_runtime *rt)
     rt->growth_watch = live_total(rt) + GROWTH_STEP_BYTES;
 }
 
-static masu_status heap_take(masu_heap *heap, size_t bytes, void **out)
-{
+static masu_status heap_take(masu_heap *heap, size_t bytes, void **out) {
     *out = NULL;
     if (bytes == 0)
         return MASU_OK;
@@ -42,8 +39,7 @@ static masu_status heap_take(masu_heap *heap, size_t bytes, void **out)
     return masu_heap_alloc(heap, bytes, 0, out);
 }
 
-masu_status tl__payload_alloc(size_t bytes, void **out)
-{
+masu_status tl__payload_alloc(size_t bytes, void **out) {
     tl_runtime *rt = tl__runtime();
     masu_status status = heap_take(rt->payload, bytes, out);
     if (MASU_UNLIKELY(status != MASU_OK))
@@ -55,8 +51,7 @@ masu_status tl__payload_alloc(size_t bytes, void **out)
     return MASU_OK;
 }
 
-void tl__payload_free(void *data, size_t bytes)
-{
+void tl__payload_free(void *data, size_t bytes) {
     if (bytes == 0)
         return;
     tl_runtime *rt = tl__runtime();
@@ -66,8 +61,7 @@ void tl__payload_free(void *data, size_t bytes)
     rt->freed_bytes += bytes;
 }
 
-masu_status tl__alloc(size_t bytes, void **out)
-{
+masu_status tl__alloc(size_t bytes, void **out) {
     tl_runtime *rt = tl__runtime();
     masu_status status = heap_take(rt->metadata, bytes, out);
     if (MASU_UNLIKELY(status != MASU_OK))
@@ -78,8 +72,7 @@ masu_status tl__alloc(size_t bytes, void **out)
     return MASU_OK;
 }
 
-void tl__free(void *p, size_t bytes)
-{
+void tl__free(void *p, size_t bytes) {
     if (bytes == 0)
         return;
     tl_runtime *rt = tl__runtime();

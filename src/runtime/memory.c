@@ -32,8 +32,7 @@ typedef struct slot_buffer {
 
 enum { NATIVE_RESERVE_BYTES = 256 * 1024, NATIVE_UNKNOWN_BYTES = 512 * 1024 };
 
-uintptr_t tl__stack_limit(void)
-{
+uintptr_t tl__stack_limit(void) {
     pthread_attr_t attributes;
     void *lowest = NULL;
     size_t bytes = 0;
@@ -48,15 +47,13 @@ uintptr_t tl__stack_limit(void)
     return (uintptr_t)lowest + reserve;
 }
 
-static size_t frame_bytes(uint64_t slot_count)
-{
+static size_t frame_bytes(uint64_t slot_count) {
     return sizeof(tl_frame) + slot_count * sizeof(void *);
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------------------- */
 
-static void free_buffers(tl_frame *frame)
-{
+static void free_buffers(tl_frame *frame) {
     slot_buffer *buffers = frame->buffers;
     if (MASU_LIKELY(!buffers))
         return;
@@ -66,8 +63,7 @@ static void free_buffers(tl_frame *frame)
     frame->buffers = NULL;
 }
 
-static masu_status make_buffer_table(tl_frame *frame)
-{
+static masu_status make_buffer_table(tl_frame *frame) {
     void *table;
     size_t bytes = frame->slot_count * sizeof(slot_buffer);
     masu_status status = tl__alloc(bytes, &table);
@@ -80,8 +76,7 @@ static masu_status make_buffer_table(tl_frame *frame)
 
 /* The old block stays until the new one is there: on failure the slot is as it was. Nothing is copied, because a
  * slot is grown before it is written. */
-static masu_status grow_buffer(slot_buffer *buffer, size_t bytes)
-{
+static masu_status grow_buffer(slot_buffer *buffer, size_t bytes) {
     void *data;
     masu_status status = tl__alloc(bytes, &data);
     if (status != MASU_OK)
@@ -91,17 +86,19 @@ static masu_status grow_buffer(slot_buffer *buffer, size_t bytes)
     return MASU_OK;
 }
 
-static masu_status get_buffer(int64_t slot, int64_t bytes, void **out)
-{
+static masu_status get_buffer(int64_t slot, int64_t bytes, void **out) {
     tl_frame *frame = tl__runtime()->frame;
     if (!frame)
-        return tl__error(MASU_ERR_NO_FRAME, "no function frame: slot %" PRId64 " was asked for outside any function",
+        return tl__error(MASU_ERR_NO_FRAME,
+                         "no function frame: slot %" PRId64 " was asked for outside any function",
                          slot);
     if (slot < 0 || slot >= frame->slot_count)
-        return tl__error(MASU_ERR_SLOT_OUT_OF_RANGE, "slot %" PRId64 " is out of range: the frame has %" PRIu32, slot,
+        return tl__error(MASU_ERR_SLOT_OUT_OF_RANGE,
+                         "slot %" PRId64 " is out of range: the frame has %" PRIu32, slot,
                          frame->slot_count);
     if (bytes < 0)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "slot %" PRId64 " cannot hold %" PRId64 " bytes", slot, bytes);
+        return tl__error(MASU_ERR_INVALID_ARGUMENT,
+                         "slot %" PRId64 " cannot hold %" PRId64 " bytes", slot, bytes);
     if (bytes == 0)
         return MASU_OK;
     masu_status status = frame->buffers ? MASU_OK : make_buffer_table(frame);
@@ -117,8 +114,7 @@ static masu_status get_buffer(int64_t slot, int64_t bytes, void **out)
 
 /* The slot's buffer with room for at least bytes, owned by the frame. The same address as before while it is
  * large enough; contents are undefined after it has grown. bytes 0: NULL. */
-void *tl_mem_get_buffer(int64_t slot, int64_t bytes)
-{
+void *tl_mem_get_buffer(int64_t slot, int64_t bytes) {
     void *buffer = NULL;
     if (get_buffer(slot, bytes, &buffer) != MASU_OK)
         tl__raise();
@@ -127,15 +123,14 @@ void *tl_mem_get_buffer(int64_t slot, int64_t bytes)
 
 /* ---- frames ---------------------------------------------------------------------------------------------------- */
 
-static __attribute__((cold)) masu_status refuse_frame(const tl_runtime *rt, int64_t slots)
-{
+static __attribute__((cold)) masu_status refuse_frame(const tl_runtime *rt, int64_t slots) {
     if (slots < 0 || slots > UINT32_MAX)
         return tl__error(MASU_ERR_INVALID_ARGUMENT, "a frame of %" PRId64 " slots", slots);
-    return tl__error(MASU_ERR_STACK_OVERFLOW, "stack overflow: %" PRIu64 " frames deep", rt->frame_depth);
+    return tl__error(MASU_ERR_STACK_OVERFLOW, "stack overflow: %" PRIu64 " frames deep",
+                     rt->frame_depth);
 }
 
-tl_frame *tl_mem_function_enter(int64_t slots)
-{
+tl_frame *tl_mem_function_enter(int64_t slots) {
     tl_runtime *rt = tl__runtime();
     bool countable = slots >= 0 && slots <= UINT32_MAX;
     size_t bytes = countable ? frame_bytes((uint64_t)slots) : SIZE_MAX;
@@ -160,8 +155,7 @@ tl_frame *tl_mem_function_enter(int64_t slots)
     return frame;
 }
 
-static void release_slots(tl_frame *frame)
-{
+static void release_slots(tl_frame *frame) {
     for (uint32_t i = 0; i < frame->slot_count; i++) {
         tl_object *owned = frame->slots[i];
         if (MASU_LIKELY(!owned))
@@ -171,8 +165,7 @@ static void release_slots(tl_frame *frame)
     }
 }
 
-static void pop_frame(tl_runtime *rt)
-{
+static void pop_frame(tl_runtime *rt) {
     tl_frame *frame = rt->frame;
     release_slots(frame);
     free_buffers(frame);
@@ -184,8 +177,7 @@ static void pop_frame(tl_runtime *rt)
 }
 
 /* Pops the frame and whatever frames are still inside it. NULL, and an address outside the arena, is left alone. */
-void tl_mem_function_exit(tl_frame *frame)
-{
+void tl_mem_function_exit(tl_frame *frame) {
     tl_runtime *rt = tl__runtime();
     if ((char *)frame < rt->arena)
         return;
@@ -193,8 +185,7 @@ void tl_mem_function_exit(tl_frame *frame)
         pop_frame(rt);
 }
 
-void tl__unwind(tl_runtime *rt, tl_frame *frame, size_t scope_count, uint32_t grad_depth)
-{
+void tl__unwind(tl_runtime *rt, tl_frame *frame, size_t scope_count, uint32_t grad_depth) {
     while (rt->frame != frame)
         pop_frame(rt);
     tl__close_scopes(rt, scope_count);
@@ -206,8 +197,7 @@ void tl__unwind(tl_runtime *rt, tl_frame *frame, size_t scope_count, uint32_t gr
 
 /* ---- the check --------------------------------------------------------------------------------------------------- */
 
-static bool buffers_valid(const tl_frame *frame)
-{
+static bool buffers_valid(const tl_frame *frame) {
     const slot_buffer *buffers = frame->buffers;
     for (uint32_t i = 0; buffers && i < frame->slot_count; i++)
         if ((buffers[i].data == NULL) != (buffers[i].bytes == 0))
@@ -215,8 +205,7 @@ static bool buffers_valid(const tl_frame *frame)
     return true;
 }
 
-static bool slots_valid(const tl_frame *frame)
-{
+static bool slots_valid(const tl_frame *frame) {
     for (uint32_t i = 0; i < frame->slot_count; i++) {
         const tl_object *owned = frame->slots[i];
         if (owned && (owned->count == 0 || owned->kind > TL_VECTOR))
@@ -225,8 +214,7 @@ static bool slots_valid(const tl_frame *frame)
     return true;
 }
 
-bool tl__frames_valid(const tl_runtime *rt)
-{
+bool tl__frames_valid(const tl_runtime *rt) {
     const char *end = rt->arena_top;
     uint64_t depth = 0, mark = rt->scope_count;
     if (rt->arena_top < rt->arena || rt->arena_top > rt->arena_end)

@@ -21,19 +21,17 @@ typedef struct tl_string {
 
 typedef struct tl_vector {
     tl_object head;
-    const tl_record *plan; /* borrowed: lies in the compiled program */
+    const tl_record *plan;    /* borrowed: lies in the compiled program */
     int64_t length, capacity; /* in elements */
     int64_t *words;
     struct tl_vector *next_dead; /* only while it is being freed */
 } tl_vector;
 
-static inline const char *tl__string_bytes(const tl_object *s)
-{
+static inline const char *tl__string_bytes(const tl_object *s) {
     return s ? ((const tl_string *)(const void *)s)->bytes : "";
 }
 
-static inline int64_t tl__string_length(const tl_object *s)
-{
+static inline int64_t tl__string_length(const tl_object *s) {
     return s ? ((const tl_string *)(const void *)s)->length : 0;
 }
 

@@ -22,8 +22,7 @@
 
 enum { SUMMARY_ELEMENTS = 1000, SUMMARY_EDGE = 3 };
 
-static void put(const char *text, size_t length)
-{
+static void put(const char *text, size_t length) {
     tl_runtime *rt = tl__runtime();
     if (rt->write_error != 0 || length == 0)
         return;
@@ -32,51 +31,43 @@ static void put(const char *text, size_t length)
         rt->write_error = errno ? errno : EIO;
 }
 
-static void put_text(const char *text)
-{
+static void put_text(const char *text) {
     put(text, strlen(text));
 }
 
 /* ---- scalars and strings ----------------------------------------------------------------------------------------- */
 
-void tl_print_bytes(void *bytes, int64_t length)
-{
+void tl_print_bytes(void *bytes, int64_t length) {
     if (length > 0)
         put(bytes, (size_t)length);
 }
 
-void tl_print_i64(int64_t v)
-{
+void tl_print_i64(int64_t v) {
     char text[24];
     put(text, (size_t)snprintf(text, sizeof text, "%" PRId64, v));
 }
 
-void tl_print_u64(int64_t v)
-{
+void tl_print_u64(int64_t v) {
     char text[24];
     put(text, (size_t)snprintf(text, sizeof text, "%" PRIu64, (uint64_t)v));
 }
 
-void tl_print_f32(float v)
-{
+void tl_print_f32(float v) {
     char text[TL_FLOAT_TEXT];
     put(text, tl__show_f32(v, text));
 }
 
-void tl_print_f64(double v)
-{
+void tl_print_f64(double v) {
     char text[TL_FLOAT_TEXT];
     put(text, tl__show_f64(v, text));
 }
 
-void tl_print_bool(bool v)
-{
+void tl_print_bool(bool v) {
     put_text(v ? "true" : "false");
 }
 
 /* UTF-8; what is no character becomes U+FFFD. */
-void tl_print_char(int32_t v)
-{
+void tl_print_char(int32_t v) {
     uint32_t c = (uint32_t)v;
     if (c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
         c = 0xFFFD;
@@ -89,8 +80,7 @@ void tl_print_char(int32_t v)
     put(bytes, length);
 }
 
-void tl_print_string(tl_object *s)
-{
+void tl_print_string(tl_object *s) {
     put(tl__string_bytes(s), (size_t)tl__string_length(s));
 }
 
@@ -102,8 +92,7 @@ typedef struct tensor_printer {
     size_t width; /* of every element; 0: as wide as each is */
 } tensor_printer;
 
-static size_t show_element(const tl_tensor *t, const void *element, char text[TL_FLOAT_TEXT])
-{
+static size_t show_element(const tl_tensor *t, const void *element, char text[TL_FLOAT_TEXT]) {
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
         return t->rank ? tl__show_fixed((double)*(const float *)element, text)
@@ -114,25 +103,23 @@ static size_t show_element(const tl_tensor *t, const void *element, char text[TL
     case TL_I64:
         return (size_t)snprintf(text, TL_FLOAT_TEXT, "%" PRId64, *(const int64_t *)element);
     default:
-        return (size_t)snprintf(text, TL_FLOAT_TEXT, "%s", *(const uint8_t *)element ? "true" : "false");
+        return (size_t)snprintf(text, TL_FLOAT_TEXT, "%s",
+                                *(const uint8_t *)element ? "true" : "false");
     }
 }
 
-static const char *element_at(const tl_tensor *t, const char *from, int dim, int64_t index)
-{
+static const char *element_at(const tl_tensor *t, const char *from, int dim, int64_t index) {
     return from + index * t->stride[dim] * (int64_t)tl__dtype_size(t->dtype);
 }
 
 /* The index shown after this one: the middle of a summarised dimension is skipped. */
-static int64_t next_shown(const tensor_printer *p, int dim, int64_t index)
-{
+static int64_t next_shown(const tensor_printer *p, int dim, int64_t index) {
     int64_t length = p->t->shape[dim];
     bool leap = p->summarised && length > 2 * SUMMARY_EDGE && index + 1 == SUMMARY_EDGE;
     return leap ? length - SUMMARY_EDGE : index + 1;
 }
 
-static size_t widest(const tensor_printer *p, int dim, const char *from)
-{
+static size_t widest(const tensor_printer *p, int dim, const char *from) {
     char text[TL_FLOAT_TEXT];
     if (dim == p->t->rank)
         return show_element(p->t, from, text);
@@ -144,8 +131,7 @@ static size_t widest(const tensor_printer *p, int dim, const char *from)
     return width;
 }
 
-static void put_element(const tensor_printer *p, const char *element)
-{
+static void put_element(const tensor_printer *p, const char *element) {
     char text[TL_FLOAT_TEXT];
     size_t length = show_element(p->t, element, text);
     for (size_t i = length; i < p->width; i++)
@@ -154,8 +140,7 @@ static void put_element(const tensor_printer *p, const char *element)
 }
 
 /* What stands between two neighbours along dim: a blank in the last, else line ends and an indentation. */
-static void put_gap(const tensor_printer *p, int dim)
-{
+static void put_gap(const tensor_printer *p, int dim) {
     put(",", 1);
     if (dim == p->t->rank - 1) {
         put(" ", 1);
@@ -168,8 +153,7 @@ static void put_gap(const tensor_printer *p, int dim)
 }
 
 /* Recursion of at most TL_MAX_RANK. */
-static void put_dimension(const tensor_printer *p, int dim, const char *from)
-{
+static void put_dimension(const tensor_printer *p, int dim, const char *from) {
     if (dim == p->t->rank) {
         put_element(p, from);
         return;
@@ -189,8 +173,7 @@ static void put_dimension(const tensor_printer *p, int dim, const char *from)
     put("]", 1);
 }
 
-void tl_print_tensor(tl_tensor *t)
-{
+void tl_print_tensor(tl_tensor *t) {
     if (!t) {
         tl__error(MASU_ERR_INVALID_ARGUMENT, "there is no tensor to print");
         tl__raise();

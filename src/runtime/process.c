@@ -7,15 +7,13 @@
 #include "runtime/state.h"
 
 /* "VmRSS:\t    1234 kB"; 0 when the line is missing. */
-static uint64_t status_bytes(const char *text, const char *name)
-{
+static uint64_t status_bytes(const char *text, const char *name) {
     const char *line = strstr(text, name);
     return line ? strtoull(line + strlen(name), NULL, 10) * 1024 : 0;
 }
 
 /* Without stdio: nothing is allocated by looking at what is allocated. */
-static bool read_status(char *text, size_t capacity)
-{
+static bool read_status(char *text, size_t capacity) {
     int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return false;
@@ -28,8 +26,7 @@ static bool read_status(char *text, size_t capacity)
     return length > 0;
 }
 
-tl_process_memory tl__process_memory(void)
-{
+tl_process_memory tl__process_memory(void) {
     char text[8192];
     tl_process_memory memory = {0};
     if (!read_status(text, sizeof text))

@@ -40,8 +40,8 @@ enum { FIRST_CAPACITY = 32 };
 /* ---- scopes ------------------------------------------------------------------------------------------------ */
 
 /* Twice the capacity. On failure the array is as it was. */
-static masu_status grow_array(void **array, size_t *capacity, size_t element_bytes, const char *what)
-{
+static masu_status grow_array(void **array, size_t *capacity, size_t element_bytes,
+                              const char *what) {
     size_t larger = *capacity ? 2 * *capacity : FIRST_CAPACITY;
     void *moved = NULL;
     if (larger < UINT32_MAX)
@@ -53,8 +53,7 @@ static masu_status grow_array(void **array, size_t *capacity, size_t element_byt
     return MASU_OK;
 }
 
-static masu_status open_scope(tl_runtime *rt, bool implicit)
-{
+static masu_status open_scope(tl_runtime *rt, bool implicit) {
     if (rt->scope_count == rt->scope_capacity) {
         void *scopes = rt->scopes;
         masu_status status =
@@ -63,15 +62,15 @@ static masu_status open_scope(tl_runtime *rt, bool implicit)
             return status;
         rt->scopes = scopes;
     }
-    rt->scopes[rt->scope_count++] = (tl_scope){.mark = (uint32_t)rt->entry_count, .implicit = implicit};
+    rt->scopes[rt->scope_count++] =
+        (tl_scope){.mark = (uint32_t)rt->entry_count, .implicit = implicit};
     rt->scope_depth += !implicit;
     return MASU_OK;
 }
 
 /* Takes the entries of the innermost scope out of their objects' chains. An object's entries in this scope are
  * the newest of its chain, in any order of place. */
-static void detach_entries(tl_runtime *rt, size_t mark)
-{
+static void detach_entries(tl_runtime *rt, size_t mark) {
     for (size_t i = mark; i < rt->entry_count; i++) {
         tl_object *object = rt->entries[i].object;
         if (!object)
@@ -81,8 +80,7 @@ static void detach_entries(tl_runtime *rt, size_t mark)
     }
 }
 
-static void close_scope(tl_runtime *rt)
-{
+static void close_scope(tl_runtime *rt) {
     tl_scope scope = rt->scopes[rt->scope_count - 1];
     detach_entries(rt, scope.mark);
     while (rt->entry_count > scope.mark) {
@@ -97,30 +95,26 @@ static void close_scope(tl_runtime *rt)
     rt->scope_depth -= !scope.implicit;
 }
 
-void tl__close_scopes(tl_runtime *rt, size_t scope_count)
-{
+void tl__close_scopes(tl_runtime *rt, size_t scope_count) {
     while (rt->scope_count > scope_count)
         close_scope(rt);
 }
 
 /* How many scopes belong to callers, who alone may close them. */
-static size_t foreign_scopes(const tl_runtime *rt)
-{
+static size_t foreign_scopes(const tl_runtime *rt) {
     return rt->frame ? rt->frame->scope_mark : 0;
 }
 
-void tl_mem_enter_scope(void)
-{
+void tl_mem_enter_scope(void) {
     if (open_scope(tl__runtime(), false) != MASU_OK)
         tl__raise();
 }
 
-void tl_mem_exit_scope(void)
-{
+void tl_mem_exit_scope(void) {
     tl_runtime *rt = tl__runtime();
     if (rt->scope_count == foreign_scopes(rt) || rt->scopes[rt->scope_count - 1].implicit) {
-        tl__error(MASU_ERR_SCOPE_UNDERFLOW, "scope exit without a matching enter, at scope depth %" PRIu64,
-                  rt->scope_depth);
+        tl__error(MASU_ERR_SCOPE_UNDERFLOW,
+                  "scope exit without a matching enter, at scope depth %" PRIu64, rt->scope_depth);
         tl__raise();
         return;
     }
@@ -130,8 +124,7 @@ void tl_mem_exit_scope(void)
 /* ---- registered ----------------------------------------------------------------------------------------------- */
 
 /* The place of a free entry of the innermost scope, on top or reused. */
-static masu_status take_entry(tl_runtime *rt, uint32_t *out)
-{
+static masu_status take_entry(tl_runtime *rt, uint32_t *out) {
     if (rt->scope_count == foreign_scopes(rt)) {
         masu_status status = open_scope(rt, true);
         if (status != MASU_OK)
@@ -145,8 +138,8 @@ static masu_status take_entry(tl_runtime *rt, uint32_t *out)
     }
     if (rt->entry_count == rt->entry_capacity) {
         void *entries = rt->entries;
-        masu_status status =
-            grow_array(&entries, &rt->entry_capacity, sizeof *rt->entries, "the registry of live values");
+        masu_status status = grow_array(&entries, &rt->entry_capacity, sizeof *rt->entries,
+                                        "the registry of live values");
         if (status != MASU_OK)
             return status;
         rt->entries = entries;
@@ -155,8 +148,7 @@ static masu_status take_entry(tl_runtime *rt, uint32_t *out)
     return MASU_OK;
 }
 
-static masu_status register_object(tl_object *object)
-{
+static masu_status register_object(tl_object *object) {
     tl_runtime *rt = tl__runtime();
     uint32_t place;
     masu_status status = take_entry(rt, &place);
@@ -169,16 +161,14 @@ static masu_status register_object(tl_object *object)
 }
 
 /* The count passes to the scope; should there be no entry for it, it is released before the error is raised. */
-static void register_or_raise(tl_object *object)
-{
+static void register_or_raise(tl_object *object) {
     if (!object || register_object(object) == MASU_OK)
         return;
     tl__object_drop(object);
     tl__raise();
 }
 
-static void unregister(tl_object *object)
-{
+static void unregister(tl_object *object) {
     if (!object || object->registered == 0)
         return;
     tl_runtime *rt = tl__runtime();
@@ -192,36 +182,30 @@ static void unregister(tl_object *object)
     rt->registered--;
 }
 
-void tl_mem_register_tensor(tl_tensor *t)
-{
+void tl_mem_register_tensor(tl_tensor *t) {
     register_or_raise((tl_object *)t);
 }
 
-void tl_mem_register_struct(tl_object *o)
-{
+void tl_mem_register_struct(tl_object *o) {
     register_or_raise(o);
 }
 
-void tl_tensor_register(tl_tensor *t)
-{
+void tl_tensor_register(tl_tensor *t) {
     register_or_raise((tl_object *)t);
 }
 
 /* Registered or not: afterwards one registration less, and its count is the caller's. */
-void tl_mem_unregister(void *p)
-{
+void tl_mem_unregister(void *p) {
     unregister(p);
 }
 
-void tl_tensor_promote(tl_tensor *t)
-{
+void tl_tensor_promote(tl_tensor *t) {
     unregister((tl_object *)t);
 }
 
 /* ---- counts ------------------------------------------------------------------------------------------------------- */
 
-static void acquire(tl_object *object)
-{
+static void acquire(tl_object *object) {
     if (!object)
         return;
     MASU_DEBUG_ASSERT(object->count > 0 && object->count < UINT32_MAX);
@@ -229,36 +213,30 @@ static void acquire(tl_object *object)
     tl__runtime()->retain_ops++;
 }
 
-static void release(tl_object *object)
-{
+static void release(tl_object *object) {
     if (!object)
         return;
     tl__runtime()->release_ops++;
     tl__object_drop(object);
 }
 
-void tl_ptr_acquire(void *p)
-{
+void tl_ptr_acquire(void *p) {
     acquire(p);
 }
 
-void tl_ptr_release(void *p)
-{
+void tl_ptr_release(void *p) {
     release(p);
 }
 
-void tl_tensor_acquire(tl_tensor *t)
-{
+void tl_tensor_acquire(tl_tensor *t) {
     acquire((tl_object *)t);
 }
 
-void tl_tensor_release_safe(tl_tensor *t)
-{
+void tl_tensor_release_safe(tl_tensor *t) {
     release((tl_object *)t);
 }
 
-void tl__object_drop(tl_object *object)
-{
+void tl__object_drop(tl_object *object) {
     if (!object)
         return;
     MASU_DEBUG_ASSERT(object->count > 0);
@@ -280,8 +258,7 @@ void tl__object_drop(tl_object *object)
 
 /* ---- the check ---------------------------------------------------------------------------------------------------- */
 
-static bool free_list_valid(const tl_runtime *rt, uint32_t scope, size_t end, uint64_t *length)
-{
+static bool free_list_valid(const tl_runtime *rt, uint32_t scope, size_t end, uint64_t *length) {
     const tl_scope *s = &rt->scopes[scope];
     for (uint32_t at = s->free; at; at = rt->entries[at - 1].previous) {
         if (at - 1 < s->mark || at - 1 >= end || rt->entries[at - 1].object || ++*length > end)
@@ -291,15 +268,15 @@ static bool free_list_valid(const tl_runtime *rt, uint32_t scope, size_t end, ui
 }
 
 /* Entry i must be reachable from its object, through entries of the same object in scopes not older than its own. */
-static bool entry_valid(const tl_runtime *rt, size_t i)
-{
+static bool entry_valid(const tl_runtime *rt, size_t i) {
     const tl_object *object = rt->entries[i].object;
     uint64_t steps = 0;
     bool found = false;
     uint32_t scope = UINT32_MAX;
     for (uint32_t at = object->registered; at; at = rt->entries[at - 1].previous) {
         const tl_entry *entry = &rt->entries[at - 1];
-        if (at > rt->entry_count || entry->object != object || entry->scope > scope || ++steps > object->count)
+        if (at > rt->entry_count || entry->object != object || entry->scope > scope ||
+            ++steps > object->count)
             return false;
         scope = entry->scope;
         found = found || at - 1 == i;
@@ -307,8 +284,7 @@ static bool entry_valid(const tl_runtime *rt, size_t i)
     return found;
 }
 
-static bool scope_valid(const tl_runtime *rt, uint32_t scope, uint64_t *registered)
-{
+static bool scope_valid(const tl_runtime *rt, uint32_t scope, uint64_t *registered) {
     size_t mark = rt->scopes[scope].mark;
     size_t end = scope + 1 < rt->scope_count ? rt->scopes[scope + 1].mark : rt->entry_count;
     uint64_t empty = 0, listed = 0;
@@ -324,8 +300,7 @@ static bool scope_valid(const tl_runtime *rt, uint32_t scope, uint64_t *register
     return free_list_valid(rt, scope, end, &listed) && listed == empty;
 }
 
-bool tl__registry_valid(const tl_runtime *rt)
-{
+bool tl__registry_valid(const tl_runtime *rt) {
     uint64_t registered = 0, explicit = 0;
     if (rt->entry_count > rt->entry_capacity || rt->scope_count > rt->scope_capacity)
         return false;

@@ -16,26 +16,22 @@ enum { LABEL_WIDTH = 14, FIRST_WIDTH = 26, LINE_WIDTH = 66 };
 
 /* ---- for a person ---------------------------------------------------------------------------------------------------- */
 
-static void put_count(masu__buffer *text, uint64_t count, const char *one, const char *many)
-{
+static void put_count(masu__buffer *text, uint64_t count, const char *one, const char *many) {
     masu__buffer_put_grouped(text, count);
     masu__buffer_printf(text, " %s", count == 1 ? one : many);
 }
 
-static void begin_line(masu__buffer *text, const char *label)
-{
+static void begin_line(masu__buffer *text, const char *label) {
     masu__buffer_printf(text, "  %-*s", LABEL_WIDTH, label);
 }
 
 /* The second column starts at the same place in every line. Returns where the first began. */
-static void second_column(masu__buffer *text, size_t line_start)
-{
+static void second_column(masu__buffer *text, size_t line_start) {
     size_t used = text->length - line_start, wanted = 2 + LABEL_WIDTH + FIRST_WIDTH;
     masu__buffer_fill(text, ' ', used < wanted ? wanted - used : 2);
 }
 
-static void put_tensors(masu__buffer *text, const tl_report *r)
-{
+static void put_tensors(masu__buffer *text, const tl_report *r) {
     size_t start = text->length;
     begin_line(text, "tensors");
     put_count(text, r->live_tensors, "live", "live");
@@ -47,8 +43,7 @@ static void put_tensors(masu__buffer *text, const tl_report *r)
     masu__buffer_putc(text, '\n');
 }
 
-static void put_buffers(masu__buffer *text, const tl_report *r)
-{
+static void put_buffers(masu__buffer *text, const tl_report *r) {
     size_t start = text->length;
     begin_line(text, "buffers");
     put_count(text, r->allocations, "taken", "taken");
@@ -57,8 +52,7 @@ static void put_buffers(masu__buffer *text, const tl_report *r)
     masu__buffer_putc(text, '\n');
 }
 
-static void put_pool(masu__buffer *text, const tl_report *r)
-{
+static void put_pool(masu__buffer *text, const tl_report *r) {
     uint64_t asked = r->pool_hits + r->pool_misses;
     size_t start = text->length;
     begin_line(text, "pool");
@@ -80,8 +74,7 @@ static void put_pool(masu__buffer *text, const tl_report *r)
     masu__buffer_puts(text, " of it free\n");
 }
 
-static void put_counts(masu__buffer *text, const tl_report *r)
-{
+static void put_counts(masu__buffer *text, const tl_report *r) {
     size_t start = text->length;
     begin_line(text, "counts");
     put_count(text, r->retain_ops, "retain", "retains");
@@ -90,8 +83,7 @@ static void put_counts(masu__buffer *text, const tl_report *r)
     masu__buffer_putc(text, '\n');
 }
 
-static void put_autograd(masu__buffer *text, const tl_report *r)
-{
+static void put_autograd(masu__buffer *text, const tl_report *r) {
     size_t start = text->length;
     begin_line(text, "autograd");
     put_count(text, r->live_nodes, "node live", "nodes live");
@@ -100,8 +92,7 @@ static void put_autograd(masu__buffer *text, const tl_report *r)
     masu__buffer_putc(text, '\n');
 }
 
-static void put_program(masu__buffer *text, const tl_report *r)
-{
+static void put_program(masu__buffer *text, const tl_report *r) {
     size_t start = text->length;
     begin_line(text, "program");
     masu__buffer_puts(text, "frames up to ");
@@ -114,8 +105,7 @@ static void put_program(masu__buffer *text, const tl_report *r)
     masu__buffer_putc(text, '\n');
 }
 
-static void put_process(masu__buffer *text, const tl_report *r)
-{
+static void put_process(masu__buffer *text, const tl_report *r) {
     size_t start = text->length;
     begin_line(text, "process");
     masu__buffer_put_bytes(text, r->rss_bytes);
@@ -128,8 +118,7 @@ static void put_process(masu__buffer *text, const tl_report *r)
     masu__buffer_putc(text, '\n');
 }
 
-static void put_time(masu__buffer *text, const tl_report *r)
-{
+static void put_time(masu__buffer *text, const tl_report *r) {
     begin_line(text, "time");
     if (r->wall_seconds < 1.0)
         masu__buffer_printf(text, "%.1f ms\n", 1e3 * r->wall_seconds);
@@ -137,14 +126,13 @@ static void put_time(masu__buffer *text, const tl_report *r)
         masu__buffer_printf(text, "%.2f s\n", r->wall_seconds);
 }
 
-static bool nothing_left(const tl_report *r)
-{
+static bool nothing_left(const tl_report *r) {
     return r->live_tensors == 0 && r->live_bytes == 0 && r->live_nodes == 0 && r->live_grads == 0 &&
            r->live_objects == 0 && r->registered == 0 && r->scope_depth == 0 && r->frame_depth == 0;
 }
 
-static void put_leak(masu__buffer *text, uint64_t count, const char *one, const char *many, const char **comma)
-{
+static void put_leak(masu__buffer *text, uint64_t count, const char *one, const char *many,
+                     const char **comma) {
     if (count == 0)
         return;
     masu__buffer_puts(text, *comma);
@@ -152,8 +140,7 @@ static void put_leak(masu__buffer *text, uint64_t count, const char *one, const 
     *comma = ", ";
 }
 
-static void put_verdict(masu__buffer *text, const tl_report *r)
-{
+static void put_verdict(masu__buffer *text, const tl_report *r) {
     const char *comma = "";
     begin_line(text, "verdict");
     if (nothing_left(r)) {
@@ -172,8 +159,7 @@ static void put_verdict(masu__buffer *text, const tl_report *r)
     masu__buffer_putc(text, '\n');
 }
 
-static void put_rule(masu__buffer *text, const char *title)
-{
+static void put_rule(masu__buffer *text, const char *title) {
     size_t start = text->length;
     masu__buffer_puts(text, title);
     for (size_t used = text->length - start; used < LINE_WIDTH; used++)
@@ -181,8 +167,7 @@ static void put_rule(masu__buffer *text, const char *title)
     masu__buffer_putc(text, '\n');
 }
 
-void tl_report_print(const tl_report *report, FILE *out)
-{
+void tl_report_print(const tl_report *report, FILE *out) {
     masu__buffer text = {0};
     put_rule(&text, "memory report ");
     put_tensors(&text, report);
@@ -202,40 +187,40 @@ void tl_report_print(const tl_report *report, FILE *out)
 /* ---- for a program ---------------------------------------------------------------------------------------------------- */
 
 /* Every number of the report but the time, in this order. */
-#define REPORT_COUNTS(X)                                                                           \
-    X(live_tensors)                                                                                \
-    X(live_bytes)                                                                                  \
-    X(peak_bytes)                                                                                  \
-    X(allocations)                                                                                 \
-    X(frees)                                                                                       \
-    X(pool_hits)                                                                                   \
-    X(pool_misses)                                                                                 \
-    X(device_allocations)                                                                          \
-    X(device_frees)                                                                                \
-    X(reserved_bytes)                                                                              \
-    X(cached_bytes)                                                                                \
-    X(metadata_bytes)                                                                              \
-    X(metadata_reserved)                                                                           \
-    X(retain_ops)                                                                                  \
-    X(release_ops)                                                                                 \
-    X(live_nodes)                                                                                  \
-    X(live_grads)                                                                                  \
-    X(live_objects)                                                                                \
-    X(scope_depth)                                                                                 \
-    X(frame_depth)                                                                                 \
-    X(frame_depth_peak)                                                                            \
-    X(registered)                                                                                  \
-    X(rss_bytes)                                                                                   \
-    X(rss_peak_bytes)                                                                              \
-    X(rss_anon_bytes)                                                                              \
+#define REPORT_COUNTS(X)  \
+    X(live_tensors)       \
+    X(live_bytes)         \
+    X(peak_bytes)         \
+    X(allocations)        \
+    X(frees)              \
+    X(pool_hits)          \
+    X(pool_misses)        \
+    X(device_allocations) \
+    X(device_frees)       \
+    X(reserved_bytes)     \
+    X(cached_bytes)       \
+    X(metadata_bytes)     \
+    X(metadata_reserved)  \
+    X(retain_ops)         \
+    X(release_ops)        \
+    X(live_nodes)         \
+    X(live_grads)         \
+    X(live_objects)       \
+    X(scope_depth)        \
+    X(frame_depth)        \
+    X(frame_depth_peak)   \
+    X(registered)         \
+    X(rss_bytes)          \
+    X(rss_peak_bytes)     \
+    X(rss_anon_bytes)     \
     X(rss_anon_peak_bytes)
 
 #define COUNT_ONE(name) +1
-_Static_assert(sizeof(tl_report) == (0 REPORT_COUNTS(COUNT_ONE)) * sizeof(uint64_t) + sizeof(double),
+_Static_assert(sizeof(tl_report) ==
+                   (0 REPORT_COUNTS(COUNT_ONE)) * sizeof(uint64_t) + sizeof(double),
                "a field of tl_report is missing in the list above");
 
-void tl_report_print_json(const tl_report *report, FILE *out)
-{
+void tl_report_print_json(const tl_report *report, FILE *out) {
     masu__buffer text = {0};
     masu__buffer_puts(&text, "{\n");
 #define PUT_COUNT(name) masu__buffer_printf(&text, "  \"" #name "\": %" PRIu64 ",\n", report->name);

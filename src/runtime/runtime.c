@@ -22,8 +22,7 @@ enum { HEAP_UNIT_BYTES = 4 << 20, ARENA_BYTES = 16 << 20 };
 
 /* ---- create, destroy ------------------------------------------------------------------------------------------- */
 
-static masu_status heap_create(masu_device *device, masu_heap **out)
-{
+static masu_status heap_create(masu_device *device, masu_heap **out) {
     masu_heap_config config = masu_heap_config_default();
     config.device = device;
     config.thread_safe = false;
@@ -32,8 +31,7 @@ static masu_status heap_create(masu_device *device, masu_heap **out)
     return masu_heap_create(&config, out);
 }
 
-static masu_status arena_create(tl_runtime *rt, size_t bytes)
-{
+static masu_status arena_create(tl_runtime *rt, size_t bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     bytes = bytes ? bytes : ARENA_BYTES;
     if (bytes > SIZE_MAX - page)
@@ -41,7 +39,8 @@ static masu_status arena_create(tl_runtime *rt, size_t bytes)
     bytes = (bytes + page - 1) / page * page;
     if (masu__fault_hit())
         return MASU_ERR_OUT_OF_MEMORY;
-    void *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (arena == MAP_FAILED)
         return MASU_ERR_OUT_OF_MEMORY;
     rt->arena = rt->arena_top = arena;
@@ -49,8 +48,7 @@ static masu_status arena_create(tl_runtime *rt, size_t bytes)
     return MASU_OK;
 }
 
-static bool reachable(const masu_device *device)
-{
+static bool reachable(const masu_device *device) {
     masu_device_info info;
     if (!device)
         return true;
@@ -58,15 +56,13 @@ static bool reachable(const masu_device *device)
     return (info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
 }
 
-static double epoch_seconds(void)
-{
+static double epoch_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config)
-{
+static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config) {
     masu_status status = heap_create(config->device, &rt->payload);
     if (status == MASU_OK)
         status = heap_create(NULL, &rt->metadata);
@@ -76,8 +72,7 @@ static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config)
 }
 
 /* config NULL: defaults. MASU_ERR_UNSUPPORTED for a device whose memory the processor cannot reach. */
-masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
-{
+masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out) {
     static const tl_runtime_config defaults;
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
@@ -108,8 +103,7 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
 }
 
 /* Whatever is still live goes with its heap; nothing is walked, since compiled plans may be gone by now. */
-void tl_runtime_destroy(tl_runtime *rt)
-{
+void tl_runtime_destroy(tl_runtime *rt) {
     if (!rt)
         return;
     MASU_ASSERT(rt->enter_count == 0);
@@ -130,8 +124,7 @@ void tl_runtime_destroy(tl_runtime *rt)
 /* ---- enter, leave ------------------------------------------------------------------------------------------------ */
 
 /* May be called again by the thread that is inside; every call needs its tl_runtime_leave. */
-void tl_runtime_enter(tl_runtime *rt)
-{
+void tl_runtime_enter(tl_runtime *rt) {
     if (rt->enter_count++ > 0) {
         MASU_ASSERT(tl__current == rt);
         return;
@@ -141,8 +134,7 @@ void tl_runtime_enter(tl_runtime *rt)
     tl__current = rt;
 }
 
-void tl_runtime_leave(tl_runtime *rt)
-{
+void tl_runtime_leave(tl_runtime *rt) {
     MASU_ASSERT(tl__current == rt && rt->enter_count > 0);
     if (--rt->enter_count > 0)
         return;
@@ -150,13 +142,11 @@ void tl_runtime_leave(tl_runtime *rt)
     rt->outer = NULL;
 }
 
-const tl_error *tl_runtime_error(const tl_runtime *rt)
-{
+const tl_error *tl_runtime_error(const tl_runtime *rt) {
     return &rt->error;
 }
 
-void tl_runtime_clear_error(tl_runtime *rt)
-{
+void tl_runtime_clear_error(tl_runtime *rt) {
     rt->error = (tl_error){.status = MASU_OK};
 }
 
@@ -170,8 +160,7 @@ typedef struct run_mark {
 } run_mark;
 
 /* In a function of its own, so that no variable of the caller lives across the jump. */
-static __attribute__((noinline)) masu_status run_guarded(tl_runtime *rt, void (*entry)(void))
-{
+static __attribute__((noinline)) masu_status run_guarded(tl_runtime *rt, void (*entry)(void)) {
     jmp_buf landing;
     rt->jump = &landing;
     if (_setjmp(landing) != 0)
@@ -181,8 +170,7 @@ static __attribute__((noinline)) masu_status run_guarded(tl_runtime *rt, void (*
 }
 
 /* Ends the run's output. A write that failed becomes the run's error unless it has a worse one. */
-static masu_status flush_output(tl_runtime *rt, masu_status status)
-{
+static masu_status flush_output(tl_runtime *rt, masu_status status) {
     errno = 0;
     if (fflush(rt->out) != 0 && rt->write_error == 0)
         rt->write_error = errno ? errno : EIO;
@@ -194,8 +182,7 @@ static masu_status flush_output(tl_runtime *rt, masu_status status)
     return tl__error(MASU_ERR_IO, "writing the program's output failed: %s", strerror(failure));
 }
 
-masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
-{
+masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error) {
     if (error)
         *error = (tl_error){.status = MASU_OK};
     if (!rt || !entry)
@@ -219,22 +206,19 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
 
 /* ---- what is going on ------------------------------------------------------------------------------------------------ */
 
-void tl_runtime_sample_memory(tl_runtime *rt)
-{
+void tl_runtime_sample_memory(tl_runtime *rt) {
     uint64_t anonymous = tl__process_memory().rss_anon_bytes;
     if (anonymous > rt->rss_anon_peak_bytes)
         rt->rss_anon_peak_bytes = anonymous;
 }
 
-static double seconds_since(const struct timespec *start)
-{
+static double seconds_since(const struct timespec *start) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
 }
 
-static void report_heaps(const tl_runtime *rt, tl_report *out)
-{
+static void report_heaps(const tl_runtime *rt, tl_report *out) {
     masu_heap_stats payload, metadata;
     masu_heap_get_stats(rt->payload, &payload);
     masu_heap_get_stats(rt->metadata, &metadata);
@@ -253,8 +237,7 @@ static void report_heaps(const tl_runtime *rt, tl_report *out)
     out->metadata_reserved = metadata.reserved_bytes;
 }
 
-void tl_runtime_get_report(tl_runtime *rt, tl_report *out)
-{
+void tl_runtime_get_report(tl_runtime *rt, tl_report *out) {
     tl_process_memory process = tl__process_memory();
     if (process.rss_anon_bytes > rt->rss_anon_peak_bytes)
         rt->rss_anon_peak_bytes = process.rss_anon_bytes;
@@ -279,11 +262,11 @@ void tl_runtime_get_report(tl_runtime *rt, tl_report *out)
 }
 
 /* Frames, registry, headers against storages, both heaps, and the runtime's counters against theirs. O(n). */
-bool tl_runtime_valid(const tl_runtime *rt)
-{
+bool tl_runtime_valid(const tl_runtime *rt) {
     masu_heap_stats payload;
     masu_heap_get_stats(rt->payload, &payload);
     return tl__frames_valid(rt) && tl__registry_valid(rt) && tl__tensors_valid(rt) &&
-           rt->allocated_bytes - rt->freed_bytes == rt->live_bytes && rt->live_bytes == payload.live_bytes &&
-           masu_heap_valid(rt->payload) && masu_heap_valid(rt->metadata);
+           rt->allocated_bytes - rt->freed_bytes == rt->live_bytes &&
+           rt->live_bytes == payload.live_bytes && masu_heap_valid(rt->payload) &&
+           masu_heap_valid(rt->metadata);
 }

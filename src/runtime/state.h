@@ -34,14 +34,16 @@
 /* One owner in the dynamic registry. A free entry has object NULL and links to the next free one of its scope. */
 typedef struct tl_entry {
     tl_object *object;
-    uint32_t previous; /* 1 + the same object's older entry, 0: none; while free: 1 + next free entry */
-    uint32_t scope;    /* index into scopes */
+    uint32_t
+        previous; /* 1 + the same object's older entry, 0: none; while free: 1 + next free entry */
+    uint32_t scope; /* index into scopes */
 } tl_entry;
 
 typedef struct tl_scope {
-    uint32_t mark;  /* registry height when it opened: its entries are [mark, next scope's mark) */
-    uint32_t free;  /* 1 + first free entry of this scope */
-    bool implicit;  /* opened by a registration outside any scope of its function; not counted in scope_depth */
+    uint32_t mark; /* registry height when it opened: its entries are [mark, next scope's mark) */
+    uint32_t free; /* 1 + first free entry of this scope */
+    bool
+        implicit; /* opened by a registration outside any scope of its function; not counted in scope_depth */
 } tl_scope;
 
 struct tl_runtime {
@@ -50,11 +52,11 @@ struct tl_runtime {
     masu_heap *metadata;
     tl_cells tensors;
     tl_cells storages;
-    uint64_t live_bytes;          /* payload bytes as requested = live_bytes of the payload heap */
-    uint64_t allocated_bytes;     /* ever; allocated_bytes - freed_bytes = live_bytes */
+    uint64_t live_bytes;      /* payload bytes as requested = live_bytes of the payload heap */
+    uint64_t allocated_bytes; /* ever; allocated_bytes - freed_bytes = live_bytes */
     uint64_t freed_bytes;
     uint64_t metadata_live_bytes; /* = live_bytes of the metadata heap, without chunks of cells */
-    uint64_t growth_watch;        /* live payload + metadata bytes at which growth is looked for again */
+    uint64_t growth_watch; /* live payload + metadata bytes at which growth is looked for again */
     uint64_t device_allocations_seen;
     uint64_t rss_anon_peak_bytes;
 
@@ -62,7 +64,7 @@ struct tl_runtime {
     char *arena;
     char *arena_top; /* first free byte */
     char *arena_end;
-    tl_frame *frame; /* innermost, NULL: none */
+    tl_frame *frame;       /* innermost, NULL: none */
     uintptr_t stack_limit; /* frames must lie above this address of the native stack */
     uint64_t frame_depth, frame_depth_peak;
 
@@ -85,8 +87,8 @@ struct tl_runtime {
     int write_error; /* errno of the first failed write, 0: none */
 
     /* autograd.c */
-    uint32_t grad_depth;     /* loops entered and not left: tl_grad_loop_enter, _exit */
-    tl_node *grad_read;      /* leaves whose gradient was read, the most recently read first */
+    uint32_t grad_depth; /* loops entered and not left: tl_grad_loop_enter, _exit */
+    tl_node *grad_read;  /* leaves whose gradient was read, the most recently read first */
     uint64_t live_nodes, live_grads;
 
     /* random numbers: rand, randn */
@@ -99,22 +101,20 @@ struct tl_runtime {
     const char *const *arguments;
     struct timespec start;
     double start_epoch_seconds;
-    tl_runtime *outer;     /* current in this thread before */
-    uint32_t enter_count;  /* tl_runtime_enter and _run not yet left */
+    tl_runtime *outer;    /* current in this thread before */
+    uint32_t enter_count; /* tl_runtime_enter and _run not yet left */
 };
 
 extern _Thread_local tl_runtime *tl__current __attribute__((tls_model("initial-exec")));
 
 /* The current runtime: there must be one whenever an entry point is called. */
-static inline tl_runtime *tl__runtime(void)
-{
+static inline tl_runtime *tl__runtime(void) {
     MASU_DEBUG_ASSERT(tl__current);
     return tl__current;
 }
 
 /* Where the program is now, for messages and for errors that later name this place; 0: nowhere. */
-static inline uint32_t tl__site(void)
-{
+static inline uint32_t tl__site(void) {
     tl_runtime *rt = tl__runtime();
     return rt->frame ? rt->frame->site : 0;
 }
@@ -122,7 +122,8 @@ static inline uint32_t tl__site(void)
 /* ---- errors (error.c) -------------------------------------------------------------------------------------- */
 
 /* Describes a failure in the runtime and returns status, for `return tl__error(…)`. Replaces what was described before. */
-masu_status tl__error(masu_status status, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+masu_status tl__error(masu_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
 /* Adds a second place to the described failure, such as the first backward of a freed graph. */
 void tl__error_related(uint32_t site, const char *text);
 /* Out of memory, or whatever a heap said instead, while `what` (such as "a tensor of shape [2, 3]") needed bytes. */
@@ -135,16 +136,14 @@ const char *tl__shape_text(int rank, const int64_t *shape, char text[TL_SHAPE_TE
 void tl__raise(void) __attribute__((cold));
 
 /* The usual last line of an entry point that returns a tensor or an object. */
-static inline tl_tensor *tl__tensor_or_raise(masu_status status, tl_tensor *out)
-{
+static inline tl_tensor *tl__tensor_or_raise(masu_status status, tl_tensor *out) {
     if (MASU_LIKELY(status == MASU_OK))
         return out;
     tl__raise();
     return NULL;
 }
 
-static inline tl_object *tl__object_or_raise(masu_status status, tl_object *out)
-{
+static inline tl_object *tl__object_or_raise(masu_status status, tl_object *out) {
     if (MASU_LIKELY(status == MASU_OK))
         return out;
     tl__raise();
@@ -175,9 +174,9 @@ bool tl__frames_valid(const tl_runtime *rt);
 bool tl__registry_valid(const tl_runtime *rt);
 
 /* Called at zero counts, by tl__object_drop only. */
-void tl__string_free(tl_object *string);  /* string.c */
-void tl__vector_free(tl_object *vector);  /* vector.c */
-void tl__tensor_free(tl_tensor *t);       /* tensor.c */
+void tl__string_free(tl_object *string); /* string.c */
+void tl__vector_free(tl_object *vector); /* vector.c */
+void tl__tensor_free(tl_tensor *t);      /* tensor.c */
 bool tl__tensors_valid(const tl_runtime *rt);
 
 /* ---- the process (process.c) ------------------------------------------------------------------------------------- */

@@ -7,13 +7,11 @@
 #include "runtime/objects.h"
 #include "runtime/state.h"
 
-static size_t string_bytes(int64_t length)
-{
+static size_t string_bytes(int64_t length) {
     return sizeof(tl_string) + (size_t)length + 1;
 }
 
-static masu_status string_reserve(int64_t length, tl_string **out)
-{
+static masu_status string_reserve(int64_t length, tl_string **out) {
     void *memory;
     if (length < 0 || length > PTRDIFF_MAX / 2)
         return tl__error(MASU_ERR_OVERFLOW, "a string of %" PRId64 " bytes", length);
@@ -29,8 +27,7 @@ static masu_status string_reserve(int64_t length, tl_string **out)
     return MASU_OK;
 }
 
-masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out)
-{
+masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out) {
     tl_string *string = NULL;
     masu_status status = string_reserve(length, &string);
     if (status != MASU_OK)
@@ -41,21 +38,18 @@ masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out)
     return MASU_OK;
 }
 
-void tl__string_free(tl_object *object)
-{
+void tl__string_free(tl_object *object) {
     tl__free(object, string_bytes(tl__string_length(object)));
     tl__runtime()->live_objects--;
 }
 
-tl_object *tl_string_literal(void *bytes, int64_t length)
-{
+tl_object *tl_string_literal(void *bytes, int64_t length) {
     tl_object *out = NULL;
     masu_status status = tl__string_new(bytes, length, &out);
     return tl__object_or_raise(status, out);
 }
 
-static masu_status concat(const tl_object *a, const tl_object *b, tl_object **out)
-{
+static masu_status concat(const tl_object *a, const tl_object *b, tl_object **out) {
     int64_t first = tl__string_length(a), second = tl__string_length(b);
     tl_string *string = NULL;
     masu_status status = string_reserve(first + second, &string);
@@ -67,43 +61,38 @@ static masu_status concat(const tl_object *a, const tl_object *b, tl_object **ou
     return MASU_OK;
 }
 
-tl_object *tl_string_concat(tl_object *a, tl_object *b)
-{
+tl_object *tl_string_concat(tl_object *a, tl_object *b) {
     tl_object *out = NULL;
     masu_status status = concat(a, b, &out);
     return tl__object_or_raise(status, out);
 }
 
-bool tl_string_equal(tl_object *a, tl_object *b)
-{
+bool tl_string_equal(tl_object *a, tl_object *b) {
     int64_t length = tl__string_length(a);
     return length == tl__string_length(b) &&
            memcmp(tl__string_bytes(a), tl__string_bytes(b), (size_t)length) == 0;
 }
 
-int64_t tl_string_len(tl_object *s)
-{
+int64_t tl_string_len(tl_object *s) {
     return tl__string_length(s);
 }
 
 /* ---- numbers out of text ------------------------------------------------------------------------------------- */
 
 /* As Rust's parse: no blanks around it, the whole text, a sign allowed. */
-static masu_status refuse_number(const tl_object *s, const char *what)
-{
+static masu_status refuse_number(const tl_object *s, const char *what) {
     int64_t length = tl__string_length(s);
-    return tl__error(MASU_ERR_INVALID_ARGUMENT, "\"%.*s%s\" is not %s", length > 60 ? 57 : (int)length,
-                     tl__string_bytes(s), length > 60 ? "..." : "", what);
+    return tl__error(MASU_ERR_INVALID_ARGUMENT, "\"%.*s%s\" is not %s",
+                     length > 60 ? 57 : (int)length, tl__string_bytes(s), length > 60 ? "..." : "",
+                     what);
 }
 
-static bool starts_number(const char *text)
-{
+static bool starts_number(const char *text) {
     text += *text == '-' || *text == '+';
     return (*text >= '0' && *text <= '9') || *text == '.';
 }
 
-static masu_status parse_i64(const tl_object *s, int64_t *out)
-{
+static masu_status parse_i64(const tl_object *s, int64_t *out) {
     const char *text = tl__string_bytes(s);
     char *end;
     errno = 0;
@@ -117,8 +106,7 @@ static masu_status parse_i64(const tl_object *s, int64_t *out)
     return MASU_OK;
 }
 
-int64_t tl_string_to_i64(tl_object *s)
-{
+int64_t tl_string_to_i64(tl_object *s) {
     int64_t value = 0;
     if (parse_i64(s, &value) != MASU_OK)
         tl__raise();
@@ -126,16 +114,15 @@ int64_t tl_string_to_i64(tl_object *s)
 }
 
 /* strtod also reads hexadecimal numbers and "nan(…)", which programs do not write. */
-static bool plain_float(const char *text)
-{
+static bool plain_float(const char *text) {
     const char *body = text + (*text == '-' || *text == '+');
-    if (strcasecmp(body, "inf") == 0 || strcasecmp(body, "infinity") == 0 || strcasecmp(body, "nan") == 0)
+    if (strcasecmp(body, "inf") == 0 || strcasecmp(body, "infinity") == 0 ||
+        strcasecmp(body, "nan") == 0)
         return true;
     return starts_number(text) && !strpbrk(text, "xXpP");
 }
 
-static masu_status parse_f64(const tl_object *s, double *out)
-{
+static masu_status parse_f64(const tl_object *s, double *out) {
     const char *text = tl__string_bytes(s);
     char *end;
     double value = strtod(text, &end);
@@ -145,8 +132,7 @@ static masu_status parse_f64(const tl_object *s, double *out)
     return MASU_OK;
 }
 
-double tl_string_to_f64(tl_object *s)
-{
+double tl_string_to_f64(tl_object *s) {
     double value = 0;
     if (parse_f64(s, &value) != MASU_OK)
         tl__raise();

@@ -6,48 +6,40 @@
 #include "runtime/objects.h"
 #include "runtime/state.h"
 
-int64_t tl_system_memory_bytes(void)
-{
+int64_t tl_system_memory_bytes(void) {
     return (int64_t)tl__process_memory().rss_bytes;
 }
 
-double tl_system_memory_mb(void)
-{
+double tl_system_memory_mb(void) {
     return (double)tl__process_memory().rss_bytes / (1024.0 * 1024.0);
 }
 
 /* Tensor headers that wait in the pool to be used again. */
-int64_t tl_system_pool_count(void)
-{
+int64_t tl_system_pool_count(void) {
     const tl_cells *tensors = &tl__runtime()->tensors;
     return (int64_t)(tensors->total - tensors->live);
 }
 
 /* Things that have a count: live tensors, strings and vectors. */
-int64_t tl_system_refcount_count(void)
-{
+int64_t tl_system_refcount_count(void) {
     const tl_runtime *rt = tl__runtime();
     return (int64_t)(rt->tensors.live + rt->live_objects);
 }
 
-int64_t tl_system_scope_depth(void)
-{
+int64_t tl_system_scope_depth(void) {
     return (int64_t)tl__runtime()->scope_depth;
 }
 
-int64_t tl_system_live_tensors(void)
-{
+int64_t tl_system_live_tensors(void) {
     return (int64_t)tl__runtime()->tensors.live;
 }
 
-int64_t tl_system_live_bytes(void)
-{
+int64_t tl_system_live_bytes(void) {
     return (int64_t)tl__runtime()->live_bytes;
 }
 
 /* Seconds since 1970, from the clock at the runtime's start plus what has passed since: it never runs backwards. */
-double tl_system_time(void)
-{
+double tl_system_time(void) {
     const tl_runtime *rt = tl__runtime();
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -56,8 +48,7 @@ double tl_system_time(void)
 }
 
 /* Nothing for what is not positive; at most some thirty years. What was printed so far is shown first. */
-void tl_system_sleep(double seconds)
-{
+void tl_system_sleep(double seconds) {
     if (!(seconds > 0))
         return;
     fflush(tl__runtime()->out);
@@ -68,23 +59,21 @@ void tl_system_sleep(double seconds)
         continue;
 }
 
-int64_t tl_args_count(void)
-{
+int64_t tl_args_count(void) {
     return tl__runtime()->argument_count;
 }
 
-static masu_status get_argument(int64_t index, tl_object **out)
-{
+static masu_status get_argument(int64_t index, tl_object **out) {
     const tl_runtime *rt = tl__runtime();
     if (index < 0 || index >= rt->argument_count)
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "argument %" PRId64 " was asked for, the program has %d", index,
+        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
+                         "argument %" PRId64 " was asked for, the program has %d", index,
                          rt->argument_count);
     const char *text = rt->arguments[index];
     return tl__string_new(text, (int64_t)strlen(text), out);
 }
 
-tl_object *tl_args_get(int64_t index)
-{
+tl_object *tl_args_get(int64_t index) {
     tl_object *out = NULL;
     masu_status status = get_argument(index, &out);
     return tl__object_or_raise(status, out);

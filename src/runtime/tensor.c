@@ -15,16 +15,14 @@
 
 /* ---- shapes ------------------------------------------------------------------------------------------------- */
 
-static __attribute__((cold, noinline)) masu_status refuse_shape(masu_status status, int rank,
-                                                                const int64_t *shape, const char *why)
-{
+static __attribute__((cold, noinline)) masu_status
+refuse_shape(masu_status status, int rank, const int64_t *shape, const char *why) {
     char text[TL_SHAPE_TEXT];
     return tl__error(status, "shape %s: %s", tl__shape_text(rank, shape, text), why);
 }
 
 /* What is wrong with a shape whose product overflowed or met a negative number; nothing when a dimension is 0. */
-static __attribute__((cold, noinline)) masu_status judge_shape(int rank, const int64_t *shape)
-{
+static __attribute__((cold, noinline)) masu_status judge_shape(int rank, const int64_t *shape) {
     bool empty = false;
     for (int i = 0; i < rank; i++) {
         if (shape[i] < 0)
@@ -35,10 +33,11 @@ static __attribute__((cold, noinline)) masu_status judge_shape(int rank, const i
 }
 
 /* The number of elements, checked so that their bytes can be counted in a ptrdiff_t. */
-static inline masu_status count_elements(size_t element_bytes, int rank, const int64_t *shape, int64_t *out)
-{
+static inline masu_status count_elements(size_t element_bytes, int rank, const int64_t *shape,
+                                         int64_t *out) {
     if (MASU_UNLIKELY(rank < 0 || rank > TL_MAX_RANK))
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "a tensor has at most %d dimensions, not %d", TL_MAX_RANK, rank);
+        return tl__error(MASU_ERR_INVALID_ARGUMENT, "a tensor has at most %d dimensions, not %d",
+                         TL_MAX_RANK, rank);
     int64_t elements = 1, signs = 0, bytes;
     bool overflows = false;
     for (int i = 0; i < rank; i++) {
@@ -54,8 +53,7 @@ static inline masu_status count_elements(size_t element_bytes, int rank, const i
     return MASU_OK;
 }
 
-static inline void set_row_major(tl_tensor *t, const int64_t *shape)
-{
+static inline void set_row_major(tl_tensor *t, const int64_t *shape) {
     int64_t stride = t->elements > 0;
     for (int i = t->rank - 1; i >= 0; i--) {
         t->shape[i] = shape[i];
@@ -64,8 +62,7 @@ static inline void set_row_major(tl_tensor *t, const int64_t *shape)
     }
 }
 
-static bool is_row_major(const tl_tensor *t)
-{
+static bool is_row_major(const tl_tensor *t) {
     int64_t stride = 1;
     for (int i = t->rank - 1; i >= 0 && t->elements > 0; i--) {
         if (t->shape[i] == 1)
@@ -78,8 +75,7 @@ static bool is_row_major(const tl_tensor *t)
 }
 
 /* A view may name more elements than it has bytes (stride 0): the product is held at the largest number. */
-static int64_t product_of_shape(const tl_tensor *t)
-{
+static int64_t product_of_shape(const tl_tensor *t) {
     int64_t elements = 1;
     for (int i = 0; i < t->rank; i++) {
         if (t->shape[i] == 0)
@@ -90,16 +86,14 @@ static int64_t product_of_shape(const tl_tensor *t)
     return elements;
 }
 
-void tl__tensor_refresh(tl_tensor *t)
-{
+void tl__tensor_refresh(tl_tensor *t) {
     t->elements = product_of_shape(t);
     t->contiguous = is_row_major(t);
 }
 
 /* ---- storages ------------------------------------------------------------------------------------------------- */
 
-static masu_status storage_new(size_t bytes, tl_storage **out)
-{
+static masu_status storage_new(size_t bytes, tl_storage **out) {
     tl_runtime *rt = tl__runtime();
     void *data;
     masu_status status = tl__payload_alloc(bytes, &data);
@@ -108,15 +102,15 @@ static masu_status storage_new(size_t bytes, tl_storage **out)
     tl_storage *storage = tl__cells_take(&rt->storages);
     if (MASU_UNLIKELY(!storage)) {
         tl__payload_free(data, bytes);
-        return tl__error_memory(MASU_ERR_OUT_OF_MEMORY, TL_CELL_CHUNK_BYTES, "the pool of storages");
+        return tl__error_memory(MASU_ERR_OUT_OF_MEMORY, TL_CELL_CHUNK_BYTES,
+                                "the pool of storages");
     }
     *storage = (tl_storage){.count = 1, .bytes = bytes, .data = data};
     *out = storage;
     return MASU_OK;
 }
 
-void tl__storage_drop(tl_storage *s)
-{
+void tl__storage_drop(tl_storage *s) {
     if (!s)
         return;
     MASU_DEBUG_ASSERT(s->count > 0);
@@ -128,8 +122,7 @@ void tl__storage_drop(tl_storage *s)
 
 /* ---- tensors ------------------------------------------------------------------------------------------------------ */
 
-static tl_tensor *header_new(tl_runtime *rt)
-{
+static tl_tensor *header_new(tl_runtime *rt) {
     tl_tensor *t = tl__cells_take(&rt->tensors);
     if (MASU_UNLIKELY(!t)) {
         tl__error_memory(MASU_ERR_OUT_OF_MEMORY, TL_CELL_CHUNK_BYTES, "the pool of tensor headers");
@@ -140,8 +133,7 @@ static tl_tensor *header_new(tl_runtime *rt)
     return t;
 }
 
-masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out)
-{
+masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out) {
     tl_runtime *rt = tl__runtime();
     int64_t elements = 0;
     masu_status status = count_elements(tl__dtype_size(dtype), rank, shape, &elements);
@@ -167,16 +159,14 @@ masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_te
     return MASU_OK;
 }
 
-masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out)
-{
+masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out) {
     masu_status status = tl__tensor_new(dtype, rank, shape, out);
     if (status == MASU_OK && (*out)->elements > 0)
         memset((*out)->data, 0, (*out)->storage->bytes);
     return status;
 }
 
-masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out)
-{
+masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out) {
     tl_tensor *view = header_new(tl__runtime());
     if (!view)
         return MASU_ERR_OUT_OF_MEMORY;
@@ -188,8 +178,7 @@ masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out)
     return MASU_OK;
 }
 
-void tl__tensor_free(tl_tensor *t)
-{
+void tl__tensor_free(tl_tensor *t) {
     tl_runtime *rt = tl__runtime();
     tl_node *node = t->node;
     tl__storage_drop(t->storage);
@@ -198,8 +187,7 @@ void tl__tensor_free(tl_tensor *t)
         tl__node_drop(node);
 }
 
-void tl__tensor_drop(tl_tensor *t)
-{
+void tl__tensor_drop(tl_tensor *t) {
     if (!t)
         return;
     MASU_DEBUG_ASSERT(t->head.count > 0);
@@ -210,8 +198,7 @@ void tl__tensor_drop(tl_tensor *t)
 /* ---- checks --------------------------------------------------------------------------------------------------------- */
 
 /* Every reachable element lies inside the storage. */
-static bool inside_storage(const tl_tensor *t)
-{
+static bool inside_storage(const tl_tensor *t) {
     int64_t size = (int64_t)tl__dtype_size(t->dtype);
     int64_t low = 0, high = size;
     for (int i = 0; i < t->rank; i++) {
@@ -222,9 +209,9 @@ static bool inside_storage(const tl_tensor *t)
     return offset + low >= 0 && offset + high <= (int64_t)t->storage->bytes;
 }
 
-bool tl__tensor_valid(const tl_tensor *t)
-{
-    if (t->head.count == 0 || t->head.kind != TL_TENSOR || t->dtype >= TL_DTYPE_COUNT || t->rank > TL_MAX_RANK)
+bool tl__tensor_valid(const tl_tensor *t) {
+    if (t->head.count == 0 || t->head.kind != TL_TENSOR || t->dtype >= TL_DTYPE_COUNT ||
+        t->rank > TL_MAX_RANK)
         return false;
     if (!t->storage || t->storage->count == 0)
         return false;
@@ -238,8 +225,7 @@ bool tl__tensor_valid(const tl_tensor *t)
 }
 
 /* Counts for each storage the tensors that point to it, in the storage's own scratch word. */
-static bool count_holders(const tl_runtime *rt)
-{
+static bool count_holders(const tl_runtime *rt) {
     const tl_cells *tensors = &rt->tensors;
     for (const tl_cell_chunk *chunk = tensors->chunks; chunk; chunk = chunk->next) {
         for (uint64_t i = 0; i < chunk->cell_count; i++) {
@@ -255,8 +241,7 @@ static bool count_holders(const tl_runtime *rt)
     return true;
 }
 
-static bool compare_holders(const tl_runtime *rt, uint64_t *bytes)
-{
+static bool compare_holders(const tl_runtime *rt, uint64_t *bytes) {
     bool same = true;
     const tl_cells *storages = &rt->storages;
     for (const tl_cell_chunk *chunk = storages->chunks; chunk; chunk = chunk->next) {
@@ -265,7 +250,8 @@ static bool compare_holders(const tl_runtime *rt, uint64_t *bytes)
             if (cell->count == 0)
                 continue;
             tl_storage *storage = (tl_storage *)(void *)cell;
-            same = same && storage->holders == storage->count && (storage->data == NULL) == (storage->bytes == 0);
+            same = same && storage->holders == storage->count &&
+                   (storage->data == NULL) == (storage->bytes == 0);
             *bytes += storage->bytes;
             storage->holders = 0;
         }
@@ -273,10 +259,10 @@ static bool compare_holders(const tl_runtime *rt, uint64_t *bytes)
     return same;
 }
 
-bool tl__tensors_valid(const tl_runtime *rt)
-{
+bool tl__tensors_valid(const tl_runtime *rt) {
     uint64_t bytes = 0;
-    bool counted = tl__cells_valid(&rt->tensors) && tl__cells_valid(&rt->storages) && count_holders(rt);
+    bool counted =
+        tl__cells_valid(&rt->tensors) && tl__cells_valid(&rt->storages) && count_holders(rt);
     bool same = compare_holders(rt, &bytes);
     return counted && same && bytes <= rt->live_bytes;
 }

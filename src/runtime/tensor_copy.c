@@ -8,8 +8,7 @@
 
 #include "runtime/state.h"
 
-static inline int64_t i64_of_double(double x)
-{
+static inline int64_t i64_of_double(double x) {
     if (x != x)
         return 0;
     if (x >= 0x1p63)
@@ -25,13 +24,12 @@ static inline int64_t i64_of_double(double x)
 
 typedef void (*convert_row)(void *to, const void *from, int64_t count, int64_t stride);
 
-#define ROW(name, to_type, from_type, convert)                                                     \
-    static void name(void *to, const void *from, int64_t count, int64_t stride)                    \
-    {                                                                                              \
-        to_type *target = to;                                                                      \
-        const from_type *source = from;                                                            \
-        for (int64_t i = 0; i < count; i++)                                                        \
-            target[i] = convert(source[i * stride]);                                               \
+#define ROW(name, to_type, from_type, convert)                                    \
+    static void name(void *to, const void *from, int64_t count, int64_t stride) { \
+        to_type *target = to;                                                     \
+        const from_type *source = from;                                           \
+        for (int64_t i = 0; i < count; i++)                                       \
+            target[i] = convert(source[i * stride]);                              \
     }
 
 ROW(f32_from_f32, float, float, TO_F32)
@@ -59,8 +57,7 @@ static const convert_row convert_rows[TL_DTYPE_COUNT][TL_DTYPE_COUNT] = {
 };
 
 /* Fills `to`, contiguous, with t's elements in row-major order. */
-static void copy_elements(void *to, tl_dtype dtype, const tl_tensor *t)
-{
+static void copy_elements(void *to, tl_dtype dtype, const tl_tensor *t) {
     convert_row convert = convert_rows[dtype][t->dtype];
     if (t->contiguous || t->rank == 0) {
         if (dtype == t->dtype)
@@ -72,7 +69,8 @@ static void copy_elements(void *to, tl_dtype dtype, const tl_tensor *t)
     int last = t->rank - 1;
     int64_t index[TL_MAX_RANK] = {0};
     const char *from = t->data;
-    size_t from_size = tl__dtype_size(t->dtype), row_bytes = (size_t)t->shape[last] * tl__dtype_size(dtype);
+    size_t from_size = tl__dtype_size(t->dtype),
+           row_bytes = (size_t)t->shape[last] * tl__dtype_size(dtype);
     for (int64_t done = 0; done < t->elements; done += t->shape[last]) {
         convert(to, from, t->shape[last], t->stride[last]);
         to = (char *)to + row_bytes;
@@ -86,16 +84,14 @@ static void copy_elements(void *to, tl_dtype dtype, const tl_tensor *t)
     }
 }
 
-static masu_status copy_as(const tl_tensor *t, tl_dtype dtype, tl_tensor **out)
-{
+static masu_status copy_as(const tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
     masu_status status = tl__tensor_new(dtype, t->rank, t->shape, out);
     if (status == MASU_OK && t->elements > 0)
         copy_elements((*out)->data, dtype, t);
     return status;
 }
 
-masu_status tl__tensor_contiguous(tl_tensor *t, tl_tensor **out)
-{
+masu_status tl__tensor_contiguous(tl_tensor *t, tl_tensor **out) {
     if (!t->contiguous)
         return copy_as(t, t->dtype, out);
     tl__tensor_retain(t);
@@ -103,8 +99,7 @@ masu_status tl__tensor_contiguous(tl_tensor *t, tl_tensor **out)
     return MASU_OK;
 }
 
-masu_status tl__tensor_cast(tl_tensor *t, tl_dtype dtype, tl_tensor **out)
-{
+masu_status tl__tensor_cast(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
     if (t->dtype != dtype)
         return copy_as(t, dtype, out);
     tl__tensor_retain(t);
@@ -112,8 +107,7 @@ masu_status tl__tensor_cast(tl_tensor *t, tl_dtype dtype, tl_tensor **out)
     return MASU_OK;
 }
 
-masu_status tl__tensor_make_writable(tl_tensor *t)
-{
+masu_status tl__tensor_make_writable(tl_tensor *t) {
     if (MASU_LIKELY(t->storage->count == 1 && t->contiguous))
         return MASU_OK;
     tl_tensor *copy;

@@ -17,34 +17,28 @@
 
 enum { FIRST_CAPACITY = 4 };
 
-static tl_vector *vector_of(tl_object *object)
-{
+static tl_vector *vector_of(tl_object *object) {
     return (tl_vector *)(void *)object;
 }
 
-static size_t element_bytes(const tl_record *plan)
-{
+static size_t element_bytes(const tl_record *plan) {
     return (size_t)plan->word_count * sizeof(int64_t);
 }
 
-static int64_t *element_at(const tl_vector *v, int64_t index)
-{
+static int64_t *element_at(const tl_vector *v, int64_t index) {
     return v->words + index * v->plan->word_count;
 }
 
-static tl_object *owned_word(const int64_t *element, int64_t word)
-{
+static tl_object *owned_word(const int64_t *element, int64_t word) {
     return (tl_object *)(uintptr_t)element[word];
 }
 
-static void drop_owned(const tl_record *plan, const int64_t *element)
-{
+static void drop_owned(const tl_record *plan, const int64_t *element) {
     for (int64_t i = 0; i < plan->owned_count; i++)
         tl__object_drop(owned_word(element, plan->owned[i]));
 }
 
-static void retain_owned(const tl_record *plan, const int64_t *element)
-{
+static void retain_owned(const tl_record *plan, const int64_t *element) {
     for (int64_t i = 0; i < plan->owned_count; i++) {
         tl_object *object = owned_word(element, plan->owned[i]);
         if (object)
@@ -54,8 +48,7 @@ static void retain_owned(const tl_record *plan, const int64_t *element)
 
 /* ---- making, copying, growing -------------------------------------------------------------------------------- */
 
-static masu_status words_new(const tl_record *plan, int64_t capacity, int64_t **out)
-{
+static masu_status words_new(const tl_record *plan, int64_t capacity, int64_t **out) {
     void *words;
     size_t bytes;
     if (__builtin_mul_overflow((size_t)capacity, element_bytes(plan), &bytes))
@@ -66,8 +59,7 @@ static masu_status words_new(const tl_record *plan, int64_t capacity, int64_t **
     return status;
 }
 
-static masu_status vector_new(const tl_record *plan, int64_t capacity, tl_vector **out)
-{
+static masu_status vector_new(const tl_record *plan, int64_t capacity, tl_vector **out) {
     void *memory;
     int64_t *words = NULL;
     masu_status status = words_new(plan, capacity, &words);
@@ -79,14 +71,15 @@ static masu_status vector_new(const tl_record *plan, int64_t capacity, tl_vector
         return status;
     }
     *out = memory;
-    **out = (tl_vector){
-        .head = {.count = 1, .kind = TL_VECTOR}, .plan = plan, .capacity = capacity, .words = words};
+    **out = (tl_vector){.head = {.count = 1, .kind = TL_VECTOR},
+                        .plan = plan,
+                        .capacity = capacity,
+                        .words = words};
     tl__runtime()->live_objects++;
     return MASU_OK;
 }
 
-static masu_status vector_copy(const tl_vector *v, int64_t capacity, tl_vector **out)
-{
+static masu_status vector_copy(const tl_vector *v, int64_t capacity, tl_vector **out) {
     masu_status status = vector_new(v->plan, capacity, out);
     if (status != MASU_OK)
         return status;
@@ -99,8 +92,7 @@ static masu_status vector_copy(const tl_vector *v, int64_t capacity, tl_vector *
     return MASU_OK;
 }
 
-static masu_status vector_grow(tl_vector *v, int64_t capacity)
-{
+static masu_status vector_grow(tl_vector *v, int64_t capacity) {
     int64_t *words = NULL;
     masu_status status = words_new(v->plan, capacity, &words);
     if (status != MASU_OK)
@@ -116,8 +108,7 @@ static masu_status vector_grow(tl_vector *v, int64_t capacity)
 
 /* Turns *v, of which the caller owns one count, into a vector that only the caller holds, with room for `length`
  * elements. On failure *v is as it was. */
-static masu_status make_own(tl_vector **v, int64_t length)
-{
+static masu_status make_own(tl_vector **v, int64_t length) {
     tl_vector *old = *v;
     int64_t capacity = old->capacity;
     while (capacity < length)
@@ -134,8 +125,7 @@ static masu_status make_own(tl_vector **v, int64_t length)
 /* ---- freeing -------------------------------------------------------------------------------------------------------- */
 
 /* One count less of each owned word; vectors that die join the list. */
-static void drop_element(const tl_record *plan, const int64_t *element, tl_vector **dead)
-{
+static void drop_element(const tl_record *plan, const int64_t *element, tl_vector **dead) {
     for (int64_t i = 0; i < plan->owned_count; i++) {
         tl_object *object = owned_word(element, plan->owned[i]);
         if (!object || object->kind != TL_VECTOR || object->count > 1) {
@@ -148,8 +138,7 @@ static void drop_element(const tl_record *plan, const int64_t *element, tl_vecto
     }
 }
 
-void tl__vector_free(tl_object *object)
-{
+void tl__vector_free(tl_object *object) {
     tl_vector *dead = vector_of(object);
     dead->next_dead = NULL;
     while (dead) {
@@ -165,37 +154,33 @@ void tl__vector_free(tl_object *object)
 
 /* ---- entry points ----------------------------------------------------------------------------------------------------- */
 
-tl_object *tl_vec_new(void *plan)
-{
+tl_object *tl_vec_new(void *plan) {
     tl_vector *v = NULL;
     masu_status status = vector_new(plan, 0, &v);
     return tl__object_or_raise(status, v ? &v->head : NULL);
 }
 
-int64_t tl_vec_len(tl_object *v)
-{
+int64_t tl_vec_len(tl_object *v) {
     return v ? vector_of(v)->length : 0;
 }
 
-static masu_status check_index(const tl_vector *v, int64_t index)
-{
+static masu_status check_index(const tl_vector *v, int64_t index) {
     if (index >= 0 && index < v->length)
         return MASU_OK;
-    return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for a vector of length %" PRId64,
-                     index, v->length);
+    return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
+                     "index %" PRId64 " is out of range for a vector of length %" PRId64, index,
+                     v->length);
 }
 
 /* Gives back what a failing push or set has consumed. */
-static tl_object *consume_and_raise(tl_vector *v, const int64_t *element)
-{
+static tl_object *consume_and_raise(tl_vector *v, const int64_t *element) {
     drop_owned(v->plan, element);
     tl__object_drop(&v->head);
     tl__raise();
     return NULL;
 }
 
-tl_object *tl_vec_push(tl_object *object, void *element)
-{
+tl_object *tl_vec_push(tl_object *object, void *element) {
     tl_vector *v = vector_of(object);
     if (make_own(&v, v->length + 1) != MASU_OK)
         return consume_and_raise(v, element);
@@ -205,8 +190,7 @@ tl_object *tl_vec_push(tl_object *object, void *element)
     return &v->head;
 }
 
-tl_object *tl_vec_set(tl_object *object, int64_t index, void *element)
-{
+tl_object *tl_vec_set(tl_object *object, int64_t index, void *element) {
     tl_vector *v = vector_of(object);
     if (check_index(v, index) != MASU_OK || make_own(&v, v->length) != MASU_OK)
         return consume_and_raise(v, element);
@@ -218,8 +202,7 @@ tl_object *tl_vec_set(tl_object *object, int64_t index, void *element)
 }
 
 /* Copies the words; the program owns one more count of each owned one. */
-void tl_vec_get(tl_object *object, int64_t index, void *element)
-{
+void tl_vec_get(tl_object *object, int64_t index, void *element) {
     tl_vector *v = vector_of(object);
     if (check_index(v, index) != MASU_OK) {
         tl__raise();

@@ -1,28 +1,290 @@
 /* check_convert.c: what fits where, and conversions as nodes.
  *
- *     bool
  *     i8 → i16 → i32 → i64          every integer → f32 → f64
  *     u8 → u16 → u32 → u64          unsigned → wider signed;  usize ↔ i64
  *     a rank-0 tensor → the scalar that it holds
  *
  * Everything else needs `as`.
  */
-#include <math.h>
-
 #include "language/front/check_private.h"
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+/* ---- structure --------------------------------------------------------------------------------------------------- */
 
-expr *check_new(checker *c, expr_kind kind, source_span span, const type *t) {
-    static expr spare;
-    expr *e = MASU_ARENA_NEW(c->arena, expr);
-    if (e == NULL) {
-        c->out_of_memory = true;
-        return &spare;
+static bool occurs(const type *open, const type *in) {
+    if (in == open) {
+        return true;
     }
-    e->kind = kind;
-    e->span = span;
-    e->type = t;
-    e->height = 1;
-    return e;
+    if (in->kind == TYPE_OPEN) {
+        return *in->open.resolved != NULL && occurs(open, *in->open.resolved);
+    }
+    if (in->kind == TYPE_VEC) {
+        return occurs(open, in->vec.element);
+    }
+    for (uint32_t i = 0; in->kind == TYPE_TUPLE && in->may_have_open && i < in->tuple.count; i++) {
+        if (occurs(open, in->tuple.items[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A vector that got a tensor of rank 2 may get one of rank 1 next. */
+static bool decide(checker *c, const type *open, const type *t) {
+    if (t->kind == TYPE_VOID || occurs(open, t)) {
+        return false;
+    }
+    *open->open.resolved = t->kind == TYPE_TENSOR ? type_tensor(c->types, t->tensor.element, -1) : t;
+    return true;
+}
+
+static bool tensors_fit(const type *from, const type *to) {
+    bool element = from->tensor.element == NULL || to->tensor.element == NULL || from->tensor.element == to->tensor.element;
+    return element && (from->tensor.rank < 0 || to->tensor.rank < 0 || from->tensor.rank == to->tensor.rank);
+}
+
+bool check_fits(checker *c, const type *from, const type *to) {
+    from = type_resolve(c->types, from);
+    to = type_resolve(c->types, to);
+    if (from == to || type_is_silent(from) || type_is_silent(to)) {
+        return true;
+    }
+    if (to->kind == TYPE_OPEN) {
+        return decide(c, to, from);
+    }
+    if (from->kind == TYPE_OPEN) {
+        return decide(c, from, to);
+    }
+    if (from->kind != to->kind) {
+        return false;
+    }
+    switch (from->kind) {
+    case TYPE_TENSOR: return tensors_fit(from, to);
+    case TYPE_VEC: return check_fits(c, from->vec.element, to->vec.element);
+    case TYPE_TUPLE: {
+        bool fits = from->tuple.count == to->tuple.count;
+        for (uint32_t i = 0; fits && i < from->tuple.count; i++) {
+            fits = check_fits(c, from->tuple.items[i], to->tuple.items[i]);
+        }
+        return fits;
+    }
+    default: return false;
+    }
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------------------ */
+
+bool check_widens(const type *from, const type *to) {
+    if (from == to) {
+        return true;
+    }
+    if (type_is_float(to)) {
+        return type_is_integer(from) || (type_is_float(from) && type_bits(from) <= type_bits(to));
+    }
+    if (!type_is_integer(from) || !type_is_integer(to)) {
+        return false;
+    }
+    if (type_is_signed(from) == type_is_signed(to)) {
+        return type_bits(from) <= type_bits(to);
+    }
+    bool lengths = (from->kind == TYPE_USIZE && to->kind == TYPE_I64) || (from->kind == TYPE_I64 && to->kind == TYPE_USIZE);
+    return lengths || (type_is_signed(to) && type_bits(from) < type_bits(to));
+}
+
+static const type *signed_of_bits(const checker *c, uint32_t bits) {
+    return check_scalar(c, bits <= 8 ? TYPE_I8 : bits <= 16 ? TYPE_I16 : bits <= 32 ? TYPE_I32 : TYPE_I64);
+}
+
+const type *check_common(checker *c, const type *a, const type *b) {
+    if (a == b) {
+        return a;
+    }
+    if (type_is_float(a) || type_is_float(b)) {
+        bool wide = a->kind == TYPE_F64 || b->kind == TYPE_F64;
+        return check_scalar(c, wide ? TYPE_F64 : TYPE_F32);
+    }
+    if (type_is_signed(a) == type_is_signed(b)) {
+        return type_bits(a) >= type_bits(b) ? a : b;
+    }
+    const type *with_sign = type_is_signed(a) ? a : b, *without = type_is_signed(a) ? b : a;
+    uint32_t bits = type_bits(without) * 2 > 64 ? 64 : type_bits(without) * 2;
+    return type_bits(with_sign) > bits ? with_sign : signed_of_bits(c, bits);
+}
+
+static const type *join_tensors(checker *c, const type *a, const type *b) {
+    bool elements_differ = a->tensor.element != b->tensor.element;
+    if (elements_differ && a->tensor.element != NULL && b->tensor.element != NULL) {
+        return NULL;
+    }
+    return type_tensor(c->types, elements_differ ? NULL : a->tensor.element, a->tensor.rank == b->tensor.rank ? a->tensor.rank : -1);
+}
+
+const type *check_join(checker *c, const type *a, const type *b) {
+    if (type_is_silent(a)) {
+        return b->kind == TYPE_NEVER ? a : b;
+    }
+    if (type_is_silent(b) || a == b) {
+        return a;
+    }
+    if (type_is_numeric(a) && type_is_numeric(b)) {
+        return check_common(c, a, b);
+    }
+    if (a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR) {
+        return join_tensors(c, a, b);
+    }
+    return check_fits(c, a, b) ? type_resolve(c->types, a) : NULL;
+}
+
+bool check_free_literal(const expr *e) {
+    for (int depth = 0; depth < 8; depth++) {
+        switch (e->kind) {
+        case EXPR_INT: return e->integer.suffix == TYPE_VOID;
+        case EXPR_FLOAT: return e->floating.suffix == TYPE_VOID;
+        case EXPR_UNARY:
+            if (e->unary.op != UNARY_NEG) {
+                return false;
+            }
+            e = e->unary.operand;
+            break;
+        case EXPR_BINARY:
+            if (e->binary.op < BINARY_ADD || e->binary.op > BINARY_REM || !check_free_literal(e->binary.right)) {
+                return false;
+            }
+            e = e->binary.left;
+            break;
+        default: return false;
+        }
+    }
+    return false;
+}
+
+/* ---- conversions as nodes ------------------------------------------------------------------------------------------ */
+
+void check_cast_to(checker *c, expr **slot, const type *to) {
+    expr *e = *slot;
+    if (e->type == to || type_is_silent(e->type)) {
+        return;
+    }
+    expr *cast = check_new(c, EXPR_CAST, e->span, to);
+    cast->cast.operand = e;
+    cast->cast.implicit = true;
+    *slot = cast;
+}
+
+void check_read_item(checker *c, expr **slot) {
+    expr *e = *slot;
+    const type *element = type_of_element(c->types, e->type);
+    tl_abi_index abi = element->kind == TYPE_I64    ? TL_FN_tl_tensor_item_i64
+                       : element->kind == TYPE_BOOL ? TL_FN_tl_tensor_item_bool
+                                                    : TL_FN_tl_tensor_item;
+    *slot = check_new_abi(c, abi, e->span, &e, 1);
+    check_cast_to(c, slot, element);
+}
+
+bool check_item(checker *c, expr **slot) {
+    if ((*slot)->type->tensor.rank > 0) {
+        return false;
+    }
+    check_read_item(c, slot);
+    return true;
+}
+
+static bool convert(checker *c, expr **slot, const type *to) {
+    const type *from = (*slot)->type;
+    if (check_fits(c, from, to)) {
+        return true;
+    }
+    bool scalar = type_is_numeric(to) || to->kind == TYPE_BOOL;
+    if (from->kind == TYPE_TENSOR && scalar) {
+        const type *element = type_of_element(c->types, from);
+        bool fits = element == to || (type_is_numeric(element) && type_is_float(to)) || check_widens(element, to);
+        if (!fits || !check_item(c, slot)) {
+            return false;
+        }
+        check_cast_to(c, slot, to);
+        return true;
+    }
+    if (!type_is_numeric(from) || !check_widens(from, to)) {
+        return false;
+    }
+    check_cast_to(c, slot, to);
+    return true;
+}
+
+static const char *advice(const type *from, const type *to) {
+    if (from->kind == TYPE_TENSOR && (type_is_numeric(to) || to->kind == TYPE_BOOL)) {
+        if (from->tensor.rank > 0) {
+            return "only a tensor of rank 0 is a scalar; an element is read with `t[i]`";
+        }
+        return "`.item_i64()` reads the integer that a tensor of rank 0 holds";
+    }
+    if (type_is_numeric(from) && type_is_numeric(to)) {
+        return NULL; /* the note on `as` says it */
+    }
+    if (type_is_integer(from) && to->kind == TYPE_BOOL) {
+        return "compare with 0: `x != 0`";
+    }
+    if (to->kind == TYPE_TENSOR && type_is_numeric(from)) {
+        return "`Tensor::full([], x)` makes a tensor of a number";
+    }
+    return NULL;
+}
+
+void check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why) {
+    const type *from = type_resolve(c->types, found->type);
+    diagnostic *d;
+    if (from->kind == TYPE_VOID) {
+        d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, but this has no value", check_type_text(c, to));
+        if (found->kind == EXPR_IF && found->branch.otherwise == NULL) {
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "an `if` without `else` has no value");
+        }
+    } else {
+        d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, found `%s`", check_type_text(c, to), check_type_text(c, from));
+    }
+    if (type_is_numeric(from) && type_is_numeric(to)) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`as %s` converts it", check_type_text(c, to));
+    } else if (advice(from, to) != NULL) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", advice(from, to));
+    }
+    if (why != NULL) {
+        diagnostics_note(c->diagnostics, d, why->span, "%s", why->text);
+    }
+}
+
+bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *why) {
+    if (convert(c, slot, to)) {
+        return true;
+    }
+    check_mismatch(c, *slot, to, why);
+    return false;
+}
+
+bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_reason *why) {
+    expr *e = *slot;
+    if (type_is_silent(e->type)) {
+        return true;
+    }
+    bool good = true;
+    if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
+        good = check_coerce_branch(c, &e->block->result, to, why);
+        e->block->type = to;
+    } else if (e->kind == EXPR_IF && e->branch.otherwise != NULL && e->branch.then->result != NULL) {
+        good = check_coerce_branch(c, &e->branch.then->result, to, why);
+        good &= check_coerce_branch(c, &e->branch.otherwise, to, why);
+        e->branch.then->type = to;
+    } else {
+        return check_coerce(c, slot, to, why);
+    }
+    e->type = to;
+    return good;
+}
+
+bool check_condition(checker *c, expr **slot) {
+    const type *boolean = check_scalar(c, TYPE_BOOL);
+    check_expr(c, slot, boolean);
+    expr *e = *slot;
+    if (e->type->kind == TYPE_TENSOR && e->type->tensor.element == NULL && e->type->tensor.rank <= 0) {
+        *slot = check_new_abi(c, TL_FN_tl_tensor_item_bool, e->span, &e, 1);
+        return true;
+    }
+    return check_coerce(c, slot, boolean, NULL);
 }

@@ -33,11 +33,7 @@ symbol *check_find(const checker *c, const char *name) { return find(c, name, ha
 
 static void grow(checker *c) {
     uint32_t larger = c->bucket_count == 0 ? 256 : c->bucket_count * 2;
-    symbol **buckets = MASU_ARENA_ARRAY(c->arena, symbol *, larger);
-    if (buckets == NULL) {
-        c->out_of_memory = true;
-        return;
-    }
+    symbol **buckets = CHECK_ARRAY(c, symbol *, larger);
     for (uint32_t i = 0; i < c->bucket_count; i++) {
         for (symbol *s = c->buckets[i], *next; s != NULL; s = next) {
             next = s->next;
@@ -58,11 +54,7 @@ symbol *check_symbol(checker *c, const char *name) {
     if (c->symbol_count >= c->bucket_count) {
         grow(c);
     }
-    s = MASU_ARENA_NEW(c->arena, symbol);
-    if (s == NULL || c->bucket_count == 0) {
-        c->out_of_memory = true;
-        return NULL;
-    }
+    s = CHECK_ARRAY(c, symbol, 1);
     *s = (symbol){.name = name, .hash = hash, .next = c->buckets[hash & (c->bucket_count - 1)]};
     c->buckets[hash & (c->bucket_count - 1)] = s;
     c->symbol_count++;
@@ -102,9 +94,6 @@ void check_declare(checker *c, binding *b, const type *t) {
     b->type = t;
     symbol *s = check_symbol(c, b->name);
     function_item *f = c->function;
-    if (s == NULL || f == NULL) {
-        return;
-    }
     b->id = f->binding_count;
     CHECK_PUSH(c, f->bindings, f->binding_count, f->binding_capacity, b);
     scope_entry entry = {s, s->binding};
@@ -112,21 +101,19 @@ void check_declare(checker *c, binding *b, const type *t) {
     s->binding = b;
 }
 
-static void capture(checker *c, comprehension_context *context, binding *b) {
-    comprehension_expr *comprehension = context->comprehension;
-    for (uint32_t i = 0; i < comprehension->capture_count; i++) {
-        if (comprehension->captures[i] == b) {
-            return;
-        }
-    }
-    CHECK_PUSH(c, comprehension->captures, comprehension->capture_count, context->capture_capacity, b);
-}
-
+/* A comprehension captures what its body reads from outside, each binding once. Numbers grow as comprehensions open, and whoever is
+ * captured by one is captured by those around it: so a mark as large as a comprehension's number says that it has the binding. */
 void check_use_binding(checker *c, binding *b) {
     b->is_read = true;
+    uint32_t mark = b->capture_mark;
     for (comprehension_context *context = c->comprehension; context != NULL; context = context->outer) {
-        if (b->id < context->first_binding) {
-            capture(c, context, b);
+        if (b->id >= context->first_binding) {
+            continue;
+        }
+        b->capture_mark = b->capture_mark > context->number ? b->capture_mark : context->number;
+        if (mark < context->number) {
+            comprehension_expr *e = context->comprehension;
+            CHECK_PUSH(c, e->captures, e->capture_count, context->capture_capacity, b);
         }
     }
 }
@@ -135,8 +122,8 @@ void check_use_binding(checker *c, binding *b) {
 
 enum { SUGGESTION_LENGTH = 31 };
 
-suggestion check_suggest(const char *wanted) {
-    uint32_t length = (uint32_t)strlen(wanted);
+suggestion check_suggest(const diagnostic *d, const char *wanted) {
+    uint32_t length = d == NULL ? SUGGESTION_LENGTH + 1 : (uint32_t)strnlen(wanted, SUGGESTION_LENGTH + 1);
     uint32_t allowed = length < 3 ? 1 : length < 6 ? 2 : 3;
     return (suggestion){.wanted = wanted, .distance = length > SUGGESTION_LENGTH ? 0 : allowed + 1};
 }
@@ -191,16 +178,16 @@ void check_suggest_note(checker *c, diagnostic *d, const suggestion *s) {
 }
 
 void check_suggest_visible(const checker *c, suggestion *s) {
-    for (uint32_t i = c->scope_count; i > 0; i--) {
+    for (uint32_t i = c->scope_count; i > 0 && s->distance > 0; i--) {
         check_suggest_add(s, c->scopes[i - 1].symbol->name);
     }
-    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
+    for (uint32_t i = 0; i < c->tree->constant_count && s->distance > 0; i++) {
         check_suggest_add(s, c->tree->constants[i]->name);
     }
 }
 
 void check_suggest_functions(const checker *c, suggestion *s) {
-    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+    for (uint32_t i = 0; i < c->tree->function_count && s->distance > 0; i++) {
         if (c->tree->functions[i]->owner_name == NULL) {
             check_suggest_add(s, c->tree->functions[i]->name);
         }
@@ -211,7 +198,7 @@ void check_suggest_functions(const checker *c, suggestion *s) {
 
 void check_suggest_types(const checker *c, suggestion *s) {
     static const char *const known[] = {"Tensor", "GradTensor", "Vec", "String", "System", "Self"};
-    for (uint32_t i = 0; i < c->tree->struct_count; i++) {
+    for (uint32_t i = 0; i < c->tree->struct_count && s->distance > 0; i++) {
         check_suggest_add(s, c->tree->structs[i]->name);
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {

@@ -25,6 +25,8 @@
 #ifndef MASU_LANGUAGE_CHECK_PRIVATE_H
 #define MASU_LANGUAGE_CHECK_PRIVATE_H
 
+#include <setjmp.h>
+
 #include "language/front/check.h"
 
 typedef struct symbol {
@@ -51,6 +53,7 @@ typedef struct loop_context {
 
 typedef struct comprehension_context {
     comprehension_expr *comprehension;
+    uint32_t number;        /* in order of opening, from 1 */
     uint32_t first_binding; /* bindings with a smaller id are captured */
     uint32_t capture_capacity;
     struct comprehension_context *outer;
@@ -78,10 +81,11 @@ typedef struct checker {
     function_item *function;
     loop_context *loop;
     comprehension_context *comprehension;
+    uint32_t comprehension_count;
     method_use *uses;
     uint32_t use_count, use_capacity;
     bool has_open; /* the function made a TYPE_OPEN */
-    bool out_of_memory;
+    jmp_buf memory_ended;
 } checker;
 
 #define CHECK_PUSH(c, array, count, capacity, item)                                                \
@@ -91,8 +95,7 @@ typedef struct checker {
             void *grown_ = masu__arena_grow((c)->arena, (array), (capacity), larger_,              \
                                             sizeof *(array), _Alignof(max_align_t));               \
             if (grown_ == NULL) {                                                                  \
-                (c)->out_of_memory = true;                                                         \
-                break;                                                                             \
+                check_out_of_memory(c);                                                            \
             }                                                                                      \
             (array) = grown_;                                                                      \
             (capacity) = larger_;                                                                  \
@@ -102,10 +105,15 @@ typedef struct checker {
 
 static inline const type *check_scalar(const checker *c, type_kind kind) { return c->types->scalars[kind]; }
 
+/* Jumps out: everything made so far is the arena's. */
+_Noreturn void check_out_of_memory(checker *c);
+void *check_alloc(checker *c, size_t count, size_t bytes); /* zeroed */
+#define CHECK_ARRAY(c, type, count) ((type *)check_alloc((c), (count), sizeof(type)))
+
 /* ---- names ------------------------------------------------------------------------------------------------- */
 
 symbol *check_find(const checker *c, const char *name);  /* NULL: never declared */
-symbol *check_symbol(checker *c, const char *name);      /* made when new; NULL when memory ends */
+symbol *check_symbol(checker *c, const char *name);      /* made when new */
 static inline uint32_t check_scope_open(const checker *c) { return c->scope_count; }
 void check_scope_close(checker *c, uint32_t mark);
 void check_declare(checker *c, binding *b, const type *t);
@@ -117,7 +125,7 @@ typedef struct suggestion {
     const char *best;
     uint32_t distance;
 } suggestion;
-suggestion check_suggest(const char *wanted);
+suggestion check_suggest(const diagnostic *d, const char *wanted); /* d NULL: nobody will read it */
 void check_suggest_add(suggestion *s, const char *candidate);
 void check_suggest_note(checker *c, diagnostic *d, const suggestion *s);
 void check_suggest_visible(const checker *c, suggestion *s); /* variables and constants */
@@ -159,6 +167,7 @@ const type *check_join(checker *c, const type *a, const type *b);
 bool check_free_literal(const expr *e); /* a number without a suffix, or arithmetic of such */
 /* A rank-0 tensor to the scalar that it holds. False when the rank is known and not 0. */
 bool check_item(checker *c, expr **slot);
+void check_read_item(checker *c, expr **slot); /* whatever the rank: one element is demanded at run time */
 void check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);
 
 /* ---- nodes ---------------------------------------------------------------------------------------------------- */

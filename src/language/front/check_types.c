@@ -100,7 +100,7 @@ static const type *unknown_type(checker *c, type_expr *t) {
         return check_scalar(c, TYPE_ERROR);
     }
     diagnostic *d = diagnostics_error(c->diagnostics, t->span, "there is no type `%s`", t->name);
-    suggestion near = check_suggest(t->name);
+    suggestion near = check_suggest(d, t->name);
     static const char *const scalars[] = {"i8",  "i16", "i32", "i64",  "u8",   "u16",  "u32", "u64",
                                           "usize", "f32", "f64", "bool", "char", "String", "void"};
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
@@ -134,11 +134,7 @@ static const type *named_type(checker *c, type_expr *t) {
 }
 
 static const type *tuple_type(checker *c, type_expr *t) {
-    const type **items = MASU_ARENA_ARRAY(c->arena, const type *, t->argument_count);
-    if (items == NULL) {
-        c->out_of_memory = true;
-        return check_scalar(c, TYPE_ERROR);
-    }
+    const type **items = CHECK_ARRAY(c, const type *, t->argument_count);
     bool broken = false;
     for (uint32_t i = 0; i < t->argument_count; i++) {
         items[i] = check_type(c, t->arguments[i]);
@@ -178,11 +174,7 @@ static void check_duplicate_fields(checker *c, struct_item *s) {
     while (mask < s->field_count * 2) {
         mask *= 2;
     }
-    uint32_t *table = MASU_ARENA_ARRAY(c->arena, uint32_t, mask);
-    if (table == NULL) {
-        c->out_of_memory = true;
-        return;
-    }
+    uint32_t *table = CHECK_ARRAY(c, uint32_t, mask);
     for (uint32_t i = 0; i < s->field_count; i++) {
         uint32_t at = 0;
         for (const char *n = s->fields[i].name; *n != 0; n++) {
@@ -241,6 +233,7 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
     if (size > TYPE_SIZE_MAX) {
         diagnostics_error(c->diagnostics, s->span, "struct `%s` has more than %d parts", s->name, TYPE_SIZE_MAX);
         size = TYPE_SIZE_MAX; /* said once; types made of it are bounded anew */
+        s->field_count = s->field_count > TYPE_SIZE_MAX ? TYPE_SIZE_MAX : s->field_count;
     }
     type_set_size(s->type, size);
     return size;

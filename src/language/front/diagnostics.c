@@ -32,15 +32,28 @@ static const char *format_text(diagnostics *d, const char *format, va_list argum
     return copy;
 }
 
-static diagnostic *add(diagnostics *d, severity severity, source_span span, const char *format, va_list arguments) {
-    if (severity == SEVERITY_ERROR) {
-        d->error_count++;
+/* At most `limit` are looked at. */
+static bool said_before(const diagnostics *d, source_span span, const char *message) {
+    for (const diagnostic *entry = d->first; entry != NULL; entry = entry->next) {
+        if (entry->span.file == span.file && entry->span.offset == span.offset && strcmp(entry->message, message) == 0) {
+            return true;
+        }
     }
+    return false;
+}
+
+static diagnostic *add(diagnostics *d, severity severity, source_span span, const char *format, va_list arguments) {
+    uint32_t is_error = severity == SEVERITY_ERROR;
     if (d->count >= d->limit) {
         d->dropped++;
+        d->error_count += is_error;
         return NULL;
     }
     const char *message = format_text(d, format, arguments);
+    if (message != NULL && said_before(d, span, message)) {
+        return NULL;
+    }
+    d->error_count += is_error;
     diagnostic *entry = MASU_ARENA_NEW(d->arena, diagnostic);
     if (message == NULL || entry == NULL) {
         d->out_of_memory = true;
@@ -186,10 +199,6 @@ static int compare(const void *left, const void *right) {
     return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
 }
 
-static bool same(const diagnostic *a, const diagnostic *b) {
-    return a->span.file == b->span.file && a->span.offset == b->span.offset && strcmp(a->message, b->message) == 0;
-}
-
 static void render_one(const diagnostic *entry, masu__buffer *out) {
     const char *label = entry->severity == SEVERITY_ERROR ? "error" : "warning";
     diagnostic_render_entry(entry->span, label, entry->message, out);
@@ -213,13 +222,7 @@ void diagnostics_render(const diagnostics *d, masu__buffer *out) {
     }
     qsort(sorted, count, sizeof *sorted, compare);
     for (uint32_t i = 0; i < count; i++) {
-        bool repeated = false;
-        for (uint32_t j = i; j > 0 && !repeated && sorted[j - 1]->span.offset == sorted[i]->span.offset; j--) {
-            repeated = same(sorted[j - 1], sorted[i]);
-        }
-        if (!repeated) {
-            render_one(sorted[i], out);
-        }
+        render_one(sorted[i], out);
     }
     if (d->dropped > 0) {
         masu__buffer_printf(out, "note: %u more %s not shown\n", d->dropped, d->dropped == 1 ? "message is" : "messages are");

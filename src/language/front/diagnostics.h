@@ -54,12 +54,13 @@ enum { DIAGNOSTICS_LIMIT = 200 };
 
 void diagnostics_init(diagnostics *d, masu__arena *arena);
 
-/* Return the diagnostic for notes to be added; NULL when it was dropped (out of memory, over the limit): notes on NULL are ignored. */
+/* Return the diagnostic for notes to be added; NULL when it was dropped (said before at this place, over the limit, out of memory):
+ * notes on NULL are ignored. O(limit). */
 diagnostic *diagnostics_error(diagnostics *d, source_span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 diagnostic *diagnostics_warning(diagnostics *d, source_span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* All of it as text, sorted by place (file order of arrival, offset, arrival), equal ones once. O(n log n). */
+/* All of it as text, sorted by place. O(n log n). */
 void diagnostics_render(const diagnostics *d, masu__buffer *out);
 
 /* One entry in the same form: `label` is "error", "note", … A span without a file gives the line `label: message` alone. Used for

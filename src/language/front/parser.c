@@ -88,7 +88,6 @@ const char *parser_text(parser *p, const token *t) {
     const char *copy = masu__arena_strndup(p->arena, p->file->text + t->offset, t->length);
     if (copy == NULL) {
         parser_out_of_memory(p);
-        return "";
     }
     return copy;
 }
@@ -157,10 +156,14 @@ static void stop(parser *p) {
     p->stopped = true;
 }
 
-void parser_out_of_memory(parser *p) {
-    p->out_of_memory = true;
-    p->panic = true;
-    stop(p);
+void parser_out_of_memory(parser *p) { longjmp(p->memory_ended, 1); }
+
+void *parser_alloc(parser *p, size_t bytes) {
+    void *made = masu__arena_calloc(p->arena, 1, bytes, _Alignof(max_align_t));
+    if (made == NULL) {
+        parser_out_of_memory(p);
+    }
+    return made;
 }
 
 bool parser_enter(parser *p) {
@@ -210,7 +213,7 @@ void parser_synchronise(parser *p) {
         braces += kind == TOKEN_LEFT_BRACE;
         braces -= kind == TOKEN_RIGHT_BRACE;
     }
-    p->panic = p->out_of_memory;
+    p->panic = false;
 }
 
 void parser_synchronise_list(parser *p, token_kind close) {
@@ -221,7 +224,7 @@ void parser_synchronise_list(parser *p, token_kind close) {
     for (; !parser_is(p, TOKEN_END); parser_advance(p)) {
         token_kind kind = parser_kind(p);
         if (depth == 0 && (kind == TOKEN_COMMA || kind == close)) {
-            p->panic = p->out_of_memory;
+            p->panic = false;
             return;
         }
         bool closes = kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
@@ -246,12 +249,7 @@ void parser_skip_group(parser *p) {
 /* ---- nodes --------------------------------------------------------------------------------------------- */
 
 expr *parser_new(parser *p, expr_kind kind, source_span span) {
-    expr *e = MASU_ARENA_NEW(p->arena, expr);
-    if (e == NULL) {
-        parser_out_of_memory(p);
-        p->spare_expr = (expr){.kind = EXPR_ERROR};
-        return &p->spare_expr;
-    }
+    expr *e = PARSER_NEW(p, expr);
     e->kind = kind;
     e->span = span;
     e->height = 1;
@@ -269,9 +267,6 @@ static void raise_height(expr *child, void *context) {
 
 expr *parser_finish(parser *p, expr *e) {
     e->span = parser_span_from(p, e->span);
-    if (p->out_of_memory) {
-        return e;
-    }
     expr_each_child(e, raise_height, &e->height);
     if (e->height > PARSER_HEIGHT_MAX) {
         parser_error(p, e->span, "this expression is more than %d levels high", PARSER_HEIGHT_MAX);
@@ -281,11 +276,7 @@ expr *parser_finish(parser *p, expr *e) {
 }
 
 binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind, bool is_mutable) {
-    binding *b = MASU_ARENA_NEW(p->arena, binding);
-    if (b == NULL) {
-        parser_out_of_memory(p);
-        return NULL;
-    }
+    binding *b = PARSER_NEW(p, binding);
     *b = (binding){.name = name, .span = span, .kind = kind, .is_mutable = is_mutable};
     return b;
 }
@@ -294,18 +285,19 @@ binding *parser_new_binding(parser *p, const char *name, source_span span, bindi
 
 masu_status parse_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics, syntax_tree **out) {
     parser p = {.file = file, .arena = arena, .diagnostics = diagnostics};
-    p.tree = MASU_ARENA_NEW(arena, syntax_tree);
-    if (p.tree == NULL) {
-        return MASU_ERR_OUT_OF_MEMORY;
-    }
-    p.tree->arena = arena;
-    p.tree->file = file;
     masu_status status = lex_source(file, arena, diagnostics, &p.list);
     if (status != MASU_OK) {
         return status;
     }
+    if (setjmp(p.memory_ended) != 0) {
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    syntax_tree *tree = PARSER_NEW(&p, syntax_tree);
+    tree->arena = arena;
+    tree->file = file;
+    p.tree = tree;
     parse_items(&p);
-    if (p.out_of_memory || diagnostics->out_of_memory) {
+    if (diagnostics->out_of_memory) {
         return MASU_ERR_OUT_OF_MEMORY;
     }
     *out = p.tree;

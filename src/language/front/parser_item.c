@@ -4,10 +4,10 @@
 #include "language/front/parser_private.h"
 
 static void refuse_name(parser *p, const char *name) {
-    refused_name *refused = MASU_ARENA_NEW(p->arena, refused_name);
-    if (refused == NULL || name == NULL) {
+    if (name == NULL) {
         return;
     }
+    refused_name *refused = PARSER_NEW(p, refused_name);
     *refused = (refused_name){name, p->tree->refused};
     p->tree->refused = refused;
 }
@@ -23,7 +23,7 @@ static void skip_item(parser *p) {
     } else {
         parser_accept(p, TOKEN_SEMICOLON);
     }
-    p->panic = p->out_of_memory;
+    p->panic = false;
 }
 
 /* `<T>` behind a declared name. */
@@ -77,10 +77,7 @@ static binding *parse_parameter(parser *p, bool first, bool in_impl) {
         return NULL;
     }
     parser_advance(p);
-    type_expr *annotation = parse_type(p);
-    if (parameter != NULL) {
-        parameter->annotation = annotation;
-    }
+    parameter->annotation = parse_type(p);
     return parameter;
 }
 
@@ -123,7 +120,7 @@ static void parse_result(parser *p, function_item *f) {
                !parser_is(p, TOKEN_FN) && !parser_is(p, TOKEN_END)) {
             parser_advance(p);
         }
-        p->panic = p->out_of_memory;
+        p->panic = false;
     }
 }
 
@@ -131,8 +128,8 @@ static void parse_function(parser *p, const char *owner, source_span owner_span)
     parser_advance(p);
     source_span span;
     const char *name = parser_name(p, &span);
-    function_item *f = MASU_ARENA_NEW(p->arena, function_item);
-    if (name == NULL || f == NULL || refuse_generics(p, owner == NULL ? name : NULL)) {
+    function_item *f = PARSER_NEW(p, function_item);
+    if (name == NULL || refuse_generics(p, owner == NULL ? name : NULL)) {
         skip_item(p);
         return;
     }
@@ -141,7 +138,6 @@ static void parse_function(parser *p, const char *owner, source_span owner_span)
         f->qualified = masu__arena_printf(p->arena, "%s::%s", owner, name);
         if (f->qualified == NULL) {
             parser_out_of_memory(p);
-            return;
         }
     }
     parse_parameters(p, f, owner != NULL);
@@ -187,8 +183,8 @@ static void parse_struct(parser *p) {
     parser_advance(p);
     source_span span;
     const char *name = parser_name(p, &span);
-    struct_item *s = MASU_ARENA_NEW(p->arena, struct_item);
-    if (name == NULL || s == NULL || refuse_generics(p, name)) {
+    struct_item *s = PARSER_NEW(p, struct_item);
+    if (name == NULL || refuse_generics(p, name)) {
         skip_item(p);
         return;
     }
@@ -232,7 +228,7 @@ static void parse_methods(parser *p, const char *owner, source_span owner_span, 
     }
     if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
         parser_error(p, open, "this `{` is never closed");
-        p->panic = p->out_of_memory;
+        p->panic = false;
     }
 }
 
@@ -269,8 +265,8 @@ static void parse_const(parser *p) {
     parser_advance(p);
     source_span span;
     const char *name = parser_name(p, &span);
-    const_item *c = MASU_ARENA_NEW(p->arena, const_item);
-    if (name == NULL || c == NULL) {
+    const_item *c = PARSER_NEW(p, const_item);
+    if (name == NULL) {
         parser_synchronise(p);
         return;
     }
@@ -330,7 +326,7 @@ static void skip_to_item(parser *p) {
             parser_advance(p);
         }
     } while (!parser_is(p, TOKEN_END) && !parser_at_item(p));
-    p->panic = p->out_of_memory;
+    p->panic = false;
 }
 
 static void refuse_top_level(parser *p) {

@@ -89,7 +89,7 @@ static void parse_path_rest(parser *p, expr *e) {
         if (e->name.scope == NULL) {
             parser_out_of_memory(p);
         }
-        if (e->name.scope != NULL && strstr(e->name.scope, "::<") != NULL) {
+        if (strstr(e->name.scope, "::<") != NULL) {
             parser_refuse(p, scope, "this path");
         }
     }
@@ -289,11 +289,7 @@ static expr *parse_body(parser *p, const comprehension_expr *c) {
 
 static expr *parse_comprehension(parser *p, source_span start) {
     expr *e = parser_new(p, EXPR_COMPREHENSION, start);
-    comprehension_expr *c = MASU_ARENA_NEW(p->arena, comprehension_expr);
-    if (c == NULL) {
-        parser_out_of_memory(p);
-        return &p->spare_expr;
-    }
+    comprehension_expr *c = PARSER_NEW(p, comprehension_expr);
     e->comprehension = c;
     parse_outputs(p, c);
     parse_clauses(p, c);

@@ -8,14 +8,16 @@
  *     parser_primary.c literals, names, brackets, comprehensions
  *
  * One mistake, one message: after a message p->panic is set and further ones are swallowed until parser_synchronise
- * has found a place to go on. When memory ends or the nesting limit is hit, the parser stands at TOKEN_END for good:
- * every loop ends there.
+ * has found a place to go on. At the nesting limit the parser goes to TOKEN_END for good: every loop ends there. When
+ * memory ends it jumps out: everything made so far is the arena's, so nothing is lost on the way.
  *
  * What must stay true:
  *     list.tokens[at] is valid; at never falls; depth <= PARSER_NESTING_MAX; every node's height <= PARSER_HEIGHT_MAX + 1
  */
 #ifndef MASU_LANGUAGE_PARSER_PRIVATE_H
 #define MASU_LANGUAGE_PARSER_PRIVATE_H
+
+#include <setjmp.h>
 
 #include "language/front/lexer.h"
 #include "language/front/parser.h"
@@ -31,12 +33,7 @@ typedef struct parser {
     bool panic;
     bool stopped; /* no more messages */
     bool no_struct; /* `{` behind a name opens a block: heads of if, match, loops, clauses of comprehensions */
-    bool out_of_memory;
-    /* What constructors yield when memory ends: never looked into. */
-    expr spare_expr;
-    block spare_block;
-    pattern spare_pattern;
-    type_expr spare_type;
+    jmp_buf memory_ended;
 } parser;
 
 /* A list that grows in the arena. */
@@ -48,7 +45,6 @@ typedef struct parser {
                                             sizeof *(array), _Alignof(max_align_t));               \
             if (grown_ == NULL) {                                                                  \
                 parser_out_of_memory(p);                                                           \
-                break;                                                                             \
             }                                                                                      \
             (array) = grown_;                                                                      \
             (capacity) = larger_;                                                                  \
@@ -87,7 +83,10 @@ void parser_synchronise(parser *p);
 /* Skips to the next comma or closing bracket of the list that is being parsed; ends the panic there. */
 void parser_synchronise_list(parser *p, token_kind close);
 void parser_skip_group(parser *p); /* at an opening bracket: to behind its partner */
-void parser_out_of_memory(parser *p);
+_Noreturn void parser_out_of_memory(parser *p);
+/* Zeroed memory of the arena. */
+void *parser_alloc(parser *p, size_t bytes);
+#define PARSER_NEW(p, type) ((type *)parser_alloc((p), sizeof(type)))
 bool parser_enter(parser *p); /* one level deeper; false (and stopped) at the limit */
 static inline void parser_leave(parser *p) { p->depth--; }
 

@@ -5,12 +5,8 @@
 
 /* let C[i, k] = A[i, j] * B[j, k]; the names in brackets are the outputs of a comprehension without clauses. */
 static comprehension_expr *parse_einstein_indices(parser *p) {
-    comprehension_expr *c = MASU_ARENA_NEW(p->arena, comprehension_expr);
+    comprehension_expr *c = PARSER_NEW(p, comprehension_expr);
     uint32_t names = 0, spans = 0;
-    if (c == NULL) {
-        parser_out_of_memory(p);
-        return NULL;
-    }
     c->einstein = true;
     parser_advance(p);
     while (!parser_is(p, TOKEN_RIGHT_BRACKET) && !parser_is(p, TOKEN_END) && !p->panic) {
@@ -37,7 +33,7 @@ static void end_statement(parser *p) {
     bool new_line = parser_first_on_line(p);
     parser_expected(p, "`;`");
     if (new_line) { /* only the semicolon is missing */
-        p->panic = p->out_of_memory;
+        p->panic = false;
     }
 }
 
@@ -54,7 +50,7 @@ static void parse_let(parser *p, stmt *s) {
     }
     if (!parser_is(p, TOKEN_EQUAL) && !p->panic && (parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE))) {
         parser_error(p, s->pattern->span, "a `let` needs a value: `let x = …;`");
-        p->panic = p->out_of_memory;
+        p->panic = false;
     } else if (parser_expect(p, TOKEN_EQUAL)) {
         s->value = parse_expression(p);
     }
@@ -111,11 +107,7 @@ static void parse_statement(parser *p, block *b, stmt **last) {
         parse_item(p);
         return;
     }
-    stmt *s = MASU_ARENA_NEW(p->arena, stmt);
-    if (s == NULL) {
-        parser_out_of_memory(p);
-        return;
-    }
+    stmt *s = PARSER_NEW(p, stmt);
     s->span = parser_span(p);
     bool result = false;
     if (parser_is(p, TOKEN_LET)) {
@@ -149,12 +141,7 @@ static void parse_statements(parser *p, block *b, source_span open) {
 }
 
 block *parse_block(parser *p) {
-    block *b = MASU_ARENA_NEW(p->arena, block);
-    if (b == NULL) {
-        parser_out_of_memory(p);
-        p->spare_block = (block){0};
-        return &p->spare_block;
-    }
+    block *b = PARSER_NEW(p, block);
     source_span open = parser_span(p);
     b->span = open;
     if (!parser_expect(p, TOKEN_LEFT_BRACE)) {
@@ -226,9 +213,7 @@ static void parse_arms(parser *p, expr *e, source_span open) {
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
         match_arm arm = parse_arm(p);
-        if (!p->out_of_memory) {
-            PARSER_PUSH(p, e->match.arms, e->match.count, capacity, arm);
-        }
+        PARSER_PUSH(p, e->match.arms, e->match.count, capacity, arm);
         if (p->panic) {
             parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
             if (p->panic) {
@@ -281,11 +266,7 @@ static void parse_loop_head(parser *p, expr *e) {
 static expr *parse_loop(parser *p, const char *label, source_span start) {
     expr_kind kind = parser_is(p, TOKEN_WHILE) ? EXPR_WHILE : parser_is(p, TOKEN_LOOP) ? EXPR_LOOP : EXPR_FOR;
     expr *e = parser_new(p, kind, start);
-    loop_expr *loop = MASU_ARENA_NEW(p->arena, loop_expr);
-    if (loop == NULL) {
-        parser_out_of_memory(p);
-        return &p->spare_expr;
-    }
+    loop_expr *loop = PARSER_NEW(p, loop_expr);
     loop->label = label;
     e->loop = loop;
     parser_advance(p);

@@ -2,21 +2,13 @@
 #include "language/front/parser_private.h"
 
 static type_expr *new_type(parser *p, source_span span) {
-    type_expr *t = MASU_ARENA_NEW(p->arena, type_expr);
-    if (t == NULL) {
-        parser_out_of_memory(p);
-        return &p->spare_type;
-    }
+    type_expr *t = PARSER_NEW(p, type_expr);
     t->span = span;
     return t;
 }
 
 static pattern *new_pattern(parser *p, int kind) {
-    pattern *made = MASU_ARENA_NEW(p->arena, pattern);
-    if (made == NULL) {
-        parser_out_of_memory(p);
-        return &p->spare_pattern;
-    }
+    pattern *made = PARSER_NEW(p, pattern);
     made->span = parser_span(p);
     made->kind = kind;
     return made;
@@ -221,8 +213,10 @@ static pattern *parse_alternatives(parser *p, pattern *first) {
 }
 
 pattern *parse_pattern(parser *p) {
-    pattern *made = &p->spare_pattern;
-    if (parser_enter(p)) {
+    pattern *made;
+    if (!parser_enter(p)) {
+        made = new_pattern(p, PATTERN_WILDCARD);
+    } else {
         parser_accept(p, TOKEN_OR);
         made = parse_single_pattern(p);
         if (parser_is(p, TOKEN_OR)) {

@@ -66,6 +66,7 @@ struct binding {
     uint32_t id;           /* [check] index into function->bindings */
     bool is_read;          /* [check] */
     bool is_written;       /* [check] assigned after its declaration, also through fields, elements, methods */
+    uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
 };
 
 struct type_expr {

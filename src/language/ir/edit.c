@@ -173,6 +173,34 @@ bool ir_simplify_params(ir_function *f) {
     return changed;
 }
 
+/* ---- chains of blocks ---------------------------------------------------------------------------------------------- */
+
+static ir_block *only_successor(const ir_block *b) {
+    ir_block *to = b->last && b->last->op == IR_JUMP ? b->last->target[0].block : NULL;
+    return to && to != b && to->id != 0 && to->pred_count == 1 && to->param_count == 0 ? to : NULL;
+}
+
+static void absorb(ir_block *b, ir_block *next) {
+    ir_remove(b->last);
+    for (ir_instr *i = next->first, *after; i; i = after) {
+        after = i->next;
+        ir_remove(i);
+        ir_append(b, i);
+    }
+}
+
+void ir_merge_chains(ir_function *f) {
+    bool merged = false;
+    for (uint32_t n = 0; n < f->block_count; n++) {
+        for (ir_block *next; (next = only_successor(f->blocks[n]));) {
+            absorb(f->blocks[n], next);
+            merged = true;
+        }
+    }
+    if (merged)
+        ir_remove_unreachable_blocks(f);
+}
+
 /* ---- copying a function ------------------------------------------------------------------------------------------- */
 
 static ir_instr *clone_instr(ir_function *copy, const ir_instr *i) {

@@ -12,6 +12,10 @@ void ir_replace_values(ir_function *f, ir_value *to);
  * reachable. */
 bool ir_simplify_params(ir_function *f);
 
+/* Joins each block that ends in a jump with the block that only this jump leads to. Every block must be reachable, superfluous
+ * parameters removed. O(instructions). */
+void ir_merge_chains(ir_function *f);
+
 /* A copy with the same value numbers and block ids, not in the module's list. */
 ir_function *ir_function_clone(ir_function *f, const char *name);
 

@@ -121,7 +121,7 @@ typedef enum ir_opcode {
     /* address of static tl_record data: record (leaf types in imm.types) */
     IR_RECORD_TYPE,
     /* ownership: inserted by passes. IR_KEEP stands at the end of a lexical scope and keeps its argument alive
-     * until there; the optional pass `lastuse` removes it */
+     * until there; the optional pass `lastuse` removes it, else `slots` does */
     IR_KEEP,
     IR_ACQUIRE, /* args[0] gains a count that the next consumer takes; no result: the same value has two owners */
     IR_RELEASE, /* consumes args[0] */

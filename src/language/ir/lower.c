@@ -86,7 +86,7 @@ static void bind_parameters(lower_fn *fn) {
 }
 
 static void lower_function(lowering *l, const function_item *item) {
-    lower_fn fn = {.l = l, .item = item, .f = l->functions[item->index]};
+    lower_fn fn = {.l = l, .item = item, .name = item->qualified, .f = l->functions[item->index]};
     fn.b = ir_builder_new(fn.f);
     fn.variables = MASU_ARENA_ARRAY(l->scratch, ir_variable, item->binding_count);
     ir_value *result = lower_room(&fn, lower_leaf_count(l, item->result));

@@ -50,7 +50,7 @@ static void emit_call(lower_fn *fn, const call_expr *c, const ir_value *args, ui
     if (!i)
         return;
     i->callee = callee;
-    i->site = ir_site_new(fn->l->m, span, fn->f->name);
+    i->site = ir_site_new(fn->l->m, span, fn->name);
     for (uint32_t r = 0; r < callee->result_count; r++)
         results[r] = i->result + r;
 }

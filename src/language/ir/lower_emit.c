@@ -6,7 +6,7 @@
 
 static void place_site(lower_fn *fn, ir_instr *i, source_span span) {
     if (i && ir_may_raise(i))
-        i->site = ir_site_new(fn->l->m, span, fn->f->name);
+        i->site = ir_site_new(fn->l->m, span, fn->name);
 }
 
 ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span) {

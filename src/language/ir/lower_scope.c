@@ -87,7 +87,7 @@ static void keep_managed(lower_fn *fn, const type *t, ir_variable first) {
 static void name_values(lower_fn *fn, const binding *b, const ir_value *values, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         ir_value_info *info = values[i] ? &fn->f->values[values[i]] : NULL;
-        if (info && !info->name && info->def && info->def->op != IR_CONST)
+        if (info && !info->name && (!info->def || info->def->op != IR_CONST))
             info->name = leaf_name(fn, b->type, b->name, i);
     }
 }

@@ -43,6 +43,7 @@ typedef struct lower_loop {
 typedef struct lower_fn {
     lowering *l;
     const function_item *item;
+    const char *name; /* qualified, for places; a kernel has its function's */
     ir_function *f;
     ir_builder *b;
     ir_variable *variables; /* by binding id: the first leaf */

@@ -318,4 +318,5 @@ void ir_builder_finish(ir_builder *b) {
         return;
     ir_remove_unreachable_blocks(b->function);
     ir_simplify_params(b->function);
+    ir_merge_chains(b->function);
 }

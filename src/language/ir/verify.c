@@ -189,7 +189,7 @@ static void check_uses(ir_checker *c, const uses *u) {
 static bool in_phase(const ir_checker *c, ir_opcode op) {
     switch (op) {
     case IR_KEEP:
-        return c->phase == IR_PHASE_BUILT;
+        return c->phase != IR_PHASE_ROOTED;
     case IR_ACQUIRE:
     case IR_RELEASE:
         return c->phase != IR_PHASE_BUILT;

@@ -356,6 +356,7 @@ void pass_fold(ir_module *m, pass_context *context) {
     for (uint32_t f = 0; f < m->function_count; f++) {
         while (!m->out_of_memory && fold_once(m->functions[f]))
             ;
+        ir_merge_chains(m->functions[f]);
         remove_idle(m->functions[f]);
     }
 }

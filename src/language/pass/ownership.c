@@ -57,6 +57,9 @@ static ir_instr *counting(owner *o, ir_opcode op, ir_value v) {
     return ir_instr_new(o->f, op, &v, 1, NULL, 0, (source_span){0});
 }
 
+/* An IR_KEEP reads its value and stays: in a loop without end it may be the only one that does, and `slots` still has to see
+ * that the value is owned. */
+
 /* ---- one instruction ------------------------------------------------------------------------------------------------------ */
 
 static void note(owner *o, ir_value v, bool takes) {
@@ -122,8 +125,6 @@ static void settle(owner *o, ir_instr *i) {
         settle_operand(o, i, o->operands[k]);
     for (uint32_t k = 0; k < o->operand_count; k++)
         set_live(o, o->operands[k]);
-    if (i->op == IR_KEEP)
-        ir_remove(i); /* it has done what it was for */
 }
 
 /* ---- one block --------------------------------------------------------------------------------------------------------------- */
@@ -211,6 +212,7 @@ static void settle_function(owner *o) {
 static void shape_graph(ir_function *f) {
     ir_remove_unreachable_blocks(f);
     ir_simplify_params(f);
+    ir_merge_chains(f);
     ir_split_critical_edges(f);
 }
 

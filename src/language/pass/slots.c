@@ -239,7 +239,10 @@ static void place_block(placer *p, ir_block *b) {
         await(p, p->f->params[k]);
     for (ir_instr *i = b->first, *next; i; i = next) {
         next = i->next;
-        place_instr(p, i);
+        if (i->op == IR_KEEP)
+            ir_remove(i); /* it has done what it was for */
+        else
+            place_instr(p, i);
     }
 }
 

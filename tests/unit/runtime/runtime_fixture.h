@@ -19,16 +19,14 @@
 #define UNUSED __attribute__((unused))
 
 /* Entered in this thread, without a program. */
-static UNUSED tl_runtime *open_runtime(const tl_runtime_config *config)
-{
+static UNUSED tl_runtime *open_runtime(const tl_runtime_config *config) {
     tl_runtime *rt = NULL;
     assert_int_equal(tl_runtime_create(config, &rt), MASU_OK);
     tl_runtime_enter(rt);
     return rt;
 }
 
-static UNUSED void assert_nothing_left(tl_runtime *rt)
-{
+static UNUSED void assert_nothing_left(tl_runtime *rt) {
     tl_report r;
     tl_runtime_get_report(rt, &r);
     assert_int_equal(r.live_tensors, 0);
@@ -42,16 +40,14 @@ static UNUSED void assert_nothing_left(tl_runtime *rt)
     assert_true(tl_runtime_valid(rt));
 }
 
-static UNUSED void close_runtime(tl_runtime *rt)
-{
+static UNUSED void close_runtime(tl_runtime *rt) {
     assert_nothing_left(rt);
     tl_runtime_leave(rt);
     tl_runtime_destroy(rt);
 }
 
 /* [count] of f32, elements 0, 1, 2, … */
-static UNUSED tl_tensor *make_vector(int64_t count)
-{
+static UNUSED tl_tensor *make_vector(int64_t count) {
     tl_tensor *t = NULL;
     assert_int_equal(tl__tensor_new(TL_F32, 1, &count, &t), MASU_OK);
     for (int64_t i = 0; i < count; i++)
@@ -59,16 +55,14 @@ static UNUSED tl_tensor *make_vector(int64_t count)
     return t;
 }
 
-static UNUSED tl_object *make_string(const char *text)
-{
+static UNUSED tl_object *make_string(const char *text) {
     tl_object *s = NULL;
     assert_int_equal(tl__string_new(text, (int64_t)strlen(text), &s), MASU_OK);
     return s;
 }
 
 /* The error raised since the last look, which must be of this status and say this. */
-static UNUSED void assert_raised(tl_runtime *rt, masu_status status, const char *text)
-{
+static UNUSED void assert_raised(tl_runtime *rt, masu_status status, const char *text) {
     const tl_error *error = tl_runtime_error(rt);
     assert_int_equal(error->status, status);
     if (!strstr(error->text, text))
@@ -79,8 +73,7 @@ static UNUSED void assert_raised(tl_runtime *rt, masu_status status, const char 
 
 /* Runs scenario again and again with the 1st, 2nd, … request for memory refused, until none is. Each refusal must end
  * in an error that says so, and leave nothing behind. Returns how many requests there were. */
-static UNUSED uint64_t sweep_failures(tl_runtime *rt, void (*scenario)(void))
-{
+static UNUSED uint64_t sweep_failures(tl_runtime *rt, void (*scenario)(void)) {
     for (uint64_t nth = 1;; nth++) {
         tl_error error;
         masu__fault_arm(nth);

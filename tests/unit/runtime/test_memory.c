@@ -3,8 +3,7 @@
 
 #include <pthread.h>
 
-static void frames_nest_and_count(void **state)
-{
+static void frames_nest_and_count(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *outer = tl_mem_function_enter(2);
@@ -24,8 +23,7 @@ static void frames_nest_and_count(void **state)
     close_runtime(rt);
 }
 
-static void slots_are_clear_again_in_a_reused_frame(void **state)
-{
+static void slots_are_clear_again_in_a_reused_frame(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *first = tl_mem_function_enter(3);
@@ -42,8 +40,7 @@ static void slots_are_clear_again_in_a_reused_frame(void **state)
     close_runtime(rt);
 }
 
-static void leaving_releases_slots_of_every_kind(void **state)
-{
+static void leaving_releases_slots_of_every_kind(void **state) {
     (void)state;
     static const tl_record plan = {1, 0, NULL};
     tl_runtime *rt = open_runtime(NULL);
@@ -57,8 +54,7 @@ static void leaving_releases_slots_of_every_kind(void **state)
     close_runtime(rt);
 }
 
-static void leaving_an_outer_frame_leaves_the_inner_ones_too(void **state)
-{
+static void leaving_an_outer_frame_leaves_the_inner_ones_too(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *outer = tl_mem_function_enter(1);
@@ -69,8 +65,7 @@ static void leaving_an_outer_frame_leaves_the_inner_ones_too(void **state)
     close_runtime(rt);
 }
 
-static void leaving_nothing_does_nothing(void **state)
-{
+static void leaving_nothing_does_nothing(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *frame = tl_mem_function_enter(1);
@@ -80,8 +75,7 @@ static void leaving_nothing_does_nothing(void **state)
     close_runtime(rt);
 }
 
-static void impossible_slot_counts_are_refused(void **state)
-{
+static void impossible_slot_counts_are_refused(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     assert_null(tl_mem_function_enter(-1));
@@ -93,8 +87,7 @@ static void impossible_slot_counts_are_refused(void **state)
 
 /* ---- buffers ------------------------------------------------------------------------------------------------ */
 
-static void a_buffer_stays_until_it_must_grow(void **state)
-{
+static void a_buffer_stays_until_it_must_grow(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *frame = tl_mem_function_enter(2);
@@ -113,8 +106,7 @@ static void a_buffer_stays_until_it_must_grow(void **state)
     close_runtime(rt);
 }
 
-static void a_buffer_of_nothing_is_null(void **state)
-{
+static void a_buffer_of_nothing_is_null(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *frame = tl_mem_function_enter(1);
@@ -124,8 +116,7 @@ static void a_buffer_of_nothing_is_null(void **state)
     close_runtime(rt);
 }
 
-static void wrong_buffers_are_refused(void **state)
-{
+static void wrong_buffers_are_refused(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     assert_null(tl_mem_get_buffer(0, 8));
@@ -144,8 +135,7 @@ static void wrong_buffers_are_refused(void **state)
     close_runtime(rt);
 }
 
-static void a_buffer_that_cannot_grow_is_as_it_was(void **state)
-{
+static void a_buffer_that_cannot_grow_is_as_it_was(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *frame = tl_mem_function_enter(1);
@@ -163,8 +153,7 @@ static void a_buffer_that_cannot_grow_is_as_it_was(void **state)
 
 /* ---- recursion ------------------------------------------------------------------------------------------------ */
 
-static void recurse_for_ever(void)
-{
+static void recurse_for_ever(void) {
     tl_frame *frame = tl_mem_function_enter(4);
     if (!frame)
         return;
@@ -176,8 +165,7 @@ static void recurse_for_ever(void)
 
 static int64_t wanted_depth;
 
-static void recurse(int64_t depth)
-{
+static void recurse(int64_t depth) {
     tl_frame *frame = tl_mem_function_enter(1);
     frame->slots[0] = make_vector(2);
     if (depth > 1)
@@ -185,13 +173,11 @@ static void recurse(int64_t depth)
     tl_mem_function_exit(frame);
 }
 
-static void recurse_to_wanted_depth(void)
-{
+static void recurse_to_wanted_depth(void) {
     recurse(wanted_depth);
 }
 
-static void ten_thousand_frames_deep_is_fine(void **state)
-{
+static void ten_thousand_frames_deep_is_fine(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     wanted_depth = 10000;
@@ -200,8 +186,7 @@ static void ten_thousand_frames_deep_is_fine(void **state)
     close_runtime(rt);
 }
 
-static void a_full_arena_is_an_error(void **state)
-{
+static void a_full_arena_is_an_error(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(&(tl_runtime_config){.frame_arena_bytes = 4096});
     tl_error error;
@@ -213,8 +198,7 @@ static void a_full_arena_is_an_error(void **state)
     close_runtime(rt);
 }
 
-static void *recurse_on_this_thread(void *out)
-{
+static void *recurse_on_this_thread(void *out) {
     tl_runtime *rt = open_runtime(&(tl_runtime_config){.frame_arena_bytes = (size_t)1 << 30});
     tl_error *error = out;
     tl_runtime_run(rt, recurse_for_ever, error);
@@ -223,8 +207,7 @@ static void *recurse_on_this_thread(void *out)
 }
 
 /* The arena has room for millions of frames; the thread's own stack ends first, whatever its size. */
-static void a_native_stack_nearly_used_up_is_an_error(void **state)
-{
+static void a_native_stack_nearly_used_up_is_an_error(void **state) {
     (void)state;
     static const size_t sizes[] = {256 * 1024, 1024 * 1024};
     for (size_t i = 0; i < 2; i++) {
@@ -245,8 +228,7 @@ static void a_native_stack_nearly_used_up_is_an_error(void **state)
 
 /* ---- unwinding ------------------------------------------------------------------------------------------------ */
 
-static void raise_three_deep(void)
-{
+static void raise_three_deep(void) {
     tl_frame *outer = tl_mem_function_enter(2);
     outer->slots[0] = make_vector(10);
     outer->site = 1;
@@ -266,8 +248,7 @@ static void raise_three_deep(void)
     tl_raise_index(9, 5);
 }
 
-static void unwinding_restores_everything(void **state)
-{
+static void unwinding_restores_everything(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_mem_enter_scope();
@@ -293,8 +274,7 @@ static void unwinding_restores_everything(void **state)
     close_runtime(rt);
 }
 
-static void return_with_everything_open(void)
-{
+static void return_with_everything_open(void) {
     tl_frame *frame = tl_mem_function_enter(1);
     frame->slots[0] = make_vector(3);
     tl_mem_enter_scope();
@@ -302,8 +282,7 @@ static void return_with_everything_open(void)
     tl_grad_loop_enter();
 }
 
-static void a_run_that_returns_is_unwound_too(void **state)
-{
+static void a_run_that_returns_is_unwound_too(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     assert_int_equal(tl_runtime_run(rt, return_with_everything_open, NULL), MASU_OK);
@@ -311,8 +290,7 @@ static void a_run_that_returns_is_unwound_too(void **state)
     close_runtime(rt);
 }
 
-static void allocate_in_frames(void)
-{
+static void allocate_in_frames(void) {
     tl_frame *outer = tl_mem_function_enter(2);
     tl_mem_get_buffer(0, 100);
     tl_mem_get_buffer(0, 70000);
@@ -328,16 +306,14 @@ static void allocate_in_frames(void)
     tl_mem_function_exit(outer);
 }
 
-static void every_failing_request_unwinds(void **state)
-{
+static void every_failing_request_unwinds(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     assert_true(sweep_failures(rt, allocate_in_frames) > 44);
     close_runtime(rt);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_nest_and_count),
         cmocka_unit_test(slots_are_clear_again_in_a_reused_frame),

@@ -1,13 +1,11 @@
 /* test_registry.c: scopes, registration, promotion, counts; and a long random sequence against a naive model. */
 #include "runtime_fixture.h"
 
-static uint32_t count_of(const tl_tensor *t)
-{
+static uint32_t count_of(const tl_tensor *t) {
     return t->head.count;
 }
 
-static void nothing_is_a_value_that_does_nothing(void **state)
-{
+static void nothing_is_a_value_that_does_nothing(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_mem_register_tensor(NULL);
@@ -26,8 +24,7 @@ static void nothing_is_a_value_that_does_nothing(void **state)
     close_runtime(rt);
 }
 
-static void a_scope_releases_what_was_registered_in_it(void **state)
-{
+static void a_scope_releases_what_was_registered_in_it(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_mem_enter_scope();
@@ -45,8 +42,7 @@ static void a_scope_releases_what_was_registered_in_it(void **state)
     close_runtime(rt);
 }
 
-static void promoting_floats_the_value_across_the_end_of_its_scope(void **state)
-{
+static void promoting_floats_the_value_across_the_end_of_its_scope(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_mem_enter_scope();
@@ -63,8 +59,7 @@ static void promoting_floats_the_value_across_the_end_of_its_scope(void **state)
     close_runtime(rt);
 }
 
-static void unregistering_what_is_not_registered_does_nothing(void **state)
-{
+static void unregistering_what_is_not_registered_does_nothing(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *t = make_vector(1);
@@ -75,8 +70,7 @@ static void unregistering_what_is_not_registered_does_nothing(void **state)
     close_runtime(rt);
 }
 
-static void scope_exit_without_enter_is_an_error(void **state)
-{
+static void scope_exit_without_enter_is_an_error(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_mem_exit_scope();
@@ -85,7 +79,8 @@ static void scope_exit_without_enter_is_an_error(void **state)
     tl_frame *callee = tl_mem_function_enter(0);
     tl_mem_exit_scope(); /* the open scope is the caller's */
     assert_raised(rt, MASU_ERR_SCOPE_UNDERFLOW, "scope depth 1");
-    tl_tensor_register(make_vector(1)); /* opens the function's own, which exit may not close either */
+    tl_tensor_register(
+        make_vector(1)); /* opens the function's own, which exit may not close either */
     tl_mem_exit_scope();
     assert_raised(rt, MASU_ERR_SCOPE_UNDERFLOW, "scope depth 1");
     tl_mem_function_exit(callee);
@@ -93,8 +88,7 @@ static void scope_exit_without_enter_is_an_error(void **state)
     close_runtime(rt);
 }
 
-static void a_function_releases_what_it_registered_without_a_scope(void **state)
-{
+static void a_function_releases_what_it_registered_without_a_scope(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_mem_enter_scope();
@@ -114,8 +108,7 @@ static void a_function_releases_what_it_registered_without_a_scope(void **state)
     close_runtime(rt);
 }
 
-static void the_same_value_may_be_registered_twice(void **state)
-{
+static void the_same_value_may_be_registered_twice(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *t = make_vector(2);
@@ -139,8 +132,7 @@ static void the_same_value_may_be_registered_twice(void **state)
 }
 
 /* The older registration stands behind the newer one in the array once an entry was reused. */
-static void a_scope_closes_right_when_entries_were_reused(void **state)
-{
+static void a_scope_closes_right_when_entries_were_reused(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_mem_enter_scope();
@@ -159,8 +151,7 @@ static void a_scope_closes_right_when_entries_were_reused(void **state)
 }
 
 /* The carried value of a loop: registered anew each time round, while the old one is given up. */
-static void a_loop_needs_no_more_entries_than_live_at_once(void **state)
-{
+static void a_loop_needs_no_more_entries_than_live_at_once(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_mem_enter_scope();
@@ -180,8 +171,7 @@ static void a_loop_needs_no_more_entries_than_live_at_once(void **state)
     close_runtime(rt);
 }
 
-static void counts_are_counted(void **state)
-{
+static void counts_are_counted(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *t = make_vector(1);
@@ -204,8 +194,7 @@ static void counts_are_counted(void **state)
     close_runtime(rt);
 }
 
-static void register_many(void)
-{
+static void register_many(void) {
     tl_mem_enter_scope();
     for (int i = 0; i < 200; i++)
         tl_mem_register_struct(tl_string_literal((void *)"abc", 3));
@@ -216,8 +205,7 @@ static void register_many(void)
     tl_mem_register_struct(tl_string_literal((void *)"abc", 3));
 }
 
-static void a_failing_registration_releases_its_value(void **state)
-{
+static void a_failing_registration_releases_its_value(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     assert_true(sweep_failures(rt, register_many) > 201);
@@ -229,8 +217,8 @@ static void a_failing_registration_releases_its_value(void **state)
 enum { OBJECTS = 12, MODEL_SCOPES = 24, STEPS = 60000 };
 
 typedef struct model {
-    tl_tensor *objects[OBJECTS];            /* each also held once by the test */
-    int registered[MODEL_SCOPES][OBJECTS];  /* how often in each scope */
+    tl_tensor *objects[OBJECTS];           /* each also held once by the test */
+    int registered[MODEL_SCOPES][OBJECTS]; /* how often in each scope */
     bool explicit[MODEL_SCOPES];
     int scopes;
     tl_frame *frames[MODEL_SCOPES];
@@ -238,13 +226,11 @@ typedef struct model {
     int frame_count;
 } model;
 
-static int first_own_scope(const model *m)
-{
+static int first_own_scope(const model *m) {
     return m->frame_count ? m->frame_scopes[m->frame_count - 1] : 0;
 }
 
-static void model_register(model *m, int object)
-{
+static void model_register(model *m, int object) {
     if (m->scopes == first_own_scope(m)) {
         memset(m->registered[m->scopes], 0, sizeof m->registered[0]);
         m->explicit[m->scopes++] = false;
@@ -254,8 +240,7 @@ static void model_register(model *m, int object)
     tl_tensor_register(m->objects[object]);
 }
 
-static void model_unregister(model *m, int object)
-{
+static void model_unregister(model *m, int object) {
     for (int scope = m->scopes - 1; scope >= 0; scope--) {
         if (m->registered[scope][object] == 0)
             continue;
@@ -267,15 +252,13 @@ static void model_unregister(model *m, int object)
     tl_mem_unregister(m->objects[object]);
 }
 
-static void model_enter_scope(model *m)
-{
+static void model_enter_scope(model *m) {
     memset(m->registered[m->scopes], 0, sizeof m->registered[0]);
     m->explicit[m->scopes++] = true;
     tl_mem_enter_scope();
 }
 
-static void model_exit_scope(model *m, tl_runtime *rt)
-{
+static void model_exit_scope(model *m, tl_runtime *rt) {
     bool allowed = m->scopes > first_own_scope(m) && m->explicit[m->scopes - 1];
     tl_mem_exit_scope();
     if (allowed)
@@ -284,20 +267,17 @@ static void model_exit_scope(model *m, tl_runtime *rt)
         assert_raised(rt, MASU_ERR_SCOPE_UNDERFLOW, "scope exit");
 }
 
-static void model_enter_function(model *m)
-{
+static void model_enter_function(model *m) {
     m->frame_scopes[m->frame_count] = m->scopes;
     m->frames[m->frame_count++] = tl_mem_function_enter(1);
 }
 
-static void model_exit_function(model *m)
-{
+static void model_exit_function(model *m) {
     m->scopes = first_own_scope(m);
     tl_mem_function_exit(m->frames[--m->frame_count]);
 }
 
-static void assert_like_model(const model *m, const tl_runtime *rt)
-{
+static void assert_like_model(const model *m, const tl_runtime *rt) {
     uint64_t depth = 0, registered = 0;
     uint32_t counts[OBJECTS];
     for (int i = 0; i < OBJECTS; i++)
@@ -316,8 +296,7 @@ static void assert_like_model(const model *m, const tl_runtime *rt)
     assert_int_equal(rt->frame_depth, m->frame_count);
 }
 
-static void random_sequences_agree_with_the_model(void **state)
-{
+static void random_sequences_agree_with_the_model(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     model m = {.scopes = 0};
@@ -355,8 +334,7 @@ static void random_sequences_agree_with_the_model(void **state)
 
 /* ---- the check itself ------------------------------------------------------------------------------------------- */
 
-static void the_check_sees_each_kind_of_damage(void **state)
-{
+static void the_check_sees_each_kind_of_damage(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_mem_enter_scope();
@@ -365,13 +343,13 @@ static void the_check_sees_each_kind_of_damage(void **state)
     tl_tensor_register(b);
     tl_mem_unregister(a);
     assert_true(tl__registry_valid(rt));
-#define DAMAGE(place, value)                                                                       \
-    do {                                                                                           \
-        __typeof__(place) kept_ = (place);                                                         \
-        (place) = (value);                                                                         \
-        assert_false(tl__registry_valid(rt));                                                      \
-        (place) = kept_;                                                                           \
-        assert_true(tl__registry_valid(rt));                                                       \
+#define DAMAGE(place, value)                  \
+    do {                                      \
+        __typeof__(place) kept_ = (place);    \
+        (place) = (value);                    \
+        assert_false(tl__registry_valid(rt)); \
+        (place) = kept_;                      \
+        assert_true(tl__registry_valid(rt));  \
     } while (0)
     DAMAGE(rt->registered, 2);
     DAMAGE(rt->scope_depth, 0);
@@ -389,8 +367,7 @@ static void the_check_sees_each_kind_of_damage(void **state)
     close_runtime(rt);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_a_value_that_does_nothing),
         cmocka_unit_test(a_scope_releases_what_was_registered_in_it),

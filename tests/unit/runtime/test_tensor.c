@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-static tl_tensor *make(tl_dtype dtype, int rank, const int64_t *shape)
-{
+static tl_tensor *make(tl_dtype dtype, int rank, const int64_t *shape) {
     tl_tensor *t = NULL;
     assert_int_equal(tl__tensor_new(dtype, rank, shape, &t), MASU_OK);
     assert_true(tl__tensor_valid(t));
@@ -12,8 +11,7 @@ static tl_tensor *make(tl_dtype dtype, int rank, const int64_t *shape)
 }
 
 /* Two rows, three columns, elements 0 … 5, seen as three rows of two. */
-static tl_tensor *make_transposed(void)
-{
+static tl_tensor *make_transposed(void) {
     tl_tensor *t = make_vector(6), *view = NULL;
     assert_int_equal(tl__tensor_view(t, &view), MASU_OK);
     view->rank = 2;
@@ -29,8 +27,7 @@ static tl_tensor *make_transposed(void)
     return view;
 }
 
-static void a_new_tensor_is_row_major(void **state)
-{
+static void a_new_tensor_is_row_major(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     const int64_t shape[] = {2, 3, 4};
@@ -49,8 +46,7 @@ static void a_new_tensor_is_row_major(void **state)
     close_runtime(rt);
 }
 
-static void rank_zero_has_one_element(void **state)
-{
+static void rank_zero_has_one_element(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     for (int dtype = 0; dtype < TL_DTYPE_COUNT; dtype++) {
@@ -62,11 +58,11 @@ static void rank_zero_has_one_element(void **state)
     close_runtime(rt);
 }
 
-static void without_elements_there_is_no_data(void **state)
-{
+static void without_elements_there_is_no_data(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    const int64_t shapes[][3] = {{0, 0, 0}, {5, 0, 3}, {INT64_MAX, INT64_MAX, 0}, {0, INT64_MAX, INT64_MAX}};
+    const int64_t shapes[][3] = {
+        {0, 0, 0}, {5, 0, 3}, {INT64_MAX, INT64_MAX, 0}, {0, INT64_MAX, INT64_MAX}};
     for (int i = 0; i < 4; i++) {
         tl_tensor *t = NULL, *copy = NULL;
         assert_int_equal(tl__tensor_new_zeroed(TL_F32, 3, shapes[i], &t), MASU_OK);
@@ -88,8 +84,7 @@ static void without_elements_there_is_no_data(void **state)
     close_runtime(rt);
 }
 
-static void zeroed_is_zero_also_in_reused_memory(void **state)
-{
+static void zeroed_is_zero_also_in_reused_memory(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     const int64_t shape[] = {7, 9};
@@ -103,8 +98,7 @@ static void zeroed_is_zero_also_in_reused_memory(void **state)
     close_runtime(rt);
 }
 
-static void impossible_shapes_are_refused(void **state)
-{
+static void impossible_shapes_are_refused(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     const struct {
@@ -123,7 +117,8 @@ static void impossible_shapes_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tl_tensor *t = NULL;
-        assert_int_equal(tl__tensor_new(TL_F32, cases[i].rank, cases[i].shape, &t), cases[i].status);
+        assert_int_equal(tl__tensor_new(TL_F32, cases[i].rank, cases[i].shape, &t),
+                         cases[i].status);
         assert_null(t);
         tl__raise();
         assert_raised(rt, cases[i].status, cases[i].text);
@@ -131,8 +126,7 @@ static void impossible_shapes_are_refused(void **state)
     close_runtime(rt);
 }
 
-static void more_memory_than_there_is_is_an_error(void **state)
-{
+static void more_memory_than_there_is_is_an_error(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     const int64_t shape[] = {INT64_MAX / 8};
@@ -142,8 +136,7 @@ static void more_memory_than_there_is_is_an_error(void **state)
     close_runtime(rt);
 }
 
-static void headers_and_storages_are_reused(void **state)
-{
+static void headers_and_storages_are_reused(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *first = make_vector(6);
@@ -163,8 +156,7 @@ static void headers_and_storages_are_reused(void **state)
     close_runtime(rt);
 }
 
-static void many_live_tensors_take_several_chunks(void **state)
-{
+static void many_live_tensors_take_several_chunks(void **state) {
     (void)state;
     enum { MANY = 1000 };
     tl_runtime *rt = open_runtime(NULL);
@@ -180,8 +172,7 @@ static void many_live_tensors_take_several_chunks(void **state)
 
 /* ---- views ---------------------------------------------------------------------------------------------------- */
 
-static void a_view_keeps_the_storage_alive(void **state)
-{
+static void a_view_keeps_the_storage_alive(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *base = make_vector(10), *view = NULL, *inner = NULL;
@@ -204,8 +195,7 @@ static void a_view_keeps_the_storage_alive(void **state)
     close_runtime(rt);
 }
 
-static void contiguity_ignores_dimensions_of_one(void **state)
-{
+static void contiguity_ignores_dimensions_of_one(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *t = make_vector(6), *view = NULL;
@@ -221,8 +211,7 @@ static void contiguity_ignores_dimensions_of_one(void **state)
     close_runtime(rt);
 }
 
-static void contiguous_gives_the_same_or_a_copy_in_order(void **state)
-{
+static void contiguous_gives_the_same_or_a_copy_in_order(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *t = make_transposed(), *copy = NULL, *again = NULL;
@@ -239,8 +228,7 @@ static void contiguous_gives_the_same_or_a_copy_in_order(void **state)
 }
 
 /* A walk over four dimensions with a broadcast, a reversed and a strided one, against the index arithmetic itself. */
-static void strided_copies_follow_every_stride(void **state)
-{
+static void strided_copies_follow_every_stride(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *base = make_vector(200), *view = NULL, *copy = NULL;
@@ -264,8 +252,7 @@ static void strided_copies_follow_every_stride(void **state)
     close_runtime(rt);
 }
 
-static void writing_copies_what_is_shared(void **state)
-{
+static void writing_copies_what_is_shared(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *t = make_vector(4), *view = NULL;
@@ -293,8 +280,7 @@ static void writing_copies_what_is_shared(void **state)
 
 /* ---- conversions ------------------------------------------------------------------------------------------------- */
 
-static void conversions_are_those_of_as(void **state)
-{
+static void conversions_are_those_of_as(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     const int64_t shape[] = {8};
@@ -310,7 +296,8 @@ static void conversions_are_those_of_as(void **state)
     assert_memory_equal(to->data, truths, sizeof truths);
     tl__tensor_drop(to);
     assert_int_equal(tl__tensor_cast(from, TL_F32, &to), MASU_OK);
-    assert_true(((float *)to->data)[2] == 1.9f && isinf(((float *)to->data)[4]) && isnan(((float *)to->data)[6]));
+    assert_true(((float *)to->data)[2] == 1.9f && isinf(((float *)to->data)[4]) &&
+                isnan(((float *)to->data)[6]));
     tl__tensor_drop(to);
     assert_int_equal(tl__tensor_cast(from, TL_F64, &to), MASU_OK);
     assert_ptr_equal(to, from);
@@ -319,8 +306,7 @@ static void conversions_are_those_of_as(void **state)
     close_runtime(rt);
 }
 
-static double read_as_double(const tl_tensor *t, int64_t i)
-{
+static double read_as_double(const tl_tensor *t, int64_t i) {
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
         return (double)((const float *)t->data)[i];
@@ -334,8 +320,7 @@ static double read_as_double(const tl_tensor *t, int64_t i)
 }
 
 /* 0 and 1 survive every conversion, there and back, also out of a strided source. */
-static void every_pair_of_types_converts(void **state)
-{
+static void every_pair_of_types_converts(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     const int64_t shape[] = {6};
@@ -365,8 +350,7 @@ static void every_pair_of_types_converts(void **state)
 
 /* ---- failures ------------------------------------------------------------------------------------------------------ */
 
-static void use_tensors(void)
-{
+static void use_tensors(void) {
     const int64_t shape[] = {3, 5};
     tl_tensor *list[64] = {NULL}, *view = NULL, *cast = NULL;
     tl_frame *frame = tl_mem_function_enter(64 + 2);
@@ -387,8 +371,7 @@ static void use_tensors(void)
     tl_mem_function_exit(frame);
 }
 
-static void every_failing_request_leaves_nothing(void **state)
-{
+static void every_failing_request_leaves_nothing(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     assert_true(sweep_failures(rt, use_tensors) >= 66);
@@ -396,8 +379,7 @@ static void every_failing_request_leaves_nothing(void **state)
 }
 
 /* Headers and storages at the moment their pools must grow: on a fresh runtime, request by request. */
-static void a_pool_that_cannot_grow_rolls_back(void **state)
-{
+static void a_pool_that_cannot_grow_rolls_back(void **state) {
     (void)state;
     uint64_t failures = 0;
     for (uint64_t nth = 1;; nth++) {
@@ -421,19 +403,18 @@ static void a_pool_that_cannot_grow_rolls_back(void **state)
 
 /* ---- the check itself ------------------------------------------------------------------------------------------------ */
 
-static void the_check_sees_each_kind_of_damage(void **state)
-{
+static void the_check_sees_each_kind_of_damage(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     const int64_t shape[] = {2, 3};
     tl_tensor *t = make(TL_F32, 2, shape);
-#define DAMAGE(place, value)                                                                       \
-    do {                                                                                           \
-        __typeof__(place) kept_ = (place);                                                         \
-        (place) = (value);                                                                         \
-        assert_false(tl__tensors_valid(rt));                                                       \
-        (place) = kept_;                                                                           \
-        assert_true(tl__tensors_valid(rt));                                                        \
+#define DAMAGE(place, value)                 \
+    do {                                     \
+        __typeof__(place) kept_ = (place);   \
+        (place) = (value);                   \
+        assert_false(tl__tensors_valid(rt)); \
+        (place) = kept_;                     \
+        assert_true(tl__tensors_valid(rt));  \
     } while (0)
     DAMAGE(t->elements, 5);
     DAMAGE(t->contiguous, false);
@@ -458,8 +439,7 @@ static void the_check_sees_each_kind_of_damage(void **state)
     close_runtime(rt);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_tensor_is_row_major),
         cmocka_unit_test(rank_zero_has_one_element),

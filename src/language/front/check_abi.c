@@ -1,0 +1,462 @@
+/* check_abi.c: operations of the table abi.def.
+ *
+ * Names, numbers of arguments and their kinds all come from the table; so a new operation needs no line here. Several lines of one
+ * name are told apart by the number of arguments, then by whether the first argument is a tensor.
+ *
+ *     x.sum_something(a, [b, c], d)       receiver  VAL  LIST  VAL
+ *
+ * A LIST of integers is written [2, 3], (2, 3) or 2, 3; a LIST of tensors [a, b] or a, b.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+/* What a parameter is when the call leaves it out. Parameters of kind bool are false unless listed. */
+static const struct {
+    tl_abi_index function;
+    const char *parameter;
+    double value;
+} defaults[] = {
+    {TL_FN_tl_tensor_arange, "step", 1},      {TL_FN_tl_tensor_transpose, "a", 0},      {TL_FN_tl_tensor_transpose, "b", 1},
+    {TL_FN_tl_tensor_softmax, "dim", -1},     {TL_FN_tl_tensor_log_softmax, "dim", -1},
+};
+
+static const double *default_of(tl_abi_index function, const char *parameter) {
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        if (defaults[i].function == function && strcmp(defaults[i].parameter, parameter) == 0) {
+            return &defaults[i].value;
+        }
+    }
+    return NULL;
+}
+
+static bool is_optional(tl_abi_index function, const tl_abi_parameter *p) {
+    return p->mode != TL_LIST && (p->kind == ABI_bool || default_of(function, p->name) != NULL);
+}
+
+/* ---- results --------------------------------------------------------------------------------------------------------- */
+
+static const type *promote(checker *c, const type *a, const type *b) {
+    static const type_kind order[] = {TYPE_BOOL, TYPE_I64, TYPE_F32, TYPE_F64};
+    for (size_t i = sizeof order / sizeof order[0]; i > 0; i--) {
+        if (a->kind == order[i - 1] || b->kind == order[i - 1]) {
+            return check_scalar(c, order[i - 1]);
+        }
+    }
+    return a;
+}
+
+static const type *promoted_element(checker *c, const expr *call) {
+    const type *element = NULL;
+    for (uint32_t i = 0; i < call->call.operand_count; i++) {
+        const type *t = call->call.operands[i]->type;
+        bool condition = call->call.abi == TL_FN_tl_tensor_where && i == 0; /* no part of the result */
+        if (t->kind != TYPE_TENSOR || condition) {
+            continue;
+        }
+        if (t->tensor.element == NULL) {
+            return NULL;
+        }
+        element = element == NULL ? t->tensor.element : promote(c, element, t->tensor.element);
+    }
+    return element;
+}
+
+static const type *first_tensor(const expr *call) {
+    for (uint32_t i = 0; i < call->call.operand_count; i++) {
+        if (call->call.operands[i]->type->kind == TYPE_TENSOR) {
+            return call->call.operands[i]->type;
+        }
+    }
+    return NULL;
+}
+
+static const type *result_element(checker *c, const expr *call) {
+    const type *first = first_tensor(call);
+    switch (tl_abi_functions[call->call.abi].dtype) {
+    case DTYPE_SAME: return first == NULL ? NULL : first->tensor.element;
+    case DTYPE_PROMOTE: return promoted_element(c, call);
+    case DTYPE_FLOAT:
+        if (first == NULL || first->tensor.element == NULL) {
+            return NULL;
+        }
+        return type_is_float(first->tensor.element) ? first->tensor.element : check_scalar(c, TYPE_F32);
+    case DTYPE_F32: return check_scalar(c, TYPE_F32);
+    case DTYPE_F64: return check_scalar(c, TYPE_F64);
+    case DTYPE_I64: return check_scalar(c, TYPE_I64);
+    case DTYPE_BOOL: return check_scalar(c, TYPE_BOOL);
+    default: return NULL;
+    }
+}
+
+static int32_t broadcast_rank(const expr *call) {
+    int32_t rank = 0;
+    for (uint32_t i = 0; i < call->call.operand_count; i++) {
+        const type *t = call->call.operands[i]->type;
+        if (t->kind == TYPE_TENSOR) {
+            if (t->tensor.rank < 0) {
+                return -1;
+            }
+            rank = t->tensor.rank > rank ? t->tensor.rank : rank;
+        }
+    }
+    return rank;
+}
+
+static int32_t matmul_rank(const expr *call) {
+    int32_t left = call->call.operands[0]->type->tensor.rank, right = call->call.operands[1]->type->tensor.rank;
+    return left < 2 || right < 2 ? -1 : left > right ? left : right;
+}
+
+/* Operands that are elements of the list. */
+static uint32_t list_length(const expr *call) {
+    const tl_abi_function *f = &tl_abi_functions[call->call.abi];
+    uint32_t others = 0;
+    bool has_list = false;
+    for (const tl_abi_parameter *p = f->parameters; p->name != NULL; p++) {
+        has_list |= p->mode == TL_LIST;
+        others += p->mode != TL_LIST;
+    }
+    return has_list ? call->call.operand_count - others : 0;
+}
+
+static int32_t result_rank(const expr *call) {
+    const type *first = first_tensor(call);
+    int32_t rank = first == NULL ? -1 : first->tensor.rank;
+    switch (tl_abi_functions[call->call.abi].shape) {
+    case SHAPE_SAME:
+    case SHAPE_TRANSPOSE: return rank;
+    case SHAPE_BROADCAST: return broadcast_rank(call);
+    case SHAPE_RANK0: return 0;
+    case SHAPE_REDUCE: return rank > 0 ? rank - 1 : -1;
+    case SHAPE_LIST: return (int32_t)list_length(call);
+    case SHAPE_SQUARE: return 2;
+    case SHAPE_VECTOR: return 1;
+    case SHAPE_MATMUL: return matmul_rank(call);
+    default: return -1;
+    }
+}
+
+static const type *result_type(checker *c, const expr *call) {
+    switch (tl_abi_functions[call->call.abi].result) {
+    case ABI_tensor: {
+        int32_t rank = result_rank(call);
+        return type_tensor(c->types, result_element(c, call), rank > TL_MAX_RANK ? -1 : rank);
+    }
+    case ABI_bool: return check_scalar(c, TYPE_BOOL);
+    case ABI_i32: return check_scalar(c, TYPE_I32);
+    case ABI_i64: return check_scalar(c, TYPE_I64);
+    case ABI_f32: return check_scalar(c, TYPE_F32);
+    case ABI_f64: return check_scalar(c, TYPE_F64);
+    case ABI_object: return check_scalar(c, TYPE_STRING);
+    default: return check_scalar(c, TYPE_VOID);
+    }
+}
+
+void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count) {
+    source_span name_span = e->call.name_span;
+    expr **copy = CHECK_ARRAY(c, expr *, count);
+    memcpy(copy, operands, count * sizeof(expr *));
+    e->kind = EXPR_CALL;
+    e->call = (call_expr){.name_span = name_span, .kind = CALL_ABI, .abi = abi, .operands = copy, .operand_count = count};
+    e->type = abi == TL_FN_tl_panic ? check_scalar(c, TYPE_NEVER) : result_type(c, e);
+}
+
+/* ---- choosing a line of the table ---------------------------------------------------------------------------------------- */
+
+typedef struct abi_call {
+    checker *c;
+    expr *call;       /* the node */
+    const char *name;
+    bool method;      /* parameter 0 is the receiver */
+    bool grad;        /* default of the parameter `grad` */
+    expr **operands;
+    uint32_t count, capacity;
+    bool broken;
+} abi_call;
+
+typedef struct arity {
+    uint32_t least, most;
+} arity;
+
+static arity arity_of(tl_abi_index function, bool method) {
+    arity a = {0, 0};
+    const tl_abi_parameter *p = tl_abi_functions[function].parameters;
+    for (p += method; p->name != NULL; p++) {
+        a.least += !is_optional(function, p);
+        a.most = p->mode == TL_LIST ? UINT32_MAX : a.most == UINT32_MAX ? a.most : a.most + 1;
+    }
+    return a;
+}
+
+static bool named(const tl_abi_name *n, const char *scope, const char *name) {
+    return n->name[0] == name[0] && strcmp(n->name, name) == 0 && strcmp(n->scope, scope) == 0;
+}
+
+static bool takes_tensor_first(tl_abi_index function, bool method) {
+    return tl_abi_functions[function].parameters[method].kind == ABI_tensor;
+}
+
+static void report_arity(checker *c, const expr *call, const char *name, arity all) {
+    uint32_t given = call->call.arg_count;
+    if (all.most == UINT32_MAX) {
+        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes at least %u arguments, %u given", name, all.least, given);
+    } else if (all.least == all.most) {
+        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes %u %s, %u given", name, all.least,
+                          all.least == 1 ? "argument" : "arguments", given);
+    } else {
+        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes %u to %u arguments, %u given", name, all.least, all.most, given);
+    }
+}
+
+/* Checks the first argument when that decides. TL_FN_COUNT after a message. */
+static tl_abi_index choose(checker *c, expr *call, const char *scope, const char *name, bool method) {
+    tl_abi_index fits[2] = {TL_FN_COUNT, TL_FN_COUNT};
+    arity all = {UINT32_MAX, 0};
+    for (size_t i = 0; i < tl_abi_name_count; i++) {
+        if (!named(&tl_abi_names[i], scope, name)) {
+            continue;
+        }
+        arity a = arity_of(tl_abi_names[i].function, method);
+        all.least = a.least < all.least ? a.least : all.least;
+        all.most = a.most > all.most ? a.most : all.most;
+        if (call->call.arg_count >= a.least && call->call.arg_count <= a.most) {
+            fits[fits[0] != TL_FN_COUNT] = tl_abi_names[i].function;
+        }
+    }
+    if (fits[0] == TL_FN_COUNT) {
+        report_arity(c, call, name, all);
+        check_list(c, call->call.args, call->call.arg_count);
+    }
+    if (fits[1] == TL_FN_COUNT) {
+        return fits[0];
+    }
+    check_expr(c, &call->call.args[0], NULL);
+    bool tensor = type_resolve(c->types, call->call.args[0]->type)->kind == TYPE_TENSOR;
+    return takes_tensor_first(fits[0], method) == tensor ? fits[0] : fits[1];
+}
+
+/* ---- arguments ------------------------------------------------------------------------------------------------------------- */
+
+static const type *kind_type(checker *c, tl_abi_kind kind) {
+    switch (kind) {
+    case ABI_bool: return check_scalar(c, TYPE_BOOL);
+    case ABI_i32: return check_scalar(c, TYPE_I32);
+    case ABI_f32: return check_scalar(c, TYPE_F32);
+    case ABI_f64: return check_scalar(c, TYPE_F64);
+    case ABI_tensor: return type_tensor(c->types, NULL, -1);
+    case ABI_object: return check_scalar(c, TYPE_STRING);
+    default: return check_scalar(c, TYPE_I64);
+    }
+}
+
+static void push_operand(abi_call *a, expr *operand) {
+    checker *c = a->c;
+    CHECK_PUSH(c, a->operands, a->count, a->capacity, operand);
+}
+
+static const char *argument_text(abi_call *a, const char *parameter) {
+    const char *text = masu__arena_printf(a->c->arena, "parameter `%s` of `%s`", parameter, a->name);
+    if (text == NULL) {
+        check_out_of_memory(a->c);
+    }
+    return text;
+}
+
+static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
+    checker *c = a->c;
+    const type *wanted = kind_type(c, p->kind);
+    if ((*slot)->type == NULL) {
+        check_expr(c, slot, wanted);
+    }
+    const type *found = type_resolve(c->types, (*slot)->type);
+    bool fits = (found->kind == TYPE_TENSOR && wanted->kind == TYPE_TENSOR) || found == wanted ||
+                (type_is_numeric(found) && type_is_numeric(wanted) && check_widens(found, wanted));
+    const coerce_reason why = {(source_span){0}, fits ? NULL : argument_text(a, p->name)};
+    if (!check_coerce(c, slot, wanted, fits ? NULL : &why) || type_is_silent((*slot)->type)) {
+        a->broken = true;
+    }
+    push_operand(a, *slot);
+}
+
+/* A tuple or tensor that a variable holds, where a shape is wanted. True when it was dealt with. */
+static bool add_shape_value(abi_call *a, expr *argument, const tl_abi_parameter *p) {
+    checker *c = a->c;
+    const type *t = type_resolve(c->types, argument->type);
+    if (t->kind == TYPE_TUPLE && argument->kind == EXPR_NAME) {
+        for (uint32_t i = 0; i < t->tuple.count; i++) {
+            expr *part = check_new(c, EXPR_TUPLE_FIELD, argument->span, t->tuple.items[i]);
+            part->field.base = check_copy_place(c, argument);
+            part->field.base->type = argument->type;
+            part->field.index = i;
+            add_operand(a, &part, p);
+        }
+        return true;
+    }
+    if (p->kind == ABI_i64 && (t->kind == TYPE_TENSOR ? t->tensor.rank != 0 : t->kind == TYPE_VEC)) {
+        diagnostic *d = diagnostics_error(c->diagnostics, argument->span, "expected integers, found `%s`", check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "a shape is written out: `[t.dim(0), t.dim(1)]`");
+        a->broken = true;
+        return true;
+    }
+    return false;
+}
+
+static void add_list_items(abi_call *a, expr *list, const tl_abi_parameter *p) {
+    list->type = check_scalar(a->c, TYPE_VOID); /* it is gone: its items are operands */
+    for (uint32_t i = 0; i < list->list.count; i++) {
+        add_operand(a, &list->list.items[i], p);
+    }
+}
+
+/* Consumes the arguments that make up the list; `behind` must be left for other parameters. */
+static uint32_t add_list(abi_call *a, uint32_t next, uint32_t behind, const tl_abi_parameter *p) {
+    checker *c = a->c;
+    uint32_t end = a->call->call.arg_count - behind;
+    for (bool first = true; next < end; first = false, next++) {
+        expr **slot = &a->call->call.args[next];
+        if (first && ((*slot)->kind == EXPR_ARRAY || (*slot)->kind == EXPR_TUPLE) && (*slot)->type == NULL) {
+            add_list_items(a, *slot, p);
+            return next + 1;
+        }
+        if ((*slot)->type == NULL) {
+            check_expr(c, slot, kind_type(c, p->kind));
+        }
+        if (!first && (*slot)->type->kind == TYPE_BOOL) {
+            return next;
+        }
+        if (first && add_shape_value(a, *slot, p)) {
+            return next + 1;
+        }
+        add_operand(a, slot, p);
+    }
+    return next;
+}
+
+static void add_default(abi_call *a, tl_abi_index function, const tl_abi_parameter *p) {
+    checker *c = a->c;
+    source_span span = a->call->call.name_span;
+    const double *value = default_of(function, p->name);
+    if (p->kind == ABI_bool) {
+        push_operand(a, check_new_bool(c, span, strcmp(p->name, "grad") == 0 ? a->grad : value != NULL && *value != 0));
+    } else if (p->kind == ABI_f64) {
+        push_operand(a, check_new_float(c, span, *value, check_scalar(c, TYPE_F64)));
+    } else {
+        push_operand(a, check_new_int(c, span, (int64_t)*value));
+    }
+}
+
+static uint32_t required_from(tl_abi_index function, const tl_abi_parameter *p) {
+    uint32_t count = 0;
+    for (; p->name != NULL; p++) {
+        count += !is_optional(function, p);
+    }
+    return count;
+}
+
+static void add_arguments(abi_call *a, tl_abi_index function) {
+    const tl_abi_parameter *p = tl_abi_functions[function].parameters;
+    uint32_t next = 0;
+    if (a->method) {
+        add_operand(a, &a->call->call.receiver, p++);
+    }
+    for (; p->name != NULL; p++) {
+        if (p->mode == TL_LIST) {
+            next = add_list(a, next, required_from(function, p + 1), p);
+        } else if (next < a->call->call.arg_count) {
+            add_operand(a, &a->call->call.args[next++], p);
+        } else {
+            add_default(a, function, p);
+        }
+    }
+    if (next < a->call->call.arg_count) {
+        expr *extra = a->call->call.args[next];
+        diagnostics_error(a->c->diagnostics, extra->span, "`%s` takes no argument here", a->name);
+        a->broken = true;
+    }
+}
+
+/* ---- the call --------------------------------------------------------------------------------------------------------------- */
+
+/* What a program calls item() yields the tensor's own element. */
+static void finish_item(checker *c, expr **slot, const char *name) {
+    expr *e = *slot;
+    if (e->call.abi != TL_FN_tl_tensor_item) {
+        return;
+    }
+    if (strcmp(name, "item") == 0) {
+        *slot = e->call.operands[0];
+        check_read_item(c, slot);
+    } else {
+        check_cast_to(c, slot, check_scalar(c, TYPE_F32));
+    }
+}
+
+/* GradTensor::eye(n): made, then told to track. */
+static void finish_grad(checker *c, expr **slot) {
+    expr *e = *slot;
+    const tl_abi_parameter *p = tl_abi_functions[e->call.abi].parameters;
+    for (; p->name != NULL; p++) {
+        if (strcmp(p->name, "grad") == 0) {
+            return;
+        }
+    }
+    if (e->type->kind == TYPE_TENSOR) {
+        *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, &e, 1);
+    }
+}
+
+static void finish(abi_call *a, expr **slot, tl_abi_index function) {
+    checker *c = a->c;
+    expr *e = *slot;
+    check_become_abi(c, e, function, a->operands, a->count);
+    if (a->method && (tl_abi_functions[function].effects & REPLACES) != 0 && check_is_place(e->call.operands[0])) {
+        e->call.writes_receiver = check_write(c, e->call.operands[0], e->span, WRITE_TENSOR);
+    }
+    if (tl_abi_functions[function].shape == SHAPE_LIST && list_length(e) > TL_MAX_RANK) {
+        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+    }
+    finish_item(c, slot, a->name);
+    if (a->grad) {
+        finish_grad(c, slot);
+    }
+}
+
+bool check_abi_scope(const char *scope) {
+    for (size_t i = 0; i < tl_abi_name_count; i++) {
+        if (scope[0] != 0 && strcmp(tl_abi_names[i].scope, scope) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void check_suggest_abi(const char *scope, suggestion *s) {
+    for (size_t i = 0; i < tl_abi_name_count; i++) {
+        if (strcmp(tl_abi_names[i].scope, scope) == 0) {
+            check_suggest_add(s, tl_abi_names[i].name);
+        }
+    }
+}
+
+bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad) {
+    expr *e = *slot;
+    bool known = false, method = scope[0] == 0;
+    for (size_t i = 0; i < tl_abi_name_count && !known; i++) {
+        known = named(&tl_abi_names[i], scope, name);
+    }
+    if (!known) {
+        return false;
+    }
+    tl_abi_index function = choose(c, e, scope, name, method);
+    abi_call a = {.c = c, .call = e, .name = name, .method = method, .grad = grad};
+    if (function != TL_FN_COUNT) {
+        add_arguments(&a, function);
+    }
+    if (function == TL_FN_COUNT || a.broken) {
+        check_make_error(c, e);
+    } else {
+        finish(&a, slot, function);
+    }
+    return true;
+}

@@ -1,0 +1,255 @@
+/* check_comprehend.c: comprehensions and Einstein sums.
+ *
+ *     [ i, j | i <- 0..N, j <- 0..M, i != j { a[i, j] } ]
+ *       outputs  generators            guard    body
+ *
+ * A generator may be missing: the index then runs over the dimension of a tensor that it indexes in the body, as all indices of
+ * `let C[i, k] = A[i, j] * B[j, k]` do. Bounds are evaluated once, before the loops, so no index stands in them.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+enum { CLAUSES_MAX = 64 };
+
+/* ---- missing generators --------------------------------------------------------------------------------------------- */
+
+typedef struct generator_search {
+    checker *checker;
+    comprehension_expr *comprehension;
+    uint32_t clause_capacity;
+    uint32_t depth;
+} generator_search;
+
+static bool has_generator(const comprehension_expr *e, const char *name) {
+    for (uint32_t i = 0; i < e->clause_count; i++) {
+        if (e->clauses[i].index != NULL && strcmp(e->clauses[i].index->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_output(const comprehension_expr *e, const char *name) {
+    for (uint32_t i = 0; i < e->output_count; i++) {
+        if (strcmp(e->output_names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A name that indexes a tensor and means nothing outside is an index of the comprehension. */
+static bool wants_generator(const generator_search *search, const expr *index) {
+    if (index->kind != EXPR_NAME || index->name.scope != NULL || has_generator(search->comprehension, index->name.name)) {
+        return false;
+    }
+    const symbol *s = check_find(search->checker, index->name.name);
+    bool known = s != NULL && (s->binding != NULL || s->constant != NULL);
+    bool room = search->comprehension->clause_count <= CLAUSES_MAX;
+    return room && (is_output(search->comprehension, index->name.name) || !known);
+}
+
+static bool names_and_fields(const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD) {
+        e = e->field.base;
+    }
+    return e->kind == EXPR_NAME;
+}
+
+/* index <- 0 .. base.dim(position) */
+static void add_generator(generator_search *search, const expr *base, const expr *index, uint32_t position) {
+    checker *c = search->checker;
+    comprehension_expr *e = search->comprehension;
+    expr *extent = check_new(c, EXPR_METHOD, index->span, NULL);
+    extent->call.receiver = check_copy_place(c, base);
+    extent->call.name = "dim";
+    extent->call.name_span = index->span;
+    extent->call.args = CHECK_ARRAY(c, expr *, 1);
+    extent->call.args[0] = check_new_int(c, index->span, position);
+    extent->call.arg_count = 1;
+    binding *b = CHECK_ARRAY(c, binding, 1);
+    *b = (binding){.name = index->name.name, .span = index->span, .kind = BINDING_INDEX};
+    comprehension_clause clause = {
+        .span = index->span, .index = b, .low = check_new_int(c, index->span, 0), .high = extent};
+    CHECK_PUSH(c, e->clauses, e->clause_count, search->clause_capacity, clause);
+}
+
+static void search_generators(expr *e, void *context) {
+    generator_search *search = context;
+    if (e->kind == EXPR_COMPREHENSION) {
+        return; /* its indices are its own */
+    }
+    if (e->kind == EXPR_INDEX && names_and_fields(e->index.base)) {
+        for (uint32_t i = 0; i < e->index.count; i++) {
+            if (wants_generator(search, e->index.indices[i])) {
+                add_generator(search, e->index.base, e->index.indices[i], i);
+            }
+        }
+    }
+    expr_each_child(e, search_generators, context);
+}
+
+/* Generators that were found come before the guards that were written, which may speak of them. */
+static void add_missing_generators(checker *c, comprehension_expr *e) {
+    comprehension_clause *written = e->clauses;
+    uint32_t count = e->clause_count;
+    generator_search search = {.checker = c, .comprehension = e, .clause_capacity = count};
+    search_generators(e->body, &search);
+    uint32_t found = e->clause_count - count;
+    if (found == 0 || count == 0) {
+        return;
+    }
+    comprehension_clause *ordered = CHECK_ARRAY(c, comprehension_clause, e->clause_count);
+    memcpy(ordered, e->clauses + count, found * sizeof *ordered);
+    memcpy(ordered + found, written, count * sizeof *ordered);
+    e->clauses = ordered;
+}
+
+/* ---- clauses ----------------------------------------------------------------------------------------------------------- */
+
+/* Reads of the comprehension's own indices in a bound. */
+typedef struct bound_search {
+    checker *checker;
+    uint32_t first_binding, end_binding;
+    bool found;
+} bound_search;
+
+static void find_index_in_bound(expr *e, void *context) {
+    bound_search *search = context;
+    const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
+    if (b != NULL && b->kind == BINDING_INDEX && b->id >= search->first_binding && b->id < search->end_binding &&
+        !search->found) {
+        diagnostics_error(search->checker->diagnostics, e->span, "index `%s` cannot stand in a bound: bounds are computed before the loops",
+                          b->name);
+        search->found = true;
+    }
+    expr_each_child(e, find_index_in_bound, context);
+}
+
+static void check_bound(checker *c, expr **slot, uint32_t first_binding) {
+    const type *integer = check_scalar(c, TYPE_I64);
+    bound_search search = {c, first_binding, c->function->binding_count, false};
+    check_expr(c, slot, integer);
+    check_coerce(c, slot, integer, NULL);
+    find_index_in_bound(*slot, &search);
+}
+
+static void check_clauses(checker *c, comprehension_expr *e, uint32_t first_binding) {
+    for (uint32_t i = 0; i < e->clause_count; i++) {
+        comprehension_clause *clause = &e->clauses[i];
+        if (clause->index == NULL) {
+            check_condition(c, &clause->condition);
+            continue;
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (e->clauses[j].index != NULL && strcmp(e->clauses[j].index->name, clause->index->name) == 0) {
+                diagnostic *d = diagnostics_error(c->diagnostics, clause->index->span, "index `%s` has two ranges", clause->index->name);
+                diagnostics_note(c->diagnostics, d, e->clauses[j].index->span, "the first one is here");
+            }
+        }
+        check_bound(c, &clause->low, first_binding);
+        check_bound(c, &clause->high, first_binding);
+        check_declare(c, clause->index, check_scalar(c, TYPE_I64));
+    }
+}
+
+static bool resolve_outputs(checker *c, comprehension_expr *e) {
+    bool good = true;
+    e->outputs = CHECK_ARRAY(c, binding *, e->output_count);
+    for (uint32_t i = 0; i < e->output_count; i++) {
+        for (uint32_t j = 0; j < e->clause_count; j++) {
+            binding *b = e->clauses[j].index;
+            if (b != NULL && strcmp(b->name, e->output_names[i]) == 0) {
+                e->outputs[i] = b;
+            }
+        }
+        if (e->outputs[i] == NULL) {
+            diagnostic *d = diagnostics_error(c->diagnostics, e->output_spans[i], "index `%s` has no range", e->output_names[i]);
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "give it one: `%s <- 0..n`", e->output_names[i]);
+            good = false;
+        }
+        for (uint32_t j = 0; j < i; j++) {
+            if (strcmp(e->output_names[i], e->output_names[j]) == 0) {
+                diagnostics_error(c->diagnostics, e->output_spans[i], "index `%s` stands twice among the outputs", e->output_names[i]);
+                good = false;
+                break;
+            }
+        }
+    }
+    return good;
+}
+
+/* ---- the body ------------------------------------------------------------------------------------------------------------ */
+
+/* A block with nothing but a result is the result: kernels like it so. */
+static void unwrap_body(comprehension_expr *e) {
+    while (e->body->kind == EXPR_BLOCK && e->body->block->first == NULL && e->body->block->result != NULL) {
+        e->body = e->body->block->result;
+    }
+}
+
+static const type *check_body(checker *c, comprehension_expr *e, const type *wish) {
+    check_expr(c, &e->body, wish);
+    const type *t = type_resolve(c->types, e->body->type);
+    if (type_is_silent(t)) {
+        return NULL;
+    }
+    if (t->kind == TYPE_TENSOR && t->tensor.rank <= 0) {
+        check_item(c, &e->body);
+        t = e->body->type;
+    }
+    if (!type_is_numeric(t) && t->kind != TYPE_BOOL) {
+        diagnostic *d = diagnostics_error(c->diagnostics, e->body->span,
+                                          t->kind == TYPE_VOID ? "the body of a comprehension needs a value" : "the body of a comprehension is a number, this is `%s`",
+                                          check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "it is computed once for each element");
+        return NULL;
+    }
+    const type *element = type_is_integer(t) ? check_scalar(c, TYPE_I64) : t;
+    if (wish != NULL && check_widens(element, wish)) {
+        element = wish;
+    }
+    check_coerce_branch(c, &e->body, check_widens(t, element) ? element : t, NULL);
+    check_cast_to(c, &e->body, element);
+    unwrap_body(e);
+    return element;
+}
+
+static bool too_large(checker *c, const expr *node, const comprehension_expr *e) {
+    if (e->output_count > TL_MAX_RANK) {
+        diagnostics_error(c->diagnostics, node->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+    } else if (e->clause_count > CLAUSES_MAX) {
+        diagnostics_error(c->diagnostics, node->span, "a comprehension has at most %d clauses", CLAUSES_MAX);
+    }
+    return e->output_count > TL_MAX_RANK || e->clause_count > CLAUSES_MAX;
+}
+
+void check_comprehension(checker *c, expr **slot, const type *expected) {
+    expr *node = *slot;
+    comprehension_expr *e = node->comprehension;
+    bool wished = expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
+    check_make_error(c, node);
+    if (e->body->kind == EXPR_ERROR || too_large(c, node, e)) {
+        return;
+    }
+    add_missing_generators(c, e);
+    if (too_large(c, node, e)) {
+        return;
+    }
+    uint32_t mark = check_scope_open(c), first = c->function->binding_count;
+    comprehension_context context = {
+        .comprehension = e, .number = ++c->comprehension_count, .first_binding = first, .outer = c->comprehension};
+    loop_context *loop = c->loop;
+    c->comprehension = &context;
+    c->loop = NULL;
+    check_clauses(c, e, first);
+    bool good = resolve_outputs(c, e);
+    const type *element = check_body(c, e, wished ? expected->tensor.element : NULL);
+    c->comprehension = context.outer;
+    c->loop = loop;
+    check_scope_close(c, mark);
+    if (good && element != NULL) {
+        node->type = type_tensor(c->types, element, (int32_t)e->output_count);
+    }
+}

@@ -1,0 +1,238 @@
+/* check_place.c: assignments, and what may be assigned to.
+ *
+ * Assignable: `let mut`; parameters (they are the function's own values); self (it is the caller's place). A tensor operation that
+ * replaces its receiver, such as enable_grad(), is allowed on any tensor.
+ */
+#include "language/front/check_private.h"
+
+bool check_is_place(const expr *e) { return check_root(e) != NULL; }
+
+binding *check_root(const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    }
+    return e->kind == EXPR_NAME ? e->name.binding : NULL;
+}
+
+static void report_immutable(checker *c, const binding *b, source_span span, write_kind kind) {
+    diagnostic *d = diagnostics_error(c->diagnostics, span, kind == WRITE_METHOD ? "this writes to `%s`, which is not mutable" : "`%s` is not mutable",
+                                      b->name);
+    switch (b->kind) {
+    case BINDING_LET: diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name); break;
+    case BINDING_INDEX: diagnostics_note(c->diagnostics, d, b->span, "it is an index of a comprehension"); break;
+    default: diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `mut %s`", b->name); break;
+    }
+}
+
+bool check_write(checker *c, const expr *place, source_span span, write_kind kind) {
+    binding *root = check_root(place);
+    if (root == NULL) {
+        return false;
+    }
+    root->is_written = true;
+    if (c->comprehension != NULL && root->id < c->comprehension->first_binding) {
+        diagnostic *d = diagnostics_error(c->diagnostics, span, "the body of a comprehension cannot write to `%s`", root->name);
+        diagnostics_note(c->diagnostics, d, root->span, "it is declared outside");
+        return false;
+    }
+    if (root->kind == BINDING_SELF) {
+        c->function->writes_self = true;
+        return true;
+    }
+    if (root->kind == BINDING_PARAMETER || root->is_mutable || kind == WRITE_TENSOR) {
+        return true;
+    }
+    report_immutable(c, root, span, kind);
+    return false;
+}
+
+/* ---- op= ---------------------------------------------------------------------------------------------------------------- */
+
+/* May be written twice: no effects, and little work. */
+static bool is_harmless(const expr *e, int depth) {
+    if (depth > 4) {
+        return false;
+    }
+    switch (e->kind) {
+    case EXPR_INT:
+    case EXPR_NAME: return true;
+    case EXPR_UNARY: return is_harmless(e->unary.operand, depth + 1);
+    case EXPR_BINARY: return is_harmless(e->binary.left, depth + 1) && is_harmless(e->binary.right, depth + 1);
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD: return is_harmless(e->field.base, depth + 1);
+    default: return false;
+    }
+}
+
+expr *check_copy_place(checker *c, const expr *e) {
+    expr *copy = check_new(c, e->kind, e->span, NULL);
+    *copy = *e;
+    switch (e->kind) {
+    case EXPR_UNARY: copy->unary.operand = check_copy_place(c, e->unary.operand); break;
+    case EXPR_BINARY:
+        copy->binary.left = check_copy_place(c, e->binary.left);
+        copy->binary.right = check_copy_place(c, e->binary.right);
+        break;
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD: copy->field.base = check_copy_place(c, e->field.base); break;
+    case EXPR_INDEX:
+        copy->index.base = check_copy_place(c, e->index.base);
+        copy->index.indices = CHECK_ARRAY(c, expr *, e->index.count);
+        for (uint32_t i = 0; i < e->index.count; i++) {
+            copy->index.indices[i] = check_copy_place(c, e->index.indices[i]);
+        }
+        break;
+    default: break;
+    }
+    return copy;
+}
+
+/* Puts `let <index> = e;` into the block and the name where e stood. */
+static void hoist(checker *c, block *b, stmt **last, expr **slot, uint32_t number) {
+    char *name = masu__arena_printf(c->arena, "<index %u>", number);
+    if (name == NULL) {
+        check_out_of_memory(c);
+    }
+    stmt *s = CHECK_ARRAY(c, stmt, 1);
+    binding *local = CHECK_ARRAY(c, binding, 1);
+    s->kind = STMT_LET;
+    s->span = (*slot)->span;
+    s->value = *slot;
+    s->pattern = CHECK_ARRAY(c, pattern, 1);
+    s->pattern->kind = PATTERN_NAME;
+    s->pattern->span = s->span;
+    s->pattern->binding = local;
+    *local = (binding){.name = name, .span = s->span, .kind = BINDING_LET};
+    if (*last == NULL) {
+        b->first = s;
+    } else {
+        (*last)->next = s;
+    }
+    *last = s;
+    *slot = check_new_name(c, s->span, name);
+}
+
+static bool place_form(const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    }
+    return e->kind == EXPR_NAME;
+}
+
+/* Indices with effects are bound first, so that the place can be written twice. Innermost first, as they are evaluated. */
+static void hoist_indices(checker *c, expr *place, block *b, stmt **last, uint32_t *number) {
+    if (place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD) {
+        hoist_indices(c, place->field.base, b, last, number);
+    } else if (place->kind == EXPR_INDEX) {
+        hoist_indices(c, place->index.base, b, last, number);
+        for (uint32_t i = 0; i < place->index.count; i++) {
+            if (!is_harmless(place->index.indices[i], 0) && place->index.indices[i]->kind != EXPR_RANGE) {
+                hoist(c, b, last, &place->index.indices[i], (*number)++);
+            }
+        }
+    }
+}
+
+static bool has_range_index(const expr *e) {
+    for (; e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX;
+         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base) {
+        for (uint32_t i = 0; e->kind == EXPR_INDEX && i < e->index.count; i++) {
+            if (e->index.indices[i]->kind == EXPR_RANGE) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* a op= b becomes a = a op b, in a block with the hoisted indices where there are some. */
+static void write_out(checker *c, expr **slot) {
+    expr *e = *slot;
+    block *b = CHECK_ARRAY(c, block, 1);
+    stmt *last = NULL;
+    uint32_t number = 0;
+    hoist_indices(c, e->assign.target, b, &last, &number);
+    expr *operation = check_new(c, EXPR_BINARY, source_span_join(e->assign.target->span, e->assign.value->span), NULL);
+    operation->binary.op = e->assign.op;
+    operation->binary.op_span = e->assign.op_span;
+    operation->binary.left = check_copy_place(c, e->assign.target);
+    operation->binary.right = e->assign.value;
+    e->assign.value = operation;
+    e->assign.op = BINARY_NONE;
+    if (last == NULL) {
+        return;
+    }
+    stmt *assignment = CHECK_ARRAY(c, stmt, 1);
+    assignment->kind = STMT_EXPR;
+    assignment->span = e->span;
+    assignment->value = e;
+    last->next = assignment;
+    b->span = e->span;
+    expr *whole = check_new(c, EXPR_BLOCK, e->span, NULL);
+    whole->block = b;
+    *slot = whole;
+}
+
+/* ---- = -------------------------------------------------------------------------------------------------------------------- */
+
+static void report_no_place(checker *c, const expr *target) {
+    if (target->kind == EXPR_NAME && target->name.constant != NULL) {
+        diagnostic *d = diagnostics_error(c->diagnostics, target->span, "`%s` is a constant", target->name.name);
+        diagnostics_note(c->diagnostics, d, target->name.constant->span, "it is declared here");
+    } else {
+        diagnostics_error(c->diagnostics, target->span, "only variables, fields and elements can be assigned to");
+    }
+}
+
+/* An element of a tensor takes any number, as the tensor's own type. */
+static bool assign_element(checker *c, expr *e) {
+    expr *target = e->assign.target;
+    bool element = target->kind == EXPR_INDEX && target->index.base->type->kind == TYPE_TENSOR;
+    if (!element || !type_is_float(target->type) || !type_is_float(e->assign.value->type)) {
+        return false;
+    }
+    check_cast_to(c, &e->assign.value, target->type);
+    return true;
+}
+
+static void assign(checker *c, expr *e) {
+    check_expr(c, &e->assign.target, NULL);
+    expr *target = e->assign.target;
+    const type *t = type_resolve(c->types, target->type);
+    check_expr(c, &e->assign.value, t);
+    e->type = check_scalar(c, TYPE_VOID);
+    if (type_is_silent(t)) {
+        return;
+    }
+    if (!check_is_place(target)) {
+        report_no_place(c, target);
+        return;
+    }
+    if (!check_write(c, target, target->span, WRITE_ASSIGN)) {
+        return;
+    }
+    const binding *root = check_root(target);
+    coerce_reason why = {root->span, "it is declared here"};
+    if (!assign_element(c, e)) {
+        check_coerce_branch(c, &e->assign.value, t, target->kind == EXPR_NAME ? &why : NULL);
+    }
+}
+
+void check_assign(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (has_range_index(e->assign.target)) {
+        diagnostics_error(c->diagnostics, e->assign.target->span, "a slice cannot be assigned to");
+        check_expr(c, &e->assign.value, NULL);
+        check_make_error(c, e);
+        return;
+    }
+    if (e->assign.op != BINARY_NONE && place_form(e->assign.target)) {
+        write_out(c, slot);
+        if (*slot != e) {
+            check_expr(c, slot, check_scalar(c, TYPE_VOID));
+            return;
+        }
+    }
+    e->assign.op = BINARY_NONE;
+    assign(c, e);
+}

@@ -1,0 +1,250 @@
+/* check_tensor.c: tensor literals and indexing. */
+#include "language/front/check_private.h"
+
+/* ---- literals ------------------------------------------------------------------------------------------------------
+ *
+ * [[1.0, 2.0], [3.0, 4.0]] is a tree of EXPR_ARRAY whose leaves are numbers. All rows of a level are equally long; the shape is
+ * that of the first rows.
+ */
+typedef struct literal_shape {
+    uint32_t rank;
+    uint32_t dim[TL_MAX_RANK];
+    const type *element; /* common to all leaves; NULL before the first */
+    bool broken;         /* reported */
+    bool has_tensors;
+} literal_shape;
+
+static void add_leaf(checker *c, expr **slot, literal_shape *shape, const type *wish) {
+    check_expr(c, slot, wish);
+    const type *t = type_resolve(c->types, (*slot)->type);
+    if (type_is_silent(t)) {
+        shape->broken = true;
+    } else if (t->kind == TYPE_TENSOR) {
+        shape->has_tensors = true;
+    } else if (!type_is_numeric(t) && t->kind != TYPE_BOOL) {
+        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span, "a tensor cannot hold `%s`", check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` can");
+        shape->broken = true;
+    } else if (shape->element == NULL || shape->element == t) {
+        shape->element = t;
+    } else if (type_is_numeric(t) && type_is_numeric(shape->element)) {
+        shape->element = check_common(c, t, shape->element);
+    } else {
+        diagnostics_error(c->diagnostics, (*slot)->span, "a tensor holds either numbers or bools");
+        shape->broken = true;
+    }
+}
+
+/* True when e fits the shape as the row of this level. */
+static bool row_fits(checker *c, const expr *e, literal_shape *shape, uint32_t level, bool first) {
+    if (level >= TL_MAX_RANK) {
+        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+        shape->broken = true;
+        return false;
+    }
+    if (first) {
+        shape->rank = level + 1;
+        shape->dim[level] = e->list.count;
+    } else if (shape->rank <= level) {
+        diagnostics_error(c->diagnostics, e->span, "rows and numbers cannot stand side by side");
+        shape->broken = true;
+    } else if (shape->dim[level] != e->list.count) {
+        diagnostics_error(c->diagnostics, e->span, "this row has %u %s, the first one has %u", e->list.count,
+                          e->list.count == 1 ? "element" : "elements", shape->dim[level]);
+        shape->broken = true;
+    }
+    return true;
+}
+
+static void add_rows(checker *c, expr *e, literal_shape *shape, uint32_t level, bool first, const type *wish) {
+    e->type = check_scalar(c, TYPE_ERROR);
+    if (!row_fits(c, e, shape, level, first)) {
+        return;
+    }
+    for (uint32_t i = 0; i < e->list.count; i++) {
+        expr *item = e->list.items[i];
+        if (item->kind == EXPR_ARRAY) {
+            add_rows(c, item, shape, level + 1, first && i == 0, wish);
+            continue;
+        }
+        if (!shape->broken && shape->rank != level + 1) {
+            diagnostics_error(c->diagnostics, item->span, "rows and numbers cannot stand side by side");
+            shape->broken = true;
+        }
+        add_leaf(c, &e->list.items[i], shape, wish);
+    }
+}
+
+static void set_leaves(checker *c, expr *e, const type *element, const type *stored, int32_t rank) {
+    e->type = type_tensor(c->types, stored, rank);
+    for (uint32_t i = 0; i < e->list.count; i++) {
+        if (e->list.items[i]->kind == EXPR_ARRAY) {
+            set_leaves(c, e->list.items[i], element, stored, rank - 1);
+            continue;
+        }
+        check_coerce(c, &e->list.items[i], element, NULL);
+        check_cast_to(c, &e->list.items[i], stored);
+    }
+}
+
+/* [a, b] of tensors: a new first dimension. */
+static bool stack_tensors(checker *c, expr **slot) {
+    expr *e = *slot;
+    for (uint32_t i = 0; i < e->list.count; i++) {
+        if (e->list.items[i]->type->kind != TYPE_TENSOR) {
+            return false;
+        }
+    }
+    const type *part = e->list.items[0]->type;
+    for (uint32_t i = 1; i < e->list.count; i++) {
+        const type *joined = check_join(c, part, e->list.items[i]->type);
+        if (joined == NULL) {
+            check_mismatch(c, e->list.items[i], part, &(coerce_reason){e->list.items[0]->span, "the first element is here"});
+            check_make_error(c, e);
+            return true;
+        }
+        part = joined;
+    }
+    *slot = check_new_abi(c, TL_FN_tl_tensor_stack, e->span, e->list.items, e->list.count);
+    (*slot)->type = type_tensor(c->types, part->tensor.element, part->tensor.rank < 0 ? -1 : part->tensor.rank + 1);
+    return true;
+}
+
+/* How a tensor keeps numbers of this type. */
+static const type *stored_type(const checker *c, const type *element) {
+    return type_is_integer(element) ? check_scalar(c, TYPE_I64) : element;
+}
+
+void check_array(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    bool wished = expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
+    const type *wish = wished ? expected->tensor.element : NULL;
+    literal_shape shape = {0};
+    add_rows(c, e, &shape, 0, true, wish);
+    check_make_error(c, e);
+    if (shape.broken) {
+        return;
+    }
+    if (shape.has_tensors && shape.rank == 1 && shape.element == NULL && stack_tensors(c, slot)) {
+        return;
+    }
+    const type *element = shape.element != NULL ? shape.element : wished ? wish : check_scalar(c, TYPE_F32);
+    if (wished && check_widens(element, wish)) {
+        element = wish;
+    }
+    set_leaves(c, e, element, stored_type(c, element), (int32_t)shape.rank);
+}
+
+/* ---- indexing -------------------------------------------------------------------------------------------------------- */
+
+/* t[i][j] is t[i, j]. */
+static void merge_indices(checker *c, expr *e) {
+    expr *inner = e->index.base;
+    if (inner->kind != EXPR_INDEX || inner->in_parentheses || inner->index.base->type->kind != TYPE_TENSOR) {
+        return;
+    }
+    uint32_t count = inner->index.count + e->index.count;
+    expr **indices = CHECK_ARRAY(c, expr *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        indices[i] = i < inner->index.count ? inner->index.indices[i] : e->index.indices[i - inner->index.count];
+    }
+    e->index.base = inner->index.base;
+    e->index.indices = indices;
+    e->index.count = count;
+}
+
+static uint32_t first_unchecked(const expr *e) {
+    uint32_t i = 0;
+    while (i < e->index.count && e->index.indices[i]->type != NULL) {
+        i++;
+    }
+    return i;
+}
+
+static void check_indices(checker *c, expr *e) {
+    for (uint32_t i = first_unchecked(e); i < e->index.count; i++) {
+        if (e->index.indices[i]->kind == EXPR_RANGE) {
+            diagnostics_error(c->diagnostics, e->index.indices[i]->span, "a range stands alone between the brackets");
+            check_make_error(c, e->index.indices[i]);
+            continue;
+        }
+        check_expr(c, &e->index.indices[i], check_scalar(c, TYPE_I64));
+        check_coerce(c, &e->index.indices[i], check_scalar(c, TYPE_I64), NULL);
+    }
+}
+
+/* t[a..b], t[a..], t[..b]: rows a to b. */
+static void check_slice(checker *c, expr **slot) {
+    expr *e = *slot, *range = e->index.indices[0], *base = e->index.base;
+    const type *index = check_scalar(c, TYPE_I64);
+    expr *operands[4] = {base, check_new_int(c, range->span, 0), range->range.low, range->range.high};
+    if (operands[2] == NULL) {
+        operands[2] = check_new_int(c, range->span, 0);
+    } else {
+        check_expr(c, &operands[2], index);
+        check_coerce(c, &operands[2], index, NULL);
+    }
+    if (operands[3] == NULL) {
+        if (!check_is_place(base)) {
+            diagnostics_error(c->diagnostics, range->span, "the end of this range is missing");
+            check_make_error(c, e);
+            return;
+        }
+        expr *extent[2] = {check_copy_place(c, base), check_new_int(c, range->span, 0)};
+        operands[3] = check_new_abi(c, TL_FN_tl_tensor_dim, range->span, extent, 2);
+    } else {
+        check_expr(c, &operands[3], index);
+        check_coerce(c, &operands[3], index, NULL);
+        if (range->range.inclusive) {
+            operands[3] = check_new_binary(c, BINARY_ADD, operands[3], check_new_int(c, range->span, 1), index);
+        }
+    }
+    *slot = check_new_abi(c, TL_FN_tl_tensor_slice, e->span, operands, 4);
+    (*slot)->type = type_tensor(c->types, base->type->tensor.element, base->type->tensor.rank);
+}
+
+static void index_tensor(checker *c, expr **slot, const type *base) {
+    expr *e = *slot;
+    if (e->index.count == 1 && e->index.indices[0]->kind == EXPR_RANGE) {
+        check_slice(c, slot);
+        return;
+    }
+    check_indices(c, e);
+    if (base->tensor.rank >= 0 && e->index.count > (uint32_t)base->tensor.rank) {
+        diagnostics_error(c->diagnostics, e->span, "a tensor of rank %d cannot have %u %s", (int)base->tensor.rank, e->index.count,
+                          e->index.count == 1 ? "index" : "indices");
+    }
+    if (e->index.count > TL_MAX_RANK) {
+        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+        e->index.count = TL_MAX_RANK;
+    }
+    e->type = type_of_element(c->types, base);
+}
+
+/* Too few indices: known only once the whole of t[i][j] has been seen, so by whoever uses the value. Rows have methods. */
+static void index_vec(checker *c, expr *e, const type *base) {
+    check_indices(c, e);
+    if (e->index.count != 1) {
+        diagnostics_error(c->diagnostics, e->span, "a `Vec` has one index");
+        return;
+    }
+    e->type = base->vec.element;
+}
+
+void check_index(checker *c, expr **slot) {
+    expr *e = *slot;
+    check_expr(c, &e->index.base, NULL);
+    merge_indices(c, e);
+    const type *base = type_resolve(c->types, e->index.base->type);
+    check_make_error(c, e);
+    switch (base->kind) {
+    case TYPE_TENSOR: index_tensor(c, slot, base); return;
+    case TYPE_VEC: index_vec(c, e, base); return;
+    case TYPE_ERROR:
+    case TYPE_NEVER: check_indices(c, e); return;
+    default:
+        check_indices(c, e);
+        diagnostics_error(c->diagnostics, e->index.base->span, "`%s` cannot be indexed", check_type_text(c, base));
+        return;
+    }
+}

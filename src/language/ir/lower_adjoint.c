@@ -1,0 +1,320 @@
+/* lower_adjoint.c: the derivative of a comprehension's body, written as code.
+ *
+ * adjoint(e, seed) adds seed * de/dx into the gradient of every captured element x that e reads:
+ *
+ *     a * b        adjoint(a, seed * b), adjoint(b, seed * a)
+ *     let t = e1; e2     seed of t starts at 0, adjoint(e2, seed) adds to it, then adjoint(e1, seed of t)
+ *     if c { a } else { b }     the branch that was taken
+ *     t[i, j]      gradient of t at (i, j) += seed
+ *
+ * Only parts that depend on captured floating-point elements are followed; values are computed anew where a rule
+ * needs them, and those that turn out not to be needed are dropped afterwards (lower_kernel.c).
+ */
+#include "language/ir/lower_kernel.h"
+
+/* ---- what depends on elements -------------------------------------------------------------------------------------------- */
+
+static bool is_active(const kernel_fn *kf, const expr *e);
+
+static bool any_operand_is_active(const kernel_fn *kf, const call_expr *c) {
+    for (uint32_t i = 0; c->kind == CALL_MATH && i < c->operand_count; i++)
+        if (is_active(kf, c->operands[i]))
+            return true;
+    return false;
+}
+
+/* A `let` counts when it has an adjoint: it was met before and found active. */
+static bool block_is_active(const kernel_fn *kf, const block *b) {
+    for (const stmt *s = b->first; s; s = s->next)
+        if (is_active(kf, s->value))
+            return true;
+    return is_active(kf, b->result);
+}
+
+static bool is_active(const kernel_fn *kf, const expr *e) {
+    kernel_read read;
+    if (!type_is_float(e->type))
+        return false;
+    if (kernel_is_read(kf->lk, e, &read)) {
+        tl_dtype dtype = lower_element_dtype(read.tensor->type);
+        return dtype == TL_F32 || dtype == TL_F64;
+    }
+    switch (e->kind) {
+    case EXPR_NAME:
+        return e->name.binding && kf->lk->inside[e->name.binding->id] && kf->adjoints[e->name.binding->id];
+    case EXPR_UNARY:
+        return is_active(kf, e->unary.operand);
+    case EXPR_BINARY:
+        return is_active(kf, e->binary.left) || is_active(kf, e->binary.right);
+    case EXPR_CAST:
+        return is_active(kf, e->cast.operand);
+    case EXPR_CALL:
+        return any_operand_is_active(kf, &e->call);
+    case EXPR_BLOCK:
+        return block_is_active(kf, e->block);
+    case EXPR_IF:
+        return block_is_active(kf, e->branch.then) || is_active(kf, e->branch.otherwise);
+    default:
+        return false;
+    }
+}
+
+/* ---- small words ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct rule { /* one expression and the seed that arrives at it */
+    kernel_fn *kf;
+    const expr *e;
+    ir_value seed;
+    ir_type type;
+} rule;
+
+static ir_value op2(const rule *r, ir_opcode op, ir_value a, ir_value b) {
+    return lower_op2(&r->kf->fn, op, r->type, a, b, r->e->span);
+}
+
+static ir_value number(const rule *r, double v) { return kernel_float(r->kf, r->type, v, r->e->span); }
+
+static ir_value negated(const rule *r, ir_value v) { return lower_op1(&r->kf->fn, IR_NEG, r->type, v, r->e->span); }
+
+static ir_value value_of(const rule *r, const expr *e) { return kernel_value(r->kf, e); }
+
+/* 1 where a op b holds, else 0. */
+static ir_value where(const rule *r, ir_opcode op, ir_value a, ir_value b) {
+    ir_value holds = lower_op2(&r->kf->fn, op, IR_BOOL, a, b, r->e->span);
+    return lower_convert(&r->kf->fn, holds, r->type, r->e->span);
+}
+
+static void follow(const rule *r, const expr *e, ir_value seed) {
+    if (is_active(r->kf, e))
+        kernel_adjoint(r->kf, e, seed);
+}
+
+/* ---- operators ---------------------------------------------------------------------------------------------------------------- */
+
+static void through_product(const rule *r, const expr *a, const expr *b) {
+    if (is_active(r->kf, a))
+        kernel_adjoint(r->kf, a, op2(r, IR_MUL, r->seed, value_of(r, b)));
+    if (is_active(r->kf, b))
+        kernel_adjoint(r->kf, b, op2(r, IR_MUL, r->seed, value_of(r, a)));
+}
+
+static void through_quotient(const rule *r, const expr *a, const expr *b) {
+    ir_value divisor = value_of(r, b), part = op2(r, IR_DIV, r->seed, divisor);
+    follow(r, a, part);
+    if (is_active(r->kf, b))
+        kernel_adjoint(r->kf, b, negated(r, op2(r, IR_MUL, part, op2(r, IR_DIV, value_of(r, a), divisor))));
+}
+
+/* a % b = a - b * trunc(a / b), and the truncated quotient is constant between its jumps. */
+static void through_remainder(const rule *r, const expr *a, const expr *b) {
+    follow(r, a, r->seed);
+    if (!is_active(r->kf, b))
+        return;
+    ir_value dividend = value_of(r, a), divisor = value_of(r, b);
+    ir_value whole = op2(r, IR_SUB, dividend, op2(r, IR_REM, dividend, divisor));
+    kernel_adjoint(r->kf, b, negated(r, op2(r, IR_MUL, r->seed, op2(r, IR_DIV, whole, divisor))));
+}
+
+static void through_binary(const rule *r) {
+    const expr *a = r->e->binary.left, *b = r->e->binary.right;
+    switch (r->e->binary.op) {
+    case BINARY_ADD:
+        follow(r, a, r->seed);
+        follow(r, b, r->seed);
+        break;
+    case BINARY_SUB:
+        follow(r, a, r->seed);
+        if (is_active(r->kf, b))
+            kernel_adjoint(r->kf, b, negated(r, r->seed));
+        break;
+    case BINARY_MUL:
+        through_product(r, a, b);
+        break;
+    case BINARY_DIV:
+        through_quotient(r, a, b);
+        break;
+    case BINARY_REM:
+        through_remainder(r, a, b);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- functions ------------------------------------------------------------------------------------------------------------------ */
+
+/* d pow(a, b): b * a^(b-1) towards a; a^b * log a towards b, 0 where a is not positive. */
+static void through_power(const rule *r, const expr *a, const expr *b) {
+    kernel_fn *kf = r->kf;
+    ir_value base = value_of(r, a), exponent = value_of(r, b);
+    if (is_active(kf, a)) {
+        ir_value lower = kernel_math(kf, IR_MATH_POW, base, op2(r, IR_SUB, exponent, number(r, 1)), r->e->span);
+        kernel_adjoint(kf, a, op2(r, IR_MUL, r->seed, op2(r, IR_MUL, exponent, lower)));
+    }
+    if (!is_active(kf, b))
+        return;
+    lower_fn *fn = &kf->fn;
+    ir_block *positive = lower_block_new(fn), *after = lower_block_new(fn);
+    ir_value c = lower_op2(fn, IR_GT, IR_BOOL, base, number(r, 0), r->e->span);
+    lower_branch(fn, c, positive, after, r->e->span);
+    lower_enter_block(fn, positive);
+    ir_value power = kernel_math(kf, IR_MATH_POW, base, exponent, r->e->span);
+    ir_value slope = op2(r, IR_MUL, power, kernel_math(kf, IR_MATH_LOG, base, 0, r->e->span));
+    kernel_adjoint(kf, b, op2(r, IR_MUL, r->seed, slope));
+    lower_jump(fn, after, r->e->span);
+    lower_enter_block(fn, after);
+}
+
+/* The smaller (or larger) of two takes the seed; equal ones take half each. */
+static void through_choice(const rule *r, const expr *a, const expr *b, ir_opcode chosen) {
+    ir_value va = value_of(r, a), vb = value_of(r, b);
+    ir_value half = op2(r, IR_MUL, number(r, 0.5), where(r, IR_EQ, va, vb));
+    if (is_active(r->kf, a))
+        kernel_adjoint(r->kf, a, op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, va, vb))));
+    if (is_active(r->kf, b))
+        kernel_adjoint(r->kf, b, op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, vb, va))));
+}
+
+/* The derivative of a function of one number, at x. 0: it is zero everywhere. */
+static ir_value slope(const rule *r, ir_math math, ir_value x) {
+    source_span span = r->e->span;
+    ir_value y;
+    switch (math) {
+    case IR_MATH_SQRT:
+        return op2(r, IR_DIV, number(r, 0.5), kernel_math(r->kf, IR_MATH_SQRT, x, 0, span));
+    case IR_MATH_EXP:
+        return kernel_math(r->kf, IR_MATH_EXP, x, 0, span);
+    case IR_MATH_LOG:
+        return op2(r, IR_DIV, number(r, 1), x);
+    case IR_MATH_SIN:
+        return kernel_math(r->kf, IR_MATH_COS, x, 0, span);
+    case IR_MATH_COS:
+        return negated(r, kernel_math(r->kf, IR_MATH_SIN, x, 0, span));
+    case IR_MATH_TANH:
+        y = kernel_math(r->kf, IR_MATH_TANH, x, 0, span);
+        return op2(r, IR_SUB, number(r, 1), op2(r, IR_MUL, y, y));
+    case IR_MATH_ABS:
+        return op2(r, IR_SUB, where(r, IR_GT, x, number(r, 0)), where(r, IR_LT, x, number(r, 0)));
+    default:
+        return 0;
+    }
+}
+
+static void through_math(const rule *r) {
+    expr *const *operands = r->e->call.operands;
+    ir_math math = kernel_math_of(r->e->call.math);
+    if (math == IR_MATH_POW) {
+        through_power(r, operands[0], operands[1]);
+    } else if (math == IR_MATH_MIN || math == IR_MATH_MAX) {
+        through_choice(r, operands[0], operands[1], math == IR_MATH_MIN ? IR_LT : IR_GT);
+    } else if (math != IR_MATH_FLOOR && math != IR_MATH_CEIL) {
+        ir_value x = value_of(r, operands[0]);
+        kernel_adjoint(r->kf, operands[0], op2(r, IR_MUL, r->seed, slope(r, math, x)));
+    }
+}
+
+/* ---- blocks and branches ------------------------------------------------------------------------------------------------------------ */
+
+static const binding *local_of(const stmt *s) {
+    return s->pattern->kind == PATTERN_NAME ? s->pattern->binding : NULL;
+}
+
+/* Statements from the last to the first; blocks are short, so the list is walked by recursion. */
+static void lets_in_reverse(kernel_fn *kf, const stmt *s) {
+    if (!s)
+        return;
+    lets_in_reverse(kf, s->next);
+    const binding *local = local_of(s);
+    if (local && kf->adjoints[local->id])
+        kernel_adjoint(kf, s->value, ir_read(kf->fn.b, kf->adjoints[local->id] - 1, s->span));
+}
+
+static void through_block(kernel_fn *kf, const block *b, ir_value seed) {
+    lower_fn *fn = &kf->fn;
+    for (const stmt *s = b->first; s; s = s->next) {
+        const binding *local = local_of(s);
+        if (!local)
+            continue;
+        ir_type type = lower_scalar_type(local->type);
+        bool active = is_active(kf, s->value);
+        fn->variables[local->id] = ir_variable_new(fn->b, type, local->name, local->span);
+        ir_write(fn->b, fn->variables[local->id], kernel_value(kf, s->value));
+        kf->adjoints[local->id] = active ? 1 + ir_variable_new(fn->b, type, NULL, local->span) : 0;
+        if (active)
+            ir_write(fn->b, kf->adjoints[local->id] - 1, kernel_float(kf, type, 0, local->span));
+    }
+    if (is_active(kf, b->result))
+        kernel_adjoint(kf, b->result, seed);
+    lets_in_reverse(kf, b->first);
+}
+
+static void through_if(const rule *r) {
+    lower_fn *fn = &r->kf->fn;
+    ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn), *after = lower_block_new(fn);
+    lower_branch(fn, value_of(r, r->e->branch.condition), yes, no, r->e->span);
+    lower_enter_block(fn, yes);
+    through_block(r->kf, r->e->branch.then, r->seed);
+    lower_jump(fn, after, r->e->span);
+    lower_enter_block(fn, no);
+    follow(r, r->e->branch.otherwise, r->seed);
+    lower_jump(fn, after, r->e->span);
+    lower_enter_block(fn, after);
+}
+
+static void through_let(const rule *r) {
+    ir_builder *b = r->kf->fn.b;
+    ir_variable adjoint = r->kf->adjoints[r->e->name.binding->id] - 1;
+    ir_write(b, adjoint, op2(r, IR_ADD, ir_read(b, adjoint, r->e->span), r->seed));
+}
+
+static void into_element(const rule *r, const kernel_read *read) {
+    lower_fn *fn = &r->kf->fn;
+    ir_value *indices = kernel_indices(r->kf, read), *args = lower_room(fn, read->count + 1);
+    uint32_t capture = kernel_capture_of(r->kf->lk, read, r->e->span);
+    if (!indices || !args || !lower_open(fn))
+        return;
+    ir_type element = lower_dtype_type(lower_element_dtype(read->tensor->type));
+    args[0] = lower_convert(fn, r->seed, element, r->e->span);
+    for (uint32_t i = 0; i < read->count; i++)
+        args[1 + i] = indices[i];
+    ir_instr *add = ir_emit(fn->b, IR_KERNEL_GRAD_ADD, args, read->count + 1, NULL, 0, r->e->span);
+    if (!add)
+        return;
+    add->imm.i = capture;
+    add->site = kernel_read_site(r->kf, read, r->e->span);
+}
+
+void kernel_adjoint(kernel_fn *kf, const expr *e, ir_value seed) {
+    rule r = {.kf = kf, .e = e, .seed = seed, .type = lower_scalar_type(e->type)};
+    kernel_read read;
+    if (!lower_open(&kf->fn) || !seed || !is_active(kf, e))
+        return;
+    if (kernel_is_read(kf->lk, e, &read)) {
+        into_element(&r, &read);
+        return;
+    }
+    switch (e->kind) {
+    case EXPR_NAME:
+        through_let(&r);
+        break;
+    case EXPR_UNARY:
+        follow(&r, e->unary.operand, negated(&r, seed));
+        break;
+    case EXPR_BINARY:
+        through_binary(&r);
+        break;
+    case EXPR_CAST:
+        follow(&r, e->cast.operand,
+               lower_convert(&kf->fn, seed, lower_scalar_type(e->cast.operand->type), e->span));
+        break;
+    case EXPR_CALL:
+        through_math(&r);
+        break;
+    case EXPR_BLOCK:
+        through_block(kf, e->block, seed);
+        break;
+    default:
+        through_if(&r);
+        break;
+    }
+}

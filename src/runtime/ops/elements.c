@@ -1,0 +1,364 @@
+/* elements.c: single elements, writing in place, and what a tensor says about itself.
+ *
+ * Writing takes the receiver and gives it back, or another header in its stead:
+ *
+ *     receiver ─► refused when it has history ─► header of its own ─► storage of its own ─► written
+ *
+ * so the value that others share stays as it was, and nothing that a later backward needs is ever overwritten.
+ */
+#include <inttypes.h>
+
+#include "runtime/ops/ops.h"
+#include "runtime/state.h"
+
+/* ---- reading ----------------------------------------------------------------------------------------------- */
+
+static masu_status error_index_count(const tl_tensor *t, int64_t count)
+{
+    return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "%" PRId64 " %s given for a tensor of %d dimension%s", count,
+                     count == 1 ? "index" : "indices", t->rank, t->rank == 1 ? "" : "s");
+}
+
+/* How many elements behind t->data. */
+static inline masu_status locate(const tl_tensor *t, int64_t count, const int64_t *index, int64_t *out)
+{
+    int64_t offset = 0;
+    if (MASU_UNLIKELY(count != t->rank))
+        return error_index_count(t, count);
+    for (int i = 0; i < t->rank; i++) {
+        if (MASU_UNLIKELY((uint64_t)index[i] >= (uint64_t)t->shape[i]))
+            return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for length %" PRId64,
+                             index[i], t->shape[i]);
+        offset += index[i] * t->stride[i];
+    }
+    *out = offset;
+    return MASU_OK;
+}
+
+static double read_f64(const tl_tensor *t, int64_t offset)
+{
+    switch ((tl_dtype)t->dtype) {
+    case TL_F32:
+        return (double)((const float *)t->data)[offset];
+    case TL_F64:
+        return ((const double *)t->data)[offset];
+    case TL_I64:
+        return (double)((const int64_t *)t->data)[offset];
+    default:
+        return ((const tl_byte *)t->data)[offset] != 0;
+    }
+}
+
+static int64_t read_i64(const tl_tensor *t, int64_t offset)
+{
+    return t->dtype == TL_I64 ? ((const int64_t *)t->data)[offset] : tl__i64_of(read_f64(t, offset));
+}
+
+double tl_tensor_get_f64(tl_tensor *t, int64_t index_count, int64_t const *index)
+{
+    int64_t offset = 0;
+    if (MASU_LIKELY(locate(t, index_count, index, &offset) == MASU_OK))
+        return read_f64(t, offset);
+    tl__raise();
+    return 0;
+}
+
+int64_t tl_tensor_get_i64(tl_tensor *t, int64_t index_count, int64_t const *index)
+{
+    int64_t offset = 0;
+    if (MASU_LIKELY(locate(t, index_count, index, &offset) == MASU_OK))
+        return read_i64(t, offset);
+    tl__raise();
+    return 0;
+}
+
+static bool is_item(const tl_tensor *t)
+{
+    if (MASU_LIKELY(t->elements == 1))
+        return true;
+    char shape[TL_SHAPE_TEXT];
+    tl__error(MASU_ERR_NOT_SCALAR, "a tensor of shape %s is not a single number",
+              tl__shape_text(t->rank, t->shape, shape));
+    return false;
+}
+
+double tl_tensor_item(tl_tensor *t)
+{
+    if (is_item(t))
+        return read_f64(t, 0);
+    tl__raise();
+    return 0;
+}
+
+int64_t tl_tensor_item_i64(tl_tensor *t)
+{
+    if (is_item(t))
+        return read_i64(t, 0);
+    tl__raise();
+    return 0;
+}
+
+bool tl_tensor_item_bool(tl_tensor *t)
+{
+    if (is_item(t))
+        return read_f64(t, 0) != 0;
+    tl__raise();
+    return false;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------- */
+
+static masu_status error_history(const char *what, const tl_tensor *t)
+{
+    if (t->node->flags & TL_NODE_LEAF)
+        return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
+                         "%s would change a tensor that tracks gradients; call detach(false) first", what);
+    return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
+                     "%s would change the result of %s, which backward may need; call detach(false) first", what,
+                     t->node->rule->name);
+}
+
+/* *t, owned, as memory that only it sees. On failure *t is still owned, its value unchanged. */
+static masu_status make_writable(const char *what, tl_tensor **t)
+{
+    if (MASU_UNLIKELY((*t)->node != NULL))
+        return error_history(what, *t);
+    masu_status status = tl__own_header(t);
+    return status == MASU_OK ? tl__tensor_make_writable(*t) : status;
+}
+
+/* The end of every entry point that replaces its receiver. */
+static tl_tensor *replaced(masu_status status, tl_tensor *t)
+{
+    if (MASU_LIKELY(status == MASU_OK))
+        return t;
+    tl__tensor_drop(t);
+    tl__raise();
+    return NULL;
+}
+
+static void write_f64(tl_tensor *t, int64_t offset, double value)
+{
+    switch ((tl_dtype)t->dtype) {
+    case TL_F32:
+        ((float *)t->data)[offset] = (float)value;
+        break;
+    case TL_F64:
+        ((double *)t->data)[offset] = value;
+        break;
+    case TL_I64:
+        ((int64_t *)t->data)[offset] = tl__i64_of(value);
+        break;
+    default:
+        ((tl_byte *)t->data)[offset] = value != 0;
+        break;
+    }
+}
+
+/* The place is looked for again once the memory is t's own: a copy has other strides. */
+static masu_status set_f64(tl_tensor **t, double value, int64_t count, const int64_t *index)
+{
+    int64_t offset = 0;
+    masu_status status = locate(*t, count, index, &offset);
+    if (status == MASU_OK)
+        status = make_writable("set", t);
+    if (status == MASU_OK)
+        status = locate(*t, count, index, &offset);
+    if (status == MASU_OK)
+        write_f64(*t, offset, value);
+    return status;
+}
+
+static masu_status set_i64(tl_tensor **t, int64_t value, int64_t count, const int64_t *index)
+{
+    int64_t offset = 0;
+    masu_status status = set_f64(t, (double)value, count, index);
+    if (status == MASU_OK && (*t)->dtype == TL_I64) {
+        status = locate(*t, count, index, &offset);
+        if (status == MASU_OK)
+            ((int64_t *)(*t)->data)[offset] = value;
+    }
+    return status;
+}
+
+tl_tensor *tl_tensor_set_f64(tl_tensor *t, double value, int64_t index_count, int64_t const *index)
+{
+    masu_status status = set_f64(&t, value, index_count, index);
+    return replaced(status, t);
+}
+
+tl_tensor *tl_tensor_set_i64(tl_tensor *t, int64_t value, int64_t index_count, int64_t const *index)
+{
+    masu_status status = set_i64(&t, value, index_count, index);
+    return replaced(status, t);
+}
+
+static masu_status fill(tl_tensor **t, double value)
+{
+    if ((*t)->node)
+        return error_history("fill_", *t);
+    if ((*t)->head.count == 1 && tl__is_private(*t)) {
+        tl__fill(*t, value);
+        return MASU_OK;
+    }
+    tl_tensor *fresh;
+    masu_status status = tl__full((tl_dtype)(*t)->dtype, (*t)->rank, (*t)->shape, value, &fresh);
+    if (status != MASU_OK)
+        return status;
+    tl__tensor_drop(*t);
+    *t = fresh;
+    return MASU_OK;
+}
+
+tl_tensor *tl_tensor_fill(tl_tensor *t, double value)
+{
+    masu_status status = fill(&t, value);
+    return replaced(status, t);
+}
+
+/* ---- add_assign and its like ------------------------------------------------------------------------------- */
+
+/* b must not have more dimensions, longer ones, or numbers of a richer kind than t can hold. */
+static masu_status check_assign(const char *what, const tl_tensor *t, const tl_tensor *b)
+{
+    int rank = t->rank;
+    int64_t shape[TL_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        shape[i] = t->shape[i];
+    if (t->node)
+        return error_history(what, t);
+    if (b->node)
+        return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
+                         "%s would lose the history of its operand; write x = x + y, or detach the operand first", what);
+    masu_status status = tl__broadcast(what, b, &rank, shape);
+    if (status != MASU_OK)
+        return status;
+    bool same = rank == t->rank;
+    for (int i = 0; i < rank && same; i++)
+        same = shape[i] == t->shape[i];
+    char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
+    if (!same)
+        return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: a tensor of shape %s cannot take up one of shape %s", what,
+                         tl__shape_text(t->rank, t->shape, own), tl__shape_text(b->rank, b->shape, other));
+    if (tl__promote((tl_dtype)t->dtype, (tl_dtype)b->dtype) != t->dtype && !tl__is_float(t))
+        return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s: elements of type %s cannot take up those of type %s", what,
+                         tl__dtype_name((tl_dtype)t->dtype), tl__dtype_name((tl_dtype)b->dtype));
+    return MASU_OK;
+}
+
+static masu_status check_kernel(const char *what, tl_kernel_index kernel, const tl_tensor *t, const tl_tensor *b)
+{
+    if (!tl__kernels[kernel][t->dtype])
+        return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for bool tensors", what);
+    return kernel == TL_K_div && t->dtype == TL_I64 ? tl__no_zero(what, b) : MASU_OK;
+}
+
+static masu_status assign(const char *what, tl_kernel_index kernel, tl_tensor **t, tl_tensor *b)
+{
+    tl_tensor *x;
+    masu_status status = check_assign(what, *t, b);
+    if (status != MASU_OK)
+        return status;
+    status = tl__as_dtype(b, (tl_dtype)(*t)->dtype, &x);
+    if (status == MASU_OK)
+        status = check_kernel(what, kernel, *t, x);
+    if (status == MASU_OK)
+        status = make_writable(what, t);
+    if (status == MASU_OK) {
+        const tl_tensor *operands[] = {*t, x};
+        tl__map_into(kernel, *t, 2, operands, NULL);
+    }
+    tl__tensor_drop(x);
+    return status;
+}
+
+#define ASSIGN(name)                                                                               \
+    tl_tensor *tl_tensor_##name##_assign(tl_tensor *t, tl_tensor *b)                               \
+    {                                                                                              \
+        masu_status status = assign(#name "_assign", TL_K_##name, &t, b);                          \
+        return replaced(status, t);                                                                \
+    }
+
+ASSIGN(add)
+ASSIGN(sub)
+ASSIGN(mul)
+ASSIGN(div)
+
+/* ---- copies that need not be made --------------------------------------------------------------------------- */
+
+/* A value: sharing cannot be seen, so the same header will do. With history, the copy is a result of its own. */
+static masu_status clone(tl_tensor *t, tl_tensor **out)
+{
+    if (!t->node) {
+        tl__tensor_retain(t);
+        *out = t;
+        return MASU_OK;
+    }
+    tl_tensor *view;
+    masu_status status = tl__tensor_view(t, &view);
+    return status == MASU_OK ? tl__record_identity(view, t, out) : status;
+}
+
+tl_tensor *tl_tensor_clone(tl_tensor *t)
+{
+    TL_RETURN_TENSOR(clone(t, &out));
+}
+
+tl_tensor *tl_tensor_shallow_clone(tl_tensor *t)
+{
+    tl__tensor_retain(t);
+    return t;
+}
+
+static masu_status contiguous(tl_tensor *t, tl_tensor **out)
+{
+    tl_tensor *dense;
+    masu_status status = tl__tensor_contiguous(t, &dense);
+    if (status != MASU_OK)
+        return status;
+    if (dense != t)
+        return tl__record_identity(dense, t, out);
+    *out = dense;
+    return MASU_OK;
+}
+
+tl_tensor *tl_tensor_contiguous(tl_tensor *t)
+{
+    TL_RETURN_TENSOR(contiguous(t, &out));
+}
+
+/* ---- the shape --------------------------------------------------------------------------------------------- */
+
+/* Of the first dimension, as in PyTorch; 1 for rank 0. */
+int64_t tl_tensor_len(tl_tensor *t)
+{
+    return t->rank == 0 ? 1 : t->shape[0];
+}
+
+int64_t tl_tensor_rank(tl_tensor *t)
+{
+    return t->rank;
+}
+
+int64_t tl_tensor_dim(tl_tensor *t, int64_t dim)
+{
+    int index;
+    if (MASU_LIKELY(tl__dimension("dim", t, dim, &index) == MASU_OK))
+        return t->shape[index];
+    tl__raise();
+    return 0;
+}
+
+static masu_status shape(const tl_tensor *t, tl_tensor **out)
+{
+    int64_t rank = t->rank;
+    masu_status status = tl__tensor_new(TL_I64, 1, &rank, out);
+    for (int i = 0; i < rank && status == MASU_OK; i++)
+        ((int64_t *)(*out)->data)[i] = t->shape[i];
+    return status;
+}
+
+tl_tensor *tl_tensor_shape(tl_tensor *t)
+{
+    TL_RETURN_TENSOR(shape(t, &out));
+}
