@@ -133,7 +133,7 @@ static void pool_stats(const masu_bucket *pool, masu_bucket_stats *out)
         .cached_bytes = masu__bucket_cached(pool),
         .peak_cached_bytes = pool->peak_cached_bytes,
         .slab_bytes = pool->slab_bytes,
-        .slabs = pool->slabs.count,
+        .slabs = pool->slab_count,
         .bypass_live_blocks = pool->bypasses - pool->bypass_frees,
         .bypass_live_bytes = pool->bypass_live_bytes,
         .bypass_misses = pool->bypass_misses,
@@ -206,11 +206,14 @@ static bool slab_valid(const masu__slab *slab, tally *t)
 
 static bool slabs_valid(const masu_bucket *pool, tally *t)
 {
-    size_t cursor = 0;
-    for (const masu__slab *slab; (slab = masu__address_map_next(&pool->slabs, &cursor)) != NULL;)
+    size_t cursor = 0, count = 0;
+    const masu__slab *slab = NULL;
+    while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
+        count++;
         if (!slab_valid(slab, t))
             return false;
-    return masu__address_map_valid(&pool->slabs);
+    }
+    return count == pool->slab_count && masu__address_map_valid(&pool->slabs);
 }
 
 /* A free block lies on a border of its own class's slab, and nobody has it. */

@@ -6,6 +6,9 @@
  *             │live│list│live│back│list│ fresh     │
  *             └────┴────┴────┴────┴────┴─ ─ ─ ─ ─ ─┘
  *
+ * Where the first blocks of a slab have been given back, a smaller slab may come to begin: then two slabs have one base, and
+ * every block belongs to the one that has not given it back.
+ *
  *     list    free, linked through its own first word: class.list, last in first out
  *     fresh   never used, not one byte touched: [class.fresh, class.fresh_end), or a slab in class.pending
  *     back    given back to the best-fit pool; its bit in slab.returned is set
@@ -38,6 +41,7 @@ enum { MASU__SLAB_SHIFT = 17, MASU__SLAB_BYTES = 1 << MASU__SLAB_SHIFT };
 
 typedef struct masu__slab {
     uintptr_t base;
+    struct masu__slab *next_here; /* another slab with this base */
     struct masu__slab *next_pending;
     uint32_t class_index;
     uint32_t block_count;
@@ -75,7 +79,8 @@ struct masu_bucket {
     size_t max_cached_bytes;
     uint64_t slab_bytes;
     uint64_t peak_cached_bytes;
-    masu__address_map slabs; /* base -> slab, owned */
+    masu__address_map slabs; /* base -> slabs, owned */
+    uint64_t slab_count;
     uint64_t slab_meta_bytes;
 
     uint64_t bypasses;
@@ -206,6 +211,9 @@ static inline bool masu__slab_returned(const masu__slab *slab, size_t block)
 {
     return (slab->returned[block / 64] >> (block % 64)) & 1;
 }
+
+/* For loops over all slabs: *cursor starts at 0 and previous is NULL at first; NULL at the end. */
+masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor, const masu__slab *previous);
 
 /* A new slab of so many blocks, in class.pending. The caller moves the mark once it has taken what it needs. */
 masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_t blocks);

@@ -43,13 +43,45 @@ static masu__slab *slab_new_meta(masu_bucket *pool, unsigned class_index, size_t
     return slab;
 }
 
+static bool slab_holds(const masu__slab *slab, uintptr_t address)
+{
+    size_t block = (address - slab->base) / masu__slab_block_bytes(slab);
+    return block < slab->block_count && !masu__slab_returned(slab, block);
+}
+
 masu__slab *masu__bucket_slab_of(const masu_bucket *pool, uintptr_t address)
 {
     masu__slab *slab = masu__address_map_get(&pool->slabs, masu__align_down(address, MASU__SLAB_BYTES));
-    if (!slab)
-        return NULL;
-    size_t block = (address - slab->base) / masu__slab_block_bytes(slab);
-    return block < slab->block_count && !masu__slab_returned(slab, block) ? slab : NULL;
+    while (slab && !slab_holds(slab, address))
+        slab = slab->next_here;
+    return slab;
+}
+
+masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor, const masu__slab *previous)
+{
+    if (previous && previous->next_here)
+        return previous->next_here;
+    return masu__address_map_next(&pool->slabs, cursor);
+}
+
+/* Room in the map has been reserved. */
+static void slab_enter(masu_bucket *pool, masu__slab *slab)
+{
+    slab->next_here = masu__address_map_take(&pool->slabs, slab->base);
+    masu__address_map_put(&pool->slabs, slab->base, slab);
+    pool->slab_count++;
+}
+
+static void slab_leave(masu_bucket *pool, masu__slab *slab)
+{
+    masu__slab *first = masu__address_map_take(&pool->slabs, slab->base);
+    masu__slab **link = &first;
+    while (*link != slab)
+        link = &(*link)->next_here;
+    *link = slab->next_here;
+    if (first)
+        masu__address_map_put(&pool->slabs, slab->base, first);
+    pool->slab_count--;
 }
 
 masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_t blocks)
@@ -73,7 +105,7 @@ masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_
         return status;
     }
     slab->base = (uintptr_t)base;
-    masu__address_map_put(&pool->slabs, slab->base, slab);
+    slab_enter(pool, slab);
     masu__bucket_class *class = &pool->classes[class_index];
     slab->next_pending = class->pending;
     class->pending = slab;
@@ -131,7 +163,7 @@ static masu_status slab_give_back(masu_bucket *pool, masu__slab *slab, size_t fi
     if (masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_EXTENT_DROP, address, bytes, bytes, 0);
     if (slab->held == 0) {
-        masu__address_map_take(&pool->slabs, slab->base);
+        slab_leave(pool, slab);
         slab_free_meta(pool, slab);
     }
     return MASU_OK;
@@ -221,7 +253,11 @@ static void slab_drop(masu_bucket *pool, masu__slab *slab)
 void masu__bucket_drop_slabs(masu_bucket *pool)
 {
     size_t cursor = 0;
-    for (masu__slab *slab; (slab = masu__address_map_next(&pool->slabs, &cursor)) != NULL;)
+    masu__slab *slab = masu__bucket_next_slab(pool, &cursor, NULL);
+    while (slab) {
+        masu__slab *next = masu__bucket_next_slab(pool, &cursor, slab);
         slab_drop(pool, slab);
+        slab = next;
+    }
     masu__address_map_destroy(&pool->slabs);
 }

@@ -181,3 +181,12 @@ tl_tensor *tl_tensor_enable_grad(tl_tensor *t)
         return t;
     return replace_or_raise(t, true);
 }
+
+void tl_tensor_require_untracked(tl_tensor *t)
+{
+    if (MASU_LIKELY(!t->node))
+        return;
+    tl__error(MASU_ERR_NO_GRAPH, "this comprehension keeps no history, because its body does more than arithmetic, "
+                                 "but a tensor that it reads tracks gradients; detach() the tensor first");
+    tl__raise();
+}

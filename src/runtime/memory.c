@@ -130,16 +130,13 @@ static __attribute__((cold)) masu_status refuse_frame(const tl_runtime *rt, int6
                      rt->frame_depth);
 }
 
-tl_frame *tl_mem_function_enter(int64_t slots) {
-    tl_runtime *rt = tl__runtime();
+/* NULL: there is no room for a frame of so many slots. */
+static inline tl_frame *push_frame(tl_runtime *rt, int64_t slots) {
     bool countable = slots >= 0 && slots <= UINT32_MAX;
     size_t bytes = countable ? frame_bytes((uint64_t)slots) : SIZE_MAX;
     if (MASU_UNLIKELY(bytes > (size_t)(rt->arena_end - rt->arena_top) ||
-                      (uintptr_t)__builtin_frame_address(0) < rt->stack_limit)) {
-        refuse_frame(rt, slots);
-        tl__raise();
+                      (uintptr_t)__builtin_frame_address(0) < rt->stack_limit))
         return NULL;
-    }
     tl_frame *frame = (tl_frame *)(void *)rt->arena_top;
     rt->arena_top += bytes;
     frame->parent = rt->frame;
@@ -152,6 +149,28 @@ tl_frame *tl_mem_function_enter(int64_t slots) {
     rt->frame = frame;
     if (++rt->frame_depth > rt->frame_depth_peak)
         rt->frame_depth_peak = rt->frame_depth;
+    return frame;
+}
+
+tl_frame *tl_mem_function_enter(int64_t slots) {
+    tl_runtime *rt = tl__runtime();
+    tl_frame *frame = push_frame(rt, slots);
+    if (MASU_UNLIKELY(!frame)) {
+        refuse_frame(rt, slots);
+        tl__raise();
+    }
+    return frame;
+}
+
+tl_frame *tl_mem_function_enter_with(int64_t slots, int64_t owned_count, void *const *owned) {
+    tl_runtime *rt = tl__runtime();
+    tl_frame *frame = push_frame(rt, slots);
+    if (MASU_UNLIKELY(!frame)) {
+        for (int64_t i = 0; i < owned_count; i++)
+            tl__object_drop(owned[i]);
+        refuse_frame(rt, slots);
+        tl__raise();
+    }
     return frame;
 }
 

@@ -13,16 +13,14 @@ static ir_value add_number(kernel_fn *kf, ir_value v, int64_t n, source_span spa
 
 static bool is_literal(const expr *e) { return e->kind == EXPR_INT; }
 
-static ir_value bound_value(kernel_fn *kf, const kernel_step *s, const expr *bound) {
-    if (is_literal(bound) || !s->fixed)
-        return kernel_value(kf, bound);
-    return kernel_cell_of_expr(kf, bound);
+static ir_value bound_value(kernel_fn *kf, const expr *bound) {
+    return is_literal(bound) ? kernel_value(kf, bound) : kernel_cell_of_expr(kf, bound);
 }
 
-static ir_value low_of(kernel_fn *kf, const kernel_step *s) { return bound_value(kf, s, s->clause->low); }
+static ir_value low_of(kernel_fn *kf, const kernel_step *s) { return bound_value(kf, s->clause->low); }
 
 static ir_value high_of(kernel_fn *kf, const kernel_step *s) {
-    return add_number(kf, bound_value(kf, s, s->clause->high), s->clause->inclusive, s->clause->span);
+    return add_number(kf, bound_value(kf, s->clause->high), s->clause->inclusive, s->clause->span);
 }
 
 static ir_value index_value(kernel_fn *kf, const binding *index) {
@@ -50,6 +48,11 @@ static void demand_small(proof *p, ir_value v, source_span span) {
     lower_fn *fn = &p->kf->fn;
     ir_value moved = lower_convert(fn, add_number(p->kf, v, BOUND_MAX, span), IR_U64, span);
     demand(p, lower_op2(fn, IR_LT, IR_BOOL, moved, lower_int(fn, IR_U64, 2 * BOUND_MAX, span), span), span);
+}
+
+static void demand_small_bound(proof *p, ir_value v, const expr *bound) {
+    if (!is_literal(bound) || bound->integer.value >= (uint64_t)BOUND_MAX)
+        demand_small(p, v, bound->span);
 }
 
 static void demand_small_terms(proof *p, const linear *form, source_span span) {
@@ -124,13 +127,16 @@ static ir_value prove(kernel_fn *kf) {
     bool cuts = false;
     for (uint32_t k = 0; k < lk->step_count; k++)
         cuts |= lk->steps[k].kind == STEP_SOLVE && lk->steps[k].cuts;
-    for (uint32_t k = 0; (p.all || cuts) && k < lk->step_count; k++) {
+    if (!p.all && !cuts)
+        return 0;
+    if (!p.all) /* cut ranges only, all of them literal */
+        p.all = lower_int(&kf->fn, IR_BOOL, 1, lk->e->span);
+    for (uint32_t k = 0; k < lk->step_count; k++) {
         const kernel_step *s = &lk->steps[k];
-        if (s->kind == STEP_TEST || !s->fixed)
+        if (s->kind == STEP_TEST)
             continue;
-        if (!is_literal(s->clause->low))
-            demand_small(&p, low_of(kf, s), s->clause->span);
-        demand_small(&p, high_of(kf, s), s->clause->span);
+        demand_small_bound(&p, low_of(kf, s), s->clause->low);
+        demand_small_bound(&p, high_of(kf, s), s->clause->high);
     }
     return p.all;
 }
@@ -419,7 +425,7 @@ static ir_value extent_of(lower_fn *fn, const comprehension_clause *clause, ir_v
     return lower_op2(fn, IR_AND, IR_I64, length, lower_op1(fn, IR_NOT, IR_I64, sign, span), span);
 }
 
-ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, ir_value *lows, ir_value *highs) {
+ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows, const ir_value *highs) {
     ir_value *shape = lower_room(fn, c->output_count);
     for (uint32_t i = 0; shape && i < c->output_count; i++) {
         uint32_t k = 0;
@@ -482,12 +488,12 @@ static void explain_missing_backward(lower_kernel *lk) {
     lk->k->reason_span = lk->c->body->span;
 }
 
-/* Fixed bounds become cells in the order of the clauses, before anything else is evaluated. */
+/* Bounds become cells in the order of the clauses, before anything else is evaluated. */
 static void fix_bounds(lower_kernel *lk, ir_value *lows, ir_value *highs) {
     lower_fn *fn = lk->outer;
     for (uint32_t i = 0; i < lk->c->clause_count; i++) {
         const comprehension_clause *clause = &lk->c->clauses[i];
-        if (!clause->index || kernel_mentions_inside(lk, clause->low) || kernel_mentions_inside(lk, clause->high))
+        if (!clause->index)
             continue;
         lows[i] = kernel_outer_bound(lk, clause->low);
         highs[i] = kernel_outer_bound(lk, clause->high);

@@ -55,9 +55,8 @@ typedef enum kernel_step_kind { STEP_LOOP, STEP_SOLVE, STEP_TEST } kernel_step_k
 typedef struct kernel_step {
     kernel_step_kind kind;
     const comprehension_clause *clause; /* of the index */
-    bool is_output;
-    bool fixed;           /* the bounds do not depend on other indices */
-    bool is_safe;         /* STEP_TEST: can neither fault nor depend on elements */
+    bool is_output;        /* of the index */
+    bool is_safe;          /* STEP_TEST: can neither fault nor depend on elements */
     const expr *condition; /* STEP_TEST */
     linear solved;         /* STEP_SOLVE */
     uint32_t cuts;         /* STEP_SOLVE: 1 + the loop whose range the fast nest cuts instead of testing; 0: none */
@@ -118,7 +117,7 @@ linear linear_without(const linear *form, const binding *index, int64_t factor);
 ir_value linear_value(kernel_fn *kf, const linear *form, source_span span);
 /* The step that binds the index. */
 uint32_t kernel_step_of(const lower_kernel *lk, const binding *index);
-/* Whether all indices of the read are affine in indices with fixed bounds; then forms[] are they. */
+/* Whether all indices of the read are affine; then forms[] are they. */
 bool kernel_read_is_affine(const lower_kernel *lk, const kernel_read *r, linear forms[TL_MAX_RANK]);
 
 /* ---- values (lower_kernel_value.c) ----------------------------------------------------------------------------------------- */
@@ -130,6 +129,8 @@ ir_value *kernel_indices(kernel_fn *kf, const kernel_read *r);
 /* A site when the read must be checked, else 0. */
 uint32_t kernel_read_site(kernel_fn *kf, const kernel_read *r, source_span span);
 ir_value kernel_cell_of_expr(kernel_fn *kf, const expr *e);
+/* The value of a bound in the outer function; the kernel finds it as a cell. */
+ir_value kernel_outer_bound(lower_kernel *lk, const expr *bound);
 ir_value kernel_float(kernel_fn *kf, ir_type type, double v, source_span span);
 ir_value kernel_math(kernel_fn *kf, ir_math math, ir_value a, ir_value b, source_span span);
 ir_math kernel_math_of(scalar_math math);
@@ -138,6 +139,8 @@ ir_math kernel_math_of(scalar_math math);
 
 /* Adds the derivative of e times seed into the gradients of the captured elements that e reads. */
 void kernel_adjoint(kernel_fn *kf, const expr *e, ir_value seed);
+/* The extents of the outputs: max(0, high - low); lows and highs by clause. In the outer function. */
+ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows, const ir_value *highs);
 /* The comprehension as a kernel; false when it cannot be one, and then nothing was written. */
 bool lower_as_kernel(lower_fn *fn, const expr *e, ir_value *out);
 

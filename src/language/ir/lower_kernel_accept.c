@@ -180,19 +180,14 @@ static bool accepts(lower_kernel *lk, const expr *e) {
     }
 }
 
-/* Bounds that do not depend on indices are evaluated outside and may be anything. */
-static bool accepts_bound(lower_kernel *lk, const expr *bound) {
-    return !kernel_mentions_inside(lk, bound) || accepts(lk, bound);
-}
-
+/* Bounds are evaluated outside, once, and may be anything. */
 bool kernel_accepts(lower_kernel *lk) {
     for (uint32_t i = 0; i < lk->c->clause_count; i++)
         if (lk->c->clauses[i].index)
             lk->inside[lk->c->clauses[i].index->id] = true;
     for (uint32_t i = 0; i < lk->c->clause_count; i++) {
         const comprehension_clause *clause = &lk->c->clauses[i];
-        if (clause->index ? !accepts_bound(lk, clause->low) || !accepts_bound(lk, clause->high)
-                          : !accepts(lk, clause->condition))
+        if (!clause->index && !accepts(lk, clause->condition))
             return false;
     }
     return accepts(lk, lk->c->body);

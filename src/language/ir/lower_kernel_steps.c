@@ -40,15 +40,11 @@ static bool may_fault_between(const lower_kernel *lk, uint32_t from, uint32_t to
 static uint32_t loop_to_cut(const lower_kernel *lk, uint32_t solved_step) {
     const kernel_step *s = &lk->steps[solved_step];
     int64_t at = last_step(lk, &s->solved);
-    if (at < 0 || !s->fixed)
+    if (at < 0)
         return 0;
     const kernel_step *loop = &lk->steps[at];
     int64_t factor = linear_find(&s->solved, loop->clause->index)->factor;
     bool plain = loop->kind == STEP_LOOP && (factor == 1 || factor == -1);
-    for (uint32_t i = 0; plain && i < s->solved.count; i++) {
-        const binding *index = s->solved.terms[i].index;
-        plain = !index || lk->steps[kernel_step_of(lk, index)].fixed;
-    }
     return plain && !may_fault_between(lk, (uint32_t)at, solved_step) ? (uint32_t)at + 1 : 0;
 }
 
@@ -150,9 +146,8 @@ bool kernel_plan_steps(lower_kernel *lk) {
             add_condition(lk, clause->condition);
             continue;
         }
-        bool fixed = !kernel_mentions_inside(lk, clause->low) && !kernel_mentions_inside(lk, clause->high);
-        lk->steps[lk->step_count++] = (kernel_step){
-            .kind = STEP_LOOP, .clause = clause, .fixed = fixed, .is_output = is_output(c, clause->index)};
+        lk->steps[lk->step_count++] =
+            (kernel_step){.kind = STEP_LOOP, .clause = clause, .is_output = is_output(c, clause->index)};
     }
     return true;
 }

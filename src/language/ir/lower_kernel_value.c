@@ -38,8 +38,7 @@ uint32_t kernel_capture_of(lower_kernel *lk, const kernel_read *r, source_span s
     return lk->capture_count++;
 }
 
-static ir_value cell(kernel_fn *kf, kernel_cell wanted, source_span span) {
-    lower_kernel *lk = kf->lk;
+static uint32_t find_cell(lower_kernel *lk, kernel_cell wanted, source_span span) {
     lower_fn *outer = lk->outer;
     uint32_t i = 0;
     while (i < lk->cell_count && !(wanted.is_leaf ? lk->cells[i].is_leaf && lk->cells[i].variable == wanted.variable
@@ -48,16 +47,31 @@ static ir_value cell(kernel_fn *kf, kernel_cell wanted, source_span span) {
     if (i == lk->cell_count) {
         kernel_cell *room = grow(outer->l, lk->cells, lk->cell_count, &lk->cell_capacity, sizeof *room);
         if (!room)
-            return 0;
+            return UINT32_MAX;
         lk->cells = room;
         wanted.outer = wanted.is_leaf ? ir_read(outer->b, wanted.variable, span) : lower_scalar(outer, wanted.e);
         wanted.type = wanted.outer ? ir_type_of(outer->f, wanted.outer) : IR_I64;
         lk->cells[lk->cell_count++] = wanted;
     }
+    return i;
+}
+
+static ir_value cell(kernel_fn *kf, kernel_cell wanted, source_span span) {
+    lower_kernel *lk = kf->lk;
+    uint32_t i = find_cell(lk, wanted, span);
+    if (i == UINT32_MAX)
+        return 0;
     ir_value v = lower_op(&kf->fn, IR_KERNEL_CELL, lk->cells[i].type, NULL, 0, span);
     if (v)
         kf->fn.f->values[v].def->imm.i = (int64_t)(lk->c->output_count + i);
     return v;
+}
+
+ir_value kernel_outer_bound(lower_kernel *lk, const expr *bound) {
+    if (bound->kind == EXPR_INT)
+        return lower_scalar(lk->outer, bound);
+    uint32_t i = find_cell(lk, (kernel_cell){.e = bound}, bound->span);
+    return i == UINT32_MAX ? 0 : lk->cells[i].outer;
 }
 
 ir_value kernel_cell_of_expr(kernel_fn *kf, const expr *e) { return cell(kf, (kernel_cell){.e = e}, e->span); }

@@ -121,11 +121,6 @@ bool kernel_read_is_affine(const lower_kernel *lk, const kernel_read *r, linear 
         forms[d] = (linear){0};
         if (!linear_of(lk, r->indices[d], 1, &forms[d]))
             return false;
-        for (uint32_t i = 0; i < forms[d].count; i++) {
-            const binding *index = forms[d].terms[i].index;
-            if (index && !lk->steps[kernel_step_of(lk, index)].fixed)
-                return false;
-        }
     }
     return true;
 }

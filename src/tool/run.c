@@ -1,0 +1,218 @@
+/* run.c: `masu run`: compiles a program in memory, runs it, reports what its memory did.
+ *
+ *     arguments ─► runtime ─► compile ─► run ─► (error) ─► report
+ *
+ * The report is written also when the program failed: what was alive has been released by then, and the report is
+ * where one sees that it was.
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "runtime/runtime.h"
+#include "tool/tool.h"
+
+typedef enum report_form { REPORT_NONE, REPORT_TEXT, REPORT_JSON } report_form;
+
+typedef struct run_options {
+    tool_compile_flags compile;
+    const char *path;
+    report_form report;
+    const char *report_path; /* NULL: standard output for text, standard error for JSON */
+    uint64_t seed;
+    int argument_count; /* the program's own */
+    char **arguments;
+} run_options;
+
+enum { DEFAULT_SEED = 8 };
+
+static const char usage[] =
+    "Usage: masu run [OPTIONS] FILE [ARGUMENTS]\n"
+    "\n"
+    "Compiles FILE (- is standard input) in memory and runs it. ARGUMENTS are the program's own: args_get(0), …\n"
+    "Options may stand before or right after FILE; -- ends them.\n"
+    "\n"
+    "  --report            end with a report of what the program's memory did\n"
+    "  --report=json       the same as one JSON object, on standard error unless --report-file says otherwise\n"
+    "  --report-file FILE  where the report goes\n"
+    "  --seed N            start of the random numbers (default 8); equal seeds, equal runs\n"
+    "  --no-PASS           leave an optional pass out (masu help --passes lists them)\n"
+    "  --dump=WHAT         print ir, llvm, or after:PASS before running\n"
+    "  --verify            check the compiler's work after every pass\n"
+    "  --help              this text\n"
+    "\n"
+    "Exit status: 0 fine, 1 the program is wrong or failed, 2 used wrongly.\n";
+
+static const char *const known[] = {"--report", "--report=json", "--report-file", "--seed", "--dump=",
+                                    "--verify", "--help",        NULL};
+
+/* ---- the command line ---------------------------------------------------------------------------------------- */
+
+static bool parse_number(const char *text, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    *out = value;
+    return text[0] >= '0' && text[0] <= '9' && *end == 0 && errno == 0;
+}
+
+static int parse_report(const char *argument, run_options *options)
+{
+    const char *form = argument + strlen("--report");
+    if (*form == 0 || strcmp(form, "=text") == 0)
+        options->report = REPORT_TEXT;
+    else if (strcmp(form, "=json") == 0)
+        options->report = REPORT_JSON;
+    else
+        return tool_misuse("run", "%s: expected --report, --report=text or --report=json", argument);
+    return TOOL_OK;
+}
+
+static int parse_option(int argc, char **argv, int *index, run_options *options)
+{
+    const char *argument = argv[*index], *value;
+    bool missing = false;
+    switch (tool_compile_option("run", argument, &options->compile)) {
+    case TOOL_OPTION_TAKEN:
+        return TOOL_OK;
+    case TOOL_OPTION_WRONG:
+        return TOOL_MISUSED;
+    case TOOL_OPTION_UNKNOWN:
+        break;
+    }
+    if (strcmp(argument, "--report") == 0 || strncmp(argument, "--report=", 9) == 0)
+        return parse_report(argument, options);
+    if ((value = tool_option_value("--report-file", argc, argv, index, &missing))) {
+        options->report_path = value;
+        return TOOL_OK;
+    }
+    if ((value = tool_option_value("--seed", argc, argv, index, &missing))) {
+        if (!parse_number(value, &options->seed))
+            return tool_misuse("run", "--seed: `%s` is not a number from 0 to 2^64 - 1", value);
+        return TOOL_OK;
+    }
+    if (missing)
+        return tool_misuse("run", "%s needs a value", argument);
+    return tool_unknown_option("run", argument, known);
+}
+
+static int parse(int argc, char **argv, run_options *options)
+{
+    int i = 1;
+    for (; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0) {
+            i++;
+            if (!options->path && i < argc)
+                options->path = argv[i++];
+            break;
+        }
+        bool is_option = argv[i][0] == '-' && argv[i][1] != 0;
+        if (!is_option && options->path)
+            break;
+        if (!is_option) {
+            options->path = argv[i];
+            continue;
+        }
+        int status = parse_option(argc, argv, &i, options);
+        if (status != TOOL_OK)
+            return status;
+    }
+    options->arguments = argv + i;
+    options->argument_count = argc - i;
+    if (!options->path)
+        return tool_misuse("run", "which file?");
+    if (options->report_path && options->report == REPORT_NONE)
+        options->report = REPORT_TEXT;
+    return TOOL_OK;
+}
+
+/* ---- running --------------------------------------------------------------------------------------------------- */
+
+/* The hostile sweep: the nth request for memory after compilation fails. */
+static void arm_failure(void)
+{
+    const char *text = getenv("MASU_FAIL_AT");
+    uint64_t n;
+    if (text && parse_number(text, &n))
+        masu__fault_arm(n);
+}
+
+static int execute(tl_runtime *rt, masu_program *program)
+{
+    tl_error error = {0};
+    arm_failure();
+    masu_status status = tl_runtime_run(rt, masu_program_entry(program), &error);
+    masu__fault_arm(0);
+    if (status == MASU_OK)
+        return TOOL_OK;
+    fflush(stdout);
+    fputs(masu_program_format_error(program, error.text, error.sites, error.site_count, error.frames_omitted,
+                                    error.related_site, error.related_text),
+          stderr);
+    return TOOL_FAILED;
+}
+
+static int write_report(tl_runtime *rt, const run_options *options)
+{
+    tl_report report;
+    tl_runtime_get_report(rt, &report);
+    FILE *out = options->report == REPORT_JSON ? stderr : stdout;
+    if (options->report_path && !(out = fopen(options->report_path, "w"))) {
+        fprintf(stderr, "masu: cannot write the report to %s: %s\n", options->report_path, strerror(errno));
+        return TOOL_FAILED;
+    }
+    if (options->report == REPORT_JSON)
+        tl_report_print_json(&report, out);
+    else
+        tl_report_print(&report, out);
+    bool written = !ferror(out);
+    if (options->report_path)
+        written = fclose(out) == 0 && written;
+    if (written)
+        return TOOL_OK;
+    fprintf(stderr, "masu: the report could not be written\n");
+    return TOOL_FAILED;
+}
+
+static int compile_and_execute(tl_runtime *rt, const run_options *options)
+{
+    masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
+    masu_program *program;
+    int status = tool_compile(options->path, &compile, &program);
+    malloc_trim(0); /* what compiling took goes back before the program's own memory comes */
+    tl_runtime_sample_memory(rt);
+    if (status == TOOL_OK)
+        status = execute(rt, program);
+    if (options->report != REPORT_NONE) {
+        int written = write_report(rt, options);
+        status = status == TOOL_OK ? written : status;
+    }
+    /* Tensors die before the code that their history refers to. */
+    tl_runtime_destroy(rt);
+    masu_program_destroy(program);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    run_options options = {.seed = DEFAULT_SEED};
+    int status = parse(argc, argv, &options);
+    if (status != TOOL_OK)
+        return status;
+    tl_runtime_config config = {.seed = options.seed,
+                                .argument_count = options.argument_count,
+                                .arguments = (const char *const *)options.arguments};
+    tl_runtime *rt;
+    masu_status created = tl_runtime_create(&config, &rt);
+    if (created != MASU_OK) {
+        fprintf(stderr, "masu: cannot start the runtime: %s\n", masu_status_text(created));
+        return TOOL_FAILED;
+    }
+    return compile_and_execute(rt, &options);
+}
+
+const tool_command tool_run = {"run", "compile a program in memory and run it", usage, run};

@@ -1,0 +1,81 @@
+/* tool.h: what the subcommands of `masu` share.
+ *
+ *     main.c ─► one file a subcommand ─► language (compile) ─► runtime (run)
+ *                    └─ options.c, input.c, text.c
+ *
+ * Exit status of every subcommand: TOOL_OK, TOOL_FAILED (the program or the input is wrong), TOOL_MISUSED
+ * (the command line is wrong). Errors go to standard error; standard output carries results only.
+ */
+#ifndef MASU_TOOL_H
+#define MASU_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "language/language.h"
+
+enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_MISUSED = 2 };
+
+typedef struct tool_command {
+    const char *name;
+    const char *summary; /* one line */
+    const char *usage;   /* what `--help` prints */
+    int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
+} tool_command;
+
+extern const tool_command tool_run, tool_check, tool_explain, tool_version, tool_help;
+
+/* All of them, in the order of the overview; NULL ends the list. */
+extern const tool_command *const tool_commands[];
+const tool_command *tool_find_command(const char *name);
+
+/* ---- options that compile (options.c) --------------------------------------------------------------------- */
+
+enum { TOOL_MOST_NAMES = 32 };
+
+typedef struct tool_compile_flags {
+    const char *disabled[TOOL_MOST_NAMES];
+    size_t disabled_count;
+    const char *dumps[TOOL_MOST_NAMES];
+    size_t dump_count;
+    bool verify;
+} tool_compile_flags;
+
+typedef enum tool_option { TOOL_OPTION_TAKEN, TOOL_OPTION_UNKNOWN, TOOL_OPTION_WRONG } tool_option;
+
+/* --no-PASS, --dump=WHAT, --verify. WRONG: the complaint has been printed. */
+tool_option tool_compile_option(const char *command, const char *argument, tool_compile_flags *flags);
+masu_compile_options tool_compile_options(const tool_compile_flags *flags, masu_stage until);
+
+/* When argument is `name` followed by = or by the next argument: its value, *index moved past it; NULL otherwise.
+ * *missing is set when the value is not there. */
+const char *tool_option_value(const char *name, int argc, char **argv, int *index, bool *missing);
+
+/* Prints "masu COMMAND: what" and where help is; returns TOOL_MISUSED. */
+int tool_misuse(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same for an option that nobody knows, with the nearest of known[] (NULL ends it) suggested. */
+int tool_unknown_option(const char *command, const char *argument, const char *const *known);
+/* The nearest name within a third of its length, NULL when none is near. */
+const char *tool_nearest(const char *name, const char *const *known);
+
+/* ---- input (input.c) ---------------------------------------------------------------------------------------- */
+
+typedef struct tool_text {
+    char *data; /* owned; length bytes and a zero */
+    size_t length;
+    size_t capacity;
+} tool_text;
+
+/* Reads a whole file, "-" is standard input. On failure prints why and returns false. */
+bool tool_read(const char *path, tool_text *out);
+void tool_text_free(tool_text *text);
+
+/* Reads and compiles; prints dumps to standard output and diagnostics to standard error. *out is set unless the file
+ * could not be read or memory ran out; the caller destroys it. Returns TOOL_OK or TOOL_FAILED. */
+int tool_compile(const char *path, const masu_compile_options *options, masu_program **out);
+
+/* Flushes standard output; says so and returns TOOL_FAILED when it could not be written, status otherwise. */
+int tool_finish(int status);
+
+#endif
