@@ -91,8 +91,8 @@ if [ -n "$golden_flags" ]; then
     repeatable_goldens | add golden "$golden_flags"
 elif wanted golden; then
     goldens | add golden ''
-    passes=$("$MASU" help --passes) || {
-        echo "tests: $MASU help --passes does not list the optional passes" >&2
+    passes=$("$MASU" help --passes --optional) || {
+        echo "tests: $MASU help --passes --optional does not list the optional passes" >&2
         broken=1
     }
     for pass in $passes; do

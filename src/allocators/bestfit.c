@@ -150,11 +150,11 @@ masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request,
 {
     bool grew_here = false;
     masu__bestfit_lock(pool);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu_status status = pool_take(pool, request, out, &grew_here);
     if (MASU_UNLIKELY(status != MASU_OK))
         pool_refused(pool, request);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
     if (grew)
         *grew = grew_here;
@@ -250,9 +250,9 @@ static masu_status pool_free(masu_bestfit *pool, void *ptr, uint32_t client, siz
 masu_status masu__bestfit_give(masu_bestfit *pool, void *ptr, uint32_t client, size_t *bytes)
 {
     masu__bestfit_lock(pool);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu_status status = pool_free(pool, ptr, client, bytes);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
     return status;
 }
@@ -344,14 +344,14 @@ masu_status masu__bestfit_free_part(masu_bestfit *pool, void *base, void *ptr, s
 {
     masu_status status = MASU_OK;
     masu__bestfit_lock(pool);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__block *block = masu__address_map_get(&pool->live, (uintptr_t)base);
     MASU_ASSERT(block != NULL && block->state == MASU__BLOCK_SEALED);
     if (base == ptr && bytes == block->as.live.requested)
         pool_release(pool, block);
     else
         status = pool_free_part(pool, block, (uintptr_t)ptr, bytes);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
     return status;
 }

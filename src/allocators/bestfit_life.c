@@ -215,6 +215,16 @@ bool masu__bestfit_valid_unlocked(const masu_bestfit *pool)
            stats->device_allocations - stats->device_frees == pool->region_count;
 }
 
+bool masu__bestfit_audit(masu_bestfit *pool)
+{
+    if (pool->audit_pause > 0) {
+        pool->audit_pause--;
+        return true;
+    }
+    pool->audit_pause = (pool->live.count + pool->index.count) / 256;
+    return masu__bestfit_valid_unlocked(pool);
+}
+
 bool masu_bestfit_valid(masu_bestfit *pool)
 {
     if (!pool || pool->magic != MASU__POOL_LIVE)

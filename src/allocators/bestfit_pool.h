@@ -55,6 +55,7 @@ struct masu_bestfit {
     masu__free_index index;
 
     uint64_t serial; /* of the latest allocation */
+    size_t audit_pause;
     /* Of these the pool keeps all but free_bytes, largest_free_bytes, live_blocks, free_blocks, device_blocks,
      * metadata_bytes, which get_stats derives. */
     masu_bestfit_stats stats;
@@ -104,5 +105,9 @@ void masu__bestfit_emit(masu_bestfit *pool, masu_event_kind kind, uintptr_t addr
 
 /* Without the lock; public calls take it. */
 bool masu__bestfit_valid_unlocked(const masu_bestfit *pool);
+
+/* The same for every call of a heavy build: a pool of many blocks is looked at every so many calls only, so that a call costs
+ * some hundred visits on average, not n. */
+bool masu__bestfit_audit(masu_bestfit *pool);
 
 #endif

@@ -133,7 +133,7 @@ void masu_bestfit_reset(masu_bestfit *pool)
     if (!pool)
         return;
     masu__bestfit_lock(pool);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__address_map_clear(&pool->live);
     masu__free_index_clear(&pool->index);
     for (size_t i = 0; i < pool->region_count; i++)
@@ -147,7 +147,7 @@ void masu_bestfit_reset(masu_bestfit *pool)
     stats->peak_reserved_bytes = stats->reserved_bytes;
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_RESET, 0, 0, 0, 0, 0);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
 }
 
@@ -177,11 +177,11 @@ masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes)
     if (pool->policy == MASU_POOL_PERSISTENT)
         return MASU_OK;
     masu__bestfit_lock(pool);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu_status status = trim_regions(pool, keep_bytes);
     masu__block_store_shrink(&pool->store);
     masu__address_map_shrink(&pool->live);
-    MASU_HEAVY_ASSERT(masu__bestfit_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
     return status;
 }

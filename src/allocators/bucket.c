@@ -250,9 +250,9 @@ masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment,
         return MASU_ERR_INVALID_ARGUMENT;
     }
     masu__bucket_lock(pool);
-    MASU_HEAVY_ASSERT(masu__bucket_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
     masu_status status = masu__bucket_alloc(pool, bytes, alignment, out);
-    MASU_HEAVY_ASSERT(masu__bucket_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
     masu__bucket_unlock(pool);
     return status;
 }
@@ -262,9 +262,9 @@ masu_status masu_bucket_free(masu_bucket *pool, void *ptr, size_t bytes)
     if (!pool)
         return MASU_ERR_INVALID_ARGUMENT;
     masu__bucket_lock(pool);
-    MASU_HEAVY_ASSERT(masu__bucket_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
     masu_status status = masu__bucket_free(pool, ptr, bytes);
-    MASU_HEAVY_ASSERT(masu__bucket_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
     masu__bucket_unlock(pool);
     return status;
 }
@@ -274,9 +274,9 @@ masu_status masu_bucket_free_unsized(masu_bucket *pool, void *ptr)
     if (!pool)
         return MASU_ERR_INVALID_ARGUMENT;
     masu__bucket_lock(pool);
-    MASU_HEAVY_ASSERT(masu__bucket_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
     masu_status status = masu__bucket_free_slow(pool, ptr, false, 0);
-    MASU_HEAVY_ASSERT(masu__bucket_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
     masu__bucket_unlock(pool);
     return status;
 }
@@ -289,7 +289,7 @@ masu_status masu_bucket_trim(masu_bucket *pool, size_t keep_bytes)
         return MASU_ERR_STALE_POOL;
     masu__bucket_lock(pool);
     masu_status status = masu__bucket_give_back(pool, keep_bytes);
-    MASU_HEAVY_ASSERT(masu__bucket_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
     masu__bucket_unlock(pool);
     return status;
 }
@@ -308,7 +308,7 @@ masu_status masu_bucket_set_max_cached(masu_bucket *pool, size_t max_cached_byte
     masu__bucket_lock(pool);
     pool->max_cached_bytes = max_cached_bytes;
     masu_status status = masu__bucket_give_back(pool, max_cached_bytes);
-    MASU_HEAVY_ASSERT(masu__bucket_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
     masu__bucket_unlock(pool);
     return status;
 }

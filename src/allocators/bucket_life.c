@@ -71,7 +71,7 @@ masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **o
         masu_bucket_destroy(pool);
         return status;
     }
-    MASU_HEAVY_ASSERT(masu__bucket_valid_unlocked(pool));
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
     *out = pool;
     return MASU_OK;
 }
@@ -260,6 +260,19 @@ bool masu__bucket_valid_unlocked(const masu_bucket *pool)
            pool->peak_live_bytes >= pool->live_bytes && pool->peak_cached_bytes >= masu__bucket_cached(pool) &&
            pool->bypasses >= pool->bypass_frees && pool->odd_blocks <= pool->bypasses - pool->bypass_frees &&
            (pool->careful || (!pool->remembers && !pool->traced && pool->odd_blocks == 0));
+}
+
+bool masu__bucket_audit(masu_bucket *pool)
+{
+    if (pool->audit_pause > 0) {
+        pool->audit_pause--;
+        return true;
+    }
+    uint64_t blocks = 0;
+    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++)
+        blocks += pool->classes[i].blocks;
+    pool->audit_pause = (size_t)(blocks / 256);
+    return masu__bucket_valid_unlocked(pool);
 }
 
 bool masu_bucket_valid(masu_bucket *pool)

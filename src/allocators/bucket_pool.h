@@ -89,6 +89,7 @@ struct masu_bucket {
     uint64_t bypass_live_bytes;
     uint64_t odd_blocks; /* live bypasses of at most MASU_BUCKET_MAX_BYTES */
     uint64_t failures;
+    size_t audit_pause;
     pthread_mutex_t lock;
 };
 
@@ -234,5 +235,8 @@ void masu__bucket_move_mark(masu_bucket *pool);
 void masu__bucket_move_care(masu_bucket *pool);
 
 bool masu__bucket_valid_unlocked(const masu_bucket *pool);
+
+/* For every call of a heavy build, see masu__bestfit_audit. */
+bool masu__bucket_audit(masu_bucket *pool);
 
 #endif

@@ -196,16 +196,26 @@ static bool tree_valid(const masu__block *block, unsigned bin, tally *t)
     return tree_valid(right, bin, t);
 }
 
+/* The 64 bins behind one word of the bitmap. */
+static bool word_valid(const masu__free_index *index, unsigned word, tally *t)
+{
+    static masu__block *const nothing[64];
+    masu__block *const *roots = &index->roots[64 * word];
+    if (index->words[word] == 0)
+        return memcmp(roots, nothing, sizeof nothing) == 0;
+    for (unsigned i = 0; i < 64; i++) {
+        bool marked = (index->words[word] >> i) & 1;
+        if (marked != (roots[i] != NULL) || !tree_valid(roots[i], 64 * word + i, t))
+            return false;
+    }
+    return true;
+}
+
 bool masu__free_index_valid(const masu__free_index *index)
 {
     tally t = {0};
-    for (unsigned bin = 0; bin < MASU__BIN_COUNT; bin++) {
-        bool marked = (index->words[bin / 64] >> (bin % 64)) & 1;
-        if (marked != (index->roots[bin] != NULL) || !tree_valid(index->roots[bin], bin, &t))
-            return false;
-    }
     for (unsigned word = 0; word < MASU__BIN_WORDS; word++)
-        if (((index->summary >> word) & 1) != (index->words[word] != 0))
+        if (((index->summary >> word) & 1) != (index->words[word] != 0) || !word_valid(index, word, &t))
             return false;
     return t.count == index->count && t.bytes == index->bytes;
 }

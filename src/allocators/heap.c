@@ -154,7 +154,7 @@ masu_status masu_heap_destroy(masu_heap *heap)
 
 /* ---- requests ------------------------------------------------------------------------------------------- */
 
-static bool heap_valid_unlocked(const masu_heap *heap);
+static bool heap_audit(masu_heap *heap);
 
 static masu_status heap_usable(const masu_heap *heap)
 {
@@ -173,10 +173,10 @@ __attribute__((noinline)) static masu_status heap_alloc_indirect(masu_heap *heap
     if (status != MASU_OK)
         return status;
     heap_lock(heap);
-    MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
+    MASU_HEAVY_ASSERT(heap_audit(heap));
     status = heap->bucket ? masu__bucket_alloc(heap->bucket, bytes, alignment, out)
                           : masu_bestfit_alloc(heap->bestfit, bytes, alignment, 0, out);
-    MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
+    MASU_HEAVY_ASSERT(heap_audit(heap));
     heap_unlock(heap);
     return status;
 }
@@ -187,10 +187,10 @@ __attribute__((noinline)) static masu_status heap_free_indirect(masu_heap *heap,
     if (status != MASU_OK)
         return status;
     heap_lock(heap);
-    MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
+    MASU_HEAVY_ASSERT(heap_audit(heap));
     status = heap->bucket ? masu__bucket_free(heap->bucket, ptr, bytes)
                           : masu_bestfit_free_sized(heap->bestfit, ptr, bytes);
-    MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
+    MASU_HEAVY_ASSERT(heap_audit(heap));
     heap_unlock(heap);
     return status;
 }
@@ -228,7 +228,7 @@ masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes)
     heap_lock(heap);
     if (heap->bestfit->policy != MASU_POOL_PERSISTENT)
         status = heap_trim(heap, keep_bytes);
-    MASU_HEAVY_ASSERT(heap_valid_unlocked(heap));
+    MASU_HEAVY_ASSERT(heap_audit(heap));
     heap_unlock(heap);
     return status;
 }
@@ -311,17 +311,19 @@ void masu_heap_reset_stats(masu_heap *heap)
 
 /* ---- the equations -------------------------------------------------------------------------------------- */
 
-static bool heap_valid_unlocked(const masu_heap *heap)
+static bool stats_valid(const masu_heap *heap)
 {
-    if (!masu__bestfit_valid_unlocked(heap->bestfit))
-        return false;
-    if (heap->bucket && !masu__bucket_valid_unlocked(heap->bucket))
-        return false;
     masu_heap_stats s;
     heap_stats(heap, &s);
     return s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes == s.reserved_bytes &&
            s.hits + s.misses == s.allocations && s.allocations - s.frees == s.live_blocks &&
            s.peak_bytes >= s.live_bytes && s.peak_reserved_bytes >= s.reserved_bytes;
+}
+
+/* On entry and exit of every call in builds with MASU_HEAVY. */
+__attribute__((unused)) static bool heap_audit(masu_heap *heap)
+{
+    return masu__bestfit_audit(heap->bestfit) && (!heap->bucket || masu__bucket_audit(heap->bucket)) && stats_valid(heap);
 }
 
 bool masu_heap_valid(const masu_heap *heap)
@@ -330,7 +332,8 @@ bool masu_heap_valid(const masu_heap *heap)
         return false;
     masu_heap *h = (masu_heap *)heap; /* the lock is the only thing that changes */
     heap_lock(h);
-    bool valid = heap_valid_unlocked(heap);
+    bool valid = masu__bestfit_valid_unlocked(h->bestfit) &&
+                 (!h->bucket || masu__bucket_valid_unlocked(h->bucket)) && stats_valid(h);
     heap_unlock(h);
     return valid;
 }

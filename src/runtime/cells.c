@@ -42,7 +42,7 @@ void tl__cells_destroy(tl_cells *cells) {
         MASU_ASSERT(masu_heap_free(cells->heap, chunk, TL_CELL_CHUNK_BYTES) == MASU_OK);
         chunk = next;
     }
-    tl__cells_init(cells, cells->heap, cells->cell_bytes);
+    *cells = (tl_cells){.heap = cells->heap, .cell_bytes = cells->cell_bytes};
 }
 
 bool tl__cells_valid(const tl_cells *cells) {

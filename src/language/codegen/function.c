@@ -44,16 +44,22 @@ void emit_site(emit *e, const ir_instr *i) {
 
 /* ---- declaration ------------------------------------------------------------------------------------------------ */
 
+/* Programs may call their functions memcpy or tl_print_i64: in LLVM's eyes they are all called something else. */
+static const char *llvm_name(codegen *cg, const ir_function *f) {
+    return f == cg->module->main ? CODEGEN_ENTRY_NAME : masu__arena_printf(cg->arena, "program.%s", f->name);
+}
+
 LLVMValueRef codegen_declare(codegen *cg, const ir_function *f) {
     if (cg->functions[f->id])
         return cg->functions[f->id];
     LLVMTypeRef type = codegen_function_type(cg, f);
-    if (!type) {
+    const char *name = llvm_name(cg, f);
+    if (!type || !name) {
         cg->out_of_memory = true;
         return NULL;
     }
     bool is_main = f == cg->module->main;
-    LLVMValueRef function = LLVMAddFunction(cg->llvm, is_main ? CODEGEN_ENTRY_NAME : f->name, type);
+    LLVMValueRef function = LLVMAddFunction(cg->llvm, name, type);
     if (!is_main)
         LLVMSetLinkage(function, LLVMInternalLinkage);
     codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "nounwind");

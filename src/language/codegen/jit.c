@@ -108,6 +108,11 @@ static void keep_first_error(void *buffer, LLVMErrorRef error) {
         fine(error, out);
 }
 
+static void ignore_error(void *unused, LLVMErrorRef error) {
+    (void)unused;
+    LLVMConsumeError(error);
+}
+
 static bool define_runtime(LLVMOrcLLJITRef lljit, const bool *used, masu__buffer *error) {
     LLVMOrcCSymbolMapPair pairs[TL_FN_COUNT];
     size_t count = 0;
@@ -169,6 +174,7 @@ jit *jit_load(LLVMMemoryBufferRef object, const bool *used, masu__buffer *error)
         LLVMDisposeMemoryBuffer(object);
     else
         ready = add_object(j->lljit, object, error) && find_entry(j, error);
+    LLVMOrcExecutionSessionSetErrorReporter(session, ignore_error, NULL); /* `error` is the caller's */
     if (ready)
         return j;
     jit_destroy(j);

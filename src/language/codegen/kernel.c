@@ -222,8 +222,7 @@ static LLVMValueRef write_outer(codegen *cg, const ir_kernel *kernel, bool backw
     enum { CAPTURED, CELLS, OUT, GRAD_IN };
     unsigned count = backward ? 5 : 4;
     LLVMTypeRef params[] = {cg->ptr, cg->ptr, cg->ptr, cg->ptr, cg->ptr};
-    LLVMValueRef outer =
-        LLVMAddFunction(cg->llvm, kernel->name ? kernel->name : "kernel", LLVMFunctionType(cg->i1, params, count, false));
+    LLVMValueRef outer = LLVMAddFunction(cg->llvm, "kernel", LLVMFunctionType(cg->i1, params, count, false));
     LLVMSetLinkage(outer, LLVMInternalLinkage);
     codegen_add_attribute(cg, outer, LLVMAttributeFunctionIndex, "nounwind");
     codegen_add_attribute(cg, outer, LLVMAttributeReturnIndex, "zeroext");

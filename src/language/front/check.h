@@ -11,4 +11,7 @@
  * MASU_ERR_OUT_OF_MEMORY: the tree is half done. Linear in the size of the source; nesting is bounded by the parser. */
 masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics);
 
+/* Whether a tree that was checked without errors is as tree.h promises. Writes one line a fault to out. Linear. */
+bool check_tree_valid(const syntax_tree *tree, masu__buffer *out);
+
 #endif

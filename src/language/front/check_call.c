@@ -259,7 +259,6 @@ static bool tensor_set(checker *c, expr **slot) {
     index->index.base = e->call.receiver;
     index->index.indices = bracketed ? first->list.items : e->call.args;
     index->index.count = bracketed ? first->list.count : e->call.arg_count - 1;
-    index->type = type_of_element(c->types, e->call.receiver->type);
     assign->assign.target = index;
     assign->assign.value = e->call.args[e->call.arg_count - 1];
     assign->assign.op_span = e->call.name_span;

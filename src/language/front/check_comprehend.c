@@ -132,6 +132,9 @@ static void check_bound(checker *c, expr **slot, uint32_t first_binding) {
     bound_search search = {c, first_binding, c->function->binding_count, false};
     check_expr(c, slot, integer);
     check_coerce(c, slot, integer, NULL);
+    if ((*slot)->type->kind == TYPE_NEVER) {
+        diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value");
+    }
     find_index_in_bound(*slot, &search);
 }
 
@@ -193,6 +196,9 @@ static const type *check_body(checker *c, comprehension_expr *e, const type *wis
     check_expr(c, &e->body, wish);
     const type *t = type_resolve(c->types, e->body->type);
     if (type_is_silent(t)) {
+        if (t->kind == TYPE_NEVER) {
+            diagnostics_error(c->diagnostics, e->body->span, "the body of a comprehension needs a value");
+        }
         return NULL;
     }
     if (t->kind == TYPE_TENSOR && t->tensor.rank <= 0) {

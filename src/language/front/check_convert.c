@@ -286,5 +286,8 @@ bool check_condition(checker *c, expr **slot) {
         *slot = check_new_abi(c, TL_FN_tl_tensor_item_bool, e->span, &e, 1);
         return true;
     }
+    if (e->type->kind == TYPE_NEVER) {
+        diagnostics_error(c->diagnostics, e->span, "this never yields a value");
+    }
     return check_coerce(c, slot, boolean, NULL);
 }

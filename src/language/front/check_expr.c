@@ -376,7 +376,49 @@ void check_list(checker *c, expr **items, uint32_t count) {
     }
 }
 
-void check_expr(checker *c, expr **slot, const type *expected) {
+typedef struct arrival {
+    checker *c;
+    bool broken;
+} arrival;
+
+static void demand_arrival(expr *child, void *context) {
+    arrival *a = context;
+    if (child->type != NULL && child->type->kind == TYPE_NEVER) {
+        diagnostics_error(a->c->diagnostics, child->span, "this never yields a value");
+        a->broken = true;
+    }
+}
+
+/* f(return), 1 + panic("…"): what is computed from something that never arrives. A statement, a branch, a let or a result may be so. */
+static void check_arrivals(checker *c, expr **slot) {
+    expr *e = *slot;
+    arrival a = {c, false};
+    switch (e->kind) {
+    case EXPR_ASSIGN:
+        if (e->assign.value->type->kind == TYPE_NEVER) {
+            *slot = e->assign.value;
+        }
+        return;
+    case EXPR_UNARY:
+    case EXPR_BINARY:
+    case EXPR_CAST:
+    case EXPR_CALL:
+    case EXPR_METHOD:
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+    case EXPR_INDEX:
+    case EXPR_STRUCT:
+    case EXPR_TUPLE:
+    case EXPR_ARRAY: expr_each_child(e, demand_arrival, &a); break;
+    case EXPR_MATCH: demand_arrival(e->match.value, &a); break;
+    default: return;
+    }
+    if (a.broken) {
+        check_make_error(c, e);
+    }
+}
+
+static void check_node(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     switch (e->kind) {
     case EXPR_ERROR: check_make_error(c, e); break;
@@ -423,5 +465,12 @@ void check_expr(checker *c, expr **slot, const type *expected) {
     case EXPR_RETURN: check_jump(c, e); break;
     case EXPR_ASSIGN: check_assign(c, slot); break;
     case EXPR_KIND_COUNT: break;
+    }
+}
+
+void check_expr(checker *c, expr **slot, const type *expected) {
+    if ((*slot)->type == NULL) { /* else made of checked parts by another check */
+        check_node(c, slot, expected);
+        check_arrivals(c, slot);
     }
 }

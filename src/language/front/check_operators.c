@@ -175,18 +175,24 @@ static bool scalar_binary(checker *c, expr *e) {
     return true;
 }
 
+/* Points at the operand that the operator does not take, when the other one is fine; else at the operator. */
 static void wrong_operands(checker *c, expr *e) {
     const type *left = e->binary.left->type, *right = e->binary.right->type;
-    diagnostic *d;
+    bool left_fits = left->kind == TYPE_TENSOR || operator_accepts(e->binary.op, left);
+    bool right_fits = right->kind == TYPE_TENSOR || operator_accepts(e->binary.op, right);
+    const expr *culprit = left_fits == right_fits ? NULL : left_fits ? e->binary.right : e->binary.left;
+    source_span span = culprit == NULL ? e->binary.op_span : culprit->span;
+    const char *op = binary_op_text(e->binary.op);
     if (left == right) {
-        d = diagnostics_error(c->diagnostics, e->binary.op_span, "`%s` cannot be applied to `%s`", binary_op_text(e->binary.op),
-                              check_type_text(c, left));
+        diagnostics_error(c->diagnostics, e->binary.op_span, "`%s` cannot be applied to `%s`", op, check_type_text(c, left));
     } else {
-        d = diagnostics_error(c->diagnostics, e->binary.op_span, "`%s` cannot be applied to `%s` and `%s`",
-                              binary_op_text(e->binary.op), check_type_text(c, left), check_type_text(c, right));
+        diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s` cannot be applied to `%s` and `%s`", op, check_type_text(c, left),
+                                          check_type_text(c, right));
+        if (culprit == NULL) {
+            diagnostics_note(c->diagnostics, d, e->binary.left->span, "this is `%s`", check_type_text(c, left));
+            diagnostics_note(c->diagnostics, d, e->binary.right->span, "this is `%s`", check_type_text(c, right));
+        }
     }
-    diagnostics_note(c->diagnostics, d, e->binary.left->span, "this is `%s`", check_type_text(c, left));
-    diagnostics_note(c->diagnostics, d, e->binary.right->span, "this is `%s`", check_type_text(c, right));
     check_make_error(c, e);
 }
 

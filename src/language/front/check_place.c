@@ -24,6 +24,24 @@ static void report_immutable(checker *c, const binding *b, source_span span, wri
     }
 }
 
+static bool may_write(const binding *root, write_kind kind) {
+    return root->kind == BINDING_SELF || root->kind == BINDING_PARAMETER || root->is_mutable || kind == WRITE_TENSOR;
+}
+
+static void report_captured(checker *c, const binding *root, source_span span) {
+    diagnostic *d = diagnostics_error(c->diagnostics, span, "the body of a comprehension cannot write to `%s`", root->name);
+    diagnostics_note(c->diagnostics, d, root->span, "it is declared outside");
+}
+
+void check_method_write(checker *c, binding *root, source_span span, bool captured) {
+    root->is_written = true;
+    if (captured) {
+        report_captured(c, root, span);
+    } else if (!may_write(root, WRITE_METHOD)) {
+        report_immutable(c, root, span, WRITE_METHOD);
+    }
+}
+
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind) {
     binding *root = check_root(place);
     if (root == NULL) {
@@ -31,15 +49,13 @@ bool check_write(checker *c, const expr *place, source_span span, write_kind kin
     }
     root->is_written = true;
     if (c->comprehension != NULL && root->id < c->comprehension->first_binding) {
-        diagnostic *d = diagnostics_error(c->diagnostics, span, "the body of a comprehension cannot write to `%s`", root->name);
-        diagnostics_note(c->diagnostics, d, root->span, "it is declared outside");
+        report_captured(c, root, span);
         return false;
     }
     if (root->kind == BINDING_SELF) {
         c->function->writes_self = true;
-        return true;
     }
-    if (root->kind == BINDING_PARAMETER || root->is_mutable || kind == WRITE_TENSOR) {
+    if (may_write(root, kind)) {
         return true;
     }
     report_immutable(c, root, span, kind);

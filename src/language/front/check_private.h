@@ -210,6 +210,8 @@ binding *check_root(const expr *e); /* NULL: no place */
 typedef enum write_kind { WRITE_ASSIGN, WRITE_METHOD, WRITE_TENSOR } write_kind;
 /* Reports when place must not be written; notes that the function writes to self. */
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind);
+/* Of a user's method that turned out to write to self. */
+void check_method_write(checker *c, binding *root, source_span span, bool captured);
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 

@@ -18,6 +18,9 @@ static void add_leaf(checker *c, expr **slot, literal_shape *shape, const type *
     check_expr(c, slot, wish);
     const type *t = type_resolve(c->types, (*slot)->type);
     if (type_is_silent(t)) {
+        if (t->kind == TYPE_NEVER) {
+            diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value");
+        }
         shape->broken = true;
     } else if (t->kind == TYPE_TENSOR) {
         shape->has_tensors = true;

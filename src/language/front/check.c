@@ -1,0 +1,410 @@
+/* check.c: the order of the work.
+ *
+ *     names of items ─► fields ─► signatures ─► constants ─► bodies ─► which methods write to self ─► main
+ *
+ * Items may stand in any order, so each step goes over all of them before the next begins.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+#include "language/front/lexer.h"
+
+/* ---- items ------------------------------------------------------------------------------------------------------------- */
+
+static void report_twice(checker *c, source_span span, const char *name, source_span first) {
+    diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s` is declared twice", name);
+    diagnostics_note(c->diagnostics, d, first, "the first one is here");
+}
+
+static bool reserved_type(const char *name) {
+    static const char *const names[] = {"Tensor", "GradTensor", "Vec", "System", "Self"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return scalar_type_of_name(name, strlen(name)) != TYPE_ERROR;
+}
+
+static void declare_structs(checker *c) {
+    for (uint32_t i = 0; i < c->tree->struct_count; i++) {
+        struct_item *s = c->tree->structs[i];
+        symbol *known = check_symbol(c, s->name);
+        s->type = type_struct(c->types, s);
+        if (reserved_type(s->name)) {
+            diagnostics_error(c->diagnostics, s->span, "`%s` is a type of the language", s->name);
+        } else if (known->structure != NULL) {
+            report_twice(c, s->span, s->name, known->structure->span);
+        } else {
+            known->structure = s;
+        }
+    }
+}
+
+static void declare_method(checker *c, function_item *f) {
+    symbol *owner = check_find(c, f->owner_name);
+    if (owner == NULL || owner->structure == NULL) {
+        if (owner == NULL || !owner->refused) {
+            diagnostic *d = diagnostics_error(c->diagnostics, f->owner_span, "there is no struct `%s`", f->owner_name);
+            suggestion near = check_suggest(d, f->owner_name);
+            check_suggest_types(c, &near);
+            check_suggest_note(c, d, &near);
+        }
+        return;
+    }
+    f->owner = owner->structure;
+    function_item *known = check_find_method(c, f->owner, f->name);
+    if (known != NULL) {
+        report_twice(c, f->span, f->qualified, known->span);
+    } else {
+        check_add_method(c, f);
+    }
+}
+
+static void declare_functions(checker *c) {
+    c->method_bucket_count = 16;
+    while (c->method_bucket_count < c->tree->function_count) {
+        c->method_bucket_count *= 2;
+    }
+    c->methods = CHECK_ARRAY(c, function_item *, c->method_bucket_count);
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        function_item *f = c->tree->functions[i];
+        if (f->owner_name != NULL) {
+            declare_method(c, f);
+            continue;
+        }
+        symbol *known = check_symbol(c, f->name);
+        if (known->function != NULL) {
+            report_twice(c, f->span, f->name, known->function->span);
+        } else {
+            known->function = f;
+        }
+    }
+}
+
+static void declare_constants(checker *c) {
+    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
+        const_item *item = c->tree->constants[i];
+        symbol *known = check_symbol(c, item->name);
+        item->type = check_scalar(c, TYPE_ERROR);
+        if (known->constant != NULL) {
+            report_twice(c, item->span, item->name, known->constant->span);
+        } else {
+            known->constant = item;
+        }
+    }
+}
+
+static void declare_refused(checker *c) {
+    for (refused_name *r = c->tree->refused; r != NULL; r = r->next) {
+        check_symbol(c, r->name)->refused = true;
+    }
+}
+
+static void check_signature(checker *c, function_item *f) {
+    c->function = f;
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        binding *parameter = f->parameters[i];
+        if (parameter->kind == BINDING_SELF) {
+            parameter->type = f->owner != NULL ? f->owner->type : check_scalar(c, TYPE_ERROR);
+        } else {
+            parameter->type = check_type(c, parameter->annotation);
+        }
+        if (parameter->type->kind == TYPE_VOID || parameter->type->may_have_open) {
+            diagnostics_error(c->diagnostics, parameter->span, "parameter `%s` needs a type", parameter->name);
+            parameter->type = check_scalar(c, TYPE_ERROR);
+        }
+    }
+    f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID) : check_type(c, f->result_annotation);
+    if (f->result->may_have_open) {
+        diagnostics_error(c->diagnostics, f->result_annotation->span, "a result's type is written out");
+        f->result = check_scalar(c, TYPE_ERROR);
+    }
+    c->function = NULL;
+}
+
+/* ---- constants -------------------------------------------------------------------------------------------------------------- */
+
+enum { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
+
+typedef struct constant_walk {
+    checker *c;
+    const_item *item;
+    uint32_t depth;
+    bool bad;
+} constant_walk;
+
+static void check_constant(checker *c, const_item *item, source_span from, uint32_t depth);
+
+/* Before the check of a value: what it is made of, and the constants that it needs first. */
+static void constant_part(expr *e, void *context) {
+    constant_walk *walk = context;
+    switch (e->kind) {
+    case EXPR_ERROR:
+    case EXPR_INT:
+    case EXPR_FLOAT:
+    case EXPR_BOOL:
+    case EXPR_CHAR:
+    case EXPR_STRING:
+    case EXPR_UNARY:
+    case EXPR_BINARY:
+    case EXPR_CAST: break;
+    case EXPR_NAME: {
+        symbol *s = e->name.scope != NULL ? NULL : check_find(walk->c, e->name.name);
+        if (s != NULL && s->constant != NULL) {
+            check_constant(walk->c, s->constant, e->span, walk->depth + 1);
+        }
+        break;
+    }
+    case EXPR_CALL:
+        if (e->call.arg_count == 0 && e->call.callee->kind == EXPR_NAME && e->call.callee->name.scope != NULL &&
+            check_scalar_scope(e->call.callee->name.scope)) {
+            return; /* F32::max_value() */
+        }
+        walk->bad = true;
+        break;
+    default: walk->bad = true; break;
+    }
+    if (!walk->bad) {
+        expr_each_child(e, constant_part, context);
+    }
+}
+
+static void check_constant(checker *c, const_item *item, source_span from, uint32_t depth) {
+    if (item->visit == VISIT_DONE) {
+        return;
+    }
+    if (item->visit == VISIT_OPEN || depth > 200) {
+        diagnostics_error(c->diagnostics, from, depth > 200 ? "constants need one another more than 200 deep at `%s`" : "constant `%s` needs itself", item->name);
+        return;
+    }
+    item->visit = VISIT_OPEN;
+    constant_walk walk = {.c = c, .item = item, .depth = depth};
+    constant_part(item->value, &walk);
+    const type *wish = item->annotation == NULL ? NULL : check_type(c, item->annotation);
+    if (walk.bad) {
+        diagnostics_error(c->diagnostics, item->value->span, "a constant is made of literals, operators and other constants");
+    } else {
+        check_expr(c, &item->value, wish);
+        bool fits = wish == NULL || check_coerce(c, &item->value, wish, NULL);
+        item->type = fits ? item->value->type : wish;
+    }
+    item->visit = VISIT_DONE;
+}
+
+/* ---- bodies -------------------------------------------------------------------------------------------------------------------- */
+
+static void declare_parameters(checker *c, function_item *f) {
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        binding *parameter = f->parameters[i];
+        symbol *known = check_symbol(c, parameter->name);
+        if (known->binding != NULL) { /* only parameters are declared yet */
+            report_twice(c, parameter->span, parameter->name, known->binding->span);
+        }
+        check_declare(c, parameter, parameter->type);
+    }
+}
+
+static void report_no_result(checker *c, function_item *f) {
+    source_span end = source_span_make(f->body->span.file, f->body->span.offset + f->body->span.length - 1, 1);
+    diagnostic *d = diagnostics_error(c->diagnostics, end, "`%s` ends without a value of type `%s`", f->qualified, check_type_text(c, f->result));
+    stmt *last = f->body->first;
+    while (last != NULL && last->next != NULL) {
+        last = last->next;
+    }
+    if (last != NULL && last->kind == STMT_EXPR && check_fits(c, last->value->type, f->result)) {
+        diagnostics_note(c->diagnostics, d, last->span, "without its semicolon this is the result");
+    } else {
+        diagnostics_note(c->diagnostics, d, f->result_annotation->span, "the result's type is given here");
+    }
+}
+
+static void check_result(checker *c, function_item *f) {
+    block *b = f->body;
+    if (f->result->kind == TYPE_VOID || b->type->kind == TYPE_NEVER || f->result->kind == TYPE_ERROR) {
+        return;
+    }
+    if (b->result == NULL) {
+        report_no_result(c, f);
+        return;
+    }
+    coerce_reason why = {f->result_annotation->span, "the result's type is given here"};
+    check_coerce_branch(c, &b->result, f->result, &why);
+    b->type = f->result;
+}
+
+/* ---- open types -------------------------------------------------------------------------------------------------------------------
+ *
+ * Vec::new() had no element type when it was checked. After the body all is known; the types written into the tree meanwhile are
+ * replaced by what they turned out to be.
+ */
+
+static void close_pattern(checker *c, pattern *p) {
+    if (p->type != NULL) {
+        p->type = type_resolve(c->types, p->type);
+    }
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        close_pattern(c, p->parts[i]);
+    }
+}
+
+static void close_block(checker *c, block *b) {
+    b->type = type_resolve(c->types, b->type);
+    for (stmt *s = b->first; s != NULL; s = s->next) {
+        if (s->pattern != NULL) {
+            close_pattern(c, s->pattern);
+        }
+    }
+}
+
+static void close_expr(expr *e, void *context) {
+    checker *c = context;
+    if (e->type != NULL) {
+        e->type = type_resolve(c->types, e->type);
+        if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW) {
+            diagnostic *d = diagnostics_error(c->diagnostics, e->span, "nothing says what this `Vec` holds");
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "write it out: `let v: Vec<f32> = Vec::new();`");
+        }
+    }
+    switch (e->kind) {
+    case EXPR_BLOCK: close_block(c, e->block); break;
+    case EXPR_IF: close_block(c, e->branch.then); break;
+    case EXPR_WHILE:
+    case EXPR_LOOP: close_block(c, e->loop->body); break;
+    case EXPR_FOR:
+        close_block(c, e->loop->body);
+        close_pattern(c, e->loop->pattern);
+        break;
+    case EXPR_MATCH:
+        for (uint32_t i = 0; i < e->match.count; i++) {
+            close_pattern(c, e->match.arms[i].pattern);
+        }
+        break;
+    default: break;
+    }
+    expr_each_child(e, close_expr, c);
+}
+
+static void close_open_types(checker *c, function_item *f) {
+    for (uint32_t i = 0; i < f->binding_count; i++) {
+        f->bindings[i]->type = type_resolve(c->types, f->bindings[i]->type);
+        if (f->bindings[i]->type->kind == TYPE_OPEN) {
+            diagnostics_error(c->diagnostics, f->bindings[i]->span, "the type of `%s` is not known", f->bindings[i]->name);
+        }
+    }
+    expr body = {.kind = EXPR_BLOCK, .block = f->body};
+    close_expr(&body, c);
+}
+
+static void check_body(checker *c, function_item *f) {
+    c->function = f;
+    c->loop = NULL;
+    c->comprehension = NULL;
+    c->has_open = false;
+    uint32_t mark = check_scope_open(c);
+    declare_parameters(c, f);
+    check_block(c, f->body, f->result);
+    check_result(c, f);
+    check_scope_close(c, mark);
+    if (c->has_open) {
+        close_open_types(c, f);
+    }
+    c->function = NULL;
+}
+
+/* ---- methods that write to self ------------------------------------------------------------------------------------------------------
+ *
+ * writes_self spreads from callee to caller along calls on (a part of) the caller's own self. Uses are grouped by callee; each
+ * function is visited once.
+ */
+
+static uint32_t *group_by_callee(checker *c, uint32_t **first) {
+    uint32_t *next = CHECK_ARRAY(c, uint32_t, c->use_count + 1);
+    *first = CHECK_ARRAY(c, uint32_t, c->tree->function_count);
+    for (uint32_t i = 0; i < c->use_count; i++) { /* 0 ends a chain: entries count from 1 */
+        uint32_t callee = c->uses[i].call->call.function->index;
+        next[i + 1] = (*first)[callee];
+        (*first)[callee] = i + 1;
+    }
+    return next;
+}
+
+static void spread_writes(checker *c) {
+    uint32_t *first, *next = group_by_callee(c, &first), count = 0;
+    function_item **work = CHECK_ARRAY(c, function_item *, c->tree->function_count);
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        if (c->tree->functions[i]->writes_self) {
+            work[count++] = c->tree->functions[i];
+        }
+    }
+    while (count > 0) {
+        for (uint32_t i = first[work[--count]->index]; i != 0; i = next[i]) {
+            const method_use *use = &c->uses[i - 1];
+            if (use->root != NULL && use->root->kind == BINDING_SELF && !use->caller->writes_self) {
+                use->caller->writes_self = true;
+                work[count++] = use->caller;
+            }
+        }
+    }
+}
+
+static void settle_uses(checker *c) {
+    for (uint32_t i = 0; i < c->use_count; i++) {
+        const method_use *use = &c->uses[i];
+        if (!use->call->call.function->writes_self || use->root == NULL) {
+            continue;
+        }
+        use->call->call.writes_receiver = true;
+        check_method_write(c, use->root, use->call->call.name_span, use->captured);
+    }
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------------------------------- */
+
+static void find_main(checker *c) {
+    symbol *s = check_find(c, "main");
+    if (s == NULL || s->function == NULL) {
+        if (c->diagnostics->error_count == 0) { /* else it may be what could not be read */
+            diagnostic *d = diagnostics_error(c->diagnostics, source_span_make(c->tree->file, 0, 0), "there is no function `main`");
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "a program starts at `fn main() { … }`");
+        }
+        return;
+    }
+    c->tree->main = s->function;
+    if (s->function->parameter_count > 0) {
+        diagnostic *d = diagnostics_error(c->diagnostics, s->function->parameters[0]->span, "`main` takes no parameters");
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`args_get(i)` reads the program's arguments");
+    }
+    if (s->function->result_annotation != NULL && s->function->result->kind != TYPE_VOID && s->function->result->kind != TYPE_ERROR) {
+        diagnostics_error(c->diagnostics, s->function->result_annotation->span, "`main` returns nothing");
+    }
+}
+
+static void check_program(checker *c) {
+    declare_refused(c);
+    declare_structs(c);
+    check_struct_types(c);
+    declare_functions(c);
+    declare_constants(c);
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        check_signature(c, c->tree->functions[i]);
+    }
+    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
+        check_constant(c, c->tree->constants[i], c->tree->constants[i]->span, 0);
+    }
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        check_body(c, c->tree->functions[i]);
+    }
+    spread_writes(c);
+    settle_uses(c);
+    find_main(c);
+}
+
+masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics) {
+    checker c = {.tree = tree, .types = types, .diagnostics = diagnostics, .arena = tree->arena};
+    if (setjmp(c.memory_ended) != 0) {
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    check_program(&c);
+    return types->out_of_memory || diagnostics->out_of_memory ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
+}

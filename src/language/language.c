@@ -1,0 +1,253 @@
+/* language.c: the compiler's stages in order, and what is left of them for the command.
+ *
+ *     source ─► parse ─► check ─► lower ─► passes ─► codegen
+ *     └────── work: tree, types, IR; gone once there is code ──────┘
+ *     kept: the source, the sites of the code, what was said about the program
+ *
+ * A stage runs only when the ones before it found no error. Whatever went wrong becomes a diagnostic, also what is
+ * the compiler's own fault.
+ */
+#include "language/language.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/meta.h"
+#include "language/codegen/codegen.h"
+#include "language/front/check.h"
+#include "language/front/parser.h"
+#include "language/ir/lower.h"
+#include "language/pass/pass.h"
+
+struct masu_program {
+    masu__arena kept;
+    masu__arena work;
+    source_file file;
+    diagnostics diagnostics;
+    syntax_tree *tree;
+    type_table types;
+    ir_module *module;
+    ir_site *sites; /* [0] unused; functions' names and spans of what may raise */
+    uint32_t site_count;
+    codegen_code *code;
+    size_t error_count;
+    masu__buffer rendered, dump, explained, error;
+};
+
+/* ---- stages ------------------------------------------------------------------------------------------------------------ */
+
+static masu_status stop_on_errors(const masu_program *p, masu_status status) {
+    return p->diagnostics.error_count > 0 ? status : MASU_OK;
+}
+
+/* What is wrong with the compiler, not with the program. */
+static masu_status internal_error(masu_program *p, const char *stage, masu__buffer *what) {
+    diagnostics_error(&p->diagnostics, (source_span){0}, "internal error in %s: %s", stage, masu__buffer_text(what));
+    masu__buffer_destroy(what);
+    return MASU_ERR_INTERNAL;
+}
+
+static masu_status read_source(masu_program *p) {
+    masu_status status = parse_source(&p->file, &p->work, &p->diagnostics, &p->tree);
+    if (status != MASU_OK)
+        return status;
+    bool parsed = p->diagnostics.error_count == 0;
+    if (!type_table_init(&p->types, &p->work))
+        return MASU_ERR_OUT_OF_MEMORY;
+    status = check_tree(p->tree, &p->types, &p->diagnostics);
+    return status != MASU_OK ? status : stop_on_errors(p, parsed ? MASU_ERR_TYPE : MASU_ERR_SYNTAX);
+}
+
+static bool wants_dump(const masu_compile_options *options, const char *what) {
+    for (size_t i = 0; i < options->dump_count; i++)
+        if (strcmp(options->dumps[i], what) == 0)
+            return true;
+    return false;
+}
+
+static masu_status lower_program(masu_program *p, const masu_compile_options *options) {
+    masu_status status = lower_tree(p->tree, &p->types, &p->work, &p->diagnostics, &p->module);
+    if (status != MASU_OK)
+        return status;
+    if (wants_dump(options, "ir"))
+        ir_print_module(p->module, &p->dump);
+    return stop_on_errors(p, MASU_ERR_LIMIT_REACHED);
+}
+
+static void report_of_pass(void *user, source_span span, const char *message, const pass_note *notes, size_t count) {
+    masu_program *p = user;
+    diagnostic *d = diagnostics_error(&p->diagnostics, span, "%s", message);
+    for (size_t i = 0; i < count; i++)
+        diagnostics_note(&p->diagnostics, d, notes[i].span, "%s", notes[i].text);
+}
+
+static masu_status run_passes(masu_program *p, const masu_compile_options *options) {
+    masu__buffer faults = {0};
+    pass_options passes = {.disabled = options->disabled,
+                           .disabled_count = options->disabled_count,
+                           .dumps = options->dumps,
+                           .dump_count = options->dump_count,
+                           .dump = &p->dump,
+                           .verify = options->verify,
+                           .faults = &faults,
+                           .report = report_of_pass,
+                           .user = p};
+    masu_status status = pass_run_all(p->module, &passes);
+    if (status == MASU_ERR_INTERNAL)
+        return internal_error(p, "the passes", &faults);
+    masu__buffer_destroy(&faults);
+    return status;
+}
+
+/* The table of places outlives the IR: errors of the running program name them. */
+static bool keep_sites(masu_program *p) {
+    p->site_count = p->module->site_count;
+    p->sites = MASU_ARENA_ARRAY(&p->kept, ir_site, p->site_count);
+    if (!p->sites)
+        return false;
+    const char *last = NULL, *copy = NULL;
+    for (uint32_t i = 1; i < p->site_count; i++) {
+        const ir_site *site = &p->module->sites[i];
+        if (site->function != last) {
+            last = site->function;
+            copy = last ? masu__arena_strdup(&p->kept, last) : NULL;
+            if (last && !copy)
+                return false;
+        }
+        p->sites[i] = (ir_site){.span = site->span, .function = copy};
+    }
+    return true;
+}
+
+static masu_status generate(masu_program *p, const masu_compile_options *options) {
+    masu__buffer error = {0};
+    codegen_options code = {.verify = options->verify, .dump = wants_dump(options, "llvm") ? &p->dump : NULL};
+    if (!keep_sites(p))
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu_status status = codegen_compile(p->module, &code, &error, &p->code);
+    if (status == MASU_ERR_INTERNAL)
+        return internal_error(p, "code generation", &error);
+    masu__buffer_destroy(&error);
+    return status;
+}
+
+static masu_status run_stages(masu_program *p, const masu_compile_options *options) {
+    masu_status status = read_source(p);
+    if (status == MASU_OK)
+        status = lower_program(p, options);
+    if (status == MASU_OK)
+        status = run_passes(p, options);
+    if (status == MASU_OK && options->until == MASU_STAGE_CODE)
+        status = generate(p, options);
+    return status;
+}
+
+/* ---- a program ---------------------------------------------------------------------------------------------------------------- */
+
+/* Renders what was said, then lets go of all that the caller cannot ask for any more. */
+static bool settle(masu_program *p, const masu_compile_options *options, masu_status status) {
+    p->error_count = p->diagnostics.error_count;
+    diagnostics_render(&p->diagnostics, &p->rendered);
+    if (status != MASU_OK || options->until == MASU_STAGE_CODE) {
+        p->tree = NULL;
+        p->module = NULL;
+        masu__arena_destroy(&p->work);
+    }
+    return !p->diagnostics.out_of_memory && !p->rendered.failed && !p->dump.failed;
+}
+
+masu_status masu_program_compile(const char *path, const char *text, size_t length, const masu_compile_options *options,
+                                 masu_program **out) {
+    masu_compile_options actual = *options;
+#ifdef MASU_HEAVY
+    actual.verify = true;
+#endif
+    masu_program *p = masu__meta_calloc(1, sizeof *p);
+    if (!p)
+        return MASU_ERR_OUT_OF_MEMORY;
+    diagnostics_init(&p->diagnostics, &p->work);
+    masu_status status = source_file_init(&p->file, &p->kept, path, text, length);
+    if (status == MASU_ERR_LIMIT_REACHED)
+        diagnostics_error(&p->diagnostics, (source_span){0}, "%s: the file is too large", path);
+    if (status == MASU_OK)
+        status = run_stages(p, &actual);
+    if (!settle(p, &actual, status) && status == MASU_OK)
+        status = MASU_ERR_OUT_OF_MEMORY;
+    if (status == MASU_ERR_OUT_OF_MEMORY) {
+        masu_program_destroy(p);
+        return status;
+    }
+    *out = p;
+    return status;
+}
+
+void masu_program_destroy(masu_program *p) {
+    if (!p)
+        return;
+    codegen_destroy(p->code);
+    masu__buffer_destroy(&p->rendered);
+    masu__buffer_destroy(&p->dump);
+    masu__buffer_destroy(&p->explained);
+    masu__buffer_destroy(&p->error);
+    masu__arena_destroy(&p->work);
+    masu__arena_destroy(&p->kept);
+    masu__meta_free(p, sizeof *p);
+}
+
+/* ---- what it says ----------------------------------------------------------------------------------------------------------------- */
+
+size_t masu_program_error_count(const masu_program *p) { return p->error_count; }
+
+const char *masu_program_diagnostics(const masu_program *p) { return masu__buffer_text(&p->rendered); }
+
+const char *masu_program_dump(const masu_program *p) { return masu__buffer_text(&p->dump); }
+
+const char *masu_program_explain(masu_program *p) {
+    if (p->module && p->explained.length == 0)
+        pass_explain(p->module, &p->file, &p->explained);
+    return masu__buffer_text(&p->explained);
+}
+
+void (*masu_program_entry(const masu_program *p))(void) { return p->code ? codegen_entry(p->code) : NULL; }
+
+/* ---- errors of the running program ----------------------------------------------------------------------------------------------------- */
+
+static ir_site site_at(const masu_program *p, uint32_t site) {
+    return site < p->site_count ? p->sites[site] : (ir_site){0};
+}
+
+static void render_call(masu_program *p, uint32_t number) {
+    ir_site site = site_at(p, number);
+    char text[160] = "called from here";
+    if (site.function && strlen(site.function) < 128) {
+        strcpy(text, "called from `");
+        strcat(text, site.function);
+        strcat(text, "`");
+    }
+    diagnostic_render_entry(site.span, "note", text, &p->error);
+}
+
+/* The middle of a deep stack is left out: it stands behind the inner half of the sites. */
+static void render_calls(masu_program *p, const uint32_t *sites, uint32_t count, uint64_t omitted) {
+    for (uint32_t i = 1; i < count; i++) {
+        if (omitted > 0 && i == count / 2) {
+            masu__buffer_puts(&p->error, "note: … ");
+            masu__buffer_put_grouped(&p->error, omitted);
+            masu__buffer_puts(&p->error, " more calls …\n");
+        }
+        render_call(p, sites[i]);
+    }
+}
+
+const char *masu_program_format_error(masu_program *p, const char *message, const uint32_t *sites, uint32_t site_count,
+                                      uint64_t omitted, uint32_t related_site, const char *related_text) {
+    masu__buffer_truncate(&p->error, 0);
+    source_span place = {0};
+    if (site_count > 0)
+        place = site_at(p, sites[0]).span;
+    diagnostic_render_entry(place, "error", message, &p->error);
+    if (related_site)
+        diagnostic_render_entry(site_at(p, related_site).span, "note", related_text, &p->error);
+    render_calls(p, sites, site_count, omitted);
+    return masu__buffer_text(&p->error);
+}

@@ -1,0 +1,11 @@
+# `masu explain` shows the whole source, every line of it, with what happens to tensors beside it.
+for example in examples/*.tl; do
+    expect_status 0 "$MASU" explain "$example"
+    expect_stderr ''
+    while IFS= read -r line; do
+        case $line in
+        *[a-z]*) grep -qF -e "$line" "$MASU_TMP.stdout" || fail "$example: this line is missing: $line" ;;
+        esac
+    done <"$example"
+    [ "$(wc -c <"$MASU_TMP.stdout")" -gt "$(wc -c <"$example")" ] || fail "$example: nothing is explained"
+done
