@@ -13,8 +13,8 @@ out=$MASU_WORK/$number.out
 export MASU_TMP
 mkdir "$MASU_TMP"
 
-# A sweep is hundreds of runs.
-[ "$kind" != hostile ] || MASU_TIMEOUT=$((MASU_TIMEOUT * 5))
+# A sweep is hundreds of runs; installing may have to build first.
+case $kind in hostile | install) MASU_TIMEOUT=$((MASU_TIMEOUT * 5)) ;; esac
 limit() { timeout -k 10 "$MASU_TIMEOUT" "$@"; }
 
 status=0

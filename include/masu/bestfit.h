@@ -1,17 +1,18 @@
 /* bestfit.h: the pool for blocks above 16 KiB, over any device.
  *
- * Exact best fit: of the free blocks that can hold the request the smallest is taken, the lowest address among
- * equals, so the same calls give the same addresses relative to the pool. (For alignments above 64 bytes the first 32
- * candidates are tried in that order, then the smallest block that fits wherever it lies.) Freed blocks merge with both
- * neighbours at once, never across two device blocks. Not one byte of the device's memory is read or written:
- * all metadata stays on the host, so the pool serves memory that the processor cannot see.
+ * Exact best fit: of the free blocks that can hold the request the smallest is taken, the lowest
+ * address among equals, so the same calls give the same addresses relative to the pool. (For
+ * alignments above 64 bytes the first 32 candidates are tried in that order, then the smallest
+ * block that fits wherever it lies.) Freed blocks merge with both neighbours at once, never
+ * across two device blocks. Not one byte of the device's memory is read or written: all metadata
+ * stays on the host, so the pool serves memory that the processor cannot see.
  *
  *     used + slack + free = reserved          (all in bytes)
  *     used   what the callers asked for       slack  what rounding and small remainders cost
  *
- * Thread safety: with thread_safe any function may be called from any thread, except create and destroy. Without
- * it one thread at a time. Cost: alloc and free O(log n) in the number of free blocks of about one size, no
- * device call unless the pool grows.
+ * Thread safety: with thread_safe any function may be called from any thread, except create and
+ * destroy. Without it one thread at a time. Cost: alloc and free O(log n) in the number of free
+ * blocks of about one size, no device call unless the pool grows.
  */
 #ifndef MASU_BESTFIT_H
 #define MASU_BESTFIT_H
@@ -37,11 +38,11 @@ typedef enum masu_pool_policy {
 } masu_pool_policy;
 
 typedef struct masu_bestfit_config {
-    masu_device *device;        /* borrowed, must not be NULL */
-    masu_trace *trace;          /* borrowed, NULL: none */
-    size_t pool_bytes;          /* least size of a device block; > 0 */
-    size_t initial_bytes;       /* taken from the device by create; 0: nothing until the first request */
-    size_t min_remainder_bytes; /* a block is split only when at least so much remains behind the request */
+    masu_device *device;  /* borrowed, must not be NULL */
+    masu_trace *trace;    /* borrowed, NULL: none */
+    size_t pool_bytes;    /* least size of a device block; > 0 */
+    size_t initial_bytes; /* taken from the device by create; 0: nothing until the first request */
+    size_t min_remainder_bytes; /* split only when so much remains behind the request */
     masu_pool_policy policy;
     bool thread_safe;
 } masu_bestfit_config;
@@ -52,9 +53,9 @@ enum { MASU_BESTFIT_MIN_REMAINDER_BYTES = 256, MASU_BESTFIT_ALIGNMENT_BYTES = 64
 typedef struct masu_bestfit_stats {
     uint64_t allocations; /* successful ones; bytes 0 is not counted */
     uint64_t frees;
-    uint64_t failures;           /* requests refused, whatever the reason */
-    uint64_t hits;               /* allocations served without the device */
-    uint64_t misses;             /* allocations that needed the device: hits + misses = allocations */
+    uint64_t failures; /* requests refused, whatever the reason */
+    uint64_t hits;     /* allocations served without the device */
+    uint64_t misses;   /* allocations that needed the device: hits + misses = allocations */
     uint64_t device_allocations; /* device blocks ever taken */
     uint64_t device_frees;       /* and given back */
     uint64_t allocated_bytes;    /* sum over all allocations, as requested */
@@ -84,26 +85,31 @@ typedef struct masu_bestfit_block {
 /* Return false to stop. Called under the pool's lock: must not call into the pool. */
 typedef bool (*masu_bestfit_visitor)(void *context, const masu_bestfit_block *block);
 
-/* The defaults of seed 000: 256 MiB blocks, one of them taken at once, remainder 256, reuse, thread-safe. */
+/* The defaults of seed 000: 256 MiB blocks, one of them taken at once, remainder 256, reuse,
+ * thread-safe. */
 MASU_API masu_bestfit_config masu_bestfit_config_default(masu_device *device);
 
-/* MASU_ERR_INVALID_ARGUMENT (also for a device with granules under 64 bytes), MASU_ERR_OUT_OF_MEMORY, or what the
- * device said to the initial block. */
+/* MASU_ERR_INVALID_ARGUMENT (also for a device with granules under 64 bytes),
+ * MASU_ERR_OUT_OF_MEMORY, or what the device said to the initial block. */
 MASU_API masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit **out);
 
-/* Gives everything back to the device and destroys the pool in any case; NULL is allowed. MASU_OK, or
- * MASU_ERR_LEAK when blocks were live, or MASU_ERR_DEVICE_FAILURE when the device refused a block. */
+/* Gives everything back to the device and destroys the pool in any case; NULL is allowed.
+ * MASU_OK, or MASU_ERR_LEAK when blocks were live, or MASU_ERR_DEVICE_FAILURE when the device
+ * refused a block. */
 MASU_API masu_status masu_bestfit_destroy(masu_bestfit *pool);
 
-/* A block of at least bytes at a multiple of alignment (0: 64, which every block has).
- * bytes 0: *out = NULL, MASU_OK, not counted. The caller owns the block. On failure *out is NULL and nothing
- * has changed: MASU_ERR_INVALID_ARGUMENT (alignment not a power of two), MASU_ERR_OVERFLOW,
- * MASU_ERR_OUT_OF_MEMORY, or what the device said. owner is any number that the leak report shall show. */
-MASU_API masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignment, uint64_t owner, void **out);
+/* A block of at least bytes at a multiple of alignment (0: 64, which every block has). bytes 0:
+ * *out = NULL, MASU_OK, not counted. The caller owns the block. On failure *out is NULL and
+ * nothing has changed: MASU_ERR_INVALID_ARGUMENT (alignment not a power of two),
+ * MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, or what the device said. owner is any number that
+ * the leak report shall show. */
+MASU_API masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignment,
+                                        uint64_t owner, void **out);
 
-/* Takes the block back. ptr NULL: MASU_OK. Otherwise ptr must be the address of a live block of this pool, else
- * nothing changes: MASU_ERR_FOREIGN_POINTER (also for a block that a pool on top took), MASU_ERR_INTERIOR_POINTER, MASU_ERR_DOUBLE_FREE (also after a
- * reset), and in builds with MASU_HEAVY MASU_ERR_STALE_POOL. */
+/* Takes the block back. ptr NULL: MASU_OK. Otherwise ptr must be the address of a live block of
+ * this pool, else nothing changes: MASU_ERR_FOREIGN_POINTER (also for a block that a pool on top
+ * took), MASU_ERR_INTERIOR_POINTER, MASU_ERR_DOUBLE_FREE (also after a reset), and in builds with
+ * MASU_HEAVY MASU_ERR_STALE_POOL. */
 MASU_API masu_status masu_bestfit_free(masu_bestfit *pool, void *ptr);
 
 /* The same, and the requested size is checked: MASU_ERR_SIZE_MISMATCH. */
@@ -112,13 +118,14 @@ MASU_API masu_status masu_bestfit_free_sized(masu_bestfit *pool, void *ptr, size
 /* The requested size of a live block, with the statuses of free. */
 MASU_API masu_status masu_bestfit_size_of(masu_bestfit *pool, const void *ptr, size_t *out_bytes);
 
-/* Every block is free again; the device blocks stay, each with its own size. Peaks start again from now. Pointers
- * handed out before are dead: freeing one is MASU_ERR_DOUBLE_FREE. Never fails. */
+/* Every block is free again; the device blocks stay, each with its own size. Peaks start again
+ * from now. Pointers handed out before are dead: freeing one is MASU_ERR_DOUBLE_FREE. Never
+ * fails. */
 MASU_API void masu_bestfit_reset(masu_bestfit *pool);
 
-/* Gives wholly free device blocks back, largest address first, while reserved stays >= keep_bytes. Under
- * MASU_POOL_PERSISTENT nothing happens. MASU_OK, or MASU_ERR_DEVICE_FAILURE when the device refused one (it stays
- * in the pool). */
+/* Gives wholly free device blocks back, largest address first, while reserved stays >=
+ * keep_bytes. Under MASU_POOL_PERSISTENT nothing happens. MASU_OK, or MASU_ERR_DEVICE_FAILURE
+ * when the device refused one (it stays in the pool). */
 MASU_API masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes);
 
 MASU_API void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out);
@@ -126,7 +133,8 @@ MASU_API void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out
 MASU_API void masu_bestfit_reset_stats(masu_bestfit *pool);
 
 /* Live blocks in order of address. */
-MASU_API void masu_bestfit_visit_live(masu_bestfit *pool, masu_bestfit_visitor visitor, void *context);
+MASU_API void masu_bestfit_visit_live(masu_bestfit *pool, masu_bestfit_visitor visitor,
+                                      void *context);
 
 /* The number under which the pool's events appear in the trace. */
 MASU_API uint32_t masu_bestfit_number(const masu_bestfit *pool);

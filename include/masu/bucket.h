@@ -1,24 +1,27 @@
 /* bucket.h: the pool for blocks up to 16 KiB.
  *
- * Nine size classes in two tiers, each with a last-in first-out list threaded through the free blocks
- * themselves; blocks are carved from slabs that come from a best-fit pool. A request above 16 KiB, or aligned
- * more strictly than its class, bypasses to that same best-fit pool: a bypass is not a miss.
+ * Nine size classes in two tiers, each with a last-in first-out list threaded through the free
+ * blocks themselves; blocks are carved from slabs that come from a best-fit pool. A request above
+ * 16 KiB, or aligned more strictly than its class, bypasses to that same best-fit pool: a bypass
+ * is not a miss.
  *
  *     small   64 128 256 512 1024
  *     medium  2048 4096 8192 16384
  *
- * Waste: a request of s bytes takes max(64, the next power of two >= s): less than s above 32 bytes, so under
- * 50 % of the block; at most 64 - s below (60 bytes for a 4-byte scalar).
+ * Waste: a request of s bytes takes max(64, the next power of two >= s): less than s above 32
+ * bytes, so under 50 % of the block; at most 64 - s below (60 bytes for a 4-byte scalar).
  *
  *     live_block_bytes + cached_bytes = slab_bytes        hits + misses + bypasses = allocations
- *     cached_bytes <= max_cached_bytes  after every call (unless metadata for giving memory back ran out)
+ *     cached_bytes <= max_cached_bytes       after every call, unless metadata for a trim ran out
  *
- * Thread safety: with thread_safe any function may be called from any thread, except create and destroy. Without
- * it one thread at a time. Cost: alloc and free O(1), a few instructions; a miss costs one best-fit call.
+ * Thread safety: with thread_safe any function may be called from any thread, except create and
+ * destroy. Without it one thread at a time. Cost: alloc and free O(1), a few instructions; a miss
+ * costs one best-fit call.
  *
- * Free is sized: the caller gives the size it asked for. In checked mode size, block border, ownership and
- * liveness are verified on every call; otherwise a wrong size that belongs to another class puts the block into
- * that class's list, as in any sized allocator, and only an immediate double free is caught.
+ * Free is sized: the caller gives the size it asked for. In checked mode size, block border,
+ * ownership and liveness are verified on every call; otherwise a wrong size that belongs to
+ * another class puts the block into that class's list, as in any sized allocator, and only an
+ * immediate double free is caught.
  */
 #ifndef MASU_BUCKET_H
 #define MASU_BUCKET_H
@@ -88,34 +91,39 @@ typedef struct masu_bucket_stats {
     masu_bucket_class_stats classes[MASU_BUCKET_CLASS_COUNT];
 } masu_bucket_stats;
 
-/* The defaults of seed 002: 16 and 8 blocks, 16 MiB cached; thread-safe; checked in builds with MASU_HEAVY. */
+/* The defaults of seed 002: 16 and 8 blocks, 16 MiB cached; thread-safe; checked in builds with
+ * MASU_HEAVY. */
 MASU_API masu_bucket_config masu_bucket_config_default(masu_bestfit *backing);
 
 /* MASU_ERR_INVALID_ARGUMENT, MASU_ERR_UNSUPPORTED (memory that the processor cannot write),
  * MASU_ERR_OUT_OF_MEMORY, or what the backing pool said. Touches no page. */
 MASU_API masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **out);
 
-/* Returns every slab and destroys the pool in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when blocks
- * were live (their slabs go back all the same). */
+/* Returns every slab and destroys the pool in any case; NULL is allowed. MASU_OK, or
+ * MASU_ERR_LEAK when blocks were live (their slabs go back all the same). */
 MASU_API masu_status masu_bucket_destroy(masu_bucket *pool);
 
-/* A block of at least bytes at a multiple of alignment (0: 64). bytes 0: *out = NULL, MASU_OK, not counted. The
- * caller owns the block. On failure *out is NULL and nothing has changed: MASU_ERR_INVALID_ARGUMENT (alignment
- * not a power of two), MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, or what the device said. */
-MASU_API masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
+/* A block of at least bytes at a multiple of alignment (0: 64). bytes 0: *out = NULL, MASU_OK,
+ * not counted. The caller owns the block. On failure *out is NULL and nothing has changed:
+ * MASU_ERR_INVALID_ARGUMENT (alignment not a power of two), MASU_ERR_OVERFLOW,
+ * MASU_ERR_OUT_OF_MEMORY, or what the device said. */
+MASU_API masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment,
+                                       void **out);
 
-/* Takes the block back; bytes as at its allocation. ptr NULL: MASU_OK. Statuses, each leaving the pool as it
- * was: MASU_ERR_DOUBLE_FREE, and in checked mode MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
- * MASU_ERR_SIZE_MISMATCH, and MASU_ERR_STALE_POOL in builds with MASU_HEAVY. */
+/* Takes the block back; bytes as at its allocation. ptr NULL: MASU_OK. Statuses, each leaving the
+ * pool as it was: MASU_ERR_DOUBLE_FREE, and in checked mode MASU_ERR_FOREIGN_POINTER,
+ * MASU_ERR_INTERIOR_POINTER, MASU_ERR_SIZE_MISMATCH, and MASU_ERR_STALE_POOL in builds with
+ * MASU_HEAVY. */
 MASU_API masu_status masu_bucket_free(masu_bucket *pool, void *ptr, size_t bytes);
 
-/* The same without the size, which a pool with remember_sizes or checked knows. Otherwise MASU_ERR_UNSUPPORTED for a block of
- * a size class; blocks that bypassed are taken back in any mode. O(1). */
+/* The same without the size, which a pool with remember_sizes or checked knows. Otherwise
+ * MASU_ERR_UNSUPPORTED for a block of a size class; blocks that bypassed are taken back in any
+ * mode. O(1). */
 MASU_API masu_status masu_bucket_free_unsized(masu_bucket *pool, void *ptr);
 
-/* Gives free blocks back to the backing pool until at most keep_bytes are cached; largest classes first. Returns
- * memory also from slabs that still hold live blocks. MASU_ERR_OUT_OF_MEMORY when metadata for the split
- * could not be had: then less was returned, and the pool is whole. */
+/* Gives free blocks back to the backing pool until at most keep_bytes are cached; largest classes
+ * first. Returns memory also from slabs that still hold live blocks. MASU_ERR_OUT_OF_MEMORY when
+ * metadata for the split could not be had: then less was returned, and the pool is whole. */
 MASU_API masu_status masu_bucket_trim(masu_bucket *pool, size_t keep_bytes);
 
 /* Trim to 0: nothing is cached afterwards. */

@@ -1,7 +1,8 @@
 /* check.h: the judge. It reads the event stream and believes nobody.
  *
- * From the events alone it derives again, by the slow and obvious way (every block against every other), what
- * a pool claims about itself. One verdict for each way of being wrong, so that a test can demand each of them.
+ * From the events alone it derives again, by the slow and obvious way (every block against every
+ * other), what a pool claims about itself. One verdict for each way of being wrong, so that a
+ * test can demand each of them.
  *
  * Thread safety: one thread at a time. Cost: O(live blocks) an event.
  */
@@ -21,19 +22,19 @@ extern "C" {
 
 typedef enum masu_verdict {
     MASU_VERDICT_FINE,
-    MASU_VERDICT_SEQUENCE,          /* an event is missing or repeated */
-    MASU_VERDICT_KIND,              /* unknown kind of event */
-    MASU_VERDICT_EMPTY,             /* a block or extent of no bytes, or one that wraps round the address space */
-    MASU_VERDICT_EXTENT_OVERLAP,    /* an extent lies over another of the same pool */
-    MASU_VERDICT_EXTENT_UNKNOWN,    /* a part that is not the pool's is dropped */
-    MASU_VERDICT_EXTENT_IN_USE,     /* memory is dropped under a live block */
-    MASU_VERDICT_OUTSIDE,           /* a block lies outside the pool's extents, or across two of them */
-    MASU_VERDICT_OVERLAP,           /* two live blocks share a byte */
-    MASU_VERDICT_MISALIGNED,        /* address is not a multiple of what was promised */
-    MASU_VERDICT_SHORT,             /* the pool spent less than was asked for */
-    MASU_VERDICT_FREE_UNKNOWN,      /* a free of what was never allocated, or is free already */
-    MASU_VERDICT_FREE_SIZE,         /* a free of another size than was allocated */
-    MASU_VERDICT_CLAIM_LIVE_BYTES,  /* the pool's own statistics differ from what the events say: */
+    MASU_VERDICT_SEQUENCE,       /* an event is missing or repeated */
+    MASU_VERDICT_KIND,           /* unknown kind of event */
+    MASU_VERDICT_EMPTY,          /* a block or extent of no bytes, or one that wraps round */
+    MASU_VERDICT_EXTENT_OVERLAP, /* an extent lies over another of the same pool */
+    MASU_VERDICT_EXTENT_UNKNOWN, /* a part that is not the pool's is dropped */
+    MASU_VERDICT_EXTENT_IN_USE,  /* memory is dropped under a live block */
+    MASU_VERDICT_OUTSIDE,      /* a block lies outside the pool's extents, or across two of them */
+    MASU_VERDICT_OVERLAP,      /* two live blocks share a byte */
+    MASU_VERDICT_MISALIGNED,   /* address is not a multiple of what was promised */
+    MASU_VERDICT_SHORT,        /* the pool spent less than was asked for */
+    MASU_VERDICT_FREE_UNKNOWN, /* a free of what was never allocated, or is free already */
+    MASU_VERDICT_FREE_SIZE,    /* a free of another size than was allocated */
+    MASU_VERDICT_CLAIM_LIVE_BYTES, /* the pool's own statistics differ from what the events say: */
     MASU_VERDICT_CLAIM_LIVE_BLOCKS,
     MASU_VERDICT_CLAIM_PEAK,
     MASU_VERDICT_CLAIM_RESERVED,
@@ -58,10 +59,12 @@ typedef struct masu_check_totals {
 MASU_API masu_status masu_check_create(masu_check **out);
 MASU_API void masu_check_destroy(masu_check *check);
 
-/* Judges the next event. After the first verdict that is not fine, the same verdict is returned for ever. */
+/* Judges the next event. After the first verdict that is not fine, the same verdict is returned
+ * for ever. */
 MASU_API masu_verdict masu_check_event(masu_check *check, const masu_event *event);
 
-/* The same in the shape of a trace sink: give it as sink, the judge as sink_context, ask masu_check_verdict. */
+/* The same in the shape of a trace sink: give it as sink, the judge as sink_context, ask
+ * masu_check_verdict. */
 MASU_API void masu_check_sink(void *check, const masu_event *event);
 
 MASU_API masu_verdict masu_check_verdict(const masu_check *check);
@@ -72,7 +75,8 @@ MASU_API masu_event masu_check_culprit(const masu_check *check);
 MASU_API void masu_check_get_totals(const masu_check *check, uint32_t pool, masu_check_totals *out);
 
 /* Compares what a pool claims with what the events said. Does not stick. */
-MASU_API masu_verdict masu_check_claim(const masu_check *check, uint32_t pool, const masu_check_totals *claimed);
+MASU_API masu_verdict masu_check_claim(const masu_check *check, uint32_t pool,
+                                       const masu_check_totals *claimed);
 
 /* "overlap", …: static text. */
 MASU_API const char *masu_verdict_name(masu_verdict verdict);

@@ -1,15 +1,16 @@
 /* device.h: where memory comes from before any pool has touched it.
  *
- * A device hands out whole granules. Pools stand in front of it, so that a device call is rare. What a device
- * can do is said by its capability flags, never by its name:
+ * A device hands out whole granules. Pools stand in front of it, so that a device call is rare.
+ * What a device can do is said by its capability flags, never by its name:
  *
  *     host    pages of this process (mmap, munmap)
- *     null    sizes only: addresses that nobody may touch, for planning and for tests of gigantic pools
+ *     null    sizes only: addresses that nobody may touch, for plans and gigantic tests
  *     faulty  any other device with chosen calls failing, for tests
  *
- * Ownership: whoever creates a device destroys it, after every pool on top of it is gone. A pool borrows its
- * device. Thread safety: alloc, free and the statistics of the three devices above may be called from any
- * thread; create and destroy may not overlap other calls on the same device.
+ * Ownership: whoever creates a device destroys it, after every pool on top of it is gone. A pool
+ * borrows its device. Thread safety: alloc, free and the statistics of the three devices above
+ * may be called from any thread; create and destroy may not overlap other calls on the same
+ * device.
  */
 #ifndef MASU_DEVICE_H
 #define MASU_DEVICE_H
@@ -40,7 +41,8 @@ typedef struct masu_device_info {
     size_t granularity_bytes; /* sizes are rounded up to a multiple of it, a power of two */
 } masu_device_info;
 
-/* alloc_calls counts the successful ones; live_bytes = allocated_bytes - freed_bytes; all in rounded bytes */
+/* alloc_calls counts the successful ones; live_bytes = allocated_bytes - freed_bytes; all in
+ * rounded bytes */
 typedef struct masu_device_stats {
     uint64_t alloc_calls;
     uint64_t free_calls;
@@ -54,19 +56,21 @@ typedef struct masu_device_stats {
 /* Pages of this process. One small metadata allocation. Fails with MASU_ERR_OUT_OF_MEMORY. */
 MASU_API masu_status masu_device_create_host(masu_device **out);
 
-/* Sizes only. Refuses with MASU_ERR_OUT_OF_MEMORY what exceeds capacity_bytes in all (0: no limit). Addresses
- * start at 2^40, follow each other without gaps, are never handed out twice, and must never be read or written. */
+/* Sizes only. Refuses with MASU_ERR_OUT_OF_MEMORY what exceeds capacity_bytes in all (0: no
+ * limit). Addresses start at 2^40, follow each other without gaps, are never handed out twice,
+ * and must never be read or written. */
 MASU_API masu_status masu_device_create_null(uint64_t capacity_bytes, masu_device **out);
 
 /* Wraps inner (borrowed, outlives the wrapper) and fails on demand, see masu_device_fail_at. */
 MASU_API masu_status masu_device_create_faulty(masu_device *inner, masu_device **out);
 
-/* The device's nth call from now (1 = the next) fails, counting allocations and frees alike; with repeat every
- * later one fails too. nth 0 switches failing off. MASU_ERR_INVALID_ARGUMENT unless the device is faulty. */
+/* The device's nth call from now (1 = the next) fails, counting allocations and frees alike; with
+ * repeat every later one fails too. nth 0 switches failing off. MASU_ERR_INVALID_ARGUMENT unless
+ * the device is faulty. */
 MASU_API masu_status masu_device_fail_at(masu_device *device, uint64_t nth, bool repeat);
 
-/* Destroys the device in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when memory was still out: that memory
- * stays what it is, for the device kept no list of it. */
+/* Destroys the device in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when memory was
+ * still out: that memory stays what it is, for the device kept no list of it. */
 MASU_API masu_status masu_device_destroy(masu_device *device);
 
 /* Never fails. Any thread. */

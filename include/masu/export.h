@@ -1,4 +1,5 @@
-/* export.h: which symbols leave the shared library. Everything else is built with hidden visibility. */
+/* export.h: which symbols leave the shared library. Everything else is built with hidden
+ * visibility. */
 #ifndef MASU_EXPORT_H
 #define MASU_EXPORT_H
 

@@ -1,12 +1,15 @@
-/* heap.h: the one front. A request goes to the bucket pool (up to 16 KiB) or to the best-fit pool (above).
+/* heap.h: the one front. A request goes to the bucket pool (up to 16 KiB) or to the best-fit pool
+ * (above).
  *
  *     caller ─► heap ─┬─► buckets ──slabs──┐
  *                     └────────────────────┴─► best fit ─► device
  *
- * Small requests never take a granule of the device, and nothing here comes from malloc but metadata.
+ * Small requests never take a granule of the device, and nothing here comes from malloc but
+ * metadata.
  *
- * Thread safety: with thread_safe any function may be called from any thread, except create and destroy; one
- * lock for the whole heap. Without it there is no lock and one thread at a time may be inside.
+ * Thread safety: with thread_safe any function may be called from any thread, except create and
+ * destroy; one lock for the whole heap. Without it there is no lock and one thread at a time may
+ * be inside.
  */
 #ifndef MASU_HEAP_H
 #define MASU_HEAP_H
@@ -47,10 +50,10 @@ typedef struct masu_heap_config {
 typedef struct masu_heap_stats {
     uint64_t allocations; /* successful ones; bytes 0 is not counted */
     uint64_t frees;
-    uint64_t failures;           /* requests refused */
-    uint64_t hits;               /* served without the level below: list, slab at hand, or free best-fit block */
-    uint64_t misses;             /* a slab or a device block had to be fetched: hits + misses = allocations */
-    uint64_t bypasses;           /* of all allocations, those too large for a bucket */
+    uint64_t failures; /* requests refused */
+    uint64_t hits; /* served without the level below: list, slab at hand, or free best-fit block */
+    uint64_t misses;   /* a slab or a device block had to be fetched: hits + misses = allocations */
+    uint64_t bypasses; /* of all allocations, those too large for a bucket */
     uint64_t device_allocations; /* device blocks ever taken */
     uint64_t device_frees;
     uint64_t live_bytes; /* as requested */
@@ -65,25 +68,28 @@ typedef struct masu_heap_stats {
     uint64_t metadata_bytes;
 } masu_heap_stats;
 
-/* 64 MiB device blocks of which only touched pages cost memory, 16 and 8 blocks, 16 MiB cached, reuse,
- * thread-safe; checked in builds with MASU_HEAVY. */
+/* 64 MiB device blocks of which only touched pages cost memory, 16 and 8 blocks, 16 MiB cached,
+ * reuse, thread-safe; checked in builds with MASU_HEAVY. */
 MASU_API masu_heap_config masu_heap_config_default(void);
 
-/* config NULL: defaults. MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OUT_OF_MEMORY, or what the device said. Touches no
- * page of the pools. On a device without host access every request goes to the best-fit pool. */
+/* config NULL: defaults. MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OUT_OF_MEMORY, or what the device
+ * said. Touches no page of the pools. On a device without host access every request goes to the
+ * best-fit pool. */
 MASU_API masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out);
 
-/* Destroys in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when blocks were live (ask get_stats before:
- * live_bytes, live_blocks), or MASU_ERR_DEVICE_FAILURE when the device refused memory that came back. */
+/* Destroys in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when blocks were live (ask
+ * get_stats before: live_bytes, live_blocks), or MASU_ERR_DEVICE_FAILURE when the device refused
+ * memory that came back. */
 MASU_API masu_status masu_heap_destroy(masu_heap *heap);
 
-/* A block of at least bytes at a multiple of alignment (0: 64, which every block has). bytes 0: *out = NULL,
- * MASU_OK, not counted. The caller owns the block. On failure *out is NULL and nothing has changed:
- * MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, or what the device said. */
+/* A block of at least bytes at a multiple of alignment (0: 64, which every block has). bytes 0:
+ * *out = NULL, MASU_OK, not counted. The caller owns the block. On failure *out is NULL and
+ * nothing has changed: MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, or
+ * what the device said. */
 MASU_API masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out);
 
-/* Takes the block back; bytes as requested. ptr NULL: MASU_OK. Statuses as of the pool that the block belongs
- * to; nothing changes unless MASU_OK. */
+/* Takes the block back; bytes as requested. ptr NULL: MASU_OK. Statuses as of the pool that the
+ * block belongs to; nothing changes unless MASU_OK. */
 MASU_API masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes);
 
 /* A snapshot that adds up. */
@@ -91,8 +97,8 @@ MASU_API void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out);
 /* Counters and peaks start again from now; what is live stays counted. */
 MASU_API void masu_heap_reset_stats(masu_heap *heap);
 
-/* Gives free memory back to the device until at most keep_bytes are reserved beyond what is live, as far as device
- * blocks are wholly free. Under MASU_POOL_PERSISTENT nothing happens. */
+/* Gives free memory back to the device until at most keep_bytes are reserved beyond what is live,
+ * as far as device blocks are wholly free. Under MASU_POOL_PERSISTENT nothing happens. */
 MASU_API masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes);
 
 /* Checks every equation of both pools, O(n). */

@@ -1,10 +1,12 @@
 /* trace.h: the one stream of memory events.
  *
- * Report, replay, leak origin and judge all read this stream. A pool that was given a trace emits one event for
- * each thing that happens to its memory, in the order in which it happens; switched off it costs one branch.
+ * Report, replay, leak origin and judge all read this stream. A pool that was given a trace emits
+ * one event for each thing that happens to its memory, in the order in which it happens; switched
+ * off it costs one branch.
  *
- * The model behind the events: a pool owns extents (taken from the pool or device below it) and hands out
- * blocks inside them. Pools have numbers; extents and blocks of one number belong together.
+ * The model behind the events: a pool owns extents (taken from the pool or device below it) and
+ * hands out blocks inside them. Pools have numbers; extents and blocks of one number belong
+ * together.
  *
  *     EXTENT_ADD   [address, address+bytes) now belongs to the pool
  *     EXTENT_DROP  that part of an extent does not any more; no live block may lie in it
@@ -56,24 +58,26 @@ typedef struct masu_trace masu_trace;
 typedef void (*masu_trace_sink)(void *context, const masu_event *event);
 
 typedef struct masu_trace_config {
-    size_t ring_events;   /* keep the last so many events, rounded up to a power of two; 0: no ring */
+    size_t ring_events; /* keep the last so many events, rounded up to a power of two; 0: no ring */
     masu_trace_sink sink; /* NULL: none */
     void *sink_context;   /* borrowed, handed to sink */
     bool start_on;
 } masu_trace_config;
 
-/* Creates a trace. config is borrowed. MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY. */
+/* Creates a trace. config is borrowed. MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW,
+ * MASU_ERR_OUT_OF_MEMORY. */
 MASU_API masu_status masu_trace_create(const masu_trace_config *config, masu_trace **out);
 
 /* Every pool that uses the trace must be gone. NULL is allowed. */
 MASU_API void masu_trace_destroy(masu_trace *trace);
 
-/* Switches the stream at run time. Any thread. A judge that is to follow the stream must see it from the
- * creation of the pools on. */
+/* Switches the stream at run time. Any thread. A judge that is to follow the stream must see it
+ * from the creation of the pools on. */
 MASU_API void masu_trace_set_on(masu_trace *trace, bool on);
 MASU_API bool masu_trace_is_on(const masu_trace *trace);
 
-/* Copies up to capacity of the kept events, oldest first, and returns how many. Any thread. O(result). */
+/* Copies up to capacity of the kept events, oldest first, and returns how many. Any thread.
+ * O(result). */
 MASU_API size_t masu_trace_read(masu_trace *trace, masu_event *out, size_t capacity);
 
 /* How many events were emitted, and how many of them the ring no longer holds. Any thread. */

@@ -1,12 +1,12 @@
-/* bestfit_life.c: birth and death of a best-fit pool, its statistics, and the check of its equations. */
+/* bestfit_life.c: birth and death of a best-fit pool, its statistics, and the check of its
+ * equations. */
 #include "allocators/bestfit_pool.h"
 
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/size.h"
 
-masu_bestfit_config masu_bestfit_config_default(masu_device *device)
-{
+masu_bestfit_config masu_bestfit_config_default(masu_device *device) {
     return (masu_bestfit_config){
         .device = device,
         .pool_bytes = MASU_BESTFIT_POOL_BYTES,
@@ -17,15 +17,14 @@ masu_bestfit_config masu_bestfit_config_default(masu_device *device)
     };
 }
 
-static bool config_valid(const masu_bestfit_config *config)
-{
+static bool config_valid(const masu_bestfit_config *config) {
     return config && config->device && config->pool_bytes > 0 &&
            (config->policy == MASU_POOL_REUSE || config->policy == MASU_POOL_PERSISTENT) &&
-           config->device->info.alignment_bytes >= MASU__GRAIN && config->device->info.granularity_bytes >= MASU__GRAIN;
+           config->device->info.alignment_bytes >= MASU__GRAIN &&
+           config->device->info.granularity_bytes >= MASU__GRAIN;
 }
 
-masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit **out)
-{
+masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
@@ -55,8 +54,7 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     return MASU_OK;
 }
 
-masu_status masu_bestfit_destroy(masu_bestfit *pool)
-{
+masu_status masu_bestfit_destroy(masu_bestfit *pool) {
     if (!pool)
         return MASU_OK;
     if (pool->magic != MASU__POOL_LIVE)
@@ -78,20 +76,20 @@ masu_status masu_bestfit_destroy(masu_bestfit *pool)
     return status;
 }
 
-static void stats_derive(const masu_bestfit *pool, masu_bestfit_stats *out)
-{
+static void stats_derive(const masu_bestfit *pool, masu_bestfit_stats *out) {
     *out = pool->stats;
     out->free_bytes = pool->index.bytes;
     out->largest_free_bytes = masu__free_index_largest(&pool->index);
     out->live_blocks = pool->live.count;
     out->free_blocks = pool->index.count;
     out->device_blocks = pool->region_count;
-    out->metadata_bytes = sizeof *pool + masu__block_store_bytes(&pool->store) + masu__address_map_bytes(&pool->live) +
-                          pool->region_capacity * sizeof *pool->regions + pool->region_count * sizeof **pool->regions;
+    out->metadata_bytes = sizeof *pool + masu__block_store_bytes(&pool->store) +
+                          masu__address_map_bytes(&pool->live) +
+                          pool->region_capacity * sizeof *pool->regions +
+                          pool->region_count * sizeof **pool->regions;
 }
 
-void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out)
-{
+void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out) {
     *out = (masu_bestfit_stats){0};
     if (!pool)
         return;
@@ -101,8 +99,7 @@ void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out)
 }
 
 /* What is in use stays counted: as if just those blocks had been allocated, with hits. */
-void masu_bestfit_reset_stats(masu_bestfit *pool)
-{
+void masu_bestfit_reset_stats(masu_bestfit *pool) {
     if (!pool)
         return;
     masu__bestfit_lock(pool);
@@ -121,8 +118,7 @@ void masu_bestfit_reset_stats(masu_bestfit *pool)
     masu__bestfit_unlock(pool);
 }
 
-static bool visit_region(const masu__region *region, masu_bestfit_visitor visitor, void *context)
-{
+static bool visit_region(const masu__region *region, masu_bestfit_visitor visitor, void *context) {
     for (const masu__block *block = region->first; block; block = block->after) {
         if (!masu__block_is_live(block))
             continue;
@@ -139,8 +135,7 @@ static bool visit_region(const masu__region *region, masu_bestfit_visitor visito
     return true;
 }
 
-void masu_bestfit_visit_live(masu_bestfit *pool, masu_bestfit_visitor visitor, void *context)
-{
+void masu_bestfit_visit_live(masu_bestfit *pool, masu_bestfit_visitor visitor, void *context) {
     if (!pool || !visitor)
         return;
     masu__bestfit_lock(pool);
@@ -150,22 +145,21 @@ void masu_bestfit_visit_live(masu_bestfit *pool, masu_bestfit_visitor visitor, v
     masu__bestfit_unlock(pool);
 }
 
-uint32_t masu_bestfit_number(const masu_bestfit *pool)
-{
+uint32_t masu_bestfit_number(const masu_bestfit *pool) {
     return pool->number;
 }
 
-/* ---- the equations -------------------------------------------------------------------------------------- */
+/* ---- the equations --------------------------------------------------------------------------- */
 
 typedef struct tally {
     size_t used, slack, free_bytes, live_count, free_count;
 } tally;
 
-static bool block_valid(const masu_bestfit *pool, const masu__region *region, const masu__block *block, uintptr_t expected,
-                        tally *t)
-{
+static bool block_valid(const masu_bestfit *pool, const masu__region *region,
+                        const masu__block *block, uintptr_t expected, tally *t) {
     const masu__block *before = block->before;
-    if (block->address != expected || block->region != region || block->bytes == 0 || block->bytes % MASU__GRAIN != 0)
+    if (block->address != expected || block->region != region || block->bytes == 0 ||
+        block->bytes % MASU__GRAIN != 0)
         return false;
     if (before ? before->after != block : region->first != block)
         return false;
@@ -177,12 +171,12 @@ static bool block_valid(const masu_bestfit *pool, const masu__region *region, co
     t->used += block->as.live.requested;
     t->slack += block->bytes - block->as.live.requested;
     t->live_count++;
-    return masu__block_is_live(block) && block->as.live.requested > 0 && block->as.live.requested <= block->bytes &&
+    return masu__block_is_live(block) && block->as.live.requested > 0 &&
+           block->as.live.requested <= block->bytes &&
            masu__address_map_get(&pool->live, block->address) == block;
 }
 
-static bool region_valid(const masu_bestfit *pool, const masu__region *region, tally *t)
-{
+static bool region_valid(const masu_bestfit *pool, const masu__region *region, tally *t) {
     uintptr_t expected = region->base;
     for (const masu__block *block = region->first; block; block = block->after) {
         if (!block_valid(pool, region, block, expected, t))
@@ -192,8 +186,7 @@ static bool region_valid(const masu_bestfit *pool, const masu__region *region, t
     return expected == region->base + region->bytes;
 }
 
-bool masu__bestfit_valid_unlocked(const masu_bestfit *pool)
-{
+bool masu__bestfit_valid_unlocked(const masu_bestfit *pool) {
     const masu_bestfit_stats *stats = &pool->stats;
     tally t = {0};
     size_t reserved = 0;
@@ -207,16 +200,17 @@ bool masu__bestfit_valid_unlocked(const masu_bestfit *pool)
     }
     return pool->magic == MASU__POOL_LIVE && masu__free_index_valid(&pool->index) &&
            masu__address_map_valid(&pool->live) && t.live_count == pool->live.count &&
-           t.free_count == pool->index.count && t.free_bytes == pool->index.bytes && t.used == stats->used_bytes &&
-           t.slack == stats->slack_bytes && reserved == stats->reserved_bytes &&
-           t.used + t.slack + t.free_bytes == reserved && stats->hits + stats->misses == stats->allocations &&
-           stats->allocations - stats->frees == t.live_count && stats->allocated_bytes - stats->freed_bytes == t.used &&
+           t.free_count == pool->index.count && t.free_bytes == pool->index.bytes &&
+           t.used == stats->used_bytes && t.slack == stats->slack_bytes &&
+           reserved == stats->reserved_bytes && t.used + t.slack + t.free_bytes == reserved &&
+           stats->hits + stats->misses == stats->allocations &&
+           stats->allocations - stats->frees == t.live_count &&
+           stats->allocated_bytes - stats->freed_bytes == t.used &&
            stats->peak_used_bytes >= t.used && stats->peak_reserved_bytes >= reserved &&
            stats->device_allocations - stats->device_frees == pool->region_count;
 }
 
-bool masu__bestfit_audit(masu_bestfit *pool)
-{
+bool masu__bestfit_audit(masu_bestfit *pool) {
     if (pool->audit_pause > 0) {
         pool->audit_pause--;
         return true;
@@ -225,8 +219,7 @@ bool masu__bestfit_audit(masu_bestfit *pool)
     return masu__bestfit_valid_unlocked(pool);
 }
 
-bool masu_bestfit_valid(masu_bestfit *pool)
-{
+bool masu_bestfit_valid(masu_bestfit *pool) {
     if (!pool || pool->magic != MASU__POOL_LIVE)
         return false;
     masu__bestfit_lock(pool);

@@ -1,14 +1,15 @@
-/* bestfit_pool.h: the best-fit pool from inside. What masu/bestfit.h promises is kept by these records:
+/* bestfit_pool.h: the best-fit pool from inside. What masu/bestfit.h promises is kept by these
+ * records:
  *
  *     regions[]  sorted by base        index  every free block, ordered by (size, address)
  *     store      spare records         live   every live block, by address
  *
  *     reserved = sum of the regions' bytes = used + slack + index.bytes
- *     used     = sum of requested          slack = sum of (bytes - requested), both over live blocks
- *     every block of every region's chain is in the index (free) or in the map (live), and nothing else is
+ *     used     = sum of requested          slack = sum of (bytes - requested), of live blocks
+ *     every block of a region's chain is in the index (free) or in the map (live); no other is
  *
- * Each operation first makes sure of all records it may need and asks the device, and only then changes anything: so
- * every failure leaves the pool as it was.
+ * Each operation first makes sure of all records it may need and asks the device, and only then
+ * changes anything: so every failure leaves the pool as it was.
  */
 #ifndef MASU_BESTFIT_POOL_H
 #define MASU_BESTFIT_POOL_H
@@ -25,9 +26,9 @@
 
 enum { MASU__POOL_LIVE = 0x6d617375, MASU__POOL_DEAD = 0x64656164 };
 
-/* What a block is wanted for. client: the number of the pool on top for which the block is taken, 0 for a caller of the
- * public functions; only the same client can free it. sealed: it is the ground of that pool, taken back by
- * masu__bestfit_free_part alone. */
+/* What a block is wanted for. client: the number of the pool on top for which the block is taken,
+ * 0 for a caller of the public functions; only the same client can free it. sealed: it is the
+ * ground of that pool, taken back by masu__bestfit_free_part alone. */
 typedef struct masu__request {
     size_t bytes;     /* > 0 */
     size_t alignment; /* 0: MASU__GRAIN */
@@ -56,33 +57,33 @@ struct masu_bestfit {
 
     uint64_t serial; /* of the latest allocation */
     size_t audit_pause;
-    /* Of these the pool keeps all but free_bytes, largest_free_bytes, live_blocks, free_blocks, device_blocks,
-     * metadata_bytes, which get_stats derives. */
+    /* Of these the pool keeps all but free_bytes, largest_free_bytes, live_blocks, free_blocks,
+     * device_blocks, metadata_bytes, which get_stats derives. */
     masu_bestfit_stats stats;
 };
 
-static inline void masu__bestfit_lock(masu_bestfit *pool)
-{
+static inline void masu__bestfit_lock(masu_bestfit *pool) {
     if (pool->thread_safe)
         pthread_mutex_lock(&pool->lock);
 }
 
-static inline void masu__bestfit_unlock(masu_bestfit *pool)
-{
+static inline void masu__bestfit_unlock(masu_bestfit *pool) {
     if (pool->thread_safe)
         pthread_mutex_unlock(&pool->lock);
 }
 
 /* As masu_bestfit_alloc. *grew, where not NULL, says whether the device was asked. */
-masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request, void **out, bool *grew);
+masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request, void **out,
+                               bool *grew);
 
-/* As masu_bestfit_free, for blocks of that client. *bytes: when not 0 on entry, the requested size it must have; on success
- * the requested size it had. */
+/* As masu_bestfit_free, for blocks of that client. *bytes: when not 0 on entry, the requested
+ * size it must have; on success the requested size it had. */
 masu_status masu__bestfit_give(masu_bestfit *pool, void *ptr, uint32_t client, size_t *bytes);
 
-/* Frees a part of a sealed block; base is the address of the sealed block the part lies in; ptr and bytes are multiples of 64,
- * or bytes reaches its requested end. What is left on either side stays sealed and becomes blocks of their own.
- * MASU_ERR_OUT_OF_MEMORY when there are no records for them. Freeing a whole sealed block always succeeds. */
+/* Frees a part of a sealed block; base is the address of the sealed block the part lies in; ptr
+ * and bytes are multiples of 64, or bytes reaches its requested end. What is left on either side
+ * stays sealed and becomes blocks of their own. MASU_ERR_OUT_OF_MEMORY when there are no records
+ * for them. Freeing a whole sealed block always succeeds. */
 masu_status masu__bestfit_free_part(masu_bestfit *pool, void *base, void *ptr, size_t bytes);
 
 /* The live block at ptr, or what is wrong with ptr. Call under the lock. */
@@ -91,7 +92,8 @@ masu_status masu__bestfit_find(masu_bestfit *pool, const void *ptr, masu__block 
 /* The region that holds address, or NULL. O(log regions). */
 masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address);
 
-/* Takes a region of wanted_bytes from the device, or of least_bytes when it refuses. Call under the lock. */
+/* Takes a region of wanted_bytes from the device, or of least_bytes when it refuses. Call under
+ * the lock. */
 masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, size_t least_bytes);
 /* Grows by a region that can hold bytes at alignment; call under the lock. */
 masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment);
@@ -100,14 +102,14 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position);
 /* Makes the region one free block again, its records put back. */
 void masu__bestfit_make_whole(masu_bestfit *pool, masu__region *region);
 
-void masu__bestfit_emit(masu_bestfit *pool, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
-                        size_t alignment, uint64_t owner);
+void masu__bestfit_emit(masu_bestfit *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
+                        size_t block_bytes, size_t alignment, uint64_t owner);
 
 /* Without the lock; public calls take it. */
 bool masu__bestfit_valid_unlocked(const masu_bestfit *pool);
 
-/* The same for every call of a heavy build: a pool of many blocks is looked at every so many calls only, so that a call costs
- * some hundred visits on average, not n. */
+/* The same for every call of a heavy build: a pool of many blocks is looked at every so many
+ * calls only, so that a call costs some hundred visits on average, not n. */
 bool masu__bestfit_audit(masu_bestfit *pool);
 
 #endif

@@ -8,8 +8,7 @@
 #include "base/size.h"
 
 /* Position of the first region with a base above address. */
-static size_t regions_above(const masu_bestfit *pool, uintptr_t address)
-{
+static size_t regions_above(const masu_bestfit *pool, uintptr_t address) {
     size_t low = 0, high = pool->region_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -21,8 +20,7 @@ static size_t regions_above(const masu_bestfit *pool, uintptr_t address)
     return low;
 }
 
-masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address)
-{
+masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address) {
     size_t position = regions_above(pool, address);
     if (position == 0)
         return NULL;
@@ -30,13 +28,12 @@ masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t addres
     return address - region->base < region->bytes ? region : NULL;
 }
 
-static bool regions_reserve(masu_bestfit *pool)
-{
+static bool regions_reserve(masu_bestfit *pool) {
     if (pool->region_count < pool->region_capacity)
         return true;
     size_t capacity = masu__max(8, 2 * pool->region_capacity);
-    masu__region **regions = masu__meta_realloc(pool->regions, pool->region_capacity * sizeof *regions,
-                                                capacity * sizeof *regions);
+    masu__region **regions = masu__meta_realloc(
+        pool->regions, pool->region_capacity * sizeof *regions, capacity * sizeof *regions);
     if (!regions)
         return false;
     pool->regions = regions;
@@ -45,8 +42,7 @@ static bool regions_reserve(masu_bestfit *pool)
 }
 
 /* Everything has been reserved: cannot fail. */
-static void region_install(masu_bestfit *pool, masu__region *region)
-{
+static void region_install(masu_bestfit *pool, masu__region *region) {
     size_t position = regions_above(pool, region->base);
     memmove(&pool->regions[position + 1], &pool->regions[position],
             (pool->region_count - position) * sizeof *pool->regions);
@@ -66,11 +62,11 @@ static void region_install(masu_bestfit *pool, masu__region *region)
     if (stats->reserved_bytes > stats->peak_reserved_bytes)
         stats->peak_reserved_bytes = stats->reserved_bytes;
     if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_ADD, region->base, region->bytes, region->bytes, 0, 0);
+        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_ADD, region->base, region->bytes, region->bytes,
+                           0, 0);
 }
 
-masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, size_t least_bytes)
-{
+masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, size_t least_bytes) {
     if (!regions_reserve(pool) || !masu__block_store_reserve(&pool->store, 3))
         return MASU_ERR_OUT_OF_MEMORY;
     masu__region *region = masu__meta_calloc(1, sizeof *region);
@@ -90,8 +86,7 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, si
 }
 
 /* First the growth that serves later requests too, then just what this one needs. */
-masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment)
-{
+masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment) {
     size_t needed = bytes;
     if (alignment > pool->device->info.alignment_bytes && !masu__add(bytes, alignment, &needed))
         return MASU_ERR_OVERFLOW;
@@ -99,8 +94,7 @@ masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignmen
     return masu__bestfit_add_region(pool, masu__max(pool->pool_bytes, doubled), needed);
 }
 
-masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position)
-{
+masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
     masu__region *region = pool->regions[position];
     masu__block *block = region->first;
     MASU_ASSERT(block->state == MASU__BLOCK_FREE && block->bytes == region->bytes);
@@ -108,7 +102,8 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position)
     if (status != MASU_OK)
         return MASU_ERR_DEVICE_FAILURE;
     if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes, 0, 0);
+        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes,
+                           0, 0);
     masu__free_index_remove(&pool->index, block);
     masu__block_put_back(&pool->store, block);
     pool->stats.reserved_bytes -= region->bytes;
@@ -120,16 +115,14 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position)
     return MASU_OK;
 }
 
-void masu__bestfit_make_whole(masu_bestfit *pool, masu__region *region)
-{
+void masu__bestfit_make_whole(masu_bestfit *pool, masu__region *region) {
     masu__block *block = region->first;
     while (block->after)
         masu__block_join_after(&pool->store, block);
     masu__free_index_insert(&pool->index, block);
 }
 
-void masu_bestfit_reset(masu_bestfit *pool)
-{
+void masu_bestfit_reset(masu_bestfit *pool) {
     if (!pool)
         return;
     masu__bestfit_lock(pool);
@@ -151,13 +144,11 @@ void masu_bestfit_reset(masu_bestfit *pool)
     masu__bestfit_unlock(pool);
 }
 
-static bool region_wholly_free(const masu__region *region)
-{
+static bool region_wholly_free(const masu__region *region) {
     return region->first->state == MASU__BLOCK_FREE && region->first->bytes == region->bytes;
 }
 
-static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes)
-{
+static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes) {
     masu_status result = MASU_OK;
     for (size_t i = pool->region_count; i-- > 0;) {
         const masu__region *region = pool->regions[i];
@@ -170,8 +161,7 @@ static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes)
     return result;
 }
 
-masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes)
-{
+masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes) {
     if (!pool)
         return MASU_ERR_INVALID_ARGUMENT;
     if (pool->policy == MASU_POOL_PERSISTENT)

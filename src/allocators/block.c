@@ -12,8 +12,7 @@ struct masu__block_chunk {
     masu__block blocks[BLOCKS_PER_CHUNK];
 };
 
-static bool store_add_chunk(masu__block_store *store)
-{
+static bool store_add_chunk(masu__block_store *store) {
     masu__block_chunk *chunk = masu__meta_alloc(sizeof *chunk);
     if (!chunk)
         return false;
@@ -27,16 +26,14 @@ static bool store_add_chunk(masu__block_store *store)
     return true;
 }
 
-bool masu__block_store_reserve(masu__block_store *store, size_t count)
-{
+bool masu__block_store_reserve(masu__block_store *store, size_t count) {
     while (MASU_UNLIKELY(store->spare_count < count))
         if (!store_add_chunk(store))
             return false;
     return true;
 }
 
-masu__block *masu__block_take(masu__block_store *store)
-{
+masu__block *masu__block_take(masu__block_store *store) {
     masu__block *block = store->spare;
     MASU_DEBUG_ASSERT(block != NULL);
     store->spare = block->as.next_spare;
@@ -45,24 +42,21 @@ masu__block *masu__block_take(masu__block_store *store)
     return block;
 }
 
-void masu__block_put_back(masu__block_store *store, masu__block *block)
-{
+void masu__block_put_back(masu__block_store *store, masu__block *block) {
     block->state = MASU__BLOCK_SPARE;
     block->as.next_spare = store->spare;
     store->spare = block;
     store->spare_count++;
 }
 
-static void store_count_spare(masu__block_store *store)
-{
+static void store_count_spare(masu__block_store *store) {
     for (masu__block_chunk *chunk = store->chunks; chunk; chunk = chunk->next)
         chunk->spare_here = 0;
     for (masu__block *block = store->spare; block; block = block->as.next_spare)
         block->chunk->spare_here++;
 }
 
-static void store_drop_spare_of_empty_chunks(masu__block_store *store)
-{
+static void store_drop_spare_of_empty_chunks(masu__block_store *store) {
     masu__block **link = &store->spare;
     while (*link) {
         masu__block *block = *link;
@@ -75,8 +69,7 @@ static void store_drop_spare_of_empty_chunks(masu__block_store *store)
     }
 }
 
-void masu__block_store_shrink(masu__block_store *store)
-{
+void masu__block_store_shrink(masu__block_store *store) {
     store_count_spare(store);
     store_drop_spare_of_empty_chunks(store);
     masu__block_chunk **link = &store->chunks;
@@ -92,8 +85,7 @@ void masu__block_store_shrink(masu__block_store *store)
     }
 }
 
-void masu__block_store_destroy(masu__block_store *store)
-{
+void masu__block_store_destroy(masu__block_store *store) {
     while (store->chunks) {
         masu__block_chunk *next = store->chunks->next;
         masu__meta_free(store->chunks, sizeof *store->chunks);
@@ -102,13 +94,11 @@ void masu__block_store_destroy(masu__block_store *store)
     *store = (masu__block_store){0};
 }
 
-size_t masu__block_store_bytes(const masu__block_store *store)
-{
+size_t masu__block_store_bytes(const masu__block_store *store) {
     return store->chunk_count * sizeof(masu__block_chunk);
 }
 
-masu__block *masu__block_cut(masu__block_store *store, masu__block *block, size_t bytes)
-{
+masu__block *masu__block_cut(masu__block_store *store, masu__block *block, size_t bytes) {
     MASU_DEBUG_ASSERT(bytes > 0 && bytes < block->bytes);
     masu__block *rest = masu__block_take(store);
     rest->address = block->address + bytes;
@@ -123,8 +113,7 @@ masu__block *masu__block_cut(masu__block_store *store, masu__block *block, size_
     return rest;
 }
 
-void masu__block_join_after(masu__block_store *store, masu__block *block)
-{
+void masu__block_join_after(masu__block_store *store, masu__block *block) {
     masu__block *swallowed = block->after;
     block->bytes += swallowed->bytes;
     block->after = swallowed->after;

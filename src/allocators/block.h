@@ -1,8 +1,8 @@
 /* block.h: the records of the best-fit pool, and where they come from.
  *
- * One record for each piece of a device block (a region), live or free. The pieces of a region form a chain in order of
- * address that covers it without gaps; the chain ends at the region's border, which is why two regions never
- * merge even when their addresses touch.
+ * One record for each piece of a device block (a region), live or free. The pieces of a region
+ * form a chain in order of address that covers it without gaps; the chain ends at the region's
+ * border, which is why two regions never merge even when their addresses touch.
  *
  *     region ┌──────────┬───────┬──────────────┬─────┐
  *            │ live     │ free  │ live         │free │      before ◄─► after
@@ -30,10 +30,10 @@ typedef struct masu__region {
 } masu__region;
 
 typedef enum masu__block_state {
-    MASU__BLOCK_SPARE,  /* not in use: in the pool's list of spare records */
-    MASU__BLOCK_FREE,   /* in the free index */
-    MASU__BLOCK_LIVE,   /* in the address map, owned by a caller */
-    MASU__BLOCK_SEALED  /* likewise, by the bucket pool: no caller may free it */
+    MASU__BLOCK_SPARE, /* not in use: in the pool's list of spare records */
+    MASU__BLOCK_FREE,  /* in the free index */
+    MASU__BLOCK_LIVE,  /* in the address map, owned by a caller */
+    MASU__BLOCK_SEALED /* likewise, by the bucket pool: no caller may free it */
 } masu__block_state;
 
 struct masu__block {
@@ -79,13 +79,13 @@ void masu__block_store_shrink(masu__block_store *store);
 void masu__block_store_destroy(masu__block_store *store);
 size_t masu__block_store_bytes(const masu__block_store *store);
 
-/* Chain surgery. cut: block keeps its first bytes, the rest becomes a fresh record behind it (state and sizes are the
- * caller's to set). join: block swallows the one behind it, whose record is put back. */
+/* Chain surgery. cut: block keeps its first bytes, the rest becomes a fresh record behind it
+ * (state and sizes are the caller's to set). join: block swallows the one behind it, whose record
+ * is put back. */
 masu__block *masu__block_cut(masu__block_store *store, masu__block *block, size_t bytes);
 void masu__block_join_after(masu__block_store *store, masu__block *block);
 
-static inline bool masu__block_is_live(const masu__block *block)
-{
+static inline bool masu__block_is_live(const masu__block *block) {
     return block->state == MASU__BLOCK_LIVE || block->state == MASU__BLOCK_SEALED;
 }
 

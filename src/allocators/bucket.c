@@ -4,9 +4,8 @@
 #include "base/meta.h"
 #include "base/size.h"
 
-void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
-                       size_t alignment)
-{
+void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
+                       size_t block_bytes, size_t alignment) {
     masu__trace_emit(pool->trace, (masu_event){
                                       .address = address,
                                       .bytes = bytes,
@@ -17,14 +16,14 @@ void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t addres
                                   });
 }
 
-/* ---- classes -------------------------------------------------------------------------------------------- */
+/* ---- classes --------------------------------------------------------------------------------- */
 
-#define TIMES_2(x) x, x
-#define TIMES_4(x) TIMES_2(x), TIMES_2(x)
-#define TIMES_8(x) TIMES_4(x), TIMES_4(x)
-#define TIMES_16(x) TIMES_8(x), TIMES_8(x)
-#define TIMES_32(x) TIMES_16(x), TIMES_16(x)
-#define TIMES_64(x) TIMES_32(x), TIMES_32(x)
+#define TIMES_2(x)   x, x
+#define TIMES_4(x)   TIMES_2(x), TIMES_2(x)
+#define TIMES_8(x)   TIMES_4(x), TIMES_4(x)
+#define TIMES_16(x)  TIMES_8(x), TIMES_8(x)
+#define TIMES_32(x)  TIMES_16(x), TIMES_16(x)
+#define TIMES_64(x)  TIMES_32(x), TIMES_32(x)
 #define TIMES_128(x) TIMES_64(x), TIMES_64(x)
 
 /* Entry k serves requests of 64 k + 1 … 64 k + 64 bytes. */
@@ -32,15 +31,13 @@ const uint8_t masu__bucket_class_table[] = {
     0, 1, TIMES_2(2), TIMES_4(3), TIMES_8(4), TIMES_16(5), TIMES_32(6), TIMES_64(7), TIMES_128(8),
 };
 
-/* ---- marks --------------------------------------------------------------------------------------------- */
+/* ---- marks ----------------------------------------------------------------------------------- */
 
-static uint64_t minus(uint64_t a, uint64_t b)
-{
+static uint64_t minus(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
 }
 
-void masu__bucket_move_mark(masu_bucket *pool)
-{
+void masu__bucket_move_mark(masu_bucket *pool) {
     uint64_t cached = masu__bucket_cached(pool);
     if (cached > pool->peak_cached_bytes)
         pool->peak_cached_bytes = cached;
@@ -49,14 +46,13 @@ void masu__bucket_move_mark(masu_bucket *pool)
     pool->low_mark = for_cap > for_peak ? for_cap : for_peak;
 }
 
-void masu__bucket_move_care(masu_bucket *pool)
-{
+void masu__bucket_move_care(masu_bucket *pool) {
     pool->careful = pool->checked || pool->remembers || pool->traced || pool->odd_blocks > 0;
 }
 
-/* Over the cap an eighth more is given back, so that a program that frees much does not pay at every call. */
-masu_status masu__bucket_settle(masu_bucket *pool)
-{
+/* Over the cap an eighth more is given back, so that a program that frees much does not pay at
+ * every call. */
+masu_status masu__bucket_settle(masu_bucket *pool) {
     if (masu__bucket_cached(pool) > pool->max_cached_bytes)
         (void)masu__bucket_give_back(pool, pool->max_cached_bytes - pool->max_cached_bytes / 8);
     else
@@ -64,24 +60,24 @@ masu_status masu__bucket_settle(masu_bucket *pool)
     return MASU_OK;
 }
 
-/* ---- allocation ---------------------------------------------------------------------------------------- */
+/* ---- allocation ------------------------------------------------------------------------------ */
 
 /* One slab more, as large as the cap allows; what is cached in other classes makes room for it. */
-static masu_status class_refill(masu_bucket *pool, unsigned index)
-{
+static masu_status class_refill(masu_bucket *pool, unsigned index) {
     size_t block_bytes = masu__bucket_block_bytes(index);
     size_t most = MASU__SLAB_BYTES - block_bytes; /* cached once the first block is out */
     if (masu__bucket_cached(pool) + most > pool->max_cached_bytes)
         (void)masu__bucket_give_back(pool, minus(pool->max_cached_bytes, most));
-    size_t room = (size_t)minus(pool->max_cached_bytes, masu__bucket_cached(pool)) / block_bytes + 1;
-    masu_status status = masu__bucket_add_slab(pool, index, masu__min(room, MASU__SLAB_BYTES / block_bytes));
+    size_t room =
+        (size_t)minus(pool->max_cached_bytes, masu__bucket_cached(pool)) / block_bytes + 1;
+    masu_status status =
+        masu__bucket_add_slab(pool, index, masu__min(room, MASU__SLAB_BYTES / block_bytes));
     if (status == MASU_OK)
         pool->classes[index].misses++;
     return status;
 }
 
-static masu_status class_pop(masu_bucket *pool, unsigned index, void **out)
-{
+static masu_status class_pop(masu_bucket *pool, unsigned index, void **out) {
     masu__bucket_class *class = &pool->classes[index];
     size_t block_bytes = masu__bucket_block_bytes(index);
     if (class->list) {
@@ -100,16 +96,14 @@ static masu_status class_pop(masu_bucket *pool, unsigned index, void **out)
     return MASU_OK;
 }
 
-static void remember_size(masu_bucket *pool, void *block, size_t bytes)
-{
+static void remember_size(masu_bucket *pool, void *block, size_t bytes) {
     masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)block);
     size_t position = ((uintptr_t)block - slab->base) / masu__slab_block_bytes(slab);
     MASU_ASSERT(slab->requested[position] == 0); /* a block in use came out of the list */
     slab->requested[position] = (uint16_t)bytes;
 }
 
-static masu_status bucket_take(masu_bucket *pool, size_t bytes, size_t alignment, void **out)
-{
+static masu_status bucket_take(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
     unsigned index = masu__bucket_class_of(bytes);
     size_t block_bytes = masu__bucket_block_bytes(index);
     void *block;
@@ -117,7 +111,8 @@ static masu_status bucket_take(masu_bucket *pool, size_t bytes, size_t alignment
     if (status != MASU_OK)
         return status;
     masu__bucket_count_alloc(pool, &pool->classes[index], block_bytes, bytes);
-    /* a slab came in before its first block went out: only now are the cached bytes what they are */
+    /* a slab came in before its first block went out: only now are the cached bytes what they
+     * are */
     masu__bucket_move_mark(pool);
     if (pool->remembers)
         remember_size(pool, block, bytes);
@@ -128,8 +123,7 @@ static masu_status bucket_take(masu_bucket *pool, size_t bytes, size_t alignment
     return MASU_OK;
 }
 
-static masu_status bypass_take(masu_bucket *pool, size_t bytes, size_t alignment, void **out)
-{
+static masu_status bypass_take(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
     bool grew;
     masu__request request = {.bytes = bytes, .alignment = alignment, .client = pool->number};
     masu_status status = masu__bestfit_take(pool->backing, &request, out, &grew);
@@ -148,16 +142,15 @@ static masu_status bypass_take(masu_bucket *pool, size_t bytes, size_t alignment
     return MASU_OK;
 }
 
-static masu_status bucket_refused(masu_bucket *pool, masu_status status, size_t bytes, size_t alignment)
-{
+static masu_status bucket_refused(masu_bucket *pool, masu_status status, size_t bytes,
+                                  size_t alignment) {
     pool->failures++;
     if (masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_REFUSED, 0, bytes, 0, alignment);
     return status;
 }
 
-masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alignment, void **out)
-{
+masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
     *out = NULL;
     if (pool->magic != MASU__POOL_LIVE)
         return MASU_ERR_STALE_POOL;
@@ -166,15 +159,16 @@ masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alig
     if (bytes == 0)
         return MASU_OK;
     /* blocks lie at multiples of their size, so every alignment up to that comes for nothing */
-    bool fits = masu__bucket_has_class(bytes) && alignment <= masu__bucket_block_bytes(masu__bucket_class_of(bytes));
-    masu_status status = fits ? bucket_take(pool, bytes, alignment, out) : bypass_take(pool, bytes, alignment, out);
+    bool fits = masu__bucket_has_class(bytes) &&
+                alignment <= masu__bucket_block_bytes(masu__bucket_class_of(bytes));
+    masu_status status =
+        fits ? bucket_take(pool, bytes, alignment, out) : bypass_take(pool, bytes, alignment, out);
     return status == MASU_OK ? MASU_OK : bucket_refused(pool, status, bytes, alignment);
 }
 
-/* ---- freeing ------------------------------------------------------------------------------------------- */
+/* ---- freeing --------------------------------------------------------------------------------- */
 
-static masu_status bypass_give(masu_bucket *pool, void *ptr, size_t bytes)
-{
+static masu_status bypass_give(masu_bucket *pool, void *ptr, size_t bytes) {
     masu_status status = masu__bestfit_give(pool->backing, ptr, pool->number, &bytes);
     if (status != MASU_OK)
         return status;
@@ -188,9 +182,10 @@ static masu_status bypass_give(masu_bucket *pool, void *ptr, size_t bytes)
     return MASU_OK;
 }
 
-/* What a caller gives back, judged by the slab it lies in. *bytes becomes the requested size where it was not given. */
-static masu_status slab_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address, bool sized, size_t *bytes)
-{
+/* What a caller gives back, judged by the slab it lies in. *bytes becomes the requested size
+ * where it was not given. */
+static masu_status slab_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address,
+                              bool sized, size_t *bytes) {
     size_t block_bytes = masu__slab_block_bytes(slab);
     size_t position = (address - slab->base) / block_bytes;
     if (address != slab->base + position * block_bytes)
@@ -200,7 +195,8 @@ static masu_status slab_judge(const masu_bucket *pool, const masu__slab *slab, u
     if (!pool->remembers) {
         if (!sized)
             return MASU_ERR_UNSUPPORTED;
-        bool same = masu__bucket_has_class(*bytes) && masu__bucket_class_of(*bytes) == slab->class_index;
+        bool same =
+            masu__bucket_has_class(*bytes) && masu__bucket_class_of(*bytes) == slab->class_index;
         return same ? MASU_OK : MASU_ERR_SIZE_MISMATCH;
     }
     if (slab->requested[position] == 0)
@@ -211,8 +207,8 @@ static masu_status slab_judge(const masu_bucket *pool, const masu__slab *slab, u
     return MASU_OK;
 }
 
-static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, bool sized, size_t bytes)
-{
+static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, bool sized,
+                               size_t bytes) {
     masu_status status = slab_judge(pool, slab, (uintptr_t)ptr, sized, &bytes);
     if (status != MASU_OK)
         return status;
@@ -225,8 +221,7 @@ static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, b
     return masu__bucket_must_settle(pool) ? masu__bucket_settle(pool) : MASU_OK;
 }
 
-masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, size_t bytes)
-{
+masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, size_t bytes) {
     if (pool->magic != MASU__POOL_LIVE)
         return MASU_ERR_STALE_POOL;
     if (!ptr)
@@ -239,10 +234,9 @@ masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, siz
     return bypass_give(pool, ptr, bytes);
 }
 
-/* ---- public calls --------------------------------------------------------------------------------------- */
+/* ---- public calls ---------------------------------------------------------------------------- */
 
-masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment, void **out)
-{
+masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     if (!pool) {
@@ -257,8 +251,7 @@ masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment,
     return status;
 }
 
-masu_status masu_bucket_free(masu_bucket *pool, void *ptr, size_t bytes)
-{
+masu_status masu_bucket_free(masu_bucket *pool, void *ptr, size_t bytes) {
     if (!pool)
         return MASU_ERR_INVALID_ARGUMENT;
     masu__bucket_lock(pool);
@@ -269,8 +262,7 @@ masu_status masu_bucket_free(masu_bucket *pool, void *ptr, size_t bytes)
     return status;
 }
 
-masu_status masu_bucket_free_unsized(masu_bucket *pool, void *ptr)
-{
+masu_status masu_bucket_free_unsized(masu_bucket *pool, void *ptr) {
     if (!pool)
         return MASU_ERR_INVALID_ARGUMENT;
     masu__bucket_lock(pool);
@@ -281,8 +273,7 @@ masu_status masu_bucket_free_unsized(masu_bucket *pool, void *ptr)
     return status;
 }
 
-masu_status masu_bucket_trim(masu_bucket *pool, size_t keep_bytes)
-{
+masu_status masu_bucket_trim(masu_bucket *pool, size_t keep_bytes) {
     if (!pool)
         return MASU_ERR_INVALID_ARGUMENT;
     if (pool->magic != MASU__POOL_LIVE)
@@ -294,13 +285,11 @@ masu_status masu_bucket_trim(masu_bucket *pool, size_t keep_bytes)
     return status;
 }
 
-masu_status masu_bucket_clear(masu_bucket *pool)
-{
+masu_status masu_bucket_clear(masu_bucket *pool) {
     return masu_bucket_trim(pool, 0);
 }
 
-masu_status masu_bucket_set_max_cached(masu_bucket *pool, size_t max_cached_bytes)
-{
+masu_status masu_bucket_set_max_cached(masu_bucket *pool, size_t max_cached_bytes) {
     if (!pool)
         return MASU_ERR_INVALID_ARGUMENT;
     if (pool->magic != MASU__POOL_LIVE)

@@ -1,11 +1,11 @@
-/* bucket_life.c: birth and death of a bucket pool, its statistics, and the check of its equations. */
+/* bucket_life.c: birth and death of a bucket pool, its statistics, and the check of its
+ * equations. */
 #include "allocators/bucket_pool.h"
 
 #include "base/meta.h"
 #include "base/size.h"
 
-masu_bucket_config masu_bucket_config_default(masu_bestfit *backing)
-{
+masu_bucket_config masu_bucket_config_default(masu_bestfit *backing) {
     return (masu_bucket_config){
         .backing = backing,
         .small_blocks = 16,
@@ -19,31 +19,30 @@ masu_bucket_config masu_bucket_config_default(masu_bestfit *backing)
 }
 
 /* Slabs until so many blocks are ready, as far as the cap allows. */
-static masu_status class_prepare(masu_bucket *pool, unsigned index, size_t blocks)
-{
+static masu_status class_prepare(masu_bucket *pool, unsigned index, size_t blocks) {
     size_t block_bytes = masu__bucket_block_bytes(index);
     while (pool->classes[index].blocks < blocks) {
         size_t room = (size_t)(pool->max_cached_bytes - masu__bucket_cached(pool)) / block_bytes;
         if (room == 0)
             return MASU_OK;
-        masu_status status = masu__bucket_add_slab(pool, index, masu__min(room, MASU__SLAB_BYTES / block_bytes));
+        masu_status status =
+            masu__bucket_add_slab(pool, index, masu__min(room, MASU__SLAB_BYTES / block_bytes));
         if (status != MASU_OK)
             return status;
     }
     return MASU_OK;
 }
 
-static masu_status pool_prepare(masu_bucket *pool, const masu_bucket_config *config)
-{
+static masu_status pool_prepare(masu_bucket *pool, const masu_bucket_config *config) {
     masu_status status = MASU_OK;
     for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT && status == MASU_OK; i++)
-        status = class_prepare(pool, i, i < MASU_BUCKET_SMALL_CLASSES ? config->small_blocks : config->medium_blocks);
+        status = class_prepare(
+            pool, i, i < MASU_BUCKET_SMALL_CLASSES ? config->small_blocks : config->medium_blocks);
     masu__bucket_move_mark(pool);
     return status;
 }
 
-masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **out)
-{
+masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
@@ -76,16 +75,14 @@ masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **o
     return MASU_OK;
 }
 
-static uint64_t live_blocks(const masu_bucket *pool)
-{
+static uint64_t live_blocks(const masu_bucket *pool) {
     uint64_t live = 0;
     for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++)
         live += pool->classes[i].allocations - pool->classes[i].frees;
     return live;
 }
 
-masu_status masu_bucket_destroy(masu_bucket *pool)
-{
+masu_status masu_bucket_destroy(masu_bucket *pool) {
     if (!pool)
         return MASU_OK;
     if (pool->magic != MASU__POOL_LIVE)
@@ -102,8 +99,7 @@ masu_status masu_bucket_destroy(masu_bucket *pool)
     return leaks ? MASU_ERR_LEAK : MASU_OK;
 }
 
-static void class_stats(const masu_bucket *pool, unsigned index, masu_bucket_stats *out)
-{
+static void class_stats(const masu_bucket *pool, unsigned index, masu_bucket_stats *out) {
     const masu__bucket_class *class = &pool->classes[index];
     uint64_t live = class->allocations - class->frees;
     out->classes[index] = (masu_bucket_class_stats){
@@ -121,8 +117,7 @@ static void class_stats(const masu_bucket *pool, unsigned index, masu_bucket_sta
     out->live_blocks += live;
 }
 
-static void pool_stats(const masu_bucket *pool, masu_bucket_stats *out)
-{
+static void pool_stats(const masu_bucket *pool, masu_bucket_stats *out) {
     *out = (masu_bucket_stats){
         .allocations = pool->bypasses,
         .frees = pool->bypass_frees,
@@ -138,14 +133,14 @@ static void pool_stats(const masu_bucket *pool, masu_bucket_stats *out)
         .bypass_live_bytes = pool->bypass_live_bytes,
         .bypass_misses = pool->bypass_misses,
         .failures = pool->failures,
-        .metadata_bytes = sizeof *pool + pool->slab_meta_bytes + masu__address_map_bytes(&pool->slabs),
+        .metadata_bytes =
+            sizeof *pool + pool->slab_meta_bytes + masu__address_map_bytes(&pool->slabs),
     };
     for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++)
         class_stats(pool, i, out);
 }
 
-void masu_bucket_get_stats(masu_bucket *pool, masu_bucket_stats *out)
-{
+void masu_bucket_get_stats(masu_bucket *pool, masu_bucket_stats *out) {
     *out = (masu_bucket_stats){0};
     if (!pool)
         return;
@@ -155,8 +150,7 @@ void masu_bucket_get_stats(masu_bucket *pool, masu_bucket_stats *out)
 }
 
 /* What is live stays counted: as if just those blocks had been allocated, with hits. */
-void masu_bucket_reset_stats(masu_bucket *pool)
-{
+void masu_bucket_reset_stats(masu_bucket *pool) {
     if (!pool)
         return;
     masu__bucket_lock(pool);
@@ -176,27 +170,26 @@ void masu_bucket_reset_stats(masu_bucket *pool)
     masu__bucket_unlock(pool);
 }
 
-uint32_t masu_bucket_number(const masu_bucket *pool)
-{
+uint32_t masu_bucket_number(const masu_bucket *pool) {
     return pool->number;
 }
 
-/* ---- the equations -------------------------------------------------------------------------------------- */
+/* ---- the equations --------------------------------------------------------------------------- */
 
 typedef struct tally {
     uint64_t held[MASU_BUCKET_CLASS_COUNT];
     uint64_t requested;
 } tally;
 
-static bool slab_valid(const masu__slab *slab, tally *t)
-{
+static bool slab_valid(const masu__slab *slab, tally *t) {
     uint32_t held = 0;
     for (size_t block = 0; block < slab->block_count; block++) {
         bool returned = masu__slab_returned(slab, block);
         held += !returned;
         if (!slab->requested)
             continue;
-        if (slab->requested[block] > masu__slab_block_bytes(slab) || (returned && slab->requested[block] != 0))
+        if (slab->requested[block] > masu__slab_block_bytes(slab) ||
+            (returned && slab->requested[block] != 0))
             return false;
         t->requested += slab->requested[block];
     }
@@ -204,8 +197,7 @@ static bool slab_valid(const masu__slab *slab, tally *t)
     return held == slab->held && held > 0 && masu__is_aligned(slab->base, MASU__SLAB_BYTES);
 }
 
-static bool slabs_valid(const masu_bucket *pool, tally *t)
-{
+static bool slabs_valid(const masu_bucket *pool, tally *t) {
     size_t cursor = 0, count = 0;
     const masu__slab *slab = NULL;
     while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
@@ -217,18 +209,17 @@ static bool slabs_valid(const masu_bucket *pool, tally *t)
 }
 
 /* A free block lies on a border of its own class's slab, and nobody has it. */
-static bool listed_valid(const masu_bucket *pool, unsigned index, const void *block)
-{
+static bool listed_valid(const masu_bucket *pool, unsigned index, const void *block) {
     const masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)block);
     if (!slab || slab->class_index != index)
         return false;
     size_t block_bytes = masu__bucket_block_bytes(index);
     size_t offset = (uintptr_t)block - slab->base;
-    return offset % block_bytes == 0 && (!slab->requested || slab->requested[offset / block_bytes] == 0);
+    return offset % block_bytes == 0 &&
+           (!slab->requested || slab->requested[offset / block_bytes] == 0);
 }
 
-static bool class_valid(const masu_bucket *pool, unsigned index, uint64_t held)
-{
+static bool class_valid(const masu_bucket *pool, unsigned index, uint64_t held) {
     const masu__bucket_class *class = &pool->classes[index];
     uint64_t live = class->allocations - class->frees;
     uint64_t free_blocks = (class->fresh_end - class->fresh) / masu__bucket_block_bytes(index);
@@ -237,11 +228,11 @@ static bool class_valid(const masu_bucket *pool, unsigned index, uint64_t held)
     for (const void *block = class->list; block; block = *(void *const *)block)
         if (++free_blocks > class->blocks || !listed_valid(pool, index, block))
             return false;
-    return class->blocks == held && class->blocks == live + free_blocks && class->misses <= class->allocations;
+    return class->blocks == held && class->blocks == live + free_blocks &&
+           class->misses <= class->allocations;
 }
 
-bool masu__bucket_valid_unlocked(const masu_bucket *pool)
-{
+bool masu__bucket_valid_unlocked(const masu_bucket *pool) {
     tally t = {0};
     uint64_t slab_bytes = 0, live_block_bytes = 0;
     if (pool->magic != MASU__POOL_LIVE || !slabs_valid(pool, &t))
@@ -257,13 +248,14 @@ bool masu__bucket_valid_unlocked(const masu_bucket *pool)
         return false;
     return slab_bytes == pool->slab_bytes && live_block_bytes == pool->live_block_bytes &&
            pool->live_bytes <= live_block_bytes + pool->bypass_live_bytes &&
-           pool->peak_live_bytes >= pool->live_bytes && pool->peak_cached_bytes >= masu__bucket_cached(pool) &&
-           pool->bypasses >= pool->bypass_frees && pool->odd_blocks <= pool->bypasses - pool->bypass_frees &&
+           pool->peak_live_bytes >= pool->live_bytes &&
+           pool->peak_cached_bytes >= masu__bucket_cached(pool) &&
+           pool->bypasses >= pool->bypass_frees &&
+           pool->odd_blocks <= pool->bypasses - pool->bypass_frees &&
            (pool->careful || (!pool->remembers && !pool->traced && pool->odd_blocks == 0));
 }
 
-bool masu__bucket_audit(masu_bucket *pool)
-{
+bool masu__bucket_audit(masu_bucket *pool) {
     if (pool->audit_pause > 0) {
         pool->audit_pause--;
         return true;
@@ -275,8 +267,7 @@ bool masu__bucket_audit(masu_bucket *pool)
     return masu__bucket_valid_unlocked(pool);
 }
 
-bool masu_bucket_valid(masu_bucket *pool)
-{
+bool masu_bucket_valid(masu_bucket *pool) {
     if (!pool || pool->magic != MASU__POOL_LIVE)
         return false;
     masu__bucket_lock(pool);

@@ -1,29 +1,31 @@
 /* bucket_pool.h: the bucket pool from inside, with the paths that must cost next to nothing.
  *
- *     slab    up to 128 KiB of one class at a multiple of 128 KiB, a sealed block of the best-fit pool
+ *     slab    up to 128 KiB of one class at a multiple of 128 KiB, sealed in the best-fit pool
  *
  *             ┌────┬────┬────┬────┬────┬─ ─ ─ ─ ─ ─┐
  *             │live│list│live│back│list│ fresh     │
  *             └────┴────┴────┴────┴────┴─ ─ ─ ─ ─ ─┘
  *
- * Where the first blocks of a slab have been given back, a smaller slab may come to begin: then two slabs have one base, and
- * every block belongs to the one that has not given it back.
- *
  *     list    free, linked through its own first word: class.list, last in first out
- *     fresh   never used, not one byte touched: [class.fresh, class.fresh_end), or a slab in class.pending
+ *     fresh   never used nor touched: [class.fresh, class.fresh_end), or a slab in class.pending
  *     back    given back to the best-fit pool; its bit in slab.returned is set
  *
  *     class.blocks = live + in list + fresh             (all blocks of the class not given back)
  *     live         = class.allocations - class.frees
  *     slab_bytes   = sum of class.blocks * block size = live_block_bytes + cached bytes
  *
- * The hot paths count with additions only. What must be compared (the cap, the peak of cached bytes) is folded into
- * one number: when live_block_bytes falls below low_mark, masu__bucket_settle looks closer.
+ * Where the first blocks of a slab have been given back, a smaller slab may come to begin: then
+ * two slabs have one base, and every block belongs to the one that has not given it back.
+ *
+ * The hot paths count with additions only. What must be compared (the cap, the peak of cached
+ * bytes) is folded into one number: when live_block_bytes falls below low_mark,
+ * masu__bucket_settle looks closer.
  *
  *     low_mark = max(slab_bytes - max_cached_bytes, slab_bytes - peak_cached_bytes), at least 0
  *
- * careful is set when anything but the plain path is wanted: a check, a remembered size, a trace, or small blocks that
- * lie in the best-fit pool (odd_blocks), which a sized free could otherwise mistake for a bucket's own.
+ * careful is set when anything but the plain path is wanted: a check, a remembered size, a trace,
+ * or small blocks that lie in the best-fit pool (odd_blocks), which a sized free could otherwise
+ * mistake for a bucket's own.
  */
 #ifndef MASU_BUCKET_POOL_H
 #define MASU_BUCKET_POOL_H
@@ -93,31 +95,28 @@ struct masu_bucket {
     pthread_mutex_t lock;
 };
 
-/* Class of (bytes - 1) / 64: a load from a hot line is cheaper than a bit scan on many processors. */
+/* Class of (bytes - 1) / 64: a load from a hot line is cheaper than a bit scan on many
+ * processors. */
 extern const uint8_t masu__bucket_class_table[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MIN_BYTES];
 
-static inline unsigned masu__bucket_class_of(size_t bytes)
-{
+static inline unsigned masu__bucket_class_of(size_t bytes) {
     return masu__bucket_class_table[(bytes - 1) / MASU_BUCKET_MIN_BYTES];
 }
 
-static inline size_t masu__bucket_block_bytes(unsigned class_index)
-{
+static inline size_t masu__bucket_block_bytes(unsigned class_index) {
     return (size_t)MASU_BUCKET_MIN_BYTES << class_index;
 }
 
-static inline bool masu__bucket_has_class(size_t bytes)
-{
+static inline bool masu__bucket_has_class(size_t bytes) {
     return bytes - 1 < MASU_BUCKET_MAX_BYTES; /* 0 wraps */
 }
 
-static inline uint64_t masu__bucket_cached(const masu_bucket *pool)
-{
+static inline uint64_t masu__bucket_cached(const masu_bucket *pool) {
     return pool->slab_bytes - pool->live_block_bytes;
 }
 
-static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_class *class, size_t block_bytes, size_t bytes)
-{
+static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_class *class,
+                                            size_t block_bytes, size_t bytes) {
     class->allocations++;
     pool->live_block_bytes += block_bytes;
     pool->live_bytes += bytes;
@@ -129,12 +128,13 @@ static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_clas
 masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
 /* bytes 0 with sized false: not known. */
 masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, size_t bytes);
-/* Updates the peak of cached bytes, enforces the cap, moves low_mark. Always MASU_OK: what asked for it has been done. */
+/* Updates the peak of cached bytes, enforces the cap, moves low_mark. Always MASU_OK: what asked
+ * for it has been done. */
 masu_status masu__bucket_settle(masu_bucket *pool);
 
 /* Call under the lock. */
-static inline masu_status masu__bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment, void **out)
-{
+static inline masu_status masu__bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment,
+                                             void **out) {
     bool plain = masu__bucket_has_class(bytes) && alignment <= MASU_BUCKET_MIN_BYTES &&
                  (alignment & (alignment - 1)) == 0 && !pool->careful;
     if (MASU_LIKELY(plain)) {
@@ -152,8 +152,8 @@ static inline masu_status masu__bucket_alloc(masu_bucket *pool, size_t bytes, si
 }
 
 /* The block joins its list. */
-static inline void masu__bucket_push(masu_bucket *pool, masu__bucket_class *class, void *block, size_t block_bytes, size_t bytes)
-{
+static inline void masu__bucket_push(masu_bucket *pool, masu__bucket_class *class, void *block,
+                                     size_t block_bytes, size_t bytes) {
     *(void **)block = class->list;
     class->list = block;
     class->frees++;
@@ -161,14 +161,12 @@ static inline void masu__bucket_push(masu_bucket *pool, masu__bucket_class *clas
     pool->live_block_bytes -= block_bytes;
 }
 
-static inline bool masu__bucket_must_settle(const masu_bucket *pool)
-{
+static inline bool masu__bucket_must_settle(const masu_bucket *pool) {
     return MASU_UNLIKELY(pool->live_block_bytes < pool->low_mark);
 }
 
 /* Call under the lock. */
-static inline masu_status masu__bucket_free(masu_bucket *pool, void *ptr, size_t bytes)
-{
+static inline masu_status masu__bucket_free(masu_bucket *pool, void *ptr, size_t bytes) {
     bool plain = ptr != NULL && masu__bucket_has_class(bytes) && !pool->careful;
     if (MASU_LIKELY(plain)) {
         unsigned index = masu__bucket_class_of(bytes);
@@ -183,40 +181,38 @@ static inline masu_status masu__bucket_free(masu_bucket *pool, void *ptr, size_t
     return masu__bucket_free_slow(pool, ptr, true, bytes);
 }
 
-static inline void masu__bucket_lock(masu_bucket *pool)
-{
+static inline void masu__bucket_lock(masu_bucket *pool) {
     if (pool->thread_safe)
         pthread_mutex_lock(&pool->lock);
 }
 
-static inline void masu__bucket_unlock(masu_bucket *pool)
-{
+static inline void masu__bucket_unlock(masu_bucket *pool) {
     if (pool->thread_safe)
         pthread_mutex_unlock(&pool->lock);
 }
 
-void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes, size_t block_bytes,
-                       size_t alignment);
+void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
+                       size_t block_bytes, size_t alignment);
 
 /* ---- slabs (bucket_slabs.c) ---- */
 
 /* The slab that holds address and has not given that block back, or NULL. O(1). */
 masu__slab *masu__bucket_slab_of(const masu_bucket *pool, uintptr_t address);
 
-static inline size_t masu__slab_block_bytes(const masu__slab *slab)
-{
+static inline size_t masu__slab_block_bytes(const masu__slab *slab) {
     return masu__bucket_block_bytes(slab->class_index);
 }
 
-static inline bool masu__slab_returned(const masu__slab *slab, size_t block)
-{
+static inline bool masu__slab_returned(const masu__slab *slab, size_t block) {
     return (slab->returned[block / 64] >> (block % 64)) & 1;
 }
 
 /* For loops over all slabs: *cursor starts at 0 and previous is NULL at first; NULL at the end. */
-masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor, const masu__slab *previous);
+masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor,
+                                   const masu__slab *previous);
 
-/* A new slab of so many blocks, in class.pending. The caller moves the mark once it has taken what it needs. */
+/* A new slab of so many blocks, in class.pending. The caller moves the mark once it has taken
+ * what it needs. */
 masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_t blocks);
 
 /* Makes the first pending slab the fresh range, if there is one and nothing is fresh. */

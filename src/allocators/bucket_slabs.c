@@ -1,21 +1,20 @@
 /* bucket_slabs.c: where the blocks of the bucket pool come from, and how they go back.
  *
- * A slab is one sealed block of the best-fit pool. Giving back is done block by block: any free block can leave, also
- * from between live ones, and the best-fit pool joins what leaves with its neighbours. So the cap on cached bytes is a
- * number that holds, not a hope that some slab is empty.
+ * A slab is one sealed block of the best-fit pool. Giving back is done block by block: any free
+ * block can leave, also from between live ones, and the best-fit pool joins what leaves with its
+ * neighbours. So the cap on cached bytes is a number that holds, not a hope that some slab is
+ * empty.
  */
 #include "allocators/bucket_pool.h"
 
 #include "base/meta.h"
 #include "base/size.h"
 
-static size_t slab_meta_bytes(size_t blocks)
-{
+static size_t slab_meta_bytes(size_t blocks) {
     return sizeof(masu__slab) + (blocks + 63) / 64 * sizeof(uint64_t);
 }
 
-static void slab_free_meta(masu_bucket *pool, masu__slab *slab)
-{
+static void slab_free_meta(masu_bucket *pool, masu__slab *slab) {
     size_t sizes = slab->requested ? slab->block_count * sizeof *slab->requested : 0;
     size_t bytes = slab_meta_bytes(slab->block_count);
     pool->slab_meta_bytes -= sizes + bytes;
@@ -23,8 +22,7 @@ static void slab_free_meta(masu_bucket *pool, masu__slab *slab)
     masu__meta_free(slab, bytes);
 }
 
-static masu__slab *slab_new_meta(masu_bucket *pool, unsigned class_index, size_t blocks)
-{
+static masu__slab *slab_new_meta(masu_bucket *pool, unsigned class_index, size_t blocks) {
     masu__slab *slab = masu__meta_calloc(1, slab_meta_bytes(blocks));
     if (!slab)
         return NULL;
@@ -43,37 +41,34 @@ static masu__slab *slab_new_meta(masu_bucket *pool, unsigned class_index, size_t
     return slab;
 }
 
-static bool slab_holds(const masu__slab *slab, uintptr_t address)
-{
+static bool slab_holds(const masu__slab *slab, uintptr_t address) {
     size_t block = (address - slab->base) / masu__slab_block_bytes(slab);
     return block < slab->block_count && !masu__slab_returned(slab, block);
 }
 
-masu__slab *masu__bucket_slab_of(const masu_bucket *pool, uintptr_t address)
-{
-    masu__slab *slab = masu__address_map_get(&pool->slabs, masu__align_down(address, MASU__SLAB_BYTES));
+masu__slab *masu__bucket_slab_of(const masu_bucket *pool, uintptr_t address) {
+    masu__slab *slab =
+        masu__address_map_get(&pool->slabs, masu__align_down(address, MASU__SLAB_BYTES));
     while (slab && !slab_holds(slab, address))
         slab = slab->next_here;
     return slab;
 }
 
-masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor, const masu__slab *previous)
-{
+masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor,
+                                   const masu__slab *previous) {
     if (previous && previous->next_here)
         return previous->next_here;
     return masu__address_map_next(&pool->slabs, cursor);
 }
 
 /* Room in the map has been reserved. */
-static void slab_enter(masu_bucket *pool, masu__slab *slab)
-{
+static void slab_enter(masu_bucket *pool, masu__slab *slab) {
     slab->next_here = masu__address_map_take(&pool->slabs, slab->base);
     masu__address_map_put(&pool->slabs, slab->base, slab);
     pool->slab_count++;
 }
 
-static void slab_leave(masu_bucket *pool, masu__slab *slab)
-{
+static void slab_leave(masu_bucket *pool, masu__slab *slab) {
     masu__slab *first = masu__address_map_take(&pool->slabs, slab->base);
     masu__slab **link = &first;
     while (*link != slab)
@@ -84,8 +79,7 @@ static void slab_leave(masu_bucket *pool, masu__slab *slab)
     pool->slab_count--;
 }
 
-masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_t blocks)
-{
+masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_t blocks) {
     if (!masu__address_map_reserve(&pool->slabs, 1))
         return MASU_ERR_OUT_OF_MEMORY;
     masu__slab *slab = slab_new_meta(pool, class_index, blocks);
@@ -116,8 +110,7 @@ masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_
     return MASU_OK;
 }
 
-void masu__bucket_open_pending(masu__bucket_class *class, size_t block_bytes)
-{
+void masu__bucket_open_pending(masu__bucket_class *class, size_t block_bytes) {
     masu__slab *slab = class->pending;
     if (!slab || class->fresh != class->fresh_end)
         return;
@@ -128,8 +121,7 @@ void masu__bucket_open_pending(masu__bucket_class *class, size_t block_bytes)
 }
 
 /* First block of the unbroken run of blocks not returned that the given one belongs to. */
-static size_t slab_run_start(const masu__slab *slab, size_t block)
-{
+static size_t slab_run_start(const masu__slab *slab, size_t block) {
     size_t word = block / 64;
     uint64_t before = slab->returned[word] & (((uint64_t)1 << (block % 64)) - 1);
     while (before == 0) {
@@ -140,21 +132,20 @@ static size_t slab_run_start(const masu__slab *slab, size_t block)
     return word * 64 + masu__log2_floor(before) + 1;
 }
 
-static void slab_mark_returned(masu__slab *slab, size_t first, size_t count)
-{
+static void slab_mark_returned(masu__slab *slab, size_t first, size_t count) {
     for (size_t block = first; block < first + count; block++)
         slab->returned[block / 64] |= (uint64_t)1 << (block % 64);
     slab->held -= (uint32_t)count;
 }
 
 /* The blocks are in no list any more. */
-static masu_status slab_give_back(masu_bucket *pool, masu__slab *slab, size_t first, size_t count)
-{
+static masu_status slab_give_back(masu_bucket *pool, masu__slab *slab, size_t first, size_t count) {
     size_t block_bytes = masu__slab_block_bytes(slab);
     uintptr_t address = slab->base + first * block_bytes;
     uintptr_t run = slab->base + slab_run_start(slab, first) * block_bytes;
     size_t bytes = count * block_bytes;
-    masu_status status = masu__bestfit_free_part(pool->backing, (void *)run, (void *)address, bytes);
+    masu_status status =
+        masu__bestfit_free_part(pool->backing, (void *)run, (void *)address, bytes);
     if (status != MASU_OK)
         return status;
     slab_mark_returned(slab, first, count);
@@ -169,15 +160,15 @@ static masu_status slab_give_back(masu_bucket *pool, masu__slab *slab, size_t fi
     return MASU_OK;
 }
 
-static size_t blocks_over(const masu_bucket *pool, uint64_t keep_bytes, size_t block_bytes)
-{
+static size_t blocks_over(const masu_bucket *pool, uint64_t keep_bytes, size_t block_bytes) {
     uint64_t cached = masu__bucket_cached(pool);
-    return cached <= keep_bytes ? 0 : (size_t)((cached - keep_bytes + block_bytes - 1) / block_bytes);
+    return cached <= keep_bytes ? 0
+                                : (size_t)((cached - keep_bytes + block_bytes - 1) / block_bytes);
 }
 
 /* From the end of the fresh range, so that what stays is still one range. */
-static masu_status class_give_back_fresh(masu_bucket *pool, masu__bucket_class *class, size_t block_bytes, size_t wanted)
-{
+static masu_status class_give_back_fresh(masu_bucket *pool, masu__bucket_class *class,
+                                         size_t block_bytes, size_t wanted) {
     size_t count = masu__min(wanted, (class->fresh_end - class->fresh) / block_bytes);
     uintptr_t address = class->fresh_end - count * block_bytes;
     masu__slab *slab = masu__bucket_slab_of(pool, address);
@@ -187,12 +178,13 @@ static masu_status class_give_back_fresh(masu_bucket *pool, masu__bucket_class *
     return status;
 }
 
-static masu_status class_give_back_listed(masu_bucket *pool, masu__bucket_class *class, size_t block_bytes)
-{
+static masu_status class_give_back_listed(masu_bucket *pool, masu__bucket_class *class,
+                                          size_t block_bytes) {
     void *block = class->list;
     class->list = *(void **)block;
     masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)block);
-    masu_status status = slab_give_back(pool, slab, ((uintptr_t)block - slab->base) / block_bytes, 1);
+    masu_status status =
+        slab_give_back(pool, slab, ((uintptr_t)block - slab->base) / block_bytes, 1);
     if (status != MASU_OK) {
         *(void **)block = class->list;
         class->list = block;
@@ -200,8 +192,7 @@ static masu_status class_give_back_listed(masu_bucket *pool, masu__bucket_class 
     return status;
 }
 
-static masu_status class_give_back(masu_bucket *pool, unsigned index, uint64_t keep_bytes)
-{
+static masu_status class_give_back(masu_bucket *pool, unsigned index, uint64_t keep_bytes) {
     masu__bucket_class *class = &pool->classes[index];
     size_t block_bytes = masu__bucket_block_bytes(index);
     masu_status status = MASU_OK;
@@ -218,8 +209,7 @@ static masu_status class_give_back(masu_bucket *pool, unsigned index, uint64_t k
     return status;
 }
 
-masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes)
-{
+masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes) {
     masu_status status = MASU_OK;
     for (unsigned i = MASU_BUCKET_CLASS_COUNT; i-- > 0 && status == MASU_OK;)
         status = class_give_back(pool, i, keep_bytes);
@@ -228,8 +218,7 @@ masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes)
     return status;
 }
 
-static void slab_drop(masu_bucket *pool, masu__slab *slab)
-{
+static void slab_drop(masu_bucket *pool, masu__slab *slab) {
     size_t block_bytes = masu__slab_block_bytes(slab);
     for (size_t first = 0; first < slab->block_count;) {
         if (masu__slab_returned(slab, first)) {
@@ -250,8 +239,7 @@ static void slab_drop(masu_bucket *pool, masu__slab *slab)
     slab_free_meta(pool, slab);
 }
 
-void masu__bucket_drop_slabs(masu_bucket *pool)
-{
+void masu__bucket_drop_slabs(masu_bucket *pool) {
     size_t cursor = 0;
     masu__slab *slab = masu__bucket_next_slab(pool, &cursor, NULL);
     while (slab) {

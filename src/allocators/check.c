@@ -1,4 +1,5 @@
-/* check.c: the judge. Lists and loops, nothing clever: what it says must be believable by reading it.
+/* check.c: the judge. Lists and loops, nothing clever: what it says must be believable by reading
+ * it.
  *
  *     pools[] ─► extents[]  of one pool, in no order
  *            └─► blocks[]   live ones, in no order
@@ -34,13 +35,13 @@ struct masu_check {
     masu_event culprit;
 };
 
-/* ---- lists --------------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
-static bool list_add(span_list *list, span item)
-{
+static bool list_add(span_list *list, span item) {
     if (list->count == list->capacity) {
         size_t capacity = masu__max(16, 2 * list->capacity);
-        span *items = masu__meta_realloc(list->items, list->capacity * sizeof *items, capacity * sizeof *items);
+        span *items = masu__meta_realloc(list->items, list->capacity * sizeof *items,
+                                         capacity * sizeof *items);
         if (!items)
             return false;
         list->items = items;
@@ -50,23 +51,20 @@ static bool list_add(span_list *list, span item)
     return true;
 }
 
-static void list_remove(span_list *list, size_t position)
-{
+static void list_remove(span_list *list, size_t position) {
     list->items[position] = list->items[--list->count];
 }
 
-static bool spans_touch(span a, span b)
-{
+static bool spans_touch(span a, span b) {
     return a.address < b.address + b.bytes && b.address < a.address + a.bytes;
 }
 
-static bool span_inside(span inner, span outer)
-{
-    return inner.address >= outer.address && inner.address + inner.bytes <= outer.address + outer.bytes;
+static bool span_inside(span inner, span outer) {
+    return inner.address >= outer.address &&
+           inner.address + inner.bytes <= outer.address + outer.bytes;
 }
 
-static bool list_touches(const span_list *list, span item)
-{
+static bool list_touches(const span_list *list, span item) {
     for (size_t i = 0; i < list->count; i++)
         if (spans_touch(list->items[i], item))
             return true;
@@ -74,16 +72,14 @@ static bool list_touches(const span_list *list, span item)
 }
 
 /* Position of the span that holds item whole, or count. */
-static size_t list_holder(const span_list *list, span item)
-{
+static size_t list_holder(const span_list *list, span item) {
     size_t i = 0;
     while (i < list->count && !span_inside(item, list->items[i]))
         i++;
     return i;
 }
 
-static size_t list_at(const span_list *list, uint64_t address)
-{
+static size_t list_at(const span_list *list, uint64_t address) {
     size_t i = 0;
     while (i < list->count && list->items[i].address != address)
         i++;
@@ -91,15 +87,15 @@ static size_t list_at(const span_list *list, uint64_t address)
 }
 
 /* Cuts hole out of the span at position; up to two pieces stay. *pieces says how many. */
-static bool list_cut(span_list *list, size_t position, span hole, unsigned *pieces)
-{
+static bool list_cut(span_list *list, size_t position, span hole, unsigned *pieces) {
     span whole = list->items[position];
     uint64_t hole_end = hole.address + hole.bytes, whole_end = whole.address + whole.bytes;
     list_remove(list, position);
     *pieces = 0;
     if (hole.address > whole.address) {
         ++*pieces;
-        if (!list_add(list, (span){whole.address, hole.address - whole.address, hole.address - whole.address}))
+        if (!list_add(list, (span){whole.address, hole.address - whole.address,
+                                   hole.address - whole.address}))
             return false;
     }
     if (hole_end < whole_end) {
@@ -109,10 +105,9 @@ static bool list_cut(span_list *list, size_t position, span hole, unsigned *piec
     return true;
 }
 
-/* ---- one event ------------------------------------------------------------------------------------------ */
+/* ---- one event ------------------------------------------------------------------------------- */
 
-static masu_verdict judge_extent_add(pool_record *pool, span item)
-{
+static masu_verdict judge_extent_add(pool_record *pool, span item) {
     if (list_touches(&pool->extents, item))
         return MASU_VERDICT_EXTENT_OVERLAP;
     if (!list_add(&pool->extents, item))
@@ -121,8 +116,7 @@ static masu_verdict judge_extent_add(pool_record *pool, span item)
     return MASU_VERDICT_FINE;
 }
 
-static masu_verdict judge_extent_drop(pool_record *pool, span item)
-{
+static masu_verdict judge_extent_drop(pool_record *pool, span item) {
     unsigned pieces;
     size_t holder = list_holder(&pool->extents, item);
     if (holder == pool->extents.count)
@@ -138,8 +132,7 @@ static masu_verdict judge_extent_drop(pool_record *pool, span item)
     return MASU_VERDICT_FINE;
 }
 
-static masu_verdict judge_alloc(pool_record *pool, const masu_event *event)
-{
+static masu_verdict judge_alloc(pool_record *pool, const masu_event *event) {
     span item = {event->address, event->bytes, event->block_bytes};
     span spent = {event->address, event->block_bytes, 0};
     if (event->block_bytes < event->bytes)
@@ -164,8 +157,7 @@ static masu_verdict judge_alloc(pool_record *pool, const masu_event *event)
     return MASU_VERDICT_FINE;
 }
 
-static masu_verdict judge_free(pool_record *pool, const masu_event *event)
-{
+static masu_verdict judge_free(pool_record *pool, const masu_event *event) {
     size_t at = list_at(&pool->blocks, event->address);
     if (at == pool->blocks.count)
         return MASU_VERDICT_FREE_UNKNOWN;
@@ -178,9 +170,9 @@ static masu_verdict judge_free(pool_record *pool, const masu_event *event)
     return MASU_VERDICT_FINE;
 }
 
-/* What is left on either side counts as newly allocated, so that allocations - frees = live blocks. */
-static masu_verdict judge_free_part(pool_record *pool, span item)
-{
+/* What is left on either side counts as newly allocated, so that allocations - frees = live
+ * blocks. */
+static masu_verdict judge_free_part(pool_record *pool, span item) {
     unsigned pieces;
     size_t holder = list_holder(&pool->blocks, item);
     if (holder == pool->blocks.count)
@@ -195,8 +187,7 @@ static masu_verdict judge_free_part(pool_record *pool, span item)
     return MASU_VERDICT_FINE;
 }
 
-static masu_verdict judge_reset(pool_record *pool)
-{
+static masu_verdict judge_reset(pool_record *pool) {
     pool->blocks.count = 0;
     pool->totals.frees = pool->totals.allocations;
     pool->totals.live_blocks = 0;
@@ -206,15 +197,14 @@ static masu_verdict judge_reset(pool_record *pool)
 }
 
 /* The record of that pool, made when it is new; NULL without memory. */
-static pool_record *check_pool(masu_check *check, uint32_t number)
-{
+static pool_record *check_pool(masu_check *check, uint32_t number) {
     for (size_t i = 0; i < check->pool_count; i++)
         if (check->pools[i].number == number)
             return &check->pools[i];
     if (check->pool_count == check->pool_capacity) {
         size_t capacity = masu__max(4, 2 * check->pool_capacity);
-        pool_record *pools =
-            masu__meta_realloc(check->pools, check->pool_capacity * sizeof *pools, capacity * sizeof *pools);
+        pool_record *pools = masu__meta_realloc(check->pools, check->pool_capacity * sizeof *pools,
+                                                capacity * sizeof *pools);
         if (!pools)
             return NULL;
         check->pools = pools;
@@ -225,13 +215,11 @@ static pool_record *check_pool(masu_check *check, uint32_t number)
     return pool;
 }
 
-static bool needs_bytes(uint32_t kind)
-{
+static bool needs_bytes(uint32_t kind) {
     return kind != MASU_EVENT_RESET && kind != MASU_EVENT_REFUSED;
 }
 
-static masu_verdict judge(masu_check *check, const masu_event *event)
-{
+static masu_verdict judge(masu_check *check, const masu_event *event) {
     if (event->sequence != check->next_sequence)
         return MASU_VERDICT_SEQUENCE;
     check->next_sequence++;
@@ -266,10 +254,9 @@ static masu_verdict judge(masu_check *check, const masu_event *event)
     return MASU_VERDICT_FINE;
 }
 
-/* ---- public calls --------------------------------------------------------------------------------------- */
+/* ---- public calls ---------------------------------------------------------------------------- */
 
-masu_status masu_check_create(masu_check **out)
-{
+masu_status masu_check_create(masu_check **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = masu__meta_calloc(1, sizeof **out);
@@ -279,8 +266,7 @@ masu_status masu_check_create(masu_check **out)
     return MASU_OK;
 }
 
-void masu_check_destroy(masu_check *check)
-{
+void masu_check_destroy(masu_check *check) {
     if (!check)
         return;
     for (size_t i = 0; i < check->pool_count; i++) {
@@ -292,8 +278,7 @@ void masu_check_destroy(masu_check *check)
     masu__meta_free(check, sizeof *check);
 }
 
-masu_verdict masu_check_event(masu_check *check, const masu_event *event)
-{
+masu_verdict masu_check_event(masu_check *check, const masu_event *event) {
     if (check->verdict != MASU_VERDICT_FINE)
         return check->verdict;
     check->verdict = judge(check, event);
@@ -302,31 +287,27 @@ masu_verdict masu_check_event(masu_check *check, const masu_event *event)
     return check->verdict;
 }
 
-void masu_check_sink(void *check, const masu_event *event)
-{
+void masu_check_sink(void *check, const masu_event *event) {
     masu_check_event(check, event);
 }
 
-masu_verdict masu_check_verdict(const masu_check *check)
-{
+masu_verdict masu_check_verdict(const masu_check *check) {
     return check->verdict;
 }
 
-masu_event masu_check_culprit(const masu_check *check)
-{
+masu_event masu_check_culprit(const masu_check *check) {
     return check->culprit;
 }
 
-void masu_check_get_totals(const masu_check *check, uint32_t pool, masu_check_totals *out)
-{
+void masu_check_get_totals(const masu_check *check, uint32_t pool, masu_check_totals *out) {
     *out = (masu_check_totals){0};
     for (size_t i = 0; i < check->pool_count; i++)
         if (check->pools[i].number == pool)
             *out = check->pools[i].totals;
 }
 
-masu_verdict masu_check_claim(const masu_check *check, uint32_t pool, const masu_check_totals *claimed)
-{
+masu_verdict masu_check_claim(const masu_check *check, uint32_t pool,
+                              const masu_check_totals *claimed) {
     masu_check_totals seen;
     masu_check_get_totals(check, pool, &seen);
     if (claimed->live_bytes != seen.live_bytes)
@@ -344,8 +325,7 @@ masu_verdict masu_check_claim(const masu_check *check, uint32_t pool, const masu
     return MASU_VERDICT_FINE;
 }
 
-const char *masu_verdict_name(masu_verdict verdict)
-{
+const char *masu_verdict_name(masu_verdict verdict) {
     static const char *const names[] = {
         [MASU_VERDICT_FINE] = "fine",
         [MASU_VERDICT_SEQUENCE] = "sequence",

@@ -6,8 +6,7 @@
 #include "base/assert.h"
 #include "base/size.h"
 
-static unsigned bin_of(size_t bytes)
-{
+static unsigned bin_of(size_t bytes) {
     size_t units = bytes >> MASU__GRAIN_SHIFT;
     if (units < 64)
         return (unsigned)units;
@@ -15,37 +14,32 @@ static unsigned bin_of(size_t bytes)
     return 64 * (log - 5) + (unsigned)((units >> (log - 6)) & 63);
 }
 
-static bool precedes(const masu__block *block, size_t bytes, uintptr_t address)
-{
+static bool precedes(const masu__block *block, size_t bytes, uintptr_t address) {
     return block->bytes < bytes || (block->bytes == bytes && block->address < address);
 }
 
-/* Mixed thoroughly: one multiplication alone would turn some strides of addresses into rising priorities, and the
- * tree into a list. */
-static uint64_t priority_of(uintptr_t address)
-{
+/* Mixed thoroughly: one multiplication alone would turn some strides of addresses into rising
+ * priorities, and the tree into a list. */
+static uint64_t priority_of(uintptr_t address) {
     uint64_t x = (uint64_t)address;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
 }
 
-static void mark_bin(masu__free_index *index, unsigned bin)
-{
+static void mark_bin(masu__free_index *index, unsigned bin) {
     index->words[bin / 64] |= (uint64_t)1 << (bin % 64);
     index->summary |= (uint64_t)1 << (bin / 64);
 }
 
-static void unmark_bin(masu__free_index *index, unsigned bin)
-{
+static void unmark_bin(masu__free_index *index, unsigned bin) {
     index->words[bin / 64] &= ~((uint64_t)1 << (bin % 64));
     if (index->words[bin / 64] == 0)
         index->summary &= ~((uint64_t)1 << (bin / 64));
 }
 
 /* Lowest non-empty bin above the one given, or MASU__BIN_COUNT. */
-static unsigned next_bin(const masu__free_index *index, unsigned bin)
-{
+static unsigned next_bin(const masu__free_index *index, unsigned bin) {
     unsigned word = bin / 64;
     uint64_t here = bin % 64 == 63 ? 0 : index->words[word] >> (bin % 64 + 1);
     if (here)
@@ -58,8 +52,8 @@ static unsigned next_bin(const masu__free_index *index, unsigned bin)
 }
 
 /* Divides tree into what precedes block and what does not. */
-static void tree_split(masu__block *tree, const masu__block *block, masu__block **low, masu__block **high)
-{
+static void tree_split(masu__block *tree, const masu__block *block, masu__block **low,
+                       masu__block **high) {
     while (tree) {
         if (precedes(tree, block->bytes, block->address)) {
             *low = tree;
@@ -76,8 +70,7 @@ static void tree_split(masu__block *tree, const masu__block *block, masu__block 
 }
 
 /* Everything in low precedes everything in high. */
-static masu__block *tree_merge(masu__block *low, masu__block *high)
-{
+static masu__block *tree_merge(masu__block *low, masu__block *high) {
     masu__block *root = NULL;
     masu__block **link = &root;
     while (low && high) {
@@ -95,8 +88,7 @@ static masu__block *tree_merge(masu__block *low, masu__block *high)
     return root;
 }
 
-void masu__free_index_insert(masu__free_index *index, masu__block *block)
-{
+void masu__free_index_insert(masu__free_index *index, masu__block *block) {
     unsigned bin = bin_of(block->bytes);
     block->state = MASU__BLOCK_FREE;
     block->as.free.priority = priority_of(block->address);
@@ -113,8 +105,7 @@ void masu__free_index_insert(masu__free_index *index, masu__block *block)
     index->bytes += block->bytes;
 }
 
-void masu__free_index_remove(masu__free_index *index, masu__block *block)
-{
+void masu__free_index_remove(masu__free_index *index, masu__block *block) {
     unsigned bin = bin_of(block->bytes);
     masu__block **link = &index->roots[bin];
     while (*link != block) {
@@ -129,8 +120,7 @@ void masu__free_index_remove(masu__free_index *index, masu__block *block)
     index->bytes -= block->bytes;
 }
 
-static masu__block *tree_at_least(masu__block *tree, size_t bytes, uintptr_t address)
-{
+static masu__block *tree_at_least(masu__block *tree, size_t bytes, uintptr_t address) {
     masu__block *best = NULL;
     while (tree) {
         if (precedes(tree, bytes, address)) {
@@ -143,8 +133,8 @@ static masu__block *tree_at_least(masu__block *tree, size_t bytes, uintptr_t add
     return best;
 }
 
-masu__block *masu__free_index_at_least(const masu__free_index *index, size_t bytes, uintptr_t address)
-{
+masu__block *masu__free_index_at_least(const masu__free_index *index, size_t bytes,
+                                       uintptr_t address) {
     unsigned bin = bin_of(bytes);
     masu__block *found = tree_at_least(index->roots[bin], bytes, address);
     if (found)
@@ -153,8 +143,7 @@ masu__block *masu__free_index_at_least(const masu__free_index *index, size_t byt
     return bin == MASU__BIN_COUNT ? NULL : tree_at_least(index->roots[bin], 0, 0);
 }
 
-size_t masu__free_index_largest(const masu__free_index *index)
-{
+size_t masu__free_index_largest(const masu__free_index *index) {
     if (!index->summary)
         return 0;
     unsigned word = masu__log2_floor(index->summary);
@@ -165,8 +154,7 @@ size_t masu__free_index_largest(const masu__free_index *index)
     return block->bytes;
 }
 
-void masu__free_index_clear(masu__free_index *index)
-{
+void masu__free_index_clear(masu__free_index *index) {
     memset(index, 0, sizeof *index);
 }
 
@@ -176,8 +164,7 @@ typedef struct tally {
 } tally;
 
 /* In order of the tree; as deep as the tree, which is logarithmic. */
-static bool tree_valid(const masu__block *block, unsigned bin, tally *t)
-{
+static bool tree_valid(const masu__block *block, unsigned bin, tally *t) {
     if (!block)
         return true;
     if (block->state != MASU__BLOCK_FREE || bin_of(block->bytes) != bin)
@@ -197,8 +184,7 @@ static bool tree_valid(const masu__block *block, unsigned bin, tally *t)
 }
 
 /* The 64 bins behind one word of the bitmap. */
-static bool word_valid(const masu__free_index *index, unsigned word, tally *t)
-{
+static bool word_valid(const masu__free_index *index, unsigned word, tally *t) {
     static masu__block *const nothing[64];
     masu__block *const *roots = &index->roots[64 * word];
     if (index->words[word] == 0)
@@ -211,11 +197,11 @@ static bool word_valid(const masu__free_index *index, unsigned word, tally *t)
     return true;
 }
 
-bool masu__free_index_valid(const masu__free_index *index)
-{
+bool masu__free_index_valid(const masu__free_index *index) {
     tally t = {0};
     for (unsigned word = 0; word < MASU__BIN_WORDS; word++)
-        if (((index->summary >> word) & 1) != (index->words[word] != 0) || !word_valid(index, word, &t))
+        if (((index->summary >> word) & 1) != (index->words[word] != 0) ||
+            !word_valid(index, word, &t))
             return false;
     return t.count == index->count && t.bytes == index->bytes;
 }

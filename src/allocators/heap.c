@@ -3,9 +3,10 @@
  *     caller ─► heap ─┬─► buckets ──slabs──┐
  *                     └────────────────────┴─► best fit ─► device
  *
- * The bucket pool itself sends on what it has no class for, so the heap's own work is the lock, the shared picture, and the
- * order of birth and death: device, best fit, buckets; and back. On a device that the processor cannot write there are
- * no buckets, for their lists live in the free blocks; everything then goes to best fit.
+ * The bucket pool itself sends on what it has no class for, so the heap's own work is the lock,
+ * the shared picture, and the order of birth and death: device, best fit, buckets; and back. On a
+ * device that the processor cannot write there are no buckets, for their lists live in the free
+ * blocks; everything then goes to best fit.
  *
  *     live + cached + free + slack = reserved
  */
@@ -19,7 +20,7 @@
 #include "base/meta.h"
 
 struct masu_heap {
-    masu_bucket *direct; /* bucket when nothing stands before it: no lock, no check of the whole heap; else NULL */
+    masu_bucket *direct; /* bucket when neither lock nor audit stands before it; else NULL */
     bool thread_safe;
     uint32_t magic;
     masu_bucket *bucket;     /* owned, NULL without host access */
@@ -28,22 +29,19 @@ struct masu_heap {
     pthread_mutex_t lock;    /* the pools below have none of their own */
 };
 
-static void heap_lock(masu_heap *heap)
-{
+static void heap_lock(masu_heap *heap) {
     if (heap->thread_safe)
         pthread_mutex_lock(&heap->lock);
 }
 
-static void heap_unlock(masu_heap *heap)
-{
+static void heap_unlock(masu_heap *heap) {
     if (heap->thread_safe)
         pthread_mutex_unlock(&heap->lock);
 }
 
-/* ---- birth and death ------------------------------------------------------------------------------------- */
+/* ---- birth and death ------------------------------------------------------------------------- */
 
-masu_heap_config masu_heap_config_default(void)
-{
+masu_heap_config masu_heap_config_default(void) {
     return (masu_heap_config){
         .thread_safe = true,
 #ifdef MASU_HEAVY
@@ -59,8 +57,8 @@ masu_heap_config masu_heap_config_default(void)
     };
 }
 
-static masu_status heap_make_bestfit(masu_heap *heap, const masu_heap_config *config, masu_device *device)
-{
+static masu_status heap_make_bestfit(masu_heap *heap, const masu_heap_config *config,
+                                     masu_device *device) {
     return masu_bestfit_create(
         &(masu_bestfit_config){
             .device = device,
@@ -73,8 +71,8 @@ static masu_status heap_make_bestfit(masu_heap *heap, const masu_heap_config *co
         &heap->bestfit);
 }
 
-static masu_status heap_make_bucket(masu_heap *heap, const masu_heap_config *config, masu_device *device)
-{
+static masu_status heap_make_bucket(masu_heap *heap, const masu_heap_config *config,
+                                    masu_device *device) {
     if (!(device->info.flags & MASU_DEVICE_HOST_ACCESS))
         return MASU_OK;
     return masu_bucket_create(
@@ -89,8 +87,7 @@ static masu_status heap_make_bucket(masu_heap *heap, const masu_heap_config *con
         &heap->bucket);
 }
 
-static masu_status heap_make(masu_heap *heap, const masu_heap_config *config)
-{
+static masu_status heap_make(masu_heap *heap, const masu_heap_config *config) {
     masu_device *device = config->device;
     if (!device) {
         masu_status status = masu_device_create_host(&heap->own_device);
@@ -104,8 +101,7 @@ static masu_status heap_make(masu_heap *heap, const masu_heap_config *config)
     return heap_make_bucket(heap, config, device);
 }
 
-masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out)
-{
+masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
@@ -130,13 +126,11 @@ masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out)
     return MASU_OK;
 }
 
-static masu_status first_of(masu_status a, masu_status b)
-{
+static masu_status first_of(masu_status a, masu_status b) {
     return a != MASU_OK ? a : b;
 }
 
-masu_status masu_heap_destroy(masu_heap *heap)
-{
+masu_status masu_heap_destroy(masu_heap *heap) {
     if (!heap)
         return MASU_OK;
     if (heap->magic != MASU__POOL_LIVE)
@@ -152,20 +146,19 @@ masu_status masu_heap_destroy(masu_heap *heap)
     return status;
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static bool heap_audit(masu_heap *heap);
 
-static masu_status heap_usable(const masu_heap *heap)
-{
+static masu_status heap_usable(const masu_heap *heap) {
     if (!heap)
         return MASU_ERR_INVALID_ARGUMENT;
     return heap->magic == MASU__POOL_LIVE ? MASU_OK : MASU_ERR_STALE_POOL;
 }
 
 /* Out of line, so that the direct way needs no stack frame. */
-__attribute__((noinline)) static masu_status heap_alloc_indirect(masu_heap *heap, size_t bytes, size_t alignment, void **out)
-{
+__attribute__((noinline)) static masu_status heap_alloc_indirect(masu_heap *heap, size_t bytes,
+                                                                 size_t alignment, void **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
@@ -181,8 +174,8 @@ __attribute__((noinline)) static masu_status heap_alloc_indirect(masu_heap *heap
     return status;
 }
 
-__attribute__((noinline)) static masu_status heap_free_indirect(masu_heap *heap, void *ptr, size_t bytes)
-{
+__attribute__((noinline)) static masu_status heap_free_indirect(masu_heap *heap, void *ptr,
+                                                                size_t bytes) {
     masu_status status = heap_usable(heap);
     if (status != MASU_OK)
         return status;
@@ -195,23 +188,20 @@ __attribute__((noinline)) static masu_status heap_free_indirect(masu_heap *heap,
     return status;
 }
 
-masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out)
-{
+masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out) {
     if (MASU_LIKELY(heap && heap->direct && out))
         return masu__bucket_alloc(heap->direct, bytes, alignment, out);
     return heap_alloc_indirect(heap, bytes, alignment, out);
 }
 
-masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes)
-{
+masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes) {
     if (MASU_LIKELY(heap && heap->direct))
         return masu__bucket_free(heap->direct, ptr, bytes);
     return heap_free_indirect(heap, ptr, bytes);
 }
 
 /* What the buckets do not cache comes back as whole device blocks where nothing in them lives. */
-static masu_status heap_trim(masu_heap *heap, size_t keep_bytes)
-{
+static masu_status heap_trim(masu_heap *heap, size_t keep_bytes) {
     masu_status status = heap->bucket ? masu_bucket_trim(heap->bucket, keep_bytes) : MASU_OK;
     masu_bestfit_stats below;
     masu_bestfit_get_stats(heap->bestfit, &below);
@@ -220,8 +210,7 @@ static masu_status heap_trim(masu_heap *heap, size_t keep_bytes)
     return first_of(status, masu_bestfit_trim(heap->bestfit, keep));
 }
 
-masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes)
-{
+masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes) {
     masu_status status = heap_usable(heap);
     if (status != MASU_OK)
         return status;
@@ -233,11 +222,10 @@ masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes)
     return status;
 }
 
-/* ---- statistics ----------------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 /* The pool's own view, and with buckets on top the callers' view: slabs are not theirs. */
-static void stats_from_bestfit(const masu_bestfit_stats *below, masu_heap_stats *out)
-{
+static void stats_from_bestfit(const masu_bestfit_stats *below, masu_heap_stats *out) {
     *out = (masu_heap_stats){
         .allocations = below->allocations,
         .frees = below->frees,
@@ -259,8 +247,7 @@ static void stats_from_bestfit(const masu_bestfit_stats *below, masu_heap_stats 
     };
 }
 
-static void stats_from_bucket(const masu_bucket_stats *above, masu_heap_stats *out)
-{
+static void stats_from_bucket(const masu_bucket_stats *above, masu_heap_stats *out) {
     out->allocations = above->allocations;
     out->frees = above->frees;
     out->failures = above->failures;
@@ -275,8 +262,7 @@ static void stats_from_bucket(const masu_bucket_stats *above, masu_heap_stats *o
     out->metadata_bytes += above->metadata_bytes;
 }
 
-static void heap_stats(const masu_heap *heap, masu_heap_stats *out)
-{
+static void heap_stats(const masu_heap *heap, masu_heap_stats *out) {
     masu_bestfit_stats below;
     masu_bestfit_get_stats(heap->bestfit, &below);
     stats_from_bestfit(&below, out);
@@ -288,8 +274,7 @@ static void heap_stats(const masu_heap *heap, masu_heap_stats *out)
     stats_from_bucket(&above, out);
 }
 
-void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out)
-{
+void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out) {
     *out = (masu_heap_stats){0};
     if (!heap || heap->magic != MASU__POOL_LIVE)
         return;
@@ -299,8 +284,7 @@ void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out)
     heap_unlock(h);
 }
 
-void masu_heap_reset_stats(masu_heap *heap)
-{
+void masu_heap_reset_stats(masu_heap *heap) {
     if (!heap || heap->magic != MASU__POOL_LIVE)
         return;
     heap_lock(heap);
@@ -309,10 +293,9 @@ void masu_heap_reset_stats(masu_heap *heap)
     heap_unlock(heap);
 }
 
-/* ---- the equations -------------------------------------------------------------------------------------- */
+/* ---- the equations --------------------------------------------------------------------------- */
 
-static bool stats_valid(const masu_heap *heap)
-{
+static bool stats_valid(const masu_heap *heap) {
     masu_heap_stats s;
     heap_stats(heap, &s);
     return s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes == s.reserved_bytes &&
@@ -321,13 +304,12 @@ static bool stats_valid(const masu_heap *heap)
 }
 
 /* On entry and exit of every call in builds with MASU_HEAVY. */
-__attribute__((unused)) static bool heap_audit(masu_heap *heap)
-{
-    return masu__bestfit_audit(heap->bestfit) && (!heap->bucket || masu__bucket_audit(heap->bucket)) && stats_valid(heap);
+__attribute__((unused)) static bool heap_audit(masu_heap *heap) {
+    return masu__bestfit_audit(heap->bestfit) &&
+           (!heap->bucket || masu__bucket_audit(heap->bucket)) && stats_valid(heap);
 }
 
-bool masu_heap_valid(const masu_heap *heap)
-{
+bool masu_heap_valid(const masu_heap *heap) {
     if (!heap || heap->magic != MASU__POOL_LIVE)
         return false;
     masu_heap *h = (masu_heap *)heap; /* the lock is the only thing that changes */

@@ -2,10 +2,11 @@
  *
  *     check rows ─► load curve, lower bound ─► for each order: place ─► keep the lowest
  *                                              └─ stop at the bound, or when the steps are used up
- *     then: move the rows that stand highest to the front of the winning order, place again, while it helps
+ *     then: move the rows that stand highest to the front of the winning order, place again
  *
- * What must stay true: a plan that is returned has passed through masu__plan_place, which never lets rows overlap, and its
- * height is at least the bound. No randomness, no clock: the limit is on counted steps.
+ * What must stay true: a plan that is returned has passed through masu__plan_place, which never
+ * lets rows overlap, and its height is at least the bound. No randomness, no clock: the limit is
+ * on counted steps.
  */
 #include <masu/plan.h>
 
@@ -17,7 +18,7 @@
 #include "base/size.h"
 
 /* About a nanosecond each. The first order is always finished, however many rows there are. */
-#define STEPS_FOR_ORDERS ((uint64_t)2000 * 1000 * 1000)
+#define STEPS_FOR_ORDERS    ((uint64_t)2000 * 1000 * 1000)
 #define STEPS_FOR_PROMOTION ((uint64_t)10 * 1000 * 1000)
 
 typedef struct planner {
@@ -35,10 +36,9 @@ typedef struct planner {
     const char *best_name;
 } planner;
 
-/* ---- rows ----------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-static masu_status rows_check(const masu_plan_row *rows, size_t count, size_t *bad_row)
-{
+static masu_status rows_check(const masu_plan_row *rows, size_t count, size_t *bad_row) {
     uint64_t sum = 0;
     for (size_t i = 0; i < count; i++) {
         const masu_plan_row *row = &rows[i];
@@ -54,16 +54,17 @@ static masu_status rows_check(const masu_plan_row *rows, size_t count, size_t *b
     return MASU_OK;
 }
 
-static uint64_t row_duration(const masu_plan_row *row)
-{
+static uint64_t row_duration(const masu_plan_row *row) {
     return (uint64_t)row->upper - (uint64_t)row->lower;
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-static bool planner_open(planner *p, const masu_plan_row *rows, size_t total)
-{
-    enum { PER_ROW = sizeof(unsigned __int128) + sizeof(masu__plan_placed) + 4 * sizeof(size_t) + 3 * sizeof(uint64_t) };
+static bool planner_open(planner *p, const masu_plan_row *rows, size_t total) {
+    enum {
+        PER_ROW = sizeof(unsigned __int128) + sizeof(masu__plan_placed) + 4 * sizeof(size_t) +
+                  3 * sizeof(uint64_t)
+    };
     *p = (planner){.rows = rows, .total = total, .best_height = UINT64_MAX, .best_name = "none"};
     if (!masu__mul(masu__max(total, 1), PER_ROW, &p->memory_bytes))
         return false;
@@ -85,22 +86,20 @@ static bool planner_open(planner *p, const masu_plan_row *rows, size_t total)
     return true;
 }
 
-static void planner_close(planner *p)
-{
+static void planner_close(planner *p) {
     masu__meta_free(p->memory, p->memory_bytes);
 }
 
-/* ---- the load curve -------------------------------------------------------------------------------------- */
+/* ---- the load curve -------------------------------------------------------------------------- */
 
-static void sort_active(planner *p, size_t *into)
-{
+static void sort_active(planner *p, size_t *into) {
     memcpy(into, p->active, p->count * sizeof *into);
     masu__plan_sort(into, p->count, p->keys, p->scratch);
 }
 
-/* The bound, and in loads[k] the load just after the kth birth (in order of birth, which order holds afterwards). */
-static uint64_t load_curve(planner *p, uint64_t *loads)
-{
+/* The bound, and in loads[k] the load just after the kth birth (in order of birth, which order
+ * holds afterwards). */
+static uint64_t load_curve(planner *p, uint64_t *loads) {
     size_t *births = p->order, *ends = p->best_order;
     for (size_t i = 0; i < p->total; i++)
         p->keys[i] = masu__plan_time_key(p->rows[i].lower);
@@ -121,9 +120,9 @@ static uint64_t load_curve(planner *p, uint64_t *loads)
     return bound;
 }
 
-/* Loads only rise at births, so a row's worst moment is a birth during its life, its own included. */
-static void find_contention(planner *p, const uint64_t *loads)
-{
+/* Loads only rise at births, so a row's worst moment is a birth during its life, its own
+ * included. */
+static void find_contention(planner *p, const uint64_t *loads) {
     const size_t *births = p->order;
     for (size_t k = 0; k < p->count; k++) {
         uint64_t worst = 0;
@@ -134,8 +133,7 @@ static void find_contention(planner *p, const uint64_t *loads)
     }
 }
 
-masu_status masu_plan_lower_bound(const masu_plan_row *rows, size_t count, uint64_t *out_bytes)
-{
+masu_status masu_plan_lower_bound(const masu_plan_row *rows, size_t count, uint64_t *out_bytes) {
     planner p;
     size_t bad_row;
     if (!out_bytes || (!rows && count > 0))
@@ -150,42 +148,35 @@ masu_status masu_plan_lower_bound(const masu_plan_row *rows, size_t count, uint6
     return MASU_OK;
 }
 
-/* ---- orders --------------------------------------------------------------------------------------------- */
+/* ---- orders ---------------------------------------------------------------------------------- */
 
 typedef unsigned __int128 (*row_key)(const planner *p, size_t row);
 
-static unsigned __int128 key_size(const planner *p, size_t row)
-{
+static unsigned __int128 key_size(const planner *p, size_t row) {
     return (unsigned __int128)p->rows[row].size_bytes << 64 | row_duration(&p->rows[row]);
 }
 
-static unsigned __int128 key_area(const planner *p, size_t row)
-{
+static unsigned __int128 key_area(const planner *p, size_t row) {
     return (unsigned __int128)p->rows[row].size_bytes * row_duration(&p->rows[row]);
 }
 
-static unsigned __int128 key_duration(const planner *p, size_t row)
-{
+static unsigned __int128 key_duration(const planner *p, size_t row) {
     return (unsigned __int128)row_duration(&p->rows[row]) << 64 | p->rows[row].size_bytes;
 }
 
-static unsigned __int128 key_birth(const planner *p, size_t row)
-{
+static unsigned __int128 key_birth(const planner *p, size_t row) {
     return masu__plan_time_key(p->rows[row].lower) << 64 | p->rows[row].size_bytes;
 }
 
-static unsigned __int128 key_death(const planner *p, size_t row)
-{
+static unsigned __int128 key_death(const planner *p, size_t row) {
     return (~masu__plan_time_key(p->rows[row].upper) & UINT64_MAX) << 64 | p->rows[row].size_bytes;
 }
 
-static unsigned __int128 key_contention(const planner *p, size_t row)
-{
+static unsigned __int128 key_contention(const planner *p, size_t row) {
     return (unsigned __int128)p->contention[row] << 64 | p->rows[row].size_bytes;
 }
 
-static unsigned __int128 key_contended_duration(const planner *p, size_t row)
-{
+static unsigned __int128 key_contended_duration(const planner *p, size_t row) {
     return (unsigned __int128)p->contention[row] << 64 | row_duration(&p->rows[row]);
 }
 
@@ -210,10 +201,9 @@ static const struct {
 };
 
 /* Places in p->order; keeps the plan when it is lower than the best. */
-static bool planner_try(planner *p, masu__plan_gap gap, const char *name)
-{
-    uint64_t height =
-        masu__plan_place(p->rows, p->order, p->count, gap, p->best_height, p->placed, p->offsets, &p->steps);
+static bool planner_try(planner *p, masu__plan_gap gap, const char *name) {
+    uint64_t height = masu__plan_place(p->rows, p->order, p->count, gap, p->best_height, p->placed,
+                                       p->offsets, &p->steps);
     if (height >= p->best_height)
         return false;
     uint64_t *offsets = p->offsets;
@@ -225,8 +215,7 @@ static bool planner_try(planner *p, masu__plan_gap gap, const char *name)
     return true;
 }
 
-static masu__plan_gap planner_try_orders(planner *p)
-{
+static masu__plan_gap planner_try_orders(planner *p) {
     masu__plan_gap best_gap = MASU__PLAN_BEST_GAP;
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         if (p->best_height == p->bound || (i > 0 && p->steps > STEPS_FOR_ORDERS))
@@ -241,8 +230,7 @@ static masu__plan_gap planner_try_orders(planner *p)
 }
 
 /* Rows whose end is the height come first next time, the others keep their order. */
-static void order_promote_top(planner *p, const uint64_t *offsets, uint64_t height)
-{
+static void order_promote_top(planner *p, const uint64_t *offsets, uint64_t height) {
     size_t front = 0, rest = 0;
     for (size_t k = 0; k < p->count; k++) {
         size_t row = p->order[k];
@@ -255,15 +243,16 @@ static void order_promote_top(planner *p, const uint64_t *offsets, uint64_t heig
     memcpy(p->order + front, p->scratch, rest * sizeof *p->order);
 }
 
-static void planner_promote(planner *p, masu__plan_gap gap)
-{
+static void planner_promote(planner *p, masu__plan_gap gap) {
     uint64_t limit = p->steps + STEPS_FOR_PROMOTION;
     memcpy(p->order, p->best_order, p->count * sizeof *p->order);
     const uint64_t *offsets = p->best_offsets;
     uint64_t height = p->best_height;
-    for (size_t round = 0; round < 4 * p->count && p->best_height > p->bound && p->steps < limit; round++) {
+    for (size_t round = 0; round < 4 * p->count && p->best_height > p->bound && p->steps < limit;
+         round++) {
         order_promote_top(p, offsets, height);
-        height = masu__plan_place(p->rows, p->order, p->count, gap, UINT64_MAX, p->placed, p->offsets, &p->steps);
+        height = masu__plan_place(p->rows, p->order, p->count, gap, UINT64_MAX, p->placed,
+                                  p->offsets, &p->steps);
         offsets = p->offsets;
         if (height >= p->best_height)
             continue;
@@ -273,9 +262,8 @@ static void planner_promote(planner *p, masu__plan_gap gap)
     }
 }
 
-masu_status masu_plan_solve(const masu_plan_row *rows, size_t count, uint64_t *offsets, masu_plan_result *result,
-                            size_t *bad_row)
-{
+masu_status masu_plan_solve(const masu_plan_row *rows, size_t count, uint64_t *offsets,
+                            masu_plan_result *result, size_t *bad_row) {
     planner p;
     size_t ignored;
     if (!result || (count > 0 && (!rows || !offsets)))

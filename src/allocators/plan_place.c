@@ -3,14 +3,13 @@
 
 #include <string.h>
 
-static uint64_t align_offset(uint64_t offset, uint64_t alignment)
-{
+static uint64_t align_offset(uint64_t offset, uint64_t alignment) {
     return alignment <= 1 ? offset : (offset + alignment - 1) & ~(alignment - 1);
 }
 
 /* The offset for the row among what is placed. */
-static uint64_t find_gap(const masu_plan_row *row, const masu__plan_placed *placed, size_t count, masu__plan_gap gap)
-{
+static uint64_t find_gap(const masu_plan_row *row, const masu__plan_placed *placed, size_t count,
+                         masu__plan_gap gap) {
     uint64_t top = 0; /* end of the highest row met so far that lives with this one */
     uint64_t best = 0, best_bytes = UINT64_MAX;
     for (size_t i = 0; i < count; i++) {
@@ -33,8 +32,7 @@ static uint64_t find_gap(const masu_plan_row *row, const masu__plan_placed *plac
     return best_bytes != UINT64_MAX ? best : align_offset(top, row->alignment_bytes);
 }
 
-static size_t placed_position(const masu__plan_placed *placed, size_t count, uint64_t offset)
-{
+static size_t placed_position(const masu__plan_placed *placed, size_t count, uint64_t offset) {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -46,9 +44,9 @@ static size_t placed_position(const masu__plan_placed *placed, size_t count, uin
     return low;
 }
 
-uint64_t masu__plan_place(const masu_plan_row *rows, const size_t *order, size_t count, masu__plan_gap gap, uint64_t limit,
-                          masu__plan_placed *scratch, uint64_t *offsets, uint64_t *steps)
-{
+uint64_t masu__plan_place(const masu_plan_row *rows, const size_t *order, size_t count,
+                          masu__plan_gap gap, uint64_t limit, masu__plan_placed *scratch,
+                          uint64_t *offsets, uint64_t *steps) {
     uint64_t height = 0;
     for (size_t i = 0; i < count; i++) {
         const masu_plan_row *row = &rows[order[i]];
@@ -67,10 +65,10 @@ uint64_t masu__plan_place(const masu_plan_row *rows, const size_t *order, size_t
     return height;
 }
 
-/* ---- sorting -------------------------------------------------------------------------------------------- */
+/* ---- sorting --------------------------------------------------------------------------------- */
 
-static void merge_halves(const size_t *in, size_t half, size_t count, const unsigned __int128 *keys, size_t *out)
-{
+static void merge_halves(const size_t *in, size_t half, size_t count, const unsigned __int128 *keys,
+                         size_t *out) {
     size_t a = 0, b = half;
     for (size_t i = 0; i < count; i++) {
         bool from_a = b == count || (a < half && keys[in[a]] >= keys[in[b]]);
@@ -79,8 +77,8 @@ static void merge_halves(const size_t *in, size_t half, size_t count, const unsi
 }
 
 /* As deep as log2(count). */
-void masu__plan_sort(size_t *indices, size_t count, const unsigned __int128 *keys, size_t *scratch)
-{
+void masu__plan_sort(size_t *indices, size_t count, const unsigned __int128 *keys,
+                     size_t *scratch) {
     if (count < 2)
         return;
     size_t half = count / 2;

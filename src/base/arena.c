@@ -22,8 +22,8 @@ struct masu__arena_block {
 };
 
 /* Where the next allocation would start in the block, or false when it does not fit. */
-static bool block_place(const masu__arena_block *block, size_t bytes, size_t alignment, size_t *out_start)
-{
+static bool block_place(const masu__arena_block *block, size_t bytes, size_t alignment,
+                        size_t *out_start) {
     uintptr_t free_at = (uintptr_t)block->data + block->used;
     size_t start = (size_t)(masu__align_up_small(free_at, alignment) - (uintptr_t)block->data);
     if (start > block->capacity || bytes > block->capacity - start)
@@ -32,8 +32,7 @@ static bool block_place(const masu__arena_block *block, size_t bytes, size_t ali
     return true;
 }
 
-static masu__arena_block *arena_add_block(masu__arena *arena, size_t bytes, size_t alignment)
-{
+static masu__arena_block *arena_add_block(masu__arena *arena, size_t bytes, size_t alignment) {
     size_t wanted = arena->first_block_bytes ? arena->first_block_bytes : FIRST_BLOCK_BYTES;
     if (arena->current)
         wanted = masu__max(wanted, masu__min(2 * arena->current->capacity, LARGEST_DOUBLING_BYTES));
@@ -54,8 +53,7 @@ static masu__arena_block *arena_add_block(masu__arena *arena, size_t bytes, size
     return block;
 }
 
-void *masu__arena_alloc(masu__arena *arena, size_t bytes, size_t alignment)
-{
+void *masu__arena_alloc(masu__arena *arena, size_t bytes, size_t alignment) {
     MASU_DEBUG_ASSERT(masu__is_power_of_two(alignment) && alignment <= LARGEST_ALIGNMENT);
     masu__arena_block *block = arena->current;
     size_t start;
@@ -71,8 +69,7 @@ void *masu__arena_alloc(masu__arena *arena, size_t bytes, size_t alignment)
     return block->data + start;
 }
 
-void *masu__arena_calloc(masu__arena *arena, size_t count, size_t bytes, size_t alignment)
-{
+void *masu__arena_calloc(masu__arena *arena, size_t count, size_t bytes, size_t alignment) {
     size_t total;
     if (!masu__mul(count, bytes, &total))
         return NULL;
@@ -82,8 +79,7 @@ void *masu__arena_calloc(masu__arena *arena, size_t count, size_t bytes, size_t 
     return ptr;
 }
 
-char *masu__arena_strndup(masu__arena *arena, const char *text, size_t length)
-{
+char *masu__arena_strndup(masu__arena *arena, const char *text, size_t length) {
     size_t total;
     if (!masu__add(length, 1, &total))
         return NULL;
@@ -96,13 +92,11 @@ char *masu__arena_strndup(masu__arena *arena, const char *text, size_t length)
     return copy;
 }
 
-char *masu__arena_strdup(masu__arena *arena, const char *text)
-{
+char *masu__arena_strdup(masu__arena *arena, const char *text) {
     return masu__arena_strndup(arena, text, strlen(text));
 }
 
-char *masu__arena_printf(masu__arena *arena, const char *format, ...)
-{
+char *masu__arena_printf(masu__arena *arena, const char *format, ...) {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
@@ -115,8 +109,8 @@ char *masu__arena_printf(masu__arena *arena, const char *format, ...)
     return text;
 }
 
-static bool arena_extend_last(masu__arena *arena, const void *old, size_t old_bytes, size_t new_bytes)
-{
+static bool arena_extend_last(masu__arena *arena, const void *old, size_t old_bytes,
+                              size_t new_bytes) {
     masu__arena_block *block = arena->current;
     if (!block || (const unsigned char *)old + old_bytes != block->data + block->used)
         return false;
@@ -127,9 +121,8 @@ static bool arena_extend_last(masu__arena *arena, const void *old, size_t old_by
     return true;
 }
 
-void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t new_count, size_t element_bytes,
-                       size_t alignment)
-{
+void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t new_count,
+                       size_t element_bytes, size_t alignment) {
     MASU_DEBUG_ASSERT(new_count >= old_count);
     size_t new_bytes;
     if (!masu__mul(new_count, element_bytes, &new_bytes))
@@ -143,14 +136,12 @@ void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t n
     return moved;
 }
 
-masu__arena_mark masu__arena_get_mark(const masu__arena *arena)
-{
+masu__arena_mark masu__arena_get_mark(const masu__arena *arena) {
     masu__arena_block *block = arena->current;
     return (masu__arena_mark){block, block ? block->used : 0, arena->used_bytes};
 }
 
-static void arena_drop_block(masu__arena *arena)
-{
+static void arena_drop_block(masu__arena *arena) {
     masu__arena_block *block = arena->current;
     size_t total = sizeof *block + block->capacity;
     arena->current = block->previous;
@@ -158,10 +149,10 @@ static void arena_drop_block(masu__arena *arena)
     masu__meta_free(block, total);
 }
 
-void masu__arena_release(masu__arena *arena, masu__arena_mark mark)
-{
+void masu__arena_release(masu__arena *arena, masu__arena_mark mark) {
     while (arena->current != mark.block) {
-        MASU_ASSERT(arena->current != NULL); /* the mark is of another arena, or was already released past */
+        MASU_ASSERT(arena->current !=
+                    NULL); /* the mark is of another arena, or was already released past */
         arena_drop_block(arena);
     }
     if (mark.block) {
@@ -172,13 +163,11 @@ void masu__arena_release(masu__arena *arena, masu__arena_mark mark)
     MASU_HEAVY_ASSERT(masu__arena_valid(arena));
 }
 
-void masu__arena_destroy(masu__arena *arena)
-{
+void masu__arena_destroy(masu__arena *arena) {
     masu__arena_release(arena, (masu__arena_mark){0});
 }
 
-bool masu__arena_valid(const masu__arena *arena)
-{
+bool masu__arena_valid(const masu__arena *arena) {
     size_t used = 0, reserved = 0;
     for (const masu__arena_block *block = arena->current; block; block = block->previous) {
         if (block->used > block->capacity)

@@ -1,9 +1,10 @@
-/* arena.h: a bump arena. Many small things with one common end: trees, tables, texts of a compilation.
+/* arena.h: a bump arena. Many small things with one common end: trees, tables, texts of a
+ * compilation.
  *
  *     first ─► [ used ........ ] ─► [ used ... | free ] ◄─ current
  *
- * Nothing is freed alone: release to a mark, or destroy. A mark names a position; releasing to it frees whatever
- * came later, in O(blocks freed). Blocks double from the first size up to 1 MiB.
+ * Nothing is freed alone: release to a mark, or destroy. A mark names a position; releasing to it
+ * frees whatever came later, in O(blocks freed). Blocks double from the first size up to 1 MiB.
  *
  * An arena is a plain struct: zero-initialise it, no call is needed. One thread at a time.
  */
@@ -28,8 +29,9 @@ typedef struct masu__arena_mark {
     size_t used_bytes;
 } masu__arena_mark;
 
-/* Uninitialised memory; alignment a power of two <= 4096. bytes 0 gives a valid, distinct-from-NULL address. NULL when
- * memory runs out or the size overflows: nothing has changed then. Borrowed from the arena. */
+/* Uninitialised memory; alignment a power of two <= 4096. bytes 0 gives a valid,
+ * distinct-from-NULL address. NULL when memory runs out or the size overflows: nothing has
+ * changed then. Borrowed from the arena. */
 void *masu__arena_alloc(masu__arena *arena, size_t bytes, size_t alignment);
 
 /* Zeroed. */
@@ -40,12 +42,13 @@ char *masu__arena_strdup(masu__arena *arena, const char *text);
 char *masu__arena_strndup(masu__arena *arena, const char *text, size_t length);
 
 /* printf-like, NULL when memory runs out. */
-char *masu__arena_printf(masu__arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *masu__arena_printf(masu__arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* A larger copy of the array at old (old_count elements), or the same place when it is the last allocation and
- * there is room behind it. */
-void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t new_count, size_t element_bytes,
-                       size_t alignment);
+/* A larger copy of the array at old (old_count elements), or the same place when it is the last
+ * allocation and there is room behind it. */
+void *masu__arena_grow(masu__arena *arena, void *old, size_t old_count, size_t new_count,
+                       size_t element_bytes, size_t alignment);
 
 masu__arena_mark masu__arena_get_mark(const masu__arena *arena);
 /* Frees everything allocated after the mark was taken. */
@@ -56,7 +59,9 @@ void masu__arena_destroy(masu__arena *arena);
 
 bool masu__arena_valid(const masu__arena *arena);
 
-#define MASU_ARENA_NEW(arena, type) ((type *)masu__arena_calloc((arena), 1, sizeof(type), _Alignof(type)))
-#define MASU_ARENA_ARRAY(arena, type, count) ((type *)masu__arena_calloc((arena), (count), sizeof(type), _Alignof(type)))
+#define MASU_ARENA_NEW(arena, type) \
+    ((type *)masu__arena_calloc((arena), 1, sizeof(type), _Alignof(type)))
+#define MASU_ARENA_ARRAY(arena, type, count) \
+    ((type *)masu__arena_calloc((arena), (count), sizeof(type), _Alignof(type)))
 
 #endif

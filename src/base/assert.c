@@ -1,12 +1,12 @@
-/* assert.c: what a broken invariant says last. Writes without buffers or locks, since those may be what broke. */
+/* assert.c: what a broken invariant says last. Writes without buffers or locks, since those may
+ * be what broke. */
 #include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void say(const char *text)
-{
+static void say(const char *text) {
     size_t left = strlen(text);
     while (left > 0) {
         ssize_t n = write(2, text, left);
@@ -17,8 +17,7 @@ static void say(const char *text)
     }
 }
 
-static void say_number(int n)
-{
+static void say_number(int n) {
     char digits[12];
     char *p = digits + sizeof digits - 1;
     *p = '\0';
@@ -29,8 +28,7 @@ static void say_number(int n)
     say(p);
 }
 
-void masu__assert_failed(const char *file, int line, const char *expression)
-{
+void masu__assert_failed(const char *file, int line, const char *expression) {
     say("masu: broken invariant at ");
     say(file);
     say(":");

@@ -4,7 +4,8 @@
  *     MASU_DEBUG_ASSERT  on unless NDEBUG: a comparison on a hot path
  *     MASU_HEAVY_ASSERT  on with MASU_HEAVY: walks whole structures (the *_valid functions)
  *
- * An assertion is about a bug of masu's own. What a caller may do wrong is a status, never an assertion.
+ * An assertion is about a bug of masu's own. What a caller may do wrong is a status, never an
+ * assertion.
  */
 #ifndef MASU_BASE_ASSERT_H
 #define MASU_BASE_ASSERT_H
@@ -12,10 +13,10 @@
 /* Writes one line to file descriptor 2 and aborts. */
 _Noreturn void masu__assert_failed(const char *file, int line, const char *expression);
 
-#define MASU_LIKELY(x) __builtin_expect(!!(x), 1)
+#define MASU_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define MASU_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-#define MASU_ASSERT(x) (MASU_LIKELY(x) ? (void)0 : masu__assert_failed(__FILE__, __LINE__, #x))
+#define MASU_ASSERT(x)   (MASU_LIKELY(x) ? (void)0 : masu__assert_failed(__FILE__, __LINE__, #x))
 
 #ifdef NDEBUG
 #define MASU_DEBUG_ASSERT(x) ((void)sizeof(!(x)))

@@ -11,8 +11,7 @@
 enum { FIRST_CAPACITY = 128 };
 
 /* Room for extra more characters and the terminating zero. */
-static bool buffer_reserve(masu__buffer *buffer, size_t extra)
-{
+static bool buffer_reserve(masu__buffer *buffer, size_t extra) {
     size_t needed;
     if (buffer->failed)
         return false;
@@ -35,8 +34,7 @@ static bool buffer_reserve(masu__buffer *buffer, size_t extra)
     return true;
 }
 
-void masu__buffer_append(masu__buffer *buffer, const char *text, size_t length)
-{
+void masu__buffer_append(masu__buffer *buffer, const char *text, size_t length) {
     if (length == 0 || !buffer_reserve(buffer, length))
         return;
     memcpy(buffer->data + buffer->length, text, length);
@@ -44,18 +42,15 @@ void masu__buffer_append(masu__buffer *buffer, const char *text, size_t length)
     buffer->data[buffer->length] = '\0';
 }
 
-void masu__buffer_puts(masu__buffer *buffer, const char *text)
-{
+void masu__buffer_puts(masu__buffer *buffer, const char *text) {
     masu__buffer_append(buffer, text, strlen(text));
 }
 
-void masu__buffer_putc(masu__buffer *buffer, char c)
-{
+void masu__buffer_putc(masu__buffer *buffer, char c) {
     masu__buffer_append(buffer, &c, 1);
 }
 
-void masu__buffer_fill(masu__buffer *buffer, char c, size_t count)
-{
+void masu__buffer_fill(masu__buffer *buffer, char c, size_t count) {
     if (count == 0 || !buffer_reserve(buffer, count))
         return;
     memset(buffer->data + buffer->length, c, count);
@@ -63,8 +58,7 @@ void masu__buffer_fill(masu__buffer *buffer, char c, size_t count)
     buffer->data[buffer->length] = '\0';
 }
 
-void masu__buffer_vprintf(masu__buffer *buffer, const char *format, va_list arguments)
-{
+void masu__buffer_vprintf(masu__buffer *buffer, const char *format, va_list arguments) {
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
@@ -77,16 +71,14 @@ void masu__buffer_vprintf(masu__buffer *buffer, const char *format, va_list argu
     va_end(again);
 }
 
-void masu__buffer_printf(masu__buffer *buffer, const char *format, ...)
-{
+void masu__buffer_printf(masu__buffer *buffer, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     masu__buffer_vprintf(buffer, format, arguments);
     va_end(arguments);
 }
 
-static void json_character(masu__buffer *buffer, unsigned char c)
-{
+static void json_character(masu__buffer *buffer, unsigned char c) {
     switch (c) {
     case '"':
         masu__buffer_puts(buffer, "\\\"");
@@ -111,16 +103,14 @@ static void json_character(masu__buffer *buffer, unsigned char c)
     }
 }
 
-void masu__buffer_json_string(masu__buffer *buffer, const char *text, size_t length)
-{
+void masu__buffer_json_string(masu__buffer *buffer, const char *text, size_t length) {
     masu__buffer_putc(buffer, '"');
     for (size_t i = 0; i < length; i++)
         json_character(buffer, (unsigned char)text[i]);
     masu__buffer_putc(buffer, '"');
 }
 
-void masu__buffer_put_grouped(masu__buffer *buffer, uint64_t value)
-{
+void masu__buffer_put_grouped(masu__buffer *buffer, uint64_t value) {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
     for (int i = 0; i < length; i++) {
@@ -130,8 +120,7 @@ void masu__buffer_put_grouped(masu__buffer *buffer, uint64_t value)
     }
 }
 
-void masu__buffer_put_bytes(masu__buffer *buffer, uint64_t bytes)
-{
+void masu__buffer_put_bytes(masu__buffer *buffer, uint64_t bytes) {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     if (bytes < 1024) {
         masu__buffer_printf(buffer, "%u B", (unsigned)bytes);
@@ -147,21 +136,18 @@ void masu__buffer_put_bytes(masu__buffer *buffer, uint64_t bytes)
     masu__buffer_printf(buffer, "%.1f %s", value, units[unit]);
 }
 
-const char *masu__buffer_text(const masu__buffer *buffer)
-{
+const char *masu__buffer_text(const masu__buffer *buffer) {
     return buffer->data ? buffer->data : "";
 }
 
-void masu__buffer_truncate(masu__buffer *buffer, size_t length)
-{
+void masu__buffer_truncate(masu__buffer *buffer, size_t length) {
     MASU_ASSERT(length <= buffer->length);
     buffer->length = length;
     if (buffer->data)
         buffer->data[length] = '\0';
 }
 
-char *masu__buffer_take(masu__buffer *buffer, size_t *capacity)
-{
+char *masu__buffer_take(masu__buffer *buffer, size_t *capacity) {
     char *text = buffer->failed ? NULL : buffer->data;
     *capacity = text ? buffer->capacity : 0;
     if (!text)
@@ -170,8 +156,7 @@ char *masu__buffer_take(masu__buffer *buffer, size_t *capacity)
     return text;
 }
 
-void masu__buffer_destroy(masu__buffer *buffer)
-{
+void masu__buffer_destroy(masu__buffer *buffer) {
     masu__meta_free(buffer->data, buffer->capacity);
     *buffer = (masu__buffer){0};
 }

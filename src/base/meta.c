@@ -16,21 +16,18 @@ static _Atomic bool fault_has_fired;
 static _Atomic uint64_t fault_nth;
 static _Atomic uint64_t fault_asked;
 
-static void count_alloc(size_t bytes)
-{
+static void count_alloc(size_t bytes) {
     atomic_fetch_add_explicit(&live_bytes, bytes, memory_order_relaxed);
     atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
 }
 
-static void count_free(size_t bytes)
-{
+static void count_free(size_t bytes) {
     uint64_t before = atomic_fetch_sub_explicit(&live_bytes, bytes, memory_order_relaxed);
     MASU_ASSERT(before >= bytes); /* a size given back differs from the size taken */
     atomic_fetch_sub_explicit(&live_blocks, 1, memory_order_relaxed);
 }
 
-void *masu__meta_alloc(size_t bytes)
-{
+void *masu__meta_alloc(size_t bytes) {
     MASU_DEBUG_ASSERT(bytes > 0);
     if (masu__fault_hit())
         return NULL;
@@ -40,8 +37,7 @@ void *masu__meta_alloc(size_t bytes)
     return ptr;
 }
 
-void *masu__meta_calloc(size_t count, size_t bytes)
-{
+void *masu__meta_calloc(size_t count, size_t bytes) {
     size_t total;
     if (!masu__mul(count, bytes, &total) || masu__fault_hit())
         return NULL;
@@ -52,8 +48,7 @@ void *masu__meta_calloc(size_t count, size_t bytes)
     return ptr;
 }
 
-void *masu__meta_realloc(void *ptr, size_t old_bytes, size_t new_bytes)
-{
+void *masu__meta_realloc(void *ptr, size_t old_bytes, size_t new_bytes) {
     MASU_DEBUG_ASSERT(new_bytes > 0 && (ptr != NULL) == (old_bytes > 0));
     if (masu__fault_hit())
         return NULL;
@@ -66,8 +61,7 @@ void *masu__meta_realloc(void *ptr, size_t old_bytes, size_t new_bytes)
     return moved;
 }
 
-void masu__meta_free(void *ptr, size_t bytes)
-{
+void masu__meta_free(void *ptr, size_t bytes) {
     if (!ptr)
         return;
     count_free(bytes);
@@ -79,36 +73,30 @@ enum { RETIRED_KEPT = 64 };
 static _Atomic(void *) retired[RETIRED_KEPT];
 static _Atomic size_t retired_next;
 
-void masu__meta_retire(void *ptr, size_t bytes)
-{
+void masu__meta_retire(void *ptr, size_t bytes) {
     count_free(bytes);
     size_t place = atomic_fetch_add(&retired_next, 1) % RETIRED_KEPT;
     free(atomic_exchange(&retired[place], ptr));
 }
 #else
-void masu__meta_retire(void *ptr, size_t bytes)
-{
+void masu__meta_retire(void *ptr, size_t bytes) {
     masu__meta_free(ptr, bytes);
 }
 #endif
 
-uint64_t masu__meta_live_bytes(void)
-{
+uint64_t masu__meta_live_bytes(void) {
     return atomic_load_explicit(&live_bytes, memory_order_relaxed);
 }
 
-uint64_t masu__meta_live_blocks(void)
-{
+uint64_t masu__meta_live_blocks(void) {
     return atomic_load_explicit(&live_blocks, memory_order_relaxed);
 }
 
-void masu__fault_arm(uint64_t nth)
-{
+void masu__fault_arm(uint64_t nth) {
     masu__fault_arm_repeat(nth, false);
 }
 
-void masu__fault_arm_repeat(uint64_t nth, bool repeat)
-{
+void masu__fault_arm_repeat(uint64_t nth, bool repeat) {
     atomic_store(&fault_armed, false);
     atomic_store(&fault_repeats, repeat);
     atomic_store(&fault_has_fired, false);
@@ -117,18 +105,15 @@ void masu__fault_arm_repeat(uint64_t nth, bool repeat)
     atomic_store(&fault_armed, nth != 0);
 }
 
-uint64_t masu__fault_count(void)
-{
+uint64_t masu__fault_count(void) {
     return atomic_load(&fault_asked);
 }
 
-bool masu__fault_fired(void)
-{
+bool masu__fault_fired(void) {
     return atomic_load(&fault_has_fired);
 }
 
-static bool fault_count_one(void)
-{
+static bool fault_count_one(void) {
     uint64_t asked = atomic_fetch_add(&fault_asked, 1) + 1;
     uint64_t nth = atomic_load(&fault_nth);
     if (asked < nth || (asked > nth && !atomic_load(&fault_repeats)))
@@ -137,7 +122,7 @@ static bool fault_count_one(void)
     return true;
 }
 
-bool masu__fault_hit(void)
-{
-    return MASU_UNLIKELY(atomic_load_explicit(&fault_armed, memory_order_relaxed)) && fault_count_one();
+bool masu__fault_hit(void) {
+    return MASU_UNLIKELY(atomic_load_explicit(&fault_armed, memory_order_relaxed)) &&
+           fault_count_one();
 }

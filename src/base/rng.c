@@ -1,16 +1,17 @@
-/* rng.c: xoshiro256++ (Blackman and Vigna's published recurrence) and normal deviates by the polar method.
+/* rng.c: xoshiro256++ (Blackman and Vigna's published recurrence) and normal deviates by the
+ * polar method.
  *
- * What must stay true: the same seed gives the same bits with every compiler and processor. So the logarithm is
- * computed here, in additions, multiplications and divisions, and each product that is added to something passes
- * through rounded(), which keeps the compiler from fusing the two into one differently rounded instruction.
+ * What must stay true: the same seed gives the same bits with every compiler and processor. So
+ * the logarithm is computed here, in additions, multiplications and divisions, and each product
+ * that is added to something passes through rounded(), which keeps the compiler from fusing the
+ * two into one differently rounded instruction.
  */
 #include "base/rng.h"
 
 #include <math.h>
 #include <string.h>
 
-static double rounded(double x)
-{
+static double rounded(double x) {
 #if defined(__x86_64__)
     __asm__("" : "+x"(x));
 #elif defined(__aarch64__)
@@ -21,29 +22,25 @@ static double rounded(double x)
     return x;
 }
 
-static uint64_t rotate_left(uint64_t x, int k)
-{
+static uint64_t rotate_left(uint64_t x, int k) {
     return (x << k) | (x >> (64 - k));
 }
 
-static uint64_t splitmix(uint64_t *state)
-{
+static uint64_t splitmix(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
 
-void masu__rng_seed(masu__rng *rng, uint64_t seed)
-{
+void masu__rng_seed(masu__rng *rng, uint64_t seed) {
     for (int i = 0; i < 4; i++)
         rng->state[i] = splitmix(&seed);
     rng->spare = 0;
     rng->has_spare = false;
 }
 
-uint64_t masu__rng_next(masu__rng *rng)
-{
+uint64_t masu__rng_next(masu__rng *rng) {
     uint64_t *s = rng->state;
     uint64_t result = rotate_left(s[0] + s[3], 23) + s[0];
     uint64_t t = s[1] << 17;
@@ -56,8 +53,7 @@ uint64_t masu__rng_next(masu__rng *rng)
     return result;
 }
 
-uint64_t masu__rng_below(masu__rng *rng, uint64_t bound)
-{
+uint64_t masu__rng_below(masu__rng *rng, uint64_t bound) {
     /* numbers below 2^64 mod bound would make small results more likely */
     uint64_t unfair = -bound % bound;
     uint64_t x;
@@ -67,14 +63,13 @@ uint64_t masu__rng_below(masu__rng *rng, uint64_t bound)
     return x % bound;
 }
 
-double masu__rng_uniform(masu__rng *rng)
-{
+double masu__rng_uniform(masu__rng *rng) {
     return (double)(masu__rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* Natural logarithm of a positive, normal x: x = m 2^e with m near 1, log m = 2 atanh((m-1)/(m+1)). */
-static double log_portable(double x)
-{
+/* Natural logarithm of a positive, normal x: x = m 2^e with m near 1, log m = 2
+ * atanh((m-1)/(m+1)). */
+static double log_portable(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     int exponent = (int)(bits >> 52) - 1023;
@@ -93,8 +88,7 @@ static double log_portable(double x)
     return rounded(2.0 * s * sum) + rounded(exponent * 0.69314718055994531);
 }
 
-double masu__rng_normal(masu__rng *rng)
-{
+double masu__rng_normal(masu__rng *rng) {
     if (rng->has_spare) {
         rng->has_spare = false;
         return rng->spare;
@@ -111,14 +105,12 @@ double masu__rng_normal(masu__rng *rng)
     return u * scale;
 }
 
-void masu__rng_fill_normal_f32(masu__rng *rng, float *out, uint64_t count)
-{
+void masu__rng_fill_normal_f32(masu__rng *rng, float *out, uint64_t count) {
     for (uint64_t i = 0; i < count; i++)
         out[i] = (float)masu__rng_normal(rng);
 }
 
-void masu__rng_fill_uniform_f32(masu__rng *rng, float *out, uint64_t count)
-{
+void masu__rng_fill_uniform_f32(masu__rng *rng, float *out, uint64_t count) {
     /* 24 bits: a double just below 1 would round up to 1.0f */
     for (uint64_t i = 0; i < count; i++)
         out[i] = (float)(masu__rng_next(rng) >> 40) * 0x1p-24f;

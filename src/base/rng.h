@@ -1,7 +1,8 @@
 /* rng.h: random numbers from a seed, the same on every machine.
  *
- * The generator is xoshiro256++ seeded through splitmix64. Normal deviates use the polar method with a logarithm
- * of our own, in operations that IEEE 754 rounds exactly, so that no C library's last bit shows.
+ * The generator is xoshiro256++ seeded through splitmix64. Normal deviates use the polar method
+ * with a logarithm of our own, in operations that IEEE 754 rounds exactly, so that no C library's
+ * last bit shows.
  *
  * One thread at a time for each generator.
  */
@@ -31,8 +32,8 @@ double masu__rng_uniform(masu__rng *rng);
 /* Mean 0, deviation 1. */
 double masu__rng_normal(masu__rng *rng);
 
-/* Arrays of normal deviates rounded to float, and of numbers in [0, 1) with 24 bits (a 53-bit number just below 1
- * would round up to 1). */
+/* Arrays of normal deviates rounded to float, and of numbers in [0, 1) with 24 bits (a 53-bit
+ * number just below 1 would round up to 1). */
 void masu__rng_fill_normal_f32(masu__rng *rng, float *out, uint64_t count);
 void masu__rng_fill_uniform_f32(masu__rng *rng, float *out, uint64_t count);
 

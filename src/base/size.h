@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline bool masu__add(size_t a, size_t b, size_t *out)
-{
+static inline bool masu__add(size_t a, size_t b, size_t *out) {
     size_t sum;
     if (__builtin_add_overflow(a, b, &sum))
         return false;
@@ -18,8 +17,7 @@ static inline bool masu__add(size_t a, size_t b, size_t *out)
     return true;
 }
 
-static inline bool masu__mul(size_t a, size_t b, size_t *out)
-{
+static inline bool masu__mul(size_t a, size_t b, size_t *out) {
     size_t product;
     if (__builtin_mul_overflow(a, b, &product))
         return false;
@@ -27,19 +25,16 @@ static inline bool masu__mul(size_t a, size_t b, size_t *out)
     return true;
 }
 
-static inline bool masu__is_power_of_two(size_t x)
-{
+static inline bool masu__is_power_of_two(size_t x) {
     return x != 0 && (x & (x - 1)) == 0;
 }
 
-static inline bool masu__is_aligned(uintptr_t x, size_t alignment)
-{
+static inline bool masu__is_aligned(uintptr_t x, size_t alignment) {
     return (x & (alignment - 1)) == 0;
 }
 
 /* alignment: a power of two */
-static inline bool masu__align_up(size_t x, size_t alignment, size_t *out)
-{
+static inline bool masu__align_up(size_t x, size_t alignment, size_t *out) {
     size_t sum;
     if (__builtin_add_overflow(x, alignment - 1, &sum))
         return false;
@@ -48,35 +43,29 @@ static inline bool masu__align_up(size_t x, size_t alignment, size_t *out)
 }
 
 /* For values known to be far from the border. */
-static inline uintptr_t masu__align_up_small(uintptr_t x, size_t alignment)
-{
+static inline uintptr_t masu__align_up_small(uintptr_t x, size_t alignment) {
     return (x + alignment - 1) & ~(uintptr_t)(alignment - 1);
 }
 
-static inline uintptr_t masu__align_down(uintptr_t x, size_t alignment)
-{
+static inline uintptr_t masu__align_down(uintptr_t x, size_t alignment) {
     return x & ~(uintptr_t)(alignment - 1);
 }
 
 /* Largest k with 2^k <= x; x > 0. */
-static inline unsigned masu__log2_floor(size_t x)
-{
+static inline unsigned masu__log2_floor(size_t x) {
     return (unsigned)(63 - __builtin_clzll((unsigned long long)x));
 }
 
 /* Smallest k with 2^k >= x; x > 0. */
-static inline unsigned masu__log2_ceil(size_t x)
-{
+static inline unsigned masu__log2_ceil(size_t x) {
     return x == 1 ? 0 : masu__log2_floor(x - 1) + 1;
 }
 
-static inline size_t masu__max(size_t a, size_t b)
-{
+static inline size_t masu__max(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-static inline size_t masu__min(size_t a, size_t b)
-{
+static inline size_t masu__min(size_t a, size_t b) {
     return a < b ? a : b;
 }
 

@@ -8,13 +8,11 @@ masu_trace masu__trace_none = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Atomic uint32_t pool_count;
 
-uint32_t masu__trace_new_pool(void)
-{
+uint32_t masu__trace_new_pool(void) {
     return atomic_fetch_add_explicit(&pool_count, 1, memory_order_relaxed) + 1;
 }
 
-static masu_status trace_make_ring(masu_trace *trace, size_t events)
-{
+static masu_status trace_make_ring(masu_trace *trace, size_t events) {
     if (events == 0)
         return MASU_OK;
     if (events > (SIZE_MAX >> 1) / sizeof(masu_event))
@@ -27,8 +25,7 @@ static masu_status trace_make_ring(masu_trace *trace, size_t events)
     return MASU_OK;
 }
 
-masu_status masu_trace_create(const masu_trace_config *config, masu_trace **out)
-{
+masu_status masu_trace_create(const masu_trace_config *config, masu_trace **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
@@ -50,8 +47,7 @@ masu_status masu_trace_create(const masu_trace_config *config, masu_trace **out)
     return MASU_OK;
 }
 
-void masu_trace_destroy(masu_trace *trace)
-{
+void masu_trace_destroy(masu_trace *trace) {
     if (!trace || trace == &masu__trace_none)
         return;
     pthread_mutex_destroy(&trace->lock);
@@ -59,19 +55,16 @@ void masu_trace_destroy(masu_trace *trace)
     masu__meta_free(trace, sizeof *trace);
 }
 
-void masu_trace_set_on(masu_trace *trace, bool on)
-{
+void masu_trace_set_on(masu_trace *trace, bool on) {
     if (trace && trace != &masu__trace_none)
         atomic_store_explicit(&trace->on, on, memory_order_relaxed);
 }
 
-bool masu_trace_is_on(const masu_trace *trace)
-{
+bool masu_trace_is_on(const masu_trace *trace) {
     return trace && atomic_load_explicit(&trace->on, memory_order_relaxed);
 }
 
-void masu__trace_emit(masu_trace *trace, masu_event event)
-{
+void masu__trace_emit(masu_trace *trace, masu_event event) {
     pthread_mutex_lock(&trace->lock);
     event.sequence = trace->emitted++;
     if (trace->ring)
@@ -81,16 +74,14 @@ void masu__trace_emit(masu_trace *trace, masu_event event)
     pthread_mutex_unlock(&trace->lock);
 }
 
-static uint64_t trace_kept(const masu_trace *trace)
-{
+static uint64_t trace_kept(const masu_trace *trace) {
     if (!trace->ring)
         return 0;
     uint64_t size = (uint64_t)trace->ring_mask + 1;
     return trace->emitted < size ? trace->emitted : size;
 }
 
-size_t masu_trace_read(masu_trace *trace, masu_event *out, size_t capacity)
-{
+size_t masu_trace_read(masu_trace *trace, masu_event *out, size_t capacity) {
     if (!trace)
         return 0;
     pthread_mutex_lock(&trace->lock);
@@ -103,8 +94,7 @@ size_t masu_trace_read(masu_trace *trace, masu_event *out, size_t capacity)
     return count;
 }
 
-uint64_t masu_trace_emitted(masu_trace *trace)
-{
+uint64_t masu_trace_emitted(masu_trace *trace) {
     if (!trace)
         return 0;
     pthread_mutex_lock(&trace->lock);
@@ -113,8 +103,7 @@ uint64_t masu_trace_emitted(masu_trace *trace)
     return emitted;
 }
 
-uint64_t masu_trace_dropped(masu_trace *trace)
-{
+uint64_t masu_trace_dropped(masu_trace *trace) {
     if (!trace)
         return 0;
     pthread_mutex_lock(&trace->lock);
@@ -123,8 +112,7 @@ uint64_t masu_trace_dropped(masu_trace *trace)
     return dropped;
 }
 
-const char *masu_event_kind_name(masu_event_kind kind)
-{
+const char *masu_event_kind_name(masu_event_kind kind) {
     static const char *const names[] = {
         [MASU_EVENT_EXTENT_ADD] = "extent-add", [MASU_EVENT_EXTENT_DROP] = "extent-drop",
         [MASU_EVENT_ALLOC] = "alloc",           [MASU_EVENT_FREE] = "free",

@@ -1,7 +1,8 @@
 /* trace.h: emitting events, from inside the pools.
  *
- * A pool keeps a masu_trace pointer that is never NULL: one that was given no trace points to masu__trace_none,
- * which can not be switched on. So the question "is anyone listening" is one load and one branch.
+ * A pool keeps a masu_trace pointer that is never NULL: one that was given no trace points to
+ * masu__trace_none, which can not be switched on. So the question "is anyone listening" is one
+ * load and one branch.
  */
 #ifndef MASU_BASE_TRACE_H
 #define MASU_BASE_TRACE_H
@@ -26,13 +27,11 @@ struct masu_trace {
 
 extern masu_trace masu__trace_none;
 
-static inline masu_trace *masu__trace_or_none(masu_trace *trace)
-{
+static inline masu_trace *masu__trace_or_none(masu_trace *trace) {
     return trace ? trace : &masu__trace_none;
 }
 
-static inline bool masu__trace_wanted(const masu_trace *trace)
-{
+static inline bool masu__trace_wanted(const masu_trace *trace) {
     return MASU_UNLIKELY(atomic_load_explicit(&trace->on, memory_order_relaxed));
 }
 

@@ -4,17 +4,16 @@
 #include "base/assert.h"
 #include "base/size.h"
 
-void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_device_info info)
-{
-    MASU_ASSERT(masu__is_power_of_two(info.alignment_bytes) && masu__is_power_of_two(info.granularity_bytes));
+void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_device_info info) {
+    MASU_ASSERT(masu__is_power_of_two(info.alignment_bytes) &&
+                masu__is_power_of_two(info.granularity_bytes));
     device->ops = ops;
     device->info = info;
     device->stats = (masu_device_stats){0};
     pthread_mutex_init(&device->lock, NULL);
 }
 
-static void count_alloc(masu_device *device, size_t bytes)
-{
+static void count_alloc(masu_device *device, size_t bytes) {
     masu_device_stats *stats = &device->stats;
     pthread_mutex_lock(&device->lock);
     stats->alloc_calls++;
@@ -25,8 +24,7 @@ static void count_alloc(masu_device *device, size_t bytes)
     pthread_mutex_unlock(&device->lock);
 }
 
-static void count_free(masu_device *device, size_t bytes)
-{
+static void count_free(masu_device *device, size_t bytes) {
     masu_device_stats *stats = &device->stats;
     pthread_mutex_lock(&device->lock);
     MASU_ASSERT(stats->live_bytes >= bytes);
@@ -36,16 +34,14 @@ static void count_free(masu_device *device, size_t bytes)
     pthread_mutex_unlock(&device->lock);
 }
 
-static masu_status count_failure(masu_device *device, masu_status status)
-{
+static masu_status count_failure(masu_device *device, masu_status status) {
     pthread_mutex_lock(&device->lock);
     device->stats.failed_calls++;
     pthread_mutex_unlock(&device->lock);
     return status;
 }
 
-masu_status masu__device_alloc(masu_device *device, size_t bytes, void **out, size_t *out_bytes)
-{
+masu_status masu__device_alloc(masu_device *device, size_t bytes, void **out, size_t *out_bytes) {
     MASU_DEBUG_ASSERT(bytes > 0);
     size_t rounded;
     if (!masu__align_up(bytes, device->info.granularity_bytes, &rounded))
@@ -61,8 +57,7 @@ masu_status masu__device_alloc(masu_device *device, size_t bytes, void **out, si
     return MASU_OK;
 }
 
-masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes)
-{
+masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes) {
     MASU_DEBUG_ASSERT(ptr != NULL && masu__is_aligned(bytes, device->info.granularity_bytes));
     masu_status status = device->ops->free(device, ptr, bytes);
     if (status != MASU_OK)
@@ -71,8 +66,7 @@ masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes)
     return MASU_OK;
 }
 
-masu_status masu_device_destroy(masu_device *device)
-{
+masu_status masu_device_destroy(masu_device *device) {
     if (!device)
         return MASU_OK;
     masu_status status = device->stats.live_bytes == 0 ? MASU_OK : MASU_ERR_LEAK;
@@ -81,13 +75,11 @@ masu_status masu_device_destroy(masu_device *device)
     return status;
 }
 
-void masu_device_get_info(const masu_device *device, masu_device_info *out)
-{
+void masu_device_get_info(const masu_device *device, masu_device_info *out) {
     *out = device->info;
 }
 
-void masu_device_get_stats(const masu_device *device, masu_device_stats *out)
-{
+void masu_device_get_stats(const masu_device *device, masu_device_stats *out) {
     masu_device *d = (masu_device *)device; /* the lock is the only thing that changes */
     pthread_mutex_lock(&d->lock);
     *out = d->stats;

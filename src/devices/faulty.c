@@ -1,5 +1,5 @@
-/* faulty.c: another device, with chosen calls failing. It fails before it asks the inner device, so a refused call
- * has no effect there. */
+/* faulty.c: another device, with chosen calls failing. It fails before it asks the inner device,
+ * so a refused call has no effect there. */
 #include "devices/devices.h"
 
 #include "base/meta.h"
@@ -13,8 +13,7 @@ typedef struct faulty_device {
     bool repeat;
 } faulty_device;
 
-static bool faulty_fails_now(faulty_device *faulty)
-{
+static bool faulty_fails_now(faulty_device *faulty) {
     pthread_mutex_lock(&faulty->lock);
     bool fails = faulty->remaining == 1;
     if (faulty->remaining > 1 || (fails && !faulty->repeat))
@@ -23,8 +22,7 @@ static bool faulty_fails_now(faulty_device *faulty)
     return fails;
 }
 
-static masu_status faulty_alloc(masu_device *device, size_t bytes, void **out)
-{
+static masu_status faulty_alloc(masu_device *device, size_t bytes, void **out) {
     faulty_device *faulty = (faulty_device *)device;
     if (faulty_fails_now(faulty))
         return MASU_ERR_DEVICE_FAILURE;
@@ -32,16 +30,14 @@ static masu_status faulty_alloc(masu_device *device, size_t bytes, void **out)
     return masu__device_alloc(faulty->inner, bytes, out, &inner_bytes);
 }
 
-static masu_status faulty_free(masu_device *device, void *ptr, size_t bytes)
-{
+static masu_status faulty_free(masu_device *device, void *ptr, size_t bytes) {
     faulty_device *faulty = (faulty_device *)device;
     if (faulty_fails_now(faulty))
         return MASU_ERR_DEVICE_FAILURE;
     return masu__device_free(faulty->inner, ptr, bytes);
 }
 
-static void faulty_destroy(masu_device *device)
-{
+static void faulty_destroy(masu_device *device) {
     faulty_device *faulty = (faulty_device *)device;
     pthread_mutex_destroy(&faulty->lock);
     masu__meta_free(faulty, sizeof *faulty);
@@ -49,8 +45,7 @@ static void faulty_destroy(masu_device *device)
 
 static const masu__device_ops faulty_ops = {faulty_alloc, faulty_free, faulty_destroy};
 
-masu_status masu_device_create_faulty(masu_device *inner, masu_device **out)
-{
+masu_status masu_device_create_faulty(masu_device *inner, masu_device **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
@@ -68,8 +63,7 @@ masu_status masu_device_create_faulty(masu_device *inner, masu_device **out)
     return MASU_OK;
 }
 
-masu_status masu_device_fail_at(masu_device *device, uint64_t nth, bool repeat)
-{
+masu_status masu_device_fail_at(masu_device *device, uint64_t nth, bool repeat) {
     if (!device || device->ops != &faulty_ops)
         return MASU_ERR_INVALID_ARGUMENT;
     faulty_device *faulty = (faulty_device *)device;

@@ -1,7 +1,7 @@
 /* host.c: pages of this process.
  *
- * Mapped private and without a reservation of swap, so that a large block costs address space only, until it is
- * touched. Fresh pages read as zero.
+ * Mapped private and without a reservation of swap, so that a large block costs address space
+ * only, until it is touched. Fresh pages read as zero.
  */
 #include "devices/devices.h"
 
@@ -11,33 +11,30 @@
 
 #include "base/meta.h"
 
-static masu_status host_alloc(masu_device *device, size_t bytes, void **out)
-{
+static masu_status host_alloc(masu_device *device, size_t bytes, void **out) {
     (void)device;
     if (masu__fault_hit())
         return MASU_ERR_OUT_OF_MEMORY;
-    void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (ptr == MAP_FAILED)
         return errno == ENOMEM ? MASU_ERR_OUT_OF_MEMORY : MASU_ERR_DEVICE_FAILURE;
     *out = ptr;
     return MASU_OK;
 }
 
-static masu_status host_free(masu_device *device, void *ptr, size_t bytes)
-{
+static masu_status host_free(masu_device *device, void *ptr, size_t bytes) {
     (void)device;
     return munmap(ptr, bytes) == 0 ? MASU_OK : MASU_ERR_DEVICE_FAILURE;
 }
 
-static void host_destroy(masu_device *device)
-{
+static void host_destroy(masu_device *device) {
     masu__meta_free(device, sizeof *device);
 }
 
 static const masu__device_ops host_ops = {host_alloc, host_free, host_destroy};
 
-masu_status masu_device_create_host(masu_device **out)
-{
+masu_status masu_device_create_host(masu_device **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;

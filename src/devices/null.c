@@ -1,14 +1,14 @@
 /* null.c: sizes only. Addresses that follow each other and that nobody may touch.
  *
- * For planning, and for tests of pools larger than the machine. Blocks touch in address space on purpose: a pool
- * that merges across device blocks is found out here.
+ * For planning, and for tests of pools larger than the machine. Blocks touch in address space on
+ * purpose: a pool that merges across device blocks is found out here.
  */
 #include "devices/devices.h"
 
 #include "base/meta.h"
 
 #define FIRST_ADDRESS ((uintptr_t)1 << 40)
-#define LAST_ADDRESS ((uintptr_t)1 << 62)
+#define LAST_ADDRESS  ((uintptr_t)1 << 62)
 
 enum { NULL_GRANULARITY = 4096 };
 
@@ -21,8 +21,7 @@ typedef struct null_device {
     uintptr_t next_address;
 } null_device;
 
-static masu_status null_take(null_device *null, size_t bytes, void **out)
-{
+static masu_status null_take(null_device *null, size_t bytes, void **out) {
     if (null->capacity_bytes && bytes > null->capacity_bytes - null->used_bytes)
         return MASU_ERR_OUT_OF_MEMORY;
     if (bytes > LAST_ADDRESS - null->next_address)
@@ -33,8 +32,7 @@ static masu_status null_take(null_device *null, size_t bytes, void **out)
     return MASU_OK;
 }
 
-static masu_status null_alloc(masu_device *device, size_t bytes, void **out)
-{
+static masu_status null_alloc(masu_device *device, size_t bytes, void **out) {
     null_device *null = (null_device *)device;
     if (masu__fault_hit())
         return MASU_ERR_OUT_OF_MEMORY;
@@ -44,8 +42,7 @@ static masu_status null_alloc(masu_device *device, size_t bytes, void **out)
     return status;
 }
 
-static masu_status null_free(masu_device *device, void *ptr, size_t bytes)
-{
+static masu_status null_free(masu_device *device, void *ptr, size_t bytes) {
     null_device *null = (null_device *)device;
     (void)ptr;
     pthread_mutex_lock(&null->lock);
@@ -54,8 +51,7 @@ static masu_status null_free(masu_device *device, void *ptr, size_t bytes)
     return MASU_OK;
 }
 
-static void null_destroy(masu_device *device)
-{
+static void null_destroy(masu_device *device) {
     null_device *null = (null_device *)device;
     pthread_mutex_destroy(&null->lock);
     masu__meta_free(null, sizeof *null);
@@ -63,8 +59,7 @@ static void null_destroy(masu_device *device)
 
 static const masu__device_ops null_ops = {null_alloc, null_free, null_destroy};
 
-masu_status masu_device_create_null(uint64_t capacity_bytes, masu_device **out)
-{
+masu_status masu_device_create_null(uint64_t capacity_bytes, masu_device **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;

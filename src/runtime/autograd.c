@@ -198,9 +198,12 @@ bool tl__graph_valid(const tl_tensor *t)
         tl_node **inputs = tl__node_inputs(node);
         for (int i = 0; i < node->input_count && valid; i++) {
             tl_node *input = inputs[i];
-            if (!input || input->flags & TL_NODE_FREED || input->pending == VISITED)
+            bool freed = input && input->flags & TL_NODE_FREED;
+            if (!input || (!freed && input->pending == VISITED))
                 continue;
             valid = tl__node_valid(input);
+            if (freed) /* nothing hangs on it */
+                continue;
             input->pending = VISITED;
             input->next = NULL;
             last->next = input;

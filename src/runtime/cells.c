@@ -1,6 +1,8 @@
 /* cells.c: chunks of equal cells. */
 #include "runtime/cells.h"
 
+#include "base/meta.h"
+
 void tl__cells_init(tl_cells *cells, masu_heap *heap, size_t cell_bytes) {
     MASU_ASSERT(cell_bytes >= sizeof(tl_cell) && cell_bytes % 8 == 0);
     *cells = (tl_cells){.heap = heap, .cell_bytes = cell_bytes};
@@ -18,6 +20,8 @@ static void push_free(tl_cells *cells, tl_cell *cell) {
 
 masu_status tl__cells_refill(tl_cells *cells) {
     void *memory;
+    if (masu__fault_hit())
+        return MASU_ERR_OUT_OF_MEMORY;
     masu_status status = masu_heap_alloc(cells->heap, TL_CELL_CHUNK_BYTES, 0, &memory);
     if (status != MASU_OK)
         return status;
@@ -43,6 +47,13 @@ void tl__cells_destroy(tl_cells *cells) {
         chunk = next;
     }
     *cells = (tl_cells){.heap = cells->heap, .cell_bytes = cells->cell_bytes};
+}
+
+uint64_t tl__cells_bytes(const tl_cells *cells) {
+    uint64_t bytes = 0;
+    for (const tl_cell_chunk *chunk = cells->chunks; chunk; chunk = chunk->next)
+        bytes += TL_CELL_CHUNK_BYTES;
+    return bytes;
 }
 
 bool tl__cells_valid(const tl_cells *cells) {

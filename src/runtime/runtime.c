@@ -261,12 +261,19 @@ void tl_runtime_get_report(tl_runtime *rt, tl_report *out) {
     report_heaps(rt, out);
 }
 
-/* Frames, registry, headers against storages, both heaps, and the runtime's counters against theirs. O(n). */
-bool tl_runtime_valid(const tl_runtime *rt) {
-    masu_heap_stats payload;
+/* The runtime's own counters against those of its heaps. */
+static bool totals_valid(const tl_runtime *rt) {
+    masu_heap_stats payload, metadata;
     masu_heap_get_stats(rt->payload, &payload);
+    masu_heap_get_stats(rt->metadata, &metadata);
+    uint64_t chunks = tl__cells_bytes(&rt->tensors) + tl__cells_bytes(&rt->storages);
+    return rt->allocated_bytes - rt->freed_bytes == rt->live_bytes &&
+           rt->live_bytes == payload.live_bytes &&
+           rt->metadata_live_bytes + chunks == metadata.live_bytes;
+}
+
+/* Frames, registry, headers against storages, both heaps, and all totals. O(n). */
+bool tl_runtime_valid(const tl_runtime *rt) {
     return tl__frames_valid(rt) && tl__registry_valid(rt) && tl__tensors_valid(rt) &&
-           rt->allocated_bytes - rt->freed_bytes == rt->live_bytes &&
-           rt->live_bytes == payload.live_bytes && masu_heap_valid(rt->payload) &&
-           masu_heap_valid(rt->metadata);
+           totals_valid(rt) && masu_heap_valid(rt->payload) && masu_heap_valid(rt->metadata);
 }

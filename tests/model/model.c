@@ -3,22 +3,20 @@
 
 #include <string.h>
 
-void model_start(model *m, uint64_t seed, bool writable)
-{
+void model_start(model *m, uint64_t seed, bool writable) {
     memset(m, 0, sizeof *m);
     m->seed = seed;
     m->writable = writable;
     masu__rng_seed(&m->rng, seed);
 }
 
-model_block *model_any_slot(model *m)
-{
+model_block *model_any_slot(model *m) {
     return &m->slots[masu__rng_below(&m->rng, MODEL_SLOTS)];
 }
 
-size_t model_random_bytes(model *m, size_t most)
-{
-    static const size_t borders[] = {1, 63, 64, 65, 255, 256, 257, 1024, 1025, 16383, 16384, 16385, 131072};
+size_t model_random_bytes(model *m, size_t most) {
+    static const size_t borders[] = {1,    63,   64,    65,    255,   256,   257,
+                                     1024, 1025, 16383, 16384, 16385, 131072};
     switch (masu__rng_below(&m->rng, 8)) {
     case 0:
         return borders[masu__rng_below(&m->rng, sizeof borders / sizeof *borders)];
@@ -32,8 +30,7 @@ size_t model_random_bytes(model *m, size_t most)
     }
 }
 
-size_t model_random_alignment(model *m, size_t most)
-{
+size_t model_random_alignment(model *m, size_t most) {
     if (masu__rng_below(&m->rng, 8) != 0)
         return 0;
     size_t alignment = 1;
@@ -42,19 +39,16 @@ size_t model_random_alignment(model *m, size_t most)
     return alignment;
 }
 
-static bool apart(const model_block *a, const unsigned char *address, size_t bytes)
-{
+static bool apart(const model_block *a, const unsigned char *address, size_t bytes) {
     return a->address + a->bytes <= address || address + bytes <= a->address;
 }
 
 /* First and last bytes are enough to see a neighbour's write, and cheap for large blocks. */
-static size_t painted(size_t bytes)
-{
+static size_t painted(size_t bytes) {
     return bytes < 256 ? bytes : 256;
 }
 
-void model_add(model *m, model_block *slot, void *address, size_t bytes, size_t alignment)
-{
+void model_add(model *m, model_block *slot, void *address, size_t bytes, size_t alignment) {
     HOLDS(m, slot->address == NULL && address != NULL);
     HOLDS(m, (uintptr_t)address % 64 == 0);
     HOLDS(m, alignment == 0 || (uintptr_t)address % alignment == 0);
@@ -72,8 +66,7 @@ void model_add(model *m, model_block *slot, void *address, size_t bytes, size_t 
         m->peak_bytes = m->live_bytes;
 }
 
-void model_check_contents(model *m, const model_block *slot)
-{
+void model_check_contents(model *m, const model_block *slot) {
     if (!m->writable || !slot->address)
         return;
     for (size_t i = 0; i < painted(slot->bytes); i++) {
@@ -82,16 +75,14 @@ void model_check_contents(model *m, const model_block *slot)
     }
 }
 
-void model_remove(model *m, model_block *slot)
-{
+void model_remove(model *m, model_block *slot) {
     m->frees++;
     m->live_blocks--;
     m->live_bytes -= slot->bytes;
     *slot = (model_block){0};
 }
 
-void model_remove_all(model *m)
-{
+void model_remove_all(model *m) {
     for (size_t i = 0; i < MODEL_SLOTS; i++)
         m->slots[i] = (model_block){0};
     m->frees = m->allocations;

@@ -1,7 +1,9 @@
-/* model.h: a model of an allocator so simple that it cannot be wrong: an array of what is live, and sums.
+/* model.h: a model of an allocator so simple that it cannot be wrong: an array of what is live,
+ * and sums.
  *
- * A random run draws operations from a seed, does each on the pool and on the model, and compares. On failure the
- * message carries seed and step; `test_pools SEED` repeats exactly that run.
+ * A random run draws operations from a seed, does each on the pool and on the model, and
+ * compares. On failure the message carries seed and step; `test_pools SEED` repeats exactly that
+ * run.
  */
 #ifndef MASU_TESTS_MODEL_H
 #define MASU_TESTS_MODEL_H
@@ -33,10 +35,10 @@ typedef struct model {
     uint64_t live_bytes, live_blocks, peak_bytes, allocations, frees;
 } model;
 
-#define HOLDS(m, x)                                                                                                    \
-    do {                                                                                                               \
-        if (!(x))                                                                                                      \
-            fail_msg("seed %llu step %d: %s", (unsigned long long)(m)->seed, (m)->step, #x);                          \
+#define HOLDS(m, x)                                                                          \
+    do {                                                                                     \
+        if (!(x))                                                                            \
+            fail_msg("seed %llu step %d: %s", (unsigned long long)(m)->seed, (m)->step, #x); \
     } while (0)
 
 void model_start(model *m, uint64_t seed, bool writable);
@@ -48,7 +50,8 @@ size_t model_random_bytes(model *m, size_t most);
 /* 0 mostly; else a power of two up to most. */
 size_t model_random_alignment(model *m, size_t most);
 
-/* What an allocation gave: checks alignment and that it shares no byte with any other block, then fills it. */
+/* What an allocation gave: checks alignment and that it shares no byte with any other block, then
+ * fills it. */
 void model_add(model *m, model_block *slot, void *address, size_t bytes, size_t alignment);
 /* Before a free: checks that nobody else wrote into the block. */
 void model_check_contents(model *m, const model_block *slot);

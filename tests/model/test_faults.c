@@ -1,8 +1,8 @@
 /* The sweep: the nth request for memory fails, for every n, during a whole life of a heap.
  *
- * Whatever fails, the call says so, nothing observable has changed, every equation holds, the same call then succeeds, and
- * the life ends as it would have ended undisturbed. Once through metadata and device allocations alike, once through every
- * call of the device, frees included.
+ * Whatever fails, the call says so, nothing observable has changed, every equation holds, the
+ * same call then succeeds, and the life ends as it would have ended undisturbed. Once through
+ * metadata and device allocations alike, once through every call of the device, frees included.
  */
 #include "model/model.h"
 
@@ -21,19 +21,16 @@ typedef struct life {
     unsigned refusals;
 } life;
 
-static size_t bytes_of(int i)
-{
+static size_t bytes_of(int i) {
     return (size_t)(i % 7 == 6 ? MIB + 4096 * i : 1 << (i % 17));
 }
 
-static size_t alignment_of(int i)
-{
+static size_t alignment_of(int i) {
     return i % 11 == 10 ? 32768 : 0;
 }
 
 /* After a refusal: nothing has changed but the count of refusals. */
-static void assert_untouched(const life *l, const masu_heap_stats *before)
-{
+static void assert_untouched(const life *l, const masu_heap_stats *before) {
     masu_heap_stats after;
     masu_heap_get_stats(l->heap, &after);
     after.failures = before->failures;
@@ -42,8 +39,7 @@ static void assert_untouched(const life *l, const masu_heap_stats *before)
     assert_true(masu_heap_valid(l->heap));
 }
 
-static void alloc_one(life *l, int i)
-{
+static void alloc_one(life *l, int i) {
     masu_heap_stats before;
     for (;;) {
         masu_heap_get_stats(l->heap, &before);
@@ -57,8 +53,7 @@ static void alloc_one(life *l, int i)
     }
 }
 
-static void trim(life *l)
-{
+static void trim(life *l) {
     while (masu_heap_trim(l->heap, 0) != MASU_OK) {
         assert_true(masu_heap_valid(l->heap));
         assert_true(++l->refusals < 3);
@@ -66,8 +61,7 @@ static void trim(life *l)
 }
 
 /* Returns how the heap ended; *final is what it said last. */
-static masu_status live(life *l, masu_heap_stats *final)
-{
+static masu_status live(life *l, masu_heap_stats *final) {
     masu_heap_config config = masu_heap_config_default();
     config.device = l->device;
     config.checked = true;
@@ -91,8 +85,7 @@ static masu_status live(life *l, masu_heap_stats *final)
     return masu_heap_destroy(l->heap);
 }
 
-static void assert_same_end(const masu_heap_stats *a, const masu_heap_stats *b)
-{
+static void assert_same_end(const masu_heap_stats *a, const masu_heap_stats *b) {
     assert_int_equal(a->allocations, b->allocations);
     assert_int_equal(a->frees, b->frees);
     assert_int_equal(a->live_bytes, b->live_bytes);
@@ -101,8 +94,7 @@ static void assert_same_end(const masu_heap_stats *a, const masu_heap_stats *b)
     assert_int_equal(a->cached_bytes, b->cached_bytes);
 }
 
-static masu_heap_stats undisturbed(void)
-{
+static masu_heap_stats undisturbed(void) {
     life l = {0};
     masu_heap_stats final;
     assert_int_equal(masu_device_create_host(&l.device), MASU_OK);
@@ -113,8 +105,7 @@ static masu_heap_stats undisturbed(void)
     return final;
 }
 
-static void every_request_for_memory(void **state)
-{
+static void every_request_for_memory(void **state) {
     (void)state;
     masu_heap_stats expected = undisturbed(), final;
     unsigned refused = 0;
@@ -138,8 +129,7 @@ static void every_request_for_memory(void **state)
     fail_msg("the sweep did not come to its end");
 }
 
-static void every_call_of_the_device(void **state)
-{
+static void every_call_of_the_device(void **state) {
     (void)state;
     masu_heap_stats expected = undisturbed(), final;
     for (uint64_t nth = 1;; nth++) {
@@ -161,8 +151,7 @@ static void every_call_of_the_device(void **state)
     }
 }
 
-static void a_device_that_fails_for_ever(void **state)
-{
+static void a_device_that_fails_for_ever(void **state) {
     (void)state;
     for (uint64_t nth = 1; nth < 12; nth++) {
         masu_device *inner, *device;
@@ -189,8 +178,7 @@ static void a_device_that_fails_for_ever(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_request_for_memory),
         cmocka_unit_test(every_call_of_the_device),

@@ -17,7 +17,7 @@ enum { MIB = 1 << 20 };
 #ifdef MASU_HEAVY
 enum { STEPS = 2500 };
 #else
-enum { STEPS = 50000 };
+enum { STEPS = 30000 };
 #endif
 
 static uint64_t seeds[] = {1, 20261127, 0x6d617375};
@@ -34,24 +34,24 @@ typedef struct rig {
     masu_heap *heap;
 } rig;
 
-/* ---- devices and judge ----------------------------------------------------------------------------------- */
+/* ---- devices and judge ----------------------------------------------------------------------- */
 
-static void rig_open(rig *r, uint64_t seed, bool host, bool faulty)
-{
+static void rig_open(rig *r, uint64_t seed, bool host, bool faulty) {
     memset(r, 0, sizeof *r);
     model_start(&r->m, seed, host);
     r->faulty = faulty;
-    assert_int_equal(host ? masu_device_create_host(&r->inner) : masu_device_create_null(0, &r->inner), MASU_OK);
+    assert_int_equal(
+        host ? masu_device_create_host(&r->inner) : masu_device_create_null(0, &r->inner), MASU_OK);
     r->device = r->inner;
     if (faulty)
         assert_int_equal(masu_device_create_faulty(r->inner, &r->device), MASU_OK);
     assert_int_equal(masu_check_create(&r->check), MASU_OK);
-    masu_trace_config config = {.sink = masu_check_sink, .sink_context = r->check, .start_on = true};
+    masu_trace_config config = {
+        .sink = masu_check_sink, .sink_context = r->check, .start_on = true};
     assert_int_equal(masu_trace_create(&config, &r->trace), MASU_OK);
 }
 
-static void rig_close(rig *r)
-{
+static void rig_close(rig *r) {
     HOLDS(&r->m, masu_check_verdict(r->check) == MASU_VERDICT_FINE);
     masu_trace_destroy(r->trace);
     masu_check_destroy(r->check);
@@ -62,20 +62,18 @@ static void rig_close(rig *r)
 }
 
 /* A faulty device fails now and then: at the next call, or a little later, or for a while. */
-static void rig_disturb(rig *r)
-{
+static void rig_disturb(rig *r) {
     if (r->faulty && masu__rng_below(&r->m.rng, 50) == 0)
-        masu_device_fail_at(r->device, masu__rng_below(&r->m.rng, 4), masu__rng_below(&r->m.rng, 2));
+        masu_device_fail_at(r->device, masu__rng_below(&r->m.rng, 4),
+                            masu__rng_below(&r->m.rng, 2));
 }
 
-static void rig_calm(rig *r)
-{
+static void rig_calm(rig *r) {
     if (r->faulty)
         masu_device_fail_at(r->device, 0, false);
 }
 
-static void judge_agrees(rig *r, uint32_t pool, const masu_check_totals *claimed)
-{
+static void judge_agrees(rig *r, uint32_t pool, const masu_check_totals *claimed) {
     HOLDS(&r->m, masu_check_verdict(r->check) == MASU_VERDICT_FINE);
     masu_verdict verdict = masu_check_claim(r->check, pool, claimed);
     if (verdict != MASU_VERDICT_FINE)
@@ -83,23 +81,23 @@ static void judge_agrees(rig *r, uint32_t pool, const masu_check_totals *claimed
                  masu_verdict_name(verdict));
 }
 
-static void bestfit_before_the_judge(rig *r)
-{
+static void bestfit_before_the_judge(rig *r) {
     masu_bestfit_stats s;
     masu_bestfit_get_stats(r->bestfit, &s);
     judge_agrees(r, masu_bestfit_number(r->bestfit),
-                 &(masu_check_totals){s.allocations, s.frees, s.live_blocks, s.used_bytes, s.peak_used_bytes,
-                                      s.reserved_bytes});
+                 &(masu_check_totals){s.allocations, s.frees, s.live_blocks, s.used_bytes,
+                                      s.peak_used_bytes, s.reserved_bytes});
     HOLDS(&r->m, s.peak_reserved_bytes >= s.reserved_bytes && s.largest_free_bytes <= s.free_bytes);
 }
 
-/* ---- the best-fit pool ------------------------------------------------------------------------------------ */
+/* ---- the best-fit pool ----------------------------------------------------------------------- */
 
-static void bestfit_alloc(rig *r, model_block *slot)
-{
+static void bestfit_alloc(rig *r, model_block *slot) {
     void *ptr = r;
-    size_t bytes = model_random_bytes(&r->m, 3 * MIB), alignment = model_random_alignment(&r->m, 4 * MIB);
-    masu_status status = masu_bestfit_alloc(r->bestfit, bytes, alignment, (uint64_t)r->m.step, &ptr);
+    size_t bytes = model_random_bytes(&r->m, 3 * MIB),
+           alignment = model_random_alignment(&r->m, 4 * MIB);
+    masu_status status =
+        masu_bestfit_alloc(r->bestfit, bytes, alignment, (uint64_t)r->m.step, &ptr);
     if (status != MASU_OK) {
         HOLDS(&r->m, r->faulty && status == MASU_ERR_DEVICE_FAILURE && ptr == NULL);
         return;
@@ -107,8 +105,7 @@ static void bestfit_alloc(rig *r, model_block *slot)
     model_add(&r->m, slot, ptr, bytes, alignment);
 }
 
-static void bestfit_free(rig *r, model_block *slot)
-{
+static void bestfit_free(rig *r, model_block *slot) {
     model_check_contents(&r->m, slot);
     unsigned char *address = slot->address;
     HOLDS(&r->m, masu_bestfit_free(r->bestfit, address + 64 * (slot->bytes > 64)) ==
@@ -120,8 +117,7 @@ static void bestfit_free(rig *r, model_block *slot)
     HOLDS(&r->m, again == MASU_ERR_DOUBLE_FREE);
 }
 
-static void bestfit_rare(rig *r)
-{
+static void bestfit_rare(rig *r) {
     switch (masu__rng_below(&r->m.rng, 40)) {
     case 0:
         masu_bestfit_reset(r->bestfit);
@@ -137,8 +133,7 @@ static void bestfit_rare(rig *r)
     }
 }
 
-static void bestfit_compare(rig *r)
-{
+static void bestfit_compare(rig *r) {
     masu_bestfit_stats s;
     model *m = &r->m;
     masu_bestfit_get_stats(r->bestfit, &s);
@@ -148,8 +143,7 @@ static void bestfit_compare(rig *r)
     HOLDS(m, s.used_bytes + s.slack_bytes + s.free_bytes == s.reserved_bytes);
 }
 
-static void bestfit_run(uint64_t seed, bool host, bool faulty)
-{
+static void bestfit_run(uint64_t seed, bool host, bool faulty) {
     static rig r;
     rig_open(&r, seed, host, faulty);
     masu_bestfit_config config = masu_bestfit_config_default(r.device);
@@ -174,12 +168,12 @@ static void bestfit_run(uint64_t seed, bool host, bool faulty)
     rig_close(&r);
 }
 
-/* ---- buckets over best fit --------------------------------------------------------------------------------- */
+/* ---- buckets over best fit ------------------------------------------------------------------- */
 
-static void bucket_alloc(rig *r, model_block *slot)
-{
+static void bucket_alloc(rig *r, model_block *slot) {
     void *ptr = r;
-    size_t bytes = model_random_bytes(&r->m, 100000), alignment = model_random_alignment(&r->m, 65536);
+    size_t bytes = model_random_bytes(&r->m, 100000),
+           alignment = model_random_alignment(&r->m, 65536);
     masu_status status = masu_bucket_alloc(r->bucket, bytes, alignment, &ptr);
     if (status != MASU_OK) {
         HOLDS(&r->m, r->faulty && status == MASU_ERR_DEVICE_FAILURE && ptr == NULL);
@@ -188,8 +182,7 @@ static void bucket_alloc(rig *r, model_block *slot)
     model_add(&r->m, slot, ptr, bytes, alignment);
 }
 
-static void bucket_free(rig *r, model_block *slot, bool checked)
-{
+static void bucket_free(rig *r, model_block *slot, bool checked) {
     model_check_contents(&r->m, slot);
     unsigned char *address = slot->address;
     size_t bytes = slot->bytes;
@@ -205,8 +198,7 @@ static void bucket_free(rig *r, model_block *slot, bool checked)
         HOLDS(&r->m, masu_bucket_free(r->bucket, address, bytes) == MASU_ERR_DOUBLE_FREE);
 }
 
-static size_t bucket_rare(rig *r, size_t cap)
-{
+static size_t bucket_rare(rig *r, size_t cap) {
     switch (masu__rng_below(&r->m.rng, 8)) {
     case 0:
         HOLDS(&r->m, masu_bucket_trim(r->bucket, masu__rng_below(&r->m.rng, MIB)) == MASU_OK);
@@ -224,31 +216,31 @@ static size_t bucket_rare(rig *r, size_t cap)
     return cap;
 }
 
-static void bucket_compare(rig *r, size_t cap)
-{
+static void bucket_compare(rig *r, size_t cap) {
     masu_bucket_stats s;
     model *m = &r->m;
     masu_bucket_get_stats(r->bucket, &s);
-    HOLDS(m, s.live_bytes == m->live_bytes && s.live_blocks + s.bypass_live_blocks == m->live_blocks);
-    HOLDS(m, s.allocations == m->allocations && s.frees == m->frees && s.peak_live_bytes == m->peak_bytes);
+    HOLDS(m,
+          s.live_bytes == m->live_bytes && s.live_blocks + s.bypass_live_blocks == m->live_blocks);
+    HOLDS(m, s.allocations == m->allocations && s.frees == m->frees &&
+                 s.peak_live_bytes == m->peak_bytes);
     HOLDS(m, s.hits + s.misses + s.bypasses == s.allocations);
     HOLDS(m, s.live_block_bytes + s.cached_bytes == s.slab_bytes && s.cached_bytes <= cap);
 }
 
-static void bucket_before_the_judge(rig *r)
-{
+static void bucket_before_the_judge(rig *r) {
     masu_bucket_stats s;
     masu_check_totals seen;
     masu_bucket_get_stats(r->bucket, &s);
     masu_check_get_totals(r->check, masu_bucket_number(r->bucket), &seen);
     judge_agrees(r, masu_bucket_number(r->bucket),
                  &(masu_check_totals){s.allocations - s.bypasses, seen.frees, s.live_blocks,
-                                      s.live_bytes - s.bypass_live_bytes, seen.peak_bytes, s.slab_bytes});
+                                      s.live_bytes - s.bypass_live_bytes, seen.peak_bytes,
+                                      s.slab_bytes});
 }
 
 /* checked and traced, or neither: the plain pool's hot paths must be run as well. */
-static void bucket_run(uint64_t seed, bool faulty, bool checked)
-{
+static void bucket_run(uint64_t seed, bool faulty, bool checked) {
     static rig r;
     rig_open(&r, seed, true, faulty);
     masu_bestfit_config below = masu_bestfit_config_default(r.device);
@@ -284,20 +276,20 @@ static void bucket_run(uint64_t seed, bool faulty, bool checked)
     rig_close(&r);
 }
 
-/* ---- the heap --------------------------------------------------------------------------------------------- */
+/* ---- the heap -------------------------------------------------------------------------------- */
 
-static void heap_compare(rig *r)
-{
+static void heap_compare(rig *r) {
     masu_heap_stats s;
     model *m = &r->m;
     masu_heap_get_stats(r->heap, &s);
-    HOLDS(m, s.live_bytes == m->live_bytes && s.live_blocks == m->live_blocks && s.peak_bytes == m->peak_bytes);
-    HOLDS(m, s.allocations == m->allocations && s.frees == m->frees && s.hits + s.misses == s.allocations);
+    HOLDS(m, s.live_bytes == m->live_bytes && s.live_blocks == m->live_blocks &&
+                 s.peak_bytes == m->peak_bytes);
+    HOLDS(m, s.allocations == m->allocations && s.frees == m->frees &&
+                 s.hits + s.misses == s.allocations);
     HOLDS(m, s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes == s.reserved_bytes);
 }
 
-static void heap_step(rig *r)
-{
+static void heap_step(rig *r) {
     void *ptr = r;
     model_block *slot = model_any_slot(&r->m);
     if (slot->address) {
@@ -306,7 +298,8 @@ static void heap_step(rig *r)
         model_remove(&r->m, slot);
         return;
     }
-    size_t bytes = model_random_bytes(&r->m, MIB), alignment = model_random_alignment(&r->m, 2 * MIB);
+    size_t bytes = model_random_bytes(&r->m, MIB),
+           alignment = model_random_alignment(&r->m, 2 * MIB);
     masu_status status = masu_heap_alloc(r->heap, bytes, alignment, &ptr);
     if (status == MASU_OK)
         model_add(&r->m, slot, ptr, bytes, alignment);
@@ -314,8 +307,7 @@ static void heap_step(rig *r)
         HOLDS(&r->m, r->faulty && status == MASU_ERR_DEVICE_FAILURE && ptr == NULL);
 }
 
-static void heap_run(uint64_t seed, bool host, bool faulty)
-{
+static void heap_run(uint64_t seed, bool host, bool faulty) {
     static rig r;
     rig_open(&r, seed, host, faulty);
     masu_heap_config config = masu_heap_config_default();
@@ -333,8 +325,9 @@ static void heap_run(uint64_t seed, bool host, bool faulty)
         if (r.m.step % 256 != 0)
             continue;
         HOLDS(&r.m, masu_heap_valid(r.heap) && masu_check_verdict(r.check) == MASU_VERDICT_FINE);
-        masu_status status =
-            masu__rng_below(&r.m.rng, 6) ? MASU_OK : masu_heap_trim(r.heap, masu__rng_below(&r.m.rng, 8 * MIB));
+        masu_status status = masu__rng_below(&r.m.rng, 6)
+                                 ? MASU_OK
+                                 : masu_heap_trim(r.heap, masu__rng_below(&r.m.rng, 8 * MIB));
         HOLDS(&r.m, status == MASU_OK || (r.faulty && status == MASU_ERR_DEVICE_FAILURE));
     }
     rig_calm(&r);
@@ -342,14 +335,13 @@ static void heap_run(uint64_t seed, bool host, bool faulty)
     rig_close(&r);
 }
 
-/* ---- arrangements ----------------------------------------------------------------------------------------- */
+/* ---- arrangements ---------------------------------------------------------------------------- */
 
-#define ARRANGEMENT(name, run)                                                                                         \
-    static void name(void **state)                                                                                     \
-    {                                                                                                                  \
-        (void)state;                                                                                                   \
-        for (size_t i = 0; i < seed_count; i++)                                                                        \
-            run;                                                                                                       \
+#define ARRANGEMENT(name, run)                  \
+    static void name(void **state) {            \
+        (void)state;                            \
+        for (size_t i = 0; i < seed_count; i++) \
+            run;                                \
     }
 
 ARRANGEMENT(bestfit_on_host, bestfit_run(seeds[i], true, false))
@@ -362,16 +354,17 @@ ARRANGEMENT(heap_on_host, heap_run(seeds[i], true, false))
 ARRANGEMENT(heap_on_null, heap_run(seeds[i], false, false))
 ARRANGEMENT(heap_on_faulty, heap_run(seeds[i], true, true))
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     if (argc > 1) {
         seeds[0] = strtoull(argv[1], NULL, 0);
         seed_count = 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bestfit_on_host),  cmocka_unit_test(bestfit_on_null), cmocka_unit_test(bestfit_on_faulty),
-        cmocka_unit_test(bucket_checked),   cmocka_unit_test(bucket_plain),    cmocka_unit_test(bucket_on_faulty),
-        cmocka_unit_test(heap_on_host),     cmocka_unit_test(heap_on_null),    cmocka_unit_test(heap_on_faulty),
+        cmocka_unit_test(bestfit_on_host),   cmocka_unit_test(bestfit_on_null),
+        cmocka_unit_test(bestfit_on_faulty), cmocka_unit_test(bucket_checked),
+        cmocka_unit_test(bucket_plain),      cmocka_unit_test(bucket_on_faulty),
+        cmocka_unit_test(heap_on_host),      cmocka_unit_test(heap_on_null),
+        cmocka_unit_test(heap_on_faulty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

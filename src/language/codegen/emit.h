@@ -52,6 +52,7 @@ typedef struct emit {
     const ir_kernel *kernel;
     LLVMValueRef captured, cell_array, out, grad_out, fault;
     LLVMValueRef *data, *grad_in; /* by capture */
+    bool careful; /* an IR_KERNEL_CAREFUL was met */
 } emit;
 
 /* ---- types.c ---------------------------------------------------------------------------------------------- */
@@ -112,6 +113,9 @@ void emit_ownership(emit *e, const ir_instr *i);
 
 LLVMValueRef codegen_plan(codegen *cg, const ir_kernel *kernel);
 void emit_kernel(emit *e, const ir_instr *i);
+/* The ends of a kernel's loops: done, or go on in the careful twin. */
+void emit_kernel_done(emit *e);
+void emit_kernel_careful(emit *e);
 /* Leaves the kernel with a fault when `bad` holds. kind as in tl_fault. */
 void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound, uint32_t site);
 

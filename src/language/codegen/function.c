@@ -147,7 +147,7 @@ static void leave(emit *e) {
 static void emit_ret(emit *e, const ir_instr *i) {
     LLVMBuilderRef builder = e->cg->builder;
     if (e->kernel) {
-        LLVMBuildRet(builder, LLVMConstInt(e->cg->i1, 1, false));
+        emit_kernel_done(e);
         return;
     }
     if (e->destination) {
@@ -174,6 +174,9 @@ static void emit_terminator(emit *e, const ir_instr *i) {
         break;
     case IR_RET:
         emit_ret(e, i);
+        break;
+    case IR_KERNEL_CAREFUL:
+        emit_kernel_careful(e);
         break;
     default:
         LLVMBuildUnreachable(builder);
@@ -307,6 +310,8 @@ static void enter(emit *e) {
     for (uint32_t p = 0; p < f->param_count; p++)
         if (ir_type_managed(ir_type_of(f, f->params[p])) && !f->values[f->params[p]].borrowed)
             args[count++] = e->values[f->params[p]];
+    /* A function that enters a frame gains nothing from being inlined. */
+    codegen_add_attribute(e->cg, e->function, LLVMAttributeFunctionIndex, "noinline");
     e->frame = emit_abi_call(e, count > 1 ? TL_FN_tl_mem_function_enter_with : TL_FN_tl_mem_function_enter, args, count);
 }
 

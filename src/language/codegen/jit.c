@@ -71,9 +71,14 @@ static void set_layout(LLVMModuleRef module, LLVMTargetMachineRef machine) {
     LLVMDisposeMessage(triple);
 }
 
+/* Left out is what enlarges code: most of it runs once or waits for the runtime, and every instruction more delays the
+ * start. Loops over elements are still vectorised. */
 static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, masu__buffer *error) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    bool done = fine(LLVMRunPasses(module, "default<O2>", machine, options), error);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, false);
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, false);
+    LLVMPassBuilderOptionsSetLoopInterleaving(options, false);
+    bool done = fine(LLVMRunPasses(module, "mergefunc,default<O2>", machine, options), error);
     LLVMDisposePassBuilderOptions(options);
     return done;
 }

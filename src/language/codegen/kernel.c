@@ -1,17 +1,31 @@
-/* kernel.c: the two loops of a comprehension, and the constant tl_kernel that describes them to the runtime.
+/* kernel.c: the loops of a comprehension, and the constant tl_kernel that describes them to the runtime.
  *
- * Each is two functions. The outer has the signature of tl_kernel; it reads the addresses out of the views and hands them
- * to the inner as parameters, where LLVM can be told what the caller promises: captured elements, cells and
+ * Each direction is two or three functions. The outer has the signature of tl_kernel; it reads the addresses out of the views and
+ * hands them to the inner ones as parameters, where LLVM can be told what the caller promises: captured elements, cells and
  * grad_out are only read, and out is nobody else's memory. So reads move out of loops and sums stay in registers.
  *
- *     forward(captured, cells, out, fault)                 ─► loops(captured, cells, out, fault, data…)
- *     backward(captured, cells, grad_out, grad_in, fault)  ─► loops(captured, cells, grad_out, fault, data…, grad_in…)
+ *     forward(captured, cells, out, fault)                  ─┬► loops(captured, cells, out | grad_out, fault, data…, grad_in…)
+ *     backward(captured, cells, grad_out, grad_in, fault)   ─┘     └ when that asks for it ─► careful(the same)
+ *
+ * The inner functions say how they ended. `loops` names no place in the source unless something in it may fault, so that
+ * equal comprehensions share it (mergefunc, see jit.c). `careful` runs when an index is about to leave its tensor or
+ * bounds are absurd: it is written for a short compilation, not for speed.
  *
  * Element i, j of a view lies at data + i * stride[0] + j * stride[1]; of out, grad_out and grad_in in row-major order.
  */
 #include "language/codegen/emit.h"
 
 enum { LOOPS_CAPTURED, LOOPS_CELLS, LOOPS_OUT, LOOPS_FAULT, LOOPS_DATA };
+enum { ENDED_IN_FAULT, ENDED_WELL, ENDED_UNPROVED };
+
+static void end_loops(emit *e, unsigned how) { LLVMBuildRet(e->cg->builder, LLVMConstInt(e->cg->i32, how, false)); }
+
+void emit_kernel_done(emit *e) { end_loops(e, ENDED_WELL); }
+
+void emit_kernel_careful(emit *e) {
+    e->careful = true;
+    end_loops(e, ENDED_UNPROVED);
+}
 
 /* ---- faults ---------------------------------------------------------------------------------------------------- */
 
@@ -28,7 +42,7 @@ void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLV
     store_fault(e, offsetof(tl_fault, value), value);
     store_fault(e, offsetof(tl_fault, bound), bound);
     store_fault(e, offsetof(tl_fault, site), codegen_i64(cg, site));
-    LLVMBuildRet(cg->builder, LLVMConstInt(cg->i1, 0, false));
+    end_loops(e, ENDED_IN_FAULT);
     LLVMPositionBuilderAtEnd(cg->builder, go_on);
 }
 
@@ -110,11 +124,17 @@ static LLVMValueRef emit_load(emit *e, LLVMValueRef place, tl_dtype dtype) {
 }
 
 /* A sum in memory; of bools: whether any holds. */
-static void add_into(emit *e, LLVMValueRef place, tl_dtype dtype, LLVMValueRef v) {
+static void add_into(emit *e, LLVMValueRef place, tl_dtype dtype, LLVMValueRef v, bool replace) {
     LLVMBuilderRef builder = e->cg->builder;
+    if (dtype == TL_BOOL)
+        v = LLVMBuildZExt(builder, v, e->cg->i8, "");
+    if (replace) {
+        LLVMBuildStore(builder, v, place);
+        return;
+    }
     LLVMValueRef old = LLVMBuildLoad2(builder, codegen_dtype(e->cg, dtype), place, ""), sum;
     if (dtype == TL_BOOL)
-        sum = LLVMBuildOr(builder, old, LLVMBuildZExt(builder, v, e->cg->i8, ""), "");
+        sum = LLVMBuildOr(builder, old, v, "");
     else if (dtype == TL_I64)
         sum = LLVMBuildAdd(builder, old, v, "");
     else
@@ -133,7 +153,7 @@ static void emit_grad_add(emit *e, const ir_instr *i) {
     check_indices(e, i, 1, capture);
     LLVMValueRef offset = dense_offset(e, i, 1, extent_of, capture);
     tl_dtype dtype = e->kernel->capture_dtype[capture];
-    add_into(e, element(e, e->grad_in[capture], dtype, offset), dtype, emit_arg(e, i, 0));
+    add_into(e, element(e, e->grad_in[capture], dtype, offset), dtype, emit_arg(e, i, 0), false);
     LLVMBuildBr(cg->builder, go_on);
     LLVMPositionBuilderAtEnd(cg->builder, go_on);
 }
@@ -157,7 +177,7 @@ void emit_kernel(emit *e, const ir_instr *i) {
         break;
     case IR_KERNEL_OUT_ADD:
         add_into(e, element(e, e->out, kernel->dtype, dense_offset(e, i, 1, out_extent, 0)), kernel->dtype,
-                 emit_arg(e, i, 0));
+                 emit_arg(e, i, 0), i->imm.i == 1);
         break;
     case IR_KERNEL_GRAD_OUT:
         e->values[i->result] =
@@ -177,7 +197,7 @@ static void promise(const codegen *cg, LLVMValueRef function, unsigned parameter
         codegen_add_attribute(cg, function, parameter + 1, "readonly");
 }
 
-static LLVMValueRef declare_loops(codegen *cg, const ir_kernel *kernel, bool backward) {
+static LLVMValueRef declare_loops(codegen *cg, const ir_kernel *kernel, bool backward, bool careful) {
     unsigned count = LOOPS_DATA + kernel->capture_count * (backward ? 2 : 1);
     LLVMTypeRef *params = MASU_ARENA_ARRAY(cg->arena, LLVMTypeRef, count);
     if (!params) {
@@ -186,9 +206,15 @@ static LLVMValueRef declare_loops(codegen *cg, const ir_kernel *kernel, bool bac
     }
     for (unsigned p = 0; p < count; p++)
         params[p] = cg->ptr;
-    LLVMValueRef loops = LLVMAddFunction(cg->llvm, "loops", LLVMFunctionType(cg->i1, params, count, false));
+    LLVMValueRef loops =
+        LLVMAddFunction(cg->llvm, careful ? "careful" : "loops", LLVMFunctionType(cg->i32, params, count, false));
     LLVMSetLinkage(loops, LLVMInternalLinkage);
+    LLVMSetUnnamedAddress(loops, LLVMGlobalUnnamedAddr);
     codegen_add_attribute(cg, loops, LLVMAttributeFunctionIndex, "nounwind");
+    if (careful) {
+        codegen_add_attribute(cg, loops, LLVMAttributeFunctionIndex, "noinline");
+        codegen_add_attribute(cg, loops, LLVMAttributeFunctionIndex, "optnone");
+    }
     promise(cg, loops, LOOPS_CAPTURED, true);
     promise(cg, loops, LOOPS_CELLS, true);
     promise(cg, loops, LOOPS_OUT, backward);
@@ -198,13 +224,14 @@ static LLVMValueRef declare_loops(codegen *cg, const ir_kernel *kernel, bool bac
     return loops;
 }
 
-static void write_loops(codegen *cg, const ir_kernel *kernel, bool backward, LLVMValueRef loops) {
+/* True when the careful twin may be asked for. */
+static bool write_loops(codegen *cg, const ir_kernel *kernel, bool backward, const ir_function *f, LLVMValueRef loops) {
     uint32_t n = kernel->capture_count;
     emit e = {.kernel = kernel};
     e.data = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, 2 * n + 1);
-    if (!e.data || !emit_begin(&e, cg, backward ? kernel->backward : kernel->forward, loops)) {
+    if (!e.data || !emit_begin(&e, cg, f, loops)) {
         cg->out_of_memory = true;
-        return;
+        return false;
     }
     e.captured = LLVMGetParam(loops, LOOPS_CAPTURED);
     e.cell_array = LLVMGetParam(loops, LOOPS_CELLS);
@@ -214,42 +241,78 @@ static void write_loops(codegen *cg, const ir_kernel *kernel, bool backward, LLV
     for (uint32_t k = 0; k < n * (backward ? 2 : 1); k++)
         e.data[k] = LLVMGetParam(loops, LOOPS_DATA + k);
     emit_body(&e);
+    return e.careful;
 }
 
 /* ---- the outer function ---------------------------------------------------------------------------------------------------- */
 
-static LLVMValueRef write_outer(codegen *cg, const ir_kernel *kernel, bool backward) {
+/* The parameters of the inner functions, from those of the outer. */
+static unsigned gather_args(emit *e, const ir_kernel *kernel, bool backward, LLVMValueRef *args) {
     enum { CAPTURED, CELLS, OUT, GRAD_IN };
-    unsigned count = backward ? 5 : 4;
-    LLVMTypeRef params[] = {cg->ptr, cg->ptr, cg->ptr, cg->ptr, cg->ptr};
-    LLVMValueRef outer = LLVMAddFunction(cg->llvm, "kernel", LLVMFunctionType(cg->i1, params, count, false));
-    LLVMSetLinkage(outer, LLVMInternalLinkage);
-    codegen_add_attribute(cg, outer, LLVMAttributeFunctionIndex, "nounwind");
-    codegen_add_attribute(cg, outer, LLVMAttributeReturnIndex, "zeroext");
-    LLVMValueRef loops = declare_loops(cg, kernel, backward);
-    LLVMValueRef *args = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, LOOPS_DATA + 2 * kernel->capture_count);
-    if (!loops || !args) {
-        cg->out_of_memory = true;
-        return outer;
-    }
-    write_loops(cg, kernel, backward, loops);
-    emit e = {.cg = cg, .f = NULL, .function = outer};
-    LLVMPositionBuilderAtEnd(cg->builder, emit_new_block(&e, ""));
-    args[LOOPS_CAPTURED] = LLVMGetParam(outer, CAPTURED);
-    args[LOOPS_CELLS] = LLVMGetParam(outer, CELLS);
-    args[LOOPS_OUT] = LLVMGetParam(outer, OUT);
-    args[LOOPS_FAULT] = LLVMGetParam(outer, count - 1);
+    codegen *cg = e->cg;
+    args[LOOPS_CAPTURED] = LLVMGetParam(e->function, CAPTURED);
+    args[LOOPS_CELLS] = LLVMGetParam(e->function, CELLS);
+    args[LOOPS_OUT] = LLVMGetParam(e->function, OUT);
+    args[LOOPS_FAULT] = LLVMGetLastParam(e->function);
     unsigned at = LOOPS_DATA;
     for (uint32_t k = 0; k < kernel->capture_count; k++) {
         int64_t offset = (int64_t)(k * sizeof(tl_view) + offsetof(tl_view, data));
-        args[at++] = LLVMBuildLoad2(cg->builder, cg->ptr, emit_offset(&e, args[LOOPS_CAPTURED], offset), "");
+        args[at++] = LLVMBuildLoad2(cg->builder, cg->ptr, emit_offset(e, args[LOOPS_CAPTURED], offset), "");
     }
     for (uint32_t k = 0; backward && k < kernel->capture_count; k++) {
-        LLVMValueRef place = emit_offset(&e, LLVMGetParam(outer, GRAD_IN), 8 * (int64_t)k);
+        LLVMValueRef place = emit_offset(e, LLVMGetParam(e->function, GRAD_IN), 8 * (int64_t)k);
         args[at++] = LLVMBuildLoad2(cg->builder, cg->ptr, place, "");
     }
-    LLVMTypeRef type = LLVMGlobalGetValueType(loops);
-    LLVMBuildRet(cg->builder, LLVMBuildCall2(cg->builder, type, loops, args, at, ""));
+    return at;
+}
+
+static LLVMValueRef call_inner(codegen *cg, LLVMValueRef inner, LLVMValueRef *args, unsigned count) {
+    return LLVMBuildCall2(cg->builder, LLVMGlobalGetValueType(inner), inner, args, count, "");
+}
+
+static void return_whether_well(codegen *cg, LLVMValueRef ended) {
+    LLVMValueRef well = LLVMConstInt(cg->i32, ENDED_WELL, false);
+    LLVMBuildRet(cg->builder, LLVMBuildICmp(cg->builder, LLVMIntEQ, ended, well, ""));
+}
+
+static void write_outer_body(emit *e, const ir_kernel *kernel, bool backward, LLVMValueRef loops, LLVMValueRef careful) {
+    codegen *cg = e->cg;
+    LLVMValueRef *args = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, LOOPS_DATA + 2 * kernel->capture_count);
+    if (!args) {
+        cg->out_of_memory = true;
+        return;
+    }
+    LLVMPositionBuilderAtEnd(cg->builder, emit_new_block(e, ""));
+    unsigned count = gather_args(e, kernel, backward, args);
+    LLVMValueRef ended = call_inner(cg, loops, args, count);
+    if (careful) {
+        LLVMBasicBlockRef proved = emit_new_block(e, "proved"), unproved = emit_new_block(e, "unproved");
+        LLVMValueRef asks = LLVMConstInt(cg->i32, ENDED_UNPROVED, false);
+        LLVMBuildCondBr(cg->builder, LLVMBuildICmp(cg->builder, LLVMIntEQ, ended, asks, ""), unproved, proved);
+        LLVMPositionBuilderAtEnd(cg->builder, unproved);
+        return_whether_well(cg, call_inner(cg, careful, args, count));
+        LLVMPositionBuilderAtEnd(cg->builder, proved);
+    }
+    return_whether_well(cg, ended);
+}
+
+static LLVMValueRef write_outer(codegen *cg, const ir_kernel *kernel, bool backward) {
+    LLVMTypeRef params[] = {cg->ptr, cg->ptr, cg->ptr, cg->ptr, cg->ptr};
+    LLVMValueRef outer =
+        LLVMAddFunction(cg->llvm, "kernel", LLVMFunctionType(cg->i1, params, backward ? 5 : 4, false));
+    LLVMSetLinkage(outer, LLVMInternalLinkage);
+    codegen_add_attribute(cg, outer, LLVMAttributeFunctionIndex, "nounwind");
+    codegen_add_attribute(cg, outer, LLVMAttributeReturnIndex, "zeroext");
+    LLVMValueRef loops = declare_loops(cg, kernel, backward, false), careful = NULL;
+    bool asked = loops && write_loops(cg, kernel, backward, backward ? kernel->backward : kernel->forward, loops);
+    if (asked) {
+        careful = declare_loops(cg, kernel, backward, true);
+        if (careful)
+            write_loops(cg, kernel, backward, backward ? kernel->backward_careful : kernel->forward_careful, careful);
+    }
+    emit e = {.cg = cg, .function = outer};
+    if (loops)
+        write_outer_body(&e, kernel, backward, loops, careful);
     return outer;
 }
 

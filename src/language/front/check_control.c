@@ -340,7 +340,7 @@ static const type *check_range(checker *c, expr *e) {
         }
         if (!type_is_silent(end) && !type_is_integer(end)) {
             check_coerce(c, order[i], check_scalar(c, TYPE_I64), NULL);
-            end = (*order[i])->type;
+            end = check_scalar(c, TYPE_I64);
         }
         t = t == NULL || type_is_silent(t) ? end : type_is_integer(end) && type_is_integer(t) ? check_common(c, t, end) : t;
     }

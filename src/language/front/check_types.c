@@ -147,6 +147,7 @@ const type *check_type(checker *c, type_expr *t) {
     switch (t->kind) {
     case TYPE_EXPR_NAME: t->type = named_type(c, t); break;
     case TYPE_EXPR_TUPLE: t->type = tuple_type(c, t); break;
+    case TYPE_EXPR_ERROR: t->type = check_scalar(c, TYPE_ERROR); break;
     default: t->type = wrong(c, t, "expected a type, found a number", NULL); break;
     }
     return t->type;

@@ -318,6 +318,8 @@ static expr *parse_brackets(parser *p) {
         if (parser_is(p, TOKEN_SEMICOLON)) {
             diagnostic *d = parser_refuse(p, parser_span_from(p, start), "fixed arrays `[value; count]`");
             parser_note(p, d, (source_span){0}, "`Tensor::full([count], value)` makes a tensor");
+            parser_advance(p);
+            parse_expression(p);
         }
         parser_synchronise_list(p, TOKEN_RIGHT_BRACKET);
         if (!parser_accept(p, TOKEN_COMMA)) {

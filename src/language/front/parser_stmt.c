@@ -74,26 +74,32 @@ static void block_append(block *b, stmt **last, stmt *s) {
     *last = s;
 }
 
+/* `if a { b }` and its like end with their brace, unless a dot follows: *complete then. */
+static expr *parse_statement_expression(parser *p, bool *complete) {
+    *complete = parser_at_block_like(p);
+    if (!*complete) {
+        return parse_expression(p);
+    }
+    expr *e = parse_block_like(p);
+    if (parser_is(p, TOKEN_DOT) || parser_is(p, TOKEN_QUESTION)) {
+        *complete = false;
+        e = parse_binary_from(p, parse_postfix(p, e));
+    }
+    return e;
+}
+
 /* True when the expression is the block's result. */
 static bool parse_expression_statement(parser *p, stmt *s) {
+    bool complete;
     s->kind = STMT_EXPR;
-    bool block_like = parser_at_block_like(p);
-    if (block_like) {
-        s->value = parse_block_like(p);
-        if (parser_is(p, TOKEN_DOT) || parser_is(p, TOKEN_QUESTION)) {
-            s->value = parse_binary_from(p, parse_postfix(p, s->value));
-            block_like = false;
-        }
-    } else {
-        s->value = parse_expression(p);
-    }
+    s->value = parse_statement_expression(p, &complete);
     if (p->panic) {
         return false;
     }
     if (parser_is(p, TOKEN_RIGHT_BRACE)) {
         return true;
     }
-    if (!parser_accept(p, TOKEN_SEMICOLON) && !block_like) {
+    if (!parser_accept(p, TOKEN_SEMICOLON) && !complete) {
         end_statement(p);
     }
     return false;
@@ -200,9 +206,9 @@ static match_arm parse_arm(parser *p) {
         arm.body = parser_error_expr(p);
         return arm;
     }
-    bool block_like = parser_at_block_like(p);
-    arm.body = parse_expression(p);
-    if (!parser_accept(p, TOKEN_COMMA) && !block_like && !parser_is(p, TOKEN_RIGHT_BRACE)) {
+    bool complete;
+    arm.body = parse_statement_expression(p, &complete);
+    if (!parser_accept(p, TOKEN_COMMA) && !complete && !parser_is(p, TOKEN_RIGHT_BRACE)) {
         parser_expected(p, "`,`");
     }
     return arm;

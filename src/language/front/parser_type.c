@@ -60,15 +60,26 @@ static void parse_tuple_type(parser *p, type_expr *t) {
 }
 
 static void parse_named_type(parser *p, type_expr *t) {
-    t->kind = TYPE_EXPR_NAME;
     t->name = parser_name(p, &t->span);
-    while (parser_accept(p, TOKEN_COLON_COLON)) {
+    while (t->name != NULL && parser_accept(p, TOKEN_COLON_COLON)) {
         t->name = parser_name(p, &t->span);
     }
+    t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
     if (parser_accept(p, TOKEN_LESS)) {
         parse_type_arguments(p, &t->arguments, &t->argument_count);
     }
     t->span = parser_span_from(p, t->span);
+}
+
+static void refuse_function_type(parser *p, source_span span) {
+    parser_refuse(p, span, "functions as values");
+    parser_advance(p);
+    if (parser_is(p, TOKEN_LEFT_PAREN)) {
+        parser_skip_group(p);
+    }
+    if (parser_accept(p, TOKEN_ARROW)) {
+        parse_type(p);
+    }
 }
 
 static void parse_type_into(parser *p, type_expr *t) {
@@ -78,9 +89,7 @@ static void parse_type_into(parser *p, type_expr *t) {
         parse_tuple_type(p, t);
         return;
     case TOKEN_LEFT_BRACKET: parser_refuse(p, t->span, "fixed arrays: `Tensor` and `Vec` hold several values"); return;
-    case TOKEN_FN:
-    case TOKEN_OR:
-    case TOKEN_OR_OR: parser_refuse(p, t->span, "functions as values"); return;
+    case TOKEN_FN: refuse_function_type(p, t->span); return;
     case TOKEN_IMPL: parser_refuse(p, t->span, "traits"); return;
     case TOKEN_NAME:
         if (parser_is_word(p, "dyn")) {

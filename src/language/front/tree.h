@@ -72,6 +72,7 @@ struct binding {
 struct type_expr {
     source_span span;
     enum {
+        TYPE_EXPR_ERROR, /* the parser has reported it */
         TYPE_EXPR_NAME,  /* name with arguments */
         TYPE_EXPR_TUPLE, /* arguments; none: void */
         TYPE_EXPR_NUMBER /* argument RANK of Tensor<T, RANK> */

@@ -1,18 +1,20 @@
-/* cfg.c: order and dominance of blocks (see cfg.h), and the two changes of shape that passes ask for. */
+/* cfg.c: order and dominance of blocks (see cfg.h), and the two changes of shape that passes ask
+ * for. */
 #include "language/ir/cfg.h"
 
 #include "language/ir/store.h"
 
 enum { NOWHERE = UINT32_MAX };
 
-/* ---- order ------------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 typedef struct visit { /* a block on the depth-first path, and which successor comes next */
     ir_block *block;
     int next;
 } visit;
 
-/* The targets are visited last to first, so that in the reversed order the first one comes first. */
+/* The targets are visited last to first, so that in the reversed order the first one comes
+ * first. */
 static ir_block *next_successor(visit *v) {
     const ir_instr *last = v->block->last;
     int count = last ? ir_target_count(last) : 0;
@@ -56,7 +58,7 @@ bool ir_order_compute(ir_order *order, const ir_function *f, masu__arena *scratc
     return true;
 }
 
-/* ---- dominance ------------------------------------------------------------------------------------------------ */
+/* ---- dominance ------------------------------------------------------------------------------- */
 
 static uint32_t common_dominator(const uint32_t *parent, uint32_t a, uint32_t b) {
     while (a != b) {
@@ -94,8 +96,8 @@ static void find_parents(ir_dominators *d) {
     }
 }
 
-/* Numbers the tree without recursion: sizes of subtrees from the leaves up, then places from the root down. Parents
- * come before children in the order. */
+/* Numbers the tree without recursion: sizes of subtrees from the leaves up, then places from the
+ * root down. Parents come before children in the order. */
 static void number_tree(ir_dominators *d, uint32_t *size, uint32_t *used) {
     uint32_t n = d->order->count;
     for (uint32_t i = 0; i < n; i++)
@@ -134,11 +136,12 @@ bool ir_dominates(const ir_dominators *d, const ir_block *a, const ir_block *b) 
     return d->first[pa] <= d->first[pb] && d->last[pb] <= d->last[pa];
 }
 
-/* ---- changes of shape --------------------------------------------------------------------------------------------- */
+/* ---- changes of shape ------------------------------------------------------------------------ */
 
 static void drop_blocks(ir_function *f, const ir_order *order) {
     for (uint32_t i = 0; i < f->block_count; i++) /* their edges into what stays */
-        if (order->position[i] == NOWHERE && f->blocks[i]->last && ir_is_terminator(f->blocks[i]->last->op))
+        if (order->position[i] == NOWHERE && f->blocks[i]->last &&
+            ir_is_terminator(f->blocks[i]->last->op))
             ir_remove(f->blocks[i]->last);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->block_count; i++) {

@@ -5,7 +5,7 @@
 
 #include "language/ir/store.h"
 
-/* ---- replacing values ------------------------------------------------------------------------------------------ */
+/* ---- replacing values ------------------------------------------------------------------------ */
 
 static ir_value resolve(ir_value *to, ir_value v) {
     ir_value end = v;
@@ -31,24 +31,25 @@ void ir_replace_values(ir_function *f, ir_value *to) {
     }
 }
 
-/* ---- parameters of blocks --------------------------------------------------------------------------------------- */
+/* ---- parameters of blocks -------------------------------------------------------------------- */
 
 typedef struct params {
     ir_function *f;
     masu__arena scratch;
     ir_value *to;     /* by value: what stands for it */
     uint32_t *number; /* by value: 1 + its position among its block's parameters, 0 for others */
-    bool *needed;     /* by value: a parameter that some instruction uses, perhaps through other parameters */
-    ir_value *queue;  /* needed parameters whose arguments are still to be looked at */
+    bool *
+        needed; /* by value: a parameter that some instruction uses, perhaps through other parameters */
+    ir_value *queue; /* needed parameters whose arguments are still to be looked at */
     uint32_t queued;
 } params;
 
 /* Calls visit for every edge into b. */
-#define FOR_EDGES(b, target_name)                                                                                      \
-    for (uint32_t p_ = 0; p_ < (b)->pred_count; p_++)                                                                  \
-        for (int t_ = 0; t_ < ir_target_count((b)->preds[p_]->last); t_++)                                             \
-            for (ir_target *target_name = &(b)->preds[p_]->last->target[t_]; target_name && target_name->block == (b); \
-                 target_name = NULL)
+#define FOR_EDGES(b, target_name)                                            \
+    for (uint32_t p_ = 0; p_ < (b)->pred_count; p_++)                        \
+        for (int t_ = 0; t_ < ir_target_count((b)->preds[p_]->last); t_++)   \
+            for (ir_target *target_name = &(b)->preds[p_]->last->target[t_]; \
+                 target_name && target_name->block == (b); target_name = NULL)
 
 /* The one value that every edge passes for parameter k, 0 when there are several. */
 static ir_value only_argument(params *s, ir_block *b, uint32_t k) {
@@ -102,7 +103,7 @@ static bool find_unneeded(params *s) {
         ir_value v = s->queue[--s->queued];
         ir_block *b = s->f->values[v].block;
         FOR_EDGES(b, target)
-            need(s, target->args[s->number[v] - 1]);
+        need(s, target->args[s->number[v] - 1]);
     }
     for (uint32_t b = 1; b < s->f->block_count; b++)
         for (uint32_t k = 0; k < s->f->blocks[b]->param_count; k++)
@@ -119,8 +120,9 @@ static void strike_argument(ir_target *target, const ir_block *b, const bool *ne
     target->count = kept;
 }
 
-/* Removes the parameters that are not needed, and their arguments. An edge is met once for each time that its block is
- * listed as predecessor, so it is struck only while it still has all arguments. */
+/* Removes the parameters that are not needed, and their arguments. An edge is met once for each
+ * time that its block is listed as predecessor, so it is struck only while it still has all
+ * arguments. */
 static void strike(params *s) {
     for (uint32_t n = 1; n < s->f->block_count; n++) {
         ir_block *b = s->f->blocks[n];
@@ -173,7 +175,7 @@ bool ir_simplify_params(ir_function *f) {
     return changed;
 }
 
-/* ---- chains of blocks ---------------------------------------------------------------------------------------------- */
+/* ---- chains of blocks ------------------------------------------------------------------------ */
 
 static ir_block *only_successor(const ir_block *b) {
     ir_block *to = b->last && b->last->op == IR_JUMP ? b->last->target[0].block : NULL;
@@ -201,7 +203,7 @@ void ir_merge_chains(ir_function *f) {
         ir_remove_unreachable_blocks(f);
 }
 
-/* ---- copying a function ------------------------------------------------------------------------------------------- */
+/* ---- copying a function ---------------------------------------------------------------------- */
 
 static ir_instr *clone_instr(ir_function *copy, const ir_instr *i) {
     ir_module *m = copy->module;
@@ -216,7 +218,8 @@ static ir_instr *clone_instr(ir_function *copy, const ir_instr *i) {
         c->owned = ir_copy_growing(m, i->owned, i->arg_count, sizeof *i->owned);
     for (int t = 0; t < ir_target_count(i); t++) {
         c->target[t].block = copy->blocks[i->target[t].block->id];
-        c->target[t].args = ir_copy_growing(m, i->target[t].args, i->target[t].count, sizeof(ir_value));
+        c->target[t].args =
+            ir_copy_growing(m, i->target[t].args, i->target[t].count, sizeof(ir_value));
     }
     for (uint32_t r = 0; r < i->result_count; r++)
         copy->values[i->result + r].def = c;

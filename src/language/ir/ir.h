@@ -130,15 +130,16 @@ typedef enum ir_opcode {
     /* inside kernels only; each index is an i64 argument */
     IR_KERNEL_CELL,     /* cell imm.i as the result's type */
     IR_KERNEL_EXTENT,   /* length of dimension args[0] (constant) of capture imm.i */
-    IR_KERNEL_LOAD,     /* element of capture imm.i at args; checked, faults */
-    IR_KERNEL_OUT_ADD,  /* args: value, indices…; out[indices] += value (forward); in bounds by construction */
+    IR_KERNEL_LOAD,     /* element of capture imm.i at args; checked, faults; site 0: in range by construction */
+    IR_KERNEL_OUT_ADD,  /* args: value, indices…; out[indices] += value, imm.i 1: = value (forward); in range by construction */
     IR_KERNEL_GRAD_OUT, /* grad_out[args] (backward) */
-    IR_KERNEL_GRAD_ADD, /* args: value, indices…; grad_in[imm.i][indices] += value when wanted (backward); checked */
+    IR_KERNEL_GRAD_ADD, /* args: value, indices…; grad_in[imm.i][indices] += value when wanted (backward); checked like a load */
     /* terminators */
     IR_JUMP,   /* target[0] */
     IR_BRANCH, /* args[0] bool; target[0] when true, target[1] otherwise */
     IR_RET,    /* args: the leaves of the result; owned. In kernels: no args */
     IR_UNREACHABLE, /* after a call that always raises */
+    IR_KERNEL_CAREFUL, /* in a kernel's forward and backward: what they rely on does not hold, go on in the careful twin */
     IR_OPCODE_COUNT
 } ir_opcode;
 
@@ -159,6 +160,7 @@ struct ir_instr {
     ir_value result; /* first result; results are consecutive */
     uint32_t result_count;
     uint32_t site; /* index into module->sites, 0: cannot raise */
+    source_span span; /* file NULL: inserted by a pass */
     union {
         int64_t i;
         double f;
@@ -214,6 +216,7 @@ struct ir_kernel {
     const char *name;
     ir_function *forward;
     ir_function *backward; /* NULL: not differentiable, then `reason` says why */
+    ir_function *forward_careful, *backward_careful; /* where IR_KERNEL_CAREFUL leads; NULL: it stands nowhere */
     const char *reason;
     source_span reason_span;
     uint32_t rank;
@@ -312,7 +315,8 @@ void ir_print_module(const ir_module *m, masu__buffer *out);
 ir_module *ir_parse_module(masu__arena *arena, const char *text, masu__buffer *error);
 
 typedef enum ir_phase { IR_PHASE_BUILT, IR_PHASE_OWNED, IR_PHASE_ROOTED } ir_phase;
-/* True when all invariants of the phase hold; otherwise writes one line a fault (function, block, instruction, what) to out. */
+/* True when all invariants of the phase hold; otherwise writes one line a fault (function, block, instruction, what) to out. False with out->failed
+ * when memory ran out before the end. */
 bool ir_verify(const ir_module *m, ir_phase phase, masu__buffer *out);
 
 #endif

@@ -23,6 +23,70 @@ static ir_value high_of(kernel_fn *kf, const kernel_step *s) {
     return add_number(kf, bound_value(kf, s->clause->high), s->clause->inclusive, s->clause->span);
 }
 
+/* min and max without a branch: the fast nest's numbers are far from overflowing. */
+static ir_value smaller_or_larger(kernel_fn *kf, ir_value a, ir_value b, bool larger, source_span span) {
+    lower_fn *fn = &kf->fn;
+    ir_value d = lower_op2(fn, IR_SUB, IR_I64, a, b, span);
+    ir_value sign = lower_op2(fn, IR_SHR, IR_I64, d, lower_int(fn, IR_I64, 63, span), span);
+    ir_value negative_part = lower_op2(fn, IR_AND, IR_I64, d, sign, span);
+    return larger ? lower_op2(fn, IR_SUB, IR_I64, a, negative_part, span)
+                  : lower_op2(fn, IR_ADD, IR_I64, b, negative_part, span);
+}
+
+typedef struct range {
+    ir_value low, high;
+} range;
+
+/* form >= minimum, where form = factor * index + rest and factor is 1 or -1: minimum - rest <= index, index <= rest - minimum */
+static void cut_below(kernel_fn *kf, range *r, const linear *form, const binding *index, ir_value minimum, source_span span) {
+    lower_fn *fn = &kf->fn;
+    bool rising = linear_find(form, index)->factor == 1;
+    linear rest_form = linear_without(form, index, 1);
+    ir_value rest = linear_value(kf, &rest_form, span);
+    if (rising) {
+        ir_value least = lower_op2(fn, IR_SUB, IR_I64, minimum, rest, span);
+        r->low = smaller_or_larger(kf, r->low, least, true, span);
+    } else {
+        ir_value end = add_number(kf, lower_op2(fn, IR_SUB, IR_I64, rest, minimum, span), 1, span);
+        r->high = smaller_or_larger(kf, r->high, end, false, span);
+    }
+}
+
+/* form < maximum, likewise: -form >= 1 - maximum. */
+static void cut_above(kernel_fn *kf, range *r, const linear *form, const binding *index, ir_value maximum, source_span span) {
+    linear opposite = linear_without(form, NULL, -1);
+    ir_value minimum = lower_op1(&kf->fn, IR_NEG, IR_I64, add_number(kf, maximum, -1, span), span);
+    cut_below(kf, r, &opposite, index, minimum, span);
+}
+
+static bool only_index(const linear *form, const binding *index) {
+    for (uint32_t i = 0; i < form->count; i++)
+        if (form->terms[i].index && form->terms[i].index != index && form->terms[i].factor != 0)
+            return false;
+    return true;
+}
+
+/* The range of step k's index, cut by what later steps demand: of it alone, or (inside the nest) of it and indices around. */
+static range cut_range(kernel_fn *kf, uint32_t k, bool inside) {
+    const lower_kernel *lk = kf->lk;
+    const kernel_step *loop = &lk->steps[k];
+    const binding *index = loop->clause->index;
+    range r = {low_of(kf, loop), high_of(kf, loop)};
+    for (uint32_t j = k + 1; j < lk->step_count; j++) {
+        const kernel_step *s = &lk->steps[j];
+        if (s->cuts != k + 1 || (!inside && !only_index(&s->form, index)))
+            continue;
+        source_span span = loop->clause->span;
+        if (s->kind == STEP_TEST) {
+            cut_below(kf, &r, &s->form, index, lower_int(&kf->fn, IR_I64, 0, span), span);
+        } else {
+            cut_below(kf, &r, &s->form, index, low_of(kf, s), span);
+            cut_above(kf, &r, &s->form, index, high_of(kf, s), span);
+        }
+    }
+    return r;
+}
+
 static ir_value index_value(kernel_fn *kf, const binding *index) {
     return ir_read(kf->fn.b, kf->fn.variables[index->id], index->span);
 }
@@ -73,8 +137,8 @@ static ir_value extreme(kernel_fn *kf, const linear *form, bool greatest, source
                 rest.terms[rest.count++] = *t;
             continue;
         }
-        const kernel_step *s = &kf->lk->steps[kernel_step_of(kf->lk, t->index)];
-        ir_value end = (t->factor > 0) == greatest ? add_number(kf, high_of(kf, s), -1, span) : low_of(kf, s);
+        range r = cut_range(kf, kernel_step_of(kf->lk, t->index), false);
+        ir_value end = (t->factor > 0) == greatest ? add_number(kf, r.high, -1, span) : r.low;
         if (t->factor != 1)
             end = lower_op2(fn, IR_MUL, IR_I64, end, lower_int(fn, IR_I64, t->factor, span), span);
         sum = sum ? lower_op2(fn, IR_ADD, IR_I64, sum, end, span) : end;
@@ -116,17 +180,16 @@ static void demand_reads(expr *e, void *context) {
 static ir_value prove(kernel_fn *kf) {
     proof p = {.kf = kf};
     const lower_kernel *lk = kf->lk;
+    bool cuts = false;
     demand_reads(lk->c->body, &p);
     for (uint32_t k = 0; k < lk->step_count; k++) {
         const kernel_step *s = &lk->steps[k];
         if (s->kind == STEP_TEST)
             demand_reads((expr *)s->condition, &p);
-        else if (s->kind == STEP_SOLVE && s->cuts)
-            demand_small_terms(&p, &s->solved, s->clause->span);
+        if (s->cuts)
+            demand_small_terms(&p, &s->form, s->kind == STEP_TEST ? s->condition->span : s->clause->span);
+        cuts |= s->cuts > 0;
     }
-    bool cuts = false;
-    for (uint32_t k = 0; k < lk->step_count; k++)
-        cuts |= lk->steps[k].kind == STEP_SOLVE && lk->steps[k].cuts;
     if (!p.all && !cuts)
         return 0;
     if (!p.all) /* cut ranges only, all of them literal */
@@ -215,36 +278,6 @@ static void write_body(kernel_fn *kf) {
 
 static void write_step(kernel_fn *kf, uint32_t k);
 
-/* min and max without a branch: the fast nest's numbers are far from overflowing. */
-static ir_value smaller_or_larger(kernel_fn *kf, ir_value a, ir_value b, bool larger, source_span span) {
-    lower_fn *fn = &kf->fn;
-    ir_value d = lower_op2(fn, IR_SUB, IR_I64, a, b, span);
-    ir_value sign = lower_op2(fn, IR_SHR, IR_I64, d, lower_int(fn, IR_I64, 63, span), span);
-    ir_value negative_part = lower_op2(fn, IR_AND, IR_I64, d, sign, span);
-    return larger ? lower_op2(fn, IR_SUB, IR_I64, a, negative_part, span)
-                  : lower_op2(fn, IR_ADD, IR_I64, b, negative_part, span);
-}
-
-/* v = factor * r + rest in [low, high), as bounds of r. */
-static void cut(kernel_fn *kf, const kernel_step *solved, const kernel_step *loop, ir_value *low, ir_value *high) {
-    lower_fn *fn = &kf->fn;
-    source_span span = loop->clause->span;
-    const binding *r = loop->clause->index;
-    bool rising = linear_find(&solved->solved, r)->factor == 1;
-    linear rest_form = linear_without(&solved->solved, r, 1);
-    ir_value rest = linear_value(kf, &rest_form, span), from = low_of(kf, solved), to = high_of(kf, solved);
-    ir_value least, end;
-    if (rising) {
-        least = lower_op2(fn, IR_SUB, IR_I64, from, rest, span);
-        end = lower_op2(fn, IR_SUB, IR_I64, to, rest, span);
-    } else {
-        least = add_number(kf, lower_op2(fn, IR_SUB, IR_I64, rest, to, span), 1, span);
-        end = add_number(kf, lower_op2(fn, IR_SUB, IR_I64, rest, from, span), 1, span);
-    }
-    *low = smaller_or_larger(kf, *low, least, true, span);
-    *high = smaller_or_larger(kf, *high, end, false, span);
-}
-
 typedef struct loop_context {
     kernel_fn *kf;
     uint32_t k;
@@ -259,12 +292,9 @@ static void loop_body(lower_fn *fn, ir_value i, void *context) {
 
 static void write_loop(kernel_fn *kf, uint32_t k) {
     const kernel_step *s = &kf->lk->steps[k];
-    ir_value low = low_of(kf, s), high = high_of(kf, s);
-    for (uint32_t j = k + 1; kf->fast && j < kf->lk->step_count; j++)
-        if (kf->lk->steps[j].kind == STEP_SOLVE && kf->lk->steps[j].cuts == k + 1)
-            cut(kf, &kf->lk->steps[j], s, &low, &high);
+    range r = kf->fast ? cut_range(kf, k, true) : (range){low_of(kf, s), high_of(kf, s)};
     loop_context context = {kf, k};
-    lower_count(&kf->fn, low, high, s->clause->span, loop_body, &context);
+    lower_count(&kf->fn, r.low, r.high, s->clause->span, loop_body, &context);
 }
 
 static void write_when(kernel_fn *kf, ir_value holds, uint32_t next, source_span span) {
@@ -280,7 +310,7 @@ static void write_when(kernel_fn *kf, ir_value holds, uint32_t next, source_span
 static void write_solved(kernel_fn *kf, uint32_t k) {
     const kernel_step *s = &kf->lk->steps[k];
     source_span span = s->clause->span;
-    ir_value v = linear_value(kf, &s->solved, span);
+    ir_value v = linear_value(kf, &s->form, span);
     write_index(kf, s, v);
     if (kf->fast && s->cuts) {
         write_step(kf, k + 1);
@@ -301,6 +331,8 @@ static void write_plain_step(kernel_fn *kf, uint32_t k) {
         write_loop(kf, k);
     else if (s->kind == STEP_SOLVE)
         write_solved(kf, k);
+    else if (kf->fast && s->cuts)
+        write_step(kf, k + 1);
     else
         write_when(kf, kernel_value(kf, s->condition), k + 1, s->condition->span);
 }
@@ -325,34 +357,39 @@ static void write_step(kernel_fn *kf, uint32_t k) {
 
 /* ---- one function ------------------------------------------------------------------------------------------------------------------ */
 
-static void write_nest(kernel_fn *kf, bool fast) {
+static void write_nest(kernel_fn *kf) {
     lower_fn *fn = &kf->fn;
-    kf->fast = fast;
-    for (uint32_t k = 0; k < kf->lk->step_count; k++) {
-        const kernel_step *s = &kf->lk->steps[k];
-        if (s->kind != STEP_TEST)
-            fn->variables[s->clause->index->id] =
-                ir_variable_new(fn->b, IR_I64, s->clause->index->name, s->clause->index->span);
-    }
-    kf->sum = ir_variable_new(fn->b, lower_dtype_type(kf->lk->k->dtype), "sum", kf->lk->e->span);
     write_step(kf, 0);
     if (lower_open(fn))
         ir_emit_ret(fn->b, NULL, 0, kf->lk->e->span);
 }
 
-static void write_nests(kernel_fn *kf) {
-    lower_fn *fn = &kf->fn;
-    ir_value fast = prove(kf);
-    if (!fast) {
-        write_nest(kf, false);
-        return;
+static void make_variables(kernel_fn *kf) {
+    for (uint32_t k = 0; k < kf->lk->step_count; k++) {
+        const kernel_step *s = &kf->lk->steps[k];
+        if (s->kind != STEP_TEST)
+            kf->fn.variables[s->clause->index->id] =
+                ir_variable_new(kf->fn.b, IR_I64, s->clause->index->name, s->clause->index->span);
     }
-    ir_block *quick = lower_block_new(fn), *careful = lower_block_new(fn);
-    lower_branch(fn, fast, quick, careful, kf->lk->e->span);
-    lower_enter_block(fn, quick);
-    write_nest(kf, true);
-    lower_enter_block(fn, careful);
-    write_nest(kf, false);
+    kf->sum = ir_variable_new(kf->fn.b, lower_dtype_type(kf->lk->k->dtype), "sum", kf->lk->e->span);
+}
+
+/* The proof, then the fast nest; or, when there is nothing to prove, the one nest there is. True: a careful twin is needed. */
+static bool write_proved_nest(kernel_fn *kf) {
+    lower_fn *fn = &kf->fn;
+    source_span span = kf->lk->e->span;
+    ir_value fast = prove(kf);
+    kf->fast = fast != 0;
+    if (fast) {
+        ir_block *quick = lower_block_new(fn), *careful = lower_block_new(fn);
+        lower_branch(fn, fast, quick, careful, span);
+        lower_enter_block(fn, careful);
+        if (lower_open(fn))
+            ir_emit(fn->b, IR_KERNEL_CAREFUL, NULL, 0, NULL, 0, span);
+        lower_enter_block(fn, quick);
+    }
+    write_nest(kf);
+    return fast != 0;
 }
 
 static bool has_effect(const ir_instr *i) {
@@ -393,9 +430,10 @@ static void drop_unused(lowering *l, ir_function *f) {
     }
 }
 
-static ir_function *write_function(lower_kernel *lk, bool backward) {
+static ir_function *write_function(lower_kernel *lk, bool backward, ir_function **careful) {
     lowering *l = lk->outer->l;
-    ir_function *f = ir_function_new(l->m, lower_printf(l, "%s.%c", lk->k->name, backward ? 'b' : 'f'), lk->e->span);
+    const char *name = lower_printf(l, "%s.%s%s", lk->k->name, backward ? "b" : "f", careful ? "" : "c");
+    ir_function *f = ir_function_new(l->m, name, lk->e->span);
     kernel_fn kf = {.lk = lk, .backward = backward, .sum_at = find_sum(lk)};
     uint32_t bindings = lk->outer->item->binding_count;
     kf.fn = (lower_fn){.l = l, .item = lk->outer->item, .name = lk->outer->name, .f = f, .b = ir_builder_new(f)};
@@ -406,9 +444,13 @@ static ir_function *write_function(lower_kernel *lk, bool backward) {
         return NULL;
     }
     f->is_kernel = true;
-    write_nests(&kf);
+    make_variables(&kf);
+    if (!careful)
+        write_nest(&kf);
+    else if (write_proved_nest(&kf))
+        *careful = write_function(lk, backward, NULL);
     ir_builder_finish(kf.fn.b);
-    if (!l->m->out_of_memory)
+    if (backward && !l->m->out_of_memory)
         drop_unused(l, f);
     return f;
 }
@@ -436,6 +478,13 @@ ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value
     return shape;
 }
 
+static void note_needed(ir_kernel *k, const ir_function *f) {
+    for (uint32_t b = 0; f && b < f->block_count; b++)
+        for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
+            if (i->op == IR_KERNEL_LOAD)
+                k->needs_value[i->imm.i] = true;
+}
+
 static void fill_kernel(lower_kernel *lk) {
     ir_kernel *k = lk->k;
     masu__arena *arena = lk->outer->l->m->arena;
@@ -456,10 +505,8 @@ static void fill_kernel(lower_kernel *lk) {
         k->capture_dtype[i] = lk->captures[i].dtype;
         k->capture_rank[i] = lk->captures[i].rank;
     }
-    for (uint32_t b = 0; k->backward && b < k->backward->block_count; b++)
-        for (const ir_instr *i = k->backward->blocks[b]->first; i; i = i->next)
-            if (i->op == IR_KERNEL_LOAD)
-                k->needs_value[i->imm.i] = true;
+    note_needed(k, k->backward);
+    note_needed(k, k->backward_careful);
 }
 
 static ir_value emit_comprehend(lower_kernel *lk, const ir_value *shape) {
@@ -524,9 +571,9 @@ bool lower_as_kernel(lower_fn *fn, const expr *e, ir_value *out) {
     if (!lower_open(fn))
         return true;
     ir_value *shape = kernel_shape(fn, c, lows, highs);
-    lk.k->forward = write_function(&lk, false);
+    lk.k->forward = write_function(&lk, false, &lk.k->forward_careful);
     if (lk.k->dtype == TL_F32 || lk.k->dtype == TL_F64)
-        lk.k->backward = write_function(&lk, true);
+        lk.k->backward = write_function(&lk, true, &lk.k->backward_careful);
     else
         explain_missing_backward(&lk);
     if (l->m->out_of_memory || !shape)

@@ -9,11 +9,12 @@
  * A condition moves up to where the last of its indices is bound. One that is an equation, linear in that index with
  * factor 1 or -1, *solves* it: the loop becomes an assignment and a test of the range.
  *
- * The nest of loops is written twice when that pays. The fast one runs when a test in front proves that the
- * affine reads are in range and that no bound is near the end of the integers: it reads without checks, and
- * where a solved index depends on the loop around it, that loop's range is cut instead of testing each turn:
+ * The nest of loops is written twice when that pays, the second time as the careful twin. The fast one runs when a test
+ * in front proves that the affine reads are in range and that no bound is near the end of the integers: it reads
+ * without checks, and where a solved index or a linear inequality depends on the loop around it, that loop's range is
+ * cut instead of testing each turn:
  *
- *     c = k - r in [0, n)   ⇔   r in [k - n + 1, k + 1)
+ *     c = k - r in [0, n)   ⇔   r in [k - n + 1, k + 1)          i > 0   ⇔   i in [1, …)
  */
 #ifndef MASU_LANGUAGE_LOWER_KERNEL_H
 #define MASU_LANGUAGE_LOWER_KERNEL_H
@@ -58,8 +59,8 @@ typedef struct kernel_step {
     bool is_output;        /* of the index */
     bool is_safe;          /* STEP_TEST: can neither fault nor depend on elements */
     const expr *condition; /* STEP_TEST */
-    linear solved;         /* STEP_SOLVE */
-    uint32_t cuts;         /* STEP_SOLVE: 1 + the loop whose range the fast nest cuts instead of testing; 0: none */
+    linear form;           /* STEP_SOLVE: the index = form; STEP_TEST that cuts: form >= 0 */
+    uint32_t cuts;         /* 1 + the loop whose range the fast nest cuts instead of testing; 0: none */
 } kernel_step;
 
 typedef struct lower_kernel {

@@ -1,7 +1,7 @@
 /* lower_kernel_steps.c: clauses in the order written become steps in the order run.
  *
  * Conditions joined by && are taken apart. A safe one moves up to the step that binds the last of its indices; an equation
- * there may solve that index. One that could fault stays behind everything written before it, so that it is asked
+ * there may solve that index, an inequality may cut its range. One that could fault stays behind everything written before it, so that it is asked
  * about no more elements than the program says.
  */
 #include <string.h>
@@ -36,16 +36,13 @@ static bool may_fault_between(const lower_kernel *lk, uint32_t from, uint32_t to
     return false;
 }
 
-/* The loop whose range stands for the solved index's: the last one that its value depends on. */
-static uint32_t loop_to_cut(const lower_kernel *lk, uint32_t solved_step) {
-    const kernel_step *s = &lk->steps[solved_step];
-    int64_t at = last_step(lk, &s->solved);
-    if (at < 0)
+/* The loop whose range can stand for what a step at `place` asks of the form: the last one that binds an index of it. */
+static uint32_t loop_to_cut(const lower_kernel *lk, const linear *form, uint32_t place) {
+    int64_t at = last_step(lk, form);
+    if (at < 0 || lk->steps[at].kind != STEP_LOOP || may_fault_between(lk, (uint32_t)at, place))
         return 0;
-    const kernel_step *loop = &lk->steps[at];
-    int64_t factor = linear_find(&s->solved, loop->clause->index)->factor;
-    bool plain = loop->kind == STEP_LOOP && (factor == 1 || factor == -1);
-    return plain && !may_fault_between(lk, (uint32_t)at, solved_step) ? (uint32_t)at + 1 : 0;
+    int64_t factor = linear_find(form, lk->steps[at].clause->index)->factor;
+    return factor == 1 || factor == -1 ? (uint32_t)at + 1 : 0;
 }
 
 /* left == right, where the last index bound so far occurs with factor 1 or -1: index = the rest. */
@@ -63,12 +60,22 @@ static bool solve(lower_kernel *lk, const expr *e) {
     if (factor != 1 && factor != -1)
         return false;
     for (uint32_t k = (uint32_t)at + 1; k < lk->step_count; k++) /* there is no loop to cut any more */
-        if (lk->steps[k].kind == STEP_SOLVE && lk->steps[k].cuts == (uint32_t)at + 1)
+        if (lk->steps[k].cuts == (uint32_t)at + 1)
             lk->steps[k].cuts = 0;
-    s->solved = linear_without(&form, s->clause->index, -factor);
+    s->form = linear_without(&form, s->clause->index, -factor);
     s->kind = STEP_SOLVE;
-    s->cuts = loop_to_cut(lk, (uint32_t)at);
+    s->cuts = loop_to_cut(lk, &s->form, (uint32_t)at);
     return true;
+}
+
+/* left < right and its kin as form >= 0. */
+static bool inequality(const lower_kernel *lk, const expr *e, linear *form) {
+    if (e->kind != EXPR_BINARY || e->binary.op < BINARY_LT || e->binary.op > BINARY_GE)
+        return false;
+    bool less = e->binary.op == BINARY_LT || e->binary.op == BINARY_LE;
+    bool strict = e->binary.op == BINARY_LT || e->binary.op == BINARY_GT;
+    *form = (linear){.constant = strict ? -1 : 0};
+    return linear_of(lk, e->binary.left, less ? -1 : 1, form) && linear_of(lk, e->binary.right, less ? 1 : -1, form);
 }
 
 /* ---- conditions ------------------------------------------------------------------------------------------------------------- */
@@ -102,7 +109,7 @@ static void insert_step(lower_kernel *lk, uint32_t place, kernel_step step) {
     lk->steps[place] = step;
     lk->step_count++;
     for (uint32_t k = 0; k < lk->step_count; k++)
-        if (lk->steps[k].kind == STEP_SOLVE && lk->steps[k].cuts > place)
+        if (lk->steps[k].cuts > place)
             lk->steps[k].cuts++;
 }
 
@@ -116,7 +123,10 @@ static void add_condition(lower_kernel *lk, const expr *e) {
     if (safe && solve(lk, e))
         return;
     uint32_t place = safe ? place_of_test(lk, e) : lk->step_count;
-    insert_step(lk, place, (kernel_step){.kind = STEP_TEST, .condition = e, .is_safe = safe});
+    kernel_step test = {.kind = STEP_TEST, .condition = e, .is_safe = safe};
+    if (safe && inequality(lk, e, &test.form))
+        test.cuts = loop_to_cut(lk, &test.form, place);
+    insert_step(lk, place, test);
 }
 
 static uint32_t count_conditions(const expr *e) {

@@ -84,7 +84,7 @@ linear linear_without(const linear *form, const binding *index, int64_t factor) 
     linear rest = {.constant = form->constant * factor};
     for (uint32_t i = 0; i < form->count; i++) {
         linear_term term = form->terms[i];
-        if (term.index && term.index == index)
+        if (index && term.index == index)
             continue;
         term.factor *= factor;
         rest.terms[rest.count++] = term;

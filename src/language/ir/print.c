@@ -7,8 +7,8 @@
  *         ret %4
  *     }
  *
- * A value prints as % and its number, with the name of its binding behind a dot. What stands behind ; is for people
- * only.
+ * A value prints as % and its number, with the name of its binding behind a dot. What stands
+ * behind ; is for people only.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 
 #define INDENT "    "
 
-/* ---- values and types ---------------------------------------------------------------------------------------------- */
+/* ---- values and types ------------------------------------------------------------------------ */
 
 static void put_value(const ir_function *f, ir_value v, masu__buffer *out) {
     const char *name = v < f->value_count ? f->values[v].name : NULL;
@@ -27,7 +27,8 @@ static void put_value(const ir_function *f, ir_value v, masu__buffer *out) {
         masu__buffer_printf(out, ".%s", name);
 }
 
-static void put_values(const ir_function *f, const ir_value *values, uint32_t count, masu__buffer *out) {
+static void put_values(const ir_function *f, const ir_value *values, uint32_t count,
+                       masu__buffer *out) {
     for (uint32_t i = 0; i < count; i++) {
         masu__buffer_puts(out, i ? ", " : "");
         put_value(f, values[i], out);
@@ -73,7 +74,7 @@ static void put_float(double v, masu__buffer *out) {
     }
 }
 
-/* ---- instructions ----------------------------------------------------------------------------------------------------- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static void put_bytes(const ir_instr *i, masu__buffer *out) {
     masu__buffer_putc(out, '"');
@@ -205,18 +206,11 @@ void ir_print_instr(const ir_function *f, const ir_instr *i, masu__buffer *out) 
     }
 }
 
-/* ---- functions --------------------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
-static source_span span_of(const ir_function *f, const ir_instr *i) {
-    if (i->site && i->site < f->module->site_count)
-        return f->module->sites[i->site].span;
-    return i->result_count ? f->values[i->result].span : (source_span){0};
-}
-
-static void put_line_number(const ir_function *f, const ir_instr *i, masu__buffer *out) {
-    source_span span = span_of(f, i);
-    if (span.file)
-        masu__buffer_printf(out, INDENT "; line %" PRIu32, source_place_of(span).line);
+static void put_line_number(const ir_instr *i, masu__buffer *out) {
+    if (i->span.file)
+        masu__buffer_printf(out, INDENT "; line %" PRIu32, source_place_of(i->span).line);
 }
 
 static void put_block_head(const ir_function *f, const ir_block *b, masu__buffer *out) {
@@ -257,33 +251,42 @@ void ir_print_function(const ir_function *f, masu__buffer *out) {
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
             masu__buffer_puts(out, INDENT);
             ir_print_instr(f, i, out);
-            put_line_number(f, i, out);
+            put_line_number(i, out);
             masu__buffer_putc(out, '\n');
         }
     }
     masu__buffer_puts(out, "}\n");
 }
 
-/* ---- modules ---------------------------------------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
 static const char *dtype_name(tl_dtype t) {
     static const char *const names[TL_DTYPE_COUNT] = {"f32", "f64", "i64", "bool"};
     return t < TL_DTYPE_COUNT ? names[t] : "?";
 }
 
-/* kernel K = f32 rank 1 cells (i64, i64) captures (f32 rank 2, f32 rank 1 unread) forward K.f backward K.b */
+static void put_twins(const char *word, const ir_function *f, const ir_function *careful,
+                      masu__buffer *out) {
+    if (f)
+        masu__buffer_printf(out, " %s %s", word, f->name);
+    if (f && careful)
+        masu__buffer_printf(out, " careful %s", careful->name);
+}
+
+/* kernel K = f32 rank 1 cells (i64, i64) captures (f32 rank 2, f32 rank 1 unread) forward K.f
+ * careful K.fc backward K.b */
 static void put_kernel(const ir_kernel *k, masu__buffer *out) {
-    masu__buffer_printf(out, "kernel %s = %s rank %" PRIu32 " cells (", k->name, dtype_name(k->dtype), k->rank);
+    masu__buffer_printf(out, "kernel %s = %s rank %" PRIu32 " cells (", k->name,
+                        dtype_name(k->dtype), k->rank);
     put_types(k->cell_types, k->cell_count, out);
     masu__buffer_puts(out, ") captures (");
     for (uint32_t c = 0; c < k->capture_count; c++)
-        masu__buffer_printf(out, "%s%s rank %" PRIu32 "%s", c ? ", " : "", dtype_name(k->capture_dtype[c]),
-                            k->capture_rank[c], k->needs_value[c] ? "" : " unread");
+        masu__buffer_printf(out, "%s%s rank %" PRIu32 "%s", c ? ", " : "",
+                            dtype_name(k->capture_dtype[c]), k->capture_rank[c],
+                            k->needs_value[c] ? "" : " unread");
     masu__buffer_puts(out, ")");
-    if (k->forward)
-        masu__buffer_printf(out, " forward %s", k->forward->name);
-    if (k->backward)
-        masu__buffer_printf(out, " backward %s", k->backward->name);
+    put_twins("forward", k->forward, k->forward_careful, out);
+    put_twins("backward", k->backward, k->backward_careful, out);
     masu__buffer_putc(out, '\n');
 }
 

@@ -7,15 +7,21 @@ typedef struct type_row {
 } type_row;
 
 static const type_row types[IR_TYPE_COUNT] = {
-    [IR_NONE] = {"none", 0}, [IR_BOOL] = {"bool", 1},       [IR_I8] = {"i8", 8},          [IR_I16] = {"i16", 16},
-    [IR_I32] = {"i32", 32},  [IR_I64] = {"i64", 64},        [IR_U8] = {"u8", 8},          [IR_U16] = {"u16", 16},
-    [IR_U32] = {"u32", 32},  [IR_U64] = {"u64", 64},        [IR_F32] = {"f32", 32},       [IR_F64] = {"f64", 64},
-    [IR_CHAR] = {"char", 32}, [IR_ADDRESS] = {"address", 64}, [IR_TENSOR] = {"tensor", 64}, [IR_OBJECT] = {"object", 64},
+    [IR_NONE] = {"none", 0},      [IR_BOOL] = {"bool", 1},        [IR_I8] = {"i8", 8},
+    [IR_I16] = {"i16", 16},       [IR_I32] = {"i32", 32},         [IR_I64] = {"i64", 64},
+    [IR_U8] = {"u8", 8},          [IR_U16] = {"u16", 16},         [IR_U32] = {"u32", 32},
+    [IR_U64] = {"u64", 64},       [IR_F32] = {"f32", 32},         [IR_F64] = {"f64", 64},
+    [IR_CHAR] = {"char", 32},     [IR_ADDRESS] = {"address", 64}, [IR_TENSOR] = {"tensor", 64},
+    [IR_OBJECT] = {"object", 64},
 };
 
-unsigned ir_type_bits(ir_type t) { return types[t].bits; }
+unsigned ir_type_bits(ir_type t) {
+    return types[t].bits;
+}
 
-const char *ir_type_name(ir_type t) { return t < IR_TYPE_COUNT ? types[t].name : "?"; }
+const char *ir_type_name(ir_type t) {
+    return t < IR_TYPE_COUNT ? types[t].name : "?";
+}
 
 static const char *const opcode_names[IR_OPCODE_COUNT] = {
     [IR_CONST] = "const",
@@ -62,21 +68,27 @@ static const char *const opcode_names[IR_OPCODE_COUNT] = {
     [IR_BRANCH] = "branch",
     [IR_RET] = "ret",
     [IR_UNREACHABLE] = "unreachable",
+    [IR_KERNEL_CAREFUL] = "kernel_careful",
 };
 
-const char *ir_opcode_name(ir_opcode op) { return op < IR_OPCODE_COUNT ? opcode_names[op] : "?"; }
+const char *ir_opcode_name(ir_opcode op) {
+    return op < IR_OPCODE_COUNT ? opcode_names[op] : "?";
+}
 
 static const char *const math_names[] = {
-    [IR_MATH_SQRT] = "sqrt", [IR_MATH_EXP] = "exp",     [IR_MATH_LOG] = "log",   [IR_MATH_SIN] = "sin",
-    [IR_MATH_COS] = "cos",   [IR_MATH_TANH] = "tanh",   [IR_MATH_ABS] = "abs",   [IR_MATH_FLOOR] = "floor",
-    [IR_MATH_CEIL] = "ceil", [IR_MATH_POW] = "pow",     [IR_MATH_MIN] = "min",   [IR_MATH_MAX] = "max",
+    [IR_MATH_SQRT] = "sqrt", [IR_MATH_EXP] = "exp",     [IR_MATH_LOG] = "log",
+    [IR_MATH_SIN] = "sin",   [IR_MATH_COS] = "cos",     [IR_MATH_TANH] = "tanh",
+    [IR_MATH_ABS] = "abs",   [IR_MATH_FLOOR] = "floor", [IR_MATH_CEIL] = "ceil",
+    [IR_MATH_POW] = "pow",   [IR_MATH_MIN] = "min",     [IR_MATH_MAX] = "max",
 };
 
 const char *ir_math_name(ir_math math) {
     return math < sizeof math_names / sizeof math_names[0] ? math_names[math] : "?";
 }
 
-bool ir_is_terminator(ir_opcode op) { return op >= IR_JUMP && op < IR_OPCODE_COUNT; }
+bool ir_is_terminator(ir_opcode op) {
+    return op >= IR_JUMP && op < IR_OPCODE_COUNT;
+}
 
 int ir_target_count(const ir_instr *terminator) {
     return terminator->op == IR_JUMP ? 1 : terminator->op == IR_BRANCH ? 2 : 0;
@@ -97,7 +109,8 @@ static bool division_may_raise(const ir_instr *i) {
     if (!f || i->arg_count != 2)
         return true;
     int64_t divisor;
-    return !ir_type_float(ir_type_of(f, i->args[1])) && !(ir_const_int(f, i->args[1], &divisor) && divisor != 0);
+    return !ir_type_float(ir_type_of(f, i->args[1])) &&
+           !(ir_const_int(f, i->args[1], &divisor) && divisor != 0);
 }
 
 bool ir_may_raise(const ir_instr *i) {

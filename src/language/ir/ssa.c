@@ -1,19 +1,20 @@
-/* ssa.c: static single assignment while the tree is being lowered, after Braun, Buchwald, Hack, Leissa, Mallon and
- * Zwinkau, "Simple and efficient construction of SSA form" (2013).
+/* ssa.c: static single assignment while the tree is being lowered, after Braun, Buchwald, Hack,
+ * Leissa, Mallon and Zwinkau, "Simple and efficient construction of SSA form" (2013).
  *
- * A variable has one current value at the end of each block, kept in a table. Reading looks into the current
- * block, then upwards:
+ * A variable has one current value at the end of each block, kept in a table. Reading looks into
+ * the current block, then upwards:
  *
  *     one predecessor               ask it (a loop, no recursion)
  *     several, block sealed         a new parameter stands for the value; its arguments are looked up afterwards
  *     block not sealed yet          a new parameter; its arguments are looked up when the block is sealed
  *     none                          the variable was never written: zero
  *
- * Arguments that wait to be looked up form a list of their own, so the machine stack does not grow with the length of
- * the program. Parameters that turn out to be superfluous are removed at the end, all at once.
+ * Arguments that wait to be looked up form a list of their own, so the machine stack does not
+ * grow with the length of the program. Parameters that turn out to be superfluous are removed at
+ * the end, all at once.
  *
- * What must stay true: in a sealed block every parameter has one argument on every edge; in an unsealed one the
- * variables' parameters have none yet.
+ * What must stay true: in a sealed block every parameter has one argument on every edge; in an
+ * unsealed one the variables' parameters have none yet.
  */
 #include "base/assert.h"
 #include "language/ir/edit.h"
@@ -52,9 +53,11 @@ struct ir_builder {
     uint32_t waiting_count;
 };
 
-static ir_module *module_of(const ir_builder *b) { return b->function->module; }
+static ir_module *module_of(const ir_builder *b) {
+    return b->function->module;
+}
 
-/* ---- the table of definitions --------------------------------------------------------------------------------- */
+/* ---- the table of definitions ---------------------------------------------------------------- */
 
 static definition *table_find(const ir_builder *b, uint32_t block, ir_variable v) {
     uint64_t hash = ((uint64_t)block << 32 | v) * 0x9E3779B97F4A7C15u;
@@ -90,7 +93,7 @@ static ir_value defined(const ir_builder *b, const ir_block *block, ir_variable 
     return b->table_size ? table_find(b, block->id, v)->value : 0;
 }
 
-/* ---- sealing -------------------------------------------------------------------------------------------------------- */
+/* ---- sealing --------------------------------------------------------------------------------- */
 
 static bool is_sealed(const ir_builder *b, const ir_block *block) {
     return block->id < b->sealed_size && b->sealed[block->id];
@@ -120,7 +123,7 @@ static void push(ir_builder *b, pending **list, uint32_t *count, pending entry) 
     (*list)[(*count)++] = entry;
 }
 
-/* ---- reading --------------------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* The zero that an unwritten variable reads as, at the start of a block without predecessors. */
 static ir_value undefined(ir_builder *b, ir_block *block, ir_variable v) {
@@ -146,7 +149,8 @@ static ir_value look_up(ir_builder *b, ir_block *from, ir_variable v) {
     ir_block *block = from;
     ir_value value = defined(b, block, v);
     uint32_t steps = 0; /* a ring of blocks that nothing enters has no beginning */
-    while (!value && is_sealed(b, block) && block->pred_count == 1 && steps++ < b->function->block_count) {
+    while (!value && is_sealed(b, block) && block->pred_count == 1 &&
+           steps++ < b->function->block_count) {
         block = block->preds[0];
         value = defined(b, block, v);
     }
@@ -165,7 +169,8 @@ static ir_value look_up(ir_builder *b, ir_block *from, ir_variable v) {
     return value;
 }
 
-/* Looks the argument up on every edge into the block. The argument's place is behind those that are there. */
+/* Looks the argument up on every edge into the block. The argument's place is behind those that
+ * are there. */
 static void pass_argument(ir_builder *b, pending p) {
     for (uint32_t k = 0; k < p.block->pred_count; k++) {
         ir_block *pred = p.block->preds[k];
@@ -181,7 +186,8 @@ static void pass_argument(ir_builder *b, pending p) {
     }
 }
 
-/* Parameters of one block were made in the order in which they wait, and wait in a queue: arguments keep that order. */
+/* Parameters of one block were made in the order in which they wait, and wait in a queue:
+ * arguments keep that order. */
 static void settle_waiting(ir_builder *b) {
     for (uint32_t i = 0; i < b->waiting_count && !module_of(b)->out_of_memory; i++)
         pass_argument(b, b->waiting[i]);
@@ -226,7 +232,7 @@ void ir_seal(ir_builder *b, ir_block *block) {
     settle_waiting(b);
 }
 
-/* ---- the rest of the builder --------------------------------------------------------------------------------------------- */
+/* ---- the rest of the builder ----------------------------------------------------------------- */
 
 ir_builder *ir_builder_new(ir_function *f) {
     ir_builder *b = f ? ir_alloc(f->module, 1, sizeof *b) : NULL;
@@ -240,15 +246,17 @@ ir_builder *ir_builder_new(ir_function *f) {
     return b;
 }
 
-ir_block *ir_builder_block(const ir_builder *b) { return b ? b->block : NULL; }
+ir_block *ir_builder_block(const ir_builder *b) {
+    return b ? b->block : NULL;
+}
 
 void ir_builder_set_block(ir_builder *b, ir_block *block) {
     if (b)
         b->block = block;
 }
 
-ir_instr *ir_emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_type *results,
-                  uint32_t result_count, source_span span) {
+ir_instr *ir_emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t arg_count,
+                  const ir_type *results, uint32_t result_count, source_span span) {
     if (!b)
         return NULL;
     if (!b->block) {
@@ -301,7 +309,8 @@ void ir_emit_ret(ir_builder *b, const ir_value *values, uint32_t count, source_s
 }
 
 ir_variable ir_variable_new(ir_builder *b, ir_type type, const char *name, source_span span) {
-    variable_info *room = b ? ir_room(module_of(b), b->variables, b->variable_count, sizeof *room) : NULL;
+    variable_info *room =
+        b ? ir_room(module_of(b), b->variables, b->variable_count, sizeof *room) : NULL;
     if (!room)
         return 0;
     b->variables = room;

@@ -1,10 +1,11 @@
 /* store.h: memory of a module. Shared inside ir/ and pass/.
  *
- * Everything a module consists of lies in its arena and is freed with it. A request that fails marks the
- * module (out_of_memory, sticky) and yields NULL; functions of ir/ accept NULL blocks and instructions and
- * then do nothing, so that one check after a stage is enough.
+ * Everything a module consists of lies in its arena and is freed with it. A request that fails
+ * marks the module (out_of_memory, sticky) and yields NULL; functions of ir/ accept NULL blocks
+ * and instructions and then do nothing, so that one check after a stage is enough.
  *
- * Growing arrays (parameters, predecessors, arguments of jumps) store no capacity: it follows from the length,
+ * Growing arrays (parameters, predecessors, arguments of jumps) store no capacity: it follows
+ * from the length,
  *
  *     capacity = the smallest power of two >= max(4, length)
  *

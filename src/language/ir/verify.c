@@ -1,8 +1,10 @@
-/* verify.c: structure, types and dominance (see ir.h for what must hold); owners are counted in verify_owners.c.
+/* verify.c: structure, types and dominance (see ir.h for what must hold); owners are counted in
+ * verify_owners.c.
  *
- * The checks stand in the order in which they rely on each other: links before operands, operands before
- * types, types before dominance, all of them before owners. A function that fails one is not asked the next.
- * Nothing here uses what a pass computed: a verifier that trusts the pass proves nothing.
+ * The checks stand in the order in which they rely on each other: links before operands, operands
+ * before types, types before dominance, all of them before owners. A function that fails one is
+ * not asked the next. Nothing here uses what a pass computed: a verifier that trusts the pass
+ * proves nothing.
  */
 #include "language/ir/verify.h"
 
@@ -30,13 +32,16 @@ void ir_fault(ir_checker *c, const ir_block *b, const ir_instr *i, const char *f
 
 const char *ir_value_text(ir_checker *c, ir_value v) {
     const char *name = v < c->f->value_count ? c->f->values[v].name : NULL;
-    const char *text = masu__arena_printf(&c->scratch, "%%%" PRIu32 "%s%s", v, name ? "." : "", name ? name : "");
+    const char *text =
+        masu__arena_printf(&c->scratch, "%%%" PRIu32 "%s%s", v, name ? "." : "", name ? name : "");
     return text ? text : "a value";
 }
 
-/* ---- links -------------------------------------------------------------------------------------------------------- */
+/* ---- links ----------------------------------------------------------------------------------- */
 
-static bool value_exists(const ir_function *f, ir_value v) { return v > 0 && v < f->value_count; }
+static bool value_exists(const ir_function *f, ir_value v) {
+    return v > 0 && v < f->value_count;
+}
 
 static bool block_exists(const ir_function *f, const ir_block *b) {
     return b && b->id < f->block_count && f->blocks[b->id] == b;
@@ -49,7 +54,8 @@ static uint32_t edges_to(const ir_block *from, const ir_block *to) {
     return count;
 }
 
-/* Every listed predecessor as often as it has edges here. That none is missing shows in the sums (see check_edges). */
+/* Every listed predecessor as often as it has edges here. That none is missing shows in the sums
+ * (see check_edges). */
 static bool preds_exist(ir_checker *c, const ir_block *b, uint32_t *listed) {
     bool good = true;
     for (uint32_t p = 0; p < b->pred_count && good; p++)
@@ -69,7 +75,7 @@ static void check_edges(ir_checker *c) {
     uint32_t *listed = MASU_ARENA_ARRAY(&c->scratch, uint32_t, f->block_count);
     uint32_t *edges = MASU_ARENA_ARRAY(&c->scratch, uint32_t, f->block_count);
     if (!listed || !edges) {
-        ir_fault(c, NULL, NULL, "not verified: out of memory");
+        c->enough = false;
         return;
     }
     for (uint32_t n = 0; n < f->block_count; n++)
@@ -88,7 +94,8 @@ static void check_chain(ir_checker *c, const ir_block *b) {
             return;
         }
         if (ir_is_terminator(i->op) != (i == b->last)) {
-            ir_fault(c, b, NULL, i->next ? "a terminator in the middle" : "no terminator at the end");
+            ir_fault(c, b, NULL,
+                     i->next ? "a terminator in the middle" : "no terminator at the end");
             return;
         }
     }
@@ -118,10 +125,11 @@ static void check_links(ir_checker *c) {
         ir_fault(c, f->blocks[0], NULL, "the entry has predecessors or parameters");
 }
 
-/* ---- definitions ------------------------------------------------------------------------------------------------------ */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 /* Enters the definition of v at `place` within its block; 0 is before the first instruction. */
-static void define(ir_checker *c, uint32_t *place, ir_value v, const ir_block *b, const ir_instr *i, uint32_t at) {
+static void define(ir_checker *c, uint32_t *place, ir_value v, const ir_block *b, const ir_instr *i,
+                   uint32_t at) {
     if (!value_exists(c->f, v)) {
         ir_fault(c, b, NULL, "defines a value that does not exist");
         return;
@@ -152,14 +160,15 @@ static void check_definitions(ir_checker *c, uint32_t *place) {
     }
 }
 
-/* ---- uses and dominance ------------------------------------------------------------------------------------------------- */
+/* ---- uses and dominance ---------------------------------------------------------------------- */
 
 typedef struct uses {
     const uint32_t *place;
     ir_dominators dominators;
 } uses;
 
-static void check_use(ir_checker *c, const uses *u, ir_value v, const ir_block *b, const ir_instr *i, uint32_t at) {
+static void check_use(ir_checker *c, const uses *u, ir_value v, const ir_block *b,
+                      const ir_instr *i, uint32_t at) {
     if (!value_exists(c->f, v) || u->place[v] == UINT32_MAX) {
         ir_fault(c, b, NULL, "uses %%%" PRIu32 ", which is defined nowhere", v);
         return;
@@ -169,9 +178,11 @@ static void check_use(ir_checker *c, const uses *u, ir_value v, const ir_block *
     if (!reachable)
         return;
     bool good = home == b ? u->place[v] < at
-                          : c->order.position[home->id] != UINT32_MAX && ir_dominates(&u->dominators, home, b);
+                          : c->order.position[home->id] != UINT32_MAX &&
+                                ir_dominates(&u->dominators, home, b);
     if (!good)
-        ir_fault(c, b, i, "uses %s, whose definition does not come before it on every path", ir_value_text(c, v));
+        ir_fault(c, b, i, "uses %s, whose definition does not come before it on every path",
+                 ir_value_text(c, v));
 }
 
 static void check_uses(ir_checker *c, const uses *u) {
@@ -189,7 +200,7 @@ static void check_uses(ir_checker *c, const uses *u) {
     }
 }
 
-/* ---- what may stand in which phase ------------------------------------------------------------------------------------------ */
+/* ---- what may stand in which phase ----------------------------------------------------------- */
 
 static bool in_phase(const ir_checker *c, ir_opcode op) {
     switch (op) {
@@ -206,7 +217,8 @@ static bool in_phase(const ir_checker *c, ir_opcode op) {
     }
 }
 
-/* The callee's letters, the marks on its parameters and the caller's mask are three views of one decision. */
+/* The callee's letters, the marks on its parameters and the caller's mask are three views of one
+ * decision. */
 static void check_modes(ir_checker *c, const ir_instr *i) {
     const ir_function *callee = i->callee;
     uint32_t letter = 0;
@@ -220,8 +232,8 @@ static void check_modes(ir_checker *c, const ir_instr *i) {
         bool owned = i->owned && i->owned[a];
         char said = callee->ownership ? callee->ownership[letter++] : 0;
         if (said != (owned ? 'o' : 'b') || callee->values[p].borrowed == owned)
-            ir_fault(c, i->block, i, "%s is %s, but %s declares otherwise", ir_value_text(c, i->args[a]),
-                     owned ? "handed over" : "lent", callee->name);
+            ir_fault(c, i->block, i, "%s is %s, but %s declares otherwise",
+                     ir_value_text(c, i->args[a]), owned ? "handed over" : "lent", callee->name);
     }
 }
 
@@ -236,44 +248,48 @@ static void check_phase(ir_checker *c) {
     }
 }
 
-/* ---- the module ------------------------------------------------------------------------------------------------------------ */
+/* ---- the module ------------------------------------------------------------------------------ */
 
-static bool check_function(ir_checker *c) {
+static bool sound(const ir_checker *c) {
+    return c->enough && c->faults == 0;
+}
+
+static void check_function(ir_checker *c) {
     uint32_t before = c->faults;
     c->faults = 0;
-    bool enough = true;
     check_links(c);
     uint32_t *place = MASU_ARENA_ARRAY(&c->scratch, uint32_t, c->f->value_count);
     uses u = {.place = place};
-    if (!place || !ir_order_compute(&c->order, c->f, &c->scratch))
-        enough = false;
-    if (enough && !c->faults)
+    if (!place)
+        c->enough = false;
+    if (sound(c))
         check_definitions(c, place);
-    if (enough && !c->faults)
-        enough = ir_dominators_compute(&u.dominators, &c->order, &c->scratch);
-    if (enough && !c->faults)
+    if (sound(c))
+        c->enough = ir_order_compute(&c->order, c->f, &c->scratch) &&
+                    ir_dominators_compute(&u.dominators, &c->order, &c->scratch);
+    if (sound(c))
         check_uses(c, &u);
-    if (enough && !c->faults)
+    if (sound(c))
         ir_check_types(c);
-    if (enough && !c->faults)
+    if (sound(c))
         check_phase(c);
-    if (enough && !c->faults && c->phase != IR_PHASE_BUILT)
-        enough = ir_check_owners(c);
+    if (sound(c) && c->phase != IR_PHASE_BUILT)
+        c->enough = ir_check_owners(c);
     c->faults += before;
-    return enough;
 }
 
 bool ir_verify(const ir_module *m, ir_phase phase, masu__buffer *out) {
-    ir_checker c = {.m = m, .phase = phase, .out = out};
+    ir_checker c = {.m = m, .phase = phase, .out = out, .enough = true};
     if (m->main && (m->main->id >= m->function_count || m->functions[m->main->id] != m->main))
         ir_fault(&c, NULL, NULL, "main is not in the list of functions");
-    for (uint32_t f = 0; f < m->function_count; f++) {
+    for (uint32_t f = 0; f < m->function_count && c.enough; f++) {
         c.f = m->functions[f];
         if (c.f->id != f || c.f->module != m)
             ir_fault(&c, NULL, NULL, "the function does not know its place");
-        else if (!check_function(&c))
-            ir_fault(&c, NULL, NULL, "not verified: out of memory");
+        else
+            check_function(&c);
         masu__arena_destroy(&c.scratch);
     }
-    return c.faults == 0;
+    out->failed |= !c.enough;
+    return sound(&c);
 }

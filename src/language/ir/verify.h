@@ -10,6 +10,7 @@ typedef struct ir_checker {
     ir_phase phase;
     masu__buffer *out;
     uint32_t faults;
+    bool enough;         /* memory */
     masu__arena scratch; /* emptied after each function */
     ir_order order;
 } ir_checker;
@@ -21,10 +22,12 @@ void ir_fault(ir_checker *c, const ir_block *b, const ir_instr *i, const char *f
 /* %5.x, for messages; in the checker's scratch. */
 const char *ir_value_text(ir_checker *c, ir_value v);
 
-/* Number and types of operands and results of every instruction, when links and definitions are sound (verify_types.c). */
+/* Number and types of operands and results of every instruction, when links and definitions are
+ * sound (verify_types.c). */
 void ir_check_types(ir_checker *c);
 
-/* Owners and slots, when structure and types are sound (verify_owners.c). False when memory runs out. */
+/* Owners and slots, when structure and types are sound (verify_owners.c). False when memory runs
+ * out. */
 bool ir_check_owners(ir_checker *c);
 
 #endif

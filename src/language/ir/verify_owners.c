@@ -1,8 +1,8 @@
-/* verify_owners.c: proves that every count is given away exactly once on every path, and that whatever is owned while
- * something may raise stands in exactly one slot.
+/* verify_owners.c: proves that every count is given away exactly once on every path, and that
+ * whatever is owned while something may raise stands in exactly one slot.
  *
- * Forward over the blocks. The state at a point is, for each value that has owners here, how many and which slot
- * protects it:
+ * Forward over the blocks. The state at a point is, for each value that has owners here, how many
+ * and which slot protects it:
  *
  *          b0   {%3: 1 owner, slot 0}
  *         /  \
@@ -10,8 +10,8 @@
  *         \  /          not on the other would be lost or given away twice
  *          b3
  *
- * So one visit a block suffices, and no set of live values is asked for: the proof shares nothing with the
- * pass it judges. Cost: O(instructions + edges * owned values).
+ * So one visit a block suffices, and no set of live values is asked for: the proof shares nothing
+ * with the pass it judges. Cost: O(instructions + edges * owned values).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,22 +36,27 @@ typedef struct saved { /* the state on entry to a block, before its parameters *
 typedef struct owners {
     ir_checker *c;
     const ir_function *f;
-    bool enough; /* memory */
-    uint32_t *count;   /* by value: owners now */
-    int32_t *root;     /* by value */
-    ir_value *holder;  /* by slot: the value in it, 0 none */
-    ir_value *list;    /* values with owners, unordered */
-    uint32_t *place;   /* by value: position in list */
+    bool enough;      /* memory */
+    uint32_t *count;  /* by value: owners now */
+    int32_t *root;    /* by value */
+    ir_value *holder; /* by slot: the value in it, 0 none */
+    ir_value *list;   /* values with owners, unordered */
+    uint32_t *place;  /* by value: position in list */
     uint32_t listed;
-    uint8_t *consumes; /* by value, cleared after each instruction: how often the instruction takes it */
-    saved *entry;      /* by block */
+    uint8_t *
+        consumes; /* by value, cleared after each instruction: how often the instruction takes it */
+    saved *entry; /* by block */
 } owners;
 
-static const char *name_of(const owners *o, ir_value v) { return ir_value_text(o->c, v); }
+static const char *name_of(const owners *o, ir_value v) {
+    return ir_value_text(o->c, v);
+}
 
-static bool managed(const owners *o, ir_value v) { return ir_type_managed(ir_type_of(o->f, v)); }
+static bool managed(const owners *o, ir_value v) {
+    return ir_type_managed(ir_type_of(o->f, v));
+}
 
-/* ---- counting -------------------------------------------------------------------------------------------------------- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static void gain(owners *o, ir_value v) {
     if (o->count[v]++ > 0)
@@ -100,12 +105,13 @@ static void produce(owners *o, const ir_instr *i, ir_value v) {
     if (!managed(o, v))
         return;
     if (o->count[v] > 0)
-        ir_fault(o->c, i ? i->block : NULL, i, "makes %s anew while the old one is owned", name_of(o, v));
+        ir_fault(o->c, i ? i->block : NULL, i, "makes %s anew while the old one is owned",
+                 name_of(o, v));
     else
         gain(o, v);
 }
 
-/* ---- instructions ------------------------------------------------------------------------------------------------------ */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 /* What an operation takes is gone when it starts; what it reads must outlast it. */
 static void take_operands(owners *o, const ir_instr *i) {
@@ -120,8 +126,10 @@ static void take_operands(owners *o, const ir_instr *i) {
     }
     for (uint32_t a = 0; a < i->arg_count; a++) {
         ir_value v = i->args[a];
-        if (managed(o, v) && !ir_consumes(i, a) && o->consumes[v] && o->count[v] == 0 && !o->f->values[v].borrowed)
-            ir_fault(o->c, i->block, i, "gives the last count of %s away and reads it", name_of(o, v));
+        if (managed(o, v) && !ir_consumes(i, a) && o->consumes[v] && o->count[v] == 0 &&
+            !o->f->values[v].borrowed)
+            ir_fault(o->c, i->block, i, "gives the last count of %s away and reads it",
+                     name_of(o, v));
     }
     for (uint32_t a = 0; a < i->arg_count; a++)
         o->consumes[i->args[a]] = 0;
@@ -135,7 +143,8 @@ static void check_protected(owners *o, const ir_instr *i) {
         if (o->root[v] == UNROOTED)
             ir_fault(o->c, i->block, i, "may raise while %s is in no slot", name_of(o, v));
         else if (o->count[v] > 1)
-            ir_fault(o->c, i->block, i, "may raise while %s has %" PRIu32 " owners and one slot", name_of(o, v), o->count[v]);
+            ir_fault(o->c, i->block, i, "may raise while %s has %" PRIu32 " owners and one slot",
+                     name_of(o, v), o->count[v]);
     }
 }
 
@@ -149,7 +158,8 @@ static void root(owners *o, const ir_instr *i) {
     else if (slot >= (int64_t)o->f->slot_count)
         ir_fault(o->c, i->block, i, "slot %" PRId64 " of %" PRIu32, slot, o->f->slot_count);
     else if (slot >= 0 && o->holder[slot])
-        ir_fault(o->c, i->block, i, "overwrites slot %" PRId64 ", which holds %s", slot, name_of(o, o->holder[slot]));
+        ir_fault(o->c, i->block, i, "overwrites slot %" PRId64 ", which holds %s", slot,
+                 name_of(o, o->holder[slot]));
     else
         o->root[v] = slot < 0 ? REGISTERED : (int32_t)slot;
     if (o->count[v] > 0 && o->root[v] >= 0)
@@ -193,7 +203,7 @@ static void step(owners *o, const ir_instr *i) {
         produce(o, i, i->result + r);
 }
 
-/* ---- edges ------------------------------------------------------------------------------------------------------------------- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b) {
     ir_value x = ((const owned *)a)->value, y = ((const owned *)b)->value;
@@ -222,16 +232,20 @@ static void compare(owners *o, const ir_instr *i, const ir_block *to, const save
         same += now > 0;
         if (now != then->owners)
             ir_fault(o->c, i->block, i,
-                     "%s has %" PRIu32 " owners here, but %" PRIu32 " when b%" PRIu32 " is entered from b%" PRIu32,
+                     "%s has %" PRIu32 " owners here, but %" PRIu32 " when b%" PRIu32
+                     " is entered from b%" PRIu32,
                      name_of(o, then->value), now, then->owners, to->id, s->from);
         else if (o->root[then->value] != then->root)
-            ir_fault(o->c, i->block, i, "%s is protected otherwise when b%" PRIu32 " is entered from b%" PRIu32,
+            ir_fault(o->c, i->block, i,
+                     "%s is protected otherwise when b%" PRIu32 " is entered from b%" PRIu32,
                      name_of(o, then->value), to->id, s->from);
     }
     for (uint32_t k = 0; same < o->listed && k < o->listed; k++) {
         owned key = {.value = o->list[k]};
         if (!bsearch(&key, s->values, s->count, sizeof key, by_value))
-            ir_fault(o->c, i->block, i, "%s has %" PRIu32 " owners here, but 0 when b%" PRIu32 " is entered from b%" PRIu32,
+            ir_fault(o->c, i->block, i,
+                     "%s has %" PRIu32 " owners here, but 0 when b%" PRIu32
+                     " is entered from b%" PRIu32,
                      name_of(o, key.value), o->count[key.value], to->id, s->from);
     }
 }
@@ -242,7 +256,8 @@ static void follow(owners *o, const ir_instr *i, const ir_target *t) {
         if (!managed(o, t->args[a]))
             continue;
         if (branch)
-            ir_fault(o->c, i->block, i, "a branch passes %s: its edges must be split", name_of(o, t->args[a]));
+            ir_fault(o->c, i->block, i, "a branch passes %s: its edges must be split",
+                     name_of(o, t->args[a]));
         else
             consume(o, i, t->args[a]);
     }
@@ -283,7 +298,7 @@ static void enter(owners *o, const ir_block *b) {
         produce(o, NULL, b->params[k]);
 }
 
-/* ---- the function ------------------------------------------------------------------------------------------------------------- */
+/* ---- the function ---------------------------------------------------------------------------- */
 
 static bool prepare(owners *o) {
     masu__arena *scratch = &o->c->scratch;
@@ -301,7 +316,8 @@ static bool prepare(owners *o) {
 static void check_borrowed_marks(owners *o) {
     for (ir_value v = 1; v < o->f->value_count; v++)
         if (o->f->values[v].borrowed && !(o->f->values[v].is_parameter && managed(o, v)))
-            ir_fault(o->c, NULL, NULL, "%s is marked borrowed but is no managed parameter", name_of(o, v));
+            ir_fault(o->c, NULL, NULL, "%s is marked borrowed but is no managed parameter",
+                     name_of(o, v));
 }
 
 bool ir_check_owners(ir_checker *c) {

@@ -1,19 +1,20 @@
 /* fold.c: what can be computed now is computed now.
  *
- * Constants of plain types, branches on them, blocks that are then unreachable, parameters of blocks that are then
- * superfluous, plain operations whose result nobody uses. An instruction that folds turns into IR_CONST in place, so
- * no use has to be rewritten.
+ * Constants of plain types, branches on them, blocks that are then unreachable, parameters of
+ * blocks that are then superfluous, plain operations whose result nobody uses. An instruction
+ * that folds turns into IR_CONST in place, so no use has to be rewritten.
  *
- * The program must print the same with this pass and without it. So: integers wrap at their width; division and
- * remainder are left alone when they might raise or overflow; shifts by more than the width, casts to bool and
- * functions whose last bit depends on the library are left to run time.
+ * The program must print the same with this pass and without it. So: integers wrap at their
+ * width; division and remainder are left alone when they might raise or overflow; shifts by more
+ * than the width, casts to bool and functions whose last bit depends on the library are left to
+ * run time.
  */
 #include <math.h>
 
 #include "language/ir/edit.h"
 #include "language/pass/pass.h"
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* The value of the low bits of v, as the type reads them. */
 static int64_t wrap(ir_type t, int64_t v) {
@@ -25,7 +26,9 @@ static int64_t wrap(ir_type t, int64_t v) {
     return negative ? (int64_t)(low | ~((UINT64_C(1) << bits) - 1)) : (int64_t)low;
 }
 
-static double round_to(ir_type t, double v) { return t == IR_F32 ? (double)(float)v : v; }
+static double round_to(ir_type t, double v) {
+    return t == IR_F32 ? (double)(float)v : v;
+}
 
 static bool divide(ir_type t, ir_opcode op, int64_t a, int64_t b, int64_t *out) {
     if (b == 0 || (ir_type_signed(t) && b == -1))
@@ -79,7 +82,8 @@ static bool fold_integers(ir_type t, ir_opcode op, int64_t a, int64_t b, int64_t
 }
 
 static bool fold_floats(ir_type t, ir_opcode op, double a, double b, double *out) {
-    switch (op) { /* f32: the exact result of two f32 rounds to f64 and then to f32 as it would at once */
+    switch (
+        op) { /* f32: the exact result of two f32 rounds to f64 and then to f32 as it would at once */
     case IR_ADD:
         *out = round_to(t, a + b);
         return true;
@@ -122,9 +126,11 @@ static bool compare_integers(ir_type t, ir_opcode op, int64_t a, int64_t b) {
     return relation_holds(op, less, a == b, !less && a != b);
 }
 
-static bool compare_floats(ir_opcode op, double a, double b) { return relation_holds(op, a < b, a == b, a > b); }
+static bool compare_floats(ir_opcode op, double a, double b) {
+    return relation_holds(op, a<b, a == b, a> b);
+}
 
-/* ---- one instruction -------------------------------------------------------------------------------------------------------- */
+/* ---- one instruction ------------------------------------------------------------------------- */
 
 static const ir_instr *constant(const ir_function *f, ir_value v) {
     const ir_instr *def = f->values[v].def;
@@ -145,7 +151,9 @@ static void become_float(ir_instr *i, double v) {
     i->imm.f = v;
 }
 
-static bool is_comparison(ir_opcode op) { return op >= IR_EQ && op <= IR_GE; }
+static bool is_comparison(ir_opcode op) {
+    return op >= IR_EQ && op <= IR_GE;
+}
 
 static bool fold_binary(ir_function *f, ir_instr *i) {
     const ir_instr *a = constant(f, i->args[0]), *b = constant(f, i->args[1]);
@@ -153,8 +161,9 @@ static bool fold_binary(ir_function *f, ir_instr *i) {
     if (!a || !b)
         return false;
     if (is_comparison(i->op)) {
-        bool holds = ir_type_float(t) ? compare_floats(i->op, a->imm.f, b->imm.f)
-                                      : compare_integers(t, i->op, wrap(t, a->imm.i), wrap(t, b->imm.i));
+        bool holds = ir_type_float(t)
+                         ? compare_floats(i->op, a->imm.f, b->imm.f)
+                         : compare_integers(t, i->op, wrap(t, a->imm.i), wrap(t, b->imm.i));
         become_integer(i, IR_BOOL, holds);
         return true;
     }
@@ -278,7 +287,7 @@ static bool fold_instr(ir_function *f, ir_instr *i) {
     }
 }
 
-/* ---- branches ----------------------------------------------------------------------------------------------------------------- */
+/* ---- branches -------------------------------------------------------------------------------- */
 
 static bool fold_branch(ir_function *f, ir_block *b) {
     ir_instr *branch = b->last;
@@ -286,7 +295,7 @@ static bool fold_branch(ir_function *f, ir_block *b) {
     if (branch->op != IR_BRANCH || !ir_const_int(f, branch->args[0], &condition))
         return false;
     ir_target taken = branch->target[condition ? 0 : 1];
-    ir_instr *jump = ir_instr_new(f, IR_JUMP, NULL, 0, NULL, 0, (source_span){0});
+    ir_instr *jump = ir_instr_new(f, IR_JUMP, NULL, 0, NULL, 0, branch->span);
     if (!jump)
         return false;
     ir_remove(branch);
@@ -295,12 +304,13 @@ static bool fold_branch(ir_function *f, ir_block *b) {
     return true;
 }
 
-/* ---- results nobody uses -------------------------------------------------------------------------------------------------------- */
+/* ---- results nobody uses --------------------------------------------------------------------- */
 
 static bool is_idle(const ir_function *f, const ir_instr *i) {
     if (i->op == IR_ABI)
         return i->result_count == 1 && tl_abi_functions[i->abi].effects == PURE;
-    return i->result_count == 1 && i->op <= IR_MATH && !ir_may_raise(i) && !ir_type_managed(ir_type_of(f, i->result));
+    return i->result_count == 1 && i->op <= IR_MATH && !ir_may_raise(i) &&
+           !ir_type_managed(ir_type_of(f, i->result));
 }
 
 static void count_uses(const ir_function *f, uint32_t *uses) {
@@ -337,7 +347,7 @@ static void remove_idle(ir_function *f) {
     masu__arena_destroy(&scratch);
 }
 
-/* ---- the pass ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 static bool fold_once(ir_function *f) {
     bool changed = false;

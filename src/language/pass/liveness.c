@@ -1,120 +1,131 @@
-/* liveness.c: see liveness.h. Blocks are visited in postorder, so that most need one visit and one more for each
- * loop around them.
+/* liveness.c: see liveness.h.
+ *
+ *     uses        (value, block) pairs, one for each block that uses a value from elsewhere, by value
+ *     members     (block, value) pairs, found by walking upwards from those blocks; sorted by block in the end
  */
 #include "language/pass/liveness.h"
 
-#include "language/ir/cfg.h"
+typedef struct pair {
+    uint32_t key, item;
+} pair;
 
-static uint64_t *row(const liveness *l, uint64_t *rows, const ir_block *b) { return rows + (size_t)b->id * l->words; }
+typedef struct pairs {
+    pair *all;
+    uint32_t count, capacity;
+} pairs;
 
-static void set_bit(uint64_t *bits, uint32_t at) { bits[at / 64] |= UINT64_C(1) << at % 64; }
+typedef struct walker {
+    const ir_function *f;
+    masu__arena *scratch;
+    bool enough; /* memory */
+    pairs uses, in;
+    ir_value *mark;   /* by block: the last value found to be in its set */
+    ir_block **stack; /* blocks whose predecessors are still to be told */
+    uint32_t depth;
+} walker;
 
-/* ---- which values are tracked ------------------------------------------------------------------------------------------- */
+/* ---- lists of pairs -------------------------------------------------------------------------- */
 
-static void note_use(liveness *l, const ir_block *b, ir_value v) {
-    const ir_value_info *info = &l->function->values[v];
-    if (ir_type_managed(info->type) && info->block != b)
-        l->index[v] = 1;
+static void add(walker *w, pairs *p, uint32_t key, uint32_t item) {
+    if (p->count == p->capacity) {
+        uint32_t wanted = p->capacity ? 2 * p->capacity : 64;
+        pair *larger = masu__arena_grow(w->scratch, p->all, p->capacity, wanted, sizeof *larger,
+                                        _Alignof(pair));
+        w->enough &= larger != NULL;
+        if (!larger)
+            return;
+        p->all = larger;
+        p->capacity = wanted;
+    }
+    p->all[p->count++] = (pair){key, item};
 }
 
-static void note_uses(liveness *l, const ir_block *b) {
+/* Groups the items by key, in the order in which they were added. */
+static liveness_set *group(walker *w, const pairs *p, uint32_t keys) {
+    liveness_set *sets = MASU_ARENA_ARRAY(w->scratch, liveness_set, keys);
+    ir_value *items = MASU_ARENA_ARRAY(w->scratch, ir_value, p->count);
+    uint32_t *next = MASU_ARENA_ARRAY(w->scratch, uint32_t, keys);
+    if (!sets || !items || !next) {
+        w->enough = false;
+        return NULL;
+    }
+    for (uint32_t i = 0; i < p->count; i++)
+        sets[p->all[i].key].count++;
+    for (uint32_t k = 0, start = 0; k < keys; start += sets[k++].count) {
+        sets[k].values = items + start;
+        next[k] = start;
+    }
+    for (uint32_t i = 0; i < p->count; i++)
+        items[next[p->all[i].key]++] = p->all[i].item;
+    return sets;
+}
+
+/* ---- uses ------------------------------------------------------------------------------------ */
+
+static void note_use(walker *w, ir_value *last_block, const ir_block *b, ir_value v) {
+    const ir_value_info *info = &w->f->values[v];
+    if (!ir_type_managed(info->type) || info->block == b || last_block[v] == b->id + 1)
+        return;
+    last_block[v] = b->id + 1;
+    add(w, &w->uses, v, b->id);
+}
+
+static void note_uses(walker *w, ir_value *last_block, const ir_block *b) {
     for (const ir_instr *i = b->first; i; i = i->next) {
         for (uint32_t a = 0; a < i->arg_count; a++)
-            note_use(l, b, i->args[a]);
+            note_use(w, last_block, b, i->args[a]);
         for (int t = 0; t < ir_target_count(i); t++)
             for (uint32_t a = 0; a < i->target[t].count; a++)
-                note_use(l, b, i->target[t].args[a]);
+                note_use(w, last_block, b, i->target[t].args[a]);
     }
 }
 
-static bool number_tracked(liveness *l, masu__arena *scratch) {
-    const ir_function *f = l->function;
-    l->index = MASU_ARENA_ARRAY(scratch, uint32_t, f->value_count);
-    l->values = MASU_ARENA_ARRAY(scratch, ir_value, f->value_count);
-    if (!l->index || !l->values)
-        return false;
-    for (uint32_t b = 0; b < f->block_count; b++)
-        note_uses(l, f->blocks[b]);
-    l->tracked = 0;
-    for (ir_value v = 1; v < f->value_count; v++) {
-        if (!l->index[v])
-            continue;
-        l->values[l->tracked++] = v;
-        l->index[v] = l->tracked;
-    }
-    l->words = (l->tracked + 63) / 64;
-    return true;
+/* ---- walking upwards ------------------------------------------------------------------------- */
+
+static void enter(walker *w, ir_block *b, ir_value v) {
+    if (w->mark[b->id] == v)
+        return;
+    w->mark[b->id] = v;
+    add(w, &w->in, b->id, v);
+    w->stack[w->depth++] = b;
 }
 
-/* ---- the equations ------------------------------------------------------------------------------------------------------------ */
-
-static void use(const liveness *l, uint64_t *used, const ir_block *b, ir_value v) {
-    if (l->index[v] && l->function->values[v].block != b)
-        set_bit(used, l->index[v] - 1);
-}
-
-static void fill_used(const liveness *l, uint64_t *rows, const ir_block *b) {
-    uint64_t *used = row(l, rows, b);
-    for (const ir_instr *i = b->first; i; i = i->next) {
-        for (uint32_t a = 0; a < i->arg_count; a++)
-            use(l, used, b, i->args[a]);
-        for (int t = 0; t < ir_target_count(i); t++)
-            for (uint32_t a = 0; a < i->target[t].count; a++)
-                use(l, used, b, i->target[t].args[a]);
+static void walk_up(walker *w, ir_value v, liveness_set blocks) {
+    for (uint32_t k = 0; k < blocks.count && w->enough; k++) {
+        enter(w, w->f->blocks[blocks.values[k]], v);
+        while (w->depth > 0) {
+            ir_block *b = w->stack[--w->depth];
+            for (uint32_t p = 0; p < b->pred_count; p++)
+                if (b->preds[p] != w->f->values[v].block)
+                    enter(w, b->preds[p], v);
+        }
     }
-}
-
-static void fill_defined(const liveness *l, uint64_t *rows) {
-    for (uint32_t t = 0; t < l->tracked; t++) {
-        const ir_block *home = l->function->values[l->values[t]].block;
-        set_bit(row(l, rows, home), t);
-    }
-}
-
-/* True when in(b) grew. */
-static bool update(liveness *l, const uint64_t *defined, const ir_block *b) {
-    uint64_t *in = row(l, l->in, b), *out = row(l, l->out, b);
-    const uint64_t *def = defined + (size_t)b->id * l->words;
-    for (int t = 0; t < ir_target_count(b->last); t++) {
-        const uint64_t *next = row(l, l->in, b->last->target[t].block);
-        for (uint32_t w = 0; w < l->words; w++)
-            out[w] |= next[w];
-    }
-    bool grew = false;
-    for (uint32_t w = 0; w < l->words; w++) { /* in starts as used(b) */
-        uint64_t more = in[w] | (out[w] & ~def[w]);
-        grew |= more != in[w];
-        in[w] = more;
-    }
-    return grew;
 }
 
 bool liveness_compute(liveness *l, const ir_function *f, masu__arena *scratch) {
-    ir_order order;
-    l->function = f;
-    if (!number_tracked(l, scratch) || !ir_order_compute(&order, f, scratch))
-        return false;
-    size_t all = (size_t)l->words * f->block_count;
-    l->in = MASU_ARENA_ARRAY(scratch, uint64_t, all);
-    l->out = MASU_ARENA_ARRAY(scratch, uint64_t, all);
-    uint64_t *defined = MASU_ARENA_ARRAY(scratch, uint64_t, all);
-    if (!l->in || !l->out || !defined)
+    walker w = {.f = f, .scratch = scratch, .enough = true};
+    ir_value *last_block = MASU_ARENA_ARRAY(scratch, ir_value, f->value_count);
+    w.mark = MASU_ARENA_ARRAY(scratch, ir_value, f->block_count);
+    w.stack = MASU_ARENA_ARRAY(scratch, ir_block *, f->block_count);
+    if (!last_block || !w.mark || !w.stack)
         return false;
     for (uint32_t b = 0; b < f->block_count; b++)
-        fill_used(l, l->in, f->blocks[b]);
-    fill_defined(l, defined);
-    for (bool grew = true; grew;) {
-        grew = false;
-        for (uint32_t k = order.count; k-- > 0;)
-            grew |= update(l, defined, order.blocks[k]);
-    }
-    return true;
+        note_uses(&w, last_block, f->blocks[b]);
+    liveness_set *uses = group(&w, &w.uses, f->value_count);
+    for (ir_value v = 1; v < f->value_count && w.enough; v++)
+        walk_up(&w, v, uses[v]);
+    l->in = group(&w, &w.in, f->block_count);
+    return w.enough;
 }
 
-uint32_t liveness_list(const liveness *l, const uint64_t *rows, const ir_block *b, ir_value *list) {
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < l->words; w++)
-        for (uint64_t bits = rows[(size_t)b->id * l->words + w]; bits; bits &= bits - 1)
-            list[count++] = l->values[w * 64 + (uint32_t)__builtin_ctzll(bits)];
-    return count;
+bool liveness_has(liveness_set set, ir_value v) {
+    uint32_t low = 0, high = set.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (set.values[middle] < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < set.count && set.values[low] == v;
 }

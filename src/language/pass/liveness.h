@@ -3,39 +3,34 @@
  *     out(b) = union of in(s) over the successors s of b
  *     in(b)  = used(b) + (out(b) - defined(b))
  *
- * Used are operands and arguments of jumps; a block's parameters are defined at its start. Only values that are used outside
- * the block of their definition are tracked: all others begin and end inside one block, where a scan sees
- * them. Sets are rows of bits over the tracked values.
+ * Used are operands and arguments of jumps; a block's parameters are defined at its start. Values
+ * that are used only in the block of their definition are in no set: a scan of the block sees
+ * them.
+ *
+ * The sets are found value by value, walking from each use upwards to the definition, so that
+ * time and space follow the size of the answer: a long function of short-lived values costs no
+ * more than several short ones. (Rows of bits would cost blocks times values, however empty they
+ * are.)
  */
 #ifndef MASU_LANGUAGE_LIVENESS_H
 #define MASU_LANGUAGE_LIVENESS_H
 
 #include "language/ir/ir.h"
 
+typedef struct liveness_set { /* ascending */
+    const ir_value *values;
+    uint32_t count;
+} liveness_set;
+
 typedef struct liveness {
-    const ir_function *function;
-    uint32_t tracked;
-    uint32_t words;     /* of one row */
-    uint32_t *index;    /* by value: 1 + position among the tracked, 0 for others */
-    ir_value *values;   /* by position, ascending */
-    uint64_t *in, *out; /* a row for each block */
+    liveness_set *in; /* by block id; out is what the successors' sets hold */
 } liveness;
 
-/* False when memory runs out. O(instructions + blocks * tracked / 64 * nesting). */
+/* False when memory runs out. O(instructions + blocks + sizes of all sets). Every block must be
+ * reachable. */
 bool liveness_compute(liveness *l, const ir_function *f, masu__arena *scratch);
 
-static inline bool liveness_row_has(const liveness *l, const uint64_t *rows, const ir_block *b, ir_value v) {
-    uint32_t at = l->index[v];
-    return at && rows[(size_t)b->id * l->words + (at - 1) / 64] >> (at - 1) % 64 & 1;
-}
-static inline bool liveness_in(const liveness *l, const ir_block *b, ir_value v) {
-    return liveness_row_has(l, l->in, b, v);
-}
-static inline bool liveness_out(const liveness *l, const ir_block *b, ir_value v) {
-    return liveness_row_has(l, l->out, b, v);
-}
-
-/* Writes the members of a block's row, ascending, to list (room for l->tracked); the number of them. */
-uint32_t liveness_list(const liveness *l, const uint64_t *rows, const ir_block *b, ir_value *list);
+/* O(log count). */
+bool liveness_has(liveness_set set, ir_value v);
 
 #endif

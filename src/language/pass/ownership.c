@@ -1,7 +1,7 @@
 /* ownership.c: decides, for every managed value and every point of the program, who owns it.
  *
- * Before: operations name the values they use. After: every count that a function owns is given away exactly once on
- * every path, and everything that keeps a value alive stands in the text.
+ * Before: operations name the values they use. After: every count that a function owns is given
+ * away exactly once on every path, and everything that keeps a value alive stands in the text.
  *
  *     %3 used last by an operation that reads it          release %3 right behind it
  *     %3 used last by one that takes it                   nothing: it moves
@@ -11,11 +11,12 @@
  *     call f(%3), %3 dies there                           handed over: f releases it at its own last use of it
  *     call f(%3), %3 lives on                             lent: no count is touched
  *
- * So there is no scope to leave and no flag to test: where values die is a matter of the control-flow graph, whose edges
- * have been split so that "where the other way begins" is a block of its own.
+ * So there is no scope to leave and no flag to test: where values die is a matter of the
+ * control-flow graph, whose edges have been split so that "where the other way begins" is a block
+ * of its own.
  *
- * One scan backwards over each block, from what is live at its end to what is live at its start. O(instructions +
- * live values at borders) for each version of a function.
+ * One scan backwards over each block, from what is live at its end to what is live at its start.
+ * O(instructions + live values at borders) for each version of a function.
  */
 #include "language/ir/edit.h"
 #include "language/ir/store.h"
@@ -33,18 +34,21 @@ typedef struct owner {
     ir_function *f;
     masu__arena scratch; /* emptied after each function */
     liveness l;
-    bool *live;        /* by value, at the point of the scan */
-    ir_value *lit;     /* values whose live[] may be set */
+    bool *live;    /* by value, at the point of the scan */
+    ir_value *lit; /* values whose live[] may be set */
     uint32_t lit_count;
-    use *uses;         /* by value, of the instruction under the scan */
+    use *uses;          /* by value, of the instruction under the scan */
     ir_value *operands; /* its distinct managed operands in order */
     uint32_t operand_count;
-    ir_value *row;     /* room for one row of the liveness */
 } owner;
 
-static bool is_managed(const owner *o, ir_value v) { return ir_type_managed(ir_type_of(o->f, v)); }
+static bool is_managed(const owner *o, ir_value v) {
+    return ir_type_managed(ir_type_of(o->f, v));
+}
 
-static bool is_mine(const owner *o, ir_value v) { return !o->f->values[v].borrowed; }
+static bool is_mine(const owner *o, ir_value v) {
+    return !o->f->values[v].borrowed;
+}
 
 static void set_live(owner *o, ir_value v) {
     if (o->live[v])
@@ -57,10 +61,10 @@ static ir_instr *counting(owner *o, ir_opcode op, ir_value v) {
     return ir_instr_new(o->f, op, &v, 1, NULL, 0, (source_span){0});
 }
 
-/* An IR_KEEP reads its value and stays: in a loop without end it may be the only one that does, and `slots` still has to see
- * that the value is owned. */
+/* An IR_KEEP reads its value and stays: in a loop without end it may be the only one that does,
+ * and `slots` still has to see that the value is owned. */
 
-/* ---- one instruction ------------------------------------------------------------------------------------------------------ */
+/* ---- one instruction ------------------------------------------------------------------------- */
 
 static void note(owner *o, ir_value v, bool takes) {
     if (!is_managed(o, v))
@@ -87,7 +91,8 @@ static void choose_version(owner *o, ir_instr *call) {
     if (!owned)
         return;
     for (uint32_t a = 0; a < call->arg_count; a++)
-        owned[a] = is_managed(o, call->args[a]) && is_mine(o, call->args[a]) && !o->live[call->args[a]];
+        owned[a] =
+            is_managed(o, call->args[a]) && is_mine(o, call->args[a]) && !o->live[call->args[a]];
     ir_function *version = specialise(o->s, call->callee, owned);
     if (!version)
         return;
@@ -95,7 +100,8 @@ static void choose_version(owner *o, ir_instr *call) {
     call->owned = owned;
 }
 
-/* An operation that takes a value and reads it in the same breath must find it alive when it is done with what it took. */
+/* An operation that takes a value and reads it in the same breath must find it alive when it is
+ * done with what it took. */
 static void settle_operand(owner *o, ir_instr *i, ir_value v) {
     use u = o->uses[v];
     o->uses[v] = (use){0};
@@ -127,14 +133,16 @@ static void settle(owner *o, ir_instr *i) {
         set_live(o, o->operands[k]);
 }
 
-/* ---- one block --------------------------------------------------------------------------------------------------------------- */
+/* ---- one block ------------------------------------------------------------------------------- */
 
 static void begin_at_end(owner *o, const ir_block *b) {
     while (o->lit_count > 0)
         o->live[o->lit[--o->lit_count]] = false;
-    uint32_t count = liveness_list(&o->l, o->l.out, b, o->row);
-    for (uint32_t k = 0; k < count; k++)
-        set_live(o, o->row[k]);
+    for (int t = 0; t < ir_target_count(b->last); t++) {
+        liveness_set in = o->l.in[b->last->target[t].block->id];
+        for (uint32_t k = 0; k < in.count; k++)
+            set_live(o, in.values[k]);
+    }
 }
 
 static void release_unused(owner *o, ir_instr *before, const ir_value *values, uint32_t count) {
@@ -143,12 +151,16 @@ static void release_unused(owner *o, ir_instr *before, const ir_value *values, u
             ir_insert_before(before, counting(o, IR_RELEASE, values[k]));
 }
 
-/* Youngest first, as scopes are left. */
-static void release_lost(owner *o, ir_instr *before, const ir_block *from, const ir_block *to) {
-    uint32_t count = liveness_list(&o->l, o->l.out, from, o->row);
-    for (uint32_t k = count; k-- > 0;)
-        if (is_mine(o, o->row[k]) && !liveness_in(&o->l, to, o->row[k]))
-            ir_insert_before(before, counting(o, IR_RELEASE, o->row[k]));
+/* What is needed on the other way out of the only predecessor and not on this one. Youngest
+ * first, as scopes are left. */
+static void release_lost(owner *o, ir_instr *before, const ir_block *b) {
+    const ir_instr *branch = b->preds[0]->last;
+    for (int t = 0; t < ir_target_count(branch); t++) {
+        liveness_set other = o->l.in[branch->target[t].block->id];
+        for (uint32_t k = branch->target[t].block == b ? 0 : other.count; k-- > 0;)
+            if (is_mine(o, other.values[k]) && !liveness_has(o->l.in[b->id], other.values[k]))
+                ir_insert_before(before, counting(o, IR_RELEASE, other.values[k]));
+    }
 }
 
 static void settle_start(owner *o, ir_block *b) {
@@ -157,7 +169,7 @@ static void settle_start(owner *o, ir_block *b) {
     if (b->id == 0)
         release_unused(o, first, o->f->params, o->f->param_count);
     else if (b->pred_count == 1)
-        release_lost(o, first, b->preds[0], b);
+        release_lost(o, first, b);
 }
 
 static void settle_block(owner *o, ir_block *b) {
@@ -169,7 +181,7 @@ static void settle_block(owner *o, ir_block *b) {
     settle_start(o, b);
 }
 
-/* ---- one function ---------------------------------------------------------------------------------------------------------- */
+/* ---- one function ---------------------------------------------------------------------------- */
 
 static uint32_t most_operands(const ir_function *f) {
     uint32_t most = 0;
@@ -191,10 +203,8 @@ static bool prepare(owner *o) {
     o->lit = MASU_ARENA_ARRAY(&o->scratch, ir_value, n);
     o->uses = MASU_ARENA_ARRAY(&o->scratch, use, n);
     o->operands = MASU_ARENA_ARRAY(&o->scratch, ir_value, most_operands(o->f));
-    if (!o->live || !o->lit || !o->uses || !o->operands || !liveness_compute(&o->l, o->f, &o->scratch))
-        return false;
-    o->row = MASU_ARENA_ARRAY(&o->scratch, ir_value, o->l.tracked);
-    return o->row;
+    return o->live && o->lit && o->uses && o->operands &&
+           liveness_compute(&o->l, o->f, &o->scratch);
 }
 
 static void settle_function(owner *o) {
@@ -206,9 +216,10 @@ static void settle_function(owner *o) {
     masu__arena_destroy(&o->scratch);
 }
 
-/* ---- the module --------------------------------------------------------------------------------------------------------------- */
+/* ---- the module ------------------------------------------------------------------------------ */
 
-/* A value that is carried around a loop without being used there would be kept alive by it; so such parameters go first. */
+/* A value that is carried around a loop without being used there would be kept alive by it; so
+ * such parameters go first. */
 static void shape_graph(ir_function *f) {
     ir_remove_unreachable_blocks(f);
     ir_simplify_params(f);
@@ -216,7 +227,8 @@ static void shape_graph(ir_function *f) {
     ir_split_critical_edges(f);
 }
 
-/* Without main (a file that is only checked) every function is taken as if called with arguments that live on. */
+/* Without main (a file that is only checked) every function is taken as if called with arguments
+ * that live on. */
 static void add_roots(specialiser *s) {
     uint32_t most = 0;
     for (uint32_t f = 0; f < s->m->function_count; f++)

@@ -3,8 +3,8 @@
  *     ir ─► fold ─► shapes ─► lastuse ─► ownership ─► slots ─► codegen
  *           opt.    required   opt.      required     opt.
  *
- * Everything that decides where a value lives happens between `ir` and `slots`, on a form that prints and verifies
- * itself. Any optional pass can be left out: the program prints the same.
+ * Everything that decides where a value lives happens between `ir` and `slots`, on a form that
+ * prints and verifies itself. Any optional pass can be left out: the program prints the same.
  *
  * Thread safety: a module belongs to one thread.
  */
@@ -21,8 +21,8 @@ typedef struct pass_note {
 } pass_note;
 
 /* An error in the program. Texts are valid during the call only. */
-typedef void (*pass_report)(void *user, source_span span, const char *message, const pass_note *notes,
-                            size_t note_count);
+typedef void (*pass_report)(void *user, source_span span, const char *message,
+                            const pass_note *notes, size_t note_count);
 
 typedef struct pass_context {
     pass_report report; /* NULL: errors are only counted */
@@ -32,9 +32,10 @@ typedef struct pass_context {
 
 typedef struct pass {
     masu_pass_info info;
-    ir_phase phase; /* what ir_verify must find afterwards */
-    void (*run)(ir_module *m, pass_context *context);       /* memory: m->out_of_memory */
-    void (*otherwise)(ir_module *m, pass_context *context); /* when switched off; NULL: nothing is done */
+    ir_phase phase;                                   /* what ir_verify must find afterwards */
+    void (*run)(ir_module *m, pass_context *context); /* memory: m->out_of_memory */
+    void (*otherwise)(ir_module *m,
+                      pass_context *context); /* when switched off; NULL: nothing is done */
 } pass;
 
 typedef struct pass_options {
@@ -42,17 +43,18 @@ typedef struct pass_options {
     size_t disabled_count;
     const char *const *dumps; /* "after:NAME"; other texts are somebody else's */
     size_t dump_count;
-    masu__buffer *dump; /* receives them; may be NULL when there are none */
-    bool verify;        /* ir_verify before the first pass and after each */
+    masu__buffer *dump;   /* receives them; may be NULL when there are none */
+    bool verify;          /* ir_verify before the first pass and after each */
     masu__buffer *faults; /* what ir_verify found; may be NULL when verify is off */
     pass_report report;
     void *user;
 } pass_options;
 
-/* Runs the column. MASU_OK; MASU_ERR_SHAPE_MISMATCH when the program has errors that were reported (later passes did
- * not run); MASU_ERR_INVALID_ARGUMENT when `disabled` or an "after:" names no pass, or a required one is disabled:
- * nothing was done; MASU_ERR_INTERNAL when the verifier found faults; MASU_ERR_OUT_OF_MEMORY. After anything but MASU_OK
- * the module is only good for being thrown away with its arena. */
+/* Runs the column. MASU_OK; MASU_ERR_SHAPE_MISMATCH when the program has errors that were
+ * reported (later passes did not run); MASU_ERR_INVALID_ARGUMENT when `disabled` or an "after:"
+ * names no pass, or a required one is disabled: nothing was done; MASU_ERR_INTERNAL when the
+ * verifier found faults; MASU_ERR_OUT_OF_MEMORY. After anything but MASU_OK the module is only
+ * good for being thrown away with its arena. */
 masu_status pass_run_all(ir_module *m, const pass_options *options);
 
 /* The table, in order. */
@@ -73,8 +75,8 @@ typedef struct pass_counts {
 
 pass_counts pass_count(const ir_function *f);
 
-/* The source, annotated: what happens to tensors and objects on each line (explain.c). After the last pass. `source` may
- * be NULL: then the file of main is taken. */
+/* The source, annotated: what happens to tensors and objects on each line (explain.c). After the
+ * last pass. `source` may be NULL: then the file of main is taken. */
 void pass_explain(const ir_module *m, const source_file *source, masu__buffer *out);
 
 #endif

@@ -4,13 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- facts ---------------------------------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 const shape_fact shape_unset = {.state = SHAPE_IS_UNSET};
 const shape_fact shape_unknown = {.state = SHAPE_IS_UNKNOWN};
 
 shape_fact shape_of_rank(uint32_t rank) {
-    shape_fact fact = {.state = SHAPE_IS_KNOWN, .shape = {.known_rank = true, .rank = (uint8_t)rank}};
+    shape_fact fact = {.state = SHAPE_IS_KNOWN,
+                       .shape = {.known_rank = true, .rank = (uint8_t)rank}};
     for (uint32_t d = 0; d < TL_MAX_RANK; d++)
         fact.shape.dim[d] = -1;
     return rank <= TL_MAX_RANK ? fact : shape_unknown;
@@ -49,7 +50,7 @@ void shape_put(const ir_shape *shape, masu__buffer *out) {
     masu__buffer_putc(out, ']');
 }
 
-/* ---- operands ------------------------------------------------------------------------------------------------------------- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 /* The operand of the plain parameter of that name, 0 when there is none. */
 ir_value shape_operand(const shape_query *q, const char *name) {
@@ -82,7 +83,8 @@ ir_value shape_tensor(const shape_query *q, uint32_t n) {
     return 0;
 }
 
-/* A whole number that is known now: a constant, perhaps negated or converted (`fold` may be off). */
+/* A whole number that is known now: a constant, perhaps negated or converted (`fold` may be
+ * off). */
 bool shape_known_number(const ir_function *f, ir_value v, int64_t *out) {
     const ir_instr *def = v ? f->values[v].def : NULL;
     if (!def)
@@ -103,17 +105,19 @@ bool shape_known_number(const ir_function *f, ir_value v, int64_t *out) {
     return true;
 }
 
-/* ---- faults ---------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
-bool shape_wanted(const shape_fault *fault) { return fault && fault->text.length == 0; }
+bool shape_wanted(const shape_fault *fault) {
+    return fault && fault->text.length == 0;
+}
 
 void shape_blame(shape_fault *fault, ir_value v) {
     if (v && fault->about_count < 3)
         fault->about[fault->about_count++] = v;
 }
 
-void shape_put_two(shape_fault *fault, const char *before, const ir_shape *a, const char *between, const ir_shape *b,
-                    const char *after) {
+void shape_put_two(shape_fault *fault, const char *before, const ir_shape *a, const char *between,
+                   const ir_shape *b, const char *after) {
     masu__buffer_puts(&fault->text, before);
     shape_put(a, &fault->text);
     masu__buffer_puts(&fault->text, between);

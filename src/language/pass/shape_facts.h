@@ -1,8 +1,10 @@
-/* shape_facts.h: how the shape of an operation's result follows from its operands, and when it cannot.
+/* shape_facts.h: how the shape of an operation's result follows from its operands, and when it
+ * cannot.
  *
  *     unset  ─►  a rank, each dimension a number or not known  ─►  unknown        facts only ever move to the right
  *
- * Unset means that nothing has reached the value yet: facts are optimistic while they are being computed.
+ * Unset means that nothing has reached the value yet: facts are optimistic while they are being
+ * computed.
  */
 #ifndef MASU_LANGUAGE_SHAPE_FACTS_H
 #define MASU_LANGUAGE_SHAPE_FACTS_H
@@ -36,30 +38,35 @@ extern const shape_fact shape_unset, shape_unknown;
 /* No dimension known; unknown when there can be no such tensor. */
 shape_fact shape_of_rank(uint32_t rank);
 
-/* ---- what the rules ask (shape_facts.c) ------------------------------------------------------------------------- */
+/* ---- what the rules ask (shape_facts.c) ------------------------------------------------------ */
 
 typedef struct shape_list { /* the elements of an operation's list parameter */
     const ir_value *values;
     uint32_t count;
 } shape_list;
 
-static inline const shape_fact *shape_fact_of(const shape_query *q, ir_value v) { return &q->facts[v]; }
-ir_value shape_operand(const shape_query *q, const char *parameter); /* of a plain parameter; 0: there is none */
-ir_value shape_tensor(const shape_query *q, uint32_t n);             /* the n-th tensor operand; 0: there is none */
+static inline const shape_fact *shape_fact_of(const shape_query *q, ir_value v) {
+    return &q->facts[v];
+}
+ir_value shape_operand(const shape_query *q,
+                       const char *parameter); /* of a plain parameter; 0: there is none */
+ir_value shape_tensor(const shape_query *q,
+                      uint32_t n); /* the n-th tensor operand; 0: there is none */
 shape_list shape_list_of(const shape_query *q);
-/* A whole number that is known now: a constant, perhaps negated or converted (`fold` may be off). */
+/* A whole number that is known now: a constant, perhaps negated or converted (`fold` may be
+ * off). */
 bool shape_known_number(const ir_function *f, ir_value v, int64_t *out);
 bool shape_elements(const ir_shape *s, int64_t *out); /* false: not known, or too many to count */
 
 bool shape_wanted(const shape_fault *fault); /* asked for, and none found yet */
 void shape_blame(shape_fault *fault, ir_value v);
-void shape_put_two(shape_fault *fault, const char *before, const ir_shape *a, const char *between, const ir_shape *b,
-                   const char *after);
+void shape_put_two(shape_fault *fault, const char *before, const ir_shape *a, const char *between,
+                   const ir_shape *b, const char *after);
 
-/* ---- the rules (shape_rules.c) ------------------------------------------------------------------------------------ */
+/* ---- the rules (shape_rules.c) --------------------------------------------------------------- */
 
-/* The fact about the result of an IR_ABI or IR_COMPREHEND (unknown when it yields no tensor). fault: NULL or zeroed; filled
- * when the operands' known dimensions make failure certain. */
+/* The fact about the result of an IR_ABI or IR_COMPREHEND (unknown when it yields no tensor).
+ * fault: NULL or zeroed; filled when the operands' known dimensions make failure certain. */
 shape_fact shape_rule_apply(const shape_query *q, shape_fault *fault);
 
 /* What two ways of reaching a value have in common. True when *fact changed. */

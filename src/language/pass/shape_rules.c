@@ -1,15 +1,17 @@
-/* shape_rules.c: one function for each rule of enum tl_shape_rule, and for the operations whose result depends on more
- * than a rule can say. See shape_facts.h.
+/* shape_rules.c: one function for each rule of enum tl_shape_rule, and for the operations whose
+ * result depends on more than a rule can say. See shape_facts.h.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "language/pass/shape_facts.h"
 
-/* ---- element-wise ------------------------------------------------------------------------------------------------------------ */
+/* ---- element-wise ---------------------------------------------------------------------------- */
 
 /* Whether the dimensions can never agree. */
-static bool dims_clash(int64_t a, int64_t b) { return a >= 0 && b >= 0 && a != b && a != 1 && b != 1; }
+static bool dims_clash(int64_t a, int64_t b) {
+    return a >= 0 && b >= 0 && a != b && a != 1 && b != 1;
+}
 
 static int64_t dims_broadcast(int64_t a, int64_t b) {
     if (dims_clash(a, b))
@@ -21,7 +23,9 @@ static int64_t dims_broadcast(int64_t a, int64_t b) {
     return a >= 0 ? a : b;
 }
 
-static int64_t dim_from_end(const ir_shape *s, uint32_t back) { return back < s->rank ? s->dim[s->rank - 1 - back] : 1; }
+static int64_t dim_from_end(const ir_shape *s, uint32_t back) {
+    return back < s->rank ? s->dim[s->rank - 1 - back] : 1;
+}
 
 static bool shapes_clash(const ir_shape *a, const ir_shape *b) {
     for (uint32_t back = 0; back < a->rank && back < b->rank; back++)
@@ -32,8 +36,10 @@ static bool shapes_clash(const ir_shape *a, const ir_shape *b) {
 
 static shape_fact broadcast(const shape_fact *a, const shape_fact *b) {
     if (a->state != SHAPE_IS_KNOWN || b->state != SHAPE_IS_KNOWN)
-        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset : shape_unknown;
-    shape_fact result = shape_of_rank(a->shape.rank > b->shape.rank ? a->shape.rank : b->shape.rank);
+        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset
+                                                                        : shape_unknown;
+    shape_fact result =
+        shape_of_rank(a->shape.rank > b->shape.rank ? a->shape.rank : b->shape.rank);
     for (uint32_t back = 0; back < result.shape.rank; back++)
         result.shape.dim[result.shape.rank - 1 - back] =
             dims_broadcast(dim_from_end(&a->shape, back), dim_from_end(&b->shape, back));
@@ -42,8 +48,8 @@ static shape_fact broadcast(const shape_fact *a, const shape_fact *b) {
 
 static void check_pair(const shape_query *q, ir_value a, ir_value b, shape_fault *fault) {
     const shape_fact *fa = shape_fact_of(q, a), *fb = shape_fact_of(q, b);
-    if (!shape_wanted(fault) || !a || !b || fa->state != SHAPE_IS_KNOWN || fb->state != SHAPE_IS_KNOWN ||
-        !shapes_clash(&fa->shape, &fb->shape))
+    if (!shape_wanted(fault) || !a || !b || fa->state != SHAPE_IS_KNOWN ||
+        fb->state != SHAPE_IS_KNOWN || !shapes_clash(&fa->shape, &fb->shape))
         return;
     shape_put_two(fault, "shapes ", &fa->shape, " and ", &fb->shape, " cannot be broadcast");
     shape_blame(fault, a);
@@ -64,14 +70,17 @@ static shape_fact rule_broadcast(const shape_query *q, shape_fault *fault) {
 
 static shape_fact rule_same(const shape_query *q, shape_fault *fault) {
     ir_value t = shape_tensor(q, 0);
-    check_pair(q, t, shape_tensor(q, 1), fault); /* in-place operations: the second fits into the first */
+    check_pair(q, t, shape_tensor(q, 1),
+               fault); /* in-place operations: the second fits into the first */
     return t ? *shape_fact_of(q, t) : shape_unknown;
 }
 
-/* ---- dimensions by number ------------------------------------------------------------------------------------------------------ */
+/* ---- dimensions by number -------------------------------------------------------------------- */
 
-/* The dimension that the parameter names, counted from the front; -1 when it is not known, or known to be wrong. */
-static int64_t dimension(const shape_query *q, const char *parameter, const ir_shape *s, uint32_t extra, shape_fault *fault) {
+/* The dimension that the parameter names, counted from the front; -1 when it is not known, or
+ * known to be wrong. */
+static int64_t dimension(const shape_query *q, const char *parameter, const ir_shape *s,
+                         uint32_t extra, shape_fault *fault) {
     int64_t dim, rank = s->rank + extra;
     if (!shape_known_number(q->f, shape_operand(q, parameter), &dim))
         return -1;
@@ -123,7 +132,8 @@ static shape_fact with_dim(const ir_shape *s, int64_t dim, int64_t length) {
 static shape_fact rule_slice(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     int64_t dim = dimension(q, "dim", s, 0, fault), from, to, length = -1;
     if (dim >= 0 && shape_known_number(q->f, shape_operand(q, "from"), &from) &&
-        shape_known_number(q->f, shape_operand(q, "to"), &to) && from >= 0 && from <= to && to <= s->dim[dim])
+        shape_known_number(q->f, shape_operand(q, "to"), &to) && from >= 0 && from <= to &&
+        to <= s->dim[dim])
         length = to - from;
     return with_dim(s, dim, length);
 }
@@ -146,7 +156,9 @@ static shape_fact rule_unsqueeze(const shape_query *q, const ir_shape *s, shape_
     int64_t dim = dimension(q, "dim", s, 1, fault);
     shape_fact result = shape_of_rank(s->rank + 1u);
     for (uint32_t d = 0; result.state == SHAPE_IS_KNOWN && dim >= 0 && d <= s->rank; d++)
-        result.shape.dim[d] = d < (uint32_t)dim ? s->dim[d] : d == (uint32_t)dim ? 1 : s->dim[d - 1];
+        result.shape.dim[d] = d < (uint32_t)dim    ? s->dim[d]
+                              : d == (uint32_t)dim ? 1
+                                                   : s->dim[d - 1];
     return result;
 }
 
@@ -161,13 +173,14 @@ static shape_fact rule_cat(const shape_query *q, const ir_shape *s, shape_fault 
     return with_dim(s, dim, length);
 }
 
-/* ---- products -------------------------------------------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 static void check_inner(const shape_query *q, int64_t a, int64_t b, shape_fault *fault) {
     if (!shape_wanted(fault) || a < 0 || b < 0 || a == b)
         return;
     ir_value left = shape_tensor(q, 0), right = shape_tensor(q, 1);
-    shape_put_two(fault, "shapes ", &shape_fact_of(q, left)->shape, " and ", &shape_fact_of(q, right)->shape, " cannot be multiplied: ");
+    shape_put_two(fault, "shapes ", &shape_fact_of(q, left)->shape, " and ",
+                  &shape_fact_of(q, right)->shape, " cannot be multiplied: ");
     masu__buffer_printf(&fault->text, "inner dimensions %" PRId64 " and %" PRId64 " differ", a, b);
     shape_blame(fault, left);
     shape_blame(fault, right);
@@ -189,12 +202,15 @@ static void append_dim(shape_fact *fact, int64_t dim) {
 }
 
 static shape_fact rule_matmul(const shape_query *q, shape_fault *fault) {
-    const shape_fact *a = shape_fact_of(q, shape_tensor(q, 0)), *b = shape_fact_of(q, shape_tensor(q, 1));
+    const shape_fact *a = shape_fact_of(q, shape_tensor(q, 0)),
+                     *b = shape_fact_of(q, shape_tensor(q, 1));
     if (a->state != SHAPE_IS_KNOWN || b->state != SHAPE_IS_KNOWN)
-        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset : shape_unknown;
+        return a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET ? shape_unset
+                                                                        : shape_unknown;
     if (a->shape.rank == 0 || b->shape.rank == 0)
         return shape_unknown;
-    check_inner(q, dim_from_end(&a->shape, 0), b->shape.rank == 1 ? b->shape.dim[0] : dim_from_end(&b->shape, 1), fault);
+    check_inner(q, dim_from_end(&a->shape, 0),
+                b->shape.rank == 1 ? b->shape.dim[0] : dim_from_end(&b->shape, 1), fault);
     shape_fact left = batch_of(&a->shape), right = batch_of(&b->shape);
     if (shape_wanted(fault) && shapes_clash(&left.shape, &right.shape))
         check_pair(q, shape_tensor(q, 0), shape_tensor(q, 1), fault);
@@ -206,15 +222,17 @@ static shape_fact rule_matmul(const shape_query *q, shape_fault *fault) {
     return result;
 }
 
-/* ---- shapes from lists ---------------------------------------------------------------------------------------------------------- */
+/* ---- shapes from lists ----------------------------------------------------------------------- */
 
 /* The numbers of the list as they stand: -1 for what is not known, -2 for a known -1. */
 enum { WRITTEN_MINUS_ONE = -2 };
 
-static shape_fact written_shape(const shape_query *q, shape_list l, shape_fault *fault, bool minus_one) {
+static shape_fact written_shape(const shape_query *q, shape_list l, shape_fault *fault,
+                                bool minus_one) {
     if (l.count > TL_MAX_RANK) {
         if (shape_wanted(fault))
-            masu__buffer_printf(&fault->text, "a tensor has at most %d dimensions, not %" PRIu32, TL_MAX_RANK, l.count);
+            masu__buffer_printf(&fault->text, "a tensor has at most %d dimensions, not %" PRIu32,
+                                TL_MAX_RANK, l.count);
         return shape_unknown;
     }
     shape_fact result = shape_of_rank(l.count);
@@ -227,18 +245,20 @@ static shape_fact written_shape(const shape_query *q, shape_list l, shape_fault 
         else if (n == -1 && minus_one)
             result.shape.dim[d] = WRITTEN_MINUS_ONE;
         else if (shape_wanted(fault))
-            masu__buffer_printf(&fault->text, "dimension %" PRIu32 " is %" PRId64 ", but lengths are not negative", d, n);
+            masu__buffer_printf(
+                &fault->text, "dimension %" PRIu32 " is %" PRId64 ", but lengths are not negative",
+                d, n);
     }
     return result;
 }
 
-static void refuse_reshape(const shape_query *q, const ir_shape *from, const ir_shape *to, int64_t have, int64_t want,
-                           shape_fault *fault) {
+static void refuse_reshape(const shape_query *q, const ir_shape *from, const ir_shape *to,
+                           int64_t have, int64_t want, shape_fault *fault) {
     if (!shape_wanted(fault))
         return;
     shape_put_two(fault, "shape ", from, " cannot be reshaped to ", to, ": ");
-    masu__buffer_printf(&fault->text, "%" PRId64 " elements are not %s%" PRId64, have, want < 0 ? "a multiple of " : "",
-                        want < 0 ? -want : want);
+    masu__buffer_printf(&fault->text, "%" PRId64 " elements are not %s%" PRId64, have,
+                        want < 0 ? "a multiple of " : "", want < 0 ? -want : want);
     shape_blame(fault, shape_tensor(q, 0));
 }
 
@@ -253,7 +273,8 @@ static shape_fact rule_reshape(const shape_query *q, shape_fault *fault) {
             complete = open < 0;
             open = (int)d;
             result.shape.dim[d] = -1;
-        } else if (result.shape.dim[d] < 0 || __builtin_mul_overflow(product, result.shape.dim[d], &product)) {
+        } else if (result.shape.dim[d] < 0 ||
+                   __builtin_mul_overflow(product, result.shape.dim[d], &product)) {
             complete = false;
         }
     }
@@ -324,7 +345,8 @@ static shape_fact rule_permute(const shape_query *q, const ir_shape *s) {
     shape_fact result = shape_of_rank(s->rank);
     for (uint32_t d = 0; order.count == s->rank && d < s->rank; d++) {
         int64_t from;
-        if (shape_known_number(q->f, order.values[d], &from) && from >= -(int64_t)s->rank && from < s->rank)
+        if (shape_known_number(q->f, order.values[d], &from) && from >= -(int64_t)s->rank &&
+            from < s->rank)
             result.shape.dim[d] = s->dim[from < 0 ? from + s->rank : from];
     }
     return result;
@@ -342,12 +364,14 @@ static shape_fact rule_stack(const shape_query *q, shape_fault *fault) {
     shape_list parts = shape_list_of(q);
     shape_fact part = shape_unset;
     for (uint32_t p = 0; p < parts.count; p++) {
-        const shape_fact *fact = shape_fact_of(q, parts.values[p]), *first = shape_fact_of(q, parts.values[0]);
+        const shape_fact *fact = shape_fact_of(q, parts.values[p]),
+                         *first = shape_fact_of(q, parts.values[0]);
         if (fact->state == SHAPE_IS_UNSET)
             return shape_unset;
-        if (shape_wanted(fault) && fact->state == SHAPE_IS_KNOWN && first->state == SHAPE_IS_KNOWN &&
-            fact->shape.rank != first->shape.rank) {
-            shape_put_two(fault, "shapes ", &first->shape, " and ", &fact->shape, " cannot be stacked");
+        if (shape_wanted(fault) && fact->state == SHAPE_IS_KNOWN &&
+            first->state == SHAPE_IS_KNOWN && fact->shape.rank != first->shape.rank) {
+            shape_put_two(fault, "shapes ", &first->shape, " and ", &fact->shape,
+                          " cannot be stacked");
             shape_blame(fault, parts.values[0]);
             shape_blame(fault, parts.values[p]);
         }
@@ -361,7 +385,7 @@ static shape_fact rule_stack(const shape_query *q, shape_fault *fault) {
     return result;
 }
 
-/* ---- elements ----------------------------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 /* t[i, j]: as many indices as dimensions, each below the length. */
 static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *fault) {
@@ -369,8 +393,8 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
     if (!shape_wanted(fault))
         return;
     if (index.count != s->rank) {
-        masu__buffer_printf(&fault->text, "%" PRIu32 " %s cannot select an element of shape ", index.count,
-                            index.count == 1 ? "index" : "indices");
+        masu__buffer_printf(&fault->text, "%" PRIu32 " %s cannot select an element of shape ",
+                            index.count, index.count == 1 ? "index" : "indices");
         shape_put(s, &fault->text);
         shape_blame(fault, shape_tensor(q, 0));
         return;
@@ -379,14 +403,16 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
         int64_t at;
         if (!shape_known_number(q->f, index.values[d], &at) || s->dim[d] < 0 || at < s->dim[d])
             continue;
-        masu__buffer_printf(&fault->text, "index %" PRId64 " is out of range for dimension %" PRIu32 " of shape ", at, d);
+        masu__buffer_printf(&fault->text,
+                            "index %" PRId64 " is out of range for dimension %" PRIu32 " of shape ",
+                            at, d);
         shape_put(s, &fault->text);
         shape_blame(fault, shape_tensor(q, 0));
         return;
     }
 }
 
-/* ---- dispatch --------------------------------------------------------------------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 /* Operations on one tensor's shape that no rule of the table describes. */
 static shape_fact apply_by_name(const shape_query *q, const ir_shape *s, shape_fault *fault) {

@@ -1,15 +1,15 @@
 /* shapes.c: what is known of every tensor's shape, and which operations can never succeed.
  *
- * Facts flow forward through the whole program, optimistically: a value has no fact until something reaches it,
- * and then only what every way of reaching it agrees on.
+ * Facts flow forward through the whole program, optimistically: a value has no fact until
+ * something reaches it, and then only what every way of reaching it agrees on.
  *
  *     result of an operation     its rule (shape_rules.c) over the operands' facts
  *     parameter of a block       what all edges bring that can be taken (a branch on a constant takes one)
  *     parameter of a function    what all calls bring; unknown for functions that nobody calls
  *     result of a call           what all returns of the callee bring
  *
- * Facts only ever lose, so this ends. Then each operation that is reached is asked once more, now for faults: dimensions that
- * are still known and do not fit will not fit whatever happens.
+ * Facts only ever lose, so this ends. Then each operation that is reached is asked once more, now
+ * for faults: dimensions that are still known and do not fit will not fit whatever happens.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -43,7 +43,9 @@ typedef struct shaper {
     bool changed; /* by the sweep that is going on */
 } shaper;
 
-static function_facts *facts_of(const shaper *s, const ir_function *f) { return &s->all[f->id]; }
+static function_facts *facts_of(const shaper *s, const ir_function *f) {
+    return &s->all[f->id];
+}
 
 static void enqueue(shaper *s, ir_function *f) {
     function_facts *ff = facts_of(s, f);
@@ -61,11 +63,14 @@ static ir_function *dequeue(shaper *s) {
     return f;
 }
 
-/* ---- one instruction --------------------------------------------------------------------------------------------------- */
+/* ---- one instruction ------------------------------------------------------------------------- */
 
-static void lower(shaper *s, shape_fact *fact, const shape_fact *by) { s->changed |= shape_fact_meet(fact, by); }
+static void lower(shaper *s, shape_fact *fact, const shape_fact *by) {
+    s->changed |= shape_fact_meet(fact, by);
+}
 
-/* Every tensor argument meets the callee's parameter; the results are what the callee is known to return so far. */
+/* Every tensor argument meets the callee's parameter; the results are what the callee is known
+ * to return so far. */
 static void flow_call(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
     function_facts *callee = facts_of(s, i->callee);
     bool news = !callee->reached;
@@ -119,7 +124,7 @@ static void flow_instr(shaper *s, function_facts *ff, const ir_function *f, cons
     }
 }
 
-/* ---- the program ------------------------------------------------------------------------------------------------------------ */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static void flow_function(shaper *s, ir_function *f) {
     function_facts *ff = facts_of(s, f);
@@ -183,7 +188,8 @@ static bool prepare_function(shaper *s, ir_function *f) {
     ff->facts = MASU_ARENA_ARRAY(&s->scratch, shape_fact, f->value_count);
     ff->results = MASU_ARENA_ARRAY(&s->scratch, shape_fact, f->result_count);
     ff->taken = MASU_ARENA_ARRAY(&s->scratch, bool, f->block_count);
-    return ff->facts && ff->results && ff->taken && ir_order_compute(&ff->order, f, &s->scratch) && add_callers(s, f);
+    return ff->facts && ff->results && ff->taken && ir_order_compute(&ff->order, f, &s->scratch) &&
+           add_callers(s, f);
 }
 
 static bool prepare(shaper *s) {
@@ -197,14 +203,15 @@ static bool prepare(shaper *s) {
     return true;
 }
 
-/* ---- faults ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 enum { LONGEST_QUOTE = 60 };
 
 /* The source text of the span when it is short and on one line; else the fallback. */
 static void quote(source_span span, const char *fallback, masu__buffer *out) {
     const char *text = span.file ? span.file->text + span.offset : NULL;
-    bool fits = text && span.length > 0 && span.length <= LONGEST_QUOTE && !memchr(text, '\n', span.length);
+    bool fits =
+        text && span.length > 0 && span.length <= LONGEST_QUOTE && !memchr(text, '\n', span.length);
     masu__buffer_putc(out, '`');
     if (fits)
         masu__buffer_append(out, text, span.length);
@@ -213,13 +220,8 @@ static void quote(source_span span, const char *fallback, masu__buffer *out) {
     masu__buffer_putc(out, '`');
 }
 
-static source_span span_of(const ir_function *f, const ir_instr *i) {
-    if (i->site && i->site < f->module->site_count)
-        return f->module->sites[i->site].span;
-    return i->result_count ? f->values[i->result].span : (source_span){0};
-}
-
-static void describe_value(const ir_function *f, ir_value v, const shape_fact *fact, masu__buffer *out) {
+static void describe_value(const ir_function *f, ir_value v, const shape_fact *fact,
+                           masu__buffer *out) {
     const char *name = f->values[v].name;
     if (name)
         masu__buffer_printf(out, "`%s`", name);
@@ -234,14 +236,16 @@ static void report(shaper *s, const ir_function *f, const ir_instr *i, shape_fau
     masu__buffer texts[3] = {0};
     pass_note notes[3];
     masu__buffer_puts(&fault->text, " in ");
-    quote(span_of(f, i), tl_abi_functions[i->abi].symbol, &fault->text);
+    quote(i->span, tl_abi_functions[i->abi].symbol, &fault->text);
     for (uint32_t n = 0; n < fault->about_count; n++) {
         describe_value(f, fault->about[n], &ff->facts[fault->about[n]], &texts[n]);
-        notes[n] = (pass_note){.span = f->values[fault->about[n]].span, .text = masu__buffer_text(&texts[n])};
+        notes[n] = (pass_note){.span = f->values[fault->about[n]].span,
+                               .text = masu__buffer_text(&texts[n])};
     }
     s->context->error_count++;
     if (s->context->report)
-        s->context->report(s->context->user, span_of(f, i), masu__buffer_text(&fault->text), notes, fault->about_count);
+        s->context->report(s->context->user, i->span, masu__buffer_text(&fault->text), notes,
+                           fault->about_count);
     for (uint32_t n = 0; n < fault->about_count; n++)
         masu__buffer_destroy(&texts[n]);
 }
@@ -263,7 +267,7 @@ static void find_faults(shaper *s, const ir_function *f) {
     }
 }
 
-/* ---- results -------------------------------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void keep_facts(shaper *s, ir_function *f) {
     const function_facts *ff = facts_of(s, f);

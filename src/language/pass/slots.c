@@ -1,7 +1,7 @@
 /* slots.c: places for owners, where an error finds them.
  *
- * When something raises, the runtime releases what the frame's slots hold. So whatever a function owns while an
- * operation may raise, and keeps owning, must stand in a slot then:
+ * When something raises, the runtime releases what the frame's slots hold. So whatever a function
+ * owns while an operation may raise, and keeps owning, must stand in a slot then:
  *
  *     %4 = tl_tensor_exp %1
  *     unroot %1, slot 0            the old owner leaves its slot right before it is given away
@@ -9,14 +9,16 @@
  *     root %4, slot 0              the new one enters right before the next thing that may raise
  *     %5 = tl_tensor_tanh %4
  *
- * Owners enter as late and leave as early as can be, so two that never have to be protected at once share a
- * slot; one that nothing can interrupt needs none. The stretch from entering to leaving is a connected part of the
- * dominator tree (values have one definition), and giving each the lowest free slot in the tree's order then uses
- * exactly as many slots as are ever full at once: interval graphs of trees are chordal. A value that is passed
- * to a block's parameter gets the same slot as it, where that is free: a loop's value stays where it is.
+ * Owners enter as late and leave as early as can be, so two that never have to be protected at
+ * once share a slot; one that nothing can interrupt needs none. The stretch from entering to
+ * leaving is a connected part of the dominator tree (values have one definition), and giving each
+ * the lowest free slot in the tree's order then uses exactly as many slots as are ever full at
+ * once: interval graphs of trees are chordal. A value that is passed to a block's parameter gets
+ * the same slot as it, where that is free: a loop's value stays where it is.
  *
- * Without this pass owners are registered by address instead (slot -1). Registering may itself run out of memory, so of
- * several owners that become known at the same moment all but the last get a slot even then.
+ * Without this pass owners are registered by address instead (slot -1). Registering may itself
+ * run out of memory, so of several owners that become known at the same moment all but the last
+ * get a slot even then.
  */
 #include "language/ir/cfg.h"
 #include "language/pass/liveness.h"
@@ -32,17 +34,17 @@ typedef struct placer {
     liveness l;
     ir_dominators dominators;
     ir_order order;
-    bool *needs;       /* by value: something may raise while it is owned */
-    int32_t *place;    /* by value: slot, REGISTRY, NOT_YET */
-    uint32_t *extra;   /* by value: counts acquired and not yet given away */
-    ir_value *partner[2]; /* by value: a parameter that it is passed to; an argument that is passed to it */
+    bool *needs;     /* by value: something may raise while it is owned */
+    int32_t *place;  /* by value: slot, REGISTRY, NOT_YET */
+    uint32_t *extra; /* by value: counts acquired and not yet given away */
+    ir_value *partner
+        [2]; /* by value: a parameter that it is passed to; an argument that is passed to it */
     ir_value *holder;  /* by slot: who is in it now, 0 nobody */
     ir_value *pending; /* owners that still have to enter, in order of definition */
     uint32_t pending_count;
     uint32_t loose;    /* owned values that stand nowhere: pending, or never to be protected */
     uint32_t acquired; /* sum of extra[] */
     uint32_t leaving;  /* owners that the instruction at hand takes for good */
-    ir_value *row;
     /* the scan for needs */
     bool *live;
     ir_value *fresh; /* live values that have met nothing that may raise */
@@ -53,7 +55,7 @@ static bool is_owner(const placer *p, ir_value v) {
     return ir_type_managed(ir_type_of(p->f, v)) && !p->f->values[v].borrowed;
 }
 
-/* ---- who needs protection ------------------------------------------------------------------------------------------------ */
+/* ---- who needs protection -------------------------------------------------------------------- */
 
 static void wake(placer *p, ir_value v) {
     if (!is_owner(p, v) || p->live[v])
@@ -87,19 +89,21 @@ static void scan_instr(placer *p, const ir_instr *i) {
 }
 
 static void scan_block(placer *p, const ir_block *b) {
-    uint32_t count = liveness_list(&p->l, p->l.out, b, p->row);
+    liveness_set in = p->l.in[b->id];
     p->fresh_count = 0;
-    for (uint32_t k = 0; k < count; k++)
-        wake(p, p->row[k]);
+    for (int t = 0; t < ir_target_count(b->last); t++) {
+        liveness_set out = p->l.in[b->last->target[t].block->id];
+        for (uint32_t k = 0; k < out.count; k++)
+            wake(p, out.values[k]);
+    }
     for (const ir_instr *i = b->last; i; i = i->prev)
         scan_instr(p, i);
     for (uint32_t k = 0; k < b->param_count; k++)
         put_to_sleep(p, b->params[k]);
     for (uint32_t k = 0; b->id == 0 && k < p->f->param_count; k++)
         put_to_sleep(p, p->f->params[k]);
-    count = liveness_list(&p->l, p->l.in, b, p->row);
-    for (uint32_t k = 0; k < count; k++)
-        put_to_sleep(p, p->row[k]);
+    for (uint32_t k = 0; k < in.count; k++)
+        put_to_sleep(p, in.values[k]);
 }
 
 static void find_partners(placer *p) {
@@ -117,7 +121,7 @@ static void find_partners(placer *p) {
     }
 }
 
-/* ---- entering and leaving --------------------------------------------------------------------------------------------------- */
+/* ---- entering and leaving -------------------------------------------------------------------- */
 
 static void insert(placer *p, ir_instr *before, ir_opcode op, ir_value v) {
     ir_instr *i = ir_instr_new(p->f, op, &v, 1, NULL, 0, (source_span){0});
@@ -225,12 +229,13 @@ static void place_instr(placer *p, ir_instr *i) {
 static void place_block(placer *p, ir_block *b) {
     for (uint32_t s = 0; s < p->f->slot_count; s++)
         p->holder[s] = 0;
-    uint32_t count = liveness_list(&p->l, p->l.in, b, p->row);
+    liveness_set in = p->l.in[b->id];
     p->loose = p->pending_count = 0;
-    for (uint32_t k = 0; k < count; k++) {
-        if (is_owner(p, p->row[k]) && p->place[p->row[k]] >= 0)
-            p->holder[p->place[p->row[k]]] = p->row[k];
-        else if (is_owner(p, p->row[k]) && p->place[p->row[k]] == NOT_YET)
+    for (uint32_t k = 0; k < in.count; k++) {
+        ir_value v = in.values[k];
+        if (is_owner(p, v) && p->place[v] >= 0)
+            p->holder[p->place[v]] = v;
+        else if (is_owner(p, v) && p->place[v] == NOT_YET)
             p->loose++;
     }
     for (uint32_t k = 0; k < b->param_count; k++)
@@ -246,7 +251,7 @@ static void place_block(placer *p, ir_block *b) {
     }
 }
 
-/* ---- functions -------------------------------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static bool prepare(placer *p) {
     masu__arena *scratch = &p->scratch;
@@ -260,13 +265,12 @@ static bool prepare(placer *p) {
     p->pending = MASU_ARENA_ARRAY(scratch, ir_value, n);
     p->live = MASU_ARENA_ARRAY(scratch, bool, n);
     p->fresh = MASU_ARENA_ARRAY(scratch, ir_value, n);
-    if (!p->needs || !p->place || !p->extra || !p->partner[0] || !p->partner[1] || !p->holder || !p->pending ||
-        !p->live || !p->fresh || !liveness_compute(&p->l, p->f, scratch))
+    if (!p->needs || !p->place || !p->extra || !p->partner[0] || !p->partner[1] || !p->holder ||
+        !p->pending || !p->live || !p->fresh || !liveness_compute(&p->l, p->f, scratch))
         return false;
-    p->row = MASU_ARENA_ARRAY(scratch, ir_value, p->l.tracked);
     for (uint32_t v = 0; v < n; v++)
         p->place[v] = NOT_YET;
-    return p->row && ir_order_compute(&p->order, p->f, scratch) &&
+    return ir_order_compute(&p->order, p->f, scratch) &&
            ir_dominators_compute(&p->dominators, &p->order, scratch);
 }
 

@@ -13,9 +13,11 @@ bool specialiser_init(specialiser *s, ir_module *m, masu__arena *scratch) {
     return s->versions && s->counts;
 }
 
-/* ---- finding and making versions ------------------------------------------------------------------------------------ */
+/* ---- finding and making versions ------------------------------------------------------------- */
 
-static bool is_managed(const ir_function *f, uint32_t k) { return ir_type_managed(ir_type_of(f, f->params[k])); }
+static bool is_managed(const ir_function *f, uint32_t k) {
+    return ir_type_managed(ir_type_of(f, f->params[k]));
+}
 
 static bool matches(const ir_function *version, const bool *owned) {
     for (uint32_t k = 0; k < version->param_count; k++)
@@ -88,9 +90,11 @@ ir_function *specialise(specialiser *s, ir_function *original, bool *owned) {
     return found ? found : make(s, original, owned);
 }
 
-ir_function *specialiser_next(specialiser *s) { return s->done < s->queued ? s->queue[s->done++] : NULL; }
+ir_function *specialiser_next(specialiser *s) {
+    return s->done < s->queued ? s->queue[s->done++] : NULL;
+}
 
-/* ---- the module's new lists ------------------------------------------------------------------------------------------- */
+/* ---- the module's new lists ------------------------------------------------------------------ */
 
 static void add_function(ir_module *m, ir_function *f) {
     if (!f)
@@ -106,7 +110,7 @@ static void mark_kernels(const ir_function *f, const ir_module *m, bool *used) {
                 used[k] |= m->kernels[k] == i->kernel;
 }
 
-/* Kernels that no version uses go, with their two functions. */
+/* Kernels that no version uses go, with their functions. */
 static void keep_kernels(specialiser *s) {
     ir_module *m = s->m;
     bool *used = MASU_ARENA_ARRAY(s->scratch, bool, m->kernel_count);
@@ -123,13 +127,15 @@ static void keep_kernels(specialiser *s) {
         m->kernels[kept++] = m->kernels[k];
         add_function(m, m->kernels[kept - 1]->forward);
         add_function(m, m->kernels[kept - 1]->backward);
+        add_function(m, m->kernels[kept - 1]->forward_careful);
+        add_function(m, m->kernels[kept - 1]->backward_careful);
     }
     m->kernel_count = kept;
 }
 
 void specialiser_finish(specialiser *s) {
     ir_module *m = s->m;
-    uint32_t most = s->queued + 2 * m->kernel_count;
+    uint32_t most = s->queued + 4 * m->kernel_count;
     m->functions = ir_alloc(m, most ? most : 1, sizeof(ir_function *));
     m->function_count = 0;
     m->function_capacity = most ? most : 1;

@@ -6,28 +6,31 @@
 static const char AFTER[] = "after:";
 
 /*    name       summary, requires, establishes                              optional  phase  */
-#define PASSES(X)                                                                                                      \
-    X(fold, "constants computed, branches on constants and superfluous parameters removed", "built IR",                \
-      "scalars known at compile time are constants", true, IR_PHASE_BUILT, pass_fold, NULL)                            \
-    X(shapes, "shapes of tensors found; those that cannot fit are errors", "built IR",                                 \
-      "values carry what is known of their shape", false, IR_PHASE_BUILT, pass_shapes, NULL)                           \
-    X(lastuse, "values end at their last use instead of their scope's end", "built IR",                                \
-      "no value is kept without being needed", true, IR_PHASE_BUILT, pass_lastuse, NULL)                               \
-    X(ownership, "who owns each tensor where: moves, borrows, acquires, releases; functions specialised",              \
-      "built IR", "every count is given away exactly once on every path", false, IR_PHASE_OWNED, pass_ownership, NULL) \
-    X(slots, "owners placed in shared frame slots; without it in the dynamic registry", "owned IR",                    \
-      "whatever is owned while something may raise is protected", true, IR_PHASE_ROOTED, pass_slots,                   \
-      pass_register_owners)
+#define PASSES(X)                                                                                 \
+    X(fold, "constants computed, branches on constants and superfluous parameters removed",       \
+      "built IR", "scalars known at compile time are constants", true, IR_PHASE_BUILT, pass_fold, \
+      NULL)                                                                                       \
+    X(shapes, "shapes of tensors found; those that cannot fit are errors", "built IR",            \
+      "values carry what is known of their shape", false, IR_PHASE_BUILT, pass_shapes, NULL)      \
+    X(lastuse, "values end at their last use instead of their scope's end", "built IR",           \
+      "no value is kept without being needed", true, IR_PHASE_BUILT, pass_lastuse, NULL)          \
+    X(ownership,                                                                                  \
+      "who owns each tensor where: moves, borrows, acquires, releases; functions specialised",    \
+      "built IR", "every count is given away exactly once on every path", false, IR_PHASE_OWNED,  \
+      pass_ownership, NULL)                                                                       \
+    X(slots, "owners placed in shared frame slots; without it in the dynamic registry",           \
+      "owned IR", "whatever is owned while something may raise is protected", true,               \
+      IR_PHASE_ROOTED, pass_slots, pass_register_owners)
 
 static const pass table[] = {
-#define ROW(name, summary, requires, establishes, optional, phase, run, otherwise)                                     \
+#define ROW(name, summary, requires, establishes, optional, phase, run, otherwise) \
     {{#name, summary, requires, establishes, optional}, phase, run, otherwise},
     PASSES(ROW)
 #undef ROW
 };
 
 static const masu_pass_info infos[] = {
-#define ROW(name, summary, requires, establishes, optional, phase, run, otherwise)                                     \
+#define ROW(name, summary, requires, establishes, optional, phase, run, otherwise) \
     {#name, summary, requires, establishes, optional},
     PASSES(ROW)
 #undef ROW
@@ -45,7 +48,7 @@ const masu_pass_info *masu_passes(size_t *count) {
     return infos;
 }
 
-/* ---- options ---------------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static const pass *find(const char *name) {
     for (size_t p = 0; p < PASS_COUNT; p++)
@@ -68,21 +71,24 @@ static bool options_valid(const pass_options *o) {
             return false;
     }
     for (size_t d = 0; d < o->dump_count; d++)
-        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 && (!find(o->dumps[d] + strlen(AFTER)) || !o->dump))
+        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 &&
+            (!find(o->dumps[d] + strlen(AFTER)) || !o->dump))
             return false;
     return !o->verify || o->faults;
 }
 
 static bool wants_dump(const pass_options *o, const char *name) {
     for (size_t d = 0; d < o->dump_count; d++)
-        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 && strcmp(o->dumps[d] + strlen(AFTER), name) == 0)
+        if (strncmp(o->dumps[d], AFTER, strlen(AFTER)) == 0 &&
+            strcmp(o->dumps[d] + strlen(AFTER), name) == 0)
             return true;
     return false;
 }
 
-/* ---- the driver --------------------------------------------------------------------------------------------------------- */
+/* ---- the driver ------------------------------------------------------------------------------ */
 
-static masu_status verify(const ir_module *m, ir_phase phase, const char *when, const pass_options *o) {
+static masu_status verify(const ir_module *m, ir_phase phase, const char *when,
+                          const pass_options *o) {
     if (ir_verify(m, phase, o->faults))
         return MASU_OK;
     if (o->faults->failed)
@@ -91,7 +97,8 @@ static masu_status verify(const ir_module *m, ir_phase phase, const char *when, 
     return MASU_ERR_INTERNAL;
 }
 
-static masu_status run_one(ir_module *m, const pass *p, pass_context *context, const pass_options *o) {
+static masu_status run_one(ir_module *m, const pass *p, pass_context *context,
+                           const pass_options *o) {
     if (!lists(o->disabled, o->disabled_count, p->info.name))
         p->run(m, context);
     else if (p->otherwise)
@@ -119,7 +126,7 @@ masu_status pass_run_all(ir_module *m, const pass_options *options) {
     return status;
 }
 
-/* ---- counts ------------------------------------------------------------------------------------------------------------------ */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 pass_counts pass_count(const ir_function *f) {
     pass_counts counts = {.slots = f->slot_count, .bound = f->slot_bound};

@@ -232,6 +232,7 @@ static void restore_view(const tl_tensor *saved, int64_t rank, const int64_t *sh
         return;
     }
     int64_t stride = 1;
+    out->data = NULL;
     for (int64_t d = rank - 1; d >= 0; d--) {
         out->shape[d] = shape[d];
         out->stride[d] = stride;

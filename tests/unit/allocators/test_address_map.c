@@ -12,13 +12,11 @@
 
 enum { KEYS = 512 };
 
-static uintptr_t key_of(size_t i)
-{
+static uintptr_t key_of(size_t i) {
     return (i + 1) * 4096; /* neighbours, as pages are */
 }
 
-static void follows_a_plain_array(void **state)
-{
+static void follows_a_plain_array(void **state) {
     (void)state;
     masu__address_map map = {.shift = 12};
     void *model[KEYS] = {0};
@@ -55,8 +53,7 @@ static void follows_a_plain_array(void **state)
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-static void without_memory_it_stays_as_it_was(void **state)
-{
+static void without_memory_it_stays_as_it_was(void **state) {
     (void)state;
     masu__address_map map = {.shift = 12};
     int value;
@@ -74,8 +71,7 @@ static void without_memory_it_stays_as_it_was(void **state)
     masu__address_map_destroy(&map);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(follows_a_plain_array),
         cmocka_unit_test(without_memory_it_stays_as_it_was),

@@ -1,83 +1,9 @@
-/* The best-fit pool: rows B1, B2, B3, B7, B8, B9, B10, B12, B13 and the tests that seed 000 lists. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+/* The best-fit pool's calls: rows B1, B2, B3, B12 and the tests that seed 000 lists. */
+#include "unit/allocators/bestfit_fixture.h"
 
-#include <cmocka.h>
+/* ---- best fit -------------------------------------------------------------------------------- */
 
-#include <masu/bestfit.h>
-
-#include "allocators/bestfit_pool.h"
-#include "base/meta.h"
-#include "base/rng.h"
-
-enum { MIB = 1 << 20 };
-
-typedef struct fixture {
-    masu_device *device;
-    masu_bestfit *pool;
-} fixture;
-
-static masu_bestfit_config small_pool(masu_device *device)
-{
-    masu_bestfit_config config = masu_bestfit_config_default(device);
-    config.pool_bytes = MIB;
-    config.initial_bytes = MIB;
-    return config;
-}
-
-static int open_null(void **state)
-{
-    fixture *f = calloc(1, sizeof *f);
-    assert_int_equal(masu_device_create_null(0, &f->device), MASU_OK);
-    masu_bestfit_config config = small_pool(f->device);
-    assert_int_equal(masu_bestfit_create(&config, &f->pool), MASU_OK);
-    *state = f;
-    return 0;
-}
-
-static int close_null(void **state)
-{
-    fixture *f = *state;
-    masu_bestfit_stats stats;
-    masu_bestfit_get_stats(f->pool, &stats);
-    assert_true(masu_bestfit_valid(f->pool));
-    assert_int_equal(masu_bestfit_destroy(f->pool), stats.live_blocks ? MASU_ERR_LEAK : MASU_OK);
-    assert_int_equal(masu_device_destroy(f->device), MASU_OK); /* whatever was live, the device has all back */
-    free(f);
-    assert_int_equal(masu__meta_live_bytes(), 0);
-    return 0;
-}
-
-static unsigned char *take(masu_bestfit *pool, size_t bytes)
-{
-    void *ptr;
-    assert_int_equal(masu_bestfit_alloc(pool, bytes, 0, 0, &ptr), MASU_OK);
-    assert_non_null(ptr);
-    return ptr;
-}
-
-static void give(masu_bestfit *pool, void *ptr)
-{
-    assert_int_equal(masu_bestfit_free(pool, ptr), MASU_OK);
-}
-
-static masu_bestfit_stats stats_of(masu_bestfit *pool)
-{
-    masu_bestfit_stats stats;
-    masu_bestfit_get_stats(pool, &stats);
-    assert_int_equal(stats.used_bytes + stats.slack_bytes + stats.free_bytes, stats.reserved_bytes);
-    assert_int_equal(stats.hits + stats.misses, stats.allocations);
-    return stats;
-}
-
-/* ---- best fit ------------------------------------------------------------------------------------------- */
-
-static void smallest_hole_wins_then_lowest_address(void **state)
-{
+static void smallest_hole_wins_then_lowest_address(void **state) {
     masu_bestfit *pool = ((fixture *)*state)->pool;
     unsigned char *hole[4], *wall[4];
     size_t sizes[] = {4096, 2048, 3072, 2048};
@@ -95,8 +21,7 @@ static void smallest_hole_wins_then_lowest_address(void **state)
         give(pool, wall[i]);
 }
 
-static void the_remainder_rule(void **state)
-{
+static void the_remainder_rule(void **state) {
     masu_bestfit *pool = ((fixture *)*state)->pool;
     unsigned char *hole = take(pool, 2048), *wall = take(pool, 64);
     give(pool, hole);
@@ -111,8 +36,7 @@ static void the_remainder_rule(void **state)
     give(pool, wall);
 }
 
-static void same_calls_same_places(void **state)
-{
+static void same_calls_same_places(void **state) {
     (void)state;
     uintptr_t first[300];
     for (int run = 0; run < 2; run++) {
@@ -137,10 +61,9 @@ static void same_calls_same_places(void **state)
     }
 }
 
-/* ---- B1, B2 --------------------------------------------------------------------------------------------- */
+/* ---- B1, B2 ---------------------------------------------------------------------------------- */
 
-static void zero_bytes_is_nothing(void **state)
-{
+static void zero_bytes_is_nothing(void **state) {
     masu_bestfit *pool = ((fixture *)*state)->pool;
     void *ptr = pool;
     assert_int_equal(masu_bestfit_alloc(pool, 0, 0, 0, &ptr), MASU_OK);
@@ -151,8 +74,7 @@ static void zero_bytes_is_nothing(void **state)
     assert_int_equal(stats_of(pool).frees, 0);
 }
 
-static void gigantic_sizes_are_refused_and_leave_no_mark(void **state)
-{
+static void gigantic_sizes_are_refused_and_leave_no_mark(void **state) {
     fixture *f = *state;
     masu_device *limited;
     masu_bestfit *pool;
@@ -163,13 +85,15 @@ static void gigantic_sizes_are_refused_and_leave_no_mark(void **state)
     void *ptr;
     for (size_t k = 0; k <= 4096; k++)
         for (size_t alignment = 1; alignment <= 4096; alignment *= 64) {
-            assert_int_not_equal(masu_bestfit_alloc(pool, SIZE_MAX - k, alignment, 0, &ptr), MASU_OK);
+            assert_int_not_equal(masu_bestfit_alloc(pool, SIZE_MAX - k, alignment, 0, &ptr),
+                                 MASU_OK);
             assert_null(ptr);
         }
     for (unsigned bits = 41; bits < 64; bits++) {
         assert_int_not_equal(masu_bestfit_alloc(pool, (size_t)1 << bits, 0, 0, &ptr), MASU_OK);
         assert_int_not_equal(masu_bestfit_alloc(pool, 64, (size_t)1 << bits, 0, &ptr), MASU_OK);
-        assert_int_not_equal(masu_bestfit_alloc(pool, (size_t)1 << bits, (size_t)1 << bits, 0, &ptr), MASU_OK);
+        assert_int_not_equal(
+            masu_bestfit_alloc(pool, (size_t)1 << bits, (size_t)1 << bits, 0, &ptr), MASU_OK);
     }
     masu_bestfit_stats after = stats_of(pool);
     assert_true(after.failures > 0);
@@ -182,8 +106,7 @@ static void gigantic_sizes_are_refused_and_leave_no_mark(void **state)
     (void)f;
 }
 
-static void every_alignment_is_kept(void **state)
-{
+static void every_alignment_is_kept(void **state) {
     masu_bestfit *pool = ((fixture *)*state)->pool;
     void *ptr[80];
     size_t count = 0;
@@ -202,8 +125,7 @@ static void every_alignment_is_kept(void **state)
         give(pool, ptr[i]);
 }
 
-static void aligned_requests_reuse_holes(void **state)
-{
+static void aligned_requests_reuse_holes(void **state) {
     masu_bestfit *pool = ((fixture *)*state)->pool;
     /* more unsuitable holes than candidates are tried one by one */
     void *hole[100], *wall[100];
@@ -224,10 +146,9 @@ static void aligned_requests_reuse_holes(void **state)
     assert_int_equal(stats_of(pool).free_blocks, 1);
 }
 
-/* ---- B3 ------------------------------------------------------------------------------------------------- */
+/* ---- B3 -------------------------------------------------------------------------------------- */
 
-static void wrong_pointers_are_told_apart(void **state)
-{
+static void wrong_pointers_are_told_apart(void **state) {
     masu_bestfit *pool = ((fixture *)*state)->pool;
     unsigned char *a = take(pool, 10000), *b = take(pool, 10000), *c = take(pool, 10000);
     int local;
@@ -251,14 +172,14 @@ static void wrong_pointers_are_told_apart(void **state)
     give(pool, b);
     assert_int_equal(masu_bestfit_free(pool, b), MASU_ERR_DOUBLE_FREE);
     give(pool, a);
-    assert_int_equal(masu_bestfit_free(pool, b), MASU_ERR_DOUBLE_FREE); /* merged into its neighbour */
+    assert_int_equal(masu_bestfit_free(pool, b),
+                     MASU_ERR_DOUBLE_FREE); /* merged into its neighbour */
     assert_int_equal(masu_bestfit_free_sized(pool, c, 10000), MASU_OK);
     assert_int_equal(masu_bestfit_free(pool, c), MASU_ERR_DOUBLE_FREE);
     assert_true(masu_bestfit_valid(pool));
 }
 
-static void another_pools_pointer_is_foreign(void **state)
-{
+static void another_pools_pointer_is_foreign(void **state) {
     fixture *f = *state;
     masu_bestfit *other;
     masu_bestfit_config config = small_pool(f->device);
@@ -272,8 +193,7 @@ static void another_pools_pointer_is_foreign(void **state)
 }
 
 #ifdef MASU_HEAVY
-static void a_destroyed_pool_answers(void **state)
-{
+static void a_destroyed_pool_answers(void **state) {
     fixture *f = *state;
     masu_bestfit *gone;
     masu_bestfit_config config = small_pool(f->device);
@@ -286,274 +206,9 @@ static void a_destroyed_pool_answers(void **state)
 }
 #endif
 
-/* ---- B7, B8, B9, B13 ------------------------------------------------------------------------------------- */
+/* ---- statistics and leaks -------------------------------------------------------------------- */
 
-static void every_second_block_freed(void **state)
-{
-    masu_bestfit *pool = ((fixture *)*state)->pool;
-    void *ptr[256];
-    for (int i = 0; i < 256; i++)
-        ptr[i] = take(pool, 4096); /* exactly the pool */
-    for (int i = 1; i < 256; i += 2)
-        give(pool, ptr[i]);
-    masu_bestfit_stats before = stats_of(pool);
-    assert_int_equal(before.free_bytes, MIB / 2);
-    assert_int_equal(before.largest_free_bytes, 4096); /* external fragmentation 1 - 4096/524288 */
-    void *large = take(pool, 8192);                    /* no hole is large enough */
-    masu_bestfit_stats after = stats_of(pool);
-    assert_int_equal(after.device_allocations, before.device_allocations + 1);
-    assert_int_equal(after.misses, before.misses + 1);
-    give(pool, large);
-    for (int i = 0; i < 256; i += 2)
-        give(pool, ptr[i]);
-}
-
-static void all_freed_in_random_order_is_one_block_again(void **state)
-{
-    masu_bestfit *pool = ((fixture *)*state)->pool;
-    masu__rng rng;
-    masu__rng_seed(&rng, 4);
-    void *ptr[500];
-    for (int i = 0; i < 500; i++)
-        ptr[i] = take(pool, 1 + masu__rng_below(&rng, 20000));
-    for (size_t left = 500; left > 0; left--) {
-        size_t k = masu__rng_below(&rng, left);
-        give(pool, ptr[k]);
-        ptr[k] = ptr[left - 1];
-    }
-    masu_bestfit_stats stats = stats_of(pool);
-    assert_true(stats.device_blocks > 1);
-    assert_int_equal(stats.free_blocks, stats.device_blocks);
-    assert_int_equal(stats.free_bytes, stats.reserved_bytes);
-    assert_int_equal(masu_bestfit_trim(pool, 0), MASU_OK);
-    stats = stats_of(pool);
-    assert_int_equal(stats.reserved_bytes, 0);
-    assert_int_equal(stats.device_frees, stats.device_allocations);
-    take(pool, 1000); /* and it grows again */
-}
-
-static void device_blocks_that_touch_never_merge(void **state)
-{
-    masu_bestfit *pool = ((fixture *)*state)->pool;
-    unsigned char *a = take(pool, MIB);     /* the first device block, whole */
-    unsigned char *b = take(pool, MIB / 2); /* a second one */
-    unsigned char *c = take(pool, MIB / 2);
-    assert_ptr_equal(a + MIB, b); /* they touch */
-    give(pool, a);
-    give(pool, b);
-    give(pool, c);
-    masu_bestfit_stats stats = stats_of(pool);
-    assert_int_equal(stats.device_blocks, 2);
-    assert_int_equal(stats.free_blocks, 2);
-    assert_int_equal(stats.largest_free_bytes, MIB);
-    take(pool, MIB + 1); /* 2 MiB are free, in two pieces: the device is asked */
-    assert_int_equal(stats_of(pool).device_blocks, 3);
-}
-
-static void reset_restores_each_block_with_its_own_size(void **state)
-{
-    masu_bestfit *pool = ((fixture *)*state)->pool;
-    void *old[4] = {take(pool, 1000), take(pool, 3 * MIB), take(pool, 10 * MIB), take(pool, 500)};
-    masu_bestfit_stats before = stats_of(pool);
-    assert_int_equal(before.device_blocks, 3);
-    masu_bestfit_reset(pool);
-    masu_bestfit_stats after = stats_of(pool);
-    assert_int_equal(after.used_bytes, 0);
-    assert_int_equal(after.slack_bytes, 0);
-    assert_int_equal(after.live_blocks, 0);
-    assert_int_equal(after.peak_used_bytes, 0);
-    assert_int_equal(after.free_bytes, before.reserved_bytes);
-    assert_int_equal(after.free_blocks, 3);
-    assert_int_equal(after.largest_free_bytes, 20 * MIB);
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(masu_bestfit_free(pool, old[i]), MASU_ERR_DOUBLE_FREE);
-    /* all of the space, no more and no less */
-    take(pool, 20 * MIB);
-    take(pool, 6 * MIB);
-    take(pool, MIB);
-    assert_int_equal(stats_of(pool).free_bytes, 0);
-    assert_int_equal(stats_of(pool).device_allocations, 3);
-}
-
-/* ---- growth, trim, policy --------------------------------------------------------------------------------- */
-
-static void growth_is_twice_the_request_or_what_the_device_has(void **state)
-{
-    (void)state;
-    masu_device *device;
-    masu_bestfit *pool;
-    void *ptr;
-    assert_int_equal(masu_device_create_null(20 * MIB, &device), MASU_OK);
-    masu_bestfit_config config = small_pool(device);
-    config.initial_bytes = 0;
-    assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
-    assert_int_equal(stats_of(pool).reserved_bytes, 0);
-    take(pool, 100);
-    assert_int_equal(stats_of(pool).reserved_bytes, MIB);
-    take(pool, 2 * MIB);
-    assert_int_equal(stats_of(pool).reserved_bytes, 5 * MIB);
-    take(pool, 10 * MIB); /* 20 MiB more are not to be had, 10 are */
-    assert_int_equal(stats_of(pool).reserved_bytes, 15 * MIB);
-    assert_int_equal(masu_bestfit_alloc(pool, 6 * MIB, 0, 0, &ptr), MASU_ERR_OUT_OF_MEMORY);
-    take(pool, 5 * MIB); /* exactly what is left */
-    assert_int_equal(masu_bestfit_destroy(pool), MASU_ERR_LEAK);
-    assert_int_equal(masu_device_destroy(device), MASU_OK);
-}
-
-static void trim_keeps_what_is_asked_and_what_is_used(void **state)
-{
-    masu_bestfit *pool = ((fixture *)*state)->pool;
-    void *a = take(pool, 2 * MIB), *b = take(pool, 5 * MIB);
-    masu_bestfit_stats before = stats_of(pool); /* 1 + 4 + 10 MiB */
-    assert_int_equal(before.reserved_bytes, 15 * MIB);
-    give(pool, b);
-    assert_int_equal(masu_bestfit_trim(pool, 15 * MIB), MASU_OK);
-    assert_int_equal(stats_of(pool).reserved_bytes, 15 * MIB);
-    assert_int_equal(masu_bestfit_trim(pool, 5 * MIB), MASU_OK);
-    assert_int_equal(stats_of(pool).reserved_bytes, 5 * MIB);
-    assert_int_equal(masu_bestfit_trim(pool, 0), MASU_OK);
-    assert_int_equal(stats_of(pool).reserved_bytes, 4 * MIB); /* a lives there */
-    give(pool, a);
-}
-
-static void persistent_pools_never_give_back(void **state)
-{
-    (void)state;
-    masu_device *device;
-    masu_bestfit *pool;
-    assert_int_equal(masu_device_create_null(0, &device), MASU_OK);
-    masu_bestfit_config config = small_pool(device);
-    config.policy = MASU_POOL_PERSISTENT;
-    assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
-    give(pool, take(pool, 3 * MIB));
-    assert_int_equal(masu_bestfit_trim(pool, 0), MASU_OK);
-    assert_int_equal(stats_of(pool).reserved_bytes, 7 * MIB);
-    assert_int_equal(stats_of(pool).device_frees, 0);
-    assert_int_equal(masu_bestfit_destroy(pool), MASU_OK);
-    assert_int_equal(masu_device_destroy(device), MASU_OK);
-}
-
-static void trim_gives_metadata_back_too(void **state)
-{
-    masu_bestfit *pool = ((fixture *)*state)->pool;
-    uint64_t before = stats_of(pool).metadata_bytes;
-    static void *ptr[20000];
-    for (int i = 0; i < 20000; i++)
-        ptr[i] = take(pool, 512);
-    assert_true(stats_of(pool).metadata_bytes > before + 1000000);
-    for (int i = 0; i < 20000; i++)
-        give(pool, ptr[i]);
-    assert_int_equal(masu_bestfit_trim(pool, 0), MASU_OK);
-    assert_true(stats_of(pool).metadata_bytes < before + 10000);
-}
-
-/* ---- B10 ------------------------------------------------------------------------------------------------ */
-
-static void assert_unchanged(const masu_bestfit_stats *before, masu_bestfit *pool)
-{
-    masu_bestfit_stats after = stats_of(pool);
-    after.failures = before->failures;
-    after.metadata_bytes = before->metadata_bytes; /* records may have been made ready */
-    assert_memory_equal(before, &after, sizeof after);
-    assert_true(masu_bestfit_valid(pool));
-}
-
-static void device_failures_are_survived(void **state)
-{
-    (void)state;
-    masu_device *inner, *device;
-    masu_bestfit *pool;
-    void *ptr;
-    assert_int_equal(masu_device_create_null(0, &inner), MASU_OK);
-    assert_int_equal(masu_device_create_faulty(inner, &device), MASU_OK);
-    masu_bestfit_config config = small_pool(device);
-
-    assert_int_equal(masu_device_fail_at(device, 1, true), MASU_OK);
-    assert_int_equal(masu_bestfit_create(&config, &pool), MASU_ERR_DEVICE_FAILURE);
-    assert_null(pool);
-    assert_int_equal(masu_device_fail_at(device, 0, false), MASU_OK);
-    assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
-
-    masu_bestfit_stats before = stats_of(pool);
-    masu_device_fail_at(device, 1, true);
-    assert_int_equal(masu_bestfit_alloc(pool, 2 * MIB, 0, 0, &ptr), MASU_ERR_DEVICE_FAILURE);
-    assert_null(ptr);
-    assert_unchanged(&before, pool);
-    masu_device_fail_at(device, 1, false); /* only the larger growth is refused: the exact one serves */
-    ptr = take(pool, 2 * MIB);
-    assert_int_equal(stats_of(pool).reserved_bytes, 3 * MIB);
-    give(pool, ptr);
-
-    before = stats_of(pool);
-    masu_device_fail_at(device, 1, true);
-    assert_int_equal(masu_bestfit_trim(pool, 0), MASU_ERR_DEVICE_FAILURE);
-    assert_unchanged(&before, pool);
-    masu_device_fail_at(device, 0, false);
-    assert_int_equal(masu_bestfit_trim(pool, 0), MASU_OK);
-    assert_int_equal(stats_of(pool).reserved_bytes, 0);
-
-    take(pool, 100);
-    masu_device_fail_at(device, 1, true);
-    assert_int_equal(masu_bestfit_destroy(pool), MASU_ERR_LEAK); /* the caller's fault is told first */
-    assert_int_equal(masu_device_destroy(device), MASU_ERR_LEAK);
-    masu_device_destroy(inner);
-    assert_int_equal(masu__meta_live_bytes(), 0);
-}
-
-static void metadata_failures_are_survived(void **state)
-{
-    (void)state;
-    uint64_t created_with = 0;
-    for (uint64_t nth = 1; created_with == 0; nth++) {
-        masu_device *device;
-        masu_bestfit *pool;
-        masu_device_create_null(0, &device);
-        masu_bestfit_config config = small_pool(device);
-        masu__fault_arm(nth);
-        masu_status status = masu_bestfit_create(&config, &pool);
-        bool fired = masu__fault_fired();
-        masu__fault_arm(0);
-        assert_int_equal(status == MASU_OK, !fired);
-        if (status == MASU_OK)
-            created_with = nth;
-        assert_int_equal(masu_bestfit_destroy(pool), MASU_OK);
-        assert_int_equal(masu_device_destroy(device), MASU_OK);
-        assert_int_equal(masu__meta_live_bytes(), 0);
-    }
-    assert_true(created_with > 3);
-
-    for (uint64_t nth = 1; nth < 100; nth++) {
-        masu_device *device;
-        masu_bestfit *pool;
-        masu_device_create_null(0, &device);
-        masu_bestfit_config config = small_pool(device);
-        assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
-        masu__fault_arm(nth);
-        for (int i = 0; i < 400; i++) {
-            void *ptr;
-            masu_bestfit_stats before = stats_of(pool);
-            size_t bytes = i % 50 == 49 ? 2 * MIB : 1000;
-            masu_status status = masu_bestfit_alloc(pool, bytes, i % 3 ? 0 : 4096, 0, &ptr);
-            if (status == MASU_OK)
-                continue;
-            assert_int_equal(status, MASU_ERR_OUT_OF_MEMORY);
-            assert_unchanged(&before, pool);
-            assert_int_equal(masu_bestfit_alloc(pool, bytes, 0, 0, &ptr), MASU_OK);
-        }
-        bool fired = masu__fault_fired();
-        masu__fault_arm(0);
-        assert_int_equal(masu_bestfit_destroy(pool), MASU_ERR_LEAK);
-        assert_int_equal(masu_device_destroy(device), MASU_OK);
-        if (!fired)
-            return;
-    }
-    fail_msg("the sweep did not come to its end");
-}
-
-/* ---- statistics and leaks --------------------------------------------------------------------------------- */
-
-static void counters_say_what_happened(void **state)
-{
+static void counters_say_what_happened(void **state) {
     masu_bestfit *pool = ((fixture *)*state)->pool;
     void *a = take(pool, 1000), *b = take(pool, 2 * MIB);
     give(pool, a);
@@ -583,15 +238,13 @@ typedef struct seen {
     size_t count, stop_at;
 } seen;
 
-static bool remember(void *context, const masu_bestfit_block *block)
-{
+static bool remember(void *context, const masu_bestfit_block *block) {
     seen *s = context;
     s->blocks[s->count++] = *block;
     return s->count < s->stop_at;
 }
 
-static void leaks_are_listed_with_owner_and_order(void **state)
-{
+static void leaks_are_listed_with_owner_and_order(void **state) {
     masu_bestfit *pool = ((fixture *)*state)->pool;
     void *a, *b, *c;
     assert_int_equal(masu_bestfit_alloc(pool, 1000, 0, 7, &a), MASU_OK);
@@ -613,8 +266,7 @@ static void leaks_are_listed_with_owner_and_order(void **state)
     assert_int_equal(one.count, 1);
 }
 
-static void bad_configurations_are_refused(void **state)
-{
+static void bad_configurations_are_refused(void **state) {
     (void)state;
     masu_device *device;
     masu_bestfit *pool;
@@ -636,10 +288,7 @@ static void bad_configurations_are_refused(void **state)
     masu_device_destroy(device);
 }
 
-#define ON_NULL(test) cmocka_unit_test_setup_teardown(test, open_null, close_null)
-
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         ON_NULL(smallest_hole_wins_then_lowest_address),
         ON_NULL(the_remainder_rule),
@@ -653,16 +302,6 @@ int main(void)
 #ifdef MASU_HEAVY
         ON_NULL(a_destroyed_pool_answers),
 #endif
-        ON_NULL(every_second_block_freed),
-        ON_NULL(all_freed_in_random_order_is_one_block_again),
-        ON_NULL(device_blocks_that_touch_never_merge),
-        ON_NULL(reset_restores_each_block_with_its_own_size),
-        cmocka_unit_test(growth_is_twice_the_request_or_what_the_device_has),
-        ON_NULL(trim_keeps_what_is_asked_and_what_is_used),
-        cmocka_unit_test(persistent_pools_never_give_back),
-        ON_NULL(trim_gives_metadata_back_too),
-        cmocka_unit_test(device_failures_are_survived),
-        cmocka_unit_test(metadata_failures_are_survived),
         ON_NULL(counters_say_what_happened),
         ON_NULL(leaks_are_listed_with_owner_and_order),
         cmocka_unit_test(bad_configurations_are_refused),

@@ -16,18 +16,17 @@
 
 enum { MIB = 1 << 20 };
 
-static masu_heap_stats stats_of(const masu_heap *heap)
-{
+static masu_heap_stats stats_of(const masu_heap *heap) {
     masu_heap_stats s;
     masu_heap_get_stats(heap, &s);
-    assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes, s.reserved_bytes);
+    assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes,
+                     s.reserved_bytes);
     assert_int_equal(s.hits + s.misses, s.allocations);
     assert_int_equal(s.allocations - s.frees, s.live_blocks);
     return s;
 }
 
-static masu_heap *open_heap(bool checked, bool thread_safe)
-{
+static masu_heap *open_heap(bool checked, bool thread_safe) {
     masu_heap *heap;
     masu_heap_config config = masu_heap_config_default();
     config.checked = checked;
@@ -36,8 +35,7 @@ static masu_heap *open_heap(bool checked, bool thread_safe)
     return heap;
 }
 
-static void defaults_serve(void **state)
-{
+static void defaults_serve(void **state) {
     (void)state;
     masu_heap *heap;
     void *ptr = &heap;
@@ -51,8 +49,7 @@ static void defaults_serve(void **state)
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-static void sizes_find_their_pool(void **state)
-{
+static void sizes_find_their_pool(void **state) {
     (void)state;
     for (int mode = 0; mode < 4; mode++) {
         masu_heap *heap = open_heap(mode & 1, mode & 2);
@@ -82,8 +79,7 @@ static void sizes_find_their_pool(void **state)
     }
 }
 
-static void wrong_calls_are_refused(void **state)
-{
+static void wrong_calls_are_refused(void **state) {
     (void)state;
     masu_heap *heap = open_heap(true, false);
     void *ptr = &heap, *big;
@@ -110,8 +106,7 @@ static void wrong_calls_are_refused(void **state)
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-static void trim_gives_everything_back(void **state)
-{
+static void trim_gives_everything_back(void **state) {
     (void)state;
     masu_heap *heap = open_heap(false, false);
     static void *ptr[2000];
@@ -133,8 +128,7 @@ static void trim_gives_everything_back(void **state)
     assert_int_equal(masu_heap_destroy(heap), MASU_OK);
 }
 
-static size_t resident_bytes(void)
-{
+static size_t resident_bytes(void) {
     unsigned long total, resident;
     FILE *file = fopen("/proc/self/statm", "r");
     assert_non_null(file);
@@ -143,8 +137,7 @@ static size_t resident_bytes(void)
     return resident * 4096;
 }
 
-static void a_fresh_heap_touches_next_to_nothing(void **state)
-{
+static void a_fresh_heap_touches_next_to_nothing(void **state) {
     (void)state;
     size_t before = resident_bytes();
     masu_heap *heap = open_heap(false, false);
@@ -153,8 +146,7 @@ static void a_fresh_heap_touches_next_to_nothing(void **state)
     assert_int_equal(masu_heap_destroy(heap), MASU_OK);
 }
 
-static void steady_state_asks_nobody(void **state)
-{
+static void steady_state_asks_nobody(void **state) {
     (void)state;
     masu_heap *heap = open_heap(false, false);
     masu_heap_stats warm = {0};
@@ -175,8 +167,7 @@ static void steady_state_asks_nobody(void **state)
     assert_int_equal(masu_heap_destroy(heap), MASU_OK);
 }
 
-static void without_host_access_all_goes_to_best_fit(void **state)
-{
+static void without_host_access_all_goes_to_best_fit(void **state) {
     (void)state;
     masu_device *device;
     masu_heap *heap;
@@ -198,8 +189,7 @@ static void without_host_access_all_goes_to_best_fit(void **state)
     assert_int_equal(masu_device_destroy(device), MASU_OK);
 }
 
-static void a_persistent_heap_keeps_its_memory(void **state)
-{
+static void a_persistent_heap_keeps_its_memory(void **state) {
     (void)state;
     masu_heap *heap;
     masu_heap_config config = masu_heap_config_default();
@@ -212,8 +202,7 @@ static void a_persistent_heap_keeps_its_memory(void **state)
     assert_int_equal(masu_heap_destroy(heap), MASU_OK);
 }
 
-static void creation_fails_cleanly_at_every_step(void **state)
-{
+static void creation_fails_cleanly_at_every_step(void **state) {
     (void)state;
     for (uint64_t nth = 1; nth < 100; nth++) {
         masu_heap *heap;
@@ -233,8 +222,7 @@ static void creation_fails_cleanly_at_every_step(void **state)
 }
 
 #ifdef MASU_HEAVY
-static void a_destroyed_heap_answers(void **state)
-{
+static void a_destroyed_heap_answers(void **state) {
     (void)state;
     masu_heap *heap = open_heap(false, false);
     void *ptr;
@@ -246,12 +234,11 @@ static void a_destroyed_heap_answers(void **state)
 }
 #endif
 
-/* ---- threads: every block is written by its owner and read back before it goes -------------------------------- */
+/* ---- threads: every block is written by its owner and read back before it goes --------------- */
 
 enum { THREADS = 8, SLOTS = 64, STEPS = 4000 };
 
-static void *hammer(void *context)
-{
+static void *hammer(void *context) {
     masu_heap *heap = context;
     unsigned char *ptr[SLOTS] = {0};
     size_t sizes[SLOTS] = {0};
@@ -261,7 +248,8 @@ static void *hammer(void *context)
         size_t k = masu__rng_below(&rng, SLOTS);
         if (ptr[k]) {
             unsigned char mark = (unsigned char)(k + 1);
-            if (ptr[k][0] != mark || ptr[k][sizes[k] - 1] != mark || masu_heap_free(heap, ptr[k], sizes[k]) != MASU_OK)
+            if (ptr[k][0] != mark || ptr[k][sizes[k] - 1] != mark ||
+                masu_heap_free(heap, ptr[k], sizes[k]) != MASU_OK)
                 return heap;
             ptr[k] = NULL;
             continue;
@@ -285,8 +273,7 @@ static void *hammer(void *context)
     return NULL;
 }
 
-static void many_threads_one_heap(void **state)
-{
+static void many_threads_one_heap(void **state) {
     (void)state;
     masu_heap *heap = open_heap(false, true);
     pthread_t threads[THREADS];
@@ -303,8 +290,7 @@ static void many_threads_one_heap(void **state)
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_serve),
         cmocka_unit_test(sizes_find_their_pool),

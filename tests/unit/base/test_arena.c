@@ -11,8 +11,7 @@
 #include "base/meta.h"
 #include "base/rng.h"
 
-static void blocks_are_aligned_and_apart(void **state)
-{
+static void blocks_are_aligned_and_apart(void **state) {
     (void)state;
     masu__arena arena = {0};
     masu__rng rng;
@@ -35,8 +34,7 @@ static void blocks_are_aligned_and_apart(void **state)
     assert_int_equal(arena.reserved_bytes, 0);
 }
 
-static void release_returns_to_the_mark(void **state)
-{
+static void release_returns_to_the_mark(void **state) {
     (void)state;
     masu__arena arena = {.first_block_bytes = 64};
     char *kept = masu__arena_strdup(&arena, "kept");
@@ -53,8 +51,7 @@ static void release_returns_to_the_mark(void **state)
     masu__arena_destroy(&arena);
 }
 
-static void the_last_array_grows_in_place(void **state)
-{
+static void the_last_array_grows_in_place(void **state) {
     (void)state;
     masu__arena arena = {0};
     int *a = masu__arena_grow(&arena, NULL, 0, 4, sizeof *a, _Alignof(int));
@@ -71,8 +68,7 @@ static void the_last_array_grows_in_place(void **state)
     masu__arena_destroy(&arena);
 }
 
-static void texts(void **state)
-{
+static void texts(void **state) {
     (void)state;
     masu__arena arena = {0};
     assert_string_equal(masu__arena_strndup(&arena, "abcdef", 3), "abc");
@@ -84,8 +80,7 @@ static void texts(void **state)
     masu__arena_destroy(&arena);
 }
 
-static void failure_changes_nothing(void **state)
-{
+static void failure_changes_nothing(void **state) {
     (void)state;
     masu__arena arena = {0};
     assert_non_null(masu__arena_alloc(&arena, 100, 8));
@@ -103,18 +98,19 @@ static void failure_changes_nothing(void **state)
     masu__arena_destroy(&arena);
 }
 
-static void nothing_stays_behind(void **state)
-{
+static void nothing_stays_behind(void **state) {
     (void)state;
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_aligned_and_apart), cmocka_unit_test(release_returns_to_the_mark),
-        cmocka_unit_test(the_last_array_grows_in_place), cmocka_unit_test(texts),
-        cmocka_unit_test(failure_changes_nothing),      cmocka_unit_test(nothing_stays_behind),
+        cmocka_unit_test(blocks_are_aligned_and_apart),
+        cmocka_unit_test(release_returns_to_the_mark),
+        cmocka_unit_test(the_last_array_grows_in_place),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(failure_changes_nothing),
+        cmocka_unit_test(nothing_stays_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

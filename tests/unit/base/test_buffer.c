@@ -10,8 +10,7 @@
 #include "base/buffer.h"
 #include "base/meta.h"
 
-static void appending_in_every_way(void **state)
-{
+static void appending_in_every_way(void **state) {
     (void)state;
     masu__buffer b = {0};
     assert_string_equal(masu__buffer_text(&b), "");
@@ -26,8 +25,7 @@ static void appending_in_every_way(void **state)
     masu__buffer_destroy(&b);
 }
 
-static void long_texts_grow(void **state)
-{
+static void long_texts_grow(void **state) {
     (void)state;
     masu__buffer b = {0};
     for (int i = 0; i < 10000; i++)
@@ -38,8 +36,7 @@ static void long_texts_grow(void **state)
     masu__buffer_destroy(&b);
 }
 
-static void json_strings_are_escaped(void **state)
-{
+static void json_strings_are_escaped(void **state) {
     (void)state;
     masu__buffer b = {0};
     masu__buffer_json_string(&b, "a\"b\\c\n\t\r\x01\xc3\xa9", 11);
@@ -47,22 +44,19 @@ static void json_strings_are_escaped(void **state)
     masu__buffer_destroy(&b);
 }
 
-static const char *grouped(masu__buffer *b, uint64_t value)
-{
+static const char *grouped(masu__buffer *b, uint64_t value) {
     masu__buffer_truncate(b, 0);
     masu__buffer_put_grouped(b, value);
     return masu__buffer_text(b);
 }
 
-static const char *bytes(masu__buffer *b, uint64_t value)
-{
+static const char *bytes(masu__buffer *b, uint64_t value) {
     masu__buffer_truncate(b, 0);
     masu__buffer_put_bytes(b, value);
     return masu__buffer_text(b);
 }
 
-static void numbers_for_a_person(void **state)
-{
+static void numbers_for_a_person(void **state) {
     (void)state;
     masu__buffer b = {0};
     assert_string_equal(grouped(&b, 0), "0");
@@ -78,8 +72,7 @@ static void numbers_for_a_person(void **state)
     masu__buffer_destroy(&b);
 }
 
-static void failure_is_remembered_and_keeps_the_text(void **state)
-{
+static void failure_is_remembered_and_keeps_the_text(void **state) {
     (void)state;
     masu__buffer b = {0};
     masu__buffer_puts(&b, "kept");
@@ -95,8 +88,7 @@ static void failure_is_remembered_and_keeps_the_text(void **state)
     assert_false(b.failed);
 }
 
-static void take_hands_the_text_over(void **state)
-{
+static void take_hands_the_text_over(void **state) {
     (void)state;
     masu__buffer b = {0};
     masu__buffer_puts(&b, "mine");
@@ -108,8 +100,7 @@ static void take_hands_the_text_over(void **state)
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appending_in_every_way),
         cmocka_unit_test(long_texts_grow),

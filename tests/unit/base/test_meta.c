@@ -8,8 +8,7 @@
 
 #include "base/meta.h"
 
-static void live_bytes_follow_every_call(void **state)
-{
+static void live_bytes_follow_every_call(void **state) {
     (void)state;
     uint64_t bytes = masu__meta_live_bytes(), blocks = masu__meta_live_blocks();
     void *a = masu__meta_alloc(100);
@@ -29,14 +28,12 @@ static void live_bytes_follow_every_call(void **state)
     assert_int_equal(masu__meta_live_blocks(), blocks);
 }
 
-static void calloc_refuses_what_overflows(void **state)
-{
+static void calloc_refuses_what_overflows(void **state) {
     (void)state;
     assert_null(masu__meta_calloc(SIZE_MAX / 2, 3));
 }
 
-static void exactly_the_nth_request_fails(void **state)
-{
+static void exactly_the_nth_request_fails(void **state) {
     (void)state;
     for (uint64_t nth = 1; nth <= 4; nth++) {
         masu__fault_arm(nth);
@@ -53,8 +50,7 @@ static void exactly_the_nth_request_fails(void **state)
     assert_int_equal(masu__fault_count(), 0);
 }
 
-static void repeated_faults_never_end(void **state)
-{
+static void repeated_faults_never_end(void **state) {
     (void)state;
     masu__fault_arm_repeat(2, true);
     void *p = masu__meta_alloc(8);
@@ -66,8 +62,7 @@ static void repeated_faults_never_end(void **state)
     masu__meta_free(p, 8);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(live_bytes_follow_every_call),
         cmocka_unit_test(calloc_refuses_what_overflows),

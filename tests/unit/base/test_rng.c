@@ -10,10 +10,10 @@
 
 #include "base/rng.h"
 
-static void published_answers(void **state)
-{
+static void published_answers(void **state) {
     (void)state;
-    /* xoshiro256++ from the state 1, 2, 3, 4; the first state word of seed 0 is splitmix64's first output */
+    /* xoshiro256++ from the state 1, 2, 3, 4; the first state word of seed 0 is splitmix64's
+     * first output */
     masu__rng rng = {.state = {1, 2, 3, 4}};
     assert_true(masu__rng_next(&rng) == 41943041u);
     assert_true(masu__rng_next(&rng) == 58720359u);
@@ -23,8 +23,7 @@ static void published_answers(void **state)
     assert_true(rng.state[0] == 0xe220a8397b1dcdafu);
 }
 
-static void normals_have_the_same_bits_everywhere(void **state)
-{
+static void normals_have_the_same_bits_everywhere(void **state) {
     (void)state;
     masu__rng rng;
     masu__rng_seed(&rng, 42);
@@ -39,8 +38,7 @@ static void normals_have_the_same_bits_everywhere(void **state)
     assert_true(hash == 0xa6924f9eaf5a24bu);
 }
 
-static void normals_are_normal(void **state)
-{
+static void normals_are_normal(void **state) {
     (void)state;
     enum { N = 400000 };
     masu__rng rng;
@@ -61,8 +59,7 @@ static void normals_are_normal(void **state)
     assert_true(fabs(outside / N - 0.05) < 0.002);
 }
 
-static void uniform_stays_inside_and_even(void **state)
-{
+static void uniform_stays_inside_and_even(void **state) {
     (void)state;
     masu__rng rng;
     masu__rng_seed(&rng, 3);
@@ -80,8 +77,7 @@ static void uniform_stays_inside_and_even(void **state)
         assert_true(values[i] >= 0 && values[i] < 1);
 }
 
-static void below_is_unbiased(void **state)
-{
+static void below_is_unbiased(void **state) {
     (void)state;
     masu__rng rng;
     masu__rng_seed(&rng, 5);
@@ -98,8 +94,7 @@ static void below_is_unbiased(void **state)
         assert_true(masu__rng_below(&rng, 1) == 0);
 }
 
-static void filling_is_drawing_one_by_one(void **state)
-{
+static void filling_is_drawing_one_by_one(void **state) {
     (void)state;
     masu__rng a, b;
     masu__rng_seed(&a, 11);
@@ -110,12 +105,14 @@ static void filling_is_drawing_one_by_one(void **state)
         assert_true(values[i] == (float)masu__rng_normal(&b));
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_answers),  cmocka_unit_test(normals_have_the_same_bits_everywhere),
-        cmocka_unit_test(normals_are_normal), cmocka_unit_test(uniform_stays_inside_and_even),
-        cmocka_unit_test(below_is_unbiased),  cmocka_unit_test(filling_is_drawing_one_by_one),
+        cmocka_unit_test(published_answers),
+        cmocka_unit_test(normals_have_the_same_bits_everywhere),
+        cmocka_unit_test(normals_are_normal),
+        cmocka_unit_test(uniform_stays_inside_and_even),
+        cmocka_unit_test(below_is_unbiased),
+        cmocka_unit_test(filling_is_drawing_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

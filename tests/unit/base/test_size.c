@@ -8,8 +8,7 @@
 
 #include "base/size.h"
 
-static void sums_and_products_never_wrap(void **state)
-{
+static void sums_and_products_never_wrap(void **state) {
     (void)state;
     size_t out = 7;
     assert_true(masu__add(SIZE_MAX - 1, 1, &out));
@@ -25,8 +24,7 @@ static void sums_and_products_never_wrap(void **state)
     assert_int_equal(out, 0);
 }
 
-static void rounding_up_never_wraps(void **state)
-{
+static void rounding_up_never_wraps(void **state) {
     (void)state;
     size_t out = 7;
     for (size_t k = 0; k < 4096; k++) {
@@ -43,8 +41,7 @@ static void rounding_up_never_wraps(void **state)
     }
 }
 
-static void powers_and_logarithms(void **state)
-{
+static void powers_and_logarithms(void **state) {
     (void)state;
     assert_false(masu__is_power_of_two(0));
     assert_false(masu__is_power_of_two(3));
@@ -56,8 +53,7 @@ static void powers_and_logarithms(void **state)
     }
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_and_products_never_wrap),
         cmocka_unit_test(rounding_up_never_wraps),

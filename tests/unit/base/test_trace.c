@@ -9,26 +9,26 @@
 #include "base/meta.h"
 #include "base/trace.h"
 
-static void count_sink(void *context, const masu_event *event)
-{
+static void count_sink(void *context, const masu_event *event) {
     uint64_t *seen = context;
     assert_true(event->sequence == *seen);
     ++*seen;
 }
 
-static void send(masu_trace *trace, uint64_t count)
-{
+static void send(masu_trace *trace, uint64_t count) {
     for (uint64_t i = 0; i < count; i++)
         if (masu__trace_wanted(trace))
-            masu__trace_emit(trace, (masu_event){.kind = MASU_EVENT_ALLOC, .address = 64 * i, .bytes = 1});
+            masu__trace_emit(trace,
+                             (masu_event){.kind = MASU_EVENT_ALLOC, .address = 64 * i, .bytes = 1});
 }
 
-static void the_ring_keeps_the_latest(void **state)
-{
+static void the_ring_keeps_the_latest(void **state) {
     (void)state;
     masu_trace *trace;
     masu_event events[16];
-    assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = 5, .start_on = true}, &trace), MASU_OK);
+    assert_int_equal(
+        masu_trace_create(&(masu_trace_config){.ring_events = 5, .start_on = true}, &trace),
+        MASU_OK);
     send(trace, 3);
     assert_int_equal(masu_trace_read(trace, events, 16), 3);
     assert_int_equal(events[0].sequence, 0);
@@ -44,12 +44,13 @@ static void the_ring_keeps_the_latest(void **state)
     masu_trace_destroy(trace);
 }
 
-static void the_sink_sees_all_while_on(void **state)
-{
+static void the_sink_sees_all_while_on(void **state) {
     (void)state;
     uint64_t seen = 0;
     masu_trace *trace;
-    assert_int_equal(masu_trace_create(&(masu_trace_config){.sink = count_sink, .sink_context = &seen}, &trace), MASU_OK);
+    assert_int_equal(
+        masu_trace_create(&(masu_trace_config){.sink = count_sink, .sink_context = &seen}, &trace),
+        MASU_OK);
     send(trace, 4);
     assert_int_equal(seen, 0);
     masu_trace_set_on(trace, true);
@@ -62,8 +63,7 @@ static void the_sink_sees_all_while_on(void **state)
     masu_trace_destroy(trace);
 }
 
-static void no_trace_is_never_on(void **state)
-{
+static void no_trace_is_never_on(void **state) {
     (void)state;
     masu_trace *none = masu__trace_or_none(NULL);
     masu_trace_set_on(none, true);
@@ -73,25 +73,25 @@ static void no_trace_is_never_on(void **state)
     assert_false(masu_trace_is_on(NULL));
 }
 
-static void creation_fails_cleanly(void **state)
-{
+static void creation_fails_cleanly(void **state) {
     (void)state;
     masu_trace *trace = masu__trace_or_none(NULL);
     uint64_t bytes = masu__meta_live_bytes();
     assert_int_equal(masu_trace_create(NULL, &trace), MASU_ERR_INVALID_ARGUMENT);
     assert_null(trace);
-    assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = SIZE_MAX}, &trace), MASU_ERR_OVERFLOW);
+    assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = SIZE_MAX}, &trace),
+                     MASU_ERR_OVERFLOW);
     for (uint64_t nth = 1; nth <= 2; nth++) {
         masu__fault_arm(nth);
-        assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = 8}, &trace), MASU_ERR_OUT_OF_MEMORY);
+        assert_int_equal(masu_trace_create(&(masu_trace_config){.ring_events = 8}, &trace),
+                         MASU_ERR_OUT_OF_MEMORY);
         assert_null(trace);
     }
     masu__fault_arm(0);
     assert_int_equal(masu__meta_live_bytes(), bytes);
 }
 
-static void pool_numbers_differ(void **state)
-{
+static void pool_numbers_differ(void **state) {
     (void)state;
     uint32_t a = masu__trace_new_pool(), b = masu__trace_new_pool();
     assert_true(a != 0 && b != 0 && a != b);
@@ -99,8 +99,7 @@ static void pool_numbers_differ(void **state)
     assert_string_equal(masu_event_kind_name(MASU_EVENT_KIND_COUNT), "unknown");
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_ring_keeps_the_latest), cmocka_unit_test(the_sink_sees_all_while_on),
         cmocka_unit_test(no_trace_is_never_on),      cmocka_unit_test(creation_fails_cleanly),

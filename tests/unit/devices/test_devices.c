@@ -11,8 +11,7 @@
 #include "devices/devices.h"
 
 /* What every device must do, whatever it is. */
-static void keeps_the_contract(masu_device *device)
-{
+static void keeps_the_contract(masu_device *device) {
     masu_device_info info;
     masu_device_stats stats;
     masu_device_get_info(device, &info);
@@ -48,8 +47,7 @@ static void keeps_the_contract(masu_device *device)
     assert_int_equal(stats.failed_calls, 1);
 }
 
-static void host(void **state)
-{
+static void host(void **state) {
     (void)state;
     masu_device *device;
     assert_int_equal(masu_device_create_host(&device), MASU_OK);
@@ -62,12 +60,12 @@ static void host(void **state)
         assert_int_equal(memory[i], 0); /* MASU_DEVICE_ZEROED */
     memset(memory, 0xff, bytes);
     assert_int_equal(masu__device_free(device, ptr, bytes), MASU_OK);
-    assert_int_equal(masu__device_alloc(device, SIZE_MAX / 2, &ptr, &bytes), MASU_ERR_OUT_OF_MEMORY);
+    assert_int_equal(masu__device_alloc(device, SIZE_MAX / 2, &ptr, &bytes),
+                     MASU_ERR_OUT_OF_MEMORY);
     assert_int_equal(masu_device_destroy(device), MASU_OK);
 }
 
-static void null(void **state)
-{
+static void null(void **state) {
     (void)state;
     masu_device *device;
     assert_int_equal(masu_device_create_null(0, &device), MASU_OK);
@@ -82,8 +80,7 @@ static void null(void **state)
     assert_int_equal(masu_device_destroy(device), MASU_ERR_LEAK);
 }
 
-static void null_respects_its_capacity(void **state)
-{
+static void null_respects_its_capacity(void **state) {
     (void)state;
     masu_device *device;
     void *a, *b;
@@ -100,8 +97,7 @@ static void null_respects_its_capacity(void **state)
     assert_int_equal(masu_device_destroy(device), MASU_OK);
 }
 
-static void faulty(void **state)
-{
+static void faulty(void **state) {
     (void)state;
     masu_device *inner, *device;
     void *ptr;
@@ -128,13 +124,13 @@ static void faulty(void **state)
     masu_device_get_stats(inner, &inside);
     assert_int_equal(seen.alloc_calls, inside.alloc_calls);
     assert_int_equal(seen.free_calls, inside.free_calls);
-    assert_int_equal(inside.failed_calls, 0); /* refused before the inner device was asked; an overflow too */
+    assert_int_equal(inside.failed_calls,
+                     0); /* refused before the inner device was asked; an overflow too */
     assert_int_equal(masu_device_destroy(device), MASU_OK);
     assert_int_equal(masu_device_destroy(inner), MASU_OK);
 }
 
-static void creation_fails_cleanly(void **state)
-{
+static void creation_fails_cleanly(void **state) {
     (void)state;
     masu_device *device, *host_device;
     assert_int_equal(masu_device_create_host(NULL), MASU_ERR_INVALID_ARGUMENT);
@@ -151,11 +147,12 @@ static void creation_fails_cleanly(void **state)
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host),   cmocka_unit_test(null),
-        cmocka_unit_test(null_respects_its_capacity), cmocka_unit_test(faulty),
+        cmocka_unit_test(host),
+        cmocka_unit_test(null),
+        cmocka_unit_test(null_respects_its_capacity),
+        cmocka_unit_test(faulty),
         cmocka_unit_test(creation_fails_cleanly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

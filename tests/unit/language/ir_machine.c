@@ -1,8 +1,9 @@
 /* ir_machine.c: runs owned IR on objects that are nothing but a count.
  *
- * The dumbest judge of the ownership pass: it follows one path, decided by chance, and counts. What operations compute
- * does not matter; which values they take, read and make does. After the slots pass it also raises: then frames are
- * unwound as the runtime does it, and nothing may be left.
+ * The dumbest judge of the ownership pass: it follows one path, decided by chance, and counts.
+ * What operations compute does not matter; which values they take, read and make does. After the
+ * slots pass it also raises: then frames are unwound as the runtime does it, and nothing may be
+ * left.
  */
 #include "ir_support.h"
 
@@ -37,7 +38,9 @@ typedef struct machine {
     machine_report report;
 } machine;
 
-static bool managed(const frame *fr, ir_value v) { return ir_type_managed(ir_type_of(fr->f, v)); }
+static bool managed(const frame *fr, ir_value v) {
+    return ir_type_managed(ir_type_of(fr->f, v));
+}
 
 static object *make(machine *m) {
     object *o = calloc(1, sizeof *o);
@@ -66,9 +69,11 @@ static object *read(const frame *fr, ir_value v) {
     return o;
 }
 
-static bool decides(machine *m, uint32_t one_in) { return one_in > 0 && masu__rng_below(m->rng, one_in) == 0; }
+static bool decides(machine *m, uint32_t one_in) {
+    return one_in > 0 && masu__rng_below(m->rng, one_in) == 0;
+}
 
-/* ---- protection -------------------------------------------------------------------------------------------------------- */
+/* ---- protection ------------------------------------------------------------------------------ */
 
 static void root(machine *m, frame *fr, const ir_instr *i) {
     object *o = read(fr, i->args[0]);
@@ -108,7 +113,7 @@ static void unwind(machine *m) {
         drop(m, m->registry[--m->registered]);
 }
 
-/* ---- instructions ---------------------------------------------------------------------------------------------------------- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 static void take_arguments(machine *m, frame *fr, const ir_instr *i) {
     for (uint32_t a = 0; a < i->arg_count; a++)
@@ -131,7 +136,8 @@ static void make_results(machine *m, frame *fr, const ir_instr *i) {
 static void run_function(machine *m, const ir_function *f, object **args, object **results);
 
 static void call(machine *m, frame *fr, const ir_instr *i) {
-    object **args = calloc(i->arg_count + 1, sizeof *args), **results = calloc(i->result_count + 1, sizeof *results);
+    object **args = calloc(i->arg_count + 1, sizeof *args),
+           **results = calloc(i->result_count + 1, sizeof *results);
     assert_true(args && results);
     for (uint32_t a = 0; a < i->arg_count; a++)
         args[a] = managed(fr, i->args[a]) ? read(fr, i->args[a]) : NULL;
@@ -144,8 +150,10 @@ static void call(machine *m, frame *fr, const ir_instr *i) {
 
 static void step(machine *m, frame *fr, const ir_instr *i) {
     m->report.steps++;
-    bool raises = m->raise_one_in > 0 && ir_may_raise(i) && i->op != IR_CALL && decides(m, m->raise_one_in);
-    bool endless = m->raise_one_in > 0 && ir_may_raise(i) && i->op != IR_CALL && m->report.steps > MOST_STEPS;
+    bool raises =
+        m->raise_one_in > 0 && ir_may_raise(i) && i->op != IR_CALL && decides(m, m->raise_one_in);
+    bool endless =
+        m->raise_one_in > 0 && ir_may_raise(i) && i->op != IR_CALL && m->report.steps > MOST_STEPS;
     switch (i->op) {
     case IR_ACQUIRE:
         read(fr, i->args[0])->count++;
@@ -180,7 +188,7 @@ static void step(machine *m, frame *fr, const ir_instr *i) {
     unwind(m);
 }
 
-/* ---- functions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 /* Moves the arguments of an edge to the parameters of its block, all at once. */
 static void follow(frame *fr, const ir_target *t) {
@@ -195,7 +203,8 @@ static void follow(frame *fr, const ir_target *t) {
 static int choose(machine *m, const ir_block *b) {
     if (b->last->op == IR_JUMP)
         return 0;
-    if (m->depth > DEEPEST || m->report.steps > MOST_STEPS / 2) { /* towards the end where that is to be seen */
+    if (m->depth > DEEPEST ||
+        m->report.steps > MOST_STEPS / 2) { /* towards the end where that is to be seen */
         for (int t = 0; t < 2; t++)
             if (b->last->target[t].block->last->op == IR_RET)
                 return t;
@@ -269,7 +278,8 @@ machine_report support_run(const ir_function *f, masu__rng *rng, uint32_t raise_
     for (uint32_t k = 0; k < f->param_count; k++)
         if (lent[k])
             drop(&m, args[k]);
-    bool whole = !m.abandoned && (!m.report.cut || raise_one_in > 0); /* without slots nothing can be unwound */
+    bool whole = !m.abandoned &&
+                 (!m.report.cut || raise_one_in > 0); /* without slots nothing can be unwound */
     if (whole && (m.live > 0 || m.registered > 0))
         fail_msg("%s leaves %llu objects behind", f->name, (unsigned long long)m.live);
     while (m.objects) {

@@ -1,7 +1,7 @@
 /* ir_random.c: random programs, built as lowering builds them: variables that are written and read.
  *
- * Structured bodies nest branches, loops, breaks, continues and early returns; the others are any graph of blocks, also
- * such as no source program gives (entries into the middle of loops).
+ * Structured bodies nest branches, loops, breaks, continues and early returns; the others are any
+ * graph of blocks, also such as no source program gives (entries into the middle of loops).
  */
 #include "ir_support.h"
 
@@ -23,24 +23,35 @@ typedef struct maker {
 
 static const source_span nowhere = {0};
 
-static uint32_t below(maker *k, uint32_t n) { return (uint32_t)masu__rng_below(k->rng, n); }
+static uint32_t below(maker *k, uint32_t n) {
+    return (uint32_t)masu__rng_below(k->rng, n);
+}
 
-static ir_variable any_tensor(maker *k) { return k->tensor[below(k, TENSORS)]; }
+static ir_variable any_tensor(maker *k) {
+    return k->tensor[below(k, TENSORS)];
+}
 
-static ir_value read_any(maker *k) { return ir_read(k->b, any_tensor(k), nowhere); }
+static ir_value read_any(maker *k) {
+    return ir_read(k->b, any_tensor(k), nowhere);
+}
 
-static ir_value read_vector(maker *k) { return ir_read(k->b, k->vector, nowhere); }
+static ir_value read_vector(maker *k) {
+    return ir_read(k->b, k->vector, nowhere);
+}
 
-static ir_value number(maker *k, int64_t n) { return ir_emit_const_int(k->b, IR_I64, n, nowhere); }
+static ir_value number(maker *k, int64_t n) {
+    return ir_emit_const_int(k->b, IR_I64, n, nowhere);
+}
 
-static ir_value abi(maker *k, tl_abi_index index, const ir_value *args, uint32_t count, ir_type result) {
+static ir_value abi(maker *k, tl_abi_index index, const ir_value *args, uint32_t count,
+                    ir_type result) {
     ir_instr *i = ir_emit(k->b, IR_ABI, args, count, &result, result != IR_NONE, nowhere);
     assert_non_null(i);
     i->abi = index;
     return i->result;
 }
 
-/* ---- operations ---------------------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static ir_value fresh(maker *k) {
     ir_value args[] = {number(k, 4), ir_emit_const_int(k->b, IR_BOOL, 0, nowhere)};
@@ -72,7 +83,8 @@ static void emit_call(maker *k) {
     }
     for (uint32_t r = 0; r < callee->result_count; r++)
         results[r] = callee->results[r];
-    ir_instr *i = ir_emit(k->b, IR_CALL, args, callee->param_count, results, callee->result_count, nowhere);
+    ir_instr *i =
+        ir_emit(k->b, IR_CALL, args, callee->param_count, results, callee->result_count, nowhere);
     assert_non_null(i);
     i->callee = callee;
     for (uint32_t r = 0; r < i->result_count; r++)
@@ -179,7 +191,7 @@ static void emit_return(maker *k) {
     ir_emit_ret(k->b, values, k->f->result_count, nowhere);
 }
 
-/* ---- structured bodies --------------------------------------------------------------------------------------------------------- */
+/* ---- structured bodies ----------------------------------------------------------------------- */
 
 static void emit_statements(maker *k, int depth);
 
@@ -251,7 +263,7 @@ static void emit_statements(maker *k, int depth) {
     }
 }
 
-/* ---- any graph ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- any graph ------------------------------------------------------------------------------- */
 
 static void emit_graph(maker *k) {
     enum { MOST = 12 };
@@ -269,17 +281,19 @@ static void emit_graph(maker *k) {
         else if (below(k, 3) == 0)
             ir_emit_jump(k->b, blocks[below(k, count)], nowhere);
         else
-            ir_emit_branch(k->b, emit_condition(k), blocks[below(k, count)], blocks[n + 1], nowhere);
+            ir_emit_branch(k->b, emit_condition(k), blocks[below(k, count)], blocks[n + 1],
+                           nowhere);
     }
 }
 
-/* ---- functions ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static void begin_variables(maker *k) {
     uint32_t next = 0;
     for (uint32_t p = 0; p < k->f->param_count; p++)
         if (ir_type_of(k->f, k->f->params[p]) == IR_TENSOR && next < TENSORS)
-            ir_write(k->b, k->tensor[next++] = ir_variable_new(k->b, IR_TENSOR, "p", nowhere), k->f->params[p]);
+            ir_write(k->b, k->tensor[next++] = ir_variable_new(k->b, IR_TENSOR, "p", nowhere),
+                     k->f->params[p]);
     while (next < TENSORS) {
         k->tensor[next] = ir_variable_new(k->b, IR_TENSOR, "t", nowhere);
         ir_write(k->b, k->tensor[next++], fresh(k));

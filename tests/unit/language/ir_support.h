@@ -1,4 +1,5 @@
-/* ir_support.h: what the tests of ir/ and pass/ share. Everything fails the running test when it goes wrong. */
+/* ir_support.h: what the tests of ir/ and pass/ share. Everything fails the running test when it
+ * goes wrong. */
 #ifndef MASU_TESTS_IR_SUPPORT_H
 #define MASU_TESTS_IR_SUPPORT_H
 
@@ -29,24 +30,27 @@ bool support_same_text(const char *a, const char *b);
 void support_expect_text(const char *actual, const char *expected);
 
 /* What reporting passes said: "message [note] [note]\n". Zero-initialise; destroy the buffer. */
-void support_collect(void *user, source_span span, const char *message, const pass_note *notes, size_t count);
+void support_collect(void *user, source_span span, const char *message, const pass_note *notes,
+                     size_t count);
 
-/* ---- running IR that has been through ownership, perhaps through slots ------------------------------------------------ */
+/* ---- running IR that has been through ownership, perhaps through slots ----------------------- */
 
 typedef struct machine_report {
     uint64_t steps, acquires, releases, objects, peak_live;
-    bool raised;  /* ended by an error that was raised on purpose */
-    bool cut;     /* ended because it would not end by itself: also by raising */
+    bool raised; /* ended by an error that was raised on purpose */
+    bool cut;    /* ended because it would not end by itself: also by raising */
 } machine_report;
 
-/* Runs `f` (its managed parameters get objects that the caller keeps or hands over as declared) with branches decided by
- * chance, and with errors raised by chance (one in `raise_one_in` operations that may, 0: never; only after slots).
- * Checks at every step that what is used is alive and no count falls below zero, at the end that nothing is left. */
+/* Runs `f` (its managed parameters get objects that the caller keeps or hands over as declared)
+ * with branches decided by chance, and with errors raised by chance (one in `raise_one_in`
+ * operations that may, 0: never; only after slots). Checks at every step that what is used is
+ * alive and no count falls below zero, at the end that nothing is left. */
 machine_report support_run(const ir_function *f, masu__rng *rng, uint32_t raise_one_in);
 
-/* ---- random programs (ir_random.c) -------------------------------------------------------------------------------------- */
+/* ---- random programs (ir_random.c) ----------------------------------------------------------- */
 
-/* A module with several functions whose bodies are random: structured statements, or any graph of blocks. */
+/* A module with several functions whose bodies are random: structured statements, or any graph
+ * of blocks. */
 ir_module *support_random(masu__arena *arena, masu__rng *rng, bool structured);
 
 #endif

@@ -14,7 +14,7 @@ static void expect_module(const ir_module *m, const char *expected) {
     masu__buffer_destroy(&out);
 }
 
-/* ---- the builder --------------------------------------------------------------------------------------------------------- */
+/* ---- the builder ----------------------------------------------------------------------------- */
 
 typedef struct built {
     masu__arena arena;
@@ -42,7 +42,9 @@ static void end(built *t, const char *expected) {
     masu__arena_destroy(&t->arena);
 }
 
-static ir_value number(built *t, int64_t n) { return ir_emit_const_int(t->b, IR_I64, n, nowhere); }
+static ir_value number(built *t, int64_t n) {
+    return ir_emit_const_int(t->b, IR_I64, n, nowhere);
+}
 
 static void ret(built *t, ir_variable v) {
     ir_value value = ir_read(t->b, v, nowhere);
@@ -82,7 +84,8 @@ static void loop_variables(void **state) {
     (void)state;
     built t;
     begin(&t);
-    ir_variable x = ir_variable_new(t.b, IR_I64, "x", nowhere), i = ir_variable_new(t.b, IR_I64, "i", nowhere);
+    ir_variable x = ir_variable_new(t.b, IR_I64, "x", nowhere),
+                i = ir_variable_new(t.b, IR_I64, "i", nowhere);
     ir_block *head = ir_block_new(t.f), *body = ir_block_new(t.f), *after = ir_block_new(t.f);
     ir_write(t.b, x, number(&t, 5));
     ir_write(t.b, i, number(&t, 0));
@@ -110,7 +113,8 @@ static void unreachable_code(void **state) {
     (void)state;
     built t;
     begin(&t);
-    ir_variable x = ir_variable_new(t.b, IR_TENSOR, "x", nowhere), y = ir_variable_new(t.b, IR_I64, "y", nowhere);
+    ir_variable x = ir_variable_new(t.b, IR_TENSOR, "x", nowhere),
+                y = ir_variable_new(t.b, IR_I64, "y", nowhere);
     ir_write(t.b, y, number(&t, 1));
     ret(&t, y);
     assert_null(ir_builder_block(t.b));
@@ -146,7 +150,8 @@ static void ring_without_entry(void **state) {
     end(&t, "fn f(%1.c: bool) -> (i64) { b0: %2: i64 = const 1  ret %2 }");
 }
 
-/* An unwritten variable reads as zero; a managed one is refused by the verifier, since code reaches it. */
+/* An unwritten variable reads as zero; a managed one is refused by the verifier, since code
+ * reaches it. */
 static void unwritten_variables(void **state) {
     (void)state;
     built t;
@@ -186,7 +191,7 @@ static void long_functions_do_not_recurse(void **state) {
     masu__arena_destroy(&t.arena);
 }
 
-/* ---- changes of shape -------------------------------------------------------------------------------------------------------- */
+/* ---- changes of shape ------------------------------------------------------------------------ */
 
 static void critical_edges_are_split(void **state) {
     (void)state;
@@ -306,7 +311,8 @@ static void dominance_is_what_it_says(void **state) {
             ir_dominators d;
             if (f->block_count > 64)
                 continue;
-            assert_true(ir_order_compute(&order, f, &arena) && ir_dominators_compute(&d, &order, &arena));
+            assert_true(ir_order_compute(&order, f, &arena) &&
+                        ir_dominators_compute(&d, &order, &arena));
             assert_int_equal(order.count, f->block_count);
             for (uint32_t a = 0; a < f->block_count; a++)
                 for (uint32_t b = 0; b < f->block_count; b++)
@@ -317,13 +323,15 @@ static void dominance_is_what_it_says(void **state) {
     }
 }
 
-/* ---- text -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void text_comes_back(void **state) {
     (void)state;
     static const char text[] = //
-        "kernel k = f64 rank 1 cells (i64, f64) captures (f32 rank 2, i64 rank 1 unread) forward k.f backward k.b\n"
-        "fn P::f{ob}(%1.p.x: tensor own, %2.n: i64, %3.y: tensor[2,?] borrow) -> (tensor, f64) slots 2 bound 1 {\n"
+        "kernel k = f64 rank 1 cells (i64, f64) captures (f32 rank 2, i64 rank 1 unread) forward "
+        "k.f backward k.b\n"
+        "fn P::f{ob}(%1.p.x: tensor own, %2.n: i64, %3.y: tensor[2,?] borrow) -> (tensor, f64) "
+        "slots 2 bound 1 {\n"
         "b0:\n"
         "%4: address = bytes \"a \\\"b\\\" \\\\ \\x0a\"\n"
         "%5: f32 = const 0.10000000149011612\n"
@@ -347,7 +355,8 @@ static void text_comes_back(void **state) {
         "b2:\n"
         "ret %13, %14\n"
         "}\n"
-        "kernel_fn k.f() { b0: %1: i64 = kernel_cell 0  %2: i64 = kernel_extent 1, %1  %3: f32 = kernel_load 0, %1, %2\n"
+        "kernel_fn k.f() { b0: %1: i64 = kernel_cell 0  %2: i64 = kernel_extent 1, %1  %3: f32 = "
+        "kernel_load 0, %1, %2\n"
         "%4: f64 = cast %3  kernel_out_add %4, %1  ret }\n"
         "kernel_fn k.b() { b0: %1: i64 = const 0  %2: f64 = kernel_grad_out %1  %3: f32 = cast %2\n"
         "kernel_grad_add 0, %3, %1, %1  ret }\n";
@@ -419,17 +428,18 @@ static void wrong_texts_are_refused(void **state) {
     }
 }
 
-/* ---- questions ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 static void abi_parameters_are_found(void **state) {
     (void)state;
     masu__arena arena = {0};
-    ir_module *m = support_parse(&arena, "fn f(%1: tensor, %2: f64, %3: i64) {"
-                                         "b0: %4: tensor = tl_tensor_set_f64 %1, %2, %3, %3"
-                                         "    %5: bool = const 1"
-                                         "    %6: tensor = tl_tensor_zeros %5"
-                                         "    %7: i64 = const 0  %8: i64 = div %3, %7  %9: i64 = div %3, %3"
-                                         "    %10: i64 = const 2  %11: i64 = div %3, %10  %12: f64 = div %2, %2  ret }");
+    ir_module *m = support_parse(
+        &arena, "fn f(%1: tensor, %2: f64, %3: i64) {"
+                "b0: %4: tensor = tl_tensor_set_f64 %1, %2, %3, %3"
+                "    %5: bool = const 1"
+                "    %6: tensor = tl_tensor_zeros %5"
+                "    %7: i64 = const 0  %8: i64 = div %3, %7  %9: i64 = div %3, %3"
+                "    %10: i64 = const 2  %11: i64 = div %3, %10  %12: f64 = div %2, %2  ret }");
     const ir_instr *i = m->functions[0]->blocks[0]->first;
     assert_string_equal(ir_abi_parameter(i, 0)->name, "t");
     assert_string_equal(ir_abi_parameter(i, 1)->name, "value");
@@ -446,8 +456,8 @@ static void abi_parameters_are_found(void **state) {
     masu__arena_destroy(&arena);
 }
 
-/* The ownership pass and the verifier know results that are owned or plain; a line of the table with a borrowed managed
- * result would need more. */
+/* The ownership pass and the verifier know results that are owned or plain; a line of the table
+ * with a borrowed managed result would need more. */
 static void table_has_no_borrowed_results(void **state) {
     (void)state;
     for (int n = 0; n < TL_FN_COUNT; n++) {

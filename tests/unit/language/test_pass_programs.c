@@ -6,9 +6,10 @@
  *     == reported           what `shapes` complains about
  *     == acquires           per function, how many acquires a way from entry to return can meet
  *
- * A file is taken through the passes that its sections name, in the table's order, then through all of them in both
- * ways of protecting owners, verified after each, and run along random paths. `MASU_UPDATE=1 test_pass_programs` rewrites
- * the expectations with what was got: read the difference before keeping it.
+ * A file is taken through the passes that its sections name, in the table's order, then through
+ * all of them in both ways of protecting owners, verified after each, and run along random paths.
+ * `MASU_UPDATE=1 test_pass_programs` rewrites the expectations with what was got: read the
+ * difference before keeping it.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ typedef struct program {
     size_t count;
 } program;
 
-/* ---- files -------------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path) {
     FILE *file = fopen(path, "rb");
@@ -71,7 +72,7 @@ static const char *section_text(const program *p, const char *title) {
     return NULL;
 }
 
-/* ---- acquires on paths ------------------------------------------------------------------------------------------------------ */
+/* ---- acquires on paths ----------------------------------------------------------------------- */
 
 typedef struct walk {
     const ir_function *f;
@@ -113,7 +114,7 @@ static void put_acquires(const ir_module *m, masu__buffer *out) {
     }
 }
 
-/* ---- passes --------------------------------------------------------------------------------------------------------------------- */
+/* ---- passes ---------------------------------------------------------------------------------- */
 
 typedef struct results {
     masu__buffer texts[MOST_SECTIONS]; /* by section of the program */
@@ -184,7 +185,7 @@ static void run_all(const program *p, bool lastuse, bool slots) {
     masu__arena_destroy(&arena);
 }
 
-/* ---- comparing ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static void rewrite(const char *path, const program *p, results *r) {
     FILE *file = fopen(path, "wb");
@@ -192,7 +193,8 @@ static void rewrite(const char *path, const program *p, results *r) {
     fputs(p->head, file);
     for (size_t s = 0; s < p->count; s++) {
         bool input = strcmp(p->sections[s].title, "ir") == 0;
-        fprintf(file, "\n== %s\n%s", p->sections[s].title, input ? p->sections[s].text : masu__buffer_text(&r->texts[s]));
+        fprintf(file, "\n== %s\n%s", p->sections[s].title,
+                input ? p->sections[s].text : masu__buffer_text(&r->texts[s]));
     }
     fclose(file);
 }
@@ -202,7 +204,8 @@ static void compare(const char *name, const program *p, results *r) {
         const char *got = masu__buffer_text(&r->texts[s]);
         if (strcmp(p->sections[s].title, "ir") == 0 || support_same_text(got, p->sections[s].text))
             continue;
-        fail_msg("%s: %s: got\n%s\nexpected\n%s", name, p->sections[s].title, got, p->sections[s].text);
+        fail_msg("%s: %s: got\n%s\nexpected\n%s", name, p->sections[s].title, got,
+                 p->sections[s].text);
     }
 }
 
@@ -242,7 +245,8 @@ int main(void) {
     if (count <= 0 || count > MOST_FILES)
         return 1;
     for (int f = 0; f < count; f++)
-        tests[f] = (struct CMUnitTest){files[f]->d_name, program_is_as_expected, NULL, NULL, files[f]->d_name};
+        tests[f] = (struct CMUnitTest){files[f]->d_name, program_is_as_expected, NULL, NULL,
+                                       files[f]->d_name};
     int failed = _cmocka_run_group_tests("programs", tests, (size_t)count, NULL, NULL);
     for (int f = 0; f < count; f++)
         free(files[f]);

@@ -1,5 +1,6 @@
-/* Random programs through all passes, each step verified, and run on counted objects along random paths: with slots,
- * with the registry, with values kept to the end of their scopes, with errors raised on the way.
+/* Random programs through all passes, each step verified, and run on counted objects along random
+ * paths: with slots, with the registry, with values kept to the end of their scopes, with errors
+ * raised on the way.
  */
 #include "ir_support.h"
 
@@ -57,6 +58,7 @@ static void any_graphs(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(structured_programs), cmocka_unit_test(any_graphs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(structured_programs),
+                                       cmocka_unit_test(any_graphs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

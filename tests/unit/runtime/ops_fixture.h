@@ -265,6 +265,13 @@ static UNUSED void assert_all(tl_tensor *t, double value)
     }
 }
 
+static UNUSED void backward(tl_tensor *loss)
+{
+    tl_tensor_backward(loss, false);
+    if (tl_runtime_error(tl__runtime())->status != MASU_OK)
+        fail_msg("%s", tl_runtime_error(tl__runtime())->text);
+}
+
 /* The gradient of leaf w must be `value` everywhere. */
 static UNUSED void assert_gradient(tl_tensor *w, double value)
 {
@@ -282,8 +289,11 @@ static UNUSED void no_history_left(tl_runtime *rt)
     assert_int_equal(rt->grad_depth, 0);
 }
 
+/* An error that a test did not ask for fails it here at the latest. */
 static UNUSED void close_ops(tl_runtime *rt)
 {
+    if (tl_runtime_error(rt)->status != MASU_OK)
+        fail_msg("%s", tl_runtime_error(rt)->text);
     no_history_left(rt);
     close_runtime(rt);
 }

@@ -234,6 +234,9 @@ static void the_check_sees_wrong_totals(void **state) {
     assert_false(tl_runtime_valid(rt)); /* agrees with itself, but not with the heap */
     rt->allocated_bytes -= 4;
     rt->live_bytes -= 4;
+    rt->metadata_live_bytes += 8;
+    assert_false(tl_runtime_valid(rt));
+    rt->metadata_live_bytes -= 8;
     frame->slot_count = 2;
     assert_false(tl_runtime_valid(rt));
     frame->slot_count = 1;

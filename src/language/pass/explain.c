@@ -1,0 +1,409 @@
+/* explain.c: the source with a margin that says what happens to tensors and objects on each line.
+ *
+ *     3 | fn step(w: Tensor, g: Tensor) -> Tensor {   | step{ob}: 1 slot (needs 1), 0 acquires, 2 releases
+ *     4 |     let d = g * 0.1;                        | `d` made [8, 8]
+ *     5 |     w - d                                   | `w` dies here, `d` dies here; made [8, 8]; moves out
+ *
+ * Everything is read from the final IR, so the margin cannot say what the program does not do. A
+ * function of which several versions exist (see specialise.h) is explained once; what only some
+ * versions do begins with their letters.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "language/pass/pass.h"
+
+enum { WIDEST = 64, SHORT_QUOTE = 24, MOST_SHARING = 3 };
+
+typedef struct event {
+    uint32_t line, order;
+    const ir_function *version;
+    const char *text;
+} event;
+
+typedef struct explainer {
+    const ir_module *m;
+    const source_file *source;
+    masu__arena scratch;
+    bool failed;
+    event *events;
+    uint32_t count, capacity;
+    uint32_t line; /* of the event being noted */
+    const ir_function *f;
+} explainer;
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static void put_name(const ir_function *f, ir_value v, masu__buffer *out) {
+    const ir_value_info *info = &f->values[v];
+    const char *text = info->span.file ? info->span.file->text + info->span.offset : NULL;
+    masu__buffer_putc(out, '`');
+    if (info->name)
+        masu__buffer_puts(out, info->name);
+    else if (text && info->span.length > 0 && info->span.length <= SHORT_QUOTE &&
+             !memchr(text, '\n', info->span.length))
+        masu__buffer_append(out, text, info->span.length);
+    else
+        masu__buffer_printf(out, "%%%" PRIu32, v);
+    masu__buffer_putc(out, '`');
+}
+
+static void put_shape(const ir_function *f, ir_value v, masu__buffer *out) {
+    const ir_shape *s = f->values[v].shape;
+    if (!s || !s->known_rank)
+        return;
+    masu__buffer_puts(out, " [");
+    for (uint32_t d = 0; d < s->rank; d++) {
+        masu__buffer_puts(out, d ? ", " : "");
+        if (s->dim[d] < 0)
+            masu__buffer_putc(out, '?');
+        else
+            masu__buffer_printf(out, "%" PRId64, s->dim[d]);
+    }
+    masu__buffer_putc(out, ']');
+}
+
+/* The names of other values that use the slot. */
+static void put_sharers(const ir_function *f, ir_value v, masu__buffer *out) {
+    uint32_t named = 0;
+    for (ir_value other = 1; other < f->value_count; other++) {
+        if (other == v || f->values[other].slot != f->values[v].slot || !f->values[other].name ||
+            (f->values[v].name && strcmp(f->values[other].name, f->values[v].name) == 0))
+            continue;
+        if (named == MOST_SHARING) {
+            masu__buffer_puts(out, ", …");
+            return;
+        }
+        masu__buffer_printf(out, "%s`%s`", named++ ? ", " : " shared with ", f->values[other].name);
+    }
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static void note(explainer *x, masu__buffer *text) {
+    if (x->count == x->capacity) {
+        uint32_t wanted = x->capacity ? 2 * x->capacity : 256;
+        event *larger = masu__arena_grow(&x->scratch, x->events, x->capacity, wanted,
+                                         sizeof *larger, _Alignof(event));
+        x->failed |= !larger;
+        if (!larger)
+            return;
+        x->events = larger;
+        x->capacity = wanted;
+    }
+    const char *copy = masu__arena_strdup(&x->scratch, masu__buffer_text(text));
+    x->failed |= !copy || text->failed;
+    if (!copy)
+        return;
+    x->events[x->count] =
+        (event){.line = x->line, .order = x->count, .version = x->f, .text = copy};
+    x->count++;
+    masu__buffer_truncate(text, 0);
+}
+
+static bool managed(const ir_function *f, ir_value v) {
+    return ir_type_managed(ir_type_of(f, v));
+}
+
+static void note_root(explainer *x, const ir_instr *i, masu__buffer *t) {
+    put_name(x->f, i->args[0], t);
+    if (i->imm.i < 0) {
+        masu__buffer_puts(t, " registered");
+    } else {
+        masu__buffer_printf(t, " in slot %" PRId64, i->imm.i);
+        put_sharers(x->f, i->args[0], t);
+    }
+    note(x, t);
+}
+
+/* Why a count was needed: looks at the operation that takes it. */
+static const char *reason_for(const ir_function *f, const ir_instr *acquire) {
+    ir_value v = acquire->args[0];
+    const ir_instr *taker = acquire->next;
+    uint32_t takes = 0, acquired = 1;
+    while (taker && (taker->op == IR_ACQUIRE || taker->op == IR_UNROOT || taker->op == IR_ROOT)) {
+        acquired += taker->op == IR_ACQUIRE && taker->args[0] == v;
+        taker = taker->next;
+    }
+    for (const ir_instr *i = acquire->prev; i && i->op == IR_ACQUIRE; i = i->prev)
+        acquired += i->args[0] == v;
+    for (uint32_t a = 0; taker && a < taker->arg_count; a++)
+        takes += taker->args[a] == v && ir_consumes(taker, a);
+    for (uint32_t a = 0; taker && taker->op == IR_JUMP && a < taker->target[0].count; a++)
+        takes += taker->target[0].args[a] == v;
+    if (f->values[v].borrowed)
+        return "it is only borrowed and must outlive the call";
+    return takes > acquired ? "it is given away twice" : "it is still needed afterwards";
+}
+
+static void note_acquire(explainer *x, const ir_instr *i, masu__buffer *t) {
+    put_name(x->f, i->args[0], t);
+    masu__buffer_printf(t, " acquired: %s", reason_for(x->f, i));
+    note(x, t);
+}
+
+static void note_release(explainer *x, const ir_instr *i, masu__buffer *t) {
+    put_name(x->f, i->args[0], t);
+    masu__buffer_puts(t, " dies");
+    note(x, t);
+}
+
+static void note_arguments(explainer *x, const ir_instr *i, masu__buffer *t) {
+    for (uint32_t a = 0; a < i->arg_count; a++) {
+        if (!managed(x->f, i->args[a]))
+            continue;
+        bool taken = ir_consumes(i, a);
+        if (i->op == IR_ABI && !taken)
+            continue; /* every operation reads its operands */
+        put_name(x->f, i->args[a], t);
+        if (i->op == IR_RET)
+            masu__buffer_puts(t, " moves out");
+        else if (i->op == IR_CALL)
+            masu__buffer_printf(t, taken ? " moves into %s" : " lent to %s", i->callee->name);
+        else
+            masu__buffer_puts(t, taken ? " moves" : " lent");
+        note(x, t);
+    }
+}
+
+static void note_results(explainer *x, const ir_instr *i, masu__buffer *t) {
+    for (uint32_t r = 0; r < i->result_count; r++) {
+        ir_value v = i->result + r;
+        if (!managed(x->f, v))
+            continue;
+        put_name(x->f, v, t);
+        masu__buffer_puts(t, i->op == IR_CALL ? " received" : " made");
+        put_shape(x->f, v, t);
+        note(x, t);
+    }
+}
+
+static void note_instr(explainer *x, const ir_instr *i, masu__buffer *t) {
+    switch (i->op) {
+    case IR_ROOT:
+        note_root(x, i, t);
+        break;
+    case IR_ACQUIRE:
+        note_acquire(x, i, t);
+        break;
+    case IR_RELEASE:
+        note_release(x, i, t);
+        break;
+    case IR_ABI:
+    case IR_CALL:
+    case IR_COMPREHEND:
+    case IR_RECORD:
+    case IR_RECORD_WORD:
+    case IR_RET:
+        note_arguments(x, i, t);
+        note_results(x, i, t);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- walking --------------------------------------------------------------------------------- */
+
+static uint32_t line_of(const explainer *x, source_span span) {
+    return span.file && span.file == x->source ? source_place_of(span).line : 0;
+}
+
+/* What a pass inserted belongs to the line of the operation before it, at the start of a block
+ * to the one behind; an acquire always to the one behind. */
+static uint32_t line_for(const explainer *x, const ir_instr *i) {
+    if (line_of(x, i->span))
+        return line_of(x, i->span);
+    for (const ir_instr *p = i->prev; p && i->op != IR_ACQUIRE; p = p->prev)
+        if (line_of(x, p->span))
+            return line_of(x, p->span);
+    for (const ir_instr *n = i->next; n; n = n->next)
+        if (line_of(x, n->span))
+            return line_of(x, n->span);
+    return line_of(x, x->f->span);
+}
+
+static void note_function(explainer *x, masu__buffer *t) {
+    pass_counts c = pass_count(x->f);
+    x->line = line_of(x, x->f->span);
+    masu__buffer_printf(t,
+                        "%s: %" PRIu32 " slot%s (needs %" PRIu32 "), %" PRIu32
+                        " acquire%s, %" PRIu32 " release%s",
+                        x->f->name, c.slots, c.slots == 1 ? "" : "s", c.bound, c.acquires,
+                        c.acquires == 1 ? "" : "s", c.releases, c.releases == 1 ? "" : "s");
+    note(x, t);
+    for (uint32_t b = 0; b < x->f->block_count; b++) {
+        for (const ir_instr *i = x->f->blocks[b]->first; i; i = i->next) {
+            x->line = line_for(x, i);
+            note_instr(x, i, t);
+        }
+    }
+}
+
+/* ---- the margin ------------------------------------------------------------------------------ */
+
+static int by_place(const void *a, const void *b) {
+    const event *x = a, *y = b;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static const ir_function *original(const ir_function *f) {
+    return f->specialised_from ? f->specialised_from : f;
+}
+
+static uint32_t versions_of(const ir_module *m, const ir_function *f) {
+    uint32_t count = 0;
+    for (uint32_t n = 0; n < m->function_count; n++)
+        count += original(m->functions[n]) == original(f);
+    return count;
+}
+
+static bool says_the_same(const event *a, const event *b) {
+    return strcmp(a->text, b->text) == 0 && original(a->version) == original(b->version);
+}
+
+/* The same thing said by several versions of the same function is one entry. */
+static bool said_before(const event *first, const event *e) {
+    for (const event *before = first; before < e; before++)
+        if (says_the_same(before, e))
+            return true;
+    return false;
+}
+
+/* Events of one line come version by version. */
+static uint32_t count_versions(const event *first, const event *end, const event *e) {
+    uint32_t count = 0;
+    const ir_function *last = NULL;
+    for (const event *other = first; other < end; other++) {
+        if (other->version == last || !says_the_same(other, e))
+            continue;
+        last = other->version;
+        count++;
+    }
+    return count;
+}
+
+static bool is_summary(const event *e) {
+    return strncmp(e->text, e->version->name, strlen(e->version->name)) == 0;
+}
+
+static void put_versions(const explainer *x, const event *first, const event *end, const event *e,
+                         masu__buffer *out) {
+    const ir_function *last = NULL;
+    if (is_summary(e) || count_versions(first, end, e) == versions_of(x->m, e->version))
+        return;
+    for (const event *other = first; other < end; other++) {
+        if (other->version == last || !says_the_same(other, e))
+            continue;
+        masu__buffer_printf(out, "%s%s", last ? "," : "{", other->version->ownership);
+        last = other->version;
+    }
+    masu__buffer_puts(out, "} ");
+}
+
+static void put_margin(const explainer *x, const event *first, const event *end,
+                       masu__buffer *out) {
+    bool any = false;
+    for (const event *e = first; e < end; e++) {
+        if (said_before(first, e))
+            continue;
+        masu__buffer_puts(out, any ? "; " : "");
+        put_versions(x, first, end, e, out);
+        masu__buffer_puts(out, e->text);
+        any = true;
+    }
+}
+
+static uint32_t characters(const char *text, uint32_t length) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < length; i++)
+        count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static void put_line(const explainer *x, uint32_t line, uint32_t width, const event *first,
+                     const event *end, masu__buffer *out) {
+    const source_file *s = x->source;
+    uint32_t start = s->line_starts[line - 1];
+    uint32_t stop = line < s->line_count ? s->line_starts[line] : (uint32_t)s->length;
+    while (stop > start && (s->text[stop - 1] == '\n' || s->text[stop - 1] == '\r'))
+        stop--;
+    masu__buffer_printf(out, "%5" PRIu32 " | ", line);
+    masu__buffer_append(out, s->text + start, stop - start);
+    if (first < end) {
+        uint32_t used = characters(s->text + start, stop - start);
+        masu__buffer_fill(out, ' ', used < width ? width - used : 0);
+        masu__buffer_puts(out, " | ");
+        put_margin(x, first, end, out);
+    }
+    masu__buffer_putc(out, '\n');
+}
+
+static uint32_t width_of(const source_file *s) {
+    uint32_t width = 0;
+    for (uint32_t line = 1; line <= s->line_count; line++) {
+        uint32_t start = s->line_starts[line - 1];
+        uint32_t stop = line < s->line_count ? s->line_starts[line] - 1 : (uint32_t)s->length;
+        uint32_t used = characters(s->text + start, stop - start);
+        width = used > width && used <= WIDEST ? used : width;
+    }
+    return width;
+}
+
+static void put_source(const explainer *x, masu__buffer *out) {
+    const event *at = x->events, *end = x->events + x->count;
+    uint32_t width = width_of(x->source);
+    while (at < end && at->line == 0) /* functions without a place: in front */
+        at++;
+    for (const event *e = x->events; e < at; e++)
+        if (is_summary(e))
+            masu__buffer_printf(out, "%s\n", e->text);
+    for (uint32_t line = 1; line <= x->source->line_count; line++) {
+        const event *first = at;
+        while (at < end && at->line == line)
+            at++;
+        put_line(x, line, width, first, at, out);
+    }
+}
+
+static void put_totals(const explainer *x, masu__buffer *out) {
+    uint32_t functions = 0, acquires = 0, releases = 0;
+    for (uint32_t f = 0; f < x->m->function_count; f++) {
+        if (x->m->functions[f]->is_kernel)
+            continue;
+        pass_counts c = pass_count(x->m->functions[f]);
+        functions++;
+        acquires += c.acquires;
+        releases += c.releases;
+    }
+    masu__buffer_printf(out,
+                        "\n%" PRIu32 " function%s in the program, %" PRIu32
+                        " acquire%s and %" PRIu32 " release%s in the text\n",
+                        functions, functions == 1 ? "" : "s", acquires, acquires == 1 ? "" : "s",
+                        releases, releases == 1 ? "" : "s");
+}
+
+void pass_explain(const ir_module *m, const source_file *source, masu__buffer *out) {
+    static const source_file none = {.path = "", .text = ""};
+    masu__buffer text = {0};
+    explainer x = {.m = m, .source = source};
+    if (!x.source && m->main)
+        x.source = m->main->span.file;
+    if (!x.source)
+        x.source = &none;
+    for (uint32_t f = 0; f < m->function_count && !x.failed; f++) {
+        x.f = m->functions[f];
+        if (!x.f->is_kernel)
+            note_function(&x, &text);
+    }
+    if (x.count > 0)
+        qsort(x.events, x.count, sizeof *x.events, by_place);
+    put_source(&x, out);
+    put_totals(&x, out);
+    out->failed |= x.failed;
+    masu__buffer_destroy(&text);
+    masu__arena_destroy(&x.scratch);
+}

@@ -1,0 +1,711 @@
+/* test_autograd.c: what programs see of gradients and histories: when they live, when they are cleared, what a second
+ * backward says, what in-place writes may do, how much memory a training step takes. */
+#include "ops_fixture.h"
+
+enum { BUFFER = 4096 }; /* bytes of ones(1024) */
+
+/* Consuming forms, as compiled code releases a value after its last use. */
+static tl_tensor *then1(tl_tensor *(*call)(tl_tensor *), tl_tensor *t)
+{
+    tl_tensor *out = checked(call(t));
+    release(t);
+    return out;
+}
+
+static tl_tensor *then_scalar(tl_tensor *(*call)(tl_tensor *, double), tl_tensor *t, double s)
+{
+    tl_tensor *out = checked(call(t, s));
+    release(t);
+    return out;
+}
+
+static tl_tensor *square_sum(tl_tensor *w)
+{
+    return then1(tl_tensor_sum, checked(tl_tensor_mul(w, w)));
+}
+
+static uint64_t peak_bytes(tl_runtime *rt)
+{
+    masu_heap_stats stats;
+    masu_heap_get_stats(rt->payload, &stats);
+    return stats.peak_bytes;
+}
+
+/* ---- reading gradients ----------------------------------------------------------------------------------------------- */
+
+static void before_and_without_backward(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(3)), *plain = ones(3), *h = checked(tl_tensor_exp(w));
+    assert_gradient(w, 0);
+    assert_int_equal(rt->live_grads, 0);
+    assert_null(tl_tensor_grad(plain));
+    assert_raised(rt, MASU_ERR_NO_GRADIENT, "tensor does not track gradients; call enable_grad() first");
+    assert_null(tl_tensor_grad(h));
+    assert_raised(rt, MASU_ERR_NO_GRADIENT, "only leaves keep gradients, this tensor is the result of exp");
+    release(h);
+    release(plain);
+    release(w);
+    close_ops(rt);
+}
+
+static void backward_needs_a_number_with_a_history(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(checked(tl_tensor_ones(SHAPE(2, 3), false))), *h = checked(tl_tensor_exp(w));
+    tl_tensor *loss = checked(tl_tensor_sum(h)), *cut = checked(tl_tensor_detach(loss, false));
+    tl_tensor_backward(h, false);
+    assert_raised(rt, MASU_ERR_NOT_SCALAR, "backward needs a scalar, this tensor has shape [2, 3]");
+    tl_tensor_backward(cut, false);
+    assert_raised(rt, MASU_ERR_NO_GRAPH, "backward needs a history, and this tensor has none");
+    assert_gradient(w, 0);
+    release(cut);
+    release(h);
+    /* one element is number enough, whatever its rank; a leaf is its own history */
+    tl_tensor *one = leaf_of(checked(tl_tensor_ones(SHAPE(1, 1), false)));
+    backward(one);
+    assert_gradient(one, 1);
+    release(one);
+    release(w);
+    close_ops(rt);
+}
+
+/* `let g = w.grad()`: a value of its own, whatever happens to w's gradient afterwards. */
+static void a_read_gradient_is_independent(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024)), *loss = square_sum(w);
+    tl_grad_loop_enter();
+    backward(loss);
+    release(loss);
+    uint64_t bytes = rt->live_bytes;
+    tl_tensor *g = checked(tl_tensor_grad(w));
+    assert_int_equal(rt->live_bytes, bytes);
+    loss = square_sum(w);
+    backward(loss);
+    release(loss);
+    assert_gradient(w, 4);
+    assert_all(g, 2);
+    g = checked(tl_tensor_mul_assign(g, g));
+    assert_gradient(w, 4);
+    tl_clear_grads();
+    assert_gradient(w, 0);
+    assert_all(g, 4);
+    tl_clear_grads();
+    tl_grad_loop_exit();
+    release(w);
+    assert_all(g, 4);
+    release(g);
+    close_ops(rt);
+}
+
+/* ---- clearing: D11 --------------------------------------------------------------------------------------------------- */
+
+/* for e { for b in 0..3 { loss(b).backward() }  w = w - w.grad() * lr } */
+static void gradients_accumulate_until_they_are_read(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024));
+    tl_grad_loop_enter();
+    for (int epoch = 0; epoch < 3; epoch++) {
+        tl_grad_loop_enter();
+        const void *buffer = NULL;
+        for (int batch = 0; batch < 3; batch++) {
+            tl_tensor *loss = square_sum(w);
+            backward(loss);
+            release(loss);
+            buffer = batch == 0 ? tl__node_leaf(w->node)->gradient->data : buffer;
+            assert_ptr_equal(tl__node_leaf(w->node)->gradient->data, buffer);
+            tl_clear_grads(); /* the latch of the inner loop: nothing was read in it */
+        }
+        tl_grad_loop_exit();
+        assert_int_equal(rt->live_grads, 1);
+        assert_gradient(w, 6);
+        assert_gradient(w, 6);
+        tl_clear_grads();
+        assert_int_equal(rt->live_grads, 0);
+    }
+    tl_grad_loop_exit();
+    release(w);
+    close_ops(rt);
+}
+
+/* An inner loop over layers updates parameters one by one: the later layers' gradients are still there. */
+static void an_iteration_clears_only_what_it_read(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    enum { LAYERS = 4 };
+    tl_tensor *w[LAYERS], *loss = NULL;
+    for (int i = 0; i < LAYERS; i++) {
+        w[i] = leaf_of(ones(4));
+        tl_tensor *part = square_sum(w[i]), *sum = loss ? checked(tl_tensor_add(loss, part)) : part;
+        if (loss) {
+            release(loss);
+            release(part);
+        }
+        loss = sum;
+    }
+    tl_grad_loop_enter();
+    backward(loss);
+    release(loss);
+    assert_gradient(w[3], 2); /* read in the outer loop, read again in the inner one: cleared there */
+    tl_grad_loop_enter();
+    for (int i = 0; i < LAYERS; i++) {
+        assert_int_equal(rt->live_grads, LAYERS - i);
+        assert_gradient(w[i], 2);
+        tl_clear_grads();
+        assert_gradient(w[i], 0);
+        tl_clear_grads();
+    }
+    tl_grad_loop_exit();
+    assert_null(rt->grad_read);
+    tl_clear_grads();
+    tl_grad_loop_exit();
+    for (int i = 0; i < LAYERS; i++)
+        release(w[i]);
+    close_ops(rt);
+}
+
+/* Leaves die in any order while they stand in the list; what was read outside every loop is never cleared. */
+static void leaves_leave_the_list(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    enum { COUNT = 5 };
+    const int order[COUNT] = {2, 0, 4, 1, 3};
+    tl_tensor *w[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        w[i] = leaf_of(ones(2));
+    tl_tensor *outside = leaf_of(ones(2)), *loss = square_sum(outside);
+    backward(loss);
+    release(loss);
+    assert_gradient(outside, 2);
+    tl_grad_loop_enter();
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < COUNT; i++)
+            assert_gradient(w[i], 0);
+    for (int i = 0; i < COUNT; i++) {
+        release(w[order[i]]);
+        int length = 0;
+        for (tl_node *node = rt->grad_read; node; node = tl__node_leaf(node)->read_after)
+            length++;
+        assert_int_equal(length, COUNT - 1 - i);
+    }
+    tl_clear_grads();
+    tl_grad_loop_exit();
+    assert_gradient(outside, 2);
+    release(outside);
+    close_ops(rt);
+}
+
+/* `break` straight after backward, before anything is cleared. */
+static void a_gradient_dies_with_its_leaf(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024)), *loss = square_sum(w);
+    tl_grad_loop_enter();
+    backward(loss);
+    assert_gradient(w, 2);
+    tl_grad_loop_exit();
+    release(w);
+    assert_int_equal(rt->live_grads, 0);
+    assert_int_equal(rt->live_bytes, 4);
+    release(loss);
+    close_ops(rt);
+}
+
+/* ---- histories live and die: D8 – D10 ------------------------------------------------------------------------------------ */
+
+/* `probs` and `loss` are still named after backward: both are right; what nobody names is gone. */
+static tl_tensor *loss_in_a_callee(tl_tensor *w, tl_tensor **probs)
+{
+    tl_tensor *h = checked(tl_tensor_mul_scalar(w, 0));
+    *probs = checked(tl_tensor_softmax(h, 0));
+    release(h);
+    return square_sum(*probs);
+}
+
+static void named_values_survive_backward(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024)), *probs, *loss = loss_in_a_callee(w, &probs);
+    assert_int_equal(rt->live_nodes, 4);
+    backward(loss);
+    assert_int_equal(rt->live_nodes, 2); /* those of probs and loss, empty */
+    assert_all(probs, 1.0 / 1024);
+    assert_close(tl_tensor_item(loss), 1.0 / 1024, 1e-6, "loss", 0);
+    assert_int_equal(rt->live_bytes, 3 * BUFFER + 4);
+    release(probs);
+    release(loss);
+    assert_int_equal(rt->live_nodes, 0);
+    assert_int_equal(rt->live_grads, 1);
+    release(w);
+    close_ops(rt);
+}
+
+/* The model dies before backward: its leaves live on in the history, and with it they go. */
+static void leaves_live_as_long_as_the_history(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024)), *loss = square_sum(w);
+    release(w);
+    assert_int_equal(rt->live_bytes, BUFFER + 4);
+    backward(loss);
+    assert_int_equal(rt->live_bytes, 4);
+    release(loss);
+    close_ops(rt);
+}
+
+/* Forward only, whatever the loop: nothing stays behind. */
+static void a_history_without_backward_dies_with_its_last_name(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024));
+    for (int i = 0; i < 3; i++) {
+        tl_tensor *h = checked(tl_tensor_tanh(w)), *y = checked(tl_tensor_add(h, w)), *loss = square_sum(y);
+        release(h);
+        assert_int_equal(rt->live_nodes, 4);
+        assert_true(tl__graph_valid(loss));
+        release(i == 1 ? loss : y);
+        release(i == 1 ? y : loss);
+        assert_int_equal(rt->live_nodes, 0);
+        assert_int_equal(rt->live_bytes, BUFFER);
+        assert_int_equal(w->node->count, 1);
+    }
+    release(w);
+    close_ops(rt);
+}
+
+static void detaching(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024)), *h = checked(tl_tensor_mul(w, w));
+    tl_tensor_acquire(h);
+    tl_tensor *d = checked(tl_tensor_detach(h, false));
+    assert_ptr_not_equal(d, h);
+    assert_ptr_equal(d->data, h->data);
+    assert_null(d->node);
+    assert_non_null(h->node);
+    tl_tensor *loss = checked(tl_tensor_sum(h));
+    release(h);
+    backward(loss);
+    release(loss);
+    assert_int_equal(rt->live_nodes, 0);
+    assert_all(d, 1);
+    assert_gradient(w, 2);
+    /* of a plain tensor: itself; of a leaf that lives on: the value; of the last name: the same header */
+    assert_ptr_equal(tl_tensor_detach(d, false), d);
+    tl_tensor_acquire(w);
+    tl_tensor *value = checked(tl_tensor_detach(w, false));
+    assert_null(value->node);
+    assert_gradient(w, 2);
+    assert_ptr_equal(tl_tensor_detach(w, false), w);
+    assert_null(w->node);
+    assert_int_equal(rt->live_grads, 0);
+    /* track: a leaf of its own */
+    tl_tensor *fresh = checked(tl_tensor_detach(w, true));
+    assert_true(fresh->node->flags & TL_NODE_LEAF);
+    assert_gradient(fresh, 0);
+    release(fresh);
+    release(value);
+    release(d);
+    close_ops(rt);
+}
+
+static void tracking_on_and_off(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *t = ones(4);
+    assert_ptr_equal(tl_tensor_enable_grad(t), t);
+    tl_node *node = t->node;
+    assert_ptr_equal(tl_tensor_enable_grad(t), t);
+    assert_ptr_equal(t->node, node);
+    assert_ptr_equal(tl_tensor_freeze(t), t);
+    assert_null(t->node);
+    /* shared: the other keeps its state */
+    tl_tensor_acquire(t);
+    tl_tensor *leaf = leaf_of(t);
+    assert_ptr_not_equal(leaf, t);
+    assert_ptr_equal(leaf->data, t->data);
+    assert_null(t->node);
+    tl_tensor *h = checked(tl_tensor_exp(leaf));
+    node = h->node;
+    assert_ptr_equal(tl_tensor_enable_grad(h), h); /* tracks already: no effect */
+    assert_ptr_equal(h->node, node);
+    release(h);
+    release(leaf);
+    release(t);
+    tl_tensor *whole = checked(tl_tensor_literal_i64(0, 1, (const int64_t[]){1}));
+    assert_null(tl_tensor_enable_grad(whole));
+    assert_raised(rt, MASU_ERR_DTYPE_MISMATCH, "only floating tensors track gradients, this one has element type i64");
+    tl_tensor *mask = checked(tl_tensor_literal_bool(0, 1, (const int64_t[]){1}));
+    assert_null(tl_tensor_detach(mask, true));
+    assert_raised(rt, MASU_ERR_DTYPE_MISMATCH, "bool");
+    close_ops(rt);
+}
+
+static void copies_with_a_history(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(4)), *same = checked(tl_tensor_shallow_clone(w)), *copy = checked(tl_tensor_clone(w));
+    assert_ptr_equal(same, w);
+    assert_false(copy->node->flags & TL_NODE_LEAF);
+    tl_tensor *sum = checked(tl_tensor_add(copy, same)), *loss = square_sum(sum);
+    backward(loss);
+    assert_gradient(w, 8);
+    release(loss);
+    release(sum);
+    release(copy);
+    release(same);
+    release(w);
+    close_ops(rt);
+}
+
+/* ---- backward twice, shared histories --------------------------------------------------------------------------------- */
+
+static void a_second_backward_names_the_first(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_frame *frame = tl_mem_function_enter(0);
+    tl_tensor *w = leaf_of(ones(4));
+    tl_tensor *saves = square_sum(w), *saves_nothing = then1(tl_tensor_sum, checked(tl_tensor_add_scalar(w, 1)));
+    tl_tensor *both[] = {saves, saves_nothing};
+    for (int i = 0; i < 2; i++) {
+        frame->site = (uint32_t)(5 + i);
+        backward(both[i]);
+        frame->site = 9;
+        tl_tensor_backward(both[i], false);
+        assert_int_equal(tl_runtime_error(rt)->related_site, 5 + i);
+        assert_int_equal(tl_runtime_error(rt)->sites[0], 9);
+        assert_raised(rt, MASU_ERR_GRAPH_FREED, "the graph was already freed by an earlier backward");
+        release(both[i]);
+    }
+    assert_gradient(w, 3);
+    release(w);
+    tl_mem_function_exit(frame);
+    close_ops(rt);
+}
+
+static void two_losses_share_a_part(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    for (int keep = 0; keep < 2; keep++) {
+        tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_mul(w, w)), *first = checked(tl_tensor_sum(h));
+        tl_tensor *second = then1(tl_tensor_sum, checked(tl_tensor_mul_scalar(h, 3)));
+        release(h);
+        tl_tensor_backward(first, keep);
+        assert_gradient(w, 2);
+        tl_tensor_backward(second, false);
+        if (keep) {
+            assert_int_equal(tl_runtime_error(rt)->status, MASU_OK);
+            assert_gradient(w, 2 + 6);
+        } else {
+            /* refused before anything was changed */
+            assert_raised(rt, MASU_ERR_GRAPH_FREED, "already freed");
+            assert_gradient(w, 2);
+            assert_true(tl__graph_valid(second));
+            assert_int_equal(second->node->pending, 0);
+        }
+        release(first);
+        release(second);
+        release(w);
+        no_history_left(rt);
+    }
+    close_ops(rt);
+}
+
+static void gradients_of_two_losses_add_up(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(4)), *v = leaf_of(ones(4));
+    tl_tensor *first = square_sum(w), *product = checked(tl_tensor_mul(w, v)), *second = checked(tl_tensor_sum(product));
+    backward(second);
+    backward(first);
+    assert_gradient(w, 3);
+    assert_gradient(v, 1);
+    release(product);
+    release(first);
+    release(second);
+    release(w);
+    release(v);
+    close_ops(rt);
+}
+
+/* add hands the same gradient to both sides, which are leaves: neither sees what happens to the other's. */
+static void leaves_do_not_share_gradients_visibly(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(4)), *v = leaf_of(ones(4)), *sum = checked(tl_tensor_add(w, v));
+    tl_tensor *squares = checked(tl_tensor_mul(sum, sum)), *loss = checked(tl_tensor_sum(squares));
+    backward(loss);
+    release(loss);
+    loss = square_sum(w);
+    backward(loss);
+    assert_gradient(w, 6);
+    assert_gradient(v, 4);
+    release(loss);
+    release(squares);
+    release(sum);
+    release(w);
+    release(v);
+    close_ops(rt);
+}
+
+/* ---- writing in place: D "never a wrong gradient" ------------------------------------------------------------------------- */
+
+static void writing_into_a_history_is_refused(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_exp(w)), *one = ones(4), *l = checked(tl_tensor_sum(h));
+    tl_tensor_acquire(h);
+    assert_null(tl_tensor_add_assign(h, one));
+    assert_raised(rt, MASU_ERR_MODIFIED_IN_PLACE,
+                  "add_assign would change the result of exp, which backward may need; call detach(false) first");
+    tl_tensor_acquire(h);
+    assert_null(tl_tensor_set_f64(h, 1, 1, (const int64_t[]){0}));
+    assert_raised(rt, MASU_ERR_MODIFIED_IN_PLACE, "set would change");
+    assert_null(tl_tensor_fill(h, 0));
+    assert_raised(rt, MASU_ERR_MODIFIED_IN_PLACE, "fill_ would change");
+    tl_tensor_acquire(w);
+    assert_null(tl_tensor_mul_assign(w, one));
+    assert_raised(rt, MASU_ERR_MODIFIED_IN_PLACE, "tracks gradients; call detach(false) first");
+    tl_tensor_acquire(one);
+    assert_null(tl_tensor_sub_assign(one, w));
+    assert_raised(rt, MASU_ERR_MODIFIED_IN_PLACE, "would lose the history of its operand");
+    backward(l);
+    assert_gradient(w, 2.7182818);
+    release(l);
+    release(one);
+    release(w);
+    close_ops(rt);
+}
+
+/* A saved value is changed by the program in every way it can: backward has the old one. */
+static void saved_values_cannot_be_changed(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(4)), *c = checked(tl_tensor_full(SHAPE(4), 3, false)), *view = checked(tl_tensor_clone(c));
+    tl_tensor *product = checked(tl_tensor_mul(w, c)), *h = checked(tl_tensor_exp(product)), *loss = checked(tl_tensor_sum(h));
+    c = checked(tl_tensor_fill(c, 100));
+    view = checked(tl_tensor_set_f64(view, 50, 1, (const int64_t[]){1}));
+    /* the value of exp, detached, may be written: the node has its own hold of the bytes */
+    tl_tensor *d = checked(tl_tensor_detach(h, false));
+    d = checked(tl_tensor_fill(d, 0));
+    backward(loss);
+    assert_gradient(w, 3 * exp(3));
+    release(d);
+    release(product);
+    release(loss);
+    release(c);
+    release(view);
+    release(w);
+    close_ops(rt);
+}
+
+/* w is bound anew between forward and backward: the old leaf gets the gradient, nobody else. */
+static void rebinding_between_forward_and_backward(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(4)), *loss = square_sum(w);
+    tl_tensor_acquire(w);
+    tl_tensor *moved = checked(tl_tensor_detach(w, false));
+    moved = leaf_of(checked(tl_tensor_fill(moved, 7)));
+    backward(loss);
+    assert_gradient(w, 2);
+    assert_gradient(moved, 0);
+    release(loss);
+    release(moved);
+    release(w);
+    close_ops(rt);
+}
+
+/* ---- memory of a training step ------------------------------------------------------------------------------------------- */
+
+typedef enum chain { CHAIN_TANH, CHAIN_DOUBLE, CHAIN_INCREMENT, CHAIN_RELU } chain;
+
+static tl_tensor *chain_step(chain kind, tl_tensor *t)
+{
+    switch (kind) {
+    case CHAIN_TANH:
+        return then1(tl_tensor_tanh, t);
+    case CHAIN_DOUBLE:
+        return then_scalar(tl_tensor_mul_scalar, t, 2);
+    case CHAIN_INCREMENT:
+        return then_scalar(tl_tensor_add_scalar, t, 1);
+    default:
+        return then1(tl_tensor_relu, t);
+    }
+}
+
+/* Peaks in buffers, from OWNERSHIP's table: forward needs as many; backward adds none. */
+static void chains_of_eight_stay_within_their_bounds(void **state)
+{
+    (void)state;
+    const uint64_t most[] = {9, 3, 3, 9};
+    for (int kind = 0; kind < 4; kind++) {
+        tl_runtime *rt = open_runtime(NULL);
+        tl_tensor *w = leaf_of(ones(1024)), *y = checked(tl_tensor_shallow_clone(w));
+        for (int i = 0; i < 8; i++)
+            y = chain_step((chain)kind, y);
+        tl_tensor *loss = then1(tl_tensor_sum, y);
+        uint64_t forward_peak = peak_bytes(rt);
+        backward(loss);
+        release(loss);
+        assert_true(peak_bytes(rt) < most[kind] * BUFFER + 256);
+        assert_true(peak_bytes(rt) <= forward_peak + 256);
+        assert_int_equal(rt->live_bytes, 2 * BUFFER);
+        assert_int_equal(rt->live_nodes, 0);
+        assert_int_equal(rt->live_grads, 1);
+        if (kind != CHAIN_TANH)
+            assert_gradient(w, kind == CHAIN_DOUBLE ? 256 : 1);
+        release(w);
+        close_ops(rt);
+    }
+}
+
+static void squares_of_squares(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024)), *y = checked(tl_tensor_mul(w, w)), *z = checked(tl_tensor_mul(y, y));
+    release(y);
+    tl_tensor *loss = then1(tl_tensor_sum, z);
+    backward(loss);
+    release(loss);
+    assert_true(peak_bytes(rt) < 3 * BUFFER + 256);
+    assert_gradient(w, 4);
+    release(w);
+    close_ops(rt);
+}
+
+/* Only the tracked side's needs are saved, and only tracked inputs get a gradient. */
+static void nothing_needless_is_saved_or_computed(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024)), *x = ones(1024), *p = checked(tl_tensor_mul(w, x)), *s = checked(tl_tensor_add(w, x));
+    assert_null(tl__node_saved(p->node)[0]);
+    assert_ptr_equal(tl__node_saved(p->node)[1], x);
+    assert_null(tl__node_inputs(p->node)[1]);
+    assert_int_equal(s->node->saved_count, 0);
+    tl_tensor *loss = square_sum(s);
+    release(p);
+    release(s);
+    uint64_t bytes = rt->allocated_bytes;
+    backward(loss);
+    assert_int_equal(rt->allocated_bytes - bytes, 4); /* the seed: the gradient takes the saved sum's place */
+    assert_null(x->node);
+    release(loss);
+    release(x);
+    release(w);
+    close_ops(rt);
+}
+
+/* for i { loss = (w*w).sum(); loss.backward(); w = w - w.grad()*lr; w = w.detach(false); w.enable_grad() } */
+static void training_steps_are_all_alike(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(1024));
+    masu_heap_stats warm, now;
+    tl_grad_loop_enter();
+    for (int i = 0; i < 200; i++) {
+        tl_tensor *loss = square_sum(w);
+        backward(loss);
+        release(loss);
+        tl_tensor *step = then_scalar(tl_tensor_mul_scalar, checked(tl_tensor_grad(w)), 0.25);
+        tl_tensor *next = checked(tl_tensor_sub(w, step));
+        release(step);
+        release(w);
+        w = leaf_of(checked(tl_tensor_detach(next, false)));
+        tl_clear_grads();
+        assert_int_equal(rt->live_bytes, BUFFER);
+        assert_int_equal(rt->live_nodes, 0);
+        assert_int_equal(rt->live_grads, 0);
+        if (i == 10)
+            masu_heap_get_stats(rt->payload, &warm);
+    }
+    masu_heap_get_stats(rt->payload, &now);
+    assert_int_equal(now.misses, warm.misses);
+    assert_int_equal(now.device_allocations, warm.device_allocations);
+    assert_true(now.peak_bytes < 4 * BUFFER + 256);
+    tl_grad_loop_exit();
+    assert_all(w, pow(0.5, 200));
+    release(w);
+    close_ops(rt);
+}
+
+/* total = total + loss: the history grows, and its length says so; detached, it does not. */
+static void the_length_of_a_history_is_known(void **state)
+{
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(4));
+    for (int cut = 0; cut < 2; cut++) {
+        tl_tensor *total = checked(tl_tensor_zeros(0, NULL, false));
+        for (int i = 0; i < 100; i++) {
+            tl_tensor *loss = square_sum(w);
+            if (cut)
+                loss = checked(tl_tensor_detach(loss, false));
+            tl_tensor *sum = checked(tl_tensor_add(total, loss));
+            release(loss);
+            release(total);
+            total = sum;
+        }
+        assert_int_equal(total->node ? total->node->depth : 0, cut ? 0 : 102);
+        release(total);
+    }
+    release(w);
+    close_ops(rt);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(before_and_without_backward),
+        cmocka_unit_test(backward_needs_a_number_with_a_history),
+        cmocka_unit_test(a_read_gradient_is_independent),
+        cmocka_unit_test(gradients_accumulate_until_they_are_read),
+        cmocka_unit_test(an_iteration_clears_only_what_it_read),
+        cmocka_unit_test(leaves_leave_the_list),
+        cmocka_unit_test(a_gradient_dies_with_its_leaf),
+        cmocka_unit_test(named_values_survive_backward),
+        cmocka_unit_test(leaves_live_as_long_as_the_history),
+        cmocka_unit_test(a_history_without_backward_dies_with_its_last_name),
+        cmocka_unit_test(detaching),
+        cmocka_unit_test(tracking_on_and_off),
+        cmocka_unit_test(copies_with_a_history),
+        cmocka_unit_test(a_second_backward_names_the_first),
+        cmocka_unit_test(two_losses_share_a_part),
+        cmocka_unit_test(gradients_of_two_losses_add_up),
+        cmocka_unit_test(leaves_do_not_share_gradients_visibly),
+        cmocka_unit_test(writing_into_a_history_is_refused),
+        cmocka_unit_test(saved_values_cannot_be_changed),
+        cmocka_unit_test(rebinding_between_forward_and_backward),
+        cmocka_unit_test(chains_of_eight_stay_within_their_bounds),
+        cmocka_unit_test(squares_of_squares),
+        cmocka_unit_test(nothing_needless_is_saved_or_computed),
+        cmocka_unit_test(training_steps_are_all_alike),
+        cmocka_unit_test(the_length_of_a_history_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
