@@ -6,7 +6,8 @@
  *     us an epoch = (time of a run of `long` epochs - time of a run of `short` epochs) / (long - short)
  *
  * PyTorch (bench/n_queens_torch.py, Debian's python3-torch, one thread) times its own loop, start-up outside.
- * Both sides take turns, round by round, with one thread each; the table shows medians and the spread.
+ * Both sides take turns, round by round, with one thread each; the table shows medians and the spread. The same is
+ * shown of processor time, which does not grow when other programs use the machine.
  *
  *     n_queens [--json] [--rounds N] [--epochs N] [--masu FILE] [--source FOLDER] [--python FILE]
  *
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,12 +37,16 @@ typedef struct options {
     const char *python;
 } options;
 
+typedef struct samples {
+    double us[MAX_ROUNDS]; /* microseconds an epoch, one a round; sorted by samples_finish */
+    double median, low, high;
+} samples;
+
 typedef struct series {
     const char *name;
-    const char *missing;   /* why there is nothing, NULL when there is */
-    double us[MAX_ROUNDS]; /* microseconds an epoch, one a round; sorted by series_finish */
-    int count;
-    double median, low, high;
+    const char *missing; /* why there is nothing, NULL when there is */
+    int count;           /* of samples in both */
+    samples wall, cpu;
 } series;
 
 static double seconds_now(void) {
@@ -49,10 +55,19 @@ static double seconds_now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+typedef struct duration {
+    double wall, cpu; /* seconds; cpu: user and system */
+} duration;
+
+static double timeval_seconds(struct timeval t) {
+    return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
+
 /* Runs argv with one thread for BLAS and OpenMP, standard output into `line` (its first MAX_LINE - 1 bytes; the
- * rest is read and dropped), standard error dropped when quiet. Returns the exit status, -1 when it did not start
- * or ended by a signal. */
-static int run(char *const argv[], char line[MAX_LINE], bool quiet) {
+ * rest is read and dropped), standard error dropped when quiet, how long it took into *took. Returns the exit status,
+ * -1 when it did not start or ended by a signal. */
+static int run(char *const argv[], char line[MAX_LINE], bool quiet, duration *took) {
+    double start = seconds_now();
     int out[2];
     if (pipe(out) != 0) {
         return -1;
@@ -89,32 +104,38 @@ static int run(char *const argv[], char line[MAX_LINE], bool quiet) {
     line[filled] = '\0';
     close(out[0]);
     int status = 0;
-    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+    struct rusage usage;
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || !WIFEXITED(status)) {
         return -1;
     }
+    *took = (duration){seconds_now() - start,
+                       timeval_seconds(usage.ru_utime) + timeval_seconds(usage.ru_stime)};
     return WEXITSTATUS(status);
 }
 
-/* Wall seconds of one attempt of `epochs` epochs, negative on failure. */
-static double masu_run_seconds(const options *o, long epochs) {
+static void series_add(series *s, duration took, long epochs) {
+    s->wall.us[s->count] = took.wall / (double)epochs * 1e6;
+    s->cpu.us[s->count] = took.cpu / (double)epochs * 1e6;
+    s->count++;
+}
+
+/* One attempt of `epochs` epochs. */
+static bool masu_run(const options *o, long epochs, duration *took) {
     char program[MAX_PATH_BYTES + 32], count[32], line[MAX_LINE];
     snprintf(program, sizeof program, "%s/examples/n_queens.tl", o->source);
     snprintf(count, sizeof count, "%ld", epochs);
     char *argv[] = {(char *)o->masu, "run", program, count, "1", NULL};
-    double start = seconds_now();
-    int status = run(argv, line, false);
-    return status == 0 ? seconds_now() - start : -1.0;
+    return run(argv, line, false, took) == 0;
 }
 
 static bool measure_masu(const options *o, series *s) {
     long shorter = o->epochs / 10;
-    double brief = masu_run_seconds(o, shorter);
-    double whole = masu_run_seconds(o, o->epochs);
-    if (brief < 0.0 || whole < 0.0) {
+    duration brief, whole;
+    if (!masu_run(o, shorter, &brief) || !masu_run(o, o->epochs, &whole)) {
         s->missing = "masu run examples/n_queens.tl failed";
         return false;
     }
-    s->us[s->count++] = (whole - brief) / (double)(o->epochs - shorter) * 1e6;
+    series_add(s, (duration){whole.wall - brief.wall, whole.cpu - brief.cpu}, o->epochs - shorter);
     return true;
 }
 
@@ -124,19 +145,21 @@ static bool measure_torch(const options *o, series *s, const char *form) {
     snprintf(script, sizeof script, "%s/bench/n_queens_torch.py", o->source);
     snprintf(count, sizeof count, "%ld", epochs);
     char *argv[] = {(char *)o->python, script, count, (char *)form, NULL};
-    double seconds = 0.0;
-    if (run(argv, line, true) != 0 || sscanf(line, "%lf", &seconds) != 1) {
+    duration loop, process;
+    if (run(argv, line, true, &process) != 0 ||
+        sscanf(line, "%lf %lf", &loop.wall, &loop.cpu) != 2) {
         s->missing = "bench/n_queens_torch.py failed";
         return false;
     }
-    s->us[s->count++] = seconds / (double)epochs * 1e6;
+    series_add(s, loop, epochs);
     return true;
 }
 
 static bool torch_is_there(const options *o) {
     char line[MAX_LINE];
     char *argv[] = {(char *)o->python, "-c", "import torch; print(torch.__version__)", NULL};
-    return run(argv, line, true) == 0;
+    duration took;
+    return run(argv, line, true, &took) == 0;
 }
 
 static int compare_doubles(const void *a, const void *b) {
@@ -144,33 +167,45 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void series_finish(series *s) {
-    if (s->count == 0) {
+static void samples_finish(samples *s, int count) {
+    if (count == 0) {
         return;
     }
-    qsort(s->us, (size_t)s->count, sizeof s->us[0], compare_doubles);
-    s->median = s->count % 2 == 1 ? s->us[s->count / 2]
-                                  : (s->us[s->count / 2 - 1] + s->us[s->count / 2]) / 2.0;
+    qsort(s->us, (size_t)count, sizeof s->us[0], compare_doubles);
+    s->median = count % 2 == 1 ? s->us[count / 2] : (s->us[count / 2 - 1] + s->us[count / 2]) / 2.0;
     s->low = s->us[0];
-    s->high = s->us[s->count - 1];
+    s->high = s->us[count - 1];
+}
+
+static bool is_skipped(const series *s) {
+    return s->missing != NULL || s->count == 0;
 }
 
 static void print_table(const options *o, const series *all, int count) {
-    printf("N-Queens, 8 x 8: microseconds an epoch, one thread, median of %d rounds in turn\n\n",
+    printf("N-Queens, 8 x 8: microseconds an epoch, one thread, medians of %d rounds in turn\n\n",
            o->rounds);
-    printf("  %-24s %10s %10s %10s %14s\n", "", "median", "lowest", "highest", "times masu");
+    printf("  %-22s %27s   %27s\n", "", "wall clock", "processor time");
+    printf("  %-22s %9s %17s   %9s %17s %11s\n", "", "median", "lowest..highest", "median",
+           "lowest..highest", "times masu");
     for (int i = 0; i < count; i++) {
         const series *s = &all[i];
-        if (s->missing != NULL || s->count == 0) {
-            printf("  %-24s skipped: %s\n", s->name, s->missing);
-        } else {
-            printf("  %-24s %10.2f %10.2f %10.2f", s->name, s->median, s->low, s->high);
-            if (i > 0 && all[0].count > 0) {
-                printf(" %13.1fx", s->median / all[0].median);
-            }
-            printf("\n");
+        if (is_skipped(s)) {
+            printf("  %-22s skipped: %s\n", s->name, s->missing);
+            continue;
         }
+        printf("  %-22s %9.2f %8.2f %8.2f   %9.2f %8.2f %8.2f", s->name, s->wall.median,
+               s->wall.low, s->wall.high, s->cpu.median, s->cpu.low, s->cpu.high);
+        if (i > 0 && !is_skipped(&all[0])) {
+            printf(" %5.1f (cpu %.1f)", s->wall.median / all[0].wall.median,
+                   s->cpu.median / all[0].cpu.median);
+        }
+        printf("\n");
     }
+}
+
+static void print_samples_json(const char *name, const samples *s) {
+    printf("\"%s\": {\"median\": %.4f, \"lowest\": %.4f, \"highest\": %.4f}", name, s->median,
+           s->low, s->high);
 }
 
 static void print_json(const options *o, const series *all, int count) {
@@ -181,12 +216,14 @@ static void print_json(const options *o, const series *all, int count) {
     for (int i = 0; i < count; i++) {
         const series *s = &all[i];
         printf("%s{\"name\": \"%s\", ", i == 0 ? "" : ", ", s->name);
-        if (s->missing != NULL || s->count == 0) {
+        if (is_skipped(s)) {
             printf("\"skipped\": \"%s\"}", s->missing);
-        } else {
-            printf("\"median\": %.4f, \"lowest\": %.4f, \"highest\": %.4f}", s->median, s->low,
-                   s->high);
+            continue;
         }
+        print_samples_json("wall", &s->wall);
+        printf(", ");
+        print_samples_json("cpu", &s->cpu);
+        printf("}");
     }
     printf("]}\n");
 }
@@ -196,7 +233,7 @@ static void usage(FILE *to) {
           "[--python FILE]\n"
           "  --json           one JSON object in place of the table\n"
           "  --rounds N       rounds, each side once a round (7, at least 1)\n"
-          "  --epochs N       epochs of masu's longer run (100000, at least 1000); PyTorch does a "
+          "  --epochs N       epochs of masu's longer run (200000, at least 1000); PyTorch does a "
           "tenth\n"
           "  --masu FILE      the command; default: masu in the folder above this program's\n"
           "  --source FOLDER  where examples/ and bench/ stand; default: three folders above this "
@@ -258,7 +295,7 @@ static bool read_options(int argc, char **argv, options *o) {
 }
 
 int main(int argc, char **argv) {
-    options o = {.rounds = 7, .epochs = 100000, .python = "/usr/bin/python3"};
+    options o = {.rounds = 7, .epochs = 200000, .python = "/usr/bin/python3"};
     find_defaults(&o);
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         usage(stdout);
@@ -288,7 +325,8 @@ int main(int argc, char **argv) {
         }
     }
     for (int i = 0; i < 3; i++) {
-        series_finish(&all[i]);
+        samples_finish(&all[i].wall, all[i].count);
+        samples_finish(&all[i].cpu, all[i].count);
     }
     (o.json ? print_json : print_table)(&o, all, 3);
     return 0;

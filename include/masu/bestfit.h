@@ -43,6 +43,7 @@ typedef struct masu_bestfit_config {
     size_t pool_bytes;    /* least size of a device block; > 0 */
     size_t initial_bytes; /* taken from the device by create; 0: nothing until the first request */
     size_t min_remainder_bytes; /* split only when so much remains behind the request */
+    size_t limit_bytes; /* never more than so much from the device; 0: no limit */
     masu_pool_policy policy;
     bool thread_safe;
 } masu_bestfit_config;
@@ -71,6 +72,9 @@ typedef struct masu_bestfit_stats {
     uint64_t free_blocks;
     uint64_t device_blocks; /* held now */
     uint64_t metadata_bytes;
+    double internal_fragmentation; /* slack / (used + slack), 0 when nothing is live */
+    double external_fragmentation; /* 1 - largest free / free, 0 when nothing is free */
+    double hit_rate;               /* hits / allocations, 0 before the first */
 } masu_bestfit_stats;
 
 /* One live block, as the leak report tells it. */
@@ -101,8 +105,9 @@ MASU_API masu_status masu_bestfit_destroy(masu_bestfit *pool);
 /* A block of at least bytes at a multiple of alignment (0: 64, which every block has). bytes 0:
  * *out = NULL, MASU_OK, not counted. The caller owns the block. On failure *out is NULL and
  * nothing has changed: MASU_ERR_INVALID_ARGUMENT (alignment not a power of two),
- * MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, or what the device said. owner is any number that
- * the leak report shall show. */
+ * MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED, or what the device said.
+ * owner is any number that the leak report shall show. Before limit_bytes is in the way, wholly
+ * free device blocks are given back (under MASU_POOL_REUSE). */
 MASU_API masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignment,
                                         uint64_t owner, void **out);
 

@@ -39,10 +39,11 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->device = config->device;
     pool->trace = masu__trace_or_none(config->trace);
     pool->pool_bytes = config->pool_bytes;
+    pool->limit_bytes = config->limit_bytes ? config->limit_bytes : SIZE_MAX;
     pool->min_remainder_bytes = masu__max(config->min_remainder_bytes, MASU__GRAIN);
     pool->number = masu__trace_new_pool();
     pool->live.shift = MASU__GRAIN_SHIFT;
-    pthread_mutex_init(&pool->lock, NULL);
+    masu__lock_init(&pool->lock, MASU__RANK_BESTFIT);
     masu_status status = MASU_OK;
     if (config->initial_bytes > 0)
         status = masu__bestfit_add_region(pool, config->initial_bytes, config->initial_bytes);
@@ -70,10 +71,14 @@ masu_status masu_bestfit_destroy(masu_bestfit *pool) {
     masu__meta_free(pool->regions, pool->region_capacity * sizeof *pool->regions);
     masu__block_store_destroy(&pool->store);
     masu__address_map_destroy(&pool->live);
-    pthread_mutex_destroy(&pool->lock);
+    masu__lock_destroy(&pool->lock);
     pool->magic = MASU__POOL_DEAD;
     masu__meta_retire(pool, sizeof *pool);
     return status;
+}
+
+static double share(uint64_t part, uint64_t whole) {
+    return whole ? (double)part / (double)whole : 0;
 }
 
 static void stats_derive(const masu_bestfit *pool, masu_bestfit_stats *out) {
@@ -87,6 +92,10 @@ static void stats_derive(const masu_bestfit *pool, masu_bestfit_stats *out) {
                           masu__address_map_bytes(&pool->live) +
                           pool->region_capacity * sizeof *pool->regions +
                           pool->region_count * sizeof **pool->regions;
+    out->internal_fragmentation = share(out->slack_bytes, out->used_bytes + out->slack_bytes);
+    out->external_fragmentation =
+        share(out->free_bytes - out->largest_free_bytes, out->free_bytes);
+    out->hit_rate = share(out->hits, out->allocations);
 }
 
 void masu_bestfit_get_stats(masu_bestfit *pool, masu_bestfit_stats *out) {

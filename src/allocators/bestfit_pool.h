@@ -14,8 +14,6 @@
 #ifndef MASU_BESTFIT_POOL_H
 #define MASU_BESTFIT_POOL_H
 
-#include <pthread.h>
-
 #include <masu/bestfit.h>
 
 #include "allocators/address_map.h"
@@ -45,8 +43,9 @@ struct masu_bestfit {
     masu_trace *trace;   /* borrowed, never NULL */
     size_t pool_bytes;
     size_t min_remainder_bytes;
+    size_t limit_bytes; /* SIZE_MAX: none */
     uint32_t number;
-    pthread_mutex_t lock;
+    masu__lock lock;
 
     masu__region **regions; /* owned, sorted by base */
     size_t region_count;
@@ -64,12 +63,12 @@ struct masu_bestfit {
 
 static inline void masu__bestfit_lock(masu_bestfit *pool) {
     if (pool->thread_safe)
-        pthread_mutex_lock(&pool->lock);
+        masu__lock_take(&pool->lock);
 }
 
 static inline void masu__bestfit_unlock(masu_bestfit *pool) {
     if (pool->thread_safe)
-        pthread_mutex_unlock(&pool->lock);
+        masu__lock_release(&pool->lock);
 }
 
 /* As masu_bestfit_alloc. *grew, where not NULL, says whether the device was asked. */

@@ -66,6 +66,25 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
                            0, 0);
 }
 
+/* How much the device may still be asked for, in whole granules. */
+static size_t pool_room(const masu_bestfit *pool) {
+    size_t reserved = (size_t)pool->stats.reserved_bytes;
+    size_t room = pool->limit_bytes > reserved ? pool->limit_bytes - reserved : 0;
+    return masu__align_down(room, pool->device->info.granularity_bytes);
+}
+
+static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes);
+
+/* Under a limit, free device blocks stand in the way of a larger one: they go first. */
+static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t *room) {
+    *room = pool_room(pool);
+    if (*room < least_bytes && pool->policy != MASU_POOL_PERSISTENT) {
+        (void)trim_regions(pool, 0);
+        *room = pool_room(pool);
+    }
+    return *room < least_bytes ? MASU_ERR_LIMIT_REACHED : MASU_OK;
+}
+
 masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, size_t least_bytes) {
     if (!regions_reserve(pool) || !masu__block_store_reserve(&pool->store, 3))
         return MASU_ERR_OUT_OF_MEMORY;
@@ -73,8 +92,12 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, si
     if (!region)
         return MASU_ERR_OUT_OF_MEMORY;
     void *base = NULL;
-    masu_status status = masu__device_alloc(pool->device, wanted_bytes, &base, &region->bytes);
-    if (status != MASU_OK && least_bytes < wanted_bytes)
+    size_t room;
+    masu_status status = pool_make_room(pool, least_bytes, &room);
+    if (status == MASU_OK)
+        status = masu__device_alloc(pool->device, masu__min(wanted_bytes, room), &base,
+                                    &region->bytes);
+    if (status != MASU_OK && status != MASU_ERR_LIMIT_REACHED && least_bytes < wanted_bytes)
         status = masu__device_alloc(pool->device, least_bytes, &base, &region->bytes);
     if (status != MASU_OK) {
         masu__meta_free(region, sizeof *region);

@@ -77,7 +77,7 @@ static masu_status class_refill(masu_bucket *pool, unsigned index) {
     return status;
 }
 
-static masu_status class_pop(masu_bucket *pool, unsigned index, void **out) {
+masu_status masu__bucket_pop(masu_bucket *pool, unsigned index, void **out) {
     masu__bucket_class *class = &pool->classes[index];
     size_t block_bytes = masu__bucket_block_bytes(index);
     if (class->list) {
@@ -107,7 +107,7 @@ static masu_status bucket_take(masu_bucket *pool, size_t bytes, size_t alignment
     unsigned index = masu__bucket_class_of(bytes);
     size_t block_bytes = masu__bucket_block_bytes(index);
     void *block;
-    masu_status status = class_pop(pool, index, &block);
+    masu_status status = masu__bucket_pop(pool, index, &block);
     if (status != MASU_OK)
         return status;
     masu__bucket_count_alloc(pool, &pool->classes[index], block_bytes, bytes);

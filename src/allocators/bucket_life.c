@@ -63,7 +63,7 @@ masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **o
     pool->number = masu__trace_new_pool();
     pool->max_cached_bytes = config->max_cached_bytes;
     pool->slabs.shift = MASU__SLAB_SHIFT;
-    pthread_mutex_init(&pool->lock, NULL);
+    masu__lock_init(&pool->lock, MASU__RANK_BUCKET);
     masu__bucket_move_care(pool);
     masu_status status = pool_prepare(pool, config);
     if (status != MASU_OK) {
@@ -91,7 +91,7 @@ masu_status masu_bucket_destroy(masu_bucket *pool) {
     if (leaks && masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_RESET, 0, 0, 0, 0); /* nobody may use them any more */
     masu__bucket_drop_slabs(pool);
-    pthread_mutex_destroy(&pool->lock);
+    masu__lock_destroy(&pool->lock);
     pool->magic = MASU__POOL_DEAD;
     pool->careful = true;
     pool->thread_safe = false;
@@ -159,6 +159,8 @@ void masu_bucket_reset_stats(masu_bucket *pool) {
         class->allocations -= class->frees;
         class->frees = 0;
         class->misses = 0;
+        class->lent_out -= class->lent_back;
+        class->lent_back = 0;
     }
     pool->bypasses -= pool->bypass_frees;
     pool->bypass_frees = 0;

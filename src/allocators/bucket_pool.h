@@ -30,8 +30,6 @@
 #ifndef MASU_BUCKET_POOL_H
 #define MASU_BUCKET_POOL_H
 
-#include <pthread.h>
-
 #include <masu/bucket.h>
 
 #include "allocators/address_map.h"
@@ -60,6 +58,7 @@ typedef struct masu__bucket_class {
     masu__slab *pending;        /* wholly fresh slabs */
     uint64_t misses;
     uint64_t blocks;
+    uint64_t lent_out, lent_back; /* of allocations and frees, those in batches (bucket_lend.c) */
 } masu__bucket_class;
 
 struct masu_bucket {
@@ -92,7 +91,7 @@ struct masu_bucket {
     uint64_t odd_blocks; /* live bypasses of at most MASU_BUCKET_MAX_BYTES */
     uint64_t failures;
     size_t audit_pause;
-    pthread_mutex_t lock;
+    masu__lock lock;
 };
 
 /* Class of (bytes - 1) / 64: a load from a hot line is cheaper than a bit scan on many
@@ -183,16 +182,31 @@ static inline masu_status masu__bucket_free(masu_bucket *pool, void *ptr, size_t
 
 static inline void masu__bucket_lock(masu_bucket *pool) {
     if (pool->thread_safe)
-        pthread_mutex_lock(&pool->lock);
+        masu__lock_take(&pool->lock);
 }
 
 static inline void masu__bucket_unlock(masu_bucket *pool) {
     if (pool->thread_safe)
-        pthread_mutex_unlock(&pool->lock);
+        masu__lock_release(&pool->lock);
 }
 
 void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
                        size_t block_bytes, size_t alignment);
+
+/* Takes a block of the class out of the list, or a fresh one, or brings a slab in. */
+masu_status masu__bucket_pop(masu_bucket *pool, unsigned index, void **out);
+
+/* ---- batches (bucket_lend.c) ---- */
+
+/* Up to count blocks into blocks[], the warmest last: at least one unless *status says why not.
+ * Brings in a slab for the first of them only. Call under the lock; the pool must not be careful.
+ */
+size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void **blocks,
+                         masu_status *status);
+/* The way back, blocks of that class, the warmest last. */
+void masu__bucket_take_home(masu_bucket *pool, unsigned index, void *const *blocks, size_t count);
+/* As masu_bucket_set_max_cached, under the lock. */
+void masu__bucket_set_cap(masu_bucket *pool, size_t max_cached_bytes);
 
 /* ---- slabs (bucket_slabs.c) ---- */
 

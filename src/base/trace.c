@@ -4,7 +4,7 @@
 #include "base/meta.h"
 #include "base/size.h"
 
-masu_trace masu__trace_none = {.lock = PTHREAD_MUTEX_INITIALIZER};
+masu_trace masu__trace_none = {.lock.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static _Atomic uint32_t pool_count;
 
@@ -39,7 +39,7 @@ masu_status masu_trace_create(const masu_trace_config *config, masu_trace **out)
         masu__meta_free(trace, sizeof *trace);
         return status;
     }
-    pthread_mutex_init(&trace->lock, NULL);
+    masu__lock_init(&trace->lock, MASU__RANK_TRACE);
     trace->sink = config->sink;
     trace->sink_context = config->sink_context;
     atomic_init(&trace->on, config->start_on);
@@ -50,7 +50,7 @@ masu_status masu_trace_create(const masu_trace_config *config, masu_trace **out)
 void masu_trace_destroy(masu_trace *trace) {
     if (!trace || trace == &masu__trace_none)
         return;
-    pthread_mutex_destroy(&trace->lock);
+    masu__lock_destroy(&trace->lock);
     masu__meta_free(trace->ring, (trace->ring_mask + 1) * sizeof(masu_event));
     masu__meta_free(trace, sizeof *trace);
 }
@@ -65,13 +65,13 @@ bool masu_trace_is_on(const masu_trace *trace) {
 }
 
 void masu__trace_emit(masu_trace *trace, masu_event event) {
-    pthread_mutex_lock(&trace->lock);
+    masu__lock_take(&trace->lock);
     event.sequence = trace->emitted++;
     if (trace->ring)
         trace->ring[event.sequence & trace->ring_mask] = event;
     if (trace->sink)
         trace->sink(trace->sink_context, &event);
-    pthread_mutex_unlock(&trace->lock);
+    masu__lock_release(&trace->lock);
 }
 
 static uint64_t trace_kept(const masu_trace *trace) {
@@ -84,31 +84,31 @@ static uint64_t trace_kept(const masu_trace *trace) {
 size_t masu_trace_read(masu_trace *trace, masu_event *out, size_t capacity) {
     if (!trace)
         return 0;
-    pthread_mutex_lock(&trace->lock);
+    masu__lock_take(&trace->lock);
     uint64_t kept = trace_kept(trace);
     uint64_t first = trace->emitted - kept;
     size_t count = kept < capacity ? (size_t)kept : capacity;
     for (size_t i = 0; i < count; i++)
         out[i] = trace->ring[(first + i) & trace->ring_mask];
-    pthread_mutex_unlock(&trace->lock);
+    masu__lock_release(&trace->lock);
     return count;
 }
 
 uint64_t masu_trace_emitted(masu_trace *trace) {
     if (!trace)
         return 0;
-    pthread_mutex_lock(&trace->lock);
+    masu__lock_take(&trace->lock);
     uint64_t emitted = trace->emitted;
-    pthread_mutex_unlock(&trace->lock);
+    masu__lock_release(&trace->lock);
     return emitted;
 }
 
 uint64_t masu_trace_dropped(masu_trace *trace) {
     if (!trace)
         return 0;
-    pthread_mutex_lock(&trace->lock);
+    masu__lock_take(&trace->lock);
     uint64_t dropped = trace->emitted - trace_kept(trace);
-    pthread_mutex_unlock(&trace->lock);
+    masu__lock_release(&trace->lock);
     return dropped;
 }
 

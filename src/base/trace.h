@@ -7,17 +7,17 @@
 #ifndef MASU_BASE_TRACE_H
 #define MASU_BASE_TRACE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include <masu/trace.h>
 
 #include "base/assert.h"
+#include "base/lock.h"
 
 /* kept events = [max(0, emitted - ring size), emitted); event n lies in ring[n & ring_mask] */
 struct masu_trace {
     _Atomic bool on;
-    pthread_mutex_t lock; /* guards all below */
+    masu__lock lock; /* guards all below */
     masu_event *ring;     /* NULL: no ring */
     size_t ring_mask;     /* ring size - 1, a power of two less one */
     uint64_t emitted;

@@ -10,34 +10,34 @@ void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_de
     device->ops = ops;
     device->info = info;
     device->stats = (masu_device_stats){0};
-    pthread_mutex_init(&device->lock, NULL);
+    masu__lock_init(&device->lock, MASU__RANK_DEVICE);
 }
 
 static void count_alloc(masu_device *device, size_t bytes) {
     masu_device_stats *stats = &device->stats;
-    pthread_mutex_lock(&device->lock);
+    masu__lock_take(&device->lock);
     stats->alloc_calls++;
     stats->allocated_bytes += bytes;
     stats->live_bytes += bytes;
     if (stats->live_bytes > stats->peak_bytes)
         stats->peak_bytes = stats->live_bytes;
-    pthread_mutex_unlock(&device->lock);
+    masu__lock_release(&device->lock);
 }
 
 static void count_free(masu_device *device, size_t bytes) {
     masu_device_stats *stats = &device->stats;
-    pthread_mutex_lock(&device->lock);
+    masu__lock_take(&device->lock);
     MASU_ASSERT(stats->live_bytes >= bytes);
     stats->free_calls++;
     stats->freed_bytes += bytes;
     stats->live_bytes -= bytes;
-    pthread_mutex_unlock(&device->lock);
+    masu__lock_release(&device->lock);
 }
 
 static masu_status count_failure(masu_device *device, masu_status status) {
-    pthread_mutex_lock(&device->lock);
+    masu__lock_take(&device->lock);
     device->stats.failed_calls++;
-    pthread_mutex_unlock(&device->lock);
+    masu__lock_release(&device->lock);
     return status;
 }
 
@@ -70,7 +70,7 @@ masu_status masu_device_destroy(masu_device *device) {
     if (!device)
         return MASU_OK;
     masu_status status = device->stats.live_bytes == 0 ? MASU_OK : MASU_ERR_LEAK;
-    pthread_mutex_destroy(&device->lock);
+    masu__lock_destroy(&device->lock);
     device->ops->destroy(device);
     return status;
 }
@@ -81,7 +81,7 @@ void masu_device_get_info(const masu_device *device, masu_device_info *out) {
 
 void masu_device_get_stats(const masu_device *device, masu_device_stats *out) {
     masu_device *d = (masu_device *)device; /* the lock is the only thing that changes */
-    pthread_mutex_lock(&d->lock);
+    masu__lock_take(&d->lock);
     *out = d->stats;
-    pthread_mutex_unlock(&d->lock);
+    masu__lock_release(&d->lock);
 }

@@ -14,9 +14,9 @@
 #ifndef MASU_DEVICES_H
 #define MASU_DEVICES_H
 
-#include <pthread.h>
-
 #include <masu/device.h>
+
+#include "base/lock.h"
 
 typedef struct masu__device_ops {
     /* bytes > 0 is a multiple of the granularity. On success *out is a multiple of the device's
@@ -32,7 +32,7 @@ typedef struct masu__device_ops {
 struct masu_device {
     const masu__device_ops *ops;
     masu_device_info info;
-    pthread_mutex_t lock; /* guards stats */
+    masu__lock lock; /* guards stats */
     masu_device_stats stats;
 };
 

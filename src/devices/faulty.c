@@ -8,17 +8,17 @@
 typedef struct faulty_device {
     masu_device head;
     masu_device *inner;   /* borrowed */
-    pthread_mutex_t lock; /* guards all below */
+    masu__lock lock; /* guards all below */
     uint64_t remaining;
     bool repeat;
 } faulty_device;
 
 static bool faulty_fails_now(faulty_device *faulty) {
-    pthread_mutex_lock(&faulty->lock);
+    masu__lock_take(&faulty->lock);
     bool fails = faulty->remaining == 1;
     if (faulty->remaining > 1 || (fails && !faulty->repeat))
         faulty->remaining--;
-    pthread_mutex_unlock(&faulty->lock);
+    masu__lock_release(&faulty->lock);
     return fails;
 }
 
@@ -39,7 +39,7 @@ static masu_status faulty_free(masu_device *device, void *ptr, size_t bytes) {
 
 static void faulty_destroy(masu_device *device) {
     faulty_device *faulty = (faulty_device *)device;
-    pthread_mutex_destroy(&faulty->lock);
+    masu__lock_destroy(&faulty->lock);
     masu__meta_free(faulty, sizeof *faulty);
 }
 
@@ -54,7 +54,7 @@ masu_status masu_device_create_faulty(masu_device *inner, masu_device **out) {
     faulty_device *faulty = masu__meta_calloc(1, sizeof *faulty);
     if (!faulty)
         return MASU_ERR_OUT_OF_MEMORY;
-    pthread_mutex_init(&faulty->lock, NULL);
+    masu__lock_init(&faulty->lock, MASU__RANK_DEVICE);
     faulty->inner = inner;
     masu_device_info info = inner->info;
     info.name = "faulty";
@@ -67,9 +67,9 @@ masu_status masu_device_fail_at(masu_device *device, uint64_t nth, bool repeat) 
     if (!device || device->ops != &faulty_ops)
         return MASU_ERR_INVALID_ARGUMENT;
     faulty_device *faulty = (faulty_device *)device;
-    pthread_mutex_lock(&faulty->lock);
+    masu__lock_take(&faulty->lock);
     faulty->remaining = nth;
     faulty->repeat = repeat;
-    pthread_mutex_unlock(&faulty->lock);
+    masu__lock_release(&faulty->lock);
     return MASU_OK;
 }

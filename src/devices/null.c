@@ -15,7 +15,7 @@ enum { NULL_GRANULARITY = 4096 };
 /* next_address = FIRST_ADDRESS + sum of all sizes ever handed out */
 typedef struct null_device {
     masu_device head;
-    pthread_mutex_t lock; /* guards all below */
+    masu__lock lock; /* guards all below */
     uint64_t capacity_bytes;
     uint64_t used_bytes;
     uintptr_t next_address;
@@ -36,24 +36,24 @@ static masu_status null_alloc(masu_device *device, size_t bytes, void **out) {
     null_device *null = (null_device *)device;
     if (masu__fault_hit())
         return MASU_ERR_OUT_OF_MEMORY;
-    pthread_mutex_lock(&null->lock);
+    masu__lock_take(&null->lock);
     masu_status status = null_take(null, bytes, out);
-    pthread_mutex_unlock(&null->lock);
+    masu__lock_release(&null->lock);
     return status;
 }
 
 static masu_status null_free(masu_device *device, void *ptr, size_t bytes) {
     null_device *null = (null_device *)device;
     (void)ptr;
-    pthread_mutex_lock(&null->lock);
+    masu__lock_take(&null->lock);
     null->used_bytes -= bytes;
-    pthread_mutex_unlock(&null->lock);
+    masu__lock_release(&null->lock);
     return MASU_OK;
 }
 
 static void null_destroy(masu_device *device) {
     null_device *null = (null_device *)device;
-    pthread_mutex_destroy(&null->lock);
+    masu__lock_destroy(&null->lock);
     masu__meta_free(null, sizeof *null);
 }
 
@@ -66,7 +66,7 @@ masu_status masu_device_create_null(uint64_t capacity_bytes, masu_device **out) 
     null_device *null = masu__meta_calloc(1, sizeof *null);
     if (!null)
         return MASU_ERR_OUT_OF_MEMORY;
-    pthread_mutex_init(&null->lock, NULL);
+    masu__lock_init(&null->lock, MASU__RANK_DEVICE);
     null->capacity_bytes = capacity_bytes;
     null->next_address = FIRST_ADDRESS;
     masu__device_init(&null->head, &null_ops,

@@ -4,7 +4,8 @@
  *     └────── work: tree, types, IR; gone once there is code ──────┘
  *     kept: the source, the sites of the code, what was said about the program
  *
- * A stage runs only when the ones before it found no error. Whatever went wrong becomes a diagnostic, also what is
+ * A stage runs only when the ones before it found no error; but errors inside some functions do not keep the shapes
+ * in the others from being examined, so that all independent errors come at once. Whatever went wrong becomes a diagnostic, also what is
  * the compiler's own fault.
  */
 #include "language/language.h"
@@ -119,6 +120,15 @@ static bool keep_sites(masu_program *p) {
     return true;
 }
 
+/* The functions without errors still go through the passes that diagnose. status is what the checker said. */
+static masu_status examine_the_rest(masu_program *p, masu_status status) {
+    if (status != MASU_ERR_TYPE || !lower_errors_confined(p->tree, &p->diagnostics))
+        return status;
+    if (lower_tree(p->tree, &p->types, &p->work, &p->diagnostics, &p->module) != MASU_OK)
+        return MASU_ERR_OUT_OF_MEMORY;
+    return pass_run_diagnosis(p->module, report_of_pass, p) == MASU_ERR_OUT_OF_MEMORY ? MASU_ERR_OUT_OF_MEMORY : status;
+}
+
 static masu_status generate(masu_program *p, const masu_compile_options *options) {
     masu__buffer error = {0};
     codegen_options code = {.verify = options->verify, .dump = wants_dump(options, "llvm") ? &p->dump : NULL};
@@ -133,8 +143,9 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
 
 static masu_status run_stages(masu_program *p, const masu_compile_options *options) {
     masu_status status = read_source(p);
-    if (status == MASU_OK)
-        status = lower_program(p, options);
+    if (status != MASU_OK)
+        return examine_the_rest(p, status);
+    status = lower_program(p, options);
     if (status == MASU_OK)
         status = run_passes(p, options);
     if (status == MASU_OK && options->until == MASU_STAGE_CODE)

@@ -5,17 +5,15 @@
 
 #include "runtime/state.h"
 
-/* ---- birth ------------------------------------------------------------------------------------------------- */
+/* ---- birth ----------------------------------------------------------------------------------- */
 
-static size_t node_bytes(uint32_t word_count)
-{
+static size_t node_bytes(uint32_t word_count) {
     return sizeof(tl_node) + (size_t)word_count * 8;
 }
 
 /* A node without inputs and saved values filled in; counted by nobody yet. */
 static masu_status node_new(const tl_tensor *result, const tl_rule *rule, int input_count,
-                            int saved_count, int extra_count, tl_node **out)
-{
+                            int saved_count, int extra_count, tl_node **out) {
     uint32_t words = (uint32_t)(input_count + saved_count + extra_count) + result->rank;
     void *memory;
     masu_status status = tl__alloc(node_bytes(words), &memory);
@@ -35,8 +33,7 @@ static masu_status node_new(const tl_tensor *result, const tl_rule *rule, int in
     return MASU_OK;
 }
 
-static void node_free(tl_node *node)
-{
+static void node_free(tl_node *node) {
     tl_tensor **saved = tl__node_saved(node);
     for (int i = 0; i < node->saved_count; i++)
         tl__tensor_drop(saved[i]);
@@ -50,9 +47,9 @@ static void node_free(tl_node *node)
     tl__free(node, node_bytes(node->word_count));
 }
 
-/* Holds t without its history. A tensor that has none is held as it is; the result itself will get one. */
-static masu_status save(tl_tensor *t, const tl_tensor *result, tl_tensor **out)
-{
+/* Holds t without its history. A tensor that has none is held as it is; the result itself will
+ * get one. */
+static masu_status save(tl_tensor *t, const tl_tensor *result, tl_tensor **out) {
     if (!t || (!t->node && t != result)) {
         if (t)
             tl__tensor_retain(t);
@@ -62,8 +59,7 @@ static masu_status save(tl_tensor *t, const tl_tensor *result, tl_tensor **out)
     return tl__tensor_view(t, out);
 }
 
-static void hold_inputs(tl_node *node, const tl_origin *origin)
-{
+static void hold_inputs(tl_node *node, const tl_origin *origin) {
     tl_node **inputs = tl__node_inputs(node);
     for (int i = 0; i < origin->input_count; i++) {
         tl_node *input = origin->inputs[i]->node;
@@ -76,8 +72,7 @@ static void hold_inputs(tl_node *node, const tl_origin *origin)
     }
 }
 
-masu_status tl__record(tl_tensor *result, const tl_origin *origin)
-{
+masu_status tl__record(tl_tensor *result, const tl_origin *origin) {
     MASU_DEBUG_ASSERT(!result->node);
     tl_node *node;
     masu_status status = node_new(result, origin->rule, origin->input_count, origin->saved_count,
@@ -100,8 +95,7 @@ masu_status tl__record(tl_tensor *result, const tl_origin *origin)
     return MASU_OK;
 }
 
-masu_status tl__record_or_drop(tl_tensor *result, const tl_origin *origin, tl_tensor **out)
-{
+masu_status tl__record_or_drop(tl_tensor *result, const tl_origin *origin, tl_tensor **out) {
     masu_status status = tl__record(result, origin);
     if (status != MASU_OK)
         tl__tensor_drop(result);
@@ -110,8 +104,7 @@ masu_status tl__record_or_drop(tl_tensor *result, const tl_origin *origin, tl_te
     return status;
 }
 
-masu_status tl__leaf_new(const tl_tensor *t, tl_node **out)
-{
+masu_status tl__leaf_new(const tl_tensor *t, tl_node **out) {
     static const tl_rule leaf_rule = {"leaf", NULL};
     if (t->dtype != TL_F32 && t->dtype != TL_F64)
         return tl__error(MASU_ERR_DTYPE_MISMATCH,
@@ -127,11 +120,11 @@ masu_status tl__leaf_new(const tl_tensor *t, tl_node **out)
     return MASU_OK;
 }
 
-/* ---- death ------------------------------------------------------------------------------------------------- */
+/* ---- death ----------------------------------------------------------------------------------- */
 
-/* The dead wait in a list through themselves, so that a history of any length needs neither stack nor memory. */
-void tl__node_drop(tl_node *node)
-{
+/* The dead wait in a list through themselves, so that a history of any length needs neither
+ * stack nor memory. */
+void tl__node_drop(tl_node *node) {
     if (!node || --node->count > 0)
         return;
     node->next = NULL;
@@ -150,10 +143,9 @@ void tl__node_drop(tl_node *node)
     }
 }
 
-/* ---- validity ---------------------------------------------------------------------------------------------- */
+/* ---- validity -------------------------------------------------------------------------------- */
 
-static bool leaf_valid(tl_node *node)
-{
+static bool leaf_valid(tl_node *node) {
     const tl_tensor *gradient = tl__node_leaf(node)->gradient;
     if (node->input_count || node->saved_count || node->depth)
         return false;
@@ -162,8 +154,7 @@ static bool leaf_valid(tl_node *node)
                          memcmp(gradient->shape, tl__node_shape(node), node->rank * 8u) == 0);
 }
 
-bool tl__node_valid(tl_node *node)
-{
+bool tl__node_valid(tl_node *node) {
     if (node->count < 1 || node->rank > TL_MAX_RANK || node->dtype > TL_F64 || node->buffer)
         return false;
     if (node->flags & TL_NODE_LEAF)
@@ -183,9 +174,9 @@ bool tl__node_valid(tl_node *node)
     return freed || node->pending == 0;
 }
 
-/* Visited nodes wait in a list through themselves; pending serves as the mark and is put back to 0. */
-bool tl__graph_valid(const tl_tensor *t)
-{
+/* Visited nodes wait in a list through themselves; pending serves as the mark and is put back to
+ * 0. */
+bool tl__graph_valid(const tl_tensor *t) {
     const uint32_t VISITED = UINT32_MAX;
     if (!t->node)
         return true;

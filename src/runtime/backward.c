@@ -3,14 +3,15 @@
  *     seed ─► discover: every node once; pending = edges that lead to it
  *          ─► settle:   take a node with pending 0, run its rule, walk its edges, let go of it
  *
- * A node is ready when all its consumers have delivered, so it is visited once, however many paths lead to it: time
- * is linear in the edges. Both lists run through the nodes themselves (next): no recursion, no memory besides
- * gradients. The edge that makes a node ready hands its hold over to the list.
+ * A node is ready when all its consumers have delivered, so it is visited once, however many
+ * paths lead to it: time is linear in the edges. Both lists run through the nodes themselves
+ * (next): no recursion, no memory besides gradients. The edge that makes a node ready hands its
+ * hold over to the list.
  *
- * When memory runs out half-way, what was settled stays settled, the other nodes are put back as they were (no
- * pending edges, no buffers), and the nodes already walked count as freed: their saved values may have been
- * overwritten. A leaf is settled like any node, when all its contributions have come: its gradient is unchanged or
- * fully added.
+ * When memory runs out half-way, what was settled stays settled, the other nodes are put back as
+ * they were (no pending edges, no buffers), and the nodes already walked count as freed: their
+ * saved values may have been overwritten. A leaf is settled like any node, when all its
+ * contributions have come: its gradient is unchanged or fully added.
  */
 #include "runtime/autograd.h"
 #include "runtime/ops/ops.h"
@@ -22,8 +23,7 @@ typedef struct tl_backward {
     tl_node *ready; /* pending 0; each held once by this list */
 } tl_backward;
 
-static masu_status error_freed(const tl_node *node)
-{
+static masu_status error_freed(const tl_node *node) {
     masu_status status =
         tl__error(MASU_ERR_GRAPH_FREED, "the graph was already freed by an earlier backward");
     if (node->freed_site)
@@ -31,17 +31,15 @@ static masu_status error_freed(const tl_node *node)
     return status;
 }
 
-/* ---- discover ---------------------------------------------------------------------------------------------- */
+/* ---- discover -------------------------------------------------------------------------------- */
 
-static void forget(tl_node *first)
-{
+static void forget(tl_node *first) {
     for (tl_node *node = first; node; node = node->next)
         node->pending = 0;
 }
 
 /* Breadth first; the list of visited nodes is the queue. The root has no consumer in this walk. */
-static masu_status discover(tl_node *root)
-{
+static masu_status discover(tl_node *root) {
     if (root->flags & TL_NODE_FREED)
         return error_freed(root);
     tl_node *last = root;
@@ -67,10 +65,9 @@ static masu_status discover(tl_node *root)
     return MASU_OK;
 }
 
-/* ---- settle ------------------------------------------------------------------------------------------------ */
+/* ---- settle ---------------------------------------------------------------------------------- */
 
-static void drop_saved(tl_node *node)
-{
+static void drop_saved(tl_node *node) {
     tl_tensor **saved = tl__node_saved(node);
     for (int i = 0; i < node->saved_count; i++) {
         tl__tensor_drop(saved[i]);
@@ -78,15 +75,14 @@ static void drop_saved(tl_node *node)
     }
 }
 
-static void push_ready(tl_backward *run, tl_node *node)
-{
+static void push_ready(tl_backward *run, tl_node *node) {
     node->next = run->ready;
     run->ready = node;
 }
 
-/* An input's last consumer makes it ready; the hold of its edge goes to the list, or is copied when edges stay. */
-static void walk_edges(tl_backward *run, tl_node *node)
-{
+/* An input's last consumer makes it ready; the hold of its edge goes to the list, or is copied
+ * when edges stay. */
+static void walk_edges(tl_backward *run, tl_node *node) {
     tl_node **inputs = tl__node_inputs(node);
     for (int i = 0; i < node->input_count; i++) {
         tl_node *input = inputs[i];
@@ -104,14 +100,12 @@ static void walk_edges(tl_backward *run, tl_node *node)
     }
 }
 
-static void mark_freed(tl_backward *run, tl_node *node)
-{
+static void mark_freed(tl_backward *run, tl_node *node) {
     node->flags |= TL_NODE_FREED;
     node->freed_site = run->site;
 }
 
-static masu_status settle(tl_backward *run, tl_node *node)
-{
+static masu_status settle(tl_backward *run, tl_node *node) {
     tl_pass pass = {.gradient = node->buffer, .keep_graph = run->keep_graph};
     node->buffer = NULL;
     masu_status status = MASU_OK;
@@ -130,18 +124,16 @@ static masu_status settle(tl_backward *run, tl_node *node)
     return status;
 }
 
-/* ---- after a failure --------------------------------------------------------------------------------------- */
+/* ---- after a failure ------------------------------------------------------------------------- */
 
-static void reset(tl_node *node)
-{
+static void reset(tl_node *node) {
     tl__tensor_drop(node->buffer);
     node->buffer = NULL;
     node->pending = 0;
 }
 
 /* Every node not yet settled hangs on a ready one. Appends what it finds behind the ready ones. */
-static void reset_unsettled(tl_node *first, tl_node *last)
-{
+static void reset_unsettled(tl_node *first, tl_node *last) {
     for (tl_node *node = first; node; node = node->next) {
         tl_node **inputs = tl__node_inputs(node);
         for (int i = 0; i < node->input_count; i++) {
@@ -156,8 +148,7 @@ static void reset_unsettled(tl_node *first, tl_node *last)
     }
 }
 
-static void abandon(tl_backward *run)
-{
+static void abandon(tl_backward *run) {
     tl_node *last = NULL;
     uint64_t ready_count = 0;
     for (tl_node *node = run->ready; node; node = node->next) {
@@ -176,10 +167,9 @@ static void abandon(tl_backward *run)
     run->ready = NULL;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-static masu_status settle_all(tl_backward *run)
-{
+static masu_status settle_all(tl_backward *run) {
     masu_status status = MASU_OK;
     while (run->ready && status == MASU_OK) {
         tl_node *node = run->ready;
@@ -192,11 +182,11 @@ static masu_status settle_all(tl_backward *run)
     return status;
 }
 
-static masu_status check_root(const tl_tensor *t)
-{
+static masu_status check_root(const tl_tensor *t) {
     if (!t->node)
-        return tl__error(MASU_ERR_NO_GRAPH, "backward needs a history, and this tensor has none: nothing that it "
-                                            "was computed from tracks gradients");
+        return tl__error(MASU_ERR_NO_GRAPH,
+                         "backward needs a history, and this tensor has none: nothing that it "
+                         "was computed from tracks gradients");
     if (t->elements == 1)
         return MASU_OK;
     char shape[TL_SHAPE_TEXT];
@@ -204,8 +194,7 @@ static masu_status check_root(const tl_tensor *t)
                      tl__shape_text(t->rank, t->shape, shape));
 }
 
-masu_status tl__backward(tl_tensor *t, bool keep_graph)
-{
+masu_status tl__backward(tl_tensor *t, bool keep_graph) {
     masu_status status = check_root(t);
     if (status != MASU_OK)
         return status;
@@ -228,8 +217,7 @@ masu_status tl__backward(tl_tensor *t, bool keep_graph)
     return status;
 }
 
-void tl_tensor_backward(tl_tensor *t, bool keep_graph)
-{
+void tl_tensor_backward(tl_tensor *t, bool keep_graph) {
     if (MASU_UNLIKELY(tl__backward(t, keep_graph) != MASU_OK))
         tl__raise();
 }

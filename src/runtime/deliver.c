@@ -1,9 +1,10 @@
 /* deliver.c: how gradients travel from a rule of differentiation to the inputs of its node.
  *
- *     rule ──gradient──► sum over broadcast dimensions ─► convert ─► input->buffer, or added to what is there
+ *     rule ─gradient─► sum over broadcast dimensions ─► convert ─► input->buffer (added to it)
  *
- * Buffers are written in place only when no other header and no other tensor sees the bytes: the same gradient may
- * have been delivered to several inputs, and a value may share its storage with one.
+ * Buffers are written in place only when no other header and no other tensor sees the bytes: the
+ * same gradient may have been delivered to several inputs, and a value may share its storage
+ * with one.
  */
 #include <string.h>
 
@@ -11,14 +12,12 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-static bool same_shape(const tl_tensor *t, tl_node *node)
-{
+static bool same_shape(const tl_tensor *t, tl_node *node) {
     return t->rank == node->rank &&
            memcmp(t->shape, tl__node_shape(node), (size_t)node->rank * 8) == 0;
 }
 
-masu_status tl__accumulate(tl_tensor **total, tl_tensor *gradient)
-{
+masu_status tl__accumulate(tl_tensor **total, tl_tensor *gradient) {
     tl_tensor *sum = *total;
     const tl_tensor *operands[] = {*total, gradient};
     if (tl__is_private(*total)) {
@@ -43,8 +42,7 @@ masu_status tl__accumulate(tl_tensor **total, tl_tensor *gradient)
 }
 
 /* *gradient becomes its sum over the dimensions that broadcasting gave it; consumed on failure. */
-static masu_status fit_shape(tl_node *input, tl_tensor **gradient)
-{
+static masu_status fit_shape(tl_node *input, tl_tensor **gradient) {
     if (same_shape(*gradient, input))
         return MASU_OK;
     tl_tensor *wide = *gradient;
@@ -53,8 +51,7 @@ static masu_status fit_shape(tl_node *input, tl_tensor **gradient)
     return status;
 }
 
-static masu_status fit_dtype(tl_node *input, tl_tensor **gradient)
-{
+static masu_status fit_dtype(tl_node *input, tl_tensor **gradient) {
     if ((*gradient)->dtype == input->dtype)
         return MASU_OK;
     tl_tensor *other = *gradient;
@@ -63,8 +60,7 @@ static masu_status fit_dtype(tl_node *input, tl_tensor **gradient)
     return status;
 }
 
-masu_status tl__deliver(tl_node *input, tl_tensor *gradient)
-{
+masu_status tl__deliver(tl_node *input, tl_tensor *gradient) {
     if (!input) {
         tl__tensor_drop(gradient);
         return MASU_OK;
@@ -81,11 +77,11 @@ masu_status tl__deliver(tl_node *input, tl_tensor *gradient)
     return MASU_OK;
 }
 
-masu_status tl__accumulator(tl_node *input, tl_tensor **out)
-{
+masu_status tl__accumulator(tl_node *input, tl_tensor **out) {
     masu_status status = MASU_OK;
     if (!input->buffer) {
-        status = tl__tensor_new_zeroed(input->dtype, input->rank, tl__node_shape(input), &input->buffer);
+        status =
+            tl__tensor_new_zeroed(input->dtype, input->rank, tl__node_shape(input), &input->buffer);
         if (status != MASU_OK)
             input->buffer = NULL;
     } else if (!tl__is_private(input->buffer)) {
@@ -100,14 +96,12 @@ masu_status tl__accumulator(tl_node *input, tl_tensor **out)
     return status;
 }
 
-static bool reusable(const tl_tensor *t, const tl_tensor *like)
-{
+static bool reusable(const tl_tensor *t, const tl_tensor *like) {
     return t && tl__is_private(t) && t->dtype == like->dtype && t->rank == like->rank &&
            memcmp(t->shape, like->shape, (size_t)like->rank * 8) == 0;
 }
 
-masu_status tl__destination(tl_pass *pass, tl_node *node, unsigned spent, tl_tensor **out)
-{
+masu_status tl__destination(tl_pass *pass, tl_node *node, unsigned spent, tl_tensor **out) {
     const tl_tensor *like = pass->gradient;
     if (spent & TL_SPENT_GRADIENT && tl__is_private(like)) {
         *out = tl__take_gradient(pass);
@@ -124,8 +118,7 @@ masu_status tl__destination(tl_pass *pass, tl_node *node, unsigned spent, tl_ten
     return tl__tensor_new(like->dtype, like->rank, like->shape, out);
 }
 
-masu_status tl__contiguous_gradient(tl_pass *pass)
-{
+masu_status tl__contiguous_gradient(tl_pass *pass) {
     if (pass->gradient->contiguous)
         return MASU_OK;
     tl_tensor *copy;

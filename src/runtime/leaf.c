@@ -1,20 +1,19 @@
-/* leaf.c: gradients that programs see. A leaf owns its gradient; the gradient dies with it, or is cleared at the
- * end of the innermost loop iteration in which it was read.
+/* leaf.c: gradients that programs see. A leaf owns its gradient; the gradient dies with it, or
+ * is cleared at the end of the innermost loop iteration in which it was read.
  *
- *     runtime ─► read most recently ⇄ … ⇄ read first         through tl_leaf.read_before, read_after
+ *     runtime ─► read most recently ⇄ … ⇄ read first        (tl_leaf.read_before, read_after)
  *                read_depth falls from left to right
  *
- * Loops nest and every way out of an iteration clears, so whatever was read at the present depth or deeper
- * stands in front: tl_clear_grads walks only what it clears.
+ * Loops nest and every way out of an iteration clears, so whatever was read at the present depth
+ * or deeper stands in front: tl_clear_grads walks only what it clears.
  */
 #include "runtime/autograd.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* ---- the list of read leaves ------------------------------------------------------------------------------- */
+/* ---- the list of read leaves ----------------------------------------------------------------- */
 
-void tl__leaf_forget(tl_node *node)
-{
+void tl__leaf_forget(tl_node *node) {
     tl_leaf *leaf = tl__node_leaf(node);
     if (leaf->read_depth == 0)
         return;
@@ -29,8 +28,7 @@ void tl__leaf_forget(tl_node *node)
 }
 
 /* Outside every loop nothing will clear it, and it need not stand in the list. */
-static void leaf_mark_read(tl_node *node)
-{
+static void leaf_mark_read(tl_node *node) {
     tl_runtime *rt = tl__runtime();
     tl__leaf_forget(node);
     if (rt->grad_depth == 0)
@@ -43,20 +41,17 @@ static void leaf_mark_read(tl_node *node)
     rt->grad_read = node;
 }
 
-void tl_grad_loop_enter(void)
-{
+void tl_grad_loop_enter(void) {
     tl__runtime()->grad_depth++;
 }
 
-void tl_grad_loop_exit(void)
-{
+void tl_grad_loop_exit(void) {
     tl_runtime *rt = tl__runtime();
     MASU_DEBUG_ASSERT(rt->grad_depth > 0);
     rt->grad_depth--;
 }
 
-void tl_clear_grads(void)
-{
+void tl_clear_grads(void) {
     tl_runtime *rt = tl__runtime();
     tl_node *leaf;
     while ((leaf = rt->grad_read) && tl__node_leaf(leaf)->read_depth >= rt->grad_depth) {
@@ -65,10 +60,9 @@ void tl_clear_grads(void)
     }
 }
 
-/* ---- the gradient ------------------------------------------------------------------------------------------ */
+/* ---- the gradient ---------------------------------------------------------------------------- */
 
-void tl__leaf_clear(tl_node *node)
-{
+void tl__leaf_clear(tl_node *node) {
     tl_leaf *leaf = tl__node_leaf(node);
     if (!leaf->gradient)
         return;
@@ -77,8 +71,7 @@ void tl__leaf_clear(tl_node *node)
     tl__runtime()->live_grads--;
 }
 
-masu_status tl__leaf_add(tl_node *node, tl_tensor *gradient)
-{
+masu_status tl__leaf_add(tl_node *node, tl_tensor *gradient) {
     tl_leaf *leaf = tl__node_leaf(node);
     if (leaf->gradient)
         return tl__accumulate(&leaf->gradient, gradient);
@@ -92,37 +85,34 @@ masu_status tl__leaf_add(tl_node *node, tl_tensor *gradient)
     return MASU_OK;
 }
 
-static masu_status leaf_read(tl_tensor *t, tl_tensor **out)
-{
+static masu_status leaf_read(tl_tensor *t, tl_tensor **out) {
     tl_node *node = t->node;
     if (!node)
         return tl__error(MASU_ERR_NO_GRADIENT,
                          "tensor does not track gradients; call enable_grad() first");
     if (!(node->flags & TL_NODE_LEAF))
-        return tl__error(MASU_ERR_NO_GRADIENT,
-                         "only leaves keep gradients, this tensor is the result of %s; detach it and "
-                         "call enable_grad() before it is used",
-                         node->rule->name);
+        return tl__error(
+            MASU_ERR_NO_GRADIENT,
+            "only leaves keep gradients, this tensor is the result of %s; detach it and "
+            "call enable_grad() before it is used",
+            node->rule->name);
     tl_leaf *leaf = tl__node_leaf(node);
-    masu_status status = leaf->gradient
-                             ? tl__tensor_view(leaf->gradient, out)
-                             : tl__tensor_new_zeroed(t->dtype, t->rank, t->shape, out);
+    masu_status status = leaf->gradient ? tl__tensor_view(leaf->gradient, out)
+                                        : tl__tensor_new_zeroed(t->dtype, t->rank, t->shape, out);
     if (status == MASU_OK)
         leaf_mark_read(node);
     return status;
 }
 
-tl_tensor *tl_tensor_grad(tl_tensor *t)
-{
+tl_tensor *tl_tensor_grad(tl_tensor *t) {
     tl_tensor *out = NULL;
     masu_status status = leaf_read(t, &out);
     return tl__tensor_or_raise(status, out);
 }
 
-/* ---- with and without history ------------------------------------------------------------------------------ */
+/* ---- with and without history ---------------------------------------------------------------- */
 
-masu_status tl__own_header(tl_tensor **t)
-{
+masu_status tl__own_header(tl_tensor **t) {
     if ((*t)->head.count == 1)
         return MASU_OK;
     tl_tensor *own;
@@ -135,8 +125,7 @@ masu_status tl__own_header(tl_tensor **t)
 }
 
 /* Consumes t on success. The leaf comes first: nothing may fail once t has given up its history. */
-static masu_status replace_history(tl_tensor *t, bool track, tl_tensor **out)
-{
+static masu_status replace_history(tl_tensor *t, bool track, tl_tensor **out) {
     tl_node *leaf = NULL;
     masu_status status = MASU_OK;
     if (track)
@@ -153,8 +142,7 @@ static masu_status replace_history(tl_tensor *t, bool track, tl_tensor **out)
     return MASU_OK;
 }
 
-static tl_tensor *replace_or_raise(tl_tensor *t, bool track)
-{
+static tl_tensor *replace_or_raise(tl_tensor *t, bool track) {
     tl_tensor *out = NULL;
     masu_status status = replace_history(t, track, &out);
     if (status != MASU_OK)
@@ -162,31 +150,28 @@ static tl_tensor *replace_or_raise(tl_tensor *t, bool track)
     return tl__tensor_or_raise(status, out);
 }
 
-tl_tensor *tl_tensor_detach(tl_tensor *t, bool track)
-{
+tl_tensor *tl_tensor_detach(tl_tensor *t, bool track) {
     if (!t->node && !track)
         return t;
     return replace_or_raise(t, track);
 }
 
-tl_tensor *tl_tensor_freeze(tl_tensor *t)
-{
+tl_tensor *tl_tensor_freeze(tl_tensor *t) {
     return tl_tensor_detach(t, false);
 }
 
 /* A tensor with history tracks already. */
-tl_tensor *tl_tensor_enable_grad(tl_tensor *t)
-{
+tl_tensor *tl_tensor_enable_grad(tl_tensor *t) {
     if (t->node)
         return t;
     return replace_or_raise(t, true);
 }
 
-void tl_tensor_require_untracked(tl_tensor *t)
-{
+void tl_tensor_require_untracked(tl_tensor *t) {
     if (MASU_LIKELY(!t->node))
         return;
-    tl__error(MASU_ERR_NO_GRAPH, "this comprehension keeps no history, because its body does more than arithmetic, "
-                                 "but a tensor that it reads tracks gradients; detach() the tensor first");
+    tl__error(MASU_ERR_NO_GRAPH,
+              "this comprehension keeps no history, because its body does more than arithmetic, "
+              "but a tensor that it reads tracks gradients; detach() the tensor first");
     tl__raise();
 }

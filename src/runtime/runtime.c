@@ -191,10 +191,8 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
     tl_runtime_enter(rt);
     run_mark mark = {rt->frame, rt->scope_count, rt->grad_depth, rt->jump};
     masu_status status = run_guarded(rt, entry);
-    tl_error raised = rt->pending;
     rt->jump = mark.jump;
     tl__unwind(rt, mark.frame, mark.scope_count, mark.grad_depth);
-    rt->pending = raised;
     status = flush_output(rt, status);
     if (error && status != MASU_OK)
         *error = rt->pending;

@@ -1,5 +1,5 @@
 # Help and version: on stdout, status 0; the passes that help lists are those that --no-PASS takes.
-version=$(sed -n 's/^#define MASU_VERSION_TEXT "\(.*\)"/\1/p' include/masu/version.h)
+version=$(sed -n 's/^#define MASU_VERSION_TEXT *"\(.*\)"/\1/p' include/masu/version.h)
 expect_status 0 "$MASU" version
 expect_stdout "masu $version"
 expect_status 0 "$MASU" --version

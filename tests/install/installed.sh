@@ -9,7 +9,7 @@ fi
 mv "$MASU_TMP/first" "$MASU_TMP/prefix"
 prefix=$MASU_TMP/prefix
 libraries=$(dirname "$(find "$prefix" -name libmasu.so)")
-version=$(sed -n 's/^#define MASU_VERSION_TEXT "\(.*\)"/\1/p' include/masu/version.h)
+version=$(sed -n 's/^#define MASU_VERSION_TEXT *"\(.*\)"/\1/p' include/masu/version.h)
 served="masu $version served two blocks"
 cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$MASU_BUILD/CMakeCache.txt")
 sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
@@ -20,6 +20,7 @@ expect_in_stdout "$version"
 # Each header stands alone, under a strict dialect.
 for header in "$prefix"/include/masu/*.h; do
     echo "#include <masu/$(basename "$header")>" >"$MASU_TMP/alone.c"
+    echo "int alone;" >>"$MASU_TMP/alone.c"
     expect_status 0 "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" "$MASU_TMP/alone.c"
 done
 

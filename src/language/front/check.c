@@ -1,6 +1,7 @@
 /* check.c: the order of the work.
  *
- *     names of items ─► fields ─► signatures ─► constants ─► bodies ─► which methods write to self ─► main
+ *     names of items ─► fields ─► signatures ─► constants ─► bodies ─►
+ *     which methods write to self ─► main
  *
  * Items may stand in any order, so each step goes over all of them before the next begins.
  */
@@ -9,7 +10,7 @@
 #include "language/front/check_private.h"
 #include "language/front/lexer.h"
 
-/* ---- items ------------------------------------------------------------------------------------------------------------- */
+/* ---- items ----------------------------------------------------------------------------------- */
 
 static void report_twice(checker *c, source_span span, const char *name, source_span first) {
     diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s` is declared twice", name);
@@ -45,7 +46,8 @@ static void declare_method(checker *c, function_item *f) {
     symbol *owner = check_find(c, f->owner_name);
     if (owner == NULL || owner->structure == NULL) {
         if (owner == NULL || !owner->refused) {
-            diagnostic *d = diagnostics_error(c->diagnostics, f->owner_span, "there is no struct `%s`", f->owner_name);
+            diagnostic *d = diagnostics_error(c->diagnostics, f->owner_span,
+                                              "there is no struct `%s`", f->owner_name);
             suggestion near = check_suggest(d, f->owner_name);
             check_suggest_types(c, &near);
             check_suggest_note(c, d, &near);
@@ -111,19 +113,22 @@ static void check_signature(checker *c, function_item *f) {
             parameter->type = check_type(c, parameter->annotation);
         }
         if (parameter->type->kind == TYPE_VOID || parameter->type->may_have_open) {
-            diagnostics_error(c->diagnostics, parameter->span, "parameter `%s` needs a type", parameter->name);
+            diagnostics_error(c->diagnostics, parameter->span, "parameter `%s` needs a type",
+                              parameter->name);
             parameter->type = check_scalar(c, TYPE_ERROR);
         }
     }
-    f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID) : check_type(c, f->result_annotation);
+    f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
+                                             : check_type(c, f->result_annotation);
     if (f->result->may_have_open) {
-        diagnostics_error(c->diagnostics, f->result_annotation->span, "a result's type is written out");
+        diagnostics_error(c->diagnostics, f->result_annotation->span,
+                          "a result's type is written out");
         f->result = check_scalar(c, TYPE_ERROR);
     }
     c->function = NULL;
 }
 
-/* ---- constants -------------------------------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------- */
 
 enum { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
 
@@ -148,7 +153,8 @@ static void constant_part(expr *e, void *context) {
     case EXPR_STRING:
     case EXPR_UNARY:
     case EXPR_BINARY:
-    case EXPR_CAST: break;
+    case EXPR_CAST:
+        break;
     case EXPR_NAME: {
         symbol *s = e->name.scope != NULL ? NULL : check_find(walk->c, e->name.name);
         if (s != NULL && s->constant != NULL) {
@@ -157,13 +163,15 @@ static void constant_part(expr *e, void *context) {
         break;
     }
     case EXPR_CALL:
-        if (e->call.arg_count == 0 && e->call.callee->kind == EXPR_NAME && e->call.callee->name.scope != NULL &&
-            check_scalar_scope(e->call.callee->name.scope)) {
+        if (e->call.arg_count == 0 && e->call.callee->kind == EXPR_NAME &&
+            e->call.callee->name.scope != NULL && check_scalar_scope(e->call.callee->name.scope)) {
             return; /* F32::max_value() */
         }
         walk->bad = true;
         break;
-    default: walk->bad = true; break;
+    default:
+        walk->bad = true;
+        break;
     }
     if (!walk->bad) {
         expr_each_child(e, constant_part, context);
@@ -175,7 +183,10 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
         return;
     }
     if (item->visit == VISIT_OPEN || depth > 200) {
-        diagnostics_error(c->diagnostics, from, depth > 200 ? "constants need one another more than 200 deep at `%s`" : "constant `%s` needs itself", item->name);
+        diagnostics_error(c->diagnostics, from,
+                          depth > 200 ? "constants need one another more than 200 deep at `%s`"
+                                      : "constant `%s` needs itself",
+                          item->name);
         return;
     }
     item->visit = VISIT_OPEN;
@@ -183,7 +194,8 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
     constant_part(item->value, &walk);
     const type *wish = item->annotation == NULL ? NULL : check_type(c, item->annotation);
     if (walk.bad) {
-        diagnostics_error(c->diagnostics, item->value->span, "a constant is made of literals, operators and other constants");
+        diagnostics_error(c->diagnostics, item->value->span,
+                          "a constant is made of literals, operators and other constants");
     } else {
         check_expr(c, &item->value, wish);
         bool fits = wish == NULL || check_coerce(c, &item->value, wish, NULL);
@@ -192,7 +204,7 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
     item->visit = VISIT_DONE;
 }
 
-/* ---- bodies -------------------------------------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 static void declare_parameters(checker *c, function_item *f) {
     for (uint32_t i = 0; i < f->parameter_count; i++) {
@@ -206,8 +218,10 @@ static void declare_parameters(checker *c, function_item *f) {
 }
 
 static void report_no_result(checker *c, function_item *f) {
-    source_span end = source_span_make(f->body->span.file, f->body->span.offset + f->body->span.length - 1, 1);
-    diagnostic *d = diagnostics_error(c->diagnostics, end, "`%s` ends without a value of type `%s`", f->qualified, check_type_text(c, f->result));
+    source_span end =
+        source_span_make(f->body->span.file, f->body->span.offset + f->body->span.length - 1, 1);
+    diagnostic *d = diagnostics_error(c->diagnostics, end, "`%s` ends without a value of type `%s`",
+                                      f->qualified, check_type_text(c, f->result));
     stmt *last = f->body->first;
     while (last != NULL && last->next != NULL) {
         last = last->next;
@@ -215,13 +229,15 @@ static void report_no_result(checker *c, function_item *f) {
     if (last != NULL && last->kind == STMT_EXPR && check_fits(c, last->value->type, f->result)) {
         diagnostics_note(c->diagnostics, d, last->span, "without its semicolon this is the result");
     } else {
-        diagnostics_note(c->diagnostics, d, f->result_annotation->span, "the result's type is given here");
+        diagnostics_note(c->diagnostics, d, f->result_annotation->span,
+                         "the result's type is given here");
     }
 }
 
 static void check_result(checker *c, function_item *f) {
     block *b = f->body;
-    if (f->result->kind == TYPE_VOID || b->type->kind == TYPE_NEVER || f->result->kind == TYPE_ERROR) {
+    if (f->result->kind == TYPE_VOID || b->type->kind == TYPE_NEVER ||
+        f->result->kind == TYPE_ERROR) {
         return;
     }
     if (b->result == NULL) {
@@ -233,10 +249,10 @@ static void check_result(checker *c, function_item *f) {
     b->type = f->result;
 }
 
-/* ---- open types -------------------------------------------------------------------------------------------------------------------
+/* ---- open types ------------------------------------------------------------------------------
  *
- * Vec::new() had no element type when it was checked. After the body all is known; the types written into the tree meanwhile are
- * replaced by what they turned out to be.
+ * Vec::new() had no element type when it was checked. After the body all is known; the types
+ * written into the tree meanwhile are replaced by what they turned out to be.
  */
 
 static void close_pattern(checker *c, pattern *p) {
@@ -262,15 +278,23 @@ static void close_expr(expr *e, void *context) {
     if (e->type != NULL) {
         e->type = type_resolve(c->types, e->type);
         if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW) {
-            diagnostic *d = diagnostics_error(c->diagnostics, e->span, "nothing says what this `Vec` holds");
-            diagnostics_note(c->diagnostics, d, (source_span){0}, "write it out: `let v: Vec<f32> = Vec::new();`");
+            diagnostic *d =
+                diagnostics_error(c->diagnostics, e->span, "nothing says what this `Vec` holds");
+            diagnostics_note(c->diagnostics, d, (source_span){0},
+                             "write it out: `let v: Vec<f32> = Vec::new();`");
         }
     }
     switch (e->kind) {
-    case EXPR_BLOCK: close_block(c, e->block); break;
-    case EXPR_IF: close_block(c, e->branch.then); break;
+    case EXPR_BLOCK:
+        close_block(c, e->block);
+        break;
+    case EXPR_IF:
+        close_block(c, e->branch.then);
+        break;
     case EXPR_WHILE:
-    case EXPR_LOOP: close_block(c, e->loop->body); break;
+    case EXPR_LOOP:
+        close_block(c, e->loop->body);
+        break;
     case EXPR_FOR:
         close_block(c, e->loop->body);
         close_pattern(c, e->loop->pattern);
@@ -280,7 +304,8 @@ static void close_expr(expr *e, void *context) {
             close_pattern(c, e->match.arms[i].pattern);
         }
         break;
-    default: break;
+    default:
+        break;
     }
     expr_each_child(e, close_expr, c);
 }
@@ -289,7 +314,8 @@ static void close_open_types(checker *c, function_item *f) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         f->bindings[i]->type = type_resolve(c->types, f->bindings[i]->type);
         if (f->bindings[i]->type->kind == TYPE_OPEN) {
-            diagnostics_error(c->diagnostics, f->bindings[i]->span, "the type of `%s` is not known", f->bindings[i]->name);
+            diagnostics_error(c->diagnostics, f->bindings[i]->span, "the type of `%s` is not known",
+                              f->bindings[i]->name);
         }
     }
     expr body = {.kind = EXPR_BLOCK, .block = f->body};
@@ -312,10 +338,10 @@ static void check_body(checker *c, function_item *f) {
     c->function = NULL;
 }
 
-/* ---- methods that write to self ------------------------------------------------------------------------------------------------------
+/* ---- methods that write to self --------------------------------------------------------------
  *
- * writes_self spreads from callee to caller along calls on (a part of) the caller's own self. Uses are grouped by callee; each
- * function is visited once.
+ * writes_self spreads from callee to caller along calls on (a part of) the caller's own self. Uses
+ * are grouped by callee; each function is visited once.
  */
 
 static uint32_t *group_by_callee(checker *c, uint32_t **first) {
@@ -359,24 +385,30 @@ static void settle_uses(checker *c) {
     }
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void find_main(checker *c) {
     symbol *s = check_find(c, "main");
     if (s == NULL || s->function == NULL) {
         if (c->diagnostics->error_count == 0) { /* else it may be what could not be read */
-            diagnostic *d = diagnostics_error(c->diagnostics, source_span_make(c->tree->file, 0, 0), "there is no function `main`");
-            diagnostics_note(c->diagnostics, d, (source_span){0}, "a program starts at `fn main() { … }`");
+            diagnostic *d = diagnostics_error(c->diagnostics, source_span_make(c->tree->file, 0, 0),
+                                              "there is no function `main`");
+            diagnostics_note(c->diagnostics, d, (source_span){0},
+                             "a program starts at `fn main() { … }`");
         }
         return;
     }
     c->tree->main = s->function;
     if (s->function->parameter_count > 0) {
-        diagnostic *d = diagnostics_error(c->diagnostics, s->function->parameters[0]->span, "`main` takes no parameters");
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "`args_get(i)` reads the program's arguments");
+        diagnostic *d = diagnostics_error(c->diagnostics, s->function->parameters[0]->span,
+                                          "`main` takes no parameters");
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "`args_get(i)` reads the program's arguments");
     }
-    if (s->function->result_annotation != NULL && s->function->result->kind != TYPE_VOID && s->function->result->kind != TYPE_ERROR) {
-        diagnostics_error(c->diagnostics, s->function->result_annotation->span, "`main` returns nothing");
+    if (s->function->result_annotation != NULL && s->function->result->kind != TYPE_VOID &&
+        s->function->result->kind != TYPE_ERROR) {
+        diagnostics_error(c->diagnostics, s->function->result_annotation->span,
+                          "`main` returns nothing");
     }
 }
 

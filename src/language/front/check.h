@@ -1,4 +1,5 @@
-/* check.h: names and types of a whole program. See tree.h for what the tree looks like afterwards. */
+/* check.h: names and types of a whole program. See tree.h for what the tree looks like afterwards.
+ */
 #ifndef MASU_LANGUAGE_CHECK_H
 #define MASU_LANGUAGE_CHECK_H
 
@@ -7,11 +8,13 @@
 #include <masu/status.h>
 
 /* Resolves, types and simplifies the tree in place. Everything made lives in the tree's arena.
- * MASU_OK also when the program is wrong: then diagnostics has errors and the tree is only good for being destroyed.
- * MASU_ERR_OUT_OF_MEMORY: the tree is half done. Linear in the size of the source; nesting is bounded by the parser. */
+ * MASU_OK also when the program is wrong: then diagnostics has errors and the tree is only good for
+ * being destroyed. MASU_ERR_OUT_OF_MEMORY: the tree is half done. Linear in the size of the source;
+ * nesting is bounded by the parser. */
 masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics);
 
-/* Whether a tree that was checked without errors is as tree.h promises. Writes one line a fault to out. Linear. */
+/* Whether a tree that was checked without errors is as tree.h promises. Writes one line a fault to
+ * out. Linear. */
 bool check_tree_valid(const syntax_tree *tree, masu__buffer *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* check_abi.c: operations of the table abi.def.
  *
- * Names, numbers of arguments and their kinds all come from the table; so a new operation needs no line here. Several lines of one
- * name are told apart by the number of arguments, then by whether the first argument is a tensor.
+ * Names, numbers of arguments and their kinds all come from the table; so a new operation needs no
+ * line here. Several lines of one name are told apart by the number of arguments, then by whether
+ * the first argument is a tensor.
  *
  *     x.sum_something(a, [b, c], d)       receiver  VAL  LIST  VAL
  *
@@ -11,14 +12,16 @@
 
 #include "language/front/check_private.h"
 
-/* What a parameter is when the call leaves it out. Parameters of kind bool are false unless listed. */
+/* What a parameter is when the call leaves it out. Parameters of kind bool are false unless listed.
+ */
 static const struct {
     tl_abi_index function;
     const char *parameter;
     double value;
 } defaults[] = {
-    {TL_FN_tl_tensor_arange, "step", 1},      {TL_FN_tl_tensor_transpose, "a", 0},      {TL_FN_tl_tensor_transpose, "b", 1},
-    {TL_FN_tl_tensor_softmax, "dim", -1},     {TL_FN_tl_tensor_log_softmax, "dim", -1},
+    {TL_FN_tl_tensor_arange, "step", 1},      {TL_FN_tl_tensor_transpose, "a", 0},
+    {TL_FN_tl_tensor_transpose, "b", 1},      {TL_FN_tl_tensor_softmax, "dim", -1},
+    {TL_FN_tl_tensor_log_softmax, "dim", -1},
 };
 
 static const double *default_of(tl_abi_index function, const char *parameter) {
@@ -34,7 +37,7 @@ static bool is_optional(tl_abi_index function, const tl_abi_parameter *p) {
     return p->mode != TL_LIST && (p->kind == ABI_bool || default_of(function, p->name) != NULL);
 }
 
-/* ---- results --------------------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static const type *promote(checker *c, const type *a, const type *b) {
     static const type_kind order[] = {TYPE_BOOL, TYPE_I64, TYPE_F32, TYPE_F64};
@@ -50,7 +53,8 @@ static const type *promoted_element(checker *c, const expr *call) {
     const type *element = NULL;
     for (uint32_t i = 0; i < call->call.operand_count; i++) {
         const type *t = call->call.operands[i]->type;
-        bool condition = call->call.abi == TL_FN_tl_tensor_where && i == 0; /* no part of the result */
+        bool condition =
+            call->call.abi == TL_FN_tl_tensor_where && i == 0; /* no part of the result */
         if (t->kind != TYPE_TENSOR || condition) {
             continue;
         }
@@ -74,18 +78,26 @@ static const type *first_tensor(const expr *call) {
 static const type *result_element(checker *c, const expr *call) {
     const type *first = first_tensor(call);
     switch (tl_abi_functions[call->call.abi].dtype) {
-    case DTYPE_SAME: return first == NULL ? NULL : first->tensor.element;
-    case DTYPE_PROMOTE: return promoted_element(c, call);
+    case DTYPE_SAME:
+        return first == NULL ? NULL : first->tensor.element;
+    case DTYPE_PROMOTE:
+        return promoted_element(c, call);
     case DTYPE_FLOAT:
         if (first == NULL || first->tensor.element == NULL) {
             return NULL;
         }
-        return type_is_float(first->tensor.element) ? first->tensor.element : check_scalar(c, TYPE_F32);
-    case DTYPE_F32: return check_scalar(c, TYPE_F32);
-    case DTYPE_F64: return check_scalar(c, TYPE_F64);
-    case DTYPE_I64: return check_scalar(c, TYPE_I64);
-    case DTYPE_BOOL: return check_scalar(c, TYPE_BOOL);
-    default: return NULL;
+        return type_is_float(first->tensor.element) ? first->tensor.element
+                                                    : check_scalar(c, TYPE_F32);
+    case DTYPE_F32:
+        return check_scalar(c, TYPE_F32);
+    case DTYPE_F64:
+        return check_scalar(c, TYPE_F64);
+    case DTYPE_I64:
+        return check_scalar(c, TYPE_I64);
+    case DTYPE_BOOL:
+        return check_scalar(c, TYPE_BOOL);
+    default:
+        return NULL;
     }
 }
 
@@ -104,7 +116,8 @@ static int32_t broadcast_rank(const expr *call) {
 }
 
 static int32_t matmul_rank(const expr *call) {
-    int32_t left = call->call.operands[0]->type->tensor.rank, right = call->call.operands[1]->type->tensor.rank;
+    int32_t left = call->call.operands[0]->type->tensor.rank,
+            right = call->call.operands[1]->type->tensor.rank;
     return left < 2 || right < 2 ? -1 : left > right ? left : right;
 }
 
@@ -125,15 +138,24 @@ static int32_t result_rank(const expr *call) {
     int32_t rank = first == NULL ? -1 : first->tensor.rank;
     switch (tl_abi_functions[call->call.abi].shape) {
     case SHAPE_SAME:
-    case SHAPE_TRANSPOSE: return rank;
-    case SHAPE_BROADCAST: return broadcast_rank(call);
-    case SHAPE_RANK0: return 0;
-    case SHAPE_REDUCE: return rank > 0 ? rank - 1 : -1;
-    case SHAPE_LIST: return (int32_t)list_length(call);
-    case SHAPE_SQUARE: return 2;
-    case SHAPE_VECTOR: return 1;
-    case SHAPE_MATMUL: return matmul_rank(call);
-    default: return -1;
+    case SHAPE_TRANSPOSE:
+        return rank;
+    case SHAPE_BROADCAST:
+        return broadcast_rank(call);
+    case SHAPE_RANK0:
+        return 0;
+    case SHAPE_REDUCE:
+        return rank > 0 ? rank - 1 : -1;
+    case SHAPE_LIST:
+        return (int32_t)list_length(call);
+    case SHAPE_SQUARE:
+        return 2;
+    case SHAPE_VECTOR:
+        return 1;
+    case SHAPE_MATMUL:
+        return matmul_rank(call);
+    default:
+        return -1;
     }
 }
 
@@ -143,33 +165,44 @@ static const type *result_type(checker *c, const expr *call) {
         int32_t rank = result_rank(call);
         return type_tensor(c->types, result_element(c, call), rank > TL_MAX_RANK ? -1 : rank);
     }
-    case ABI_bool: return check_scalar(c, TYPE_BOOL);
-    case ABI_i32: return check_scalar(c, TYPE_I32);
-    case ABI_i64: return check_scalar(c, TYPE_I64);
-    case ABI_f32: return check_scalar(c, TYPE_F32);
-    case ABI_f64: return check_scalar(c, TYPE_F64);
-    case ABI_object: return check_scalar(c, TYPE_STRING);
-    default: return check_scalar(c, TYPE_VOID);
+    case ABI_bool:
+        return check_scalar(c, TYPE_BOOL);
+    case ABI_i32:
+        return check_scalar(c, TYPE_I32);
+    case ABI_i64:
+        return check_scalar(c, TYPE_I64);
+    case ABI_f32:
+        return check_scalar(c, TYPE_F32);
+    case ABI_f64:
+        return check_scalar(c, TYPE_F64);
+    case ABI_object:
+        return check_scalar(c, TYPE_STRING);
+    default:
+        return check_scalar(c, TYPE_VOID);
     }
 }
 
-void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count) {
+void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands,
+                      uint32_t count) {
     source_span name_span = e->call.name_span;
-    expr **copy = CHECK_ARRAY(c, expr *, count);
-    memcpy(copy, operands, count * sizeof(expr *));
+    expr **copy = check_join_list(c, NULL, operands, count);
     e->kind = EXPR_CALL;
-    e->call = (call_expr){.name_span = name_span, .kind = CALL_ABI, .abi = abi, .operands = copy, .operand_count = count};
+    e->call = (call_expr){.name_span = name_span,
+                          .kind = CALL_ABI,
+                          .abi = abi,
+                          .operands = copy,
+                          .operand_count = count};
     e->type = abi == TL_FN_tl_panic ? check_scalar(c, TYPE_NEVER) : result_type(c, e);
 }
 
-/* ---- choosing a line of the table ---------------------------------------------------------------------------------------- */
+/* ---- choosing a line of the table ------------------------------------------------------------ */
 
 typedef struct abi_call {
     checker *c;
-    expr *call;       /* the node */
+    expr *call; /* the node */
     const char *name;
-    bool method;      /* parameter 0 is the receiver */
-    bool grad;        /* default of the parameter `grad` */
+    bool method; /* parameter 0 is the receiver */
+    bool grad;   /* default of the parameter `grad` */
     expr **operands;
     uint32_t count, capacity;
     bool broken;
@@ -200,17 +233,21 @@ static bool takes_tensor_first(tl_abi_index function, bool method) {
 static void report_arity(checker *c, const expr *call, const char *name, arity all) {
     uint32_t given = call->call.arg_count;
     if (all.most == UINT32_MAX) {
-        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes at least %u arguments, %u given", name, all.least, given);
+        diagnostics_error(c->diagnostics, call->call.name_span,
+                          "`%s` takes at least %u arguments, %u given", name, all.least, given);
     } else if (all.least == all.most) {
-        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes %u %s, %u given", name, all.least,
-                          all.least == 1 ? "argument" : "arguments", given);
+        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes %u %s, %u given", name,
+                          all.least, all.least == 1 ? "argument" : "arguments", given);
     } else {
-        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes %u to %u arguments, %u given", name, all.least, all.most, given);
+        diagnostics_error(c->diagnostics, call->call.name_span,
+                          "`%s` takes %u to %u arguments, %u given", name, all.least, all.most,
+                          given);
     }
 }
 
 /* Checks the first argument when that decides. TL_FN_COUNT after a message. */
-static tl_abi_index choose(checker *c, expr *call, const char *scope, const char *name, bool method) {
+static tl_abi_index choose(checker *c, expr *call, const char *scope, const char *name,
+                           bool method) {
     tl_abi_index fits[2] = {TL_FN_COUNT, TL_FN_COUNT};
     arity all = {UINT32_MAX, 0};
     for (size_t i = 0; i < tl_abi_name_count; i++) {
@@ -236,17 +273,24 @@ static tl_abi_index choose(checker *c, expr *call, const char *scope, const char
     return takes_tensor_first(fits[0], method) == tensor ? fits[0] : fits[1];
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static const type *kind_type(checker *c, tl_abi_kind kind) {
     switch (kind) {
-    case ABI_bool: return check_scalar(c, TYPE_BOOL);
-    case ABI_i32: return check_scalar(c, TYPE_I32);
-    case ABI_f32: return check_scalar(c, TYPE_F32);
-    case ABI_f64: return check_scalar(c, TYPE_F64);
-    case ABI_tensor: return type_tensor(c->types, NULL, -1);
-    case ABI_object: return check_scalar(c, TYPE_STRING);
-    default: return check_scalar(c, TYPE_I64);
+    case ABI_bool:
+        return check_scalar(c, TYPE_BOOL);
+    case ABI_i32:
+        return check_scalar(c, TYPE_I32);
+    case ABI_f32:
+        return check_scalar(c, TYPE_F32);
+    case ABI_f64:
+        return check_scalar(c, TYPE_F64);
+    case ABI_tensor:
+        return type_tensor(c->types, NULL, -1);
+    case ABI_object:
+        return check_scalar(c, TYPE_STRING);
+    default:
+        return check_scalar(c, TYPE_I64);
     }
 }
 
@@ -256,7 +300,8 @@ static void push_operand(abi_call *a, expr *operand) {
 }
 
 static const char *argument_text(abi_call *a, const char *parameter) {
-    const char *text = masu__arena_printf(a->c->arena, "parameter `%s` of `%s`", parameter, a->name);
+    const char *text =
+        masu__arena_printf(a->c->arena, "parameter `%s` of `%s`", parameter, a->name);
     if (text == NULL) {
         check_out_of_memory(a->c);
     }
@@ -293,9 +338,12 @@ static bool add_shape_value(abi_call *a, expr *argument, const tl_abi_parameter 
         }
         return true;
     }
-    if (p->kind == ABI_i64 && (t->kind == TYPE_TENSOR ? t->tensor.rank != 0 : t->kind == TYPE_VEC)) {
-        diagnostic *d = diagnostics_error(c->diagnostics, argument->span, "expected integers, found `%s`", check_type_text(c, t));
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "a shape is written out: `[t.dim(0), t.dim(1)]`");
+    if (p->kind == ABI_i64 &&
+        (t->kind == TYPE_TENSOR ? t->tensor.rank != 0 : t->kind == TYPE_VEC)) {
+        diagnostic *d = diagnostics_error(c->diagnostics, argument->span,
+                                          "expected integers, found `%s`", check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "a shape is written out: `[t.dim(0), t.dim(1)]`");
         a->broken = true;
         return true;
     }
@@ -315,7 +363,8 @@ static uint32_t add_list(abi_call *a, uint32_t next, uint32_t behind, const tl_a
     uint32_t end = a->call->call.arg_count - behind;
     for (bool first = true; next < end; first = false, next++) {
         expr **slot = &a->call->call.args[next];
-        if (first && ((*slot)->kind == EXPR_ARRAY || (*slot)->kind == EXPR_TUPLE) && (*slot)->type == NULL) {
+        if (first && ((*slot)->kind == EXPR_ARRAY || (*slot)->kind == EXPR_TUPLE) &&
+            (*slot)->type == NULL) {
             add_list_items(a, *slot, p);
             return next + 1;
         }
@@ -338,7 +387,9 @@ static void add_default(abi_call *a, tl_abi_index function, const tl_abi_paramet
     source_span span = a->call->call.name_span;
     const double *value = default_of(function, p->name);
     if (p->kind == ABI_bool) {
-        push_operand(a, check_new_bool(c, span, strcmp(p->name, "grad") == 0 ? a->grad : value != NULL && *value != 0));
+        push_operand(
+            a, check_new_bool(
+                   c, span, strcmp(p->name, "grad") == 0 ? a->grad : value != NULL && *value != 0));
     } else if (p->kind == ABI_f64) {
         push_operand(a, check_new_float(c, span, *value, check_scalar(c, TYPE_F64)));
     } else {
@@ -376,7 +427,7 @@ static void add_arguments(abi_call *a, tl_abi_index function) {
     }
 }
 
-/* ---- the call --------------------------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 /* What a program calls item() yields the tensor's own element. */
 static void finish_item(checker *c, expr **slot, const char *name) {
@@ -410,11 +461,13 @@ static void finish(abi_call *a, expr **slot, tl_abi_index function) {
     checker *c = a->c;
     expr *e = *slot;
     check_become_abi(c, e, function, a->operands, a->count);
-    if (a->method && (tl_abi_functions[function].effects & REPLACES) != 0 && check_is_place(e->call.operands[0])) {
+    if (a->method && (tl_abi_functions[function].effects & REPLACES) != 0 &&
+        check_is_place(e->call.operands[0])) {
         e->call.writes_receiver = check_write(c, e->call.operands[0], e->span, WRITE_TENSOR);
     }
     if (tl_abi_functions[function].shape == SHAPE_LIST && list_length(e) > TL_MAX_RANK) {
-        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions",
+                          TL_MAX_RANK);
     }
     finish_item(c, slot, a->name);
     if (a->grad) {

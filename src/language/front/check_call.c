@@ -1,22 +1,25 @@
-/* check_call.c: functions, methods, constructors. What the language brings along is in check_builtin.c and check_abi.c. */
+/* check_call.c: functions, methods, constructors. What the language brings along is in
+ * check_builtin.c and check_abi.c. */
 #include <string.h>
 
 #include "language/front/check_private.h"
 
-bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted, source_span declared) {
+bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
+                 source_span declared) {
     uint32_t given = call->call.arg_count;
     if (given == wanted) {
         return true;
     }
-    diagnostic *d = diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes %u %s, %u given", name, wanted,
-                                      wanted == 1 ? "argument" : "arguments", given);
+    diagnostic *d =
+        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes %u %s, %u given", name,
+                          wanted, wanted == 1 ? "argument" : "arguments", given);
     if (declared.file != NULL) {
         diagnostics_note(c->diagnostics, d, declared, "it is declared here");
     }
     return false;
 }
 
-/* ---- functions of the program ------------------------------------------------------------------------------------- */
+/* ---- functions of the program ---------------------------------------------------------------- */
 
 /* args go to the parameters from `first` on. */
 static void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first) {
@@ -32,7 +35,8 @@ static void check_arguments(checker *c, expr *e, const function_item *f, uint32_
 
 static void note_method_use(checker *c, expr *e) {
     binding *root = check_root(e->call.operands[0]);
-    bool captured = c->comprehension != NULL && root != NULL && root->id < c->comprehension->first_binding;
+    bool captured =
+        c->comprehension != NULL && root != NULL && root->id < c->comprehension->first_binding;
     method_use use = {.caller = c->function, .call = e, .root = root, .captured = captured};
     CHECK_PUSH(c, c->uses, c->use_count, c->use_capacity, use);
 }
@@ -40,15 +44,10 @@ static void note_method_use(checker *c, expr *e) {
 /* The receiver, when there is one, is the first operand. */
 static void finish_user_call(checker *c, expr *e, function_item *f) {
     uint32_t with_receiver = e->call.receiver != NULL;
-    expr **operands = CHECK_ARRAY(c, expr *, e->call.arg_count + with_receiver);
-    if (with_receiver) {
-        operands[0] = e->call.receiver;
-    }
-    memcpy(operands + with_receiver, e->call.args, e->call.arg_count * sizeof(expr *));
     e->kind = EXPR_CALL;
     e->call.kind = CALL_FUNCTION;
     e->call.function = f;
-    e->call.operands = operands;
+    e->call.operands = check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count);
     e->call.operand_count = e->call.arg_count + with_receiver;
     e->type = f->result;
     if (f->has_self && e->call.operand_count > 0) {
@@ -64,7 +63,7 @@ static void call_function(checker *c, expr *e, function_item *f) {
     }
 }
 
-/* ---- P(a, b) ------------------------------------------------------------------------------------------------------- */
+/* ---- P(a, b) --------------------------------------------------------------------------------- */
 
 static void call_struct(checker *c, expr *e, struct_item *s) {
     e->type = s->type;
@@ -72,7 +71,8 @@ static void call_struct(checker *c, expr *e, struct_item *s) {
         const struct_field *field = i < s->field_count ? &s->fields[i] : NULL;
         check_expr(c, &e->call.args[i], field == NULL ? NULL : field->type);
         if (field != NULL) {
-            check_coerce_branch(c, &e->call.args[i], field->type, &(coerce_reason){field->span, "the field is declared here"});
+            check_coerce_branch(c, &e->call.args[i], field->type,
+                                &(coerce_reason){field->span, "the field is declared here"});
         }
     }
     if (check_count(c, e, s->name, s->field_count, s->span)) {
@@ -83,7 +83,7 @@ static void call_struct(checker *c, expr *e, struct_item *s) {
     }
 }
 
-/* ---- f(…) ----------------------------------------------------------------------------------------------------------- */
+/* ---- f(…) ------------------------------------------------------------------------------------ */
 
 static void unknown_function(checker *c, expr *e, const char *name) {
     symbol *s = check_find(c, name);
@@ -93,14 +93,17 @@ static void unknown_function(checker *c, expr *e, const char *name) {
         return;
     }
     if (s != NULL && s->binding != NULL) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` is a variable, not a function", name);
+        diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span,
+                                          "`%s` is a variable, not a function", name);
         diagnostics_note(c->diagnostics, d, s->binding->span, "it is declared here");
         return;
     }
-    diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "there is no function `%s`", name);
+    diagnostic *d =
+        diagnostics_error(c->diagnostics, e->call.name_span, "there is no function `%s`", name);
     if (c->function->owner != NULL && check_find_method(c, c->function->owner, name) != NULL) {
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s%s`?",
-                         check_find_method(c, c->function->owner, name)->has_self ? "self." : "Self::", name);
+        diagnostics_note(
+            c->diagnostics, d, (source_span){0}, "did you mean `%s%s`?",
+            check_find_method(c, c->function->owner, name)->has_self ? "self." : "Self::", name);
         return;
     }
     suggestion near = check_suggest(d, name);
@@ -121,10 +124,12 @@ static void call_plain(checker *c, expr **slot, const char *name) {
     }
 }
 
-/* ---- T::f(…) --------------------------------------------------------------------------------------------------------- */
+/* ---- T::f(…) --------------------------------------------------------------------------------- */
 
-static void unknown_static(checker *c, expr *e, const char *scope, const char *name, const struct_item *owner) {
-    diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "there is no function `%s::%s`", scope, name);
+static void unknown_static(checker *c, expr *e, const char *scope, const char *name,
+                           const struct_item *owner) {
+    diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span,
+                                      "there is no function `%s::%s`", scope, name);
     suggestion near = check_suggest(d, name);
     for (uint32_t i = 0; owner != NULL && i < c->tree->function_count && near.distance > 0; i++) {
         if (c->tree->functions[i]->owner == owner) {
@@ -133,7 +138,8 @@ static void unknown_static(checker *c, expr *e, const char *scope, const char *n
     }
     check_suggest_abi(strcmp(scope, "GradTensor") == 0 ? "Tensor" : scope, &near);
     if (near.best != NULL) {
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s::%s`?", scope, near.best);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s::%s`?", scope,
+                         near.best);
     }
 }
 
@@ -142,7 +148,9 @@ static void unknown_scope(checker *c, expr *e, const char *scope, source_span sp
     if (s != NULL && s->refused) {
         return;
     }
-    static const char *const refused[] = {"Param", "Env", "Http", "File", "Path", "Image", "Tokenizer", "KVCache", "Map", "HashMap", "Thread", "Llm", "Option", "Result", "Some"};
+    static const char *const refused[] = {"Param",  "Env",       "Http",    "File",   "Path",
+                                          "Image",  "Tokenizer", "KVCache", "Map",    "HashMap",
+                                          "Thread", "Llm",       "Option",  "Result", "Some"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         if (strcmp(refused[i], scope) == 0) {
             diagnostics_error(c->diagnostics, span, "masu does not accept `%s`", scope);
@@ -178,12 +186,14 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         return;
     }
     bool grad = strcmp(scope, "GradTensor") == 0;
-    if (check_abi_call(c, slot, grad ? "Tensor" : scope, name, grad) || check_builtin_scope(c, slot, expected)) {
+    if (check_abi_call(c, slot, grad ? "Tensor" : scope, name, grad) ||
+        check_builtin_scope(c, slot, expected)) {
         return;
     }
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);
-    if (grad || check_abi_scope(scope) || check_scalar_scope(scope) || strcmp(scope, "Vec") == 0 || strcmp(scope, "String") == 0) {
+    if (grad || check_abi_scope(scope) || check_scalar_scope(scope) || strcmp(scope, "Vec") == 0 ||
+        strcmp(scope, "String") == 0) {
         unknown_static(c, e, scope, name, NULL);
     } else {
         unknown_scope(c, e, scope, callee->scope_span);
@@ -202,17 +212,19 @@ void check_call(checker *c, expr **slot, const type *expected) {
     }
 }
 
-/* ---- x.m(…) ----------------------------------------------------------------------------------------------------------- */
+/* ---- x.m(…) ---------------------------------------------------------------------------------- */
 
 static void unknown_method(checker *c, expr *e, const type *t) {
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);
-    diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` has no method `%s`", check_type_text(c, t), e->call.name);
+    diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` has no method `%s`",
+                                      check_type_text(c, t), e->call.name);
     suggestion near = check_suggest(d, e->call.name);
     if (t->kind == TYPE_TENSOR) {
         check_suggest_abi("", &near);
     }
-    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < c->tree->function_count && near.distance > 0; i++) {
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < c->tree->function_count && near.distance > 0;
+         i++) {
         if (c->tree->functions[i]->owner == t->structure && c->tree->functions[i]->has_self) {
             check_suggest_add(&near, c->tree->functions[i]->name);
         }
@@ -220,7 +232,8 @@ static void unknown_method(checker *c, expr *e, const type *t) {
     if (t->kind == TYPE_STRUCT) {
         for (uint32_t i = 0; i < t->structure->field_count; i++) {
             if (strcmp(t->structure->fields[i].name, e->call.name) == 0) {
-                diagnostics_note(c->diagnostics, d, t->structure->fields[i].span, "`%s` is a field", e->call.name);
+                diagnostics_note(c->diagnostics, d, t->structure->fields[i].span, "`%s` is a field",
+                                 e->call.name);
             }
         }
     }
@@ -234,7 +247,8 @@ static bool struct_method(checker *c, expr *e, const type *t) {
     }
     if (!f->has_self) {
         check_list(c, e->call.args, e->call.arg_count);
-        diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` takes no `self`", f->qualified);
+        diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` takes no `self`",
+                                          f->qualified);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "call it as `%s(…)`", f->qualified);
         e->type = f->result;
         return true;
@@ -253,7 +267,8 @@ static bool tensor_set(checker *c, expr **slot) {
     if (strcmp(e->call.name, "set") != 0 || e->call.arg_count < 2) {
         return false;
     }
-    expr *index = check_new(c, EXPR_INDEX, e->span, NULL), *assign = check_new(c, EXPR_ASSIGN, e->span, NULL);
+    expr *index = check_new(c, EXPR_INDEX, e->span, NULL),
+         *assign = check_new(c, EXPR_ASSIGN, e->span, NULL);
     expr *first = e->call.args[0];
     bool bracketed = e->call.arg_count == 2 && first->kind == EXPR_ARRAY;
     index->index.base = e->call.receiver;
@@ -269,12 +284,14 @@ static bool tensor_set(checker *c, expr **slot) {
 
 /* Values are values: a copy is the value, an iterator is what it runs over. */
 static bool identity_method(expr **slot, const type *t) {
-    static const char *const names[] = {"clone", "to_owned", "iter", "into_iter", "as_ref", "to_string"};
+    static const char *const names[] = {"clone",     "to_owned", "iter",
+                                        "into_iter", "as_ref",   "to_string"};
     expr *e = *slot;
     for (size_t i = 0; e->call.arg_count == 0 && i < sizeof names / sizeof names[0]; i++) {
         bool iterator = i == 2 || i == 3, text = i == 5;
         if (strcmp(names[i], e->call.name) == 0) {
-            if ((iterator && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR) || (text && t->kind != TYPE_STRING)) {
+            if ((iterator && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR) ||
+                (text && t->kind != TYPE_STRING)) {
                 return false;
             }
             *slot = e->call.receiver;
@@ -286,17 +303,23 @@ static bool identity_method(expr **slot, const type *t) {
 
 static bool method_of(checker *c, expr **slot, const type *t) {
     switch (t->kind) {
-    case TYPE_STRUCT: return struct_method(c, *slot, t);
-    case TYPE_TENSOR: return check_abi_call(c, slot, "", (*slot)->call.name, false) || tensor_set(c, slot);
-    case TYPE_STRING: return check_string_method(c, slot);
-    case TYPE_VEC: return check_vec_method(c, slot);
-    default: return type_is_numeric(t) && check_number_method(c, slot);
+    case TYPE_STRUCT:
+        return struct_method(c, *slot, t);
+    case TYPE_TENSOR:
+        return check_abi_call(c, slot, "", (*slot)->call.name, false) || tensor_set(c, slot);
+    case TYPE_STRING:
+        return check_string_method(c, slot);
+    case TYPE_VEC:
+        return check_vec_method(c, slot);
+    default:
+        return type_is_numeric(t) && check_number_method(c, slot);
     }
 }
 
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    bool literal = check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
+    bool literal =
+        check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
     check_expr(c, &e->call.receiver, literal ? expected : NULL);
     const type *t = type_resolve(c->types, e->call.receiver->type);
     e->call.receiver->type = t;

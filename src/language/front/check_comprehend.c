@@ -3,8 +3,9 @@
  *     [ i, j | i <- 0..N, j <- 0..M, i != j { a[i, j] } ]
  *       outputs  generators            guard    body
  *
- * A generator may be missing: the index then runs over the dimension of a tensor that it indexes in the body, as all indices of
- * `let C[i, k] = A[i, j] * B[j, k]` do. Bounds are evaluated once, before the loops, so no index stands in them.
+ * A generator may be missing: the index then runs over the dimension of a tensor that it indexes in
+ * the body, as all indices of `let C[i, k] = A[i, j] * B[j, k]` do. Bounds are evaluated once,
+ * before the loops, so no index stands in them.
  */
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 enum { CLAUSES_MAX = 64 };
 
-/* ---- missing generators --------------------------------------------------------------------------------------------- */
+/* ---- missing generators ---------------------------------------------------------------------- */
 
 typedef struct generator_search {
     checker *checker;
@@ -41,7 +42,8 @@ static bool is_output(const comprehension_expr *e, const char *name) {
 
 /* A name that indexes a tensor and means nothing outside is an index of the comprehension. */
 static bool wants_generator(const generator_search *search, const expr *index) {
-    if (index->kind != EXPR_NAME || index->name.scope != NULL || has_generator(search->comprehension, index->name.name)) {
+    if (index->kind != EXPR_NAME || index->name.scope != NULL ||
+        has_generator(search->comprehension, index->name.name)) {
         return false;
     }
     const symbol *s = check_find(search->checker, index->name.name);
@@ -58,7 +60,8 @@ static bool names_and_fields(const expr *e) {
 }
 
 /* index <- 0 .. base.dim(position) */
-static void add_generator(generator_search *search, const expr *base, const expr *index, uint32_t position) {
+static void add_generator(generator_search *search, const expr *base, const expr *index,
+                          uint32_t position) {
     checker *c = search->checker;
     comprehension_expr *e = search->comprehension;
     expr *extent = check_new(c, EXPR_METHOD, index->span, NULL);
@@ -106,7 +109,7 @@ static void add_missing_generators(checker *c, comprehension_expr *e) {
     e->clauses = ordered;
 }
 
-/* ---- clauses ----------------------------------------------------------------------------------------------------------- */
+/* ---- clauses --------------------------------------------------------------------------------- */
 
 /* Reads of the comprehension's own indices in a bound. */
 typedef struct bound_search {
@@ -118,10 +121,11 @@ typedef struct bound_search {
 static void find_index_in_bound(expr *e, void *context) {
     bound_search *search = context;
     const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
-    if (b != NULL && b->kind == BINDING_INDEX && b->id >= search->first_binding && b->id < search->end_binding &&
-        !search->found) {
-        diagnostics_error(search->checker->diagnostics, e->span, "index `%s` cannot stand in a bound: bounds are computed before the loops",
-                          b->name);
+    if (b != NULL && b->kind == BINDING_INDEX && b->id >= search->first_binding &&
+        b->id < search->end_binding && !search->found) {
+        diagnostics_error(
+            search->checker->diagnostics, e->span,
+            "index `%s` cannot stand in a bound: bounds are computed before the loops", b->name);
         search->found = true;
     }
     expr_each_child(e, find_index_in_bound, context);
@@ -146,9 +150,12 @@ static void check_clauses(checker *c, comprehension_expr *e, uint32_t first_bind
             continue;
         }
         for (uint32_t j = 0; j < i; j++) {
-            if (e->clauses[j].index != NULL && strcmp(e->clauses[j].index->name, clause->index->name) == 0) {
-                diagnostic *d = diagnostics_error(c->diagnostics, clause->index->span, "index `%s` has two ranges", clause->index->name);
-                diagnostics_note(c->diagnostics, d, e->clauses[j].index->span, "the first one is here");
+            if (e->clauses[j].index != NULL &&
+                strcmp(e->clauses[j].index->name, clause->index->name) == 0) {
+                diagnostic *d = diagnostics_error(c->diagnostics, clause->index->span,
+                                                  "index `%s` has two ranges", clause->index->name);
+                diagnostics_note(c->diagnostics, d, e->clauses[j].index->span,
+                                 "the first one is here");
             }
         }
         check_bound(c, &clause->low, first_binding);
@@ -168,13 +175,16 @@ static bool resolve_outputs(checker *c, comprehension_expr *e) {
             }
         }
         if (e->outputs[i] == NULL) {
-            diagnostic *d = diagnostics_error(c->diagnostics, e->output_spans[i], "index `%s` has no range", e->output_names[i]);
-            diagnostics_note(c->diagnostics, d, (source_span){0}, "give it one: `%s <- 0..n`", e->output_names[i]);
+            diagnostic *d = diagnostics_error(c->diagnostics, e->output_spans[i],
+                                              "index `%s` has no range", e->output_names[i]);
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "give it one: `%s <- 0..n`",
+                             e->output_names[i]);
             good = false;
         }
         for (uint32_t j = 0; j < i; j++) {
             if (strcmp(e->output_names[i], e->output_names[j]) == 0) {
-                diagnostics_error(c->diagnostics, e->output_spans[i], "index `%s` stands twice among the outputs", e->output_names[i]);
+                diagnostics_error(c->diagnostics, e->output_spans[i],
+                                  "index `%s` stands twice among the outputs", e->output_names[i]);
                 good = false;
                 break;
             }
@@ -183,11 +193,12 @@ static bool resolve_outputs(checker *c, comprehension_expr *e) {
     return good;
 }
 
-/* ---- the body ------------------------------------------------------------------------------------------------------------ */
+/* ---- the body -------------------------------------------------------------------------------- */
 
 /* A block with nothing but a result is the result: kernels like it so. */
 static void unwrap_body(comprehension_expr *e) {
-    while (e->body->kind == EXPR_BLOCK && e->body->block->first == NULL && e->body->block->result != NULL) {
+    while (e->body->kind == EXPR_BLOCK && e->body->block->first == NULL &&
+           e->body->block->result != NULL) {
         e->body = e->body->block->result;
     }
 }
@@ -197,7 +208,8 @@ static const type *check_body(checker *c, comprehension_expr *e, const type *wis
     const type *t = type_resolve(c->types, e->body->type);
     if (type_is_silent(t)) {
         if (t->kind == TYPE_NEVER) {
-            diagnostics_error(c->diagnostics, e->body->span, "the body of a comprehension needs a value");
+            diagnostics_error(c->diagnostics, e->body->span,
+                              "the body of a comprehension needs a value");
         }
         return NULL;
     }
@@ -206,10 +218,13 @@ static const type *check_body(checker *c, comprehension_expr *e, const type *wis
         t = e->body->type;
     }
     if (!type_is_numeric(t) && t->kind != TYPE_BOOL) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->body->span,
-                                          t->kind == TYPE_VOID ? "the body of a comprehension needs a value" : "the body of a comprehension is a number, this is `%s`",
-                                          check_type_text(c, t));
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "it is computed once for each element");
+        diagnostic *d = diagnostics_error(
+            c->diagnostics, e->body->span,
+            t->kind == TYPE_VOID ? "the body of a comprehension needs a value"
+                                 : "the body of a comprehension is a number, this is `%s`",
+            check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "it is computed once for each element");
         return NULL;
     }
     const type *element = type_is_integer(t) ? check_scalar(c, TYPE_I64) : t;
@@ -224,9 +239,11 @@ static const type *check_body(checker *c, comprehension_expr *e, const type *wis
 
 static bool too_large(checker *c, const expr *node, const comprehension_expr *e) {
     if (e->output_count > TL_MAX_RANK) {
-        diagnostics_error(c->diagnostics, node->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+        diagnostics_error(c->diagnostics, node->span, "a tensor has at most %d dimensions",
+                          TL_MAX_RANK);
     } else if (e->clause_count > CLAUSES_MAX) {
-        diagnostics_error(c->diagnostics, node->span, "a comprehension has at most %d clauses", CLAUSES_MAX);
+        diagnostics_error(c->diagnostics, node->span, "a comprehension has at most %d clauses",
+                          CLAUSES_MAX);
     }
     return e->output_count > TL_MAX_RANK || e->clause_count > CLAUSES_MAX;
 }
@@ -234,7 +251,8 @@ static bool too_large(checker *c, const expr *node, const comprehension_expr *e)
 void check_comprehension(checker *c, expr **slot, const type *expected) {
     expr *node = *slot;
     comprehension_expr *e = node->comprehension;
-    bool wished = expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
+    bool wished =
+        expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
     check_make_error(c, node);
     if (e->body->kind == EXPR_ERROR || too_large(c, node, e)) {
         return;
@@ -244,8 +262,10 @@ void check_comprehension(checker *c, expr **slot, const type *expected) {
         return;
     }
     uint32_t mark = check_scope_open(c), first = c->function->binding_count;
-    comprehension_context context = {
-        .comprehension = e, .number = ++c->comprehension_count, .first_binding = first, .outer = c->comprehension};
+    comprehension_context context = {.comprehension = e,
+                                     .number = ++c->comprehension_count,
+                                     .first_binding = first,
+                                     .outer = c->comprehension};
     loop_context *loop = c->loop;
     c->comprehension = &context;
     c->loop = NULL;

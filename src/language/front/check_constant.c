@@ -1,4 +1,5 @@
-/* check_constant.c: F32::max_value(), i64::MAX, i64::sizeof(), std::f32::consts::PI: names that are numbers. */
+/* check_constant.c: F32::max_value(), i64::MAX, i64::sizeof(), std::f32::consts::PI: names that are
+ * numbers. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -6,7 +7,8 @@
 #include "language/front/check_private.h"
 #include "language/front/lexer.h"
 
-/* F32, I64 …, as well as f32, i64 …, with std:: and core:: in front; the rest behind the type in *rest. */
+/* F32, I64 …, as well as f32, i64 …, with std:: and core:: in front; the rest behind the type in
+ * *rest. */
 static type_kind scope_type(const char *scope, const char **rest) {
     static const char *const prefixes[] = {"std::", "core::"};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
@@ -46,16 +48,26 @@ static bool float_constant(expr *e, const type *t, const char *name) {
         const char *name;
         double value;
     } constants[] = {
-        {"max_value", wide ? DBL_MAX : FLT_MAX},    {"MAX", wide ? DBL_MAX : FLT_MAX},
-        {"min_value", wide ? -DBL_MAX : -FLT_MAX},  {"MIN", wide ? -DBL_MAX : -FLT_MAX},
-        {"infinity", INFINITY},                     {"INFINITY", INFINITY},
-        {"neg_infinity", -INFINITY},                {"NEG_INFINITY", -INFINITY},
-        {"nan", NAN},                               {"NAN", NAN},
-        {"epsilon", wide ? DBL_EPSILON : FLT_EPSILON}, {"EPSILON", wide ? DBL_EPSILON : FLT_EPSILON},
-        {"MIN_POSITIVE", wide ? DBL_MIN : FLT_MIN}, {"min_positive", wide ? DBL_MIN : FLT_MIN},
-        {"pi", M_PI},                               {"PI", M_PI},
-        {"E", M_E},                                 {"TAU", 2 * M_PI},
-        {"LN_2", M_LN2},                            {"SQRT_2", M_SQRT2},
+        {"max_value", wide ? DBL_MAX : FLT_MAX},
+        {"MAX", wide ? DBL_MAX : FLT_MAX},
+        {"min_value", wide ? -DBL_MAX : -FLT_MAX},
+        {"MIN", wide ? -DBL_MAX : -FLT_MAX},
+        {"infinity", INFINITY},
+        {"INFINITY", INFINITY},
+        {"neg_infinity", -INFINITY},
+        {"NEG_INFINITY", -INFINITY},
+        {"nan", NAN},
+        {"NAN", NAN},
+        {"epsilon", wide ? DBL_EPSILON : FLT_EPSILON},
+        {"EPSILON", wide ? DBL_EPSILON : FLT_EPSILON},
+        {"MIN_POSITIVE", wide ? DBL_MIN : FLT_MIN},
+        {"min_positive", wide ? DBL_MIN : FLT_MIN},
+        {"pi", M_PI},
+        {"PI", M_PI},
+        {"E", M_E},
+        {"TAU", 2 * M_PI},
+        {"LN_2", M_LN2},
+        {"SQRT_2", M_SQRT2},
     };
     for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
         if (strcmp(constants[i].name, name) == 0) {

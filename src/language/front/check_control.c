@@ -1,18 +1,22 @@
-/* check_control.c: blocks, statements, patterns, if, match, loops, jumps. */
+/* check_control.c: blocks, statements, if, loops, jumps. match is in check_match.c. */
 #include <string.h>
 
 #include "language/front/check_private.h"
 
-/* ---- patterns of let ------------------------------------------------------------------------------------------------ */
+/* ---- patterns of let ------------------------------------------------------------------------- */
 
 static void bind_tuple(checker *c, pattern *p, const type *t) {
     bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count;
     if (!fits && !type_is_silent(t)) {
-        diagnostics_error(c->diagnostics, p->span, "this pattern has %u %s, the value is `%s`", p->part_count,
-                          p->part_count == 1 ? "part" : "parts", check_type_text(c, t));
+        diagnostics_error(c->diagnostics, p->span, "this pattern has %u %s, the value is `%s`",
+                          p->part_count, p->part_count == 1 ? "part" : "parts",
+                          check_type_text(c, t));
     }
     for (uint32_t i = 0; i < p->part_count; i++) {
-        check_bind(c, p->parts[i], fits ? type_resolve(c->types, t->tuple.items[i]) : type_is_silent(t) ? t : check_scalar(c, TYPE_ERROR));
+        check_bind(c, p->parts[i],
+                   fits                ? type_resolve(c->types, t->tuple.items[i])
+                   : type_is_silent(t) ? t
+                                       : check_scalar(c, TYPE_ERROR));
     }
 }
 
@@ -24,28 +28,38 @@ void check_bind(checker *c, pattern *p, const type *t) {
             check_declare(c, p->binding, t);
         }
         break;
-    case PATTERN_TUPLE: bind_tuple(c, p, t); break;
-    case PATTERN_WILDCARD: break;
-    default: diagnostics_error(c->diagnostics, p->span, "this pattern does not match every value: `match` is for that"); break;
+    case PATTERN_TUPLE:
+        bind_tuple(c, p, t);
+        break;
+    case PATTERN_WILDCARD:
+        break;
+    default:
+        diagnostics_error(c->diagnostics, p->span,
+                          "this pattern does not match every value: `match` is for that");
+        break;
     }
 }
 
 /* let (a, a) = …: the entries since `mark` are those of one pattern. */
-static void check_twice(checker *c, uint32_t mark) {
+void check_twice(checker *c, uint32_t mark) {
     for (uint32_t i = mark; i < c->scope_count; i++) {
         binding *hidden = c->scopes[i].hidden;
-        if (hidden != NULL && c->function != NULL && hidden->id >= c->function->binding_count - (c->scope_count - mark) &&
-            hidden->id < c->function->binding_count && c->function->bindings[hidden->id] == hidden) {
-            diagnostics_error(c->diagnostics, c->scopes[i].symbol->binding->span, "`%s` is bound twice in one pattern", hidden->name);
+        if (hidden != NULL && c->function != NULL &&
+            hidden->id >= c->function->binding_count - (c->scope_count - mark) &&
+            hidden->id < c->function->binding_count &&
+            c->function->bindings[hidden->id] == hidden) {
+            diagnostics_error(c->diagnostics, c->scopes[i].symbol->binding->span,
+                              "`%s` is bound twice in one pattern", hidden->name);
         }
     }
 }
 
-/* ---- statements --------------------------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 /* What a mutable variable starts as is not what it stays: its rank may change. */
 static const type *variable_type(checker *c, const pattern *p, const type *t) {
-    bool changes = p->kind == PATTERN_NAME && p->binding != NULL && p->binding->is_mutable && t->kind == TYPE_TENSOR;
+    bool changes = p->kind == PATTERN_NAME && p->binding != NULL && p->binding->is_mutable &&
+                   t->kind == TYPE_TENSOR;
     return changes ? type_tensor(c->types, t->tensor.element, -1) : t;
 }
 
@@ -57,7 +71,8 @@ static void check_let(checker *c, stmt *s) {
     }
     check_expr(c, &s->value, t);
     if (t != NULL) {
-        check_coerce_branch(c, &s->value, t, &(coerce_reason){s->annotation->span, "the type is given here"});
+        check_coerce_branch(c, &s->value, t,
+                            &(coerce_reason){s->annotation->span, "the type is given here"});
     } else {
         t = variable_type(c, s->pattern, type_resolve(c->types, s->value->type));
         if (t->kind == TYPE_VOID) {
@@ -81,7 +96,7 @@ static bool check_statement(checker *c, stmt *s) {
     return s->value != NULL && s->value->type->kind == TYPE_NEVER;
 }
 
-/* ---- blocks --------------------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void result_to_statement(checker *c, block *b, stmt *last) {
     stmt *s = CHECK_ARRAY(c, stmt, 1);
@@ -118,7 +133,7 @@ void check_block(checker *c, block *b, const type *expected) {
     check_scope_close(c, mark);
 }
 
-/* ---- if ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- if -------------------------------------------------------------------------------------- */
 
 /* A block whose type is never counts as nothing: the other one decides. */
 static void join_branches(checker *c, expr *e) {
@@ -127,7 +142,8 @@ static void join_branches(checker *c, expr *e) {
     const type *joined = check_join(c, left, right);
     if (joined == NULL) {
         const expr *value = then->result != NULL ? then->result : e;
-        diagnostic *d = diagnostics_error(c->diagnostics, e->branch.otherwise->span, "the branches differ: `%s` here, `%s` before",
+        diagnostic *d = diagnostics_error(c->diagnostics, e->branch.otherwise->span,
+                                          "the branches differ: `%s` here, `%s` before",
                                           check_type_text(c, right), check_type_text(c, left));
         diagnostics_note(c->diagnostics, d, value->span, "this is `%s`", check_type_text(c, left));
         check_make_error(c, e);
@@ -145,7 +161,9 @@ static void join_branches(checker *c, expr *e) {
 }
 
 static const type *wish_of(const type *expected, const type *first) {
-    return expected != NULL ? expected : type_is_numeric(first) || first->kind == TYPE_TENSOR ? first : NULL;
+    return expected != NULL                                       ? expected
+           : type_is_numeric(first) || first->kind == TYPE_TENSOR ? first
+                                                                  : NULL;
 }
 
 void check_if(checker *c, expr *e, const type *expected) {
@@ -162,157 +180,23 @@ void check_if(checker *c, expr *e, const type *expected) {
     if (wanted) {
         join_branches(c, e);
     } else {
-        bool never = e->branch.then->type->kind == TYPE_NEVER && e->branch.otherwise->type->kind == TYPE_NEVER;
+        bool never = e->branch.then->type->kind == TYPE_NEVER &&
+                     e->branch.otherwise->type->kind == TYPE_NEVER;
         e->type = never ? check_scalar(c, TYPE_NEVER) : none;
     }
 }
 
-/* ---- match -------------------------------------------------------------------------------------------------------------------- */
-
-typedef struct coverage {
-    bool all, yes, no; /* `_` or a name; true; false */
-} coverage;
-
-static void check_pattern_literal(checker *c, expr **slot, const type *t) {
-    check_expr(c, slot, t);
-    if (!type_is_silent((*slot)->type) && !type_is_silent(t) && (*slot)->type != t) {
-        check_mismatch(c, *slot, t, NULL);
-    }
-}
-
-static void check_range_pattern(checker *c, pattern *p, const type *t) {
-    check_pattern_literal(c, &p->low, t);
-    check_pattern_literal(c, &p->high, t);
-    if (!type_is_integer(t) && t->kind != TYPE_CHAR) {
-        diagnostics_error(c->diagnostics, p->span, "only integers and characters have ranges");
-    }
-}
-
-static void check_arm_pattern(checker *c, pattern *p, const type *t, coverage *covered, bool nested);
-
-static void check_tuple_arm(checker *c, pattern *p, const type *t, coverage *covered) {
-    bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count, all = fits;
-    if (!fits) {
-        diagnostics_error(c->diagnostics, p->span, "this pattern has %u parts, the value is `%s`", p->part_count, check_type_text(c, t));
-    }
-    for (uint32_t i = 0; i < p->part_count; i++) {
-        coverage part = {0};
-        check_arm_pattern(c, p->parts[i], fits ? type_resolve(c->types, t->tuple.items[i]) : check_scalar(c, TYPE_ERROR), &part, true);
-        all &= part.all;
-    }
-    covered->all |= all;
-}
-
-static void check_arm_pattern(checker *c, pattern *p, const type *t, coverage *covered, bool nested) {
-    p->type = t;
-    switch (p->kind) {
-    case PATTERN_WILDCARD: covered->all = true; break;
-    case PATTERN_NAME:
-        covered->all = true;
-        if (p->binding != NULL) {
-            p->binding->kind = BINDING_LOOP;
-            check_declare(c, p->binding, t);
-        }
-        break;
-    case PATTERN_TUPLE: check_tuple_arm(c, p, t, covered); break;
-    case PATTERN_LITERAL:
-        check_pattern_literal(c, &p->low, t);
-        covered->yes |= p->low->kind == EXPR_BOOL && p->low->boolean;
-        covered->no |= p->low->kind == EXPR_BOOL && !p->low->boolean;
-        break;
-    case PATTERN_RANGE: check_range_pattern(c, p, t); break;
-    case PATTERN_OR:
-        for (uint32_t i = 0; i < p->part_count; i++) {
-            uint32_t before = c->scope_count;
-            check_arm_pattern(c, p->parts[i], t, covered, nested);
-            if (c->scope_count != before) {
-                diagnostics_error(c->diagnostics, p->parts[i]->span, "names cannot stand between `|`");
-            }
-        }
-        break;
-    }
-}
-
-static bool matchable(const type *t) {
-    return type_is_integer(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR || t->kind == TYPE_TUPLE;
-}
-
-static void report_uncovered(checker *c, expr *e, const type *t, const coverage *covered) {
-    if (covered->all || (t->kind == TYPE_BOOL && covered->yes && covered->no)) {
-        return;
-    }
-    diagnostic *d = diagnostics_error(c->diagnostics, source_span_make(e->span.file, e->span.offset, 5), "this `match` does not cover every value");
-    diagnostics_note(c->diagnostics, d, (source_span){0}, "a last arm `_ => …` does");
-}
-
-static void check_arm(checker *c, expr *e, match_arm *arm, const type *t, const type *expected, coverage *covered) {
-    uint32_t mark = check_scope_open(c);
-    coverage arm_covers = {0};
-    check_arm_pattern(c, arm->pattern, t, &arm_covers, false);
-    check_twice(c, mark);
-    if (arm->guard != NULL) {
-        check_condition(c, &arm->guard);
-    } else {
-        covered->all |= arm_covers.all;
-        covered->yes |= arm_covers.yes;
-        covered->no |= arm_covers.no;
-    }
-    check_expr(c, &arm->body, expected);
-    check_scope_close(c, mark);
-    (void)e;
-}
-
-static void join_arms(checker *c, expr *e) {
-    const type *joined = check_scalar(c, TYPE_NEVER);
-    for (uint32_t i = 0; i < e->match.count; i++) {
-        const expr *body = e->match.arms[i].body;
-        const type *t = type_resolve(c->types, body->type), *next = check_join(c, joined, t);
-        if (next == NULL) {
-            diagnostics_error(c->diagnostics, body->span, "the arms differ: `%s` here, `%s` before", check_type_text(c, t), check_type_text(c, joined));
-            check_make_error(c, e);
-            return;
-        }
-        joined = next;
-    }
-    e->type = joined;
-    for (uint32_t i = 0; !type_is_silent(joined) && joined->kind != TYPE_VOID && i < e->match.count; i++) {
-        check_coerce_branch(c, &e->match.arms[i].body, joined, NULL);
-    }
-}
-
-void check_match(checker *c, expr *e, const type *expected) {
-    check_expr(c, &e->match.value, NULL);
-    const type *t = type_resolve(c->types, e->match.value->type);
-    bool wanted = expected == NULL || expected->kind != TYPE_VOID, never = e->match.count > 0;
-    coverage covered = {0};
-    if (!type_is_silent(t) && !matchable(t)) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->match.value->span, "`%s` cannot be matched", check_type_text(c, t));
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "integers, bools, characters and tuples of them can");
-        t = check_scalar(c, TYPE_ERROR);
-    }
-    for (uint32_t i = 0; i < e->match.count; i++) {
-        check_arm(c, e, &e->match.arms[i], t, expected, &covered);
-        never &= e->match.arms[i].body->type->kind == TYPE_NEVER;
-    }
-    if (!type_is_silent(t)) {
-        report_uncovered(c, e, t, &covered);
-    }
-    if (wanted) {
-        join_arms(c, e);
-    } else {
-        e->type = check_scalar(c, never ? TYPE_NEVER : TYPE_VOID);
-    }
-}
-
-/* ---- loops --------------------------------------------------------------------------------------------------------------------- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 /* for i in range(a, b) and range(b). */
 static void range_call(checker *c, expr **slot) {
     expr *e = *slot;
     symbol *s = check_find(c, "range");
-    bool call = e->kind == EXPR_CALL && e->call.callee->kind == EXPR_NAME && e->call.callee->name.scope == NULL &&
+    bool call = e->kind == EXPR_CALL && e->call.callee->kind == EXPR_NAME &&
+                e->call.callee->name.scope == NULL &&
                 strcmp(e->call.callee->name.name, "range") == 0;
-    if (!call || (s != NULL && s->function != NULL) || e->call.arg_count < 1 || e->call.arg_count > 2) {
+    if (!call || (s != NULL && s->function != NULL) || e->call.arg_count < 1 ||
+        e->call.arg_count > 2) {
         return;
     }
     expr *range = check_new(c, EXPR_RANGE, e->span, NULL);
@@ -328,7 +212,8 @@ static const type *check_range(checker *c, expr *e) {
     e->type = check_scalar(c, TYPE_VOID);
     const type *t = NULL;
     bool swap = e->range.low != NULL && e->range.high != NULL && check_free_literal(e->range.low);
-    expr **order[2] = {swap ? &e->range.high : &e->range.low, swap ? &e->range.low : &e->range.high};
+    expr **order[2] = {swap ? &e->range.high : &e->range.low,
+                       swap ? &e->range.low : &e->range.high};
     for (int i = 0; i < 2; i++) {
         if (*order[i] == NULL) {
             return check_scalar(c, TYPE_ERROR);
@@ -342,7 +227,9 @@ static const type *check_range(checker *c, expr *e) {
             check_coerce(c, order[i], check_scalar(c, TYPE_I64), NULL);
             end = check_scalar(c, TYPE_I64);
         }
-        t = t == NULL || type_is_silent(t) ? end : type_is_integer(end) && type_is_integer(t) ? check_common(c, t, end) : t;
+        t = t == NULL || type_is_silent(t)               ? end
+            : type_is_integer(end) && type_is_integer(t) ? check_common(c, t, end)
+                                                         : t;
     }
     if (!type_is_integer(t)) {
         return check_scalar(c, TYPE_ERROR);
@@ -361,18 +248,25 @@ static const type *check_iterable(checker *c, expr **slot) {
     check_expr(c, slot, NULL);
     const type *t = type_resolve(c->types, (*slot)->type);
     switch (t->kind) {
-    case TYPE_VEC: return t->vec.element;
+    case TYPE_VEC:
+        return t->vec.element;
     case TYPE_TENSOR:
         if (t->tensor.rank == 0) {
             diagnostics_error(c->diagnostics, (*slot)->span, "a tensor of rank 0 has no rows");
             return check_scalar(c, TYPE_ERROR);
         }
-        return type_tensor(c->types, t->tensor.element, t->tensor.rank < 0 ? -1 : t->tensor.rank - 1);
-    case TYPE_ERROR: return t;
-    case TYPE_NEVER: diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value"); return check_scalar(c, TYPE_ERROR);
+        return type_tensor(c->types, t->tensor.element,
+                           t->tensor.rank < 0 ? -1 : t->tensor.rank - 1);
+    case TYPE_ERROR:
+        return t;
+    case TYPE_NEVER:
+        diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value");
+        return check_scalar(c, TYPE_ERROR);
     default: {
-        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span, "`for` cannot run over `%s`", check_type_text(c, t));
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "it runs over `a..b`, a tensor or a `Vec`");
+        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span,
+                                          "`for` cannot run over `%s`", check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "it runs over `a..b`, a tensor or a `Vec`");
         return check_scalar(c, TYPE_ERROR);
     }
     }
@@ -387,14 +281,17 @@ static void mark_loop_bindings(pattern *p) {
     }
 }
 
-static bool is_true(const expr *e) { return e->kind == EXPR_BOOL && e->boolean; }
+static bool is_true(const expr *e) {
+    return e->kind == EXPR_BOOL && e->boolean;
+}
 
 static const type *loop_type(checker *c, const expr *e, const loop_context *context) {
     bool endless = e->kind == EXPR_LOOP || (e->kind == EXPR_WHILE && is_true(e->loop->condition));
     if (endless && !e->loop->has_break) {
         return check_scalar(c, TYPE_NEVER);
     }
-    return e->kind == EXPR_LOOP && context->break_type != NULL ? context->break_type : check_scalar(c, TYPE_VOID);
+    return e->kind == EXPR_LOOP && context->break_type != NULL ? context->break_type
+                                                               : check_scalar(c, TYPE_VOID);
 }
 
 void check_loop(checker *c, expr *e, const type *expected) {
@@ -416,26 +313,35 @@ void check_loop(checker *c, expr *e, const type *expected) {
     e->type = loop_type(c, e, &context);
 }
 
-/* ---- jumps ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- jumps ----------------------------------------------------------------------------------- */
 
 static loop_context *find_loop(checker *c, expr *e) {
     const char *word = e->kind == EXPR_BREAK ? "break" : "continue";
     loop_context *context = c->loop;
-    while (context != NULL && e->jump.label != NULL && (context->loop->loop->label == NULL || strcmp(context->loop->loop->label, e->jump.label) != 0)) {
+    while (context != NULL && e->jump.label != NULL &&
+           (context->loop->loop->label == NULL ||
+            strcmp(context->loop->loop->label, e->jump.label) != 0)) {
         context = context->outer;
     }
     if (context == NULL && e->jump.label != NULL) {
-        diagnostics_error(c->diagnostics, e->jump.label_span, "there is no loop `%s` here", e->jump.label);
+        diagnostics_error(c->diagnostics, e->jump.label_span, "there is no loop `%s` here",
+                          e->jump.label);
     } else if (context == NULL) {
-        diagnostics_error(c->diagnostics, e->span, c->comprehension != NULL ? "`%s` cannot leave the body of a comprehension" : "`%s` outside of a loop", word);
+        diagnostics_error(c->diagnostics, e->span,
+                          c->comprehension != NULL ? "`%s` cannot leave the body of a comprehension"
+                                                   : "`%s` outside of a loop",
+                          word);
     }
     return context;
 }
 
 static void check_break_value(checker *c, expr *e, loop_context *context) {
     if (e->jump.value == NULL) {
-        if (context != NULL && context->break_type != NULL && context->break_type->kind != TYPE_ERROR) {
-            diagnostics_error(c->diagnostics, e->span, "this loop yields `%s`: `break` needs a value", check_type_text(c, context->break_type));
+        if (context != NULL && context->break_type != NULL &&
+            context->break_type->kind != TYPE_ERROR) {
+            diagnostics_error(c->diagnostics, e->span,
+                              "this loop yields `%s`: `break` needs a value",
+                              check_type_text(c, context->break_type));
         }
         return;
     }
@@ -449,7 +355,8 @@ static void check_break_value(checker *c, expr *e, loop_context *context) {
     } else if (wish != NULL) {
         check_coerce_branch(c, &e->jump.value, wish, NULL);
     } else if (context->loop->loop->has_break) {
-        diagnostics_error(c->diagnostics, e->jump.value->span, "another `break` of this loop has no value");
+        diagnostics_error(c->diagnostics, e->jump.value->span,
+                          "another `break` of this loop has no value");
     } else {
         context->break_type = type_resolve(c->types, e->jump.value->type);
     }
@@ -458,22 +365,33 @@ static void check_break_value(checker *c, expr *e, loop_context *context) {
 static void check_return(checker *c, expr *e) {
     const type *result = c->function->result;
     if (c->comprehension != NULL) {
-        diagnostics_error(c->diagnostics, e->span, "`return` cannot leave the body of a comprehension");
+        diagnostics_error(c->diagnostics, e->span,
+                          "`return` cannot leave the body of a comprehension");
     }
     if (e->jump.value == NULL) {
         if (result->kind != TYPE_VOID && result->kind != TYPE_ERROR) {
-            diagnostic *d = diagnostics_error(c->diagnostics, e->span, "`return` needs a value of type `%s`", check_type_text(c, result));
-            diagnostics_note(c->diagnostics, d, c->function->span, "`%s` is declared here", c->function->qualified);
+            diagnostic *d =
+                diagnostics_error(c->diagnostics, e->span, "`return` needs a value of type `%s`",
+                                  check_type_text(c, result));
+            diagnostics_note(c->diagnostics, d, c->function->span, "`%s` is declared here",
+                             c->function->qualified);
         }
         return;
     }
     bool nothing = result->kind == TYPE_VOID;
     check_expr(c, &e->jump.value, nothing ? NULL : result);
     if (nothing && e->jump.value->type->kind != TYPE_VOID && !type_is_silent(e->jump.value->type)) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->jump.value->span, "`%s` returns nothing", c->function->qualified);
-        diagnostics_note(c->diagnostics, d, c->function->span, "write `-> %s` behind its parameters", check_type_text(c, e->jump.value->type));
+        diagnostic *d = diagnostics_error(c->diagnostics, e->jump.value->span,
+                                          "`%s` returns nothing", c->function->qualified);
+        diagnostics_note(c->diagnostics, d, c->function->span,
+                         "write `-> %s` behind its parameters",
+                         check_type_text(c, e->jump.value->type));
     } else if (!nothing) {
-        check_coerce_branch(c, &e->jump.value, result, c->function->result_annotation == NULL ? NULL : &(coerce_reason){c->function->result_annotation->span, "the result's type is given here"});
+        check_coerce_branch(c, &e->jump.value, result,
+                            c->function->result_annotation == NULL
+                                ? NULL
+                                : &(coerce_reason){c->function->result_annotation->span,
+                                                   "the result's type is given here"});
     }
 }
 

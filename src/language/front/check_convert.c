@@ -8,7 +8,7 @@
  */
 #include "language/front/check_private.h"
 
-/* ---- structure --------------------------------------------------------------------------------------------------- */
+/* ---- structure ------------------------------------------------------------------------------- */
 
 static bool occurs(const type *open, const type *in) {
     if (in == open) {
@@ -33,13 +33,16 @@ static bool decide(checker *c, const type *open, const type *t) {
     if (t->kind == TYPE_VOID || occurs(open, t)) {
         return false;
     }
-    *open->open.resolved = t->kind == TYPE_TENSOR ? type_tensor(c->types, t->tensor.element, -1) : t;
+    *open->open.resolved =
+        t->kind == TYPE_TENSOR ? type_tensor(c->types, t->tensor.element, -1) : t;
     return true;
 }
 
 static bool tensors_fit(const type *from, const type *to) {
-    bool element = from->tensor.element == NULL || to->tensor.element == NULL || from->tensor.element == to->tensor.element;
-    return element && (from->tensor.rank < 0 || to->tensor.rank < 0 || from->tensor.rank == to->tensor.rank);
+    bool element = from->tensor.element == NULL || to->tensor.element == NULL ||
+                   from->tensor.element == to->tensor.element;
+    return element &&
+           (from->tensor.rank < 0 || to->tensor.rank < 0 || from->tensor.rank == to->tensor.rank);
 }
 
 bool check_fits(checker *c, const type *from, const type *to) {
@@ -58,8 +61,10 @@ bool check_fits(checker *c, const type *from, const type *to) {
         return false;
     }
     switch (from->kind) {
-    case TYPE_TENSOR: return tensors_fit(from, to);
-    case TYPE_VEC: return check_fits(c, from->vec.element, to->vec.element);
+    case TYPE_TENSOR:
+        return tensors_fit(from, to);
+    case TYPE_VEC:
+        return check_fits(c, from->vec.element, to->vec.element);
     case TYPE_TUPLE: {
         bool fits = from->tuple.count == to->tuple.count;
         for (uint32_t i = 0; fits && i < from->tuple.count; i++) {
@@ -67,11 +72,12 @@ bool check_fits(checker *c, const type *from, const type *to) {
         }
         return fits;
     }
-    default: return false;
+    default:
+        return false;
     }
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------ */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 bool check_widens(const type *from, const type *to) {
     if (from == to) {
@@ -86,12 +92,16 @@ bool check_widens(const type *from, const type *to) {
     if (type_is_signed(from) == type_is_signed(to)) {
         return type_bits(from) <= type_bits(to);
     }
-    bool lengths = (from->kind == TYPE_USIZE && to->kind == TYPE_I64) || (from->kind == TYPE_I64 && to->kind == TYPE_USIZE);
+    bool lengths = (from->kind == TYPE_USIZE && to->kind == TYPE_I64) ||
+                   (from->kind == TYPE_I64 && to->kind == TYPE_USIZE);
     return lengths || (type_is_signed(to) && type_bits(from) < type_bits(to));
 }
 
 static const type *signed_of_bits(const checker *c, uint32_t bits) {
-    return check_scalar(c, bits <= 8 ? TYPE_I8 : bits <= 16 ? TYPE_I16 : bits <= 32 ? TYPE_I32 : TYPE_I64);
+    return check_scalar(c, bits <= 8    ? TYPE_I8
+                           : bits <= 16 ? TYPE_I16
+                           : bits <= 32 ? TYPE_I32
+                                        : TYPE_I64);
 }
 
 const type *check_common(checker *c, const type *a, const type *b) {
@@ -115,7 +125,8 @@ static const type *join_tensors(checker *c, const type *a, const type *b) {
     if (elements_differ && a->tensor.element != NULL && b->tensor.element != NULL) {
         return NULL;
     }
-    return type_tensor(c->types, elements_differ ? NULL : a->tensor.element, a->tensor.rank == b->tensor.rank ? a->tensor.rank : -1);
+    return type_tensor(c->types, elements_differ ? NULL : a->tensor.element,
+                       a->tensor.rank == b->tensor.rank ? a->tensor.rank : -1);
 }
 
 const type *check_join(checker *c, const type *a, const type *b) {
@@ -137,8 +148,10 @@ const type *check_join(checker *c, const type *a, const type *b) {
 bool check_free_literal(const expr *e) {
     for (int depth = 0; depth < 8; depth++) {
         switch (e->kind) {
-        case EXPR_INT: return e->integer.suffix == TYPE_VOID;
-        case EXPR_FLOAT: return e->floating.suffix == TYPE_VOID;
+        case EXPR_INT:
+            return e->integer.suffix == TYPE_VOID;
+        case EXPR_FLOAT:
+            return e->floating.suffix == TYPE_VOID;
         case EXPR_UNARY:
             if (e->unary.op != UNARY_NEG) {
                 return false;
@@ -146,18 +159,20 @@ bool check_free_literal(const expr *e) {
             e = e->unary.operand;
             break;
         case EXPR_BINARY:
-            if (e->binary.op < BINARY_ADD || e->binary.op > BINARY_REM || !check_free_literal(e->binary.right)) {
+            if (e->binary.op < BINARY_ADD || e->binary.op > BINARY_REM ||
+                !check_free_literal(e->binary.right)) {
                 return false;
             }
             e = e->binary.left;
             break;
-        default: return false;
+        default:
+            return false;
         }
     }
     return false;
 }
 
-/* ---- conversions as nodes ------------------------------------------------------------------------------------------ */
+/* ---- conversions as nodes -------------------------------------------------------------------- */
 
 void check_cast_to(checker *c, expr **slot, const type *to) {
     expr *e = *slot;
@@ -196,7 +211,8 @@ static bool convert(checker *c, expr **slot, const type *to) {
     bool scalar = type_is_numeric(to) || to->kind == TYPE_BOOL;
     if (from->kind == TYPE_TENSOR && scalar) {
         const type *element = type_of_element(c->types, from);
-        bool fits = element == to || (type_is_numeric(element) && type_is_float(to)) || check_widens(element, to);
+        bool fits = element == to || (type_is_numeric(element) && type_is_float(to)) ||
+                    check_widens(element, to);
         if (!fits || !check_item(c, slot)) {
             return false;
         }
@@ -233,15 +249,19 @@ void check_mismatch(checker *c, const expr *found, const type *to, const coerce_
     const type *from = type_resolve(c->types, found->type);
     diagnostic *d;
     if (from->kind == TYPE_VOID) {
-        d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, but this has no value", check_type_text(c, to));
+        d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, but this has no value",
+                              check_type_text(c, to));
         if (found->kind == EXPR_IF && found->branch.otherwise == NULL) {
-            diagnostics_note(c->diagnostics, d, (source_span){0}, "an `if` without `else` has no value");
+            diagnostics_note(c->diagnostics, d, (source_span){0},
+                             "an `if` without `else` has no value");
         }
     } else {
-        d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, found `%s`", check_type_text(c, to), check_type_text(c, from));
+        d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, found `%s`",
+                              check_type_text(c, to), check_type_text(c, from));
     }
     if (type_is_numeric(from) && type_is_numeric(to)) {
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "`as %s` converts it", check_type_text(c, to));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`as %s` converts it",
+                         check_type_text(c, to));
     } else if (advice(from, to) != NULL) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", advice(from, to));
     }
@@ -267,7 +287,8 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
     if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
         good = check_coerce_branch(c, &e->block->result, to, why);
         e->block->type = to;
-    } else if (e->kind == EXPR_IF && e->branch.otherwise != NULL && e->branch.then->result != NULL) {
+    } else if (e->kind == EXPR_IF && e->branch.otherwise != NULL &&
+               e->branch.then->result != NULL) {
         good = check_coerce_branch(c, &e->branch.then->result, to, why);
         good &= check_coerce_branch(c, &e->branch.otherwise, to, why);
         e->branch.then->type = to;
@@ -282,7 +303,8 @@ bool check_condition(checker *c, expr **slot) {
     const type *boolean = check_scalar(c, TYPE_BOOL);
     check_expr(c, slot, boolean);
     expr *e = *slot;
-    if (e->type->kind == TYPE_TENSOR && e->type->tensor.element == NULL && e->type->tensor.rank <= 0) {
+    if (e->type->kind == TYPE_TENSOR && e->type->tensor.element == NULL &&
+        e->type->tensor.rank <= 0) {
         *slot = check_new_abi(c, TL_FN_tl_tensor_item_bool, e->span, &e, 1);
         return true;
     }

@@ -1,80 +1,16 @@
-/* check_expr.c: dispatch, literals, names, fields, struct literals, tuples; and making nodes. */
-#include <float.h>
+/* check_expr.c: dispatch, literals, names, fields, struct literals, tuples. */
 #include <string.h>
 
 #include "language/front/check_private.h"
 
-/* ---- making nodes ---------------------------------------------------------------------------------------------- */
-
-_Noreturn void check_out_of_memory(checker *c) { longjmp(c->memory_ended, 1); }
-
-void *check_alloc(checker *c, size_t count, size_t bytes) {
-    void *made = masu__arena_calloc(c->arena, count, bytes, _Alignof(max_align_t));
-    if (made == NULL) {
-        check_out_of_memory(c);
-    }
-    return made;
-}
-
-expr *check_new(checker *c, expr_kind kind, source_span span, const type *t) {
-    expr *e = CHECK_ARRAY(c, expr, 1);
-    e->kind = kind;
-    e->span = span;
-    e->type = t;
-    e->height = 1;
-    return e;
-}
-
-expr *check_new_int(checker *c, source_span span, int64_t value) {
-    expr *e = check_new(c, EXPR_INT, span, check_scalar(c, TYPE_I64));
-    e->integer.value = (uint64_t)value;
-    e->integer.suffix = TYPE_I64;
-    return e;
-}
-
-expr *check_new_float(checker *c, source_span span, double value, const type *t) {
-    expr *e = check_new(c, EXPR_FLOAT, span, t);
-    e->floating.value = value;
-    e->floating.suffix = t->kind;
-    return e;
-}
-
-expr *check_new_bool(checker *c, source_span span, bool value) {
-    expr *e = check_new(c, EXPR_BOOL, span, check_scalar(c, TYPE_BOOL));
-    e->boolean = value;
-    return e;
-}
-
-expr *check_new_name(checker *c, source_span span, const char *name) {
-    expr *e = check_new(c, EXPR_NAME, span, NULL);
-    e->name.name = name;
-    return e;
-}
-
-expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const type *t) {
-    expr *e = check_new(c, EXPR_BINARY, source_span_join(left->span, right->span), t);
-    e->binary.op = op;
-    e->binary.op_span = e->span;
-    e->binary.left = left;
-    e->binary.right = right;
-    return e;
-}
-
-expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands, uint32_t count) {
-    expr *e = check_new(c, EXPR_CALL, span, NULL);
-    e->call.name_span = span;
-    check_become_abi(c, e, abi, operands, count);
-    return e;
-}
-
-void check_make_error(checker *c, expr *e) { e->type = check_scalar(c, TYPE_ERROR); }
-
-/* ---- literals ---------------------------------------------------------------------------------------------------- */
+/* ---- literals -------------------------------------------------------------------------------- */
 
 /* Largest magnitude that fits; negative numbers reach one further. */
 static uint64_t integer_limit(const type *t) {
     uint32_t bits = type_bits(t);
-    return type_is_signed(t) ? (UINT64_C(1) << (bits - 1)) - 1 : bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    return type_is_signed(t) ? (UINT64_C(1) << (bits - 1)) - 1
+           : bits == 64      ? UINT64_MAX
+                             : (UINT64_C(1) << bits) - 1;
 }
 
 static void check_int(checker *c, expr *e, const type *expected, bool negative) {
@@ -88,13 +24,16 @@ static void check_int(checker *c, expr *e, const type *expected, bool negative) 
         return;
     }
     bool follows = suffix == TYPE_VOID && expected != NULL && type_is_integer(expected);
-    e->type = suffix != TYPE_VOID ? check_scalar(c, suffix) : follows ? expected : check_scalar(c, TYPE_I64);
+    e->type = suffix != TYPE_VOID ? check_scalar(c, suffix)
+              : follows           ? expected
+                                  : check_scalar(c, TYPE_I64);
     uint64_t limit = integer_limit(e->type);
     if (e->integer.value > limit + (negative && type_is_signed(e->type))) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->span, "%s%llu does not fit `%s`", negative ? "-" : "",
-                                          (unsigned long long)e->integer.value, check_type_text(c, e->type));
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "the largest `%s` is %llu", check_type_text(c, e->type),
-                         (unsigned long long)limit);
+        diagnostic *d = diagnostics_error(c->diagnostics, e->span, "%s%llu does not fit `%s`",
+                                          negative ? "-" : "", (unsigned long long)e->integer.value,
+                                          check_type_text(c, e->type));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "the largest `%s` is %llu",
+                         check_type_text(c, e->type), (unsigned long long)limit);
         e->integer.value = 0;
     }
 }
@@ -102,7 +41,9 @@ static void check_int(checker *c, expr *e, const type *expected, bool negative) 
 static void check_float(checker *c, expr *e, const type *expected) {
     type_kind suffix = e->floating.suffix;
     bool follows = suffix == TYPE_VOID && expected != NULL && type_is_float(expected);
-    e->type = suffix != TYPE_VOID ? check_scalar(c, suffix) : follows ? expected : check_scalar(c, TYPE_F32);
+    e->type = suffix != TYPE_VOID ? check_scalar(c, suffix)
+              : follows           ? expected
+                                  : check_scalar(c, TYPE_F32);
 }
 
 /* -128i8: the number is checked with its sign. */
@@ -115,8 +56,10 @@ static bool check_negative_literal(checker *c, expr *e, const type *expected) {
     if (operand->kind == EXPR_INT) {
         operand->span = span;
         check_int(c, operand, expected, true);
-        if (operand->kind == EXPR_INT && !type_is_signed(operand->type) && operand->integer.value != 0) {
-            diagnostics_error(c->diagnostics, span, "`%s` has no negative numbers", check_type_text(c, operand->type));
+        if (operand->kind == EXPR_INT && !type_is_signed(operand->type) &&
+            operand->integer.value != 0) {
+            diagnostics_error(c->diagnostics, span, "`%s` has no negative numbers",
+                              check_type_text(c, operand->type));
         }
     } else {
         check_float(c, operand, expected);
@@ -133,7 +76,7 @@ static bool check_negative_literal(checker *c, expr *e, const type *expected) {
     return true;
 }
 
-/* ---- names --------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static void unknown_name(checker *c, expr *e) {
     symbol *s = check_find(c, e->name.name);
@@ -141,15 +84,18 @@ static void unknown_name(checker *c, expr *e) {
         return;
     }
     if (s != NULL && (s->function != NULL || s->structure != NULL)) {
-        diagnostics_error(c->diagnostics, e->span, "`%s` is a %s, not a value", e->name.name, s->function != NULL ? "function" : "struct");
+        diagnostics_error(c->diagnostics, e->span, "`%s` is a %s, not a value", e->name.name,
+                          s->function != NULL ? "function" : "struct");
         return;
     }
     if (strcmp(e->name.name, "self") == 0) {
         diagnostic *d = diagnostics_error(c->diagnostics, e->span, "there is no `self` here");
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "a method takes it as its first parameter: `fn m(self, …)`");
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "a method takes it as its first parameter: `fn m(self, …)`");
         return;
     }
-    diagnostic *d = diagnostics_error(c->diagnostics, e->span, "there is no variable `%s`", e->name.name);
+    diagnostic *d =
+        diagnostics_error(c->diagnostics, e->span, "there is no variable `%s`", e->name.name);
     suggestion near = check_suggest(d, e->name.name);
     check_suggest_visible(c, &near);
     check_suggest_note(c, d, &near);
@@ -167,7 +113,8 @@ static void check_scoped_name(checker *c, expr *e) {
     }
     struct_item *structure = check_struct_named(c, scope);
     if (structure != NULL && check_find_method(c, structure, e->name.name) != NULL) {
-        diagnostics_error(c->diagnostics, e->span, "`%s::%s` is a function, not a value", scope, e->name.name);
+        diagnostics_error(c->diagnostics, e->span, "`%s::%s` is a function, not a value", scope,
+                          e->name.name);
         return;
     }
     diagnostics_error(c->diagnostics, e->span, "there is no `%s::%s`", scope, e->name.name);
@@ -192,16 +139,18 @@ static void check_name(checker *c, expr *e) {
     }
 }
 
-/* ---- fields ---------------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static void unknown_field(checker *c, expr *e, const struct_item *s) {
     diagnostic *d;
     if (check_find_method(c, s, e->field.name) != NULL) {
-        d = diagnostics_error(c->diagnostics, e->field.name_span, "`%s` is a method of `%s`, not a field", e->field.name, s->name);
+        d = diagnostics_error(c->diagnostics, e->field.name_span,
+                              "`%s` is a method of `%s`, not a field", e->field.name, s->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "call it: `%s(…)`", e->field.name);
         return;
     }
-    d = diagnostics_error(c->diagnostics, e->field.name_span, "struct `%s` has no field `%s`", s->name, e->field.name);
+    d = diagnostics_error(c->diagnostics, e->field.name_span, "struct `%s` has no field `%s`",
+                          s->name, e->field.name);
     suggestion near = check_suggest(d, e->field.name);
     for (uint32_t i = 0; i < s->field_count && near.distance > 0; i++) {
         check_suggest_add(&near, s->fields[i].name);
@@ -226,7 +175,8 @@ static void check_field(checker *c, expr *e) {
         return;
     }
     if (base->kind != TYPE_STRUCT) {
-        diagnostics_error(c->diagnostics, e->field.name_span, "`%s` has no fields", check_type_text(c, base));
+        diagnostics_error(c->diagnostics, e->field.name_span, "`%s` has no fields",
+                          check_type_text(c, base));
         return;
     }
     int64_t index = find_field(base->structure, e->field.name);
@@ -248,13 +198,14 @@ static void check_tuple_field(checker *c, expr *e) {
     }
     bool positional = base->kind == TYPE_STRUCT && base->structure->positional;
     if (base->kind != TYPE_TUPLE && !positional) {
-        diagnostics_error(c->diagnostics, e->field.name_span, "`%s` is no tuple", check_type_text(c, base));
+        diagnostics_error(c->diagnostics, e->field.name_span, "`%s` is no tuple",
+                          check_type_text(c, base));
         return;
     }
     uint32_t count = positional ? base->structure->field_count : base->tuple.count;
     if (e->field.index >= count) {
-        diagnostics_error(c->diagnostics, e->field.name_span, "`%s` has %u %s, counted from 0", check_type_text(c, base), count,
-                          count == 1 ? "part" : "parts");
+        diagnostics_error(c->diagnostics, e->field.name_span, "`%s` has %u %s, counted from 0",
+                          check_type_text(c, base), count, count == 1 ? "part" : "parts");
         return;
     }
     if (positional) {
@@ -266,7 +217,7 @@ static void check_tuple_field(checker *c, expr *e) {
     }
 }
 
-/* ---- struct literals -------------------------------------------------------------------------------------------------- */
+/* ---- struct literals ------------------------------------------------------------------------- */
 
 static void unknown_struct(checker *c, source_span span, const char *name) {
     symbol *s = check_find(c, name);
@@ -289,7 +240,8 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
     }
     const struct_field *field = &s->fields[index];
     check_expr(c, &init->value, field->type);
-    check_coerce(c, &init->value, field->type, &(coerce_reason){field->span, "the field is declared here"});
+    check_coerce(c, &init->value, field->type,
+                 &(coerce_reason){field->span, "the field is declared here"});
     if (e->structure.values[index] != NULL) {
         diagnostics_error(c->diagnostics, init->span, "field `%s` is given twice", init->name);
     }
@@ -305,8 +257,9 @@ static void report_missing_fields(checker *c, expr *e, struct_item *s) {
         }
     }
     if (missing > 0) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->structure.name_span, "struct `%s` needs %s %s", s->name,
-                                          missing == 1 ? "field" : "fields", masu__buffer_text(&names));
+        diagnostic *d = diagnostics_error(
+            c->diagnostics, e->structure.name_span, "struct `%s` needs %s %s", s->name,
+            missing == 1 ? "field" : "fields", masu__buffer_text(&names));
         diagnostics_note(c->diagnostics, d, s->span, "it is declared here");
     }
     masu__buffer_destroy(&names);
@@ -331,10 +284,11 @@ static void check_struct(checker *c, expr *e) {
     e->type = s->type;
 }
 
-/* ---- tuples ------------------------------------------------------------------------------------------------------------ */
+/* ---- tuples ---------------------------------------------------------------------------------- */
 
 static void check_tuple(checker *c, expr *e, const type *expected) {
-    bool wished = expected != NULL && expected->kind == TYPE_TUPLE && expected->tuple.count == e->list.count;
+    bool wished =
+        expected != NULL && expected->kind == TYPE_TUPLE && expected->tuple.count == e->list.count;
     const type **items = CHECK_ARRAY(c, const type *, e->list.count);
     bool broken = false;
     for (uint32_t i = 0; i < e->list.count; i++) {
@@ -345,14 +299,16 @@ static void check_tuple(checker *c, expr *e, const type *expected) {
         }
         items[i] = e->list.items[i]->type;
         if (items[i]->kind == TYPE_VOID) {
-            diagnostics_error(c->diagnostics, e->list.items[i]->span, "a part of a tuple needs a value");
+            diagnostics_error(c->diagnostics, e->list.items[i]->span,
+                              "a part of a tuple needs a value");
         }
         broken |= type_is_silent(items[i]) || items[i]->kind == TYPE_VOID;
     }
-    e->type = broken ? check_scalar(c, TYPE_ERROR) : check_bounded(c, type_tuple(c->types, items, e->list.count), e->span);
+    e->type = broken ? check_scalar(c, TYPE_ERROR)
+                     : check_bounded(c, type_tuple(c->types, items, e->list.count), e->span);
 }
 
-/* ---- dispatch ------------------------------------------------------------------------------------------------------------ */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 static void check_block_expr(checker *c, expr *e, const type *expected) {
     check_block(c, e->block, expected);
@@ -366,7 +322,8 @@ static void check_range_value(checker *c, expr *e) {
     if (e->range.high != NULL) {
         check_expr(c, &e->range.high, NULL);
     }
-    diagnostics_error(c->diagnostics, e->span, "a range stands in `for`, in a comprehension or in an index");
+    diagnostics_error(c->diagnostics, e->span,
+                      "a range stands in `for`, in a comprehension or in an index");
     check_make_error(c, e);
 }
 
@@ -389,7 +346,8 @@ static void demand_arrival(expr *child, void *context) {
     }
 }
 
-/* f(return), 1 + panic("…"): what is computed from something that never arrives. A statement, a branch, a let or a result may be so. */
+/* f(return), 1 + panic("…"): what is computed from something that never arrives. A statement, a
+ * branch, a let or a result may be so. */
 static void check_arrivals(checker *c, expr **slot) {
     expr *e = *slot;
     arrival a = {c, false};
@@ -409,9 +367,14 @@ static void check_arrivals(checker *c, expr **slot) {
     case EXPR_INDEX:
     case EXPR_STRUCT:
     case EXPR_TUPLE:
-    case EXPR_ARRAY: expr_each_child(e, demand_arrival, &a); break;
-    case EXPR_MATCH: demand_arrival(e->match.value, &a); break;
-    default: return;
+    case EXPR_ARRAY:
+        expr_each_child(e, demand_arrival, &a);
+        break;
+    case EXPR_MATCH:
+        demand_arrival(e->match.value, &a);
+        break;
+    default:
+        return;
     }
     if (a.broken) {
         check_make_error(c, e);
@@ -421,26 +384,56 @@ static void check_arrivals(checker *c, expr **slot) {
 static void check_node(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     switch (e->kind) {
-    case EXPR_ERROR: check_make_error(c, e); break;
-    case EXPR_INT: check_int(c, e, expected, false); break;
-    case EXPR_FLOAT: check_float(c, e, expected); break;
-    case EXPR_BOOL: e->type = check_scalar(c, TYPE_BOOL); break;
-    case EXPR_CHAR: e->type = check_scalar(c, TYPE_CHAR); break;
-    case EXPR_STRING: e->type = check_scalar(c, TYPE_STRING); break;
-    case EXPR_NAME: check_name(c, e); break;
+    case EXPR_ERROR:
+        check_make_error(c, e);
+        break;
+    case EXPR_INT:
+        check_int(c, e, expected, false);
+        break;
+    case EXPR_FLOAT:
+        check_float(c, e, expected);
+        break;
+    case EXPR_BOOL:
+        e->type = check_scalar(c, TYPE_BOOL);
+        break;
+    case EXPR_CHAR:
+        e->type = check_scalar(c, TYPE_CHAR);
+        break;
+    case EXPR_STRING:
+        e->type = check_scalar(c, TYPE_STRING);
+        break;
+    case EXPR_NAME:
+        check_name(c, e);
+        break;
     case EXPR_UNARY:
         if (!check_negative_literal(c, e, expected)) {
             check_unary(c, slot, expected);
         }
         break;
-    case EXPR_BINARY: check_binary(c, slot, expected); break;
-    case EXPR_CAST: check_cast(c, slot); break;
-    case EXPR_CALL: check_call(c, slot, expected); break;
-    case EXPR_METHOD: check_method(c, slot, expected); break;
-    case EXPR_FIELD: check_field(c, e); break;
-    case EXPR_TUPLE_FIELD: check_tuple_field(c, e); break;
-    case EXPR_INDEX: check_index(c, slot); break;
-    case EXPR_STRUCT: check_struct(c, e); break;
+    case EXPR_BINARY:
+        check_binary(c, slot, expected);
+        break;
+    case EXPR_CAST:
+        check_cast(c, slot);
+        break;
+    case EXPR_CALL:
+        check_call(c, slot, expected);
+        break;
+    case EXPR_METHOD:
+        check_method(c, slot, expected);
+        break;
+    case EXPR_FIELD:
+        check_field(c, e);
+        break;
+    case EXPR_TUPLE_FIELD:
+        check_tuple_field(c, e);
+        break;
+    case EXPR_INDEX:
+        check_index(c, slot);
+        break;
+    case EXPR_STRUCT:
+        check_struct(c, e);
+        break;
     case EXPR_TUPLE:
         if (e->list.count == 0) { /* () is no value */
             e->kind = EXPR_BLOCK;
@@ -451,20 +444,39 @@ static void check_node(checker *c, expr **slot, const type *expected) {
             check_tuple(c, e, expected);
         }
         break;
-    case EXPR_ARRAY: check_array(c, slot, expected); break;
-    case EXPR_COMPREHENSION: check_comprehension(c, slot, expected); break;
-    case EXPR_RANGE: check_range_value(c, e); break;
-    case EXPR_BLOCK: check_block_expr(c, e, expected); break;
-    case EXPR_IF: check_if(c, e, expected); break;
-    case EXPR_MATCH: check_match(c, e, expected); break;
+    case EXPR_ARRAY:
+        check_array(c, slot, expected);
+        break;
+    case EXPR_COMPREHENSION:
+        check_comprehension(c, slot, expected);
+        break;
+    case EXPR_RANGE:
+        check_range_value(c, e);
+        break;
+    case EXPR_BLOCK:
+        check_block_expr(c, e, expected);
+        break;
+    case EXPR_IF:
+        check_if(c, e, expected);
+        break;
+    case EXPR_MATCH:
+        check_match(c, e, expected);
+        break;
     case EXPR_WHILE:
     case EXPR_LOOP:
-    case EXPR_FOR: check_loop(c, e, expected); break;
+    case EXPR_FOR:
+        check_loop(c, e, expected);
+        break;
     case EXPR_BREAK:
     case EXPR_CONTINUE:
-    case EXPR_RETURN: check_jump(c, e); break;
-    case EXPR_ASSIGN: check_assign(c, slot); break;
-    case EXPR_KIND_COUNT: break;
+    case EXPR_RETURN:
+        check_jump(c, e);
+        break;
+    case EXPR_ASSIGN:
+        check_assign(c, slot);
+        break;
+    case EXPR_KIND_COUNT:
+        break;
     }
 }
 

@@ -1,7 +1,8 @@
 /* check_names.c: symbols, scopes, suggestions.
  *
- * A symbol is a name; what it means stands in the symbol itself, so that looking a name up costs one hash whatever the
- * number of names. A scope is a mark in the stack of what its declarations hide.
+ * A symbol is a name; what it means stands in the symbol itself, so that looking a name up costs
+ * one hash whatever the number of names. A scope is a mark in the stack of what its declarations
+ * hide.
  */
 #include <string.h>
 
@@ -14,9 +15,11 @@ static uint32_t hash_text(uint32_t hash, const char *text) {
     return hash;
 }
 
-static uint32_t hash_name(const char *name) { return hash_text(2166136261u, name); }
+static uint32_t hash_name(const char *name) {
+    return hash_text(2166136261u, name);
+}
 
-/* ---- symbols ------------------------------------------------------------------------------------------------- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 static symbol *find(const checker *c, const char *name, uint32_t hash) {
     if (c->bucket_count == 0) {
@@ -29,7 +32,9 @@ static symbol *find(const checker *c, const char *name, uint32_t hash) {
     return s;
 }
 
-symbol *check_find(const checker *c, const char *name) { return find(c, name, hash_name(name)); }
+symbol *check_find(const checker *c, const char *name) {
+    return find(c, name, hash_name(name));
+}
 
 static void grow(checker *c) {
     uint32_t larger = c->bucket_count == 0 ? 256 : c->bucket_count * 2;
@@ -61,7 +66,7 @@ symbol *check_symbol(checker *c, const char *name) {
     return s;
 }
 
-/* ---- methods -------------------------------------------------------------------------------------------------- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 static uint32_t method_bucket(const checker *c, const struct_item *owner, const char *name) {
     return hash_text(2166136261u + owner->index * 2654435761u, name) & (c->method_bucket_count - 1);
@@ -81,7 +86,7 @@ void check_add_method(checker *c, function_item *f) {
     c->methods[at] = f;
 }
 
-/* ---- scopes --------------------------------------------------------------------------------------------------- */
+/* ---- scopes ---------------------------------------------------------------------------------- */
 
 void check_scope_close(checker *c, uint32_t mark) {
     while (c->scope_count > mark) {
@@ -101,12 +106,14 @@ void check_declare(checker *c, binding *b, const type *t) {
     s->binding = b;
 }
 
-/* A comprehension captures what its body reads from outside, each binding once. Numbers grow as comprehensions open, and whoever is
- * captured by one is captured by those around it: so a mark as large as a comprehension's number says that it has the binding. */
+/* A comprehension captures what its body reads from outside, each binding once. Numbers grow as
+ * comprehensions open, and whoever is captured by one is captured by those around it: so a mark as
+ * large as a comprehension's number says that it has the binding. */
 void check_use_binding(checker *c, binding *b) {
     b->is_read = true;
     uint32_t mark = b->capture_mark;
-    for (comprehension_context *context = c->comprehension; context != NULL; context = context->outer) {
+    for (comprehension_context *context = c->comprehension; context != NULL;
+         context = context->outer) {
         if (b->id >= context->first_binding) {
             continue;
         }
@@ -118,17 +125,19 @@ void check_use_binding(checker *c, binding *b) {
     }
 }
 
-/* ---- suggestions ---------------------------------------------------------------------------------------------- */
+/* ---- suggestions ----------------------------------------------------------------------------- */
 
 enum { SUGGESTION_LENGTH = 31 };
 
 suggestion check_suggest(const diagnostic *d, const char *wanted) {
-    uint32_t length = d == NULL ? SUGGESTION_LENGTH + 1 : (uint32_t)strnlen(wanted, SUGGESTION_LENGTH + 1);
+    uint32_t length =
+        d == NULL ? SUGGESTION_LENGTH + 1 : (uint32_t)strnlen(wanted, SUGGESTION_LENGTH + 1);
     uint32_t allowed = length < 3 ? 1 : length < 6 ? 2 : 3;
     return (suggestion){.wanted = wanted, .distance = length > SUGGESTION_LENGTH ? 0 : allowed + 1};
 }
 
-/* Insertions, deletions, substitutions and exchanges of neighbours that make b of a; cells beyond limit do not matter. */
+/* Insertions, deletions, substitutions and exchanges of neighbours that make b of a; cells beyond
+ * limit do not matter. */
 static uint32_t edit_distance(const char *a, uint32_t a_length, const char *b, uint32_t b_length) {
     uint32_t rows[3][SUGGESTION_LENGTH + 1];
     uint32_t *before = rows[0], *last = rows[1], *row = rows[2];
@@ -142,7 +151,8 @@ static uint32_t edit_distance(const char *a, uint32_t a_length, const char *b, u
             uint32_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
             best = last[j] + 1 < best ? last[j] + 1 : best;
             best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best) {
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best) {
                 best = before[j - 2] + 1;
             }
             row[j] = best;

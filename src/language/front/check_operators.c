@@ -1,13 +1,15 @@
 /* check_operators.c: unary and binary operators, casts.
  *
- * Operators on tensors and strings become calls of the table; what stays an operator has scalar operands of one type.
+ * Operators on tensors and strings become calls of the table; what stays an operator has scalar
+ * operands of one type.
  */
 #include "language/front/check_private.h"
 
-/* ---- unary -------------------------------------------------------------------------------------------------------- */
+/* ---- unary ----------------------------------------------------------------------------------- */
 
 static void wrong_operand(checker *c, expr *e, const char *op, const type *t) {
-    diagnostics_error(c->diagnostics, e->span, "`%s` cannot be applied to `%s`", op, check_type_text(c, t));
+    diagnostics_error(c->diagnostics, e->span, "`%s` cannot be applied to `%s`", op,
+                      check_type_text(c, t));
     check_make_error(c, e);
 }
 
@@ -26,13 +28,15 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         check_make_error(c, e);
     } else if (t->kind == TYPE_TENSOR) {
         expr *operand = e->unary.operand;
-        *slot = check_new_abi(c, negative ? TL_FN_tl_tensor_neg : TL_FN_tl_tensor_logical_not, e->span, &operand, 1);
-    } else if (negative ? !(type_is_float(t) || type_is_signed(t)) : !(type_is_integer(t) || t->kind == TYPE_BOOL)) {
+        *slot = check_new_abi(c, negative ? TL_FN_tl_tensor_neg : TL_FN_tl_tensor_logical_not,
+                              e->span, &operand, 1);
+    } else if (negative ? !(type_is_float(t) || type_is_signed(t))
+                        : !(type_is_integer(t) || t->kind == TYPE_BOOL)) {
         wrong_operand(c, e, negative ? "-" : "!", t);
     }
 }
 
-/* ---- binary on tensors ----------------------------------------------------------------------------------------------- */
+/* ---- binary on tensors ----------------------------------------------------------------------- */
 
 typedef struct tensor_operator {
     tl_abi_index both, right_scalar, left_scalar;
@@ -41,18 +45,26 @@ typedef struct tensor_operator {
 
 static const tensor_operator *tensor_operator_of(binary_op op) {
     static const tensor_operator operators[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = {TL_FN_tl_tensor_add, TL_FN_tl_tensor_add_scalar, TL_FN_tl_tensor_add_scalar, true},
-        [BINARY_SUB] = {TL_FN_tl_tensor_sub, TL_FN_tl_tensor_sub_scalar, TL_FN_tl_tensor_rsub_scalar, true},
-        [BINARY_MUL] = {TL_FN_tl_tensor_mul, TL_FN_tl_tensor_mul_scalar, TL_FN_tl_tensor_mul_scalar, true},
-        [BINARY_DIV] = {TL_FN_tl_tensor_div, TL_FN_tl_tensor_div_scalar, TL_FN_tl_tensor_rdiv_scalar, true},
-        [BINARY_REM] = {TL_FN_tl_tensor_rem, TL_FN_tl_tensor_rem_scalar, TL_FN_tl_tensor_rem_scalar, false},
+        [BINARY_ADD] = {TL_FN_tl_tensor_add, TL_FN_tl_tensor_add_scalar, TL_FN_tl_tensor_add_scalar,
+                        true},
+        [BINARY_SUB] = {TL_FN_tl_tensor_sub, TL_FN_tl_tensor_sub_scalar,
+                        TL_FN_tl_tensor_rsub_scalar, true},
+        [BINARY_MUL] = {TL_FN_tl_tensor_mul, TL_FN_tl_tensor_mul_scalar, TL_FN_tl_tensor_mul_scalar,
+                        true},
+        [BINARY_DIV] = {TL_FN_tl_tensor_div, TL_FN_tl_tensor_div_scalar,
+                        TL_FN_tl_tensor_rdiv_scalar, true},
+        [BINARY_REM] = {TL_FN_tl_tensor_rem, TL_FN_tl_tensor_rem_scalar, TL_FN_tl_tensor_rem_scalar,
+                        false},
     };
     return op >= BINARY_ADD && op <= BINARY_REM ? &operators[op] : NULL;
 }
 
-static bool is_comparison(binary_op op) { return op >= BINARY_EQ && op <= BINARY_GE; }
+static bool is_comparison(binary_op op) {
+    return op >= BINARY_EQ && op <= BINARY_GE;
+}
 
-/* 0 == 1 != 2 < 3 <= 4 > 5 >=, as tl_tensor_compare counts them; mirrored: seen from the other operand. */
+/* 0 == 1 != 2 < 3 <= 4 > 5 >=, as tl_tensor_compare counts them; mirrored: seen from the other
+ * operand. */
 static int64_t relation(binary_op op, bool mirrored) {
     static const int8_t as_is[] = {0, 1, 2, 3, 4, 5}, exchanged[] = {0, 1, 4, 5, 2, 3};
     return (mirrored ? exchanged : as_is)[op - BINARY_EQ];
@@ -64,7 +76,8 @@ static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
     expr **scalar = scalar_left ? &e->binary.left : &e->binary.right;
     const tensor_operator *info = tensor_operator_of(e->binary.op);
     bool comparison = is_comparison(e->binary.op);
-    if (!type_is_numeric((*scalar)->type) || (!comparison && (info == NULL || (scalar_left && !info->has_left_scalar)))) {
+    if (!type_is_numeric((*scalar)->type) ||
+        (!comparison && (info == NULL || (scalar_left && !info->has_left_scalar)))) {
         return false;
     }
     check_cast_to(c, scalar, check_scalar(c, TYPE_F64));
@@ -91,7 +104,8 @@ static bool both_tensors(checker *c, expr **slot) {
         abi = TL_FN_tl_tensor_compare;
         operands[count++] = check_new_int(c, e->binary.op_span, relation(e->binary.op, false));
     } else if (e->binary.op == BINARY_BIT_AND || e->binary.op == BINARY_BIT_OR) {
-        abi = e->binary.op == BINARY_BIT_AND ? TL_FN_tl_tensor_logical_and : TL_FN_tl_tensor_logical_or;
+        abi = e->binary.op == BINARY_BIT_AND ? TL_FN_tl_tensor_logical_and
+                                             : TL_FN_tl_tensor_logical_or;
     } else {
         return false;
     }
@@ -109,7 +123,8 @@ static bool compare_as_scalar(checker *c, expr *e) {
 
 static bool tensor_binary(checker *c, expr **slot, bool *as_scalars) {
     expr *e = *slot;
-    bool left = e->binary.left->type->kind == TYPE_TENSOR, right = e->binary.right->type->kind == TYPE_TENSOR;
+    bool left = e->binary.left->type->kind == TYPE_TENSOR,
+         right = e->binary.right->type->kind == TYPE_TENSOR;
     if (left && right) {
         return both_tensors(c, slot);
     }
@@ -120,13 +135,17 @@ static bool tensor_binary(checker *c, expr **slot, bool *as_scalars) {
     return with_scalar(c, slot, right);
 }
 
-/* ---- binary on scalars and strings -------------------------------------------------------------------------------------- */
+/* ---- binary on scalars and strings ----------------------------------------------------------- */
 
 static bool string_binary(checker *c, expr **slot) {
     expr *e = *slot, *operands[2] = {e->binary.left, e->binary.right};
     switch (e->binary.op) {
-    case BINARY_ADD: *slot = check_new_abi(c, TL_FN_tl_string_concat, e->span, operands, 2); return true;
-    case BINARY_EQ: *slot = check_new_abi(c, TL_FN_tl_string_equal, e->span, operands, 2); return true;
+    case BINARY_ADD:
+        *slot = check_new_abi(c, TL_FN_tl_string_concat, e->span, operands, 2);
+        return true;
+    case BINARY_EQ:
+        *slot = check_new_abi(c, TL_FN_tl_string_equal, e->span, operands, 2);
+        return true;
     case BINARY_NE: {
         expr *equal = check_new_abi(c, TL_FN_tl_string_equal, e->span, operands, 2);
         expr *negated = check_new(c, EXPR_UNARY, e->span, check_scalar(c, TYPE_BOOL));
@@ -135,7 +154,8 @@ static bool string_binary(checker *c, expr **slot) {
         *slot = negated;
         return true;
     }
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -145,15 +165,20 @@ static bool operator_accepts(binary_op op, const type *t) {
     case BINARY_SUB:
     case BINARY_MUL:
     case BINARY_DIV:
-    case BINARY_REM: return type_is_numeric(t);
+    case BINARY_REM:
+        return type_is_numeric(t);
     case BINARY_SHL:
-    case BINARY_SHR: return type_is_integer(t);
+    case BINARY_SHR:
+        return type_is_integer(t);
     case BINARY_BIT_AND:
     case BINARY_BIT_OR:
-    case BINARY_BIT_XOR: return type_is_integer(t) || t->kind == TYPE_BOOL;
+    case BINARY_BIT_XOR:
+        return type_is_integer(t) || t->kind == TYPE_BOOL;
     case BINARY_AND:
-    case BINARY_OR: return t->kind == TYPE_BOOL;
-    default: return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR;
+    case BINARY_OR:
+        return t->kind == TYPE_BOOL;
+    default:
+        return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR;
     }
 }
 
@@ -170,49 +195,62 @@ static bool scalar_binary(checker *c, expr *e) {
     }
     check_cast_to(c, &e->binary.left, common);
     check_cast_to(c, &e->binary.right, common);
-    bool yields_bool = is_comparison(e->binary.op) || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR;
+    bool yields_bool =
+        is_comparison(e->binary.op) || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR;
     e->type = yields_bool ? check_scalar(c, TYPE_BOOL) : common;
     return true;
 }
 
-/* Points at the operand that the operator does not take, when the other one is fine; else at the operator. */
+/* Points at the operand that the operator does not take, when the other one is fine; else at the
+ * operator. */
 static void wrong_operands(checker *c, expr *e) {
     const type *left = e->binary.left->type, *right = e->binary.right->type;
     bool left_fits = left->kind == TYPE_TENSOR || operator_accepts(e->binary.op, left);
     bool right_fits = right->kind == TYPE_TENSOR || operator_accepts(e->binary.op, right);
-    const expr *culprit = left_fits == right_fits ? NULL : left_fits ? e->binary.right : e->binary.left;
+    const expr *culprit = left_fits == right_fits ? NULL
+                          : left_fits             ? e->binary.right
+                                                  : e->binary.left;
     source_span span = culprit == NULL ? e->binary.op_span : culprit->span;
     const char *op = binary_op_text(e->binary.op);
     if (left == right) {
-        diagnostics_error(c->diagnostics, e->binary.op_span, "`%s` cannot be applied to `%s`", op, check_type_text(c, left));
+        diagnostics_error(c->diagnostics, e->binary.op_span, "`%s` cannot be applied to `%s`", op,
+                          check_type_text(c, left));
     } else {
-        diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s` cannot be applied to `%s` and `%s`", op, check_type_text(c, left),
-                                          check_type_text(c, right));
+        diagnostic *d =
+            diagnostics_error(c->diagnostics, span, "`%s` cannot be applied to `%s` and `%s`", op,
+                              check_type_text(c, left), check_type_text(c, right));
         if (culprit == NULL) {
-            diagnostics_note(c->diagnostics, d, e->binary.left->span, "this is `%s`", check_type_text(c, left));
-            diagnostics_note(c->diagnostics, d, e->binary.right->span, "this is `%s`", check_type_text(c, right));
+            diagnostics_note(c->diagnostics, d, e->binary.left->span, "this is `%s`",
+                             check_type_text(c, left));
+            diagnostics_note(c->diagnostics, d, e->binary.right->span, "this is `%s`",
+                             check_type_text(c, right));
         }
     }
     check_make_error(c, e);
 }
 
-/* ---- binary ---------------------------------------------------------------------------------------------------------------- */
+/* ---- binary ---------------------------------------------------------------------------------- */
 
-static const type *number_or_null(const type *t) { return t != NULL && type_is_numeric(t) ? t : NULL; }
+static const type *number_or_null(const type *t) {
+    return t != NULL && type_is_numeric(t) ? t : NULL;
+}
 
 /* A literal takes the type of what stands on the other side; so that side goes first. */
 static void check_operands(checker *c, expr *e, const type *expected) {
-    bool left_literal = check_free_literal(e->binary.left), right_literal = check_free_literal(e->binary.right);
+    bool left_literal = check_free_literal(e->binary.left),
+         right_literal = check_free_literal(e->binary.right);
     const type *wish = is_comparison(e->binary.op) ? NULL : number_or_null(expected);
     expr **first = left_literal && !right_literal ? &e->binary.right : &e->binary.left;
     expr **second = first == &e->binary.left ? &e->binary.right : &e->binary.left;
-    if (left_literal && right_literal && wish == NULL && (e->binary.left->kind == EXPR_FLOAT) != (e->binary.right->kind == EXPR_FLOAT)) {
+    if (left_literal && right_literal && wish == NULL &&
+        (e->binary.left->kind == EXPR_FLOAT) != (e->binary.right->kind == EXPR_FLOAT)) {
         wish = check_scalar(c, TYPE_F32); /* 1 + 0.5 */
     }
     check_expr(c, first, wish);
     const type *other = type_resolve(c->types, (*first)->type);
     if (other->kind == TYPE_TENSOR) { /* the table takes scalars as f64 */
-        other = is_comparison(e->binary.op) ? type_of_element(c->types, other) : check_scalar(c, TYPE_F64);
+        other = is_comparison(e->binary.op) ? type_of_element(c->types, other)
+                                            : check_scalar(c, TYPE_F64);
     }
     check_expr(c, second, number_or_null(other));
 }
@@ -230,7 +268,8 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         return;
     }
     check_operands(c, e, expected);
-    const type *left = type_resolve(c->types, e->binary.left->type), *right = type_resolve(c->types, e->binary.right->type);
+    const type *left = type_resolve(c->types, e->binary.left->type),
+               *right = type_resolve(c->types, e->binary.right->type);
     if (type_is_silent(left) || type_is_silent(right)) {
         check_make_error(c, e);
         return;
@@ -251,7 +290,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     }
 }
 
-/* ---- casts -------------------------------------------------------------------------------------------------------------------- */
+/* ---- casts ----------------------------------------------------------------------------------- */
 
 static bool castable(const type *from, const type *to) {
     if (type_is_numeric(from) && type_is_numeric(to)) {
@@ -265,10 +304,14 @@ static bool castable(const type *from, const type *to) {
 
 static int64_t dtype_of(const type *element) {
     switch (element->kind) {
-    case TYPE_F64: return TL_F64;
-    case TYPE_I64: return TL_I64;
-    case TYPE_BOOL: return TL_BOOL;
-    default: return TL_F32;
+    case TYPE_F64:
+        return TL_F64;
+    case TYPE_I64:
+        return TL_I64;
+    case TYPE_BOOL:
+        return TL_BOOL;
+    default:
+        return TL_F32;
     }
 }
 
@@ -288,14 +331,16 @@ static bool cast_tensor(checker *c, expr **slot, expr *operand, const type *to) 
     source_span span = (*slot)->span;
     expr *operands[2] = {operand, check_new_int(c, span, dtype_of(to->tensor.element))};
     *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, span, operands, 2);
-    (*slot)->type = type_tensor(c->types, to->tensor.element, from_rank >= 0 ? from_rank : to->tensor.rank);
+    (*slot)->type =
+        type_tensor(c->types, to->tensor.element, from_rank >= 0 ? from_rank : to->tensor.rank);
     return true;
 }
 
 void check_cast(checker *c, expr **slot) {
     expr *e = *slot;
     const type *to = check_type(c, e->cast.target);
-    bool literal = check_free_literal(e->cast.operand) && e->cast.operand->kind == EXPR_INT && type_is_float(to);
+    bool literal = check_free_literal(e->cast.operand) && e->cast.operand->kind == EXPR_INT &&
+                   type_is_float(to);
     check_expr(c, &e->cast.operand, literal ? to : NULL);
     e->type = to;
     const type *from = type_resolve(c->types, e->cast.operand->type);
@@ -314,7 +359,8 @@ void check_cast(checker *c, expr **slot) {
     if (from == to) { /* nothing to do */
         *slot = e->cast.operand;
     } else if (!castable(from, to)) {
-        diagnostics_error(c->diagnostics, e->span, "`%s` cannot be converted to `%s`", check_type_text(c, from), check_type_text(c, to));
+        diagnostics_error(c->diagnostics, e->span, "`%s` cannot be converted to `%s`",
+                          check_type_text(c, from), check_type_text(c, to));
         check_make_error(c, e);
     }
 }

@@ -1,11 +1,14 @@
 /* check_place.c: assignments, and what may be assigned to.
  *
- * Assignable: `let mut`; parameters (they are the function's own values); self (it is the caller's place). A tensor operation that
- * replaces its receiver, such as enable_grad(), is allowed on any tensor.
+ * Assignable: `let mut`; parameters (they are the function's own values); self (it is the caller's
+ * place). A tensor operation that replaces its receiver, such as enable_grad(), is allowed on any
+ * tensor.
  */
 #include "language/front/check_private.h"
 
-bool check_is_place(const expr *e) { return check_root(e) != NULL; }
+bool check_is_place(const expr *e) {
+    return check_root(e) != NULL;
+}
 
 binding *check_root(const expr *e) {
     while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
@@ -15,21 +18,31 @@ binding *check_root(const expr *e) {
 }
 
 static void report_immutable(checker *c, const binding *b, source_span span, write_kind kind) {
-    diagnostic *d = diagnostics_error(c->diagnostics, span, kind == WRITE_METHOD ? "this writes to `%s`, which is not mutable" : "`%s` is not mutable",
-                                      b->name);
+    diagnostic *d = diagnostics_error(
+        c->diagnostics, span,
+        kind == WRITE_METHOD ? "this writes to `%s`, which is not mutable" : "`%s` is not mutable",
+        b->name);
     switch (b->kind) {
-    case BINDING_LET: diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name); break;
-    case BINDING_INDEX: diagnostics_note(c->diagnostics, d, b->span, "it is an index of a comprehension"); break;
-    default: diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `mut %s`", b->name); break;
+    case BINDING_LET:
+        diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name);
+        break;
+    case BINDING_INDEX:
+        diagnostics_note(c->diagnostics, d, b->span, "it is an index of a comprehension");
+        break;
+    default:
+        diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `mut %s`", b->name);
+        break;
     }
 }
 
 static bool may_write(const binding *root, write_kind kind) {
-    return root->kind == BINDING_SELF || root->kind == BINDING_PARAMETER || root->is_mutable || kind == WRITE_TENSOR;
+    return root->kind == BINDING_SELF || root->kind == BINDING_PARAMETER || root->is_mutable ||
+           kind == WRITE_TENSOR;
 }
 
 static void report_captured(checker *c, const binding *root, source_span span) {
-    diagnostic *d = diagnostics_error(c->diagnostics, span, "the body of a comprehension cannot write to `%s`", root->name);
+    diagnostic *d = diagnostics_error(
+        c->diagnostics, span, "the body of a comprehension cannot write to `%s`", root->name);
     diagnostics_note(c->diagnostics, d, root->span, "it is declared outside");
 }
 
@@ -62,7 +75,7 @@ bool check_write(checker *c, const expr *place, source_span span, write_kind kin
     return false;
 }
 
-/* ---- op= ---------------------------------------------------------------------------------------------------------------- */
+/* ---- op= ------------------------------------------------------------------------------------- */
 
 /* May be written twice: no effects, and little work. */
 static bool is_harmless(const expr *e, int depth) {
@@ -71,12 +84,17 @@ static bool is_harmless(const expr *e, int depth) {
     }
     switch (e->kind) {
     case EXPR_INT:
-    case EXPR_NAME: return true;
-    case EXPR_UNARY: return is_harmless(e->unary.operand, depth + 1);
-    case EXPR_BINARY: return is_harmless(e->binary.left, depth + 1) && is_harmless(e->binary.right, depth + 1);
+    case EXPR_NAME:
+        return true;
+    case EXPR_UNARY:
+        return is_harmless(e->unary.operand, depth + 1);
+    case EXPR_BINARY:
+        return is_harmless(e->binary.left, depth + 1) && is_harmless(e->binary.right, depth + 1);
     case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD: return is_harmless(e->field.base, depth + 1);
-    default: return false;
+    case EXPR_TUPLE_FIELD:
+        return is_harmless(e->field.base, depth + 1);
+    default:
+        return false;
     }
 }
 
@@ -84,13 +102,17 @@ expr *check_copy_place(checker *c, const expr *e) {
     expr *copy = check_new(c, e->kind, e->span, NULL);
     *copy = *e;
     switch (e->kind) {
-    case EXPR_UNARY: copy->unary.operand = check_copy_place(c, e->unary.operand); break;
+    case EXPR_UNARY:
+        copy->unary.operand = check_copy_place(c, e->unary.operand);
+        break;
     case EXPR_BINARY:
         copy->binary.left = check_copy_place(c, e->binary.left);
         copy->binary.right = check_copy_place(c, e->binary.right);
         break;
     case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD: copy->field.base = check_copy_place(c, e->field.base); break;
+    case EXPR_TUPLE_FIELD:
+        copy->field.base = check_copy_place(c, e->field.base);
+        break;
     case EXPR_INDEX:
         copy->index.base = check_copy_place(c, e->index.base);
         copy->index.indices = CHECK_ARRAY(c, expr *, e->index.count);
@@ -98,7 +120,8 @@ expr *check_copy_place(checker *c, const expr *e) {
             copy->index.indices[i] = check_copy_place(c, e->index.indices[i]);
         }
         break;
-    default: break;
+    default:
+        break;
     }
     return copy;
 }
@@ -135,14 +158,16 @@ static bool place_form(const expr *e) {
     return e->kind == EXPR_NAME;
 }
 
-/* Indices with effects are bound first, so that the place can be written twice. Innermost first, as they are evaluated. */
+/* Indices with effects are bound first, so that the place can be written twice. Innermost first, as
+ * they are evaluated. */
 static void hoist_indices(checker *c, expr *place, block *b, stmt **last, uint32_t *number) {
     if (place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD) {
         hoist_indices(c, place->field.base, b, last, number);
     } else if (place->kind == EXPR_INDEX) {
         hoist_indices(c, place->index.base, b, last, number);
         for (uint32_t i = 0; i < place->index.count; i++) {
-            if (!is_harmless(place->index.indices[i], 0) && place->index.indices[i]->kind != EXPR_RANGE) {
+            if (!is_harmless(place->index.indices[i], 0) &&
+                place->index.indices[i]->kind != EXPR_RANGE) {
                 hoist(c, b, last, &place->index.indices[i], (*number)++);
             }
         }
@@ -168,7 +193,8 @@ static void write_out(checker *c, expr **slot) {
     stmt *last = NULL;
     uint32_t number = 0;
     hoist_indices(c, e->assign.target, b, &last, &number);
-    expr *operation = check_new(c, EXPR_BINARY, source_span_join(e->assign.target->span, e->assign.value->span), NULL);
+    expr *operation = check_new(
+        c, EXPR_BINARY, source_span_join(e->assign.target->span, e->assign.value->span), NULL);
     operation->binary.op = e->assign.op;
     operation->binary.op_span = e->assign.op_span;
     operation->binary.left = check_copy_place(c, e->assign.target);
@@ -189,14 +215,16 @@ static void write_out(checker *c, expr **slot) {
     *slot = whole;
 }
 
-/* ---- = -------------------------------------------------------------------------------------------------------------------- */
+/* ---- = --------------------------------------------------------------------------------------- */
 
 static void report_no_place(checker *c, const expr *target) {
     if (target->kind == EXPR_NAME && target->name.constant != NULL) {
-        diagnostic *d = diagnostics_error(c->diagnostics, target->span, "`%s` is a constant", target->name.name);
+        diagnostic *d = diagnostics_error(c->diagnostics, target->span, "`%s` is a constant",
+                                          target->name.name);
         diagnostics_note(c->diagnostics, d, target->name.constant->span, "it is declared here");
     } else {
-        diagnostics_error(c->diagnostics, target->span, "only variables, fields and elements can be assigned to");
+        diagnostics_error(c->diagnostics, target->span,
+                          "only variables, fields and elements can be assigned to");
     }
 }
 

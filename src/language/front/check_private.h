@@ -1,22 +1,27 @@
 /* check_private.h: what the checker's files share.
  *
- *     check.c             the order of the work: declarations, constants, bodies, methods that write to self
+ *     check.c             the order of the work, from declarations to main
  *     check_names.c       symbols, scopes, suggestions
  *     check_types.c       types as written; structs that contain themselves
  *     check_convert.c     what fits where; conversions as nodes
  *     check_expr.c        dispatch, literals, names, fields, struct literals, tuples
  *     check_operators.c   unary and binary operators, casts
  *     check_call.c        functions, methods, constructors
- *     check_builtin.c     print, assert, System, methods of numbers, strings, vectors
+ *     check_print.c       print and println
+ *     check_builtin.c     assert, System, methods of strings and vectors
+ *     check_number.c      methods of numbers
  *     check_constant.c    F32::max_value() and its like
  *     check_abi.c         operations of the table abi.def
  *     check_tensor.c      tensor literals and indexing
  *     check_comprehend.c  comprehensions and Einstein sums
  *     check_place.c       assignments and who may be assigned to
- *     check_control.c     blocks, statements, if, match, loops
+ *     check_control.c     blocks, statements, if, loops
+ *     check_match.c       match
+ *     check_node.c        making nodes
  *
- * A slot (expr **) is where a node hangs: checking may put another node there. `expected` is a wish (literals follow it), NULL for none;
- * TYPE_VOID says that the value is not wanted. check_coerce makes the wish a demand.
+ * A slot (expr **) is where a node hangs: checking may put another node there. `expected` is a wish
+ * (literals follow it), NULL for none; TYPE_VOID says that the value is not wanted. check_coerce
+ * makes the wish a demand.
  *
  * What must stay true:
  *     each node is checked once; after check_expr the slot's node has a type
@@ -88,38 +93,45 @@ typedef struct checker {
     jmp_buf memory_ended;
 } checker;
 
-#define CHECK_PUSH(c, array, count, capacity, item)                                                \
-    do {                                                                                           \
-        if ((count) == (capacity)) {                                                               \
-            uint32_t larger_ = (capacity) == 0 ? 8 : (capacity) * 2;                               \
-            void *grown_ = masu__arena_grow((c)->arena, (array), (capacity), larger_,              \
-                                            sizeof *(array), _Alignof(max_align_t));               \
-            if (grown_ == NULL) {                                                                  \
-                check_out_of_memory(c);                                                            \
-            }                                                                                      \
-            (array) = grown_;                                                                      \
-            (capacity) = larger_;                                                                  \
-        }                                                                                          \
-        (array)[(count)++] = (item);                                                               \
+#define CHECK_PUSH(c, array, count, capacity, item)                                   \
+    do {                                                                              \
+        if ((count) == (capacity)) {                                                  \
+            uint32_t larger_ = (capacity) == 0 ? 8 : (capacity)*2;                    \
+            void *grown_ = masu__arena_grow((c)->arena, (array), (capacity), larger_, \
+                                            sizeof *(array), _Alignof(max_align_t));  \
+            if (grown_ == NULL) {                                                     \
+                check_out_of_memory(c);                                               \
+            }                                                                         \
+            (array) = grown_;                                                         \
+            (capacity) = larger_;                                                     \
+        }                                                                             \
+        (array)[(count)++] = (item);                                                  \
     } while (0)
 
-static inline const type *check_scalar(const checker *c, type_kind kind) { return c->types->scalars[kind]; }
+static inline const type *check_scalar(const checker *c, type_kind kind) {
+    return c->types->scalars[kind];
+}
 
 /* Jumps out: everything made so far is the arena's. */
 _Noreturn void check_out_of_memory(checker *c);
 void *check_alloc(checker *c, size_t count, size_t bytes); /* zeroed */
+/* first (unless NULL) and then the items, in an array of the arena. */
+expr **check_join_list(checker *c, expr *first, expr *const *items, uint32_t count);
 #define CHECK_ARRAY(c, type, count) ((type *)check_alloc((c), (count), sizeof(type)))
 
-/* ---- names ------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-symbol *check_find(const checker *c, const char *name);  /* NULL: never declared */
-symbol *check_symbol(checker *c, const char *name);      /* made when new */
-static inline uint32_t check_scope_open(const checker *c) { return c->scope_count; }
+symbol *check_find(const checker *c, const char *name); /* NULL: never declared */
+symbol *check_symbol(checker *c, const char *name);     /* made when new */
+static inline uint32_t check_scope_open(const checker *c) {
+    return c->scope_count;
+}
 void check_scope_close(checker *c, uint32_t mark);
 void check_declare(checker *c, binding *b, const type *t);
 function_item *check_find_method(const checker *c, const struct_item *owner, const char *name);
 void check_add_method(checker *c, function_item *f);
-/* The candidate nearest to a misspelt name; offer with check_suggest_add, take with check_suggest_note. */
+/* The candidate nearest to a misspelt name; offer with check_suggest_add, take with
+ * check_suggest_note. */
 typedef struct suggestion {
     const char *wanted;
     const char *best;
@@ -134,7 +146,7 @@ void check_suggest_types(const checker *c, suggestion *s);
 /* Marks it read; captures it for the comprehensions around. */
 void check_use_binding(checker *c, binding *b);
 
-/* ---- types -------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 const type *check_type(checker *c, type_expr *t);
 void check_struct_types(checker *c);
@@ -144,7 +156,7 @@ const char *check_type_text(checker *c, const type *t);
 /* The same, or the error type after a message when it is too large. */
 const type *check_bounded(checker *c, const type *t, source_span span);
 
-/* ---- conversions --------------------------------------------------------------------------------------------- */
+/* ---- conversions ----------------------------------------------------------------------------- */
 
 typedef struct coerce_reason {
     source_span span;
@@ -159,7 +171,8 @@ bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *
 /* The same through the results of blocks and branches: a block stays a block, an if an if. */
 bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_reason *why);
 bool check_condition(checker *c, expr **slot);
-void check_cast_to(checker *c, expr **slot, const type *to); /* wraps in an implicit cast unless it is of that type */
+void check_cast_to(checker *c, expr **slot,
+                   const type *to); /* wraps in an implicit cast unless it is of that type */
 /* The smallest number type that both widen to. */
 const type *check_common(checker *c, const type *a, const type *b);
 /* The type of a value that is one or the other; NULL when there is none. */
@@ -167,10 +180,11 @@ const type *check_join(checker *c, const type *a, const type *b);
 bool check_free_literal(const expr *e); /* a number without a suffix, or arithmetic of such */
 /* A rank-0 tensor to the scalar that it holds. False when the rank is known and not 0. */
 bool check_item(checker *c, expr **slot);
-void check_read_item(checker *c, expr **slot); /* whatever the rank: one element is demanded at run time */
+void check_read_item(checker *c,
+                     expr **slot); /* whatever the rank: one element is demanded at run time */
 void check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);
 
-/* ---- nodes ---------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 expr *check_new(checker *c, expr_kind kind, source_span span, const type *t);
 expr *check_new_int(checker *c, source_span span, int64_t value);
@@ -178,15 +192,17 @@ expr *check_new_float(checker *c, source_span span, double value, const type *t)
 expr *check_new_bool(checker *c, source_span span, bool value);
 expr *check_new_name(checker *c, source_span span, const char *name); /* not checked yet */
 expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const type *t);
-expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands, uint32_t count);
+expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands,
+                    uint32_t count);
 /* A place made of names, fields and harmless indices, as it was before its check. */
 expr *check_copy_place(checker *c, const expr *e);
 void check_make_error(checker *c, expr *e);
 
-/* ---- expressions ------------------------------------------------------------------------------------------------ */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 void check_expr(checker *c, expr **slot, const type *expected);
-void check_list(checker *c, expr **items, uint32_t count); /* each without an expectation, for their own mistakes */
+void check_list(checker *c, expr **items,
+                uint32_t count); /* each without an expectation, for their own mistakes */
 void check_unary(checker *c, expr **slot, const type *expected);
 void check_binary(checker *c, expr **slot, const type *expected);
 void check_cast(checker *c, expr **slot);
@@ -202,8 +218,10 @@ void check_loop(checker *c, expr *e, const type *expected);
 void check_jump(checker *c, expr *e);
 void check_block(checker *c, block *b, const type *expected);
 void check_bind(checker *c, pattern *p, const type *t);
+/* Reports names that one pattern binds twice; mark: the scopes before it. */
+void check_twice(checker *c, uint32_t mark);
 
-/* ---- places ----------------------------------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 bool check_is_place(const expr *e);
 binding *check_root(const expr *e); /* NULL: no place */
@@ -213,16 +231,19 @@ bool check_write(checker *c, const expr *place, source_span span, write_kind kin
 /* Of a user's method that turned out to write to self. */
 void check_method_write(checker *c, binding *root, source_span span, bool captured);
 
-/* ---- calls ------------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
-/* An operation of the table: names with this scope ("" for methods). The slot's node is an EXPR_CALL or EXPR_METHOD. grad: what the
- * parameter `grad` is by default. False when there is no such name. */
+/* An operation of the table: names with this scope ("" for methods). The slot's node is an
+ * EXPR_CALL or EXPR_METHOD. grad: what the parameter `grad` is by default. False when there is no
+ * such name. */
 bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad);
 bool check_abi_scope(const char *scope);
 void check_suggest_abi(const char *scope, suggestion *s);
 /* The call's node becomes one of a single ABI function with these operands, already checked. */
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
-bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted, source_span declared);
+bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
+                 source_span declared);
+void check_print(checker *c, expr *e, bool newline);
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);
 bool check_number_method(checker *c, expr **slot);

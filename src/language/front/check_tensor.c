@@ -1,10 +1,10 @@
 /* check_tensor.c: tensor literals and indexing. */
 #include "language/front/check_private.h"
 
-/* ---- literals ------------------------------------------------------------------------------------------------------
+/* ---- literals --------------------------------------------------------------------------------
  *
- * [[1.0, 2.0], [3.0, 4.0]] is a tree of EXPR_ARRAY whose leaves are numbers. All rows of a level are equally long; the shape is
- * that of the first rows.
+ * [[1.0, 2.0], [3.0, 4.0]] is a tree of EXPR_ARRAY whose leaves are numbers. All rows of a level
+ * are equally long; the shape is that of the first rows.
  */
 typedef struct literal_shape {
     uint32_t rank;
@@ -25,7 +25,8 @@ static void add_leaf(checker *c, expr **slot, literal_shape *shape, const type *
     } else if (t->kind == TYPE_TENSOR) {
         shape->has_tensors = true;
     } else if (!type_is_numeric(t) && t->kind != TYPE_BOOL) {
-        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span, "a tensor cannot hold `%s`", check_type_text(c, t));
+        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span,
+                                          "a tensor cannot hold `%s`", check_type_text(c, t));
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` can");
         shape->broken = true;
     } else if (shape->element == NULL || shape->element == t) {
@@ -41,7 +42,8 @@ static void add_leaf(checker *c, expr **slot, literal_shape *shape, const type *
 /* True when e fits the shape as the row of this level. */
 static bool row_fits(checker *c, const expr *e, literal_shape *shape, uint32_t level, bool first) {
     if (level >= TL_MAX_RANK) {
-        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions",
+                          TL_MAX_RANK);
         shape->broken = true;
         return false;
     }
@@ -52,14 +54,16 @@ static bool row_fits(checker *c, const expr *e, literal_shape *shape, uint32_t l
         diagnostics_error(c->diagnostics, e->span, "rows and numbers cannot stand side by side");
         shape->broken = true;
     } else if (shape->dim[level] != e->list.count) {
-        diagnostics_error(c->diagnostics, e->span, "this row has %u %s, the first one has %u", e->list.count,
-                          e->list.count == 1 ? "element" : "elements", shape->dim[level]);
+        diagnostics_error(c->diagnostics, e->span, "this row has %u %s, the first one has %u",
+                          e->list.count, e->list.count == 1 ? "element" : "elements",
+                          shape->dim[level]);
         shape->broken = true;
     }
     return true;
 }
 
-static void add_rows(checker *c, expr *e, literal_shape *shape, uint32_t level, bool first, const type *wish) {
+static void add_rows(checker *c, expr *e, literal_shape *shape, uint32_t level, bool first,
+                     const type *wish) {
     e->type = check_scalar(c, TYPE_ERROR);
     if (!row_fits(c, e, shape, level, first)) {
         return;
@@ -71,7 +75,8 @@ static void add_rows(checker *c, expr *e, literal_shape *shape, uint32_t level, 
             continue;
         }
         if (!shape->broken && shape->rank != level + 1) {
-            diagnostics_error(c->diagnostics, item->span, "rows and numbers cannot stand side by side");
+            diagnostics_error(c->diagnostics, item->span,
+                              "rows and numbers cannot stand side by side");
             shape->broken = true;
         }
         add_leaf(c, &e->list.items[i], shape, wish);
@@ -102,14 +107,16 @@ static bool stack_tensors(checker *c, expr **slot) {
     for (uint32_t i = 1; i < e->list.count; i++) {
         const type *joined = check_join(c, part, e->list.items[i]->type);
         if (joined == NULL) {
-            check_mismatch(c, e->list.items[i], part, &(coerce_reason){e->list.items[0]->span, "the first element is here"});
+            check_mismatch(c, e->list.items[i], part,
+                           &(coerce_reason){e->list.items[0]->span, "the first element is here"});
             check_make_error(c, e);
             return true;
         }
         part = joined;
     }
     *slot = check_new_abi(c, TL_FN_tl_tensor_stack, e->span, e->list.items, e->list.count);
-    (*slot)->type = type_tensor(c->types, part->tensor.element, part->tensor.rank < 0 ? -1 : part->tensor.rank + 1);
+    (*slot)->type = type_tensor(c->types, part->tensor.element,
+                                part->tensor.rank < 0 ? -1 : part->tensor.rank + 1);
     return true;
 }
 
@@ -120,7 +127,8 @@ static const type *stored_type(const checker *c, const type *element) {
 
 void check_array(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    bool wished = expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
+    bool wished =
+        expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
     const type *wish = wished ? expected->tensor.element : NULL;
     literal_shape shape = {0};
     add_rows(c, e, &shape, 0, true, wish);
@@ -131,25 +139,29 @@ void check_array(checker *c, expr **slot, const type *expected) {
     if (shape.has_tensors && shape.rank == 1 && shape.element == NULL && stack_tensors(c, slot)) {
         return;
     }
-    const type *element = shape.element != NULL ? shape.element : wished ? wish : check_scalar(c, TYPE_F32);
+    const type *element = shape.element != NULL ? shape.element
+                          : wished              ? wish
+                                                : check_scalar(c, TYPE_F32);
     if (wished && check_widens(element, wish)) {
         element = wish;
     }
     set_leaves(c, e, element, stored_type(c, element), (int32_t)shape.rank);
 }
 
-/* ---- indexing -------------------------------------------------------------------------------------------------------- */
+/* ---- indexing -------------------------------------------------------------------------------- */
 
 /* t[i][j] is t[i, j]. */
 static void merge_indices(checker *c, expr *e) {
     expr *inner = e->index.base;
-    if (inner->kind != EXPR_INDEX || inner->in_parentheses || inner->index.base->type->kind != TYPE_TENSOR) {
+    if (inner->kind != EXPR_INDEX || inner->in_parentheses ||
+        inner->index.base->type->kind != TYPE_TENSOR) {
         return;
     }
     uint32_t count = inner->index.count + e->index.count;
     expr **indices = CHECK_ARRAY(c, expr *, count);
     for (uint32_t i = 0; i < count; i++) {
-        indices[i] = i < inner->index.count ? inner->index.indices[i] : e->index.indices[i - inner->index.count];
+        indices[i] = i < inner->index.count ? inner->index.indices[i]
+                                            : e->index.indices[i - inner->index.count];
     }
     e->index.base = inner->index.base;
     e->index.indices = indices;
@@ -167,7 +179,8 @@ static uint32_t first_unchecked(const expr *e) {
 static void check_indices(checker *c, expr *e) {
     for (uint32_t i = first_unchecked(e); i < e->index.count; i++) {
         if (e->index.indices[i]->kind == EXPR_RANGE) {
-            diagnostics_error(c->diagnostics, e->index.indices[i]->span, "a range stands alone between the brackets");
+            diagnostics_error(c->diagnostics, e->index.indices[i]->span,
+                              "a range stands alone between the brackets");
             check_make_error(c, e->index.indices[i]);
             continue;
         }
@@ -180,7 +193,8 @@ static void check_indices(checker *c, expr *e) {
 static void check_slice(checker *c, expr **slot) {
     expr *e = *slot, *range = e->index.indices[0], *base = e->index.base;
     const type *index = check_scalar(c, TYPE_I64);
-    expr *operands[4] = {base, check_new_int(c, range->span, 0), range->range.low, range->range.high};
+    expr *operands[4] = {base, check_new_int(c, range->span, 0), range->range.low,
+                         range->range.high};
     if (operands[2] == NULL) {
         operands[2] = check_new_int(c, range->span, 0);
     } else {
@@ -199,7 +213,8 @@ static void check_slice(checker *c, expr **slot) {
         check_expr(c, &operands[3], index);
         check_coerce(c, &operands[3], index, NULL);
         if (range->range.inclusive) {
-            operands[3] = check_new_binary(c, BINARY_ADD, operands[3], check_new_int(c, range->span, 1), index);
+            operands[3] = check_new_binary(c, BINARY_ADD, operands[3],
+                                           check_new_int(c, range->span, 1), index);
         }
     }
     *slot = check_new_abi(c, TL_FN_tl_tensor_slice, e->span, operands, 4);
@@ -214,17 +229,20 @@ static void index_tensor(checker *c, expr **slot, const type *base) {
     }
     check_indices(c, e);
     if (base->tensor.rank >= 0 && e->index.count > (uint32_t)base->tensor.rank) {
-        diagnostics_error(c->diagnostics, e->span, "a tensor of rank %d cannot have %u %s", (int)base->tensor.rank, e->index.count,
+        diagnostics_error(c->diagnostics, e->span, "a tensor of rank %d cannot have %u %s",
+                          (int)base->tensor.rank, e->index.count,
                           e->index.count == 1 ? "index" : "indices");
     }
     if (e->index.count > TL_MAX_RANK) {
-        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions",
+                          TL_MAX_RANK);
         e->index.count = TL_MAX_RANK;
     }
     e->type = type_of_element(c->types, base);
 }
 
-/* Too few indices: known only once the whole of t[i][j] has been seen, so by whoever uses the value. Rows have methods. */
+/* Too few indices: known only once the whole of t[i][j] has been seen, so by whoever uses the
+ * value. Rows have methods. */
 static void index_vec(checker *c, expr *e, const type *base) {
     check_indices(c, e);
     if (e->index.count != 1) {
@@ -241,13 +259,20 @@ void check_index(checker *c, expr **slot) {
     const type *base = type_resolve(c->types, e->index.base->type);
     check_make_error(c, e);
     switch (base->kind) {
-    case TYPE_TENSOR: index_tensor(c, slot, base); return;
-    case TYPE_VEC: index_vec(c, e, base); return;
+    case TYPE_TENSOR:
+        index_tensor(c, slot, base);
+        return;
+    case TYPE_VEC:
+        index_vec(c, e, base);
+        return;
     case TYPE_ERROR:
-    case TYPE_NEVER: check_indices(c, e); return;
+    case TYPE_NEVER:
+        check_indices(c, e);
+        return;
     default:
         check_indices(c, e);
-        diagnostics_error(c->diagnostics, e->index.base->span, "`%s` cannot be indexed", check_type_text(c, base));
+        diagnostics_error(c->diagnostics, e->index.base->span, "`%s` cannot be indexed",
+                          check_type_text(c, base));
         return;
     }
 }

@@ -4,7 +4,9 @@
 #include "language/front/check_private.h"
 #include "language/front/lexer.h"
 
-const char *check_type_text(checker *c, const type *t) { return type_name(c->types, type_resolve(c->types, t)); }
+const char *check_type_text(checker *c, const type *t) {
+    return type_name(c->types, type_resolve(c->types, t));
+}
 
 const type *check_bounded(checker *c, const type *t, source_span span) {
     if (t->size <= TYPE_SIZE_MAX) {
@@ -14,7 +16,7 @@ const type *check_bounded(checker *c, const type *t, source_span span) {
     return check_scalar(c, TYPE_ERROR);
 }
 
-/* ---- names of types ---------------------------------------------------------------------------------------------- */
+/* ---- names of types -------------------------------------------------------------------------- */
 
 struct_item *check_struct_named(const checker *c, const char *name) {
     if (strcmp(name, "Self") == 0) {
@@ -43,10 +45,12 @@ static const type *element_type(checker *c, type_expr *t) {
     case TYPE_F32:
     case TYPE_F64:
     case TYPE_I64:
-    case TYPE_BOOL: return element;
+    case TYPE_BOOL:
+        return element;
     default:
         diagnostics_note(c->diagnostics,
-                         diagnostics_error(c->diagnostics, t->span, "a tensor cannot hold `%s`", check_type_text(c, element)),
+                         diagnostics_error(c->diagnostics, t->span, "a tensor cannot hold `%s`",
+                                           check_type_text(c, element)),
                          (source_span){0}, "tensors hold f32, f64, i64 or bool");
         return check_scalar(c, TYPE_ERROR);
     }
@@ -62,16 +66,19 @@ static const type *tensor_type(checker *c, type_expr *t) {
     if (next < t->argument_count) {
         type_expr *number = t->arguments[next++];
         if (number->kind != TYPE_EXPR_NUMBER) {
-            return wrong(c, number, "the rank of a tensor is a number", "`Tensor<f32, 2>` is a matrix of f32");
+            return wrong(c, number, "the rank of a tensor is a number",
+                         "`Tensor<f32, 2>` is a matrix of f32");
         }
         if (number->number > TL_MAX_RANK) {
-            diagnostics_error(c->diagnostics, number->span, "a tensor has at most %d dimensions", TL_MAX_RANK);
+            diagnostics_error(c->diagnostics, number->span, "a tensor has at most %d dimensions",
+                              TL_MAX_RANK);
             return check_scalar(c, TYPE_ERROR);
         }
         rank = (int32_t)number->number;
     }
     if (next < t->argument_count) {
-        return wrong(c, t, "`Tensor` has at most an element type and a rank", "`Tensor<f32, 2>` is a matrix of f32");
+        return wrong(c, t, "`Tensor` has at most an element type and a rank",
+                     "`Tensor<f32, 2>` is a matrix of f32");
     }
     if (element != NULL && element->kind == TYPE_ERROR) {
         return element;
@@ -82,7 +89,8 @@ static const type *tensor_type(checker *c, type_expr *t) {
 static const type *vec_type(checker *c, type_expr *t) {
     if (t->argument_count == 0) {
         c->has_open = true;
-        return c->function != NULL ? type_vec(c->types, type_open(c->types)) : wrong(c, t, "`Vec` needs an element type: `Vec<T>`", NULL);
+        return c->function != NULL ? type_vec(c->types, type_open(c->types))
+                                   : wrong(c, t, "`Vec` needs an element type: `Vec<T>`", NULL);
     }
     if (t->argument_count > 1) {
         return wrong(c, t, "`Vec` has one element type", NULL);
@@ -101,8 +109,9 @@ static const type *unknown_type(checker *c, type_expr *t) {
     }
     diagnostic *d = diagnostics_error(c->diagnostics, t->span, "there is no type `%s`", t->name);
     suggestion near = check_suggest(d, t->name);
-    static const char *const scalars[] = {"i8",  "i16", "i32", "i64",  "u8",   "u16",  "u32", "u64",
-                                          "usize", "f32", "f64", "bool", "char", "String", "void"};
+    static const char *const scalars[] = {"i8",  "i16",  "i32",  "i64",    "u8",
+                                          "u16", "u32",  "u64",  "usize",  "f32",
+                                          "f64", "bool", "char", "String", "void"};
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
         check_suggest_add(&near, scalars[i]);
     }
@@ -123,7 +132,8 @@ static const type *named_type(checker *c, type_expr *t) {
     }
     if (strcmp(t->name, "_") == 0) {
         c->has_open = true;
-        return c->function != NULL ? type_open(c->types) : wrong(c, t, "the type is written out here", NULL);
+        return c->function != NULL ? type_open(c->types)
+                                   : wrong(c, t, "the type is written out here", NULL);
     }
     type_kind scalar = scalar_type_of_name(t->name, strlen(t->name));
     if (scalar != TYPE_ERROR) {
@@ -140,20 +150,29 @@ static const type *tuple_type(checker *c, type_expr *t) {
         items[i] = check_type(c, t->arguments[i]);
         broken |= items[i]->kind == TYPE_ERROR;
     }
-    return broken ? check_scalar(c, TYPE_ERROR) : check_bounded(c, type_tuple(c->types, items, t->argument_count), t->span);
+    return broken ? check_scalar(c, TYPE_ERROR)
+                  : check_bounded(c, type_tuple(c->types, items, t->argument_count), t->span);
 }
 
 const type *check_type(checker *c, type_expr *t) {
     switch (t->kind) {
-    case TYPE_EXPR_NAME: t->type = named_type(c, t); break;
-    case TYPE_EXPR_TUPLE: t->type = tuple_type(c, t); break;
-    case TYPE_EXPR_ERROR: t->type = check_scalar(c, TYPE_ERROR); break;
-    default: t->type = wrong(c, t, "expected a type, found a number", NULL); break;
+    case TYPE_EXPR_NAME:
+        t->type = named_type(c, t);
+        break;
+    case TYPE_EXPR_TUPLE:
+        t->type = tuple_type(c, t);
+        break;
+    case TYPE_EXPR_ERROR:
+        t->type = check_scalar(c, TYPE_ERROR);
+        break;
+    default:
+        t->type = wrong(c, t, "expected a type, found a number", NULL);
+        break;
     }
     return t->type;
 }
 
-/* ---- structs ---------------------------------------------------------------------------------------------------- */
+/* ---- structs --------------------------------------------------------------------------------- */
 
 static void check_fields(checker *c, struct_item *s) {
     for (uint32_t i = 0; i < s->field_count; i++) {
@@ -181,14 +200,16 @@ static void check_duplicate_fields(checker *c, struct_item *s) {
         for (const char *n = s->fields[i].name; *n != 0; n++) {
             at = (at ^ (unsigned char)*n) * 16777619u;
         }
-        for (at &= mask - 1; table[at] != 0 && strcmp(s->fields[table[at] - 1].name, s->fields[i].name) != 0;) {
+        for (at &= mask - 1;
+             table[at] != 0 && strcmp(s->fields[table[at] - 1].name, s->fields[i].name) != 0;) {
             at = (at + 1) & (mask - 1);
         }
         if (table[at] == 0) {
             table[at] = i + 1;
             continue;
         }
-        diagnostic *d = diagnostics_error(c->diagnostics, s->fields[i].span, "field `%s` is declared twice", s->fields[i].name);
+        diagnostic *d = diagnostics_error(c->diagnostics, s->fields[i].span,
+                                          "field `%s` is declared twice", s->fields[i].name);
         diagnostics_note(c->diagnostics, d, s->fields[table[at] - 1].span, "the first one is here");
     }
 }
@@ -218,9 +239,11 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
         return s->type->size;
     }
     if (s->visit == VISIT_OPEN || depth > 200) {
-        diagnostic *d = diagnostics_error(c->diagnostics, from,
-                                          depth > 200 ? "structs are nested more than 200 deep at `%s`" : "struct `%s` contains itself",
-                                          s->name);
+        diagnostic *d =
+            diagnostics_error(c->diagnostics, from,
+                              depth > 200 ? "structs are nested more than 200 deep at `%s`"
+                                          : "struct `%s` contains itself",
+                              s->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` of it can be a field");
         return 1;
     }
@@ -232,7 +255,8 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
     }
     s->visit = VISIT_DONE;
     if (size > TYPE_SIZE_MAX) {
-        diagnostics_error(c->diagnostics, s->span, "struct `%s` has more than %d parts", s->name, TYPE_SIZE_MAX);
+        diagnostics_error(c->diagnostics, s->span, "struct `%s` has more than %d parts", s->name,
+                          TYPE_SIZE_MAX);
         size = TYPE_SIZE_MAX; /* said once; types made of it are bounded anew */
         s->field_count = s->field_count > TYPE_SIZE_MAX ? TYPE_SIZE_MAX : s->field_count;
     }

@@ -1,4 +1,5 @@
-/* check_valid.c: the promises of tree.h, looked at one node at a time by code that knows nothing of how they came about. */
+/* check_valid.c: the promises of tree.h, looked at one node at a time by code that knows nothing of
+ * how they came about. */
 #include "language/front/check.h"
 
 typedef struct judge {
@@ -20,7 +21,9 @@ static void demand(judge *j, bool holds, const expr *e, const char *what) {
     }
 }
 
-static bool is_value(const type *t) { return t->kind != TYPE_VOID && t->kind != TYPE_NEVER && t->kind != TYPE_ERROR; }
+static bool is_value(const type *t) {
+    return t->kind != TYPE_VOID && t->kind != TYPE_NEVER && t->kind != TYPE_ERROR;
+}
 
 static void judge_type(judge *j, const type *t, source_span span) {
     if (t == NULL) {
@@ -39,25 +42,35 @@ static const binding *root_of(const expr *e) {
     return e->kind == EXPR_NAME ? e->name.binding : NULL;
 }
 
-/* ---- calls -------------------------------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static bool kind_matches(tl_abi_kind kind, const type *t) {
     switch (kind) {
-    case ABI_bool: return t->kind == TYPE_BOOL;
-    case ABI_i32: return t->kind == TYPE_I32;
-    case ABI_i64: return t->kind == TYPE_I64;
-    case ABI_f32: return t->kind == TYPE_F32;
-    case ABI_f64: return t->kind == TYPE_F64;
-    case ABI_tensor: return t->kind == TYPE_TENSOR;
-    case ABI_object: return t->kind == TYPE_STRING || t->kind == TYPE_VEC;
-    case ABI_any: return t->kind == TYPE_STRING || t->kind == TYPE_VEC || t->kind == TYPE_TENSOR;
-    default: return false;
+    case ABI_bool:
+        return t->kind == TYPE_BOOL;
+    case ABI_i32:
+        return t->kind == TYPE_I32;
+    case ABI_i64:
+        return t->kind == TYPE_I64;
+    case ABI_f32:
+        return t->kind == TYPE_F32;
+    case ABI_f64:
+        return t->kind == TYPE_F64;
+    case ABI_tensor:
+        return t->kind == TYPE_TENSOR;
+    case ABI_object:
+        return t->kind == TYPE_STRING || t->kind == TYPE_VEC;
+    case ABI_any:
+        return t->kind == TYPE_STRING || t->kind == TYPE_VEC || t->kind == TYPE_TENSOR;
+    default:
+        return false;
     }
 }
 
 /* never fits: it does not arrive. */
 static bool operand_matches(tl_abi_kind kind, const expr *operand) {
-    return operand->type != NULL && (operand->type->kind == TYPE_NEVER || kind_matches(kind, operand->type));
+    return operand->type != NULL &&
+           (operand->type->kind == TYPE_NEVER || kind_matches(kind, operand->type));
 }
 
 static void judge_abi(judge *j, const expr *e) {
@@ -68,17 +81,21 @@ static void judge_abi(judge *j, const expr *e) {
         parameters++;
         list |= p->mode == TL_LIST;
     }
-    demand(j, list ? e->call.operand_count + 1 >= parameters : e->call.operand_count == parameters, e, "number of operands");
+    demand(j, list ? e->call.operand_count + 1 >= parameters : e->call.operand_count == parameters,
+           e, "number of operands");
     for (const tl_abi_parameter *p = f->parameters; p->name != NULL && j->good; p++) {
         uint32_t end = p->mode == TL_LIST ? at + e->call.operand_count + 1 - parameters : at + 1;
         for (; at < end && at < e->call.operand_count; at++) {
-            demand(j, operand_matches(p->kind, e->call.operands[at]), e->call.operands[at], "an operand's type is not the parameter's");
+            demand(j, operand_matches(p->kind, e->call.operands[at]), e->call.operands[at],
+                   "an operand's type is not the parameter's");
         }
     }
     bool nothing = f->result == ABI_none;
-    demand(j, nothing ? !is_value(e->type) : kind_matches(f->result, e->type), e, "the type is not that of the function's result");
+    demand(j, nothing ? !is_value(e->type) : kind_matches(f->result, e->type), e,
+           "the type is not that of the function's result");
     if (e->call.writes_receiver) {
-        demand(j, (f->effects & REPLACES) != 0 && root_of(e->call.operands[0]) != NULL, e, "writes a receiver that is no place");
+        demand(j, (f->effects & REPLACES) != 0 && root_of(e->call.operands[0]) != NULL, e,
+               "writes a receiver that is no place");
     }
 }
 
@@ -87,14 +104,16 @@ static bool assignable(const expr *value, const type *to) {
     if (from == NULL) {
         return false;
     }
-    return from == to || from->kind == TYPE_NEVER || (from->kind == to->kind && (from->kind >= TYPE_SCALAR_END));
+    return from == to || from->kind == TYPE_NEVER ||
+           (from->kind == to->kind && (from->kind >= TYPE_SCALAR_END));
 }
 
 static void judge_function(judge *j, const expr *e) {
     const function_item *f = e->call.function;
     demand(j, e->call.operand_count == f->parameter_count, e, "number of arguments");
     for (uint32_t i = 0; i < e->call.operand_count && i < f->parameter_count; i++) {
-        demand(j, assignable(e->call.operands[i], f->parameters[i]->type), e->call.operands[i], "an argument's type is not the parameter's");
+        demand(j, assignable(e->call.operands[i], f->parameters[i]->type), e->call.operands[i],
+               "an argument's type is not the parameter's");
     }
     demand(j, e->type == f->result, e, "the type is not that of the function's result");
     bool writes = f->has_self && f->writes_self && root_of(e->call.operands[0]) != NULL;
@@ -103,41 +122,59 @@ static void judge_function(judge *j, const expr *e) {
 
 static void judge_call(judge *j, const expr *e) {
     switch (e->call.kind) {
-    case CALL_FUNCTION: judge_function(j, e); break;
-    case CALL_ABI: judge_abi(j, e); break;
-    case CALL_STRUCT: demand(j, e->call.operand_count == e->call.structure->field_count, e, "number of fields"); break;
+    case CALL_FUNCTION:
+        judge_function(j, e);
+        break;
+    case CALL_ABI:
+        judge_abi(j, e);
+        break;
+    case CALL_STRUCT:
+        demand(j, e->call.operand_count == e->call.structure->field_count, e, "number of fields");
+        break;
     case CALL_PRINT:
         for (uint32_t i = 0; i < e->call.piece_count; i++) {
-            demand(j, e->call.pieces[i].value != NULL || e->call.pieces[i].length > 0 || e->call.piece_count == 1, e, "an empty piece");
+            demand(j,
+                   e->call.pieces[i].value != NULL || e->call.pieces[i].length > 0 ||
+                       e->call.piece_count == 1,
+                   e, "an empty piece");
         }
         break;
     case CALL_MATH:
-        demand(j, e->call.operand_count == 1 || e->call.operand_count == 2, e, "number of operands");
+        demand(j, e->call.operand_count == 1 || e->call.operand_count == 2, e,
+               "number of operands");
         demand(j, type_is_float(e->type), e, "mathematics on something else than floats");
         for (uint32_t i = 0; i < e->call.operand_count; i++) {
-            demand(j, assignable(e->call.operands[i], e->type), e, "an operand's type is not the result's");
+            demand(j, assignable(e->call.operands[i], e->type), e,
+                   "an operand's type is not the result's");
         }
         break;
-    case CALL_VEC_NEW: demand(j, e->type->kind == TYPE_VEC, e, "Vec::new yields something else"); break;
+    case CALL_VEC_NEW:
+        demand(j, e->type->kind == TYPE_VEC, e, "Vec::new yields something else");
+        break;
     case CALL_VEC_PUSH:
     case CALL_VEC_GET:
     case CALL_VEC_SET:
         demand(j, e->call.operands[0]->type->kind == TYPE_VEC, e, "no Vec");
-        demand(j, !e->call.writes_receiver || root_of(e->call.operands[0]) != NULL, e, "writes a receiver that is no place");
+        demand(j, !e->call.writes_receiver || root_of(e->call.operands[0]) != NULL, e,
+               "writes a receiver that is no place");
         break;
-    default: fault(j, e->span, "an unresolved call"); break;
+    default:
+        fault(j, e->span, "an unresolved call");
+        break;
     }
 }
 
-/* ---- the other nodes ------------------------------------------------------------------------------------------------- */
+/* ---- the other nodes ------------------------------------------------------------------------- */
 
 static void judge_block(judge *j, const block *b, const expr *owner) {
     judge_type(j, b->type, b->span);
     if (b->type == NULL) {
         return;
     }
-    demand(j, (b->result != NULL) == is_value(b->type), owner, "a block has a result exactly when it has a value");
-    demand(j, b->result == NULL || assignable(b->result, b->type), owner, "a block's result is of another type");
+    demand(j, (b->result != NULL) == is_value(b->type), owner,
+           "a block has a result exactly when it has a value");
+    demand(j, b->result == NULL || assignable(b->result, b->type), owner,
+           "a block's result is of another type");
     for (const stmt *s = b->first; s != NULL; s = s->next) {
         if (s->value == NULL) {
             fault(j, s->span, "a statement without a value");
@@ -147,48 +184,62 @@ static void judge_block(judge *j, const block *b, const expr *owner) {
     }
 }
 
-static bool scalar_operand(const type *t) { return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR; }
+static bool scalar_operand(const type *t) {
+    return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR;
+}
 
 static void judge_binary(judge *j, const expr *e) {
     const type *left = e->binary.left->type, *right = e->binary.right->type;
     if (left == NULL || right == NULL || left->kind == TYPE_NEVER || right->kind == TYPE_NEVER) {
         return;
     }
-    demand(j, left == right && scalar_operand(left), e, "operands that are not two scalars of one type");
+    demand(j, left == right && scalar_operand(left), e,
+           "operands that are not two scalars of one type");
     bool logical = e->binary.op >= BINARY_EQ;
-    demand(j, e->type == NULL || (logical ? e->type->kind == TYPE_BOOL : e->type == left), e, "an operator's type");
+    demand(j, e->type == NULL || (logical ? e->type->kind == TYPE_BOOL : e->type == left), e,
+           "an operator's type");
 }
 
 static void judge_if(judge *j, const expr *e) {
     judge_block(j, e->branch.then, e);
     const type *condition = e->branch.condition->type;
-    demand(j, condition != NULL && (condition->kind == TYPE_BOOL || condition->kind == TYPE_NEVER), e, "a condition that is no bool");
+    demand(j, condition != NULL && (condition->kind == TYPE_BOOL || condition->kind == TYPE_NEVER),
+           e, "a condition that is no bool");
     const expr *otherwise = e->branch.otherwise;
-    demand(j, otherwise == NULL || otherwise->kind == EXPR_IF || otherwise->kind == EXPR_BLOCK, e, "a strange else");
+    demand(j, otherwise == NULL || otherwise->kind == EXPR_IF || otherwise->kind == EXPR_BLOCK, e,
+           "a strange else");
     if (is_value(e->type)) {
         demand(j, otherwise != NULL && assignable(otherwise, e->type), e, "else of another type");
-        demand(j, e->branch.then->type == e->type || e->branch.then->type->kind == TYPE_NEVER || e->type->kind >= TYPE_SCALAR_END, e,
-               "then of another type");
+        demand(j,
+               e->branch.then->type == e->type || e->branch.then->type->kind == TYPE_NEVER ||
+                   e->type->kind >= TYPE_SCALAR_END,
+               e, "then of another type");
     }
 }
 
 static void judge_name(judge *j, const expr *e) {
-    demand(j, (e->name.binding != NULL) != (e->name.constant != NULL), e, "a name that is not resolved");
+    demand(j, (e->name.binding != NULL) != (e->name.constant != NULL), e,
+           "a name that is not resolved");
     const binding *b = e->name.binding;
     if (b != NULL && j->function != NULL) {
-        demand(j, b->id < j->function->binding_count && j->function->bindings[b->id] == b, e, "a binding of another function");
+        demand(j, b->id < j->function->binding_count && j->function->bindings[b->id] == b, e,
+               "a binding of another function");
     }
 }
 
 static void judge_comprehension(judge *j, const expr *e) {
     const comprehension_expr *c = e->comprehension;
-    demand(j, e->type->kind == TYPE_TENSOR && e->type->tensor.rank == (int32_t)c->output_count, e, "the rank of a comprehension");
-    demand(j, c->body->type == e->type->tensor.element || c->body->type->kind == TYPE_NEVER, c->body, "the body's type");
+    demand(j, e->type->kind == TYPE_TENSOR && e->type->tensor.rank == (int32_t)c->output_count, e,
+           "the rank of a comprehension");
+    demand(j, c->body->type == e->type->tensor.element || c->body->type->kind == TYPE_NEVER,
+           c->body, "the body's type");
     for (uint32_t i = 0; i < c->output_count; i++) {
-        demand(j, c->outputs[i] != NULL && c->outputs[i]->kind == BINDING_INDEX, e, "an output without an index");
+        demand(j, c->outputs[i] != NULL && c->outputs[i]->kind == BINDING_INDEX, e,
+               "an output without an index");
     }
     for (uint32_t i = 0; i < c->clause_count; i++) {
-        demand(j, (c->clauses[i].index == NULL) == (c->clauses[i].condition != NULL), e, "a clause that is neither range nor condition");
+        demand(j, (c->clauses[i].index == NULL) == (c->clauses[i].condition != NULL), e,
+               "a clause that is neither range nor condition");
     }
 }
 
@@ -197,26 +248,50 @@ static void judge_expr(expr *e, void *context);
 static void judge_kind(judge *j, expr *e) {
     switch (e->kind) {
     case EXPR_ERROR:
-    case EXPR_METHOD: fault(j, e->span, "a node that the check removes"); break;
-    case EXPR_NAME: judge_name(j, e); break;
-    case EXPR_UNARY: demand(j, e->unary.op != UNARY_REFERENCE && e->unary.operand->type == e->type, e, "a unary operator"); break;
-    case EXPR_BINARY: judge_binary(j, e); break;
-    case EXPR_CAST: demand(j, scalar_operand(e->type), e, "a cast to something else than a scalar"); break;
-    case EXPR_CALL: judge_call(j, e); break;
-    case EXPR_FIELD: demand(j, e->field.base->type->kind == TYPE_STRUCT, e, "a field of something else than a struct"); break;
-    case EXPR_TUPLE_FIELD: demand(j, e->field.base->type->kind == TYPE_TUPLE, e, "a part of something else than a tuple"); break;
+    case EXPR_METHOD:
+        fault(j, e->span, "a node that the check removes");
+        break;
+    case EXPR_NAME:
+        judge_name(j, e);
+        break;
+    case EXPR_UNARY:
+        demand(j, e->unary.op != UNARY_REFERENCE && e->unary.operand->type == e->type, e,
+               "a unary operator");
+        break;
+    case EXPR_BINARY:
+        judge_binary(j, e);
+        break;
+    case EXPR_CAST:
+        demand(j, scalar_operand(e->type), e, "a cast to something else than a scalar");
+        break;
+    case EXPR_CALL:
+        judge_call(j, e);
+        break;
+    case EXPR_FIELD:
+        demand(j, e->field.base->type->kind == TYPE_STRUCT, e,
+               "a field of something else than a struct");
+        break;
+    case EXPR_TUPLE_FIELD:
+        demand(j, e->field.base->type->kind == TYPE_TUPLE, e,
+               "a part of something else than a tuple");
+        break;
     case EXPR_INDEX:
-        demand(j, e->index.base->type->kind == TYPE_TENSOR || e->index.base->type->kind == TYPE_VEC, e, "an index into something else");
+        demand(j, e->index.base->type->kind == TYPE_TENSOR || e->index.base->type->kind == TYPE_VEC,
+               e, "an index into something else");
         for (uint32_t i = 0; i < e->index.count; i++) {
             demand(j, operand_matches(ABI_i64, e->index.indices[i]), e, "an index that is no i64");
         }
         break;
-    case EXPR_COMPREHENSION: judge_comprehension(j, e); break;
+    case EXPR_COMPREHENSION:
+        judge_comprehension(j, e);
+        break;
     case EXPR_BLOCK:
         judge_block(j, e->block, e);
         demand(j, e->block->type == e->type, e, "a block and its expression differ in type");
         break;
-    case EXPR_IF: judge_if(j, e); break;
+    case EXPR_IF:
+        judge_if(j, e);
+        break;
     case EXPR_WHILE:
     case EXPR_LOOP:
     case EXPR_FOR:
@@ -224,19 +299,27 @@ static void judge_kind(judge *j, expr *e) {
         demand(j, e->loop->body->result == NULL, e, "the body of a loop has a result");
         break;
     case EXPR_BREAK:
-    case EXPR_CONTINUE: demand(j, e->jump.target != NULL, e, "a jump without a target"); break;
-    case EXPR_ASSIGN:
-        demand(j, e->assign.op == BINARY_NONE && root_of(e->assign.target) != NULL, e, "an assignment to no place");
-        demand(j, assignable(e->assign.value, e->assign.target->type), e, "an assignment of another type");
+    case EXPR_CONTINUE:
+        demand(j, e->jump.target != NULL, e, "a jump without a target");
         break;
-    default: break;
+    case EXPR_ASSIGN:
+        demand(j, e->assign.op == BINARY_NONE && root_of(e->assign.target) != NULL, e,
+               "an assignment to no place");
+        demand(j, assignable(e->assign.value, e->assign.target->type), e,
+               "an assignment of another type");
+        break;
+    default:
+        break;
     }
 }
 
 static void judge_range(judge *j, const expr *e) {
     if (e->kind == EXPR_FOR && e->loop->iterable->kind == EXPR_RANGE) {
         const expr *range = e->loop->iterable;
-        demand(j, range->range.low != NULL && range->range.high != NULL && range->range.low->type == range->range.high->type, e, "the ends of a range");
+        demand(j,
+               range->range.low != NULL && range->range.high != NULL &&
+                   range->range.low->type == range->range.high->type,
+               e, "the ends of a range");
     }
 }
 
@@ -261,7 +344,10 @@ bool check_tree_valid(const syntax_tree *tree, masu__buffer *out) {
         for (uint32_t b = 0; b < j.function->binding_count; b++) {
             judge_type(&j, j.function->bindings[b]->type, j.function->bindings[b]->span);
         }
-        expr body = {.kind = EXPR_BLOCK, .span = j.function->body->span, .block = j.function->body, .type = j.function->body->type};
+        expr body = {.kind = EXPR_BLOCK,
+                     .span = j.function->body->span,
+                     .block = j.function->body,
+                     .type = j.function->body->type};
         judge_expr(&body, &j);
     }
     return j.good;

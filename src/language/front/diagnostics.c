@@ -35,14 +35,16 @@ static const char *format_text(diagnostics *d, const char *format, va_list argum
 /* At most `limit` are looked at. */
 static bool said_before(const diagnostics *d, source_span span, const char *message) {
     for (const diagnostic *entry = d->first; entry != NULL; entry = entry->next) {
-        if (entry->span.file == span.file && entry->span.offset == span.offset && strcmp(entry->message, message) == 0) {
+        if (entry->span.file == span.file && entry->span.offset == span.offset &&
+            strcmp(entry->message, message) == 0) {
             return true;
         }
     }
     return false;
 }
 
-static diagnostic *add(diagnostics *d, severity severity, source_span span, const char *format, va_list arguments) {
+static diagnostic *add(diagnostics *d, severity severity, source_span span, const char *format,
+                       va_list arguments) {
     uint32_t is_error = severity == SEVERITY_ERROR;
     if (d->count >= d->limit) {
         d->dropped++;
@@ -59,7 +61,8 @@ static diagnostic *add(diagnostics *d, severity severity, source_span span, cons
         d->out_of_memory = true;
         return NULL;
     }
-    *entry = (diagnostic){.severity = severity, .span = span, .message = message, .sequence = d->count++};
+    *entry = (diagnostic){
+        .severity = severity, .span = span, .message = message, .sequence = d->count++};
     if (d->last == NULL) {
         d->first = entry;
     } else {
@@ -107,7 +110,7 @@ void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const ch
     to->last_note = note;
 }
 
-/* ---- rendering ----------------------------------------------------------------------------------------- */
+/* ---- rendering ------------------------------------------------------------------------------- */
 
 /* Length of the character at text, 0 when the bytes are no UTF-8 or not to be shown. */
 static uint32_t shown_character(const char *text, uint32_t available) {
@@ -115,7 +118,10 @@ static uint32_t shown_character(const char *text, uint32_t available) {
     if (first < 0x80) {
         return (first >= 0x20 && first != 0x7F) || first == '\t' ? 1 : 0;
     }
-    uint32_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xC2 ? 2 : 0;
+    uint32_t length = first >= 0xF0 && first < 0xF5   ? 4
+                      : first >= 0xE0 && first < 0xF0 ? 3
+                      : first >= 0xC2                 ? 2
+                                                      : 0;
     if (length == 0 || first >= 0xF5 || length > available) {
         return 0;
     }
@@ -141,7 +147,8 @@ static void render_line(source_span span, uint32_t line_number, masu__buffer *ou
     uint32_t from = span.offset - span.file->line_starts[line_number - 1];
     from = from < length ? from : length;
     uint32_t to = span.length < length - from ? from + span.length : length;
-    uint32_t start = length > LINE_SHOWN && from > LINE_BEFORE ? character_start(line, from - LINE_BEFORE) : 0;
+    uint32_t start =
+        length > LINE_SHOWN && from > LINE_BEFORE ? character_start(line, from - LINE_BEFORE) : 0;
     uint32_t end = length - start > LINE_SHOWN ? character_start(line, start + LINE_SHOWN) : length;
     masu__buffer under = {0};
     if (start > 0) {
@@ -175,13 +182,15 @@ static void render_line(source_span span, uint32_t line_number, masu__buffer *ou
     masu__buffer_destroy(&under);
 }
 
-void diagnostic_render_entry(source_span span, const char *label, const char *message, masu__buffer *out) {
+void diagnostic_render_entry(source_span span, const char *label, const char *message,
+                             masu__buffer *out) {
     if (span.file == NULL) {
         masu__buffer_printf(out, "%s: %s\n", label, message);
         return;
     }
     source_place place = source_place_of(span);
-    masu__buffer_printf(out, "%s:%u:%u: %s: %s\n", span.file->path, place.line, place.column, label, message);
+    masu__buffer_printf(out, "%s:%u:%u: %s: %s\n", span.file->path, place.line, place.column, label,
+                        message);
     render_line(span, place.line, out);
 }
 
@@ -225,6 +234,7 @@ void diagnostics_render(const diagnostics *d, masu__buffer *out) {
         render_one(sorted[i], out);
     }
     if (d->dropped > 0) {
-        masu__buffer_printf(out, "note: %u more %s not shown\n", d->dropped, d->dropped == 1 ? "message is" : "messages are");
+        masu__buffer_printf(out, "note: %u more %s not shown\n", d->dropped,
+                            d->dropped == 1 ? "message is" : "messages are");
     }
 }

@@ -45,7 +45,7 @@ typedef struct diagnostics {
     masu__arena *arena;
     diagnostic *first, *last;
     uint32_t count, error_count;
-    uint32_t limit;     /* errors kept; what comes later is counted in `dropped` only */
+    uint32_t limit; /* errors kept; what comes later is counted in `dropped` only */
     uint32_t dropped;
     bool out_of_memory; /* sticky */
 } diagnostics;
@@ -54,17 +54,22 @@ enum { DIAGNOSTICS_LIMIT = 200 };
 
 void diagnostics_init(diagnostics *d, masu__arena *arena);
 
-/* Return the diagnostic for notes to be added; NULL when it was dropped (said before at this place, over the limit, out of memory):
- * notes on NULL are ignored. O(limit). */
-diagnostic *diagnostics_error(diagnostics *d, source_span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
-diagnostic *diagnostics_warning(diagnostics *d, source_span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Return the diagnostic for notes to be added; NULL when it was dropped (said before at this place,
+ * over the limit, out of memory): notes on NULL are ignored. O(limit). */
+diagnostic *diagnostics_error(diagnostics *d, source_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+diagnostic *diagnostics_warning(diagnostics *d, source_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* All of it as text, sorted by place. O(n log n). */
 void diagnostics_render(const diagnostics *d, masu__buffer *out);
 
-/* One entry in the same form: `label` is "error", "note", … A span without a file gives the line `label: message` alone. Used for
- * run-time errors: the error at sites[0], then notes "called from here". */
-void diagnostic_render_entry(source_span span, const char *label, const char *message, masu__buffer *out);
+/* One entry in the same form: `label` is "error", "note", … A span without a file gives the line
+ * `label: message` alone. Used for run-time errors: the error at sites[0], then notes "called from
+ * here". */
+void diagnostic_render_entry(source_span span, const char *label, const char *message,
+                             masu__buffer *out);
 
 #endif

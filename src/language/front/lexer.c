@@ -43,7 +43,8 @@ uint32_t utf8_decode(const char *text, size_t available, uint32_t *point) {
     return length;
 }
 
-static void *grow(lexer *l, void *array, uint32_t count, uint32_t *capacity, size_t size, size_t alignment) {
+static void *grow(lexer *l, void *array, uint32_t count, uint32_t *capacity, size_t size,
+                  size_t alignment) {
     if (count < *capacity) {
         return array;
     }
@@ -58,7 +59,8 @@ static void *grow(lexer *l, void *array, uint32_t count, uint32_t *capacity, siz
 }
 
 void lexer_emit(lexer *l, token_kind kind, uint32_t from) {
-    token *grown = grow(l, l->list.tokens, l->list.count, &l->token_capacity, sizeof(token), _Alignof(token));
+    token *grown =
+        grow(l, l->list.tokens, l->list.count, &l->token_capacity, sizeof(token), _Alignof(token));
     if (grown == NULL) {
         return;
     }
@@ -67,8 +69,8 @@ void lexer_emit(lexer *l, token_kind kind, uint32_t from) {
 }
 
 void lexer_emit_literal(lexer *l, token_kind kind, uint32_t from, literal value) {
-    literal *grown =
-        grow(l, l->list.literals, l->list.literal_count, &l->literal_capacity, sizeof(literal), _Alignof(literal));
+    literal *grown = grow(l, l->list.literals, l->list.literal_count, &l->literal_capacity,
+                          sizeof(literal), _Alignof(literal));
     uint32_t before = l->list.count;
     lexer_emit(l, kind, from);
     if (grown == NULL || l->list.count == before) {
@@ -79,7 +81,7 @@ void lexer_emit_literal(lexer *l, token_kind kind, uint32_t from, literal value)
     l->list.tokens[before].literal = l->list.literal_count++;
 }
 
-/* ---- blanks and comments ------------------------------------------------------------------------------- */
+/* ---- blanks and comments --------------------------------------------------------------------- */
 
 static void skip_block_comment(lexer *l) {
     uint32_t from = l->at, depth = 0;
@@ -96,7 +98,8 @@ static void skip_block_comment(lexer *l) {
     } while (depth > 0 && l->at < l->end);
     if (depth > 0) {
         l->at = l->end;
-        diagnostics_error(l->diagnostics, lexer_span(l, from, from + 2), "this comment is never closed: `*/` is missing");
+        diagnostics_error(l->diagnostics, lexer_span(l, from, from + 2),
+                          "this comment is never closed: `*/` is missing");
     }
 }
 
@@ -120,20 +123,24 @@ static void skip_blanks(lexer *l) {
     }
 }
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Letters of the scripts that programs are written in; no punctuation, no blanks. */
 bool lexer_is_name_start(uint32_t point) {
     static const struct {
         uint32_t from, to;
     } letters[] = {
-        {'A', 'Z'},       {'_', '_'},       {'a', 'z'},         {0xAA, 0xAA},     {0xB5, 0xB5},     {0xBA, 0xBA},
-        {0xC0, 0xD6},     {0xD8, 0xF6},     {0xF8, 0x2C1},      {0x370, 0x373},   {0x376, 0x377},   {0x37B, 0x37D},
-        {0x386, 0x386},   {0x388, 0x481},   {0x48A, 0x556},     {0x561, 0x587},   {0x5D0, 0x5EA},   {0x620, 0x64A},
-        {0x904, 0x939},   {0xE01, 0xE30},   {0x10A0, 0x10FA},   {0x1100, 0x1248}, {0x1D00, 0x1DBF}, {0x1E00, 0x1FBC},
-        {0x2071, 0x2071}, {0x2090, 0x209C}, {0x2102, 0x2102},   {0x210A, 0x2113}, {0x2115, 0x2115}, {0x2119, 0x211D},
-        {0x3041, 0x3096}, {0x30A1, 0x30FF}, {0x3105, 0x318E},   {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xAC00, 0xD7A3},
-        {0xF900, 0xFAFF}, {0xFF21, 0xFF3A}, {0xFF41, 0xFF5A},   {0xFF66, 0xFF9D}, {0x1D400, 0x1D7CB}, {0x20000, 0x2FA1F},
+        {'A', 'Z'},         {'_', '_'},         {'a', 'z'},       {0xAA, 0xAA},
+        {0xB5, 0xB5},       {0xBA, 0xBA},       {0xC0, 0xD6},     {0xD8, 0xF6},
+        {0xF8, 0x2C1},      {0x370, 0x373},     {0x376, 0x377},   {0x37B, 0x37D},
+        {0x386, 0x386},     {0x388, 0x481},     {0x48A, 0x556},   {0x561, 0x587},
+        {0x5D0, 0x5EA},     {0x620, 0x64A},     {0x904, 0x939},   {0xE01, 0xE30},
+        {0x10A0, 0x10FA},   {0x1100, 0x1248},   {0x1D00, 0x1DBF}, {0x1E00, 0x1FBC},
+        {0x2071, 0x2071},   {0x2090, 0x209C},   {0x2102, 0x2102}, {0x210A, 0x2113},
+        {0x2115, 0x2115},   {0x2119, 0x211D},   {0x3041, 0x3096}, {0x30A1, 0x30FF},
+        {0x3105, 0x318E},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF}, {0xAC00, 0xD7A3},
+        {0xF900, 0xFAFF},   {0xFF21, 0xFF3A},   {0xFF41, 0xFF5A}, {0xFF66, 0xFF9D},
+        {0x1D400, 0x1D7CB}, {0x20000, 0x2FA1F},
     };
     for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
         if (point >= letters[i].from && point <= letters[i].to) {
@@ -144,8 +151,8 @@ bool lexer_is_name_start(uint32_t point) {
 }
 
 static bool is_name_part(uint32_t point) {
-    return lexer_is_name_start(point) || (point >= '0' && point <= '9') || (point >= 0x300 && point <= 0x36F) ||
-           (point >= 0x2080 && point <= 0x2089);
+    return lexer_is_name_start(point) || (point >= '0' && point <= '9') ||
+           (point >= 0x300 && point <= 0x36F) || (point >= 0x2080 && point <= 0x2089);
 }
 
 static token_kind keyword_of(const char *text, uint32_t length) {
@@ -167,7 +174,8 @@ static token_kind keyword_of(const char *text, uint32_t length) {
 
 static void lex_name(lexer *l) {
     uint32_t from = l->at, point, step;
-    while ((step = utf8_decode(l->text + l->at, l->end - l->at, &point)) > 0 && is_name_part(point)) {
+    while ((step = utf8_decode(l->text + l->at, l->end - l->at, &point)) > 0 &&
+           is_name_part(point)) {
         l->at += step;
     }
     lexer_emit(l, keyword_of(l->text + from, l->at - from), from);
@@ -178,10 +186,11 @@ type_kind scalar_type_of_name(const char *name, size_t length) {
         const char *name;
         type_kind kind;
     } scalars[] = {
-        {"i8", TYPE_I8},     {"i16", TYPE_I16},     {"i32", TYPE_I32},   {"i64", TYPE_I64},   {"u8", TYPE_U8},
-        {"u16", TYPE_U16},   {"u32", TYPE_U32},     {"u64", TYPE_U64},   {"usize", TYPE_USIZE}, {"isize", TYPE_I64},
-        {"f32", TYPE_F32},   {"f64", TYPE_F64},     {"bool", TYPE_BOOL}, {"char", TYPE_CHAR}, {"String", TYPE_STRING},
-        {"str", TYPE_STRING}, {"void", TYPE_VOID},
+        {"i8", TYPE_I8},       {"i16", TYPE_I16},   {"i32", TYPE_I32},       {"i64", TYPE_I64},
+        {"u8", TYPE_U8},       {"u16", TYPE_U16},   {"u32", TYPE_U32},       {"u64", TYPE_U64},
+        {"usize", TYPE_USIZE}, {"isize", TYPE_I64}, {"f32", TYPE_F32},       {"f64", TYPE_F64},
+        {"bool", TYPE_BOOL},   {"char", TYPE_CHAR}, {"String", TYPE_STRING}, {"str", TYPE_STRING},
+        {"void", TYPE_VOID},
     };
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
         if (strlen(scalars[i].name) == length && memcmp(scalars[i].name, name, length) == 0) {
@@ -191,7 +200,7 @@ type_kind scalar_type_of_name(const char *name, size_t length) {
     return TYPE_ERROR;
 }
 
-/* ---- punctuation --------------------------------------------------------------------------------------- */
+/* ---- punctuation ----------------------------------------------------------------------------- */
 
 /* Longest first. */
 static const struct {
@@ -199,28 +208,61 @@ static const struct {
     uint8_t length;
     token_kind kind;
 } marks[] = {
-    {"..=", 3, TOKEN_DOT_DOT_EQUAL}, {"<<=", 3, TOKEN_SHL_EQUAL},     {">>=", 3, TOKEN_SHR_EQUAL},
-    {"::", 2, TOKEN_COLON_COLON},    {"->", 2, TOKEN_ARROW},          {"=>", 2, TOKEN_FAT_ARROW},
-    {"..", 2, TOKEN_DOT_DOT},        {"<<", 2, TOKEN_SHL},            {">>", 2, TOKEN_SHR},
-    {"&&", 2, TOKEN_AND_AND},        {"||", 2, TOKEN_OR_OR},          {"+=", 2, TOKEN_PLUS_EQUAL},
-    {"-=", 2, TOKEN_MINUS_EQUAL},    {"*=", 2, TOKEN_STAR_EQUAL},     {"/=", 2, TOKEN_SLASH_EQUAL},
-    {"%=", 2, TOKEN_PERCENT_EQUAL},  {"&=", 2, TOKEN_AND_EQUAL},      {"|=", 2, TOKEN_OR_EQUAL},
-    {"^=", 2, TOKEN_CARET_EQUAL},    {"==", 2, TOKEN_EQUAL_EQUAL},    {"!=", 2, TOKEN_NOT_EQUAL},
-    {"<=", 2, TOKEN_LESS_EQUAL},     {">=", 2, TOKEN_GREATER_EQUAL},  {"(", 1, TOKEN_LEFT_PAREN},
-    {")", 1, TOKEN_RIGHT_PAREN},     {"[", 1, TOKEN_LEFT_BRACKET},    {"]", 1, TOKEN_RIGHT_BRACKET},
-    {"{", 1, TOKEN_LEFT_BRACE},      {"}", 1, TOKEN_RIGHT_BRACE},     {",", 1, TOKEN_COMMA},
-    {";", 1, TOKEN_SEMICOLON},       {":", 1, TOKEN_COLON},           {".", 1, TOKEN_DOT},
-    {"?", 1, TOKEN_QUESTION},        {"@", 1, TOKEN_AT},              {"#", 1, TOKEN_HASH},
-    {"$", 1, TOKEN_DOLLAR},          {"+", 1, TOKEN_PLUS},            {"-", 1, TOKEN_MINUS},
-    {"*", 1, TOKEN_STAR},            {"/", 1, TOKEN_SLASH},           {"%", 1, TOKEN_PERCENT},
-    {"&", 1, TOKEN_AND},             {"|", 1, TOKEN_OR},              {"^", 1, TOKEN_CARET},
-    {"!", 1, TOKEN_NOT},             {"=", 1, TOKEN_EQUAL},           {"<", 1, TOKEN_LESS},
+    {"..=", 3, TOKEN_DOT_DOT_EQUAL},
+    {"<<=", 3, TOKEN_SHL_EQUAL},
+    {">>=", 3, TOKEN_SHR_EQUAL},
+    {"::", 2, TOKEN_COLON_COLON},
+    {"->", 2, TOKEN_ARROW},
+    {"=>", 2, TOKEN_FAT_ARROW},
+    {"..", 2, TOKEN_DOT_DOT},
+    {"<<", 2, TOKEN_SHL},
+    {">>", 2, TOKEN_SHR},
+    {"&&", 2, TOKEN_AND_AND},
+    {"||", 2, TOKEN_OR_OR},
+    {"+=", 2, TOKEN_PLUS_EQUAL},
+    {"-=", 2, TOKEN_MINUS_EQUAL},
+    {"*=", 2, TOKEN_STAR_EQUAL},
+    {"/=", 2, TOKEN_SLASH_EQUAL},
+    {"%=", 2, TOKEN_PERCENT_EQUAL},
+    {"&=", 2, TOKEN_AND_EQUAL},
+    {"|=", 2, TOKEN_OR_EQUAL},
+    {"^=", 2, TOKEN_CARET_EQUAL},
+    {"==", 2, TOKEN_EQUAL_EQUAL},
+    {"!=", 2, TOKEN_NOT_EQUAL},
+    {"<=", 2, TOKEN_LESS_EQUAL},
+    {">=", 2, TOKEN_GREATER_EQUAL},
+    {"(", 1, TOKEN_LEFT_PAREN},
+    {")", 1, TOKEN_RIGHT_PAREN},
+    {"[", 1, TOKEN_LEFT_BRACKET},
+    {"]", 1, TOKEN_RIGHT_BRACKET},
+    {"{", 1, TOKEN_LEFT_BRACE},
+    {"}", 1, TOKEN_RIGHT_BRACE},
+    {",", 1, TOKEN_COMMA},
+    {";", 1, TOKEN_SEMICOLON},
+    {":", 1, TOKEN_COLON},
+    {".", 1, TOKEN_DOT},
+    {"?", 1, TOKEN_QUESTION},
+    {"@", 1, TOKEN_AT},
+    {"#", 1, TOKEN_HASH},
+    {"$", 1, TOKEN_DOLLAR},
+    {"+", 1, TOKEN_PLUS},
+    {"-", 1, TOKEN_MINUS},
+    {"*", 1, TOKEN_STAR},
+    {"/", 1, TOKEN_SLASH},
+    {"%", 1, TOKEN_PERCENT},
+    {"&", 1, TOKEN_AND},
+    {"|", 1, TOKEN_OR},
+    {"^", 1, TOKEN_CARET},
+    {"!", 1, TOKEN_NOT},
+    {"=", 1, TOKEN_EQUAL},
+    {"<", 1, TOKEN_LESS},
     {">", 1, TOKEN_GREATER},
 };
 
 static bool lex_mark(lexer *l) {
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (l->end - l->at >= marks[i].length && memcmp(l->text + l->at, marks[i].text, marks[i].length) == 0) {
+        if (l->end - l->at >= marks[i].length &&
+            memcmp(l->text + l->at, marks[i].text, marks[i].length) == 0) {
             uint32_t from = l->at;
             l->at += marks[i].length;
             lexer_emit(l, marks[i].kind, from);
@@ -235,18 +277,21 @@ static void skip_strange(lexer *l) {
     uint32_t from = l->at, point, step = utf8_decode(l->text + l->at, l->end - l->at, &point);
     if (step > 0 && point >= 0x20 && point != 0x7F) {
         l->at += step;
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "`%.*s` does not belong to the language", (int)step,
-                          l->text + from);
+        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
+                          "`%.*s` does not belong to the language", (int)step, l->text + from);
         return;
     }
     while (l->at < l->end) {
         step = utf8_decode(l->text + l->at, l->end - l->at, &point);
-        if (step > 1 || (step == 1 && (point >= 0x20 || point == '\n' || point == '\t' || point == '\r') && point != 0x7F)) {
+        if (step > 1 ||
+            (step == 1 && (point >= 0x20 || point == '\n' || point == '\t' || point == '\r') &&
+             point != 0x7F)) {
             break;
         }
         l->at += step == 0 ? 1 : step;
     }
-    diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "these bytes are no text: a program is UTF-8 without control characters");
+    diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
+                      "these bytes are no text: a program is UTF-8 without control characters");
 }
 
 static void lex_token(lexer *l) {
@@ -259,15 +304,21 @@ static void lex_token(lexer *l) {
         lexer_string(l);
     } else if (c == '\'') {
         lexer_quote(l);
-    } else if (utf8_decode(l->text + l->at, l->end - l->at, &point) > 0 && lexer_is_name_start(point)) {
+    } else if (utf8_decode(l->text + l->at, l->end - l->at, &point) > 0 &&
+               lexer_is_name_start(point)) {
         lex_name(l);
     } else if (!lex_mark(l)) {
         skip_strange(l);
     }
 }
 
-masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics, token_list *out) {
-    lexer l = {.file = file, .arena = arena, .diagnostics = diagnostics, .text = file->text, .end = (uint32_t)file->length};
+masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
+                       token_list *out) {
+    lexer l = {.file = file,
+               .arena = arena,
+               .diagnostics = diagnostics,
+               .text = file->text,
+               .end = (uint32_t)file->length};
     l.locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (l.locale == (locale_t)0) {
         return MASU_ERR_OUT_OF_MEMORY;

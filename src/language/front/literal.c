@@ -4,8 +4,12 @@
 
 #include "language/front/lexer_private.h"
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 static int digit_value(char c) {
     if (is_digit(c)) {
@@ -15,7 +19,7 @@ static int digit_value(char c) {
     return low >= 'a' && low <= 'f' ? low - 'a' + 10 : 99;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static void skip_digits(lexer *l) {
     while (is_digit(lexer_peek(l, 0)) || lexer_peek(l, 0) == '_') {
@@ -34,8 +38,9 @@ static type_kind number_suffix(lexer *l, uint32_t number_from) {
     }
     type_kind kind = scalar_type_of_name(l->text + from, l->at - from);
     if (kind < TYPE_I8 || kind > TYPE_F64) {
-        diagnostic *d = diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "`%.*s` is no suffix of a number",
-                                          (int)(l->at - from), l->text + from);
+        diagnostic *d = diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
+                                          "`%.*s` is no suffix of a number", (int)(l->at - from),
+                                          l->text + from);
         diagnostics_note(l->diagnostics, d, lexer_span(l, number_from, l->at),
                          "a number may end in i8 … i64, u8 … u64, usize, f32 or f64");
         return TYPE_VOID;
@@ -54,15 +59,18 @@ static void emit_integer(lexer *l, uint32_t from, uint32_t digits, uint32_t base
         }
     }
     if (l->at == digits) {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "digits are missing after `%.2s`", l->text + from);
+        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
+                          "digits are missing after `%.2s`", l->text + from);
     }
     type_kind suffix = number_suffix(l, from);
     if (too_large) {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "this integer does not fit 64 bits");
+        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
+                          "this integer does not fit 64 bits");
         value = 0;
     }
     if (suffix == TYPE_F32 || suffix == TYPE_F64) {
-        lexer_emit_literal(l, TOKEN_FLOAT, from, (literal){.suffix = suffix, .floating = (double)value});
+        lexer_emit_literal(l, TOKEN_FLOAT, from,
+                           (literal){.suffix = suffix, .floating = (double)value});
     } else {
         lexer_emit_literal(l, TOKEN_INT, from, (literal){.suffix = suffix, .integer = value});
     }
@@ -101,7 +109,8 @@ static void lex_decimal(lexer *l) {
     skip_digits(l);
     bool floating = false;
     char after_dot = lexer_peek(l, 1);
-    if (lexer_peek(l, 0) == '.' && after_dot != '.' && !is_letter(after_dot) && (unsigned char)after_dot < 0x80) {
+    if (lexer_peek(l, 0) == '.' && after_dot != '.' && !is_letter(after_dot) &&
+        (unsigned char)after_dot < 0x80) {
         floating = true;
         l->at++;
         skip_digits(l);
@@ -119,7 +128,8 @@ static void lex_decimal(lexer *l) {
     double value = float_value(l, from, l->at);
     type_kind suffix = number_suffix(l, from);
     if (suffix != TYPE_VOID && suffix != TYPE_F32 && suffix != TYPE_F64) {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "a number with a fraction or an exponent is f32 or f64");
+        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
+                          "a number with a fraction or an exponent is f32 or f64");
         suffix = TYPE_VOID;
     }
     lexer_emit_literal(l, TOKEN_FLOAT, from, (literal){.suffix = suffix, .floating = value});
@@ -138,7 +148,7 @@ void lexer_number(lexer *l, bool digits_only) {
     }
 }
 
-/* ---- characters and strings ---------------------------------------------------------------------------- */
+/* ---- characters and strings ------------------------------------------------------------------ */
 
 static uint32_t utf8_encode(uint32_t point, char *out) {
     if (point < 0x80) {
@@ -171,8 +181,8 @@ static bool number_escape(lexer *l, bool braces, uint32_t *point) {
         l->at++;
     }
     *point = value;
-    return digits >= (braces ? 1u : 2u) && value <= 0x10FFFF && !(value >= 0xD800 && value <= 0xDFFF) &&
-           (braces || value < 0x80);
+    return digits >= (braces ? 1u : 2u) && value <= 0x10FFFF &&
+           !(value >= 0xD800 && value <= 0xDFFF) && (braces || value < 0x80);
 }
 
 /* At the character behind a backslash. */
@@ -195,17 +205,21 @@ static uint32_t escape(lexer *l) {
         uint32_t step = utf8_decode(l->text + l->at, l->end - l->at, &point);
         l->at += step == 0 ? 1 : step;
     }
-    diagnostic *d = diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "this escape is not known");
-    diagnostics_note(l->diagnostics, d, (source_span){0}, "escapes are \\n \\t \\r \\0 \\\\ \\\" \\' \\x41 \\u{1F600}");
+    diagnostic *d =
+        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "this escape is not known");
+    diagnostics_note(l->diagnostics, d, (source_span){0},
+                     "escapes are \\n \\t \\r \\0 \\\\ \\\" \\' \\x41 \\u{1F600}");
     return '?';
 }
 
-/* One character of a literal, escapes resolved, appended to out. Bytes that are no UTF-8 are reported once a string. */
+/* One character of a literal, escapes resolved, appended to out. Bytes that are no UTF-8 are
+ * reported once a string. */
 static uint32_t literal_character(lexer *l, char *out, bool *strange) {
     uint32_t point, step = utf8_decode(l->text + l->at, l->end - l->at, &point);
     if (step == 0) {
         if (!*strange) {
-            diagnostics_error(l->diagnostics, lexer_span(l, l->at, l->at + 1), "this byte is no text: a program is UTF-8");
+            diagnostics_error(l->diagnostics, lexer_span(l, l->at, l->at + 1),
+                              "this byte is no text: a program is UTF-8");
         }
         *strange = true;
         point = '?';
@@ -259,10 +273,12 @@ void lexer_string(lexer *l) {
     if (l->at < l->end) {
         l->at++;
     } else {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, from + 1), "this string is never closed: `\"` is missing");
+        diagnostics_error(l->diagnostics, lexer_span(l, from, from + 1),
+                          "this string is never closed: `\"` is missing");
     }
     data[length] = 0;
-    lexer_emit_literal(l, TOKEN_STRING, from, (literal){.suffix = TYPE_VOID, .string = {data, length}});
+    lexer_emit_literal(l, TOKEN_STRING, from,
+                       (literal){.suffix = TYPE_VOID, .string = {data, length}});
 }
 
 /* 'a' is a character, 'a without the second quote a label. */
@@ -300,9 +316,11 @@ void lexer_quote(lexer *l) {
     bool closed = l->at < l->end && l->text[l->at] == '\'';
     l->at += closed;
     if (!closed) {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "this character is never closed: `'` is missing");
+        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
+                          "this character is never closed: `'` is missing");
     } else if (count != 1) {
-        diagnostic *d = diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "a character literal holds one character");
+        diagnostic *d = diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
+                                          "a character literal holds one character");
         diagnostics_note(l->diagnostics, d, (source_span){0}, "texts stand in double quotes");
     }
     lexer_emit_literal(l, TOKEN_CHAR, from, (literal){.suffix = TYPE_VOID, .integer = point});

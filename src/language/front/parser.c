@@ -4,7 +4,7 @@
 
 #include "language/front/parser_private.h"
 
-/* ---- tokens -------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 token_kind parser_ahead(const parser *p, uint32_t ahead) {
     uint32_t left = p->list.count - 1 - p->at;
@@ -13,7 +13,8 @@ token_kind parser_ahead(const parser *p, uint32_t ahead) {
 
 bool parser_is_word(const parser *p, const char *word) {
     const token *t = parser_token(p);
-    return t->kind == TOKEN_NAME && t->length == strlen(word) && memcmp(p->file->text + t->offset, word, t->length) == 0;
+    return t->kind == TOKEN_NAME && t->length == strlen(word) &&
+           memcmp(p->file->text + t->offset, word, t->length) == 0;
 }
 
 void parser_advance(parser *p) {
@@ -76,7 +77,8 @@ static uint32_t end_before(const parser *p) {
 
 source_span parser_span_from(const parser *p, source_span start) {
     uint32_t end = end_before(p);
-    return source_span_make(p->file, start.offset, end > start.offset ? end - start.offset : start.length);
+    return source_span_make(p->file, start.offset,
+                            end > start.offset ? end - start.offset : start.length);
 }
 
 bool parser_first_on_line(const parser *p) {
@@ -103,7 +105,7 @@ const char *parser_name(parser *p, source_span *span) {
     return name;
 }
 
-/* ---- messages ------------------------------------------------------------------------------------------ */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 diagnostic *parser_error(parser *p, source_span span, const char *format, ...) {
     if (p->panic || p->stopped) {
@@ -140,9 +142,10 @@ diagnostic *parser_expected(parser *p, const char *what) {
     if (punctuation && p->at > 0 && (t->kind == TOKEN_END || parser_first_on_line(p))) {
         span = source_span_make(p->file, end_before(p), 0); /* where it should have stood */
     }
-    if (t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT || t->kind == TOKEN_LABEL) {
-        return parser_error(p, span, "expected %s, found `%.*s`", what, t->length > 80 ? 80 : (int)t->length,
-                            p->file->text + t->offset);
+    if (t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT ||
+        t->kind == TOKEN_LABEL) {
+        return parser_error(p, span, "expected %s, found `%.*s`", what,
+                            t->length > 80 ? 80 : (int)t->length, p->file->text + t->offset);
     }
     return parser_error(p, span, "expected %s, found %s", what, token_text(t->kind));
 }
@@ -156,7 +159,9 @@ static void stop(parser *p) {
     p->stopped = true;
 }
 
-void parser_out_of_memory(parser *p) { longjmp(p->memory_ended, 1); }
+void parser_out_of_memory(parser *p) {
+    longjmp(p->memory_ended, 1);
+}
 
 void *parser_alloc(parser *p, size_t bytes) {
     void *made = masu__arena_calloc(p->arena, 1, bytes, _Alignof(max_align_t));
@@ -176,7 +181,7 @@ bool parser_enter(parser *p) {
     return false;
 }
 
-/* ---- recovery ------------------------------------------------------------------------------------------ */
+/* ---- recovery -------------------------------------------------------------------------------- */
 
 static bool starts_statement(token_kind kind) {
     switch (kind) {
@@ -193,17 +198,21 @@ static bool starts_statement(token_kind kind) {
     case TOKEN_FOR:
     case TOKEN_RETURN:
     case TOKEN_BREAK:
-    case TOKEN_CONTINUE: return true;
-    default: return false;
+    case TOKEN_CONTINUE:
+        return true;
+    default:
+        return false;
     }
 }
 
-/* Brackets that are still open do not count, braces do: a forgotten `)` must not swallow the rest of the file. */
+/* Brackets that are still open do not count, braces do: a forgotten `)` must not swallow the rest
+ * of the file. */
 void parser_synchronise(parser *p) {
     uint32_t braces = 0;
     for (; !parser_is(p, TOKEN_END); parser_advance(p)) {
         token_kind kind = parser_kind(p);
-        if (braces == 0 && (kind == TOKEN_RIGHT_BRACE || (starts_statement(kind) && parser_first_on_line(p)))) {
+        if (braces == 0 &&
+            (kind == TOKEN_RIGHT_BRACE || (starts_statement(kind) && parser_first_on_line(p)))) {
             break;
         }
         if (braces == 0 && kind == TOKEN_SEMICOLON) {
@@ -227,8 +236,10 @@ void parser_synchronise_list(parser *p, token_kind close) {
             p->panic = false;
             return;
         }
-        bool closes = kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
-        if (depth == 0 && (closes || kind == TOKEN_SEMICOLON || kind == TOKEN_FN || kind == TOKEN_STRUCT || kind == TOKEN_IMPL)) {
+        bool closes =
+            kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
+        if (depth == 0 && (closes || kind == TOKEN_SEMICOLON || kind == TOKEN_FN ||
+                           kind == TOKEN_STRUCT || kind == TOKEN_IMPL)) {
             return; /* not this list's: the enclosing construct goes on */
         }
         depth += kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE;
@@ -241,12 +252,13 @@ void parser_skip_group(parser *p) {
     do {
         token_kind kind = parser_kind(p);
         depth += kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE;
-        depth -= kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
+        depth -=
+            kind == TOKEN_RIGHT_PAREN || kind == TOKEN_RIGHT_BRACKET || kind == TOKEN_RIGHT_BRACE;
         parser_advance(p);
     } while (depth > 0 && !parser_is(p, TOKEN_END));
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 expr *parser_new(parser *p, expr_kind kind, source_span span) {
     expr *e = PARSER_NEW(p, expr);
@@ -256,7 +268,9 @@ expr *parser_new(parser *p, expr_kind kind, source_span span) {
     return e;
 }
 
-expr *parser_error_expr(parser *p) { return parser_new(p, EXPR_ERROR, parser_span(p)); }
+expr *parser_error_expr(parser *p) {
+    return parser_new(p, EXPR_ERROR, parser_span(p));
+}
 
 static void raise_height(expr *child, void *context) {
     uint16_t *height = context;
@@ -275,15 +289,17 @@ expr *parser_finish(parser *p, expr *e) {
     return e;
 }
 
-binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind, bool is_mutable) {
+binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind,
+                            bool is_mutable) {
     binding *b = PARSER_NEW(p, binding);
     *b = (binding){.name = name, .span = span, .kind = kind, .is_mutable = is_mutable};
     return b;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-masu_status parse_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics, syntax_tree **out) {
+masu_status parse_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
+                         syntax_tree **out) {
     parser p = {.file = file, .arena = arena, .diagnostics = diagnostics};
     masu_status status = lex_source(file, arena, diagnostics, &p.list);
     if (status != MASU_OK) {

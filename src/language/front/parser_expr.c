@@ -11,7 +11,7 @@
  */
 #include "language/front/parser_private.h"
 
-/* ---- behind an operand ------------------------------------------------------------------------------------ */
+/* ---- behind an operand ----------------------------------------------------------------------- */
 
 void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count) {
     uint32_t capacity = 0;
@@ -102,18 +102,23 @@ expr *parse_postfix(parser *p, expr *base) {
             parser_advance(p);
             base = parse_member(p, base);
             break;
-        case TOKEN_LEFT_PAREN: base = parse_call(p, base); break;
-        case TOKEN_LEFT_BRACKET: base = parse_index(p, base); break;
+        case TOKEN_LEFT_PAREN:
+            base = parse_call(p, base);
+            break;
+        case TOKEN_LEFT_BRACKET:
+            base = parse_index(p, base);
+            break;
         case TOKEN_QUESTION:
             parser_refuse(p, parser_span(p), "`?`: there is no `Result`");
             return base;
-        default: return base;
+        default:
+            return base;
         }
     }
     return base;
 }
 
-/* ---- in front of an operand ------------------------------------------------------------------------------- */
+/* ---- in front of an operand ------------------------------------------------------------------ */
 
 static expr *parse_unary(parser *p) {
     expr *e;
@@ -154,7 +159,7 @@ static expr *parse_casts(parser *p, expr *operand) {
     return operand;
 }
 
-/* ---- binary operators ------------------------------------------------------------------------------------- */
+/* ---- binary operators ------------------------------------------------------------------------ */
 
 typedef struct operator_info {
     token_kind token;
@@ -165,15 +170,15 @@ typedef struct operator_info {
 enum { LEVEL_COMPARISON = 3 };
 
 static const operator_info operators[] = {
-    {TOKEN_OR_OR, BINARY_OR, 1},          {TOKEN_AND_AND, BINARY_AND, 2},
-    {TOKEN_EQUAL_EQUAL, BINARY_EQ, 3},    {TOKEN_NOT_EQUAL, BINARY_NE, 3},
-    {TOKEN_LESS, BINARY_LT, 3},           {TOKEN_LESS_EQUAL, BINARY_LE, 3},
-    {TOKEN_GREATER, BINARY_GT, 3},        {TOKEN_GREATER_EQUAL, BINARY_GE, 3},
-    {TOKEN_OR, BINARY_BIT_OR, 4},         {TOKEN_CARET, BINARY_BIT_XOR, 5},
-    {TOKEN_AND, BINARY_BIT_AND, 6},       {TOKEN_SHL, BINARY_SHL, 7},
-    {TOKEN_SHR, BINARY_SHR, 7},           {TOKEN_PLUS, BINARY_ADD, 8},
-    {TOKEN_MINUS, BINARY_SUB, 8},         {TOKEN_STAR, BINARY_MUL, 9},
-    {TOKEN_SLASH, BINARY_DIV, 9},         {TOKEN_PERCENT, BINARY_REM, 9},
+    {TOKEN_OR_OR, BINARY_OR, 1},       {TOKEN_AND_AND, BINARY_AND, 2},
+    {TOKEN_EQUAL_EQUAL, BINARY_EQ, 3}, {TOKEN_NOT_EQUAL, BINARY_NE, 3},
+    {TOKEN_LESS, BINARY_LT, 3},        {TOKEN_LESS_EQUAL, BINARY_LE, 3},
+    {TOKEN_GREATER, BINARY_GT, 3},     {TOKEN_GREATER_EQUAL, BINARY_GE, 3},
+    {TOKEN_OR, BINARY_BIT_OR, 4},      {TOKEN_CARET, BINARY_BIT_XOR, 5},
+    {TOKEN_AND, BINARY_BIT_AND, 6},    {TOKEN_SHL, BINARY_SHL, 7},
+    {TOKEN_SHR, BINARY_SHR, 7},        {TOKEN_PLUS, BINARY_ADD, 8},
+    {TOKEN_MINUS, BINARY_SUB, 8},      {TOKEN_STAR, BINARY_MUL, 9},
+    {TOKEN_SLASH, BINARY_DIV, 9},      {TOKEN_PERCENT, BINARY_REM, 9},
 };
 
 static const operator_info *operator_here(const parser *p) {
@@ -187,7 +192,9 @@ static const operator_info *operator_here(const parser *p) {
 
 static expr *parse_levels(parser *p, expr *left, uint8_t lowest);
 
-static expr *parse_operand(parser *p, uint8_t lowest) { return parse_levels(p, parse_casts(p, parse_unary(p)), lowest); }
+static expr *parse_operand(parser *p, uint8_t lowest) {
+    return parse_levels(p, parse_casts(p, parse_unary(p)), lowest);
+}
 
 static expr *parse_levels(parser *p, expr *left, uint8_t lowest) {
     const operator_info *info;
@@ -210,9 +217,11 @@ static expr *parse_levels(parser *p, expr *left, uint8_t lowest) {
     return left;
 }
 
-/* ---- ranges and assignment --------------------------------------------------------------------------------- */
+/* ---- ranges and assignment ------------------------------------------------------------------- */
 
-static bool at_range(const parser *p) { return parser_is(p, TOKEN_DOT_DOT) || parser_is(p, TOKEN_DOT_DOT_EQUAL); }
+static bool at_range(const parser *p) {
+    return parser_is(p, TOKEN_DOT_DOT) || parser_is(p, TOKEN_DOT_DOT_EQUAL);
+}
 
 static expr *parse_range_from(parser *p, expr *low) {
     if (p->panic || !at_range(p)) {
@@ -233,10 +242,12 @@ static binary_op assignment_here(const parser *p, bool *found) {
         token_kind token;
         binary_op op;
     } assignments[] = {
-        {TOKEN_EQUAL, BINARY_NONE},          {TOKEN_PLUS_EQUAL, BINARY_ADD},   {TOKEN_MINUS_EQUAL, BINARY_SUB},
-        {TOKEN_STAR_EQUAL, BINARY_MUL},      {TOKEN_SLASH_EQUAL, BINARY_DIV},  {TOKEN_PERCENT_EQUAL, BINARY_REM},
-        {TOKEN_AND_EQUAL, BINARY_BIT_AND},   {TOKEN_OR_EQUAL, BINARY_BIT_OR},  {TOKEN_CARET_EQUAL, BINARY_BIT_XOR},
-        {TOKEN_SHL_EQUAL, BINARY_SHL},       {TOKEN_SHR_EQUAL, BINARY_SHR},
+        {TOKEN_EQUAL, BINARY_NONE},          {TOKEN_PLUS_EQUAL, BINARY_ADD},
+        {TOKEN_MINUS_EQUAL, BINARY_SUB},     {TOKEN_STAR_EQUAL, BINARY_MUL},
+        {TOKEN_SLASH_EQUAL, BINARY_DIV},     {TOKEN_PERCENT_EQUAL, BINARY_REM},
+        {TOKEN_AND_EQUAL, BINARY_BIT_AND},   {TOKEN_OR_EQUAL, BINARY_BIT_OR},
+        {TOKEN_CARET_EQUAL, BINARY_BIT_XOR}, {TOKEN_SHL_EQUAL, BINARY_SHL},
+        {TOKEN_SHR_EQUAL, BINARY_SHR},
     };
     for (size_t i = 0; i < sizeof assignments / sizeof assignments[0]; i++) {
         if (assignments[i].token == parser_kind(p)) {
@@ -269,7 +280,9 @@ expr *parse_binary_from(parser *p, expr *left) {
     return parse_assignment_from(p, parse_range_from(p, left));
 }
 
-expr *parse_no_range(parser *p) { return parse_operand(p, 1); }
+expr *parse_no_range(parser *p) {
+    return parse_operand(p, 1);
+}
 
 expr *parse_expression(parser *p) {
     if (at_range(p)) {
@@ -307,7 +320,9 @@ bool parser_at_expression(const parser *p) {
     case TOKEN_OR_OR:
     case TOKEN_BREAK:
     case TOKEN_CONTINUE:
-    case TOKEN_RETURN: return true;
-    default: return parser_at_block_like(p);
+    case TOKEN_RETURN:
+        return true;
+    default:
+        return parser_at_block_like(p);
     }
 }

@@ -14,8 +14,8 @@ static void refuse_name(parser *p, const char *name) {
 
 /* To behind the `;` or the `{ … }` that ends the item. */
 static void skip_item(parser *p) {
-    while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_LEFT_BRACE) &&
-           !parser_is(p, TOKEN_RIGHT_BRACE)) {
+    while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_SEMICOLON) &&
+           !parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE)) {
         parser_advance(p);
     }
     if (parser_is(p, TOKEN_LEFT_BRACE)) {
@@ -32,8 +32,8 @@ static bool refuse_generics(parser *p, const char *name) {
         return false;
     }
     source_span start = parser_span(p);
-    while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_LEFT_PAREN) &&
-           !parser_is(p, TOKEN_LEFT_BRACE)) {
+    while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_GREATER) &&
+           !parser_is(p, TOKEN_LEFT_PAREN) && !parser_is(p, TOKEN_LEFT_BRACE)) {
         parser_advance(p);
     }
     parser_accept(p, TOKEN_GREATER);
@@ -42,11 +42,12 @@ static bool refuse_generics(parser *p, const char *name) {
     return true;
 }
 
-/* ---- functions ------------------------------------------------------------------------------------------ */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static binding *parse_self(parser *p, bool is_mutable, source_span start) {
     parser_advance(p);
-    binding *self = parser_new_binding(p, "self", parser_span_from(p, start), BINDING_SELF, is_mutable);
+    binding *self =
+        parser_new_binding(p, "self", parser_span_from(p, start), BINDING_SELF, is_mutable);
     if (parser_accept(p, TOKEN_COLON)) {
         parse_type(p);
     }
@@ -59,7 +60,9 @@ static binding *parse_parameter(parser *p, bool first, bool in_impl) {
     bool is_mutable = parser_accept(p, TOKEN_MUT);
     if (parser_is(p, TOKEN_SELF)) {
         if (!first || !in_impl) {
-            parser_error(p, parser_span(p), in_impl ? "`self` is the first parameter" : "`self` belongs into an `impl` block");
+            parser_error(p, parser_span(p),
+                         in_impl ? "`self` is the first parameter"
+                                 : "`self` belongs into an `impl` block");
         }
         return parse_self(p, is_mutable, start);
     }
@@ -116,8 +119,9 @@ static void parse_result(parser *p, function_item *f) {
         parser_refuse(p, parser_span(p), "`where` clauses");
     }
     if (p->panic) { /* the body is good all the same */
-        while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_SEMICOLON) &&
-               !parser_is(p, TOKEN_FN) && !parser_is(p, TOKEN_END)) {
+        while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE) &&
+               !parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_FN) &&
+               !parser_is(p, TOKEN_END)) {
             parser_advance(p);
         }
         p->panic = false;
@@ -133,7 +137,11 @@ static void parse_function(parser *p, const char *owner, source_span owner_span)
         skip_item(p);
         return;
     }
-    *f = (function_item){.name = name, .qualified = name, .span = span, .owner_name = owner, .owner_span = owner_span};
+    *f = (function_item){.name = name,
+                         .qualified = name,
+                         .span = span,
+                         .owner_name = owner,
+                         .owner_span = owner_span};
     if (owner != NULL) {
         f->qualified = masu__arena_printf(p->arena, "%s::%s", owner, name);
         if (f->qualified == NULL) {
@@ -152,7 +160,7 @@ static void parse_function(parser *p, const char *owner, source_span owner_span)
     add_function(p, f);
 }
 
-/* ---- structs --------------------------------------------------------------------------------------------- */
+/* ---- structs --------------------------------------------------------------------------------- */
 
 static void parse_fields(parser *p, struct_item *s, token_kind close) {
     uint32_t capacity = 0;
@@ -204,7 +212,7 @@ static void parse_struct(parser *p) {
     }
 }
 
-/* ---- impl, const ------------------------------------------------------------------------------------------ */
+/* ---- impl, const ----------------------------------------------------------------------------- */
 
 static void parse_methods(parser *p, const char *owner, source_span owner_span, source_span open) {
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
@@ -245,7 +253,8 @@ static void parse_impl(parser *p) {
         return;
     }
     if (parser_is(p, TOKEN_FOR)) {
-        parser_refuse(p, parser_span_from(p, start), "traits: methods belong into `impl TYPE { … }`");
+        parser_refuse(p, parser_span_from(p, start),
+                      "traits: methods belong into `impl TYPE { … }`");
         skip_item(p);
         return;
     }
@@ -286,7 +295,7 @@ static void parse_const(parser *p) {
     PARSER_PUSH(p, p->tree->constants, p->tree->constant_count, p->tree->constant_capacity, c);
 }
 
-/* ---- what masu does not accept ---------------------------------------------------------------------------- */
+/* ---- what masu does not accept --------------------------------------------------------------- */
 
 static void refuse_item(parser *p, const char *what) {
     source_span start = parser_span(p);
@@ -309,13 +318,15 @@ static bool at_logic(const parser *p) {
         return false;
     }
     uint32_t at = p->at + 2;
-    while (at + 2 < p->list.count && p->list.tokens[at].kind != TOKEN_RIGHT_PAREN && at - p->at < 64) {
+    while (at + 2 < p->list.count && p->list.tokens[at].kind != TOKEN_RIGHT_PAREN &&
+           at - p->at < 64) {
         at++;
     }
     token_kind behind = p->list.tokens[at + 1 < p->list.count ? at + 1 : at].kind;
     token_kind next = p->list.tokens[at + 2 < p->list.count ? at + 2 : at].kind;
     return p->list.tokens[at].kind == TOKEN_RIGHT_PAREN &&
-           ((behind == TOKEN_DOT && next != TOKEN_NAME) || (behind == TOKEN_COLON && next == TOKEN_MINUS));
+           ((behind == TOKEN_DOT && next != TOKEN_NAME) ||
+            (behind == TOKEN_COLON && next == TOKEN_MINUS));
 }
 
 static void skip_to_item(parser *p) {
@@ -353,11 +364,15 @@ bool parser_at_item(const parser *p) {
     case TOKEN_ENUM:
     case TOKEN_TRAIT:
     case TOKEN_MOD:
-    case TOKEN_USE: return true;
-    case TOKEN_HASH: return parser_ahead(p, 1) == TOKEN_LEFT_BRACKET;
+    case TOKEN_USE:
+        return true;
+    case TOKEN_HASH:
+        return parser_ahead(p, 1) == TOKEN_LEFT_BRACKET;
     case TOKEN_NAME:
-        return (parser_is_word(p, "async") || parser_is_word(p, "extern")) && parser_ahead(p, 1) == TOKEN_FN;
-    default: return false;
+        return (parser_is_word(p, "async") || parser_is_word(p, "extern")) &&
+               parser_ahead(p, 1) == TOKEN_FN;
+    default:
+        return false;
     }
 }
 
@@ -368,14 +383,30 @@ void parse_item(parser *p) {
         }
     }
     switch (parser_kind(p)) {
-    case TOKEN_FN: parse_function(p, NULL, (source_span){0}); return;
-    case TOKEN_STRUCT: parse_struct(p); return;
-    case TOKEN_IMPL: parse_impl(p); return;
-    case TOKEN_CONST: parse_const(p); return;
-    case TOKEN_ENUM: refuse_item(p, "enums"); return;
-    case TOKEN_TRAIT: refuse_item(p, "traits"); return;
-    case TOKEN_MOD: refuse_item(p, "modules: a program is one file"); return;
-    case TOKEN_USE: refuse_item(p, "imports: a program is one file"); return;
+    case TOKEN_FN:
+        parse_function(p, NULL, (source_span){0});
+        return;
+    case TOKEN_STRUCT:
+        parse_struct(p);
+        return;
+    case TOKEN_IMPL:
+        parse_impl(p);
+        return;
+    case TOKEN_CONST:
+        parse_const(p);
+        return;
+    case TOKEN_ENUM:
+        refuse_item(p, "enums");
+        return;
+    case TOKEN_TRAIT:
+        refuse_item(p, "traits");
+        return;
+    case TOKEN_MOD:
+        refuse_item(p, "modules: a program is one file");
+        return;
+    case TOKEN_USE:
+        refuse_item(p, "imports: a program is one file");
+        return;
     case TOKEN_HASH: /* attributes say nothing to masu */
         if (parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
             parser_advance(p);
@@ -385,7 +416,8 @@ void parse_item(parser *p) {
         break;
     default:
         if (parser_at_item(p)) {
-            const char *what = parser_is_word(p, "async") ? "asynchronous functions" : "external functions";
+            const char *what =
+                parser_is_word(p, "async") ? "asynchronous functions" : "external functions";
             parser_advance(p);
             refuse_item(p, what);
             return;

@@ -3,7 +3,9 @@
 
 #include "language/front/parser_private.h"
 
-static const literal *literal_here(const parser *p) { return &p->list.literals[parser_token(p)->literal]; }
+static const literal *literal_here(const parser *p) {
+    return &p->list.literals[parser_token(p)->literal];
+}
 
 static expr *parse_literal(parser *p) {
     expr *e = parser_new(p, EXPR_BOOL, parser_span(p));
@@ -28,28 +30,38 @@ static expr *parse_literal(parser *p) {
         e->string.data = value->string.data;
         e->string.length = value->string.length;
         break;
-    default: e->boolean = parser_is(p, TOKEN_TRUE); break;
+    default:
+        e->boolean = parser_is(p, TOKEN_TRUE);
+        break;
     }
     parser_advance(p);
     return e;
 }
 
-/* ---- names and struct literals ----------------------------------------------------------------------------- */
+/* ---- names and struct literals --------------------------------------------------------------- */
 
 /* Vec<T>::new(): whether `<` opens arguments of a type. Looks a bounded number of tokens ahead. */
 static bool type_arguments_follow(const parser *p) {
     uint32_t depth = 0;
     for (uint32_t ahead = 0; ahead < 64; ahead++) {
         switch (parser_ahead(p, ahead)) {
-        case TOKEN_LESS: depth++; break;
-        case TOKEN_GREATER: depth--; break;
-        case TOKEN_SHR: depth = depth > 2 ? depth - 2 : 0; break;
+        case TOKEN_LESS:
+            depth++;
+            break;
+        case TOKEN_GREATER:
+            depth--;
+            break;
+        case TOKEN_SHR:
+            depth = depth > 2 ? depth - 2 : 0;
+            break;
         case TOKEN_NAME:
         case TOKEN_INT:
         case TOKEN_COMMA:
         case TOKEN_LEFT_PAREN:
-        case TOKEN_RIGHT_PAREN: break;
-        default: return false;
+        case TOKEN_RIGHT_PAREN:
+            break;
+        default:
+            return false;
         }
         if (depth == 0) {
             return parser_ahead(p, ahead + 1) == TOKEN_COLON_COLON;
@@ -58,7 +70,8 @@ static bool type_arguments_follow(const parser *p) {
     return false;
 }
 
-/* What stood before the last `::` becomes the scope: std::f32::consts::PI has scope "std::f32::consts". */
+/* What stood before the last `::` becomes the scope: std::f32::consts::PI has scope
+ * "std::f32::consts". */
 static void parse_path_rest(parser *p, expr *e) {
     const char *start = p->file->text + e->span.offset;
     while (!p->panic) {
@@ -84,7 +97,8 @@ static void parse_path_rest(parser *p, expr *e) {
         }
         size_t length = strcspn(start, "<");
         e->name.scope_span = scope;
-        e->name.scope = masu__arena_strndup(p->arena, start, length < scope.length ? length : scope.length);
+        e->name.scope =
+            masu__arena_strndup(p->arena, start, length < scope.length ? length : scope.length);
         e->name.name = name;
         if (e->name.scope == NULL) {
             parser_out_of_memory(p);
@@ -101,7 +115,8 @@ static bool struct_literal_follows(const parser *p) {
     }
     token_kind first = parser_ahead(p, 1), second = parser_ahead(p, 2);
     return first == TOKEN_RIGHT_BRACE || first == TOKEN_DOT_DOT ||
-           (first == TOKEN_NAME && (second == TOKEN_COLON || second == TOKEN_COMMA || second == TOKEN_RIGHT_BRACE));
+           (first == TOKEN_NAME &&
+            (second == TOKEN_COLON || second == TOKEN_COMMA || second == TOKEN_RIGHT_BRACE));
 }
 
 static field_init parse_init(parser *p) {
@@ -155,7 +170,8 @@ static expr *parse_path(parser *p) {
     if (struct_literal_follows(p)) {
         return parse_struct_literal(p, e);
     }
-    if (parser_is(p, TOKEN_NOT) && (parser_ahead(p, 1) == TOKEN_LEFT_PAREN || parser_ahead(p, 1) == TOKEN_LEFT_BRACKET)) {
+    if (parser_is(p, TOKEN_NOT) &&
+        (parser_ahead(p, 1) == TOKEN_LEFT_PAREN || parser_ahead(p, 1) == TOKEN_LEFT_BRACKET)) {
         if (parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
             parser_refuse(p, e->span, "macros with brackets");
         }
@@ -164,7 +180,7 @@ static expr *parse_path(parser *p) {
     return e;
 }
 
-/* ---- ( … ) -------------------------------------------------------------------------------------------------- */
+/* ---- ( … ) ----------------------------------------------------------------------------------- */
 
 static expr *parse_parentheses(parser *p) {
     expr *e = parser_new(p, EXPR_TUPLE, parser_span(p));
@@ -192,7 +208,7 @@ static expr *parse_parentheses(parser *p) {
     return parser_finish(p, e);
 }
 
-/* ---- [ … ] -------------------------------------------------------------------------------------------------- */
+/* ---- [ … ] ----------------------------------------------------------------------------------- */
 
 /* Behind `[`: names and commas up to a `|`, then something that only a clause begins with. */
 static bool comprehension_follows(const parser *p) {
@@ -208,15 +224,15 @@ static bool comprehension_follows(const parser *p) {
         return false;
     }
     const token *next = &p->list.tokens[at + 1];
-    bool generator = next[0].kind == TOKEN_NAME && next[1].kind == TOKEN_LESS && next[2].kind == TOKEN_MINUS &&
-                     next[1].offset + 1 == next[2].offset;
+    bool generator = next[0].kind == TOKEN_NAME && next[1].kind == TOKEN_LESS &&
+                     next[2].kind == TOKEN_MINUS && next[1].offset + 1 == next[2].offset;
     return generator || next->kind == TOKEN_LEFT_BRACE || at > p->at + 1;
 }
 
 static bool at_generator(const parser *p) {
     const token *t = parser_token(p);
-    return t->kind == TOKEN_NAME && parser_ahead(p, 1) == TOKEN_LESS && parser_ahead(p, 2) == TOKEN_MINUS &&
-           t[1].offset + 1 == t[2].offset;
+    return t->kind == TOKEN_NAME && parser_ahead(p, 1) == TOKEN_LESS &&
+           parser_ahead(p, 2) == TOKEN_MINUS && t[1].offset + 1 == t[2].offset;
 }
 
 static void parse_generator(parser *p, comprehension_clause *clause) {
@@ -266,7 +282,8 @@ static void parse_outputs(parser *p, comprehension_expr *c) {
 
 static void parse_clauses(parser *p, comprehension_expr *c) {
     uint32_t capacity = 0;
-    while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACKET) && !parser_is(p, TOKEN_END) && !p->panic) {
+    while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACKET) &&
+           !parser_is(p, TOKEN_END) && !p->panic) {
         comprehension_clause clause = parse_clause(p);
         PARSER_PUSH(p, c->clauses, c->clause_count, capacity, clause);
         if (!parser_accept(p, TOKEN_COMMA)) {
@@ -278,7 +295,8 @@ static void parse_clauses(parser *p, comprehension_expr *c) {
 /* Without a body the elements are the first index. */
 static expr *parse_body(parser *p, const comprehension_expr *c) {
     if (!parser_is(p, TOKEN_LEFT_BRACE)) {
-        expr *name = parser_new(p, EXPR_NAME, c->output_count > 0 ? c->output_spans[0] : parser_span(p));
+        expr *name =
+            parser_new(p, EXPR_NAME, c->output_count > 0 ? c->output_spans[0] : parser_span(p));
         name->name.name = c->output_count > 0 ? c->output_names[0] : "";
         return name;
     }
@@ -316,7 +334,8 @@ static expr *parse_brackets(parser *p) {
         expr *item = parse_expression(p);
         PARSER_PUSH(p, e->list.items, e->list.count, capacity, item);
         if (parser_is(p, TOKEN_SEMICOLON)) {
-            diagnostic *d = parser_refuse(p, parser_span_from(p, start), "fixed arrays `[value; count]`");
+            diagnostic *d =
+                parser_refuse(p, parser_span_from(p, start), "fixed arrays `[value; count]`");
             parser_note(p, d, (source_span){0}, "`Tensor::full([count], value)` makes a tensor");
             parser_advance(p);
             parse_expression(p);
@@ -331,11 +350,14 @@ static expr *parse_brackets(parser *p) {
     return parser_finish(p, e);
 }
 
-/* ---- break, continue, return --------------------------------------------------------------------------------- */
+/* ---- break, continue, return ----------------------------------------------------------------- */
 
 static expr *parse_jump(parser *p) {
     token_kind kind = parser_kind(p);
-    expr *e = parser_new(p, kind == TOKEN_BREAK ? EXPR_BREAK : kind == TOKEN_CONTINUE ? EXPR_CONTINUE : EXPR_RETURN,
+    expr *e = parser_new(p,
+                         kind == TOKEN_BREAK      ? EXPR_BREAK
+                         : kind == TOKEN_CONTINUE ? EXPR_CONTINUE
+                                                  : EXPR_RETURN,
                          parser_span(p));
     parser_advance(p);
     if (kind != TOKEN_RETURN && parser_is(p, TOKEN_LABEL)) {
@@ -350,7 +372,7 @@ static expr *parse_jump(parser *p) {
     return parser_finish(p, e);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------ */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static expr *parse_self_name(parser *p) {
     expr *e = parser_new(p, EXPR_NAME, parser_span(p));
@@ -366,16 +388,24 @@ expr *parse_primary(parser *p) {
     case TOKEN_CHAR:
     case TOKEN_STRING:
     case TOKEN_TRUE:
-    case TOKEN_FALSE: return parse_literal(p);
-    case TOKEN_NAME: return parse_path(p);
-    case TOKEN_SELF: return parse_self_name(p);
-    case TOKEN_LEFT_PAREN: return parse_parentheses(p);
-    case TOKEN_LEFT_BRACKET: return parse_brackets(p);
+    case TOKEN_FALSE:
+        return parse_literal(p);
+    case TOKEN_NAME:
+        return parse_path(p);
+    case TOKEN_SELF:
+        return parse_self_name(p);
+    case TOKEN_LEFT_PAREN:
+        return parse_parentheses(p);
+    case TOKEN_LEFT_BRACKET:
+        return parse_brackets(p);
     case TOKEN_BREAK:
     case TOKEN_CONTINUE:
-    case TOKEN_RETURN: return parse_jump(p);
+    case TOKEN_RETURN:
+        return parse_jump(p);
     case TOKEN_OR:
-    case TOKEN_OR_OR: parser_refuse(p, parser_span(p), "closures (`|x| …`)"); return parser_error_expr(p);
+    case TOKEN_OR_OR:
+        parser_refuse(p, parser_span(p), "closures (`|x| …`)");
+        return parser_error_expr(p);
     default:
         if (parser_at_block_like(p)) {
             return parse_block_like(p);

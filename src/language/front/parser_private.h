@@ -7,12 +7,14 @@
  *     parser_expr.c    operators, calls, fields, indices
  *     parser_primary.c literals, names, brackets, comprehensions
  *
- * One mistake, one message: after a message p->panic is set and further ones are swallowed until parser_synchronise
- * has found a place to go on. At the nesting limit the parser goes to TOKEN_END for good: every loop ends there. When
- * memory ends it jumps out: everything made so far is the arena's, so nothing is lost on the way.
+ * One mistake, one message: after a message p->panic is set and further ones are swallowed until
+ * parser_synchronise has found a place to go on. At the nesting limit the parser goes to TOKEN_END
+ * for good: every loop ends there. When memory ends it jumps out: everything made so far is the
+ * arena's, so nothing is lost on the way.
  *
  * What must stay true:
- *     list.tokens[at] is valid; at never falls; depth <= PARSER_NESTING_MAX; every node's height <= PARSER_HEIGHT_MAX + 1
+ *     list.tokens[at] is valid; at never falls
+ *     depth <= PARSER_NESTING_MAX; every node's height <= PARSER_HEIGHT_MAX + 1
  */
 #ifndef MASU_LANGUAGE_PARSER_PRIVATE_H
 #define MASU_LANGUAGE_PARSER_PRIVATE_H
@@ -32,31 +34,39 @@ typedef struct parser {
     uint32_t depth;
     bool panic;
     bool stopped; /* no more messages */
-    bool no_struct; /* `{` behind a name opens a block: heads of if, match, loops, clauses of comprehensions */
+    bool
+        /* `{` behind a name opens a block: heads of if, match, loops, clauses of comprehensions */
+        no_struct;
     jmp_buf memory_ended;
 } parser;
 
 /* A list that grows in the arena. */
-#define PARSER_PUSH(p, array, count, capacity, item)                                               \
-    do {                                                                                           \
-        if ((count) == (capacity)) {                                                               \
-            uint32_t larger_ = (capacity) == 0 ? 4 : (capacity) * 2;                               \
-            void *grown_ = masu__arena_grow((p)->arena, (array), (capacity), larger_,              \
-                                            sizeof *(array), _Alignof(max_align_t));               \
-            if (grown_ == NULL) {                                                                  \
-                parser_out_of_memory(p);                                                           \
-            }                                                                                      \
-            (array) = grown_;                                                                      \
-            (capacity) = larger_;                                                                  \
-        }                                                                                          \
-        (array)[(count)++] = (item);                                                               \
+#define PARSER_PUSH(p, array, count, capacity, item)                                  \
+    do {                                                                              \
+        if ((count) == (capacity)) {                                                  \
+            uint32_t larger_ = (capacity) == 0 ? 4 : (capacity)*2;                    \
+            void *grown_ = masu__arena_grow((p)->arena, (array), (capacity), larger_, \
+                                            sizeof *(array), _Alignof(max_align_t));  \
+            if (grown_ == NULL) {                                                     \
+                parser_out_of_memory(p);                                              \
+            }                                                                         \
+            (array) = grown_;                                                         \
+            (capacity) = larger_;                                                     \
+        }                                                                             \
+        (array)[(count)++] = (item);                                                  \
     } while (0)
 
-/* ---- tokens (parser.c) --------------------------------------------------------------------------------- */
+/* ---- tokens (parser.c) ----------------------------------------------------------------------- */
 
-static inline const token *parser_token(const parser *p) { return &p->list.tokens[p->at]; }
-static inline token_kind parser_kind(const parser *p) { return p->list.tokens[p->at].kind; }
-static inline bool parser_is(const parser *p, token_kind kind) { return parser_kind(p) == kind; }
+static inline const token *parser_token(const parser *p) {
+    return &p->list.tokens[p->at];
+}
+static inline token_kind parser_kind(const parser *p) {
+    return p->list.tokens[p->at].kind;
+}
+static inline bool parser_is(const parser *p, token_kind kind) {
+    return parser_kind(p) == kind;
+}
 token_kind parser_ahead(const parser *p, uint32_t ahead);
 bool parser_is_word(const parser *p, const char *word); /* a name with this text */
 void parser_advance(parser *p);
@@ -65,22 +75,26 @@ bool parser_accept(parser *p, token_kind kind);
 bool parser_expect(parser *p, token_kind kind);
 /* Consumes one `>` of a `>>`, `>=` or `>>=`, one `&` of `&&`, one `|` of `||`. */
 bool parser_accept_first(parser *p, token_kind single);
-source_span parser_span(const parser *p);                 /* of the present token */
-source_span parser_span_from(const parser *p, source_span start); /* from start to the last consumed token */
+source_span parser_span(const parser *p); /* of the present token */
+source_span parser_span_from(const parser *p,
+                             source_span start); /* from start to the last consumed token */
 bool parser_first_on_line(const parser *p);
-const char *parser_text(parser *p, const token *t);       /* copied */
-const char *parser_name(parser *p, source_span *span);    /* expects a name; NULL after a message */
+const char *parser_text(parser *p, const token *t);    /* copied */
+const char *parser_name(parser *p, source_span *span); /* expects a name; NULL after a message */
 
-/* ---- messages and recovery ------------------------------------------------------------------------------ */
+/* ---- messages and recovery ------------------------------------------------------------------- */
 
-diagnostic *parser_error(parser *p, source_span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void parser_note(parser *p, diagnostic *to, source_span span, const char *format, ...) __attribute__((format(printf, 4, 5)));
+diagnostic *parser_error(parser *p, source_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void parser_note(parser *p, diagnostic *to, source_span span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* "expected WHAT, found …" at the present token. */
 diagnostic *parser_expected(parser *p, const char *what);
 /* "masu does not accept WHAT". */
 diagnostic *parser_refuse(parser *p, source_span span, const char *what);
 void parser_synchronise(parser *p);
-/* Skips to the next comma or closing bracket of the list that is being parsed; ends the panic there. */
+/* Skips to the next comma or closing bracket of the list that is being parsed; ends the panic
+ * there. */
 void parser_synchronise_list(parser *p, token_kind close);
 void parser_skip_group(parser *p); /* at an opening bracket: to behind its partner */
 _Noreturn void parser_out_of_memory(parser *p);
@@ -88,16 +102,18 @@ _Noreturn void parser_out_of_memory(parser *p);
 void *parser_alloc(parser *p, size_t bytes);
 #define PARSER_NEW(p, type) ((type *)parser_alloc((p), sizeof(type)))
 bool parser_enter(parser *p); /* one level deeper; false (and stopped) at the limit */
-static inline void parser_leave(parser *p) { p->depth--; }
+static inline void parser_leave(parser *p) {
+    p->depth--;
+}
 
-/* ---- nodes ---------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 expr *parser_new(parser *p, expr_kind kind, source_span span);
 /* Measures a node whose children are set; its span ends with the last consumed token. */
 expr *parser_finish(parser *p, expr *e);
 expr *parser_error_expr(parser *p);
 
-/* ---- grammar -------------------------------------------------------------------------------------------- */
+/* ---- grammar --------------------------------------------------------------------------------- */
 
 void parse_items(parser *p);
 bool parser_at_item(const parser *p);
@@ -108,16 +124,17 @@ void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count);
 pattern *parse_pattern(parser *p);
 block *parse_block(parser *p);
 expr *parse_expression(parser *p);
-expr *parse_condition(parser *p);      /* no struct literals outside of brackets */
-expr *parse_no_range(parser *p);       /* binds tighter than `..` and `=` */
+expr *parse_condition(parser *p); /* no struct literals outside of brackets */
+expr *parse_no_range(parser *p);  /* binds tighter than `..` and `=` */
 expr *parse_postfix(parser *p, expr *base);
 expr *parse_binary_from(parser *p, expr *left); /* goes on behind an operand */
 expr *parse_primary(parser *p);
-expr *parse_block_like(parser *p);     /* at if, match, while, loop, for, {, label */
+expr *parse_block_like(parser *p); /* at if, match, while, loop, for, {, label */
 bool parser_at_block_like(const parser *p);
 bool parser_at_expression(const parser *p);
 /* `(` or `[` consumed: expressions up to and including close. */
 void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count);
-binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind, bool is_mutable);
+binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind,
+                            bool is_mutable);
 
 #endif

@@ -1,9 +1,10 @@
 /* parser_stmt.c: blocks, statements, if, match and loops. */
 #include "language/front/parser_private.h"
 
-/* ---- let ------------------------------------------------------------------------------------------------- */
+/* ---- let ------------------------------------------------------------------------------------- */
 
-/* let C[i, k] = A[i, j] * B[j, k]; the names in brackets are the outputs of a comprehension without clauses. */
+/* let C[i, k] = A[i, j] * B[j, k]; the names in brackets are the outputs of a comprehension without
+ * clauses. */
 static comprehension_expr *parse_einstein_indices(parser *p) {
     comprehension_expr *c = PARSER_NEW(p, comprehension_expr);
     uint32_t names = 0, spans = 0;
@@ -48,7 +49,8 @@ static void parse_let(parser *p, stmt *s) {
     if (parser_accept(p, TOKEN_COLON)) {
         s->annotation = parse_type(p);
     }
-    if (!parser_is(p, TOKEN_EQUAL) && !p->panic && (parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE))) {
+    if (!parser_is(p, TOKEN_EQUAL) && !p->panic &&
+        (parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE))) {
         parser_error(p, s->pattern->span, "a `let` needs a value: `let x = …;`");
         p->panic = false;
     } else if (parser_expect(p, TOKEN_EQUAL)) {
@@ -63,7 +65,7 @@ static void parse_let(parser *p, stmt *s) {
     end_statement(p);
 }
 
-/* ---- blocks ---------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void block_append(block *b, stmt **last, stmt *s) {
     if (*last == NULL) {
@@ -164,7 +166,7 @@ block *parse_block(parser *p) {
     return b;
 }
 
-/* ---- if, match -------------------------------------------------------------------------------------------- */
+/* ---- if, match ------------------------------------------------------------------------------- */
 
 static bool refuse_let(parser *p, const char *what) {
     if (!parser_is(p, TOKEN_LET)) {
@@ -253,7 +255,7 @@ static expr *parse_match(parser *p) {
     return parser_finish(p, e);
 }
 
-/* ---- loops ------------------------------------------------------------------------------------------------ */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static void parse_loop_head(parser *p, expr *e) {
     if (e->kind == EXPR_WHILE) {
@@ -270,7 +272,9 @@ static void parse_loop_head(parser *p, expr *e) {
 }
 
 static expr *parse_loop(parser *p, const char *label, source_span start) {
-    expr_kind kind = parser_is(p, TOKEN_WHILE) ? EXPR_WHILE : parser_is(p, TOKEN_LOOP) ? EXPR_LOOP : EXPR_FOR;
+    expr_kind kind = parser_is(p, TOKEN_WHILE)  ? EXPR_WHILE
+                     : parser_is(p, TOKEN_LOOP) ? EXPR_LOOP
+                                                : EXPR_FOR;
     expr *e = parser_new(p, kind, start);
     loop_expr *loop = PARSER_NEW(p, loop_expr);
     loop->label = label;
@@ -305,22 +309,29 @@ bool parser_at_block_like(const parser *p) {
     case TOKEN_WHILE:
     case TOKEN_LOOP:
     case TOKEN_FOR:
-    case TOKEN_LEFT_BRACE: return true;
-    case TOKEN_LABEL: return parser_ahead(p, 1) == TOKEN_COLON;
-    default: return false;
+    case TOKEN_LEFT_BRACE:
+        return true;
+    case TOKEN_LABEL:
+        return parser_ahead(p, 1) == TOKEN_COLON;
+    default:
+        return false;
     }
 }
 
 expr *parse_block_like(parser *p) {
     switch (parser_kind(p)) {
-    case TOKEN_IF: return parse_if(p);
-    case TOKEN_MATCH: return parse_match(p);
-    case TOKEN_LABEL: return parse_labelled(p);
+    case TOKEN_IF:
+        return parse_if(p);
+    case TOKEN_MATCH:
+        return parse_match(p);
+    case TOKEN_LABEL:
+        return parse_labelled(p);
     case TOKEN_LEFT_BRACE: {
         expr *e = parser_new(p, EXPR_BLOCK, parser_span(p));
         e->block = parse_block(p);
         return parser_finish(p, e);
     }
-    default: return parse_loop(p, NULL, parser_span(p));
+    default:
+        return parse_loop(p, NULL, parser_span(p));
     }
 }

@@ -14,7 +14,7 @@ static pattern *new_pattern(parser *p, int kind) {
     return made;
 }
 
-/* ---- types ---------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static type_expr *parse_type_argument(parser *p) {
     if (!parser_is(p, TOKEN_INT)) {
@@ -29,7 +29,8 @@ static type_expr *parse_type_argument(parser *p) {
 
 void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
     uint32_t capacity = 0;
-    while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_SHR) && !parser_is(p, TOKEN_END) && !p->panic) {
+    while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_SHR) && !parser_is(p, TOKEN_END) &&
+           !p->panic) {
         type_expr *argument = parse_type_argument(p);
         PARSER_PUSH(p, *arguments, *count, capacity, argument);
         if (!parser_accept(p, TOKEN_COMMA)) {
@@ -88,9 +89,15 @@ static void parse_type_into(parser *p, type_expr *t) {
         parser_advance(p);
         parse_tuple_type(p, t);
         return;
-    case TOKEN_LEFT_BRACKET: parser_refuse(p, t->span, "fixed arrays: `Tensor` and `Vec` hold several values"); return;
-    case TOKEN_FN: refuse_function_type(p, t->span); return;
-    case TOKEN_IMPL: parser_refuse(p, t->span, "traits"); return;
+    case TOKEN_LEFT_BRACKET:
+        parser_refuse(p, t->span, "fixed arrays: `Tensor` and `Vec` hold several values");
+        return;
+    case TOKEN_FN:
+        refuse_function_type(p, t->span);
+        return;
+    case TOKEN_IMPL:
+        parser_refuse(p, t->span, "traits");
+        return;
     case TOKEN_NAME:
         if (parser_is_word(p, "dyn")) {
             parser_refuse(p, t->span, "traits");
@@ -98,14 +105,17 @@ static void parse_type_into(parser *p, type_expr *t) {
         }
         parse_named_type(p, t);
         return;
-    default: parser_expected(p, "a type"); return;
+    default:
+        parser_expected(p, "a type");
+        return;
     }
 }
 
 type_expr *parse_type(parser *p) {
     type_expr *t = new_type(p, parser_span(p));
     if (parser_enter(p)) {
-        while (parser_accept_first(p, TOKEN_AND)) { /* a reference is the value: sharing is never observable */
+        while (parser_accept_first(
+            p, TOKEN_AND)) { /* a reference is the value: sharing is never observable */
             parser_accept(p, TOKEN_LABEL);
             parser_accept(p, TOKEN_MUT);
         }
@@ -116,7 +126,7 @@ type_expr *parse_type(parser *p) {
     return t;
 }
 
-/* ---- patterns ------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 static expr *parse_pattern_literal(parser *p) {
     expr *minus = NULL;
@@ -125,7 +135,9 @@ static expr *parse_pattern_literal(parser *p) {
         parser_advance(p);
     }
     token_kind kind = parser_kind(p);
-    bool fits = kind == TOKEN_INT || (minus == NULL && (kind == TOKEN_CHAR || kind == TOKEN_TRUE || kind == TOKEN_FALSE));
+    bool fits =
+        kind == TOKEN_INT ||
+        (minus == NULL && (kind == TOKEN_CHAR || kind == TOKEN_TRUE || kind == TOKEN_FALSE));
     if (!fits) {
         parser_expected(p, "an integer, `true`, `false` or a character");
         return parser_error_expr(p);
@@ -182,7 +194,8 @@ static void parse_name_pattern(parser *p, pattern *made) {
     if (name == NULL) {
         return;
     }
-    if (parser_is(p, TOKEN_COLON_COLON) || parser_is(p, TOKEN_LEFT_PAREN) || parser_is(p, TOKEN_LEFT_BRACE)) {
+    if (parser_is(p, TOKEN_COLON_COLON) || parser_is(p, TOKEN_LEFT_PAREN) ||
+        parser_is(p, TOKEN_LEFT_BRACE)) {
         parser_refuse(p, span, "patterns of enums and structs");
         return;
     }
@@ -194,15 +207,23 @@ static pattern *parse_single_pattern(parser *p) {
     while (parser_accept_first(p, TOKEN_AND)) {
     }
     switch (parser_kind(p)) {
-    case TOKEN_LEFT_PAREN: parse_tuple_pattern(p, made); break;
+    case TOKEN_LEFT_PAREN:
+        parse_tuple_pattern(p, made);
+        break;
     case TOKEN_MUT:
-    case TOKEN_NAME: parse_name_pattern(p, made); break;
+    case TOKEN_NAME:
+        parse_name_pattern(p, made);
+        break;
     case TOKEN_INT:
     case TOKEN_MINUS:
     case TOKEN_CHAR:
     case TOKEN_TRUE:
-    case TOKEN_FALSE: parse_literal_pattern(p, made); break;
-    default: parser_expected(p, "a pattern"); break;
+    case TOKEN_FALSE:
+        parse_literal_pattern(p, made);
+        break;
+    default:
+        parser_expected(p, "a pattern");
+        break;
     }
     made->span = parser_span_from(p, made->span);
     return made;

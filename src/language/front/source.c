@@ -5,14 +5,15 @@
 
 static uint32_t count_lines(const char *text, size_t length) {
     uint32_t lines = 1;
-    for (const char *at = text, *end = text + length; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) {
+    for (const char *at = text, *end = text + length;
+         (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) {
         lines++;
     }
     return lines;
 }
 
-masu_status source_file_init(source_file *file, masu__arena *arena, const char *path, const char *text,
-                             size_t length) {
+masu_status source_file_init(source_file *file, masu__arena *arena, const char *path,
+                             const char *text, size_t length) {
     if (length >= INT32_MAX) {
         return MASU_ERR_LIMIT_REACHED;
     }

@@ -29,7 +29,8 @@ typedef struct source_place {
 
 /* Copies path and text into the arena and finds the lines. Any bytes are a text. O(length).
  * MASU_ERR_OUT_OF_MEMORY; MASU_ERR_LIMIT_REACHED for 2 GiB and more: offsets have 32 bits. */
-masu_status source_file_init(source_file *file, masu__arena *arena, const char *path, const char *text, size_t length);
+masu_status source_file_init(source_file *file, masu__arena *arena, const char *path,
+                             const char *text, size_t length);
 
 /* O(log lines + length of the line). Line 0 for a span without a file. */
 source_place source_place_of(source_span span);
@@ -37,7 +38,8 @@ source_place source_place_of(source_span span);
 /* The line's text (line from 1), without its end; *length in bytes. */
 const char *source_line(const source_file *file, uint32_t line, uint32_t *length);
 
-static inline source_span source_span_make(const source_file *file, uint32_t offset, uint32_t length) {
+static inline source_span source_span_make(const source_file *file, uint32_t offset,
+                                           uint32_t length) {
     return (source_span){file, offset, length};
 }
 /* From the start of a to the end of b; both in one file. */

@@ -3,10 +3,11 @@
 
 const char *binary_op_text(binary_op op) {
     static const char *const texts[BINARY_OP_COUNT] = {
-        [BINARY_NONE] = "=",     [BINARY_ADD] = "+",     [BINARY_SUB] = "-", [BINARY_MUL] = "*", [BINARY_DIV] = "/",
-        [BINARY_REM] = "%",      [BINARY_BIT_AND] = "&", [BINARY_BIT_OR] = "|", [BINARY_BIT_XOR] = "^",
-        [BINARY_SHL] = "<<",     [BINARY_SHR] = ">>",    [BINARY_EQ] = "==", [BINARY_NE] = "!=", [BINARY_LT] = "<",
-        [BINARY_LE] = "<=",      [BINARY_GT] = ">",      [BINARY_GE] = ">=", [BINARY_AND] = "&&", [BINARY_OR] = "||",
+        [BINARY_NONE] = "=",    [BINARY_ADD] = "+",  [BINARY_SUB] = "-",     [BINARY_MUL] = "*",
+        [BINARY_DIV] = "/",     [BINARY_REM] = "%",  [BINARY_BIT_AND] = "&", [BINARY_BIT_OR] = "|",
+        [BINARY_BIT_XOR] = "^", [BINARY_SHL] = "<<", [BINARY_SHR] = ">>",    [BINARY_EQ] = "==",
+        [BINARY_NE] = "!=",     [BINARY_LT] = "<",   [BINARY_LE] = "<=",     [BINARY_GT] = ">",
+        [BINARY_GE] = ">=",     [BINARY_AND] = "&&", [BINARY_OR] = "||",
     };
     return texts[op];
 }
@@ -70,16 +71,24 @@ static void in_match(expr *e, visitor *visit, void *context) {
 
 void expr_each_child(expr *e, visitor *visit, void *context) {
     switch (e->kind) {
-    case EXPR_UNARY: visit(e->unary.operand, context); break;
+    case EXPR_UNARY:
+        visit(e->unary.operand, context);
+        break;
     case EXPR_BINARY:
         visit(e->binary.left, context);
         visit(e->binary.right, context);
         break;
-    case EXPR_CAST: visit(e->cast.operand, context); break;
+    case EXPR_CAST:
+        visit(e->cast.operand, context);
+        break;
     case EXPR_CALL:
-    case EXPR_METHOD: in_call(&e->call, visit, context); break;
+    case EXPR_METHOD:
+        in_call(&e->call, visit, context);
+        break;
     case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD: visit(e->field.base, context); break;
+    case EXPR_TUPLE_FIELD:
+        visit(e->field.base, context);
+        break;
     case EXPR_INDEX:
         visit(e->index.base, context);
         each(e->index.indices, e->index.count, visit, context);
@@ -90,19 +99,27 @@ void expr_each_child(expr *e, visitor *visit, void *context) {
         }
         break;
     case EXPR_TUPLE:
-    case EXPR_ARRAY: each(e->list.items, e->list.count, visit, context); break;
-    case EXPR_COMPREHENSION: in_comprehension(e->comprehension, visit, context); break;
+    case EXPR_ARRAY:
+        each(e->list.items, e->list.count, visit, context);
+        break;
+    case EXPR_COMPREHENSION:
+        in_comprehension(e->comprehension, visit, context);
+        break;
     case EXPR_RANGE:
         maybe(e->range.low, visit, context);
         maybe(e->range.high, visit, context);
         break;
-    case EXPR_BLOCK: in_block(e->block, visit, context); break;
+    case EXPR_BLOCK:
+        in_block(e->block, visit, context);
+        break;
     case EXPR_IF:
         visit(e->branch.condition, context);
         in_block(e->branch.then, visit, context);
         maybe(e->branch.otherwise, visit, context);
         break;
-    case EXPR_MATCH: in_match(e, visit, context); break;
+    case EXPR_MATCH:
+        in_match(e, visit, context);
+        break;
     case EXPR_WHILE:
     case EXPR_LOOP:
     case EXPR_FOR:
@@ -112,11 +129,14 @@ void expr_each_child(expr *e, visitor *visit, void *context) {
         break;
     case EXPR_BREAK:
     case EXPR_CONTINUE:
-    case EXPR_RETURN: maybe(e->jump.value, visit, context); break;
+    case EXPR_RETURN:
+        maybe(e->jump.value, visit, context);
+        break;
     case EXPR_ASSIGN:
         visit(e->assign.value, context);
         visit(e->assign.target, context);
         break;
-    default: break;
+    default:
+        break;
     }
 }

@@ -3,27 +3,35 @@
  *     tree ─► items: functions (free and methods), structs, constants
  *     function ─► parameters (bindings), body (block) ─► statements ─► expressions
  *
- * The parser builds it; the checker fills the fields marked [check] and *simplifies it in place*, so that its
- * consumer meets few shapes. After a check without errors (status OK, no error diagnostics):
+ * The parser builds it; the checker fills the fields marked [check] and *simplifies it in place*,
+ * so that its consumer meets few shapes. After a check without errors (status OK, no error
+ * diagnostics):
  *
- *  1. Every expression has its type; no EXPR_ERROR, no EXPR_METHOD, no EXPR_RANGE outside `for`, and no TYPE_OPEN.
- *  2. Conversions are nodes: EXPR_CAST (implicit = true) between scalars; an EXPR_CALL of tl_tensor_item… where a
- *     rank-0 tensor stands for a scalar. Operands of a scalar EXPR_BINARY have one and the same type (shifts: too).
- *  3. Operators on tensors and strings are EXPR_CALLs with CALL_ABI. EXPR_UNARY/EXPR_BINARY are scalar only.
- *  4. A CALL_ABI has its operands in the order of the ABI function's parameters, the elements of a LIST in place
- *     of the list, defaults filled in as literals, each operand's type that of the parameter's kind (i64, f64,
- *     bool, tensor, …). The expression's type is that of the ABI result; where the language says f32 and the
- *     function yields f64, a cast stands around it.
- *  5. A block's `result` is there exactly when the block yields a value (type neither void nor never). An `if` or
- *     `match` used as a statement has type void and its blocks have no result.
- *  6. Constants such as F32::max_value() and i64::sizeof() are literals. `&e`, `&mut e` and parentheses are gone.
- *  7. `a op= b` is written out as `a = a op b`; parts of the place that must not run twice are bound by a `let` in a
- *     block around it. Nodes are never shared: the tree is a tree.
+ *  1. Every expression has its type. There is no EXPR_ERROR, no EXPR_METHOD, no EXPR_RANGE outside
+ *     of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type of jumps, of panic and of what
+ *     ends in them; such an expression stands only as a statement, a branch, an arm or the value of a
+ *     let, break or return, never as an operand.
+ *  2. Conversions are nodes: EXPR_CAST (implicit = true) between scalars; an EXPR_CALL of
+ *     tl_tensor_item… where a rank-0 tensor stands for a scalar. The operands of an EXPR_BINARY have
+ *     one and the same type (also those of shifts).
+ *  3. Operators on tensors and strings are EXPR_CALLs with CALL_ABI. EXPR_UNARY and EXPR_BINARY are
+ *     scalar only.
+ *  4. A CALL_ABI has its operands in the order of the ABI function's parameters, the elements of a
+ *     LIST in place of the list, defaults filled in as literals, each operand's type that of the
+ *     parameter's kind (i64, f64, bool, tensor, …). The expression's type is that of the ABI result;
+ *     where the language says f32 and the function yields f64, a cast stands around it.
+ *  5. A block's `result` is there exactly when the block yields a value (type neither void nor
+ *     never). An `if` or `match` used as a statement has type void (or never), its blocks no result.
+ *  6. Constants such as F32::max_value() and i64::sizeof() are literals. `&e`, `&mut e` and
+ *     parentheses are gone.
+ *  7. `a op= b` is written out as `a = a op b`; parts of the place that must not run twice are bound
+ *     by a `let` in a block around it. Nodes are never shared: the tree is a tree.
  *
- * Places. A place is: EXPR_NAME of a binding; EXPR_FIELD or EXPR_TUPLE_FIELD of a place; EXPR_INDEX of a place.
- * An EXPR_INDEX into a tensor is always the outermost part of a place.
+ * Places. A place is: EXPR_NAME of a binding; EXPR_FIELD or EXPR_TUPLE_FIELD of a place; EXPR_INDEX
+ * of a place. An EXPR_INDEX into a tensor is always the outermost part of a place.
  *
- * Everything lives in the tree's arena; names and texts are zero-terminated there. One thread at a time.
+ * Everything lives in the tree's arena; names and texts are zero-terminated there. One thread at a
+ * time.
  */
 #ifndef MASU_LANGUAGE_TREE_H
 #define MASU_LANGUAGE_TREE_H
@@ -46,7 +54,7 @@ typedef struct function_item function_item;
 typedef struct struct_item struct_item;
 typedef struct const_item const_item;
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 typedef enum binding_kind {
     BINDING_LET,
@@ -65,7 +73,9 @@ struct binding {
     const type *type;      /* [check] */
     uint32_t id;           /* [check] index into function->bindings */
     bool is_read;          /* [check] */
-    bool is_written;       /* [check] assigned after its declaration, also through fields, elements, methods */
+    bool
+        /* [check] assigned after its declaration, also through fields, elements, methods */
+        is_written;
     uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
 };
 
@@ -90,9 +100,10 @@ struct pattern {
         PATTERN_WILDCARD, /* _ */
         PATTERN_NAME,     /* binding */
         PATTERN_TUPLE,    /* parts */
-        PATTERN_LITERAL,  /* low: a literal, possibly negated; after the check EXPR_INT, EXPR_BOOL or EXPR_CHAR */
-        PATTERN_RANGE,    /* low .. high or low ..= high, likewise literals */
-        PATTERN_OR        /* parts, no bindings inside */
+        /* low: a literal, possibly negated; after the check EXPR_INT, EXPR_BOOL or EXPR_CHAR */
+        PATTERN_LITERAL,
+        PATTERN_RANGE, /* low .. high or low ..= high, likewise literals */
+        PATTERN_OR     /* parts, no bindings inside */
     } kind;
     binding *binding;
     pattern **parts;
@@ -102,7 +113,7 @@ struct pattern {
     const type *type; /* [check] of the value that is matched */
 };
 
-/* ---- expressions --------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 typedef enum expr_kind {
     EXPR_ERROR, /* the parser has reported it */
@@ -111,7 +122,7 @@ typedef enum expr_kind {
     EXPR_BOOL,
     EXPR_CHAR,
     EXPR_STRING,
-    EXPR_NAME,   /* x, or T::x before the check */
+    EXPR_NAME, /* x, or T::x before the check */
     EXPR_UNARY,
     EXPR_BINARY,
     EXPR_CAST,
@@ -122,7 +133,7 @@ typedef enum expr_kind {
     EXPR_INDEX,
     EXPR_STRUCT, /* P { x: a } */
     EXPR_TUPLE,
-    EXPR_ARRAY,  /* [a, b], nested: a tensor literal */
+    EXPR_ARRAY, /* [a, b], nested: a tensor literal */
     EXPR_COMPREHENSION,
     EXPR_RANGE,
     EXPR_BLOCK,
@@ -140,7 +151,7 @@ typedef enum expr_kind {
 
 typedef enum unary_op {
     UNARY_NEG,
-    UNARY_NOT, /* of bool, or every bit of an integer */
+    UNARY_NOT,      /* of bool, or every bit of an integer */
     UNARY_REFERENCE /* & and &mut: gone after the check */
 } unary_op;
 
@@ -173,7 +184,8 @@ const char *binary_op_text(binary_op op);
 typedef enum call_kind {
     CALL_UNRESOLVED,
     CALL_FUNCTION, /* function; operands: its parameters in order, self first when it has one */
-    CALL_STRUCT,   /* P(a, b): operands are the fields in order; also what EXPR_STRUCT does with its values */
+    /* P(a, b): operands are the fields in order; also what EXPR_STRUCT does with its values */
+    CALL_STRUCT,
     CALL_ABI,      /* abi; see rule 4 */
     CALL_PRINT,    /* print, println: pieces in order, then a newline when `newline` */
     CALL_MATH,     /* math; operands (1 or 2) and result of one type f32 or f64 */
@@ -206,9 +218,9 @@ typedef struct print_piece {
 
 typedef struct call_expr {
     /* as written */
-    expr *callee;          /* EXPR_NAME; NULL for a method call and for calls that the checker made */
-    expr *receiver;        /* x of x.m(…), else NULL */
-    const char *name;      /* m of x.m(…) */
+    expr *callee;     /* EXPR_NAME; NULL for a method call and for calls that the checker made */
+    expr *receiver;   /* x of x.m(…), else NULL */
+    const char *name; /* m of x.m(…) */
     source_span name_span; /* of f or m */
     expr **args;
     uint32_t arg_count;
@@ -221,9 +233,10 @@ typedef struct call_expr {
     bool newline;
     expr **operands;
     uint32_t operand_count;
-    /* operands[0] is a place that the call also writes: a user method with writes_self (its self leaves come back),
-     * an ABI function with REPLACES (its result), VEC_PUSH, VEC_SET. False when operands[0] is no place: what would be
-     * written back is dropped. Parts of the place (indices) are evaluated once. */
+    /* operands[0] is a place that the call also writes: a user method with writes_self (its self
+     * leaves come back), an ABI function with REPLACES (its result), VEC_PUSH, VEC_SET. False when
+     * operands[0] is no place: what would be written back is dropped. Parts of the place (indices)
+     * are evaluated once. */
     bool writes_receiver;
     /* Evaluate operands[1] before operands[0]: `s - t` became tl_tensor_rsub_scalar(t, s). */
     bool swapped;
@@ -266,7 +279,8 @@ typedef struct comprehension_clause {
     expr *condition;
 } comprehension_clause;
 
-/* [ outputs | clauses { body } ]. Each output is one of the clauses' indices; the other indices are summed over. */
+/* [ outputs | clauses { body } ]. Each output is one of the clauses' indices; the other indices are
+ * summed over. */
 typedef struct comprehension_expr {
     binding **outputs; /* [check]; the clauses' own bindings */
     const char **output_names;
@@ -275,11 +289,12 @@ typedef struct comprehension_expr {
     comprehension_clause *clauses;
     uint32_t clause_count;
     expr *body; /* scalar: the result's element type; a block is possible */
-    /* `let C[i, k] = A[i, j] * B[j, k]`: the parser leaves clauses empty, the checker fills them in with
-     * bounds 0 .. tl_tensor_dim(A, 0) and so on. */
+    /* `let C[i, k] = A[i, j] * B[j, k]`: the parser leaves clauses empty, the checker fills them in
+     * with bounds 0 .. tl_tensor_dim(A, 0) and so on. */
     bool einstein;
-    /* [check] bindings of the function that clauses and body read, each once, in order of first use. `self` stands
-     * for all of its fields. A comprehension inside has its own captures; they count for the outer one too. */
+    /* [check] bindings of the function that clauses and body read, each once, in order of first
+     * use. `self` stands for all of its fields. A comprehension inside has its own captures; they
+     * count for the outer one too. */
     binding **captures;
     uint32_t capture_count;
 } comprehension_expr;
@@ -291,12 +306,12 @@ typedef struct match_arm {
 } match_arm;
 
 typedef struct loop_expr {
-    const char *label;  /* NULL: none */
-    expr *condition;    /* while */
-    pattern *pattern;   /* for: name, wildcard or tuple (of a Vec of tuples) */
-    expr *iterable;     /* for: EXPR_RANGE; or a value of type tensor or Vec */
+    const char *label; /* NULL: none */
+    expr *condition;   /* while */
+    pattern *pattern;  /* for: name, wildcard or tuple (of a Vec of tuples) */
+    expr *iterable;    /* for: EXPR_RANGE; or a value of type tensor or Vec */
     block *body;
-    bool has_break;     /* [check] some break leaves it */
+    bool has_break; /* [check] some break leaves it */
 } loop_expr;
 
 struct expr {
@@ -304,11 +319,12 @@ struct expr {
     source_span span;
     const type *type; /* [check] */
     bool in_parentheses;
-    uint16_t height; /* of the tree below, blocks and statements included: at most PARSER_HEIGHT_MAX */
+    uint16_t
+        height; /* of the tree below, blocks and statements included: at most PARSER_HEIGHT_MAX */
     union {
         struct {
-            uint64_t value;       /* magnitude; a wrapped two's complement value after the check */
-            type_kind suffix;     /* TYPE_VOID: none */
+            uint64_t value;   /* magnitude; a wrapped two's complement value after the check */
+            type_kind suffix; /* TYPE_VOID: none */
         } integer;
         struct {
             double value;
@@ -334,7 +350,7 @@ struct expr {
             expr *operand;
             type_expr *target; /* NULL for implicit casts */
             bool implicit;
-        } cast; /* to expr.type: between numbers; bool and char to integers; u8 to char */
+        } cast;         /* to expr.type: between numbers; bool and char to integers; u8 to char */
         call_expr call; /* EXPR_CALL and EXPR_METHOD */
         struct {
             expr *base;
@@ -343,7 +359,7 @@ struct expr {
             uint32_t index; /* [check] of the field */
         } field;            /* EXPR_FIELD, EXPR_TUPLE_FIELD (name NULL, index as written) */
         struct {
-            expr *base; /* tensor: yields an element; Vec: one index, yields the element */
+            expr *base;     /* tensor: yields an element; Vec: one index, yields the element */
             expr **indices; /* i64 */
             uint32_t count;
         } index;
@@ -351,7 +367,9 @@ struct expr {
         struct {
             expr **items;
             uint32_t count;
-        } list; /* EXPR_TUPLE, EXPR_ARRAY. Arrays after the check: rectangular; every leaf of the element's type */
+            /* EXPR_TUPLE, EXPR_ARRAY. Arrays after the check: rectangular; every leaf of the
+             * element's type */
+        } list;
         comprehension_expr *comprehension;
         struct {
             expr *low, *high; /* NULL only before the check */
@@ -368,15 +386,17 @@ struct expr {
             match_arm *arms; /* tried in order; one always matches */
             uint32_t count;
         } match;
-        loop_expr *loop; /* EXPR_WHILE, EXPR_LOOP, EXPR_FOR. EXPR_LOOP yields the value of its breaks */
+        loop_expr
+            *loop; /* EXPR_WHILE, EXPR_LOOP, EXPR_FOR. EXPR_LOOP yields the value of its breaks */
         struct {
             const char *label;
             source_span label_span;
             expr *value;  /* break and return: NULL when there is none */
             expr *target; /* [check] break, continue: the loop left or continued */
         } jump;           /* EXPR_BREAK, EXPR_CONTINUE, EXPR_RETURN */
-        /* target = value. Before the check also target op= value: the checker writes it out as an assignment of the
-         * operation (with parts of the place that must not be evaluated twice bound by a `let` around it). */
+        /* target = value. Before the check also target op= value: the checker writes it out as an
+         * assignment of the operation (with parts of the place that must not be evaluated twice
+         * bound by a `let` around it). */
         struct {
             expr *target;
             expr *value;
@@ -386,7 +406,7 @@ struct expr {
     };
 };
 
-/* ---- statements ---------------------------------------------------------------------------------------- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
 typedef enum stmt_kind { STMT_LET, STMT_EXPR } stmt_kind;
 
@@ -395,28 +415,30 @@ struct stmt {
     source_span span;
     pattern *pattern;      /* let */
     type_expr *annotation; /* let; NULL: none */
-    expr *value;           /* let: the initial value; NULL after an error only. expr: a value that it has is dropped */
+    expr *
+        /* let: the initial value; NULL after an error only. expr: a value that it has is dropped */
+        value;
     stmt *next;
 };
 
 struct block {
-    source_span span;      /* from { to } */
+    source_span span; /* from { to } */
     stmt *first;
-    expr *result;          /* the last expression when no semicolon follows; see rule 5 */
+    expr *result; /* the last expression when no semicolon follows; see rule 5 */
     uint16_t height;
-    const type *type;      /* [check] void without result; never when its end is not reached */
+    const type *type; /* [check] void without result; never when its end is not reached */
 };
 
-/* ---- items --------------------------------------------------------------------------------------------- */
+/* ---- items ----------------------------------------------------------------------------------- */
 
 struct function_item {
     const char *name;
-    const char *qualified; /* Model::forward, or the name alone */
-    source_span span;      /* of the name */
+    const char *qualified;  /* Model::forward, or the name alone */
+    source_span span;       /* of the name */
     const char *owner_name; /* impl block's type, NULL: a free function */
     source_span owner_span;
-    struct_item *owner;    /* [check] */
-    bool has_self;         /* parameters[0] is then self */
+    struct_item *owner; /* [check] */
+    bool has_self;      /* parameters[0] is then self */
     binding **parameters;
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */
@@ -425,8 +447,10 @@ struct function_item {
     const type *result;
     binding **bindings; /* all of the function, parameters first; bindings[i]->id = i */
     uint32_t binding_count, binding_capacity;
-    bool writes_self;   /* assigns to self or a part of it, itself or through a method it calls on self */
-    uint32_t index;     /* in tree->functions */
+    bool
+        /* assigns to self or a part of it, itself or through a method it calls on self */
+        writes_self;
+    uint32_t index;                /* in tree->functions */
     function_item *next_in_bucket; /* the checker's table of methods */
 };
 
@@ -452,7 +476,7 @@ struct const_item {
     const char *name;
     source_span span;
     type_expr *annotation;
-    expr *value; /* literals, operators and other constants only */
+    expr *value;      /* literals, operators and other constants only */
     const type *type; /* [check] */
     uint8_t visit;    /* [check] while looking for constants that need themselves */
 };
@@ -476,8 +500,9 @@ typedef struct syntax_tree {
     function_item *main; /* [check] */
 } syntax_tree;
 
-/* Calls visit for each expression directly below e, in the order of evaluation, blocks' statements included; types,
- * patterns and names are not visited. Before a check the arguments of a call, after it the operands. */
+/* Calls visit for each expression directly below e, in the order of evaluation, blocks' statements
+ * included; types, patterns and names are not visited. Before a check the arguments of a call,
+ * after it the operands. */
 void expr_each_child(expr *e, void (*visit)(expr *child, void *context), void *context);
 
 #endif

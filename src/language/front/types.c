@@ -8,10 +8,11 @@
 enum { NAME_SHOWN = 160 };
 
 static const char *const scalar_names[TYPE_SCALAR_END] = {
-    [TYPE_ERROR] = "?",   [TYPE_NEVER] = "!",   [TYPE_VOID] = "void", [TYPE_BOOL] = "bool", [TYPE_I8] = "i8",
-    [TYPE_I16] = "i16",   [TYPE_I32] = "i32",   [TYPE_I64] = "i64",   [TYPE_U8] = "u8",     [TYPE_U16] = "u16",
-    [TYPE_U32] = "u32",   [TYPE_U64] = "u64",   [TYPE_USIZE] = "usize", [TYPE_F32] = "f32", [TYPE_F64] = "f64",
-    [TYPE_CHAR] = "char", [TYPE_STRING] = "String",
+    [TYPE_ERROR] = "?",       [TYPE_NEVER] = "!", [TYPE_VOID] = "void", [TYPE_BOOL] = "bool",
+    [TYPE_I8] = "i8",         [TYPE_I16] = "i16", [TYPE_I32] = "i32",   [TYPE_I64] = "i64",
+    [TYPE_U8] = "u8",         [TYPE_U16] = "u16", [TYPE_U32] = "u32",   [TYPE_U64] = "u64",
+    [TYPE_USIZE] = "usize",   [TYPE_F32] = "f32", [TYPE_F64] = "f64",   [TYPE_CHAR] = "char",
+    [TYPE_STRING] = "String",
 };
 
 bool type_table_init(type_table *table, masu__arena *arena) {
@@ -41,15 +42,19 @@ static uint32_t type_hash(const type *t) {
     case TYPE_TENSOR:
         hash = mix(hash, t->tensor.element == NULL ? UINT64_MAX : t->tensor.element->id);
         return mix(hash, (uint64_t)(int64_t)t->tensor.rank);
-    case TYPE_STRUCT: return mix(hash, (uintptr_t)t->structure);
+    case TYPE_STRUCT:
+        return mix(hash, (uintptr_t)t->structure);
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < t->tuple.count; i++) {
             hash = mix(hash, t->tuple.items[i]->id);
         }
         return hash;
-    case TYPE_VEC: return mix(hash, t->vec.element->id);
-    case TYPE_OPEN: return mix(hash, (uintptr_t)t->open.resolved);
-    default: return hash;
+    case TYPE_VEC:
+        return mix(hash, t->vec.element->id);
+    case TYPE_OPEN:
+        return mix(hash, (uintptr_t)t->open.resolved);
+    default:
+        return hash;
     }
 }
 
@@ -58,14 +63,20 @@ static bool alike(const type *a, const type *b) {
         return false;
     }
     switch (a->kind) {
-    case TYPE_TENSOR: return a->tensor.element == b->tensor.element && a->tensor.rank == b->tensor.rank;
-    case TYPE_STRUCT: return a->structure == b->structure;
+    case TYPE_TENSOR:
+        return a->tensor.element == b->tensor.element && a->tensor.rank == b->tensor.rank;
+    case TYPE_STRUCT:
+        return a->structure == b->structure;
     case TYPE_TUPLE:
         return a->tuple.count == b->tuple.count &&
-               memcmp(a->tuple.items, b->tuple.items, a->tuple.count * sizeof(*a->tuple.items)) == 0;
-    case TYPE_VEC: return a->vec.element == b->vec.element;
-    case TYPE_OPEN: return a->open.resolved == b->open.resolved;
-    default: return true;
+               memcmp(a->tuple.items, b->tuple.items, a->tuple.count * sizeof(*a->tuple.items)) ==
+                   0;
+    case TYPE_VEC:
+        return a->vec.element == b->vec.element;
+    case TYPE_OPEN:
+        return a->open.resolved == b->open.resolved;
+    default:
+        return true;
     }
 }
 
@@ -96,7 +107,8 @@ static const type *table_find(const type_table *table, const type *wanted) {
 }
 
 static void measure(type *t) {
-    t->may_have_open = t->kind == TYPE_OPEN || (t->kind == TYPE_VEC && t->vec.element->may_have_open);
+    t->may_have_open =
+        t->kind == TYPE_OPEN || (t->kind == TYPE_VEC && t->vec.element->may_have_open);
     t->size = t->kind != TYPE_STRUCT;
     for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
         t->may_have_open |= t->tuple.items[i]->may_have_open;
@@ -137,7 +149,9 @@ const type *type_struct(type_table *table, struct_item *structure) {
     return intern(table, &(type){.kind = TYPE_STRUCT, .structure = structure});
 }
 
-void type_set_size(const type *t, uint32_t size) { ((type *)t)->size = size; }
+void type_set_size(const type *t, uint32_t size) {
+    ((type *)t)->size = size;
+}
 
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count) {
     if (count == 0) {
@@ -196,20 +210,26 @@ const type *type_resolve(type_table *table, const type *t) {
 
 uint32_t type_bits(const type *t) {
     switch (t->kind) {
-    case TYPE_BOOL: return 1;
+    case TYPE_BOOL:
+        return 1;
     case TYPE_I8:
-    case TYPE_U8: return 8;
+    case TYPE_U8:
+        return 8;
     case TYPE_I16:
-    case TYPE_U16: return 16;
+    case TYPE_U16:
+        return 16;
     case TYPE_I32:
     case TYPE_U32:
     case TYPE_F32:
-    case TYPE_CHAR: return 32;
+    case TYPE_CHAR:
+        return 32;
     case TYPE_I64:
     case TYPE_U64:
     case TYPE_USIZE:
-    case TYPE_F64: return 64;
-    default: return 0;
+    case TYPE_F64:
+        return 64;
+    default:
+        return 0;
     }
 }
 
@@ -222,7 +242,8 @@ static void print_tensor(const type *t, masu__buffer *out) {
     if (t->tensor.element == NULL && t->tensor.rank < 0) {
         return;
     }
-    masu__buffer_printf(out, "<%s", t->tensor.element == NULL ? "_" : scalar_names[t->tensor.element->kind]);
+    masu__buffer_printf(out, "<%s",
+                        t->tensor.element == NULL ? "_" : scalar_names[t->tensor.element->kind]);
     if (t->tensor.rank >= 0) {
         masu__buffer_printf(out, ", %d", (int)t->tensor.rank);
     }
@@ -231,8 +252,12 @@ static void print_tensor(const type *t, masu__buffer *out) {
 
 void type_print(const type *t, masu__buffer *out) {
     switch (t->kind) {
-    case TYPE_TENSOR: print_tensor(t, out); return;
-    case TYPE_STRUCT: masu__buffer_puts(out, t->structure->name); return;
+    case TYPE_TENSOR:
+        print_tensor(t, out);
+        return;
+    case TYPE_STRUCT:
+        masu__buffer_puts(out, t->structure->name);
+        return;
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < t->tuple.count; i++) {
             masu__buffer_puts(out, i == 0 ? "(" : ", ");
@@ -252,7 +277,9 @@ void type_print(const type *t, masu__buffer *out) {
             masu__buffer_putc(out, '_');
         }
         return;
-    default: masu__buffer_puts(out, scalar_names[t->kind]); return;
+    default:
+        masu__buffer_puts(out, scalar_names[t->kind]);
+        return;
     }
 }
 
@@ -266,28 +293,38 @@ const char *type_name(type_table *table, const type *t) {
         masu__buffer_truncate(&text, NAME_SHOWN);
         masu__buffer_puts(&text, "...");
     }
-    const char *name = text.failed ? NULL : masu__arena_strdup(table->arena, masu__buffer_text(&text));
+    const char *name =
+        text.failed ? NULL : masu__arena_strdup(table->arena, masu__buffer_text(&text));
     masu__buffer_destroy(&text);
     return name == NULL ? "?" : name;
 }
 
-/* ---- validity ------------------------------------------------------------------------------------------ */
+/* ---- validity -------------------------------------------------------------------------------- */
 
 static bool element_valid(const type *e) {
-    return e == NULL || e->kind == TYPE_F32 || e->kind == TYPE_F64 || e->kind == TYPE_I64 || e->kind == TYPE_BOOL;
+    return e == NULL || e->kind == TYPE_F32 || e->kind == TYPE_F64 || e->kind == TYPE_I64 ||
+           e->kind == TYPE_BOOL;
 }
 
 static bool type_valid(const type_table *table, const type *t) {
-    if (table_find(table, t) != t) { /* the first one alike is the type itself: there is no second */
+    if (table_find(table, t) !=
+        t) { /* the first one alike is the type itself: there is no second */
         return false;
     }
     switch (t->kind) {
-    case TYPE_TENSOR: return element_valid(t->tensor.element) && t->tensor.rank >= -1 && t->tensor.rank <= TL_MAX_RANK;
-    case TYPE_STRUCT: return t->structure != NULL;
-    case TYPE_TUPLE: return t->tuple.count > 0 && t->tuple.items != NULL;
-    case TYPE_VEC: return t->vec.element != NULL;
-    case TYPE_OPEN: return t->open.resolved != NULL;
-    default: return false;
+    case TYPE_TENSOR:
+        return element_valid(t->tensor.element) && t->tensor.rank >= -1 &&
+               t->tensor.rank <= TL_MAX_RANK;
+    case TYPE_STRUCT:
+        return t->structure != NULL;
+    case TYPE_TUPLE:
+        return t->tuple.count > 0 && t->tuple.items != NULL;
+    case TYPE_VEC:
+        return t->vec.element != NULL;
+    case TYPE_OPEN:
+        return t->open.resolved != NULL;
+    default:
+        return false;
     }
 }
 

@@ -9,8 +9,8 @@
  *     a checked tree holds no TYPE_OPEN: it exists only while one function is being checked
  *     size = 1 + sizes of the items of a tuple or of the fields of a struct: bounds every walk over a type
  *
- * GradTensor is the same type as Tensor: whether a value tracks gradients is known at run time only.
- * Thread safety: a table belongs to one thread. Everything lives in the table's arena.
+ * GradTensor is the same type as Tensor: whether a value tracks gradients is known at run time
+ * only. Thread safety: a table belongs to one thread. Everything lives in the table's arena.
  */
 #ifndef MASU_LANGUAGE_TYPES_H
 #define MASU_LANGUAGE_TYPES_H
@@ -23,7 +23,8 @@
 #include "base/buffer.h"
 
 typedef enum type_kind {
-    TYPE_ERROR, /* wrong, and already reported: fits everywhere, so that one mistake gives one message */
+    /* wrong, and already reported: fits everywhere, so that one mistake gives one message */
+    TYPE_ERROR,
     TYPE_NEVER, /* of return, break, continue, panic: no value ever arrives; fits everywhere */
     TYPE_VOID,  /* no value: zero leaves */
     TYPE_BOOL,
@@ -76,7 +77,8 @@ struct type {
     const type *next_in_bucket; /* the table's own */
 };
 
-/* Larger types are refused where they arise: without a bound a program of n lines can name a type of 2^n parts. */
+/* Larger types are refused where they arise: without a bound a program of n lines can name a type
+ * of 2^n parts. */
 enum { TYPE_SIZE_MAX = 4096 };
 
 typedef struct type_table {
@@ -98,7 +100,9 @@ static inline const type *type_scalar(const type_table *table, type_kind kind) {
 }
 const type *type_tensor(type_table *table, const type *element, int32_t rank);
 const type *type_struct(type_table *table, struct struct_item *structure);
-void type_set_size(const type *t, uint32_t size); /* when all fields are known: of structs, and of tuples made of such */
+void type_set_size(
+    const type *t,
+    uint32_t size); /* when all fields are known: of structs, and of tuples made of such */
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count);
 const type *type_vec(type_table *table, const type *element);
 const type *type_open(type_table *table);
@@ -106,7 +110,9 @@ const type *type_open(type_table *table);
 /* The type with every decided TYPE_OPEN replaced; one that is not decided stays. */
 const type *type_resolve(type_table *table, const type *t);
 
-static inline bool type_is(const type *t, type_kind kind) { return t->kind == kind; }
+static inline bool type_is(const type *t, type_kind kind) {
+    return t->kind == kind;
+}
 static inline bool type_is_signed(const type *t) {
     return t->kind >= TYPE_I8 && t->kind <= TYPE_I64;
 }
@@ -116,7 +122,9 @@ static inline bool type_is_integer(const type *t) {
 static inline bool type_is_float(const type *t) {
     return t->kind == TYPE_F32 || t->kind == TYPE_F64;
 }
-static inline bool type_is_numeric(const type *t) { return type_is_integer(t) || type_is_float(t); }
+static inline bool type_is_numeric(const type *t) {
+    return type_is_integer(t) || type_is_float(t);
+}
 /* Error or never: nothing more is to be said about an expression of this type. */
 static inline bool type_is_silent(const type *t) {
     return t->kind == TYPE_ERROR || t->kind == TYPE_NEVER;
@@ -124,7 +132,8 @@ static inline bool type_is_silent(const type *t) {
 /* Width of a number in bits, 1 for bool, 32 for char, 0 otherwise. */
 uint32_t type_bits(const type *t);
 
-/* What reading an element of a tensor of type t yields: its element type, f32 when that is not known. */
+/* What reading an element of a tensor of type t yields: its element type, f32 when that is not
+ * known. */
 const type *type_of_element(const type_table *table, const type *t);
 
 /* As a program would write it: `Tensor<f32, 2>`, `(i64, Point)`, `Vec<f32>`. */

@@ -9,6 +9,45 @@
 
 #include "language/ir/lowering.h"
 
+/* ---- functions with errors --------------------------------------------------------------------------------------------- */
+
+static bool lies_in(source_span inner, source_span outer) {
+    return inner.file == outer.file && inner.offset >= outer.offset &&
+           inner.offset <= outer.offset + outer.length;
+}
+
+static bool body_has(const function_item *item, const diagnostic *d) {
+    return d->severity == SEVERITY_ERROR && lies_in(d->span, item->body->span);
+}
+
+static bool has_error(const function_item *item, const diagnostics *diagnostics) {
+    for (const diagnostic *d = diagnostics->first; d; d = d->next)
+        if (body_has(item, d))
+            return true;
+    return false;
+}
+
+static bool is_confined(const syntax_tree *tree, const diagnostic *d) {
+    for (uint32_t f = 0; f < tree->function_count; f++)
+        if (body_has(tree->functions[f], d))
+            return true;
+    return d->severity != SEVERITY_ERROR;
+}
+
+bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnostics) {
+    for (const diagnostic *d = diagnostics->first; d; d = d->next)
+        if (!is_confined(tree, d))
+            return false;
+    return true;
+}
+
+static bool mark_broken(lowering *l) {
+    l->broken = MASU_ARENA_ARRAY(l->scratch, bool, l->tree->function_count);
+    for (uint32_t f = 0; l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
+        l->broken[f] = has_error(l->tree->functions[f], l->diagnostics);
+    return l->broken;
+}
+
 /* ---- too wide ---------------------------------------------------------------------------------------------------------- */
 
 static bool check_width(lowering *l, const type *t, source_span span) {
@@ -23,7 +62,7 @@ static bool check_widths(lowering *l) {
     for (uint32_t f = 0; f < l->tree->function_count; f++) {
         const function_item *item = l->tree->functions[f];
         fine &= check_width(l, item->result, item->span);
-        for (uint32_t b = 0; b < item->binding_count; b++)
+        for (uint32_t b = 0; b < item->binding_count && !l->broken[f]; b++)
             fine &= check_width(l, item->bindings[b]->type, item->bindings[b]->span);
     }
     return fine;
@@ -94,6 +133,11 @@ static void lower_function(lowering *l, const function_item *item) {
         l->m->out_of_memory = true;
         return;
     }
+    if (l->broken[item->index]) {
+        ir_emit(fn.b, IR_UNREACHABLE, NULL, 0, NULL, 0, item->span);
+        ir_builder_finish(fn.b);
+        return;
+    }
     bind_parameters(&fn);
     lower_block_as(&fn, item->body, item->result, result);
     lower_return(&fn, result, item->body->span);
@@ -117,7 +161,7 @@ masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__a
     l.functions = MASU_ARENA_ARRAY(&scratch, ir_function *, tree->function_count);
     l.reads_grad = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
     l.leaf_counts = MASU_ARENA_ARRAY(&scratch, uint32_t, types->count);
-    bool ready = l.m && l.functions && l.reads_grad && l.leaf_counts && lower_find_grad_readers(&l);
+    bool ready = l.m && l.functions && l.reads_grad && l.leaf_counts && mark_broken(&l) && lower_find_grad_readers(&l);
     if (ready && check_widths(&l))
         lower_all(&l);
     masu__arena_destroy(&scratch);

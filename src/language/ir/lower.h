@@ -7,8 +7,13 @@
 #include "language/ir/ir.h"
 #include <masu/status.h>
 
+/* Whether every error found so far lies inside the body of some function, so that the other functions can be
+ * lowered and examined all the same. */
+bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnostics);
+
 /* Every function of the tree as IR in IR_PHASE_BUILT, in a module that lives in `arena` and borrows names and spans
- * from the tree. The tree must have been checked without errors. MASU_OK, also when diagnostics gained an error
+ * from the tree. The tree must have been checked, with confined errors at most: a function that has one gets a body
+ * that says nothing (IR_UNREACHABLE), and the module is good for diagnosis only. MASU_OK, also when diagnostics gained an error
  * (then the module is not to be used), or MASU_ERR_OUT_OF_MEMORY. Linear in the tree, but for one pass over the body of
  * each loop. */
 masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__arena *arena, diagnostics *diagnostics,

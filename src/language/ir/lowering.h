@@ -25,6 +25,7 @@ typedef struct lowering {
     ir_module *m;
     ir_function **functions; /* by function_item.index */
     bool *reads_grad;        /* likewise: may call something that READS_GRAD */
+    bool *broken;     /* by function: its body has an error and is left out */
     uint32_t *leaf_counts;   /* by type id: 1 + the count, 0: not asked yet */
     uint32_t kernel_count;
 } lowering;

@@ -1,8 +1,8 @@
 /* explain.c: the source with a margin that says what happens to tensors and objects on each line.
  *
- *     3 | fn step(w: Tensor, g: Tensor) -> Tensor {   | step{ob}: 1 slot (needs 1), 0 acquires, 2 releases
- *     4 |     let d = g * 0.1;                        | `d` made [8, 8]
- *     5 |     w - d                                   | `w` dies here, `d` dies here; made [8, 8]; moves out
+ *     3 | fn step(w: Tensor, g: Tensor) -> Tensor { | step{ob}: 2 slots (needs 2), 0 acquires, …
+ *     4 |     let d = g * 0.1;                      | `w` in slot 0; `d` made [8, 8] in slot 1
+ *     5 |     w - d                                 | `w - d` made [8, 8]; `w` dies; `d` dies; …
  *
  * Everything is read from the final IR, so the margin cannot say what the program does not do. A
  * function of which several versions exist (see specialise.h) is explained once; what only some
@@ -14,7 +14,7 @@
 
 #include "language/pass/pass.h"
 
-enum { WIDEST = 64, SHORT_QUOTE = 24, MOST_SHARING = 3 };
+enum { WIDEST = 64, SHORT_QUOTE = 24, MOST_SHARING = 2 };
 
 typedef struct event {
     uint32_t line, order;
@@ -35,15 +35,25 @@ typedef struct explainer {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
+/* As much of the source text as fits: no line end, no half of a character. */
+static void put_quote(source_span span, masu__buffer *out) {
+    const char *text = span.file->text + span.offset;
+    uint32_t length = 0, shown = 0;
+    while (length < span.length && text[length] != '\n' && shown < SHORT_QUOTE)
+        shown += ((unsigned char)text[length++] & 0xC0) != 0x80;
+    while (length < span.length && ((unsigned char)text[length] & 0xC0) == 0x80)
+        length++;
+    masu__buffer_append(out, text, length);
+    masu__buffer_puts(out, length < span.length ? "…" : "");
+}
+
 static void put_name(const ir_function *f, ir_value v, masu__buffer *out) {
     const ir_value_info *info = &f->values[v];
-    const char *text = info->span.file ? info->span.file->text + info->span.offset : NULL;
     masu__buffer_putc(out, '`');
     if (info->name)
         masu__buffer_puts(out, info->name);
-    else if (text && info->span.length > 0 && info->span.length <= SHORT_QUOTE &&
-             !memchr(text, '\n', info->span.length))
-        masu__buffer_append(out, text, info->span.length);
+    else if (info->span.file && info->span.length > 0)
+        put_quote(info->span, out);
     else
         masu__buffer_printf(out, "%%%" PRIu32, v);
     masu__buffer_putc(out, '`');
@@ -64,18 +74,27 @@ static void put_shape(const ir_function *f, ir_value v, masu__buffer *out) {
     masu__buffer_putc(out, ']');
 }
 
-/* The names of other values that use the slot. */
-static void put_sharers(const ir_function *f, ir_value v, masu__buffer *out) {
-    uint32_t named = 0;
+/* Where the value stands while something may raise, and the names of others that stand there. */
+static void put_slot(const ir_function *f, ir_value v, masu__buffer *out) {
+    const char *shown[MOST_SHARING + 1] = {f->values[v].name};
+    uint32_t count = 1;
+    if (f->values[v].slot < 0)
+        return;
+    masu__buffer_printf(out, " in slot %" PRId32, f->values[v].slot);
     for (ir_value other = 1; other < f->value_count; other++) {
-        if (other == v || f->values[other].slot != f->values[v].slot || !f->values[other].name ||
-            (f->values[v].name && strcmp(f->values[other].name, f->values[v].name) == 0))
+        const char *name = f->values[other].name;
+        bool known = other == v || !name || f->values[other].slot != f->values[v].slot;
+        for (uint32_t k = 0; k < count && !known; k++)
+            known = shown[k] && strcmp(shown[k], name) == 0;
+        if (known)
             continue;
-        if (named == MOST_SHARING) {
-            masu__buffer_puts(out, ", …");
+        masu__buffer_puts(out, count == 1 ? " with " : ", ");
+        if (count > MOST_SHARING) {
+            masu__buffer_puts(out, "…");
             return;
         }
-        masu__buffer_printf(out, "%s`%s`", named++ ? ", " : " shared with ", f->values[other].name);
+        masu__buffer_printf(out, "`%s`", name);
+        shown[count++] = name;
     }
 }
 
@@ -106,14 +125,16 @@ static bool managed(const ir_function *f, ir_value v) {
     return ir_type_managed(ir_type_of(f, v));
 }
 
+/* Results say at once where they will stand; parameters say it when they get there. */
 static void note_root(explainer *x, const ir_instr *i, masu__buffer *t) {
+    bool parameter = !x->f->values[i->args[0]].def;
+    if (!parameter && i->imm.i >= 0)
+        return;
     put_name(x->f, i->args[0], t);
-    if (i->imm.i < 0) {
+    if (i->imm.i < 0)
         masu__buffer_puts(t, " registered");
-    } else {
-        masu__buffer_printf(t, " in slot %" PRId64, i->imm.i);
-        put_sharers(x->f, i->args[0], t);
-    }
+    else
+        put_slot(x->f, i->args[0], t);
     note(x, t);
 }
 
@@ -175,6 +196,7 @@ static void note_results(explainer *x, const ir_instr *i, masu__buffer *t) {
         put_name(x->f, v, t);
         masu__buffer_puts(t, i->op == IR_CALL ? " received" : " made");
         put_shape(x->f, v, t);
+        put_slot(x->f, v, t);
         note(x, t);
     }
 }

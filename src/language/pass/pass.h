@@ -57,6 +57,9 @@ typedef struct pass_options {
  * good for being thrown away with its arena. */
 masu_status pass_run_all(ir_module *m, const pass_options *options);
 
+/* Only the passes that diagnose (fold, shapes), on a module that is good for nothing else. */
+masu_status pass_run_diagnosis(ir_module *m, pass_report report, void *user);
+
 /* The table, in order. */
 const pass *pass_table(size_t *count);
 

@@ -83,18 +83,16 @@ ir_value shape_tensor(const shape_query *q, uint32_t n) {
     return 0;
 }
 
-/* A whole number that is known now: a constant, perhaps negated or converted (`fold` may be
- * off). */
-bool shape_known_number(const ir_function *f, ir_value v, int64_t *out) {
+static bool constant_number(const ir_function *f, ir_value v, int64_t *out) {
     const ir_instr *def = v ? f->values[v].def : NULL;
     if (!def)
         return false;
-    if (def->op == IR_NEG && shape_known_number(f, def->args[0], out)) {
+    if (def->op == IR_NEG && constant_number(f, def->args[0], out)) {
         *out = (int64_t)(0 - (uint64_t)*out);
         return true;
     }
     if (def->op == IR_CAST && (ir_type_of(f, v) == IR_I64 || ir_type_of(f, v) == IR_F64))
-        return shape_known_number(f, def->args[0], out);
+        return constant_number(f, def->args[0], out);
     if (def->op != IR_CONST)
         return false;
     if (!ir_type_float(ir_type_of(f, v)))
@@ -102,6 +100,13 @@ bool shape_known_number(const ir_function *f, ir_value v, int64_t *out) {
     if (!(def->imm.f > -0x1p53 && def->imm.f < 0x1p53) || def->imm.f != (double)(int64_t)def->imm.f)
         return false;
     *out = (int64_t)def->imm.f;
+    return true;
+}
+
+bool shape_known_number(const shape_query *q, ir_value v, int64_t *out) {
+    if (q->numbers[v].state != SHAPE_IS_KNOWN)
+        return constant_number(q->f, v, out);
+    *out = q->numbers[v].number;
     return true;
 }
 

@@ -19,11 +19,17 @@ typedef struct shape_fact {
     ir_shape shape; /* when known; dimensions may be -1 */
 } shape_fact;
 
+typedef struct number_fact { /* about a value of type i64 */
+    shape_state state;
+    int64_t number; /* when known */
+} number_fact;
+
 /* One operation with the facts of its function's values. */
 typedef struct shape_query {
     const ir_function *f;
     const ir_instr *i;
-    const shape_fact *facts; /* by value */
+    const shape_fact *facts;    /* by value */
+    const number_fact *numbers; /* by value */
 } shape_query;
 
 /* Why an operation fails whenever it is reached. */
@@ -53,9 +59,12 @@ ir_value shape_operand(const shape_query *q,
 ir_value shape_tensor(const shape_query *q,
                       uint32_t n); /* the n-th tensor operand; 0: there is none */
 shape_list shape_list_of(const shape_query *q);
-/* A whole number that is known now: a constant, perhaps negated or converted (`fold` may be
- * off). */
-bool shape_known_number(const ir_function *f, ir_value v, int64_t *out);
+/* A whole number that is known now: by its fact, or a constant, perhaps negated or converted. */
+bool shape_known_number(const shape_query *q, ir_value v, int64_t *out);
+/* Nothing has reached the number yet: what depends on it has no fact either. */
+static inline bool shape_number_unset(const shape_query *q, ir_value v) {
+    return ir_type_of(q->f, v) == IR_I64 && q->numbers[v].state == SHAPE_IS_UNSET;
+}
 bool shape_elements(const ir_shape *s, int64_t *out); /* false: not known, or too many to count */
 
 bool shape_wanted(const shape_fault *fault); /* asked for, and none found yet */
@@ -68,6 +77,13 @@ void shape_put_two(shape_fault *fault, const char *before, const ir_shape *a, co
 /* The fact about the result of an IR_ABI or IR_COMPREHEND (unknown when it yields no tensor).
  * fault: NULL or zeroed; filled when the operands' known dimensions make failure certain. */
 shape_fact shape_rule_apply(const shape_query *q, shape_fault *fault);
+
+/* The fact about the i64 result of any operation (shape_numbers.c): constants and their sums,
+ * products and quotients, so that `2 * n - 1` is a length; ranks and lengths of tensors whose
+ * shape is known. */
+number_fact shape_number_apply(const shape_query *q);
+
+bool number_fact_meet(number_fact *fact, const number_fact *other);
 
 /* What two ways of reaching a value have in common. True when *fact changed. */
 bool shape_fact_meet(shape_fact *fact, const shape_fact *other);

@@ -82,7 +82,7 @@ static shape_fact rule_same(const shape_query *q, shape_fault *fault) {
 static int64_t dimension(const shape_query *q, const char *parameter, const ir_shape *s,
                          uint32_t extra, shape_fault *fault) {
     int64_t dim, rank = s->rank + extra;
-    if (!shape_known_number(q->f, shape_operand(q, parameter), &dim))
+    if (!shape_known_number(q, shape_operand(q, parameter), &dim))
         return -1;
     if (dim >= -rank && dim < rank)
         return dim < 0 ? dim + rank : dim;
@@ -131,8 +131,8 @@ static shape_fact with_dim(const ir_shape *s, int64_t dim, int64_t length) {
 
 static shape_fact rule_slice(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     int64_t dim = dimension(q, "dim", s, 0, fault), from, to, length = -1;
-    if (dim >= 0 && shape_known_number(q->f, shape_operand(q, "from"), &from) &&
-        shape_known_number(q->f, shape_operand(q, "to"), &to) && from >= 0 && from <= to &&
+    if (dim >= 0 && shape_known_number(q, shape_operand(q, "from"), &from) &&
+        shape_known_number(q, shape_operand(q, "to"), &to) && from >= 0 && from <= to &&
         to <= s->dim[dim])
         length = to - from;
     return with_dim(s, dim, length);
@@ -140,7 +140,7 @@ static shape_fact rule_slice(const shape_query *q, const ir_shape *s, shape_faul
 
 static shape_fact rule_narrow(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     int64_t dim = dimension(q, "dim", s, 0, fault), length;
-    if (!shape_known_number(q->f, shape_operand(q, "length"), &length) || length < 0)
+    if (!shape_known_number(q, shape_operand(q, "length"), &length) || length < 0)
         length = -1;
     return with_dim(s, dim, length);
 }
@@ -238,7 +238,9 @@ static shape_fact written_shape(const shape_query *q, shape_list l, shape_fault 
     shape_fact result = shape_of_rank(l.count);
     for (uint32_t d = 0; d < l.count; d++) {
         int64_t n;
-        if (!shape_known_number(q->f, l.values[d], &n))
+        if (shape_number_unset(q, l.values[d]))
+            return shape_unset;
+        if (!shape_known_number(q, l.values[d], &n))
             continue;
         if (n >= 0)
             result.shape.dim[d] = n;
@@ -268,6 +270,8 @@ static shape_fact rule_reshape(const shape_query *q, shape_fault *fault) {
     int64_t have, product = 1;
     int open = -1;
     bool complete = result.state == SHAPE_IS_KNOWN;
+    if (!complete)
+        return result;
     for (uint32_t d = 0; complete && d < result.shape.rank; d++) {
         if (result.shape.dim[d] == WRITTEN_MINUS_ONE) {
             complete = open < 0;
@@ -326,7 +330,7 @@ static shape_fact rule_list(const shape_query *q, shape_fault *fault) {
 static shape_fact rule_literal(const shape_query *q) {
     shape_list l = shape_list_of(q);
     int64_t rank;
-    if (!shape_known_number(q->f, shape_operand(q, "rank"), &rank) || rank < 0 || rank > l.count)
+    if (!shape_known_number(q, shape_operand(q, "rank"), &rank) || rank < 0 || rank > l.count)
         return shape_unknown;
     l.count = (uint32_t)rank;
     return written_shape(q, l, NULL, false);
@@ -335,7 +339,9 @@ static shape_fact rule_literal(const shape_query *q) {
 static shape_fact rule_square(const shape_query *q) {
     shape_fact result = shape_of_rank(2);
     int64_t n;
-    if (shape_known_number(q->f, shape_operand(q, "n"), &n) && n >= 0)
+    if (shape_number_unset(q, shape_operand(q, "n")))
+        return shape_unset;
+    if (shape_known_number(q, shape_operand(q, "n"), &n) && n >= 0)
         result.shape.dim[0] = result.shape.dim[1] = n;
     return result;
 }
@@ -345,7 +351,7 @@ static shape_fact rule_permute(const shape_query *q, const ir_shape *s) {
     shape_fact result = shape_of_rank(s->rank);
     for (uint32_t d = 0; order.count == s->rank && d < s->rank; d++) {
         int64_t from;
-        if (shape_known_number(q->f, order.values[d], &from) && from >= -(int64_t)s->rank &&
+        if (shape_known_number(q, order.values[d], &from) && from >= -(int64_t)s->rank &&
             from < s->rank)
             result.shape.dim[d] = s->dim[from < 0 ? from + s->rank : from];
     }
@@ -401,7 +407,7 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
     }
     for (uint32_t d = 0; d < s->rank; d++) {
         int64_t at;
-        if (!shape_known_number(q->f, index.values[d], &at) || s->dim[d] < 0 || at < s->dim[d])
+        if (!shape_known_number(q, index.values[d], &at) || s->dim[d] < 0 || at < s->dim[d])
             continue;
         masu__buffer_printf(&fault->text,
                             "index %" PRId64 " is out of range for dimension %" PRIu32 " of shape ",

@@ -25,9 +25,11 @@ typedef struct caller {
 } caller;
 
 typedef struct function_facts {
-    shape_fact *facts;   /* by value */
-    shape_fact *results; /* by result */
-    bool *taken;         /* by block: something leads there */
+    shape_fact *facts;           /* by value */
+    number_fact *numbers;        /* by value */
+    shape_fact *results;         /* by result */
+    number_fact *number_results; /* by result */
+    bool *taken;                 /* by block: something leads there */
     ir_order order;
     bool reached, queued;
     caller *callers;
@@ -65,30 +67,42 @@ static ir_function *dequeue(shaper *s) {
 
 /* ---- one instruction ------------------------------------------------------------------------- */
 
-static void lower(shaper *s, shape_fact *fact, const shape_fact *by) {
-    s->changed |= shape_fact_meet(fact, by);
+/* What is known of `from` in f's caller or block flows to `to` there. True when that changed
+ * what is known of `to`. */
+static bool flow_value(const function_facts *source, ir_value from, function_facts *target,
+                       ir_value to, ir_type type) {
+    if (type == IR_TENSOR)
+        return shape_fact_meet(&target->facts[to], &source->facts[from]);
+    return type == IR_I64 && number_fact_meet(&target->numbers[to], &source->numbers[from]);
 }
 
-/* Every tensor argument meets the callee's parameter; the results are what the callee is known
- * to return so far. */
+/* Every argument meets the callee's parameter; the results are what the callee is known to return
+ * so far. */
 static void flow_call(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
     function_facts *callee = facts_of(s, i->callee);
     bool news = !callee->reached;
     callee->reached = true;
     for (uint32_t a = 0; a < i->arg_count; a++)
-        if (ir_type_of(f, i->args[a]) == IR_TENSOR)
-            news |= shape_fact_meet(&callee->facts[i->callee->params[a]], &ff->facts[i->args[a]]);
+        news |= flow_value(ff, i->args[a], callee, i->callee->params[a], ir_type_of(f, i->args[a]));
     if (news)
         enqueue(s, i->callee);
-    for (uint32_t r = 0; r < i->result_count; r++)
-        lower(s, &ff->facts[i->result + r], &callee->results[r]);
+    for (uint32_t r = 0; r < i->result_count; r++) {
+        ir_value v = i->result + r;
+        if (ir_type_of(f, v) == IR_TENSOR)
+            s->changed |= shape_fact_meet(&ff->facts[v], &callee->results[r]);
+        else if (ir_type_of(f, v) == IR_I64)
+            s->changed |= number_fact_meet(&ff->numbers[v], &callee->number_results[r]);
+    }
 }
 
 static void flow_ret(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
     bool news = false;
-    for (uint32_t a = 0; a < i->arg_count; a++)
+    for (uint32_t a = 0; a < i->arg_count; a++) {
         if (f->results[a] == IR_TENSOR)
             news |= shape_fact_meet(&ff->results[a], &ff->facts[i->args[a]]);
+        else if (f->results[a] == IR_I64)
+            news |= number_fact_meet(&ff->number_results[a], &ff->numbers[i->args[a]]);
+    }
     for (caller *c = ff->callers; news && c; c = c->next)
         if (facts_of(s, c->function)->reached)
             enqueue(s, c->function);
@@ -104,24 +118,33 @@ static void flow_edges(shaper *s, function_facts *ff, const ir_function *f, cons
         s->changed |= !ff->taken[target->block->id];
         ff->taken[target->block->id] = true;
         for (uint32_t a = 0; a < target->count; a++)
-            if (ir_type_of(f, target->args[a]) == IR_TENSOR)
-                lower(s, &ff->facts[target->block->params[a]], &ff->facts[target->args[a]]);
+            s->changed |= flow_value(ff, target->args[a], ff, target->block->params[a],
+                                     ir_type_of(f, target->args[a]));
+    }
+}
+
+static void flow_result(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
+    shape_query q = {.f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers};
+    ir_type type = ir_type_of(f, i->result);
+    if (type == IR_TENSOR) {
+        bool ruled = i->op == IR_ABI || i->op == IR_COMPREHEND;
+        shape_fact fact = ruled ? shape_rule_apply(&q, NULL) : shape_unknown;
+        s->changed |= shape_fact_meet(&ff->facts[i->result], &fact);
+    } else if (type == IR_I64) {
+        number_fact fact = shape_number_apply(&q);
+        s->changed |= number_fact_meet(&ff->numbers[i->result], &fact);
     }
 }
 
 static void flow_instr(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
-    if (i->op == IR_CALL) {
+    if (i->op == IR_CALL)
         flow_call(s, ff, f, i);
-    } else if (i->op == IR_RET) {
+    else if (i->op == IR_RET)
         flow_ret(s, ff, f, i);
-    } else if (ir_is_terminator(i->op)) {
+    else if (ir_is_terminator(i->op))
         flow_edges(s, ff, f, i);
-    } else if (i->result_count == 1 && ir_type_of(f, i->result) == IR_TENSOR) {
-        bool ruled = i->op == IR_ABI || i->op == IR_COMPREHEND;
-        shape_query q = {.f = f, .i = i, .facts = ff->facts};
-        shape_fact fact = ruled ? shape_rule_apply(&q, NULL) : shape_unknown;
-        lower(s, &ff->facts[i->result], &fact);
-    }
+    else if (i->result_count == 1)
+        flow_result(s, ff, f, i);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -146,8 +169,10 @@ static void flow_queue(shaper *s) {
 /* A function that nothing has called so far may be called with anything. */
 static void begin_with(shaper *s, ir_function *f) {
     function_facts *ff = facts_of(s, f);
-    for (uint32_t k = 0; k < f->param_count; k++)
+    for (uint32_t k = 0; k < f->param_count; k++) {
         ff->facts[f->params[k]] = shape_unknown;
+        ff->numbers[f->params[k]].state = SHAPE_IS_UNKNOWN;
+    }
     ff->reached = true;
     enqueue(s, f);
     flow_queue(s);
@@ -186,10 +211,12 @@ static bool add_callers(shaper *s, ir_function *f) {
 static bool prepare_function(shaper *s, ir_function *f) {
     function_facts *ff = facts_of(s, f);
     ff->facts = MASU_ARENA_ARRAY(&s->scratch, shape_fact, f->value_count);
+    ff->numbers = MASU_ARENA_ARRAY(&s->scratch, number_fact, f->value_count);
     ff->results = MASU_ARENA_ARRAY(&s->scratch, shape_fact, f->result_count);
+    ff->number_results = MASU_ARENA_ARRAY(&s->scratch, number_fact, f->result_count);
     ff->taken = MASU_ARENA_ARRAY(&s->scratch, bool, f->block_count);
-    return ff->facts && ff->results && ff->taken && ir_order_compute(&ff->order, f, &s->scratch) &&
-           add_callers(s, f);
+    return ff->facts && ff->numbers && ff->results && ff->number_results && ff->taken &&
+           ir_order_compute(&ff->order, f, &s->scratch) && add_callers(s, f);
 }
 
 static bool prepare(shaper *s) {
@@ -256,7 +283,7 @@ static void find_faults(shaper *s, const ir_function *f) {
         if (!ff->taken[ff->order.blocks[k]->id])
             continue;
         for (const ir_instr *i = ff->order.blocks[k]->first; i; i = i->next) {
-            shape_query q = {.f = f, .i = i, .facts = ff->facts};
+            shape_query q = {.f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers};
             shape_fault fault = {0};
             if (i->op == IR_ABI)
                 shape_rule_apply(&q, &fault);

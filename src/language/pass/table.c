@@ -126,6 +126,17 @@ masu_status pass_run_all(ir_module *m, const pass_options *options) {
     return status;
 }
 
+masu_status pass_run_diagnosis(ir_module *m, pass_report report, void *user) {
+    pass_context context = {.report = report, .user = user};
+    if (!m->out_of_memory)
+        pass_fold(m, &context);
+    if (!m->out_of_memory)
+        pass_shapes(m, &context);
+    if (m->out_of_memory)
+        return MASU_ERR_OUT_OF_MEMORY;
+    return context.error_count > 0 ? MASU_ERR_SHAPE_MISMATCH : MASU_OK;
+}
+
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 pass_counts pass_count(const ir_function *f) {

@@ -1,9 +1,10 @@
-/* binary.c: arithmetic of two tensors: promotion, broadcasting, and what each side's gradient needs.
+/* binary.c: arithmetic of two tensors: promotion, broadcasting, and what each side's gradient
+ * needs.
  *
  *              gradient of a        of b            saved
  *     add      g                    g               nothing
  *     sub      g                    -g              nothing
- *     mul      g * b                g * a           of each side only what the other, tracked side needs
+ *     mul      g * b                g * a           of each only what a tracked other side needs
  *     div      g / b                -g * a / b²     b, and a when b is tracked
  *     rem      g                    -g * floor(a/b) both when b is tracked
  *     pow      g * b * a^(b-1)      g * a^b * ln a  both
@@ -29,8 +30,7 @@ typedef struct binary_operation {
 } binary_operation;
 
 /* Bit i: saved value i (0 for a, 1 for b) is needed for the gradient of side. */
-static unsigned needs(const binary_operation *operation, int side)
-{
+static unsigned needs(const binary_operation *operation, int side) {
     switch (operation->shares[side]) {
     case SHARE_OTHER:
         return 1u << (1 - side);
@@ -41,10 +41,9 @@ static unsigned needs(const binary_operation *operation, int side)
     }
 }
 
-/* ---- backward ---------------------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
-static masu_status pass_on(tl_pass *pass, tl_node *input, bool last)
-{
+static masu_status pass_on(tl_pass *pass, tl_node *input, bool last) {
     if (last)
         return tl__deliver(input, tl__take_gradient(pass));
     tl__tensor_retain(pass->gradient);
@@ -52,8 +51,8 @@ static masu_status pass_on(tl_pass *pass, tl_node *input, bool last)
 }
 
 /* last: the other side has had its share, or wants none. */
-static masu_status deliver_side(const binary_operation *operation, tl_pass *pass, tl_node *node, int side, bool last)
-{
+static masu_status deliver_side(const binary_operation *operation, tl_pass *pass, tl_node *node,
+                                int side, bool last) {
     tl_node *input = tl__node_inputs(node)[side];
     tl_tensor *const *saved = tl__node_saved(node);
     share kind = operation->shares[side];
@@ -61,7 +60,8 @@ static masu_status deliver_side(const binary_operation *operation, tl_pass *pass
         return pass_on(pass, input, last);
     const tl_tensor *with_other[] = {pass->gradient, saved[1 - side]};
     const tl_tensor *with_both[] = {pass->gradient, saved[0], saved[1]};
-    unsigned spent = last ? TL_SPENT_GRADIENT | 3u : needs(operation, side) & ~needs(operation, 1 - side);
+    unsigned spent =
+        last ? TL_SPENT_GRADIENT | 3u : needs(operation, side) & ~needs(operation, 1 - side);
     tl_tensor *gradient;
     masu_status status = tl__destination(pass, node, spent, &gradient);
     if (status != MASU_OK)
@@ -76,8 +76,7 @@ static masu_status deliver_side(const binary_operation *operation, tl_pass *pass
 }
 
 /* a + a: one gradient of twice the size instead of two that must be added. */
-static masu_status deliver_doubled(tl_pass *pass, tl_node *node)
-{
+static masu_status deliver_doubled(tl_pass *pass, tl_node *node) {
     static const double two[] = {2.0, 0.0};
     const tl_tensor *operands[] = {pass->gradient};
     tl_tensor *gradient;
@@ -88,8 +87,7 @@ static masu_status deliver_doubled(tl_pass *pass, tl_node *node)
     return tl__deliver(tl__node_inputs(node)[0], gradient);
 }
 
-static masu_status binary_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status binary_backward(tl_pass *pass, tl_node *node) {
     const binary_operation *operation = (const binary_operation *)(const void *)node->rule;
     tl_node **inputs = tl__node_inputs(node);
     if (operation->kernel == TL_K_add && inputs[0] == inputs[1])
@@ -102,11 +100,13 @@ static masu_status binary_backward(tl_pass *pass, tl_node *node)
     return status;
 }
 
-/* ---- forward ----------------------------------------------------------------------------------------------- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
-#define OPERATION(name, share_a, gradient_a, share_b, gradient_b)                                  \
-    static const binary_operation name##_operation = {                                             \
-        {#name, binary_backward}, TL_K_##name, {share_a, share_b}, {TL_K_##gradient_a, TL_K_##gradient_b}};
+#define OPERATION(name, share_a, gradient_a, share_b, gradient_b)               \
+    static const binary_operation name##_operation = {{#name, binary_backward}, \
+                                                      TL_K_##name,              \
+                                                      {share_a, share_b},       \
+                                                      {TL_K_##gradient_a, TL_K_##gradient_b}};
 
 OPERATION(add, SHARE_AS_IS, add, SHARE_AS_IS, add)
 OPERATION(sub, SHARE_AS_IS, add, SHARE_NEGATED, neg)
@@ -115,23 +115,24 @@ OPERATION(div, SHARE_OTHER, div, SHARE_BOTH, div_grad)
 OPERATION(rem, SHARE_AS_IS, add, SHARE_BOTH, rem_grad)
 OPERATION(pow, SHARE_BOTH, pow_base_grad, SHARE_BOTH, pow_exponent_grad)
 
-static masu_status record_binary(const binary_operation *operation, tl_tensor *result, tl_tensor *a, tl_tensor *b,
-                                 tl_tensor *x, tl_tensor *y, tl_tensor **out)
-{
+static masu_status record_binary(const binary_operation *operation, tl_tensor *result, tl_tensor *a,
+                                 tl_tensor *b, tl_tensor *x, tl_tensor *y, tl_tensor **out) {
     unsigned needed = (a->node ? needs(operation, 0) : 0) | (b->node ? needs(operation, 1) : 0);
-    return tl__record_or_drop(result,
-                              &(tl_origin){.rule = &operation->rule,
-                                           .input_count = 2,
-                                           .inputs = (tl_tensor *[]){a, b},
-                                           .saved_count = 2 * (needed != 0),
-                                           .saved = (tl_tensor *[]){needed & 1 ? x : NULL, needed & 2 ? y : NULL}},
-                              out);
+    return tl__record_or_drop(
+        result,
+        &(tl_origin){.rule = &operation->rule,
+                     .input_count = 2,
+                     .inputs = (tl_tensor *[]){a, b},
+                     .saved_count = 2 * (needed != 0),
+                     .saved = (tl_tensor *[]){needed & 1 ? x : NULL, needed & 2 ? y : NULL}},
+        out);
 }
 
-static masu_status check_binary(const binary_operation *operation, const tl_tensor *x, const tl_tensor *y)
-{
+static masu_status check_binary(const binary_operation *operation, const tl_tensor *x,
+                                const tl_tensor *y) {
     if (MASU_UNLIKELY(!tl__kernels[operation->kernel][x->dtype]))
-        return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for two bool tensors", operation->rule.name);
+        return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for two bool tensors",
+                         operation->rule.name);
     if (MASU_LIKELY(x->dtype != TL_I64))
         return MASU_OK;
     if (operation->kernel == TL_K_div || operation->kernel == TL_K_rem)
@@ -140,9 +141,8 @@ static masu_status check_binary(const binary_operation *operation, const tl_tens
 }
 
 /* x and y are a and b in the type of the result. */
-static masu_status binary_same_dtype(const binary_operation *operation, tl_tensor *a, tl_tensor *b, tl_tensor *x,
-                                     tl_tensor *y, tl_tensor **out)
-{
+static masu_status binary_same_dtype(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
+                                     tl_tensor *x, tl_tensor *y, tl_tensor **out) {
     masu_status status = check_binary(operation, x, y);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
@@ -159,7 +159,8 @@ static masu_status binary_same_dtype(const binary_operation *operation, tl_tenso
     }
     const tl_tensor *operands[] = {x, y};
     tl_tensor *result;
-    status = tl__map(operation->kernel, (tl_dtype)x->dtype, rank, shape, 2, operands, NULL, &result);
+    status =
+        tl__map(operation->kernel, (tl_dtype)x->dtype, rank, shape, 2, operands, NULL, &result);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
     if (a->node || b->node)
@@ -168,8 +169,8 @@ static masu_status binary_same_dtype(const binary_operation *operation, tl_tenso
     return MASU_OK;
 }
 
-static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a, tl_tensor *b, tl_tensor **out)
-{
+static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
+                                tl_tensor **out) {
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
     tl_tensor *x, *y = NULL;
     masu_status status = tl__as_dtype(a, dtype, &x);
@@ -182,44 +183,38 @@ static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a,
     return status;
 }
 
-static inline masu_status binary(const binary_operation *operation, tl_tensor *a, tl_tensor *b, tl_tensor **out)
-{
+static inline masu_status binary(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
+                                 tl_tensor **out) {
     if (MASU_LIKELY(a->dtype == b->dtype))
         return binary_same_dtype(operation, a, b, a, b, out);
     return binary_mixed(operation, a, b, out);
 }
 
-/* ---- entry points -------------------------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
-tl_tensor *tl_tensor_add(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_add(tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(binary(&add_operation, a, b, &out));
 }
 
-tl_tensor *tl_tensor_sub(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_sub(tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(binary(&sub_operation, a, b, &out));
 }
 
 /* a * a has a history of its own: one saved value, one edge. */
-tl_tensor *tl_tensor_mul(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_mul(tl_tensor *a, tl_tensor *b) {
     if (a == b && a->node)
         return tl_tensor_pow_scalar(a, 2.0);
     TL_RETURN_TENSOR(binary(&mul_operation, a, b, &out));
 }
 
-tl_tensor *tl_tensor_div(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_div(tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(binary(&div_operation, a, b, &out));
 }
 
-tl_tensor *tl_tensor_rem(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_rem(tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(binary(&rem_operation, a, b, &out));
 }
 
-tl_tensor *tl_tensor_pow(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_pow(tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(binary(&pow_operation, a, b, &out));
 }

@@ -2,10 +2,10 @@
  *
  *     captured tensors ─► converted to the types the kernel reads ─► views ─► forward ─► result
  *                                     │
- *                                     └─► node: edges to the tracked ones, the values backward reads
+ *                                     └─► node: edges to tracked ones, values backward reads
  *
- * Extra words of the node: the plan, its cells, and for each capture the shape the kernel saw, so that a capture whose
- * elements backward does not read is not kept alive.
+ * Extra words of the node: the plan, its cells, and for each capture the shape the kernel saw,
+ * so that a capture whose elements backward does not read is not kept alive.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -30,8 +30,7 @@ typedef struct scratch {
     tl_view few_views[FEW_CAPTURES];
 } scratch;
 
-static masu_status scratch_init(scratch *scratch, int64_t count)
-{
+static masu_status scratch_init(scratch *scratch, int64_t count) {
     scratch->count = count;
     scratch->tensors = scratch->few_tensors;
     scratch->pointers = scratch->few_pointers;
@@ -54,44 +53,44 @@ static masu_status scratch_init(scratch *scratch, int64_t count)
     return MASU_OK;
 }
 
-static void scratch_release(scratch *scratch)
-{
+static void scratch_release(scratch *scratch) {
     for (int64_t i = 0; i < scratch->count; i++)
         tl__tensor_drop(scratch->tensors[i]);
     tl__free(scratch->memory, scratch->bytes);
 }
 
-/* ---- faults ------------------------------------------------------------------------------------------------ */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 /* The kernel knows the place better than the frame, which stands at the whole comprehension. */
-static masu_status error_fault(const tl_fault *fault)
-{
+static masu_status error_fault(const tl_fault *fault) {
     tl_runtime *rt = tl__runtime();
     if (fault->site != 0 && rt->frame)
         rt->frame->site = (uint32_t)fault->site;
     switch (fault->kind) {
     case FAULT_INDEX:
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for length %" PRId64,
-                         fault->value, fault->bound);
+        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
+                         "index %" PRId64 " is out of range for length %" PRId64, fault->value,
+                         fault->bound);
     case FAULT_DIVISION:
         return tl__error(MASU_ERR_DIVISION_BY_ZERO, "division by zero");
     default:
-        return tl__error(MASU_ERR_INTERNAL, "a comprehension stopped for an unknown reason %" PRId64, fault->kind);
+        return tl__error(MASU_ERR_INTERNAL,
+                         "a comprehension stopped for an unknown reason %" PRId64, fault->kind);
     }
 }
 
-/* ---- forward ----------------------------------------------------------------------------------------------- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
-static void view_of(const tl_tensor *t, tl_view *out)
-{
+static void view_of(const tl_tensor *t, tl_view *out) {
     out->data = t->data;
     memcpy(out->shape, t->shape, sizeof t->shape[0] * t->rank);
     memcpy(out->stride, t->stride, sizeof t->stride[0] * t->rank);
 }
 
-static masu_status check_captures(const tl_kernel *plan, int64_t count, tl_tensor *const *captured)
-{
-    if (count != plan->capture_count || plan->rank < 0 || plan->rank > TL_MAX_RANK || plan->rank > plan->cell_count)
+static masu_status check_captures(const tl_kernel *plan, int64_t count,
+                                  tl_tensor *const *captured) {
+    if (count != plan->capture_count || plan->rank < 0 || plan->rank > TL_MAX_RANK ||
+        plan->rank > plan->cell_count)
         return tl__error(MASU_ERR_INTERNAL, "a comprehension does not fit its plan");
     for (int64_t i = 0; i < count; i++) {
         char text[TL_SHAPE_TEXT];
@@ -104,8 +103,8 @@ static masu_status check_captures(const tl_kernel *plan, int64_t count, tl_tenso
     return MASU_OK;
 }
 
-static masu_status convert_captures(const tl_kernel *plan, tl_tensor *const *captured, scratch *scratch)
-{
+static masu_status convert_captures(const tl_kernel *plan, tl_tensor *const *captured,
+                                    scratch *scratch) {
     masu_status status = MASU_OK;
     for (int64_t i = 0; i < plan->capture_count && status == MASU_OK; i++) {
         status = tl__as_dtype(captured[i], (tl_dtype)plan->capture_dtype[i], &scratch->tensors[i]);
@@ -115,11 +114,12 @@ static masu_status convert_captures(const tl_kernel *plan, tl_tensor *const *cap
     return status;
 }
 
-static masu_status run_forward(const tl_kernel *plan, const int64_t *cells, const scratch *scratch, tl_tensor **out)
-{
+static masu_status run_forward(const tl_kernel *plan, const int64_t *cells, const scratch *scratch,
+                               tl_tensor **out) {
     tl_fault fault = {0};
     tl_tensor *result;
-    masu_status status = tl__tensor_new_zeroed((tl_dtype)plan->dtype, (int)plan->rank, cells, &result);
+    masu_status status =
+        tl__tensor_new_zeroed((tl_dtype)plan->dtype, (int)plan->rank, cells, &result);
     if (status != MASU_OK)
         return status;
     if (result->elements > 0 && !plan->forward(scratch->views, cells, result->data, &fault)) {
@@ -130,22 +130,21 @@ static masu_status run_forward(const tl_kernel *plan, const int64_t *cells, cons
     return MASU_OK;
 }
 
-/* ---- history ----------------------------------------------------------------------------------------------- */
+/* ---- history --------------------------------------------------------------------------------- */
 
 static masu_status comprehend_backward(tl_pass *pass, tl_node *node);
 
 static const tl_rule comprehend_rule = {"a comprehension", comprehend_backward};
 
-static int64_t shape_words(const tl_kernel *plan)
-{
+static int64_t shape_words(const tl_kernel *plan) {
     int64_t words = 0;
     for (int64_t i = 0; i < plan->capture_count; i++)
         words += plan->capture_rank[i];
     return words;
 }
 
-static void write_extra(const tl_kernel *plan, const int64_t *cells, const scratch *scratch, uint64_t *extra)
-{
+static void write_extra(const tl_kernel *plan, const int64_t *cells, const scratch *scratch,
+                        uint64_t *extra) {
     *extra++ = (uint64_t)(uintptr_t)plan;
     memcpy(extra, cells, (size_t)plan->cell_count * 8);
     extra += plan->cell_count;
@@ -156,28 +155,27 @@ static void write_extra(const tl_kernel *plan, const int64_t *cells, const scrat
 }
 
 /* scratch's pointers hold the values to be saved while the node is made. */
-static masu_status record_comprehension(const tl_kernel *plan, const int64_t *cells, tl_tensor *const *captured,
-                                        scratch *scratch, tl_tensor *result, tl_tensor **out)
-{
+static masu_status record_comprehension(const tl_kernel *plan, const int64_t *cells,
+                                        tl_tensor *const *captured, scratch *scratch,
+                                        tl_tensor *result, tl_tensor **out) {
     tl_tensor **saved = (tl_tensor **)scratch->pointers;
     for (int64_t i = 0; i < plan->capture_count; i++)
         saved[i] = plan->needs_value[i] ? scratch->tensors[i] : NULL;
-    masu_status status =
-        tl__record_or_drop(result,
-                           &(tl_origin){.rule = &comprehend_rule,
-                                        .input_count = (int)plan->capture_count,
-                                        .inputs = captured,
-                                        .saved_count = (int)plan->capture_count,
-                                        .saved = saved,
-                                        .extra_count = (int)(1 + plan->cell_count + shape_words(plan))},
-                           out);
+    masu_status status = tl__record_or_drop(
+        result,
+        &(tl_origin){.rule = &comprehend_rule,
+                     .input_count = (int)plan->capture_count,
+                     .inputs = captured,
+                     .saved_count = (int)plan->capture_count,
+                     .saved = saved,
+                     .extra_count = (int)(1 + plan->cell_count + shape_words(plan))},
+        out);
     if (status == MASU_OK)
         write_extra(plan, cells, scratch, tl__node_extra(result->node));
     return status;
 }
 
-static bool any_tracks(int64_t count, tl_tensor *const *captured)
-{
+static bool any_tracks(int64_t count, tl_tensor *const *captured) {
     for (int64_t i = 0; i < count; i++) {
         if (captured[i]->node)
             return true;
@@ -185,14 +183,15 @@ static bool any_tracks(int64_t count, tl_tensor *const *captured)
     return false;
 }
 
-static masu_status comprehend_with(const tl_kernel *plan, const int64_t *cells, tl_tensor *const *captured,
-                                   scratch *scratch, tl_tensor **out)
-{
-    bool tracked = (plan->dtype == TL_F32 || plan->dtype == TL_F64) && any_tracks(plan->capture_count, captured);
+static masu_status comprehend_with(const tl_kernel *plan, const int64_t *cells,
+                                   tl_tensor *const *captured, scratch *scratch, tl_tensor **out) {
+    bool tracked = (plan->dtype == TL_F32 || plan->dtype == TL_F64) &&
+                   any_tracks(plan->capture_count, captured);
     if (tracked && !plan->backward)
-        return tl__error(MASU_ERR_NO_GRAPH,
-                         "this comprehension cannot be differentiated and uses a tensor that tracks gradients; "
-                         "detach that tensor first");
+        return tl__error(
+            MASU_ERR_NO_GRAPH,
+            "this comprehension cannot be differentiated and uses a tensor that tracks gradients; "
+            "detach that tensor first");
     if (tracked && plan->capture_count > UINT16_MAX)
         return tl__error(MASU_ERR_LIMIT_REACHED, "a comprehension captures too many tensors");
     masu_status status = convert_captures(plan, captured, scratch);
@@ -203,9 +202,8 @@ static masu_status comprehend_with(const tl_kernel *plan, const int64_t *cells, 
     return status;
 }
 
-static masu_status comprehend(const tl_kernel *plan, const int64_t *cells, int64_t count, tl_tensor *const *captured,
-                              tl_tensor **out)
-{
+static masu_status comprehend(const tl_kernel *plan, const int64_t *cells, int64_t count,
+                              tl_tensor *const *captured, tl_tensor **out) {
     scratch scratch;
     masu_status status = check_captures(plan, count, captured);
     if (status == MASU_OK)
@@ -217,16 +215,15 @@ static masu_status comprehend(const tl_kernel *plan, const int64_t *cells, int64
     return status;
 }
 
-tl_tensor *tl_tensor_comprehend(void *plan, void *cells, int64_t captured_count, tl_tensor *const *captured)
-{
+tl_tensor *tl_tensor_comprehend(void *plan, void *cells, int64_t captured_count,
+                                tl_tensor *const *captured) {
     TL_RETURN_TENSOR(comprehend(plan, cells, captured_count, captured, &out));
 }
 
-/* ---- backward ---------------------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
 /* The shape the kernel saw; a value that is not needed has no data. */
-static void restore_view(const tl_tensor *saved, int64_t rank, const int64_t *shape, tl_view *out)
-{
+static void restore_view(const tl_tensor *saved, int64_t rank, const int64_t *shape, tl_view *out) {
     if (saved) {
         view_of(saved, out);
         return;
@@ -240,9 +237,9 @@ static void restore_view(const tl_tensor *saved, int64_t rank, const int64_t *sh
     }
 }
 
-/* Where the kernel adds the gradient of capture i: what the input collects, or a tensor of the type the kernel knows. */
-static masu_status accumulator_for(tl_node *input, tl_dtype dtype, tl_tensor **own, void **out)
-{
+/* Where the kernel adds the gradient of capture i: what the input collects, or a tensor of the
+ * type the kernel knows. */
+static masu_status accumulator_for(tl_node *input, tl_dtype dtype, tl_tensor **own, void **out) {
     tl_tensor *collected;
     masu_status status;
     if (input->dtype == dtype) {
@@ -256,23 +253,22 @@ static masu_status accumulator_for(tl_node *input, tl_dtype dtype, tl_tensor **o
     return status;
 }
 
-static masu_status prepare_backward(const tl_kernel *plan, tl_node *node, scratch *scratch)
-{
+static masu_status prepare_backward(const tl_kernel *plan, tl_node *node, scratch *scratch) {
     tl_node **inputs = tl__node_inputs(node);
-    const int64_t *shape = (const int64_t *)(const void *)(tl__node_extra(node) + 1 + plan->cell_count);
+    const int64_t *shape =
+        (const int64_t *)(const void *)(tl__node_extra(node) + 1 + plan->cell_count);
     masu_status status = MASU_OK;
     for (int64_t i = 0; i < plan->capture_count && status == MASU_OK; i++) {
         restore_view(tl__node_saved(node)[i], plan->capture_rank[i], shape, &scratch->views[i]);
         shape += plan->capture_rank[i];
         if (inputs[i])
-            status = accumulator_for(inputs[i], (tl_dtype)plan->capture_dtype[i], &scratch->tensors[i],
-                                     &scratch->pointers[i]);
+            status = accumulator_for(inputs[i], (tl_dtype)plan->capture_dtype[i],
+                                     &scratch->tensors[i], &scratch->pointers[i]);
     }
     return status;
 }
 
-static masu_status deliver_converted(const tl_kernel *plan, tl_node *node, scratch *scratch)
-{
+static masu_status deliver_converted(const tl_kernel *plan, tl_node *node, scratch *scratch) {
     masu_status status = MASU_OK;
     for (int64_t i = 0; i < plan->capture_count && status == MASU_OK; i++) {
         tl_tensor *gradient = scratch->tensors[i];
@@ -283,8 +279,7 @@ static masu_status deliver_converted(const tl_kernel *plan, tl_node *node, scrat
     return status;
 }
 
-static masu_status comprehend_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status comprehend_backward(tl_pass *pass, tl_node *node) {
     const tl_kernel *plan = (const tl_kernel *)(uintptr_t)tl__node_extra(node)[0];
     const int64_t *cells = (const int64_t *)(const void *)(tl__node_extra(node) + 1);
     tl_fault fault = {0};

@@ -6,10 +6,9 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* ---- filling ----------------------------------------------------------------------------------------------- */
+/* ---- filling --------------------------------------------------------------------------------- */
 
-int64_t tl__i64_of(double value)
-{
+int64_t tl__i64_of(double value) {
     if (value != value)
         return 0;
     if (value >= 0x1p63)
@@ -17,17 +16,16 @@ int64_t tl__i64_of(double value)
     return value < -0x1p63 ? INT64_MIN : (int64_t)value;
 }
 
-#define FILL(type, converted)                                                                      \
-    do {                                                                                           \
-        type *to = t->data;                                                                        \
-        const type with = (type)(converted);                                                       \
-        for (int64_t i = 0; i < t->elements; i++)                                                  \
-            to[i] = with;                                                                          \
+#define FILL(type, converted)                     \
+    do {                                          \
+        type *to = t->data;                       \
+        const type with = (type)(converted);      \
+        for (int64_t i = 0; i < t->elements; i++) \
+            to[i] = with;                         \
     } while (0)
 
 /* t is contiguous and nobody else sees it. */
-void tl__fill(tl_tensor *t, double value)
-{
+void tl__fill(tl_tensor *t, double value) {
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
         FILL(float, value);
@@ -44,16 +42,15 @@ void tl__fill(tl_tensor *t, double value)
     }
 }
 
-masu_status tl__full(tl_dtype dtype, int rank, const int64_t *shape, double value, tl_tensor **out)
-{
+masu_status tl__full(tl_dtype dtype, int rank, const int64_t *shape, double value,
+                     tl_tensor **out) {
     masu_status status = tl__tensor_new(dtype, rank, shape, out);
     if (status == MASU_OK)
         tl__fill(*out, value);
     return status;
 }
 
-masu_status tl__copy(const tl_tensor *t, tl_tensor **out)
-{
+masu_status tl__copy(const tl_tensor *t, tl_tensor **out) {
     tl_tensor *own;
     masu_status status = tl__tensor_view(t, &own);
     if (status != MASU_OK)
@@ -66,12 +63,11 @@ masu_status tl__copy(const tl_tensor *t, tl_tensor **out)
     return status;
 }
 
-/* ---- from a shape ------------------------------------------------------------------------------------------ */
+/* ---- from a shape ---------------------------------------------------------------------------- */
 
 typedef void fill_function(tl_tensor *t, double value);
 
-static void fill_normal(tl_tensor *t, double value)
-{
+static void fill_normal(tl_tensor *t, double value) {
     (void)value;
     masu__rng *rng = &tl__runtime()->rng;
     if (t->dtype == TL_F32) {
@@ -83,8 +79,7 @@ static void fill_normal(tl_tensor *t, double value)
         to[i] = masu__rng_normal(rng);
 }
 
-static void fill_uniform(tl_tensor *t, double value)
-{
+static void fill_uniform(tl_tensor *t, double value) {
     (void)value;
     masu__rng *rng = &tl__runtime()->rng;
     if (t->dtype == TL_F32) {
@@ -96,12 +91,11 @@ static void fill_uniform(tl_tensor *t, double value)
         to[i] = masu__rng_uniform(rng);
 }
 
-static masu_status make(tl_dtype dtype, int64_t rank, const int64_t *shape, bool track, fill_function *fill,
-                        double value, tl_tensor **out)
-{
+static masu_status make(tl_dtype dtype, int64_t rank, const int64_t *shape, bool track,
+                        fill_function *fill, double value, tl_tensor **out) {
     if (rank > TL_MAX_RANK)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "a tensor has at most %d dimensions, not %" PRId64,
-                         TL_MAX_RANK, rank);
+        return tl__error(MASU_ERR_INVALID_ARGUMENT,
+                         "a tensor has at most %d dimensions, not %" PRId64, TL_MAX_RANK, rank);
     tl_tensor *t;
     masu_status status = tl__tensor_new(dtype, (int)rank, shape, &t);
     if (status != MASU_OK)
@@ -119,63 +113,54 @@ static masu_status make(tl_dtype dtype, int64_t rank, const int64_t *shape, bool
     return MASU_OK;
 }
 
-tl_tensor *tl_tensor_zeros(int64_t shape_count, int64_t const *shape, bool grad)
-{
+tl_tensor *tl_tensor_zeros(int64_t shape_count, int64_t const *shape, bool grad) {
     TL_RETURN_TENSOR(make(TL_F32, shape_count, shape, grad, tl__fill, 0.0, &out));
 }
 
-tl_tensor *tl_tensor_ones(int64_t shape_count, int64_t const *shape, bool grad)
-{
+tl_tensor *tl_tensor_ones(int64_t shape_count, int64_t const *shape, bool grad) {
     TL_RETURN_TENSOR(make(TL_F32, shape_count, shape, grad, tl__fill, 1.0, &out));
 }
 
-tl_tensor *tl_tensor_full(int64_t shape_count, int64_t const *shape, double value, bool grad)
-{
+tl_tensor *tl_tensor_full(int64_t shape_count, int64_t const *shape, double value, bool grad) {
     TL_RETURN_TENSOR(make(TL_F32, shape_count, shape, grad, tl__fill, value, &out));
 }
 
-tl_tensor *tl_tensor_randn(int64_t shape_count, int64_t const *shape, bool grad)
-{
+tl_tensor *tl_tensor_randn(int64_t shape_count, int64_t const *shape, bool grad) {
     TL_RETURN_TENSOR(make(TL_F32, shape_count, shape, grad, fill_normal, 0.0, &out));
 }
 
-tl_tensor *tl_tensor_rand(int64_t shape_count, int64_t const *shape, bool grad)
-{
+tl_tensor *tl_tensor_rand(int64_t shape_count, int64_t const *shape, bool grad) {
     TL_RETURN_TENSOR(make(TL_F32, shape_count, shape, grad, fill_uniform, 0.0, &out));
 }
 
-tl_tensor *tl_tensor_zeros_like(tl_tensor *t)
-{
+tl_tensor *tl_tensor_zeros_like(tl_tensor *t) {
     TL_RETURN_TENSOR(make((tl_dtype)t->dtype, t->rank, t->shape, false, tl__fill, 0.0, &out));
 }
 
-tl_tensor *tl_tensor_ones_like(tl_tensor *t)
-{
+tl_tensor *tl_tensor_ones_like(tl_tensor *t) {
     TL_RETURN_TENSOR(make((tl_dtype)t->dtype, t->rank, t->shape, false, tl__fill, 1.0, &out));
 }
 
-static masu_status make_random_like(const char *what, const tl_tensor *t, fill_function *fill, tl_tensor **out)
-{
+static masu_status make_random_like(const char *what, const tl_tensor *t, fill_function *fill,
+                                    tl_tensor **out) {
     if (!tl__is_float(t))
-        return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s needs a floating tensor, this one has element type %s", what,
+        return tl__error(MASU_ERR_DTYPE_MISMATCH,
+                         "%s needs a floating tensor, this one has element type %s", what,
                          tl__dtype_name((tl_dtype)t->dtype));
     return make((tl_dtype)t->dtype, t->rank, t->shape, false, fill, 0.0, out);
 }
 
-tl_tensor *tl_tensor_randn_like(tl_tensor *t)
-{
+tl_tensor *tl_tensor_randn_like(tl_tensor *t) {
     TL_RETURN_TENSOR(make_random_like("randn_like", t, fill_normal, &out));
 }
 
-tl_tensor *tl_tensor_rand_like(tl_tensor *t)
-{
+tl_tensor *tl_tensor_rand_like(tl_tensor *t) {
     TL_RETURN_TENSOR(make_random_like("rand_like", t, fill_uniform, &out));
 }
 
-/* ---- regular numbers --------------------------------------------------------------------------------------- */
+/* ---- regular numbers ------------------------------------------------------------------------- */
 
-static masu_status eye(int64_t n, tl_tensor **out)
-{
+static masu_status eye(int64_t n, tl_tensor **out) {
     masu_status status = tl__tensor_new_zeroed(TL_F32, 2, (int64_t[]){n, n}, out);
     if (status != MASU_OK)
         return status;
@@ -185,14 +170,12 @@ static masu_status eye(int64_t n, tl_tensor **out)
     return MASU_OK;
 }
 
-tl_tensor *tl_tensor_eye(int64_t n)
-{
+tl_tensor *tl_tensor_eye(int64_t n) {
     TL_RETURN_TENSOR(eye(n, &out));
 }
 
 /* from + i * step, each computed anew: the error does not grow along the tensor. */
-static masu_status progression(double from, double step, double count, tl_tensor **out)
-{
+static masu_status progression(double from, double step, double count, tl_tensor **out) {
     if (!(count < 0x1p53))
         return tl__error(MASU_ERR_OVERFLOW, "a tensor of %g elements is too large", count);
     int64_t n = count > 0 ? (int64_t)count : 0;
@@ -205,37 +188,36 @@ static masu_status progression(double from, double step, double count, tl_tensor
     return MASU_OK;
 }
 
-static masu_status arange(double from, double to, double step, tl_tensor **out)
-{
+static masu_status arange(double from, double to, double step, tl_tensor **out) {
     if (step == 0 || !isfinite(step) || !isfinite(from) || !isfinite(to))
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "arange: from %g to %g by %g has no end", from, to, step);
+        return tl__error(MASU_ERR_INVALID_ARGUMENT, "arange: from %g to %g by %g has no end", from,
+                         to, step);
     return progression(from, step, ceil((to - from) / step), out);
 }
 
-tl_tensor *tl_tensor_arange(double from, double to, double step)
-{
+tl_tensor *tl_tensor_arange(double from, double to, double step) {
     TL_RETURN_TENSOR(arange(from, to, step, &out));
 }
 
-static masu_status linspace(double from, double to, int64_t n, tl_tensor **out)
-{
+static masu_status linspace(double from, double to, int64_t n, tl_tensor **out) {
     if (n < 0)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "linspace: %" PRId64 " is no number of elements", n);
-    masu_status status = progression(from, n > 1 ? (to - from) / (double)(n - 1) : 0.0, (double)n, out);
+        return tl__error(MASU_ERR_INVALID_ARGUMENT,
+                         "linspace: %" PRId64 " is no number of elements", n);
+    masu_status status =
+        progression(from, n > 1 ? (to - from) / (double)(n - 1) : 0.0, (double)n, out);
     if (status == MASU_OK && n > 1)
         ((float *)(*out)->data)[n - 1] = (float)to;
     return status;
 }
 
-tl_tensor *tl_tensor_linspace(double from, double to, int64_t n)
-{
+tl_tensor *tl_tensor_linspace(double from, double to, int64_t n) {
     TL_RETURN_TENSOR(linspace(from, to, n, &out));
 }
 
-/* ---- literals ---------------------------------------------------------------------------------------------- */
+/* ---- literals -------------------------------------------------------------------------------- */
 
-static masu_status literal_new(tl_dtype dtype, int64_t rank, const int64_t *shape, int64_t elements, tl_tensor **out)
-{
+static masu_status literal_new(tl_dtype dtype, int64_t rank, const int64_t *shape, int64_t elements,
+                               tl_tensor **out) {
     masu_status status = tl__tensor_new(dtype, (int)rank, shape, out);
     if (status != MASU_OK || (*out)->elements == elements)
         return status;
@@ -245,15 +227,15 @@ static masu_status literal_new(tl_dtype dtype, int64_t rank, const int64_t *shap
                      tl__shape_text((int)rank, shape, text), elements);
 }
 
-static masu_status literal_rank(int64_t rank, int64_t count)
-{
+static masu_status literal_rank(int64_t rank, int64_t count) {
     if (rank >= 0 && rank <= TL_MAX_RANK && rank <= count)
         return MASU_OK;
-    return tl__error(MASU_ERR_INVALID_ARGUMENT, "a tensor has at most %d dimensions, not %" PRId64, TL_MAX_RANK, rank);
+    return tl__error(MASU_ERR_INVALID_ARGUMENT, "a tensor has at most %d dimensions, not %" PRId64,
+                     TL_MAX_RANK, rank);
 }
 
-static masu_status literal_f64(tl_dtype dtype, int64_t rank, int64_t count, const double *numbers, tl_tensor **out)
-{
+static masu_status literal_f64(tl_dtype dtype, int64_t rank, int64_t count, const double *numbers,
+                               tl_tensor **out) {
     masu_status status = literal_rank(rank, count);
     if (status != MASU_OK)
         return status;
@@ -273,8 +255,8 @@ static masu_status literal_f64(tl_dtype dtype, int64_t rank, int64_t count, cons
     return MASU_OK;
 }
 
-static masu_status literal_i64(tl_dtype dtype, int64_t rank, int64_t count, const int64_t *numbers, tl_tensor **out)
-{
+static masu_status literal_i64(tl_dtype dtype, int64_t rank, int64_t count, const int64_t *numbers,
+                               tl_tensor **out) {
     masu_status status = literal_rank(rank, count);
     if (status == MASU_OK)
         status = literal_new(dtype, rank, numbers, count - rank, out);
@@ -290,30 +272,25 @@ static masu_status literal_i64(tl_dtype dtype, int64_t rank, int64_t count, cons
     return MASU_OK;
 }
 
-tl_tensor *tl_tensor_literal_f32(int64_t rank, int64_t numbers_count, double const *numbers)
-{
+tl_tensor *tl_tensor_literal_f32(int64_t rank, int64_t numbers_count, double const *numbers) {
     TL_RETURN_TENSOR(literal_f64(TL_F32, rank, numbers_count, numbers, &out));
 }
 
-tl_tensor *tl_tensor_literal_f64(int64_t rank, int64_t numbers_count, double const *numbers)
-{
+tl_tensor *tl_tensor_literal_f64(int64_t rank, int64_t numbers_count, double const *numbers) {
     TL_RETURN_TENSOR(literal_f64(TL_F64, rank, numbers_count, numbers, &out));
 }
 
-tl_tensor *tl_tensor_literal_i64(int64_t rank, int64_t numbers_count, int64_t const *numbers)
-{
+tl_tensor *tl_tensor_literal_i64(int64_t rank, int64_t numbers_count, int64_t const *numbers) {
     TL_RETURN_TENSOR(literal_i64(TL_I64, rank, numbers_count, numbers, &out));
 }
 
-tl_tensor *tl_tensor_literal_bool(int64_t rank, int64_t numbers_count, int64_t const *numbers)
-{
+tl_tensor *tl_tensor_literal_bool(int64_t rank, int64_t numbers_count, int64_t const *numbers) {
     TL_RETURN_TENSOR(literal_i64(TL_BOOL, rank, numbers_count, numbers, &out));
 }
 
-/* ---- of another type ------------------------------------------------------------------------------------------ */
+/* ---- of another type ------------------------------------------------------------------------- */
 
-static masu_status to_dtype(tl_tensor *t, int64_t dtype, tl_tensor **out)
-{
+static masu_status to_dtype(tl_tensor *t, int64_t dtype, tl_tensor **out) {
     if (dtype < 0 || dtype >= TL_DTYPE_COUNT)
         return tl__error(MASU_ERR_INVALID_ARGUMENT, "%" PRId64 " is no element type", dtype);
     tl_tensor *other;
@@ -326,7 +303,6 @@ static masu_status to_dtype(tl_tensor *t, int64_t dtype, tl_tensor **out)
     return MASU_OK;
 }
 
-tl_tensor *tl_tensor_to_dtype(tl_tensor *t, int64_t dtype)
-{
+tl_tensor *tl_tensor_to_dtype(tl_tensor *t, int64_t dtype) {
     TL_RETURN_TENSOR(to_dtype(t, dtype, &out));
 }

@@ -4,39 +4,40 @@
  *
  *     receiver ─► refused when it has history ─► header of its own ─► storage of its own ─► written
  *
- * so the value that others share stays as it was, and nothing that a later backward needs is ever overwritten.
+ * so the value that others share stays as it was, and nothing that a later backward needs is
+ * ever overwritten.
  */
 #include <inttypes.h>
 
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* ---- reading ----------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-static masu_status error_index_count(const tl_tensor *t, int64_t count)
-{
-    return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "%" PRId64 " %s given for a tensor of %d dimension%s", count,
+static masu_status error_index_count(const tl_tensor *t, int64_t count) {
+    return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
+                     "%" PRId64 " %s given for a tensor of %d dimension%s", count,
                      count == 1 ? "index" : "indices", t->rank, t->rank == 1 ? "" : "s");
 }
 
 /* How many elements behind t->data. */
-static inline masu_status locate(const tl_tensor *t, int64_t count, const int64_t *index, int64_t *out)
-{
+static inline masu_status locate(const tl_tensor *t, int64_t count, const int64_t *index,
+                                 int64_t *out) {
     int64_t offset = 0;
     if (MASU_UNLIKELY(count != t->rank))
         return error_index_count(t, count);
     for (int i = 0; i < t->rank; i++) {
         if (MASU_UNLIKELY((uint64_t)index[i] >= (uint64_t)t->shape[i]))
-            return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for length %" PRId64,
-                             index[i], t->shape[i]);
+            return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
+                             "index %" PRId64 " is out of range for length %" PRId64, index[i],
+                             t->shape[i]);
         offset += index[i] * t->stride[i];
     }
     *out = offset;
     return MASU_OK;
 }
 
-static double read_f64(const tl_tensor *t, int64_t offset)
-{
+static double read_f64(const tl_tensor *t, int64_t offset) {
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
         return (double)((const float *)t->data)[offset];
@@ -49,13 +50,12 @@ static double read_f64(const tl_tensor *t, int64_t offset)
     }
 }
 
-static int64_t read_i64(const tl_tensor *t, int64_t offset)
-{
-    return t->dtype == TL_I64 ? ((const int64_t *)t->data)[offset] : tl__i64_of(read_f64(t, offset));
+static int64_t read_i64(const tl_tensor *t, int64_t offset) {
+    return t->dtype == TL_I64 ? ((const int64_t *)t->data)[offset]
+                              : tl__i64_of(read_f64(t, offset));
 }
 
-double tl_tensor_get_f64(tl_tensor *t, int64_t index_count, int64_t const *index)
-{
+double tl_tensor_get_f64(tl_tensor *t, int64_t index_count, int64_t const *index) {
     int64_t offset = 0;
     if (MASU_LIKELY(locate(t, index_count, index, &offset) == MASU_OK))
         return read_f64(t, offset);
@@ -63,8 +63,7 @@ double tl_tensor_get_f64(tl_tensor *t, int64_t index_count, int64_t const *index
     return 0;
 }
 
-int64_t tl_tensor_get_i64(tl_tensor *t, int64_t index_count, int64_t const *index)
-{
+int64_t tl_tensor_get_i64(tl_tensor *t, int64_t index_count, int64_t const *index) {
     int64_t offset = 0;
     if (MASU_LIKELY(locate(t, index_count, index, &offset) == MASU_OK))
         return read_i64(t, offset);
@@ -72,8 +71,7 @@ int64_t tl_tensor_get_i64(tl_tensor *t, int64_t index_count, int64_t const *inde
     return 0;
 }
 
-static bool is_item(const tl_tensor *t)
-{
+static bool is_item(const tl_tensor *t) {
     if (MASU_LIKELY(t->elements == 1))
         return true;
     char shape[TL_SHAPE_TEXT];
@@ -82,45 +80,42 @@ static bool is_item(const tl_tensor *t)
     return false;
 }
 
-double tl_tensor_item(tl_tensor *t)
-{
+double tl_tensor_item(tl_tensor *t) {
     if (is_item(t))
         return read_f64(t, 0);
     tl__raise();
     return 0;
 }
 
-int64_t tl_tensor_item_i64(tl_tensor *t)
-{
+int64_t tl_tensor_item_i64(tl_tensor *t) {
     if (is_item(t))
         return read_i64(t, 0);
     tl__raise();
     return 0;
 }
 
-bool tl_tensor_item_bool(tl_tensor *t)
-{
+bool tl_tensor_item_bool(tl_tensor *t) {
     if (is_item(t))
         return read_f64(t, 0) != 0;
     tl__raise();
     return false;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
-static masu_status error_history(const char *what, const tl_tensor *t)
-{
+static masu_status error_history(const char *what, const tl_tensor *t) {
     if (t->node->flags & TL_NODE_LEAF)
         return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                         "%s would change a tensor that tracks gradients; call detach(false) first", what);
-    return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                     "%s would change the result of %s, which backward may need; call detach(false) first", what,
-                     t->node->rule->name);
+                         "%s would change a tensor that tracks gradients; call detach(false) first",
+                         what);
+    return tl__error(
+        MASU_ERR_MODIFIED_IN_PLACE,
+        "%s would change the result of %s, which backward may need; call detach(false) first", what,
+        t->node->rule->name);
 }
 
 /* *t, owned, as memory that only it sees. On failure *t is still owned, its value unchanged. */
-static masu_status make_writable(const char *what, tl_tensor **t)
-{
+static masu_status make_writable(const char *what, tl_tensor **t) {
     if (MASU_UNLIKELY((*t)->node != NULL))
         return error_history(what, *t);
     masu_status status = tl__own_header(t);
@@ -128,8 +123,7 @@ static masu_status make_writable(const char *what, tl_tensor **t)
 }
 
 /* The end of every entry point that replaces its receiver. */
-static tl_tensor *replaced(masu_status status, tl_tensor *t)
-{
+static tl_tensor *replaced(masu_status status, tl_tensor *t) {
     if (MASU_LIKELY(status == MASU_OK))
         return t;
     tl__tensor_drop(t);
@@ -137,8 +131,7 @@ static tl_tensor *replaced(masu_status status, tl_tensor *t)
     return NULL;
 }
 
-static void write_f64(tl_tensor *t, int64_t offset, double value)
-{
+static void write_f64(tl_tensor *t, int64_t offset, double value) {
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
         ((float *)t->data)[offset] = (float)value;
@@ -156,8 +149,7 @@ static void write_f64(tl_tensor *t, int64_t offset, double value)
 }
 
 /* The place is looked for again once the memory is t's own: a copy has other strides. */
-static masu_status set_f64(tl_tensor **t, double value, int64_t count, const int64_t *index)
-{
+static masu_status set_f64(tl_tensor **t, double value, int64_t count, const int64_t *index) {
     int64_t offset = 0;
     masu_status status = locate(*t, count, index, &offset);
     if (status == MASU_OK)
@@ -169,8 +161,7 @@ static masu_status set_f64(tl_tensor **t, double value, int64_t count, const int
     return status;
 }
 
-static masu_status set_i64(tl_tensor **t, int64_t value, int64_t count, const int64_t *index)
-{
+static masu_status set_i64(tl_tensor **t, int64_t value, int64_t count, const int64_t *index) {
     int64_t offset = 0;
     masu_status status = set_f64(t, (double)value, count, index);
     if (status == MASU_OK && (*t)->dtype == TL_I64) {
@@ -181,20 +172,19 @@ static masu_status set_i64(tl_tensor **t, int64_t value, int64_t count, const in
     return status;
 }
 
-tl_tensor *tl_tensor_set_f64(tl_tensor *t, double value, int64_t index_count, int64_t const *index)
-{
+tl_tensor *tl_tensor_set_f64(tl_tensor *t, double value, int64_t index_count,
+                             int64_t const *index) {
     masu_status status = set_f64(&t, value, index_count, index);
     return replaced(status, t);
 }
 
-tl_tensor *tl_tensor_set_i64(tl_tensor *t, int64_t value, int64_t index_count, int64_t const *index)
-{
+tl_tensor *tl_tensor_set_i64(tl_tensor *t, int64_t value, int64_t index_count,
+                             int64_t const *index) {
     masu_status status = set_i64(&t, value, index_count, index);
     return replaced(status, t);
 }
 
-static masu_status fill(tl_tensor **t, double value)
-{
+static masu_status fill(tl_tensor **t, double value) {
     if ((*t)->node)
         return error_history("fill_", *t);
     if ((*t)->head.count == 1 && tl__is_private(*t)) {
@@ -210,17 +200,15 @@ static masu_status fill(tl_tensor **t, double value)
     return MASU_OK;
 }
 
-tl_tensor *tl_tensor_fill(tl_tensor *t, double value)
-{
+tl_tensor *tl_tensor_fill(tl_tensor *t, double value) {
     masu_status status = fill(&t, value);
     return replaced(status, t);
 }
 
-/* ---- add_assign and its like ------------------------------------------------------------------------------- */
+/* ---- add_assign and its like ----------------------------------------------------------------- */
 
 /* b must not have more dimensions, longer ones, or numbers of a richer kind than t can hold. */
-static masu_status check_assign(const char *what, const tl_tensor *t, const tl_tensor *b)
-{
+static masu_status check_assign(const char *what, const tl_tensor *t, const tl_tensor *b) {
     int rank = t->rank;
     int64_t shape[TL_MAX_RANK];
     for (int i = 0; i < rank; i++)
@@ -229,7 +217,9 @@ static masu_status check_assign(const char *what, const tl_tensor *t, const tl_t
         return error_history(what, t);
     if (b->node)
         return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                         "%s would lose the history of its operand; write x = x + y, or detach the operand first", what);
+                         "%s would lose the history of its operand; write x = x + y, or detach the "
+                         "operand first",
+                         what);
     masu_status status = tl__broadcast(what, b, &rank, shape);
     if (status != MASU_OK)
         return status;
@@ -238,23 +228,24 @@ static masu_status check_assign(const char *what, const tl_tensor *t, const tl_t
         same = shape[i] == t->shape[i];
     char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     if (!same)
-        return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: a tensor of shape %s cannot take up one of shape %s", what,
-                         tl__shape_text(t->rank, t->shape, own), tl__shape_text(b->rank, b->shape, other));
+        return tl__error(
+            MASU_ERR_SHAPE_MISMATCH, "%s: a tensor of shape %s cannot take up one of shape %s",
+            what, tl__shape_text(t->rank, t->shape, own), tl__shape_text(b->rank, b->shape, other));
     if (tl__promote((tl_dtype)t->dtype, (tl_dtype)b->dtype) != t->dtype && !tl__is_float(t))
-        return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s: elements of type %s cannot take up those of type %s", what,
+        return tl__error(MASU_ERR_DTYPE_MISMATCH,
+                         "%s: elements of type %s cannot take up those of type %s", what,
                          tl__dtype_name((tl_dtype)t->dtype), tl__dtype_name((tl_dtype)b->dtype));
     return MASU_OK;
 }
 
-static masu_status check_kernel(const char *what, tl_kernel_index kernel, const tl_tensor *t, const tl_tensor *b)
-{
+static masu_status check_kernel(const char *what, tl_kernel_index kernel, const tl_tensor *t,
+                                const tl_tensor *b) {
     if (!tl__kernels[kernel][t->dtype])
         return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for bool tensors", what);
     return kernel == TL_K_div && t->dtype == TL_I64 ? tl__no_zero(what, b) : MASU_OK;
 }
 
-static masu_status assign(const char *what, tl_kernel_index kernel, tl_tensor **t, tl_tensor *b)
-{
+static masu_status assign(const char *what, tl_kernel_index kernel, tl_tensor **t, tl_tensor *b) {
     tl_tensor *x;
     masu_status status = check_assign(what, *t, b);
     if (status != MASU_OK)
@@ -272,11 +263,10 @@ static masu_status assign(const char *what, tl_kernel_index kernel, tl_tensor **
     return status;
 }
 
-#define ASSIGN(name)                                                                               \
-    tl_tensor *tl_tensor_##name##_assign(tl_tensor *t, tl_tensor *b)                               \
-    {                                                                                              \
-        masu_status status = assign(#name "_assign", TL_K_##name, &t, b);                          \
-        return replaced(status, t);                                                                \
+#define ASSIGN(name)                                                      \
+    tl_tensor *tl_tensor_##name##_assign(tl_tensor *t, tl_tensor *b) {    \
+        masu_status status = assign(#name "_assign", TL_K_##name, &t, b); \
+        return replaced(status, t);                                       \
     }
 
 ASSIGN(add)
@@ -284,11 +274,11 @@ ASSIGN(sub)
 ASSIGN(mul)
 ASSIGN(div)
 
-/* ---- copies that need not be made --------------------------------------------------------------------------- */
+/* ---- copies that need not be made ------------------------------------------------------------ */
 
-/* A value: sharing cannot be seen, so the same header will do. With history, the copy is a result of its own. */
-static masu_status clone(tl_tensor *t, tl_tensor **out)
-{
+/* A value: sharing cannot be seen, so the same header will do. With history, the copy is a
+ * result of its own. */
+static masu_status clone(tl_tensor *t, tl_tensor **out) {
     if (!t->node) {
         tl__tensor_retain(t);
         *out = t;
@@ -299,19 +289,16 @@ static masu_status clone(tl_tensor *t, tl_tensor **out)
     return status == MASU_OK ? tl__record_identity(view, t, out) : status;
 }
 
-tl_tensor *tl_tensor_clone(tl_tensor *t)
-{
+tl_tensor *tl_tensor_clone(tl_tensor *t) {
     TL_RETURN_TENSOR(clone(t, &out));
 }
 
-tl_tensor *tl_tensor_shallow_clone(tl_tensor *t)
-{
+tl_tensor *tl_tensor_shallow_clone(tl_tensor *t) {
     tl__tensor_retain(t);
     return t;
 }
 
-static masu_status contiguous(tl_tensor *t, tl_tensor **out)
-{
+static masu_status contiguous(tl_tensor *t, tl_tensor **out) {
     tl_tensor *dense;
     masu_status status = tl__tensor_contiguous(t, &dense);
     if (status != MASU_OK)
@@ -322,26 +309,22 @@ static masu_status contiguous(tl_tensor *t, tl_tensor **out)
     return MASU_OK;
 }
 
-tl_tensor *tl_tensor_contiguous(tl_tensor *t)
-{
+tl_tensor *tl_tensor_contiguous(tl_tensor *t) {
     TL_RETURN_TENSOR(contiguous(t, &out));
 }
 
-/* ---- the shape --------------------------------------------------------------------------------------------- */
+/* ---- the shape ------------------------------------------------------------------------------- */
 
 /* Of the first dimension, as in PyTorch; 1 for rank 0. */
-int64_t tl_tensor_len(tl_tensor *t)
-{
+int64_t tl_tensor_len(tl_tensor *t) {
     return t->rank == 0 ? 1 : t->shape[0];
 }
 
-int64_t tl_tensor_rank(tl_tensor *t)
-{
+int64_t tl_tensor_rank(tl_tensor *t) {
     return t->rank;
 }
 
-int64_t tl_tensor_dim(tl_tensor *t, int64_t dim)
-{
+int64_t tl_tensor_dim(tl_tensor *t, int64_t dim) {
     int index;
     if (MASU_LIKELY(tl__dimension("dim", t, dim, &index) == MASU_OK))
         return t->shape[index];
@@ -349,8 +332,7 @@ int64_t tl_tensor_dim(tl_tensor *t, int64_t dim)
     return 0;
 }
 
-static masu_status shape(const tl_tensor *t, tl_tensor **out)
-{
+static masu_status shape(const tl_tensor *t, tl_tensor **out) {
     int64_t rank = t->rank;
     masu_status status = tl__tensor_new(TL_I64, 1, &rank, out);
     for (int i = 0; i < rank && status == MASU_OK; i++)
@@ -358,7 +340,6 @@ static masu_status shape(const tl_tensor *t, tl_tensor **out)
     return status;
 }
 
-tl_tensor *tl_tensor_shape(tl_tensor *t)
-{
+tl_tensor *tl_tensor_shape(tl_tensor *t) {
     TL_RETURN_TENSOR(shape(t, &out));
 }

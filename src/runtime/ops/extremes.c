@@ -1,7 +1,7 @@
 /* extremes.c: the largest, the smallest, and where they are.
  *
- * The first among equals wins, and NaN before all else. backward sends the whole gradient to that place, so what
- * is saved is places (i64), not the tensor.
+ * The first among equals wins, and NaN before all else. backward sends the whole gradient to
+ * that place, so what is saved is places (i64), not the tensor.
  */
 #include <string.h>
 
@@ -18,14 +18,13 @@ typedef struct order {
 static const order largest = {tl__search_largest, tl__beats_largest, "max", "argmax"};
 static const order smallest = {tl__search_smallest, tl__beats_smallest, "min", "argmin"};
 
-static masu_status error_empty(const char *what, const tl_tensor *t)
-{
+static masu_status error_empty(const char *what, const tl_tensor *t) {
     char text[TL_SHAPE_TEXT];
     return tl__error(MASU_ERR_EMPTY, "%s: nothing to choose from in a tensor of shape %s", what,
                      tl__shape_text(t->rank, t->shape, text));
 }
 
-/* ---- over all ---------------------------------------------------------------------------------------------- */
+/* ---- over all -------------------------------------------------------------------------------- */
 
 typedef struct search_all {
     const order *order;
@@ -35,8 +34,7 @@ typedef struct search_all {
     const void *best;
 } search_all;
 
-static void search_row(void *context, const void *data, int64_t n, int64_t stride)
-{
+static void search_row(void *context, const void *data, int64_t n, int64_t stride) {
     search_all *all = context;
     tl_dtype dtype = (tl_dtype)all->t->dtype;
     int64_t place = all->order->search[dtype](data, n, stride);
@@ -48,8 +46,8 @@ static void search_row(void *context, const void *data, int64_t n, int64_t strid
     all->passed += n;
 }
 
-static masu_status search_tensor(const order *order, const char *what, const tl_tensor *t, search_all *out)
-{
+static masu_status search_tensor(const order *order, const char *what, const tl_tensor *t,
+                                 search_all *out) {
     if (t->elements == 0)
         return error_empty(what, t);
     *out = (search_all){.order = order, .t = t};
@@ -57,18 +55,17 @@ static masu_status search_tensor(const order *order, const char *what, const tl_
     return MASU_OK;
 }
 
-/* ---- over one dimension ------------------------------------------------------------------------------------ */
+/* ---- over one dimension ---------------------------------------------------------------------- */
 
 typedef struct search_dim {
     tl_search_function *search;
     int64_t n, stride; /* of the dimension that vanishes */
     int64_t size;
-    char *values;    /* next of each; either may be NULL */
+    char *values; /* next of each; either may be NULL */
     int64_t *places;
 } search_dim;
 
-static void search_dim_row(void *context, const void *data, int64_t n, int64_t stride)
-{
+static void search_dim_row(void *context, const void *data, int64_t n, int64_t stride) {
     search_dim *dim = context;
     for (int64_t j = 0; j < n; j++) {
         const char *from = (const char *)data + j * stride * dim->size;
@@ -83,8 +80,8 @@ static void search_dim_row(void *context, const void *data, int64_t n, int64_t s
 }
 
 /* values, places: tensors of t's shape without dim, to be filled; either may be NULL. */
-static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_tensor *values, tl_tensor *places)
-{
+static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_tensor *values,
+                           tl_tensor *places) {
     tl_tensor rest = *t;
     rest.rank--;
     rest.contiguous = false;
@@ -102,8 +99,7 @@ static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_t
 }
 
 /* A tensor of t's shape without dim. */
-static masu_status rest_new(tl_dtype dtype, const tl_tensor *t, int dim, tl_tensor **out)
-{
+static masu_status rest_new(tl_dtype dtype, const tl_tensor *t, int dim, tl_tensor **out) {
     int64_t shape[TL_MAX_RANK];
     int rank = 0;
     for (int i = 0; i < t->rank; i++) {
@@ -113,16 +109,14 @@ static masu_status rest_new(tl_dtype dtype, const tl_tensor *t, int dim, tl_tens
     return tl__tensor_new(dtype, rank, shape, out);
 }
 
-static masu_status check_dim(const char *what, const tl_tensor *t, int64_t dim, int *out)
-{
+static masu_status check_dim(const char *what, const tl_tensor *t, int64_t dim, int *out) {
     masu_status status = tl__dimension(what, t, dim, out);
     return status == MASU_OK && t->shape[*out] == 0 ? error_empty(what, t) : status;
 }
 
-/* ---- history ----------------------------------------------------------------------------------------------- */
+/* ---- history --------------------------------------------------------------------------------- */
 
-static void add_at(tl_tensor *to, int64_t place, const tl_tensor *from, int64_t i)
-{
+static void add_at(tl_tensor *to, int64_t place, const tl_tensor *from, int64_t i) {
     if (to->dtype == TL_F32)
         ((float *)to->data)[place] += ((const float *)from->data)[i];
     else
@@ -130,8 +124,7 @@ static void add_at(tl_tensor *to, int64_t place, const tl_tensor *from, int64_t 
 }
 
 /* Extra word: the place in row-major order. */
-static masu_status extreme_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status extreme_backward(tl_pass *pass, tl_node *node) {
     tl_tensor *collected;
     masu_status status = tl__accumulator(tl__node_inputs(node)[0], &collected);
     if (status == MASU_OK)
@@ -139,9 +132,9 @@ static masu_status extreme_backward(tl_pass *pass, tl_node *node)
     return status;
 }
 
-/* Saved: the places. Extra word: the dimension. The collected gradient is row-major, of the input's shape. */
-static masu_status extreme_dim_backward(tl_pass *pass, tl_node *node)
-{
+/* Saved: the places. Extra word: the dimension. The collected gradient is row-major, of the
+ * input's shape. */
+static masu_status extreme_dim_backward(tl_pass *pass, tl_node *node) {
     tl_node *input = tl__node_inputs(node)[0];
     int dim = (int)tl__node_extra(node)[0];
     const int64_t *places = tl__node_saved(node)[0]->data, *shape = tl__node_shape(input);
@@ -162,10 +155,9 @@ static masu_status extreme_dim_backward(tl_pass *pass, tl_node *node)
 static const tl_rule extreme_rule = {"max or min", extreme_backward};
 static const tl_rule extreme_dim_rule = {"max or min", extreme_dim_backward};
 
-/* ---- values ------------------------------------------------------------------------------------------------ */
+/* ---- values ---------------------------------------------------------------------------------- */
 
-static masu_status extreme(const order *order, tl_tensor *t, tl_tensor **out)
-{
+static masu_status extreme(const order *order, tl_tensor *t, tl_tensor **out) {
     search_all found;
     masu_status status = search_tensor(order, order->value_name, t, &found);
     if (status == MASU_OK)
@@ -176,13 +168,17 @@ static masu_status extreme(const order *order, tl_tensor *t, tl_tensor **out)
     if (!t->node)
         return MASU_OK;
     const uint64_t place = (uint64_t)found.place;
-    return tl__record_or_drop(
-        *out, &(tl_origin){.rule = &extreme_rule, .input_count = 1, .inputs = &t, .extra_count = 1, .extra = &place},
-        out);
+    return tl__record_or_drop(*out,
+                              &(tl_origin){.rule = &extreme_rule,
+                                           .input_count = 1,
+                                           .inputs = &t,
+                                           .extra_count = 1,
+                                           .extra = &place},
+                              out);
 }
 
-static masu_status extreme_dim_tracked(const order *order, tl_tensor *t, int dim, tl_tensor *values, tl_tensor **out)
-{
+static masu_status extreme_dim_tracked(const order *order, tl_tensor *t, int dim, tl_tensor *values,
+                                       tl_tensor **out) {
     const uint64_t word = (uint64_t)dim;
     tl_tensor *places;
     masu_status status = rest_new(TL_I64, t, dim, &places);
@@ -204,8 +200,7 @@ static masu_status extreme_dim_tracked(const order *order, tl_tensor *t, int dim
     return status;
 }
 
-static masu_status extreme_dim(const order *order, tl_tensor *t, int64_t dim, tl_tensor **out)
-{
+static masu_status extreme_dim(const order *order, tl_tensor *t, int64_t dim, tl_tensor **out) {
     int index;
     tl_tensor *values;
     masu_status status = check_dim(order->value_name, t, dim, &index);
@@ -220,10 +215,9 @@ static masu_status extreme_dim(const order *order, tl_tensor *t, int64_t dim, tl
     return MASU_OK;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------------ */
+/* ---- places ---------------------------------------------------------------------------------- */
 
-static masu_status place(const order *order, const tl_tensor *t, tl_tensor **out)
-{
+static masu_status place(const order *order, const tl_tensor *t, tl_tensor **out) {
     search_all found;
     masu_status status = search_tensor(order, order->place_name, t, &found);
     if (status == MASU_OK)
@@ -233,8 +227,7 @@ static masu_status place(const order *order, const tl_tensor *t, tl_tensor **out
     return status;
 }
 
-static masu_status place_dim(const order *order, const tl_tensor *t, int64_t dim, tl_tensor **out)
-{
+static masu_status place_dim(const order *order, const tl_tensor *t, int64_t dim, tl_tensor **out) {
     int index;
     masu_status status = check_dim(order->place_name, t, dim, &index);
     if (status == MASU_OK)
@@ -244,44 +237,36 @@ static masu_status place_dim(const order *order, const tl_tensor *t, int64_t dim
     return status;
 }
 
-/* ---- entry points ------------------------------------------------------------------------------------------ */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
-tl_tensor *tl_tensor_max(tl_tensor *t)
-{
+tl_tensor *tl_tensor_max(tl_tensor *t) {
     TL_RETURN_TENSOR(extreme(&largest, t, &out));
 }
 
-tl_tensor *tl_tensor_max_dim(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_max_dim(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(extreme_dim(&largest, t, dim, &out));
 }
 
-tl_tensor *tl_tensor_min(tl_tensor *t)
-{
+tl_tensor *tl_tensor_min(tl_tensor *t) {
     TL_RETURN_TENSOR(extreme(&smallest, t, &out));
 }
 
-tl_tensor *tl_tensor_min_dim(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_min_dim(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(extreme_dim(&smallest, t, dim, &out));
 }
 
-tl_tensor *tl_tensor_argmax(tl_tensor *t)
-{
+tl_tensor *tl_tensor_argmax(tl_tensor *t) {
     TL_RETURN_TENSOR(place(&largest, t, &out));
 }
 
-tl_tensor *tl_tensor_argmax_dim(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_argmax_dim(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(place_dim(&largest, t, dim, &out));
 }
 
-tl_tensor *tl_tensor_argmin(tl_tensor *t)
-{
+tl_tensor *tl_tensor_argmin(tl_tensor *t) {
     TL_RETURN_TENSOR(place(&smallest, t, &out));
 }
 
-tl_tensor *tl_tensor_argmin_dim(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_argmin_dim(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(place_dim(&smallest, t, dim, &out));
 }

@@ -1,7 +1,8 @@
 /* fold.h: loops that make one number of many. Kernels of reduce.c.
  *
- * Sums and products of floats are carried in f64 whatever the type, in eight lanes that are added in a fixed order:
- * vectorisable, deterministic, and the error does not grow with the length of an f32 tensor. Whole numbers wrap.
+ * Sums and products of floats are carried in f64 whatever the type, in eight lanes that are
+ * added in a fixed order: vectorisable, deterministic, and the error does not grow with the
+ * length of an f32 tensor. Whole numbers wrap.
  */
 #ifndef MASU_RUNTIME_OPS_FOLD_H
 #define MASU_RUNTIME_OPS_FOLD_H
@@ -28,7 +29,8 @@ typedef struct tl_fold {
 extern const tl_fold tl__fold_sum[TL_DTYPE_COUNT];
 extern const tl_fold tl__fold_product[TL_DTYPE_COUNT];
 
-/* The place of the largest or smallest of n > 0 elements; the first among equals, NaN before all else. */
+/* The place of the largest or smallest of n > 0 elements; the first among equals, NaN before all
+ * else. */
 typedef int64_t tl_search_function(const void *from, int64_t n, int64_t stride);
 extern tl_search_function *const tl__search_largest[TL_DTYPE_COUNT];
 extern tl_search_function *const tl__search_smallest[TL_DTYPE_COUNT];

@@ -1,5 +1,5 @@
-/* join.c: several tensors side by side, in a dimension they have (cat) or in a new first one (stack).
- * backward shows each input its part of the gradient; nothing is copied.
+/* join.c: several tensors side by side, in a dimension they have (cat) or in a new first one
+ * (stack). backward shows each input its part of the gradient; nothing is copied.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -8,8 +8,7 @@
 #include "runtime/state.h"
 
 /* Writes from, converted, into a part of out. part is given up. */
-static masu_status write_part(tl_tensor *part, tl_tensor *from)
-{
+static masu_status write_part(tl_tensor *part, tl_tensor *from) {
     tl_tensor *x;
     masu_status status = tl__as_dtype(from, (tl_dtype)part->dtype, &x);
     if (status == MASU_OK) {
@@ -21,18 +20,17 @@ static masu_status write_part(tl_tensor *part, tl_tensor *from)
     return status;
 }
 
-static masu_status error_join(const char *what, const tl_tensor *a, const tl_tensor *b)
-{
+static masu_status error_join(const char *what, const tl_tensor *a, const tl_tensor *b) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
     return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shapes %s and %s do not fit", what,
-                     tl__shape_text(a->rank, a->shape, shape_a), tl__shape_text(b->rank, b->shape, shape_b));
+                     tl__shape_text(a->rank, a->shape, shape_a),
+                     tl__shape_text(b->rank, b->shape, shape_b));
 }
 
-/* ---- cat --------------------------------------------------------------------------------------------------- */
+/* ---- cat ------------------------------------------------------------------------------------- */
 
 /* Extra words: the dimension, and a's length in it. */
-static masu_status cat_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status cat_backward(tl_pass *pass, tl_node *node) {
     tl_node **inputs = tl__node_inputs(node);
     int dim = (int)tl__node_extra(node)[0];
     int64_t border = (int64_t)tl__node_extra(node)[1];
@@ -51,8 +49,8 @@ static masu_status cat_backward(tl_pass *pass, tl_node *node)
 
 static const tl_rule cat_rule = {"cat", cat_backward};
 
-static masu_status cat_shape(const tl_tensor *a, const tl_tensor *b, int64_t dim, int *index, int64_t *shape)
-{
+static masu_status cat_shape(const tl_tensor *a, const tl_tensor *b, int64_t dim, int *index,
+                             int64_t *shape) {
     masu_status status = tl__dimension("cat", a, dim, index);
     if (status != MASU_OK)
         return status;
@@ -70,22 +68,20 @@ static masu_status cat_shape(const tl_tensor *a, const tl_tensor *b, int64_t dim
     return MASU_OK;
 }
 
-static masu_status cat_into(tl_tensor *out, tl_tensor *t, int dim, int64_t from)
-{
+static masu_status cat_into(tl_tensor *out, tl_tensor *t, int dim, int64_t from) {
     tl_tensor *part;
     masu_status status = tl__narrow(out, dim, from, t->shape[dim], &part);
     return status == MASU_OK ? write_part(part, t) : status;
 }
 
-static masu_status cat(tl_tensor *a, tl_tensor *b, int64_t dim, tl_tensor **out)
-{
+static masu_status cat(tl_tensor *a, tl_tensor *b, int64_t dim, tl_tensor **out) {
     int index;
     int64_t shape[TL_MAX_RANK];
     tl_tensor *result;
     masu_status status = cat_shape(a, b, dim, &index, shape);
     if (status == MASU_OK)
-        status =
-            tl__tensor_new(tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype), a->rank, shape, &result);
+        status = tl__tensor_new(tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype), a->rank, shape,
+                                &result);
     if (status != MASU_OK)
         return status;
     status = cat_into(result, a, index, 0);
@@ -108,16 +104,14 @@ static masu_status cat(tl_tensor *a, tl_tensor *b, int64_t dim, tl_tensor **out)
                               out);
 }
 
-tl_tensor *tl_tensor_cat(tl_tensor *a, tl_tensor *b, int64_t dim)
-{
+tl_tensor *tl_tensor_cat(tl_tensor *a, tl_tensor *b, int64_t dim) {
     TL_RETURN_TENSOR(cat(a, b, dim, &out));
 }
 
-/* ---- stack ------------------------------------------------------------------------------------------------- */
+/* ---- stack ----------------------------------------------------------------------------------- */
 
 /* The view t[i], without its first dimension. */
-static masu_status row_of(const tl_tensor *t, int64_t i, tl_tensor **out)
-{
+static masu_status row_of(const tl_tensor *t, int64_t i, tl_tensor **out) {
     tl_tensor *part;
     masu_status status = tl__narrow(t, 0, i, 1, &part);
     if (status != MASU_OK)
@@ -127,8 +121,7 @@ static masu_status row_of(const tl_tensor *t, int64_t i, tl_tensor **out)
     return status;
 }
 
-static masu_status stack_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status stack_backward(tl_pass *pass, tl_node *node) {
     tl_node **inputs = tl__node_inputs(node);
     masu_status status = MASU_OK;
     for (int i = 0; i < node->input_count && status == MASU_OK; i++) {
@@ -144,14 +137,16 @@ static masu_status stack_backward(tl_pass *pass, tl_node *node)
 
 static const tl_rule stack_rule = {"stack", stack_backward};
 
-static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype *dtype, bool *tracked)
-{
+static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype *dtype,
+                               bool *tracked) {
     if (count == 0)
         return tl__error(MASU_ERR_EMPTY, "stack: there is nothing to stack");
     if (count > UINT16_MAX)
-        return tl__error(MASU_ERR_LIMIT_REACHED, "stack: %" PRId64 " tensors are more than %d", count, UINT16_MAX);
+        return tl__error(MASU_ERR_LIMIT_REACHED, "stack: %" PRId64 " tensors are more than %d",
+                         count, UINT16_MAX);
     if (parts[0]->rank == TL_MAX_RANK)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "stack: a tensor has at most %d dimensions", TL_MAX_RANK);
+        return tl__error(MASU_ERR_INVALID_ARGUMENT, "stack: a tensor has at most %d dimensions",
+                         TL_MAX_RANK);
     *dtype = (tl_dtype)parts[0]->dtype;
     *tracked = false;
     for (int64_t i = 0; i < count; i++) {
@@ -163,8 +158,8 @@ static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype 
     return MASU_OK;
 }
 
-static masu_status stack_new(int64_t count, tl_tensor *const *parts, tl_dtype dtype, tl_tensor **out)
-{
+static masu_status stack_new(int64_t count, tl_tensor *const *parts, tl_dtype dtype,
+                             tl_tensor **out) {
     int64_t shape[TL_MAX_RANK + 1] = {count};
     memcpy(shape + 1, parts[0]->shape, sizeof shape[0] * parts[0]->rank);
     masu_status status = tl__tensor_new(dtype, parts[0]->rank + 1, shape, out);
@@ -181,8 +176,7 @@ static masu_status stack_new(int64_t count, tl_tensor *const *parts, tl_dtype dt
     return status;
 }
 
-static masu_status stack(int64_t count, tl_tensor *const *parts, tl_tensor **out)
-{
+static masu_status stack(int64_t count, tl_tensor *const *parts, tl_tensor **out) {
     tl_dtype dtype = TL_F32;
     bool tracked = false;
     masu_status status = check_parts(count, parts, &dtype, &tracked);
@@ -190,10 +184,10 @@ static masu_status stack(int64_t count, tl_tensor *const *parts, tl_tensor **out
         status = stack_new(count, parts, dtype, out);
     if (status != MASU_OK || !tracked)
         return status;
-    return tl__record_or_drop(*out, &(tl_origin){.rule = &stack_rule, .input_count = (int)count, .inputs = parts}, out);
+    return tl__record_or_drop(
+        *out, &(tl_origin){.rule = &stack_rule, .input_count = (int)count, .inputs = parts}, out);
 }
 
-tl_tensor *tl_tensor_stack(int64_t parts_count, tl_tensor *const *parts)
-{
+tl_tensor *tl_tensor_stack(int64_t parts_count, tl_tensor *const *parts) {
     TL_RETURN_TENSOR(stack(parts_count, parts, &out));
 }

@@ -1,8 +1,9 @@
 /* kernels.c: kernels.def turned into loops.
  *
- * A kernel of two operands has four loops, by their strides (1 1, 1 0, 0 1, any), so that the usual ones vectorise.
- * The result may lie exactly on an operand: element i is read before it is written, and no other element is
- * touched, which is what TL_INDEPENDENT tells gcc. clang finds out at run time, or takes one by one.
+ * A kernel of two operands has four loops, by their strides (1 1, 1 0, 0 1, any), so that the
+ * usual ones vectorise. The result may lie exactly on an operand: element i is read before it is
+ * written, and no other element is touched, which is what TL_INDEPENDENT tells gcc. clang finds
+ * out at run time, or takes one by one.
  */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
@@ -15,38 +16,32 @@
 
 #include <tgmath.h>
 
-/* ---- what the table's expressions call --------------------------------------------------------------------- */
+/* ---- what the table's expressions call ------------------------------------------------------- */
 
-static inline int64_t wrap_add(int64_t x, int64_t y)
-{
+static inline int64_t wrap_add(int64_t x, int64_t y) {
     return (int64_t)((uint64_t)x + (uint64_t)y);
 }
 
-static inline int64_t wrap_sub(int64_t x, int64_t y)
-{
+static inline int64_t wrap_sub(int64_t x, int64_t y) {
     return (int64_t)((uint64_t)x - (uint64_t)y);
 }
 
-static inline int64_t wrap_mul(int64_t x, int64_t y)
-{
+static inline int64_t wrap_mul(int64_t x, int64_t y) {
     return (int64_t)((uint64_t)x * (uint64_t)y);
 }
 
 /* Rounds towards zero; y != 0 was checked before. */
-static inline int64_t int_div(int64_t x, int64_t y)
-{
+static inline int64_t int_div(int64_t x, int64_t y) {
     return y == -1 ? wrap_sub(0, x) : x / y;
 }
 
 /* Has the sign of y, as in PyTorch. */
-static inline int64_t int_rem(int64_t x, int64_t y)
-{
+static inline int64_t int_rem(int64_t x, int64_t y) {
     int64_t rest = y == -1 ? 0 : x % y;
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
-static inline int64_t int_pow(int64_t x, int64_t y)
-{
+static inline int64_t int_pow(int64_t x, int64_t y) {
     int64_t power = 1;
     for (; y > 0; y >>= 1, x = wrap_mul(x, x)) {
         if (y & 1)
@@ -55,120 +50,113 @@ static inline int64_t int_pow(int64_t x, int64_t y)
     return power;
 }
 
-#define FLOAT_FUNCTIONS(T, suffix)                                                                 \
-    static inline T float_rem_##suffix(T x, T y)                                                   \
-    {                                                                                              \
-        T rest = fmod(x, y);                                                                       \
-        return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;                               \
-    }                                                                                              \
-    static inline T sigmoid_##suffix(T x)                                                          \
-    {                                                                                              \
-        return 1 / (1 + exp(-x));                                                                  \
-    }                                                                                              \
-    static inline T normal_below_##suffix(T x)                                                     \
-    {                                                                                              \
-        return (T)0.5 * (1 + erf(x * (T)0.70710678118654752440));                                  \
-    }                                                                                              \
-    static inline T normal_density_##suffix(T x)                                                   \
-    {                                                                                              \
-        return (T)0.39894228040143267794 * exp((T)-0.5 * x * x);                                   \
-    }                                                                                              \
-    static inline T silu_slope_##suffix(T x)                                                       \
-    {                                                                                              \
-        T s = sigmoid_##suffix(x);                                                                 \
-        return s * (1 + x * (1 - s));                                                              \
-    }                                                                                              \
-    static inline T pow_slope_##suffix(T gradient, T base, T exponent)                             \
-    {                                                                                              \
-        return exponent == 0 ? 0 : gradient * exponent * pow(base, exponent - 1);                  \
+#define FLOAT_FUNCTIONS(T, suffix)                                                \
+    static inline T float_rem_##suffix(T x, T y) {                                \
+        T rest = fmod(x, y);                                                      \
+        return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;              \
+    }                                                                             \
+    static inline T sigmoid_##suffix(T x) {                                       \
+        return 1 / (1 + exp(-x));                                                 \
+    }                                                                             \
+    static inline T normal_below_##suffix(T x) {                                  \
+        return (T)0.5 * (1 + erf(x * (T)0.70710678118654752440));                 \
+    }                                                                             \
+    static inline T normal_density_##suffix(T x) {                                \
+        return (T)0.39894228040143267794 * exp((T)-0.5 * x * x);                  \
+    }                                                                             \
+    static inline T silu_slope_##suffix(T x) {                                    \
+        T s = sigmoid_##suffix(x);                                                \
+        return s * (1 + x * (1 - s));                                             \
+    }                                                                             \
+    static inline T pow_slope_##suffix(T gradient, T base, T exponent) {          \
+        return exponent == 0 ? 0 : gradient * exponent * pow(base, exponent - 1); \
     }
 
 FLOAT_FUNCTIONS(float, f32)
 FLOAT_FUNCTIONS(double, f64)
 
-#define BY_TYPE(function, x) _Generic((x), float: function##_f32, default: function##_f64)
-#define float_rem(x, y) BY_TYPE(float_rem, x)(x, y)
-#define sigmoid(x) BY_TYPE(sigmoid, x)(x)
-#define normal_below(x) BY_TYPE(normal_below, x)(x)
-#define normal_density(x) BY_TYPE(normal_density, x)(x)
-#define silu_slope(x) BY_TYPE(silu_slope, x)(x)
-#define pow_slope(g, x, y) BY_TYPE(pow_slope, g)(g, x, y)
+#define BY_TYPE(function, x) _Generic((x), float : function##_f32, default : function##_f64)
+#define float_rem(x, y)      BY_TYPE(float_rem, x)(x, y)
+#define sigmoid(x)           BY_TYPE(sigmoid, x)(x)
+#define normal_below(x)      BY_TYPE(normal_below, x)(x)
+#define normal_density(x)    BY_TYPE(normal_density, x)(x)
+#define silu_slope(x)        BY_TYPE(silu_slope, x)(x)
+#define pow_slope(g, x, y)   BY_TYPE(pow_slope, g)(g, x, y)
 
-/* ---- loops ------------------------------------------------------------------------------------------------- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
-#define EACH(statement)                                                                            \
-    TL_INDEPENDENT                                                                                 \
-    for (int64_t i = 0; i < n; i++) {                                                              \
-        statement;                                                                                 \
+#define EACH(statement)               \
+    TL_INDEPENDENT                    \
+    for (int64_t i = 0; i < n; i++) { \
+        statement;                    \
     }
 
 /* Opens a kernel: the types of its row in the table and its numbers. */
-#define OPEN(name, suffix, type, R)                                                                \
-    static void kernel_##name##_##suffix(int64_t n, void *out_, const void *const *in,                      \
-                                const int64_t *stride, const double *p)                            \
-    {                                                                                              \
-        typedef type T;                                                                            \
-        const T P0 = (T)p[0], P1 = (T)p[1];                                                        \
-        (void)P0;                                                                                  \
-        (void)P1;                                                                                  \
+#define OPEN(name, suffix, type, R)                                                    \
+    static void kernel_##name##_##suffix(int64_t n, void *out_, const void *const *in, \
+                                         const int64_t *stride, const double *p) {     \
+        typedef type T;                                                                \
+        const T P0 = (T)p[0], P1 = (T)p[1];                                            \
+        (void)P0;                                                                      \
+        (void)P1;                                                                      \
         R *out = out_;
 
-#define MAP1(name, suffix, type, R, A, value)                                                      \
-    OPEN(name, suffix, type, R)                                                                    \
-    const A *a = in[0];                                                                            \
-    const int64_t sa = stride[0];                                                                  \
-    if (sa == 1)                                                                                   \
-        EACH(const A x = a[i]; out[i] = (R)(value))                                                \
-    else                                                                                           \
-        EACH(const A x = a[i * sa]; out[i] = (R)(value))                                           \
+#define MAP1(name, suffix, type, R, A, value)            \
+    OPEN(name, suffix, type, R)                          \
+    const A *a = in[0];                                  \
+    const int64_t sa = stride[0];                        \
+    if (sa == 1)                                         \
+        EACH(const A x = a[i]; out[i] = (R)(value))      \
+    else                                                 \
+        EACH(const A x = a[i * sa]; out[i] = (R)(value)) \
     }
 
-#define MAP2(name, suffix, type, R, A, B, value)                                                   \
-    OPEN(name, suffix, type, R)                                                                    \
-    const A *a = in[0];                                                                            \
-    const B *b = in[1];                                                                            \
-    const int64_t sa = stride[0], sb = stride[1];                                                  \
-    if (sa == 1 && sb == 1) {                                                                      \
-        EACH(const A x = a[i]; const B y = b[i]; out[i] = (R)(value))                              \
-    } else if (sa == 1 && sb == 0) {                                                               \
-        const B y = *b;                                                                            \
-        EACH(const A x = a[i]; out[i] = (R)(value))                                                \
-    } else if (sa == 0 && sb == 1) {                                                               \
-        const A x = *a;                                                                            \
-        EACH(const B y = b[i]; out[i] = (R)(value))                                                \
-    } else {                                                                                       \
-        EACH(const A x = a[i * sa]; const B y = b[i * sb]; out[i] = (R)(value))                    \
-    }                                                                                              \
+#define MAP2(name, suffix, type, R, A, B, value)                                \
+    OPEN(name, suffix, type, R)                                                 \
+    const A *a = in[0];                                                         \
+    const B *b = in[1];                                                         \
+    const int64_t sa = stride[0], sb = stride[1];                               \
+    if (sa == 1 && sb == 1) {                                                   \
+        EACH(const A x = a[i]; const B y = b[i]; out[i] = (R)(value))           \
+    } else if (sa == 1 && sb == 0) {                                            \
+        const B y = *b;                                                         \
+        EACH(const A x = a[i]; out[i] = (R)(value))                             \
+    } else if (sa == 0 && sb == 1) {                                            \
+        const A x = *a;                                                         \
+        EACH(const B y = b[i]; out[i] = (R)(value))                             \
+    } else {                                                                    \
+        EACH(const A x = a[i * sa]; const B y = b[i * sb]; out[i] = (R)(value)) \
+    }                                                                           \
     }
 
-#define MAP3(name, suffix, type, R, A, B, C, value)                                                \
-    OPEN(name, suffix, type, R)                                                                    \
-    const A *a = in[0];                                                                            \
-    const B *b = in[1];                                                                            \
-    const C *c = in[2];                                                                            \
-    const int64_t sa = stride[0], sb = stride[1], sc = stride[2];                                  \
-    if (sa == 1 && sb == 1 && sc == 1)                                                             \
-        EACH(const A x = a[i]; const B y = b[i]; const C z = c[i]; out[i] = (R)(value))            \
-    else                                                                                           \
-        EACH(const A x = a[i * sa]; const B y = b[i * sb]; const C z = c[i * sc];                  \
-             out[i] = (R)(value))                                                                  \
+#define MAP3(name, suffix, type, R, A, B, C, value)                                     \
+    OPEN(name, suffix, type, R)                                                         \
+    const A *a = in[0];                                                                 \
+    const B *b = in[1];                                                                 \
+    const C *c = in[2];                                                                 \
+    const int64_t sa = stride[0], sb = stride[1], sc = stride[2];                       \
+    if (sa == 1 && sb == 1 && sc == 1)                                                  \
+        EACH(const A x = a[i]; const B y = b[i]; const C z = c[i]; out[i] = (R)(value)) \
+    else                                                                                \
+        EACH(const A x = a[i * sa]; const B y = b[i * sb]; const C z = c[i * sc];       \
+             out[i] = (R)(value))                                                       \
     }
 
 #define KERNEL(name)
-#define FLOAT1(name, R, A, value)                                                                  \
-    MAP1(name, f32, float, R, A, value)                                                            \
+#define FLOAT1(name, R, A, value)       \
+    MAP1(name, f32, float, R, A, value) \
     MAP1(name, f64, double, R, A, value)
-#define FLOAT2(name, R, A, B, value)                                                               \
-    MAP2(name, f32, float, R, A, B, value)                                                         \
+#define FLOAT2(name, R, A, B, value)       \
+    MAP2(name, f32, float, R, A, B, value) \
     MAP2(name, f64, double, R, A, B, value)
-#define FLOAT3(name, R, A, B, C, value)                                                            \
-    MAP3(name, f32, float, R, A, B, C, value)                                                      \
+#define FLOAT3(name, R, A, B, C, value)       \
+    MAP3(name, f32, float, R, A, B, C, value) \
     MAP3(name, f64, double, R, A, B, C, value)
-#define INT1(name, R, A, value) MAP1(name, i64, int64_t, R, A, value)
-#define INT2(name, R, A, B, value) MAP2(name, i64, int64_t, R, A, B, value)
-#define INT3(name, R, A, B, C, value) MAP3(name, i64, int64_t, R, A, B, C, value)
-#define BOOL1(name, R, A, value) MAP1(name, b8, tl_byte, R, A, value)
-#define BOOL2(name, R, A, B, value) MAP2(name, b8, tl_byte, R, A, B, value)
+#define INT1(name, R, A, value)        MAP1(name, i64, int64_t, R, A, value)
+#define INT2(name, R, A, B, value)     MAP2(name, i64, int64_t, R, A, B, value)
+#define INT3(name, R, A, B, C, value)  MAP3(name, i64, int64_t, R, A, B, C, value)
+#define BOOL1(name, R, A, value)       MAP1(name, b8, tl_byte, R, A, value)
+#define BOOL2(name, R, A, B, value)    MAP2(name, b8, tl_byte, R, A, B, value)
 #define BOOL3(name, R, A, B, C, value) MAP3(name, b8, tl_byte, R, A, B, C, value)
 #include "runtime/ops/kernels.def"
 #undef FLOAT1
@@ -181,21 +169,22 @@ FLOAT_FUNCTIONS(double, f64)
 #undef BOOL2
 #undef BOOL3
 
-/* ---- the table --------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
-#define FLOAT_ROW(name) [TL_K_##name][TL_F32] = kernel_##name##_f32, [TL_K_##name][TL_F64] = kernel_##name##_f64,
-#define INT_ROW(name) [TL_K_##name][TL_I64] = kernel_##name##_i64,
+#define FLOAT_ROW(name) \
+    [TL_K_##name][TL_F32] = kernel_##name##_f32, [TL_K_##name][TL_F64] = kernel_##name##_f64,
+#define INT_ROW(name)  [TL_K_##name][TL_I64] = kernel_##name##_i64,
 #define BOOL_ROW(name) [TL_K_##name][TL_BOOL] = kernel_##name##_b8,
 
 tl_kernel_function *const tl__kernels[TL_K_COUNT][TL_DTYPE_COUNT] = {
-#define FLOAT1(name, R, A, value) FLOAT_ROW(name)
-#define FLOAT2(name, R, A, B, value) FLOAT_ROW(name)
+#define FLOAT1(name, R, A, value)       FLOAT_ROW(name)
+#define FLOAT2(name, R, A, B, value)    FLOAT_ROW(name)
 #define FLOAT3(name, R, A, B, C, value) FLOAT_ROW(name)
-#define INT1(name, R, A, value) INT_ROW(name)
-#define INT2(name, R, A, B, value) INT_ROW(name)
-#define INT3(name, R, A, B, C, value) INT_ROW(name)
-#define BOOL1(name, R, A, value) BOOL_ROW(name)
-#define BOOL2(name, R, A, B, value) BOOL_ROW(name)
-#define BOOL3(name, R, A, B, C, value) BOOL_ROW(name)
+#define INT1(name, R, A, value)         INT_ROW(name)
+#define INT2(name, R, A, B, value)      INT_ROW(name)
+#define INT3(name, R, A, B, C, value)   INT_ROW(name)
+#define BOOL1(name, R, A, value)        BOOL_ROW(name)
+#define BOOL2(name, R, A, B, value)     BOOL_ROW(name)
+#define BOOL3(name, R, A, B, C, value)  BOOL_ROW(name)
 #include "runtime/ops/kernels.def"
 };

@@ -31,7 +31,8 @@ typedef enum tl_kernel_index {
     TL_K_COUNT
 } tl_kernel_index;
 
-/* NULL: not defined for this element type. The result may be the same memory as an operand of the same strides. */
+/* NULL: not defined for this element type. The result may be the same memory as an operand of
+ * the same strides. */
 extern tl_kernel_function *const tl__kernels[TL_K_COUNT][TL_DTYPE_COUNT];
 
 #endif

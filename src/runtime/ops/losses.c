@@ -1,8 +1,8 @@
 /* losses.c: what training programs end with, each one number.
  *
  *     mse_loss        mean((a - b)²)                           saves a and b, no difference
- *     cross_entropy   -mean over rows of log_softmax(logits)[target]            saves the logarithms
- *                     -mean over rows of sum(target * log_softmax(logits))      and the targets
+ *     cross_entropy   -mean over rows of log_softmax(logits)[target]           saves the logarithms
+ *                     -mean over rows of sum(target * log_softmax(logits))     and the targets
  */
 #include <inttypes.h>
 #include <math.h>
@@ -10,11 +10,11 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* ---- mean of squared differences --------------------------------------------------------------------------- */
+/* ---- mean of squared differences ------------------------------------------------------------- */
 
-/* 2 / n * g * (a - b) for a, the opposite for b. Extra words: the factor 2 / n, rank and shape of a beside b. */
-static masu_status mse_backward(tl_pass *pass, tl_node *node)
-{
+/* 2 / n * g * (a - b) for a, the opposite for b. Extra words: the factor 2 / n, rank and shape
+ * of a beside b. */
+static masu_status mse_backward(tl_pass *pass, tl_node *node) {
     tl_node **inputs = tl__node_inputs(node);
     tl_tensor *const *saved = tl__node_saved(node);
     const uint64_t *extra = tl__node_extra(node);
@@ -22,8 +22,8 @@ static masu_status mse_backward(tl_pass *pass, tl_node *node)
     const int64_t *shape = (const int64_t *)(const void *)(extra + 3);
     const tl_tensor *operands[] = {pass->gradient, saved[0], saved[1]};
     tl_tensor *gradient, *opposite;
-    masu_status status =
-        tl__map(TL_K_difference_grad, (tl_dtype)node->dtype, (int)extra[2], shape, 3, operands, numbers, &gradient);
+    masu_status status = tl__map(TL_K_difference_grad, (tl_dtype)node->dtype, (int)extra[2], shape,
+                                 3, operands, numbers, &gradient);
     if (status != MASU_OK || !inputs[1])
         return status == MASU_OK ? tl__deliver(inputs[0], gradient) : status;
     status = tl__scale(gradient, -1.0, &opposite);
@@ -41,8 +41,7 @@ static masu_status mse_backward(tl_pass *pass, tl_node *node)
 
 static const tl_rule mse_rule = {"mse_loss", mse_backward};
 
-static masu_status mean_of_squares(tl_tensor *difference, tl_tensor **out)
-{
+static masu_status mean_of_squares(tl_tensor *difference, tl_tensor **out) {
     const tl_tensor *operands[] = {difference};
     const double numbers[2] = {1.0 / (double)difference->elements, 0};
     tl__map_into(TL_K_square, difference, 1, operands, NULL);
@@ -54,9 +53,9 @@ static masu_status mean_of_squares(tl_tensor *difference, tl_tensor **out)
     return MASU_OK;
 }
 
-static masu_status record_mse(tl_tensor *loss, tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y, int rank,
-                              const int64_t *shape, int64_t elements, tl_tensor **out)
-{
+static masu_status record_mse(tl_tensor *loss, tl_tensor *a, tl_tensor *b, tl_tensor *x,
+                              tl_tensor *y, int rank, const int64_t *shape, int64_t elements,
+                              tl_tensor **out) {
     uint64_t words[3 + TL_MAX_RANK] = {tl__word(2.0 / (double)elements), 0, (uint64_t)rank};
     for (int i = 0; i < rank; i++)
         words[3 + i] = (uint64_t)shape[i];
@@ -72,8 +71,8 @@ static masu_status record_mse(tl_tensor *loss, tl_tensor *a, tl_tensor *b, tl_te
 }
 
 /* x and y: a and b in the type of the result. */
-static masu_status mse_converted(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y, tl_tensor **out)
-{
+static masu_status mse_converted(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y,
+                                 tl_tensor **out) {
     int rank = 0;
     int64_t shape[TL_MAX_RANK];
     tl_tensor *difference, *loss;
@@ -94,8 +93,7 @@ static masu_status mse_converted(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_te
     return a->node || b->node ? record_mse(loss, a, b, x, y, rank, shape, elements, out) : MASU_OK;
 }
 
-static masu_status mse_loss(tl_tensor *a, tl_tensor *b, tl_tensor **out)
-{
+static masu_status mse_loss(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
     if (dtype == TL_I64 || dtype == TL_BOOL)
         dtype = TL_F32;
@@ -110,12 +108,11 @@ static masu_status mse_loss(tl_tensor *a, tl_tensor *b, tl_tensor **out)
     return status;
 }
 
-tl_tensor *tl_tensor_mse_loss(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_mse_loss(tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(mse_loss(a, b, &out));
 }
 
-/* ---- cross entropy: rows ----------------------------------------------------------------------------------- */
+/* ---- cross entropy: rows --------------------------------------------------------------------- */
 
 /* The logarithms of the probabilities, [rows, classes] contiguous. */
 typedef struct table {
@@ -123,27 +120,23 @@ typedef struct table {
     int64_t rows, classes;
 } table;
 
-static table table_of(const tl_tensor *logits)
-{
+static table table_of(const tl_tensor *logits) {
     int64_t classes = logits->shape[logits->rank - 1];
     return (table){(tl_dtype)logits->dtype, logits->rank == 1 ? 1 : logits->shape[0], classes};
 }
 
-static double number_at(tl_dtype dtype, const void *data, int64_t i)
-{
+static double number_at(tl_dtype dtype, const void *data, int64_t i) {
     return dtype == TL_F32 ? (double)((const float *)data)[i] : ((const double *)data)[i];
 }
 
-static double sum_by_class(const table *table, const void *logs, const int64_t *targets)
-{
+static double sum_by_class(const table *table, const void *logs, const int64_t *targets) {
     double sum = 0;
     for (int64_t i = 0; i < table->rows; i++)
         sum += number_at(table->dtype, logs, i * table->classes + targets[i]);
     return sum;
 }
 
-static double sum_by_weight(const table *table, const void *logs, const void *weights)
-{
+static double sum_by_weight(const table *table, const void *logs, const void *weights) {
     double sum = 0;
     for (int64_t i = 0; i < table->rows * table->classes; i++) {
         double weight = number_at(table->dtype, weights, i);
@@ -154,14 +147,14 @@ static double sum_by_weight(const table *table, const void *logs, const void *we
 }
 
 /* to = scale * (exp(logs) - [class = target]) */
-#define BY_CLASS_BACKWARD(T)                                                                       \
-    for (int64_t i = 0; i < table->rows * table->classes; i++)                                     \
-        ((T *)to)[i] = (T)(scale * exp((double)((const T *)logs)[i]));                             \
-    for (int64_t i = 0; i < table->rows; i++)                                                      \
+#define BY_CLASS_BACKWARD(T)                                           \
+    for (int64_t i = 0; i < table->rows * table->classes; i++)         \
+        ((T *)to)[i] = (T)(scale * exp((double)((const T *)logs)[i])); \
+    for (int64_t i = 0; i < table->rows; i++)                          \
         ((T *)to)[i * table->classes + targets[i]] -= (T)scale;
 
-static void by_class_backward(const table *table, double scale, const void *logs, const int64_t *targets, void *to)
-{
+static void by_class_backward(const table *table, double scale, const void *logs,
+                              const int64_t *targets, void *to) {
     if (table->dtype == TL_F32) {
         BY_CLASS_BACKWARD(float)
     } else {
@@ -170,20 +163,20 @@ static void by_class_backward(const table *table, double scale, const void *logs
 }
 
 /* to = scale * (exp(logs) * sum(weights of the row) - weight) */
-#define BY_WEIGHT_BACKWARD(T)                                                                      \
-    for (int64_t i = 0; i < table->rows; i++) {                                                    \
-        const T *log = (const T *)logs + i * table->classes;                                       \
-        const T *weight = (const T *)weights + i * table->classes;                                 \
-        double total = 0;                                                                          \
-        for (int64_t j = 0; j < table->classes; j++)                                               \
-            total += (double)weight[j];                                                            \
-        for (int64_t j = 0; j < table->classes; j++)                                               \
-            ((T *)to)[i * table->classes + j] =                                                    \
-                (T)(scale * (exp((double)log[j]) * total - (double)weight[j]));                    \
+#define BY_WEIGHT_BACKWARD(T)                                                   \
+    for (int64_t i = 0; i < table->rows; i++) {                                 \
+        const T *log = (const T *)logs + i * table->classes;                    \
+        const T *weight = (const T *)weights + i * table->classes;              \
+        double total = 0;                                                       \
+        for (int64_t j = 0; j < table->classes; j++)                            \
+            total += (double)weight[j];                                         \
+        for (int64_t j = 0; j < table->classes; j++)                            \
+            ((T *)to)[i * table->classes + j] =                                 \
+                (T)(scale * (exp((double)log[j]) * total - (double)weight[j])); \
     }
 
-static void by_weight_backward(const table *table, double scale, const void *logs, const void *weights, void *to)
-{
+static void by_weight_backward(const table *table, double scale, const void *logs,
+                               const void *weights, void *to) {
     if (table->dtype == TL_F32) {
         BY_WEIGHT_BACKWARD(float)
     } else {
@@ -191,11 +184,11 @@ static void by_weight_backward(const table *table, double scale, const void *log
     }
 }
 
-/* ---- cross entropy: history -------------------------------------------------------------------------------- */
+/* ---- cross entropy: history ------------------------------------------------------------------ */
 
-/* Saved: logarithms, targets: i64 classes or weights of the logarithms' type. Inputs: logits, weights. */
-static masu_status deliver_logits(const table *table, double scale, tl_node *node)
-{
+/* Saved: logarithms, targets: i64 classes or weights of the logarithms' type. Inputs: logits,
+ * weights. */
+static masu_status deliver_logits(const table *table, double scale, tl_node *node) {
     const tl_tensor *logs = tl__node_saved(node)[0], *targets = tl__node_saved(node)[1];
     tl_tensor *gradient;
     masu_status status = tl__tensor_new(table->dtype, logs->rank, logs->shape, &gradient);
@@ -208,8 +201,7 @@ static masu_status deliver_logits(const table *table, double scale, tl_node *nod
     return tl__deliver(tl__node_inputs(node)[0], gradient);
 }
 
-static masu_status cross_entropy_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status cross_entropy_backward(tl_pass *pass, tl_node *node) {
     tl_node **inputs = tl__node_inputs(node);
     const tl_tensor *logs = tl__node_saved(node)[0];
     const table table = table_of(logs);
@@ -224,34 +216,32 @@ static masu_status cross_entropy_backward(tl_pass *pass, tl_node *node)
 
 static const tl_rule cross_entropy_rule = {"cross_entropy", cross_entropy_backward};
 
-/* ---- cross entropy: the operation -------------------------------------------------------------------------- */
+/* ---- cross entropy: the operation ------------------------------------------------------------ */
 
-static bool is_table(const tl_tensor *t)
-{
+static bool is_table(const tl_tensor *t) {
     return t->rank == 1 || t->rank == 2;
 }
 
 /* Whether targets are class numbers, one a row. */
-static bool is_by_class(const tl_tensor *logits, const tl_tensor *targets)
-{
-    return targets->rank == logits->rank - 1 && (logits->rank == 1 || targets->shape[0] == logits->shape[0]);
+static bool is_by_class(const tl_tensor *logits, const tl_tensor *targets) {
+    return targets->rank == logits->rank - 1 &&
+           (logits->rank == 1 || targets->shape[0] == logits->shape[0]);
 }
 
-static masu_status check_classes(const table *table, const int64_t *targets)
-{
+static masu_status check_classes(const table *table, const int64_t *targets) {
     for (int64_t i = 0; i < table->rows; i++) {
         if (targets[i] < 0 || targets[i] >= table->classes)
             return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                             "cross_entropy: class %" PRId64 " is out of range for %" PRId64 " classes", targets[i],
-                             table->classes);
+                             "cross_entropy: class %" PRId64 " is out of range for %" PRId64
+                             " classes",
+                             targets[i], table->classes);
     }
     return MASU_OK;
 }
 
 /* logs and targets are ready: contiguous, of the right types. */
-static masu_status cross_entropy_of(tl_tensor *logits, tl_tensor *weights, tl_tensor *logs, tl_tensor *targets,
-                                    tl_tensor **out)
-{
+static masu_status cross_entropy_of(tl_tensor *logits, tl_tensor *weights, tl_tensor *logs,
+                                    tl_tensor *targets, tl_tensor **out) {
     const table table = table_of(logs);
     masu_status status = MASU_OK;
     bool by_class = targets->dtype == TL_I64;
@@ -274,8 +264,7 @@ static masu_status cross_entropy_of(tl_tensor *logits, tl_tensor *weights, tl_te
 }
 
 /* targets as contiguous classes or weights. */
-static masu_status ready_targets(tl_tensor *t, tl_dtype dtype, tl_tensor **out)
-{
+static masu_status ready_targets(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
     tl_tensor *x;
     masu_status status = tl__as_dtype(t, dtype, &x);
     if (status == MASU_OK)
@@ -284,13 +273,13 @@ static masu_status ready_targets(tl_tensor *t, tl_dtype dtype, tl_tensor **out)
     return status;
 }
 
-static masu_status cross_entropy(tl_tensor *logits, tl_tensor *targets, tl_tensor **out)
-{
+static masu_status cross_entropy(tl_tensor *logits, tl_tensor *targets, tl_tensor **out) {
     bool by_class = is_table(logits) && is_by_class(logits, targets);
     char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     if (!is_table(logits) || (!by_class && !tl__same_shape(logits, targets)))
         return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                         "cross_entropy: logits of shape %s need a class or as many probabilities for each row, not %s",
+                         "cross_entropy: logits of shape %s need a class or as many probabilities "
+                         "for each row, not %s",
                          tl__shape_text(logits->rank, logits->shape, shape),
                          tl__shape_text(targets->rank, targets->shape, other));
     tl_tensor *logs, *ready;
@@ -306,7 +295,6 @@ static masu_status cross_entropy(tl_tensor *logits, tl_tensor *targets, tl_tenso
     return status;
 }
 
-tl_tensor *tl_tensor_cross_entropy(tl_tensor *logits, tl_tensor *targets)
-{
+tl_tensor *tl_tensor_cross_entropy(tl_tensor *logits, tl_tensor *targets) {
     TL_RETURN_TENSOR(cross_entropy(logits, targets, &out));
 }

@@ -2,15 +2,15 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* Kernels are made for the type of the result, except where that is bool whatever the operands are. */
-static tl_kernel_function *kernel_for(tl_kernel_index kernel, const tl_tensor *out, const tl_tensor *first)
-{
+/* Kernels are made for the type of the result, except where that is bool whatever the operands
+ * are. */
+static tl_kernel_function *kernel_for(tl_kernel_index kernel, const tl_tensor *out,
+                                      const tl_tensor *first) {
     return tl__kernels[kernel][out->dtype == TL_BOOL ? first->dtype : out->dtype];
 }
 
 void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl_tensor *const *in,
-                  const double *p)
-{
+                  const double *p) {
     const void *data[TL_WALK_OPERANDS];
     tl_walk walk;
     for (int k = 0; k < operands; k++)
@@ -19,24 +19,21 @@ void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl
     tl__walk_run(&walk, kernel_for(kernel, out, in[0]), out->data, data, p);
 }
 
-masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape, int operands,
-                    const tl_tensor *const *in, const double *p, tl_tensor **out)
-{
+masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape,
+                    int operands, const tl_tensor *const *in, const double *p, tl_tensor **out) {
     masu_status status = tl__tensor_new(dtype, rank, shape, out);
     if (MASU_LIKELY(status == MASU_OK))
         tl__map_into(kernel, *out, operands, in, p);
     return status;
 }
 
-masu_status tl__scale(const tl_tensor *t, double factor, tl_tensor **out)
-{
+masu_status tl__scale(const tl_tensor *t, double factor, tl_tensor **out) {
     return tl__map(TL_K_mul_scalar, (tl_dtype)t->dtype, t->rank, t->shape, 1, &t, &factor, out);
 }
 
-/* ---- integers that an operation refuses -------------------------------------------------------------------- */
+/* ---- integers that an operation refuses ------------------------------------------------------ */
 
-static void find_zero(void *context, const void *data, int64_t n, int64_t stride)
-{
+static void find_zero(void *context, const void *data, int64_t n, int64_t stride) {
     const int64_t *x = data;
     bool found = false;
     for (int64_t i = 0; i < n; i++)
@@ -44,8 +41,7 @@ static void find_zero(void *context, const void *data, int64_t n, int64_t stride
     *(bool *)context |= found;
 }
 
-static void find_negative(void *context, const void *data, int64_t n, int64_t stride)
-{
+static void find_negative(void *context, const void *data, int64_t n, int64_t stride) {
     const int64_t *x = data;
     bool found = false;
     for (int64_t i = 0; i < n; i++)
@@ -53,18 +49,20 @@ static void find_negative(void *context, const void *data, int64_t n, int64_t st
     *(bool *)context |= found;
 }
 
-masu_status tl__no_zero(const char *what, const tl_tensor *divisor)
-{
+masu_status tl__no_zero(const char *what, const tl_tensor *divisor) {
     bool found = false;
     if (divisor->dtype == TL_I64)
         tl__rows(divisor, find_zero, &found);
-    return found ? tl__error(MASU_ERR_DIVISION_BY_ZERO, "%s: division by zero in an i64 tensor", what) : MASU_OK;
+    return found
+               ? tl__error(MASU_ERR_DIVISION_BY_ZERO, "%s: division by zero in an i64 tensor", what)
+               : MASU_OK;
 }
 
-masu_status tl__no_negative(const char *what, const tl_tensor *exponent)
-{
+masu_status tl__no_negative(const char *what, const tl_tensor *exponent) {
     bool found = false;
     if (exponent->dtype == TL_I64)
         tl__rows(exponent, find_negative, &found);
-    return found ? tl__error(MASU_ERR_INVALID_ARGUMENT, "%s: a negative exponent of an i64 tensor", what) : MASU_OK;
+    return found ? tl__error(MASU_ERR_INVALID_ARGUMENT, "%s: a negative exponent of an i64 tensor",
+                             what)
+                 : MASU_OK;
 }

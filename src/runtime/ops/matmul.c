@@ -3,8 +3,9 @@
  *     [.., n, k] x [.., k, m] ─► [.., n, m]     leading dimensions broadcast
  *     [k] x ..  counts as [1, k], .. x [k] as [k, 1]; the 1 vanishes from the result
  *
- * A matrix goes to BLAS as it lies when its rows or its columns are dense, so a transposed view costs no copy; any
- * other view is copied first. A stack of matrices times one matrix is one tall product.
+ * A matrix goes to BLAS as it lies when its rows or its columns are dense, so a transposed view
+ * costs no copy; any other view is copied first. A stack of matrices times one matrix is one
+ * tall product.
  */
 #include <limits.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* ---- one product ------------------------------------------------------------------------------------------- */
+/* ---- one product ----------------------------------------------------------------------------- */
 
 /* How the last two dimensions of a tensor lie. */
 typedef struct layout {
@@ -22,13 +23,11 @@ typedef struct layout {
     int64_t leading; /* elements from one row (column) to the next */
 } layout;
 
-static int64_t at_least_one(int64_t n)
-{
+static int64_t at_least_one(int64_t n) {
     return n > 1 ? n : 1;
 }
 
-static bool find_layout(const tl_tensor *t, layout *out)
-{
+static bool find_layout(const tl_tensor *t, layout *out) {
     int64_t rows = t->shape[t->rank - 2], columns = t->shape[t->rank - 1];
     int64_t down = t->stride[t->rank - 2], across = t->stride[t->rank - 1];
     if ((across == 1 || columns == 1) && (rows == 1 || down >= at_least_one(columns))) {
@@ -49,8 +48,7 @@ typedef struct product {
     tl_dtype dtype;
 } product;
 
-static void multiply_i64(const product *p, const int64_t *a, const int64_t *b, int64_t *c)
-{
+static void multiply_i64(const product *p, const int64_t *a, const int64_t *b, int64_t *c) {
     for (int64_t i = 0; i < p->n; i++) {
         for (int64_t j = 0; j < p->m; j++) {
             uint64_t sum = 0;
@@ -62,23 +60,24 @@ static void multiply_i64(const product *p, const int64_t *a, const int64_t *b, i
     }
 }
 
-static void multiply(const product *p, const void *a, const void *b, void *c)
-{
+static void multiply(const product *p, const void *a, const void *b, void *c) {
     if (p->dtype == TL_F32)
-        cblas_sgemm(CblasRowMajor, p->a.transposed, p->b.transposed, (blasint)p->n, (blasint)p->m, (blasint)p->k, 1.0f,
-                    a, (blasint)p->a.leading, b, (blasint)p->b.leading, 0.0f, c, (blasint)p->m);
+        cblas_sgemm(CblasRowMajor, p->a.transposed, p->b.transposed, (blasint)p->n, (blasint)p->m,
+                    (blasint)p->k, 1.0f, a, (blasint)p->a.leading, b, (blasint)p->b.leading, 0.0f,
+                    c, (blasint)p->m);
     else if (p->dtype == TL_F64)
-        cblas_dgemm(CblasRowMajor, p->a.transposed, p->b.transposed, (blasint)p->n, (blasint)p->m, (blasint)p->k, 1.0,
-                    a, (blasint)p->a.leading, b, (blasint)p->b.leading, 0.0, c, (blasint)p->m);
+        cblas_dgemm(CblasRowMajor, p->a.transposed, p->b.transposed, (blasint)p->n, (blasint)p->m,
+                    (blasint)p->k, 1.0, a, (blasint)p->a.leading, b, (blasint)p->b.leading, 0.0, c,
+                    (blasint)p->m);
     else
         multiply_i64(p, a, b, c);
 }
 
-/* ---- many products ----------------------------------------------------------------------------------------- */
+/* ---- many products --------------------------------------------------------------------------- */
 
 /* One product for each place in the leading dimensions of out. */
-static void multiply_stack(const product *p, const tl_tensor *a, const tl_tensor *b, tl_tensor *out)
-{
+static void multiply_stack(const product *p, const tl_tensor *a, const tl_tensor *b,
+                           tl_tensor *out) {
     int lead = out->rank - 2;
     int64_t index[TL_MAX_RANK] = {0}, size = (int64_t)tl__dtype_size(p->dtype);
     int64_t step_a[TL_MAX_RANK] = {0}, step_b[TL_MAX_RANK] = {0};
@@ -106,8 +105,7 @@ static void multiply_stack(const product *p, const tl_tensor *a, const tl_tensor
 }
 
 /* a, b in layouts that BLAS takes; out has elements. */
-static masu_status multiply_all(const tl_tensor *a, const tl_tensor *b, tl_tensor *out)
-{
+static masu_status multiply_all(const tl_tensor *a, const tl_tensor *b, tl_tensor *out) {
     product p = {.n = a->shape[a->rank - 2],
                  .k = a->shape[a->rank - 1],
                  .m = b->shape[b->rank - 1],
@@ -128,7 +126,8 @@ static masu_status multiply_all(const tl_tensor *a, const tl_tensor *b, tl_tenso
         p.stride_a[0] = p.k;
         p.stride_a[1] = 1;
     }
-    if (!fits || p.n > INT_MAX || p.k > INT_MAX || p.m > INT_MAX || p.a.leading > INT_MAX || p.b.leading > INT_MAX)
+    if (!fits || p.n > INT_MAX || p.k > INT_MAX || p.m > INT_MAX || p.a.leading > INT_MAX ||
+        p.b.leading > INT_MAX)
         return tl__error(MASU_ERR_OVERFLOW, "matmul: a dimension is too large for BLAS");
     if (tall)
         multiply(&p, a->data, b->data, out->data);
@@ -137,8 +136,7 @@ static masu_status multiply_all(const tl_tensor *a, const tl_tensor *b, tl_tenso
     return MASU_OK;
 }
 
-static masu_status as_blas_takes_it(tl_tensor *t, tl_tensor **out)
-{
+static masu_status as_blas_takes_it(tl_tensor *t, tl_tensor **out) {
     layout ignored;
     if (!find_layout(t, &ignored))
         return tl__copy(t, out);
@@ -147,15 +145,14 @@ static masu_status as_blas_takes_it(tl_tensor *t, tl_tensor **out)
     return MASU_OK;
 }
 
-static masu_status error_shapes(const tl_tensor *a, const tl_tensor *b)
-{
+static masu_status error_shapes(const tl_tensor *a, const tl_tensor *b) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
     return tl__error(MASU_ERR_SHAPE_MISMATCH, "matmul: shapes %s and %s do not fit",
-                     tl__shape_text(a->rank, a->shape, shape_a), tl__shape_text(b->rank, b->shape, shape_b));
+                     tl__shape_text(a->rank, a->shape, shape_a),
+                     tl__shape_text(b->rank, b->shape, shape_b));
 }
 
-static bool broadcast_leading(const tl_tensor *a, const tl_tensor *b, int *rank, int64_t *shape)
-{
+static bool broadcast_leading(const tl_tensor *a, const tl_tensor *b, int *rank, int64_t *shape) {
     *rank = a->rank > b->rank ? a->rank : b->rank;
     for (int d = 0; d < *rank - 2; d++) {
         int own_a = d - (*rank - a->rank), own_b = d - (*rank - b->rank);
@@ -167,8 +164,7 @@ static bool broadcast_leading(const tl_tensor *a, const tl_tensor *b, int *rank,
     return true;
 }
 
-masu_status tl__matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out)
-{
+masu_status tl__matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     int rank;
     int64_t shape[TL_MAX_RANK];
     if (a->shape[a->rank - 1] != b->shape[b->rank - 2] || !broadcast_leading(a, b, &rank, shape))
@@ -193,13 +189,12 @@ masu_status tl__matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out)
     return status;
 }
 
-/* ---- history ----------------------------------------------------------------------------------------------- */
+/* ---- history --------------------------------------------------------------------------------- */
 
 enum { A_IS_VECTOR = 1, B_IS_VECTOR = 2 };
 
 /* g @ bᵀ for a. */
-static masu_status deliver_a(tl_node *node, tl_tensor *g, uint64_t vectors)
-{
+static masu_status deliver_a(tl_node *node, tl_tensor *g, uint64_t vectors) {
     tl_tensor *b = tl__node_saved(node)[1], *turned, *gradient, *flat;
     masu_status status = tl__transpose_last(b, &turned);
     if (status != MASU_OK)
@@ -217,14 +212,12 @@ static masu_status deliver_a(tl_node *node, tl_tensor *g, uint64_t vectors)
 }
 
 /* All rows of a stack of matrices below each other. */
-static masu_status as_tall(tl_tensor *t, tl_tensor **out)
-{
+static masu_status as_tall(tl_tensor *t, tl_tensor **out) {
     int64_t columns = t->shape[t->rank - 1];
     return tl__reshape(t, 2, (int64_t[]){columns ? t->elements / columns : 0, columns}, out);
 }
 
-static masu_status turned_product(tl_tensor *a, tl_tensor *g, tl_tensor **out)
-{
+static masu_status turned_product(tl_tensor *a, tl_tensor *g, tl_tensor **out) {
     tl_tensor *turned;
     masu_status status = tl__transpose_last(a, &turned);
     if (status != MASU_OK)
@@ -234,9 +227,9 @@ static masu_status turned_product(tl_tensor *a, tl_tensor *g, tl_tensor **out)
     return status;
 }
 
-/* aᵀ @ g for b. When one b met a whole stack, the sum over the stack is one product of the tall matrices. */
-static masu_status product_for_b(tl_tensor *a, tl_tensor *g, int b_rank, tl_tensor **out)
-{
+/* aᵀ @ g for b. When one b met a whole stack, the sum over the stack is one product of the tall
+ * matrices. */
+static masu_status product_for_b(tl_tensor *a, tl_tensor *g, int b_rank, tl_tensor **out) {
     if (b_rank > 2 || a->rank == 2 || a->elements == 0 || g->elements == 0)
         return turned_product(a, g, out);
     tl_tensor *tall_a, *tall_g;
@@ -253,8 +246,7 @@ static masu_status product_for_b(tl_tensor *a, tl_tensor *g, int b_rank, tl_tens
 }
 
 /* Extra words: which operands were vectors, rank of b as a matrix. */
-static masu_status deliver_b(tl_node *node, tl_tensor *g, uint64_t vectors)
-{
+static masu_status deliver_b(tl_node *node, tl_tensor *g, uint64_t vectors) {
     tl_tensor *gradient, *flat;
     int b_rank = (int)tl__node_extra(node)[1];
     masu_status status = product_for_b(tl__node_saved(node)[0], g, b_rank, &gradient);
@@ -269,8 +261,7 @@ static masu_status deliver_b(tl_node *node, tl_tensor *g, uint64_t vectors)
 }
 
 /* The result's gradient with the dimensions of length 1 that stood for vectors. */
-static masu_status matrix_gradient(const tl_tensor *gradient, uint64_t vectors, tl_tensor **out)
-{
+static masu_status matrix_gradient(const tl_tensor *gradient, uint64_t vectors, tl_tensor **out) {
     masu_status status = tl__tensor_view(gradient, out);
     tl_tensor *wide;
     for (uint64_t which = B_IS_VECTOR; which > 0 && status == MASU_OK; which >>= 1) {
@@ -284,8 +275,7 @@ static masu_status matrix_gradient(const tl_tensor *gradient, uint64_t vectors, 
     return status;
 }
 
-static masu_status matmul_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status matmul_backward(tl_pass *pass, tl_node *node) {
     uint64_t vectors = tl__node_extra(node)[0];
     tl_node **inputs = tl__node_inputs(node);
     tl_tensor *g;
@@ -302,11 +292,10 @@ static masu_status matmul_backward(tl_pass *pass, tl_node *node)
 
 static const tl_rule matmul_rule = {"matmul", matmul_backward};
 
-/* ---- the operation ------------------------------------------------------------------------------------------- */
+/* ---- the operation --------------------------------------------------------------------------- */
 
 /* t in the given type as a matrix: without history, the 1 of a vector at `dim`. */
-static masu_status as_matrix(tl_tensor *t, tl_dtype dtype, int dim, tl_tensor **out)
-{
+static masu_status as_matrix(tl_tensor *t, tl_dtype dtype, int dim, tl_tensor **out) {
     tl_tensor *x;
     masu_status status = tl__as_dtype(t, dtype, &x);
     if (status == MASU_OK)
@@ -316,8 +305,7 @@ static masu_status as_matrix(tl_tensor *t, tl_dtype dtype, int dim, tl_tensor **
 }
 
 /* The product of the matrices without the 1s of vectors. */
-static masu_status product_of(tl_tensor *x, tl_tensor *y, uint64_t vectors, tl_tensor **out)
-{
+static masu_status product_of(tl_tensor *x, tl_tensor *y, uint64_t vectors, tl_tensor **out) {
     tl_tensor *flat;
     masu_status status = tl__matmul(x, y, out);
     if (status == MASU_OK && vectors & A_IS_VECTOR) {
@@ -333,8 +321,8 @@ static masu_status product_of(tl_tensor *x, tl_tensor *y, uint64_t vectors, tl_t
     return status;
 }
 
-static masu_status matmul_matrices(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y, tl_tensor **out)
-{
+static masu_status matmul_matrices(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y,
+                                   tl_tensor **out) {
     uint64_t vectors = (a->rank == 1 ? A_IS_VECTOR : 0) | (b->rank == 1 ? B_IS_VECTOR : 0);
     tl_tensor *result;
     masu_status status = product_of(x, y, vectors, &result);
@@ -344,19 +332,19 @@ static masu_status matmul_matrices(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_
     if (!a->node && !b->node)
         return MASU_OK;
     const uint64_t words[] = {vectors, y->rank};
-    return tl__record_or_drop(result,
-                              &(tl_origin){.rule = &matmul_rule,
-                                           .input_count = 2,
-                                           .inputs = (tl_tensor *[]){a, b},
-                                           .saved_count = 2,
-                                           .saved = (tl_tensor *[]){b->node ? x : NULL, a->node ? y : NULL},
-                                           .extra_count = 2,
-                                           .extra = words},
-                              out);
+    return tl__record_or_drop(
+        result,
+        &(tl_origin){.rule = &matmul_rule,
+                     .input_count = 2,
+                     .inputs = (tl_tensor *[]){a, b},
+                     .saved_count = 2,
+                     .saved = (tl_tensor *[]){b->node ? x : NULL, a->node ? y : NULL},
+                     .extra_count = 2,
+                     .extra = words},
+        out);
 }
 
-static masu_status matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out)
-{
+static masu_status matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     if (a->rank == 0 || b->rank == 0)
         return error_shapes(a, b);
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
@@ -375,7 +363,6 @@ static masu_status matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out)
     return status;
 }
 
-tl_tensor *tl_tensor_matmul(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_matmul(tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(matmul(a, b, &out));
 }

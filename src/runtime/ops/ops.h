@@ -6,8 +6,9 @@
  *     sum                static: computes, then gives the result its history when an operand tracks
  *     tl__sum            computes only; also what rules of differentiation call
  *
- * Functions here return statuses, have described their failure with tl__error, leave nothing behind on failure, and
- * record no history unless said otherwise. `what` is the operation's name for messages. Results have count 1.
+ * Functions here return statuses, have described their failure with tl__error, leave nothing
+ * behind on failure, and record no history unless said otherwise. `what` is the operation's name
+ * for messages. Results have count 1.
  */
 #ifndef MASU_RUNTIME_OPS_OPS_H
 #define MASU_RUNTIME_OPS_OPS_H
@@ -15,17 +16,15 @@
 #include "runtime/autograd.h"
 #include "runtime/ops/kernels.h"
 
-/* ---- shapes and types (shape.c) -------------------------------------------------------------------------------- */
+/* ---- shapes and types (shape.c) -------------------------------------------------------------- */
 
 const char *tl__dtype_name(tl_dtype dtype);
 
-static inline bool tl__is_float(const tl_tensor *t)
-{
+static inline bool tl__is_float(const tl_tensor *t) {
     return t->dtype == TL_F32 || t->dtype == TL_F64;
 }
 
-static inline bool tl__same_shape(const tl_tensor *a, const tl_tensor *b)
-{
+static inline bool tl__same_shape(const tl_tensor *a, const tl_tensor *b) {
     if (a->rank != b->rank)
         return false;
     for (int i = 0; i < a->rank; i++) {
@@ -37,11 +36,11 @@ static inline bool tl__same_shape(const tl_tensor *a, const tl_tensor *b)
 
 /* bool < i64 < f32 < f64 */
 tl_dtype tl__promote(tl_dtype a, tl_dtype b);
-/* What a tensor becomes beside a scalar: a floating one stays, an i64 stays i64 beside a whole number. */
+/* What a tensor becomes beside a scalar: a floating one stays, an i64 stays i64 beside a whole
+ * number. */
 tl_dtype tl__scalar_dtype(tl_dtype dtype, double scalar);
 /* Floating as it is, else f32. */
-static inline tl_dtype tl__float_dtype(const tl_tensor *t)
-{
+static inline tl_dtype tl__float_dtype(const tl_tensor *t) {
     return tl__is_float(t) ? (tl_dtype)t->dtype : TL_F32;
 }
 
@@ -51,10 +50,11 @@ masu_status tl__dimension(const char *what, const tl_tensor *t, int64_t dim, int
 /* Grows (rank, shape) so that t broadcasts to it. MASU_ERR_SHAPE_MISMATCH, naming both shapes. */
 masu_status tl__broadcast(const char *what, const tl_tensor *t, int *rank, int64_t *shape);
 
-/* t as dtype, in *out; *out must be given to tl__tensor_drop in either case. Cheap when there is nothing to do. */
+/* t as dtype, in *out; *out must be given to tl__tensor_drop in either case. Cheap when there is
+ * nothing to do. */
 masu_status tl__as_dtype(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
 
-/* ---- making (creation.c) --------------------------------------------------------------------------------------- */
+/* ---- making (creation.c) --------------------------------------------------------------------- */
 
 /* value is converted as by `as`. */
 masu_status tl__full(tl_dtype dtype, int rank, const int64_t *shape, double value, tl_tensor **out);
@@ -63,15 +63,16 @@ masu_status tl__copy(const tl_tensor *t, tl_tensor **out);
 void tl__fill(tl_tensor *t, double value);
 int64_t tl__i64_of(double value);
 
-/* ---- element-wise (map.c) -------------------------------------------------------------------------------- */
+/* ---- element-wise (map.c) -------------------------------------------------------------------- */
 
-/* Operands of one element type (but where the kernel says otherwise) whose shapes broadcast to out's; out may be
- * the same memory as an operand of the same shape and strides. p NULL: no numbers. */
+/* Operands of one element type (but where the kernel says otherwise) whose shapes broadcast to
+ * out's; out may be the same memory as an operand of the same shape and strides. p NULL: no
+ * numbers. */
 void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl_tensor *const *in,
                   const double *p);
 /* Into a fresh tensor of the given type and shape. */
-masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape, int operands,
-                    const tl_tensor *const *in, const double *p, tl_tensor **out);
+masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape,
+                    int operands, const tl_tensor *const *in, const double *p, tl_tensor **out);
 /* A fresh tensor of t's shape and dtype: t * factor. */
 masu_status tl__scale(const tl_tensor *t, double factor, tl_tensor **out);
 /* MASU_ERR_DIVISION_BY_ZERO when an element of an i64 tensor is 0. */
@@ -79,7 +80,7 @@ masu_status tl__no_zero(const char *what, const tl_tensor *divisor);
 /* MASU_ERR_INVALID_ARGUMENT when an element of an i64 tensor is negative. */
 masu_status tl__no_negative(const char *what, const tl_tensor *exponent);
 
-/* ---- reductions (reduce.c) ----------------------------------------------------------------------------------------- */
+/* ---- reductions (reduce.c) ------------------------------------------------------------------- */
 
 /* Over all elements, rank 0; bool counts as i64. */
 masu_status tl__sum(const tl_tensor *t, tl_tensor **out);
@@ -88,9 +89,10 @@ masu_status tl__sum_dim(const tl_tensor *t, int dim, tl_tensor **out);
 /* Over every dimension that broadcasting from `shape` to t's shape added or widened. */
 masu_status tl__sum_to(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out);
 
-/* ---- views (views.c) ----------------------------------------------------------------------------------------------- */
+/* ---- views (views.c) ------------------------------------------------------------------------- */
 
-/* Same elements in row-major order; a copy when t's strides do not allow a view. The number of elements must fit. */
+/* Same elements in row-major order; a copy when t's strides do not allow a view. The number of
+ * elements must fit. */
 masu_status tl__reshape(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out);
 masu_status tl__permute(const tl_tensor *t, const int *order, tl_tensor **out);
 masu_status tl__transpose_last(const tl_tensor *t, tl_tensor **out);
@@ -98,34 +100,37 @@ masu_status tl__transpose_last(const tl_tensor *t, tl_tensor **out);
 masu_status tl__expand(const tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out);
 /* Elements [from, from + length) of dimension dim. */
 masu_status tl__narrow(const tl_tensor *t, int dim, int64_t from, int64_t length, tl_tensor **out);
-masu_status tl__insert_dim(const tl_tensor *t, int dim, int64_t length, tl_tensor **out); /* length > 1: stride 0 */
-masu_status tl__remove_dim(const tl_tensor *t, int dim, tl_tensor **out);                 /* takes index 0 */
+masu_status tl__insert_dim(const tl_tensor *t, int dim, int64_t length,
+                           tl_tensor **out);                              /* length > 1: stride 0 */
+masu_status tl__remove_dim(const tl_tensor *t, int dim, tl_tensor **out); /* takes index 0 */
 
 /* Delivers its gradient to the one input as it is; tl__deliver fits shape and type. */
 extern const tl_rule tl__rule_identity;
-/* A result that only shows t's elements: history that passes the gradient through tl__deliver, if t tracks. */
+/* A result that only shows t's elements: history that passes the gradient through tl__deliver,
+ * if t tracks. */
 masu_status tl__record_identity(tl_tensor *result, tl_tensor *t, tl_tensor **out);
 
-/* ---- products (matmul.c) -------------------------------------------------------------------------------------------- */
+/* ---- products (matmul.c) --------------------------------------------------------------------- */
 
 /* Floating or i64, both alike, rank >= 2, broadcasting the leading dimensions. */
 masu_status tl__matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out);
 
-/* ---- soft maximum (softmax.c) --------------------------------------------------------------------------------------- */
+/* ---- soft maximum (softmax.c) ---------------------------------------------------------------- */
 
 masu_status tl__log_softmax(tl_tensor *t, int dim, tl_tensor **out);
 
-/* ---- writing (leaf.c, elements.c) ------------------------------------------------------------------------------------ */
+/* ---- writing (leaf.c, elements.c) ------------------------------------------------------------ */
 
-/* *t, one count of which the caller owns, as a header that nobody else holds. Without history if it is a new one. */
+/* *t, one count of which the caller owns, as a header that nobody else holds. Without history if
+ * it is a new one. */
 masu_status tl__own_header(tl_tensor **t);
 
 /* The usual last lines of an entry point. */
-#define TL_RETURN_TENSOR(call)                                                                     \
-    do {                                                                                           \
-        tl_tensor *out = NULL;                                                                     \
-        masu_status status = (call);                                                               \
-        return tl__tensor_or_raise(status, out);                                                   \
+#define TL_RETURN_TENSOR(call)                   \
+    do {                                         \
+        tl_tensor *out = NULL;                   \
+        masu_status status = (call);             \
+        return tl__tensor_or_raise(status, out); \
     } while (0)
 
 #endif

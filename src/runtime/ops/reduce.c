@@ -5,7 +5,8 @@
  *                   dim lies densest:    one total a place
  *                   a row lies densest:  the row's totals side by side, reading along memory
  *
- * backward of a sum costs nothing: the gradient is shown with stride 0 in the dimension that vanished.
+ * backward of a sum costs nothing: the gradient is shown with stride 0 in the dimension that
+ * vanished.
  */
 #include <string.h>
 
@@ -13,21 +14,19 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* ---- over all ---------------------------------------------------------------------------------------------- */
+/* ---- over all -------------------------------------------------------------------------------- */
 
 typedef struct fold_all {
     const tl_fold *fold;
     tl_total total;
 } fold_all;
 
-static void fold_all_row(void *context, const void *data, int64_t n, int64_t stride)
-{
+static void fold_all_row(void *context, const void *data, int64_t n, int64_t stride) {
     fold_all *all = context;
     all->fold->row(data, n, stride, &all->total);
 }
 
-static masu_status fold_tensor(const tl_fold *folds, const tl_tensor *t, tl_tensor **out)
-{
+static masu_status fold_tensor(const tl_fold *folds, const tl_tensor *t, tl_tensor **out) {
     const tl_fold *fold = &folds[t->dtype];
     masu_status status = tl__tensor_new((tl_dtype)t->dtype, 0, NULL, out);
     if (status != MASU_OK)
@@ -38,7 +37,7 @@ static masu_status fold_tensor(const tl_fold *folds, const tl_tensor *t, tl_tens
     return MASU_OK;
 }
 
-/* ---- over one dimension ------------------------------------------------------------------------------------ */
+/* ---- over one dimension ---------------------------------------------------------------------- */
 
 typedef struct fold_dim {
     const tl_fold *fold;
@@ -47,8 +46,7 @@ typedef struct fold_dim {
     char *out;         /* next result */
 } fold_dim;
 
-static void fold_dim_row(void *context, const void *data, int64_t n, int64_t stride)
-{
+static void fold_dim_row(void *context, const void *data, int64_t n, int64_t stride) {
     fold_dim *dim = context;
     const tl_fold *fold = dim->fold;
     if (stride == 1 && n > 1 && dim->stride != 1) {
@@ -65,8 +63,7 @@ static void fold_dim_row(void *context, const void *data, int64_t n, int64_t str
 }
 
 /* t without dimension dim, as a header on the stack, good for tl__rows. */
-static tl_tensor rest_of(const tl_tensor *t, int dim)
-{
+static tl_tensor rest_of(const tl_tensor *t, int dim) {
     tl_tensor rest = *t;
     rest.rank--;
     rest.elements = 1;
@@ -79,8 +76,8 @@ static tl_tensor rest_of(const tl_tensor *t, int dim)
     return rest;
 }
 
-static masu_status fold_one_dim(const tl_fold *folds, const tl_tensor *t, int dim, tl_tensor **out)
-{
+static masu_status fold_one_dim(const tl_fold *folds, const tl_tensor *t, int dim,
+                                tl_tensor **out) {
     tl_tensor rest = rest_of(t, dim);
     masu_status status = tl__tensor_new((tl_dtype)t->dtype, rest.rank, rest.shape, out);
     if (status != MASU_OK)
@@ -94,28 +91,24 @@ static masu_status fold_one_dim(const tl_fold *folds, const tl_tensor *t, int di
     return MASU_OK;
 }
 
-/* ---- sums -------------------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
-masu_status tl__sum(const tl_tensor *t, tl_tensor **out)
-{
+masu_status tl__sum(const tl_tensor *t, tl_tensor **out) {
     return fold_tensor(tl__fold_sum, t, out);
 }
 
-masu_status tl__sum_dim(const tl_tensor *t, int dim, tl_tensor **out)
-{
+masu_status tl__sum_dim(const tl_tensor *t, int dim, tl_tensor **out) {
     return fold_one_dim(tl__fold_sum, t, dim, out);
 }
 
 /* *t is replaced by next, whose making ended with status; on failure *t is given up. */
-static masu_status advance(masu_status status, tl_tensor **t, tl_tensor *next)
-{
+static masu_status advance(masu_status status, tl_tensor **t, tl_tensor *next) {
     tl__tensor_drop(*t);
     *t = status == MASU_OK ? next : NULL;
     return status;
 }
 
-static masu_status sum_leading(tl_tensor **t, int leading)
-{
+static masu_status sum_leading(tl_tensor **t, int leading) {
     masu_status status = MASU_OK;
     tl_tensor *next;
     if (leading > 1 && (*t)->contiguous) {
@@ -135,8 +128,7 @@ static masu_status sum_leading(tl_tensor **t, int leading)
     return status;
 }
 
-static masu_status sum_and_keep(tl_tensor **t, int dim)
-{
+static masu_status sum_and_keep(tl_tensor **t, int dim) {
     tl_tensor *sum, *kept;
     masu_status status = tl__sum_dim(*t, dim, &sum);
     status = advance(status, t, sum);
@@ -146,8 +138,7 @@ static masu_status sum_and_keep(tl_tensor **t, int dim)
     return advance(status, t, kept);
 }
 
-masu_status tl__sum_to(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out)
-{
+masu_status tl__sum_to(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out) {
     tl__tensor_retain(t);
     tl_tensor *sum = t;
     masu_status status = sum_leading(&sum, t->rank - rank);
@@ -159,13 +150,12 @@ masu_status tl__sum_to(tl_tensor *t, int rank, const int64_t *shape, tl_tensor *
     return status;
 }
 
-/* ---- history ----------------------------------------------------------------------------------------------- */
+/* ---- history --------------------------------------------------------------------------------- */
 
 enum { ALL = -1 };
 
 /* Extra words: the dimension or ALL, and the factor of a mean. */
-static masu_status sum_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status sum_backward(tl_pass *pass, tl_node *node) {
     tl_node *input = tl__node_inputs(node)[0];
     const int64_t dim = (int64_t)tl__node_extra(node)[0];
     const double *factor = (const double *)(const void *)&tl__node_extra(node)[1];
@@ -192,25 +182,26 @@ static masu_status sum_backward(tl_pass *pass, tl_node *node)
 static const tl_rule sum_rule = {"sum", sum_backward};
 static const tl_rule mean_rule = {"mean", sum_backward};
 
-static masu_status record_sum(const tl_rule *rule, tl_tensor *result, tl_tensor *t, int dim, double factor,
-                              tl_tensor **out)
-{
+static masu_status record_sum(const tl_rule *rule, tl_tensor *result, tl_tensor *t, int dim,
+                              double factor, tl_tensor **out) {
     *out = result;
     if (!t->node)
         return MASU_OK;
     const uint64_t words[2] = {(uint64_t)(int64_t)dim, tl__word(factor)};
     return tl__record_or_drop(
-        result, &(tl_origin){.rule = rule, .input_count = 1, .inputs = &t, .extra_count = 2, .extra = words}, out);
+        result,
+        &(tl_origin){
+            .rule = rule, .input_count = 1, .inputs = &t, .extra_count = 2, .extra = words},
+        out);
 }
 
 /* x: t in a type that can be folded. */
-static masu_status fold_any(const tl_fold *folds, const tl_tensor *x, int dim, tl_tensor **out)
-{
+static masu_status fold_any(const tl_fold *folds, const tl_tensor *x, int dim, tl_tensor **out) {
     return dim == ALL ? fold_tensor(folds, x, out) : fold_one_dim(folds, x, dim, out);
 }
 
-static masu_status fold_as(const tl_fold *folds, tl_tensor *t, tl_dtype dtype, int dim, tl_tensor **out)
-{
+static masu_status fold_as(const tl_fold *folds, tl_tensor *t, tl_dtype dtype, int dim,
+                           tl_tensor **out) {
     if (MASU_LIKELY(t->dtype == dtype))
         return fold_any(folds, t, dim, out);
     tl_tensor *x;
@@ -221,20 +212,17 @@ static masu_status fold_as(const tl_fold *folds, tl_tensor *t, tl_dtype dtype, i
     return status;
 }
 
-static tl_dtype sum_dtype(const tl_tensor *t)
-{
+static tl_dtype sum_dtype(const tl_tensor *t) {
     return t->dtype == TL_BOOL ? TL_I64 : (tl_dtype)t->dtype;
 }
 
-static masu_status sum(tl_tensor *t, int dim, tl_tensor **out)
-{
+static masu_status sum(tl_tensor *t, int dim, tl_tensor **out) {
     tl_tensor *result;
     masu_status status = fold_as(tl__fold_sum, t, sum_dtype(t), dim, &result);
     return status == MASU_OK ? record_sum(&sum_rule, result, t, dim, 1.0, out) : status;
 }
 
-static masu_status mean(tl_tensor *t, int dim, tl_tensor **out)
-{
+static masu_status mean(tl_tensor *t, int dim, tl_tensor **out) {
     tl_tensor *result;
     double factor = 1.0 / (double)(dim == ALL ? t->elements : t->shape[dim]);
     masu_status status = fold_as(tl__fold_sum, t, tl__float_dtype(t), dim, &result);
@@ -246,36 +234,34 @@ static masu_status mean(tl_tensor *t, int dim, tl_tensor **out)
     return record_sum(&mean_rule, result, t, dim, factor, out);
 }
 
-static masu_status sum_dim(tl_tensor *t, int64_t dim, tl_tensor **out)
-{
+static masu_status sum_dim(tl_tensor *t, int64_t dim, tl_tensor **out) {
     int index;
     masu_status status = tl__dimension("sum", t, dim, &index);
     return status == MASU_OK ? sum(t, index, out) : status;
 }
 
-static masu_status mean_dim(tl_tensor *t, int64_t dim, tl_tensor **out)
-{
+static masu_status mean_dim(tl_tensor *t, int64_t dim, tl_tensor **out) {
     int index;
     masu_status status = tl__dimension("mean", t, dim, &index);
     return status == MASU_OK ? mean(t, index, out) : status;
 }
 
-/* ---- product ----------------------------------------------------------------------------------------------- */
+/* ---- product --------------------------------------------------------------------------------- */
 
-/* d/dx_i = product of the others: the product of all before and of all behind i, so that zeros need no care. */
-#define PRODUCT_BACKWARD(T)                                                                        \
-    do {                                                                                           \
-        const T *from = x->data;                                                                   \
-        T *to = share->data;                                                                       \
-        double before = *(const T *)gradient->data, behind = 1;                                    \
-        for (int64_t i = 0; i < x->elements; before *= (double)from[i], i++)                       \
-            to[i] = (T)before;                                                                     \
-        for (int64_t i = x->elements; i-- > 0; behind *= (double)from[i])                          \
-            to[i] = (T)((double)to[i] * behind);                                                   \
+/* d/dx_i = product of the others: the product of all before and of all behind i, so that zeros
+ * need no care. */
+#define PRODUCT_BACKWARD(T)                                                  \
+    do {                                                                     \
+        const T *from = x->data;                                             \
+        T *to = share->data;                                                 \
+        double before = *(const T *)gradient->data, behind = 1;              \
+        for (int64_t i = 0; i < x->elements; before *= (double)from[i], i++) \
+            to[i] = (T)before;                                               \
+        for (int64_t i = x->elements; i-- > 0; behind *= (double)from[i])    \
+            to[i] = (T)((double)to[i] * behind);                             \
     } while (0)
 
-static masu_status product_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status product_backward(tl_pass *pass, tl_node *node) {
     const tl_tensor *gradient = pass->gradient;
     tl_tensor *x, *share;
     masu_status status = tl__tensor_contiguous(tl__node_saved(node)[0], &x);
@@ -294,39 +280,35 @@ static masu_status product_backward(tl_pass *pass, tl_node *node)
 
 static const tl_rule product_rule = {"prod", product_backward};
 
-static masu_status product(tl_tensor *t, tl_tensor **out)
-{
+static masu_status product(tl_tensor *t, tl_tensor **out) {
     masu_status status = fold_as(tl__fold_product, t, sum_dtype(t), ALL, out);
     if (status != MASU_OK || !t->node)
         return status;
     return tl__record_or_drop(
         *out,
-        &(tl_origin){.rule = &product_rule, .input_count = 1, .inputs = &t, .saved_count = 1, .saved = &t}, out);
+        &(tl_origin){
+            .rule = &product_rule, .input_count = 1, .inputs = &t, .saved_count = 1, .saved = &t},
+        out);
 }
 
-/* ---- entry points ------------------------------------------------------------------------------------------ */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
-tl_tensor *tl_tensor_sum(tl_tensor *t)
-{
+tl_tensor *tl_tensor_sum(tl_tensor *t) {
     TL_RETURN_TENSOR(sum(t, ALL, &out));
 }
 
-tl_tensor *tl_tensor_sum_dim(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_sum_dim(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(sum_dim(t, dim, &out));
 }
 
-tl_tensor *tl_tensor_mean(tl_tensor *t)
-{
+tl_tensor *tl_tensor_mean(tl_tensor *t) {
     TL_RETURN_TENSOR(mean(t, ALL, &out));
 }
 
-tl_tensor *tl_tensor_mean_dim(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_mean_dim(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(mean_dim(t, dim, &out));
 }
 
-tl_tensor *tl_tensor_prod(tl_tensor *t)
-{
+tl_tensor *tl_tensor_prod(tl_tensor *t) {
     TL_RETURN_TENSOR(product(t, &out));
 }

@@ -4,21 +4,20 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* ---- comparisons ------------------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 static const tl_kernel_index relations[] = {TL_K_equal,      TL_K_not_equal, TL_K_less,
                                             TL_K_less_equal, TL_K_greater,   TL_K_greater_equal};
 
-static masu_status check_relation(int64_t relation)
-{
+static masu_status check_relation(int64_t relation) {
     if (relation >= 0 && relation < (int64_t)(sizeof relations / sizeof relations[0]))
         return MASU_OK;
     return tl__error(MASU_ERR_INVALID_ARGUMENT, "%" PRId64 " is no relation", relation);
 }
 
 /* x and y of one type that has an order. */
-static masu_status compare_same_dtype(const tl_tensor *x, const tl_tensor *y, int64_t relation, tl_tensor **out)
-{
+static masu_status compare_same_dtype(const tl_tensor *x, const tl_tensor *y, int64_t relation,
+                                      tl_tensor **out) {
     int rank = 0;
     int64_t shape[TL_MAX_RANK];
     const tl_tensor *operands[] = {x, y};
@@ -30,8 +29,7 @@ static masu_status compare_same_dtype(const tl_tensor *x, const tl_tensor *y, in
     return status;
 }
 
-static masu_status compare(tl_tensor *a, tl_tensor *b, int64_t relation, tl_tensor **out)
-{
+static masu_status compare(tl_tensor *a, tl_tensor *b, int64_t relation, tl_tensor **out) {
     masu_status status = check_relation(relation);
     if (status != MASU_OK)
         return status;
@@ -49,8 +47,7 @@ static masu_status compare(tl_tensor *a, tl_tensor *b, int64_t relation, tl_tens
     return status;
 }
 
-tl_tensor *tl_tensor_compare(tl_tensor *a, tl_tensor *b, int64_t relation)
-{
+tl_tensor *tl_tensor_compare(tl_tensor *a, tl_tensor *b, int64_t relation) {
     TL_RETURN_TENSOR(compare(a, b, relation, &out));
 }
 
@@ -60,8 +57,7 @@ typedef union number {
     int64_t i64;
 } number;
 
-static number number_of(tl_dtype dtype, double value)
-{
+static number number_of(tl_dtype dtype, double value) {
     switch (dtype) {
     case TL_F32:
         return (number){.f32 = (float)value};
@@ -72,9 +68,9 @@ static number number_of(tl_dtype dtype, double value)
     }
 }
 
-/* The scalar as a tensor of rank 0 on the stack. Whole tensors beside a fraction are compared as f64. */
-static masu_status compare_scalar(tl_tensor *t, double scalar, int64_t relation, tl_tensor **out)
-{
+/* The scalar as a tensor of rank 0 on the stack. Whole tensors beside a fraction are compared as
+ * f64. */
+static masu_status compare_scalar(tl_tensor *t, double scalar, int64_t relation, tl_tensor **out) {
     masu_status status = check_relation(relation);
     if (status != MASU_OK)
         return status;
@@ -91,15 +87,13 @@ static masu_status compare_scalar(tl_tensor *t, double scalar, int64_t relation,
     return status;
 }
 
-tl_tensor *tl_tensor_compare_scalar(tl_tensor *t, double s, int64_t relation)
-{
+tl_tensor *tl_tensor_compare_scalar(tl_tensor *t, double s, int64_t relation) {
     TL_RETURN_TENSOR(compare_scalar(t, s, relation, &out));
 }
 
-/* ---- logic: anything but 0 is true ------------------------------------------------------------------------- */
+/* ---- logic: anything but 0 is true ----------------------------------------------------------- */
 
-static masu_status logical_not(tl_tensor *t, tl_tensor **out)
-{
+static masu_status logical_not(tl_tensor *t, tl_tensor **out) {
     tl_tensor *x;
     masu_status status = tl__as_dtype(t, TL_BOOL, &x);
     const tl_tensor *operands[] = {x};
@@ -109,13 +103,12 @@ static masu_status logical_not(tl_tensor *t, tl_tensor **out)
     return status;
 }
 
-tl_tensor *tl_tensor_logical_not(tl_tensor *t)
-{
+tl_tensor *tl_tensor_logical_not(tl_tensor *t) {
     TL_RETURN_TENSOR(logical_not(t, &out));
 }
 
-static masu_status logical(const char *what, tl_kernel_index kernel, tl_tensor *a, tl_tensor *b, tl_tensor **out)
-{
+static masu_status logical(const char *what, tl_kernel_index kernel, tl_tensor *a, tl_tensor *b,
+                           tl_tensor **out) {
     int rank = 0;
     int64_t shape[TL_MAX_RANK];
     tl_tensor *x, *y = NULL;
@@ -134,20 +127,17 @@ static masu_status logical(const char *what, tl_kernel_index kernel, tl_tensor *
     return status;
 }
 
-tl_tensor *tl_tensor_logical_and(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_logical_and(tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(logical("logical_and", TL_K_logical_and, a, b, &out));
 }
 
-tl_tensor *tl_tensor_logical_or(tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_logical_or(tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(logical("logical_or", TL_K_logical_or, a, b, &out));
 }
 
-/* ---- where: a where the condition holds, else b ------------------------------------------------------------ */
+/* ---- where: a where the condition holds, else b ---------------------------------------------- */
 
-static masu_status deliver_where(tl_pass *pass, tl_node *node, int side, bool last)
-{
+static masu_status deliver_where(tl_pass *pass, tl_node *node, int side, bool last) {
     const tl_tensor *operands[] = {pass->gradient, tl__node_saved(node)[0]};
     tl_tensor *gradient;
     masu_status status = tl__destination(pass, node, last ? TL_SPENT_GRADIENT : 0, &gradient);
@@ -157,8 +147,7 @@ static masu_status deliver_where(tl_pass *pass, tl_node *node, int side, bool la
     return tl__deliver(tl__node_inputs(node)[side], gradient);
 }
 
-static masu_status where_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status where_backward(tl_pass *pass, tl_node *node) {
     tl_node **inputs = tl__node_inputs(node);
     masu_status status = MASU_OK;
     if (inputs[0])
@@ -171,8 +160,8 @@ static masu_status where_backward(tl_pass *pass, tl_node *node)
 static const tl_rule where_rule = {"where", where_backward};
 
 /* holds is bool, x and y of one type. */
-static masu_status where_converted(tl_tensor *holds, const tl_tensor *x, const tl_tensor *y, tl_tensor **out)
-{
+static masu_status where_converted(tl_tensor *holds, const tl_tensor *x, const tl_tensor *y,
+                                   tl_tensor **out) {
     int rank = 0;
     int64_t shape[TL_MAX_RANK];
     const tl_tensor *operands[] = {holds, x, y};
@@ -184,8 +173,7 @@ static masu_status where_converted(tl_tensor *holds, const tl_tensor *x, const t
     return tl__map(TL_K_select, (tl_dtype)x->dtype, rank, shape, 3, operands, NULL, out);
 }
 
-static masu_status where(tl_tensor *condition, tl_tensor *a, tl_tensor *b, tl_tensor **out)
-{
+static masu_status where(tl_tensor *condition, tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
     tl_tensor *holds, *x = NULL, *y = NULL;
     masu_status status = tl__as_dtype(condition, TL_BOOL, &holds);
@@ -209,7 +197,6 @@ static masu_status where(tl_tensor *condition, tl_tensor *a, tl_tensor *b, tl_te
     return status;
 }
 
-tl_tensor *tl_tensor_where(tl_tensor *condition, tl_tensor *a, tl_tensor *b)
-{
+tl_tensor *tl_tensor_where(tl_tensor *condition, tl_tensor *a, tl_tensor *b) {
     TL_RETURN_TENSOR(where(condition, a, b, &out));
 }

@@ -7,27 +7,24 @@
 
 #include "runtime/state.h"
 
-const char *tl__dtype_name(tl_dtype dtype)
-{
+const char *tl__dtype_name(tl_dtype dtype) {
     static const char *const names[TL_DTYPE_COUNT] = {"f32", "f64", "i64", "bool"};
     return names[dtype];
 }
 
-tl_dtype tl__promote(tl_dtype a, tl_dtype b)
-{
-    static const uint8_t width[TL_DTYPE_COUNT] = {[TL_BOOL] = 0, [TL_I64] = 1, [TL_F32] = 2, [TL_F64] = 3};
+tl_dtype tl__promote(tl_dtype a, tl_dtype b) {
+    static const uint8_t width[TL_DTYPE_COUNT] = {
+        [TL_BOOL] = 0, [TL_I64] = 1, [TL_F32] = 2, [TL_F64] = 3};
     return width[a] >= width[b] ? a : b;
 }
 
-tl_dtype tl__scalar_dtype(tl_dtype dtype, double scalar)
-{
+tl_dtype tl__scalar_dtype(tl_dtype dtype, double scalar) {
     if (dtype == TL_F32 || dtype == TL_F64)
         return dtype;
     return scalar == floor(scalar) && scalar >= -0x1p63 && scalar < 0x1p63 ? TL_I64 : TL_F32;
 }
 
-masu_status tl__dimension(const char *what, const tl_tensor *t, int64_t dim, int *out)
-{
+masu_status tl__dimension(const char *what, const tl_tensor *t, int64_t dim, int *out) {
     int64_t index = dim < 0 ? dim + t->rank : dim;
     if (index >= 0 && index < t->rank) {
         *out = (int)index;
@@ -35,19 +32,18 @@ masu_status tl__dimension(const char *what, const tl_tensor *t, int64_t dim, int
     }
     char text[TL_SHAPE_TEXT];
     return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                     "%s: dimension %" PRId64 " is out of range for a tensor of shape %s", what, dim,
-                     tl__shape_text(t->rank, t->shape, text));
+                     "%s: dimension %" PRId64 " is out of range for a tensor of shape %s", what,
+                     dim, tl__shape_text(t->rank, t->shape, text));
 }
 
-static masu_status refuse_broadcast(const char *what, const tl_tensor *t, int rank, const int64_t *shape)
-{
+static masu_status refuse_broadcast(const char *what, const tl_tensor *t, int rank,
+                                    const int64_t *shape) {
     char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shapes %s and %s do not broadcast", what,
                      tl__shape_text(rank, shape, other), tl__shape_text(t->rank, t->shape, own));
 }
 
-masu_status tl__broadcast(const char *what, const tl_tensor *t, int *rank, int64_t *shape)
-{
+masu_status tl__broadcast(const char *what, const tl_tensor *t, int *rank, int64_t *shape) {
     int wide = t->rank > *rank ? t->rank : *rank;
     int64_t result[TL_MAX_RANK];
     for (int i = 0; i < wide; i++) {
@@ -62,8 +58,7 @@ masu_status tl__broadcast(const char *what, const tl_tensor *t, int *rank, int64
     return MASU_OK;
 }
 
-masu_status tl__as_dtype(tl_tensor *t, tl_dtype dtype, tl_tensor **out)
-{
+masu_status tl__as_dtype(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
     *out = NULL;
     masu_status status = tl__tensor_cast(t, dtype, out);
     if (status != MASU_OK)

@@ -2,7 +2,8 @@
  *
  *     [outer.., n, inner..]: outer * inner lines of n elements, `inner` apart
  *
- * The line's largest element is taken off first, so that no exponential overflows. Saved for backward is the result:
+ * The line's largest element is taken off first, so that no exponential overflows. Saved for
+ * backward is the result:
  *     softmax       dx = y * (g - sum(g * y))
  *     log_softmax   dx = g - exp(y) * sum(g)
  */
@@ -26,77 +27,71 @@ typedef struct soft_operation {
     line_back_function *back[2];
 } soft_operation;
 
-/* ---- lines ------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
-#define LINES(T, suffix)                                                                           \
-    static T line_largest_##suffix(const T *x, int64_t n, int64_t stride)                          \
-    {                                                                                              \
-        T largest = x[0];                                                                          \
-        for (int64_t i = 1; i < n; i++)                                                            \
-            largest = x[i * stride] > largest ? x[i * stride] : largest;                           \
-        return largest;                                                                            \
-    }                                                                                              \
-    static void softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride)            \
-    {                                                                                              \
-        const T *x = from;                                                                         \
-        T *y = to;                                                                                 \
-        const T largest = line_largest_##suffix(x, n, stride);                                     \
-        double sum = 0;                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            sum += (double)(y[i * stride] = exp(x[i * stride] - largest));                         \
-        const T factor = (T)(1 / sum);                                                             \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            y[i * stride] *= factor;                                                               \
-    }                                                                                              \
-    static void log_softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride)        \
-    {                                                                                              \
-        const T *x = from;                                                                         \
-        T *y = to;                                                                                 \
-        const T largest = line_largest_##suffix(x, n, stride);                                     \
-        double sum = 0;                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            sum += (double)exp(x[i * stride] - largest);                                           \
-        const T shift = largest + (T)log(sum);                                                     \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            y[i * stride] = x[i * stride] - shift;                                                 \
-    }                                                                                              \
-    static void softmax_back_##suffix(const void *result, const void *gradient, void *to,          \
-                                      int64_t n, int64_t stride)                                   \
-    {                                                                                              \
-        const T *y = result, *g = gradient;                                                        \
-        T *dx = to;                                                                                \
-        double sum = 0;                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            sum += (double)g[i * stride] * (double)y[i * stride];                                  \
-        const T mean = (T)sum;                                                                     \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            dx[i * stride] = y[i * stride] * (g[i * stride] - mean);                               \
-    }                                                                                              \
-    static void log_softmax_back_##suffix(const void *result, const void *gradient, void *to,      \
-                                          int64_t n, int64_t stride)                               \
-    {                                                                                              \
-        const T *y = result, *g = gradient;                                                        \
-        T *dx = to;                                                                                \
-        double sum = 0;                                                                            \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            sum += (double)g[i * stride];                                                          \
-        const T total = (T)sum;                                                                    \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            dx[i * stride] = g[i * stride] - exp(y[i * stride]) * total;                           \
+#define LINES(T, suffix)                                                                      \
+    static T line_largest_##suffix(const T *x, int64_t n, int64_t stride) {                   \
+        T largest = x[0];                                                                     \
+        for (int64_t i = 1; i < n; i++)                                                       \
+            largest = x[i * stride] > largest ? x[i * stride] : largest;                      \
+        return largest;                                                                       \
+    }                                                                                         \
+    static void softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) {     \
+        const T *x = from;                                                                    \
+        T *y = to;                                                                            \
+        const T largest = line_largest_##suffix(x, n, stride);                                \
+        double sum = 0;                                                                       \
+        for (int64_t i = 0; i < n; i++)                                                       \
+            sum += (double)(y[i * stride] = exp(x[i * stride] - largest));                    \
+        const T factor = (T)(1 / sum);                                                        \
+        for (int64_t i = 0; i < n; i++)                                                       \
+            y[i * stride] *= factor;                                                          \
+    }                                                                                         \
+    static void log_softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) { \
+        const T *x = from;                                                                    \
+        T *y = to;                                                                            \
+        const T largest = line_largest_##suffix(x, n, stride);                                \
+        double sum = 0;                                                                       \
+        for (int64_t i = 0; i < n; i++)                                                       \
+            sum += (double)exp(x[i * stride] - largest);                                      \
+        const T shift = largest + (T)log(sum);                                                \
+        for (int64_t i = 0; i < n; i++)                                                       \
+            y[i * stride] = x[i * stride] - shift;                                            \
+    }                                                                                         \
+    static void softmax_back_##suffix(const void *result, const void *gradient, void *to,     \
+                                      int64_t n, int64_t stride) {                            \
+        const T *y = result, *g = gradient;                                                   \
+        T *dx = to;                                                                           \
+        double sum = 0;                                                                       \
+        for (int64_t i = 0; i < n; i++)                                                       \
+            sum += (double)g[i * stride] * (double)y[i * stride];                             \
+        const T mean = (T)sum;                                                                \
+        for (int64_t i = 0; i < n; i++)                                                       \
+            dx[i * stride] = y[i * stride] * (g[i * stride] - mean);                          \
+    }                                                                                         \
+    static void log_softmax_back_##suffix(const void *result, const void *gradient, void *to, \
+                                          int64_t n, int64_t stride) {                        \
+        const T *y = result, *g = gradient;                                                   \
+        T *dx = to;                                                                           \
+        double sum = 0;                                                                       \
+        for (int64_t i = 0; i < n; i++)                                                       \
+            sum += (double)g[i * stride];                                                     \
+        const T total = (T)sum;                                                               \
+        for (int64_t i = 0; i < n; i++)                                                       \
+            dx[i * stride] = g[i * stride] - exp(y[i * stride]) * total;                      \
     }
 
 LINES(float, f32)
 LINES(double, f64)
 
-/* ---- all lines of a tensor --------------------------------------------------------------------------------- */
+/* ---- all lines of a tensor ------------------------------------------------------------------- */
 
 typedef struct lines {
     int64_t outer, n, inner;
     int64_t size; /* of an element */
 } lines;
 
-static lines lines_of(const tl_tensor *t, int dim)
-{
+static lines lines_of(const tl_tensor *t, int dim) {
     lines lines = {1, t->shape[dim], 1, (int64_t)tl__dtype_size((tl_dtype)t->dtype)};
     for (int i = 0; i < dim; i++)
         lines.outer *= t->shape[i];
@@ -108,14 +103,12 @@ static lines lines_of(const tl_tensor *t, int dim)
 }
 
 /* Where line i begins, in bytes. */
-static int64_t line_start(const lines *lines, int64_t i)
-{
+static int64_t line_start(const lines *lines, int64_t i) {
     return (i / lines->inner * lines->n * lines->inner + i % lines->inner) * lines->size;
 }
 
 /* x and y contiguous, of one shape. */
-static void forward_lines(line_function *line, const tl_tensor *x, tl_tensor *y, int dim)
-{
+static void forward_lines(line_function *line, const tl_tensor *x, tl_tensor *y, int dim) {
     const lines lines = lines_of(x, dim);
     for (int64_t i = 0; i < lines.outer * lines.inner; i++) {
         int64_t start = line_start(&lines, i);
@@ -123,8 +116,7 @@ static void forward_lines(line_function *line, const tl_tensor *x, tl_tensor *y,
     }
 }
 
-static masu_status soft(const soft_operation *operation, tl_tensor *t, int dim, tl_tensor **out)
-{
+static masu_status soft(const soft_operation *operation, tl_tensor *t, int dim, tl_tensor **out) {
     tl_tensor *x, *dense = NULL;
     tl_dtype dtype = tl__float_dtype(t);
     masu_status status = tl__as_dtype(t, dtype, &x);
@@ -140,11 +132,10 @@ static masu_status soft(const soft_operation *operation, tl_tensor *t, int dim, 
     return status;
 }
 
-/* ---- history ----------------------------------------------------------------------------------------------- */
+/* ---- history --------------------------------------------------------------------------------- */
 
 /* Extra word: the dimension. */
-static masu_status soft_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status soft_backward(tl_pass *pass, tl_node *node) {
     const soft_operation *operation = (const soft_operation *)(const void *)node->rule;
     tl_tensor *dx;
     masu_status status = tl__contiguous_gradient(pass);
@@ -157,7 +148,8 @@ static masu_status soft_backward(tl_pass *pass, tl_node *node)
     const lines lines = lines_of(dx, (int)tl__node_extra(node)[0]);
     for (int64_t i = 0; i < lines.outer * lines.inner; i++) {
         int64_t start = line_start(&lines, i);
-        operation->back[dx->dtype](y + start, g + start, (char *)dx->data + start, lines.n, lines.inner);
+        operation->back[dx->dtype](y + start, g + start, (char *)dx->data + start, lines.n,
+                                   lines.inner);
     }
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
@@ -168,13 +160,12 @@ static const soft_operation log_softmax_operation = {{"log_softmax", soft_backwa
                                                      {log_softmax_f32, log_softmax_f64},
                                                      {log_softmax_back_f32, log_softmax_back_f64}};
 
-masu_status tl__log_softmax(tl_tensor *t, int dim, tl_tensor **out)
-{
+masu_status tl__log_softmax(tl_tensor *t, int dim, tl_tensor **out) {
     return soft(&log_softmax_operation, t, dim, out);
 }
 
-static masu_status soft_recorded(const soft_operation *operation, tl_tensor *t, int64_t dim, tl_tensor **out)
-{
+static masu_status soft_recorded(const soft_operation *operation, tl_tensor *t, int64_t dim,
+                                 tl_tensor **out) {
     int index;
     masu_status status = tl__dimension(operation->rule.name, t, dim, &index);
     if (status == MASU_OK)
@@ -193,12 +184,10 @@ static masu_status soft_recorded(const soft_operation *operation, tl_tensor *t, 
                               out);
 }
 
-tl_tensor *tl_tensor_softmax(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_softmax(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(soft_recorded(&softmax_operation, t, dim, &out));
 }
 
-tl_tensor *tl_tensor_log_softmax(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_log_softmax(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(soft_recorded(&log_softmax_operation, t, dim, &out));
 }

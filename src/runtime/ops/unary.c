@@ -1,7 +1,8 @@
 /* unary.c: one tensor, element by element, perhaps with one or two numbers.
  *
- * Each operation is one line of unary_operations: its kernel, what is saved for backward (nothing, the operand, or
- * the result, whichever suffices) and the kernel that turns the gradient back:
+ * Each operation is one line of unary_operations: its kernel, what is saved for backward
+ * (nothing, the operand, or the result, whichever suffices) and the kernel that turns the
+ * gradient back:
  *
  *     saves nothing    back(g)          TL_K_COUNT: the gradient as it is
  *     saves a value    back(g, value)
@@ -23,17 +24,17 @@ typedef struct unary_operation {
     int numbers; /* that back needs again */
 } unary_operation;
 
-/* ---- backward ---------------------------------------------------------------------------------------------- */
+/* ---- backward -------------------------------------------------------------------------------- */
 
-static masu_status unary_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status unary_backward(tl_pass *pass, tl_node *node) {
     const unary_operation *operation = (const unary_operation *)(const void *)node->rule;
     tl_node *input = tl__node_inputs(node)[0];
     if (operation->back == TL_K_COUNT)
         return tl__deliver(input, tl__take_gradient(pass));
     bool has_saved = operation->saves != SAVES_NOTHING;
     const tl_tensor *operands[] = {pass->gradient, has_saved ? tl__node_saved(node)[0] : NULL};
-    const double *numbers = operation->numbers ? (const double *)(const void *)tl__node_extra(node) : NULL;
+    const double *numbers =
+        operation->numbers ? (const double *)(const void *)tl__node_extra(node) : NULL;
     tl_tensor *gradient;
     masu_status status = tl__destination(pass, node, TL_SPENT_GRADIENT | 1u, &gradient);
     if (status != MASU_OK)
@@ -42,12 +43,13 @@ static masu_status unary_backward(tl_pass *pass, tl_node *node)
     return tl__deliver(input, gradient);
 }
 
-/* ---- forward ----------------------------------------------------------------------------------------------- */
+/* ---- forward --------------------------------------------------------------------------------- */
 
 #define AS_IS TL_K_COUNT
 
-#define OPERATION(name, saves, back, numbers)                                                      \
-    static const unary_operation name##_operation = {{#name, unary_backward}, TL_K_##name, saves, back, numbers};
+#define OPERATION(name, saves, back, numbers)         \
+    static const unary_operation name##_operation = { \
+        {#name, unary_backward}, TL_K_##name, saves, back, numbers};
 
 OPERATION(neg, SAVES_NOTHING, TL_K_neg, 0)
 OPERATION(abs, SAVES_INPUT, TL_K_abs_grad, 0)
@@ -72,9 +74,8 @@ OPERATION(rdiv_scalar, SAVES_INPUT, TL_K_rdiv_grad, 2)
 OPERATION(pow_scalar, SAVES_INPUT, TL_K_pow_scalar_grad, 2)
 OPERATION(square, SAVES_INPUT, TL_K_square_grad, 0)
 
-static masu_status record_unary(const unary_operation *operation, tl_tensor *t, tl_tensor *x, tl_tensor *result,
-                                const double numbers[2], tl_tensor **out)
-{
+static masu_status record_unary(const unary_operation *operation, tl_tensor *t, tl_tensor *x,
+                                tl_tensor *result, const double numbers[2], tl_tensor **out) {
     const uint64_t words[2] = {tl__word(numbers[0]), tl__word(numbers[1])};
     return tl__record_or_drop(
         result,
@@ -89,9 +90,8 @@ static masu_status record_unary(const unary_operation *operation, tl_tensor *t, 
 }
 
 /* dtype: of the computation and the result. */
-static masu_status unary_as(const unary_operation *operation, tl_tensor *t, tl_dtype dtype, const double numbers[2],
-                            tl_tensor **out)
-{
+static masu_status unary_as(const unary_operation *operation, tl_tensor *t, tl_dtype dtype,
+                            const double numbers[2], tl_tensor **out) {
     tl_tensor *x = t, *result;
     if (MASU_UNLIKELY(t->dtype != dtype)) {
         masu_status status = tl__as_dtype(t, dtype, &x);
@@ -99,7 +99,8 @@ static masu_status unary_as(const unary_operation *operation, tl_tensor *t, tl_d
             return status;
     }
     const tl_tensor *operands[] = {x};
-    masu_status status = tl__map(operation->kernel, dtype, t->rank, t->shape, 1, operands, numbers, &result);
+    masu_status status =
+        tl__map(operation->kernel, dtype, t->rank, t->shape, 1, operands, numbers, &result);
     if (MASU_LIKELY(status == MASU_OK)) {
         *out = result;
         if (t->node)
@@ -111,33 +112,34 @@ static masu_status unary_as(const unary_operation *operation, tl_tensor *t, tl_d
 }
 
 /* Functions of real numbers make f32 of whole ones; the others are not defined for bool. */
-static masu_status unary(const unary_operation *operation, tl_tensor *t, tl_tensor **out)
-{
+static masu_status unary(const unary_operation *operation, tl_tensor *t, tl_tensor **out) {
     static const double none[2] = {0};
     tl_dtype dtype = (tl_dtype)t->dtype;
     if (MASU_UNLIKELY(!tl__kernels[operation->kernel][dtype])) {
         if (tl__kernels[operation->kernel][TL_I64])
-            return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for a bool tensor", operation->rule.name);
+            return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for a bool tensor",
+                             operation->rule.name);
         dtype = TL_F32;
     }
     return unary_as(operation, t, dtype, none, out);
 }
 
-static inline masu_status with_scalar(const unary_operation *operation, tl_tensor *t, double scalar, tl_tensor **out)
-{
-    return unary_as(operation, t, tl__scalar_dtype((tl_dtype)t->dtype, scalar), (double[]){scalar, 0.0}, out);
+static inline masu_status with_scalar(const unary_operation *operation, tl_tensor *t, double scalar,
+                                      tl_tensor **out) {
+    return unary_as(operation, t, tl__scalar_dtype((tl_dtype)t->dtype, scalar),
+                    (double[]){scalar, 0.0}, out);
 }
 
 /* div and rem: whole numbers cannot be divided by 0. */
-static masu_status divided_by_scalar(const unary_operation *operation, tl_tensor *t, double scalar, tl_tensor **out)
-{
+static masu_status divided_by_scalar(const unary_operation *operation, tl_tensor *t, double scalar,
+                                     tl_tensor **out) {
     if (scalar == 0 && !tl__is_float(t))
-        return tl__error(MASU_ERR_DIVISION_BY_ZERO, "%s: division by zero in an i64 tensor", operation->rule.name);
+        return tl__error(MASU_ERR_DIVISION_BY_ZERO, "%s: division by zero in an i64 tensor",
+                         operation->rule.name);
     return with_scalar(operation, t, scalar, out);
 }
 
-static masu_status scalar_divided(tl_tensor *t, double scalar, tl_tensor **out)
-{
+static masu_status scalar_divided(tl_tensor *t, double scalar, tl_tensor **out) {
     if (tl__scalar_dtype((tl_dtype)t->dtype, scalar) != TL_I64)
         return with_scalar(&rdiv_scalar_operation, t, scalar, out);
     tl_tensor *x;
@@ -150,8 +152,7 @@ static masu_status scalar_divided(tl_tensor *t, double scalar, tl_tensor **out)
     return status;
 }
 
-static masu_status power(tl_tensor *t, double exponent, tl_tensor **out)
-{
+static masu_status power(tl_tensor *t, double exponent, tl_tensor **out) {
     static const double none[2] = {0};
     tl_dtype dtype = tl__scalar_dtype((tl_dtype)t->dtype, exponent);
     if (exponent == 2.0)
@@ -162,14 +163,12 @@ static masu_status power(tl_tensor *t, double exponent, tl_tensor **out)
 }
 
 /* A bound of i64 elements: infinite ones are no bound. */
-static double whole_bound(double bound)
-{
+static double whole_bound(double bound) {
     const double largest = 0x1p63 - 1024;
     return bound < -0x1p63 ? -0x1p63 : bound > largest ? largest : bound;
 }
 
-static masu_status clamp(tl_tensor *t, double low, double high, tl_tensor **out)
-{
+static masu_status clamp(tl_tensor *t, double low, double high, tl_tensor **out) {
     tl_dtype dtype = (tl_dtype)t->dtype;
     if (!tl__is_float(t)) {
         low = isinf(low) ? whole_bound(low) : low;
@@ -179,12 +178,11 @@ static masu_status clamp(tl_tensor *t, double low, double high, tl_tensor **out)
     return unary_as(&clamp_operation, t, dtype, (double[]){low, high}, out);
 }
 
-/* ---- entry points ------------------------------------------------------------------------------------------ */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
-#define UNARY(name)                                                                                \
-    tl_tensor *tl_tensor_##name(tl_tensor *t)                                                      \
-    {                                                                                              \
-        TL_RETURN_TENSOR(unary(&name##_operation, t, &out));                                       \
+#define UNARY(name)                                          \
+    tl_tensor *tl_tensor_##name(tl_tensor *t) {              \
+        TL_RETURN_TENSOR(unary(&name##_operation, t, &out)); \
     }
 
 UNARY(neg)
@@ -200,10 +198,9 @@ UNARY(relu)
 UNARY(gelu)
 UNARY(silu)
 
-#define SCALAR(name, function)                                                                     \
-    tl_tensor *tl_tensor_##name(tl_tensor *t, double s)                                            \
-    {                                                                                              \
-        TL_RETURN_TENSOR(function(&name##_operation, t, s, &out));                                 \
+#define SCALAR(name, function)                                     \
+    tl_tensor *tl_tensor_##name(tl_tensor *t, double s) {          \
+        TL_RETURN_TENSOR(function(&name##_operation, t, s, &out)); \
     }
 
 SCALAR(add_scalar, with_scalar)
@@ -213,17 +210,14 @@ SCALAR(div_scalar, divided_by_scalar)
 SCALAR(rem_scalar, divided_by_scalar)
 SCALAR(rsub_scalar, with_scalar)
 
-tl_tensor *tl_tensor_rdiv_scalar(tl_tensor *t, double s)
-{
+tl_tensor *tl_tensor_rdiv_scalar(tl_tensor *t, double s) {
     TL_RETURN_TENSOR(scalar_divided(t, s, &out));
 }
 
-tl_tensor *tl_tensor_pow_scalar(tl_tensor *t, double s)
-{
+tl_tensor *tl_tensor_pow_scalar(tl_tensor *t, double s) {
     TL_RETURN_TENSOR(power(t, s, &out));
 }
 
-tl_tensor *tl_tensor_clamp(tl_tensor *t, double low, double high)
-{
+tl_tensor *tl_tensor_clamp(tl_tensor *t, double low, double high) {
     TL_RETURN_TENSOR(clamp(t, low, high, &out));
 }

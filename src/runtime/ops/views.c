@@ -5,8 +5,9 @@
  *                           ├─ narrow     [2, 2] strides 3 1, data + 1
  *                           └─ expand     [4, 2, 3] strides 0 3 1
  *
- * A view holds the storage, not the tensor it was made from: either may die first. Nobody sees the sharing, because
- * whoever writes copies first. backward of each is the opposite view of the gradient; a part adds into the whole.
+ * A view holds the storage, not the tensor it was made from: either may die first. Nobody sees
+ * the sharing, because whoever writes copies first. backward of each is the opposite view of the
+ * gradient; a part adds into the whole.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,11 +15,10 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-/* ---- without history --------------------------------------------------------------------------------------- */
+/* ---- without history ------------------------------------------------------------------------- */
 
 /* Row-major strides of a shape; elements > 0. */
-static void set_row_major(tl_tensor *t)
-{
+static void set_row_major(tl_tensor *t) {
     int64_t stride = 1;
     for (int i = t->rank - 1; i >= 0; i--) {
         t->stride[i] = stride;
@@ -27,8 +27,7 @@ static void set_row_major(tl_tensor *t)
 }
 
 /* Every element is the same one: so it is in any shape. */
-static bool is_single_element(const tl_tensor *t)
-{
+static bool is_single_element(const tl_tensor *t) {
     for (int i = 0; i < t->rank; i++) {
         if (t->stride[i] != 0 && t->shape[i] != 1)
             return false;
@@ -36,8 +35,7 @@ static bool is_single_element(const tl_tensor *t)
     return true;
 }
 
-masu_status tl__reshape(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out)
-{
+masu_status tl__reshape(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out) {
     tl_tensor *view;
     bool still = !t->contiguous && is_single_element(t);
     masu_status status = tl__tensor_view(t, &view);
@@ -59,8 +57,7 @@ masu_status tl__reshape(tl_tensor *t, int rank, const int64_t *shape, tl_tensor 
     return MASU_OK;
 }
 
-masu_status tl__permute(const tl_tensor *t, const int *order, tl_tensor **out)
-{
+masu_status tl__permute(const tl_tensor *t, const int *order, tl_tensor **out) {
     tl_tensor *view;
     masu_status status = tl__tensor_view(t, &view);
     if (status != MASU_OK)
@@ -74,21 +71,18 @@ masu_status tl__permute(const tl_tensor *t, const int *order, tl_tensor **out)
     return MASU_OK;
 }
 
-static void exchange(int rank, int a, int b, int order[TL_MAX_RANK])
-{
+static void exchange(int rank, int a, int b, int order[TL_MAX_RANK]) {
     for (int i = 0; i < rank; i++)
         order[i] = i == a ? b : i == b ? a : i;
 }
 
-masu_status tl__transpose_last(const tl_tensor *t, tl_tensor **out)
-{
+masu_status tl__transpose_last(const tl_tensor *t, tl_tensor **out) {
     int order[TL_MAX_RANK];
     exchange(t->rank, t->rank - 2, t->rank - 1, order);
     return tl__permute(t, order, out);
 }
 
-masu_status tl__expand(const tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out)
-{
+masu_status tl__expand(const tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out) {
     tl_tensor *view;
     masu_status status = tl__tensor_view(t, &view);
     if (status != MASU_OK)
@@ -105,8 +99,7 @@ masu_status tl__expand(const tl_tensor *t, int rank, const int64_t *shape, tl_te
     return MASU_OK;
 }
 
-masu_status tl__narrow(const tl_tensor *t, int dim, int64_t from, int64_t length, tl_tensor **out)
-{
+masu_status tl__narrow(const tl_tensor *t, int dim, int64_t from, int64_t length, tl_tensor **out) {
     tl_tensor *view;
     masu_status status = tl__tensor_view(t, &view);
     if (status != MASU_OK)
@@ -114,13 +107,13 @@ masu_status tl__narrow(const tl_tensor *t, int dim, int64_t from, int64_t length
     view->shape[dim] = length;
     tl__tensor_refresh(view);
     if (view->elements > 0)
-        view->data = (char *)t->data + from * t->stride[dim] * (int64_t)tl__dtype_size((tl_dtype)t->dtype);
+        view->data =
+            (char *)t->data + from * t->stride[dim] * (int64_t)tl__dtype_size((tl_dtype)t->dtype);
     *out = view;
     return MASU_OK;
 }
 
-masu_status tl__insert_dim(const tl_tensor *t, int dim, int64_t length, tl_tensor **out)
-{
+masu_status tl__insert_dim(const tl_tensor *t, int dim, int64_t length, tl_tensor **out) {
     tl_tensor *view;
     masu_status status = tl__tensor_view(t, &view);
     if (status != MASU_OK)
@@ -136,8 +129,7 @@ masu_status tl__insert_dim(const tl_tensor *t, int dim, int64_t length, tl_tenso
     return MASU_OK;
 }
 
-masu_status tl__remove_dim(const tl_tensor *t, int dim, tl_tensor **out)
-{
+masu_status tl__remove_dim(const tl_tensor *t, int dim, tl_tensor **out) {
     tl_tensor *view;
     masu_status status = tl__tensor_view(t, &view);
     if (status != MASU_OK)
@@ -152,18 +144,16 @@ masu_status tl__remove_dim(const tl_tensor *t, int dim, tl_tensor **out)
     return MASU_OK;
 }
 
-/* ---- history ----------------------------------------------------------------------------------------------- */
+/* ---- history --------------------------------------------------------------------------------- */
 
-static masu_status identity_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status identity_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(tl__node_inputs(node)[0], tl__take_gradient(pass));
 }
 
 const tl_rule tl__rule_identity = {"a copy", identity_backward};
 static const tl_rule expand_rule = {"expand", identity_backward};
 
-static masu_status reshape_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status reshape_backward(tl_pass *pass, tl_node *node) {
     tl_node *input = tl__node_inputs(node)[0];
     tl_tensor *gradient;
     masu_status status = tl__reshape(pass->gradient, input->rank, tl__node_shape(input), &gradient);
@@ -173,8 +163,7 @@ static masu_status reshape_backward(tl_pass *pass, tl_node *node)
 static const tl_rule reshape_rule = {"reshape", reshape_backward};
 
 /* Extra words: where each dimension of the result stood. */
-static masu_status permute_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status permute_backward(tl_pass *pass, tl_node *node) {
     const uint64_t *order = tl__node_extra(node);
     int inverse[TL_MAX_RANK];
     for (int i = 0; i < node->rank; i++)
@@ -187,8 +176,7 @@ static masu_status permute_backward(tl_pass *pass, tl_node *node)
 static const tl_rule permute_rule = {"permute", permute_backward};
 
 /* Extra words: dimension, first index, length, and whether the dimension vanished. */
-static masu_status part_backward(tl_pass *pass, tl_node *node)
-{
+static masu_status part_backward(tl_pass *pass, tl_node *node) {
     const uint64_t *extra = tl__node_extra(node);
     tl_tensor *whole, *part, *shown = NULL;
     masu_status status = tl__accumulator(tl__node_inputs(node)[0], &whole);
@@ -209,35 +197,37 @@ static masu_status part_backward(tl_pass *pass, tl_node *node)
 
 static const tl_rule part_rule = {"a part of a tensor", part_backward};
 
-static masu_status record_view(const tl_rule *rule, tl_tensor *result, tl_tensor *t, int extra_count,
-                               const uint64_t *extra, tl_tensor **out)
-{
+static masu_status record_view(const tl_rule *rule, tl_tensor *result, tl_tensor *t,
+                               int extra_count, const uint64_t *extra, tl_tensor **out) {
     *out = result;
     if (!t->node)
         return MASU_OK;
-    return tl__record_or_drop(
-        result,
-        &(tl_origin){.rule = rule, .input_count = 1, .inputs = &t, .extra_count = extra_count, .extra = extra}, out);
+    return tl__record_or_drop(result,
+                              &(tl_origin){.rule = rule,
+                                           .input_count = 1,
+                                           .inputs = &t,
+                                           .extra_count = extra_count,
+                                           .extra = extra},
+                              out);
 }
 
-masu_status tl__record_identity(tl_tensor *result, tl_tensor *t, tl_tensor **out)
-{
+masu_status tl__record_identity(tl_tensor *result, tl_tensor *t, tl_tensor **out) {
     return record_view(&tl__rule_identity, result, t, 0, NULL, out);
 }
 
-/* ---- reshape, flatten, squeeze, unsqueeze ------------------------------------------------------------------- */
+/* ---- reshape, flatten, squeeze, unsqueeze ---------------------------------------------------- */
 
-static masu_status error_reshape(const tl_tensor *t, int64_t rank, const int64_t *shape)
-{
+static masu_status error_reshape(const tl_tensor *t, int64_t rank, const int64_t *shape) {
     char from[TL_SHAPE_TEXT], to[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "reshape: a tensor of shape %s does not fit into shape %s",
+    return tl__error(MASU_ERR_SHAPE_MISMATCH,
+                     "reshape: a tensor of shape %s does not fit into shape %s",
                      tl__shape_text(t->rank, t->shape, from),
                      tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to));
 }
 
 /* shape without its -1, if it has one. */
-static masu_status resolve_shape(const tl_tensor *t, int64_t rank, const int64_t *shape, int64_t *out)
-{
+static masu_status resolve_shape(const tl_tensor *t, int64_t rank, const int64_t *shape,
+                                 int64_t *out) {
     int64_t known = 1;
     int open = -1;
     if (rank < 0 || rank > TL_MAX_RANK)
@@ -258,22 +248,19 @@ static masu_status resolve_shape(const tl_tensor *t, int64_t rank, const int64_t
     return known == t->elements ? MASU_OK : error_reshape(t, rank, shape);
 }
 
-static masu_status reshape_recorded(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out)
-{
+static masu_status reshape_recorded(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out) {
     tl_tensor *view;
     masu_status status = tl__reshape(t, rank, shape, &view);
     return status == MASU_OK ? record_view(&reshape_rule, view, t, 0, NULL, out) : status;
 }
 
-static masu_status reshape(tl_tensor *t, int64_t rank, const int64_t *shape, tl_tensor **out)
-{
+static masu_status reshape(tl_tensor *t, int64_t rank, const int64_t *shape, tl_tensor **out) {
     int64_t resolved[TL_MAX_RANK];
     masu_status status = resolve_shape(t, rank, shape, resolved);
     return status == MASU_OK ? reshape_recorded(t, (int)rank, resolved, out) : status;
 }
 
-static masu_status squeeze(tl_tensor *t, int64_t dim, tl_tensor **out)
-{
+static masu_status squeeze(tl_tensor *t, int64_t dim, tl_tensor **out) {
     int index;
     tl_tensor *view;
     masu_status status = tl__dimension("squeeze", t, dim, &index);
@@ -288,43 +275,40 @@ static masu_status squeeze(tl_tensor *t, int64_t dim, tl_tensor **out)
     return status == MASU_OK ? record_view(&reshape_rule, view, t, 0, NULL, out) : status;
 }
 
-static masu_status unsqueeze(tl_tensor *t, int64_t dim, tl_tensor **out)
-{
+static masu_status unsqueeze(tl_tensor *t, int64_t dim, tl_tensor **out) {
     int64_t index = dim < 0 ? dim + t->rank + 1 : dim;
     tl_tensor *view;
     if (index < 0 || index > t->rank)
         return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "unsqueeze: dimension %" PRId64 " is out of range for a tensor of %d dimensions", dim, t->rank);
+                         "unsqueeze: dimension %" PRId64
+                         " is out of range for a tensor of %d dimensions",
+                         dim, t->rank);
     if (t->rank == TL_MAX_RANK)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "unsqueeze: a tensor has at most %d dimensions", TL_MAX_RANK);
+        return tl__error(MASU_ERR_INVALID_ARGUMENT, "unsqueeze: a tensor has at most %d dimensions",
+                         TL_MAX_RANK);
     masu_status status = tl__insert_dim(t, (int)index, 1, &view);
     return status == MASU_OK ? record_view(&reshape_rule, view, t, 0, NULL, out) : status;
 }
 
-tl_tensor *tl_tensor_reshape(tl_tensor *t, int64_t shape_count, int64_t const *shape)
-{
+tl_tensor *tl_tensor_reshape(tl_tensor *t, int64_t shape_count, int64_t const *shape) {
     TL_RETURN_TENSOR(reshape(t, shape_count, shape, &out));
 }
 
-tl_tensor *tl_tensor_flatten(tl_tensor *t)
-{
+tl_tensor *tl_tensor_flatten(tl_tensor *t) {
     TL_RETURN_TENSOR(reshape_recorded(t, 1, &t->elements, &out));
 }
 
-tl_tensor *tl_tensor_squeeze(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_squeeze(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(squeeze(t, dim, &out));
 }
 
-tl_tensor *tl_tensor_unsqueeze(tl_tensor *t, int64_t dim)
-{
+tl_tensor *tl_tensor_unsqueeze(tl_tensor *t, int64_t dim) {
     TL_RETURN_TENSOR(unsqueeze(t, dim, &out));
 }
 
-/* ---- transpose, permute, expand ---------------------------------------------------------------------------- */
+/* ---- transpose, permute, expand -------------------------------------------------------------- */
 
-static masu_status permute_recorded(tl_tensor *t, const int *order, tl_tensor **out)
-{
+static masu_status permute_recorded(tl_tensor *t, const int *order, tl_tensor **out) {
     tl_tensor *view;
     uint64_t words[TL_MAX_RANK];
     masu_status status = tl__permute(t, order, &view);
@@ -335,8 +319,7 @@ static masu_status permute_recorded(tl_tensor *t, const int *order, tl_tensor **
     return record_view(&permute_rule, view, t, t->rank, words, out);
 }
 
-static masu_status transpose(tl_tensor *t, int64_t a, int64_t b, tl_tensor **out)
-{
+static masu_status transpose(tl_tensor *t, int64_t a, int64_t b, tl_tensor **out) {
     int order[TL_MAX_RANK], first, second;
     masu_status status = tl__dimension("transpose", t, a, &first);
     if (status == MASU_OK)
@@ -347,35 +330,35 @@ static masu_status transpose(tl_tensor *t, int64_t a, int64_t b, tl_tensor **out
     return permute_recorded(t, order, out);
 }
 
-static masu_status permute(tl_tensor *t, int64_t count, const int64_t *dims, tl_tensor **out)
-{
+static masu_status permute(tl_tensor *t, int64_t count, const int64_t *dims, tl_tensor **out) {
     int order[TL_MAX_RANK];
     unsigned seen = 0;
     masu_status status = MASU_OK;
     if (count != t->rank)
-        return tl__error(MASU_ERR_SHAPE_MISMATCH, "permute: %" PRId64 " dimensions are named, the tensor has %d", count,
+        return tl__error(MASU_ERR_SHAPE_MISMATCH,
+                         "permute: %" PRId64 " dimensions are named, the tensor has %d", count,
                          t->rank);
     for (int i = 0; i < count && status == MASU_OK; i++) {
         status = tl__dimension("permute", t, dims[i], &order[i]);
         if (status == MASU_OK && seen >> order[i] & 1)
-            status = tl__error(MASU_ERR_INVALID_ARGUMENT, "permute: dimension %d is named twice", order[i]);
+            status = tl__error(MASU_ERR_INVALID_ARGUMENT, "permute: dimension %d is named twice",
+                               order[i]);
         if (status == MASU_OK)
             seen |= 1u << order[i];
     }
     return status == MASU_OK ? permute_recorded(t, order, out) : status;
 }
 
-static masu_status error_expand(const tl_tensor *t, int64_t rank, const int64_t *shape)
-{
+static masu_status error_expand(const tl_tensor *t, int64_t rank, const int64_t *shape) {
     char from[TL_SHAPE_TEXT], to[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "expand: a tensor of shape %s does not broadcast to shape %s",
+    return tl__error(MASU_ERR_SHAPE_MISMATCH,
+                     "expand: a tensor of shape %s does not broadcast to shape %s",
                      tl__shape_text(t->rank, t->shape, from),
                      tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to));
 }
 
 /* -1 keeps a dimension that t has. */
-static masu_status expand(tl_tensor *t, int64_t rank, const int64_t *shape, tl_tensor **out)
-{
+static masu_status expand(tl_tensor *t, int64_t rank, const int64_t *shape, tl_tensor **out) {
     int64_t wide[TL_MAX_RANK];
     tl_tensor *view;
     if (rank < t->rank || rank > TL_MAX_RANK)
@@ -390,26 +373,22 @@ static masu_status expand(tl_tensor *t, int64_t rank, const int64_t *shape, tl_t
     return status == MASU_OK ? record_view(&expand_rule, view, t, 0, NULL, out) : status;
 }
 
-tl_tensor *tl_tensor_transpose(tl_tensor *t, int64_t a, int64_t b)
-{
+tl_tensor *tl_tensor_transpose(tl_tensor *t, int64_t a, int64_t b) {
     TL_RETURN_TENSOR(transpose(t, a, b, &out));
 }
 
-tl_tensor *tl_tensor_permute(tl_tensor *t, int64_t order_count, int64_t const *order)
-{
+tl_tensor *tl_tensor_permute(tl_tensor *t, int64_t order_count, int64_t const *order) {
     TL_RETURN_TENSOR(permute(t, order_count, order, &out));
 }
 
-tl_tensor *tl_tensor_expand(tl_tensor *t, int64_t shape_count, int64_t const *shape)
-{
+tl_tensor *tl_tensor_expand(tl_tensor *t, int64_t shape_count, int64_t const *shape) {
     TL_RETURN_TENSOR(expand(t, shape_count, shape, &out));
 }
 
-/* ---- parts ------------------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
-static masu_status part(const char *what, tl_tensor *t, int64_t dim, int64_t from, int64_t length, bool vanishes,
-                        tl_tensor **out)
-{
+static masu_status part(const char *what, tl_tensor *t, int64_t dim, int64_t from, int64_t length,
+                        bool vanishes, tl_tensor **out) {
     int index;
     tl_tensor *view, *rest;
     masu_status status = tl__dimension(what, t, dim, &index);
@@ -417,8 +396,9 @@ static masu_status part(const char *what, tl_tensor *t, int64_t dim, int64_t fro
         return status;
     if (from < 0 || length < 0 || from > t->shape[index] || length > t->shape[index] - from)
         return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "%s: indices from %" PRId64 ", %" PRId64 " of them, are out of range for length %" PRId64, what,
-                         from, length, t->shape[index]);
+                         "%s: indices from %" PRId64 ", %" PRId64
+                         " of them, are out of range for length %" PRId64,
+                         what, from, length, t->shape[index]);
     status = tl__narrow(t, index, from, length, &view);
     if (status == MASU_OK && vanishes) {
         status = tl__remove_dim(view, index, &rest);
@@ -432,8 +412,7 @@ static masu_status part(const char *what, tl_tensor *t, int64_t dim, int64_t fro
 }
 
 /* Negative ends count from the end of the dimension. */
-static masu_status slice(tl_tensor *t, int64_t dim, int64_t from, int64_t to, tl_tensor **out)
-{
+static masu_status slice(tl_tensor *t, int64_t dim, int64_t from, int64_t to, tl_tensor **out) {
     int index;
     masu_status status = tl__dimension("slice", t, dim, &index);
     if (status != MASU_OK)
@@ -442,31 +421,29 @@ static masu_status slice(tl_tensor *t, int64_t dim, int64_t from, int64_t to, tl
     int64_t first = from < 0 ? from + length : from, end = to < 0 ? to + length : to;
     if (first < 0 || end < first || end > length)
         return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "slice: %" PRId64 " to %" PRId64 " is out of range for length %" PRId64, from, to, length);
+                         "slice: %" PRId64 " to %" PRId64 " is out of range for length %" PRId64,
+                         from, to, length);
     return part("slice", t, index, first, end - first, false, out);
 }
 
-static masu_status row(tl_tensor *t, int64_t index, tl_tensor **out)
-{
+static masu_status row(tl_tensor *t, int64_t index, tl_tensor **out) {
     if (t->rank == 0)
         return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "a tensor of rank 0 has no rows");
     if (index < 0 || index >= t->shape[0])
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for length %" PRId64, index,
+        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
+                         "index %" PRId64 " is out of range for length %" PRId64, index,
                          t->shape[0]);
     return part("row", t, 0, index, 1, true, out);
 }
 
-tl_tensor *tl_tensor_slice(tl_tensor *t, int64_t dim, int64_t from, int64_t to)
-{
+tl_tensor *tl_tensor_slice(tl_tensor *t, int64_t dim, int64_t from, int64_t to) {
     TL_RETURN_TENSOR(slice(t, dim, from, to, &out));
 }
 
-tl_tensor *tl_tensor_narrow(tl_tensor *t, int64_t dim, int64_t from, int64_t length)
-{
+tl_tensor *tl_tensor_narrow(tl_tensor *t, int64_t dim, int64_t from, int64_t length) {
     TL_RETURN_TENSOR(part("narrow", t, dim, from, length, false, &out));
 }
 
-tl_tensor *tl_tensor_row(tl_tensor *t, int64_t index)
-{
+tl_tensor *tl_tensor_row(tl_tensor *t, int64_t index) {
     TL_RETURN_TENSOR(row(t, index, &out));
 }

@@ -2,15 +2,13 @@
 #include "runtime/ops/walk.h"
 
 /* The stride of t in dimension d of a result of the given rank. */
-static int64_t aligned_stride(const tl_tensor *t, int d, int rank)
-{
+static int64_t aligned_stride(const tl_tensor *t, int d, int rank) {
     int own = d - (rank - t->rank);
     return own < 0 || t->shape[own] == 1 ? 0 : t->stride[own];
 }
 
 /* Whether one row of 1-strides and 0-strides covers everything. */
-static bool init_flat(tl_walk *walk, const tl_tensor *out, const tl_tensor *const *in)
-{
+static bool init_flat(tl_walk *walk, const tl_tensor *out, const tl_tensor *const *in) {
     if (!out->contiguous)
         return false;
     for (int k = 0; k < walk->operands; k++) {
@@ -26,8 +24,7 @@ static bool init_flat(tl_walk *walk, const tl_tensor *out, const tl_tensor *cons
 }
 
 /* Whether dimension i, kept last so far, and the dimension (n, out, strides) outside it are one. */
-static bool merges(const tl_walk *walk, int i, int64_t out_stride, const int64_t *stride)
-{
+static bool merges(const tl_walk *walk, int i, int64_t out_stride, const int64_t *stride) {
     int64_t n = walk->shape[i];
     if (out_stride != walk->out_stride[i] * n)
         return false;
@@ -38,8 +35,7 @@ static bool merges(const tl_walk *walk, int i, int64_t out_stride, const int64_t
     return true;
 }
 
-static void push_dimension(tl_walk *walk, int64_t n, int64_t out_stride, const int64_t *stride)
-{
+static void push_dimension(tl_walk *walk, int64_t n, int64_t out_stride, const int64_t *stride) {
     int i = walk->rank++;
     walk->shape[i] = n;
     walk->out_stride[i] = out_stride;
@@ -47,8 +43,7 @@ static void push_dimension(tl_walk *walk, int64_t n, int64_t out_stride, const i
         walk->stride[i][k] = stride[k];
 }
 
-static void swap_dimensions(tl_walk *walk, int i, int j)
-{
+static void swap_dimensions(tl_walk *walk, int i, int j) {
     int64_t n = walk->shape[i], out_stride = walk->out_stride[i];
     walk->shape[i] = walk->shape[j];
     walk->out_stride[i] = walk->out_stride[j];
@@ -62,8 +57,7 @@ static void swap_dimensions(tl_walk *walk, int i, int j)
 }
 
 /* From the innermost dimension outwards, merging; then turned round. */
-static void init_strided(tl_walk *walk, const tl_tensor *out, const tl_tensor *const *in)
-{
+static void init_strided(tl_walk *walk, const tl_tensor *out, const tl_tensor *const *in) {
     static const int64_t still[TL_WALK_OPERANDS] = {0};
     walk->rank = 0;
     for (int d = out->rank - 1; d >= 0; d--) {
@@ -87,8 +81,7 @@ static void init_strided(tl_walk *walk, const tl_tensor *out, const tl_tensor *c
         swap_dimensions(walk, i, j);
 }
 
-void tl__walk_init(tl_walk *walk, const tl_tensor *out, int operands, const tl_tensor *const *in)
-{
+void tl__walk_init(tl_walk *walk, const tl_tensor *out, int operands, const tl_tensor *const *in) {
     walk->operands = operands;
     walk->out_size = tl__dtype_size(out->dtype);
     for (int k = 0; k < operands; k++)
@@ -98,8 +91,7 @@ void tl__walk_init(tl_walk *walk, const tl_tensor *out, int operands, const tl_t
 }
 
 /* Advances the outer dimensions' counters and the places they stand for; false at the end. */
-static bool step(const tl_walk *walk, int64_t *index, char **out, const char **in)
-{
+static bool step(const tl_walk *walk, int64_t *index, char **out, const char **in) {
     for (int d = walk->rank - 2; d >= 0; d--) {
         bool wraps = ++index[d] == walk->shape[d];
         int64_t by = wraps ? 1 - walk->shape[d] : 1;
@@ -114,8 +106,7 @@ static bool step(const tl_walk *walk, int64_t *index, char **out, const char **i
 }
 
 void tl__walk_run(const tl_walk *walk, tl_kernel_function *kernel, void *out, const void *const *in,
-                  const double *p)
-{
+                  const double *p) {
     static const double none[4] = {0};
     int last = walk->rank - 1;
     p = p ? p : none;
@@ -141,11 +132,10 @@ void tl__walk_run(const tl_walk *walk, tl_kernel_function *kernel, void *out, co
     } while (step(walk, index, &out_at, in_at));
 }
 
-/* ---- rows of one tensor ------------------------------------------------------------------------------------ */
+/* ---- rows of one tensor ---------------------------------------------------------------------- */
 
 /* The dimensions of t without those of length 1, neighbours merged; at least one. */
-static int merge_dimensions(const tl_tensor *t, int64_t *shape, int64_t *stride)
-{
+static int merge_dimensions(const tl_tensor *t, int64_t *shape, int64_t *stride) {
     int rank = 0;
     for (int d = 0; d < t->rank; d++) {
         if (t->shape[d] == 1)
@@ -166,8 +156,7 @@ static int merge_dimensions(const tl_tensor *t, int64_t *shape, int64_t *stride)
     return rank;
 }
 
-void tl__rows(const tl_tensor *t, tl_row_function *row, void *context)
-{
+void tl__rows(const tl_tensor *t, tl_row_function *row, void *context) {
     if (t->elements == 0)
         return;
     if (t->contiguous) {

@@ -1,13 +1,15 @@
-/* walk.h: one pass over the elements of several tensors of one shape, in rows that a kernel's loop can take.
+/* walk.h: one pass over the elements of several tensors of one shape, in rows that a kernel's
+ * loop can take.
  *
- *     result [4, 3, 2] contiguous, a [4, 3, 2] contiguous, b [3, 1] ─►  shape [4, 3, 2], b's strides 0, 1, 0
- *     all contiguous                                              ─►  shape [24]: one call of the kernel
+ *     [4, 3, 2] from [4, 3, 2] and [3, 1]    ─►  shape [4, 3, 2], second strides 0, 1, 0
+ *     all contiguous and of shape [4, 3, 2]  ─►  shape [24]: one call of the kernel
  *
- * Dimensions of length 1 vanish and neighbours merge where every operand allows it, so that the usual cases end as
- * one row: same shape, or a single element beside a contiguous tensor.
+ * Dimensions of length 1 vanish and neighbours merge where every operand allows it, so that the
+ * usual cases end as one row: same shape, or a single element beside a contiguous tensor.
  *
- * What must stay true: rank >= 1; the result's stride in the last dimension is 1; strides count elements of each
- * operand's own size; a dimension that an operand does not have, or has with length 1, has stride 0 there.
+ * What must stay true: rank >= 1; the result's stride in the last dimension is 1; strides count
+ * elements of each operand's own size; a dimension that an operand does not have, or has with
+ * length 1, has stride 0 there.
  */
 #ifndef MASU_RUNTIME_OPS_WALK_H
 #define MASU_RUNTIME_OPS_WALK_H

@@ -98,8 +98,11 @@ static inline char *front_read(const char *path, size_t *length) {
 }
 
 static const char *const front_programs[] = {
-    MASU_SOURCE_DIR "/tests/unit/language/front_features.tl", MASU_SOURCE_DIR "/examples/n_queens.tl",
-    MASU_SOURCE_DIR "/examples/mlp.tl", MASU_SOURCE_DIR "/examples/structs.tl", MASU_SOURCE_DIR "/examples/linear_regression.tl",
+    MASU_SOURCE_DIR "/tests/unit/language/front_features.tl",
+    MASU_SOURCE_DIR "/examples/n_queens.tl",
+    MASU_SOURCE_DIR "/examples/mlp.tl",
+    MASU_SOURCE_DIR "/examples/structs.tl",
+    MASU_SOURCE_DIR "/examples/linear_regression.tl",
 };
 enum { FRONT_PROGRAMS = sizeof front_programs / sizeof front_programs[0] };
 

@@ -2,260 +2,7 @@
  *
  * Trees are compared as text: (+ a (* b c)).
  */
-#include "unit/language/front_testing.h"
-
-/* ---- the tree as text ------------------------------------------------------------------------------------------- */
-
-static void show(const expr *e, masu__buffer *out);
-
-static void show_all(expr *const *items, uint32_t count, masu__buffer *out) {
-    for (uint32_t i = 0; i < count; i++) {
-        masu__buffer_putc(out, ' ');
-        show(items[i], out);
-    }
-}
-
-static void show_type(const type_expr *t, masu__buffer *out) {
-    if (t->kind == TYPE_EXPR_NUMBER) {
-        masu__buffer_printf(out, "%llu", (unsigned long long)t->number);
-        return;
-    }
-    bool tuple = t->kind == TYPE_EXPR_TUPLE;
-    masu__buffer_puts(out, tuple ? "(" : t->name);
-    for (uint32_t i = 0; i < t->argument_count; i++) {
-        masu__buffer_puts(out, i > 0 ? "," : tuple ? "" : "<");
-        show_type(t->arguments[i], out);
-    }
-    masu__buffer_puts(out, tuple ? ")" : t->argument_count > 0 ? ">" : "");
-}
-
-static void show_pattern(const pattern *p, masu__buffer *out) {
-    switch (p->kind) {
-    case PATTERN_WILDCARD: masu__buffer_putc(out, '_'); break;
-    case PATTERN_NAME: masu__buffer_printf(out, "%s%s", p->binding->is_mutable ? "mut " : "", p->binding->name); break;
-    case PATTERN_LITERAL: show(p->low, out); break;
-    case PATTERN_RANGE:
-        show(p->low, out);
-        masu__buffer_puts(out, p->inclusive ? "..=" : "..");
-        show(p->high, out);
-        break;
-    case PATTERN_TUPLE:
-    case PATTERN_OR:
-        for (uint32_t i = 0; i < p->part_count; i++) {
-            masu__buffer_puts(out, p->kind == PATTERN_OR ? (i > 0 ? "|" : "") : i > 0 ? "," : "(");
-            show_pattern(p->parts[i], out);
-        }
-        masu__buffer_puts(out, p->kind == PATTERN_OR ? "" : ")");
-        break;
-    }
-}
-
-static void show_block(const block *b, masu__buffer *out) {
-    masu__buffer_putc(out, '{');
-    for (const stmt *s = b->first; s != NULL; s = s->next) {
-        if (s->kind == STMT_LET) {
-            masu__buffer_puts(out, "let ");
-            show_pattern(s->pattern, out);
-            if (s->annotation != NULL) {
-                masu__buffer_putc(out, ':');
-                show_type(s->annotation, out);
-            }
-            masu__buffer_putc(out, '=');
-        }
-        show(s->value, out);
-        masu__buffer_putc(out, ';');
-    }
-    if (b->result != NULL) {
-        show(b->result, out);
-    }
-    masu__buffer_putc(out, '}');
-}
-
-static void show_comprehension(const comprehension_expr *c, masu__buffer *out) {
-    masu__buffer_puts(out, c->einstein ? "(einstein" : "(for");
-    for (uint32_t i = 0; i < c->output_count; i++) {
-        masu__buffer_printf(out, " %s", c->output_names[i]);
-    }
-    masu__buffer_puts(out, " |");
-    for (uint32_t i = 0; i < c->clause_count; i++) {
-        const comprehension_clause *clause = &c->clauses[i];
-        if (clause->index == NULL) {
-            masu__buffer_puts(out, " ?");
-            show(clause->condition, out);
-            continue;
-        }
-        masu__buffer_printf(out, " %s<-", clause->index->name);
-        show(clause->low, out);
-        masu__buffer_puts(out, clause->inclusive ? "..=" : "..");
-        show(clause->high, out);
-    }
-    masu__buffer_putc(out, ' ');
-    show(c->body, out);
-    masu__buffer_putc(out, ')');
-}
-
-static void show_call(const expr *e, masu__buffer *out) {
-    masu__buffer_putc(out, '(');
-    if (e->kind == EXPR_METHOD) {
-        masu__buffer_printf(out, ".%s ", e->call.name);
-        show(e->call.receiver, out);
-    } else {
-        masu__buffer_puts(out, "call ");
-        show(e->call.callee, out);
-    }
-    show_all(e->call.args, e->call.arg_count, out);
-    masu__buffer_putc(out, ')');
-}
-
-static void show_loop(const expr *e, masu__buffer *out) {
-    masu__buffer_printf(out, "(%s%s%s", e->loop->label == NULL ? "" : e->loop->label, e->loop->label == NULL ? "" : ":",
-                        e->kind == EXPR_LOOP ? "loop" : e->kind == EXPR_WHILE ? "while" : "for");
-    if (e->loop->pattern != NULL) {
-        masu__buffer_putc(out, ' ');
-        show_pattern(e->loop->pattern, out);
-    }
-    const expr *head = e->kind == EXPR_WHILE ? e->loop->condition : e->loop->iterable;
-    if (head != NULL) {
-        masu__buffer_putc(out, ' ');
-        show(head, out);
-    }
-    masu__buffer_putc(out, ' ');
-    show_block(e->loop->body, out);
-    masu__buffer_putc(out, ')');
-}
-
-static void show_jump(const expr *e, masu__buffer *out) {
-    static const char *const words[] = {"break", "continue", "return"};
-    masu__buffer_printf(out, "(%s", words[e->kind - EXPR_BREAK]);
-    if (e->jump.label != NULL) {
-        masu__buffer_printf(out, " %s", e->jump.label);
-    }
-    if (e->jump.value != NULL) {
-        masu__buffer_putc(out, ' ');
-        show(e->jump.value, out);
-    }
-    masu__buffer_putc(out, ')');
-}
-
-static void show(const expr *e, masu__buffer *out) {
-    static const char *const unary[] = {"neg", "!", "&"};
-    switch (e->kind) {
-    case EXPR_ERROR: masu__buffer_puts(out, "ERROR"); break;
-    case EXPR_INT: masu__buffer_printf(out, "%llu", (unsigned long long)e->integer.value); break;
-    case EXPR_FLOAT: masu__buffer_printf(out, "%g", e->floating.value); break;
-    case EXPR_BOOL: masu__buffer_puts(out, e->boolean ? "true" : "false"); break;
-    case EXPR_CHAR: masu__buffer_printf(out, "'%c'", (int)e->character); break;
-    case EXPR_STRING: masu__buffer_printf(out, "\"%s\"", e->string.data); break;
-    case EXPR_NAME:
-        masu__buffer_printf(out, "%s%s%s", e->name.scope == NULL ? "" : e->name.scope, e->name.scope == NULL ? "" : "::", e->name.name);
-        for (uint32_t i = 0; i < e->name.argument_count; i++) {
-            masu__buffer_putc(out, i == 0 ? '<' : ',');
-            show_type(e->name.arguments[i], out);
-        }
-        masu__buffer_puts(out, e->name.argument_count > 0 ? ">" : "");
-        break;
-    case EXPR_UNARY:
-        masu__buffer_printf(out, "(%s ", unary[e->unary.op]);
-        show(e->unary.operand, out);
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_BINARY:
-        masu__buffer_printf(out, "(%s ", binary_op_text(e->binary.op));
-        show(e->binary.left, out);
-        masu__buffer_putc(out, ' ');
-        show(e->binary.right, out);
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_CAST:
-        masu__buffer_puts(out, "(as ");
-        show(e->cast.operand, out);
-        masu__buffer_putc(out, ' ');
-        show_type(e->cast.target, out);
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_CALL:
-    case EXPR_METHOD: show_call(e, out); break;
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-        show(e->field.base, out);
-        masu__buffer_putc(out, '.');
-        if (e->kind == EXPR_FIELD) {
-            masu__buffer_puts(out, e->field.name);
-        } else {
-            masu__buffer_printf(out, "%u", e->field.index);
-        }
-        break;
-    case EXPR_INDEX:
-        masu__buffer_puts(out, "(at ");
-        show(e->index.base, out);
-        show_all(e->index.indices, e->index.count, out);
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_STRUCT:
-        masu__buffer_printf(out, "(%s", e->structure.name);
-        for (uint32_t i = 0; i < e->structure.init_count; i++) {
-            masu__buffer_printf(out, " %s:", e->structure.inits[i].name);
-            show(e->structure.inits[i].value, out);
-        }
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_TUPLE:
-    case EXPR_ARRAY:
-        masu__buffer_puts(out, e->kind == EXPR_TUPLE ? "(tuple" : "(array");
-        show_all(e->list.items, e->list.count, out);
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_COMPREHENSION: show_comprehension(e->comprehension, out); break;
-    case EXPR_RANGE:
-        masu__buffer_puts(out, e->range.inclusive ? "(..= " : "(.. ");
-        e->range.low != NULL ? show(e->range.low, out) : masu__buffer_putc(out, '_');
-        masu__buffer_putc(out, ' ');
-        e->range.high != NULL ? show(e->range.high, out) : masu__buffer_putc(out, '_');
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_BLOCK: show_block(e->block, out); break;
-    case EXPR_IF:
-        masu__buffer_puts(out, "(if ");
-        show(e->branch.condition, out);
-        masu__buffer_putc(out, ' ');
-        show_block(e->branch.then, out);
-        if (e->branch.otherwise != NULL) {
-            masu__buffer_putc(out, ' ');
-            show(e->branch.otherwise, out);
-        }
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_MATCH:
-        masu__buffer_puts(out, "(match ");
-        show(e->match.value, out);
-        for (uint32_t i = 0; i < e->match.count; i++) {
-            masu__buffer_putc(out, ' ');
-            show_pattern(e->match.arms[i].pattern, out);
-            if (e->match.arms[i].guard != NULL) {
-                masu__buffer_putc(out, '?');
-                show(e->match.arms[i].guard, out);
-            }
-            masu__buffer_puts(out, "=>");
-            show(e->match.arms[i].body, out);
-        }
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_WHILE:
-    case EXPR_LOOP:
-    case EXPR_FOR: show_loop(e, out); break;
-    case EXPR_BREAK:
-    case EXPR_CONTINUE:
-    case EXPR_RETURN: show_jump(e, out); break;
-    case EXPR_ASSIGN:
-        masu__buffer_printf(out, "(%s%s ", e->assign.op == BINARY_NONE ? "" : binary_op_text(e->assign.op), "=");
-        show(e->assign.target, out);
-        masu__buffer_putc(out, ' ');
-        show(e->assign.value, out);
-        masu__buffer_putc(out, ')');
-        break;
-    case EXPR_KIND_COUNT: break;
-    }
-}
+#include "unit/language/front_tree_text.h"
 
 /* ---- what the tests say ------------------------------------------------------------------------------------------- */
 
@@ -336,14 +83,17 @@ static void comprehensions(void **state) {
     body_is("[i | i <- 0..5]", "{(for i | i<-0..5 i)}");
     body_is("[a | b]", "{(array (| a b))}");
     body_is("[a | b, c]", "{(array (| a b) c)}");
-    body_is("let C[i, k] = A[i, j] * B[j, k];", "{let C=(einstein i k | (* (at A i j) (at B j k)));}");
+    body_is("let C[i, k] = A[i, j] * B[j, k];",
+            "{let C=(einstein i k | (* (at A i j) (at B j k)));}");
 }
 
 static void statements(void **state) {
     (void)state;
-    body_is("let x = 1; let mut y: f32 = 2; let (a, (_, mut c)) = t; x", "{let x=1;let mut y:f32=2;let (a,(_,mut c))=t;x}");
+    body_is("let x = 1; let mut y: f32 = 2; let (a, (_, mut c)) = t; x",
+            "{let x=1;let mut y:f32=2;let (a,(_,mut c))=t;x}");
     body_is("x += 1; x -= 1; x *= 1; x /= 1; x %= 1; x &= 1; x |= 1; x ^= 1; x <<= 1; x >>= 1;",
-            "{(+= x 1);(-= x 1);(*= x 1);(/= x 1);(%= x 1);(&= x 1);(|= x 1);(^= x 1);(<<= x 1);(>>= x 1);}");
+            "{(+= x 1);(-= x 1);(*= x 1);(/= x 1);(%= x 1);(&= x 1);(|= x 1);(^= x 1);(<<= x "
+            "1);(>>= x 1);}");
     body_is("t[i, j] = v; p.x.y = 1; t.0 = 2", "{(= (at t i j) v);(= p.x.y 1);(= t.0 2)}");
     body_is("if a { b } else if c { d } else { e }", "{(if a {b} (if c {d} {e}))}");
     body_is("if a { b } -c", "{(if a {b});(neg c)}");
@@ -351,9 +101,11 @@ static void statements(void **state) {
     body_is("{ let y = 1; y }; ;;", "{{let y=1;y};}");
     body_is("for i in 0..n { } for (a, b) in v { continue; } for x in range(0, n) { break }",
             "{(for i (.. 0 n) {});(for (a,b) v {(continue);});(for x (call range 0 n) {(break)})}");
-    body_is("'out: loop { while true { break 'out 3; continue 'out } }", "{('out:loop {(while true {(break 'out 3);(continue 'out)})})}");
+    body_is("'out: loop { while true { break 'out 3; continue 'out } }",
+            "{('out:loop {(while true {(break 'out 3);(continue 'out)})})}");
     body_is("return; return x + 1", "{(return);(return (+ x 1))}");
-    body_is("match x { 1 => a, 2 | 3 => { b } -4..=5 => c, (y, _) if y > 1 => d, 'c'..'d' => e, true => f, _ => g }",
+    body_is("match x { 1 => a, 2 | 3 => { b } -4..=5 => c, (y, _) if y > 1 => d, 'c'..'d' => e, "
+            "true => f, _ => g }",
             "{(match x 1=>a 2|3=>{b} (neg 4)..=5=>c (y,_)?(> y 1)=>d 'c'..'d'=>e true=>f _=>g)}");
     body_is("x\n.y()\n.z", "{(.y x).z}");
 }
@@ -362,7 +114,8 @@ static void items(void **state) {
     (void)state;
     const char *program = "pub struct P { pub x: f32, y: Vec<Tensor<f32, 2>>, }\n"
                           "struct E; struct Q(i64, (f32, bool));\n"
-                          "#[derive(Clone)] impl P { pub fn new(x: f32) -> Self { x } fn m(&mut self, mut y: &Tensor) -> () {} fn n(self) {} }\n"
+                          "#[derive(Clone)] impl P { pub fn new(x: f32) -> Self { x } fn m(&mut "
+                          "self, mut y: &Tensor) -> () {} fn n(self) {} }\n"
                           "const N: i64 = 3;\n"
                           "fn main() { fn inner() {} }";
     front f;
@@ -383,28 +136,38 @@ static void items(void **state) {
     assert_true(method->parameters[1]->is_mutable);
     assert_false(f.tree->functions[0]->has_self);
     assert_false(f.tree->functions[2]->parameters[0]->is_mutable);
-    assert_string_equal(f.tree->functions[3]->name, "inner"); /* an item belongs to the file wherever it stands */
+    assert_string_equal(f.tree->functions[3]->name,
+                        "inner"); /* an item belongs to the file wherever it stands */
     assert_string_equal(f.tree->functions[4]->name, "main");
     front_end(&f);
 }
 
 static void messages(void **state) {
     (void)state;
-    says("fn f() { let x = ; }", "t.tl:1:18: error: expected an expression, found `;`\nfn f() { let x = ; }\n                 ^\n");
-    says("fn f() { let x = 1\n  let y = 2; }", "t.tl:1:19: error: expected `;`, found `let`\nfn f() { let x = 1\n                  ^\n");
-    says("fn f() { g(1, 2; }", "t.tl:1:16: error: expected `)`, found `;`\nfn f() { g(1, 2; }\n               ^\n");
-    says("fn f() { a < b < c }", "t.tl:1:16: error: comparisons cannot be chained\nfn f() { a < b < c }\n               ^\n"
-                                 "note: write `a < b && b < c`\n");
-    says("fn f() { let x; }", "t.tl:1:14: error: a `let` needs a value: `let x = \xE2\x80\xA6;`\nfn f() { let x; }\n             ^\n");
+    says("fn f() { let x = ; }", "t.tl:1:18: error: expected an expression, found `;`\nfn f() { "
+                                 "let x = ; }\n                 ^\n");
+    says("fn f() { let x = 1\n  let y = 2; }",
+         "t.tl:1:19: error: expected `;`, found `let`\nfn f() { let x = 1\n                  ^\n");
+    says("fn f() { g(1, 2; }",
+         "t.tl:1:16: error: expected `)`, found `;`\nfn f() { g(1, 2; }\n               ^\n");
+    says("fn f() { a < b < c }",
+         "t.tl:1:16: error: comparisons cannot be chained\nfn f() { a < b < c }\n               ^\n"
+         "note: write `a < b && b < c`\n");
+    says("fn f() { let x; }", "t.tl:1:14: error: a `let` needs a value: `let x = "
+                              "\xE2\x80\xA6;`\nfn f() { let x; }\n             ^\n");
     says("fn f(x) {}", "t.tl:1:6: error: parameter `x` needs a type: `x: T`\nfn f(x) {}\n     ^\n");
-    says("fn f(self) {}", "t.tl:1:6: error: `self` belongs into an `impl` block\nfn f(self) {}\n     ^~~~\n");
+    says("fn f(self) {}",
+         "t.tl:1:6: error: `self` belongs into an `impl` block\nfn f(self) {}\n     ^~~~\n");
     says("fn f() {", "t.tl:1:8: error: this `{` is never closed\nfn f() {\n       ^\n");
-    says("fn f() { if a { b }", "t.tl:1:8: error: this `{` is never closed\nfn f() { if a { b }\n       ^\n");
+    says("fn f() { if a { b }",
+         "t.tl:1:8: error: this `{` is never closed\nfn f() { if a { b }\n       ^\n");
     says("fn f() {} }", "t.tl:1:11: error: this `}` closes nothing\nfn f() {} }\n          ^\n");
-    says("let x = 1;\nfn f() {}", "t.tl:1:1: error: statements stand inside functions\nlet x = 1;\n^~~\n"
-                                   "note: a program starts at `fn main() { \xE2\x80\xA6 }`\n");
+    says("let x = 1;\nfn f() {}",
+         "t.tl:1:1: error: statements stand inside functions\nlet x = 1;\n^~~\n"
+         "note: a program starts at `fn main() { \xE2\x80\xA6 }`\n");
     says("fn f() { x[] }", "t.tl:1:11: error: an index is missing\nfn f() { x[] }\n          ^~\n");
-    says("fn f() { (a + b)(c) }", "t.tl:1:10: error: only functions that have a name can be called\nfn f() { (a + b)(c) }\n         ^~~~~~~\n");
+    says("fn f() { (a + b)(c) }", "t.tl:1:10: error: only functions that have a name can be "
+                                  "called\nfn f() { (a + b)(c) }\n         ^~~~~~~\n");
 }
 
 static void constructs_that_are_not_accepted(void **state) {
@@ -414,22 +177,34 @@ static void constructs_that_are_not_accepted(void **state) {
     } cases[] = {
         {"enum E { A, B }", ":1:1: error: masu does not accept enums\n"},
         {"trait T { fn f(self); }", ":1:1: error: masu does not accept traits\n"},
-        {"struct P {} impl T for P { fn f() {} }", ":1:13: error: masu does not accept traits: methods belong into `impl TYPE { \xE2\x80\xA6 }`\n"},
-        {"fn f<T>(x: T) -> T { x }", ":1:5: error: masu does not accept generics: every type is written out\n"},
-        {"struct P<T> { x: T }", ":1:9: error: masu does not accept generics: every type is written out\n"},
+        {"struct P {} impl T for P { fn f() {} }",
+         ":1:13: error: masu does not accept traits: methods belong into `impl TYPE { \xE2\x80\xA6 "
+         "}`\n"},
+        {"fn f<T>(x: T) -> T { x }",
+         ":1:5: error: masu does not accept generics: every type is written out\n"},
+        {"struct P<T> { x: T }",
+         ":1:9: error: masu does not accept generics: every type is written out\n"},
         {"use std::io;", ":1:1: error: masu does not accept imports: a program is one file\n"},
         {"mod m;", ":1:1: error: masu does not accept modules: a program is one file\n"},
         {"async fn f() {}", ":1:7: error: masu does not accept asynchronous functions\n"},
-        {"fn f() { let g = |x| x + 1; }", ":1:18: error: masu does not accept closures (`|x| \xE2\x80\xA6`)\n"},
-        {"fn f() { if let Some(x) = y { } }", ":1:13: error: masu does not accept `if let`: there are no enums to take apart\n"},
-        {"fn f() { while let Some(x) = y { } }", ":1:16: error: masu does not accept `while let`: there are no enums to take apart\n"},
-        {"fn f() { match x { Some(y) => 1, _ => 2 }; }", ":1:20: error: masu does not accept patterns of enums and structs\n"},
+        {"fn f() { let g = |x| x + 1; }",
+         ":1:18: error: masu does not accept closures (`|x| \xE2\x80\xA6`)\n"},
+        {"fn f() { if let Some(x) = y { } }",
+         ":1:13: error: masu does not accept `if let`: there are no enums to take apart\n"},
+        {"fn f() { while let Some(x) = y { } }",
+         ":1:16: error: masu does not accept `while let`: there are no enums to take apart\n"},
+        {"fn f() { match x { Some(y) => 1, _ => 2 }; }",
+         ":1:20: error: masu does not accept patterns of enums and structs\n"},
         {"fn f() { g()?; }", ":1:13: error: masu does not accept `?`: there is no `Result`\n"},
-        {"fn f() { let a = [0; 3]; }", ":1:18: error: masu does not accept fixed arrays `[value; count]`\n"},
-        {"fn f(a: [i64; 3]) {}", ":1:9: error: masu does not accept fixed arrays: `Tensor` and `Vec` hold several values\n"},
+        {"fn f() { let a = [0; 3]; }",
+         ":1:18: error: masu does not accept fixed arrays `[value; count]`\n"},
+        {"fn f(a: [i64; 3]) {}", ":1:9: error: masu does not accept fixed arrays: `Tensor` and "
+                                 "`Vec` hold several values\n"},
         {"fn f(a: fn(i64) -> i64) {}", ":1:9: error: masu does not accept functions as values\n"},
-        {"fn f() { P { x: 1, ..p }; }", ":1:20: error: masu does not accept `..` in struct literals: every field is written out\n"},
-        {"parent(a, b).\nfn f() {}", ":1:1: error: masu does not accept logic programs: facts, rules and queries\n"},
+        {"fn f() { P { x: 1, ..p }; }", ":1:20: error: masu does not accept `..` in struct "
+                                        "literals: every field is written out\n"},
+        {"parent(a, b).\nfn f() {}",
+         ":1:1: error: masu does not accept logic programs: facts, rules and queries\n"},
         {"fn f() where T: X {}", ":1:8: error: masu does not accept `where` clauses\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -494,7 +269,8 @@ static void repeat(masu__buffer *out, const char *text, int count) {
     }
 }
 
-static void nested_program_says(const char *open, const char *middle, const char *close, int count, const char *message) {
+static void nested_program_says(const char *open, const char *middle, const char *close, int count,
+                                const char *message) {
     masu__buffer program = {0};
     masu__buffer_puts(&program, "fn f() { ");
     repeat(&program, open, count);
@@ -502,7 +278,8 @@ static void nested_program_says(const char *open, const char *middle, const char
     repeat(&program, close, count);
     masu__buffer_puts(&program, " }");
     front f;
-    front_check(&f, masu__buffer_text(&program), program.length); /* the checker recurses as deep as the tree is */
+    front_check(&f, masu__buffer_text(&program),
+                program.length); /* the checker recurses as deep as the tree is */
     assert_int_equal(f.status, MASU_OK);
     front_end(&f);
     front_parse(&f, masu__buffer_text(&program), program.length);
@@ -578,9 +355,11 @@ static void random_tokens(void **state) {
         masu__buffer program = {0};
         uint64_t count = front_random(&seed) % 60;
         for (uint64_t i = 0; i < count; i++) {
-            static const char *const words[] = {"x", "P", "1", "2.5", "\"s\"", "'c'", "'a", "Self", "Tensor", "\n"};
+            static const char *const words[] = {"x",   "P",  "1",    "2.5",    "\"s\"",
+                                                "'c'", "'a", "Self", "Tensor", "\n"};
             uint64_t pick = front_random(&seed) % (TOKEN_KIND_COUNT + 10);
-            const char *text = pick < TOKEN_KIND_COUNT ? token_text((token_kind)pick) : words[pick - TOKEN_KIND_COUNT];
+            const char *text = pick < TOKEN_KIND_COUNT ? token_text((token_kind)pick)
+                                                       : words[pick - TOKEN_KIND_COUNT];
             bool quoted = text[0] == '`';
             masu__buffer_append(&program, text + quoted, strlen(text) - 2 * quoted);
             masu__buffer_putc(&program, ' ');

@@ -1,5 +1,6 @@
-/* ops_fixture.h: what tests of operations share: arrays of plain numbers as the judge's side, tensors made of them in
- * several layouts, comparison, and a checker of gradients by finite differences. Each test program includes it once. */
+/* ops_fixture.h: what tests of operations share: arrays of plain numbers as the judge's side,
+ * tensors made of them in several layouts, comparison, and a checker of gradients by finite
+ * differences. Each test program includes it once. */
 #ifndef MASU_TEST_OPS_FIXTURE_H
 #define MASU_TEST_OPS_FIXTURE_H
 
@@ -23,18 +24,15 @@ typedef struct array {
 
 static masu__rng test_rng;
 
-static UNUSED double random_between(double low, double high)
-{
+static UNUSED double random_between(double low, double high) {
     return low + (high - low) * masu__rng_uniform(&test_rng);
 }
 
-static UNUSED int64_t random_below(int64_t bound)
-{
+static UNUSED int64_t random_below(int64_t bound) {
     return (int64_t)masu__rng_below(&test_rng, (uint64_t)bound);
 }
 
-static UNUSED void array_shape(array *a, int rank, const int64_t *shape)
-{
+static UNUSED void array_shape(array *a, int rank, const int64_t *shape) {
     a->rank = rank;
     a->count = 1;
     for (int i = 0; i < rank; i++) {
@@ -44,54 +42,48 @@ static UNUSED void array_shape(array *a, int rank, const int64_t *shape)
     assert_true(a->count <= ARRAY_MAX);
 }
 
-static UNUSED void array_random(array *a, int rank, const int64_t *shape, double low, double high)
-{
+static UNUSED void array_random(array *a, int rank, const int64_t *shape, double low, double high) {
     array_shape(a, rank, shape);
     for (int64_t i = 0; i < a->count; i++)
         a->v[i] = random_between(low, high);
 }
 
-/* The index of element i, and back; an index longer than a's rank is cut in front, and length 1 repeats. */
-static UNUSED void unravel(const array *a, int64_t i, int64_t *index)
-{
+/* The index of element i, and back; an index longer than a's rank is cut in front, and length 1
+ * repeats. */
+static UNUSED void unravel(const array *a, int64_t i, int64_t *index) {
     for (int d = a->rank - 1; d >= 0; d--) {
         index[d] = i % a->shape[d];
         i /= a->shape[d];
     }
 }
 
-static UNUSED double array_at(const array *a, int rank, const int64_t *index)
-{
+static UNUSED double array_at(const array *a, int rank, const int64_t *index) {
     int64_t i = 0;
     for (int d = 0; d < a->rank; d++)
         i = i * a->shape[d] + (a->shape[d] == 1 ? 0 : index[d + rank - a->rank]);
     return a->v[i];
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------------------ */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
-static UNUSED void release(tl_tensor *t)
-{
+static UNUSED void release(tl_tensor *t) {
     tl_tensor_release_safe(t);
 }
 
-static UNUSED tl_tensor *checked(tl_tensor *t)
-{
+static UNUSED tl_tensor *checked(tl_tensor *t) {
     if (!t)
         fail_msg("an operation failed: %s", tl_runtime_error(tl__runtime())->text);
     assert_true(tl__tensor_valid(t));
     return t;
 }
 
-static UNUSED tl_tensor *tensor_new(tl_dtype dtype, int rank, const int64_t *shape)
-{
+static UNUSED tl_tensor *tensor_new(tl_dtype dtype, int rank, const int64_t *shape) {
     tl_tensor *t = NULL;
     assert_int_equal(tl__tensor_new(dtype, rank, shape, &t), MASU_OK);
     return t;
 }
 
-static UNUSED void write_number(tl_tensor *t, int64_t i, double v)
-{
+static UNUSED void write_number(tl_tensor *t, int64_t i, double v) {
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
         ((float *)t->data)[i] = (float)v;
@@ -108,8 +100,7 @@ static UNUSED void write_number(tl_tensor *t, int64_t i, double v)
     }
 }
 
-static UNUSED double read_number(const tl_tensor *t, int64_t i)
-{
+static UNUSED double read_number(const tl_tensor *t, int64_t i) {
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
         return ((const float *)t->data)[i];
@@ -123,16 +114,14 @@ static UNUSED double read_number(const tl_tensor *t, int64_t i)
 }
 
 /* Element `index` by the header's strides: the test's own arithmetic. */
-static UNUSED double number_at(const tl_tensor *t, const int64_t *index)
-{
+static UNUSED double number_at(const tl_tensor *t, const int64_t *index) {
     int64_t offset = 0;
     for (int d = 0; d < t->rank; d++)
         offset += index[d] * t->stride[d];
     return read_number(t, offset);
 }
 
-static UNUSED tl_tensor *tensor_of(const array *a, tl_dtype dtype)
-{
+static UNUSED tl_tensor *tensor_of(const array *a, tl_dtype dtype) {
     tl_tensor *t = tensor_new(dtype, a->rank, a->shape);
     for (int64_t i = 0; i < a->count; i++)
         write_number(t, i, a->v[i]);
@@ -143,15 +132,15 @@ static UNUSED tl_tensor *tensor_of(const array *a, tl_dtype dtype)
 typedef enum lies { LIES_DENSE, LIES_TURNED, LIES_INSIDE, LIES_COUNT } lies;
 
 /* The shape of the dense tensor of which view_as makes one of the given shape. */
-static UNUSED void base_shape(lies how, int rank, const int64_t *shape, int64_t *base)
-{
+static UNUSED void base_shape(lies how, int rank, const int64_t *shape, int64_t *base) {
     for (int d = 0; d < rank; d++)
-        base[d] = how == LIES_TURNED ? shape[rank - 1 - d] : how == LIES_INSIDE ? shape[d] + 1 : shape[d];
+        base[d] = how == LIES_TURNED   ? shape[rank - 1 - d]
+                  : how == LIES_INSIDE ? shape[d] + 1
+                                       : shape[d];
 }
 
 /* Consumes base. */
-static UNUSED tl_tensor *view_as(lies how, tl_tensor *base)
-{
+static UNUSED tl_tensor *view_as(lies how, tl_tensor *base) {
     int64_t order[TL_MAX_RANK];
     if (how == LIES_DENSE)
         return base;
@@ -171,8 +160,7 @@ static UNUSED tl_tensor *view_as(lies how, tl_tensor *base)
 }
 
 /* a's numbers, lying as asked. */
-static UNUSED tl_tensor *tensor_lying(const array *a, tl_dtype dtype, lies how)
-{
+static UNUSED tl_tensor *tensor_lying(const array *a, tl_dtype dtype, lies how) {
     array base;
     int64_t shape[TL_MAX_RANK], index[TL_MAX_RANK];
     base_shape(how, a->rank, a->shape, shape);
@@ -182,7 +170,8 @@ static UNUSED tl_tensor *tensor_lying(const array *a, tl_dtype dtype, lies how)
         int64_t offset = 0;
         unravel(a, i, index);
         for (int d = 0; d < a->rank; d++) {
-            int64_t at = how == LIES_TURNED ? index[a->rank - 1 - d] : index[d] + (how == LIES_INSIDE);
+            int64_t at =
+                how == LIES_TURNED ? index[a->rank - 1 - d] : index[d] + (how == LIES_INSIDE);
             offset = offset * shape[d] + at;
         }
         write_number(t, offset, a->v[i]);
@@ -190,8 +179,8 @@ static UNUSED tl_tensor *tensor_lying(const array *a, tl_dtype dtype, lies how)
     return view_as(how, t);
 }
 
-static UNUSED void assert_close(double got, double expected, double tolerance, const char *what, int64_t i)
-{
+static UNUSED void assert_close(double got, double expected, double tolerance, const char *what,
+                                int64_t i) {
     if (isnan(got) && isnan(expected))
         return;
     if (got == expected)
@@ -201,8 +190,8 @@ static UNUSED void assert_close(double got, double expected, double tolerance, c
 }
 
 /* Shape, and every element. */
-static UNUSED void assert_tensor(const tl_tensor *t, const array *expected, double tolerance, const char *what)
-{
+static UNUSED void assert_tensor(const tl_tensor *t, const array *expected, double tolerance,
+                                 const char *what) {
     int64_t index[TL_MAX_RANK];
     assert_int_equal(t->rank, expected->rank);
     for (int d = 0; d < t->rank; d++)
@@ -215,9 +204,8 @@ static UNUSED void assert_tensor(const tl_tensor *t, const array *expected, doub
 }
 
 /* The same, releasing t; a tensor that an operation refused to make fails the test. */
-static UNUSED void assert_result(tl_tensor *t, tl_dtype dtype, const array *expected, double tolerance,
-                                 const char *what)
-{
+static UNUSED void assert_result(tl_tensor *t, tl_dtype dtype, const array *expected,
+                                 double tolerance, const char *what) {
     if (!t)
         fail_msg("%s: %s", what, tl_runtime_error(tl__runtime())->text);
     assert_int_equal(t->dtype, dtype);
@@ -225,10 +213,12 @@ static UNUSED void assert_result(tl_tensor *t, tl_dtype dtype, const array *expe
     release(t);
 }
 
-#define SHAPE(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__}
+#define SHAPE(...)                                                                 \
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { \
+        __VA_ARGS__                                                                \
+    }
 
-static UNUSED tl_tensor *f32_of(int rank, const int64_t *shape, const double *numbers)
-{
+static UNUSED tl_tensor *f32_of(int rank, const int64_t *shape, const double *numbers) {
     array a;
     array_shape(&a, rank, shape);
     memcpy(a.v, numbers, sizeof a.v[0] * (size_t)a.count);
@@ -236,26 +226,22 @@ static UNUSED tl_tensor *f32_of(int rank, const int64_t *shape, const double *nu
 }
 #define F32(shape, ...) f32_of(shape, (const double[]){__VA_ARGS__})
 
-static UNUSED tl_tensor *ones(int64_t n)
-{
+static UNUSED tl_tensor *ones(int64_t n) {
     return checked(tl_tensor_ones(1, &n, false));
 }
 
-static UNUSED tl_tensor *leaf_of(tl_tensor *t)
-{
+static UNUSED tl_tensor *leaf_of(tl_tensor *t) {
     return checked(tl_tensor_enable_grad(t));
 }
 
 /* Releases t. */
-static UNUSED double item(tl_tensor *t)
-{
+static UNUSED double item(tl_tensor *t) {
     double value = tl_tensor_item(checked(t));
     release(t);
     return value;
 }
 
-static UNUSED void assert_all(tl_tensor *t, double value)
-{
+static UNUSED void assert_all(tl_tensor *t, double value) {
     int64_t index[TL_MAX_RANK];
     array shape;
     array_shape(&shape, t->rank, t->shape);
@@ -265,24 +251,21 @@ static UNUSED void assert_all(tl_tensor *t, double value)
     }
 }
 
-static UNUSED void backward(tl_tensor *loss)
-{
+static UNUSED void backward(tl_tensor *loss) {
     tl_tensor_backward(loss, false);
     if (tl_runtime_error(tl__runtime())->status != MASU_OK)
         fail_msg("%s", tl_runtime_error(tl__runtime())->text);
 }
 
 /* The gradient of leaf w must be `value` everywhere. */
-static UNUSED void assert_gradient(tl_tensor *w, double value)
-{
+static UNUSED void assert_gradient(tl_tensor *w, double value) {
     tl_tensor *g = checked(tl_tensor_grad(w));
     assert_int_equal(g->rank, w->rank);
     assert_all(g, value);
     release(g);
 }
 
-static UNUSED void no_history_left(tl_runtime *rt)
-{
+static UNUSED void no_history_left(tl_runtime *rt) {
     assert_int_equal(rt->live_nodes, 0);
     assert_int_equal(rt->live_grads, 0);
     assert_null(rt->grad_read);
@@ -290,28 +273,25 @@ static UNUSED void no_history_left(tl_runtime *rt)
 }
 
 /* An error that a test did not ask for fails it here at the latest. */
-static UNUSED void close_ops(tl_runtime *rt)
-{
+static UNUSED void close_ops(tl_runtime *rt) {
     if (tl_runtime_error(rt)->status != MASU_OK)
         fail_msg("%s", tl_runtime_error(rt)->text);
     no_history_left(rt);
     close_runtime(rt);
 }
 
-/* ---- failing allocations -------------------------------------------------------------------------------------- */
+/* ---- failing allocations --------------------------------------------------------------------- */
 
 /* A compiled function's way of holding tensors: slots that unwinding releases. */
 #define SLOT(i) (*(tl_tensor **)(void *)&tl__runtime()->frame->slots[i])
 
-static UNUSED tl_tensor *take(int slot)
-{
+static UNUSED tl_tensor *take(int slot) {
     tl_tensor *t = SLOT(slot);
     SLOT(slot) = NULL;
     return t;
 }
 
-static UNUSED void put(int slot, tl_tensor *t)
-{
+static UNUSED void put(int slot, tl_tensor *t) {
     tl_tensor *old = SLOT(slot);
     SLOT(slot) = t;
     if (old)
@@ -319,8 +299,7 @@ static UNUSED void put(int slot, tl_tensor *t)
 }
 
 /* sweep_failures of runtime_fixture.h, and after each refusal no history and no tensor is left. */
-static UNUSED uint64_t sweep_ops(tl_runtime *rt, void (*scenario)(void))
-{
+static UNUSED uint64_t sweep_ops(tl_runtime *rt, void (*scenario)(void)) {
     for (uint64_t nth = 1;; nth++) {
         tl_error error;
         masu__fault_arm(nth);

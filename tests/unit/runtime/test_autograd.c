@@ -1,60 +1,58 @@
-/* test_autograd.c: what programs see of gradients and histories: when they live, when they are cleared, what a second
- * backward says, what in-place writes may do, how much memory a training step takes. */
+/* test_autograd.c: what programs see of gradients and histories: when they live, when they are
+ * cleared, what a second backward says, what in-place writes may do, how much memory a training
+ * step takes. */
 #include "ops_fixture.h"
 
 enum { BUFFER = 4096 }; /* bytes of ones(1024) */
 
 /* Consuming forms, as compiled code releases a value after its last use. */
-static tl_tensor *then1(tl_tensor *(*call)(tl_tensor *), tl_tensor *t)
-{
+static tl_tensor *then1(tl_tensor *(*call)(tl_tensor *), tl_tensor *t) {
     tl_tensor *out = checked(call(t));
     release(t);
     return out;
 }
 
-static tl_tensor *then_scalar(tl_tensor *(*call)(tl_tensor *, double), tl_tensor *t, double s)
-{
+static tl_tensor *then_scalar(tl_tensor *(*call)(tl_tensor *, double), tl_tensor *t, double s) {
     tl_tensor *out = checked(call(t, s));
     release(t);
     return out;
 }
 
-static tl_tensor *square_sum(tl_tensor *w)
-{
+static tl_tensor *square_sum(tl_tensor *w) {
     return then1(tl_tensor_sum, checked(tl_tensor_mul(w, w)));
 }
 
-static uint64_t peak_bytes(tl_runtime *rt)
-{
+static uint64_t peak_bytes(tl_runtime *rt) {
     masu_heap_stats stats;
     masu_heap_get_stats(rt->payload, &stats);
     return stats.peak_bytes;
 }
 
-/* ---- reading gradients ----------------------------------------------------------------------------------------------- */
+/* ---- reading gradients ----------------------------------------------------------------------- */
 
-static void before_and_without_backward(void **state)
-{
+static void before_and_without_backward(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(3)), *plain = ones(3), *h = checked(tl_tensor_exp(w));
     assert_gradient(w, 0);
     assert_int_equal(rt->live_grads, 0);
     assert_null(tl_tensor_grad(plain));
-    assert_raised(rt, MASU_ERR_NO_GRADIENT, "tensor does not track gradients; call enable_grad() first");
+    assert_raised(rt, MASU_ERR_NO_GRADIENT,
+                  "tensor does not track gradients; call enable_grad() first");
     assert_null(tl_tensor_grad(h));
-    assert_raised(rt, MASU_ERR_NO_GRADIENT, "only leaves keep gradients, this tensor is the result of exp");
+    assert_raised(rt, MASU_ERR_NO_GRADIENT,
+                  "only leaves keep gradients, this tensor is the result of exp");
     release(h);
     release(plain);
     release(w);
     close_ops(rt);
 }
 
-static void backward_needs_a_number_with_a_history(void **state)
-{
+static void backward_needs_a_number_with_a_history(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(checked(tl_tensor_ones(SHAPE(2, 3), false))), *h = checked(tl_tensor_exp(w));
+    tl_tensor *w = leaf_of(checked(tl_tensor_ones(SHAPE(2, 3), false))),
+              *h = checked(tl_tensor_exp(w));
     tl_tensor *loss = checked(tl_tensor_sum(h)), *cut = checked(tl_tensor_detach(loss, false));
     tl_tensor_backward(h, false);
     assert_raised(rt, MASU_ERR_NOT_SCALAR, "backward needs a scalar, this tensor has shape [2, 3]");
@@ -73,8 +71,7 @@ static void backward_needs_a_number_with_a_history(void **state)
 }
 
 /* `let g = w.grad()`: a value of its own, whatever happens to w's gradient afterwards. */
-static void a_read_gradient_is_independent(void **state)
-{
+static void a_read_gradient_is_independent(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024)), *loss = square_sum(w);
@@ -102,11 +99,10 @@ static void a_read_gradient_is_independent(void **state)
     close_ops(rt);
 }
 
-/* ---- clearing: D11 --------------------------------------------------------------------------------------------------- */
+/* ---- clearing: D11 --------------------------------------------------------------------------- */
 
 /* for e { for b in 0..3 { loss(b).backward() }  w = w - w.grad() * lr } */
-static void gradients_accumulate_until_they_are_read(void **state)
-{
+static void gradients_accumulate_until_they_are_read(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024));
@@ -134,9 +130,9 @@ static void gradients_accumulate_until_they_are_read(void **state)
     close_ops(rt);
 }
 
-/* An inner loop over layers updates parameters one by one: the later layers' gradients are still there. */
-static void an_iteration_clears_only_what_it_read(void **state)
-{
+/* An inner loop over layers updates parameters one by one: the later layers' gradients are still
+ * there. */
+static void an_iteration_clears_only_what_it_read(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     enum { LAYERS = 4 };
@@ -153,7 +149,8 @@ static void an_iteration_clears_only_what_it_read(void **state)
     tl_grad_loop_enter();
     backward(loss);
     release(loss);
-    assert_gradient(w[3], 2); /* read in the outer loop, read again in the inner one: cleared there */
+    assert_gradient(w[3],
+                    2); /* read in the outer loop, read again in the inner one: cleared there */
     tl_grad_loop_enter();
     for (int i = 0; i < LAYERS; i++) {
         assert_int_equal(rt->live_grads, LAYERS - i);
@@ -171,9 +168,9 @@ static void an_iteration_clears_only_what_it_read(void **state)
     close_ops(rt);
 }
 
-/* Leaves die in any order while they stand in the list; what was read outside every loop is never cleared. */
-static void leaves_leave_the_list(void **state)
-{
+/* Leaves die in any order while they stand in the list; what was read outside every loop is
+ * never cleared. */
+static void leaves_leave_the_list(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     enum { COUNT = 5 };
@@ -204,8 +201,7 @@ static void leaves_leave_the_list(void **state)
 }
 
 /* `break` straight after backward, before anything is cleared. */
-static void a_gradient_dies_with_its_leaf(void **state)
-{
+static void a_gradient_dies_with_its_leaf(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024)), *loss = square_sum(w);
@@ -220,19 +216,17 @@ static void a_gradient_dies_with_its_leaf(void **state)
     close_ops(rt);
 }
 
-/* ---- histories live and die: D8 – D10 ------------------------------------------------------------------------------------ */
+/* ---- histories live and die: D8 – D10 -------------------------------------------------------- */
 
 /* `probs` and `loss` are still named after backward: both are right; what nobody names is gone. */
-static tl_tensor *loss_in_a_callee(tl_tensor *w, tl_tensor **probs)
-{
+static tl_tensor *loss_in_a_callee(tl_tensor *w, tl_tensor **probs) {
     tl_tensor *h = checked(tl_tensor_mul_scalar(w, 0));
     *probs = checked(tl_tensor_softmax(h, 0));
     release(h);
     return square_sum(*probs);
 }
 
-static void named_values_survive_backward(void **state)
-{
+static void named_values_survive_backward(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024)), *probs, *loss = loss_in_a_callee(w, &probs);
@@ -251,8 +245,7 @@ static void named_values_survive_backward(void **state)
 }
 
 /* The model dies before backward: its leaves live on in the history, and with it they go. */
-static void leaves_live_as_long_as_the_history(void **state)
-{
+static void leaves_live_as_long_as_the_history(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024)), *loss = square_sum(w);
@@ -265,13 +258,13 @@ static void leaves_live_as_long_as_the_history(void **state)
 }
 
 /* Forward only, whatever the loop: nothing stays behind. */
-static void a_history_without_backward_dies_with_its_last_name(void **state)
-{
+static void a_history_without_backward_dies_with_its_last_name(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024));
     for (int i = 0; i < 3; i++) {
-        tl_tensor *h = checked(tl_tensor_tanh(w)), *y = checked(tl_tensor_add(h, w)), *loss = square_sum(y);
+        tl_tensor *h = checked(tl_tensor_tanh(w)), *y = checked(tl_tensor_add(h, w)),
+                  *loss = square_sum(y);
         release(h);
         assert_int_equal(rt->live_nodes, 4);
         assert_true(tl__graph_valid(loss));
@@ -285,8 +278,7 @@ static void a_history_without_backward_dies_with_its_last_name(void **state)
     close_ops(rt);
 }
 
-static void detaching(void **state)
-{
+static void detaching(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024)), *h = checked(tl_tensor_mul(w, w));
@@ -303,7 +295,8 @@ static void detaching(void **state)
     assert_int_equal(rt->live_nodes, 0);
     assert_all(d, 1);
     assert_gradient(w, 2);
-    /* of a plain tensor: itself; of a leaf that lives on: the value; of the last name: the same header */
+    /* of a plain tensor: itself; of a leaf that lives on: the value; of the last name: the same
+     * header */
     assert_ptr_equal(tl_tensor_detach(d, false), d);
     tl_tensor_acquire(w);
     tl_tensor *value = checked(tl_tensor_detach(w, false));
@@ -322,8 +315,7 @@ static void detaching(void **state)
     close_ops(rt);
 }
 
-static void tracking_on_and_off(void **state)
-{
+static void tracking_on_and_off(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *t = ones(4);
@@ -348,18 +340,19 @@ static void tracking_on_and_off(void **state)
     release(t);
     tl_tensor *whole = checked(tl_tensor_literal_i64(0, 1, (const int64_t[]){1}));
     assert_null(tl_tensor_enable_grad(whole));
-    assert_raised(rt, MASU_ERR_DTYPE_MISMATCH, "only floating tensors track gradients, this one has element type i64");
+    assert_raised(rt, MASU_ERR_DTYPE_MISMATCH,
+                  "only floating tensors track gradients, this one has element type i64");
     tl_tensor *mask = checked(tl_tensor_literal_bool(0, 1, (const int64_t[]){1}));
     assert_null(tl_tensor_detach(mask, true));
     assert_raised(rt, MASU_ERR_DTYPE_MISMATCH, "bool");
     close_ops(rt);
 }
 
-static void copies_with_a_history(void **state)
-{
+static void copies_with_a_history(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(ones(4)), *same = checked(tl_tensor_shallow_clone(w)), *copy = checked(tl_tensor_clone(w));
+    tl_tensor *w = leaf_of(ones(4)), *same = checked(tl_tensor_shallow_clone(w)),
+              *copy = checked(tl_tensor_clone(w));
     assert_ptr_equal(same, w);
     assert_false(copy->node->flags & TL_NODE_LEAF);
     tl_tensor *sum = checked(tl_tensor_add(copy, same)), *loss = square_sum(sum);
@@ -373,15 +366,15 @@ static void copies_with_a_history(void **state)
     close_ops(rt);
 }
 
-/* ---- backward twice, shared histories --------------------------------------------------------------------------------- */
+/* ---- backward twice, shared histories -------------------------------------------------------- */
 
-static void a_second_backward_names_the_first(void **state)
-{
+static void a_second_backward_names_the_first(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *frame = tl_mem_function_enter(0);
     tl_tensor *w = leaf_of(ones(4));
-    tl_tensor *saves = square_sum(w), *saves_nothing = then1(tl_tensor_sum, checked(tl_tensor_add_scalar(w, 1)));
+    tl_tensor *saves = square_sum(w),
+              *saves_nothing = then1(tl_tensor_sum, checked(tl_tensor_add_scalar(w, 1)));
     tl_tensor *both[] = {saves, saves_nothing};
     for (int i = 0; i < 2; i++) {
         frame->site = (uint32_t)(5 + i);
@@ -390,7 +383,8 @@ static void a_second_backward_names_the_first(void **state)
         tl_tensor_backward(both[i], false);
         assert_int_equal(tl_runtime_error(rt)->related_site, 5 + i);
         assert_int_equal(tl_runtime_error(rt)->sites[0], 9);
-        assert_raised(rt, MASU_ERR_GRAPH_FREED, "the graph was already freed by an earlier backward");
+        assert_raised(rt, MASU_ERR_GRAPH_FREED,
+                      "the graph was already freed by an earlier backward");
         release(both[i]);
     }
     assert_gradient(w, 3);
@@ -399,12 +393,12 @@ static void a_second_backward_names_the_first(void **state)
     close_ops(rt);
 }
 
-static void two_losses_share_a_part(void **state)
-{
+static void two_losses_share_a_part(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     for (int keep = 0; keep < 2; keep++) {
-        tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_mul(w, w)), *first = checked(tl_tensor_sum(h));
+        tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_mul(w, w)),
+                  *first = checked(tl_tensor_sum(h));
         tl_tensor *second = then1(tl_tensor_sum, checked(tl_tensor_mul_scalar(h, 3)));
         release(h);
         tl_tensor_backward(first, keep);
@@ -428,12 +422,12 @@ static void two_losses_share_a_part(void **state)
     close_ops(rt);
 }
 
-static void gradients_of_two_losses_add_up(void **state)
-{
+static void gradients_of_two_losses_add_up(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(4)), *v = leaf_of(ones(4));
-    tl_tensor *first = square_sum(w), *product = checked(tl_tensor_mul(w, v)), *second = checked(tl_tensor_sum(product));
+    tl_tensor *first = square_sum(w), *product = checked(tl_tensor_mul(w, v)),
+              *second = checked(tl_tensor_sum(product));
     backward(second);
     backward(first);
     assert_gradient(w, 3);
@@ -446,9 +440,9 @@ static void gradients_of_two_losses_add_up(void **state)
     close_ops(rt);
 }
 
-/* add hands the same gradient to both sides, which are leaves: neither sees what happens to the other's. */
-static void leaves_do_not_share_gradients_visibly(void **state)
-{
+/* add hands the same gradient to both sides, which are leaves: neither sees what happens to the
+ * other's. */
+static void leaves_do_not_share_gradients_visibly(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(4)), *v = leaf_of(ones(4)), *sum = checked(tl_tensor_add(w, v));
@@ -467,17 +461,18 @@ static void leaves_do_not_share_gradients_visibly(void **state)
     close_ops(rt);
 }
 
-/* ---- writing in place: D "never a wrong gradient" ------------------------------------------------------------------------- */
+/* ---- writing in place: D "never a wrong gradient" -------------------------------------------- */
 
-static void writing_into_a_history_is_refused(void **state)
-{
+static void writing_into_a_history_is_refused(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_exp(w)), *one = ones(4), *l = checked(tl_tensor_sum(h));
+    tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_exp(w)), *one = ones(4),
+              *l = checked(tl_tensor_sum(h));
     tl_tensor_acquire(h);
     assert_null(tl_tensor_add_assign(h, one));
     assert_raised(rt, MASU_ERR_MODIFIED_IN_PLACE,
-                  "add_assign would change the result of exp, which backward may need; call detach(false) first");
+                  "add_assign would change the result of exp, which backward may need; call "
+                  "detach(false) first");
     tl_tensor_acquire(h);
     assert_null(tl_tensor_set_f64(h, 1, 1, (const int64_t[]){0}));
     assert_raised(rt, MASU_ERR_MODIFIED_IN_PLACE, "set would change");
@@ -498,12 +493,13 @@ static void writing_into_a_history_is_refused(void **state)
 }
 
 /* A saved value is changed by the program in every way it can: backward has the old one. */
-static void saved_values_cannot_be_changed(void **state)
-{
+static void saved_values_cannot_be_changed(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(ones(4)), *c = checked(tl_tensor_full(SHAPE(4), 3, false)), *view = checked(tl_tensor_clone(c));
-    tl_tensor *product = checked(tl_tensor_mul(w, c)), *h = checked(tl_tensor_exp(product)), *loss = checked(tl_tensor_sum(h));
+    tl_tensor *w = leaf_of(ones(4)), *c = checked(tl_tensor_full(SHAPE(4), 3, false)),
+              *view = checked(tl_tensor_clone(c));
+    tl_tensor *product = checked(tl_tensor_mul(w, c)), *h = checked(tl_tensor_exp(product)),
+              *loss = checked(tl_tensor_sum(h));
     c = checked(tl_tensor_fill(c, 100));
     view = checked(tl_tensor_set_f64(view, 50, 1, (const int64_t[]){1}));
     /* the value of exp, detached, may be written: the node has its own hold of the bytes */
@@ -521,8 +517,7 @@ static void saved_values_cannot_be_changed(void **state)
 }
 
 /* w is bound anew between forward and backward: the old leaf gets the gradient, nobody else. */
-static void rebinding_between_forward_and_backward(void **state)
-{
+static void rebinding_between_forward_and_backward(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(4)), *loss = square_sum(w);
@@ -538,12 +533,11 @@ static void rebinding_between_forward_and_backward(void **state)
     close_ops(rt);
 }
 
-/* ---- memory of a training step ------------------------------------------------------------------------------------------- */
+/* ---- memory of a training step --------------------------------------------------------------- */
 
 typedef enum chain { CHAIN_TANH, CHAIN_DOUBLE, CHAIN_INCREMENT, CHAIN_RELU } chain;
 
-static tl_tensor *chain_step(chain kind, tl_tensor *t)
-{
+static tl_tensor *chain_step(chain kind, tl_tensor *t) {
     switch (kind) {
     case CHAIN_TANH:
         return then1(tl_tensor_tanh, t);
@@ -557,8 +551,7 @@ static tl_tensor *chain_step(chain kind, tl_tensor *t)
 }
 
 /* Peaks in buffers, from OWNERSHIP's table: forward needs as many; backward adds none. */
-static void chains_of_eight_stay_within_their_bounds(void **state)
-{
+static void chains_of_eight_stay_within_their_bounds(void **state) {
     (void)state;
     const uint64_t most[] = {9, 3, 3, 9};
     for (int kind = 0; kind < 4; kind++) {
@@ -582,11 +575,11 @@ static void chains_of_eight_stay_within_their_bounds(void **state)
     }
 }
 
-static void squares_of_squares(void **state)
-{
+static void squares_of_squares(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(ones(1024)), *y = checked(tl_tensor_mul(w, w)), *z = checked(tl_tensor_mul(y, y));
+    tl_tensor *w = leaf_of(ones(1024)), *y = checked(tl_tensor_mul(w, w)),
+              *z = checked(tl_tensor_mul(y, y));
     release(y);
     tl_tensor *loss = then1(tl_tensor_sum, z);
     backward(loss);
@@ -598,11 +591,11 @@ static void squares_of_squares(void **state)
 }
 
 /* Only the tracked side's needs are saved, and only tracked inputs get a gradient. */
-static void nothing_needless_is_saved_or_computed(void **state)
-{
+static void nothing_needless_is_saved_or_computed(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(ones(1024)), *x = ones(1024), *p = checked(tl_tensor_mul(w, x)), *s = checked(tl_tensor_add(w, x));
+    tl_tensor *w = leaf_of(ones(1024)), *x = ones(1024), *p = checked(tl_tensor_mul(w, x)),
+              *s = checked(tl_tensor_add(w, x));
     assert_null(tl__node_saved(p->node)[0]);
     assert_ptr_equal(tl__node_saved(p->node)[1], x);
     assert_null(tl__node_inputs(p->node)[1]);
@@ -612,7 +605,8 @@ static void nothing_needless_is_saved_or_computed(void **state)
     release(s);
     uint64_t bytes = rt->allocated_bytes;
     backward(loss);
-    assert_int_equal(rt->allocated_bytes - bytes, 4); /* the seed: the gradient takes the saved sum's place */
+    assert_int_equal(rt->allocated_bytes - bytes,
+                     4); /* the seed: the gradient takes the saved sum's place */
     assert_null(x->node);
     release(loss);
     release(x);
@@ -620,9 +614,9 @@ static void nothing_needless_is_saved_or_computed(void **state)
     close_ops(rt);
 }
 
-/* for i { loss = (w*w).sum(); loss.backward(); w = w - w.grad()*lr; w = w.detach(false); w.enable_grad() } */
-static void training_steps_are_all_alike(void **state)
-{
+/* for i { loss = (w*w).sum(); loss.backward(); w = w - w.grad()*lr; w = w.detach(false);
+ * w.enable_grad() } */
+static void training_steps_are_all_alike(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024));
@@ -655,8 +649,7 @@ static void training_steps_are_all_alike(void **state)
 }
 
 /* total = total + loss: the history grows, and its length says so; detached, it does not. */
-static void the_length_of_a_history_is_known(void **state)
-{
+static void the_length_of_a_history_is_known(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(4));
@@ -678,8 +671,7 @@ static void the_length_of_a_history_is_known(void **state)
     close_ops(rt);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(before_and_without_backward),
         cmocka_unit_test(backward_needs_a_number_with_a_history),

@@ -1,5 +1,5 @@
-/* test_comprehend.c: comprehensions through hand-written kernels: what the runtime hands to them, keeps for backward,
- * and makes of their faults. */
+/* test_comprehend.c: comprehensions through hand-written kernels: what the runtime hands to
+ * them, keeps for backward, and makes of their faults. */
 #include "ops_fixture.h"
 
 static const int64_t f32_type[] = {TL_F32, TL_F32, TL_F32, TL_F32, TL_F32, TL_F32};
@@ -7,21 +7,18 @@ static const int64_t f64_type[] = {TL_F64, TL_F64};
 static const int64_t one_dimension[] = {1, 1, 1, 1, 1, 1}, two_dimensions[] = {2, 2};
 static const int64_t needed[] = {1, 1, 1, 1, 1, 1}, not_needed[] = {0, 0};
 
-static float f32_at(const tl_view *v, int64_t i, int64_t j)
-{
+static float f32_at(const tl_view *v, int64_t i, int64_t j) {
     return ((const float *)v->data)[i * v->stride[0] + j * v->stride[1]];
 }
 
-static bool out_of_range(tl_fault *fault, int64_t index, int64_t length)
-{
+static bool out_of_range(tl_fault *fault, int64_t index, int64_t length) {
     *fault = (tl_fault){.kind = 1, .value = index, .bound = length, .site = 77};
     return false;
 }
 
-/* ---- [k | k <- 0..K, r, c, r + c == k { p[r, c] }]: needs no value of p ------------------------------------------------ */
+/* ---- [k | k <- 0..K, r, c, r + c == k { p[r, c] }]: needs no value of p ---------------------- */
 
-static bool diagonals_forward(const tl_view *p, const int64_t *cells, void *out, tl_fault *fault)
-{
+static bool diagonals_forward(const tl_view *p, const int64_t *cells, void *out, tl_fault *fault) {
     float *sums = out;
     for (int64_t k = 0; k < cells[0]; k++)
         for (int64_t r = 0; r < cells[1]; r++) {
@@ -29,15 +26,15 @@ static bool diagonals_forward(const tl_view *p, const int64_t *cells, void *out,
             if (c < 0 || c >= cells[1])
                 continue;
             if (r >= p->shape[0] || c >= p->shape[1])
-                return out_of_range(fault, r >= p->shape[0] ? r : c, r >= p->shape[0] ? p->shape[0] : p->shape[1]);
+                return out_of_range(fault, r >= p->shape[0] ? r : c,
+                                    r >= p->shape[0] ? p->shape[0] : p->shape[1]);
             sums[k] += f32_at(p, r, c);
         }
     return true;
 }
 
-static bool diagonals_backward(const tl_view *p, const int64_t *cells, const void *grad_out, void *const *grad_in,
-                               tl_fault *fault)
-{
+static bool diagonals_backward(const tl_view *p, const int64_t *cells, const void *grad_out,
+                               void *const *grad_in, tl_fault *fault) {
     (void)fault;
     if (p->data != NULL)
         return false; /* the value is not needed: it must not be kept */
@@ -58,13 +55,11 @@ static const tl_kernel diagonals = {.forward = diagonals_forward,
                                     .capture_rank = two_dimensions,
                                     .needs_value = not_needed};
 
-static void *plan(const tl_kernel *kernel)
-{
+static void *plan(const tl_kernel *kernel) {
     return (void *)(uintptr_t)kernel;
 }
 
-static tl_tensor *counting(int64_t n)
-{
+static tl_tensor *counting(int64_t n) {
     array a;
     array_shape(&a, 2, (const int64_t[]){n, n});
     for (int64_t i = 0; i < a.count; i++)
@@ -72,8 +67,7 @@ static tl_tensor *counting(int64_t n)
     return tensor_of(&a, TL_F32);
 }
 
-static void sums_along_diagonals(void **state)
-{
+static void sums_along_diagonals(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *p = leaf_of(counting(3));
@@ -83,7 +77,8 @@ static void sums_along_diagonals(void **state)
     assert_tensor(sums, &expected, 0, "diagonals");
     cells[0] = cells[1] = -1; /* the caller's cells may change: backward has its own */
     assert_null(tl__node_saved(sums->node)[0]);
-    tl_tensor *squares = checked(tl_tensor_mul(sums, sums)), *loss = checked(tl_tensor_sum(squares));
+    tl_tensor *squares = checked(tl_tensor_mul(sums, sums)),
+              *loss = checked(tl_tensor_sum(squares));
     assert_true(tl__graph_valid(loss));
     tl_tensor_backward(loss, true);
     backward(loss);
@@ -97,18 +92,20 @@ static void sums_along_diagonals(void **state)
     close_ops(rt);
 }
 
-/* Views, other types, other leaves of the same graph: the kernel sees the right elements, the gradient the right leaf. */
-static void captures_are_shown_as_the_kernel_reads_them(void **state)
-{
+/* Views, other types, other leaves of the same graph: the kernel sees the right elements, the
+ * gradient the right leaf. */
+static void captures_are_shown_as_the_kernel_reads_them(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *leaf = leaf_of(checked(tl_tensor_literal_f64(2, 6, (const double[]){2, 2, 1, 2, 3, 4})));
+    tl_tensor *leaf =
+        leaf_of(checked(tl_tensor_literal_f64(2, 6, (const double[]){2, 2, 1, 2, 3, 4})));
     tl_tensor *p = checked(tl_tensor_transpose(leaf, 0, 1));
     int64_t cells[] = {3, 2};
     tl_tensor *sums = checked(tl_tensor_comprehend(plan(&diagonals), cells, 1, &p));
     array expected = {1, {3}, 3, {1, 5, 4}};
     assert_tensor(sums, &expected, 0, "diagonals");
-    tl_tensor *first = checked(tl_tensor_slice(sums, 0, 1, 2)), *loss = checked(tl_tensor_sum(first));
+    tl_tensor *first = checked(tl_tensor_slice(sums, 0, 1, 2)),
+              *loss = checked(tl_tensor_sum(first));
     backward(loss);
     array gradient = {2, {2, 2}, 4, {0, 1, 1, 0}};
     assert_result(checked(tl_tensor_grad(leaf)), TL_F64, &gradient, 0, "gradient");
@@ -120,10 +117,9 @@ static void captures_are_shown_as_the_kernel_reads_them(void **state)
     close_ops(rt);
 }
 
-/* ---- [i | a[i] * b[i] / cell]: needs both values ------------------------------------------------------------------------- */
+/* ---- [i | a[i] * b[i] / cell]: needs both values --------------------------------------------- */
 
-static bool product_forward(const tl_view *v, const int64_t *cells, void *out, tl_fault *fault)
-{
+static bool product_forward(const tl_view *v, const int64_t *cells, void *out, tl_fault *fault) {
     for (int64_t i = 0; i < cells[0]; i++) {
         if (i >= v[0].shape[0] || i >= v[1].shape[0])
             return out_of_range(fault, i, i >= v[0].shape[0] ? v[0].shape[0] : v[1].shape[0]);
@@ -137,16 +133,16 @@ static bool product_forward(const tl_view *v, const int64_t *cells, void *out, t
     return true;
 }
 
-static bool product_backward(const tl_view *v, const int64_t *cells, const void *grad_out, void *const *grad_in,
-                             tl_fault *fault)
-{
+static bool product_backward(const tl_view *v, const int64_t *cells, const void *grad_out,
+                             void *const *grad_in, tl_fault *fault) {
     (void)fault;
     const double *g = grad_out;
     for (int64_t i = 0; i < cells[0]; i++)
         for (int k = 0; k < 2; k++)
             if (grad_in[k])
                 ((double *)grad_in[k])[i] +=
-                    g[i] * ((const double *)v[1 - k].data)[i * v[1 - k].stride[0]] / (double)cells[1];
+                    g[i] * ((const double *)v[1 - k].data)[i * v[1 - k].stride[0]] /
+                    (double)cells[1];
     return true;
 }
 
@@ -160,8 +156,7 @@ static const tl_kernel product = {.forward = product_forward,
                                   .capture_rank = one_dimension,
                                   .needs_value = needed};
 
-static void saved_captures_are_the_old_values(void **state)
-{
+static void saved_captures_are_the_old_values(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *a = leaf_of(checked(tl_tensor_literal_f64(1, 4, (const double[]){3, 1, 2, 3})));
@@ -191,8 +186,7 @@ static void saved_captures_are_the_old_values(void **state)
     close_ops(rt);
 }
 
-static void without_history_nothing_is_kept(void **state)
-{
+static void without_history_nothing_is_kept(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *a = ones(3), *b = ones(3);
@@ -209,10 +203,9 @@ static void without_history_nothing_is_kept(void **state)
     close_ops(rt);
 }
 
-/* ---- faults ----------------------------------------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
-static void faults_become_errors_at_their_place(void **state)
-{
+static void faults_become_errors_at_their_place(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *frame = tl_mem_function_enter(0);
@@ -240,17 +233,15 @@ static void faults_become_errors_at_their_place(void **state)
     close_ops(rt);
 }
 
-static bool faulty_backward(const tl_view *v, const int64_t *cells, const void *grad_out, void *const *grad_in,
-                            tl_fault *fault)
-{
+static bool faulty_backward(const tl_view *v, const int64_t *cells, const void *grad_out,
+                            void *const *grad_in, tl_fault *fault) {
     (void)v;
     (void)cells;
     ((double *)grad_in[0])[0] += ((const double *)grad_out)[0];
     return out_of_range(fault, 9, 3);
 }
 
-static void a_fault_in_backward_leaves_nothing(void **state)
-{
+static void a_fault_in_backward_leaves_nothing(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_kernel broken = product;
@@ -270,9 +261,9 @@ static void a_fault_in_backward_leaves_nothing(void **state)
     close_ops(rt);
 }
 
-/* No backward: fine for plain data and for results that carry no gradient, an error where one would be lost. */
-static void what_cannot_be_differentiated(void **state)
-{
+/* No backward: fine for plain data and for results that carry no gradient, an error where one
+ * would be lost. */
+static void what_cannot_be_differentiated(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_kernel opaque = product;
@@ -287,19 +278,18 @@ static void what_cannot_be_differentiated(void **state)
     close_ops(rt);
 }
 
-/* ---- many captures, no captures, failing memory ------------------------------------------------------------------------------ */
+/* ---- many captures, no captures, failing memory ---------------------------------------------- */
 
-static bool sum_of_firsts_forward(const tl_view *v, const int64_t *cells, void *out, tl_fault *fault)
-{
+static bool sum_of_firsts_forward(const tl_view *v, const int64_t *cells, void *out,
+                                  tl_fault *fault) {
     (void)fault;
     for (int64_t i = 0; i < cells[1]; i++)
         *(float *)out += *(const float *)v[i].data;
     return true;
 }
 
-static bool sum_of_firsts_backward(const tl_view *v, const int64_t *cells, const void *grad_out, void *const *grad_in,
-                                   tl_fault *fault)
-{
+static bool sum_of_firsts_backward(const tl_view *v, const int64_t *cells, const void *grad_out,
+                                   void *const *grad_in, tl_fault *fault) {
     (void)v;
     (void)fault;
     for (int64_t i = 0; i < cells[1]; i++)
@@ -308,8 +298,7 @@ static bool sum_of_firsts_backward(const tl_view *v, const int64_t *cells, const
     return true;
 }
 
-static tl_kernel sum_of_firsts(int64_t count)
-{
+static tl_kernel sum_of_firsts(int64_t count) {
     return (tl_kernel){.forward = sum_of_firsts_forward,
                        .backward = sum_of_firsts_backward,
                        .rank = 1,
@@ -321,11 +310,11 @@ static tl_kernel sum_of_firsts(int64_t count)
                        .needs_value = needed};
 }
 
-static void any_number_of_captures(void **state)
-{
+static void any_number_of_captures(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *a = leaf_of(ones(3)), *b = ones(2), *c = leaf_of(checked(tl_tensor_literal_f64(1, 2, (const double[]){1, 7})));
+    tl_tensor *a = leaf_of(ones(3)), *b = ones(2),
+              *c = leaf_of(checked(tl_tensor_literal_f64(1, 2, (const double[]){1, 7})));
     tl_tensor *captured[] = {a, b, c, b, a, c};
     for (int64_t count = 0; count <= 6; count++) {
         tl_kernel kernel = sum_of_firsts(count);
@@ -349,8 +338,7 @@ static void any_number_of_captures(void **state)
     close_ops(rt);
 }
 
-static void comprehend_and_differentiate(void)
-{
+static void comprehend_and_differentiate(void) {
     static tl_kernel kernel;
     kernel = sum_of_firsts(6);
     int64_t cells[] = {1, 6}, diagonal_cells[] = {5, 3};
@@ -358,8 +346,9 @@ static void comprehend_and_differentiate(void)
     put(0, tl_tensor_ones(SHAPE(3), true));
     put(1, tl_tensor_literal_f64(1, 2, (const double[]){1, 7}));
     put(1, tl_tensor_enable_grad(take(1)));
-    put(2, tl_tensor_comprehend(&kernel, cells, 6,
-                                (tl_tensor *[]){SLOT(0), SLOT(1), SLOT(0), SLOT(1), SLOT(1), SLOT(0)}));
+    put(2, tl_tensor_comprehend(
+               &kernel, cells, 6,
+               (tl_tensor *[]){SLOT(0), SLOT(1), SLOT(0), SLOT(1), SLOT(1), SLOT(0)}));
     put(3, tl_tensor_ones(SHAPE(3, 3), true));
     put(3, tl_tensor_transpose(SLOT(3), 0, 1));
     put(4, tl_tensor_comprehend(plan(&diagonals), diagonal_cells, 1, (tl_tensor *[]){SLOT(3)}));
@@ -371,17 +360,16 @@ static void comprehend_and_differentiate(void)
     tl_mem_function_exit(frame);
 }
 
-static void nothing_is_left_when_memory_runs_out(void **state)
-{
+static void nothing_is_left_when_memory_runs_out(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     assert_true(sweep_ops(rt, comprehend_and_differentiate) > 15);
     close_ops(rt);
 }
 
-/* The loss of the N-Queens example, its diagonals as comprehensions: all counters alike from one epoch to the next. */
-static void queens_train_in_constant_memory(void **state)
-{
+/* The loss of the N-Queens example, its diagonals as comprehensions: all counters alike from one
+ * epoch to the next. */
+static void queens_train_in_constant_memory(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *board = checked(tl_tensor_randn(SHAPE(8, 8), true));
@@ -392,10 +380,13 @@ static void queens_train_in_constant_memory(void **state)
         int64_t cells[] = {15, 8};
         tl_tensor *probs = checked(tl_tensor_softmax(board, 1));
         tl_tensor *rising = checked(tl_tensor_comprehend(plan(&diagonals), cells, 1, &probs));
-        tl_tensor *columns = checked(tl_tensor_sum_dim(probs, 0)), *off = checked(tl_tensor_sub_scalar(columns, 1));
-        tl_tensor *over = checked(tl_tensor_sub_scalar(rising, 1)), *crowd = checked(tl_tensor_relu(over));
+        tl_tensor *columns = checked(tl_tensor_sum_dim(probs, 0)),
+                  *off = checked(tl_tensor_sub_scalar(columns, 1));
+        tl_tensor *over = checked(tl_tensor_sub_scalar(rising, 1)),
+                  *crowd = checked(tl_tensor_relu(over));
         tl_tensor *a = checked(tl_tensor_mul(off, off)), *b = checked(tl_tensor_mul(crowd, crowd));
-        tl_tensor *sa = checked(tl_tensor_sum(a)), *sb = checked(tl_tensor_sum(b)), *loss = checked(tl_tensor_add(sa, sb));
+        tl_tensor *sa = checked(tl_tensor_sum(a)), *sb = checked(tl_tensor_sum(b)),
+                  *loss = checked(tl_tensor_add(sa, sb));
         tl_tensor *gone[] = {probs, rising, columns, off, over, crowd, a, b, sa, sb};
         for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
             release(gone[i]);
@@ -421,8 +412,7 @@ static void queens_train_in_constant_memory(void **state)
     close_ops(rt);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_along_diagonals),
         cmocka_unit_test(captures_are_shown_as_the_kernel_reads_them),

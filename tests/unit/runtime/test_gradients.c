@@ -1,7 +1,8 @@
 /* test_gradients.c: the gradient of every operation against finite differences, in f64.
  *
- * For each case: random operands; each is a leaf, or a view of a leaf (turned, or inside a larger one); the result is
- * weighted with random numbers and summed; every element of every leaf is moved a little to both sides.
+ * For each case: random operands; each is a leaf, or a view of a leaf (turned, or inside a
+ * larger one); the result is weighted with random numbers and summed; every element of every
+ * leaf is moved a little to both sides.
  */
 #include "ops_fixture.h"
 
@@ -18,7 +19,7 @@ typedef struct gradient_case {
     double low, high;
 } gradient_case;
 
-/* ---- the operations ------------------------------------------------------------------------------------------------ */
+/* ---- the operations -------------------------------------------------------------------------- */
 
 #define BINARY(name)                                     \
     static tl_tensor *call_##name(tl_tensor *const *x) { \
@@ -236,7 +237,7 @@ static const gradient_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-/* ---- the checker ------------------------------------------------------------------------------------------------------ */
+/* ---- the checker ----------------------------------------------------------------------------- */
 
 typedef struct trial {
     const gradient_case *c;
@@ -344,7 +345,8 @@ static void gradients_match_finite_differences(void **state) {
     close_ops(rt);
 }
 
-/* Twice through a kept graph: twice the gradient, so nothing that backward needs was overwritten. */
+/* Twice through a kept graph: twice the gradient, so nothing that backward needs was
+ * overwritten. */
 static void a_kept_graph_gives_the_same_again(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);

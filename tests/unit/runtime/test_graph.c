@@ -1,5 +1,5 @@
-/* test_graph.c: histories of any size and shape, on a small stack, in linear time; and what is left when memory runs
- * out half-way. */
+/* test_graph.c: histories of any size and shape, on a small stack, in linear time; and what is
+ * left when memory runs out half-way. */
 #include "ops_fixture.h"
 
 #include <pthread.h>
@@ -7,16 +7,14 @@
 
 enum { SMALL_STACK = 256 * 1024 };
 
-static double seconds(void)
-{
+static double seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* On a thread whose stack holds no recursion over a large graph. */
-static void on_a_small_stack(void *(*body)(void *))
-{
+static void on_a_small_stack(void *(*body)(void *)) {
     pthread_attr_t attributes;
     pthread_t thread;
     assert_int_equal(pthread_attr_init(&attributes), 0);
@@ -26,8 +24,7 @@ static void on_a_small_stack(void *(*body)(void *))
     pthread_attr_destroy(&attributes);
 }
 
-static tl_tensor *chain_of(tl_tensor *w, int64_t length)
-{
+static tl_tensor *chain_of(tl_tensor *w, int64_t length) {
     tl_tensor *y = tl_tensor_shallow_clone(w);
     for (int64_t i = 0; i < length; i++) {
         tl_tensor *next = tl_tensor_add(y, w);
@@ -42,8 +39,7 @@ static int wrong;
 static double bytes_a_node;
 static uint64_t chain_length;
 
-static void *long_chains(void *ignored)
-{
+static void *long_chains(void *ignored) {
     (void)ignored;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = tl_tensor_ones(0, NULL, true);
@@ -73,14 +69,14 @@ static void *long_chains(void *ignored)
     tl_tensor_backward(y, false);
     release(y);
     release(w);
-    wrong += rt->live_nodes != 0 || rt->live_grads != 0 || rt->tensors.live != 0 || rt->metadata_live_bytes != 0;
+    wrong += rt->live_nodes != 0 || rt->live_grads != 0 || rt->tensors.live != 0 ||
+             rt->metadata_live_bytes != 0;
     tl_runtime_leave(rt);
     tl_runtime_destroy(rt);
     return NULL;
 }
 
-static void a_chain_of_a_million_needs_no_stack(void **state)
-{
+static void a_chain_of_a_million_needs_no_stack(void **state) {
     (void)state;
 #ifdef MASU_HEAVY
     chain_length = 100000; /* sanitizers keep what was freed */
@@ -95,8 +91,7 @@ static void a_chain_of_a_million_needs_no_stack(void **state)
 }
 
 /* Each level uses the one before twice: 2^levels paths, `levels` nodes. */
-static tl_tensor *diamond_of(tl_tensor *w, int levels, bool by_views)
-{
+static tl_tensor *diamond_of(tl_tensor *w, int levels, bool by_views) {
     tl_tensor *y = tl_tensor_shallow_clone(w);
     for (int i = 0; i < levels; i++) {
         tl_tensor *other = by_views ? tl_tensor_clone(y) : tl_tensor_shallow_clone(y);
@@ -108,13 +103,13 @@ static tl_tensor *diamond_of(tl_tensor *w, int levels, bool by_views)
     return y;
 }
 
-static void diamonds_are_walked_once(void **state)
-{
+static void diamonds_are_walked_once(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     for (int by_views = 0; by_views < 2; by_views++) {
         for (int keep = 0; keep < 2; keep++) {
-            tl_tensor *w = leaf_of(checked(tl_tensor_ones(0, NULL, false))), *y = diamond_of(w, 40, by_views);
+            tl_tensor *w = leaf_of(checked(tl_tensor_ones(0, NULL, false))),
+                      *y = diamond_of(w, 40, by_views);
             assert_int_equal(rt->live_nodes, by_views ? 80 : 40);
             assert_true(tl__graph_valid(y));
             tl_tensor_backward(y, keep);
@@ -127,8 +122,7 @@ static void diamonds_are_walked_once(void **state)
     close_ops(rt);
 }
 
-static double time_of_chain(int64_t length)
-{
+static double time_of_chain(int64_t length) {
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(checked(tl_tensor_ones(0, NULL, false)));
     double best = 1e9;
@@ -145,9 +139,9 @@ static double time_of_chain(int64_t length)
     return best;
 }
 
-/* 32 times the length: 32 times the time, and some more since it leaves the caches; not 1024 times. */
-static void time_is_linear(void **state)
-{
+/* 32 times the length: 32 times the time, and some more since it leaves the caches; not 1024
+ * times. */
+static void time_is_linear(void **state) {
     (void)state;
     double few = time_of_chain(10000), many = time_of_chain(320000);
     if (many > few * 300)
@@ -155,15 +149,15 @@ static void time_is_linear(void **state)
 }
 
 /* One value with many consumers; many values with one consumer. */
-static void wide_graphs(void **state)
-{
+static void wide_graphs(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     enum { WIDTH = 500 };
     tl_tensor *w = leaf_of(ones(3)), *parts[WIDTH];
     for (int i = 0; i < WIDTH; i++)
         parts[i] = checked(tl_tensor_mul_scalar(w, i));
-    tl_tensor *stack = checked(tl_tensor_stack(WIDTH, parts)), *loss = checked(tl_tensor_sum(stack));
+    tl_tensor *stack = checked(tl_tensor_stack(WIDTH, parts)),
+              *loss = checked(tl_tensor_sum(stack));
     for (int i = 0; i < WIDTH; i++)
         release(parts[i]);
     release(stack);
@@ -171,9 +165,11 @@ static void wide_graphs(void **state)
     assert_gradient(w, WIDTH * (WIDTH - 1) / 2);
     release(loss);
     /* rows of one tensor, each used once: linear, since all add into one buffer */
-    tl_tensor *rows = leaf_of(checked(tl_tensor_ones(SHAPE(WIDTH, 3), false))), *total = checked(tl_tensor_zeros(SHAPE(3), false));
+    tl_tensor *rows = leaf_of(checked(tl_tensor_ones(SHAPE(WIDTH, 3), false))),
+              *total = checked(tl_tensor_zeros(SHAPE(3), false));
     for (int i = 0; i < WIDTH; i++) {
-        tl_tensor *row = checked(tl_tensor_row(rows, i)), *next = checked(tl_tensor_add(total, row));
+        tl_tensor *row = checked(tl_tensor_row(rows, i)),
+                  *next = checked(tl_tensor_add(total, row));
         release(row);
         release(total);
         total = next;
@@ -191,8 +187,7 @@ static void wide_graphs(void **state)
 }
 
 /* A broken graph is seen: each way by hand. */
-static void validity_is_judged(void **state)
-{
+static void validity_is_judged(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(2)), *h = checked(tl_tensor_exp(w)), *l = checked(tl_tensor_sum(h));
@@ -223,11 +218,10 @@ static void validity_is_judged(void **state)
     close_ops(rt);
 }
 
-/* ---- memory runs out ----------------------------------------------------------------------------------------------------- */
+/* ---- memory runs out ------------------------------------------------------------------------- */
 
 /* A network with most operations in it, as compiled code would run it: every value in a slot. */
-static void train_a_step(void)
-{
+static void train_a_step(void) {
     enum { X, W1, B1, W2, T, H, Y, L, P, COUNT };
     tl_frame *frame = tl_mem_function_enter(COUNT);
     put(X, tl_tensor_randn(SHAPE(5, 4), false));
@@ -269,25 +263,24 @@ static void train_a_step(void)
     tl_mem_function_exit(frame);
 }
 
-static void every_failing_allocation_of_a_step(void **state)
-{
+static void every_failing_allocation_of_a_step(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     assert_true(sweep_ops(rt, train_a_step) > 80);
     close_ops(rt);
 }
 
-/* Only backward runs out of memory. Each leaf has all of its gradient or none; the graph can be let go; what was
- * reached counts as freed, the rest does not. */
-static void backward_fails_half_way(void **state)
-{
+/* Only backward runs out of memory. Each leaf has all of its gradient or none; the graph can be
+ * let go; what was reached counts as freed, the rest does not. */
+static void backward_fails_half_way(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     uint64_t refused = 0;
     for (uint64_t nth = 1;; nth++) {
         tl_tensor *w = leaf_of(ones(4)), *v = leaf_of(ones(4));
         tl_tensor *first = checked(tl_tensor_mul(w, v)), *h = checked(tl_tensor_exp(first));
-        tl_tensor *second = checked(tl_tensor_mul(h, v)), *third = checked(tl_tensor_add(second, w));
+        tl_tensor *second = checked(tl_tensor_mul(h, v)),
+                  *third = checked(tl_tensor_add(second, w));
         tl_tensor *loss = checked(tl_tensor_sum(third));
         masu__fault_arm(nth);
         tl_tensor_backward(loss, false);
@@ -301,7 +294,8 @@ static void backward_fails_half_way(void **state)
             assert_gradient(w, 1 + exp(1));
         if (tl__node_leaf(v->node)->gradient)
             assert_gradient(v, 2 * exp(1));
-        assert_true(fired || (tl__node_leaf(w->node)->gradient && tl__node_leaf(v->node)->gradient));
+        assert_true(fired ||
+                    (tl__node_leaf(w->node)->gradient && tl__node_leaf(v->node)->gradient));
         tl_tensor *all[] = {loss, third, second, h, first, w, v};
         for (int i = 0; i < 7; i++)
             release(all[i]);
@@ -316,11 +310,11 @@ static void backward_fails_half_way(void **state)
 }
 
 /* A sub-history that backward had not reached when it failed can still be used by others. */
-static void what_was_not_reached_is_as_before(void **state)
-{
+static void what_was_not_reached_is_as_before(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_exp(w)), *c = checked(tl_tensor_full(SHAPE(2, 4), 3, false));
+    tl_tensor *w = leaf_of(ones(4)), *h = checked(tl_tensor_exp(w)),
+              *c = checked(tl_tensor_full(SHAPE(2, 4), 3, false));
     tl_tensor *p = checked(tl_tensor_mul(h, c)), *loss = checked(tl_tensor_sum(p));
     masu__fault_arm(2); /* the seed is made, the gradient of mul is not */
     tl_tensor_backward(loss, false);
@@ -341,8 +335,7 @@ static void what_was_not_reached_is_as_before(void **state)
     close_ops(rt);
 }
 
-int main(void)
-{
+int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_of_a_million_needs_no_stack),
         cmocka_unit_test(diamonds_are_walked_once),

@@ -291,6 +291,32 @@ static void a_run_that_returns_is_unwound_too(void **state) {
     close_runtime(rt);
 }
 
+static void raise_outside_any_function(void) {
+    tl_mem_enter_scope();
+    tl_mem_register_tensor(make_vector(2));
+    tl_grad_loop_enter();
+    tl_raise_divide();
+}
+
+static void unwinding_stops_at_what_was_open_before(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_mem_enter_scope();
+    tl_mem_register_tensor(make_vector(1));
+    tl_grad_loop_enter();
+    tl_grad_loop_enter();
+    assert_int_equal(tl_runtime_run(rt, raise_outside_any_function, NULL),
+                     MASU_ERR_DIVISION_BY_ZERO);
+    assert_int_equal(rt->scope_depth, 1);
+    assert_int_equal(rt->registered, 1);
+    assert_int_equal(rt->tensors.live, 1);
+    assert_int_equal(rt->grad_depth, 2);
+    tl_grad_loop_exit();
+    tl_grad_loop_exit();
+    tl_mem_exit_scope();
+    close_runtime(rt);
+}
+
 static void allocate_in_frames(void) {
     tl_frame *outer = tl_mem_function_enter(2);
     tl_mem_get_buffer(0, 100);
@@ -331,6 +357,7 @@ int main(void) {
         cmocka_unit_test(a_native_stack_nearly_used_up_is_an_error),
         cmocka_unit_test(unwinding_restores_everything),
         cmocka_unit_test(a_run_that_returns_is_unwound_too),
+        cmocka_unit_test(unwinding_stops_at_what_was_open_before),
         cmocka_unit_test(every_failing_request_unwinds),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

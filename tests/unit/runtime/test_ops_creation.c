@@ -1,4 +1,5 @@
-/* test_ops_creation.c: making tensors, reading and writing elements, and that writing is seen by nobody else. */
+/* test_ops_creation.c: making tensors, reading and writing elements, and that writing is seen by
+ * nobody else. */
 #include "ops_fixture.h"
 
 static void constants(void **state) {
@@ -162,7 +163,7 @@ static void joining(void **state) {
     close_ops(rt);
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------------------ */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static void reading_elements(void **state) {
     (void)state;
@@ -240,7 +241,8 @@ static void writing_in_place(void **state) {
     close_ops(rt);
 }
 
-/* Each way of writing into each way of sharing: another count, a view, a view of a view. The other sees nothing. */
+/* Each way of writing into each way of sharing: another count, a view, a view of a view. The
+ * other sees nothing. */
 typedef tl_tensor *write_function(tl_tensor *t);
 
 static tl_tensor *write_set(tl_tensor *t) {
@@ -328,7 +330,7 @@ static void assignments_that_are_refused(void **state) {
     close_ops(rt);
 }
 
-/* ---- memory runs out --------------------------------------------------------------------------------------------------- */
+/* ---- memory runs out ------------------------------------------------------------------------- */
 
 static void make_and_write(void) {
     tl_frame *frame = tl_mem_function_enter(5);

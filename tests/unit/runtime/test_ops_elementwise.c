@@ -1,10 +1,10 @@
-/* test_ops_elementwise.c: element-wise operations against loops over plain numbers: every type, every layout,
- * broadcasting, and what must be refused. */
+/* test_ops_elementwise.c: element-wise operations against loops over plain numbers: every type,
+ * every layout, broadcasting, and what must be refused. */
 #include "ops_fixture.h"
 
 static const double tolerance[TL_DTYPE_COUNT] = {2e-6, 1e-12, 0, 0};
 
-/* ---- two tensors ---------------------------------------------------------------------------------------------- */
+/* ---- two tensors ----------------------------------------------------------------------------- */
 
 static double judge_add(double x, double y) {
     return x + y;
@@ -193,7 +193,7 @@ static void powers(void **state) {
     close_ops(rt);
 }
 
-/* ---- a tensor and a scalar ------------------------------------------------------------------------------------------ */
+/* ---- a tensor and a scalar ------------------------------------------------------------------- */
 
 typedef struct scalar_case {
     const char *name;
@@ -291,7 +291,7 @@ static void division_of_whole_numbers_by_zero_is_refused(void **state) {
     close_ops(rt);
 }
 
-/* ---- one tensor --------------------------------------------------------------------------------------------------- */
+/* ---- one tensor ------------------------------------------------------------------------------ */
 
 static double judge_neg(double x) {
     return -x;
@@ -470,7 +470,8 @@ static void shapes_that_do_not_broadcast_are_named(void **state) {
     close_ops(rt);
 }
 
-/* x = softmax(x), x = x - x.sum(0) and so on: an operand that is also the other operand, or a view of it. */
+/* x = softmax(x), x = x - x.sum(0) and so on: an operand that is also the other operand, or a
+ * view of it. */
 static void operands_may_share_storage(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);

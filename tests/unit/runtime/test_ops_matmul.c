@@ -1,4 +1,5 @@
-/* test_ops_matmul.c: products against three loops: every type, every layout, vectors, stacks of matrices. */
+/* test_ops_matmul.c: products against three loops: every type, every layout, vectors, stacks of
+ * matrices. */
 #include "ops_fixture.h"
 
 /* The judge: rank >= 2, leading dimensions broadcast. */

@@ -207,7 +207,7 @@ static void nothing_to_reduce(void **state) {
     close_ops(rt);
 }
 
-/* ---- softmax ---------------------------------------------------------------------------------------------------------- */
+/* ---- softmax --------------------------------------------------------------------------------- */
 
 static void judge_softmax(const array *a, int dim, bool logarithm, array *out) {
     int64_t index[TL_MAX_RANK];
@@ -262,7 +262,7 @@ static void softmax_of_large_numbers(void **state) {
     close_ops(rt);
 }
 
-/* ---- losses -------------------------------------------------------------------------------------------------------- */
+/* ---- losses ---------------------------------------------------------------------------------- */
 
 static void mean_of_squared_differences(void **state) {
     (void)state;

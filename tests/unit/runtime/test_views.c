@@ -1,4 +1,5 @@
-/* test_views.c: views show the right elements, hold the storage and nothing more, and are never seen to share it. */
+/* test_views.c: views show the right elements, hold the storage and nothing more, and are never
+ * seen to share it. */
 #include "ops_fixture.h"
 
 /* 0, 1, 2, … in the given shape */
@@ -175,7 +176,8 @@ static void what_does_not_fit_is_refused(void **state) {
     close_ops(rt);
 }
 
-/* An expanded tensor may have more elements than there is memory: summing works, copying is refused. */
+/* An expanded tensor may have more elements than there is memory: summing works, copying is
+ * refused. */
 static void more_elements_than_memory(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -192,7 +194,8 @@ static void more_elements_than_memory(void **state) {
     close_ops(rt);
 }
 
-/* `let v = x.reshape(…); x = x + 1.0; use(v)`, in place or not, x dead or not, and a view that leaves its function. */
+/* `let v = x.reshape(…); x = x + 1.0; use(v)`, in place or not, x dead or not, and a view that
+ * leaves its function. */
 static tl_tensor *first_half(tl_tensor *x) {
     tl_tensor *square = checked(tl_tensor_reshape(x, SHAPE(32, 32))),
               *half = checked(tl_tensor_slice(square, 0, 0, 16));

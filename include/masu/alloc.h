@@ -1,0 +1,160 @@
+/* alloc.h: the process-wide pool, as short to call as malloc and much shorter to run.
+ *
+ *     thread ─► magazines ─┬─batches─► buckets ─► best fit ─► host device        up to 16 KiB
+ *               (inline)   └─ a few blocks of the sizes just freed ─► best fit   above
+ *
+ * Each thread has a magazine of free blocks for each size class. Allocating takes the block that
+ * was put in last, freeing puts one in: a handful of instructions, compiled into the caller.
+ * Empty and full magazines trade batches with the shared lists, which is how memory freed by
+ * another thread comes home. A thread that ends hands everything back. After fork the child goes
+ * on with what the parent had.
+ *
+ * Free is sized: bytes as asked for, and where an alignment was asked for, masu_free_aligned with
+ * both. masu_free_unsized finds the size itself and costs a lock. A wrong size is caught in
+ * guarded mode only (masu_configure), as is every double free but an immediate one.
+ *
+ * What stays true:
+ *     cached in all magazines + cached in the shared lists <= max_cached_bytes
+ *     blocks of up to 16 KiB count in the statistics with the size of their class
+ *
+ * Thread safety: every function, any thread, also in destructors of thread-local data.
+ * Cost: alloc and free O(1) without a lock as long as the magazine has a block, or room.
+ */
+#ifndef MASU_ALLOC_H
+#define MASU_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <masu/bucket.h>
+#include <masu/export.h>
+#include <masu/heap.h>
+#include <masu/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define MASU_THREAD_LOCAL __thread
+#else
+#define MASU_THREAD_LOCAL _Thread_local
+#endif
+
+/* ---- the paths that are not inline ----------------------------------------------------------- */
+
+/* As masu_alloc and masu_free, whatever the state of the magazines. */
+MASU_API void *masu_alloc_slow(size_t bytes);
+MASU_API masu_status masu_free_slow(void *ptr, size_t bytes);
+
+/* ---- the calling thread's magazines ---------------------------------------------------------- */
+
+/* top[-1] is the block to hand out next, NULL in an empty magazine; top == end in a full one.
+ * Written by its own thread only; other threads read top and allocations for the statistics. */
+typedef struct masu_magazine {
+    void **top;
+    void **end;
+    uint64_t allocations; /* served from here since the thread began */
+    uint64_t reserved;
+} masu_magazine;
+
+typedef struct masu_magazines {
+    masu_magazine of_class[MASU_BUCKET_CLASS_COUNT];
+    void *owner; /* the library's own record of this thread; NULL before its first call */
+} masu_magazines;
+
+extern MASU_API MASU_THREAD_LOCAL masu_magazines masu_thread_magazines
+    __attribute__((tls_model("initial-exec")));
+
+/* One instruction where there is one, so that a reader in another thread never sees half. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#define MASU_COUNT_ONE(counter) __asm__("incq %0" : "+m"(counter))
+#else
+#define MASU_COUNT_ONE(counter) \
+    __atomic_store_n(&(counter), (counter) + 1, __ATOMIC_RELAXED)
+#endif
+
+/* bytes in 1 … MASU_BUCKET_MAX_BYTES */
+static inline masu_magazine *masu_magazine_of(size_t bytes) {
+    unsigned log = 63u ^ (unsigned)__builtin_clzll((unsigned long long)(bytes - 1) | 63u);
+    return &masu_thread_magazines.of_class[log - 5];
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* A block of at least bytes at a multiple of 64, which the caller owns. NULL for bytes 0 and when
+ * there is no memory (masu_alloc_aligned says why). */
+static inline void *masu_alloc(size_t bytes) {
+    if (__builtin_expect(bytes - 1 < MASU_BUCKET_MAX_BYTES, 1)) {
+        masu_magazine *magazine = masu_magazine_of(bytes);
+        void **top = magazine->top;
+        void *block = top[-1];
+        if (__builtin_expect(block != NULL, 1)) {
+            __atomic_store_n(&magazine->top, top - 1, __ATOMIC_RELAXED);
+            MASU_COUNT_ONE(magazine->allocations);
+            return block;
+        }
+    }
+    return masu_alloc_slow(bytes);
+}
+
+/* Takes a block of masu_alloc back; bytes as asked for. ptr NULL: MASU_OK. MASU_ERR_DOUBLE_FREE
+ * for the block that was freed last; for more see masu_configure. */
+static inline masu_status masu_free(void *ptr, size_t bytes) {
+    if (__builtin_expect(bytes - 1 < MASU_BUCKET_MAX_BYTES && ptr != NULL, 1)) {
+        masu_magazine *magazine = masu_magazine_of(bytes);
+        void **top = magazine->top;
+        if (__builtin_expect(top != magazine->end, 1) && __builtin_expect(top[-1] != ptr, 1)) {
+            *top = ptr;
+            __atomic_store_n(&magazine->top, top + 1, __ATOMIC_RELAXED);
+            return MASU_OK;
+        }
+    }
+    return masu_free_slow(ptr, bytes);
+}
+
+/* *out at a multiple of alignment (0: 64; any power of two). bytes 0: NULL, MASU_OK. On failure
+ * *out is NULL and nothing has changed: MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW,
+ * MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED, MASU_ERR_DEVICE_FAILURE. */
+MASU_API masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out);
+MASU_API masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment);
+
+/* count * bytes bytes of zero; NULL also when the product overflows. Free with the product. */
+MASU_API void *masu_alloc_zeroed(size_t count, size_t bytes);
+
+/* A block of new_bytes with the contents of the old one, which is gone; NULL: there is no memory,
+ * and the old block is untouched. Stays in place when the size class does. old_bytes as asked
+ * for; ptr NULL with old_bytes 0: as masu_alloc. new_bytes 0 frees and gives NULL. */
+MASU_API void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes);
+
+/* Finds the size itself, O(1) under a lock. MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
+ * and MASU_ERR_DOUBLE_FREE as far as that is seen. */
+MASU_API masu_status masu_free_unsized(void *ptr);
+
+/* How many bytes may be used at ptr, a block of this pool; 0 for anything else. Takes a lock. */
+MASU_API size_t masu_usable_size(const void *ptr);
+
+/* ---- the pool as a whole --------------------------------------------------------------------- */
+
+/* How the pool shall be made, before the first call that allocates. MASU_ERR_UNSUPPORTED when it
+ * exists already. A guarded, checked or traced pool has no magazines: every call is looked at. */
+MASU_API masu_status masu_configure(const masu_heap_config *config);
+
+/* Hands the calling thread's blocks back to the shared lists. A thread that ends does so by
+ * itself. */
+MASU_API void masu_thread_flush(void);
+
+/* As masu_heap_trim, after masu_thread_flush. Other threads hand theirs back at their next call
+ * that leaves the inline path. */
+MASU_API masu_status masu_trim(size_t keep_bytes);
+
+/* A snapshot that adds up. While other threads are inside, blocks on their way from one thread to
+ * another may be counted as cached for a moment; nothing is ever negative or above reserved. */
+MASU_API void masu_get_stats(masu_heap_stats *out);
+
+/* Checks every equation, O(n), while no other thread allocates. */
+MASU_API bool masu_valid(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

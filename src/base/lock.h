@@ -1,0 +1,50 @@
+/* lock.h: a mutex that survives fork.
+ *
+ * At fork only the calling thread lives on in the child; a lock that another thread held would
+ * stay locked there for ever. So every lock of masu stands in one list, and around a fork all of
+ * them are taken, in the order in which the code takes them:
+ *
+ *     heap ─► bucket ─► best fit ─► device ─► trace        (rank rises; never the other way)
+ *
+ * so that the child finds all locks free and what they guard whole. A thread holds at most one
+ * lock of each rank.
+ *
+ * Thread safety: init and destroy, any thread; not from inside a lock.
+ */
+#ifndef MASU_BASE_LOCK_H
+#define MASU_BASE_LOCK_H
+
+#include <pthread.h>
+
+typedef enum masu__lock_rank {
+    MASU__RANK_HEAP,
+    MASU__RANK_BUCKET,
+    MASU__RANK_BESTFIT,
+    MASU__RANK_DEVICE,
+    MASU__RANK_TRACE,
+    MASU__RANK_COUNT
+} masu__lock_rank;
+
+typedef struct masu__lock {
+    pthread_mutex_t mutex;
+    struct masu__lock *next, *before; /* in the list of its rank */
+    masu__lock_rank rank;
+} masu__lock;
+
+/* Cannot fail: no memory is asked for. */
+void masu__lock_init(masu__lock *lock, masu__lock_rank rank);
+void masu__lock_destroy(masu__lock *lock);
+
+static inline void masu__lock_take(masu__lock *lock) {
+    pthread_mutex_lock(&lock->mutex);
+}
+
+static inline void masu__lock_release(masu__lock *lock) {
+    pthread_mutex_unlock(&lock->mutex);
+}
+
+/* Called in the child of a fork, once all locks are free again and while it has one thread.
+ * Setting the same function again changes nothing; there is one. */
+void masu__lock_in_child(void (*function)(void));
+
+#endif

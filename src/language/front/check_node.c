@@ -1,0 +1,84 @@
+/* check_node.c: memory and nodes that the checker makes. */
+#include <stddef.h>
+
+#include "language/front/check_private.h"
+
+_Noreturn void check_out_of_memory(checker *c) {
+    longjmp(c->memory_ended, 1);
+}
+
+void *check_alloc(checker *c, size_t count, size_t bytes) {
+    void *made = masu__arena_calloc(c->arena, count, bytes, _Alignof(max_align_t));
+    if (made == NULL) {
+        check_out_of_memory(c);
+    }
+    return made;
+}
+
+expr **check_join_list(checker *c, expr *first, expr *const *items, uint32_t count) {
+    uint32_t at = 0;
+    expr **list = CHECK_ARRAY(c, expr *, count + 1);
+    if (first != NULL) {
+        list[at++] = first;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        list[at++] = items[i];
+    }
+    return list;
+}
+
+expr *check_new(checker *c, expr_kind kind, source_span span, const type *t) {
+    expr *e = CHECK_ARRAY(c, expr, 1);
+    e->kind = kind;
+    e->span = span;
+    e->type = t;
+    e->height = 1;
+    return e;
+}
+
+expr *check_new_int(checker *c, source_span span, int64_t value) {
+    expr *e = check_new(c, EXPR_INT, span, check_scalar(c, TYPE_I64));
+    e->integer.value = (uint64_t)value;
+    e->integer.suffix = TYPE_I64;
+    return e;
+}
+
+expr *check_new_float(checker *c, source_span span, double value, const type *t) {
+    expr *e = check_new(c, EXPR_FLOAT, span, t);
+    e->floating.value = value;
+    e->floating.suffix = t->kind;
+    return e;
+}
+
+expr *check_new_bool(checker *c, source_span span, bool value) {
+    expr *e = check_new(c, EXPR_BOOL, span, check_scalar(c, TYPE_BOOL));
+    e->boolean = value;
+    return e;
+}
+
+expr *check_new_name(checker *c, source_span span, const char *name) {
+    expr *e = check_new(c, EXPR_NAME, span, NULL);
+    e->name.name = name;
+    return e;
+}
+
+expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const type *t) {
+    expr *e = check_new(c, EXPR_BINARY, source_span_join(left->span, right->span), t);
+    e->binary.op = op;
+    e->binary.op_span = e->span;
+    e->binary.left = left;
+    e->binary.right = right;
+    return e;
+}
+
+expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands,
+                    uint32_t count) {
+    expr *e = check_new(c, EXPR_CALL, span, NULL);
+    e->call.name_span = span;
+    check_become_abi(c, e, abi, operands, count);
+    return e;
+}
+
+void check_make_error(checker *c, expr *e) {
+    e->type = check_scalar(c, TYPE_ERROR);
+}

@@ -1,0 +1,189 @@
+/* check_number.c: methods of numbers: x.sqrt(), n.max(m), f.to_i64(). */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+typedef enum math_arguments { ALONE, WITH_FLOAT, WITH_INTEGER, WITH_SAME } math_arguments;
+
+static const struct math_method {
+    const char *name;
+    scalar_math math;
+    math_arguments arguments;
+    bool integers; /* also on integers */
+} math_methods[] = {
+    {"sqrt", MATH_SQRT, ALONE, false},       {"exp", MATH_EXP, ALONE, false},
+    {"log", MATH_LOG, ALONE, false},         {"ln", MATH_LOG, ALONE, false},
+    {"sin", MATH_SIN, ALONE, false},         {"cos", MATH_COS, ALONE, false},
+    {"tanh", MATH_TANH, ALONE, false},       {"floor", MATH_FLOOR, ALONE, false},
+    {"ceil", MATH_CEIL, ALONE, false},       {"abs", MATH_ABS, ALONE, true},
+    {"pow", MATH_POW, WITH_FLOAT, false},    {"powf", MATH_POW, WITH_FLOAT, false},
+    {"powi", MATH_POW, WITH_INTEGER, false}, {"min", MATH_MIN, WITH_SAME, true},
+    {"max", MATH_MAX, WITH_SAME, true},
+};
+
+static void become_math(checker *c, expr *e, scalar_math math, expr *left, expr *right) {
+    expr **operands = CHECK_ARRAY(c, expr *, 2);
+    operands[0] = left;
+    operands[1] = right;
+    e->kind = EXPR_CALL;
+    e->type = left->type;
+    e->call.kind = CALL_MATH;
+    e->call.math = math;
+    e->call.operands = operands;
+    e->call.operand_count = right == NULL ? 1 : 2;
+}
+
+static stmt *hidden_let(checker *c, const char *name, expr *value, stmt *next, binding **made) {
+    stmt *s = CHECK_ARRAY(c, stmt, 1);
+    pattern *p = CHECK_ARRAY(c, pattern, 1);
+    binding *b = CHECK_ARRAY(c, binding, 1);
+    *b = (binding){.name = name, .span = value->span, .kind = BINDING_LET};
+    *p = (pattern){.span = value->span, .kind = PATTERN_NAME, .binding = b, .type = value->type};
+    *s = (stmt){.kind = STMT_LET, .span = value->span, .pattern = p, .value = value, .next = next};
+    check_declare(c, b, value->type);
+    *made = b;
+    return s;
+}
+
+static expr *name_of(checker *c, binding *b) {
+    expr *e = check_new_name(c, b->span, b->name);
+    e->name.binding = b;
+    e->type = b->type;
+    return e;
+}
+
+static block *result_block(checker *c, expr *result) {
+    block *b = CHECK_ARRAY(c, block, 1);
+    *b = (block){.span = result->span, .result = result, .type = result->type};
+    return b;
+}
+
+/* Of integers: { let a = x; let b = y; if a < b { a } else { b } }, and for abs { let a = x; if a <
+ * 0 { -a } else { a } }. */
+static void become_integer_choice(checker *c, expr *e, scalar_math math, expr *left, expr *right) {
+    uint32_t mark = check_scope_open(c);
+    binding *a, *b = NULL;
+    source_span span = e->span;
+    const type *t = left->type, *boolean = check_scalar(c, TYPE_BOOL);
+    stmt *second = math == MATH_ABS ? NULL : hidden_let(c, "<right>", right, NULL, &b);
+    stmt *first = hidden_let(c, "<left>", left, second, &a);
+    expr *zero = check_new_int(c, span, 0);
+    zero->type = t;
+    expr *condition =
+        check_new_binary(c, BINARY_LT, name_of(c, a), b == NULL ? zero : name_of(c, b), boolean);
+    expr *when = name_of(c, a), *otherwise = b == NULL ? name_of(c, a) : name_of(c, b);
+    if (math == MATH_ABS) {
+        when = check_new(c, EXPR_UNARY, span, t);
+        when->unary.op = UNARY_NEG;
+        when->unary.operand = name_of(c, a);
+    } else if (math == MATH_MAX) {
+        expr *exchanged = when;
+        when = otherwise;
+        otherwise = exchanged;
+    }
+    expr *choice = check_new(c, EXPR_IF, span, t);
+    choice->branch.condition = condition;
+    choice->branch.then = result_block(c, when);
+    choice->branch.otherwise = check_new(c, EXPR_BLOCK, span, t);
+    choice->branch.otherwise->block = result_block(c, otherwise);
+    e->kind = EXPR_BLOCK;
+    e->type = t;
+    e->block = result_block(c, choice);
+    e->block->first = first;
+    check_scope_close(c, mark);
+}
+
+/* x.max(y) of different types: the wider one, as with operators. */
+static void unify(checker *c, expr **left, expr **right) {
+    const type *common = check_common(c, (*left)->type, (*right)->type);
+    check_cast_to(c, left, common);
+    check_cast_to(c, right, common);
+}
+
+static bool check_math_argument(checker *c, expr *e, math_arguments arguments) {
+    expr **argument = &e->call.args[0];
+    const type *t = e->call.receiver->type;
+    check_expr(c, argument, arguments == WITH_INTEGER ? check_scalar(c, TYPE_I64) : t);
+    const type *found = type_resolve(c->types, (*argument)->type);
+    if (type_is_silent(found)) {
+        check_make_error(c, e);
+        return false;
+    }
+    if (found->kind == TYPE_TENSOR && check_item(c, argument)) {
+        found = (*argument)->type;
+    }
+    if (!type_is_numeric(found) || (arguments == WITH_INTEGER && !type_is_integer(found))) {
+        check_mismatch(c, *argument, arguments == WITH_INTEGER ? check_scalar(c, TYPE_I64) : t,
+                       NULL);
+        check_make_error(c, e);
+        return false;
+    }
+    if (arguments == WITH_INTEGER) {
+        check_cast_to(c, argument, t);
+    }
+    unify(c, &e->call.receiver, argument);
+    return true;
+}
+
+static bool math_method(checker *c, expr *e, const struct math_method *m) {
+    const type *t = e->call.receiver->type;
+    if (type_is_integer(t) && !m->integers) {
+        check_list(c, e->call.args, e->call.arg_count);
+        diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span,
+                                          "`%s` needs an f32 or f64, this is `%s`", m->name,
+                                          check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`(x as f32).%s(…)` converts first",
+                         m->name);
+        e->type = check_scalar(c, TYPE_F32);
+        return true;
+    }
+    if (!check_count(c, e, m->name, m->arguments != ALONE, (source_span){0})) {
+        check_list(c, e->call.args, e->call.arg_count);
+        check_make_error(c, e);
+        return true;
+    }
+    if (m->arguments != ALONE && !check_math_argument(c, e, m->arguments)) {
+        return true;
+    }
+    expr *left = e->call.receiver, *right = m->arguments == ALONE ? NULL : e->call.args[0];
+    if (type_is_integer(left->type)) {
+        become_integer_choice(c, e, m->math, left, right);
+    } else {
+        become_math(c, e, m->math, left, right);
+    }
+    return true;
+}
+
+/* x.to_f32(), x.item(): what a scalar answers where a tensor of rank 0 might stand. */
+static bool conversion_method(checker *c, expr **slot) {
+    static const struct {
+        const char *name;
+        type_kind kind; /* TYPE_VOID: stays what it is */
+    } conversions[] = {{"to_f32", TYPE_F32},
+                       {"to_f64", TYPE_F64},
+                       {"to_i64", TYPE_I64},
+                       {"item", TYPE_VOID},
+                       {"item_i64", TYPE_I64}};
+    expr *e = *slot;
+    for (size_t i = 0; e->call.arg_count == 0 && i < sizeof conversions / sizeof conversions[0];
+         i++) {
+        if (strcmp(conversions[i].name, e->call.name) == 0) {
+            *slot = e->call.receiver;
+            if (conversions[i].kind != TYPE_VOID) {
+                check_cast_to(c, slot, check_scalar(c, conversions[i].kind));
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+bool check_number_method(checker *c, expr **slot) {
+    expr *e = *slot;
+    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++) {
+        if (strcmp(math_methods[i].name, e->call.name) == 0) {
+            return math_method(c, e, &math_methods[i]);
+        }
+    }
+    return conversion_method(c, slot);
+}

@@ -1,0 +1,87 @@
+/* shape_numbers.c: whole numbers that are known although they are no constants, because shapes are
+ * written with them: `let n = 8; … Tensor::zeros([n, 2 * n - 1])`, also when n is a parameter that
+ * every call gives the same value.
+ */
+#include "language/pass/shape_facts.h"
+
+static const number_fact unset = {.state = SHAPE_IS_UNSET};
+static const number_fact unknown = {.state = SHAPE_IS_UNKNOWN};
+
+static number_fact known(int64_t number) {
+    return (number_fact){.state = SHAPE_IS_KNOWN, .number = number};
+}
+
+bool number_fact_meet(number_fact *fact, const number_fact *other) {
+    if (other->state == SHAPE_IS_UNSET || fact->state == SHAPE_IS_UNKNOWN)
+        return false;
+    if (fact->state == SHAPE_IS_KNOWN && other->state == SHAPE_IS_KNOWN &&
+        fact->number == other->number)
+        return false;
+    *fact = fact->state == SHAPE_IS_UNSET ? *other : unknown;
+    return true;
+}
+
+/* Arithmetic wraps; what would raise is not known. */
+static number_fact combine(ir_opcode op, int64_t a, int64_t b) {
+    switch (op) {
+    case IR_ADD:
+        return known((int64_t)((uint64_t)a + (uint64_t)b));
+    case IR_SUB:
+        return known((int64_t)((uint64_t)a - (uint64_t)b));
+    case IR_MUL:
+        return known((int64_t)((uint64_t)a * (uint64_t)b));
+    case IR_DIV:
+        return b > 0 ? known(a / b) : unknown;
+    case IR_REM:
+        return b > 0 ? known(a % b) : unknown;
+    default:
+        return unknown;
+    }
+}
+
+static number_fact of_binary(const shape_query *q) {
+    const number_fact *a = &q->numbers[q->i->args[0]], *b = &q->numbers[q->i->args[1]];
+    if (a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET)
+        return unset;
+    if (a->state == SHAPE_IS_UNKNOWN || b->state == SHAPE_IS_UNKNOWN)
+        return unknown;
+    return combine(q->i->op, a->number, b->number);
+}
+
+static number_fact of_tensor(const shape_query *q) {
+    const shape_fact *fact = shape_fact_of(q, q->i->args[0]);
+    int64_t dim;
+    if (fact->state != SHAPE_IS_KNOWN)
+        return fact->state == SHAPE_IS_UNSET ? unset : unknown;
+    if (q->i->abi == TL_FN_tl_tensor_rank)
+        return known(fact->shape.rank);
+    if (!shape_known_number(q, q->i->args[1], &dim) || dim < -(int64_t)fact->shape.rank ||
+        dim >= fact->shape.rank)
+        return unknown;
+    int64_t length = fact->shape.dim[dim < 0 ? dim + fact->shape.rank : dim];
+    return length < 0 ? unknown : known(length);
+}
+
+number_fact shape_number_apply(const shape_query *q) {
+    const ir_instr *i = q->i;
+    int64_t number;
+    switch (i->op) {
+    case IR_CONST:
+        return ir_const_int(q->f, i->result, &number) ? known(number) : unknown;
+    case IR_NEG:
+    case IR_CAST:
+        return shape_known_number(q, i->result, &number) ? known(number) : unknown;
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_DIV:
+    case IR_REM:
+        return of_binary(q);
+    case IR_ABI:
+        if (i->abi == TL_FN_tl_tensor_dim || i->abi == TL_FN_tl_tensor_rank)
+            return of_tensor(q);
+        return unknown;
+    default:
+        return unknown;
+    }
+}
