@@ -31,6 +31,11 @@ extern "C" {
 
 typedef struct masu_heap masu_heap;
 
+/* Memory has run out: shortfall_bytes could not be served though the heap gave back what it had
+ * cached. Free what can be freed (also of this heap) and return true for one more try. Called
+ * without any lock, once for each request that would otherwise be refused. */
+typedef bool (*masu_oom_callback)(void *context, size_t shortfall_bytes);
+
 typedef struct masu_heap_config {
     masu_device *device; /* borrowed; NULL: the heap makes a host device of its own */
     masu_trace *trace;   /* borrowed, NULL: none; the pools below emit into it */
@@ -44,7 +49,15 @@ typedef struct masu_heap_config {
     size_t pool_bytes;
     size_t initial_bytes;
     size_t min_remainder_bytes;
+    size_t limit_bytes; /* never more than so much from the device; 0: no limit */
     masu_pool_policy policy;
+    /* out of memory */
+    masu_oom_callback oom; /* NULL: none */
+    void *oom_context;     /* borrowed, handed to oom */
+    /* guarded mode (guard.h) */
+    bool guarded;
+    size_t red_zone_bytes;   /* before and behind each block, rounded up to 64 in front; 0: 64 */
+    size_t quarantine_bytes; /* freed memory kept back, at most; 0: 1 MiB */
 } masu_heap_config;
 
 typedef struct masu_heap_stats {
@@ -61,11 +74,14 @@ typedef struct masu_heap_stats {
     uint64_t peak_bytes;     /* of live_bytes */
     uint64_t reserved_bytes; /* held from the device */
     uint64_t peak_reserved_bytes;
-    uint64_t cached_bytes; /* free inside the bucket pool */
+    uint64_t cached_bytes; /* free inside the bucket pool and the caches of threads */
     uint64_t free_bytes;   /* free inside the best-fit pool */
     uint64_t slack_bytes;  /* lost to rounding in both: live + cached + free + slack = reserved */
     uint64_t largest_free_bytes;
     uint64_t metadata_bytes;
+    /* the process-wide heap alone: */
+    uint64_t thread_caches;       /* threads that have one now */
+    uint64_t thread_cached_bytes; /* in them; part of cached_bytes and free_bytes */
 } masu_heap_stats;
 
 /* 64 MiB device blocks of which only touched pages cost memory, 16 and 8 blocks, 16 MiB cached,
@@ -83,14 +99,24 @@ MASU_API masu_status masu_heap_create(const masu_heap_config *config, masu_heap 
 MASU_API masu_status masu_heap_destroy(masu_heap *heap);
 
 /* A block of at least bytes at a multiple of alignment (0: 64, which every block has). bytes 0:
- * *out = NULL, MASU_OK, not counted. The caller owns the block. On failure *out is NULL and
- * nothing has changed: MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, or
+ * *out = NULL, MASU_OK, not counted. The caller owns the block. When memory runs out, the heap
+ * gives back what it has cached and tries again (not under MASU_POOL_PERSISTENT), then asks
+ * config.oom and tries once more. On failure *out is NULL and no block has changed:
+ * MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED, or
  * what the device said. */
 MASU_API masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out);
 
 /* Takes the block back; bytes as requested. ptr NULL: MASU_OK. Statuses as of the pool that the
  * block belongs to; nothing changes unless MASU_OK. */
 MASU_API masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes);
+
+/* The same without the size: for large blocks in any mode, for those of a size class in a checked
+ * or guarded heap, else MASU_ERR_UNSUPPORTED. */
+MASU_API masu_status masu_heap_free_unsized(masu_heap *heap, void *ptr);
+
+/* The requested size of a live block where it is known, else that of its class. Statuses of
+ * free. */
+MASU_API masu_status masu_heap_size_of(masu_heap *heap, const void *ptr, size_t *out_bytes);
 
 /* A snapshot that adds up. */
 MASU_API void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out);

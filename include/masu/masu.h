@@ -2,6 +2,7 @@
 #ifndef MASU_H
 #define MASU_H
 
+#include <masu/alloc.h>
 #include <masu/bestfit.h>
 #include <masu/bucket.h>
 #include <masu/check.h>

@@ -133,6 +133,8 @@ static masu_status pool_take(masu_bestfit *pool, const masu__request *request, v
         masu__bestfit_emit(pool, MASU_EVENT_ALLOC, block->address, request->bytes, block->bytes,
                            alignment, request->owner);
     *out = (void *)block->address;
+    if (MASU_UNLIKELY(pool->annotated) && !request->sealed)
+        masu__annotate_alloc(*out, request->bytes, block->bytes);
     return MASU_OK;
 }
 
@@ -220,21 +222,39 @@ static void pool_release(masu_bestfit *pool, masu__block *block) {
     void *taken = masu__address_map_take(&pool->live, block->address);
     MASU_DEBUG_ASSERT(taken == block);
     (void)taken;
+    if (MASU_UNLIKELY(pool->annotated) && block->state != MASU__BLOCK_SEALED)
+        masu__annotate_free((void *)block->address, block->bytes);
     stats_remove_live(&pool->stats, block);
     pool->stats.frees++;
     pool->stats.freed_bytes += requested;
     pool_give(pool, block);
 }
 
-static masu_status pool_free(masu_bestfit *pool, void *ptr, uint32_t client, size_t *bytes) {
-    masu__block *block;
-    masu_status status = masu__bestfit_find(pool, ptr, &block);
+/* The live block at ptr, if that client may free it. */
+static masu_status pool_find_own(masu_bestfit *pool, const void *ptr, uint32_t client,
+                                 masu__block **out) {
+    masu_status status = masu__bestfit_find(pool, ptr, out);
     if (status != MASU_OK)
         return status;
-    if (block->state == MASU__BLOCK_SEALED)
+    if ((*out)->state == MASU__BLOCK_SEALED)
         return MASU_ERR_INTERIOR_POINTER; /* to a caller it is the inside of another pool */
-    if (block->client != client)
-        return MASU_ERR_FOREIGN_POINTER;
+    return (*out)->client == client ? MASU_OK : MASU_ERR_FOREIGN_POINTER;
+}
+
+masu_status masu__bestfit_known(masu_bestfit *pool, const void *ptr, uint32_t client,
+                                size_t *out_bytes) {
+    masu__block *block;
+    masu_status status = pool_find_own(pool, ptr, client, &block);
+    if (status == MASU_OK)
+        *out_bytes = block->as.live.requested;
+    return status;
+}
+
+static masu_status pool_free(masu_bestfit *pool, void *ptr, uint32_t client, size_t *bytes) {
+    masu__block *block;
+    masu_status status = pool_find_own(pool, ptr, client, &block);
+    if (status != MASU_OK)
+        return status;
     if (*bytes != 0 && *bytes != block->as.live.requested)
         return MASU_ERR_SIZE_MISMATCH;
     *bytes = block->as.live.requested;

@@ -19,6 +19,7 @@
 #include "allocators/address_map.h"
 #include "allocators/block.h"
 #include "allocators/free_index.h"
+#include "base/annotate.h"
 #include "base/trace.h"
 #include "devices/devices.h"
 
@@ -38,6 +39,7 @@ typedef struct masu__request {
 struct masu_bestfit {
     uint32_t magic; /* MASU__POOL_LIVE, or MASU__POOL_DEAD after destroy */
     bool thread_safe;
+    bool annotated; /* see base/annotate.h */
     masu_pool_policy policy;
     masu_device *device; /* borrowed */
     masu_trace *trace;   /* borrowed, never NULL */
@@ -84,6 +86,11 @@ masu_status masu__bestfit_give(masu_bestfit *pool, void *ptr, uint32_t client, s
  * stays sealed and becomes blocks of their own. MASU_ERR_OUT_OF_MEMORY when there are no records
  * for them. Freeing a whole sealed block always succeeds. */
 masu_status masu__bestfit_free_part(masu_bestfit *pool, void *base, void *ptr, size_t bytes);
+
+/* The requested size of a live block of that client, or what is wrong with ptr. Call under the
+ * lock. */
+masu_status masu__bestfit_known(masu_bestfit *pool, const void *ptr, uint32_t client,
+                                size_t *out_bytes);
 
 /* The live block at ptr, or what is wrong with ptr. Call under the lock. */
 masu_status masu__bestfit_find(masu_bestfit *pool, const void *ptr, masu__block **out);

@@ -56,6 +56,8 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
     region->first = block;
     masu__free_index_insert(&pool->index, block);
 
+    if (pool->annotated)
+        masu__annotate_close((void *)region->base, region->bytes);
     masu_bestfit_stats *stats = &pool->stats;
     stats->device_allocations++;
     stats->reserved_bytes += region->bytes;
@@ -121,9 +123,14 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
     masu__region *region = pool->regions[position];
     masu__block *block = region->first;
     MASU_ASSERT(block->state == MASU__BLOCK_FREE && block->bytes == region->bytes);
+    if (pool->annotated)
+        masu__annotate_open((void *)region->base, region->bytes);
     masu_status status = masu__device_free(pool->device, (void *)region->base, region->bytes);
-    if (status != MASU_OK)
+    if (status != MASU_OK) {
+        if (pool->annotated)
+            masu__annotate_close((void *)region->base, region->bytes);
         return MASU_ERR_DEVICE_FAILURE;
+    }
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes,
                            0, 0);
@@ -140,6 +147,8 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
 
 void masu__bestfit_make_whole(masu_bestfit *pool, masu__region *region) {
     masu__block *block = region->first;
+    if (pool->annotated)
+        masu__annotate_close((void *)region->base, region->bytes);
     while (block->after)
         masu__block_join_after(&pool->store, block);
     masu__free_index_insert(&pool->index, block);

@@ -47,7 +47,8 @@ void masu__bucket_move_mark(masu_bucket *pool) {
 }
 
 void masu__bucket_move_care(masu_bucket *pool) {
-    pool->careful = pool->checked || pool->remembers || pool->traced || pool->odd_blocks > 0;
+    pool->careful = pool->checked || pool->remembers || pool->traced || pool->annotated ||
+                    pool->odd_blocks > 0;
 }
 
 /* Over the cap an eighth more is given back, so that a program that frees much does not pay at
@@ -82,7 +83,7 @@ masu_status masu__bucket_pop(masu_bucket *pool, unsigned index, void **out) {
     size_t block_bytes = masu__bucket_block_bytes(index);
     if (class->list) {
         *out = class->list;
-        class->list = *(void **)class->list;
+        class->list = masu__bucket_next(pool, class->list);
         return MASU_OK;
     }
     if (class->fresh == class->fresh_end && !class->pending) {
@@ -119,6 +120,8 @@ static masu_status bucket_take(masu_bucket *pool, size_t bytes, size_t alignment
     if (masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_ALLOC, (uintptr_t)block, bytes, block_bytes,
                           masu__max(alignment, MASU_BUCKET_MIN_BYTES));
+    if (MASU_UNLIKELY(pool->annotated))
+        masu__annotate_alloc(block, bytes, block_bytes);
     *out = block;
     return MASU_OK;
 }
@@ -217,7 +220,11 @@ static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, b
         slab->requested[((uintptr_t)ptr - slab->base) / block_bytes] = 0;
     if (masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_FREE, (uintptr_t)ptr, bytes, block_bytes, 0);
+    if (MASU_UNLIKELY(pool->annotated))
+        masu__annotate_open(ptr, sizeof(void *)); /* fewer bytes may have been asked for */
     masu__bucket_push(pool, &pool->classes[slab->class_index], ptr, block_bytes, bytes);
+    if (MASU_UNLIKELY(pool->annotated))
+        masu__annotate_free(ptr, block_bytes);
     return masu__bucket_must_settle(pool) ? masu__bucket_settle(pool) : MASU_OK;
 }
 
@@ -232,6 +239,15 @@ masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, siz
     if (sized && bytes == 0)
         return MASU_ERR_SIZE_MISMATCH; /* no block was ever allocated with it */
     return bypass_give(pool, ptr, bytes);
+}
+
+masu_status masu__bucket_size_of(masu_bucket *pool, const void *ptr, size_t *out_bytes) {
+    const masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)ptr);
+    if (!slab)
+        return masu__bestfit_known(pool->backing, ptr, pool->number, out_bytes);
+    *out_bytes = masu__slab_block_bytes(slab);
+    masu_status status = slab_judge(pool, slab, (uintptr_t)ptr, !pool->remembers, out_bytes);
+    return status;
 }
 
 /* ---- public calls ---------------------------------------------------------------------------- */

@@ -60,6 +60,7 @@ masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **o
     pool->backing = config->backing;
     pool->trace = masu__trace_or_none(config->trace);
     pool->traced = config->trace != NULL;
+    pool->annotated = config->backing->annotated;
     pool->number = masu__trace_new_pool();
     pool->max_cached_bytes = config->max_cached_bytes;
     pool->slabs.shift = MASU__SLAB_SHIFT;
@@ -227,7 +228,7 @@ static bool class_valid(const masu_bucket *pool, unsigned index, uint64_t held) 
     uint64_t free_blocks = (class->fresh_end - class->fresh) / masu__bucket_block_bytes(index);
     for (const masu__slab *slab = class->pending; slab; slab = slab->next_pending)
         free_blocks += slab->block_count;
-    for (const void *block = class->list; block; block = *(void *const *)block)
+    for (void *block = class->list; block; block = masu__bucket_next(pool, block))
         if (++free_blocks > class->blocks || !listed_valid(pool, index, block))
             return false;
     return class->blocks == held && class->blocks == live + free_blocks &&

@@ -24,7 +24,7 @@
  *     low_mark = max(slab_bytes - max_cached_bytes, slab_bytes - peak_cached_bytes), at least 0
  *
  * careful is set when anything but the plain path is wanted: a check, a remembered size, a trace,
- * or small blocks that lie in the best-fit pool (odd_blocks), which a sized free could otherwise
+ * a memory checker that wants to know, or small blocks that lie in the best-fit pool (odd_blocks), which a sized free could otherwise
  * mistake for a bucket's own.
  */
 #ifndef MASU_BUCKET_POOL_H
@@ -70,6 +70,7 @@ struct masu_bucket {
     bool thread_safe;
     bool checked;
     bool remembers;
+    bool annotated; /* see base/annotate.h */
     uint32_t magic; /* MASU__POOL_LIVE, or MASU__POOL_DEAD after destroy */
     masu__bucket_class classes[MASU_BUCKET_CLASS_COUNT];
 
@@ -127,6 +128,8 @@ static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_clas
 masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
 /* bytes 0 with sized false: not known. */
 masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, size_t bytes);
+/* The requested size where it is remembered, else that of the class. Under the lock. */
+masu_status masu__bucket_size_of(masu_bucket *pool, const void *ptr, size_t *out_bytes);
 /* Updates the peak of cached bytes, enforces the cap, moves low_mark. Always MASU_OK: what asked
  * for it has been done. */
 masu_status masu__bucket_settle(masu_bucket *pool);
@@ -148,6 +151,18 @@ static inline masu_status masu__bucket_alloc(masu_bucket *pool, size_t bytes, si
         }
     }
     return masu__bucket_alloc_slow(pool, bytes, alignment, out);
+}
+
+/* The link in a free block. */
+static inline void *masu__bucket_next(const masu_bucket *pool, void *block) {
+    return MASU_UNLIKELY(pool->annotated) ? masu__annotate_peek(block) : *(void **)block;
+}
+
+static inline void masu__bucket_set_next(const masu_bucket *pool, void *block, void *next) {
+    if (MASU_UNLIKELY(pool->annotated))
+        masu__annotate_poke(block, next);
+    else
+        *(void **)block = next;
 }
 
 /* The block joins its list. */

@@ -181,12 +181,12 @@ static masu_status class_give_back_fresh(masu_bucket *pool, masu__bucket_class *
 static masu_status class_give_back_listed(masu_bucket *pool, masu__bucket_class *class,
                                           size_t block_bytes) {
     void *block = class->list;
-    class->list = *(void **)block;
+    class->list = masu__bucket_next(pool, block);
     masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)block);
     masu_status status =
         slab_give_back(pool, slab, ((uintptr_t)block - slab->base) / block_bytes, 1);
     if (status != MASU_OK) {
-        *(void **)block = class->list;
+        masu__bucket_set_next(pool, block, class->list);
         class->list = block;
     }
     return status;

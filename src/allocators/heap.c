@@ -10,34 +10,10 @@
  *
  *     live + cached + free + slack = reserved
  */
-#include <masu/heap.h>
+#include "allocators/heap_pool.h"
 
-#include <pthread.h>
-
-#include "allocators/bestfit_pool.h"
-#include "allocators/bucket_pool.h"
 #include "base/assert.h"
 #include "base/meta.h"
-
-struct masu_heap {
-    masu_bucket *direct; /* bucket when neither lock nor audit stands before it; else NULL */
-    bool thread_safe;
-    uint32_t magic;
-    masu_bucket *bucket;     /* owned, NULL without host access */
-    masu_bestfit *bestfit;   /* owned */
-    masu_device *own_device; /* owned, NULL when the caller gave one */
-    pthread_mutex_t lock;    /* the pools below have none of their own */
-};
-
-static void heap_lock(masu_heap *heap) {
-    if (heap->thread_safe)
-        pthread_mutex_lock(&heap->lock);
-}
-
-static void heap_unlock(masu_heap *heap) {
-    if (heap->thread_safe)
-        pthread_mutex_unlock(&heap->lock);
-}
 
 /* ---- birth and death ------------------------------------------------------------------------- */
 
@@ -66,6 +42,7 @@ static masu_status heap_make_bestfit(masu_heap *heap, const masu_heap_config *co
             .pool_bytes = config->pool_bytes,
             .initial_bytes = config->initial_bytes,
             .min_remainder_bytes = config->min_remainder_bytes,
+            .limit_bytes = config->limit_bytes,
             .policy = config->policy,
         },
         &heap->bestfit);
@@ -113,7 +90,9 @@ masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out) {
         return MASU_ERR_OUT_OF_MEMORY;
     heap->magic = MASU__POOL_LIVE;
     heap->thread_safe = config->thread_safe;
-    pthread_mutex_init(&heap->lock, NULL);
+    heap->oom = config->oom;
+    heap->oom_context = config->oom_context;
+    masu__lock_init(&heap->lock, MASU__RANK_HEAP);
     masu_status status = heap_make(heap, config);
     if (status != MASU_OK) {
         masu_heap_destroy(heap);
@@ -138,7 +117,7 @@ masu_status masu_heap_destroy(masu_heap *heap) {
     masu_status status = masu_bucket_destroy(heap->bucket);
     status = first_of(status, masu_bestfit_destroy(heap->bestfit));
     status = first_of(status, masu_device_destroy(heap->own_device));
-    pthread_mutex_destroy(&heap->lock);
+    masu__lock_destroy(&heap->lock);
     heap->magic = MASU__POOL_DEAD;
     heap->direct = NULL;
     heap->thread_safe = false;
@@ -156,8 +135,36 @@ static masu_status heap_usable(const masu_heap *heap) {
     return heap->magic == MASU__POOL_LIVE ? MASU_OK : MASU_ERR_STALE_POOL;
 }
 
-/* Out of line, so that the direct way needs no stack frame. */
-__attribute__((noinline)) static masu_status heap_alloc_indirect(masu_heap *heap, size_t bytes,
+static masu_status heap_take(masu_heap *heap, size_t bytes, size_t alignment, void **out) {
+    masu__heap_lock(heap);
+    MASU_HEAVY_ASSERT(heap_audit(heap));
+    masu_status status = heap->bucket
+                             ? masu__bucket_alloc(heap->bucket, bytes, alignment, out)
+                             : masu_bestfit_alloc(heap->bestfit, bytes, alignment, 0, out);
+    MASU_HEAVY_ASSERT(heap_audit(heap));
+    masu__heap_unlock(heap);
+    return status;
+}
+
+typedef struct heap_request {
+    size_t bytes, alignment;
+    void **out;
+} heap_request;
+
+static masu_status heap_take_again(masu_heap *heap, void *context) {
+    const heap_request *request = context;
+    return heap_take(heap, request->bytes, request->alignment, request->out);
+}
+
+/* The first try was refused. Out of line, as is all that is not the direct way. */
+static __attribute__((noinline, cold)) masu_status heap_retry(masu_heap *heap, masu_status status,
+                                                              size_t bytes, size_t alignment,
+                                                              void **out) {
+    return masu__heap_rescue(heap, status, bytes, heap_take_again,
+                             &(heap_request){bytes, alignment, out});
+}
+
+static __attribute__((noinline)) masu_status heap_alloc_indirect(masu_heap *heap, size_t bytes,
                                                                  size_t alignment, void **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
@@ -165,32 +172,55 @@ __attribute__((noinline)) static masu_status heap_alloc_indirect(masu_heap *heap
     masu_status status = heap_usable(heap);
     if (status != MASU_OK)
         return status;
-    heap_lock(heap);
-    MASU_HEAVY_ASSERT(heap_audit(heap));
-    status = heap->bucket ? masu__bucket_alloc(heap->bucket, bytes, alignment, out)
-                          : masu_bestfit_alloc(heap->bestfit, bytes, alignment, 0, out);
-    MASU_HEAVY_ASSERT(heap_audit(heap));
-    heap_unlock(heap);
-    return status;
+    status = heap_take(heap, bytes, alignment, out);
+    return MASU_LIKELY(status == MASU_OK) ? MASU_OK
+                                          : heap_retry(heap, status, bytes, alignment, out);
 }
 
-__attribute__((noinline)) static masu_status heap_free_indirect(masu_heap *heap, void *ptr,
+static __attribute__((noinline)) masu_status heap_free_indirect(masu_heap *heap, void *ptr,
                                                                 size_t bytes) {
     masu_status status = heap_usable(heap);
     if (status != MASU_OK)
         return status;
-    heap_lock(heap);
+    masu__heap_lock(heap);
     MASU_HEAVY_ASSERT(heap_audit(heap));
     status = heap->bucket ? masu__bucket_free(heap->bucket, ptr, bytes)
                           : masu_bestfit_free_sized(heap->bestfit, ptr, bytes);
     MASU_HEAVY_ASSERT(heap_audit(heap));
-    heap_unlock(heap);
+    masu__heap_unlock(heap);
+    return status;
+}
+
+masu_status masu_heap_free_unsized(masu_heap *heap, void *ptr) {
+    masu_status status = heap_usable(heap);
+    if (status != MASU_OK || !ptr)
+        return status;
+    masu__heap_lock(heap);
+    MASU_HEAVY_ASSERT(heap_audit(heap));
+    status = heap->bucket ? masu__bucket_free_slow(heap->bucket, ptr, false, 0)
+                          : masu_bestfit_free(heap->bestfit, ptr);
+    MASU_HEAVY_ASSERT(heap_audit(heap));
+    masu__heap_unlock(heap);
+    return status;
+}
+
+masu_status masu_heap_size_of(masu_heap *heap, const void *ptr, size_t *out_bytes) {
+    masu_status status = heap_usable(heap);
+    if (status != MASU_OK || !ptr || !out_bytes)
+        return status == MASU_OK ? MASU_ERR_INVALID_ARGUMENT : status;
+    masu__heap_lock(heap);
+    status = heap->bucket ? masu__bucket_size_of(heap->bucket, ptr, out_bytes)
+                          : masu__bestfit_known(heap->bestfit, ptr, 0, out_bytes);
+    masu__heap_unlock(heap);
     return status;
 }
 
 masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, void **out) {
-    if (MASU_LIKELY(heap && heap->direct && out))
-        return masu__bucket_alloc(heap->direct, bytes, alignment, out);
+    if (MASU_LIKELY(heap && heap->direct && out)) {
+        masu_status status = masu__bucket_alloc(heap->direct, bytes, alignment, out);
+        return MASU_LIKELY(status == MASU_OK) ? MASU_OK
+                                              : heap_retry(heap, status, bytes, alignment, out);
+    }
     return heap_alloc_indirect(heap, bytes, alignment, out);
 }
 
@@ -201,7 +231,7 @@ masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes) {
 }
 
 /* What the buckets do not cache comes back as whole device blocks where nothing in them lives. */
-static masu_status heap_trim(masu_heap *heap, size_t keep_bytes) {
+masu_status masu__heap_trim(masu_heap *heap, size_t keep_bytes) {
     masu_status status = heap->bucket ? masu_bucket_trim(heap->bucket, keep_bytes) : MASU_OK;
     masu_bestfit_stats below;
     masu_bestfit_get_stats(heap->bestfit, &below);
@@ -214,11 +244,52 @@ masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes) {
     masu_status status = heap_usable(heap);
     if (status != MASU_OK)
         return status;
-    heap_lock(heap);
+    masu__heap_lock(heap);
     if (heap->bestfit->policy != MASU_POOL_PERSISTENT)
-        status = heap_trim(heap, keep_bytes);
+        status = masu__heap_trim(heap, keep_bytes);
     MASU_HEAVY_ASSERT(heap_audit(heap));
-    heap_unlock(heap);
+    masu__heap_unlock(heap);
+    return status;
+}
+
+/* ---- out of memory --------------------------------------------------------------------------- */
+
+static bool rescuable(masu_status status) {
+    return status == MASU_ERR_OUT_OF_MEMORY || status == MASU_ERR_LIMIT_REACHED ||
+           status == MASU_ERR_DEVICE_FAILURE;
+}
+
+/* However many tries a request took, it was refused once at most. */
+static void refusals_take_off(masu_heap *heap, unsigned count) {
+    *(heap->bucket ? &heap->bucket->failures : &heap->bestfit->stats.failures) -= count;
+}
+
+/* Whether anything came back that was not the caller's. */
+static bool heap_trim_all(masu_heap *heap) {
+    if (heap->bestfit->policy == MASU_POOL_PERSISTENT)
+        return false;
+    uint64_t cached = heap->bucket ? masu__bucket_cached(heap->bucket) : 0;
+    uint64_t reserved = heap->bestfit->stats.reserved_bytes;
+    (void)masu__heap_trim(heap, 0);
+    return (heap->bucket && masu__bucket_cached(heap->bucket) < cached) ||
+           heap->bestfit->stats.reserved_bytes < reserved;
+}
+
+masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes, masu__again again,
+                              void *context) {
+    if (!rescuable(status) || heap->magic != MASU__POOL_LIVE)
+        return status;
+    unsigned refused = 1;
+    masu__heap_lock(heap);
+    bool trimmed = heap_trim_all(heap);
+    masu__heap_unlock(heap);
+    if (trimmed)
+        refused += (status = again(heap, context)) != MASU_OK;
+    if (rescuable(status) && heap->oom && heap->oom(heap->oom_context, bytes))
+        refused += (status = again(heap, context)) != MASU_OK;
+    masu__heap_lock(heap);
+    refusals_take_off(heap, status == MASU_OK ? refused : refused - 1);
+    masu__heap_unlock(heap);
     return status;
 }
 
@@ -262,7 +333,7 @@ static void stats_from_bucket(const masu_bucket_stats *above, masu_heap_stats *o
     out->metadata_bytes += above->metadata_bytes;
 }
 
-static void heap_stats(const masu_heap *heap, masu_heap_stats *out) {
+void masu__heap_pool_stats(const masu_heap *heap, masu_heap_stats *out) {
     masu_bestfit_stats below;
     masu_bestfit_get_stats(heap->bestfit, &below);
     stats_from_bestfit(&below, out);
@@ -279,25 +350,25 @@ void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out) {
     if (!heap || heap->magic != MASU__POOL_LIVE)
         return;
     masu_heap *h = (masu_heap *)heap; /* the lock is the only thing that changes */
-    heap_lock(h);
-    heap_stats(heap, out);
-    heap_unlock(h);
+    masu__heap_lock(h);
+    masu__heap_pool_stats(heap, out);
+    masu__heap_unlock(h);
 }
 
 void masu_heap_reset_stats(masu_heap *heap) {
     if (!heap || heap->magic != MASU__POOL_LIVE)
         return;
-    heap_lock(heap);
+    masu__heap_lock(heap);
     masu_bestfit_reset_stats(heap->bestfit);
     masu_bucket_reset_stats(heap->bucket);
-    heap_unlock(heap);
+    masu__heap_unlock(heap);
 }
 
 /* ---- the equations --------------------------------------------------------------------------- */
 
 static bool stats_valid(const masu_heap *heap) {
     masu_heap_stats s;
-    heap_stats(heap, &s);
+    masu__heap_pool_stats(heap, &s);
     return s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes == s.reserved_bytes &&
            s.hits + s.misses == s.allocations && s.allocations - s.frees == s.live_blocks &&
            s.peak_bytes >= s.live_bytes && s.peak_reserved_bytes >= s.reserved_bytes;
@@ -309,13 +380,17 @@ __attribute__((unused)) static bool heap_audit(masu_heap *heap) {
            (!heap->bucket || masu__bucket_audit(heap->bucket)) && stats_valid(heap);
 }
 
+bool masu__heap_pools_valid(const masu_heap *heap) {
+    return masu__bestfit_valid_unlocked(heap->bestfit) &&
+           (!heap->bucket || masu__bucket_valid_unlocked(heap->bucket)) && stats_valid(heap);
+}
+
 bool masu_heap_valid(const masu_heap *heap) {
     if (!heap || heap->magic != MASU__POOL_LIVE)
         return false;
     masu_heap *h = (masu_heap *)heap; /* the lock is the only thing that changes */
-    heap_lock(h);
-    bool valid = masu__bestfit_valid_unlocked(h->bestfit) &&
-                 (!h->bucket || masu__bucket_valid_unlocked(h->bucket)) && stats_valid(h);
-    heap_unlock(h);
+    masu__heap_lock(h);
+    bool valid = masu__heap_pools_valid(h);
+    masu__heap_unlock(h);
     return valid;
 }

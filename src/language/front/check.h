@@ -16,5 +16,8 @@ masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagno
 /* Whether a tree that was checked without errors is as tree.h promises. Writes one line a fault to
  * out. Linear. */
 bool check_tree_valid(const syntax_tree *tree, masu__buffer *out);
+/* The same of one function: holds for a function without an error of its own when all errors of the
+ * program are inside of functions' bodies. */
+bool check_function_valid(const syntax_tree *tree, const function_item *f, masu__buffer *out);
 
 #endif

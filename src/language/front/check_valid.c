@@ -334,21 +334,24 @@ static void judge_expr(expr *e, void *context) {
     expr_each_child(e, judge_expr, context);
 }
 
+bool check_function_valid(const syntax_tree *tree, const function_item *f, masu__buffer *out) {
+    judge j = {.tree = tree, .function = f, .out = out, .good = true};
+    for (uint32_t b = 0; b < f->binding_count; b++) {
+        judge_type(&j, f->bindings[b]->type, f->bindings[b]->span);
+    }
+    expr body = {
+        .kind = EXPR_BLOCK, .span = f->body->span, .block = f->body, .type = f->body->type};
+    judge_expr(&body, &j);
+    return j.good;
+}
+
 bool check_tree_valid(const syntax_tree *tree, masu__buffer *out) {
     judge j = {.tree = tree, .out = out, .good = true};
     for (uint32_t i = 0; i < tree->constant_count; i++) {
         judge_expr(tree->constants[i]->value, &j);
     }
     for (uint32_t i = 0; i < tree->function_count && j.good; i++) {
-        j.function = tree->functions[i];
-        for (uint32_t b = 0; b < j.function->binding_count; b++) {
-            judge_type(&j, j.function->bindings[b]->type, j.function->bindings[b]->span);
-        }
-        expr body = {.kind = EXPR_BLOCK,
-                     .span = j.function->body->span,
-                     .block = j.function->body,
-                     .type = j.function->body->type};
-        judge_expr(&body, &j);
+        j.good = check_function_valid(tree, tree->functions[i], out);
     }
     return j.good;
 }

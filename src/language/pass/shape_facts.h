@@ -83,6 +83,11 @@ shape_fact shape_rule_apply(const shape_query *q, shape_fault *fault);
  * shape is known. */
 number_fact shape_number_apply(const shape_query *q);
 
+/* Which edges of a branch on `condition` can be taken as far as is known; 0: nothing has reached
+ * it. */
+enum { SHAPE_TAKES_FIRST = 1, SHAPE_TAKES_SECOND = 2 };
+unsigned shape_condition(const shape_query *q, ir_value condition);
+
 bool number_fact_meet(number_fact *fact, const number_fact *other);
 
 /* What two ways of reaching a value have in common. True when *fact changed. */

@@ -34,6 +34,14 @@ static number_fact combine(ir_opcode op, int64_t a, int64_t b) {
         return b > 0 ? known(a / b) : unknown;
     case IR_REM:
         return b > 0 ? known(a % b) : unknown;
+    case IR_AND:
+        return known(a & b);
+    case IR_OR:
+        return known(a | b);
+    case IR_XOR:
+        return known(a ^ b);
+    case IR_SHR:
+        return b >= 0 && b < 64 ? known(a >> b) : unknown;
     default:
         return unknown;
     }
@@ -46,6 +54,16 @@ static number_fact of_binary(const shape_query *q) {
     if (a->state == SHAPE_IS_UNKNOWN || b->state == SHAPE_IS_UNKNOWN)
         return unknown;
     return combine(q->i->op, a->number, b->number);
+}
+
+static number_fact of_unary(const shape_query *q) {
+    const number_fact *a = &q->numbers[q->i->args[0]];
+    int64_t number;
+    if (q->i->op == IR_CAST) /* from another type: constants only */
+        return shape_known_number(q, q->i->result, &number) ? known(number) : unknown;
+    if (a->state != SHAPE_IS_KNOWN)
+        return *a;
+    return known(q->i->op == IR_NOT ? ~a->number : (int64_t)(0 - (uint64_t)a->number));
 }
 
 static number_fact of_tensor(const shape_query *q) {
@@ -69,13 +87,18 @@ number_fact shape_number_apply(const shape_query *q) {
     case IR_CONST:
         return ir_const_int(q->f, i->result, &number) ? known(number) : unknown;
     case IR_NEG:
+    case IR_NOT:
     case IR_CAST:
-        return shape_known_number(q, i->result, &number) ? known(number) : unknown;
+        return of_unary(q);
     case IR_ADD:
     case IR_SUB:
     case IR_MUL:
     case IR_DIV:
     case IR_REM:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+    case IR_SHR:
         return of_binary(q);
     case IR_ABI:
         if (i->abi == TL_FN_tl_tensor_dim || i->abi == TL_FN_tl_tensor_rank)
@@ -84,4 +107,38 @@ number_fact shape_number_apply(const shape_query *q) {
     default:
         return unknown;
     }
+}
+
+/* ---- conditions ------------------------------------------------------------------------------ */
+
+static bool holds(ir_opcode relation, int64_t a, int64_t b) {
+    switch (relation) {
+    case IR_EQ:
+        return a == b;
+    case IR_NE:
+        return a != b;
+    case IR_LT:
+        return a < b;
+    case IR_LE:
+        return a <= b;
+    case IR_GT:
+        return a > b;
+    default:
+        return a >= b;
+    }
+}
+
+unsigned shape_condition(const shape_query *q, ir_value condition) {
+    const ir_instr *def = q->f->values[condition].def;
+    int64_t constant;
+    if (ir_const_int(q->f, condition, &constant))
+        return constant ? SHAPE_TAKES_FIRST : SHAPE_TAKES_SECOND;
+    if (!def || def->op < IR_EQ || def->op > IR_GE || ir_type_of(q->f, def->args[0]) != IR_I64)
+        return SHAPE_TAKES_FIRST | SHAPE_TAKES_SECOND;
+    const number_fact *a = &q->numbers[def->args[0]], *b = &q->numbers[def->args[1]];
+    if (a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET)
+        return 0;
+    if (a->state == SHAPE_IS_UNKNOWN || b->state == SHAPE_IS_UNKNOWN)
+        return SHAPE_TAKES_FIRST | SHAPE_TAKES_SECOND;
+    return holds(def->op, a->number, b->number) ? SHAPE_TAKES_FIRST : SHAPE_TAKES_SECOND;
 }

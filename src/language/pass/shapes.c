@@ -4,7 +4,7 @@
  * something reaches it, and then only what every way of reaching it agrees on.
  *
  *     result of an operation     its rule (shape_rules.c) over the operands' facts
- *     parameter of a block       what all edges bring that can be taken (a branch on a constant takes one)
+ *     parameter of a block       what all edges bring that can be taken (see shape_condition)
  *     parameter of a function    what all calls bring; unknown for functions that nobody calls
  *     result of a call           what all returns of the callee bring
  *
@@ -109,10 +109,10 @@ static void flow_ret(shaper *s, function_facts *ff, const ir_function *f, const 
 }
 
 static void flow_edges(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
-    int64_t condition;
-    bool decided = i->op == IR_BRANCH && ir_const_int(f, i->args[0], &condition);
+    shape_query q = {.f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers};
+    unsigned takes = i->op == IR_BRANCH ? shape_condition(&q, i->args[0]) : SHAPE_TAKES_FIRST;
     for (int t = 0; t < ir_target_count(i); t++) {
-        if (decided && t != (condition ? 0 : 1))
+        if (!(takes & (t == 0 ? SHAPE_TAKES_FIRST : SHAPE_TAKES_SECOND)))
             continue;
         const ir_target *target = &i->target[t];
         s->changed |= !ff->taken[target->block->id];

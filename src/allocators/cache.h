@@ -1,0 +1,113 @@
+/* cache.h: what each thread keeps for itself of the process-wide heap.
+ *
+ *     thread-local                      this record (metadata)
+ *     magazine of a class               slots
+ *       top ───────────────┐            ┌──────┬────┬────┬────┬─ ─ ─┬────┐
+ *       end ──┐            └─────────────────────────────►│    │     │    │
+ *             │                         │ NULL │ a  │ b  │    │     │    │  a, b: free blocks
+ *             └────────────────────────────────────────────────────────────► slots + 1 + capacity
+ *                                       └──────┴────┴────┴────┴─ ─ ─┴────┘
+ *
+ *     slots + 1 <= top <= end = slots + 1 + capacity;  slots[0] = NULL
+ *     granted_bytes = sum over caches and classes of capacity * block size
+ *     granted_bytes + the bucket pool's own cap = max_cached_bytes
+ *     lent_out - lent_back of a class >= blocks in all its magazines        (the rest is live)
+ *
+ * A magazine's capacity is granted under the heap's lock, doubling while the thread keeps running
+ * out of it, and what is granted is taken off the cap of the shared lists: so the cap holds for
+ * both together at every moment, without a lock where a block comes and goes.
+ *
+ * Above 16 KiB a thread keeps a few blocks that it freed last, found by their exact size. For the
+ * best-fit pool they are live. They go back before the pool would grow, at trim, and at the end.
+ */
+#ifndef MASU_CACHE_H
+#define MASU_CACHE_H
+
+#include <stdatomic.h>
+
+#include <masu/alloc.h>
+
+#include "allocators/heap_pool.h"
+
+enum { MASU__MAGAZINE_SLOTS = 64, MASU__LARGE_SLOTS_SHIFT = 3, MASU__LARGE_SLOTS = 8 };
+#define MASU__LARGE_KEPT_BYTES ((size_t)32 << 20)
+
+/* kept: the block is here. Otherwise the entry remembers the block that went out last, so that its
+ * return can be believed without a lock: same address, same size. */
+typedef struct masu__large {
+    size_t bytes; /* a multiple of 64; 0: nothing yet */
+    void *address;
+    bool kept;
+} masu__large;
+
+typedef struct masu__cache {
+    masu_heap *heap;
+    masu_magazines *magazines; /* the thread's own */
+    struct masu__cache *next, *before;
+    uint64_t epoch; /* of the heap's caches when this one was last emptied on demand */
+    uint32_t capacity[MASU_BUCKET_CLASS_COUNT];
+    masu__large large[MASU__LARGE_SLOTS];
+    _Atomic uint64_t large_bytes; /* sum of what is kept; written by the own thread */
+    _Atomic uint64_t large_blocks;
+    _Atomic uint64_t large_hits; /* allocations served from large[] */
+    void *slots[MASU_BUCKET_CLASS_COUNT][1 + MASU__MAGAZINE_SLOTS];
+} masu__cache;
+
+/* Guarded by the heap's lock. */
+typedef struct masu__caches {
+    masu__cache *first;
+    size_t count;
+    size_t max_cached_bytes;
+    size_t granted_bytes;
+    _Atomic uint64_t epoch;       /* raised by trim: every thread empties its cache when it sees it */
+    uint64_t retired_allocations; /* of threads that have ended, and of those without a cache */
+    uint64_t retired_large_hits;
+    uint64_t refills, flushes; /* batches */
+} masu__caches;
+
+/* What all caches hold and did. Under the lock. */
+typedef struct masu__cache_totals {
+    uint64_t blocks, bytes; /* in magazines */
+    uint64_t large_blocks, large_bytes;
+    uint64_t allocations; /* by the threads, from magazines or for them */
+    uint64_t large_hits;
+} masu__cache_totals;
+
+/* Turns the caches of a fresh heap on. False without memory. */
+bool masu__caches_open(masu_heap *heap);
+void masu__caches_close(masu_heap *heap);
+
+/* A cache for the calling thread. NULL without memory. Takes the lock. */
+masu__cache *masu__cache_open(masu_heap *heap, masu_magazines *magazines);
+/* Hands everything back and forgets the cache; its thread may be gone. Under the lock. */
+void masu__cache_close(masu__cache *cache);
+/* Hands everything back. Under the lock. */
+void masu__cache_flush(masu__cache *cache);
+/* The same if somebody asked for it since the last time. */
+void masu__cache_obey(masu__cache *cache);
+
+/* The paths that need the lock; they take it. cache NULL: without one, straight from the lists. */
+masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, void **out);
+masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes);
+/* bytes a multiple of 64 above MASU_BUCKET_MAX_BYTES */
+masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
+                                   size_t alignment, void **out);
+masu_status masu__cache_give_large(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes);
+
+void masu__caches_totals(const masu__caches *caches, masu__cache_totals *out);
+/* Turns the pools' numbers into those of the callers. Under the lock. */
+void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *stats);
+bool masu__caches_valid(const masu_heap *heap);
+
+static inline masu__large *masu__cache_large(masu__cache *cache, size_t bytes) {
+    uint64_t hash = (uint64_t)(bytes / MASU_BUCKET_MIN_BYTES) * 0x9e3779b97f4a7c15u;
+    return &cache->large[hash >> (64 - MASU__LARGE_SLOTS_SHIFT)];
+}
+
+/* For numbers that only the own thread writes. */
+static inline void masu__cache_add(_Atomic uint64_t *number, uint64_t by) {
+    atomic_store_explicit(number, atomic_load_explicit(number, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/* heap_pool.h: the heap from inside.
+ *
+ *     guard      in guarded mode, stands before both pools (guard.h)
+ *     bucket     NULL without host access
+ *     caches     of the process-wide heap alone: the caches of all threads (cache.h)
+ *
+ *     live + cached + free + slack = reserved
+ */
+#ifndef MASU_HEAP_POOL_H
+#define MASU_HEAP_POOL_H
+
+#include <masu/heap.h>
+
+#include "allocators/bestfit_pool.h"
+#include "allocators/bucket_pool.h"
+#include "base/lock.h"
+
+struct masu__caches;
+struct masu__guard;
+
+struct masu_heap {
+    masu_bucket *direct; /* bucket when neither lock, guard nor audit stands before it; else NULL */
+    bool thread_safe;
+    uint32_t magic;
+    masu_bucket *bucket;     /* owned, NULL without host access */
+    masu_bestfit *bestfit;   /* owned */
+    masu_device *own_device; /* owned, NULL when the caller gave one */
+    masu__lock lock;         /* the pools below have none of their own */
+    masu_oom_callback oom;   /* NULL: none */
+    void *oom_context;
+    struct masu__guard *guard;   /* owned, NULL: not guarded */
+    struct masu__caches *caches; /* owned, NULL but in the process-wide heap */
+};
+
+static inline void masu__heap_lock(masu_heap *heap) {
+    if (heap->thread_safe)
+        masu__lock_take(&heap->lock);
+}
+
+static inline void masu__heap_unlock(masu_heap *heap) {
+    if (heap->thread_safe)
+        masu__lock_release(&heap->lock);
+}
+
+/* What to do when a request was refused: trims, asks the callback, tries again each time by
+ * calling again(context). Call without the lock. Returns status, or what the last try said. */
+typedef masu_status (*masu__again)(masu_heap *heap, void *context);
+masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes, masu__again again,
+                              void *context);
+
+/* Under the lock. The pools' own numbers, without guard and caches. */
+void masu__heap_pool_stats(const masu_heap *heap, masu_heap_stats *out);
+masu_status masu__heap_trim(masu_heap *heap, size_t keep_bytes);
+
+/* Everything but what the caches and the guard claim. Under the lock. */
+bool masu__heap_pools_valid(const masu_heap *heap);
+
+#endif

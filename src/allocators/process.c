@@ -1,0 +1,417 @@
+/* process.c: the process-wide heap: made at the first call, never destroyed, for nobody can say
+ * when the last destructor of the last thread has run.
+ *
+ *     masu_alloc ─inline─► magazine
+ *         └─► masu_alloc_slow ─┬─► cache of the thread ─► heap       caching
+ *                              └─► heap                              guarded, checked or traced
+ *
+ * A thread's life:   no cache ─first call─► cache ─key destructor─► ended (straight from the lists)
+ *
+ * With caching, the pools below know small blocks by the size of their class alone, and large ones
+ * by their size rounded up to 64: who frees them need not be who took them.
+ */
+#include <masu/alloc.h>
+
+#include <pthread.h>
+#include <string.h>
+
+#include "allocators/cache.h"
+#include "base/assert.h"
+#include "base/size.h"
+
+static void *nothing[1];
+static const char ended; /* a thread's owner once its cache is gone */
+
+#define EMPTY {nothing + 1, nothing + 1, 0, 0}
+MASU_THREAD_LOCAL masu_magazines masu_thread_magazines = {
+    .of_class = {EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY},
+};
+_Static_assert(MASU_BUCKET_CLASS_COUNT == 9, "one EMPTY for each class");
+
+static masu_heap *_Atomic the_heap;
+static pthread_key_t thread_key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool key_works;
+
+/* ---- the heap -------------------------------------------------------------------------------- */
+
+static void cache_ends(void *value) {
+    masu__cache *cache = value;
+    masu_heap *heap = cache->heap;
+    masu__heap_lock(heap);
+    masu__cache_close(cache);
+    masu__heap_unlock(heap);
+    masu_thread_magazines.owner = (void *)&ended;
+}
+
+static void key_make(void) {
+    key_works = pthread_key_create(&thread_key, cache_ends) == 0;
+}
+
+/* The other threads did not come along: what they had cached is free again. */
+static void caches_after_fork(void) {
+    masu_heap *heap = atomic_load(&the_heap);
+    if (!heap || !heap->caches)
+        return;
+    masu__heap_lock(heap);
+    for (masu__cache *cache = heap->caches->first, *next; cache; cache = next) {
+        next = cache->next;
+        if (cache->magazines != &masu_thread_magazines)
+            masu__cache_close(cache);
+    }
+    masu__heap_unlock(heap);
+}
+
+static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
+    masu_heap_config config = wanted ? *wanted : masu_heap_config_default();
+    config.thread_safe = true;
+    masu_status status = masu_heap_create(&config, out);
+    if (status != MASU_OK)
+        return status;
+    bool caching = (*out)->bucket && !(*out)->bucket->careful && !(*out)->guard;
+    if (caching && !masu__caches_open(*out)) {
+        masu_heap_destroy(*out);
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    return MASU_OK;
+}
+
+/* Two threads may both make one; the second to be ready destroys its own. */
+static masu_status heap_install(const masu_heap_config *config, masu_heap **out) {
+    masu_heap *made, *there = NULL;
+    pthread_once(&key_once, key_make);
+    masu_status status = heap_make(config, &made);
+    if (status != MASU_OK)
+        return status;
+    if (atomic_compare_exchange_strong(&the_heap, &there, made)) {
+        masu__lock_in_child(caches_after_fork);
+        *out = made;
+        return MASU_OK;
+    }
+    masu__caches_close(made);
+    masu_heap_destroy(made);
+    *out = there;
+    return config ? MASU_ERR_UNSUPPORTED : MASU_OK;
+}
+
+static masu_status heap_get(masu_heap **out) {
+    *out = atomic_load_explicit(&the_heap, memory_order_acquire);
+    return MASU_LIKELY(*out != NULL) ? MASU_OK : heap_install(NULL, out);
+}
+
+masu_status masu_configure(const masu_heap_config *config) {
+    masu_heap *heap;
+    if (!config)
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (atomic_load(&the_heap))
+        return MASU_ERR_UNSUPPORTED;
+    return heap_install(config, &heap);
+}
+
+/* The calling thread's cache, made at its first call. NULL: do without. */
+static masu__cache *cache_get(masu_heap *heap) {
+    void *owner = masu_thread_magazines.owner;
+    if (MASU_LIKELY(owner != NULL))
+        return owner == (const void *)&ended ? NULL : owner;
+    if (!key_works)
+        return NULL;
+    masu__cache *cache = masu__cache_open(heap, &masu_thread_magazines);
+    if (!cache)
+        return NULL;
+    if (pthread_setspecific(thread_key, cache) != 0) {
+        masu__heap_lock(heap);
+        masu__cache_close(cache);
+        masu__heap_unlock(heap);
+        return NULL;
+    }
+    masu_thread_magazines.owner = cache;
+    return cache;
+}
+
+/* ---- allocation ------------------------------------------------------------------------------ */
+
+typedef struct take {
+    size_t bytes, alignment;
+    void **out;
+} take;
+
+/* What the pools are told: class sizes above, multiples of 64 below; an alignment above 64 makes
+ * the block at least as large, for a block lies at a multiple of its class. */
+static masu_status take_round(size_t bytes, size_t alignment, size_t *rounded) {
+    if (alignment != 0 && !masu__is_power_of_two(alignment))
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (alignment > MASU_BUCKET_MIN_BYTES)
+        bytes = masu__max(bytes, alignment);
+    return masu__align_up(bytes, MASU_BUCKET_MIN_BYTES, rounded) ? MASU_OK : MASU_ERR_OVERFLOW;
+}
+
+static masu_status take_once(masu_heap *heap, void *context) {
+    const take *t = context;
+    masu__cache *cache = cache_get(heap);
+    return masu__bucket_has_class(t->bytes)
+               ? masu__cache_refill(heap, cache, t->bytes, t->out)
+               : masu__cache_take_large(heap, cache, t->bytes, t->alignment, t->out);
+}
+
+static masu_status take_again(masu_heap *heap, void *context) {
+    masu__cache *cache = cache_get(heap);
+    if (cache) {
+        masu__heap_lock(heap);
+        masu__cache_flush(cache);
+        (void)masu__heap_trim(heap, heap->bestfit->policy == MASU_POOL_PERSISTENT ? SIZE_MAX : 0);
+        masu__heap_unlock(heap);
+    }
+    return take_once(heap, context);
+}
+
+static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, size_t bytes,
+                                                            size_t alignment, void **out) {
+    *out = NULL;
+    take t = {.alignment = alignment, .out = out};
+    masu_status status = take_round(bytes, alignment, &t.bytes);
+    if (status != MASU_OK)
+        return status;
+    status = take_once(heap, &t);
+    if (MASU_LIKELY(status == MASU_OK))
+        return MASU_OK;
+    atomic_fetch_add(&heap->caches->epoch, 1);
+    return masu__heap_rescue(heap, status, t.bytes, take_again, &t);
+}
+
+masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
+    masu_heap *heap;
+    if (!out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    *out = NULL;
+    masu_status status = heap_get(&heap);
+    if (status != MASU_OK)
+        return status;
+    if (!heap->caches)
+        return masu_heap_alloc(heap, bytes, alignment, out);
+    if (bytes == 0)
+        return alignment == 0 || masu__is_power_of_two(alignment) ? MASU_OK
+                                                                  : MASU_ERR_INVALID_ARGUMENT;
+    if (alignment <= MASU_BUCKET_MIN_BYTES && masu__is_power_of_two(alignment) &&
+        masu__bucket_has_class(bytes))
+        if ((*out = masu_alloc(bytes)) != NULL) /* the usual case; otherwise ask for the reason */
+            return MASU_OK;
+    return take_from_heap(heap, bytes, alignment, out);
+}
+
+/* The block of that size that went in last, NULL when there is none. */
+static inline void *large_hit(masu__cache *cache, size_t rounded) {
+    masu__large *large = masu__cache_large(cache, rounded);
+    if (large->bytes != rounded || !large->kept)
+        return NULL;
+    large->kept = false;
+    masu__cache_add(&cache->large_bytes, -(uint64_t)rounded);
+    masu__cache_add(&cache->large_blocks, -(uint64_t)1);
+    masu__cache_add(&cache->large_hits, 1);
+    return large->address;
+}
+
+static inline bool is_cache(const void *owner) {
+    return owner != NULL && owner != (const void *)&ended;
+}
+
+static __attribute__((noinline)) void *alloc_slower(size_t bytes) {
+    masu_heap *heap;
+    void *out;
+    if (bytes == 0 || heap_get(&heap) != MASU_OK)
+        return NULL;
+    if (!heap->caches)
+        return masu_heap_alloc(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
+    return take_from_heap(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
+}
+
+void *masu_alloc_slow(size_t bytes) {
+    void *owner = masu_thread_magazines.owner;
+    if (bytes - 1 >= MASU_BUCKET_MAX_BYTES && bytes <= MASU__LARGE_KEPT_BYTES && is_cache(owner)) {
+        void *block = large_hit(owner, masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES));
+        if (MASU_LIKELY(block != NULL))
+            return block;
+    }
+    return alloc_slower(bytes);
+}
+
+void *masu_alloc_zeroed(size_t count, size_t bytes) {
+    size_t total;
+    if (!masu__mul(count, bytes, &total))
+        return NULL;
+    void *block = masu_alloc(total);
+    return block ? memset(block, 0, total) : NULL;
+}
+
+/* ---- freeing --------------------------------------------------------------------------------- */
+
+static masu_status free_small(masu_heap *heap, void *ptr, size_t bytes) {
+    masu__cache *cache = cache_get(heap);
+    if (masu_magazine_of(bytes)->top[-1] == ptr)
+        return MASU_ERR_DOUBLE_FREE;
+    return masu__cache_overflow(heap, cache, ptr, bytes);
+}
+
+static __attribute__((noinline)) masu_status free_slower(void *ptr, size_t bytes) {
+    masu_heap *heap;
+    if (!ptr)
+        return MASU_OK;
+    masu_status status = heap_get(&heap);
+    if (status != MASU_OK)
+        return status;
+    if (!heap->caches)
+        return masu_heap_free(heap, ptr, bytes);
+    if (masu__bucket_has_class(bytes))
+        return free_small(heap, ptr, bytes);
+    if (bytes == 0 || bytes > SIZE_MAX - MASU_BUCKET_MIN_BYTES)
+        return MASU_ERR_SIZE_MISMATCH; /* no block was ever allocated with it */
+    return masu__cache_give_large(heap, cache_get(heap), ptr,
+                                  masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES));
+}
+
+/* The block went out of here and comes back: it needs no other judge. */
+static inline bool large_returns(masu__cache *cache, void *ptr, size_t rounded) {
+    masu__large *large = masu__cache_large(cache, rounded);
+    uint64_t kept_bytes = atomic_load_explicit(&cache->large_bytes, memory_order_relaxed);
+    if (large->address != ptr || large->bytes != rounded || large->kept ||
+        kept_bytes + rounded > MASU__LARGE_KEPT_BYTES)
+        return false;
+    large->kept = true;
+    masu__cache_add(&cache->large_bytes, rounded);
+    masu__cache_add(&cache->large_blocks, 1);
+    return true;
+}
+
+masu_status masu_free_slow(void *ptr, size_t bytes) {
+    void *owner = masu_thread_magazines.owner;
+    if (bytes - 1 >= MASU_BUCKET_MAX_BYTES && bytes <= MASU__LARGE_KEPT_BYTES && is_cache(owner) &&
+        ptr) {
+        size_t rounded = masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES);
+        if (MASU_LIKELY(large_returns(owner, ptr, rounded)))
+            return MASU_OK;
+        const masu__large *large = masu__cache_large(owner, rounded);
+        if (large->kept && large->address == ptr)
+            return MASU_ERR_DOUBLE_FREE;
+    }
+    return free_slower(ptr, bytes);
+}
+
+masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
+    masu_heap *heap;
+    size_t rounded;
+    masu_status status = heap_get(&heap);
+    if (status != MASU_OK)
+        return status;
+    if (!heap->caches || !ptr || bytes == 0)
+        return masu_free_slow(ptr, bytes);
+    status = take_round(bytes, alignment, &rounded);
+    return status == MASU_OK ? masu_free(ptr, rounded) : status;
+}
+
+/* The rounded size that the block was allocated with. Under the lock. */
+static masu_status block_size(masu_heap *heap, const void *ptr, size_t *out) {
+    const masu__slab *slab = masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr);
+    if (!slab)
+        return masu__bestfit_known(heap->bestfit, ptr, heap->bucket->number, out);
+    *out = masu__slab_block_bytes(slab);
+    return masu__is_aligned((uintptr_t)ptr, *out) ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
+}
+
+masu_status masu_free_unsized(void *ptr) {
+    masu_heap *heap;
+    size_t bytes = 0;
+    masu_status status = heap_get(&heap);
+    if (status != MASU_OK || !ptr)
+        return status;
+    if (!heap->caches)
+        return masu_heap_free_unsized(heap, ptr);
+    masu__heap_lock(heap);
+    status = block_size(heap, ptr, &bytes);
+    masu__heap_unlock(heap);
+    return status == MASU_OK ? masu_free(ptr, bytes) : status;
+}
+
+size_t masu_usable_size(const void *ptr) {
+    masu_heap *heap;
+    size_t bytes = 0;
+    if (!ptr || heap_get(&heap) != MASU_OK)
+        return 0;
+    if (!heap->caches)
+        return masu_heap_size_of(heap, ptr, &bytes) == MASU_OK ? bytes : 0;
+    masu__heap_lock(heap);
+    masu_status status = block_size(heap, ptr, &bytes);
+    masu__heap_unlock(heap);
+    return status == MASU_OK ? bytes : 0;
+}
+
+static bool same_place(size_t old_bytes, size_t new_bytes) {
+    if (masu__bucket_has_class(old_bytes) && masu__bucket_has_class(new_bytes))
+        return masu__bucket_class_of(old_bytes) == masu__bucket_class_of(new_bytes);
+    return (old_bytes - 1) / MASU_BUCKET_MIN_BYTES == (new_bytes - 1) / MASU_BUCKET_MIN_BYTES;
+}
+
+void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes) {
+    masu_heap *heap;
+    if (heap_get(&heap) != MASU_OK)
+        return NULL;
+    if (ptr && old_bytes == 0)
+        return NULL;
+    if (ptr && new_bytes && heap->caches && same_place(old_bytes, new_bytes))
+        return ptr;
+    void *block = masu_alloc(new_bytes);
+    if (!block && new_bytes)
+        return NULL;
+    if (ptr) {
+        if (block)
+            memcpy(block, ptr, masu__min(old_bytes, new_bytes));
+        (void)masu_free(ptr, old_bytes);
+    }
+    return block;
+}
+
+/* ---- the pool as a whole --------------------------------------------------------------------- */
+
+void masu_thread_flush(void) {
+    masu_heap *heap = atomic_load(&the_heap);
+    if (!heap || !is_cache(masu_thread_magazines.owner))
+        return;
+    masu__heap_lock(heap);
+    masu__cache_flush(masu_thread_magazines.owner);
+    masu__heap_unlock(heap);
+}
+
+masu_status masu_trim(size_t keep_bytes) {
+    masu_heap *heap = atomic_load(&the_heap);
+    if (!heap)
+        return MASU_OK;
+    if (heap->caches)
+        atomic_fetch_add(&heap->caches->epoch, 1);
+    masu_thread_flush();
+    return masu_heap_trim(heap, keep_bytes);
+}
+
+void masu_get_stats(masu_heap_stats *out) {
+    masu_heap *heap = atomic_load(&the_heap);
+    *out = (masu_heap_stats){0};
+    if (!heap)
+        return;
+    if (!heap->caches) {
+        masu_heap_get_stats(heap, out);
+        return;
+    }
+    masu__heap_lock(heap);
+    masu__heap_pool_stats(heap, out);
+    masu__caches_adjust(heap, out);
+    masu__heap_unlock(heap);
+}
+
+bool masu_valid(void) {
+    masu_heap *heap = atomic_load(&the_heap);
+    if (!heap)
+        return true;
+    if (!heap->caches)
+        return masu_heap_valid(heap);
+    masu__heap_lock(heap);
+    bool valid = masu__heap_pools_valid(heap) && masu__caches_valid(heap);
+    masu__heap_unlock(heap);
+    return valid;
+}
