@@ -58,6 +58,7 @@ typedef struct masu_magazine {
 
 typedef struct masu_magazines {
     masu_magazine of_class[MASU_BUCKET_CLASS_COUNT];
+    void *large; /* the library's own: blocks above MASU_BUCKET_MAX_BYTES, never NULL */
     void *owner; /* the library's own record of this thread; NULL before its first call */
 } masu_magazines;
 

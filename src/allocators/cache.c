@@ -7,6 +7,7 @@
 #include "base/size.h"
 
 static void *empty_magazine[1]; /* NULL: neither a block to take nor room for one */
+masu__large_table masu__no_large;
 
 static void **magazine_bottom(masu__cache *cache, unsigned index) {
     return &cache->slots[index][1];
@@ -64,22 +65,34 @@ static void magazine_return(masu__cache *cache, unsigned index, size_t count) {
     cache->heap->caches->flushes++;
 }
 
+static void large_set(masu__large *large, masu__large to) {
+    __atomic_store_n(&large->kept, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&large->bytes, to.bytes, __ATOMIC_RELAXED);
+    large->address = to.address;
+    __atomic_store_n(&large->kept, to.kept, __ATOMIC_RELAXED);
+}
+
+static size_t large_sum(const masu__cache *cache) {
+    size_t sum = 0;
+    for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
+        sum += cache->large.entries[i].bytes;
+    return sum;
+}
+
 static void large_return(masu__cache *cache, masu__large *large) {
     if (!large->kept) {
-        *large = (masu__large){0};
+        large_set(large, (masu__large){0});
         return;
     }
     masu_status status = masu__bucket_free(cache->heap->bucket, large->address, large->bytes);
     /* a wrong pointer or size was given to masu_free; there is nobody left to be told */
     (void)status;
-    masu__cache_add(&cache->large_bytes, -(uint64_t)large->bytes);
-    masu__cache_add(&cache->large_blocks, -(uint64_t)1);
-    *large = (masu__large){0};
+    large_set(large, (masu__large){0});
 }
 
 static void large_return_all(masu__cache *cache) {
     for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
-        large_return(cache, &cache->large[i]);
+        large_return(cache, &cache->large.entries[i]);
 }
 
 void masu__cache_flush(masu__cache *cache) {
@@ -119,6 +132,7 @@ void masu__caches_close(masu_heap *heap) {
 static void magazines_detach(masu_magazines *magazines) {
     for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++)
         magazines->of_class[i] = (masu_magazine){empty_magazine + 1, empty_magazine + 1, 0, 0};
+    magazines->large = &masu__no_large;
 }
 
 masu__cache *masu__cache_open(masu_heap *heap, masu_magazines *magazines) {
@@ -133,6 +147,7 @@ masu__cache *masu__cache_open(masu_heap *heap, masu_magazines *magazines) {
         void **bottom = magazine_bottom(cache, i);
         magazines->of_class[i] = (masu_magazine){bottom, bottom, 0, 0};
     }
+    magazines->large = &cache->large;
     cache->epoch = atomic_load_explicit(&caches->epoch, memory_order_relaxed);
     cache->next = caches->first;
     if (cache->next)
@@ -151,7 +166,7 @@ void masu__cache_close(masu__cache *cache) {
         granted += cache->capacity[i] * masu__bucket_block_bytes(i);
         caches->retired_allocations += cache->magazines->of_class[i].allocations;
     }
-    caches->retired_large_hits += atomic_load_explicit(&cache->large_hits, memory_order_relaxed);
+    caches->retired_large_hits += cache->large.hits;
     caches_grant(cache->heap, (size_t)0 - granted);
     *(cache->before ? &cache->before->next : &caches->first) = cache->next;
     if (cache->next)
@@ -247,20 +262,17 @@ masu_status masu__cache_give_large(masu_heap *heap, masu__cache *cache, void *pt
     bool kept = cache && bytes <= MASU__LARGE_KEPT_BYTES;
     if (kept) {
         masu__cache_obey(cache);
-        large_return(cache, masu__cache_large(cache, bytes));
+        large_return(cache, masu__large_entry(&cache->large, bytes));
         for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
-            if (atomic_load_explicit(&cache->large_bytes, memory_order_relaxed) + bytes >
-                MASU__LARGE_KEPT_BYTES)
-                large_return(cache, &cache->large[i]);
+            if (large_sum(cache) + bytes > MASU__LARGE_KEPT_BYTES)
+                large_return(cache, &cache->large.entries[i]);
         /* the judgement comes now or never */
         size_t known;
         status = masu__bestfit_known(heap->bestfit, ptr, heap->bucket->number, &known);
         kept = status == MASU_OK && known == bytes;
     }
     if (kept) {
-        *masu__cache_large(cache, bytes) = (masu__large){bytes, ptr, true};
-        masu__cache_add(&cache->large_bytes, bytes);
-        masu__cache_add(&cache->large_blocks, 1);
+        large_set(masu__large_entry(&cache->large, bytes), (masu__large){bytes, ptr, 1});
     } else if (status == MASU_OK) {
         status = masu__bucket_free(heap->bucket, ptr, bytes);
     }
@@ -278,9 +290,13 @@ static void cache_totals(const masu__cache *cache, masu__cache_totals *out) {
         out->bytes += fill * masu__bucket_block_bytes(i);
         out->allocations += __atomic_load_n(&magazine->allocations, __ATOMIC_RELAXED);
     }
-    out->large_blocks += atomic_load_explicit(&cache->large_blocks, memory_order_relaxed);
-    out->large_bytes += atomic_load_explicit(&cache->large_bytes, memory_order_relaxed);
-    out->large_hits += atomic_load_explicit(&cache->large_hits, memory_order_relaxed);
+    for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++) {
+        const masu__large *large = &cache->large.entries[i];
+        uint64_t kept = __atomic_load_n(&large->kept, __ATOMIC_RELAXED);
+        out->large_blocks += kept;
+        out->large_bytes += kept * __atomic_load_n(&large->bytes, __ATOMIC_RELAXED);
+    }
+    out->large_hits += __atomic_load_n(&cache->large.hits, __ATOMIC_RELAXED);
 }
 
 void masu__caches_totals(const masu__caches *caches, masu__cache_totals *out) {
@@ -324,7 +340,6 @@ void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *s) {
 }
 
 static bool cache_valid(const masu__cache *cache, size_t *granted) {
-    size_t large_bytes = 0;
     for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
         size_t fill = magazine_fill(cache, i);
         if (cache->slots[i][0] != NULL || fill > cache->capacity[i])
@@ -337,9 +352,7 @@ static bool cache_valid(const masu__cache *cache, size_t *granted) {
                 return false;
         }
     }
-    for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
-        large_bytes += cache->large[i].kept ? cache->large[i].bytes : 0;
-    return large_bytes == cache->large_bytes && large_bytes <= MASU__LARGE_KEPT_BYTES;
+    return large_sum(cache) <= MASU__LARGE_KEPT_BYTES;
 }
 
 bool masu__caches_valid(const masu_heap *heap) {

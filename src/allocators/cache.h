@@ -18,7 +18,8 @@
  * both together at every moment, without a lock where a block comes and goes.
  *
  * Above 16 KiB a thread keeps a few blocks that it freed last, found by their exact size. For the
- * best-fit pool they are live. They go back before the pool would grow, at trim, and at the end.
+ * best-fit pool they are live; all entries together stay within MASU__LARGE_KEPT_BYTES, whether
+ * their blocks are here or out. They go back before the pool would grow, at trim, and at the end.
  */
 #ifndef MASU_CACHE_H
 #define MASU_CACHE_H
@@ -37,8 +38,16 @@ enum { MASU__MAGAZINE_SLOTS = 64, MASU__LARGE_SLOTS_SHIFT = 3, MASU__LARGE_SLOTS
 typedef struct masu__large {
     size_t bytes; /* a multiple of 64; 0: nothing yet */
     void *address;
-    bool kept;
+    uint64_t kept; /* 1 or 0; other threads read it and bytes for the statistics */
 } masu__large;
+
+typedef struct masu__large_table {
+    masu__large entries[MASU__LARGE_SLOTS];
+    uint64_t hits; /* allocations served from here */
+} masu__large_table;
+
+/* What threads without a cache look into: holds nothing and is never written. */
+extern masu__large_table masu__no_large;
 
 typedef struct masu__cache {
     masu_heap *heap;
@@ -46,10 +55,7 @@ typedef struct masu__cache {
     struct masu__cache *next, *before;
     uint64_t epoch; /* of the heap's caches when this one was last emptied on demand */
     uint32_t capacity[MASU_BUCKET_CLASS_COUNT];
-    masu__large large[MASU__LARGE_SLOTS];
-    _Atomic uint64_t large_bytes; /* sum of what is kept; written by the own thread */
-    _Atomic uint64_t large_blocks;
-    _Atomic uint64_t large_hits; /* allocations served from large[] */
+    masu__large_table large;
     void *slots[MASU_BUCKET_CLASS_COUNT][1 + MASU__MAGAZINE_SLOTS];
 } masu__cache;
 
@@ -99,15 +105,9 @@ void masu__caches_totals(const masu__caches *caches, masu__cache_totals *out);
 void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *stats);
 bool masu__caches_valid(const masu_heap *heap);
 
-static inline masu__large *masu__cache_large(masu__cache *cache, size_t bytes) {
+static inline masu__large *masu__large_entry(masu__large_table *table, size_t bytes) {
     uint64_t hash = (uint64_t)(bytes / MASU_BUCKET_MIN_BYTES) * 0x9e3779b97f4a7c15u;
-    return &cache->large[hash >> (64 - MASU__LARGE_SLOTS_SHIFT)];
-}
-
-/* For numbers that only the own thread writes. */
-static inline void masu__cache_add(_Atomic uint64_t *number, uint64_t by) {
-    atomic_store_explicit(number, atomic_load_explicit(number, memory_order_relaxed) + by,
-                          memory_order_relaxed);
+    return &table->entries[hash >> (64 - MASU__LARGE_SLOTS_SHIFT)];
 }
 
 #endif

@@ -25,6 +25,7 @@ static const char ended; /* a thread's owner once its cache is gone */
 #define EMPTY {nothing + 1, nothing + 1, 0, 0}
 MASU_THREAD_LOCAL masu_magazines masu_thread_magazines = {
     .of_class = {EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY},
+    .large = &masu__no_large,
 };
 _Static_assert(MASU_BUCKET_CLASS_COUNT == 9, "one EMPTY for each class");
 
@@ -128,6 +129,19 @@ static masu__cache *cache_get(masu_heap *heap) {
     return cache;
 }
 
+static inline bool is_cache(const void *owner) {
+    return owner != NULL && owner != (const void *)&ended;
+}
+
+void masu_thread_flush(void) {
+    masu_heap *heap = atomic_load(&the_heap);
+    if (!heap || !is_cache(masu_thread_magazines.owner))
+        return;
+    masu__heap_lock(heap);
+    masu__cache_flush(masu_thread_magazines.owner);
+    masu__heap_unlock(heap);
+}
+
 /* ---- allocation ------------------------------------------------------------------------------ */
 
 typedef struct take {
@@ -153,17 +167,6 @@ static masu_status take_once(masu_heap *heap, void *context) {
                : masu__cache_take_large(heap, cache, t->bytes, t->alignment, t->out);
 }
 
-static masu_status take_again(masu_heap *heap, void *context) {
-    masu__cache *cache = cache_get(heap);
-    if (cache) {
-        masu__heap_lock(heap);
-        masu__cache_flush(cache);
-        (void)masu__heap_trim(heap, heap->bestfit->policy == MASU_POOL_PERSISTENT ? SIZE_MAX : 0);
-        masu__heap_unlock(heap);
-    }
-    return take_once(heap, context);
-}
-
 static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, size_t bytes,
                                                             size_t alignment, void **out) {
     *out = NULL;
@@ -174,8 +177,9 @@ static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, siz
     status = take_once(heap, &t);
     if (MASU_LIKELY(status == MASU_OK))
         return MASU_OK;
-    atomic_fetch_add(&heap->caches->epoch, 1);
-    return masu__heap_rescue(heap, status, t.bytes, take_again, &t);
+    atomic_fetch_add(&heap->caches->epoch, 1); /* the other threads give theirs when they can */
+    masu_thread_flush();
+    return masu__heap_rescue(heap, status, t.bytes, take_once, &t);
 }
 
 masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
@@ -198,22 +202,6 @@ masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
     return take_from_heap(heap, bytes, alignment, out);
 }
 
-/* The block of that size that went in last, NULL when there is none. */
-static inline void *large_hit(masu__cache *cache, size_t rounded) {
-    masu__large *large = masu__cache_large(cache, rounded);
-    if (large->bytes != rounded || !large->kept)
-        return NULL;
-    large->kept = false;
-    masu__cache_add(&cache->large_bytes, -(uint64_t)rounded);
-    masu__cache_add(&cache->large_blocks, -(uint64_t)1);
-    masu__cache_add(&cache->large_hits, 1);
-    return large->address;
-}
-
-static inline bool is_cache(const void *owner) {
-    return owner != NULL && owner != (const void *)&ended;
-}
-
 static __attribute__((noinline)) void *alloc_slower(size_t bytes) {
     masu_heap *heap;
     void *out;
@@ -224,14 +212,16 @@ static __attribute__((noinline)) void *alloc_slower(size_t bytes) {
     return take_from_heap(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
 }
 
+/* Sizes that are not large, or wrap when rounded, find no entry. */
 void *masu_alloc_slow(size_t bytes) {
-    void *owner = masu_thread_magazines.owner;
-    if (bytes - 1 >= MASU_BUCKET_MAX_BYTES && bytes <= MASU__LARGE_KEPT_BYTES && is_cache(owner)) {
-        void *block = large_hit(owner, masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES));
-        if (MASU_LIKELY(block != NULL))
-            return block;
-    }
-    return alloc_slower(bytes);
+    masu__large_table *table = masu_thread_magazines.large;
+    size_t rounded = masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES);
+    masu__large *large = masu__large_entry(table, rounded);
+    if (MASU_UNLIKELY(large->bytes != rounded || !large->kept))
+        return alloc_slower(bytes);
+    __atomic_store_n(&large->kept, 0, __ATOMIC_RELAXED);
+    MASU_COUNT_ONE(table->hits);
+    return large->address;
 }
 
 void *masu_alloc_zeroed(size_t count, size_t bytes) {
@@ -268,31 +258,16 @@ static __attribute__((noinline)) masu_status free_slower(void *ptr, size_t bytes
                                   masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES));
 }
 
-/* The block went out of here and comes back: it needs no other judge. */
-static inline bool large_returns(masu__cache *cache, void *ptr, size_t rounded) {
-    masu__large *large = masu__cache_large(cache, rounded);
-    uint64_t kept_bytes = atomic_load_explicit(&cache->large_bytes, memory_order_relaxed);
-    if (large->address != ptr || large->bytes != rounded || large->kept ||
-        kept_bytes + rounded > MASU__LARGE_KEPT_BYTES)
-        return false;
-    large->kept = true;
-    masu__cache_add(&cache->large_bytes, rounded);
-    masu__cache_add(&cache->large_blocks, 1);
-    return true;
-}
-
+/* A block that went out of here and comes back needs no other judge. */
 masu_status masu_free_slow(void *ptr, size_t bytes) {
-    void *owner = masu_thread_magazines.owner;
-    if (bytes - 1 >= MASU_BUCKET_MAX_BYTES && bytes <= MASU__LARGE_KEPT_BYTES && is_cache(owner) &&
-        ptr) {
-        size_t rounded = masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES);
-        if (MASU_LIKELY(large_returns(owner, ptr, rounded)))
-            return MASU_OK;
-        const masu__large *large = masu__cache_large(owner, rounded);
-        if (large->kept && large->address == ptr)
-            return MASU_ERR_DOUBLE_FREE;
-    }
-    return free_slower(ptr, bytes);
+    size_t rounded = masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES);
+    masu__large *large = masu__large_entry(masu_thread_magazines.large, rounded);
+    if (MASU_UNLIKELY(large->address != ptr || large->bytes != rounded || !ptr))
+        return free_slower(ptr, bytes);
+    if (MASU_UNLIKELY(large->kept))
+        return MASU_ERR_DOUBLE_FREE;
+    __atomic_store_n(&large->kept, 1, __ATOMIC_RELAXED);
+    return MASU_OK;
 }
 
 masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
@@ -369,15 +344,6 @@ void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes) {
 }
 
 /* ---- the pool as a whole --------------------------------------------------------------------- */
-
-void masu_thread_flush(void) {
-    masu_heap *heap = atomic_load(&the_heap);
-    if (!heap || !is_cache(masu_thread_magazines.owner))
-        return;
-    masu__heap_lock(heap);
-    masu__cache_flush(masu_thread_magazines.owner);
-    masu__heap_unlock(heap);
-}
 
 masu_status masu_trim(size_t keep_bytes) {
     masu_heap *heap = atomic_load(&the_heap);

@@ -1,4 +1,4 @@
-/* check_print.c: print and println: a text is split at its placeholders, once and for all. */
+/* check_print.c: print and println: a text is split at its holes `{}`, once and for all. */
 #include <string.h>
 
 #include "language/front/check_private.h"
@@ -8,8 +8,8 @@ typedef struct format {
     expr *call;
     expr *text; /* the format string */
     uint32_t capacity;
-    uint32_t placeholders;
-    char *literal; /* text between placeholders, `{{` already `{` */
+    uint32_t holes;
+    char *literal; /* text between holes, `{{` already `{` */
     size_t literal_length;
 } format;
 
@@ -59,16 +59,15 @@ static void report_format(format *f, const char *message, const char *note) {
 }
 
 /* Behind `{`. Returns where to go on; NULL after a message. */
-static const char *placeholder(format *f, const char *at, const char *end) {
+static const char *hole(format *f, const char *at, const char *end) {
     if (at == end || *at != '}') {
         bool named = at < end && memchr(at, '}', (size_t)(end - at)) != NULL;
-        report_format(
-            f, named ? "a placeholder is `{}`, without anything in it" : "a `{` without its `}`",
-            "`{{` prints a `{`");
+        report_format(f, named ? "nothing can stand inside of `{}`" : "a `{` without its `}`",
+                      "`{{` prints a `{`");
         return NULL;
     }
-    if (++f->placeholders < f->call->call.arg_count) {
-        push_value(f, &f->call->call.args[f->placeholders]);
+    if (++f->holes < f->call->call.arg_count) {
+        push_value(f, &f->call->call.args[f->holes]);
     }
     return at + 1;
 }
@@ -81,7 +80,7 @@ static bool split_format(format *f) {
         bool doubled = at + 1 < end && (*at == '{' || *at == '}') && at[1] == *at;
         if (*at == '{' && !doubled) {
             flush_literal(f, out);
-            at = placeholder(f, at + 1, end);
+            at = hole(f, at + 1, end);
             if (at == NULL) {
                 return false;
             }
@@ -105,11 +104,9 @@ static void print_formatted(format *f) {
     f->text->type = check_scalar(f->c, TYPE_STRING);
     bool good = split_format(f);
     uint32_t values = e->call.arg_count - 1;
-    if (good && f->placeholders != values) {
-        diagnostics_error(f->c->diagnostics, f->text->span, "%u %s in the text, %u %s given",
-                          f->placeholders,
-                          f->placeholders == 1 ? "placeholder `{}`" : "placeholders `{}`", values,
-                          values == 1 ? "value" : "values");
+    if (good && f->holes != values) {
+        diagnostics_error(f->c->diagnostics, f->text->span, "the text has %u `{}`, %u %s given",
+                          f->holes, values, values == 1 ? "value is" : "values are");
     }
     check_list(f->c, e->call.args + 1, values);
 }

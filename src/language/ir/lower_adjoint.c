@@ -143,12 +143,13 @@ static void through_binary(const rule *r) {
 
 /* ---- functions ------------------------------------------------------------------------------------------------------------------ */
 
-/* d pow(a, b): b * a^(b-1) towards a; a^b * log a towards b, 0 where a is not positive. */
+/* d pow(a, b): b * a^(b-1) towards a, 0 where b is 0; a^b * log a towards b, 0 where a is not positive. */
 static void through_power(const rule *r, const expr *a, const expr *b) {
     kernel_fn *kf = r->kf;
     ir_value base = value_of(r, a), exponent = value_of(r, b);
     if (is_active(kf, a)) {
-        ir_value lower = kernel_math(kf, IR_MATH_POW, base, op2(r, IR_SUB, exponent, number(r, 1)), r->e->span);
+        ir_value less = op2(r, IR_ADD, op2(r, IR_SUB, exponent, number(r, 1)), where(r, IR_EQ, exponent, number(r, 0)));
+        ir_value lower = kernel_math(kf, IR_MATH_POW, base, less, r->e->span);
         kernel_adjoint(kf, a, op2(r, IR_MUL, r->seed, op2(r, IR_MUL, exponent, lower)));
     }
     if (!is_active(kf, b))

@@ -231,13 +231,10 @@ static void control(void **state) {
 
 static void print_and_assert(void **state) {
     (void)state;
-    body_says("println(\"{} {}\", 1);",
-              "5:9: error: 2 placeholders `{}` in the text, 1 value given\n");
-    body_says("println(\"{}\", 1, 2);",
-              "5:9: error: 1 placeholder `{}` in the text, 2 values given\n");
-    body_says(
-        "println(\"{:.2}\", 1.0);",
-        "5:9: error: a placeholder is `{}`, without anything in it\nnote: `{{` prints a `{`\n");
+    body_says("println(\"{} {}\", 1);", "5:9: error: the text has 2 `{}`, 1 value is given\n");
+    body_says("println(\"{}\", 1, 2);", "5:9: error: the text has 1 `{}`, 2 values are given\n");
+    body_says("println(\"{:.2}\", 1.0);",
+              "5:9: error: nothing can stand inside of `{}`\nnote: `{{` prints a `{`\n");
     body_says("println(\"a } b\");",
               "5:9: error: a `}` without its `{`\nnote: `}}` prints a `}`\n");
     body_says("println(\"a { b\");",
