@@ -1,41 +1,46 @@
-/* pools.c: what a heap costs against the system's malloc, and against its own device.
+/* pools.c: the pools against the best general allocators, against their own device, and against
+ * their own promises. Nothing is asserted here.
  *
- *     pools            a table: nanoseconds an operation, median of the rounds, ratio to malloc
+ *     pools            tables: nanoseconds, medians, ratio to the best peer
  *     pools --json     the same numbers as one JSON object
+ *     pools --quick    fewer rounds
  *
- * Both sides do the same work in turns, round by round, so that a busy machine disturbs them
- * alike. Nothing is asserted here.
+ * Peers are glibc and, where their libraries are installed, mimalloc, jemalloc and tcmalloc: the
+ * program runs itself again with the peer preloaded, one process for each number, so that none
+ * sees the other's heap. All contestants take turns, round by round, and a busy machine disturbs
+ * them alike. The clock counts the processor time of the threads that work, not the time that
+ * other programs took from them.
  */
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <masu/masu.h>
 
-enum { ROUNDS = 5, LIVE = 4096, MIB = 1 << 20 };
+enum { KIB = 1 << 10, MIB = 1 << 20, LIVE = 4096, MOST_ROUNDS = 9 };
 
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
+/* ---- contestants ----------------------------------------------------------------------------- */
 
-static uint32_t random_state = 1;
+typedef enum contestant { MASU, GLIBC, MIMALLOC, JEMALLOC, TCMALLOC, CONTESTANTS } contestant;
 
-static uint32_t next_random(void) {
-    random_state = random_state * 1664525u + 1013904223u;
-    return random_state >> 8;
-}
+static const char *const names[] = {"masu", "glibc", "mimalloc", "jemalloc", "tcmalloc"};
+static const char *const libraries[][3] = {
+    {""},
+    {""},
+    {"libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so"},
+    {"libjemalloc.so.2", "libjemalloc.so", "libjemalloc.so.1"},
+    {"libtcmalloc_minimal.so.4", "libtcmalloc_minimal.so", "libtcmalloc.so.4"},
+};
 
-/* The compiler must believe that somebody looks at the pointer, or it removes malloc with its
- * free. */
-static void keep(void *ptr) {
-    __asm__ volatile("" : : "r"(ptr) : "memory");
-}
+static bool for_masu;
+static int rounds = 5;
 
 static void must(masu_status status) {
     if (status == MASU_OK)
@@ -44,173 +49,489 @@ static void must(masu_status status) {
     exit(1);
 }
 
-/* ---- the contestants ------------------------------------------------------------------------- */
-
-typedef enum contestant { SYSTEM, HEAP, LOCKED_HEAP, DEVICE, CONTESTANTS } contestant;
-
-static const char *const contestant_names[] = {"malloc", "heap", "heap with lock", "mmap"};
-
-static masu_heap *heaps[CONTESTANTS];
-
-static inline void *take(contestant who, size_t bytes) {
-    void *ptr;
-    if (who == SYSTEM) {
-        ptr = malloc(bytes);
-    } else if (who == DEVICE) {
-        ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    } else {
-        must(masu_heap_alloc(heaps[who], bytes, 0, &ptr));
-    }
-    keep(ptr);
+/* The compiler must believe that somebody looks, or it removes malloc with its free. */
+static inline void *keep(void *ptr) {
+    __asm__ volatile("" : "+r"(ptr) : : "memory");
     return ptr;
 }
 
-static inline void give(contestant who, void *ptr, size_t bytes) {
-    if (who == SYSTEM)
-        free(ptr);
-    else if (who == DEVICE)
-        munmap(ptr, bytes);
-    else
-        must(masu_heap_free(heaps[who], ptr, bytes));
+static inline size_t hide(size_t bytes) {
+    __asm__ volatile("" : "+r"(bytes));
+    return bytes;
 }
 
-/* ---- the work -------------------------------------------------------------------------------- */
+/* ---- time and chance ------------------------------------------------------------------------- */
 
-typedef struct work {
-    const char *name;
-    size_t least, most; /* bytes; equal: one size */
-    int count;          /* operations a round */
-} work;
-
-static const work pairs[] = {
-    {"pair", 64, 64, 1000000},       {"pair", 256, 256, 1000000},
-    {"pair", 1024, 1024, 1000000},   {"pair", 4096, 4096, 1000000},
-    {"pair", 16384, 16384, 1000000}, {"pair", 65536, 65536, 100000},
-    {"pair", MIB, MIB, 100000},      {"pair", 16 * MIB, 16 * MIB, 30000},
-};
-
-static const work swaps[] = {
-    {"4096 live, swap one", 64, 16384, 200000},
-    {"4096 live, swap one", 16385, MIB, 10000},
-};
-
-/* Allocate and free at once. */
-static double run_pairs(contestant who, const work *w) {
-    int count = who == DEVICE ? w->count / 100 : w->count;
-    double start = now_ns();
-    for (int i = 0; i < count; i++)
-        give(who, take(who, w->least), w->least);
-    return (now_ns() - start) / count;
+static double thread_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* Many live blocks of random size; one operation frees one and allocates another. */
-static double run_swaps(contestant who, const work *w) {
-    static void *blocks[LIVE];
-    static size_t sizes[LIVE];
-    random_state = 1;
-    for (int i = 0; i < LIVE; i++) {
-        sizes[i] = w->least + next_random() % (w->most - w->least);
-        blocks[i] = take(who, sizes[i]);
-    }
-    double start = now_ns();
-    for (int i = 0; i < w->count; i++) {
-        uint32_t k = next_random() % LIVE;
-        give(who, blocks[k], sizes[k]);
-        sizes[k] = w->least + next_random() % (w->most - w->least);
-        blocks[k] = take(who, sizes[k]);
-    }
-    double spent = (now_ns() - start) / w->count;
-    for (int i = 0; i < LIVE; i++)
-        give(who, blocks[i], sizes[i]);
-    return spent;
+static inline uint32_t next_random(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33);
 }
-
-/* ---- medians and output ---------------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-typedef double (*runner)(contestant who, const work *w);
+static double median(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return values[count / 2];
+}
 
-static void measure(runner run, const work *w, double medians[CONTESTANTS]) {
-    double times[CONTESTANTS][ROUNDS];
-    bool with_device = w->least == w->most && w->least >= 4096;
-    for (int round = 0; round < ROUNDS; round++)
-        for (int who = 0; who < CONTESTANTS; who++)
-            times[who][round] = who != DEVICE || with_device ? run((contestant)who, w) : 0;
-    for (int who = 0; who < CONTESTANTS; who++) {
-        qsort(times[who], ROUNDS, sizeof **times, compare);
-        medians[who] = times[who][ROUNDS / 2];
+/* ---- work: every kind is compiled twice, once for each side ------------------------------------ */
+
+typedef struct work {
+    const char *name;
+    size_t least, most; /* bytes */
+    double target;      /* of the ratio to the best peer */
+} work;
+
+enum { REPEATS = 31, PAIRS = 20000, SWAPS = 100000, BATCH = 512, BATCHES = 300 };
+
+#define TAKE(masu_side, bytes) ((masu_side) ? masu_alloc(bytes) : malloc(bytes))
+#define GIVE(masu_side, ptr, bytes) ((masu_side) ? (void)masu_free(ptr, bytes) : free(ptr))
+
+static inline double pairs_of(bool masu_side, const work *w) {
+    double times[REPEATS];
+    int count = w->least > 512 * KIB ? PAIRS / 20 : PAIRS;
+    for (int r = 0; r < REPEATS; r++) {
+        double start = thread_ns();
+        for (int i = 0; i < count; i++) {
+            size_t bytes = hide(w->least);
+            void *ptr = keep(TAKE(masu_side, bytes));
+            GIVE(masu_side, ptr, bytes);
+        }
+        times[r] = (thread_ns() - start) / count;
     }
+    return median(times, REPEATS);
 }
 
-static void print_bytes(char *text, size_t room, size_t bytes) {
-    if (bytes >= MIB)
-        snprintf(text, room, "%zu MiB", bytes / MIB);
-    else if (bytes >= 1024)
-        snprintf(text, room, "%zu KiB", bytes / 1024);
-    else
-        snprintf(text, room, "%zu B", bytes);
+static double run_pairs(const work *w) {
+    return for_masu ? pairs_of(true, w) : pairs_of(false, w);
 }
 
-static void print_row(const work *w, const double medians[CONTESTANTS], bool json, bool first) {
+/* Many live blocks of random size; a step frees one and allocates another. The sizes are drawn
+ * beforehand, and a round without the clock writes to each block, so that no side pays for fresh
+ * pages. */
+static inline double swaps_of(bool masu_side, const work *w, uint64_t seed) {
+    void **blocks = mmap(NULL, LIVE * sizeof *blocks, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint32_t *sizes = mmap(NULL, (LIVE + 2 * SWAPS) * sizeof *sizes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint32_t *drawn = sizes + LIVE;
+    for (int i = 0; i < 2 * SWAPS; i++)
+        drawn[i] = i % 2 ? next_random(&seed) % LIVE
+                         : (uint32_t)(w->least + next_random(&seed) % (w->most - w->least + 1));
+    for (int i = 0; i < LIVE; i++) {
+        sizes[i] = (uint32_t)(w->least + next_random(&seed) % (w->most - w->least + 1));
+        blocks[i] = keep(TAKE(masu_side, sizes[i]));
+    }
+    for (int i = 0; i < 2 * SWAPS; i += 2) {
+        uint32_t k = drawn[i + 1];
+        GIVE(masu_side, blocks[k], sizes[k]);
+        sizes[k] = drawn[i];
+        blocks[k] = keep(TAKE(masu_side, sizes[k]));
+        *(volatile char *)blocks[k] = 1;
+    }
+    double times[5];
+    for (int r = 0; r < 5; r++) {
+        double start = thread_ns();
+        for (int i = 0; i < 2 * SWAPS; i += 2) {
+            uint32_t k = drawn[i + 1];
+            GIVE(masu_side, blocks[k], sizes[k]);
+            sizes[k] = drawn[i];
+            blocks[k] = keep(TAKE(masu_side, sizes[k]));
+        }
+        times[r] = (thread_ns() - start) / SWAPS;
+    }
+    for (int i = 0; i < LIVE; i++)
+        GIVE(masu_side, blocks[i], sizes[i]);
+    return median(times, 5);
+}
+
+static double run_swaps(const work *w) {
+    return for_masu ? swaps_of(true, w, 1) : swaps_of(false, w, 1);
+}
+
+typedef struct two {
+    const work *w;
+    uint64_t seed;
+    double ns;
+    pthread_barrier_t *barrier;
+    void *(*blocks)[BATCH];
+    bool takes;
+} two;
+
+static void *swaps_thread(void *argument) {
+    two *t = argument;
+    pthread_barrier_wait(t->barrier);
+    t->ns = for_masu ? swaps_of(true, t->w, t->seed) : swaps_of(false, t->w, t->seed);
+    return NULL;
+}
+
+static double run_two(const work *w, void *(*body)(void *)) {
+    pthread_t threads[2];
+    pthread_barrier_t barrier;
+    static void *blocks[2][BATCH];
+    two sides[2];
+    pthread_barrier_init(&barrier, NULL, 2);
+    for (int i = 0; i < 2; i++) {
+        sides[i] = (two){w, (uint64_t)i + 1, 0, &barrier, blocks, i == 0};
+        pthread_create(&threads[i], NULL, body, &sides[i]);
+    }
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return (sides[0].ns + sides[1].ns) / 2;
+}
+
+static double run_swaps_two(const work *w) {
+    return run_two(w, swaps_thread);
+}
+
+/* One thread allocates a batch while the other frees the batch before it. */
+static inline double pipe_of(bool masu_side, two *t) {
+    double spent = 0;
+    uint64_t seed = 3;
+    for (int batch = 0; batch <= BATCHES; batch++) {
+        void **blocks = t->blocks[t->takes ? batch % 2 : (batch + 1) % 2];
+        uint64_t sizes = t->takes ? seed : seed; /* both sides draw the same sizes */
+        pthread_barrier_wait(t->barrier);
+        if (t->takes ? batch == BATCHES : batch == 0)
+            continue;
+        double start = thread_ns();
+        for (int i = 0; i < BATCH; i++) {
+            size_t bytes = t->w->least + next_random(&sizes) % (t->w->most - t->w->least + 1);
+            if (t->takes)
+                blocks[i] = keep(TAKE(masu_side, bytes));
+            else
+                GIVE(masu_side, blocks[i], bytes);
+        }
+        spent += thread_ns() - start;
+        seed = sizes;
+    }
+    return 2 * spent / ((double)BATCHES * BATCH); /* the mean of both sides is half a pair */
+}
+
+static void *pipe_thread(void *argument) {
+    two *t = argument;
+    t->ns = for_masu ? pipe_of(true, t) : pipe_of(false, t);
+    return NULL;
+}
+
+static double run_pipe(const work *w) {
+    return run_two(w, pipe_thread);
+}
+
+typedef struct row {
+    work w;
+    double (*run)(const work *);
+} row;
+
+#define PAIR(bytes, target) {{"pair", bytes, bytes, target}, run_pairs}
+static const row rows[] = {
+    PAIR(64, 0.4),
+    PAIR(128, 0.4),
+    PAIR(256, 0.4),
+    PAIR(512, 0.4),
+    PAIR(1 * KIB, 0.4),
+    PAIR(2 * KIB, 0.4),
+    PAIR(4 * KIB, 0.4),
+    PAIR(8 * KIB, 0.4),
+    PAIR(16 * KIB, 0.4),
+    {{"4096 live, swap one", 64, 16 * KIB, 0.6}, run_swaps},
+    {{"the same, two threads", 64, 16 * KIB, 0.7}, run_swaps_two},
+    {{"producer, consumer", 64, 16 * KIB, 0.7}, run_pipe},
+    {{"producer, consumer", 64, 1 * KIB, 0.7}, run_pipe},
+    PAIR(64 * KIB, 1),
+    PAIR(128 * KIB, 1),
+    PAIR(256 * KIB, 1),
+    PAIR(512 * KIB, 1),
+    PAIR(1 * MIB, 1),
+    PAIR(2 * MIB, 1),
+    PAIR(4 * MIB, 1),
+    PAIR(8 * MIB, 1),
+    PAIR(16 * MIB, 1),
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ---- one number, in a process of its own ------------------------------------------------------ */
+
+static double ask(const char *self, contestant who, int number, const char *library) {
+    int ends[2];
+    char index[16], text[64] = "";
+    snprintf(index, sizeof index, "%d", number);
+    if (pipe(ends) != 0)
+        return 0;
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 1);
+        if (library[0])
+            setenv("LD_PRELOAD", library, 1);
+        execl(self, self, "--one", names[who], index, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    size_t got = 0;
+    ssize_t n;
+    while (got < sizeof text - 1 && (n = read(ends[0], text + got, sizeof text - 1 - got)) > 0)
+        got += (size_t)n;
+    close(ends[0]);
+    int status;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? strtod(text, NULL) : 0;
+}
+
+/* A library that cannot be preloaded is passed over by the loader in silence, so ask for its
+ * file. */
+static const char *find_library(contestant who) {
+    static const char *const folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+                                          "/usr/lib64", "/usr/lib", "/usr/local/lib"};
+    static char found[CONTESTANTS][256];
+    if (who <= GLIBC)
+        return "";
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
+        for (int i = 0; i < 3; i++) {
+            snprintf(found[who], sizeof found[who], "%s/%s", folders[f], libraries[who][i]);
+            if (access(found[who], R_OK) == 0)
+                return found[who];
+        }
+    return NULL;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static bool json;
+static bool first_item = true;
+
+static const char *text_of(size_t bytes) {
+    static char texts[4][24];
+    static int turn;
+    char *text = texts[turn++ % 4];
+    const char *unit = bytes >= MIB ? "MiB" : bytes >= KIB ? "KiB" : "B";
+    snprintf(text, sizeof *texts, "%zu %s",
+             bytes >= MIB ? bytes / MIB : bytes >= KIB ? bytes / KIB : bytes, unit);
+    return text;
+}
+
+static void print_row(const work *w, const double ns[CONTESTANTS]) {
+    double best = 0;
+    for (int who = GLIBC; who < CONTESTANTS; who++)
+        if (ns[who] > 0 && (best == 0 || ns[who] < best))
+            best = ns[who];
     if (json) {
-        printf("%s\n    {\"work\": \"%s\", \"least_bytes\": %zu, \"most_bytes\": %zu",
-               first ? "" : ",", w->name, w->least, w->most);
+        printf("%s\n  {\"work\": \"%s\", \"least_bytes\": %zu, \"most_bytes\": %zu, "
+               "\"ratio\": %.3f, \"target\": %.2f",
+               first_item ? "" : ",", w->name, w->least, w->most, ns[MASU] / best, w->target);
         for (int who = 0; who < CONTESTANTS; who++)
-            if (medians[who] > 0)
-                printf(", \"%s\": %.2f", contestant_names[who], medians[who]);
+            if (ns[who] > 0)
+                printf(", \"%s\": %.2f", names[who], ns[who]);
         printf("}");
+        first_item = false;
         return;
     }
-    char least[24], most[24] = "";
-    print_bytes(least, sizeof least, w->least);
-    if (w->most != w->least)
-        print_bytes(most, sizeof most, w->most);
-    printf("%-20s %8s %-9s", w->name, least, most);
+    char size[64];
+    if (w->least == w->most)
+        snprintf(size, sizeof size, "%s", text_of(w->least));
+    else
+        snprintf(size, sizeof size, "%s - %s", text_of(w->least), text_of(w->most));
+    printf("%-22s %15s", w->name, size);
     for (int who = 0; who < CONTESTANTS; who++)
-        medians[who] > 0 ? printf(" %10.1f", medians[who]) : printf(" %10s", "");
-    printf(" %9.2f\n", medians[HEAP] / medians[SYSTEM]);
+        ns[who] > 0 ? printf(" %9.2f", ns[who]) : printf(" %9s", "-");
+    printf("   %5.2f (%.1f)\n", ns[MASU] / best, w->target);
+    fflush(stdout);
 }
 
-static void run_all(runner run, const work *works, size_t count, bool json, bool *first) {
-    for (size_t i = 0; i < count; i++) {
-        double medians[CONTESTANTS];
-        measure(run, &works[i], medians);
-        print_row(&works[i], medians, json, *first);
-        *first = false;
+static void against_peers(const char *self) {
+    if (!json) {
+        printf("%-38s", "ns of processor time a pair");
+        for (int who = 0; who < CONTESTANTS; who++)
+            printf(" %9s", names[who]);
+        printf("   ratio to the best (target)\n");
+    }
+    for (int who = MIMALLOC; who < CONTESTANTS; who++)
+        if (!find_library((contestant)who))
+            fprintf(stderr, "pools: %s is not installed, its column stays empty\n", names[who]);
+    for (int number = 0; number < ROWS; number++) {
+        double times[CONTESTANTS][MOST_ROUNDS] = {{0}}, ns[CONTESTANTS] = {0};
+        for (int round = 0; round < rounds; round++)
+            for (int who = 0; who < CONTESTANTS; who++)
+                if (find_library((contestant)who))
+                    times[who][round] =
+                        ask(self, (contestant)who, number, find_library((contestant)who));
+        for (int who = 0; who < CONTESTANTS; who++)
+            ns[who] = median(times[who], rounds);
+        print_row(&rows[number].w, ns);
     }
 }
 
-static void open_heaps(void) {
-    masu_heap_config config = masu_heap_config_default();
-    config.checked = false;
-    must(masu_heap_create(&config, &heaps[LOCKED_HEAP]));
+/* ---- the best-fit pool alone, over a device of sizes ------------------------------------------ */
+
+typedef struct fit {
+    double ns, high_water;
+} fit;
+
+static fit fit_run(int live, size_t least, size_t most, int steps) {
+    masu_device *device;
+    masu_bestfit *pool;
+    must(masu_device_create_null(0, &device));
+    masu_bestfit_config config = masu_bestfit_config_default(device);
+    config.pool_bytes = config.initial_bytes = (size_t)1 << 42;
     config.thread_safe = false;
-    must(masu_heap_create(&config, &heaps[HEAP]));
+    must(masu_bestfit_create(&config, &pool));
+    void **blocks = malloc((size_t)live * sizeof *blocks);
+    uint64_t seed = 7;
+    uintptr_t base = 0, top = 0;
+    for (int i = 0; i < live; i++) {
+        size_t bytes = least + next_random(&seed) % (most - least + 1);
+        must(masu_bestfit_alloc(pool, bytes, 0, 0, &blocks[i]));
+        base = i == 0 ? (uintptr_t)blocks[0] : base;
+        top = (uintptr_t)blocks[i] + bytes > top ? (uintptr_t)blocks[i] + bytes : top;
+    }
+    double times[5];
+    for (int r = 0; r < 5; r++) {
+        double start = thread_ns();
+        for (int i = 0; i < steps / 5; i++) {
+            uint32_t k = next_random(&seed) % (uint32_t)live;
+            size_t bytes = least + next_random(&seed) % (most - least + 1);
+            must(masu_bestfit_free(pool, blocks[k]));
+            must(masu_bestfit_alloc(pool, bytes, 0, 0, &blocks[k]));
+            if ((uintptr_t)blocks[k] + bytes > top)
+                top = (uintptr_t)blocks[k] + bytes;
+        }
+        times[r] = (thread_ns() - start) / (2 * (steps / 5));
+    }
+    masu_bestfit_stats stats;
+    masu_bestfit_get_stats(pool, &stats);
+    masu_bestfit_destroy(pool);
+    masu_device_destroy(device);
+    free(blocks);
+    return (fit){median(times, 5), (double)(top - base) / (double)stats.peak_used_bytes};
+}
+
+static void best_fit(void) {
+    double times[MOST_ROUNDS];
+    fit f = {0};
+    for (int round = 0; round < rounds; round++) {
+        f = fit_run(LIVE, 256, MIB, 200000);
+        times[round] = f.ns;
+    }
+    double ns = median(times, rounds);
+    if (json)
+        printf(",\n  {\"work\": \"best fit\", \"live\": %d, \"ns\": %.1f, \"high_water\": %.3f}", LIVE,
+               ns, f.high_water);
+    else
+        printf("\nbest fit, %d live of 256 B - 1 MiB, random: %.1f ns an operation (47), high water "
+               "%.3f x live peak (1.06)\n",
+               LIVE, ns, f.high_water);
+}
+
+static void growth(void) {
+    if (!json)
+        printf("\nns an operation as live blocks grow (best fit, 256 B - 64 KiB)\n");
+    for (int live = 1000; live <= 1000000; live *= 10) {
+        double ns = fit_run(live, 256, 64 * KIB, 300000).ns;
+        if (json)
+            printf(",\n  {\"work\": \"growth\", \"live\": %d, \"ns\": %.1f}", live, ns);
+        else
+            printf("%9d %7.1f %.*s\n", live, ns, (int)(ns / 5 > 80 ? 80 : ns / 5),
+                   "################################################################################");
+    }
+}
+
+/* ---- the pool against its device, and what it gives back --------------------------------------- */
+
+static double device_pair(size_t bytes) {
+    double times[REPEATS];
+    for (int r = 0; r < REPEATS; r++) {
+        double start = thread_ns();
+        for (int i = 0; i < 50; i++)
+            munmap(keep(mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)),
+                   bytes);
+        times[r] = (thread_ns() - start) / 50;
+    }
+    return median(times, REPEATS);
+}
+
+static void against_device(void) {
+    if (!json)
+        printf("\n%-12s %12s %12s   pool against its device, warm (target 100)\n", "", "mmap ns",
+               "masu ns");
+    for (size_t bytes = 4 * KIB; bytes <= 64 * MIB; bytes *= 4) {
+        work w = {"device", bytes, bytes, 0};
+        double device = device_pair(bytes), pool = pairs_of(true, &w);
+        if (json)
+            printf(",\n  {\"work\": \"device\", \"bytes\": %zu, \"device\": %.1f, \"masu\": %.2f}", bytes,
+                   device, pool);
+        else
+            printf("%-12s %12.1f %12.2f   %.0f x\n", text_of(bytes), device, pool, device / pool);
+    }
+}
+
+static size_t resident_bytes(void) {
+    unsigned long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lu %lu", &pages, &resident) != 2)
+        exit(1);
+    fclose(file);
+    return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void given_back(void) {
+    static void *blocks[100000];
+    masu_free(masu_alloc(1), 1);
+    size_t before = resident_bytes(), most = 0;
+    for (int i = 0; i < 100000; i++) {
+        size_t bytes = (size_t)64 << (i % 11);
+        blocks[i] = masu_alloc(bytes);
+        memset(blocks[i], 1, bytes);
+    }
+    most = resident_bytes();
+    for (int i = 0; i < 100000; i++)
+        masu_free(blocks[i], (size_t)64 << (i % 11));
+    must(masu_trim(0));
+    size_t after = resident_bytes();
+    if (json)
+        printf(",\n  {\"work\": \"given back\", \"start\": %zu, \"most\": %zu, \"end\": %zu}", before,
+               most, after);
+    else
+        printf("\nresident: %.2f MiB at the start, %.2f at most, %.2f after freeing all and trim "
+               "(within 1)\n",
+               (double)before / MIB, (double)most / MIB, (double)after / MIB);
 }
 
 int main(int argc, char **argv) {
-    bool json = argc > 1 && strcmp(argv[1], "--json") == 0;
-    if (argc > 2 || (argc == 2 && !json)) {
-        fprintf(stderr, "usage: pools [--json]\n");
-        return 2;
+    if (argc == 4 && strcmp(argv[1], "--one") == 0) {
+        int number = atoi(argv[3]);
+        for_masu = strcmp(argv[2], names[MASU]) == 0;
+        if (number < 0 || number >= ROWS)
+            return 2;
+        printf("%.4f\n", rows[number].run(&rows[number].w));
+        return 0;
     }
-    open_heaps();
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            json = true;
+        } else if (strcmp(argv[i], "--quick") == 0) {
+            rounds = 1;
+        } else {
+            fprintf(stderr, "usage: pools [--json] [--quick]\n");
+            return 2;
+        }
+    }
     if (json)
-        printf("{\"unit\": \"ns\", \"rounds\": %d, \"rows\": [", ROUNDS);
-    else
-        printf("%-39s %10s %10s %10s %10s %9s\n", "ns an operation", "malloc", "heap", "locked",
-               "mmap", "ratio");
-    bool first = true;
-    run_all(run_pairs, pairs, sizeof pairs / sizeof *pairs, json, &first);
-    run_all(run_swaps, swaps, sizeof swaps / sizeof *swaps, json, &first);
+        printf("{\"unit\": \"ns\", \"rounds\": %d, \"rows\": [", rounds);
+    against_peers("/proc/self/exe");
+    best_fit();
+    growth();
+    against_device();
+    given_back();
     if (json)
         printf("\n]}\n");
-    must(masu_heap_destroy(heaps[HEAP]));
-    must(masu_heap_destroy(heaps[LOCKED_HEAP]));
     return 0;
 }

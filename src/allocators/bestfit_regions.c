@@ -57,7 +57,7 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
     masu__free_index_insert(&pool->index, block);
 
     if (pool->annotated)
-        masu__annotate_close((void *)region->base, region->bytes);
+        masu__annotate_fresh((void *)region->base, region->bytes);
     masu_bestfit_stats *stats = &pool->stats;
     stats->device_allocations++;
     stats->reserved_bytes += region->bytes;
@@ -79,6 +79,11 @@ static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes);
 
 /* Under a limit, free device blocks stand in the way of a larger one: they go first. */
 static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t *room) {
+    *room = SIZE_MAX;
+    if (pool->limit_bytes == SIZE_MAX)
+        return MASU_OK;
+    if (least_bytes > pool->limit_bytes)
+        return MASU_ERR_LIMIT_REACHED;
     *room = pool_room(pool);
     if (*room < least_bytes && pool->policy != MASU_POOL_PERSISTENT) {
         (void)trim_regions(pool, 0);
@@ -128,7 +133,7 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
     masu_status status = masu__device_free(pool->device, (void *)region->base, region->bytes);
     if (status != MASU_OK) {
         if (pool->annotated)
-            masu__annotate_close((void *)region->base, region->bytes);
+            masu__annotate_fresh((void *)region->base, region->bytes);
         return MASU_ERR_DEVICE_FAILURE;
     }
     if (masu__trace_wanted(pool->trace))
@@ -148,7 +153,7 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
 void masu__bestfit_make_whole(masu_bestfit *pool, masu__region *region) {
     masu__block *block = region->first;
     if (pool->annotated)
-        masu__annotate_close((void *)region->base, region->bytes);
+        masu__annotate_fresh((void *)region->base, region->bytes);
     while (block->after)
         masu__block_join_after(&pool->store, block);
     masu__free_index_insert(&pool->index, block);

@@ -68,11 +68,9 @@ static bool wants_dump(const masu_compile_options *options, const char *what) {
 
 static masu_status lower_program(masu_program *p, const masu_compile_options *options) {
     masu_status status = lower_tree(p->tree, &p->types, &p->work, &p->diagnostics, &p->module);
-    if (status != MASU_OK)
-        return status;
-    if (wants_dump(options, "ir"))
+    if (status == MASU_OK && wants_dump(options, "ir"))
         ir_print_module(p->module, &p->dump);
-    return stop_on_errors(p, MASU_ERR_LIMIT_REACHED);
+    return status;
 }
 
 static void report_of_pass(void *user, source_span span, const char *message, const pass_note *notes, size_t count) {

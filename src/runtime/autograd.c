@@ -37,7 +37,7 @@ static void node_free(tl_node *node) {
     tl_tensor **saved = tl__node_saved(node);
     for (int i = 0; i < node->saved_count; i++)
         tl__tensor_drop(saved[i]);
-    tl__tensor_drop(node->buffer);
+    MASU_DEBUG_ASSERT(!node->buffer);
     if (node->flags & TL_NODE_LEAF) {
         tl__leaf_clear(node);
         tl__leaf_forget(node);

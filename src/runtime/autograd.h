@@ -76,6 +76,11 @@ static inline tl_tensor **tl__node_saved(tl_node *node) {
     return (tl_tensor **)(void *)(node->words + node->input_count);
 }
 
+/* Saved value i, NULL when there is none. */
+static inline tl_tensor *tl__node_value(tl_node *node, int i) {
+    return i < node->saved_count ? tl__node_saved(node)[i] : NULL;
+}
+
 static inline int64_t *tl__node_shape(tl_node *node) {
     return (int64_t *)(void *)(node->words + node->input_count + node->saved_count);
 }

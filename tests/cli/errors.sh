@@ -32,10 +32,18 @@ for command in check run explain; do
     expect_in_stderr 'error: '
 done
 
-# An error while the program runs: what it printed before stays, and the place is named.
-printf 'fn at(t: Tensor, i: i64) -> f32 {\n    t[i]\n}\nfn main() {\n    println("before");\n    println("{}", at(Tensor::ones([3]), 7));\n}\n' \
-    >"$MASU_TMP/late.tl"
-expect_status 1 "$MASU" run "$MASU_TMP/late.tl" --report=json --report-file="$MASU_TMP/json"
+# An error while the program runs, from a number that the compiler cannot know: what was printed before stays,
+# and place and call stack are named.
+cat >"$MASU_TMP/late.tl" <<'TL'
+fn at(t: Tensor, i: i64) -> f32 {
+    t[i]
+}
+fn main() {
+    println("before");
+    println("{}", at(Tensor::ones([3]), args_get(0).to_i64()));
+}
+TL
+expect_status 1 "$MASU" run --report=json --report-file="$MASU_TMP/json" "$MASU_TMP/late.tl" 7
 expect_stdout before
 expect_in_stderr "late.tl:2:"
 expect_in_stderr "late.tl:6:"

@@ -122,7 +122,7 @@ static void every_request_for_memory(void **state) {
         assert_int_equal(masu__meta_live_bytes(), 0);
         refused += l.refusals;
         if (!fired) {
-            assert_true(nth > 50 && refused > 40);
+            assert_true(nth > 50 && refused > 5); /* most are served at the second try */
             return;
         }
     }

@@ -8,9 +8,14 @@
 #include <masu/status.h>
 
 /* Resolves, types and simplifies the tree in place. Everything made lives in the tree's arena.
- * MASU_OK also when the program is wrong: then diagnostics has errors and the tree is only good for
- * being destroyed. MASU_ERR_OUT_OF_MEMORY: the tree is half done. Linear in the size of the source;
- * nesting is bounded by the parser. */
+ *
+ * MASU_OK also when the program is wrong: then diagnostics has errors. Of such a tree only those
+ * functions may be used that have no error of their own, and only when every error of the program lies
+ * inside of some function's body (none outside, none dropped over the limit).
+ *
+ * MASU_ERR_OUT_OF_MEMORY: the tree is half done.
+ *
+ * Linear in the size of the source; recursion is bounded by the parser's limits. */
 masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics);
 
 /* Whether a tree that was checked without errors is as tree.h promises. Writes one line a fault to

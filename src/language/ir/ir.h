@@ -114,7 +114,8 @@ typedef enum ir_opcode {
     /* a record of words on the machine stack, for vectors: IR_RECORD makes it from args (one word each) and
      * yields its address; IR_RECORD_EMPTY reserves imm.i words; IR_RECORD_WORD reads word imm.i as the result's
      * type: for managed types the reader takes over the count that the word holds. An IR_RECORD given to
-     * tl_vec_push/set: its managed args are consumed. */
+     * tl_vec_push/set: its managed args are consumed. Counts inside a record have no owner that an error would find: nothing may
+     * raise between the IR_RECORD and the call that takes it, nor between the call that fills one and its IR_RECORD_WORDs. */
     IR_RECORD,
     IR_RECORD_EMPTY,
     IR_RECORD_WORD,

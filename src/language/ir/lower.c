@@ -35,6 +35,8 @@ static bool is_confined(const syntax_tree *tree, const diagnostic *d) {
 }
 
 bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnostics) {
+    if (diagnostics->dropped > 0) /* nobody knows where those were */
+        return false;
     for (const diagnostic *d = diagnostics->first; d; d = d->next)
         if (!is_confined(tree, d))
             return false;
@@ -46,26 +48,6 @@ static bool mark_broken(lowering *l) {
     for (uint32_t f = 0; l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
         l->broken[f] = has_error(l->tree->functions[f], l->diagnostics);
     return l->broken;
-}
-
-/* ---- too wide ---------------------------------------------------------------------------------------------------------- */
-
-static bool check_width(lowering *l, const type *t, source_span span) {
-    if (lower_leaf_count(l, t) <= LOWER_LEAVES_MAX)
-        return true;
-    diagnostics_error(l->diagnostics, span, "a value of this type has more than %d parts", LOWER_LEAVES_MAX);
-    return false;
-}
-
-static bool check_widths(lowering *l) {
-    bool fine = true;
-    for (uint32_t f = 0; f < l->tree->function_count; f++) {
-        const function_item *item = l->tree->functions[f];
-        fine &= check_width(l, item->result, item->span);
-        for (uint32_t b = 0; b < item->binding_count && !l->broken[f]; b++)
-            fine &= check_width(l, item->bindings[b]->type, item->bindings[b]->span);
-    }
-    return fine;
 }
 
 /* ---- signatures ------------------------------------------------------------------------------------------------------------ */
@@ -154,18 +136,18 @@ static void lower_all(lowering *l) {
     }
 }
 
-masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__arena *arena, diagnostics *diagnostics,
-                       ir_module **out) {
+masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__arena *arena,
+                       const diagnostics *diagnostics, ir_module **out) {
     masu__arena scratch = {0};
     lowering l = {.tree = tree, .diagnostics = diagnostics, .scratch = &scratch, .m = ir_module_new(arena)};
     l.functions = MASU_ARENA_ARRAY(&scratch, ir_function *, tree->function_count);
     l.reads_grad = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
     l.leaf_counts = MASU_ARENA_ARRAY(&scratch, uint32_t, types->count);
     bool ready = l.m && l.functions && l.reads_grad && l.leaf_counts && mark_broken(&l) && lower_find_grad_readers(&l);
-    if (ready && check_widths(&l))
+    if (ready)
         lower_all(&l);
     masu__arena_destroy(&scratch);
-    if (!ready || l.m->out_of_memory || diagnostics->out_of_memory)
+    if (!ready || l.m->out_of_memory)
         return MASU_ERR_OUT_OF_MEMORY;
     *out = l.m;
     return MASU_OK;

@@ -13,10 +13,9 @@ bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnosti
 
 /* Every function of the tree as IR in IR_PHASE_BUILT, in a module that lives in `arena` and borrows names and spans
  * from the tree. The tree must have been checked, with confined errors at most: a function that has one gets a body
- * that says nothing (IR_UNREACHABLE), and the module is good for diagnosis only. MASU_OK, also when diagnostics gained an error
- * (then the module is not to be used), or MASU_ERR_OUT_OF_MEMORY. Linear in the tree, but for one pass over the body of
- * each loop. */
-masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__arena *arena, diagnostics *diagnostics,
-                       ir_module **out);
+ * that says nothing (IR_UNREACHABLE), and the module is good for diagnosis only. MASU_OK or MASU_ERR_OUT_OF_MEMORY.
+ * Linear in the tree, but for one pass over the body of each loop. */
+masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__arena *arena,
+                       const diagnostics *diagnostics, ir_module **out);
 
 #endif

@@ -16,9 +16,10 @@
 
 static bool is_active(const kernel_fn *kf, const expr *e);
 
-static bool any_operand_is_active(const kernel_fn *kf, const call_expr *c) {
-    for (uint32_t i = 0; c->kind == CALL_MATH && i < c->operand_count; i++)
-        if (is_active(kf, c->operands[i]))
+static bool any_operand_is_active(const kernel_fn *kf, const expr *e) {
+    bool follows = e->call.kind == CALL_MATH || kernel_is_item(e);
+    for (uint32_t i = 0; follows && i < e->call.operand_count; i++)
+        if (is_active(kf, e->call.operands[i]))
             return true;
     return false;
 }
@@ -33,23 +34,22 @@ static bool block_is_active(const kernel_fn *kf, const block *b) {
 
 static bool is_active(const kernel_fn *kf, const expr *e) {
     kernel_read read;
-    if (!type_is_float(e->type))
+    kernel_operation o;
+    if (kernel_type(e->type) != IR_F32 && kernel_type(e->type) != IR_F64)
         return false;
     if (kernel_is_read(kf->lk, e, &read)) {
         tl_dtype dtype = lower_element_dtype(read.tensor->type);
         return dtype == TL_F32 || dtype == TL_F64;
     }
+    if (kernel_is_operation(e, &o))
+        return (o.a && is_active(kf, o.a)) || is_active(kf, o.b);
     switch (e->kind) {
     case EXPR_NAME:
         return e->name.binding && kf->lk->inside[e->name.binding->id] && kf->adjoints[e->name.binding->id];
-    case EXPR_UNARY:
-        return is_active(kf, e->unary.operand);
-    case EXPR_BINARY:
-        return is_active(kf, e->binary.left) || is_active(kf, e->binary.right);
     case EXPR_CAST:
         return is_active(kf, e->cast.operand);
     case EXPR_CALL:
-        return any_operand_is_active(kf, &e->call);
+        return any_operand_is_active(kf, e);
     case EXPR_BLOCK:
         return block_is_active(kf, e->block);
     case EXPR_IF:
@@ -76,7 +76,7 @@ static ir_value number(const rule *r, double v) { return kernel_float(r->kf, r->
 
 static ir_value negated(const rule *r, ir_value v) { return lower_op1(&r->kf->fn, IR_NEG, r->type, v, r->e->span); }
 
-static ir_value value_of(const rule *r, const expr *e) { return kernel_value(r->kf, e); }
+static ir_value value_of(const rule *r, const expr *e) { return kernel_value_as(r->kf, e, r->type); }
 
 /* 1 where a op b holds, else 0. */
 static ir_value where(const rule *r, ir_opcode op, ir_value a, ir_value b) {
@@ -115,26 +115,28 @@ static void through_remainder(const rule *r, const expr *a, const expr *b) {
     kernel_adjoint(r->kf, b, negated(r, op2(r, IR_MUL, r->seed, op2(r, IR_DIV, whole, divisor))));
 }
 
-static void through_binary(const rule *r) {
-    const expr *a = r->e->binary.left, *b = r->e->binary.right;
-    switch (r->e->binary.op) {
-    case BINARY_ADD:
-        follow(r, a, r->seed);
-        follow(r, b, r->seed);
+static void through_operation(const rule *r, const kernel_operation *o) {
+    switch (o->op) {
+    case IR_NEG:
+        follow(r, o->b, negated(r, r->seed));
         break;
-    case BINARY_SUB:
-        follow(r, a, r->seed);
-        if (is_active(r->kf, b))
-            kernel_adjoint(r->kf, b, negated(r, r->seed));
+    case IR_ADD:
+        follow(r, o->a, r->seed);
+        follow(r, o->b, r->seed);
         break;
-    case BINARY_MUL:
-        through_product(r, a, b);
+    case IR_SUB:
+        follow(r, o->a, r->seed);
+        if (is_active(r->kf, o->b))
+            kernel_adjoint(r->kf, o->b, negated(r, r->seed));
         break;
-    case BINARY_DIV:
-        through_quotient(r, a, b);
+    case IR_MUL:
+        through_product(r, o->a, o->b);
         break;
-    case BINARY_REM:
-        through_remainder(r, a, b);
+    case IR_DIV:
+        through_quotient(r, o->a, o->b);
+        break;
+    case IR_REM:
+        through_remainder(r, o->a, o->b);
         break;
     default:
         break;
@@ -236,7 +238,7 @@ static void through_block(kernel_fn *kf, const block *b, ir_value seed) {
         const binding *local = local_of(s);
         if (!local)
             continue;
-        ir_type type = lower_scalar_type(local->type);
+        ir_type type = kernel_type(local->type);
         bool active = is_active(kf, s->value);
         fn->variables[local->id] = ir_variable_new(fn->b, type, local->name, local->span);
         ir_write(fn->b, fn->variables[local->id], kernel_value(kf, s->value));
@@ -252,7 +254,7 @@ static void through_block(kernel_fn *kf, const block *b, ir_value seed) {
 static void through_if(const rule *r) {
     lower_fn *fn = &r->kf->fn;
     ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn), *after = lower_block_new(fn);
-    lower_branch(fn, value_of(r, r->e->branch.condition), yes, no, r->e->span);
+    lower_branch(fn, kernel_value(r->kf, r->e->branch.condition), yes, no, r->e->span);
     lower_enter_block(fn, yes);
     through_block(r->kf, r->e->branch.then, r->seed);
     lower_jump(fn, after, r->e->span);
@@ -286,36 +288,26 @@ static void into_element(const rule *r, const kernel_read *read) {
 }
 
 void kernel_adjoint(kernel_fn *kf, const expr *e, ir_value seed) {
-    rule r = {.kf = kf, .e = e, .seed = seed, .type = lower_scalar_type(e->type)};
-    kernel_read read;
     if (!lower_open(&kf->fn) || !seed || !is_active(kf, e))
         return;
-    if (kernel_is_read(kf->lk, e, &read)) {
+    rule r = {.kf = kf, .e = e, .type = kernel_type(e->type)};
+    r.seed = lower_convert(&kf->fn, seed, r.type, e->span);
+    kernel_read read;
+    kernel_operation o;
+    if (kernel_is_read(kf->lk, e, &read))
         into_element(&r, &read);
-        return;
-    }
-    switch (e->kind) {
-    case EXPR_NAME:
+    else if (kernel_is_operation(e, &o))
+        through_operation(&r, &o);
+    else if (e->kind == EXPR_NAME)
         through_let(&r);
-        break;
-    case EXPR_UNARY:
-        follow(&r, e->unary.operand, negated(&r, seed));
-        break;
-    case EXPR_BINARY:
-        through_binary(&r);
-        break;
-    case EXPR_CAST:
-        follow(&r, e->cast.operand,
-               lower_convert(&kf->fn, seed, lower_scalar_type(e->cast.operand->type), e->span));
-        break;
-    case EXPR_CALL:
+    else if (e->kind == EXPR_CAST)
+        follow(&r, e->cast.operand, r.seed);
+    else if (kernel_is_item(e))
+        follow(&r, e->call.operands[0], r.seed);
+    else if (e->kind == EXPR_CALL)
         through_math(&r);
-        break;
-    case EXPR_BLOCK:
-        through_block(kf, e->block, seed);
-        break;
-    default:
+    else if (e->kind == EXPR_BLOCK)
+        through_block(kf, e->block, r.seed);
+    else
         through_if(&r);
-        break;
-    }
 }

@@ -37,7 +37,9 @@ typedef struct linear {
 } linear;
 
 typedef struct kernel_capture {
-    ir_variable variable; /* the leaf in the outer function */
+    bool is_leaf;
+    ir_variable variable; /* of a leaf in the outer function */
+    const expr *e;        /* otherwise: a tensor evaluated once, before */
     ir_value outer;
     uint32_t rank;
     tl_dtype dtype;
@@ -95,13 +97,24 @@ typedef struct kernel_fn {
 bool kernel_accepts(lower_kernel *lk);
 /* The leaf of the outer function that e names, when it names one: a binding from outside, or fields of it. */
 bool kernel_outer_leaf(const lower_kernel *lk, const expr *e, ir_variable *leaf);
-/* An element of a captured tensor: indices (none for a rank-0 tensor that stands for a number). */
+/* An element of a captured tensor: indices (none for a rank-0 tensor that stands for a number). The tensor has a
+ * name outside, or is a call without effects of what comes from outside: `p.softmax(0)[i]`, `x.sum()`. */
 typedef struct kernel_read {
     const expr *tensor;
     expr *const *indices;
     uint32_t count;
 } kernel_read;
 bool kernel_is_read(const lower_kernel *lk, const expr *e, kernel_read *out);
+/* Where a number is wanted and a tensor of rank 0 stands: the checker's call of tl_tensor_item. */
+bool kernel_is_item(const expr *e);
+/* a op b on numbers, or on tensors that are numbers; a is NULL for negation. */
+typedef struct kernel_operation {
+    ir_opcode op;
+    const expr *a, *b;
+} kernel_operation;
+bool kernel_is_operation(const expr *e, kernel_operation *out);
+/* The type in which values of type t are calculated: of a tensor, its elements'. */
+ir_type kernel_type(const type *t);
 /* A call without effects whose operands all come from outside: becomes a cell. */
 bool kernel_is_hoisted(const lower_kernel *lk, const expr *e);
 bool kernel_mentions_inside(const lower_kernel *lk, const expr *e);
@@ -123,7 +136,8 @@ bool kernel_read_is_affine(const lower_kernel *lk, const kernel_read *r, linear 
 
 /* ---- values (lower_kernel_value.c) ----------------------------------------------------------------------------------------- */
 
-ir_value kernel_value(kernel_fn *kf, const expr *e);
+ir_value kernel_value(kernel_fn *kf, const expr *e); /* of kernel_type(e->type) */
+ir_value kernel_value_as(kernel_fn *kf, const expr *e, ir_type wanted);
 uint32_t kernel_capture_of(lower_kernel *lk, const kernel_read *r, source_span span);
 /* The indices of a read, as i64. */
 ir_value *kernel_indices(kernel_fn *kf, const kernel_read *r);

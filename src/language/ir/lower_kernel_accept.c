@@ -24,40 +24,99 @@ static bool is_number_type(const type *t) {
     return t->kind == TYPE_BOOL || type_is_numeric(t);
 }
 
-static bool is_item(const expr *e) {
+/* A tensor that a kernel takes for a number: its rank is 0, or whoever reads it finds out. */
+static bool is_value_type(const type *t) {
+    return is_number_type(t) || (t->kind == TYPE_TENSOR && t->tensor.rank <= 0);
+}
+
+ir_type kernel_type(const type *t) {
+    return t->kind == TYPE_TENSOR ? lower_dtype_type(lower_element_dtype(t)) : lower_scalar_type(t);
+}
+
+static bool is_pure_call(const expr *e) {
+    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && !e->call.writes_receiver &&
+           (tl_abi_functions[e->call.abi].effects & PURE);
+}
+
+static bool comes_from_outside(const lower_kernel *lk, const expr *e) {
+    ir_variable leaf;
+    if (e->kind == EXPR_INT || e->kind == EXPR_FLOAT || e->kind == EXPR_BOOL)
+        return true;
+    if (e->kind == EXPR_CAST)
+        return comes_from_outside(lk, e->cast.operand);
+    if (!is_pure_call(e))
+        return kernel_outer_leaf(lk, e, &leaf);
+    for (uint32_t i = 0; i < e->call.operand_count; i++)
+        if (!comes_from_outside(lk, e->call.operands[i]))
+            return false;
+    return true;
+}
+
+bool kernel_is_item(const expr *e) {
     return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && !e->call.callee && !e->call.receiver &&
            (e->call.abi == TL_FN_tl_tensor_item || e->call.abi == TL_FN_tl_tensor_item_i64 ||
             e->call.abi == TL_FN_tl_tensor_item_bool);
 }
 
 bool kernel_is_read(const lower_kernel *lk, const expr *e, kernel_read *out) {
-    ir_variable leaf;
     if (e->kind == EXPR_INDEX)
         *out = (kernel_read){e->index.base, e->index.indices, e->index.count};
-    else if (is_item(e))
-        *out = (kernel_read){e->call.operands[0], NULL, 0};
     else
-        return false;
-    return out->tensor->type->kind == TYPE_TENSOR && out->count <= TL_MAX_RANK &&
-           kernel_outer_leaf(lk, out->tensor, &leaf);
-}
-
-static bool operands_come_from_outside(const lower_kernel *lk, const call_expr *c) {
-    for (uint32_t i = 0; i < c->operand_count; i++) {
-        const expr *o = c->operands[i];
-        ir_variable leaf;
-        bool literal = o->kind == EXPR_INT || o->kind == EXPR_FLOAT || o->kind == EXPR_BOOL;
-        if (!literal && !kernel_outer_leaf(lk, o, &leaf) && !kernel_is_hoisted(lk, o))
-            return false;
-    }
-    return true;
+        *out = (kernel_read){e, NULL, 0};
+    return out->tensor->type->kind == TYPE_TENSOR && out->count <= TL_MAX_RANK && comes_from_outside(lk, out->tensor);
 }
 
 bool kernel_is_hoisted(const lower_kernel *lk, const expr *e) {
-    kernel_read read;
-    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && !e->call.writes_receiver && is_number_type(e->type) &&
-           (tl_abi_functions[e->call.abi].effects & PURE) && !kernel_is_read(lk, e, &read) &&
-           operands_come_from_outside(lk, &e->call);
+    return is_pure_call(e) && is_number_type(e->type) && !kernel_is_item(e) && comes_from_outside(lk, e);
+}
+
+/* ---- operators -------------------------------------------------------------------------------------------------------- */
+
+static bool is_tensor_operation(const expr *e, kernel_operation *out) {
+    expr *const *o = e->call.operands;
+    switch (e->call.abi) {
+    case TL_FN_tl_tensor_add:
+    case TL_FN_tl_tensor_add_scalar:
+        *out = (kernel_operation){IR_ADD, o[0], o[1]};
+        return true;
+    case TL_FN_tl_tensor_sub:
+    case TL_FN_tl_tensor_sub_scalar:
+        *out = (kernel_operation){IR_SUB, o[0], o[1]};
+        return true;
+    case TL_FN_tl_tensor_mul:
+    case TL_FN_tl_tensor_mul_scalar:
+        *out = (kernel_operation){IR_MUL, o[0], o[1]};
+        return true;
+    case TL_FN_tl_tensor_div:
+    case TL_FN_tl_tensor_div_scalar:
+        *out = (kernel_operation){IR_DIV, o[0], o[1]};
+        return true;
+    case TL_FN_tl_tensor_rsub_scalar:
+        *out = (kernel_operation){IR_SUB, o[1], o[0]};
+        return true;
+    case TL_FN_tl_tensor_rdiv_scalar:
+        *out = (kernel_operation){IR_DIV, o[1], o[0]};
+        return true;
+    case TL_FN_tl_tensor_neg:
+        *out = (kernel_operation){IR_NEG, NULL, o[0]};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* On tensors only of floating-point numbers: with others the runtime's rules for mixed types would have to be told again. */
+bool kernel_is_operation(const expr *e, kernel_operation *out) {
+    if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR)
+        return (kernel_type(e->type) == IR_F32 || kernel_type(e->type) == IR_F64) && is_tensor_operation(e, out);
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
+        *out = (kernel_operation){IR_NEG, NULL, e->unary.operand};
+        return true;
+    }
+    if (e->kind != EXPR_BINARY || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR)
+        return false;
+    *out = (kernel_operation){lower_binary_opcode(e->binary.op), e->binary.left, e->binary.right};
+    return true;
 }
 
 /* ---- searching ------------------------------------------------------------------------------------------------------------ */
@@ -107,7 +166,7 @@ static bool accepts_let(lower_kernel *lk, const stmt *s) {
         return false;
     if (s->pattern->kind == PATTERN_WILDCARD)
         return true;
-    if (s->pattern->kind != PATTERN_NAME || s->pattern->binding->is_written || !is_number_type(s->pattern->type))
+    if (s->pattern->kind != PATTERN_NAME || s->pattern->binding->is_written || !is_value_type(s->pattern->type))
         return false;
     lk->inside[s->pattern->binding->id] = true;
     return true;
@@ -123,6 +182,8 @@ static bool accepts_block(lower_kernel *lk, const block *b) {
 static bool accepts_call(lower_kernel *lk, const expr *e) {
     if (kernel_is_hoisted(lk, e))
         return true;
+    if (kernel_is_item(e))
+        return accepts(lk, e->call.operands[0]);
     if (e->call.kind != CALL_MATH)
         return false;
     for (uint32_t i = 0; i < e->call.operand_count; i++)
@@ -149,10 +210,13 @@ static bool accepts_name(lower_kernel *lk, const expr *e) {
 
 static bool accepts(lower_kernel *lk, const expr *e) {
     kernel_read read;
-    if (!is_number_type(e->type))
-        return false;
+    kernel_operation o;
     if (kernel_is_read(lk, e, &read))
         return accepts_read(lk, &read);
+    if (kernel_is_operation(e, &o))
+        return (!o.a || accepts(lk, o.a)) && accepts(lk, o.b);
+    if (!is_value_type(e->type))
+        return false;
     switch (e->kind) {
     case EXPR_INT:
     case EXPR_FLOAT:

@@ -20,21 +20,24 @@ static void *grow(lowering *l, void *array, uint32_t count, uint32_t *capacity, 
     return room;
 }
 
+static bool is_capture(const kernel_capture *have, const kernel_capture *wanted) {
+    return have->rank == wanted->rank && have->is_leaf == wanted->is_leaf &&
+           (have->is_leaf ? have->variable == wanted->variable : have->e == wanted->e);
+}
+
 uint32_t kernel_capture_of(lower_kernel *lk, const kernel_read *r, source_span span) {
     lower_fn *outer = lk->outer;
-    ir_variable leaf = 0;
-    kernel_outer_leaf(lk, r->tensor, &leaf);
+    kernel_capture wanted = {.e = r->tensor, .rank = r->count, .dtype = lower_element_dtype(r->tensor->type)};
+    wanted.is_leaf = kernel_outer_leaf(lk, r->tensor, &wanted.variable);
     for (uint32_t i = 0; i < lk->capture_count; i++)
-        if (lk->captures[i].variable == leaf && lk->captures[i].rank == r->count)
+        if (is_capture(&lk->captures[i], &wanted))
             return i;
     kernel_capture *room = grow(outer->l, lk->captures, lk->capture_count, &lk->capture_capacity, sizeof *room);
     if (!room)
         return 0;
     lk->captures = room;
-    lk->captures[lk->capture_count] = (kernel_capture){.variable = leaf,
-                                                       .outer = ir_read(outer->b, leaf, span),
-                                                       .rank = r->count,
-                                                       .dtype = lower_element_dtype(r->tensor->type)};
+    wanted.outer = wanted.is_leaf ? ir_read(outer->b, wanted.variable, span) : lower_scalar(outer, r->tensor);
+    lk->captures[lk->capture_count] = wanted;
     return lk->capture_count++;
 }
 
@@ -104,7 +107,7 @@ static ir_value read_value(kernel_fn *kf, const expr *e, const kernel_read *r) {
     ir_instr *load = kf->fn.f->values[v].def;
     load->imm.i = capture;
     load->site = kernel_read_site(kf, r, e->span);
-    return lower_convert(&kf->fn, v, lower_scalar_type(e->type), e->span);
+    return lower_convert(&kf->fn, v, kernel_type(e->type), e->span);
 }
 
 /* ---- control -------------------------------------------------------------------------------------------------------------------- */
@@ -131,7 +134,7 @@ static ir_value block_value(kernel_fn *kf, const block *b) {
         if (s->pattern->kind != PATTERN_NAME)
             continue;
         const binding *local = s->pattern->binding;
-        fn->variables[local->id] = ir_variable_new(fn->b, lower_scalar_type(local->type), local->name, local->span);
+        fn->variables[local->id] = ir_variable_new(fn->b, kernel_type(local->type), local->name, local->span);
         ir_write(fn->b, fn->variables[local->id], v);
     }
     return kernel_value(kf, b->result);
@@ -140,7 +143,7 @@ static ir_value block_value(kernel_fn *kf, const block *b) {
 static ir_value if_value(kernel_fn *kf, const expr *e) {
     lower_fn *fn = &kf->fn;
     ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn), *after = lower_block_new(fn);
-    ir_variable result = ir_variable_new(fn->b, lower_scalar_type(e->type), NULL, e->span);
+    ir_variable result = ir_variable_new(fn->b, kernel_type(e->type), NULL, e->span);
     condition(kf, e->branch.condition, yes, no);
     lower_enter_block(fn, yes);
     ir_write(fn->b, result, block_value(kf, e->branch.then));
@@ -192,6 +195,8 @@ ir_value kernel_math(kernel_fn *kf, ir_math math, ir_value a, ir_value b, source
 }
 
 static ir_value call_value(kernel_fn *kf, const expr *e) {
+    if (kernel_is_item(e))
+        return kernel_value_as(kf, e->call.operands[0], kernel_type(e->type));
     if (e->call.kind == CALL_ABI)
         return kernel_cell_of_expr(kf, e);
     ir_value a = kernel_value(kf, e->call.operands[0]), b = 0;
@@ -210,18 +215,27 @@ static ir_value name_value(kernel_fn *kf, const expr *e) {
     return cell(kf, wanted, e->span);
 }
 
-static ir_value binary_value(kernel_fn *kf, const expr *e) {
-    if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR)
-        return logical_value(kf, e);
-    ir_value a = kernel_value(kf, e->binary.left), b = kernel_value(kf, e->binary.right);
-    return lower_op2(&kf->fn, lower_binary_opcode(e->binary.op), lower_scalar_type(e->type), a, b, e->span);
+ir_value kernel_value_as(kernel_fn *kf, const expr *e, ir_type wanted) {
+    return lower_convert(&kf->fn, kernel_value(kf, e), wanted, e->span);
+}
+
+/* Comparisons yield another type than they work on; elsewhere the two are one. */
+static ir_value operation_value(kernel_fn *kf, const expr *e, const kernel_operation *o) {
+    ir_type type = kernel_type(e->type), of_operands = e->type->kind == TYPE_TENSOR ? type : kernel_type(o->b->type);
+    if (!o->a)
+        return lower_op1(&kf->fn, o->op, type, kernel_value_as(kf, o->b, of_operands), e->span);
+    ir_value a = kernel_value_as(kf, o->a, of_operands), b = kernel_value_as(kf, o->b, of_operands);
+    return lower_op2(&kf->fn, o->op, type, a, b, e->span);
 }
 
 ir_value kernel_value(kernel_fn *kf, const expr *e) {
     lower_fn *fn = &kf->fn;
     kernel_read read;
+    kernel_operation o;
     if (kernel_is_read(kf->lk, e, &read))
         return read_value(kf, e, &read);
+    if (kernel_is_operation(e, &o))
+        return operation_value(kf, e, &o);
     switch (e->kind) {
     case EXPR_INT:
         return lower_int(fn, lower_scalar_type(e->type), (int64_t)e->integer.value, e->span);
@@ -234,12 +248,11 @@ ir_value kernel_value(kernel_fn *kf, const expr *e) {
     case EXPR_TUPLE_FIELD:
         return name_value(kf, e);
     case EXPR_UNARY:
-        return lower_op1(fn, e->unary.op == UNARY_NEG ? IR_NEG : IR_NOT, lower_scalar_type(e->type),
-                         kernel_value(kf, e->unary.operand), e->span);
+        return lower_op1(fn, IR_NOT, kernel_type(e->type), kernel_value(kf, e->unary.operand), e->span);
     case EXPR_BINARY:
-        return binary_value(kf, e);
+        return logical_value(kf, e);
     case EXPR_CAST:
-        return lower_convert(fn, kernel_value(kf, e->cast.operand), lower_scalar_type(e->type), e->span);
+        return kernel_value_as(kf, e->cast.operand, kernel_type(e->type));
     case EXPR_CALL:
         return call_value(kf, e);
     case EXPR_BLOCK:

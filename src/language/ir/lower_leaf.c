@@ -31,17 +31,14 @@ const type *lower_field_type(const type *t, uint32_t field) {
 
 static bool has_fields(const type *t) { return t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE; }
 
-/* Types of types of types … can be wide beyond any number: the count saturates, and each type is counted once. */
 uint32_t lower_leaf_count(const lowering *l, const type *t) {
     if (!has_fields(t))
         return lower_scalar_type(t) != IR_NONE;
     if (l->leaf_counts[t->id])
         return l->leaf_counts[t->id] - 1;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < lower_field_count(t) && count <= LOWER_LEAVES_MAX; i++)
+    for (uint32_t i = 0; i < lower_field_count(t); i++)
         count += lower_leaf_count(l, lower_field_type(t, i));
-    if (count > 2 * LOWER_LEAVES_MAX)
-        count = 2 * LOWER_LEAVES_MAX;
     l->leaf_counts[t->id] = count + 1;
     return count;
 }

@@ -20,7 +20,7 @@
 
 typedef struct lowering {
     const syntax_tree *tree;
-    diagnostics *diagnostics;
+    const diagnostics *diagnostics;
     masu__arena *scratch; /* gone after the lowering */
     ir_module *m;
     ir_function **functions; /* by function_item.index */
@@ -56,9 +56,7 @@ typedef struct lower_fn {
 
 /* ---- leaves (lower_leaf.c) ------------------------------------------------------------------------------------ */
 
-enum { LOWER_LEAVES_MAX = 4096 }; /* a wider type is refused before anything is lowered */
-
-uint32_t lower_leaf_count(const lowering *l, const type *t); /* at most 2 * LOWER_LEAVES_MAX */
+uint32_t lower_leaf_count(const lowering *l, const type *t); /* at most TYPE_SIZE_MAX */
 ir_type lower_scalar_type(const type *t);                    /* of a type with one leaf and no fields */
 void lower_leaf_types(const lowering *l, const type *t, ir_type *out);
 uint32_t lower_field_count(const type *t); /* struct or tuple, else 0 */

@@ -54,12 +54,12 @@ static masu_status pass_on(tl_pass *pass, tl_node *input, bool last) {
 static masu_status deliver_side(const binary_operation *operation, tl_pass *pass, tl_node *node,
                                 int side, bool last) {
     tl_node *input = tl__node_inputs(node)[side];
-    tl_tensor *const *saved = tl__node_saved(node);
+    const tl_tensor *a = tl__node_value(node, 0), *b = tl__node_value(node, 1);
     share kind = operation->shares[side];
     if (kind == SHARE_AS_IS)
         return pass_on(pass, input, last);
-    const tl_tensor *with_other[] = {pass->gradient, saved[1 - side]};
-    const tl_tensor *with_both[] = {pass->gradient, saved[0], saved[1]};
+    const tl_tensor *with_other[] = {pass->gradient, side == 0 ? b : a};
+    const tl_tensor *with_both[] = {pass->gradient, a, b};
     unsigned spent =
         last ? TL_SPENT_GRADIENT | 3u : needs(operation, side) & ~needs(operation, 1 - side);
     tl_tensor *gradient;

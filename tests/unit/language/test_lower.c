@@ -163,7 +163,7 @@ static void test_match(void **state) {
                   "fn main() {\n"
                   "    for n in [-3, 0, 3, 8, 9] { print(\"{} \", name(n.item_i64())); }\n"
                   "    let pair = (true, 3);\n"
-                  "    println(\"{}\", match pair { (false, _) => 1, (true, n) => n + 1 });\n"
+                  "    println(\"{}\", match pair { (false, _) => 1, (true, n) if n > 3 => 2, (_, n) => n + 1 });\n"
                   "}\n",
                   "3 10 20 30 40 4\n");
 }
@@ -266,7 +266,7 @@ static void test_loop_values_and_labels(void **state) {
                   "        for j in 0..5 { if j == 2 { continue 'outer; } if i == 3 { break 'outer; } steps += 1; }\n"
                   "    }\n"
                   "    let mut last: u8 = 0;\n"
-                  "    for k in 250..=255 { last = k; }\n"
+                  "    for k in (250 as u8)..=(255 as u8) { last = k; }\n"
                   "    println(\"{} {} {}\", found, steps, last);\n"
                   "}\n",
                   "8 6 255\n");
@@ -325,12 +325,12 @@ static void test_kernels_check_their_reads(void **state) {
                  "    let x = [1.0, 2.0];\n"
                  "    println(\"{}\", [i | i <- 0..3 { x[i] }]);\n"
                  "}\n",
-                 "test.tl:3:39: error: index 2 is out of range for length 2\n");
+                 "test.tl:3:36: error: index 2 is out of range for length 2\n");
     expect_error("fn main() {\n"
                  "    let n = 2;\n"
                  "    println(\"{}\", [i | i <- 0..3 { n / (2 - i) }]);\n"
                  "}\n",
-                 "test.tl:3:39: error: division by zero\n");
+                 "test.tl:3:36: error: division by zero\n");
 }
 
 static void test_bodies_that_no_kernel_holds(void **state) {
@@ -422,6 +422,9 @@ static void test_gradients_of_bodies(void **state) {
         "if x[i] > 0.0 { x[i] * 3.0 } else { x[i] * x[i] * w[i, 1] }",
         "let a = x[i] * 2.0; let b = { let c = a * a; c * w[i, 0] }; if b > 0.1 { b * a } else { -a }",
         "x[(i + 1) % 4] * x[3 - i] + x[i].floor() * x[i]",
+        "x[i] / (x.sum() + 5.0) - 2.0 * w.mean() * x[i]",
+        "x.softmax(0)[i] * w.sum(1)[i]",
+        "let s = x[i] * w.sum(); let t = -s + 1.0; if t > 0.0 { t } else { s - t / 2.0 }",
     };
     for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
         char text[512];
@@ -442,23 +445,7 @@ static void test_gradients_of_sums(void **state) {
                           "Tensor<f64, 1>");
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------------------------------------ */
-
-static void test_too_wide_values_are_refused(void **state) {
-    (void)state;
-    const char *text = "fn main() {\n"
-                       "    let a = (1, 2, 3, 4, 5, 6, 7, 8);\n"
-                       "    let b = (a, a, a, a, a, a, a, a);\n"
-                       "    let c = (b, b, b, b, b, b, b, b);\n"
-                       "    let d = (c, c, c, c, c, c, c, c);\n"
-                       "    let e = (d, d, d, d, d, d, d, d);\n"
-                       "}\n";
-    masu_compile_options options = {.until = MASU_STAGE_CHECK};
-    masu_program *p = NULL;
-    assert_int_not_equal(masu_program_compile("test.tl", text, strlen(text), &options, &p), MASU_OK);
-    assert_non_null(strstr(masu_program_diagnostics(p), "test.tl:6:9: error: a value of this type has more than 4096 parts"));
-    masu_program_destroy(p);
-}
+/* ---- memory ---------------------------------------------------------------------------------------------------------------------- */
 
 static void test_running_out_of_memory(void **state) {
     (void)state;
@@ -501,7 +488,6 @@ int main(void) {
         cmocka_unit_test(test_needed_values_are_known),
         cmocka_unit_test(test_gradients_of_bodies),
         cmocka_unit_test(test_gradients_of_sums),
-        cmocka_unit_test(test_too_wide_values_are_refused),
         cmocka_unit_test(test_running_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

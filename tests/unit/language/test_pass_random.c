@@ -4,7 +4,7 @@
  */
 #include "ir_support.h"
 
-enum { PROGRAMS = 1500, RUNS = 6 };
+enum { PROGRAMS = 1000, RUNS = 6 };
 
 static void run_everything(const ir_module *m, masu__rng *rng, uint32_t raise_one_in) {
     for (uint32_t f = 0; f < m->function_count; f++)
