@@ -28,7 +28,9 @@ if(MASU_WERROR)
 endif()
 if(MASU_SANITIZE)
     target_compile_options(masu_options INTERFACE
-        -fsanitize=${MASU_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+        -fsanitize=${MASU_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+        # gcc would load what the program does not, and the sanitizer would blame the program
+        $<$<C_COMPILER_ID:GNU>:-fno-hoist-adjacent-loads>)
     target_link_options(masu_options INTERFACE -fsanitize=${MASU_SANITIZE})
 endif()
 

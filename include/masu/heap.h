@@ -31,6 +31,37 @@ extern "C" {
 
 typedef struct masu_heap masu_heap;
 
+/* A place in the caller's source. */
+typedef struct masu_place {
+    const char *file; /* static text; NULL: not known */
+    int line;
+} masu_place;
+
+#define MASU_HERE (&(masu_place){__FILE__, __LINE__})
+
+/* One live block, as a guarded heap knows it. */
+typedef struct masu_heap_block {
+    void *address;
+    size_t bytes;         /* as requested */
+    uint64_t serial;      /* 1 for the heap's first allocation, 2 for the second, … */
+    masu_place allocated; /* where, if it was said */
+} masu_heap_block;
+
+/* Return false to stop. Must not call into the heap. */
+typedef bool (*masu_heap_visitor)(void *context, const masu_heap_block *block);
+
+/* What a guarded heap saw last: a free that it refused, or (MASU_ERR_CORRUPT) bytes written where
+ * nobody may write, before, behind, or after the life of a block. */
+typedef struct masu_fault {
+    masu_status status;  /* MASU_OK: nothing yet */
+    const void *address; /* as the caller gave it */
+    masu_place here;     /* of the call that was refused, if it was said */
+    const void *block;   /* the block it is about; NULL: none is known */
+    size_t block_bytes;
+    uint64_t serial;
+    masu_place allocated, freed; /* of that block */
+} masu_fault;
+
 /* Memory has run out: shortfall_bytes could not be served though the heap gave back what it had
  * cached. Free what can be freed (also of this heap) and return true for one more try. Called
  * without any lock, once for each request that would otherwise be refused. */
@@ -54,10 +85,13 @@ typedef struct masu_heap_config {
     /* out of memory */
     masu_oom_callback oom; /* NULL: none */
     void *oom_context;     /* borrowed, handed to oom */
-    /* guarded mode (guard.h) */
+    /* guarded mode: red zones before and behind each block, fill at allocation and free,
+     * quarantine of freed memory, and a record of every block, for exact answers to wrong frees */
     bool guarded;
-    size_t red_zone_bytes;   /* before and behind each block, rounded up to 64 in front; 0: 64 */
+    size_t red_zone_bytes;   /* rounded up to a multiple of 64; 0: 64 */
     size_t quarantine_bytes; /* freed memory kept back, at most; 0: 1 MiB */
+    masu_heap_visitor leaked; /* called by destroy for each live block of a guarded heap */
+    void *leaked_context;     /* borrowed */
 } masu_heap_config;
 
 typedef struct masu_heap_stats {
@@ -109,6 +143,22 @@ MASU_API masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t align
 /* Takes the block back; bytes as requested. ptr NULL: MASU_OK. Statuses as of the pool that the
  * block belongs to; nothing changes unless MASU_OK. */
 MASU_API masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes);
+
+/* The same two, saying from where: MASU_HERE, NULL when not known. place is read during the call;
+ * its file must live as long as the heap. In a guarded heap wrong frees are told apart exactly:
+ * MASU_ERR_DOUBLE_FREE, MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
+ * MASU_ERR_SIZE_MISMATCH, MASU_ERR_CORRUPT (a red zone was written to: told once, a second free
+ * takes the block back); masu_heap_get_fault tells the rest. */
+MASU_API masu_status masu_heap_alloc_at(masu_heap *heap, size_t bytes, size_t alignment,
+                                        const masu_place *place, void **out);
+MASU_API masu_status masu_heap_free_at(masu_heap *heap, void *ptr, size_t bytes,
+                                       const masu_place *place);
+
+/* What a guarded heap saw last; all zero for any other. */
+MASU_API void masu_heap_get_fault(masu_heap *heap, masu_fault *out);
+
+/* The live blocks of a guarded heap, oldest first; none for any other. */
+MASU_API void masu_heap_visit_live(masu_heap *heap, masu_heap_visitor visitor, void *context);
 
 /* The same without the size: for large blocks in any mode, for those of a size class in a checked
  * or guarded heap, else MASU_ERR_UNSUPPORTED. */

@@ -12,6 +12,8 @@
  */
 #include "allocators/heap_pool.h"
 
+#include "allocators/guard.h"
+
 #include "base/assert.h"
 #include "base/meta.h"
 
@@ -59,7 +61,7 @@ static masu_status heap_make_bucket(masu_heap *heap, const masu_heap_config *con
             .small_blocks = config->small_blocks,
             .medium_blocks = config->medium_blocks,
             .max_cached_bytes = config->max_cached_bytes,
-            .checked = config->checked,
+            .checked = config->checked || config->guarded,
         },
         &heap->bucket);
 }
@@ -75,7 +77,10 @@ static masu_status heap_make(masu_heap *heap, const masu_heap_config *config) {
     masu_status status = heap_make_bestfit(heap, config, device);
     if (status != MASU_OK)
         return status;
-    return heap_make_bucket(heap, config, device);
+    status = heap_make_bucket(heap, config, device);
+    if (status != MASU_OK || !config->guarded)
+        return status;
+    return masu__guard_create(config, heap->bucket != NULL, &heap->guard);
 }
 
 masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out) {
@@ -92,6 +97,8 @@ masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out) {
     heap->thread_safe = config->thread_safe;
     heap->oom = config->oom;
     heap->oom_context = config->oom_context;
+    heap->leaked = config->leaked;
+    heap->leaked_context = config->leaked_context;
     masu__lock_init(&heap->lock, MASU__RANK_HEAP);
     masu_status status = heap_make(heap, config);
     if (status != MASU_OK) {
@@ -99,7 +106,7 @@ masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out) {
         return status;
     }
 #ifndef MASU_HEAVY
-    heap->direct = heap->thread_safe ? NULL : heap->bucket;
+    heap->direct = heap->thread_safe || heap->guard ? NULL : heap->bucket;
 #endif
     *out = heap;
     return MASU_OK;
@@ -114,6 +121,12 @@ masu_status masu_heap_destroy(masu_heap *heap) {
         return MASU_OK;
     if (heap->magic != MASU__POOL_LIVE)
         return MASU_ERR_STALE_POOL;
+    if (heap->guard) {
+        (void)masu__guard_flush(heap);
+        if (heap->leaked)
+            masu__guard_visit(heap->guard, heap->leaked, heap->leaked_context);
+        masu__guard_destroy(heap->guard);
+    }
     masu_status status = masu_bucket_destroy(heap->bucket);
     status = first_of(status, masu_bestfit_destroy(heap->bestfit));
     status = first_of(status, masu_device_destroy(heap->own_device));
@@ -135,82 +148,76 @@ static masu_status heap_usable(const masu_heap *heap) {
     return heap->magic == MASU__POOL_LIVE ? MASU_OK : MASU_ERR_STALE_POOL;
 }
 
-static masu_status heap_take(masu_heap *heap, size_t bytes, size_t alignment, void **out) {
+/* Under the lock. */
+static masu_status heap_take(masu_heap *heap, size_t bytes, size_t alignment,
+                             const masu_place *place, void **out) {
+    if (heap->guard)
+        return masu__guard_alloc(heap, bytes, alignment, place, out);
+    return heap->bucket ? masu__bucket_alloc(heap->bucket, bytes, alignment, out)
+                        : masu_bestfit_alloc(heap->bestfit, bytes, alignment, 0, out);
+}
+
+static masu_status heap_give(masu_heap *heap, void *ptr, bool sized, size_t bytes,
+                             const masu_place *place) {
+    if (heap->guard)
+        return masu__guard_free(heap, ptr, sized, bytes, place);
+    if (heap->bucket)
+        return sized ? masu__bucket_free(heap->bucket, ptr, bytes)
+                     : masu__bucket_free_slow(heap->bucket, ptr, false, 0);
+    return sized ? masu_bestfit_free_sized(heap->bestfit, ptr, bytes)
+                 : masu_bestfit_free(heap->bestfit, ptr);
+}
+
+typedef struct heap_request {
+    size_t bytes, alignment;
+    const masu_place *place;
+    void **out;
+} heap_request;
+
+static masu_status heap_take_locked(masu_heap *heap, void *context) {
+    const heap_request *q = context;
     masu__heap_lock(heap);
     MASU_HEAVY_ASSERT(heap_audit(heap));
-    masu_status status = heap->bucket
-                             ? masu__bucket_alloc(heap->bucket, bytes, alignment, out)
-                             : masu_bestfit_alloc(heap->bestfit, bytes, alignment, 0, out);
+    masu_status status = heap_take(heap, q->bytes, q->alignment, q->place, q->out);
     MASU_HEAVY_ASSERT(heap_audit(heap));
     masu__heap_unlock(heap);
     return status;
 }
 
-typedef struct heap_request {
-    size_t bytes, alignment;
-    void **out;
-} heap_request;
-
-static masu_status heap_take_again(masu_heap *heap, void *context) {
-    const heap_request *request = context;
-    return heap_take(heap, request->bytes, request->alignment, request->out);
-}
-
-/* The first try was refused. Out of line, as is all that is not the direct way. */
+/* The direct way was refused. Out of line, as is all that is not the direct way. */
 static __attribute__((noinline, cold)) masu_status heap_retry(masu_heap *heap, masu_status status,
                                                               size_t bytes, size_t alignment,
                                                               void **out) {
-    return masu__heap_rescue(heap, status, bytes, heap_take_again,
-                             &(heap_request){bytes, alignment, out});
+    return masu__heap_rescue(heap, status, bytes, heap_take_locked,
+                             &(heap_request){bytes, alignment, NULL, out});
 }
 
-static __attribute__((noinline)) masu_status heap_alloc_indirect(masu_heap *heap, size_t bytes,
-                                                                 size_t alignment, void **out) {
+__attribute__((noinline)) masu_status masu_heap_alloc_at(masu_heap *heap, size_t bytes,
+                                                         size_t alignment, const masu_place *place,
+                                                         void **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
     masu_status status = heap_usable(heap);
     if (status != MASU_OK)
         return status;
-    status = heap_take(heap, bytes, alignment, out);
-    return MASU_LIKELY(status == MASU_OK) ? MASU_OK
-                                          : heap_retry(heap, status, bytes, alignment, out);
+    heap_request request = {bytes, alignment, place, out};
+    status = heap_take_locked(heap, &request);
+    if (MASU_LIKELY(status == MASU_OK))
+        return MASU_OK;
+    return masu__heap_rescue(heap, status, bytes, heap_take_locked, &request);
 }
 
-static __attribute__((noinline)) masu_status heap_free_indirect(masu_heap *heap, void *ptr,
-                                                                size_t bytes) {
-    masu_status status = heap_usable(heap);
-    if (status != MASU_OK)
-        return status;
-    masu__heap_lock(heap);
-    MASU_HEAVY_ASSERT(heap_audit(heap));
-    status = heap->bucket ? masu__bucket_free(heap->bucket, ptr, bytes)
-                          : masu_bestfit_free_sized(heap->bestfit, ptr, bytes);
-    MASU_HEAVY_ASSERT(heap_audit(heap));
-    masu__heap_unlock(heap);
-    return status;
-}
-
-masu_status masu_heap_free_unsized(masu_heap *heap, void *ptr) {
+static __attribute__((noinline)) masu_status heap_give_locked(masu_heap *heap, void *ptr,
+                                                              bool sized, size_t bytes,
+                                                              const masu_place *place) {
     masu_status status = heap_usable(heap);
     if (status != MASU_OK || !ptr)
         return status;
     masu__heap_lock(heap);
     MASU_HEAVY_ASSERT(heap_audit(heap));
-    status = heap->bucket ? masu__bucket_free_slow(heap->bucket, ptr, false, 0)
-                          : masu_bestfit_free(heap->bestfit, ptr);
+    status = heap_give(heap, ptr, sized, bytes, place);
     MASU_HEAVY_ASSERT(heap_audit(heap));
-    masu__heap_unlock(heap);
-    return status;
-}
-
-masu_status masu_heap_size_of(masu_heap *heap, const void *ptr, size_t *out_bytes) {
-    masu_status status = heap_usable(heap);
-    if (status != MASU_OK || !ptr || !out_bytes)
-        return status == MASU_OK ? MASU_ERR_INVALID_ARGUMENT : status;
-    masu__heap_lock(heap);
-    status = heap->bucket ? masu__bucket_size_of(heap->bucket, ptr, out_bytes)
-                          : masu__bestfit_known(heap->bestfit, ptr, 0, out_bytes);
     masu__heap_unlock(heap);
     return status;
 }
@@ -221,17 +228,58 @@ masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t alignment, voi
         return MASU_LIKELY(status == MASU_OK) ? MASU_OK
                                               : heap_retry(heap, status, bytes, alignment, out);
     }
-    return heap_alloc_indirect(heap, bytes, alignment, out);
+    return masu_heap_alloc_at(heap, bytes, alignment, NULL, out);
 }
 
 masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes) {
     if (MASU_LIKELY(heap && heap->direct))
         return masu__bucket_free(heap->direct, ptr, bytes);
-    return heap_free_indirect(heap, ptr, bytes);
+    return heap_give_locked(heap, ptr, true, bytes, NULL);
+}
+
+masu_status masu_heap_free_at(masu_heap *heap, void *ptr, size_t bytes, const masu_place *place) {
+    return heap_give_locked(heap, ptr, true, bytes, place);
+}
+
+masu_status masu_heap_free_unsized(masu_heap *heap, void *ptr) {
+    return heap_give_locked(heap, ptr, false, 0, NULL);
+}
+
+void masu_heap_get_fault(masu_heap *heap, masu_fault *out) {
+    *out = (masu_fault){0};
+    if (heap_usable(heap) != MASU_OK || !heap->guard)
+        return;
+    masu__heap_lock(heap);
+    masu__guard_get_fault(heap->guard, out);
+    masu__heap_unlock(heap);
+}
+
+void masu_heap_visit_live(masu_heap *heap, masu_heap_visitor visitor, void *context) {
+    if (heap_usable(heap) != MASU_OK || !heap->guard || !visitor)
+        return;
+    masu__heap_lock(heap);
+    masu__guard_visit(heap->guard, visitor, context);
+    masu__heap_unlock(heap);
+}
+
+masu_status masu_heap_size_of(masu_heap *heap, const void *ptr, size_t *out_bytes) {
+    masu_status status = heap_usable(heap);
+    if (status != MASU_OK || !ptr || !out_bytes)
+        return status == MASU_OK ? MASU_ERR_INVALID_ARGUMENT : status;
+    masu__heap_lock(heap);
+    if (heap->guard)
+        status = masu__guard_size_of(heap, ptr, out_bytes);
+    else
+        status = heap->bucket ? masu__bucket_size_of(heap->bucket, ptr, out_bytes)
+                          : masu__bestfit_known(heap->bestfit, ptr, 0, out_bytes);
+    masu__heap_unlock(heap);
+    return status;
 }
 
 /* What the buckets do not cache comes back as whole device blocks where nothing in them lives. */
 masu_status masu__heap_trim(masu_heap *heap, size_t keep_bytes) {
+    if (heap->guard)
+        (void)masu__guard_flush(heap);
     masu_status status = heap->bucket ? masu_bucket_trim(heap->bucket, keep_bytes) : MASU_OK;
     masu_bestfit_stats below;
     masu_bestfit_get_stats(heap->bestfit, &below);
@@ -261,13 +309,17 @@ static bool rescuable(masu_status status) {
 
 /* However many tries a request took, it was refused once at most. */
 static void refusals_take_off(masu_heap *heap, unsigned count) {
-    *(heap->bucket ? &heap->bucket->failures : &heap->bestfit->stats.failures) -= count;
+    uint64_t *failures =
+        heap->bucket ? &heap->bucket->failures : &heap->bestfit->stats.failures;
+    *(heap->guard ? masu__guard_failures(heap->guard) : failures) -= count;
 }
 
 /* Whether anything came back that was not the caller's. */
 static bool heap_trim_all(masu_heap *heap) {
     if (heap->bestfit->policy == MASU_POOL_PERSISTENT)
         return false;
+    if (heap->guard)
+        (void)masu__guard_flush(heap);
     uint64_t cached = heap->bucket ? masu__bucket_cached(heap->bucket) : 0;
     uint64_t reserved = heap->bestfit->stats.reserved_bytes;
     (void)masu__heap_trim(heap, 0);
@@ -352,6 +404,8 @@ void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out) {
     masu_heap *h = (masu_heap *)heap; /* the lock is the only thing that changes */
     masu__heap_lock(h);
     masu__heap_pool_stats(heap, out);
+    if (heap->guard)
+        masu__guard_adjust(heap->guard, out);
     masu__heap_unlock(h);
 }
 
@@ -382,7 +436,8 @@ __attribute__((unused)) static bool heap_audit(masu_heap *heap) {
 
 bool masu__heap_pools_valid(const masu_heap *heap) {
     return masu__bestfit_valid_unlocked(heap->bestfit) &&
-           (!heap->bucket || masu__bucket_valid_unlocked(heap->bucket)) && stats_valid(heap);
+           (!heap->bucket || masu__bucket_valid_unlocked(heap->bucket)) && stats_valid(heap) &&
+           (!heap->guard || masu__guard_valid(heap->guard));
 }
 
 bool masu_heap_valid(const masu_heap *heap) {

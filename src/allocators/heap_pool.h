@@ -28,6 +28,8 @@ struct masu_heap {
     masu__lock lock;         /* the pools below have none of their own */
     masu_oom_callback oom;   /* NULL: none */
     void *oom_context;
+    masu_heap_visitor leaked; /* NULL: none */
+    void *leaked_context;
     struct masu__guard *guard;   /* owned, NULL: not guarded */
     struct masu__caches *caches; /* owned, NULL but in the process-wide heap */
 };

@@ -162,7 +162,7 @@ static UNUSED tl_tensor *view_as(lies how, tl_tensor *base) {
 /* a's numbers, lying as asked. */
 static UNUSED tl_tensor *tensor_lying(const array *a, tl_dtype dtype, lies how) {
     array base;
-    int64_t shape[TL_MAX_RANK], index[TL_MAX_RANK];
+    int64_t shape[TL_MAX_RANK], index[TL_MAX_RANK] = {0};
     base_shape(how, a->rank, a->shape, shape);
     array_random(&base, a->rank, shape, 0, 9);
     tl_tensor *t = tensor_of(&base, dtype);
@@ -192,7 +192,7 @@ static UNUSED void assert_close(double got, double expected, double tolerance, c
 /* Shape, and every element. */
 static UNUSED void assert_tensor(const tl_tensor *t, const array *expected, double tolerance,
                                  const char *what) {
-    int64_t index[TL_MAX_RANK];
+    int64_t index[TL_MAX_RANK] = {0};
     assert_int_equal(t->rank, expected->rank);
     for (int d = 0; d < t->rank; d++)
         assert_int_equal(t->shape[d], expected->shape[d]);
@@ -242,7 +242,7 @@ static UNUSED double item(tl_tensor *t) {
 }
 
 static UNUSED void assert_all(tl_tensor *t, double value) {
-    int64_t index[TL_MAX_RANK];
+    int64_t index[TL_MAX_RANK] = {0};
     array shape;
     array_shape(&shape, t->rank, t->shape);
     for (int64_t i = 0; i < shape.count; i++) {

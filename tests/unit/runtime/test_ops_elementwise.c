@@ -97,7 +97,7 @@ static void random_shapes(array *a, array *b) {
 static void judge_binary(double (*judge)(double, double), const array *a, const array *b,
                          array *out) {
     int rank = a->rank > b->rank ? a->rank : b->rank;
-    int64_t shape[TL_MAX_RANK], index[TL_MAX_RANK];
+    int64_t shape[TL_MAX_RANK], index[TL_MAX_RANK] = {0};
     for (int d = 0; d < rank; d++) {
         int da = d - (rank - a->rank), db = d - (rank - b->rank);
         int64_t na = da < 0 ? 1 : a->shape[da], nb = db < 0 ? 1 : b->shape[db];

@@ -210,7 +210,7 @@ static void nothing_to_reduce(void **state) {
 /* ---- softmax --------------------------------------------------------------------------------- */
 
 static void judge_softmax(const array *a, int dim, bool logarithm, array *out) {
-    int64_t index[TL_MAX_RANK];
+    int64_t index[TL_MAX_RANK] = {0};
     *out = *a;
     for (int64_t i = 0; i < a->count; i++) {
         double sum = 0, own = a->v[i];
