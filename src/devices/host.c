@@ -1,7 +1,8 @@
 /* host.c: pages of this process.
  *
- * Mapped private and without a reservation of swap, so that a large block costs address space
- * only, until it is touched. Fresh pages read as zero.
+ * Mapped private: a block costs address space only, until it is touched. Fresh pages read as zero. The kernel
+ * is asked to account for what it promises (no MAP_NORESERVE): a request that the machine can never hold is refused
+ * here, as a status, instead of killing the process when its pages are touched.
  */
 #include "devices/devices.h"
 
@@ -15,8 +16,7 @@ static masu_status host_alloc(masu_device *device, size_t bytes, void **out) {
     (void)device;
     if (masu__fault_hit())
         return MASU_ERR_OUT_OF_MEMORY;
-    void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *ptr = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (ptr == MAP_FAILED)
         return errno == ENOMEM ? MASU_ERR_OUT_OF_MEMORY : MASU_ERR_DEVICE_FAILURE;
     *out = ptr;

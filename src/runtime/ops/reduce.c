@@ -76,12 +76,23 @@ static tl_tensor rest_of(const tl_tensor *t, int dim) {
     return rest;
 }
 
+/* Over a dimension of length 0: the fold of nothing everywhere. */
+static void fold_nothing(const tl_fold *fold, tl_tensor *out) {
+    size_t size = tl__dtype_size((tl_dtype)out->dtype);
+    for (int64_t i = 0; i < out->elements; i++)
+        fold->store(&fold->start, (char *)out->data + (size_t)i * size);
+}
+
 static masu_status fold_one_dim(const tl_fold *folds, const tl_tensor *t, int dim,
                                 tl_tensor **out) {
     tl_tensor rest = rest_of(t, dim);
     masu_status status = tl__tensor_new((tl_dtype)t->dtype, rest.rank, rest.shape, out);
     if (status != MASU_OK)
         return status;
+    if (t->shape[dim] == 0) {
+        fold_nothing(&folds[t->dtype], *out);
+        return MASU_OK;
+    }
     fold_dim context = {.fold = &folds[t->dtype],
                         .n = t->shape[dim],
                         .stride = t->stride[dim],

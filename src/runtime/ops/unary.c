@@ -1,15 +1,13 @@
 /* unary.c: one tensor, element by element, perhaps with one or two numbers.
  *
- * Each operation is one line of unary_operations: its kernel, what is saved for backward
+ * Each operation is one line below (OPERATION): its kernel, what is saved for backward
  * (nothing, the operand, or the result, whichever suffices) and the kernel that turns the
  * gradient back:
  *
  *     saves nothing    back(g)          TL_K_COUNT: the gradient as it is
  *     saves a value    back(g, value)
  */
-#include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"

@@ -257,6 +257,24 @@ static UNUSED void backward(tl_tensor *loss) {
         fail_msg("%s", tl_runtime_error(tl__runtime())->text);
 }
 
+/* Consuming forms, as compiled code releases a value after its last use. */
+static UNUSED tl_tensor *then1(tl_tensor *(*call)(tl_tensor *), tl_tensor *t) {
+    tl_tensor *out = checked(call(t));
+    release(t);
+    return out;
+}
+
+static UNUSED tl_tensor *then_scalar(tl_tensor *(*call)(tl_tensor *, double), tl_tensor *t,
+                                     double s) {
+    tl_tensor *out = checked(call(t, s));
+    release(t);
+    return out;
+}
+
+static UNUSED tl_tensor *square_sum(tl_tensor *w) {
+    return then1(tl_tensor_sum, checked(tl_tensor_mul(w, w)));
+}
+
 /* The gradient of leaf w must be `value` everywhere. */
 static UNUSED void assert_gradient(tl_tensor *w, double value) {
     tl_tensor *g = checked(tl_tensor_grad(w));
