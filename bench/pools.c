@@ -93,7 +93,7 @@ typedef struct work {
 
 enum { REPEATS = 31, PAIRS = 20000, SWAPS = 100000, BATCH = 512, BATCHES = 300 };
 
-#define TAKE(masu_side, bytes) ((masu_side) ? masu_alloc(bytes) : malloc(bytes))
+#define TAKE(masu_side, bytes)      ((masu_side) ? masu_alloc(bytes) : malloc(bytes))
 #define GIVE(masu_side, ptr, bytes) ((masu_side) ? (void)masu_free(ptr, bytes) : free(ptr))
 
 static inline double pairs_of(bool masu_side, const work *w) {
@@ -232,7 +232,8 @@ typedef struct row {
     double (*run)(const work *);
 } row;
 
-#define PAIR(bytes, target) {{"pair", bytes, bytes, target}, run_pairs}
+#define PAIR(bytes, target) \
+    { {"pair", bytes, bytes, target}, run_pairs }
 static const row rows[] = {
     PAIR(64, 0.4),
     PAIR(128, 0.4),
@@ -314,7 +315,10 @@ static const char *text_of(size_t bytes) {
     char *text = texts[turn++ % 4];
     const char *unit = bytes >= MIB ? "MiB" : bytes >= KIB ? "KiB" : "B";
     snprintf(text, sizeof *texts, "%zu %s",
-             bytes >= MIB ? bytes / MIB : bytes >= KIB ? bytes / KIB : bytes, unit);
+             bytes >= MIB   ? bytes / MIB
+             : bytes >= KIB ? bytes / KIB
+                            : bytes,
+             unit);
     return text;
 }
 
@@ -422,12 +426,13 @@ static void best_fit(void) {
     }
     double ns = median(times, rounds);
     if (json)
-        printf(",\n  {\"work\": \"best fit\", \"live\": %d, \"ns\": %.1f, \"high_water\": %.3f}", LIVE,
-               ns, f.high_water);
-    else
-        printf("\nbest fit, %d live of 256 B - 1 MiB, random: %.1f ns an operation (47), high water "
-               "%.3f x live peak (1.06)\n",
+        printf(",\n  {\"work\": \"best fit\", \"live\": %d, \"ns\": %.1f, \"high_water\": %.3f}",
                LIVE, ns, f.high_water);
+    else
+        printf(
+            "\nbest fit, %d live of 256 B - 1 MiB, random: %.1f ns an operation (47), high water "
+            "%.3f x live peak (1.06)\n",
+            LIVE, ns, f.high_water);
 }
 
 static void growth(void) {
@@ -438,8 +443,9 @@ static void growth(void) {
         if (json)
             printf(",\n  {\"work\": \"growth\", \"live\": %d, \"ns\": %.1f}", live, ns);
         else
-            printf("%9d %7.1f %.*s\n", live, ns, (int)(ns / 5 > 80 ? 80 : ns / 5),
-                   "################################################################################");
+            printf(
+                "%9d %7.1f %.*s\n", live, ns, (int)(ns / 5 > 80 ? 80 : ns / 5),
+                "################################################################################");
     }
 }
 
@@ -466,8 +472,8 @@ static void against_device(void) {
         work w = {"device", bytes, bytes, 0};
         double device = device_pair(bytes), pool = pairs_of(true, &w);
         if (json)
-            printf(",\n  {\"work\": \"device\", \"bytes\": %zu, \"device\": %.1f, \"masu\": %.2f}", bytes,
-                   device, pool);
+            printf(",\n  {\"work\": \"device\", \"bytes\": %zu, \"device\": %.1f, \"masu\": %.2f}",
+                   bytes, device, pool);
         else
             printf("%-12s %12.1f %12.2f   %.0f x\n", text_of(bytes), device, pool, device / pool);
     }
@@ -497,8 +503,8 @@ static void given_back(void) {
     must(masu_trim(0));
     size_t after = resident_bytes();
     if (json)
-        printf(",\n  {\"work\": \"given back\", \"start\": %zu, \"most\": %zu, \"end\": %zu}", before,
-               most, after);
+        printf(",\n  {\"work\": \"given back\", \"start\": %zu, \"most\": %zu, \"end\": %zu}",
+               before, most, after);
     else
         printf("\nresident: %.2f MiB at the start, %.2f at most, %.2f after freeing all and trim "
                "(within 1)\n",

@@ -69,8 +69,7 @@ extern MASU_API MASU_THREAD_LOCAL masu_magazines masu_thread_magazines
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define MASU_COUNT_ONE(counter) __asm__("incq %0" : "+m"(counter))
 #else
-#define MASU_COUNT_ONE(counter) \
-    __atomic_store_n(&(counter), (counter) + 1, __ATOMIC_RELAXED)
+#define MASU_COUNT_ONE(counter) __atomic_store_n(&(counter), (counter) + 1, __ATOMIC_RELAXED)
 #endif
 
 /* bytes in 1 … MASU_BUCKET_MAX_BYTES */

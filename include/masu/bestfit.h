@@ -43,7 +43,7 @@ typedef struct masu_bestfit_config {
     size_t pool_bytes;    /* least size of a device block; > 0 */
     size_t initial_bytes; /* taken from the device by create; 0: nothing until the first request */
     size_t min_remainder_bytes; /* split only when so much remains behind the request */
-    size_t limit_bytes; /* never more than so much from the device; 0: no limit */
+    size_t limit_bytes;         /* never more than so much from the device; 0: no limit */
     masu_pool_policy policy;
     bool thread_safe;
 } masu_bestfit_config;

@@ -88,8 +88,8 @@ typedef struct masu_heap_config {
     /* guarded mode: red zones before and behind each block, fill at allocation and free,
      * quarantine of freed memory, and a record of every block, for exact answers to wrong frees */
     bool guarded;
-    size_t red_zone_bytes;   /* rounded up to a multiple of 64; 0: 64 */
-    size_t quarantine_bytes; /* freed memory kept back, at most; 0: 1 MiB */
+    size_t red_zone_bytes;    /* rounded up to a multiple of 64; 0: 64 */
+    size_t quarantine_bytes;  /* freed memory kept back, at most; 0: 1 MiB */
     masu_heap_visitor leaked; /* called by destroy for each live block of a guarded heap */
     void *leaked_context;     /* borrowed */
 } masu_heap_config;

@@ -38,8 +38,8 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->policy = config->policy;
     pool->device = config->device;
     pool->trace = masu__trace_or_none(config->trace);
-    pool->annotated = masu__annotate_wanted() &&
-                      (config->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
+    pool->annotated =
+        masu__annotate_wanted() && (config->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
     pool->pool_bytes = config->pool_bytes;
     pool->limit_bytes = config->limit_bytes ? config->limit_bytes : SIZE_MAX;
     pool->min_remainder_bytes = masu__max(config->min_remainder_bytes, MASU__GRAIN);
@@ -95,8 +95,7 @@ static void stats_derive(const masu_bestfit *pool, masu_bestfit_stats *out) {
                           pool->region_capacity * sizeof *pool->regions +
                           pool->region_count * sizeof **pool->regions;
     out->internal_fragmentation = share(out->slack_bytes, out->used_bytes + out->slack_bytes);
-    out->external_fragmentation =
-        share(out->free_bytes - out->largest_free_bytes, out->free_bytes);
+    out->external_fragmentation = share(out->free_bytes - out->largest_free_bytes, out->free_bytes);
     out->hit_rate = share(out->hits, out->allocations);
 }
 

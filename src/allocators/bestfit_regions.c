@@ -102,8 +102,8 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, si
     size_t room;
     masu_status status = pool_make_room(pool, least_bytes, &room);
     if (status == MASU_OK)
-        status = masu__device_alloc(pool->device, masu__min(wanted_bytes, room), &base,
-                                    &region->bytes);
+        status =
+            masu__device_alloc(pool->device, masu__min(wanted_bytes, room), &base, &region->bytes);
     if (status != MASU_OK && status != MASU_ERR_LIMIT_REACHED && least_bytes < wanted_bytes)
         status = masu__device_alloc(pool->device, least_bytes, &base, &region->bytes);
     if (status != MASU_OK) {

@@ -47,8 +47,8 @@ void masu__bucket_move_mark(masu_bucket *pool) {
 }
 
 void masu__bucket_move_care(masu_bucket *pool) {
-    pool->careful = pool->checked || pool->remembers || pool->traced || pool->annotated ||
-                    pool->odd_blocks > 0;
+    pool->careful =
+        pool->checked || pool->remembers || pool->traced || pool->annotated || pool->odd_blocks > 0;
 }
 
 /* Over the cap an eighth more is given back, so that a program that frees much does not pay at

@@ -53,13 +53,58 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
+enum { TRANSFER_MOST_BYTES = 1 << 20 };
+
+/* At its first use a transfer gets what the cap allows. */
+static void transfer_open(masu_heap *heap, unsigned index) {
+    masu__caches *caches = heap->caches;
+    size_t block_bytes = masu__bucket_block_bytes(index);
+    size_t capacity = masu__min(MASU__TRANSFER_SLOTS, TRANSFER_MOST_BYTES / block_bytes);
+    if (capacity * block_bytes > (caches->max_cached_bytes - caches->granted_bytes) / 2)
+        return;
+    caches_grant(heap, capacity * block_bytes);
+    caches->transfer[index].capacity = capacity;
+}
+
+static void give_batch(masu_heap *heap, unsigned index, void *const *blocks, size_t count) {
+    masu__transfer *t = &heap->caches->transfer[index];
+    if (t->capacity == 0)
+        transfer_open(heap, index);
+    size_t kept = masu__min(count, t->capacity - t->count);
+    memcpy(t->slots + t->count, blocks + (count - kept), kept * sizeof *blocks);
+    t->count += kept;
+    if (kept < count)
+        masu__bucket_take_home(heap->bucket, index, blocks, count - kept);
+}
+
+static size_t take_batch(masu_heap *heap, unsigned index, size_t count, void **blocks,
+                         masu_status *status) {
+    masu__transfer *t = &heap->caches->transfer[index];
+    *status = MASU_OK;
+    if (t->count == 0)
+        return masu__bucket_lend(heap->bucket, index, count, blocks, status);
+    count = masu__min(count, t->count);
+    t->count -= count;
+    memcpy(blocks, t->slots + t->count, count * sizeof *blocks);
+    return count;
+}
+
+void masu__caches_flush(masu_heap *heap) {
+    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
+        masu__transfer *t = &heap->caches->transfer[i];
+        if (t->count > 0)
+            masu__bucket_take_home(heap->bucket, i, t->slots, t->count);
+        t->count = 0;
+    }
+}
+
 /* The blocks that have lain in the magazine for longest. */
 static void magazine_return(masu__cache *cache, unsigned index, size_t count) {
     void **bottom = magazine_bottom(cache, index);
     size_t fill = magazine_fill(cache, index);
     if (count == 0)
         return;
-    masu__bucket_take_home(cache->heap->bucket, index, bottom, count);
+    give_batch(cache->heap, index, bottom, count);
     memmove(bottom, bottom + count, (fill - count) * sizeof *bottom);
     magazine_set_top(cache, index, bottom + fill - count);
     cache->heap->caches->flushes++;
@@ -186,13 +231,13 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, unsign
         (void)magazine_grow(cache, index);
     }
     if (!cache || cache->capacity[index] == 0) {
-        if (masu__bucket_lend(heap->bucket, index, 1, out, &status) == 1)
+        if (take_batch(heap, index, 1, out, &status) == 1)
             heap->caches->retired_allocations++;
         return status;
     }
     void **bottom = magazine_bottom(cache, index);
-    size_t count = masu__bucket_lend(heap->bucket, index, cache->capacity[index] / 2, bottom,
-                                     &status);
+    size_t count =
+        masu__bucket_lend(heap->bucket, index, cache->capacity[index] / 2, bottom, &status);
     if (count == 0)
         return status;
     *out = bottom[count - 1];
@@ -224,7 +269,7 @@ masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr,
     if (cache)
         masu__cache_obey(cache);
     if (!cache || (cache->capacity[index] == 0 && !magazine_grow(cache, index))) {
-        masu__bucket_take_home(heap->bucket, index, &ptr, 1);
+        give_batch(heap, index, &ptr, 1);
     } else {
         if (magazine_fill(cache, index) == cache->capacity[index] && !magazine_grow(cache, index))
             magazine_return(cache, index, (cache->capacity[index] + 1) / 2);
@@ -304,6 +349,10 @@ void masu__caches_totals(const masu__caches *caches, masu__cache_totals *out) {
         .allocations = caches->retired_allocations,
         .large_hits = caches->retired_large_hits,
     };
+    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
+        out->blocks += caches->transfer[i].count;
+        out->bytes += caches->transfer[i].count * masu__bucket_block_bytes(i);
+    }
     for (const masu__cache *cache = caches->first; cache; cache = cache->next)
         cache_totals(cache, out);
 }
@@ -360,6 +409,11 @@ bool masu__caches_valid(const masu_heap *heap) {
     size_t granted = 0, count = 0;
     masu__cache_totals t;
     masu__caches_totals(caches, &t);
+    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
+        granted += caches->transfer[i].capacity * masu__bucket_block_bytes(i);
+        if (caches->transfer[i].count > caches->transfer[i].capacity)
+            return false;
+    }
     for (const masu__cache *cache = caches->first; cache; cache = cache->next, count++)
         if (!cache_valid(cache, &granted))
             return false;

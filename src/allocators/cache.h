@@ -9,7 +9,7 @@
  *                                       └──────┴────┴────┴────┴─ ─ ─┴────┘
  *
  *     slots + 1 <= top <= end = slots + 1 + capacity;  slots[0] = NULL
- *     granted_bytes = sum over caches and classes of capacity * block size
+ *     granted_bytes = sum over caches, classes and transfers of capacity * block size
  *     granted_bytes + the bucket pool's own cap = max_cached_bytes
  *     lent_out - lent_back of a class >= blocks in all its magazines        (the rest is live)
  *
@@ -30,8 +30,8 @@
 
 #include "allocators/heap_pool.h"
 
-enum { MASU__MAGAZINE_SLOTS = 64, MASU__LARGE_SLOTS_SHIFT = 3, MASU__LARGE_SLOTS = 8 };
-#define MASU__LARGE_KEPT_BYTES ((size_t)32 << 20)
+enum { MASU__MAGAZINE_SLOTS = 64, MASU__TRANSFER_SLOTS = 256, MASU__LARGE_SLOTS_SHIFT = 3, MASU__LARGE_SLOTS = 8 };
+#define MASU__LARGE_KEPT_BYTES ((size_t)64 << 20)
 
 /* kept: the block is here. Otherwise the entry remembers the block that went out last, so that its
  * return can be believed without a lock: same address, same size. */
@@ -59,16 +59,24 @@ typedef struct masu__cache {
     void *slots[MASU_BUCKET_CLASS_COUNT][1 + MASU__MAGAZINE_SLOTS];
 } masu__cache;
 
+/* Batches on their way from one thread to another: only their addresses move, nobody touches the
+ * blocks. Last in, first out; beyond capacity blocks go to the lists. */
+typedef struct masu__transfer {
+    size_t count, capacity; /* count <= capacity <= MASU__TRANSFER_SLOTS */
+    void *slots[MASU__TRANSFER_SLOTS];
+} masu__transfer;
+
 /* Guarded by the heap's lock. */
 typedef struct masu__caches {
     masu__cache *first;
     size_t count;
     size_t max_cached_bytes;
     size_t granted_bytes;
-    _Atomic uint64_t epoch;       /* raised by trim: every thread empties its cache when it sees it */
+    _Atomic uint64_t epoch; /* raised by trim: every thread empties its cache when it sees it */
     uint64_t retired_allocations; /* of threads that have ended, and of those without a cache */
     uint64_t retired_large_hits;
     uint64_t refills, flushes; /* batches */
+    masu__transfer transfer[MASU_BUCKET_CLASS_COUNT];
 } masu__caches;
 
 /* What all caches hold and did. Under the lock. */
@@ -89,7 +97,9 @@ masu__cache *masu__cache_open(masu_heap *heap, masu_magazines *magazines);
 void masu__cache_close(masu__cache *cache);
 /* Hands everything back. Under the lock. */
 void masu__cache_flush(masu__cache *cache);
-/* The same if somebody asked for it since the last time. */
+/* Empties what lies between the threads. Under the lock. */
+void masu__caches_flush(masu_heap *heap);
+/* The same for one thread, if somebody asked for it since the last time. */
 void masu__cache_obey(masu__cache *cache);
 
 /* The paths that need the lock; they take it. cache NULL: without one, straight from the lists. */

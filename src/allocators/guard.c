@@ -85,8 +85,8 @@ static bool zones_whole(const masu__guard *guard, const record *r) {
 }
 
 static bool freed_whole(const masu__guard *guard, const record *r) {
-    return !guard->writable || (zones_whole(guard, r) &&
-                                all_are(r->address, r->address + r->bytes, FILL_FREED));
+    return !guard->writable ||
+           (zones_whole(guard, r) && all_are(r->address, r->address + r->bytes, FILL_FREED));
 }
 
 /* ---- faults ---------------------------------------------------------------------------------- */
@@ -119,8 +119,8 @@ static masu_status diagnose(masu__guard *guard, const void *ptr, const masu_plac
     const record *r = record_around(guard, (uintptr_t)ptr);
     if (!r)
         return fault_set(guard, MASU_ERR_FOREIGN_POINTER, ptr, NULL, place);
-    return fault_set(guard, r->state == RECORD_LIVE ? MASU_ERR_INTERIOR_POINTER
-                                                    : MASU_ERR_DOUBLE_FREE,
+    return fault_set(guard,
+                     r->state == RECORD_LIVE ? MASU_ERR_INTERIOR_POINTER : MASU_ERR_DOUBLE_FREE,
                      ptr, r, place);
 }
 
@@ -133,13 +133,12 @@ masu_status masu__guard_create(const masu_heap_config *config, bool writable, ma
     guard->writable = writable;
     guard->known.shift = 6;
     guard->zone_bytes = 0;
-    if (writable && !masu__align_up(masu__max(config->red_zone_bytes, 1), ZONE_BYTES,
-                                    &guard->zone_bytes)) {
+    if (writable &&
+        !masu__align_up(masu__max(config->red_zone_bytes, 1), ZONE_BYTES, &guard->zone_bytes)) {
         masu__meta_free(guard, sizeof *guard);
         return MASU_ERR_OVERFLOW;
     }
-    guard->quarantine_bytes =
-        config->quarantine_bytes ? config->quarantine_bytes : (size_t)1 << 20;
+    guard->quarantine_bytes = config->quarantine_bytes ? config->quarantine_bytes : (size_t)1 << 20;
     *out = guard;
     return MASU_OK;
 }
@@ -363,8 +362,7 @@ bool masu__guard_valid(const masu__guard *guard) {
     for (int state = RECORD_LIVE; state <= RECORD_DEAD; state++)
         for (const record *r = guard->of_state[state].oldest; r; r = r->newer, count++) {
             live += state == RECORD_LIVE ? r->bytes : 0;
-            if ((int)r->state != state ||
-                masu__address_map_get(&guard->known, r->address) != r ||
+            if ((int)r->state != state || masu__address_map_get(&guard->known, r->address) != r ||
                 (state == RECORD_LIVE && !zones_whole(guard, r)) ||
                 (state == RECORD_HELD && !freed_whole(guard, r)))
                 return false;

@@ -185,9 +185,8 @@ static masu_status heap_take_locked(masu_heap *heap, void *context) {
 }
 
 /* The direct way was refused. Out of line, as is all that is not the direct way. */
-static __attribute__((noinline, cold)) masu_status heap_retry(masu_heap *heap, masu_status status,
-                                                              size_t bytes, size_t alignment,
-                                                              void **out) {
+static __attribute__((noinline, cold)) masu_status
+heap_retry(masu_heap *heap, masu_status status, size_t bytes, size_t alignment, void **out) {
     return masu__heap_rescue(heap, status, bytes, heap_take_locked,
                              &(heap_request){bytes, alignment, NULL, out});
 }
@@ -208,9 +207,8 @@ __attribute__((noinline)) masu_status masu_heap_alloc_at(masu_heap *heap, size_t
     return masu__heap_rescue(heap, status, bytes, heap_take_locked, &request);
 }
 
-static __attribute__((noinline)) masu_status heap_give_locked(masu_heap *heap, void *ptr,
-                                                              bool sized, size_t bytes,
-                                                              const masu_place *place) {
+static __attribute__((noinline)) masu_status
+heap_give_locked(masu_heap *heap, void *ptr, bool sized, size_t bytes, const masu_place *place) {
     masu_status status = heap_usable(heap);
     if (status != MASU_OK || !ptr)
         return status;
@@ -271,7 +269,7 @@ masu_status masu_heap_size_of(masu_heap *heap, const void *ptr, size_t *out_byte
         status = masu__guard_size_of(heap, ptr, out_bytes);
     else
         status = heap->bucket ? masu__bucket_size_of(heap->bucket, ptr, out_bytes)
-                          : masu__bestfit_known(heap->bestfit, ptr, 0, out_bytes);
+                              : masu__bestfit_known(heap->bestfit, ptr, 0, out_bytes);
     masu__heap_unlock(heap);
     return status;
 }
@@ -309,8 +307,7 @@ static bool rescuable(masu_status status) {
 
 /* However many tries a request took, it was refused once at most. */
 static void refusals_take_off(masu_heap *heap, unsigned count) {
-    uint64_t *failures =
-        heap->bucket ? &heap->bucket->failures : &heap->bestfit->stats.failures;
+    uint64_t *failures = heap->bucket ? &heap->bucket->failures : &heap->bestfit->stats.failures;
     *(heap->guard ? masu__guard_failures(heap->guard) : failures) -= count;
 }
 

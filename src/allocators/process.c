@@ -22,7 +22,8 @@
 static void *nothing[1];
 static const char ended; /* a thread's owner once its cache is gone */
 
-#define EMPTY {nothing + 1, nothing + 1, 0, 0}
+#define EMPTY \
+    { nothing + 1, nothing + 1, 0, 0 }
 MASU_THREAD_LOCAL masu_magazines masu_thread_magazines = {
     .of_class = {EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY},
     .large = &masu__no_large,
@@ -179,6 +180,9 @@ static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, siz
         return MASU_OK;
     atomic_fetch_add(&heap->caches->epoch, 1); /* the other threads give theirs when they can */
     masu_thread_flush();
+    masu__heap_lock(heap);
+    masu__caches_flush(heap);
+    masu__heap_unlock(heap);
     return masu__heap_rescue(heap, status, t.bytes, take_once, &t);
 }
 
@@ -352,6 +356,11 @@ masu_status masu_trim(size_t keep_bytes) {
     if (heap->caches)
         atomic_fetch_add(&heap->caches->epoch, 1);
     masu_thread_flush();
+    if (heap->caches) {
+        masu__heap_lock(heap);
+        masu__caches_flush(heap);
+        masu__heap_unlock(heap);
+    }
     return masu_heap_trim(heap, keep_bytes);
 }
 

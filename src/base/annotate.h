@@ -24,8 +24,8 @@
 #ifdef MASU__ASAN
 #include <sanitizer/asan_interface.h>
 #else
-#define MASU__ASAN                       0
-#define ASAN_POISON_MEMORY_REGION(p, n)  ((void)(p), (void)(n))
+#define MASU__ASAN                        0
+#define ASAN_POISON_MEMORY_REGION(p, n)   ((void)(p), (void)(n))
 #define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
 #endif
 
@@ -35,11 +35,11 @@
 #endif
 #endif
 #ifndef RUNNING_ON_VALGRIND
-#define RUNNING_ON_VALGRIND                    0
-#define VALGRIND_MALLOCLIKE_BLOCK(p, n, r, z)  ((void)(p))
-#define VALGRIND_FREELIKE_BLOCK(p, r)          ((void)(p))
-#define VALGRIND_MAKE_MEM_NOACCESS(p, n)       ((void)(p))
-#define VALGRIND_MAKE_MEM_DEFINED(p, n)        ((void)(p))
+#define RUNNING_ON_VALGRIND                   0
+#define VALGRIND_MALLOCLIKE_BLOCK(p, n, r, z) ((void)(p))
+#define VALGRIND_FREELIKE_BLOCK(p, r)         ((void)(p))
+#define VALGRIND_MAKE_MEM_NOACCESS(p, n)      ((void)(p))
+#define VALGRIND_MAKE_MEM_DEFINED(p, n)       ((void)(p))
 #endif
 
 static inline bool masu__annotate_wanted(void) {

@@ -17,9 +17,9 @@
 /* kept events = [max(0, emitted - ring size), emitted); event n lies in ring[n & ring_mask] */
 struct masu_trace {
     _Atomic bool on;
-    masu__lock lock; /* guards all below */
-    masu_event *ring;     /* NULL: no ring */
-    size_t ring_mask;     /* ring size - 1, a power of two less one */
+    masu__lock lock;  /* guards all below */
+    masu_event *ring; /* NULL: no ring */
+    size_t ring_mask; /* ring size - 1, a power of two less one */
     uint64_t emitted;
     masu_trace_sink sink;
     void *sink_context;

@@ -7,8 +7,8 @@
 /* remaining 0: never fails; 1: the next call fails; repeat: stays at 1 */
 typedef struct faulty_device {
     masu_device head;
-    masu_device *inner;   /* borrowed */
-    masu__lock lock; /* guards all below */
+    masu_device *inner; /* borrowed */
+    masu__lock lock;    /* guards all below */
     uint64_t remaining;
     bool repeat;
 } faulty_device;

@@ -69,7 +69,8 @@ static void rig_open(rig *r, uint8_t kind) {
 }
 
 static void take(rig *r, live_block *b, uint32_t operand) {
-    size_t size = (operand >> 8) % (1u << 19), alignment = operand & 7 ? 0 : (size_t)1 << (operand >> 3 & 15);
+    size_t size = (operand >> 8) % (1u << 19),
+           alignment = operand & 7 ? 0 : (size_t)1 << (operand >> 3 & 15);
     void *ptr = r;
     masu_status status = masu_heap_alloc(r->heap, size, alignment, &ptr);
     demand(status == MASU_OK || ptr == NULL);

@@ -9,7 +9,6 @@
  *     rem      g                    -g * floor(a/b) both when b is tracked
  *     pow      g * b * a^(b-1)      g * a^b * ln a  both
  */
-
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 

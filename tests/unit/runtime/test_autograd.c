@@ -1,6 +1,5 @@
 /* test_autograd.c: what programs see of gradients and histories: when they live, when they are
- * cleared, what a second backward says, what in-place writes may do, how much memory a training
- * step takes. */
+ * cleared, what a second backward says, what in-place writes may do. */
 #include "ops_fixture.h"
 
 enum { BUFFER = 4096 }; /* bytes of ones(1024) */
