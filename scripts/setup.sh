@@ -11,7 +11,7 @@ for group in "$@"; do
     build) ;;
     clang) packages="$packages clang" ;;
     format) packages="$packages clang-format" ;;
-    bench) packages="$packages python3-torch" ;;
+    bench) packages="$packages python3-torch libmimalloc2.0 libjemalloc2 libtcmalloc-minimal4" ;;
     *)
         echo "setup: unknown group '$group'; there are build, clang, format and bench" >&2
         exit 2

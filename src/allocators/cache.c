@@ -53,7 +53,7 @@ static bool magazine_grow(masu__cache *cache, unsigned index) {
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-enum { TRANSFER_MOST_BYTES = 1 << 20 };
+enum { TRANSFER_MOST_BYTES = 4 << 20 };
 
 /* At its first use a transfer gets what the cap allows. */
 static void transfer_open(masu_heap *heap, unsigned index) {

@@ -30,7 +30,12 @@
 
 #include "allocators/heap_pool.h"
 
-enum { MASU__MAGAZINE_SLOTS = 64, MASU__TRANSFER_SLOTS = 256, MASU__LARGE_SLOTS_SHIFT = 3, MASU__LARGE_SLOTS = 8 };
+enum {
+    MASU__MAGAZINE_SLOTS = 64,
+    MASU__TRANSFER_SLOTS = 256,
+    MASU__LARGE_SLOTS_SHIFT = 3,
+    MASU__LARGE_SLOTS = 8
+};
 #define MASU__LARGE_KEPT_BYTES ((size_t)64 << 20)
 
 /* kept: the block is here. Otherwise the entry remembers the block that went out last, so that its
