@@ -43,7 +43,8 @@ static masu_status stop_on_errors(const masu_program *p, masu_status status) {
 
 /* What is wrong with the compiler, not with the program. */
 static masu_status internal_error(masu_program *p, const char *stage, masu__buffer *what) {
-    diagnostics_error(&p->diagnostics, (source_span){0}, "internal error in %s: %s", stage, masu__buffer_text(what));
+    diagnostics_error(&p->diagnostics, (source_span){0}, "internal error in %s: %s", stage,
+                      masu__buffer_text(what));
     masu__buffer_destroy(what);
     return MASU_ERR_INTERNAL;
 }
@@ -73,7 +74,8 @@ static masu_status lower_program(masu_program *p, const masu_compile_options *op
     return status;
 }
 
-static void report_of_pass(void *user, source_span span, const char *message, const pass_note *notes, size_t count) {
+static void report_of_pass(void *user, source_span span, const char *message,
+                           const pass_note *notes, size_t count) {
     masu_program *p = user;
     diagnostic *d = diagnostics_error(&p->diagnostics, span, "%s", message);
     for (size_t i = 0; i < count; i++)
@@ -124,12 +126,15 @@ static masu_status examine_the_rest(masu_program *p, masu_status status) {
         return status;
     if (lower_tree(p->tree, &p->types, &p->work, &p->diagnostics, &p->module) != MASU_OK)
         return MASU_ERR_OUT_OF_MEMORY;
-    return pass_run_diagnosis(p->module, report_of_pass, p) == MASU_ERR_OUT_OF_MEMORY ? MASU_ERR_OUT_OF_MEMORY : status;
+    return pass_run_diagnosis(p->module, report_of_pass, p) == MASU_ERR_OUT_OF_MEMORY
+               ? MASU_ERR_OUT_OF_MEMORY
+               : status;
 }
 
 static masu_status generate(masu_program *p, const masu_compile_options *options) {
     masu__buffer error = {0};
-    codegen_options code = {.verify = options->verify, .dump = wants_dump(options, "llvm") ? &p->dump : NULL};
+    codegen_options code = {.verify = options->verify,
+                            .dump = wants_dump(options, "llvm") ? &p->dump : NULL};
     if (!keep_sites(p))
         return MASU_ERR_OUT_OF_MEMORY;
     masu_status status = codegen_compile(p->module, &code, &error, &p->code);
@@ -165,8 +170,8 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
     return !p->diagnostics.out_of_memory && !p->rendered.failed && !p->dump.failed;
 }
 
-masu_status masu_program_compile(const char *path, const char *text, size_t length, const masu_compile_options *options,
-                                 masu_program **out) {
+masu_status masu_program_compile(const char *path, const char *text, size_t length,
+                                 const masu_compile_options *options, masu_program **out) {
     masu_compile_options actual = *options;
 #ifdef MASU_HEAVY
     actual.verify = true;
@@ -205,11 +210,17 @@ void masu_program_destroy(masu_program *p) {
 
 /* ---- what it says ----------------------------------------------------------------------------------------------------------------- */
 
-size_t masu_program_error_count(const masu_program *p) { return p->error_count; }
+size_t masu_program_error_count(const masu_program *p) {
+    return p->error_count;
+}
 
-const char *masu_program_diagnostics(const masu_program *p) { return masu__buffer_text(&p->rendered); }
+const char *masu_program_diagnostics(const masu_program *p) {
+    return masu__buffer_text(&p->rendered);
+}
 
-const char *masu_program_dump(const masu_program *p) { return masu__buffer_text(&p->dump); }
+const char *masu_program_dump(const masu_program *p) {
+    return masu__buffer_text(&p->dump);
+}
 
 const char *masu_program_explain(masu_program *p) {
     if (p->module && p->explained.length == 0)
@@ -217,7 +228,9 @@ const char *masu_program_explain(masu_program *p) {
     return masu__buffer_text(&p->explained);
 }
 
-void (*masu_program_entry(const masu_program *p))(void) { return p->code ? codegen_entry(p->code) : NULL; }
+void (*masu_program_entry(const masu_program *p))(void) {
+    return p->code ? codegen_entry(p->code) : NULL;
+}
 
 /* ---- errors of the running program ----------------------------------------------------------------------------------------------------- */
 
@@ -248,8 +261,9 @@ static void render_calls(masu_program *p, const uint32_t *sites, uint32_t count,
     }
 }
 
-const char *masu_program_format_error(masu_program *p, const char *message, const uint32_t *sites, uint32_t site_count,
-                                      uint64_t omitted, uint32_t related_site, const char *related_text) {
+const char *masu_program_format_error(masu_program *p, const char *message, const uint32_t *sites,
+                                      uint32_t site_count, uint64_t omitted, uint32_t related_site,
+                                      const char *related_text) {
     masu__buffer_truncate(&p->error, 0);
     source_span place = {0};
     if (site_count > 0)

@@ -9,12 +9,16 @@
 
 #include "language/codegen/emit.h"
 
-bool emit_type_signed(ir_type type) { return type >= IR_I8 && type <= IR_I64; }
+bool emit_type_signed(ir_type type) {
+    return type >= IR_I8 && type <= IR_I64;
+}
 
-bool emit_type_float(ir_type type) { return type == IR_F32 || type == IR_F64; }
+bool emit_type_float(ir_type type) {
+    return type == IR_F32 || type == IR_F64;
+}
 
-LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads, unsigned overload_count,
-                            LLVMValueRef *args, unsigned arg_count) {
+LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads,
+                            unsigned overload_count, LLVMValueRef *args, unsigned arg_count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->cg->llvm, id, overloads, overload_count);
     LLVMTypeRef type = LLVMIntrinsicGetType(e->cg->context, id, overloads, overload_count);
@@ -45,7 +49,8 @@ static LLVMValueRef divide_signed(emit *e, const ir_instr *i, LLVMValueRef a, LL
     LLVMBuilderRef builder = e->cg->builder;
     LLVMTypeRef type = LLVMTypeOf(a);
     LLVMValueRef by_minus_one = LLVMBuildICmp(builder, LLVMIntEQ, b, LLVMConstAllOnes(type), "");
-    LLVMValueRef divisor = LLVMBuildSelect(builder, by_minus_one, LLVMConstInt(type, 1, false), b, "");
+    LLVMValueRef divisor =
+        LLVMBuildSelect(builder, by_minus_one, LLVMConstInt(type, 1, false), b, "");
     if (i->op == IR_DIV) {
         LLVMValueRef quotient = LLVMBuildSDiv(builder, a, divisor, "");
         return LLVMBuildSelect(builder, by_minus_one, LLVMBuildNeg(builder, a, ""), quotient, "");
@@ -58,7 +63,8 @@ static LLVMValueRef divide(emit *e, const ir_instr *i, ir_type type) {
     LLVMBuilderRef builder = e->cg->builder;
     LLVMValueRef a = emit_arg(e, i, 0), b = emit_arg(e, i, 1);
     if (emit_type_float(type))
-        return i->op == IR_DIV ? LLVMBuildFDiv(builder, a, b, "") : LLVMBuildFRem(builder, a, b, "");
+        return i->op == IR_DIV ? LLVMBuildFDiv(builder, a, b, "")
+                               : LLVMBuildFRem(builder, a, b, "");
     int64_t known;
     if (!ir_const_int(e->f, i->args[1], &known) || known == 0)
         refuse_zero(e, i, b);
@@ -103,7 +109,8 @@ static LLVMValueRef convert(emit *e, const ir_instr *i) {
     if (emit_type_float(from))
         return float_to_integer(e, v, to);
     if (emit_type_float(to))
-        return emit_type_signed(from) ? LLVMBuildSIToFP(builder, v, type, "") : LLVMBuildUIToFP(builder, v, type, "");
+        return emit_type_signed(from) ? LLVMBuildSIToFP(builder, v, type, "")
+                                      : LLVMBuildUIToFP(builder, v, type, "");
     if (to == IR_BOOL)
         return LLVMBuildICmp(builder, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
     return LLVMBuildIntCast2(builder, v, type, emit_type_signed(from), "");
@@ -127,10 +134,10 @@ static LLVMValueRef hyperbolic_tangent(emit *e, LLVMValueRef v) {
 
 static LLVMValueRef math(emit *e, const ir_instr *i) {
     static const char *const names[] = {
-        [IR_MATH_SQRT] = "llvm.sqrt",    [IR_MATH_EXP] = "llvm.exp",     [IR_MATH_LOG] = "llvm.log",
-        [IR_MATH_SIN] = "llvm.sin",      [IR_MATH_COS] = "llvm.cos",     [IR_MATH_ABS] = "llvm.fabs",
-        [IR_MATH_FLOOR] = "llvm.floor",  [IR_MATH_CEIL] = "llvm.ceil",   [IR_MATH_POW] = "llvm.pow",
-        [IR_MATH_MIN] = "llvm.minnum",   [IR_MATH_MAX] = "llvm.maxnum",
+        [IR_MATH_SQRT] = "llvm.sqrt",   [IR_MATH_EXP] = "llvm.exp",    [IR_MATH_LOG] = "llvm.log",
+        [IR_MATH_SIN] = "llvm.sin",     [IR_MATH_COS] = "llvm.cos",    [IR_MATH_ABS] = "llvm.fabs",
+        [IR_MATH_FLOOR] = "llvm.floor", [IR_MATH_CEIL] = "llvm.ceil",  [IR_MATH_POW] = "llvm.pow",
+        [IR_MATH_MIN] = "llvm.minnum",  [IR_MATH_MAX] = "llvm.maxnum",
     };
     LLVMValueRef args[2];
     for (uint32_t k = 0; k < i->arg_count; k++)
@@ -151,7 +158,8 @@ static LLVMValueRef shift(emit *e, const ir_instr *i, ir_type type) {
     amount = LLVMBuildAnd(builder, amount, mask, "");
     if (i->op == IR_SHL)
         return LLVMBuildShl(builder, a, amount, "");
-    return emit_type_signed(type) ? LLVMBuildAShr(builder, a, amount, "") : LLVMBuildLShr(builder, a, amount, "");
+    return emit_type_signed(type) ? LLVMBuildAShr(builder, a, amount, "")
+                                  : LLVMBuildLShr(builder, a, amount, "");
 }
 
 static LLVMValueRef emit_float_arithmetic(emit *e, const ir_instr *i) {

@@ -41,7 +41,8 @@ static LLVMValueRef to_cell(emit *e, LLVMValueRef v, ir_type type) {
 
 /* ---- arrays of operands ------------------------------------------------------------------------------------------ */
 
-static LLVMValueRef room_for_words(emit *e, LLVMValueRef *room, uint32_t *have, uint32_t words, const char *name) {
+static LLVMValueRef room_for_words(emit *e, LLVMValueRef *room, uint32_t *have, uint32_t words,
+                                   const char *name) {
     if (words <= *have)
         return *room;
     uint32_t size = *have ? *have : 4;
@@ -85,7 +86,8 @@ static unsigned parameter_count(const tl_abi_function *abi) {
     return count;
 }
 
-static LLVMValueRef bool_extended(LLVMContextRef context, LLVMValueRef call, LLVMAttributeIndex where) {
+static LLVMValueRef bool_extended(LLVMContextRef context, LLVMValueRef call,
+                                  LLVMAttributeIndex where) {
     unsigned kind = LLVMGetEnumAttributeKindForName("zeroext", 7);
     LLVMAddCallSiteAttribute(call, where, LLVMCreateEnumAttribute(context, kind, 0));
     return call;
@@ -107,7 +109,8 @@ LLVMValueRef emit_abi_call(emit *e, tl_abi_index index, LLVMValueRef *args, unsi
         actual[actual_count++] = list_of(e, args + at, elements);
         at += elements;
     }
-    LLVMValueRef call = LLVMBuildCall2(cg->builder, cg->abi_type[index], function, actual, actual_count, "");
+    LLVMValueRef call =
+        LLVMBuildCall2(cg->builder, cg->abi_type[index], function, actual, actual_count, "");
     if (abi->result == ABI_bool)
         bool_extended(cg->context, call, LLVMAttributeReturnIndex);
     for (unsigned k = 0; k < actual_count; k++)
@@ -145,7 +148,8 @@ static void load_results(emit *e, const ir_instr *i, LLVMValueRef destination) {
     LLVMTypeRef type = codegen_results_type(e->cg, i->callee);
     for (uint32_t r = 0; r < i->result_count; r++) {
         LLVMValueRef place = LLVMBuildStructGEP2(builder, type, destination, r, "");
-        e->values[i->result + r] = LLVMBuildLoad2(builder, codegen_type(e->cg, i->callee->results[r]), place, "");
+        e->values[i->result + r] =
+            LLVMBuildLoad2(builder, codegen_type(e->cg, i->callee->results[r]), place, "");
     }
 }
 

@@ -85,8 +85,8 @@ static masu_status translate(codegen *cg, const codegen_options *options, masu__
     return jit_make_object(cg->llvm, object, error) ? MASU_OK : MASU_ERR_INTERNAL;
 }
 
-masu_status codegen_compile(const ir_module *module, const codegen_options *options, masu__buffer *error,
-                            codegen_code **out) {
+masu_status codegen_compile(const ir_module *module, const codegen_options *options,
+                            masu__buffer *error, codegen_code **out) {
     masu__arena arena = {0};
     codegen cg;
     bool used[TL_FN_COUNT];
@@ -110,7 +110,9 @@ masu_status codegen_compile(const ir_module *module, const codegen_options *opti
     return MASU_OK;
 }
 
-void (*codegen_entry(const codegen_code *code))(void) { return jit_entry(code->jit); }
+void (*codegen_entry(const codegen_code *code))(void) {
+    return jit_entry(code->jit);
+}
 
 void codegen_destroy(codegen_code *code) {
     if (!code)

@@ -23,8 +23,8 @@ typedef struct codegen_options {
 
 /* The module must be in IR_PHASE_ROOTED; only what main reaches is compiled. MASU_OK, MASU_ERR_OUT_OF_MEMORY, or
  * MASU_ERR_INTERNAL with LLVM's words in `error`. *out is set on MASU_OK only; the caller destroys it. */
-masu_status codegen_compile(const ir_module *module, const codegen_options *options, masu__buffer *error,
-                            codegen_code **out);
+masu_status codegen_compile(const ir_module *module, const codegen_options *options,
+                            masu__buffer *error, codegen_code **out);
 /* To be called inside tl_runtime_run. Valid until codegen_destroy. */
 void (*codegen_entry(const codegen_code *code))(void);
 void codegen_destroy(codegen_code *code); /* NULL is fine */

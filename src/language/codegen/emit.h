@@ -25,12 +25,12 @@ typedef struct codegen {
     LLVMModuleRef llvm;
     LLVMBuilderRef builder;
     LLVMTypeRef none, i1, i8, i32, i64, f32, f64, ptr;
-    LLVMValueRef abi[TL_FN_COUNT];  /* NULL until first used */
+    LLVMValueRef abi[TL_FN_COUNT]; /* NULL until first used */
     LLVMTypeRef abi_type[TL_FN_COUNT];
-    LLVMValueRef *functions;        /* by ir_function.id; NULL until first called */
-    const ir_function **queue;      /* declared functions in order; written ones first */
+    LLVMValueRef *functions;   /* by ir_function.id; NULL until first called */
+    const ir_function **queue; /* declared functions in order; written ones first */
     uint32_t queue_count;
-    LLVMValueRef *plans;            /* tl_kernel constants, by index in module->kernels */
+    LLVMValueRef *plans; /* tl_kernel constants, by index in module->kernels */
     bool out_of_memory;
 } codegen;
 
@@ -44,31 +44,35 @@ typedef struct emit {
     const ir_block **order;    /* reverse postorder */
     uint32_t order_count;
     LLVMBasicBlockRef prologue;
-    LLVMValueRef frame;        /* NULL: the function needs none */
-    LLVMValueRef destination;  /* several results go there; NULL otherwise */
-    LLVMValueRef list, cells;  /* stack room for operands of runtime calls, grown as needed */
+    LLVMValueRef frame;       /* NULL: the function needs none */
+    LLVMValueRef destination; /* several results go there; NULL otherwise */
+    LLVMValueRef list, cells; /* stack room for operands of runtime calls, grown as needed */
     uint32_t list_words, cell_words;
     /* kernels only */
     const ir_kernel *kernel;
     LLVMValueRef captured, cell_array, out, grad_out, fault;
     LLVMValueRef *data, *grad_in; /* by capture */
-    bool careful; /* an IR_KERNEL_CAREFUL was met */
+    bool careful;                 /* an IR_KERNEL_CAREFUL was met */
 } emit;
 
 /* ---- types.c ---------------------------------------------------------------------------------------------- */
 
 void codegen_types_init(codegen *cg);
 LLVMTypeRef codegen_type(const codegen *cg, ir_type type);
-LLVMTypeRef codegen_dtype(const codegen *cg, tl_dtype dtype); /* as it lies in memory: bool is a byte */
+LLVMTypeRef codegen_dtype(const codegen *cg,
+                          tl_dtype dtype); /* as it lies in memory: bool is a byte */
 LLVMTypeRef codegen_function_type(const codegen *cg, const ir_function *f);
-LLVMTypeRef codegen_results_type(const codegen *cg, const ir_function *f); /* what a destination points to */
+LLVMTypeRef codegen_results_type(const codegen *cg,
+                                 const ir_function *f); /* what a destination points to */
 LLVMValueRef codegen_i64(const codegen *cg, int64_t v);
 /* The runtime function, declared on first use. */
 LLVMValueRef codegen_abi(codegen *cg, tl_abi_index index);
-void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where, const char *name);
+void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where,
+                           const char *name);
 /* Private constant data; its address. */
 LLVMValueRef codegen_constant(const codegen *cg, const char *name, LLVMValueRef value);
-LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values, uint32_t count);
+LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values,
+                               uint32_t count);
 
 /* ---- function.c -------------------------------------------------------------------------------------------- */
 
@@ -86,7 +90,9 @@ static inline LLVMValueRef emit_arg(const emit *e, const ir_instr *i, uint32_t i
 static inline ir_type emit_arg_type(const emit *e, const ir_instr *i, uint32_t index) {
     return ir_type_of(e->f, i->args[index]);
 }
-static inline ir_type emit_result_type(const emit *e, const ir_instr *i) { return ir_type_of(e->f, i->result); }
+static inline ir_type emit_result_type(const emit *e, const ir_instr *i) {
+    return ir_type_of(e->f, i->result);
+}
 /* Address `bytes` behind base. */
 LLVMValueRef emit_offset(emit *e, LLVMValueRef base, int64_t bytes);
 void emit_site(emit *e, const ir_instr *i);
@@ -95,8 +101,8 @@ LLVMBasicBlockRef emit_new_block(emit *e, const char *name);
 /* ---- arithmetic.c --------------------------------------------------------------------------------------------- */
 
 LLVMValueRef emit_arithmetic(emit *e, const ir_instr *i);
-LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads, unsigned overload_count,
-                            LLVMValueRef *args, unsigned arg_count);
+LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads,
+                            unsigned overload_count, LLVMValueRef *args, unsigned arg_count);
 bool emit_type_signed(ir_type type);
 bool emit_type_float(ir_type type);
 
@@ -117,7 +123,8 @@ void emit_kernel(emit *e, const ir_instr *i);
 void emit_kernel_done(emit *e);
 void emit_kernel_careful(emit *e);
 /* Leaves the kernel with a fault when `bad` holds. kind as in tl_fault. */
-void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound, uint32_t site);
+void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound,
+                uint32_t site);
 
 /* ---- jit.c ------------------------------------------------------------------------------------------------------- */
 

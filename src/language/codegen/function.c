@@ -46,7 +46,8 @@ void emit_site(emit *e, const ir_instr *i) {
 
 /* Programs may call their functions memcpy or tl_print_i64: in LLVM's eyes they are all called something else. */
 static const char *llvm_name(codegen *cg, const ir_function *f) {
-    return f == cg->module->main ? CODEGEN_ENTRY_NAME : masu__arena_printf(cg->arena, "program.%s", f->name);
+    return f == cg->module->main ? CODEGEN_ENTRY_NAME
+                                 : masu__arena_printf(cg->arena, "program.%s", f->name);
 }
 
 LLVMValueRef codegen_declare(codegen *cg, const ir_function *f) {
@@ -153,7 +154,8 @@ static void emit_ret(emit *e, const ir_instr *i) {
     if (e->destination) {
         LLVMTypeRef type = codegen_results_type(e->cg, e->f);
         for (uint32_t r = 0; r < i->arg_count; r++)
-            LLVMBuildStore(builder, emit_arg(e, i, r), LLVMBuildStructGEP2(builder, type, e->destination, r, ""));
+            LLVMBuildStore(builder, emit_arg(e, i, r),
+                           LLVMBuildStructGEP2(builder, type, e->destination, r, ""));
     }
     leave(e);
     if (i->arg_count == 1)
@@ -210,7 +212,8 @@ static LLVMValueRef emit_const(emit *e, const ir_instr *i) {
 }
 
 static LLVMValueRef emit_bytes(emit *e, const ir_instr *i) {
-    LLVMValueRef text = LLVMConstStringInContext2(e->cg->context, i->imm.bytes.data, i->imm.bytes.length, true);
+    LLVMValueRef text =
+        LLVMConstStringInContext2(e->cg->context, i->imm.bytes.data, i->imm.bytes.length, true);
     return codegen_constant(e->cg, "bytes", text);
 }
 
@@ -310,9 +313,35 @@ static void enter(emit *e) {
     for (uint32_t p = 0; p < f->param_count; p++)
         if (ir_type_managed(ir_type_of(f, f->params[p])) && !f->values[f->params[p]].borrowed)
             args[count++] = e->values[f->params[p]];
-    /* A function that enters a frame gains nothing from being inlined. */
+    e->frame = emit_abi_call(
+        e, count > 1 ? TL_FN_tl_mem_function_enter_with : TL_FN_tl_mem_function_enter, args, count);
+}
+
+/* Whether some block is reached again from itself: a loop, or a function that calls itself. */
+static bool repeats(const emit *e) {
+    uint32_t *place = MASU_ARENA_ARRAY(e->cg->arena, uint32_t, e->f->block_count);
+    if (!place)
+        return true;
+    for (uint32_t k = 0; k < e->order_count; k++)
+        place[e->order[k]->id] = k;
+    for (uint32_t k = 0; k < e->order_count; k++) {
+        const ir_block *b = e->order[k];
+        for (int t = 0; t < ir_target_count(b->last); t++)
+            if (place[b->last->target[t].block->id] <= k)
+                return true;
+        for (const ir_instr *i = b->first; i; i = i->next)
+            if (i->op == IR_CALL && i->callee == e->f)
+                return true;
+    }
+    return false;
+}
+
+/* A function that enters a frame mostly calls the runtime: it gains nothing from being inlined, and without loops nothing
+ * from being optimised, but for an earlier start of the program. */
+static void lower_expectations(emit *e) {
     codegen_add_attribute(e->cg, e->function, LLVMAttributeFunctionIndex, "noinline");
-    e->frame = emit_abi_call(e, count > 1 ? TL_FN_tl_mem_function_enter_with : TL_FN_tl_mem_function_enter, args, count);
+    if (!repeats(e))
+        codegen_add_attribute(e->cg, e->function, LLVMAttributeFunctionIndex, "optnone");
 }
 
 void codegen_function(codegen *cg, const ir_function *f) {
@@ -320,7 +349,9 @@ void codegen_function(codegen *cg, const ir_function *f) {
     if (!emit_begin(&e, cg, f, cg->functions[f->id]))
         return;
     take_parameters(&e);
-    if (needs_frame(f))
+    if (needs_frame(f)) {
+        lower_expectations(&e);
         enter(&e);
+    }
     emit_body(&e);
 }

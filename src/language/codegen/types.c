@@ -65,7 +65,9 @@ LLVMTypeRef codegen_dtype(const codegen *cg, tl_dtype dtype) {
     }
 }
 
-LLVMValueRef codegen_i64(const codegen *cg, int64_t v) { return LLVMConstInt(cg->i64, (uint64_t)v, true); }
+LLVMValueRef codegen_i64(const codegen *cg, int64_t v) {
+    return LLVMConstInt(cg->i64, (uint64_t)v, true);
+}
 
 /* ---- functions of the program -------------------------------------------------------------------------------- */
 
@@ -112,7 +114,8 @@ static LLVMTypeRef kind_type(const codegen *cg, tl_abi_kind kind) {
     }
 }
 
-void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where, const char *name) {
+void codegen_add_attribute(const codegen *cg, LLVMValueRef function, LLVMAttributeIndex where,
+                           const char *name) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(function, where, LLVMCreateEnumAttribute(cg->context, kind, 0));
 }
@@ -126,7 +129,8 @@ static void add_reads_only(const codegen *cg, LLVMValueRef function) {
 }
 
 static bool always_raises(tl_abi_index index) {
-    return index == TL_FN_tl_raise_divide || index == TL_FN_tl_raise_index || index == TL_FN_tl_panic;
+    return index == TL_FN_tl_raise_divide || index == TL_FN_tl_raise_index ||
+           index == TL_FN_tl_panic;
 }
 
 static void add_effects(const codegen *cg, tl_abi_index index, LLVMValueRef function) {
@@ -179,7 +183,8 @@ LLVMValueRef codegen_constant(const codegen *cg, const char *name, LLVMValueRef 
     return global;
 }
 
-LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values, uint32_t count) {
+LLVMValueRef codegen_i64_array(codegen *cg, const char *name, const int64_t *values,
+                               uint32_t count) {
     if (count == 0)
         return LLVMConstPointerNull(cg->ptr);
     LLVMValueRef *items = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, count);

@@ -45,7 +45,8 @@ bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnosti
 
 static bool mark_broken(lowering *l) {
     l->broken = MASU_ARENA_ARRAY(l->scratch, bool, l->tree->function_count);
-    for (uint32_t f = 0; l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
+    for (uint32_t f = 0;
+         l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
         l->broken[f] = has_error(l->tree->functions[f], l->diagnostics);
     return l->broken;
 }
@@ -139,11 +140,13 @@ static void lower_all(lowering *l) {
 masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__arena *arena,
                        const diagnostics *diagnostics, ir_module **out) {
     masu__arena scratch = {0};
-    lowering l = {.tree = tree, .diagnostics = diagnostics, .scratch = &scratch, .m = ir_module_new(arena)};
+    lowering l = {
+        .tree = tree, .diagnostics = diagnostics, .scratch = &scratch, .m = ir_module_new(arena)};
     l.functions = MASU_ARENA_ARRAY(&scratch, ir_function *, tree->function_count);
     l.reads_grad = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
     l.leaf_counts = MASU_ARENA_ARRAY(&scratch, uint32_t, types->count);
-    bool ready = l.m && l.functions && l.reads_grad && l.leaf_counts && mark_broken(&l) && lower_find_grad_readers(&l);
+    bool ready = l.m && l.functions && l.reads_grad && l.leaf_counts && mark_broken(&l) &&
+                 lower_find_grad_readers(&l);
     if (ready)
         lower_all(&l);
     masu__arena_destroy(&scratch);

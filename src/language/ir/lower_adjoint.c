@@ -14,12 +14,10 @@
 
 /* ---- what depends on elements -------------------------------------------------------------------------------------------- */
 
-static bool is_active(const kernel_fn *kf, const expr *e);
-
 static bool any_operand_is_active(const kernel_fn *kf, const expr *e) {
     bool follows = e->call.kind == CALL_MATH || kernel_is_item(e);
     for (uint32_t i = 0; follows && i < e->call.operand_count; i++)
-        if (is_active(kf, e->call.operands[i]))
+        if (kernel_is_active(kf, e->call.operands[i]))
             return true;
     return false;
 }
@@ -27,12 +25,12 @@ static bool any_operand_is_active(const kernel_fn *kf, const expr *e) {
 /* A `let` counts when it has an adjoint: it was met before and found active. */
 static bool block_is_active(const kernel_fn *kf, const block *b) {
     for (const stmt *s = b->first; s; s = s->next)
-        if (is_active(kf, s->value))
+        if (kernel_is_active(kf, s->value))
             return true;
-    return is_active(kf, b->result);
+    return kernel_is_active(kf, b->result);
 }
 
-static bool is_active(const kernel_fn *kf, const expr *e) {
+bool kernel_is_active(const kernel_fn *kf, const expr *e) {
     kernel_read read;
     kernel_operation o;
     if (kernel_type(e->type) != IR_F32 && kernel_type(e->type) != IR_F64)
@@ -42,18 +40,19 @@ static bool is_active(const kernel_fn *kf, const expr *e) {
         return dtype == TL_F32 || dtype == TL_F64;
     }
     if (kernel_is_operation(e, &o))
-        return (o.a && is_active(kf, o.a)) || is_active(kf, o.b);
+        return (o.a && kernel_is_active(kf, o.a)) || kernel_is_active(kf, o.b);
     switch (e->kind) {
     case EXPR_NAME:
-        return e->name.binding && kf->lk->inside[e->name.binding->id] && kf->adjoints[e->name.binding->id];
+        return e->name.binding && kf->lk->inside[e->name.binding->id] &&
+               kf->adjoints[e->name.binding->id];
     case EXPR_CAST:
-        return is_active(kf, e->cast.operand);
+        return kernel_is_active(kf, e->cast.operand);
     case EXPR_CALL:
         return any_operand_is_active(kf, e);
     case EXPR_BLOCK:
         return block_is_active(kf, e->block);
     case EXPR_IF:
-        return block_is_active(kf, e->branch.then) || is_active(kf, e->branch.otherwise);
+        return block_is_active(kf, e->branch.then) || kernel_is_active(kf, e->branch.otherwise);
     default:
         return false;
     }
@@ -72,11 +71,17 @@ static ir_value op2(const rule *r, ir_opcode op, ir_value a, ir_value b) {
     return lower_op2(&r->kf->fn, op, r->type, a, b, r->e->span);
 }
 
-static ir_value number(const rule *r, double v) { return kernel_float(r->kf, r->type, v, r->e->span); }
+static ir_value number(const rule *r, double v) {
+    return kernel_float(r->kf, r->type, v, r->e->span);
+}
 
-static ir_value negated(const rule *r, ir_value v) { return lower_op1(&r->kf->fn, IR_NEG, r->type, v, r->e->span); }
+static ir_value negated(const rule *r, ir_value v) {
+    return lower_op1(&r->kf->fn, IR_NEG, r->type, v, r->e->span);
+}
 
-static ir_value value_of(const rule *r, const expr *e) { return kernel_value_as(r->kf, e, r->type); }
+static ir_value value_of(const rule *r, const expr *e) {
+    return kernel_value_as(r->kf, e, r->type);
+}
 
 /* 1 where a op b holds, else 0. */
 static ir_value where(const rule *r, ir_opcode op, ir_value a, ir_value b) {
@@ -85,30 +90,31 @@ static ir_value where(const rule *r, ir_opcode op, ir_value a, ir_value b) {
 }
 
 static void follow(const rule *r, const expr *e, ir_value seed) {
-    if (is_active(r->kf, e))
+    if (kernel_is_active(r->kf, e))
         kernel_adjoint(r->kf, e, seed);
 }
 
 /* ---- operators ---------------------------------------------------------------------------------------------------------------- */
 
 static void through_product(const rule *r, const expr *a, const expr *b) {
-    if (is_active(r->kf, a))
+    if (kernel_is_active(r->kf, a))
         kernel_adjoint(r->kf, a, op2(r, IR_MUL, r->seed, value_of(r, b)));
-    if (is_active(r->kf, b))
+    if (kernel_is_active(r->kf, b))
         kernel_adjoint(r->kf, b, op2(r, IR_MUL, r->seed, value_of(r, a)));
 }
 
 static void through_quotient(const rule *r, const expr *a, const expr *b) {
     ir_value divisor = value_of(r, b), part = op2(r, IR_DIV, r->seed, divisor);
     follow(r, a, part);
-    if (is_active(r->kf, b))
-        kernel_adjoint(r->kf, b, negated(r, op2(r, IR_MUL, part, op2(r, IR_DIV, value_of(r, a), divisor))));
+    if (kernel_is_active(r->kf, b))
+        kernel_adjoint(r->kf, b,
+                       negated(r, op2(r, IR_MUL, part, op2(r, IR_DIV, value_of(r, a), divisor))));
 }
 
 /* a % b = a - b * trunc(a / b), and the truncated quotient is constant between its jumps. */
 static void through_remainder(const rule *r, const expr *a, const expr *b) {
     follow(r, a, r->seed);
-    if (!is_active(r->kf, b))
+    if (!kernel_is_active(r->kf, b))
         return;
     ir_value dividend = value_of(r, a), divisor = value_of(r, b);
     ir_value whole = op2(r, IR_SUB, dividend, op2(r, IR_REM, dividend, divisor));
@@ -126,7 +132,7 @@ static void through_operation(const rule *r, const kernel_operation *o) {
         break;
     case IR_SUB:
         follow(r, o->a, r->seed);
-        if (is_active(r->kf, o->b))
+        if (kernel_is_active(r->kf, o->b))
             kernel_adjoint(r->kf, o->b, negated(r, r->seed));
         break;
     case IR_MUL:
@@ -149,12 +155,13 @@ static void through_operation(const rule *r, const kernel_operation *o) {
 static void through_power(const rule *r, const expr *a, const expr *b) {
     kernel_fn *kf = r->kf;
     ir_value base = value_of(r, a), exponent = value_of(r, b);
-    if (is_active(kf, a)) {
-        ir_value less = op2(r, IR_ADD, op2(r, IR_SUB, exponent, number(r, 1)), where(r, IR_EQ, exponent, number(r, 0)));
+    if (kernel_is_active(kf, a)) {
+        ir_value less = op2(r, IR_ADD, op2(r, IR_SUB, exponent, number(r, 1)),
+                            where(r, IR_EQ, exponent, number(r, 0)));
         ir_value lower = kernel_math(kf, IR_MATH_POW, base, less, r->e->span);
         kernel_adjoint(kf, a, op2(r, IR_MUL, r->seed, op2(r, IR_MUL, exponent, lower)));
     }
-    if (!is_active(kf, b))
+    if (!kernel_is_active(kf, b))
         return;
     lower_fn *fn = &kf->fn;
     ir_block *positive = lower_block_new(fn), *after = lower_block_new(fn);
@@ -172,10 +179,12 @@ static void through_power(const rule *r, const expr *a, const expr *b) {
 static void through_choice(const rule *r, const expr *a, const expr *b, ir_opcode chosen) {
     ir_value va = value_of(r, a), vb = value_of(r, b);
     ir_value half = op2(r, IR_MUL, number(r, 0.5), where(r, IR_EQ, va, vb));
-    if (is_active(r->kf, a))
-        kernel_adjoint(r->kf, a, op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, va, vb))));
-    if (is_active(r->kf, b))
-        kernel_adjoint(r->kf, b, op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, vb, va))));
+    if (kernel_is_active(r->kf, a))
+        kernel_adjoint(r->kf, a,
+                       op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, va, vb))));
+    if (kernel_is_active(r->kf, b))
+        kernel_adjoint(r->kf, b,
+                       op2(r, IR_MUL, r->seed, op2(r, IR_ADD, half, where(r, chosen, vb, va))));
 }
 
 /* The derivative of a function of one number, at x. 0: it is zero everywhere. */
@@ -239,14 +248,14 @@ static void through_block(kernel_fn *kf, const block *b, ir_value seed) {
         if (!local)
             continue;
         ir_type type = kernel_type(local->type);
-        bool active = is_active(kf, s->value);
+        bool active = kernel_is_active(kf, s->value);
         fn->variables[local->id] = ir_variable_new(fn->b, type, local->name, local->span);
         ir_write(fn->b, fn->variables[local->id], kernel_value(kf, s->value));
         kf->adjoints[local->id] = active ? 1 + ir_variable_new(fn->b, type, NULL, local->span) : 0;
         if (active)
             ir_write(fn->b, kf->adjoints[local->id] - 1, kernel_float(kf, type, 0, local->span));
     }
-    if (is_active(kf, b->result))
+    if (kernel_is_active(kf, b->result))
         kernel_adjoint(kf, b->result, seed);
     lets_in_reverse(kf, b->first);
 }
@@ -288,7 +297,7 @@ static void into_element(const rule *r, const kernel_read *read) {
 }
 
 void kernel_adjoint(kernel_fn *kf, const expr *e, ir_value seed) {
-    if (!lower_open(&kf->fn) || !seed || !is_active(kf, e))
+    if (!lower_open(&kf->fn) || !seed || !kernel_is_active(kf, e))
         return;
     rule r = {.kf = kf, .e = e, .type = kernel_type(e->type)};
     r.seed = lower_convert(&kf->fn, seed, r.type, e->span);

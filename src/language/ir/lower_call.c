@@ -41,8 +41,8 @@ static void receiver_write(lower_fn *fn, const receiver *r, const ir_value *valu
 
 /* ---- functions of the program ------------------------------------------------------------------------------------------ */
 
-static void emit_call(lower_fn *fn, const call_expr *c, const ir_value *args, uint32_t count, ir_value *results,
-                      source_span span) {
+static void emit_call(lower_fn *fn, const call_expr *c, const ir_value *args, uint32_t count,
+                      ir_value *results, source_span span) {
     if (!lower_open(fn))
         return;
     ir_function *callee = fn->l->functions[c->function->index];
@@ -59,7 +59,8 @@ static void lower_function_call(lower_fn *fn, const expr *e, ir_value *out) {
     const call_expr *c = &e->call;
     const function_item *item = c->function;
     const ir_function *callee = fn->l->functions[item->index];
-    ir_value *args = lower_room(fn, callee->param_count), *results = lower_room(fn, callee->result_count);
+    ir_value *args = lower_room(fn, callee->param_count),
+             *results = lower_room(fn, callee->result_count);
     if (!args || !results)
         return;
     uint32_t at = 0;
@@ -119,9 +120,10 @@ static void lower_abi_call(lower_fn *fn, const expr *e, ir_value *out) {
 
 static void lower_math(lower_fn *fn, const expr *e, ir_value *out) {
     static const ir_math maths[] = {
-        [MATH_SQRT] = IR_MATH_SQRT, [MATH_EXP] = IR_MATH_EXP,     [MATH_LOG] = IR_MATH_LOG,   [MATH_SIN] = IR_MATH_SIN,
-        [MATH_COS] = IR_MATH_COS,   [MATH_TANH] = IR_MATH_TANH,   [MATH_ABS] = IR_MATH_ABS,   [MATH_FLOOR] = IR_MATH_FLOOR,
-        [MATH_CEIL] = IR_MATH_CEIL, [MATH_POW] = IR_MATH_POW,     [MATH_MIN] = IR_MATH_MIN,   [MATH_MAX] = IR_MATH_MAX,
+        [MATH_SQRT] = IR_MATH_SQRT, [MATH_EXP] = IR_MATH_EXP,     [MATH_LOG] = IR_MATH_LOG,
+        [MATH_SIN] = IR_MATH_SIN,   [MATH_COS] = IR_MATH_COS,     [MATH_TANH] = IR_MATH_TANH,
+        [MATH_ABS] = IR_MATH_ABS,   [MATH_FLOOR] = IR_MATH_FLOOR, [MATH_CEIL] = IR_MATH_CEIL,
+        [MATH_POW] = IR_MATH_POW,   [MATH_MIN] = IR_MATH_MIN,     [MATH_MAX] = IR_MATH_MAX,
     };
     ir_value args[2] = {0, 0};
     for (uint32_t i = 0; i < e->call.operand_count; i++)
@@ -169,7 +171,8 @@ static void lower_vec_write(lower_fn *fn, const expr *e) {
     if (c->kind == CALL_VEC_SET) {
         result = lower_vec_set(fn, vec.values[0], index, element, values, e->span);
     } else {
-        ir_value record = lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), e->span);
+        ir_value record =
+            lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), e->span);
         result = lower_abi(fn, TL_FN_tl_vec_push, (ir_value[]){vec.values[0], record}, 2, e->span);
     }
     receiver_write(fn, &vec, &result);
@@ -273,8 +276,8 @@ typedef struct literal {
 static void literal_push(lower_fn *fn, literal *l, ir_value v) {
     if (l->count == l->capacity) {
         uint32_t larger = l->capacity ? 2 * l->capacity : 16;
-        ir_value *room =
-            masu__arena_grow(fn->l->scratch, l->numbers, l->count, larger, sizeof *room, _Alignof(ir_value));
+        ir_value *room = masu__arena_grow(fn->l->scratch, l->numbers, l->count, larger,
+                                          sizeof *room, _Alignof(ir_value));
         if (!room) {
             fn->l->m->out_of_memory = true;
             return;
@@ -307,18 +310,22 @@ static void literal_elements(lower_fn *fn, literal *l, const expr *e) {
 }
 
 static void literal_size(lower_fn *fn, literal *l, int64_t n, source_span span) {
-    literal_push(fn, l, l->type == IR_F64 && lower_open(fn) ? ir_emit_const_float(fn->b, IR_F64, (double)n, span)
-                                                           : lower_int(fn, IR_I64, n, span));
+    literal_push(fn, l,
+                 l->type == IR_F64 && lower_open(fn)
+                     ? ir_emit_const_float(fn->b, IR_F64, (double)n, span)
+                     : lower_int(fn, IR_I64, n, span));
 }
 
 void lower_array(lower_fn *fn, const expr *e, ir_value *out) {
-    static const tl_abi_index makers[TL_DTYPE_COUNT] = {TL_FN_tl_tensor_literal_f32, TL_FN_tl_tensor_literal_f64,
-                                                        TL_FN_tl_tensor_literal_i64, TL_FN_tl_tensor_literal_bool};
+    static const tl_abi_index makers[TL_DTYPE_COUNT] = {
+        TL_FN_tl_tensor_literal_f32, TL_FN_tl_tensor_literal_f64, TL_FN_tl_tensor_literal_i64,
+        TL_FN_tl_tensor_literal_bool};
     tl_dtype dtype = lower_element_dtype(e->type);
     literal l = {.type = dtype == TL_F32 || dtype == TL_F64 ? IR_F64 : IR_I64};
     int64_t rank = 0;
     literal_push(fn, &l, 0);
-    for (const expr *row = e; row && row->kind == EXPR_ARRAY; row = row->list.count ? row->list.items[0] : NULL) {
+    for (const expr *row = e; row && row->kind == EXPR_ARRAY;
+         row = row->list.count ? row->list.items[0] : NULL) {
         literal_size(fn, &l, row->list.count, e->span);
         rank++;
     }

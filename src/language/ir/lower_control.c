@@ -97,8 +97,8 @@ void lower_logical(lower_fn *fn, const expr *e, ir_value *out) {
 /* ---- match ------------------------------------------------------------------------------------------------------------------ */
 
 /* Writes the arm; afterwards the current block is the one that tries the next arm, none after the last. */
-static void lower_arm(lower_fn *fn, const match_arm *arm, const ir_value *values, const meeting *m, const type *t,
-                      bool last) {
+static void lower_arm(lower_fn *fn, const match_arm *arm, const ir_value *values, const meeting *m,
+                      const type *t, bool last) {
     ir_block *body = lower_block_new(fn), *next = lower_block_new(fn);
     ir_value *results = lower_room(fn, m->count);
     if (!results)

@@ -13,7 +13,8 @@ ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span) {
     return lower_open(fn) ? ir_emit_const_int(fn->b, type, v, span) : 0;
 }
 
-ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count, source_span span) {
+ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count,
+                  source_span span) {
     if (!lower_open(fn))
         return 0;
     ir_instr *i = ir_emit(fn->b, op, args, count, &type, 1, span);
@@ -25,7 +26,8 @@ ir_value lower_op1(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, source_
     return lower_op(fn, op, type, &a, 1, span);
 }
 
-ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_value b, source_span span) {
+ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_value b,
+                   source_span span) {
     return lower_op(fn, op, type, (ir_value[]){a, b}, 2, span);
 }
 
@@ -67,7 +69,8 @@ static bool always_raises(tl_abi_index abi) {
     return abi == TL_FN_tl_panic || abi == TL_FN_tl_raise_divide || abi == TL_FN_tl_raise_index;
 }
 
-ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count, source_span span) {
+ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count,
+                   source_span span) {
     if (!lower_open(fn))
         return 0;
     ir_type result = kind_type(tl_abi_functions[abi].result);

@@ -22,29 +22,34 @@ static ir_value lower_string(lower_fn *fn, const expr *e) {
 
 ir_opcode lower_binary_opcode(binary_op op) {
     static const ir_opcode opcodes[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = IR_ADD,    [BINARY_SUB] = IR_SUB,    [BINARY_MUL] = IR_MUL,     [BINARY_DIV] = IR_DIV,
-        [BINARY_REM] = IR_REM,    [BINARY_BIT_AND] = IR_AND, [BINARY_BIT_OR] = IR_OR,  [BINARY_BIT_XOR] = IR_XOR,
-        [BINARY_SHL] = IR_SHL,    [BINARY_SHR] = IR_SHR,    [BINARY_EQ] = IR_EQ,       [BINARY_NE] = IR_NE,
-        [BINARY_LT] = IR_LT,      [BINARY_LE] = IR_LE,      [BINARY_GT] = IR_GT,       [BINARY_GE] = IR_GE,
+        [BINARY_ADD] = IR_ADD,   [BINARY_SUB] = IR_SUB,     [BINARY_MUL] = IR_MUL,
+        [BINARY_DIV] = IR_DIV,   [BINARY_REM] = IR_REM,     [BINARY_BIT_AND] = IR_AND,
+        [BINARY_BIT_OR] = IR_OR, [BINARY_BIT_XOR] = IR_XOR, [BINARY_SHL] = IR_SHL,
+        [BINARY_SHR] = IR_SHR,   [BINARY_EQ] = IR_EQ,       [BINARY_NE] = IR_NE,
+        [BINARY_LT] = IR_LT,     [BINARY_LE] = IR_LE,       [BINARY_GT] = IR_GT,
+        [BINARY_GE] = IR_GE,
     };
     return opcodes[op];
 }
 
 static ir_value lower_binary(lower_fn *fn, const expr *e) {
     ir_value a = lower_scalar(fn, e->binary.left), b = lower_scalar(fn, e->binary.right);
-    return lower_op2(fn, lower_binary_opcode(e->binary.op), lower_scalar_type(e->type), a, b, e->span);
+    return lower_op2(fn, lower_binary_opcode(e->binary.op), lower_scalar_type(e->type), a, b,
+                     e->span);
 }
 
 static ir_value lower_unary(lower_fn *fn, const expr *e) {
     ir_value v = lower_scalar(fn, e->unary.operand);
-    return lower_op1(fn, e->unary.op == UNARY_NEG ? IR_NEG : IR_NOT, lower_scalar_type(e->type), v, e->span);
+    return lower_op1(fn, e->unary.op == UNARY_NEG ? IR_NEG : IR_NOT, lower_scalar_type(e->type), v,
+                     e->span);
 }
 
 static void lower_name(lower_fn *fn, const expr *e, ir_value *out) {
     if (e->name.constant)
         lower_expr_as(fn, e->name.constant->value, e->type, out);
     else
-        lower_read(fn, fn->variables[e->name.binding->id], lower_leaf_count(fn->l, e->type), out, e->span);
+        lower_read(fn, fn->variables[e->name.binding->id], lower_leaf_count(fn->l, e->type), out,
+                   e->span);
 }
 
 /* ---- parts put together ---------------------------------------------------------------------------------------------------- */
@@ -62,7 +67,8 @@ static void lower_struct(lower_fn *fn, const expr *e, ir_value *out) {
 
 static void lower_tuple(lower_fn *fn, const expr *e, ir_value *out) {
     for (uint32_t i = 0; i < e->list.count; i++)
-        lower_expr_as(fn, e->list.items[i], lower_field_type(e->type, i), out + lower_field_offset(fn->l, e->type, i));
+        lower_expr_as(fn, e->list.items[i], lower_field_type(e->type, i),
+                      out + lower_field_offset(fn->l, e->type, i));
 }
 
 static void lower_assign(lower_fn *fn, const expr *e) {
@@ -113,7 +119,9 @@ ir_value *lower_values(lower_fn *fn, const expr *e) {
     return values;
 }
 
-void lower_effect(lower_fn *fn, const expr *e) { lower_values(fn, e); }
+void lower_effect(lower_fn *fn, const expr *e) {
+    lower_values(fn, e);
+}
 
 void lower_expr_as(lower_fn *fn, const expr *e, const type *wanted, ir_value *out) {
     memset(out, 0, lower_leaf_count(fn->l, wanted) * sizeof *out);
@@ -152,7 +160,8 @@ void lower_expr(lower_fn *fn, const expr *e, ir_value *out) {
             *out = lower_binary(fn, e);
         break;
     case EXPR_CAST:
-        *out = lower_convert(fn, lower_scalar(fn, e->cast.operand), lower_scalar_type(e->type), e->span);
+        *out = lower_convert(fn, lower_scalar(fn, e->cast.operand), lower_scalar_type(e->type),
+                             e->span);
         break;
     case EXPR_CALL:
         lower_call(fn, e, out);

@@ -54,8 +54,8 @@ static void collect_calls(expr *e, void *context) {
     if (e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION) {
         if (g->count == g->capacity) {
             uint32_t larger = g->capacity ? 2 * g->capacity : 64;
-            call_edge *room =
-                masu__arena_grow(g->l->scratch, g->edges, g->count, larger, sizeof *room, _Alignof(call_edge));
+            call_edge *room = masu__arena_grow(g->l->scratch, g->edges, g->count, larger,
+                                               sizeof *room, _Alignof(call_edge));
             if (!room) {
                 g->out_of_memory = true;
                 return;

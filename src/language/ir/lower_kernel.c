@@ -3,88 +3,8 @@
 
 #include "language/ir/edit.h"
 
-#define BOUND_MAX ((int64_t)1 << 40) /* of what the fast nest calculates with */
-
-/* ---- bounds ------------------------------------------------------------------------------------------------------------------ */
-
-static ir_value add_number(kernel_fn *kf, ir_value v, int64_t n, source_span span) {
-    return n == 0 ? v : lower_op2(&kf->fn, IR_ADD, IR_I64, v, lower_int(&kf->fn, IR_I64, n, span), span);
-}
-
-static bool is_literal(const expr *e) { return e->kind == EXPR_INT; }
-
-static ir_value bound_value(kernel_fn *kf, const expr *bound) {
-    return is_literal(bound) ? kernel_value(kf, bound) : kernel_cell_of_expr(kf, bound);
-}
-
-static ir_value low_of(kernel_fn *kf, const kernel_step *s) { return bound_value(kf, s->clause->low); }
-
-static ir_value high_of(kernel_fn *kf, const kernel_step *s) {
-    return add_number(kf, bound_value(kf, s->clause->high), s->clause->inclusive, s->clause->span);
-}
-
-/* min and max without a branch: the fast nest's numbers are far from overflowing. */
-static ir_value smaller_or_larger(kernel_fn *kf, ir_value a, ir_value b, bool larger, source_span span) {
-    lower_fn *fn = &kf->fn;
-    ir_value d = lower_op2(fn, IR_SUB, IR_I64, a, b, span);
-    ir_value sign = lower_op2(fn, IR_SHR, IR_I64, d, lower_int(fn, IR_I64, 63, span), span);
-    ir_value negative_part = lower_op2(fn, IR_AND, IR_I64, d, sign, span);
-    return larger ? lower_op2(fn, IR_SUB, IR_I64, a, negative_part, span)
-                  : lower_op2(fn, IR_ADD, IR_I64, b, negative_part, span);
-}
-
-typedef struct range {
-    ir_value low, high;
-} range;
-
-/* form >= minimum, where form = factor * index + rest and factor is 1 or -1: minimum - rest <= index, index <= rest - minimum */
-static void cut_below(kernel_fn *kf, range *r, const linear *form, const binding *index, ir_value minimum, source_span span) {
-    lower_fn *fn = &kf->fn;
-    bool rising = linear_find(form, index)->factor == 1;
-    linear rest_form = linear_without(form, index, 1);
-    ir_value rest = linear_value(kf, &rest_form, span);
-    if (rising) {
-        ir_value least = lower_op2(fn, IR_SUB, IR_I64, minimum, rest, span);
-        r->low = smaller_or_larger(kf, r->low, least, true, span);
-    } else {
-        ir_value end = add_number(kf, lower_op2(fn, IR_SUB, IR_I64, rest, minimum, span), 1, span);
-        r->high = smaller_or_larger(kf, r->high, end, false, span);
-    }
-}
-
-/* form < maximum, likewise: -form >= 1 - maximum. */
-static void cut_above(kernel_fn *kf, range *r, const linear *form, const binding *index, ir_value maximum, source_span span) {
-    linear opposite = linear_without(form, NULL, -1);
-    ir_value minimum = lower_op1(&kf->fn, IR_NEG, IR_I64, add_number(kf, maximum, -1, span), span);
-    cut_below(kf, r, &opposite, index, minimum, span);
-}
-
-static bool only_index(const linear *form, const binding *index) {
-    for (uint32_t i = 0; i < form->count; i++)
-        if (form->terms[i].index && form->terms[i].index != index && form->terms[i].factor != 0)
-            return false;
-    return true;
-}
-
-/* The range of step k's index, cut by what later steps demand: of it alone, or (inside the nest) of it and indices around. */
-static range cut_range(kernel_fn *kf, uint32_t k, bool inside) {
-    const lower_kernel *lk = kf->lk;
-    const kernel_step *loop = &lk->steps[k];
-    const binding *index = loop->clause->index;
-    range r = {low_of(kf, loop), high_of(kf, loop)};
-    for (uint32_t j = k + 1; j < lk->step_count; j++) {
-        const kernel_step *s = &lk->steps[j];
-        if (s->cuts != k + 1 || (!inside && !only_index(&s->form, index)))
-            continue;
-        source_span span = loop->clause->span;
-        if (s->kind == STEP_TEST) {
-            cut_below(kf, &r, &s->form, index, lower_int(&kf->fn, IR_I64, 0, span), span);
-        } else {
-            cut_below(kf, &r, &s->form, index, low_of(kf, s), span);
-            cut_above(kf, &r, &s->form, index, high_of(kf, s), span);
-        }
-    }
-    return r;
+static bool is_zero(const expr *e) {
+    return e->kind == EXPR_INT && e->integer.value == 0;
 }
 
 static ir_value index_value(kernel_fn *kf, const binding *index) {
@@ -94,114 +14,6 @@ static ir_value index_value(kernel_fn *kf, const binding *index) {
 static void write_index(kernel_fn *kf, const kernel_step *s, ir_value v) {
     if (lower_open(&kf->fn))
         ir_write(kf->fn.b, kf->fn.variables[s->clause->index->id], v);
-}
-
-/* ---- whether the fast nest may run ------------------------------------------------------------------------------------------ */
-
-typedef struct proof {
-    kernel_fn *kf;
-    ir_value all; /* 0: nothing to prove */
-} proof;
-
-static void demand(proof *p, ir_value holds, source_span span) {
-    p->all = p->all ? lower_op2(&p->kf->fn, IR_AND, IR_BOOL, p->all, holds, span) : holds;
-}
-
-/* -BOUND_MAX <= v < BOUND_MAX, by one comparison without sign. */
-static void demand_small(proof *p, ir_value v, source_span span) {
-    lower_fn *fn = &p->kf->fn;
-    ir_value moved = lower_convert(fn, add_number(p->kf, v, BOUND_MAX, span), IR_U64, span);
-    demand(p, lower_op2(fn, IR_LT, IR_BOOL, moved, lower_int(fn, IR_U64, 2 * BOUND_MAX, span), span), span);
-}
-
-static void demand_small_bound(proof *p, ir_value v, const expr *bound) {
-    if (!is_literal(bound) || bound->integer.value >= (uint64_t)BOUND_MAX)
-        demand_small(p, v, bound->span);
-}
-
-static void demand_small_terms(proof *p, const linear *form, source_span span) {
-    for (uint32_t i = 0; i < form->count; i++)
-        if (!form->terms[i].index)
-            demand_small(p, kernel_value(p->kf, form->terms[i].invariant), span);
-}
-
-/* The least (or greatest) value of the form while its indices run through their ranges. */
-static ir_value extreme(kernel_fn *kf, const linear *form, bool greatest, source_span span) {
-    lower_fn *fn = &kf->fn;
-    linear rest = {.constant = form->constant};
-    ir_value sum = 0;
-    for (uint32_t i = 0; i < form->count; i++) {
-        const linear_term *t = &form->terms[i];
-        if (!t->index || t->factor == 0) {
-            if (!t->index)
-                rest.terms[rest.count++] = *t;
-            continue;
-        }
-        range r = cut_range(kf, kernel_step_of(kf->lk, t->index), false);
-        ir_value end = (t->factor > 0) == greatest ? add_number(kf, r.high, -1, span) : r.low;
-        if (t->factor != 1)
-            end = lower_op2(fn, IR_MUL, IR_I64, end, lower_int(fn, IR_I64, t->factor, span), span);
-        sum = sum ? lower_op2(fn, IR_ADD, IR_I64, sum, end, span) : end;
-    }
-    if (sum && rest.count == 0)
-        return add_number(kf, sum, rest.constant, span);
-    ir_value tail = linear_value(kf, &rest, span);
-    return sum ? lower_op2(fn, IR_ADD, IR_I64, sum, tail, span) : tail;
-}
-
-static void demand_read(proof *p, const expr *e, const kernel_read *r, const linear forms[TL_MAX_RANK]) {
-    lower_fn *fn = &p->kf->fn;
-    uint32_t capture = kernel_capture_of(p->kf->lk, r, e->span);
-    for (uint32_t d = 0; d < r->count; d++) {
-        demand_small_terms(p, &forms[d], e->span);
-        ir_value dim = lower_int(fn, IR_I64, d, e->span);
-        ir_value extent = lower_op1(fn, IR_KERNEL_EXTENT, IR_I64, dim, e->span);
-        if (!extent)
-            return;
-        fn->f->values[extent].def->imm.i = capture;
-        ir_value least = extreme(p->kf, &forms[d], false, e->span);
-        ir_value greatest = extreme(p->kf, &forms[d], true, e->span);
-        demand(p, lower_op2(fn, IR_GE, IR_BOOL, least, lower_int(fn, IR_I64, 0, e->span), e->span), e->span);
-        demand(p, lower_op2(fn, IR_LT, IR_BOOL, greatest, extent, e->span), e->span);
-    }
-}
-
-static void demand_reads(expr *e, void *context) {
-    proof *p = context;
-    kernel_read read;
-    linear forms[TL_MAX_RANK];
-    if (kernel_is_read(p->kf->lk, e, &read) && read.count > 0 && kernel_read_is_affine(p->kf->lk, &read, forms))
-        demand_read(p, e, &read, forms);
-    if (!kernel_is_hoisted(p->kf->lk, e))
-        expr_each_child(e, demand_reads, p);
-}
-
-/* What makes the fast nest right, as one bool; 0 when it would be no faster. */
-static ir_value prove(kernel_fn *kf) {
-    proof p = {.kf = kf};
-    const lower_kernel *lk = kf->lk;
-    bool cuts = false;
-    demand_reads(lk->c->body, &p);
-    for (uint32_t k = 0; k < lk->step_count; k++) {
-        const kernel_step *s = &lk->steps[k];
-        if (s->kind == STEP_TEST)
-            demand_reads((expr *)s->condition, &p);
-        if (s->cuts)
-            demand_small_terms(&p, &s->form, s->kind == STEP_TEST ? s->condition->span : s->clause->span);
-        cuts |= s->cuts > 0;
-    }
-    if (!p.all && !cuts)
-        return 0;
-    if (!p.all) /* cut ranges only, all of them literal */
-        p.all = lower_int(&kf->fn, IR_BOOL, 1, lk->e->span);
-    for (uint32_t k = 0; k < lk->step_count; k++) {
-        const kernel_step *s = &lk->steps[k];
-        if (s->kind == STEP_TEST)
-            continue;
-        demand_small_bound(&p, low_of(kf, s), s->clause->low);
-        demand_small_bound(&p, high_of(kf, s), s->clause->high);
-    }
-    return p.all;
 }
 
 /* ---- the element: what happens innermost, and where sums start -------------------------------------------------------------- */
@@ -230,8 +42,8 @@ static ir_value *output_indices(kernel_fn *kf, uint32_t before) {
     for (uint32_t i = 0; args && i < c->output_count; i++) {
         const kernel_step *s = &kf->lk->steps[kernel_step_of(kf->lk, c->outputs[i])];
         ir_value v = index_value(kf, c->outputs[i]);
-        if (!is_literal(s->clause->low) || s->clause->low->integer.value != 0)
-            v = lower_op2(&kf->fn, IR_SUB, IR_I64, v, low_of(kf, s), s->clause->span);
+        if (!is_zero(s->clause->low))
+            v = lower_op2(&kf->fn, IR_SUB, IR_I64, v, kernel_low(kf, s), s->clause->span);
         args[before + i] = v;
     }
     return args;
@@ -243,7 +55,8 @@ static void add_to_output(kernel_fn *kf, ir_value v, bool store) {
     if (!args || !lower_open(&kf->fn))
         return;
     args[0] = v;
-    ir_instr *add = ir_emit(kf->fn.b, IR_KERNEL_OUT_ADD, args, 1 + kf->lk->c->output_count, NULL, 0, kf->lk->e->span);
+    ir_instr *add = ir_emit(kf->fn.b, IR_KERNEL_OUT_ADD, args, 1 + kf->lk->c->output_count, NULL, 0,
+                            kf->lk->e->span);
     if (add)
         add->imm.i = store;
 }
@@ -252,8 +65,8 @@ static ir_value element_gradient(kernel_fn *kf) {
     ir_value *args = output_indices(kf, 0);
     if (!args)
         return 0;
-    return lower_op(&kf->fn, IR_KERNEL_GRAD_OUT, lower_dtype_type(kf->lk->k->dtype), args, kf->lk->c->output_count,
-                    kf->lk->e->span);
+    return lower_op(&kf->fn, IR_KERNEL_GRAD_OUT, lower_dtype_type(kf->lk->k->dtype), args,
+                    kf->lk->c->output_count, kf->lk->e->span);
 }
 
 static void write_body(kernel_fn *kf) {
@@ -261,7 +74,8 @@ static void write_body(kernel_fn *kf) {
     ir_type element = lower_dtype_type(kf->lk->k->dtype);
     if (kf->backward) {
         ir_value seed = kf->sum_at < kf->lk->step_count ? kf->seed : element_gradient(kf);
-        kernel_adjoint(kf, body, lower_convert(&kf->fn, seed, lower_scalar_type(body->type), body->span));
+        kernel_adjoint(kf, body,
+                       lower_convert(&kf->fn, seed, lower_scalar_type(body->type), body->span));
         return;
     }
     ir_value v = lower_convert(&kf->fn, kernel_value(kf, body), element, body->span);
@@ -292,7 +106,8 @@ static void loop_body(lower_fn *fn, ir_value i, void *context) {
 
 static void write_loop(kernel_fn *kf, uint32_t k) {
     const kernel_step *s = &kf->lk->steps[k];
-    range r = kf->fast ? cut_range(kf, k, true) : (range){low_of(kf, s), high_of(kf, s)};
+    kernel_bounds r = kf->fast ? kernel_range(kf, k, true)
+                               : (kernel_bounds){kernel_low(kf, s), kernel_high(kf, s)};
     loop_context context = {kf, k};
     lower_count(&kf->fn, r.low, r.high, s->clause->span, loop_body, &context);
 }
@@ -316,8 +131,8 @@ static void write_solved(kernel_fn *kf, uint32_t k) {
         write_step(kf, k + 1);
         return;
     }
-    ir_value above = lower_op2(&kf->fn, IR_GE, IR_BOOL, v, low_of(kf, s), span);
-    ir_value below = lower_op2(&kf->fn, IR_LT, IR_BOOL, v, high_of(kf, s), span);
+    ir_value above = lower_op2(&kf->fn, IR_GE, IR_BOOL, v, kernel_low(kf, s), span);
+    ir_value below = lower_op2(&kf->fn, IR_LT, IR_BOOL, v, kernel_high(kf, s), span);
     write_when(kf, lower_op2(&kf->fn, IR_AND, IR_BOOL, above, below, span), k + 1, span);
 }
 
@@ -350,7 +165,8 @@ static void write_step(kernel_fn *kf, uint32_t k) {
         return;
     }
     bool is_float = element == IR_F32 || element == IR_F64;
-    ir_write(kf->fn.b, kf->sum, is_float ? kernel_float(kf, element, 0, span) : lower_int(&kf->fn, element, 0, span));
+    ir_write(kf->fn.b, kf->sum,
+             is_float ? kernel_float(kf, element, 0, span) : lower_int(&kf->fn, element, 0, span));
     write_plain_step(kf, k);
     add_to_output(kf, ir_read(kf->fn.b, kf->sum, span), true);
 }
@@ -378,7 +194,7 @@ static void make_variables(kernel_fn *kf) {
 static bool write_proved_nest(kernel_fn *kf) {
     lower_fn *fn = &kf->fn;
     source_span span = kf->lk->e->span;
-    ir_value fast = prove(kf);
+    ir_value fast = kernel_prove(kf);
     kf->fast = fast != 0;
     if (fast) {
         ir_block *quick = lower_block_new(fn), *careful = lower_block_new(fn);
@@ -432,11 +248,13 @@ static void drop_unused(lowering *l, ir_function *f) {
 
 static ir_function *write_function(lower_kernel *lk, bool backward, ir_function **careful) {
     lowering *l = lk->outer->l;
-    const char *name = lower_printf(l, "%s.%s%s", lk->k->name, backward ? "b" : "f", careful ? "" : "c");
+    const char *name =
+        lower_printf(l, "%s.%s%s", lk->k->name, backward ? "b" : "f", careful ? "" : "c");
     ir_function *f = ir_function_new(l->m, name, lk->e->span);
     kernel_fn kf = {.lk = lk, .backward = backward, .sum_at = find_sum(lk)};
     uint32_t bindings = lk->outer->item->binding_count;
-    kf.fn = (lower_fn){.l = l, .item = lk->outer->item, .name = lk->outer->name, .f = f, .b = ir_builder_new(f)};
+    kf.fn = (lower_fn){
+        .l = l, .item = lk->outer->item, .name = lk->outer->name, .f = f, .b = ir_builder_new(f)};
     kf.fn.variables = MASU_ARENA_ARRAY(l->scratch, ir_variable, bindings);
     kf.adjoints = MASU_ARENA_ARRAY(l->scratch, ir_variable, bindings);
     if (!f || !kf.fn.b || !kf.fn.variables || !kf.adjoints) {
@@ -445,7 +263,9 @@ static ir_function *write_function(lower_kernel *lk, bool backward, ir_function 
     }
     f->is_kernel = true;
     make_variables(&kf);
-    if (!careful)
+    if (backward && !kernel_is_active(&kf, lk->c->body))
+        ir_emit_ret(kf.fn.b, NULL, 0, lk->e->span); /* no element of a tensor to differentiate by */
+    else if (!careful)
         write_nest(&kf);
     else if (write_proved_nest(&kf))
         *careful = write_function(lk, backward, NULL);
@@ -458,16 +278,18 @@ static ir_function *write_function(lower_kernel *lk, bool backward, ir_function 
 /* ---- the instruction ---------------------------------------------------------------------------------------------------------------- */
 
 /* max(0, high - low), known at once when both are literals. */
-static ir_value extent_of(lower_fn *fn, const comprehension_clause *clause, ir_value low, ir_value high) {
+static ir_value extent_of(lower_fn *fn, const comprehension_clause *clause, ir_value low,
+                          ir_value high) {
     source_span span = clause->span;
-    if (is_literal(clause->low) && clause->low->integer.value == 0 && is_literal(clause->high))
+    if (is_zero(clause->low) && clause->high->kind == EXPR_INT)
         return high;
     ir_value length = lower_op2(fn, IR_SUB, IR_I64, high, low, span);
     ir_value sign = lower_op2(fn, IR_SHR, IR_I64, length, lower_int(fn, IR_I64, 63, span), span);
     return lower_op2(fn, IR_AND, IR_I64, length, lower_op1(fn, IR_NOT, IR_I64, sign, span), span);
 }
 
-ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows, const ir_value *highs) {
+ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows,
+                       const ir_value *highs) {
     ir_value *shape = lower_room(fn, c->output_count);
     for (uint32_t i = 0; shape && i < c->output_count; i++) {
         uint32_t k = 0;
@@ -545,7 +367,8 @@ static void fix_bounds(lower_kernel *lk, ir_value *lows, ir_value *highs) {
         lows[i] = kernel_outer_bound(lk, clause->low);
         highs[i] = kernel_outer_bound(lk, clause->high);
         if (clause->inclusive && lower_open(fn))
-            highs[i] = lower_op2(fn, IR_ADD, IR_I64, highs[i], lower_int(fn, IR_I64, 1, clause->span), clause->span);
+            highs[i] = lower_op2(fn, IR_ADD, IR_I64, highs[i],
+                                 lower_int(fn, IR_I64, 1, clause->span), clause->span);
     }
 }
 

@@ -58,11 +58,11 @@ typedef enum kernel_step_kind { STEP_LOOP, STEP_SOLVE, STEP_TEST } kernel_step_k
 typedef struct kernel_step {
     kernel_step_kind kind;
     const comprehension_clause *clause; /* of the index */
-    bool is_output;        /* of the index */
-    bool is_safe;          /* STEP_TEST: can neither fault nor depend on elements */
-    const expr *condition; /* STEP_TEST */
-    linear form;           /* STEP_SOLVE: the index = form; STEP_TEST that cuts: form >= 0 */
-    uint32_t cuts;         /* 1 + the loop whose range the fast nest cuts instead of testing; 0: none */
+    bool is_output;                     /* of the index */
+    bool is_safe;                       /* STEP_TEST: can neither fault nor depend on elements */
+    const expr *condition;              /* STEP_TEST */
+    linear form;   /* STEP_SOLVE: the index = form; STEP_TEST that cuts: form >= 0 */
+    uint32_t cuts; /* 1 + the loop whose range the fast nest cuts instead of testing; 0: none */
 } kernel_step;
 
 typedef struct lower_kernel {
@@ -70,12 +70,12 @@ typedef struct lower_kernel {
     const expr *e;
     const comprehension_expr *c;
     ir_kernel *k;
-    bool *inside;         /* by binding id: an index or a `let` of the body */
+    bool *inside; /* by binding id: an index or a `let` of the body */
     kernel_step *steps;
     uint32_t step_count;
     kernel_capture *captures;
     uint32_t capture_count, capture_capacity;
-    kernel_cell *cells;   /* behind the shape's */
+    kernel_cell *cells; /* behind the shape's */
     uint32_t cell_count, cell_capacity;
 } lower_kernel;
 
@@ -85,9 +85,9 @@ typedef struct kernel_fn {
     lower_fn fn;
     bool backward;
     bool fast;
-    uint32_t sum_at;      /* the step from which on only summed indices follow; step_count: none do */
-    ir_variable sum;      /* forward */
-    ir_value seed;        /* backward: the gradient of the element */
+    uint32_t sum_at; /* the step from which on only summed indices follow; step_count: none do */
+    ir_variable sum; /* forward */
+    ir_value seed;   /* backward: the gradient of the element */
     ir_variable *adjoints; /* backward: by binding id, of `let`s */
 } kernel_fn;
 
@@ -134,6 +134,20 @@ uint32_t kernel_step_of(const lower_kernel *lk, const binding *index);
 /* Whether all indices of the read are affine; then forms[] are they. */
 bool kernel_read_is_affine(const lower_kernel *lk, const kernel_read *r, linear forms[TL_MAX_RANK]);
 
+/* ---- ranges and the proof (lower_kernel_range.c) ------------------------------------------- */
+
+typedef struct kernel_bounds {
+    ir_value low, high; /* high is exclusive */
+} kernel_bounds;
+
+ir_value kernel_low(kernel_fn *kf, const kernel_step *s);
+ir_value kernel_high(kernel_fn *kf, const kernel_step *s);
+/* The range of step k's index, cut by what later steps demand: of it alone, or (inside the nest) of it and indices
+ * around it. */
+kernel_bounds kernel_range(kernel_fn *kf, uint32_t k, bool inside);
+/* What makes the fast nest right, as one bool; 0 when it would be no faster. */
+ir_value kernel_prove(kernel_fn *kf);
+
 /* ---- values (lower_kernel_value.c) ----------------------------------------------------------------------------------------- */
 
 ir_value kernel_value(kernel_fn *kf, const expr *e); /* of kernel_type(e->type) */
@@ -152,10 +166,13 @@ ir_math kernel_math_of(scalar_math math);
 
 /* ---- derivatives (lower_adjoint.c), loops (lower_kernel.c) -------------------------------------------------------------------- */
 
+/* Whether e depends on floating-point elements of captured tensors. */
+bool kernel_is_active(const kernel_fn *kf, const expr *e);
 /* Adds the derivative of e times seed into the gradients of the captured elements that e reads. */
 void kernel_adjoint(kernel_fn *kf, const expr *e, ir_value seed);
 /* The extents of the outputs: max(0, high - low); lows and highs by clause. In the outer function. */
-ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows, const ir_value *highs);
+ir_value *kernel_shape(lower_fn *fn, const comprehension_expr *c, const ir_value *lows,
+                       const ir_value *highs);
 /* The comprehension as a kernel; false when it cannot be one, and then nothing was written. */
 bool lower_as_kernel(lower_fn *fn, const expr *e, ir_value *out);
 

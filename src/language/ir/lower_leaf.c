@@ -5,9 +5,9 @@
 #include "language/ir/lowering.h"
 
 static const ir_type scalar_types[TYPE_SCALAR_END] = {
-    [TYPE_BOOL] = IR_BOOL, [TYPE_I8] = IR_I8,   [TYPE_I16] = IR_I16,     [TYPE_I32] = IR_I32,
-    [TYPE_I64] = IR_I64,   [TYPE_U8] = IR_U8,   [TYPE_U16] = IR_U16,     [TYPE_U32] = IR_U32,
-    [TYPE_U64] = IR_U64,   [TYPE_USIZE] = IR_U64, [TYPE_F32] = IR_F32,   [TYPE_F64] = IR_F64,
+    [TYPE_BOOL] = IR_BOOL, [TYPE_I8] = IR_I8,         [TYPE_I16] = IR_I16, [TYPE_I32] = IR_I32,
+    [TYPE_I64] = IR_I64,   [TYPE_U8] = IR_U8,         [TYPE_U16] = IR_U16, [TYPE_U32] = IR_U32,
+    [TYPE_U64] = IR_U64,   [TYPE_USIZE] = IR_U64,     [TYPE_F32] = IR_F32, [TYPE_F64] = IR_F64,
     [TYPE_CHAR] = IR_CHAR, [TYPE_STRING] = IR_OBJECT,
 };
 
@@ -29,7 +29,9 @@ const type *lower_field_type(const type *t, uint32_t field) {
     return t->kind == TYPE_STRUCT ? t->structure->fields[field].type : t->tuple.items[field];
 }
 
-static bool has_fields(const type *t) { return t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE; }
+static bool has_fields(const type *t) {
+    return t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE;
+}
 
 uint32_t lower_leaf_count(const lowering *l, const type *t) {
     if (!has_fields(t))

@@ -20,15 +20,15 @@ struct lower_place {
     const lower_place *base; /* likewise: where that one is */
     ir_value *indices;
     uint32_t index_count;
-    ir_variable first;       /* PLACE_VARIABLES */
-    uint32_t offset, count;  /* leaves: of the element of a vector; count also of the others */
+    ir_variable first;      /* PLACE_VARIABLES */
+    uint32_t offset, count; /* leaves: of the element of a vector; count also of the others */
     source_span span;
 };
 
 /* ---- elements ----------------------------------------------------------------------------------------------------- */
 
-ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices, uint32_t count,
-                           source_span span) {
+ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices,
+                           uint32_t count, source_span span) {
     tl_dtype dtype = lower_element_dtype(tensor);
     bool whole = dtype == TL_I64 || dtype == TL_BOOL;
     ir_value *args = lower_room(fn, count + 1);
@@ -36,12 +36,13 @@ ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const i
         return 0;
     args[0] = t;
     memcpy(args + 1, indices, count * sizeof *args);
-    ir_value v = lower_abi(fn, whole ? TL_FN_tl_tensor_get_i64 : TL_FN_tl_tensor_get_f64, args, count + 1, span);
+    ir_value v = lower_abi(fn, whole ? TL_FN_tl_tensor_get_i64 : TL_FN_tl_tensor_get_f64, args,
+                           count + 1, span);
     return lower_convert(fn, v, lower_dtype_type(dtype), span);
 }
 
-ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const ir_value *indices,
-                           uint32_t count, source_span span) {
+ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v,
+                           const ir_value *indices, uint32_t count, source_span span) {
     tl_dtype dtype = lower_element_dtype(tensor);
     bool whole = dtype == TL_I64 || dtype == TL_BOOL;
     ir_value *args = lower_room(fn, count + 2);
@@ -50,10 +51,12 @@ ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_valu
     args[0] = t;
     args[1] = lower_convert(fn, v, whole ? IR_I64 : IR_F64, span);
     memcpy(args + 2, indices, count * sizeof *args);
-    return lower_abi(fn, whole ? TL_FN_tl_tensor_set_i64 : TL_FN_tl_tensor_set_f64, args, count + 2, span);
+    return lower_abi(fn, whole ? TL_FN_tl_tensor_set_i64 : TL_FN_tl_tensor_set_f64, args, count + 2,
+                     span);
 }
 
-void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out, source_span span) {
+void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
+                   source_span span) {
     if (!lower_open(fn))
         return;
     uint32_t count = lower_leaf_count(fn->l, element);
@@ -75,9 +78,10 @@ void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *eleme
     }
 }
 
-ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element, const ir_value *values,
-                       source_span span) {
-    ir_value record = lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), span);
+ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
+                       const ir_value *values, source_span span) {
+    ir_value record =
+        lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, element), span);
     return lower_abi(fn, TL_FN_tl_vec_set, (ir_value[]){vec, index, record}, 3, span);
 }
 
@@ -164,7 +168,8 @@ void lower_place_write(lower_fn *fn, const lower_place *p, const ir_value *value
     ir_value holder = 0;
     lower_place_read(fn, p->base, &holder);
     if (p->kind == PLACE_TENSOR_ELEMENT) {
-        holder = lower_element_set(fn, holder, p->holder, values[0], p->indices, p->index_count, p->span);
+        holder = lower_element_set(fn, holder, p->holder, values[0], p->indices, p->index_count,
+                                   p->span);
     } else {
         const type *element = p->holder->vec.element;
         ir_value *all = NULL;
@@ -210,5 +215,6 @@ void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
     const type *t = e->field.base->type;
     ir_value *all = lower_values(fn, e->field.base);
     if (all)
-        memcpy(out, all + lower_field_offset(fn->l, t, e->field.index), lower_leaf_count(fn->l, e->type) * sizeof *out);
+        memcpy(out, all + lower_field_offset(fn->l, t, e->field.index),
+               lower_leaf_count(fn->l, e->type) * sizeof *out);
 }

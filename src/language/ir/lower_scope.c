@@ -36,7 +36,8 @@ ir_variable lower_variables(lower_fn *fn, const type *t, const char *name, sourc
     lower_leaf_types(fn->l, t, types);
     ir_variable first = 0;
     for (uint32_t i = 0; i < count; i++) {
-        ir_variable v = ir_variable_new(fn->b, types[i], name ? leaf_name(fn, t, name, i) : NULL, span);
+        ir_variable v =
+            ir_variable_new(fn->b, types[i], name ? leaf_name(fn, t, name, i) : NULL, span);
         if (i == 0)
             first = v;
     }
@@ -58,8 +59,8 @@ void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value
 static void push_kept(lower_fn *fn, ir_variable v) {
     if (fn->kept_count == fn->kept_capacity) {
         uint32_t larger = fn->kept_capacity ? 2 * fn->kept_capacity : 32;
-        ir_variable *room = masu__arena_grow(fn->l->scratch, fn->kept, fn->kept_count, larger, sizeof *room,
-                                             _Alignof(ir_variable));
+        ir_variable *room = masu__arena_grow(fn->l->scratch, fn->kept, fn->kept_count, larger,
+                                             sizeof *room, _Alignof(ir_variable));
         if (!room) {
             fn->l->m->out_of_memory = true;
             return;
@@ -130,7 +131,8 @@ void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values) 
         lower_pattern_bind(fn, p->parts[i], values + lower_field_offset(fn->l, p->type, i));
 }
 
-static ir_value literal_equals(lower_fn *fn, const pattern *p, ir_opcode op, const expr *literal, ir_value v) {
+static ir_value literal_equals(lower_fn *fn, const pattern *p, ir_opcode op, const expr *literal,
+                               ir_value v) {
     return lower_op2(fn, op, IR_BOOL, v, lower_scalar(fn, literal), p->span);
 }
 
@@ -143,7 +145,8 @@ static ir_value range_test(lower_fn *fn, const pattern *p, ir_value v) {
 static ir_value parts_test(lower_fn *fn, const pattern *p, const ir_value *values) {
     ir_value all = 0;
     for (uint32_t i = 0; i < p->part_count; i++) {
-        ir_value part = lower_pattern_test(fn, p->parts[i], values + lower_field_offset(fn->l, p->type, i));
+        ir_value part =
+            lower_pattern_test(fn, p->parts[i], values + lower_field_offset(fn->l, p->type, i));
         if (part)
             all = all ? lower_op2(fn, IR_AND, IR_BOOL, all, part, p->span) : part;
     }

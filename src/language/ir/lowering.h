@@ -25,7 +25,7 @@ typedef struct lowering {
     ir_module *m;
     ir_function **functions; /* by function_item.index */
     bool *reads_grad;        /* likewise: may call something that READS_GRAD */
-    bool *broken;     /* by function: its body has an error and is left out */
+    bool *broken;            /* by function: its body has an error and is left out */
     uint32_t *leaf_counts;   /* by type id: 1 + the count, 0: not asked yet */
     uint32_t kernel_count;
 } lowering;
@@ -33,11 +33,11 @@ typedef struct lowering {
 typedef struct lower_loop {
     struct lower_loop *outer;
     const expr *e;
-    ir_block *next;       /* where `continue` goes */
-    ir_block *after;      /* where `break` goes */
-    uint32_t kept_mark;   /* bindings of the body lie above */
-    bool grads;           /* tl_grad_loop_enter was called */
-    ir_variable result;   /* of EXPR_LOOP: variables that take the value of a break */
+    ir_block *next;     /* where `continue` goes */
+    ir_block *after;    /* where `break` goes */
+    uint32_t kept_mark; /* bindings of the body lie above */
+    bool grads;         /* tl_grad_loop_enter was called */
+    ir_variable result; /* of EXPR_LOOP: variables that take the value of a break */
     uint32_t result_count;
 } lower_loop;
 
@@ -51,13 +51,13 @@ typedef struct lower_fn {
     ir_variable *kept;      /* managed leaves of the bindings in scope, innermost last */
     uint32_t kept_count, kept_capacity;
     uint32_t scope_depth;
-    lower_loop *loop;       /* innermost */
+    lower_loop *loop; /* innermost */
 } lower_fn;
 
 /* ---- leaves (lower_leaf.c) ------------------------------------------------------------------------------------ */
 
 uint32_t lower_leaf_count(const lowering *l, const type *t); /* at most TYPE_SIZE_MAX */
-ir_type lower_scalar_type(const type *t);                    /* of a type with one leaf and no fields */
+ir_type lower_scalar_type(const type *t); /* of a type with one leaf and no fields */
 void lower_leaf_types(const lowering *l, const type *t, ir_type *out);
 uint32_t lower_field_count(const type *t); /* struct or tuple, else 0 */
 uint32_t lower_field_offset(const lowering *l, const type *t, uint32_t field);
@@ -67,18 +67,24 @@ ir_type lower_dtype_type(tl_dtype dtype);
 /* Zeroed room for count values. Never NULL while memory lasts; NULL sets out_of_memory. */
 ir_value *lower_room(lower_fn *fn, uint32_t count);
 /* Copies into the module, for names and data that outlive the lowering. */
-const char *lower_printf(lowering *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *lower_printf(lowering *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* ---- emission (lower_emit.c) -------------------------------------------------------------------------------------- */
 
-static inline bool lower_open(const lower_fn *fn) { return ir_builder_block(fn->b) != NULL; }
+static inline bool lower_open(const lower_fn *fn) {
+    return ir_builder_block(fn->b) != NULL;
+}
 ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span);
-ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count, source_span span);
+ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count,
+                  source_span span);
 ir_value lower_op1(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, source_span span);
-ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_value b, source_span span);
+ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_value b,
+                   source_span span);
 ir_value lower_convert(lower_fn *fn, ir_value v, ir_type to, source_span span);
 /* The result, 0 for none. After functions that always raise there is no block. */
-ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count, source_span span);
+ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count,
+                   source_span span);
 ir_block *lower_block_new(lower_fn *fn);
 void lower_jump(lower_fn *fn, ir_block *to, source_span span);
 void lower_branch(lower_fn *fn, ir_value c, ir_block *yes, ir_block *no, source_span span);
@@ -122,13 +128,14 @@ void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out);
 void lower_place_write(lower_fn *fn, const lower_place *p, const ir_value *values);
 void lower_index(lower_fn *fn, const expr *e, ir_value *out);
 void lower_field(lower_fn *fn, const expr *e, ir_value *out);
-ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices, uint32_t count,
-                           source_span span);
-ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v, const ir_value *indices,
+ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices,
                            uint32_t count, source_span span);
-void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out, source_span span);
-ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element, const ir_value *values,
-                       source_span span);
+ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v,
+                           const ir_value *indices, uint32_t count, source_span span);
+void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
+                   source_span span);
+ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
+                       const ir_value *values, source_span span);
 
 /* ---- calls (lower_call.c), control (lower_control.c, lower_loop.c) ------------------------------------------------------ */
 

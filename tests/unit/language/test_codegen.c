@@ -65,8 +65,10 @@ static void expect_output(const char *text, const char *expected) {
 static void expect_i64(const char *op, const char *a, const char *b, const char *expected) {
     char text[512];
     snprintf(text, sizeof text,
-             "fn take(%%1: i64, %%2: i64) -> (i64) {\nb0:\n    %%3: i64 = %s %%1, %%2\n    ret %%3\n}\n\n"
-             "fn main() {\nb0:\n    %%1: i64 = const %s\n    %%2: i64 = const %s\n    %%3: i64 = call take(%%1, %%2)\n"
+             "fn take(%%1: i64, %%2: i64) -> (i64) {\nb0:\n    %%3: i64 = %s %%1, %%2\n    ret "
+             "%%3\n}\n\n"
+             "fn main() {\nb0:\n    %%1: i64 = const %s\n    %%2: i64 = const %s\n    %%3: i64 = "
+             "call take(%%1, %%2)\n"
              "    tl_print_i64 %%3\n    ret\n}\n",
              op, a, b);
     expect_output(text, expected);
@@ -76,7 +78,8 @@ static void expect_i64(const char *op, const char *a, const char *b, const char 
 static void expect_cast(const char *from, const char *value, const char *to, const char *expected) {
     char text[512];
     snprintf(text, sizeof text,
-             "fn main() {\nb0:\n    %%1: %s = const %s\n    %%2: %s = cast %%1\n    %%3: i64 = cast %%2\n"
+             "fn main() {\nb0:\n    %%1: %s = const %s\n    %%2: %s = cast %%1\n    %%3: i64 = "
+             "cast %%2\n"
              "    tl_print_i64 %%3\n    ret\n}\n",
              from, value, to);
     expect_output(text, expected);
@@ -280,48 +283,48 @@ static void test_division_by_zero_raises(void **state) {
 /* ---- kernels --------------------------------------------------------------------------------------------------------------- */
 
 /* [i | i <- 0..n { 2.0 * t[i] }], its loop without checks; out and gradient as the views say. */
-static const char doubling[] =
-    "kernel twice = f32 rank 1 cells (i64) captures (f32 rank 1 unread) forward twice.f backward twice.b\n"
-    "\n"
-    "kernel_fn twice.f() {\n"
-    "b0:\n"
-    "    %1: i64 = const 0\n"
-    "    %2: i64 = const 1\n"
-    "    %3: f32 = const 2\n"
-    "    %4: i64 = kernel_cell 0\n"
-    "    jump b1(%1)\n"
-    "b1(%5: i64):\n"
-    "    %6: bool = lt %5, %4\n"
-    "    branch %6, b2, b3\n"
-    "b2:\n"
-    "    %7: f32 = kernel_load 0, %5\n"
-    "    %8: f32 = mul %3, %7\n"
-    "    kernel_out_add %8, %5\n"
-    "    %9: i64 = add %5, %2\n"
-    "    jump b1(%9)\n"
-    "b3:\n"
-    "    ret\n"
-    "}\n"
-    "\n"
-    "kernel_fn twice.b() {\n"
-    "b0:\n"
-    "    %1: i64 = const 0\n"
-    "    %2: i64 = const 1\n"
-    "    %3: f32 = const 2\n"
-    "    %4: i64 = kernel_cell 0\n"
-    "    jump b1(%1)\n"
-    "b1(%5: i64):\n"
-    "    %6: bool = lt %5, %4\n"
-    "    branch %6, b2, b3\n"
-    "b2:\n"
-    "    %7: f32 = kernel_grad_out %5\n"
-    "    %8: f32 = mul %3, %7\n"
-    "    kernel_grad_add 0, %8, %5\n"
-    "    %9: i64 = add %5, %2\n"
-    "    jump b1(%9)\n"
-    "b3:\n"
-    "    ret\n"
-    "}\n";
+static const char doubling[] = "kernel twice = f32 rank 1 cells (i64) captures (f32 rank 1 unread) "
+                               "forward twice.f backward twice.b\n"
+                               "\n"
+                               "kernel_fn twice.f() {\n"
+                               "b0:\n"
+                               "    %1: i64 = const 0\n"
+                               "    %2: i64 = const 1\n"
+                               "    %3: f32 = const 2\n"
+                               "    %4: i64 = kernel_cell 0\n"
+                               "    jump b1(%1)\n"
+                               "b1(%5: i64):\n"
+                               "    %6: bool = lt %5, %4\n"
+                               "    branch %6, b2, b3\n"
+                               "b2:\n"
+                               "    %7: f32 = kernel_load 0, %5\n"
+                               "    %8: f32 = mul %3, %7\n"
+                               "    kernel_out_add %8, %5\n"
+                               "    %9: i64 = add %5, %2\n"
+                               "    jump b1(%9)\n"
+                               "b3:\n"
+                               "    ret\n"
+                               "}\n"
+                               "\n"
+                               "kernel_fn twice.b() {\n"
+                               "b0:\n"
+                               "    %1: i64 = const 0\n"
+                               "    %2: i64 = const 1\n"
+                               "    %3: f32 = const 2\n"
+                               "    %4: i64 = kernel_cell 0\n"
+                               "    jump b1(%1)\n"
+                               "b1(%5: i64):\n"
+                               "    %6: bool = lt %5, %4\n"
+                               "    branch %6, b2, b3\n"
+                               "b2:\n"
+                               "    %7: f32 = kernel_grad_out %5\n"
+                               "    %8: f32 = mul %3, %7\n"
+                               "    kernel_grad_add 0, %8, %5\n"
+                               "    %9: i64 = add %5, %2\n"
+                               "    jump b1(%9)\n"
+                               "b3:\n"
+                               "    ret\n"
+                               "}\n";
 
 static void test_kernel_forward_and_backward(void **state) {
     (void)state;
