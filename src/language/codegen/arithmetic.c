@@ -20,7 +20,8 @@ bool emit_type_float(ir_type type) {
 LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads,
                             unsigned overload_count, LLVMValueRef *args, unsigned arg_count) {
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->cg->llvm, id, overloads, overload_count);
+    LLVMValueRef function =
+        LLVMGetIntrinsicDeclaration(e->cg->unit->llvm, id, overloads, overload_count);
     LLVMTypeRef type = LLVMIntrinsicGetType(e->cg->context, id, overloads, overload_count);
     return LLVMBuildCall2(e->cg->builder, type, function, args, arg_count, "");
 }
@@ -122,9 +123,9 @@ static LLVMValueRef hyperbolic_tangent(emit *e, LLVMValueRef v) {
     codegen *cg = e->cg;
     LLVMTypeRef type = LLVMTypeOf(v), function_type = LLVMFunctionType(type, &type, 1, false);
     const char *name = type == cg->f32 ? "tanhf" : "tanh";
-    LLVMValueRef function = LLVMGetNamedFunction(cg->llvm, name);
+    LLVMValueRef function = LLVMGetNamedFunction(cg->unit->llvm, name);
     if (!function) {
-        function = LLVMAddFunction(cg->llvm, name, function_type);
+        function = LLVMAddFunction(cg->unit->llvm, name, function_type);
         codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "nounwind");
         codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "willreturn");
         codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "memory"); /* none */

@@ -1,7 +1,7 @@
 /* codegen.c: the steps from an IR module to code that can be called.
  *
  * Functions are written in the order in which they are first called, from main on: what nobody calls never
- * reaches LLVM. Everything of LLVM's but the linked code is disposed of before codegen_compile returns, because its
+ * reaches LLVM. Each goes into the module of its tier (emit.h). Everything of LLVM's but the linked code is disposed of before codegen_compile returns, because its
  * memory would count as the running program's.
  */
 #include "language/codegen/codegen.h"
@@ -21,27 +21,37 @@ static void ignore_diagnostic(LLVMDiagnosticInfoRef info, void *unused) {
     (void)unused;
 }
 
-static bool open_module(codegen *cg, const ir_module *module, masu__arena *arena) {
-    *cg = (codegen){.module = module, .arena = arena};
-    cg->functions = MASU_ARENA_ARRAY(arena, LLVMValueRef, module->function_count);
-    cg->queue = MASU_ARENA_ARRAY(arena, const ir_function *, module->function_count);
-    cg->plans = MASU_ARENA_ARRAY(arena, LLVMValueRef, module->kernel_count + 1);
-    if (!cg->functions || !cg->queue || !cg->plans)
+static bool open_unit(codegen *cg, codegen_unit *unit) {
+    unit->functions = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, cg->module->function_count);
+    unit->plans = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, cg->module->kernel_count);
+    if (!unit->functions || !unit->plans)
         return false;
-    cg->context = LLVMContextCreate();
-    LLVMContextSetDiagnosticHandler(cg->context, ignore_diagnostic, NULL);
-    LLVMContextSetDiscardValueNames(cg->context, false);
-    cg->llvm = LLVMModuleCreateWithNameInContext("program", cg->context);
-    cg->builder = LLVMCreateBuilderInContext(cg->context);
-    codegen_types_init(cg);
+    unit->llvm = LLVMModuleCreateWithNameInContext("program", cg->context);
     return true;
 }
 
-static void close_module(codegen *cg) {
+static bool open_modules(codegen *cg, const ir_module *module, masu__arena *arena) {
+    *cg = (codegen){.module = module, .arena = arena};
+    cg->queue = MASU_ARENA_ARRAY(arena, const ir_function *, module->function_count);
+    cg->queued = MASU_ARENA_ARRAY(arena, bool, module->function_count);
+    cg->kernels_written = MASU_ARENA_ARRAY(arena, bool, module->kernel_count);
+    if (!cg->queue || !cg->queued || !cg->kernels_written)
+        return false;
+    cg->context = LLVMContextCreate();
+    LLVMContextSetDiagnosticHandler(cg->context, ignore_diagnostic, NULL);
+    cg->builder = LLVMCreateBuilderInContext(cg->context);
+    codegen_types_init(cg);
+    cg->unit = &cg->units[TIER_PLAIN];
+    return open_unit(cg, &cg->units[TIER_PLAIN]) && open_unit(cg, &cg->units[TIER_FAST]);
+}
+
+static void close_modules(codegen *cg) {
     if (!cg->context)
         return;
     LLVMDisposeBuilder(cg->builder);
-    LLVMDisposeModule(cg->llvm);
+    for (int t = 0; t < TIER_COUNT; t++)
+        if (cg->units[t].llvm)
+            LLVMDisposeModule(cg->units[t].llvm);
     LLVMContextDispose(cg->context);
 }
 
@@ -51,55 +61,78 @@ static void write_functions(codegen *cg) {
         codegen_function(cg, cg->queue[i]);
 }
 
-static bool verified(codegen *cg, masu__buffer *error) {
+static bool verified(LLVMModuleRef module, masu__buffer *error) {
     char *message = NULL;
-    bool broken = LLVMVerifyModule(cg->llvm, LLVMReturnStatusAction, &message);
+    bool broken = LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
     if (broken)
         masu__buffer_puts(error, message);
     LLVMDisposeMessage(message);
     return !broken;
 }
 
-static void dump(codegen *cg, masu__buffer *out) {
-    char *text = LLVMPrintModuleToString(cg->llvm);
+static void dump(LLVMModuleRef module, masu__buffer *out) {
+    char *text = LLVMPrintModuleToString(module);
     masu__buffer_puts(out, text);
     LLVMDisposeMessage(text);
 }
 
-static void note_used(const codegen *cg, bool used[TL_FN_COUNT]) {
-    for (int k = 0; k < TL_FN_COUNT; k++)
-        used[k] = cg->abi[k] != NULL;
+/* One unit as an object, which stays NULL when the unit has no code. */
+static bool finish_unit(codegen *cg, codegen_tier tier, const codegen_options *options,
+                        masu__buffer *error, LLVMMemoryBufferRef *object) {
+    codegen_unit *unit = &cg->units[tier];
+    if (!unit->has_code)
+        return true;
+    if (options->dump)
+        dump(unit->llvm, options->dump);
+    if (options->verify && !verified(unit->llvm, error))
+        return false;
+    return jit_make_object(unit->llvm, tier, object, error);
 }
 
-/* From the IR to an object in memory. */
+static void note_used(const codegen *cg, bool used[TL_FN_COUNT]) {
+    for (int k = 0; k < TL_FN_COUNT; k++)
+        used[k] = cg->units[TIER_PLAIN].abi[k] || cg->units[TIER_FAST].abi[k];
+}
+
+/* From the IR to objects in memory. */
 static masu_status translate(codegen *cg, const codegen_options *options, masu__buffer *error,
-                             LLVMMemoryBufferRef *object, bool used[TL_FN_COUNT]) {
+                             LLVMMemoryBufferRef objects[TIER_COUNT], bool used[TL_FN_COUNT]) {
     write_functions(cg);
     if (cg->out_of_memory)
         return MASU_ERR_OUT_OF_MEMORY;
-    if (options->dump)
-        dump(cg, options->dump);
-    if (options->verify && !verified(cg, error))
-        return MASU_ERR_INTERNAL;
     note_used(cg, used);
-    return jit_make_object(cg->llvm, object, error) ? MASU_OK : MASU_ERR_INTERNAL;
+    for (int t = 0; t < TIER_COUNT; t++)
+        if (!finish_unit(cg, t, options, error, &objects[t]))
+            return MASU_ERR_INTERNAL;
+    return MASU_OK;
+}
+
+/* All that knows the module is gone before the objects are linked. */
+static masu_status make_objects(const ir_module *module, const codegen_options *options,
+                                masu__buffer *error, LLVMMemoryBufferRef objects[TIER_COUNT],
+                                bool used[TL_FN_COUNT]) {
+    masu__arena arena = {0};
+    codegen cg;
+    masu_status status = MASU_ERR_OUT_OF_MEMORY;
+    if (open_modules(&cg, module, &arena))
+        status = translate(&cg, options, error, objects, used);
+    close_modules(&cg);
+    masu__arena_destroy(&arena);
+    if (status != MASU_OK)
+        jit_drop_objects(objects);
+    return status;
 }
 
 masu_status codegen_compile(const ir_module *module, const codegen_options *options,
                             masu__buffer *error, codegen_code **out) {
-    masu__arena arena = {0};
-    codegen cg;
     bool used[TL_FN_COUNT];
-    LLVMMemoryBufferRef object = NULL;
+    LLVMMemoryBufferRef objects[TIER_COUNT] = {NULL};
     codegen_code *code = masu__meta_calloc(1, sizeof *code);
-    masu_status status = MASU_ERR_OUT_OF_MEMORY;
-    if (code && open_module(&cg, module, &arena)) {
-        status = translate(&cg, options, error, &object, used);
-        close_module(&cg);
-    }
-    masu__arena_destroy(&arena);
+    if (!code)
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu_status status = make_objects(module, options, error, objects, used);
     if (status == MASU_OK) {
-        code->jit = jit_load(object, used, error);
+        code->jit = jit_load(objects, used, error);
         status = code->jit ? MASU_OK : MASU_ERR_INTERNAL;
     }
     if (status != MASU_OK) {

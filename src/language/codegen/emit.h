@@ -18,19 +18,31 @@
 #include "base/arena.h"
 #include "language/codegen/codegen.h"
 
+/* Code is written into two modules of one context. What mostly waits for the runtime is translated as it stands, in the
+ * shortest time; what calculates is optimised. */
+typedef enum codegen_tier { TIER_PLAIN, TIER_FAST, TIER_COUNT } codegen_tier;
+
+typedef struct codegen_unit {
+    LLVMModuleRef llvm;
+    LLVMValueRef abi[TL_FN_COUNT]; /* declarations made on first use; likewise the others */
+    LLVMValueRef *functions;       /* by ir_function.id; what another unit defines is declared */
+    LLVMValueRef *plans;           /* tl_kernel constants, by index in module->kernels */
+    bool has_code;
+} codegen_unit;
+
 typedef struct codegen {
     const ir_module *module;
     masu__arena *arena; /* of this compilation */
     LLVMContextRef context;
-    LLVMModuleRef llvm;
     LLVMBuilderRef builder;
     LLVMTypeRef none, i1, i8, i32, i64, f32, f64, ptr;
-    LLVMValueRef abi[TL_FN_COUNT]; /* NULL until first used */
     LLVMTypeRef abi_type[TL_FN_COUNT];
-    LLVMValueRef *functions;   /* by ir_function.id; NULL until first called */
-    const ir_function **queue; /* declared functions in order; written ones first */
+    codegen_unit units[TIER_COUNT];
+    codegen_unit *unit;        /* the one being written */
+    const ir_function **queue; /* functions in the order of their first call; written ones first */
     uint32_t queue_count;
-    LLVMValueRef *plans; /* tl_kernel constants, by index in module->kernels */
+    bool *queued;          /* by ir_function.id */
+    bool *kernels_written; /* by index in module->kernels */
     bool out_of_memory;
 } codegen;
 
@@ -132,10 +144,13 @@ void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLV
 
 typedef struct jit jit;
 
-/* Optimises the module and writes it as an object, still in memory. False: LLVM's words are in error. */
-bool jit_make_object(LLVMModuleRef module, LLVMMemoryBufferRef *object, masu__buffer *error);
-/* Links the object, consumed in any case, against the runtime functions in used[TL_FN_COUNT]. NULL on failure. */
-jit *jit_load(LLVMMemoryBufferRef object, const bool *used, masu__buffer *error);
+/* Writes the module as an object, still in memory; optimised when it is of TIER_FAST. False: LLVM's words are in error. */
+bool jit_make_object(LLVMModuleRef module, codegen_tier tier, LLVMMemoryBufferRef *object,
+                     masu__buffer *error);
+void jit_drop_objects(LLVMMemoryBufferRef objects[TIER_COUNT]);
+/* Links the objects (NULL: none of that tier), consumed in any case, with each other and with the runtime functions in
+ * used[TL_FN_COUNT]. NULL on failure. */
+jit *jit_load(LLVMMemoryBufferRef objects[TIER_COUNT], const bool *used, masu__buffer *error);
 void (*jit_entry(const jit *j))(void);
 void jit_destroy(jit *j);
 

@@ -47,27 +47,26 @@ void emit_site(emit *e, const ir_instr *i) {
 /* Programs may call their functions memcpy or tl_print_i64: in LLVM's eyes they are all called something else. */
 static const char *llvm_name(codegen *cg, const ir_function *f) {
     return f == cg->module->main ? CODEGEN_ENTRY_NAME
-                                 : masu__arena_printf(cg->arena, "program.%s", f->name);
+                                 : masu__arena_printf(cg->arena, "program.%s.%u", f->name, f->id);
 }
 
 LLVMValueRef codegen_declare(codegen *cg, const ir_function *f) {
-    if (cg->functions[f->id])
-        return cg->functions[f->id];
+    if (cg->unit->functions[f->id])
+        return cg->unit->functions[f->id];
     LLVMTypeRef type = codegen_function_type(cg, f);
     const char *name = llvm_name(cg, f);
     if (!type || !name) {
         cg->out_of_memory = true;
         return NULL;
     }
-    bool is_main = f == cg->module->main;
-    LLVMValueRef function = LLVMAddFunction(cg->llvm, name, type);
-    if (!is_main)
-        LLVMSetLinkage(function, LLVMInternalLinkage);
+    LLVMValueRef function = LLVMAddFunction(cg->unit->llvm, name, type);
     codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "nounwind");
     if (f->result_count > 1)
         codegen_add_attribute(cg, function, 1, "noalias");
-    cg->functions[f->id] = function;
-    cg->queue[cg->queue_count++] = f;
+    cg->unit->functions[f->id] = function;
+    if (!cg->queued[f->id])
+        cg->queue[cg->queue_count++] = f;
+    cg->queued[f->id] = true;
     return function;
 }
 
@@ -279,12 +278,27 @@ void emit_body(emit *e) {
 
 /* ---- a whole function ---------------------------------------------------------------------------------------------------- */
 
+/* A function that cannot raise and calls no other: nobody needs a frame for its sake, and no recursion goes through it. */
+static bool is_leaf(const ir_function *f) {
+    if (f->slot_count > 0)
+        return false;
+    for (uint32_t b = 0; b < f->block_count; b++)
+        for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
+            if (ir_may_raise(i))
+                return false;
+    return true;
+}
+
+static bool may_raise(const ir_instr *i) {
+    return i->op == IR_CALL ? !is_leaf(i->callee) : ir_may_raise(i);
+}
+
 static bool needs_frame(const ir_function *f) {
     if (f->slot_count > 0)
         return true;
     for (uint32_t b = 0; b < f->block_count; b++)
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
-            if (ir_may_raise(i))
+            if (may_raise(i))
                 return true;
     return false;
 }
@@ -317,41 +331,79 @@ static void enter(emit *e) {
         e, count > 1 ? TL_FN_tl_mem_function_enter_with : TL_FN_tl_mem_function_enter, args, count);
 }
 
-/* Whether some block is reached again from itself: a loop, or a function that calls itself. */
-static bool repeats(const emit *e) {
-    uint32_t *place = MASU_ARENA_ARRAY(e->cg->arena, uint32_t, e->f->block_count);
-    if (!place)
-        return true;
-    for (uint32_t k = 0; k < e->order_count; k++)
-        place[e->order[k]->id] = k;
-    for (uint32_t k = 0; k < e->order_count; k++) {
-        const ir_block *b = e->order[k];
-        for (int t = 0; t < ir_target_count(b->last); t++)
-            if (place[b->last->target[t].block->id] <= k)
-                return true;
-        for (const ir_instr *i = b->first; i; i = i->next)
-            if (i->op == IR_CALL && i->callee == e->f)
-                return true;
+/* ---- which tier ------------------------------------------------------------------------------ */
+
+/* Only numbers, and calls of functions that are made of numbers only. */
+static bool is_calm(const ir_block *b) {
+    for (const ir_instr *i = b->first; i; i = i->next) {
+        bool divides = i->op == IR_DIV || i->op == IR_REM;
+        if (i->op == IR_ABI || (!divides && may_raise(i)))
+            return false;
+    }
+    return true;
+}
+
+typedef struct calm_search {
+    const ir_function *f;
+    bool *calm;     /* by block id */
+    uint8_t *state; /* 0 not met, 1 on the way, 2 done */
+    visit *stack;
+} calm_search;
+
+/* Whether a way through calm blocks only leads from `start` back to a block on it. */
+static bool circle_from(calm_search *s, uint32_t start) {
+    uint32_t depth = 0;
+    s->stack[depth++] = (visit){s->f->blocks[start], 0};
+    s->state[start] = 1;
+    while (depth > 0) {
+        visit *top = &s->stack[depth - 1];
+        if (top->next == ir_target_count(top->block->last)) {
+            s->state[top->block->id] = 2;
+            depth--;
+            continue;
+        }
+        uint32_t to = top->block->last->target[top->next++].block->id;
+        if (!s->calm[to] || s->state[to] == 2)
+            continue;
+        if (s->state[to] == 1)
+            return true;
+        s->state[to] = 1;
+        s->stack[depth++] = (visit){s->f->blocks[to], 0};
     }
     return false;
 }
 
-/* A function that enters a frame mostly calls the runtime: it gains nothing from being inlined, and without loops nothing
- * from being optimised, but for an earlier start of the program. */
-static void lower_expectations(emit *e) {
-    codegen_add_attribute(e->cg, e->function, LLVMAttributeFunctionIndex, "noinline");
-    if (!repeats(e))
-        codegen_add_attribute(e->cg, e->function, LLVMAttributeFunctionIndex, "optnone");
+/* A loop in which nothing calls the runtime or a function that does: its numbers are worth optimising. */
+static bool calculates_in_loops(codegen *cg, const ir_function *f) {
+    calm_search s = {.f = f};
+    s.calm = MASU_ARENA_ARRAY(cg->arena, bool, f->block_count);
+    s.state = MASU_ARENA_ARRAY(cg->arena, uint8_t, f->block_count);
+    s.stack = MASU_ARENA_ARRAY(cg->arena, visit, f->block_count);
+    if (!s.calm || !s.state || !s.stack) {
+        cg->out_of_memory = true;
+        return false;
+    }
+    for (uint32_t b = 0; b < f->block_count; b++)
+        s.calm[b] = is_calm(f->blocks[b]);
+    for (uint32_t b = 0; b < f->block_count; b++)
+        if (s.calm[b] && !s.state[b] && circle_from(&s, b))
+            return true;
+    return false;
 }
 
 void codegen_function(codegen *cg, const ir_function *f) {
+    bool framed = needs_frame(f);
+    cg->unit = &cg->units[framed && !calculates_in_loops(cg, f) ? TIER_PLAIN : TIER_FAST];
+    cg->unit->has_code = true;
+    LLVMValueRef function = codegen_declare(cg, f);
     emit e = {0};
-    if (!emit_begin(&e, cg, f, cg->functions[f->id]))
+    if (!function || !emit_begin(&e, cg, f, function))
         return;
+    /* What enters a frame gains nothing from being inlined. */
+    if (framed)
+        codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "noinline");
     take_parameters(&e);
-    if (needs_frame(f)) {
-        lower_expectations(&e);
+    if (framed)
         enter(&e);
-    }
     emit_body(&e);
 }

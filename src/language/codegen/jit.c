@@ -41,7 +41,7 @@ static bool fine(LLVMErrorRef error, masu__buffer *out) {
 
 /* ---- object ------------------------------------------------------------------------------------------------------ */
 
-static LLVMTargetMachineRef make_machine(masu__buffer *error) {
+static LLVMTargetMachineRef make_machine(codegen_tier tier, masu__buffer *error) {
     pthread_once(&target_once, initialise_target);
     if (target_failed) {
         masu__buffer_puts(error, "LLVM has no code generator for this machine");
@@ -55,7 +55,9 @@ static LLVMTargetMachineRef make_machine(masu__buffer *error) {
         LLVMDisposeMessage(message);
     } else {
         char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
-        machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
+        machine = LLVMCreateTargetMachine(target, triple, cpu, features,
+                                          tier == TIER_FAST ? LLVMCodeGenLevelDefault
+                                                            : LLVMCodeGenLevelNone,
                                           LLVMRelocPIC, LLVMCodeModelJITDefault);
         LLVMDisposeMessage(cpu);
         LLVMDisposeMessage(features);
@@ -112,12 +114,14 @@ static bool write_object(LLVMModuleRef module, LLVMTargetMachineRef machine,
     return false;
 }
 
-bool jit_make_object(LLVMModuleRef module, LLVMMemoryBufferRef *object, masu__buffer *error) {
-    LLVMTargetMachineRef machine = make_machine(error);
+bool jit_make_object(LLVMModuleRef module, codegen_tier tier, LLVMMemoryBufferRef *object,
+                     masu__buffer *error) {
+    LLVMTargetMachineRef machine = make_machine(tier, error);
     if (!machine)
         return false;
     set_layout(module, machine);
-    bool done = optimise(module, machine, error) && write_object(module, machine, object, error);
+    bool done = (tier == TIER_PLAIN || optimise(module, machine, error)) &&
+                write_object(module, machine, object, error);
     LLVMDisposeTargetMachine(machine);
     return done;
 }
@@ -169,9 +173,19 @@ static bool search_process(LLVMOrcLLJITRef lljit, masu__buffer *error) {
     return true;
 }
 
-static bool add_object(LLVMOrcLLJITRef lljit, LLVMMemoryBufferRef object, masu__buffer *error) {
-    return fine(LLVMOrcLLJITAddObjectFile(lljit, LLVMOrcLLJITGetMainJITDylib(lljit), object),
+/* Consumes the objects. */
+static bool add_objects(LLVMOrcLLJITRef lljit, LLVMMemoryBufferRef objects[TIER_COUNT],
+                        masu__buffer *error) {
+    bool added = true;
+    for (int t = 0; t < TIER_COUNT; t++) {
+        if (objects[t] && added)
+            added = fine(
+                LLVMOrcLLJITAddObjectFile(lljit, LLVMOrcLLJITGetMainJITDylib(lljit), objects[t]),
                 error);
+        else if (objects[t])
+            LLVMDisposeMemoryBuffer(objects[t]);
+    }
+    return added;
 }
 
 static bool find_entry(jit *j, masu__buffer *error) {
@@ -189,10 +203,16 @@ static bool find_entry(jit *j, masu__buffer *error) {
     return true;
 }
 
-jit *jit_load(LLVMMemoryBufferRef object, const bool *used, masu__buffer *error) {
+void jit_drop_objects(LLVMMemoryBufferRef objects[TIER_COUNT]) {
+    for (int t = 0; t < TIER_COUNT; t++)
+        if (objects[t])
+            LLVMDisposeMemoryBuffer(objects[t]);
+}
+
+jit *jit_load(LLVMMemoryBufferRef objects[TIER_COUNT], const bool *used, masu__buffer *error) {
     jit *j = masu__meta_calloc(1, sizeof *j);
     if (!j || !fine(LLVMOrcCreateLLJIT(&j->lljit, NULL), error)) {
-        LLVMDisposeMemoryBuffer(object);
+        jit_drop_objects(objects);
         masu__meta_free(j, sizeof *j);
         return NULL;
     }
@@ -200,9 +220,9 @@ jit *jit_load(LLVMMemoryBufferRef object, const bool *used, masu__buffer *error)
     LLVMOrcExecutionSessionSetErrorReporter(session, keep_first_error, error);
     bool ready = define_runtime(j->lljit, used, error) && search_process(j->lljit, error);
     if (!ready)
-        LLVMDisposeMemoryBuffer(object);
+        jit_drop_objects(objects);
     else
-        ready = add_object(j->lljit, object, error) && find_entry(j, error);
+        ready = add_objects(j->lljit, objects, error) && find_entry(j, error);
     LLVMOrcExecutionSessionSetErrorReporter(session, ignore_error,
                                             NULL); /* `error` is the caller's */
     if (ready)

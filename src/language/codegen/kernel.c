@@ -9,7 +9,7 @@
  *
  * The inner functions say how they ended. `loops` names no place in the source unless something in it may fault, so that
  * equal comprehensions share it (mergefunc, see jit.c). `careful` runs when an index is about to leave its tensor or
- * bounds are absurd: it is written for a short compilation, not for speed.
+ * bounds are absurd: it is of TIER_PLAIN, the others of TIER_FAST.
  *
  * Element i, j of a view lies at data + i * stride[0] + j * stride[1]; of out, grad_out and grad_in in row-major order.
  */
@@ -207,8 +207,7 @@ static void promise(const codegen *cg, LLVMValueRef function, unsigned parameter
         codegen_add_attribute(cg, function, parameter + 1, "readonly");
 }
 
-static LLVMValueRef declare_loops(codegen *cg, const ir_kernel *kernel, bool backward,
-                                  bool careful) {
+static LLVMTypeRef loops_type(codegen *cg, const ir_kernel *kernel, bool backward) {
     unsigned count = LOOPS_DATA + kernel->capture_count * (backward ? 2 : 1);
     LLVMTypeRef *params = MASU_ARENA_ARRAY(cg->arena, LLVMTypeRef, count);
     if (!params) {
@@ -217,15 +216,17 @@ static LLVMValueRef declare_loops(codegen *cg, const ir_kernel *kernel, bool bac
     }
     for (unsigned p = 0; p < count; p++)
         params[p] = cg->ptr;
-    LLVMValueRef loops = LLVMAddFunction(cg->llvm, careful ? "careful" : "loops",
-                                         LLVMFunctionType(cg->i32, params, count, false));
+    return LLVMFunctionType(cg->i32, params, count, false);
+}
+
+static LLVMValueRef declare_loops(codegen *cg, const ir_kernel *kernel, bool backward) {
+    LLVMTypeRef type = loops_type(cg, kernel, backward);
+    if (!type)
+        return NULL;
+    LLVMValueRef loops = LLVMAddFunction(cg->unit->llvm, "loops", type);
     LLVMSetLinkage(loops, LLVMInternalLinkage);
     LLVMSetUnnamedAddress(loops, LLVMGlobalUnnamedAddr);
     codegen_add_attribute(cg, loops, LLVMAttributeFunctionIndex, "nounwind");
-    if (careful) {
-        codegen_add_attribute(cg, loops, LLVMAttributeFunctionIndex, "noinline");
-        codegen_add_attribute(cg, loops, LLVMAttributeFunctionIndex, "optnone");
-    }
     promise(cg, loops, LOOPS_CAPTURED, true);
     promise(cg, loops, LOOPS_CELLS, true);
     promise(cg, loops, LOOPS_OUT, backward);
@@ -314,26 +315,74 @@ static void write_outer_body(emit *e, const ir_kernel *kernel, bool backward, LL
     return_whether_well(cg, ended);
 }
 
-static LLVMValueRef write_outer(codegen *cg, const ir_kernel *kernel, bool backward) {
+/* In the unit being written: defined here, or declared for another to define. */
+static LLVMValueRef named_function(codegen *cg, const char *name, LLVMTypeRef type) {
+    if (!name || !type) {
+        cg->out_of_memory = true;
+        return NULL;
+    }
+    LLVMValueRef function = LLVMGetNamedFunction(cg->unit->llvm, name);
+    if (!function) {
+        function = LLVMAddFunction(cg->unit->llvm, name, type);
+        codegen_add_attribute(cg, function, LLVMAttributeFunctionIndex, "nounwind");
+    }
+    return function;
+}
+
+static LLVMValueRef declare_outer(codegen *cg, uint32_t index, bool backward) {
     LLVMTypeRef params[] = {cg->ptr, cg->ptr, cg->ptr, cg->ptr, cg->ptr};
-    LLVMValueRef outer = LLVMAddFunction(cg->llvm, "kernel",
-                                         LLVMFunctionType(cg->i1, params, backward ? 5 : 4, false));
-    LLVMSetLinkage(outer, LLVMInternalLinkage);
-    codegen_add_attribute(cg, outer, LLVMAttributeFunctionIndex, "nounwind");
-    codegen_add_attribute(cg, outer, LLVMAttributeReturnIndex, "zeroext");
-    LLVMValueRef loops = declare_loops(cg, kernel, backward, false), careful = NULL;
-    bool asked = loops && write_loops(cg, kernel, backward,
-                                      backward ? kernel->backward : kernel->forward, loops);
-    if (asked) {
-        careful = declare_loops(cg, kernel, backward, true);
-        if (careful)
-            write_loops(cg, kernel, backward,
-                        backward ? kernel->backward_careful : kernel->forward_careful, careful);
+    const char *name = masu__arena_printf(cg->arena, "kernel.%u.%c", index, backward ? 'b' : 'f');
+    LLVMValueRef outer =
+        named_function(cg, name, LLVMFunctionType(cg->i1, params, backward ? 5 : 4, false));
+    if (outer)
+        codegen_add_attribute(cg, outer, LLVMAttributeReturnIndex, "zeroext");
+    return outer;
+}
+
+static LLVMValueRef declare_careful(codegen *cg, uint32_t index, bool backward) {
+    const char *name =
+        masu__arena_printf(cg->arena, "kernel.%u.%c.careful", index, backward ? 'b' : 'f');
+    return named_function(cg, name, loops_type(cg, cg->module->kernels[index], backward));
+}
+
+static void write_careful(codegen *cg, uint32_t index, bool backward) {
+    const ir_kernel *kernel = cg->module->kernels[index];
+    codegen_unit *here = cg->unit;
+    cg->unit = &cg->units[TIER_PLAIN];
+    cg->unit->has_code = true;
+    LLVMValueRef careful = declare_careful(cg, index, backward);
+    if (careful)
+        write_loops(cg, kernel, backward,
+                    backward ? kernel->backward_careful : kernel->forward_careful, careful);
+    cg->unit = here;
+}
+
+static void write_outer(codegen *cg, uint32_t index, bool backward) {
+    const ir_kernel *kernel = cg->module->kernels[index];
+    LLVMValueRef outer = declare_outer(cg, index, backward), careful = NULL;
+    LLVMValueRef loops = declare_loops(cg, kernel, backward);
+    if (!outer || !loops)
+        return;
+    if (write_loops(cg, kernel, backward, backward ? kernel->backward : kernel->forward, loops)) {
+        write_careful(cg, index, backward);
+        careful = declare_careful(cg, index, backward);
     }
     emit e = {.cg = cg, .function = outer};
-    if (loops)
-        write_outer_body(&e, kernel, backward, loops, careful);
-    return outer;
+    write_outer_body(&e, kernel, backward, loops, careful);
+}
+
+/* Both directions, once, whichever unit asks. */
+static void write_kernel(codegen *cg, uint32_t index) {
+    if (cg->kernels_written[index])
+        return;
+    cg->kernels_written[index] = true;
+    codegen_unit *here = cg->unit;
+    cg->unit = &cg->units[TIER_FAST];
+    cg->unit->has_code = true;
+    write_outer(cg, index, false);
+    if (cg->module->kernels[index]->backward)
+        write_outer(cg, index, true);
+    cg->unit = here;
 }
 
 /* ---- the plan ---------------------------------------------------------------------------------------------------------------- */
@@ -360,11 +409,19 @@ static int64_t need_of(const ir_kernel *kernel, uint32_t k) {
     return kernel->needs_value[k];
 }
 
-static LLVMValueRef write_plan(codegen *cg, const ir_kernel *kernel) {
+static LLVMValueRef write_plan(codegen *cg, uint32_t index) {
+    const ir_kernel *kernel = cg->module->kernels[index];
     LLVMBasicBlockRef here = LLVMGetInsertBlock(cg->builder);
+    write_kernel(cg, index);
+    LLVMPositionBuilderAtEnd(cg->builder, here);
+    LLVMValueRef none = LLVMConstPointerNull(cg->ptr);
+    LLVMValueRef forward = declare_outer(cg, index, false);
+    LLVMValueRef backward = kernel->backward ? declare_outer(cg, index, true) : none;
+    if (!forward || !backward)
+        return none;
     LLVMValueRef fields[] = {
-        write_outer(cg, kernel, false),
-        kernel->backward ? write_outer(cg, kernel, true) : LLVMConstPointerNull(cg->ptr),
+        forward,
+        backward,
         codegen_i64(cg, kernel->rank),
         codegen_i64(cg, kernel->dtype),
         codegen_i64(cg, kernel->cell_count),
@@ -375,7 +432,6 @@ static LLVMValueRef write_plan(codegen *cg, const ir_kernel *kernel) {
     };
     _Static_assert(sizeof(tl_kernel) == sizeof fields / sizeof *fields * 8,
                    "tl_kernel has other members");
-    LLVMPositionBuilderAtEnd(cg->builder, here);
     LLVMValueRef value =
         LLVMConstStructInContext(cg->context, fields, sizeof fields / sizeof *fields, false);
     return codegen_constant(cg, "plan", value);
@@ -383,9 +439,9 @@ static LLVMValueRef write_plan(codegen *cg, const ir_kernel *kernel) {
 
 LLVMValueRef codegen_plan(codegen *cg, const ir_kernel *kernel) {
     uint32_t index = 0;
-    while (index < cg->module->kernel_count && cg->module->kernels[index] != kernel)
+    while (cg->module->kernels[index] != kernel)
         index++;
-    if (!cg->plans[index])
-        cg->plans[index] = write_plan(cg, kernel);
-    return cg->plans[index];
+    if (!cg->unit->plans[index])
+        cg->unit->plans[index] = write_plan(cg, index);
+    return cg->unit->plans[index];
 }

@@ -147,8 +147,8 @@ static void add_effects(const codegen *cg, tl_abi_index index, LLVMValueRef func
 }
 
 LLVMValueRef codegen_abi(codegen *cg, tl_abi_index index) {
-    if (cg->abi[index])
-        return cg->abi[index];
+    if (cg->unit->abi[index])
+        return cg->unit->abi[index];
     const tl_abi_function *abi = &tl_abi_functions[index];
     LLVMTypeRef params[TL_ABI_MAX_PARAMETERS + 1]; /* one list at most */
     LLVMAttributeIndex zero_extended[TL_ABI_MAX_PARAMETERS];
@@ -161,21 +161,21 @@ LLVMValueRef codegen_abi(codegen *cg, tl_abi_index index) {
         params[count++] = p->mode == TL_LIST ? cg->ptr : kind_type(cg, p->kind);
     }
     LLVMTypeRef type = LLVMFunctionType(kind_type(cg, abi->result), params, count, false);
-    LLVMValueRef function = LLVMAddFunction(cg->llvm, abi->symbol, type);
+    LLVMValueRef function = LLVMAddFunction(cg->unit->llvm, abi->symbol, type);
     if (abi->result == ABI_bool)
         codegen_add_attribute(cg, function, LLVMAttributeReturnIndex, "zeroext");
     for (unsigned i = 0; i < zero_extended_count; i++)
         codegen_add_attribute(cg, function, zero_extended[i], "zeroext");
     add_effects(cg, index, function);
     cg->abi_type[index] = type;
-    cg->abi[index] = function;
+    cg->unit->abi[index] = function;
     return function;
 }
 
 /* ---- constant data ---------------------------------------------------------------------------------------------- */
 
 LLVMValueRef codegen_constant(const codegen *cg, const char *name, LLVMValueRef value) {
-    LLVMValueRef global = LLVMAddGlobal(cg->llvm, LLVMTypeOf(value), name);
+    LLVMValueRef global = LLVMAddGlobal(cg->unit->llvm, LLVMTypeOf(value), name);
     LLVMSetInitializer(global, value);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
     LLVMSetGlobalConstant(global, true);

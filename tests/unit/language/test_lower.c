@@ -436,8 +436,8 @@ static void test_gradients_of_bodies(void **state) {
         "x[i].min(w[i, 0]) + x[i].max(w[i, 1]) * 2.0",
         "x[i] % 0.4 + 2.3 % w[i, 0].abs()",
         "if x[i] > 0.0 { x[i] * 3.0 } else { x[i] * x[i] * w[i, 1] }",
-        "let a = x[i] * 2.0; let b = { let c = a * a; c * w[i, 0] }; if b > 0.1 { b * a } else { "
-        "-a }",
+        ("let a = x[i] * 2.0; let b = { let c = a * a; c * w[i, 0] }; if b > 0.1 { b * a } else { "
+         "-a }"),
         "x[(i + 1) % 4] * x[3 - i] + x[i].floor() * x[i]",
         "x[i] / (x.sum() + 5.0) - 2.0 * w.mean() * x[i]",
         "x.softmax(0)[i] * w.sum(1)[i]",
