@@ -33,7 +33,8 @@ extern "C" {
 #endif
 
 typedef struct tl_tensor tl_tensor;
-typedef struct tl_object tl_object; /* the common head of tensors, strings, vectors: any counted thing */
+typedef struct tl_object
+    tl_object; /* the common head of tensors, strings, vectors: any counted thing */
 
 typedef struct tl_frame {
     struct tl_frame *parent;
@@ -69,15 +70,18 @@ typedef struct tl_fault {
  * shape and dtype, NULL where no gradient is wanted. Neither raises; both return false after filling *fault. */
 typedef struct tl_kernel {
     bool (*forward)(const tl_view *captured, const int64_t *cells, void *out, tl_fault *fault);
-    bool (*backward)(const tl_view *captured, const int64_t *cells, const void *grad_out, void *const *grad_in,
+    bool (*backward)(const tl_view *captured, const int64_t *cells, const void *grad_out,
+                     void *const *grad_in,
                      tl_fault *fault); /* NULL: the body cannot be differentiated */
     int64_t rank;                      /* of the result */
     int64_t dtype;                     /* tl_dtype of the result */
     int64_t cell_count;                /* captured scalars including the result's shape in front */
     int64_t capture_count;
-    const int64_t *capture_dtype; /* tl_dtype the kernel reads each capture as; the runtime converts */
-    const int64_t *capture_rank;  /* rank that the kernel's indexing expects of each capture; checked */
-    const int64_t *needs_value;   /* per capture: 1 when backward reads its elements */
+    const int64_t
+        *capture_dtype; /* tl_dtype the kernel reads each capture as; the runtime converts */
+    const int64_t
+        *capture_rank; /* rank that the kernel's indexing expects of each capture; checked */
+    const int64_t *needs_value; /* per capture: 1 when backward reads its elements */
 } tl_kernel;
 
 /* The record type of a vector's elements: words of 8 bytes, of which `owned` lists those that hold a count. */
@@ -114,12 +118,12 @@ typedef enum tl_shape_rule {
     SHAPE_SAME,      /* that of the first operand */
     SHAPE_BROADCAST, /* of all tensor operands */
     SHAPE_RANK0,
-    SHAPE_REDUCE,    /* the first operand's without dimension `dim` */
-    SHAPE_LIST,      /* the list operand; reshape allows one -1 */
-    SHAPE_SQUARE,    /* [n, n] */
-    SHAPE_VECTOR,    /* rank 1, length unknown */
-    SHAPE_MATMUL,    /* [.., n, k] x [.., k, m] */
-    SHAPE_TRANSPOSE  /* two dimensions exchanged */
+    SHAPE_REDUCE,   /* the first operand's without dimension `dim` */
+    SHAPE_LIST,     /* the list operand; reshape allows one -1 */
+    SHAPE_SQUARE,   /* [n, n] */
+    SHAPE_VECTOR,   /* rank 1, length unknown */
+    SHAPE_MATMUL,   /* [.., n, k] x [.., k, m] */
+    SHAPE_TRANSPOSE /* two dimensions exchanged */
 } tl_shape_rule;
 
 typedef enum tl_dtype_rule {
@@ -180,26 +184,26 @@ MASU_API extern const size_t tl_abi_name_count;
 
 /* ---- the table as prototypes ----------------------------------------------------------------------------- */
 
-#define TL_C_none void
-#define TL_C_bool bool
-#define TL_C_i32 int32_t
-#define TL_C_i64 int64_t
-#define TL_C_f32 float
-#define TL_C_f64 double
-#define TL_C_address void *
-#define TL_C_frame tl_frame *
-#define TL_C_tensor tl_tensor *
-#define TL_C_object tl_object *
-#define TL_C_any void *
+#define TL_C_none                                              void
+#define TL_C_bool                                              bool
+#define TL_C_i32                                               int32_t
+#define TL_C_i64                                               int64_t
+#define TL_C_f32                                               float
+#define TL_C_f64                                               double
+#define TL_C_address                                           void *
+#define TL_C_frame                                             tl_frame *
+#define TL_C_tensor                                            tl_tensor *
+#define TL_C_object                                            tl_object *
+#define TL_C_any                                               void *
 
-#define RET(kind) TL_C_##kind
-#define RET_OWN(kind) TL_C_##kind
-#define RET_BORROW(kind) TL_C_##kind
-#define VAL(kind, name) TL_C_##kind name
-#define BORROW(kind, name) TL_C_##kind name
-#define OWN(kind, name) TL_C_##kind name
-#define LIST(kind, name) int64_t name##_count, TL_C_##kind const *name
-#define NO_PARAMETERS void
+#define RET(kind)                                              TL_C_##kind
+#define RET_OWN(kind)                                          TL_C_##kind
+#define RET_BORROW(kind)                                       TL_C_##kind
+#define VAL(kind, name)                                        TL_C_##kind name
+#define BORROW(kind, name)                                     TL_C_##kind name
+#define OWN(kind, name)                                        TL_C_##kind name
+#define LIST(kind, name)                                       int64_t name##_count, TL_C_##kind const *name
+#define NO_PARAMETERS                                          void
 #define ABI(result, symbol, parameters, effects, shape, dtype) MASU_API result symbol parameters;
 #define METHOD(name, symbol)
 #define STATIC(name, symbol)

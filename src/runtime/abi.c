@@ -1,18 +1,23 @@
 /* abi.c: abi.def as a table that the compiler reads (see masu/abi.h). */
 #include <masu/abi.h>
 
-#define RET(kind) ABI_##kind, TL_VALUE
-#define RET_OWN(kind) ABI_##kind, TL_OWNED
+#define RET(kind)        ABI_##kind, TL_VALUE
+#define RET_OWN(kind)    ABI_##kind, TL_OWNED
 #define RET_BORROW(kind) ABI_##kind, TL_BORROWED
-#define VAL(kind, name) {ABI_##kind, TL_VALUE, #name}
-#define BORROW(kind, name) {ABI_##kind, TL_BORROWED, #name}
-#define OWN(kind, name) {ABI_##kind, TL_OWNED, #name}
-#define LIST(kind, name) {ABI_##kind, TL_LIST, #name}
-#define NO_PARAMETERS {ABI_none, TL_VALUE, NULL}
+#define VAL(kind, name) \
+    { ABI_##kind, TL_VALUE, #name }
+#define BORROW(kind, name) \
+    { ABI_##kind, TL_BORROWED, #name }
+#define OWN(kind, name) \
+    { ABI_##kind, TL_OWNED, #name }
+#define LIST(kind, name) \
+    { ABI_##kind, TL_LIST, #name }
+#define NO_PARAMETERS \
+    { ABI_none, TL_VALUE, NULL }
 #define WITHOUT_PARENTHESES(...) __VA_ARGS__
 
 const tl_abi_function tl_abi_functions[TL_FN_COUNT] = {
-#define ABI(result, symbol, parameters, effects, shape, dtype)                                                         \
+#define ABI(result, symbol, parameters, effects, shape, dtype) \
     {#symbol, (void *)symbol, result, {WITHOUT_PARENTHESES parameters}, (effects), shape, dtype},
 #define METHOD(name, symbol)
 #define STATIC(name, symbol)
@@ -26,8 +31,8 @@ const tl_abi_function tl_abi_functions[TL_FN_COUNT] = {
 
 const tl_abi_name tl_abi_names[] = {
 #define ABI(result, symbol, parameters, effects, shape, dtype)
-#define METHOD(name, symbol) {"", #name, TL_FN_##symbol},
-#define STATIC(name, symbol) {"Tensor", #name, TL_FN_##symbol},
+#define METHOD(name, symbol)        {"", #name, TL_FN_##symbol},
+#define STATIC(name, symbol)        {"Tensor", #name, TL_FN_##symbol},
 #define SYSTEM(scope, name, symbol) {#scope, #name, TL_FN_##symbol},
 #include <masu/abi.def>
 };

@@ -15,13 +15,13 @@
 typedef struct tl_runtime tl_runtime;
 
 typedef struct tl_runtime_config {
-    uint64_t seed;              /* of rand and randn */
-    int argument_count;         /* the program's own arguments, borrowed */
+    uint64_t seed;      /* of rand and randn */
+    int argument_count; /* the program's own arguments, borrowed */
     const char *const *arguments;
-    size_t frame_arena_bytes;   /* 0: 16 MiB of address space, touched as used */
-    masu_device *device;        /* NULL: host */
-    FILE *out;                  /* where print goes; NULL: stdout */
-    FILE *log;                  /* where tl_dump_gpu_pool_stats goes; NULL: stderr */
+    size_t frame_arena_bytes; /* 0: 16 MiB of address space, touched as used */
+    masu_device *device;      /* NULL: host */
+    FILE *out;                /* where print goes; NULL: stdout */
+    FILE *log;                /* where tl_dump_gpu_pool_stats goes; NULL: stderr */
 } tl_runtime_config;
 
 enum { TL_ERROR_TEXT = 512, TL_ERROR_FRAMES = 64 };
@@ -30,10 +30,10 @@ enum { TL_ERROR_TEXT = 512, TL_ERROR_FRAMES = 64 };
 typedef struct tl_error {
     masu_status status;
     char text[TL_ERROR_TEXT];
-    uint32_t site_count;               /* sites filled; innermost first */
+    uint32_t site_count; /* sites filled; innermost first */
     uint32_t sites[TL_ERROR_FRAMES];
-    uint64_t frames_omitted;           /* deeper stacks: frames not listed, in the middle */
-    uint32_t related_site;             /* e.g. the first backward of a freed graph; 0: none */
+    uint64_t frames_omitted; /* deeper stacks: frames not listed, in the middle */
+    uint32_t related_site;   /* e.g. the first backward of a freed graph; 0: none */
     char related_text[128];
 } tl_error;
 
@@ -41,12 +41,13 @@ typedef struct tl_error {
 typedef struct tl_report {
     uint64_t live_tensors, live_bytes, peak_bytes, allocations, frees;
     uint64_t pool_hits, pool_misses, device_allocations, device_frees;
-    uint64_t reserved_bytes, cached_bytes;       /* of the payload heap */
-    uint64_t metadata_bytes, metadata_reserved;  /* headers, nodes, strings, vectors */
-    uint64_t retain_ops, release_ops;            /* done by compiled code and ABI calls, not internal holds */
+    uint64_t reserved_bytes, cached_bytes;      /* of the payload heap */
+    uint64_t metadata_bytes, metadata_reserved; /* headers, nodes, strings, vectors */
+    uint64_t retain_ops, release_ops; /* done by compiled code and ABI calls, not internal holds */
     uint64_t live_nodes, live_grads, live_objects; /* objects: strings, vectors */
     uint64_t scope_depth, frame_depth, frame_depth_peak, registered;
-    uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes, rss_anon_peak_bytes; /* of the process, from the kernel */
+    uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes,
+        rss_anon_peak_bytes; /* of the process, from the kernel */
     double wall_seconds;
 } tl_report;
 
@@ -56,7 +57,8 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
 /* Makes rt current in this thread without a program (C callers of tl_*; there a raise returns NULL/0 and is kept for tl_runtime_error). */
 void tl_runtime_enter(tl_runtime *rt);
 void tl_runtime_leave(tl_runtime *rt);
-const tl_error *tl_runtime_error(const tl_runtime *rt); /* last raised in entered mode; status OK when none */
+const tl_error *
+tl_runtime_error(const tl_runtime *rt); /* last raised in entered mode; status OK when none */
 void tl_runtime_clear_error(tl_runtime *rt);
 void tl_runtime_get_report(tl_runtime *rt, tl_report *out);
 /* Samples anonymous resident memory into the peak: called when heaps grow, after compilation, at the end. */

@@ -32,7 +32,8 @@ struct tl_object {
 typedef struct tl_storage {
     uint32_t count;
     uint32_t holders; /* scratch of tl__tensors_valid: 0 outside it */
-    size_t bytes; /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
+    size_t
+        bytes; /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
     void *data;
 } tl_storage;
 
@@ -74,8 +75,10 @@ masu_status tl__tensor_make_writable(tl_tensor *t);
 masu_status tl__tensor_contiguous(tl_tensor *t, tl_tensor **out);
 /* t converted: itself with one more count when the dtype is right. No history on a converted copy. */
 masu_status tl__tensor_cast(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
-static inline void tl__tensor_retain(tl_tensor *t) { t->head.count++; } /* internal holds: not counted as retain_ops */
-void tl__tensor_drop(tl_tensor *t);                                     /* internal: NULL is fine; frees at zero, iteratively */
+static inline void tl__tensor_retain(tl_tensor *t) {
+    t->head.count++;
+} /* internal holds: not counted as retain_ops */
+void tl__tensor_drop(tl_tensor *t); /* internal: NULL is fine; frees at zero, iteratively */
 bool tl__tensor_valid(const tl_tensor *t);
 void tl__storage_drop(tl_storage *s);
 

@@ -4,31 +4,30 @@
 
 #include "tool/tool.h"
 
-static const char usage[] =
-    "Usage: masu check [OPTIONS] FILE…\n"
-    "\n"
-    "Reports every error that can be found without running: syntax, names, types, shapes. Silent when there is none.\n"
-    "\n"
-    "  --no-PASS     leave an optional pass out\n"
-    "  --dump=WHAT   print ir or after:PASS\n"
-    "  --verify      check the compiler's work after every pass\n"
-    "  --help        this text\n"
-    "\n"
-    "Exit status: 0 no errors, 1 errors, 2 used wrongly.\n";
+static const char usage[] = "Usage: masu check [OPTIONS] FILE…\n"
+                            "\n"
+                            "Reports every error that can be found without running: syntax, names, "
+                            "types, shapes. Silent when there is none.\n"
+                            "\n"
+                            "  --no-PASS     leave an optional pass out\n"
+                            "  --dump=WHAT   print ir or after:PASS\n"
+                            "  --verify      check the compiler's work after every pass\n"
+                            "  --help        this text\n"
+                            "\n"
+                            "Exit status: 0 no errors, 1 errors, 2 used wrongly.\n";
 
 static const char *const known[] = {"--dump=", "--verify", "--help", NULL};
 
-static int check_file(const char *path, const tool_compile_flags *flags)
-{
-    masu_compile_options options = tool_compile_options(flags, flags->dump_count ? MASU_STAGE_PASSES : MASU_STAGE_CHECK);
+static int check_file(const char *path, const tool_compile_flags *flags) {
+    masu_compile_options options =
+        tool_compile_options(flags, flags->dump_count ? MASU_STAGE_PASSES : MASU_STAGE_CHECK);
     masu_program *program;
     int status = tool_compile(path, &options, &program);
     masu_program_destroy(program);
     return status;
 }
 
-static int parse(int argc, char **argv, tool_compile_flags *flags, int *file_count)
-{
+static int parse(int argc, char **argv, tool_compile_flags *flags, int *file_count) {
     bool options_ended = false;
     for (int i = 1; i < argc; i++) {
         bool is_option = !options_ended && argv[i][0] == '-' && argv[i][1] != 0;
@@ -49,8 +48,7 @@ static int parse(int argc, char **argv, tool_compile_flags *flags, int *file_cou
     return *file_count > 0 ? TOOL_OK : tool_misuse("check", "which file?");
 }
 
-static int run(int argc, char **argv)
-{
+static int run(int argc, char **argv) {
     tool_compile_flags flags = {0};
     int file_count = 0;
     int status = parse(argc, argv, &flags, &file_count);
@@ -62,4 +60,5 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const tool_command tool_check = {"check", "report every error that can be found without running", usage, run};
+const tool_command tool_check = {"check", "report every error that can be found without running",
+                                 usage, run};

@@ -7,7 +7,8 @@
 static const char usage[] =
     "Usage: masu explain [OPTIONS] FILE\n"
     "\n"
-    "Prints FILE with what the compiler decided about memory beside each line: where tensors come to life, which slot\n"
+    "Prints FILE with what the compiler decided about memory beside each line: where tensors come "
+    "to life, which slot\n"
     "protects them, where they are moved, lent or counted, and where they die.\n"
     "\n"
     "  --no-PASS     leave an optional pass out and see what it was good for\n"
@@ -19,8 +20,7 @@ static const char usage[] =
 
 static const char *const known[] = {"--dump=", "--verify", "--help", NULL};
 
-static int explain(const char *path, const tool_compile_flags *flags)
-{
+static int explain(const char *path, const tool_compile_flags *flags) {
     masu_compile_options options = tool_compile_options(flags, MASU_STAGE_PASSES);
     masu_program *program;
     int status = tool_compile(path, &options, &program);
@@ -30,8 +30,7 @@ static int explain(const char *path, const tool_compile_flags *flags)
     return status;
 }
 
-static int run(int argc, char **argv)
-{
+static int run(int argc, char **argv) {
     tool_compile_flags flags = {0};
     const char *path = NULL;
     for (int i = 1; i < argc; i++) {
@@ -51,4 +50,5 @@ static int run(int argc, char **argv)
     return path ? explain(path, &flags) : tool_misuse("explain", "which file?");
 }
 
-const tool_command tool_explain = {"explain", "show where each tensor lives, beside the source", usage, run};
+const tool_command tool_explain = {"explain", "show where each tensor lives, beside the source",
+                                   usage, run};

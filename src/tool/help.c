@@ -4,38 +4,37 @@
 
 #include "tool/tool.h"
 
-static const char usage[] =
-    "Usage: masu help [COMMAND]\n"
-    "       masu help --passes [--optional]\n"
-    "\n"
-    "Prints the overview, a command's usage, or the compiler's passes in order (--optional: only the names of those that\n"
-    "--no-PASS can leave out, one a line).\n";
+static const char usage[] = "Usage: masu help [COMMAND]\n"
+                            "       masu help --passes [--optional]\n"
+                            "\n"
+                            "Prints the overview, a command's usage, or the compiler's passes in "
+                            "order (--optional: only the names of those that\n"
+                            "--no-PASS can leave out, one a line).\n";
 
-static int overview(void)
-{
-    printf("masu decides where every tensor of a program lives.\n\nUsage: masu COMMAND [ARGUMENTS]\n\n");
+static int overview(void) {
+    printf("masu decides where every tensor of a program lives.\n\nUsage: masu COMMAND "
+           "[ARGUMENTS]\n\n");
     for (size_t i = 0; tool_commands[i]; i++)
         printf("  %-9s %s\n", tool_commands[i]->name, tool_commands[i]->summary);
     printf("\n`masu COMMAND --help` says more about each.\n");
     return TOOL_OK;
 }
 
-static int passes(bool optional_only)
-{
+static int passes(bool optional_only) {
     size_t count;
     const masu_pass_info *table = masu_passes(&count);
     for (size_t i = 0; i < count; i++) {
         if (optional_only && table[i].optional)
             printf("%s\n", table[i].name);
         else if (!optional_only)
-            printf("%-10s %s\n           requires %s; establishes %s%s\n", table[i].name, table[i].summary,
-                   table[i].requires, table[i].establishes, table[i].optional ? "; optional" : "");
+            printf("%-10s %s\n           requires %s; establishes %s%s\n", table[i].name,
+                   table[i].summary, table[i].requires, table[i].establishes,
+                   table[i].optional ? "; optional" : "");
     }
     return TOOL_OK;
 }
 
-static int run(int argc, char **argv)
-{
+static int run(int argc, char **argv) {
     if (argc == 1)
         return overview();
     if (strcmp(argv[1], "--passes") == 0 && argc == 2)

@@ -6,15 +6,14 @@
 #include "base/meta.h"
 #include "tool/tool.h"
 
-static bool refuse(const char *path, const char *why)
-{
-    fprintf(stderr, "masu: cannot read %s: %s\n", strcmp(path, "-") == 0 ? "standard input" : path, why);
+static bool refuse(const char *path, const char *why) {
+    fprintf(stderr, "masu: cannot read %s: %s\n", strcmp(path, "-") == 0 ? "standard input" : path,
+            why);
     return false;
 }
 
 /* Keeps one byte free for the closing zero. */
-static bool make_room(tool_text *text)
-{
+static bool make_room(tool_text *text) {
     if (text->length + 1 < text->capacity)
         return true;
     size_t capacity = text->capacity ? text->capacity * 2 : 16384;
@@ -26,8 +25,7 @@ static bool make_room(tool_text *text)
     return true;
 }
 
-static bool read_all(FILE *file, tool_text *text)
-{
+static bool read_all(FILE *file, tool_text *text) {
     for (;;) {
         if (!make_room(text)) {
             errno = ENOMEM;
@@ -41,8 +39,7 @@ static bool read_all(FILE *file, tool_text *text)
     }
 }
 
-bool tool_read(const char *path, tool_text *out)
-{
+bool tool_read(const char *path, tool_text *out) {
     *out = (tool_text){0};
     bool standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "rb");
@@ -58,14 +55,12 @@ bool tool_read(const char *path, tool_text *out)
     return refuse(path, strerror(reason));
 }
 
-void tool_text_free(tool_text *text)
-{
+void tool_text_free(tool_text *text) {
     masu__meta_free(text->data, text->capacity);
     *text = (tool_text){0};
 }
 
-int tool_compile(const char *path, const masu_compile_options *options, masu_program **out)
-{
+int tool_compile(const char *path, const masu_compile_options *options, masu_program **out) {
     *out = NULL;
     tool_text text;
     if (!tool_read(path, &text))
@@ -82,8 +77,7 @@ int tool_compile(const char *path, const masu_compile_options *options, masu_pro
     return status == MASU_OK ? TOOL_OK : TOOL_FAILED;
 }
 
-int tool_finish(int status)
-{
+int tool_finish(int status) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     fprintf(stderr, "masu: cannot write to standard output: %s\n", strerror(errno));

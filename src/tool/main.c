@@ -4,18 +4,17 @@
 
 #include "tool/tool.h"
 
-const tool_command *const tool_commands[] = {&tool_run, &tool_check, &tool_explain, &tool_version, &tool_help, NULL};
+const tool_command *const tool_commands[] = {&tool_run,     &tool_check, &tool_explain,
+                                             &tool_version, &tool_help,  NULL};
 
-const tool_command *tool_find_command(const char *name)
-{
+const tool_command *tool_find_command(const char *name) {
     for (size_t i = 0; tool_commands[i]; i++)
         if (strcmp(tool_commands[i]->name, name) == 0)
             return tool_commands[i];
     return NULL;
 }
 
-static int unknown_command(const char *name)
-{
+static int unknown_command(const char *name) {
     const char *known[16] = {NULL};
     for (size_t i = 0; tool_commands[i]; i++)
         known[i] = tool_commands[i]->name;
@@ -27,16 +26,14 @@ static int unknown_command(const char *name)
     return TOOL_MISUSED;
 }
 
-static bool asks_for_help(int argc, char **argv)
-{
+static bool asks_for_help(int argc, char **argv) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return true;
     return false;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     if (argc < 2) {
         fputs("masu: a command is missing\nTry `masu help`.\n", stderr);
         return TOOL_MISUSED;

@@ -5,8 +5,7 @@
 
 #include "tool/tool.h"
 
-int tool_misuse(const char *command, const char *format, ...)
-{
+int tool_misuse(const char *command, const char *format, ...) {
     va_list arguments;
     fprintf(stderr, "masu %s: ", command);
     va_start(arguments, format);
@@ -20,15 +19,13 @@ int tool_misuse(const char *command, const char *format, ...)
 
 enum { LONGEST_NAME = 63 };
 
-static size_t smallest(size_t a, size_t b, size_t c)
-{
+static size_t smallest(size_t a, size_t b, size_t c) {
     size_t ab = a < b ? a : b;
     return ab < c ? ab : c;
 }
 
 /* Insertions, deletions and replacements that turn a into b. */
-static size_t distance(const char *a, const char *b)
-{
+static size_t distance(const char *a, const char *b) {
     size_t row[LONGEST_NAME + 1], length = strlen(b);
     if (length > LONGEST_NAME)
         return LONGEST_NAME;
@@ -46,8 +43,7 @@ static size_t distance(const char *a, const char *b)
     return row[length];
 }
 
-const char *tool_nearest(const char *name, const char *const *known)
-{
+const char *tool_nearest(const char *name, const char *const *known) {
     const char *best = NULL;
     size_t least = strlen(name) / 3 + 1;
     for (size_t i = 0; known[i]; i++) {
@@ -60,8 +56,7 @@ const char *tool_nearest(const char *name, const char *const *known)
     return best;
 }
 
-int tool_unknown_option(const char *command, const char *argument, const char *const *known)
-{
+int tool_unknown_option(const char *command, const char *argument, const char *const *known) {
     const char *near = tool_nearest(argument, known);
     if (near)
         return tool_misuse(command, "there is no option `%s`; did you mean `%s`?", argument, near);
@@ -70,8 +65,7 @@ int tool_unknown_option(const char *command, const char *argument, const char *c
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
-const char *tool_option_value(const char *name, int argc, char **argv, int *index, bool *missing)
-{
+const char *tool_option_value(const char *name, int argc, char **argv, int *index, bool *missing) {
     const char *argument = argv[*index];
     size_t length = strlen(name);
     if (strncmp(argument, name, length) != 0)
@@ -88,8 +82,7 @@ const char *tool_option_value(const char *name, int argc, char **argv, int *inde
 
 /* ---- options that compile ---------------------------------------------------------------------------------------- */
 
-static const masu_pass_info *find_pass(const char *name)
-{
+static const masu_pass_info *find_pass(const char *name) {
     size_t count;
     const masu_pass_info *passes = masu_passes(&count);
     for (size_t i = 0; i < count; i++)
@@ -98,17 +91,16 @@ static const masu_pass_info *find_pass(const char *name)
     return NULL;
 }
 
-static tool_option wrong(int ignored)
-{
+static tool_option wrong(int ignored) {
     (void)ignored;
     return TOOL_OPTION_WRONG;
 }
 
-static tool_option disable(const char *command, const char *name, tool_compile_flags *flags)
-{
+static tool_option disable(const char *command, const char *name, tool_compile_flags *flags) {
     const masu_pass_info *pass = find_pass(name);
     if (!pass)
-        return wrong(tool_misuse(command, "--no-%s: there is no pass `%s`; see `masu help --passes`", name, name));
+        return wrong(tool_misuse(
+            command, "--no-%s: there is no pass `%s`; see `masu help --passes`", name, name));
     if (!pass->optional)
         return wrong(tool_misuse(command, "--no-%s: the pass `%s` cannot be left out", name, name));
     if (flags->disabled_count == TOOL_MOST_NAMES)
@@ -117,20 +109,21 @@ static tool_option disable(const char *command, const char *name, tool_compile_f
     return TOOL_OPTION_TAKEN;
 }
 
-static tool_option dump(const char *command, const char *what, tool_compile_flags *flags)
-{
+static tool_option dump(const char *command, const char *what, tool_compile_flags *flags) {
     bool known = strcmp(what, "ir") == 0 || strcmp(what, "llvm") == 0 ||
                  (strncmp(what, "after:", 6) == 0 && find_pass(what + 6));
     if (!known)
-        return wrong(tool_misuse(command, "--dump=%s: expected ir, llvm, or after:PASS; see `masu help --passes`", what));
+        return wrong(tool_misuse(
+            command, "--dump=%s: expected ir, llvm, or after:PASS; see `masu help --passes`",
+            what));
     if (flags->dump_count == TOOL_MOST_NAMES)
         return wrong(tool_misuse(command, "too many --dump options"));
     flags->dumps[flags->dump_count++] = what;
     return TOOL_OPTION_TAKEN;
 }
 
-tool_option tool_compile_option(const char *command, const char *argument, tool_compile_flags *flags)
-{
+tool_option tool_compile_option(const char *command, const char *argument,
+                                tool_compile_flags *flags) {
     if (strcmp(argument, "--verify") == 0) {
         flags->verify = true;
         return TOOL_OPTION_TAKEN;
@@ -142,8 +135,7 @@ tool_option tool_compile_option(const char *command, const char *argument, tool_
     return TOOL_OPTION_UNKNOWN;
 }
 
-masu_compile_options tool_compile_options(const tool_compile_flags *flags, masu_stage until)
-{
+masu_compile_options tool_compile_options(const tool_compile_flags *flags, masu_stage until) {
     bool verify = flags->verify;
 #ifdef MASU_HEAVY
     verify = true;

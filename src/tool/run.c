@@ -32,11 +32,13 @@ enum { DEFAULT_SEED = 8 };
 static const char usage[] =
     "Usage: masu run [OPTIONS] FILE [ARGUMENTS]\n"
     "\n"
-    "Compiles FILE (- is standard input) in memory and runs it. ARGUMENTS are the program's own: args_get(0), …\n"
+    "Compiles FILE (- is standard input) in memory and runs it. ARGUMENTS are the program's own: "
+    "args_get(0), …\n"
     "Options may stand before or right after FILE; -- ends them.\n"
     "\n"
     "  --report            end with a report of what the program's memory did\n"
-    "  --report=json       the same as one JSON object, on standard error unless --report-file says otherwise\n"
+    "  --report=json       the same as one JSON object, on standard error unless --report-file "
+    "says otherwise\n"
     "  --report-file FILE  where the report goes\n"
     "  --seed N            start of the random numbers (default 8); equal seeds, equal runs\n"
     "  --no-PASS           leave an optional pass out (masu help --passes lists them)\n"
@@ -46,13 +48,12 @@ static const char usage[] =
     "\n"
     "Exit status: 0 fine, 1 the program is wrong or failed, 2 used wrongly.\n";
 
-static const char *const known[] = {"--report", "--report=json", "--report-file", "--seed", "--dump=",
-                                    "--verify", "--help",        NULL};
+static const char *const known[] = {"--report", "--report=json", "--report-file", "--seed",
+                                    "--dump=",  "--verify",      "--help",        NULL};
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
-static bool parse_number(const char *text, uint64_t *out)
-{
+static bool parse_number(const char *text, uint64_t *out) {
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
@@ -60,20 +61,19 @@ static bool parse_number(const char *text, uint64_t *out)
     return text[0] >= '0' && text[0] <= '9' && *end == 0 && errno == 0;
 }
 
-static int parse_report(const char *argument, run_options *options)
-{
+static int parse_report(const char *argument, run_options *options) {
     const char *form = argument + strlen("--report");
     if (*form == 0 || strcmp(form, "=text") == 0)
         options->report = REPORT_TEXT;
     else if (strcmp(form, "=json") == 0)
         options->report = REPORT_JSON;
     else
-        return tool_misuse("run", "%s: expected --report, --report=text or --report=json", argument);
+        return tool_misuse("run", "%s: expected --report, --report=text or --report=json",
+                           argument);
     return TOOL_OK;
 }
 
-static int parse_option(int argc, char **argv, int *index, run_options *options)
-{
+static int parse_option(int argc, char **argv, int *index, run_options *options) {
     const char *argument = argv[*index], *value;
     bool missing = false;
     switch (tool_compile_option("run", argument, &options->compile)) {
@@ -100,8 +100,7 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
     return tool_unknown_option("run", argument, known);
 }
 
-static int parse(int argc, char **argv, run_options *options)
-{
+static int parse(int argc, char **argv, run_options *options) {
     int i = 1;
     for (; i < argc; i++) {
         if (strcmp(argv[i], "--") == 0) {
@@ -133,16 +132,14 @@ static int parse(int argc, char **argv, run_options *options)
 /* ---- running --------------------------------------------------------------------------------------------------- */
 
 /* The hostile sweep: the nth request for memory after compilation fails. */
-static void arm_failure(void)
-{
+static void arm_failure(void) {
     const char *text = getenv("MASU_FAIL_AT");
     uint64_t n;
     if (text && parse_number(text, &n))
         masu__fault_arm(n);
 }
 
-static int execute(tl_runtime *rt, masu_program *program)
-{
+static int execute(tl_runtime *rt, masu_program *program) {
     tl_error error = {0};
     arm_failure();
     masu_status status = tl_runtime_run(rt, masu_program_entry(program), &error);
@@ -150,19 +147,19 @@ static int execute(tl_runtime *rt, masu_program *program)
     if (status == MASU_OK)
         return TOOL_OK;
     fflush(stdout);
-    fputs(masu_program_format_error(program, error.text, error.sites, error.site_count, error.frames_omitted,
-                                    error.related_site, error.related_text),
+    fputs(masu_program_format_error(program, error.text, error.sites, error.site_count,
+                                    error.frames_omitted, error.related_site, error.related_text),
           stderr);
     return TOOL_FAILED;
 }
 
-static int write_report(tl_runtime *rt, const run_options *options)
-{
+static int write_report(tl_runtime *rt, const run_options *options) {
     tl_report report;
     tl_runtime_get_report(rt, &report);
     FILE *out = options->report == REPORT_JSON ? stderr : stdout;
     if (options->report_path && !(out = fopen(options->report_path, "w"))) {
-        fprintf(stderr, "masu: cannot write the report to %s: %s\n", options->report_path, strerror(errno));
+        fprintf(stderr, "masu: cannot write the report to %s: %s\n", options->report_path,
+                strerror(errno));
         return TOOL_FAILED;
     }
     if (options->report == REPORT_JSON)
@@ -178,8 +175,7 @@ static int write_report(tl_runtime *rt, const run_options *options)
     return TOOL_FAILED;
 }
 
-static int compile_and_execute(tl_runtime *rt, const run_options *options)
-{
+static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
     masu_program *program;
     int status = tool_compile(options->path, &compile, &program);
@@ -197,8 +193,7 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options)
     return status;
 }
 
-static int run(int argc, char **argv)
-{
+static int run(int argc, char **argv) {
     run_options options = {.seed = DEFAULT_SEED};
     int status = parse(argc, argv, &options);
     if (status != TOOL_OK)

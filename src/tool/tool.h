@@ -19,8 +19,8 @@ enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_MISUSED = 2 };
 
 typedef struct tool_command {
     const char *name;
-    const char *summary; /* one line */
-    const char *usage;   /* what `--help` prints */
+    const char *summary;               /* one line */
+    const char *usage;                 /* what `--help` prints */
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
 } tool_command;
 
@@ -45,7 +45,8 @@ typedef struct tool_compile_flags {
 typedef enum tool_option { TOOL_OPTION_TAKEN, TOOL_OPTION_UNKNOWN, TOOL_OPTION_WRONG } tool_option;
 
 /* --no-PASS, --dump=WHAT, --verify. WRONG: the complaint has been printed. */
-tool_option tool_compile_option(const char *command, const char *argument, tool_compile_flags *flags);
+tool_option tool_compile_option(const char *command, const char *argument,
+                                tool_compile_flags *flags);
 masu_compile_options tool_compile_options(const tool_compile_flags *flags, masu_stage until);
 
 /* When argument is `name` followed by = or by the next argument: its value, *index moved past it; NULL otherwise.

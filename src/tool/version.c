@@ -7,8 +7,7 @@
 
 static const char usage[] = "Usage: masu version\n\nPrints the version of the command.\n";
 
-static int run(int argc, char **argv)
-{
+static int run(int argc, char **argv) {
     if (argc > 1)
         return tool_misuse("version", "`%s` is too much", argv[1]);
     printf("masu %s\n", masu_version());

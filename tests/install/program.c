@@ -6,18 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("line %d: %s\n", __LINE__, #condition);                                         \
-            return 1;                                                                              \
-        }                                                                                          \
+#define REQUIRE(condition)                                 \
+    do {                                                   \
+        if (!(condition)) {                                \
+            printf("line %d: %s\n", __LINE__, #condition); \
+            return 1;                                      \
+        }                                                  \
     } while (0)
 
 enum { SMALL_BYTES = 100, LARGE_BYTES = 1 << 20 };
 
-int main(void)
-{
+int main(void) {
     REQUIRE(strcmp(masu_version(), MASU_VERSION_TEXT) == 0);
 
     masu_heap *heap = NULL;

@@ -49,10 +49,18 @@ typedef enum ir_type {
     IR_TYPE_COUNT
 } ir_type;
 
-static inline bool ir_type_managed(ir_type t) { return t == IR_TENSOR || t == IR_OBJECT; }
-static inline bool ir_type_integer(ir_type t) { return t >= IR_I8 && t <= IR_U64; }
-static inline bool ir_type_signed(ir_type t) { return t >= IR_I8 && t <= IR_I64; }
-static inline bool ir_type_float(ir_type t) { return t == IR_F32 || t == IR_F64; }
+static inline bool ir_type_managed(ir_type t) {
+    return t == IR_TENSOR || t == IR_OBJECT;
+}
+static inline bool ir_type_integer(ir_type t) {
+    return t >= IR_I8 && t <= IR_U64;
+}
+static inline bool ir_type_signed(ir_type t) {
+    return t >= IR_I8 && t <= IR_I64;
+}
+static inline bool ir_type_float(ir_type t) {
+    return t == IR_F32 || t == IR_F64;
+}
 unsigned ir_type_bits(ir_type t); /* of plain types; bool 1, address and managed 64, none 0 */
 const char *ir_type_name(ir_type t);
 
@@ -72,13 +80,13 @@ typedef struct ir_kernel ir_kernel;
 
 typedef struct ir_value_info {
     ir_type type;
-    const char *name;  /* the binding's or NULL */
-    source_span span;  /* of the expression or binding */
-    ir_instr *def;     /* NULL for parameters of functions and blocks */
-    ir_block *block;   /* of the definition; the entry block for function parameters */
-    bool is_parameter; /* of the function */
-    bool borrowed;     /* after `ownership`: a parameter that stays the caller's */
-    int32_t slot;      /* after `slots`: owner slot in the frame, -1 none */
+    const char *name;      /* the binding's or NULL */
+    source_span span;      /* of the expression or binding */
+    ir_instr *def;         /* NULL for parameters of functions and blocks */
+    ir_block *block;       /* of the definition; the entry block for function parameters */
+    bool is_parameter;     /* of the function */
+    bool borrowed;         /* after `ownership`: a parameter that stays the caller's */
+    int32_t slot;          /* after `slots`: owner slot in the frame, -1 none */
     const ir_shape *shape; /* after `shapes`; NULL nothing known */
 } ir_value_info;
 
@@ -108,9 +116,9 @@ typedef enum ir_opcode {
     IR_CAST, /* to the result's type; float to integer saturates, as in Rust */
     IR_MATH, /* imm.math: sqrt, exp, … on f32/f64 */
     /* calls */
-    IR_ABI,       /* abi: index; args: the parameters in order, the list's elements in place of the list */
-    IR_CALL,      /* callee; results: one per leaf of the callee's result */
-    IR_COMPREHEND,/* kernel; args: shape (rank), further cells, captured tensors; result tensor */
+    IR_ABI, /* abi: index; args: the parameters in order, the list's elements in place of the list */
+    IR_CALL,       /* callee; results: one per leaf of the callee's result */
+    IR_COMPREHEND, /* kernel; args: shape (rank), further cells, captured tensors; result tensor */
     /* a record of words on the machine stack, for vectors: IR_RECORD makes it from args (one word each) and
      * yields its address; IR_RECORD_EMPTY reserves imm.i words; IR_RECORD_WORD reads word imm.i as the result's
      * type: for managed types the reader takes over the count that the word holds. An IR_RECORD given to
@@ -129,22 +137,35 @@ typedef enum ir_opcode {
     IR_ROOT,    /* stores args[0] into owner slot imm.i (or registers it, when imm.i < 0) */
     IR_UNROOT,  /* clears owner slot imm.i (or unregisters args[0]) */
     /* inside kernels only; each index is an i64 argument */
-    IR_KERNEL_CELL,     /* cell imm.i as the result's type */
-    IR_KERNEL_EXTENT,   /* length of dimension args[0] (constant) of capture imm.i */
-    IR_KERNEL_LOAD,     /* element of capture imm.i at args; checked, faults; site 0: in range by construction */
-    IR_KERNEL_OUT_ADD,  /* args: value, indices…; out[indices] += value, imm.i 1: = value (forward); in range by construction */
+    IR_KERNEL_CELL,   /* cell imm.i as the result's type */
+    IR_KERNEL_EXTENT, /* length of dimension args[0] (constant) of capture imm.i */
+    IR_KERNEL_LOAD, /* element of capture imm.i at args; checked, faults; site 0: in range by construction */
+    IR_KERNEL_OUT_ADD, /* args: value, indices…; out[indices] += value, imm.i 1: = value (forward); in range by construction */
     IR_KERNEL_GRAD_OUT, /* grad_out[args] (backward) */
     IR_KERNEL_GRAD_ADD, /* args: value, indices…; grad_in[imm.i][indices] += value when wanted (backward); checked like a load */
     /* terminators */
-    IR_JUMP,   /* target[0] */
-    IR_BRANCH, /* args[0] bool; target[0] when true, target[1] otherwise */
-    IR_RET,    /* args: the leaves of the result; owned. In kernels: no args */
+    IR_JUMP,        /* target[0] */
+    IR_BRANCH,      /* args[0] bool; target[0] when true, target[1] otherwise */
+    IR_RET,         /* args: the leaves of the result; owned. In kernels: no args */
     IR_UNREACHABLE, /* after a call that always raises */
     IR_KERNEL_CAREFUL, /* in a kernel's forward and backward: what they rely on does not hold, go on in the careful twin */
     IR_OPCODE_COUNT
 } ir_opcode;
 
-typedef enum ir_math { IR_MATH_SQRT, IR_MATH_EXP, IR_MATH_LOG, IR_MATH_SIN, IR_MATH_COS, IR_MATH_TANH, IR_MATH_ABS, IR_MATH_FLOOR, IR_MATH_CEIL, IR_MATH_POW, IR_MATH_MIN, IR_MATH_MAX } ir_math;
+typedef enum ir_math {
+    IR_MATH_SQRT,
+    IR_MATH_EXP,
+    IR_MATH_LOG,
+    IR_MATH_SIN,
+    IR_MATH_COS,
+    IR_MATH_TANH,
+    IR_MATH_ABS,
+    IR_MATH_FLOOR,
+    IR_MATH_CEIL,
+    IR_MATH_POW,
+    IR_MATH_MIN,
+    IR_MATH_MAX
+} ir_math;
 
 typedef struct ir_target {
     ir_block *block;
@@ -160,7 +181,7 @@ struct ir_instr {
     uint32_t arg_count;
     ir_value result; /* first result; results are consecutive */
     uint32_t result_count;
-    uint32_t site; /* index into module->sites, 0: cannot raise */
+    uint32_t site;    /* index into module->sites, 0: cannot raise */
     source_span span; /* file NULL: inserted by a pass */
     union {
         int64_t i;
@@ -195,29 +216,33 @@ struct ir_block {
 
 struct ir_function {
     ir_module *module;
-    uint32_t id; /* index in module->functions */
-    const char *name;      /* qualified, e.g. Model::forward */
+    uint32_t id;      /* index in module->functions */
+    const char *name; /* qualified, e.g. Model::forward */
     source_span span;
-    ir_value *params;      /* leaves of the parameters in order */
+    ir_value *params; /* leaves of the parameters in order */
     uint32_t param_count;
-    ir_type *results;      /* leaves of the result; for a method that writes to self: then self's leaves */
+    ir_type
+        *results; /* leaves of the result; for a method that writes to self: then self's leaves */
     uint32_t result_count;
     ir_value_info *values; /* [0] unused */
     uint32_t value_count, value_capacity;
-    ir_block **blocks;     /* [0] is the entry */
+    ir_block **blocks; /* [0] is the entry */
     uint32_t block_count, block_capacity;
     bool is_kernel;
-    uint32_t slot_count;   /* after `slots` */
-    uint32_t slot_bound;   /* after `slots`: lower bound, the most values that one raising instruction must find protected */
+    uint32_t slot_count; /* after `slots` */
+    uint32_t
+        slot_bound; /* after `slots`: lower bound, the most values that one raising instruction must find protected */
     const ir_function *specialised_from; /* NULL for the original */
-    const char *ownership; /* after `ownership`: one letter a managed parameter, o owned, b borrowed; else NULL */
+    const char *
+        ownership; /* after `ownership`: one letter a managed parameter, o owned, b borrowed; else NULL */
 };
 
 struct ir_kernel {
     const char *name;
     ir_function *forward;
     ir_function *backward; /* NULL: not differentiable, then `reason` says why */
-    ir_function *forward_careful, *backward_careful; /* where IR_KERNEL_CAREFUL leads; NULL: it stands nowhere */
+    ir_function *forward_careful,
+        *backward_careful; /* where IR_KERNEL_CAREFUL leads; NULL: it stands nowhere */
     const char *reason;
     source_span reason_span;
     uint32_t rank;
@@ -244,7 +269,8 @@ struct ir_module {
     ir_site *sites; /* [0] unused */
     uint32_t site_count, site_capacity;
     ir_function *main;
-    bool out_of_memory; /* sticky: an arena allocation failed while building; checked by the driver after each stage */
+    bool
+        out_of_memory; /* sticky: an arena allocation failed while building; checked by the driver after each stage */
 };
 
 /* ---- construction (ir/build.c). Failures of the arena are sticky in module->out_of_memory; then NULL/0 is returned. ---- */
@@ -259,16 +285,19 @@ ir_block *ir_block_new(ir_function *f);
 ir_value ir_block_add_param(ir_block *b, ir_type type, const char *name, source_span span);
 ir_value ir_value_new(ir_function *f, ir_type type, const char *name, source_span span);
 /* A detached instruction with room for args (copied) and fresh results of the given types. */
-ir_instr *ir_instr_new(ir_function *f, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_type *results,
-                       uint32_t result_count, source_span span);
+ir_instr *ir_instr_new(ir_function *f, ir_opcode op, const ir_value *args, uint32_t arg_count,
+                       const ir_type *results, uint32_t result_count, source_span span);
 void ir_append(ir_block *b, ir_instr *i);
 void ir_insert_before(ir_instr *where, ir_instr *i);
 void ir_insert_after(ir_instr *where, ir_instr *i);
 void ir_remove(ir_instr *i);
 /* Terminators keep predecessor lists true. */
-void ir_set_target(ir_instr *terminator, int which, ir_block *to, const ir_value *args, uint32_t count);
+void ir_set_target(ir_instr *terminator, int which, ir_block *to, const ir_value *args,
+                   uint32_t count);
 void ir_add_target_arg(ir_instr *terminator, int which, ir_value arg);
-static inline ir_type ir_type_of(const ir_function *f, ir_value v) { return f->values[v].type; }
+static inline ir_type ir_type_of(const ir_function *f, ir_value v) {
+    return f->values[v].type;
+}
 int ir_target_count(const ir_instr *terminator); /* 0, 1, 2 */
 bool ir_is_terminator(ir_opcode op);
 const char *ir_opcode_name(ir_opcode op);
@@ -277,7 +306,8 @@ const char *ir_math_name(ir_math math);
  * owned mask, records, releases, arguments of ret. Arguments of jumps always do; they are no operands. */
 bool ir_consumes(const ir_instr *i, uint32_t index);
 bool ir_may_raise(const ir_instr *i); /* by opcode, ABI effects; calls always may */
-bool ir_const_int(const ir_function *f, ir_value v, int64_t *out); /* v is IR_CONST of an integer or bool type */
+bool ir_const_int(const ir_function *f, ir_value v,
+                  int64_t *out); /* v is IR_CONST of an integer or bool type */
 void ir_remove_unreachable_blocks(ir_function *f);
 /* After it every edge from a block with two targets leads to a block with that one predecessor and carries no arguments. */
 void ir_split_critical_edges(ir_function *f);
@@ -290,25 +320,32 @@ typedef struct ir_builder ir_builder;
 typedef uint32_t ir_variable; /* a mutable leaf of the source program */
 
 ir_builder *ir_builder_new(ir_function *f);
-ir_block *ir_builder_block(const ir_builder *b); /* current; NULL after a terminator: code that follows is unreachable */
+ir_block *ir_builder_block(
+    const ir_builder *b); /* current; NULL after a terminator: code that follows is unreachable */
 void ir_builder_set_block(ir_builder *b, ir_block *block);
 /* Appends at the end of the current block; when there is none (unreachable code) a fresh unreachable block is opened first. */
-ir_instr *ir_emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t arg_count, const ir_type *results,
-                  uint32_t result_count, source_span span);
+ir_instr *ir_emit(ir_builder *b, ir_opcode op, const ir_value *args, uint32_t arg_count,
+                  const ir_type *results, uint32_t result_count, source_span span);
 ir_value ir_emit_const_int(ir_builder *b, ir_type type, int64_t v, source_span span);
 ir_value ir_emit_const_float(ir_builder *b, ir_type type, double v, source_span span);
-void ir_emit_jump(ir_builder *b, ir_block *to, source_span span);                 /* arguments are filled in by variables */
+void ir_emit_jump(ir_builder *b, ir_block *to,
+                  source_span span); /* arguments are filled in by variables */
 void ir_emit_branch(ir_builder *b, ir_value c, ir_block *yes, ir_block *no, source_span span);
 void ir_emit_ret(ir_builder *b, const ir_value *values, uint32_t count, source_span span);
 ir_variable ir_variable_new(ir_builder *b, ir_type type, const char *name, source_span span);
 void ir_write(ir_builder *b, ir_variable v, ir_value value);
-ir_value ir_read(ir_builder *b, ir_variable v, source_span span); /* adds block parameters as needed; an unwritten variable reads as the constant zero of its type, which for managed types ir_verify rejects unless the code is unreachable */
+ir_value ir_read(
+    ir_builder *b, ir_variable v,
+    source_span
+        span); /* adds block parameters as needed; an unwritten variable reads as the constant zero of its type, which for managed types ir_verify rejects unless the code is unreachable */
 void ir_seal(ir_builder *b, ir_block *block); /* all predecessors are known now */
-void ir_builder_finish(ir_builder *b);        /* every block sealed; removes trivial parameters and unreachable blocks */
+void ir_builder_finish(
+    ir_builder *b); /* every block sealed; removes trivial parameters and unreachable blocks */
 
 /* ---- printing and verification ----------------------------------------------------------------------------------- */
 
-void ir_print_instr(const ir_function *f, const ir_instr *i, masu__buffer *out); /* one line, without its end */
+void ir_print_instr(const ir_function *f, const ir_instr *i,
+                    masu__buffer *out); /* one line, without its end */
 void ir_print_function(const ir_function *f, masu__buffer *out);
 void ir_print_module(const ir_module *m, masu__buffer *out);
 /* Reads what ir_print_module wrote (ir/parse.c): value numbers, names, shapes, ownership and slots come back; spans and sites do not.
