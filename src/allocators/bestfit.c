@@ -32,59 +32,64 @@ static bool block_fits(const masu__block *block, size_t bytes, size_t alignment)
     return padding <= block->bytes && block->bytes - padding >= bytes;
 }
 
-/* Every block is aligned to MASU__GRAIN, so the first candidate fits. Stricter alignments try
- * some candidates in order and then settle for one so large that it fits wherever it lies. */
-static masu__block *pool_find(const masu_bestfit *pool, size_t bytes, size_t alignment) {
-    masu__block *block = masu__free_index_at_least(&pool->index, bytes, 0);
-    for (int tries = 0; block && !block_fits(block, bytes, alignment); tries++) {
-        size_t surely = bytes + alignment - MASU__GRAIN;
-        if (surely < bytes)
-            return NULL;
-        block = tries < ALIGNED_TRIES
-                    ? masu__free_index_at_least(&pool->index, block->bytes, block->address + 1)
-                    : masu__free_index_at_least(&pool->index, surely, 0);
+/* Some candidates in order, and then one so large that it fits wherever it lies. */
+static masu__block_id pool_find_aligned(const masu_bestfit *pool, masu__block_id id, size_t bytes,
+                                        size_t alignment) {
+    size_t surely = bytes + alignment - MASU__GRAIN;
+    for (int tries = 0; id && tries < ALIGNED_TRIES; tries++) {
+        if (block_fits(&pool->blocks.at[id], bytes, alignment))
+            return id;
+        id = masu__free_index_after(&pool->index, &pool->blocks, id);
     }
-    return block;
+    return id ? masu__free_index_at_least(&pool->index, &pool->blocks, surely) : 0;
+}
+
+/* Every block is aligned to MASU__GRAIN, so for that the first candidate fits. */
+static inline masu__block_id pool_find(const masu_bestfit *pool, size_t bytes, size_t alignment) {
+    masu__block_id id = masu__free_index_at_least(&pool->index, &pool->blocks, bytes);
+    return MASU_LIKELY(alignment == MASU__GRAIN) ? id
+                                                 : pool_find_aligned(pool, id, bytes, alignment);
+}
+
+/* What lies before the first aligned address stays free. */
+static masu__block_id pool_cut_padding(masu_bestfit *pool, masu__block_id id, size_t alignment) {
+    uintptr_t address = pool->blocks.at[id].address;
+    size_t padding = masu__align_up_small(address, alignment) - address;
+    if (padding == 0)
+        return id;
+    masu__block_id rest = masu__blocks_cut(&pool->blocks, id, padding);
+    masu__free_index_insert(&pool->index, &pool->blocks, id);
+    return rest;
 }
 
 /* Cuts the request out of a free block that fits; the block comes out of the index, the rest goes
  * back into it. */
-static masu__block *pool_carve(masu_bestfit *pool, masu__block *block, size_t bytes,
-                               size_t alignment) {
-    masu__free_index_remove(&pool->index, block);
-    size_t padding = masu__align_up_small(block->address, alignment) - block->address;
-    if (padding > 0) {
-        masu__block *front = block;
-        block = masu__block_cut(&pool->store, front, padding);
-        masu__free_index_insert(&pool->index, front);
+static inline masu__block_id pool_carve(masu_bestfit *pool, masu__block_id id, size_t bytes,
+                                        size_t alignment) {
+    masu__free_index_remove(&pool->index, &pool->blocks, id);
+    if (MASU_UNLIKELY(alignment != MASU__GRAIN))
+        id = pool_cut_padding(pool, id, alignment);
+    if (pool->blocks.at[id].bytes - bytes >= pool->min_remainder_bytes) {
+        masu__block_id rest = masu__blocks_cut(&pool->blocks, id, bytes);
+        masu__free_index_insert(&pool->index, &pool->blocks, rest);
     }
-    if (block->bytes - bytes >= pool->min_remainder_bytes && block->bytes > bytes) {
-        masu__block *rest = masu__block_cut(&pool->store, block, bytes);
-        masu__free_index_insert(&pool->index, rest);
-    }
-    return block;
+    return id;
 }
 
-static void stats_add_live(masu_bestfit_stats *stats, const masu__block *block) {
-    stats->used_bytes += block->as.live.requested;
-    stats->slack_bytes += block->bytes - block->as.live.requested;
-    if (stats->used_bytes > stats->peak_used_bytes)
-        stats->peak_used_bytes = stats->used_bytes;
-}
-
-static void stats_remove_live(masu_bestfit_stats *stats, const masu__block *block) {
-    stats->used_bytes -= block->as.live.requested;
-    stats->slack_bytes -= block->bytes - block->as.live.requested;
-}
-
-static void pool_make_live(masu_bestfit *pool, masu__block *block, const masu__request *request) {
+static inline void pool_make_live(masu_bestfit *pool, masu__block_id id,
+                                  const masu__request *request) {
+    masu__block *block = &pool->blocks.at[id];
+    masu__bestfit_counts *counts = &pool->counts;
     block->state = request->sealed ? MASU__BLOCK_SEALED : MASU__BLOCK_LIVE;
     block->client = request->client;
     block->as.live.requested = request->bytes;
     block->as.live.owner = request->owner;
     block->as.live.serial = ++pool->serial;
-    masu__address_map_put(&pool->live, block->address, block);
-    stats_add_live(&pool->stats, block);
+    masu__blocks_enter(&pool->blocks, id);
+    counts->allocations++;
+    counts->allocated_bytes += request->bytes;
+    counts->slack_bytes += block->bytes - request->bytes;
+    counts->peak_used_bytes = masu__max(counts->peak_used_bytes, masu__bestfit_used(pool));
 }
 
 /* The rounded size and alignment, when the two together can be expressed. */
@@ -100,35 +105,34 @@ static masu_status request_round(const masu__request *request, size_t *rounded, 
 }
 
 static masu_status pool_find_or_grow(masu_bestfit *pool, size_t bytes, size_t alignment,
-                                     masu__block **out, bool *grew) {
-    if (!masu__block_store_reserve(&pool->store, 2) || !masu__address_map_reserve(&pool->live, 1))
+                                     masu__block_id *out, bool *grew) {
+    if (!masu__blocks_reserve(&pool->blocks, 2))
         return MASU_ERR_OUT_OF_MEMORY;
     *out = pool_find(pool, bytes, alignment);
-    *grew = *out == NULL;
-    if (*out)
+    if (MASU_LIKELY(*out != 0))
         return MASU_OK;
+    *grew = true;
     masu_status status = masu__bestfit_grow(pool, bytes, alignment);
     if (status != MASU_OK)
         return status;
     *out = pool_find(pool, bytes, alignment);
-    MASU_ASSERT(*out != NULL);
+    MASU_ASSERT(*out != 0);
     return MASU_OK;
 }
 
 static masu_status pool_take(masu_bestfit *pool, const masu__request *request, void **out,
                              bool *grew) {
     size_t rounded, alignment;
-    masu__block *block;
+    masu__block_id id;
     masu_status status = request_round(request, &rounded, &alignment);
     if (status == MASU_OK)
-        status = pool_find_or_grow(pool, rounded, alignment, &block, grew);
-    if (status != MASU_OK)
+        status = pool_find_or_grow(pool, rounded, alignment, &id, grew);
+    if (MASU_UNLIKELY(status != MASU_OK))
         return status;
-    block = pool_carve(pool, block, rounded, alignment);
-    pool_make_live(pool, block, request);
-    pool->stats.allocations++;
-    pool->stats.allocated_bytes += request->bytes;
-    *(*grew ? &pool->stats.misses : &pool->stats.hits) += 1;
+    id = pool_carve(pool, id, rounded, alignment);
+    pool_make_live(pool, id, request);
+    pool->counts.misses += *grew;
+    const masu__block *block = &pool->blocks.at[id];
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_ALLOC, block->address, request->bytes, block->bytes,
                            alignment, request->owner);
@@ -139,7 +143,7 @@ static masu_status pool_take(masu_bestfit *pool, const masu__request *request, v
 }
 
 static void pool_refused(masu_bestfit *pool, const masu__request *request) {
-    pool->stats.failures++;
+    pool->counts.failures++;
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_REFUSED, 0, request->bytes, 0, request->alignment,
                            request->owner);
@@ -183,82 +187,82 @@ static masu_status pointer_diagnose(const masu_bestfit *pool, uintptr_t address)
     const masu__region *region = masu__bestfit_region_of(pool, address);
     if (!region)
         return MASU_ERR_FOREIGN_POINTER;
-    const masu__block *block = region->first;
-    while (block->after && block->after->address <= address)
-        block = block->after;
+    const masu__block *at = pool->blocks.at, *block = &at[region->first];
+    while (block->after && at[block->after].address <= address)
+        block = &at[block->after];
     if (block->state == MASU__BLOCK_FREE)
         return MASU_ERR_DOUBLE_FREE;
     return MASU_ERR_INTERIOR_POINTER;
 }
 
-masu_status masu__bestfit_find(masu_bestfit *pool, const void *ptr, masu__block **out) {
-    masu__block *block = masu__address_map_get(&pool->live, (uintptr_t)ptr);
-    if (MASU_UNLIKELY(!block))
-        return pointer_diagnose(pool, (uintptr_t)ptr);
-    *out = block;
-    return MASU_OK;
-}
-
 /* The block leaves the live ones and joins its free neighbours. */
-static void pool_give(masu_bestfit *pool, masu__block *block) {
-    masu__block *before = block->before, *after = block->after;
-    if (after && after->state == MASU__BLOCK_FREE) {
-        masu__free_index_remove(&pool->index, after);
-        masu__block_join_after(&pool->store, block);
+static inline void pool_give(masu_bestfit *pool, masu__block_id id) {
+    masu__block_table *blocks = &pool->blocks;
+    masu__block_id before = blocks->at[id].before, after = blocks->at[id].after;
+    if (blocks->at[after].state == MASU__BLOCK_FREE) {
+        masu__free_index_remove(&pool->index, blocks, after);
+        masu__blocks_join_after(blocks, id);
     }
-    if (before && before->state == MASU__BLOCK_FREE) {
-        masu__free_index_remove(&pool->index, before);
-        masu__block_join_after(&pool->store, before);
-        block = before;
+    if (blocks->at[before].state == MASU__BLOCK_FREE) {
+        masu__free_index_remove(&pool->index, blocks, before);
+        masu__blocks_join_after(blocks, before);
+        id = before;
     }
-    masu__free_index_insert(&pool->index, block);
+    masu__free_index_insert(&pool->index, blocks, id);
 }
 
-static void pool_release(masu_bestfit *pool, masu__block *block) {
-    size_t requested = block->as.live.requested;
+static inline void count_free(masu_bestfit *pool, const masu__block *block) {
+    pool->counts.frees++;
+    pool->counts.freed_bytes += block->as.live.requested;
+    pool->counts.slack_bytes -= block->bytes - block->as.live.requested;
+}
+
+/* link: in the chain of the block's home */
+static inline void pool_release(masu_bestfit *pool, masu__block_id *link) {
+    masu__block_id id = *link;
+    const masu__block *block = &pool->blocks.at[id];
     if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_FREE, block->address, requested, block->bytes, 0,
-                           block->as.live.owner);
-    void *taken = masu__address_map_take(&pool->live, block->address);
-    MASU_DEBUG_ASSERT(taken == block);
-    (void)taken;
+        masu__bestfit_emit(pool, MASU_EVENT_FREE, block->address, block->as.live.requested,
+                           block->bytes, 0, block->as.live.owner);
     if (MASU_UNLIKELY(pool->annotated) && block->state != MASU__BLOCK_SEALED)
         masu__annotate_free((void *)block->address, block->bytes);
-    stats_remove_live(&pool->stats, block);
-    pool->stats.frees++;
-    pool->stats.freed_bytes += requested;
-    pool_give(pool, block);
+    masu__blocks_leave(&pool->blocks, link);
+    count_free(pool, block);
+    pool_give(pool, id);
 }
 
 /* The live block at ptr, if that client may free it. */
-static masu_status pool_find_own(masu_bestfit *pool, const void *ptr, uint32_t client,
-                                 masu__block **out) {
-    masu_status status = masu__bestfit_find(pool, ptr, out);
-    if (status != MASU_OK)
-        return status;
-    if ((*out)->state == MASU__BLOCK_SEALED)
+static inline masu_status pool_find_own(masu_bestfit *pool, const void *ptr, uint32_t client,
+                                        masu__block_id **link) {
+    uintptr_t address = (uintptr_t)ptr;
+    *link = pool->blocks.homes ? masu__blocks_link(&pool->blocks, address) : NULL;
+    if (MASU_UNLIKELY(!*link || **link == 0))
+        return pointer_diagnose(pool, address);
+    const masu__block *block = &pool->blocks.at[**link];
+    if (MASU_UNLIKELY(block->state == MASU__BLOCK_SEALED))
         return MASU_ERR_INTERIOR_POINTER; /* to a caller it is the inside of another pool */
-    return (*out)->client == client ? MASU_OK : MASU_ERR_FOREIGN_POINTER;
+    return block->client == client ? MASU_OK : MASU_ERR_FOREIGN_POINTER;
 }
 
 masu_status masu__bestfit_known(masu_bestfit *pool, const void *ptr, uint32_t client,
                                 size_t *out_bytes) {
-    masu__block *block;
-    masu_status status = pool_find_own(pool, ptr, client, &block);
+    masu__block_id *link;
+    masu_status status = pool_find_own(pool, ptr, client, &link);
     if (status == MASU_OK)
-        *out_bytes = block->as.live.requested;
+        *out_bytes = pool->blocks.at[*link].as.live.requested;
     return status;
 }
 
 static masu_status pool_free(masu_bestfit *pool, void *ptr, uint32_t client, size_t *bytes) {
-    masu__block *block;
-    masu_status status = pool_find_own(pool, ptr, client, &block);
-    if (status != MASU_OK)
+    masu__block_id *link;
+    masu_status status = pool_find_own(pool, ptr, client, &link);
+    if (MASU_UNLIKELY(status != MASU_OK))
         return status;
-    if (*bytes != 0 && *bytes != block->as.live.requested)
+    size_t requested = pool->blocks.at[*link].as.live.requested;
+    if (*bytes != 0 && *bytes != requested)
         return MASU_ERR_SIZE_MISMATCH;
-    *bytes = block->as.live.requested;
-    pool_release(pool, block);
+    *bytes = requested;
+    pool_release(pool, link);
     return MASU_OK;
 }
 
@@ -299,13 +303,13 @@ masu_status masu_bestfit_size_of(masu_bestfit *pool, const void *ptr, size_t *ou
         return MASU_ERR_INVALID_ARGUMENT;
     if (pool->magic != MASU__POOL_LIVE)
         return MASU_ERR_STALE_POOL;
-    masu__block *block;
     masu__bestfit_lock(pool);
-    masu_status status = masu__bestfit_find(pool, ptr, &block);
-    if (status == MASU_OK && block->state == MASU__BLOCK_SEALED)
+    masu__block_id id = masu__blocks_find(&pool->blocks, (uintptr_t)ptr);
+    masu_status status = id ? MASU_OK : pointer_diagnose(pool, (uintptr_t)ptr);
+    if (status == MASU_OK && pool->blocks.at[id].state == MASU__BLOCK_SEALED)
         status = MASU_ERR_INTERIOR_POINTER;
     if (status == MASU_OK)
-        *out_bytes = block->as.live.requested;
+        *out_bytes = pool->blocks.at[id].as.live.requested;
     masu__bestfit_unlock(pool);
     return status;
 }
@@ -313,40 +317,36 @@ masu_status masu_bestfit_size_of(masu_bestfit *pool, const void *ptr, size_t *ou
 /* ---- parts of sealed blocks ------------------------------------------------------------------ */
 
 /* Cuts a live block in two at offset; the second part is a live block of its own. */
-static masu__block *pool_cut_live(masu_bestfit *pool, masu__block *block, size_t offset) {
-    stats_remove_live(&pool->stats, block);
-    masu__block *rest = masu__block_cut(&pool->store, block, offset);
+static masu__block_id pool_cut_live(masu_bestfit *pool, masu__block_id id, size_t offset) {
+    masu__block_id rest_id = masu__blocks_cut(&pool->blocks, id, offset);
+    masu__block *block = &pool->blocks.at[id], *rest = &pool->blocks.at[rest_id];
     rest->state = block->state;
     rest->client = block->client;
     rest->as.live = block->as.live;
-    rest->as.live.requested = block->as.live.requested - offset;
+    rest->as.live.requested -= offset;
     block->as.live.requested = offset;
-    masu__address_map_put(&pool->live, rest->address, rest);
-    stats_add_live(&pool->stats, block);
-    stats_add_live(&pool->stats, rest);
-    pool->stats.allocations++; /* so that allocations - frees stays the number of live blocks */
-    pool->stats.hits++;
-    return rest;
+    masu__blocks_enter(&pool->blocks, rest_id);
+    pool->counts.allocations++; /* allocations - frees stays the number of live blocks */
+    return rest_id;
 }
 
-static masu_status pool_free_part(masu_bestfit *pool, masu__block *block, uintptr_t address,
+static masu_status pool_free_part(masu_bestfit *pool, masu__block_id id, uintptr_t address,
                                   size_t bytes) {
+    if (!masu__blocks_reserve(&pool->blocks, 2))
+        return MASU_ERR_OUT_OF_MEMORY;
+    const masu__block *block = &pool->blocks.at[id];
     size_t offset = address - block->address;
     MASU_ASSERT(offset < block->as.live.requested && bytes <= block->as.live.requested - offset);
-    if (!masu__block_store_reserve(&pool->store, 2) || !masu__address_map_reserve(&pool->live, 2))
-        return MASU_ERR_OUT_OF_MEMORY;
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_FREE_PART, address, bytes, bytes, 0,
                            block->as.live.owner);
     if (offset > 0)
-        block = pool_cut_live(pool, block, offset);
-    if (bytes < block->as.live.requested)
-        pool_cut_live(pool, block, bytes);
-    masu__address_map_take(&pool->live, block->address);
-    stats_remove_live(&pool->stats, block);
-    pool->stats.frees++;
-    pool->stats.freed_bytes += bytes;
-    pool_give(pool, block);
+        id = pool_cut_live(pool, id, offset);
+    if (bytes < pool->blocks.at[id].as.live.requested)
+        pool_cut_live(pool, id, bytes);
+    masu__blocks_leave(&pool->blocks, masu__blocks_link(&pool->blocks, address));
+    count_free(pool, &pool->blocks.at[id]);
+    pool_give(pool, id);
     return MASU_OK;
 }
 
@@ -354,12 +354,14 @@ masu_status masu__bestfit_free_part(masu_bestfit *pool, void *base, void *ptr, s
     masu_status status = MASU_OK;
     masu__bestfit_lock(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
-    masu__block *block = masu__address_map_get(&pool->live, (uintptr_t)base);
-    MASU_ASSERT(block != NULL && block->state == MASU__BLOCK_SEALED);
+    MASU_ASSERT(pool->blocks.homes != NULL);
+    masu__block_id *link = masu__blocks_link(&pool->blocks, (uintptr_t)base);
+    const masu__block *block = &pool->blocks.at[*link];
+    MASU_ASSERT(*link != 0 && block->state == MASU__BLOCK_SEALED);
     if (base == ptr && bytes == block->as.live.requested)
-        pool_release(pool, block);
+        pool_release(pool, link);
     else
-        status = pool_free_part(pool, block, (uintptr_t)ptr, bytes);
+        status = pool_free_part(pool, *link, (uintptr_t)ptr, bytes);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
     return status;

@@ -44,7 +44,6 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->limit_bytes = config->limit_bytes ? config->limit_bytes : SIZE_MAX;
     pool->min_remainder_bytes = masu__max(config->min_remainder_bytes, MASU__GRAIN);
     pool->number = masu__trace_new_pool();
-    pool->live.shift = MASU__GRAIN_SHIFT;
     masu__lock_init(&pool->lock, MASU__RANK_BESTFIT);
     masu_status status = MASU_OK;
     if (config->initial_bytes > 0)
@@ -62,8 +61,8 @@ masu_status masu_bestfit_destroy(masu_bestfit *pool) {
         return MASU_OK;
     if (pool->magic != MASU__POOL_LIVE)
         return MASU_ERR_STALE_POOL;
-    masu_status status = pool->live.count == 0 ? MASU_OK : MASU_ERR_LEAK;
-    if (pool->live.count > 0)
+    masu_status status = masu__bestfit_live(pool) == 0 ? MASU_OK : MASU_ERR_LEAK;
+    if (status != MASU_OK)
         masu_bestfit_reset(pool);
     for (size_t i = pool->region_count; i-- > 0;)
         if (masu__bestfit_drop_region(pool, i) != MASU_OK && status == MASU_OK)
@@ -71,8 +70,7 @@ masu_status masu_bestfit_destroy(masu_bestfit *pool) {
     for (size_t i = 0; i < pool->region_count; i++)
         masu__meta_free(pool->regions[i], sizeof *pool->regions[i]);
     masu__meta_free(pool->regions, pool->region_capacity * sizeof *pool->regions);
-    masu__block_store_destroy(&pool->store);
-    masu__address_map_destroy(&pool->live);
+    masu__blocks_destroy(&pool->blocks);
     masu__lock_destroy(&pool->lock);
     pool->magic = MASU__POOL_DEAD;
     masu__meta_retire(pool, sizeof *pool);
@@ -83,17 +81,36 @@ static double share(uint64_t part, uint64_t whole) {
     return whole ? (double)part / (double)whole : 0;
 }
 
+static size_t metadata_bytes(const masu_bestfit *pool) {
+    return sizeof *pool + masu__blocks_bytes(&pool->blocks) +
+           pool->region_capacity * sizeof *pool->regions +
+           pool->region_count * sizeof **pool->regions;
+}
+
 static void stats_derive(const masu_bestfit *pool, masu_bestfit_stats *out) {
-    *out = pool->stats;
-    out->free_bytes = pool->index.bytes;
-    out->largest_free_bytes = masu__free_index_largest(&pool->index);
-    out->live_blocks = pool->live.count;
-    out->free_blocks = pool->index.count;
-    out->device_blocks = pool->region_count;
-    out->metadata_bytes = sizeof *pool + masu__block_store_bytes(&pool->store) +
-                          masu__address_map_bytes(&pool->live) +
-                          pool->region_capacity * sizeof *pool->regions +
-                          pool->region_count * sizeof **pool->regions;
+    const masu__bestfit_counts *counts = &pool->counts;
+    *out = (masu_bestfit_stats){
+        .allocations = counts->allocations,
+        .frees = counts->frees,
+        .failures = counts->failures,
+        .hits = counts->allocations - counts->misses,
+        .misses = counts->misses,
+        .device_allocations = counts->device_allocations,
+        .device_frees = counts->device_frees,
+        .allocated_bytes = counts->allocated_bytes,
+        .freed_bytes = counts->freed_bytes,
+        .used_bytes = masu__bestfit_used(pool),
+        .slack_bytes = counts->slack_bytes,
+        .free_bytes = pool->index.bytes,
+        .reserved_bytes = counts->reserved_bytes,
+        .peak_used_bytes = counts->peak_used_bytes,
+        .peak_reserved_bytes = counts->peak_reserved_bytes,
+        .largest_free_bytes = masu__free_index_largest(&pool->index, &pool->blocks),
+        .live_blocks = masu__bestfit_live(pool),
+        .free_blocks = pool->index.count,
+        .device_blocks = pool->region_count,
+        .metadata_bytes = metadata_bytes(pool),
+    };
     out->internal_fragmentation = share(out->slack_bytes, out->used_bytes + out->slack_bytes);
     out->external_fragmentation = share(out->free_bytes - out->largest_free_bytes, out->free_bytes);
     out->hit_rate = share(out->hits, out->allocations);
@@ -113,23 +130,23 @@ void masu_bestfit_reset_stats(masu_bestfit *pool) {
     if (!pool)
         return;
     masu__bestfit_lock(pool);
-    masu_bestfit_stats old = pool->stats;
-    pool->stats = (masu_bestfit_stats){
-        .allocations = pool->live.count,
-        .hits = pool->live.count,
+    uint64_t used = masu__bestfit_used(pool), reserved = pool->counts.reserved_bytes;
+    pool->counts = (masu__bestfit_counts){
+        .allocations = masu__bestfit_live(pool),
         .device_allocations = pool->region_count,
-        .allocated_bytes = old.used_bytes,
-        .used_bytes = old.used_bytes,
-        .slack_bytes = old.slack_bytes,
-        .reserved_bytes = old.reserved_bytes,
-        .peak_used_bytes = old.used_bytes,
-        .peak_reserved_bytes = old.reserved_bytes,
+        .allocated_bytes = used,
+        .slack_bytes = pool->counts.slack_bytes,
+        .reserved_bytes = reserved,
+        .peak_used_bytes = used,
+        .peak_reserved_bytes = reserved,
     };
     masu__bestfit_unlock(pool);
 }
 
-static bool visit_region(const masu__region *region, masu_bestfit_visitor visitor, void *context) {
-    for (const masu__block *block = region->first; block; block = block->after) {
+static bool visit_region(const masu__block *at, const masu__region *region,
+                         masu_bestfit_visitor visitor, void *context) {
+    for (masu__block_id id = region->first; id; id = at[id].after) {
+        const masu__block *block = &at[id];
         if (!masu__block_is_live(block))
             continue;
         masu_bestfit_block seen = {
@@ -150,7 +167,7 @@ void masu_bestfit_visit_live(masu_bestfit *pool, masu_bestfit_visitor visitor, v
         return;
     masu__bestfit_lock(pool);
     for (size_t i = 0; i < pool->region_count; i++)
-        if (!visit_region(pool->regions[i], visitor, context))
+        if (!visit_region(pool->blocks.at, pool->regions[i], visitor, context))
             break;
     masu__bestfit_unlock(pool);
 }
@@ -165,39 +182,52 @@ typedef struct tally {
     size_t used, slack, free_bytes, live_count, free_count;
 } tally;
 
-static bool block_valid(const masu_bestfit *pool, const masu__region *region,
-                        const masu__block *block, uintptr_t expected, tally *t) {
-    const masu__block *before = block->before;
-    if (block->address != expected || block->region != region || block->bytes == 0 ||
-        block->bytes % MASU__GRAIN != 0)
+static bool block_valid(const masu_bestfit *pool, const masu__region *region, masu__block_id id,
+                        uintptr_t expected, tally *t) {
+    const masu__block *at = pool->blocks.at, *block = &at[id];
+    if (block->address != expected || block->bytes == 0 || block->bytes % MASU__GRAIN != 0)
         return false;
-    if (before ? before->after != block : region->first != block)
+    if (block->before ? at[block->before].after != id : region->first != id)
         return false;
     if (block->state == MASU__BLOCK_FREE) {
         t->free_bytes += block->bytes;
         t->free_count++;
-        return !before || before->state != MASU__BLOCK_FREE;
+        return at[block->before].state != MASU__BLOCK_FREE; /* record 0 never is */
     }
     t->used += block->as.live.requested;
     t->slack += block->bytes - block->as.live.requested;
     t->live_count++;
     return masu__block_is_live(block) && block->as.live.requested > 0 &&
-           block->as.live.requested <= block->bytes &&
-           masu__address_map_get(&pool->live, block->address) == block;
+           block->as.live.requested <= block->bytes;
 }
 
 static bool region_valid(const masu_bestfit *pool, const masu__region *region, tally *t) {
     uintptr_t expected = region->base;
-    for (const masu__block *block = region->first; block; block = block->after) {
-        if (!block_valid(pool, region, block, expected, t))
+    for (masu__block_id id = region->first; id; id = pool->blocks.at[id].after) {
+        if (!block_valid(pool, region, id, expected, t))
             return false;
-        expected += block->bytes;
+        expected += pool->blocks.at[id].bytes;
     }
     return expected == region->base + region->bytes;
 }
 
+static bool counts_valid(const masu_bestfit *pool, const tally *t, size_t reserved) {
+    const masu__bestfit_counts *counts = &pool->counts;
+    return counts->misses <= counts->allocations && masu__bestfit_live(pool) == t->live_count &&
+           masu__bestfit_used(pool) == t->used && counts->slack_bytes == t->slack &&
+           counts->reserved_bytes == reserved && t->used + t->slack + t->free_bytes == reserved &&
+           counts->peak_used_bytes >= t->used && counts->peak_reserved_bytes >= reserved &&
+           counts->device_allocations - counts->device_frees == pool->region_count;
+}
+
+/* Every record in use is in some region's chain: their numbers agree. */
+static bool records_valid(const masu_bestfit *pool, const tally *t) {
+    const masu__block_table *blocks = &pool->blocks;
+    size_t in_use = blocks->capacity ? blocks->capacity - 1 - blocks->room : 0;
+    return masu__blocks_valid(blocks) && in_use == t->live_count + t->free_count;
+}
+
 bool masu__bestfit_valid_unlocked(const masu_bestfit *pool) {
-    const masu_bestfit_stats *stats = &pool->stats;
     tally t = {0};
     size_t reserved = 0;
     for (size_t i = 0; i < pool->region_count; i++) {
@@ -208,16 +238,10 @@ bool masu__bestfit_valid_unlocked(const masu_bestfit *pool) {
             return false;
         reserved += region->bytes;
     }
-    return pool->magic == MASU__POOL_LIVE && masu__free_index_valid(&pool->index) &&
-           masu__address_map_valid(&pool->live) && t.live_count == pool->live.count &&
+    return pool->magic == MASU__POOL_LIVE && records_valid(pool, &t) &&
+           masu__free_index_valid(&pool->index, &pool->blocks) &&
            t.free_count == pool->index.count && t.free_bytes == pool->index.bytes &&
-           t.used == stats->used_bytes && t.slack == stats->slack_bytes &&
-           reserved == stats->reserved_bytes && t.used + t.slack + t.free_bytes == reserved &&
-           stats->hits + stats->misses == stats->allocations &&
-           stats->allocations - stats->frees == t.live_count &&
-           stats->allocated_bytes - stats->freed_bytes == t.used &&
-           stats->peak_used_bytes >= t.used && stats->peak_reserved_bytes >= reserved &&
-           stats->device_allocations - stats->device_frees == pool->region_count;
+           counts_valid(pool, &t, reserved);
 }
 
 bool masu__bestfit_audit(masu_bestfit *pool) {
@@ -225,7 +249,7 @@ bool masu__bestfit_audit(masu_bestfit *pool) {
         pool->audit_pause--;
         return true;
     }
-    pool->audit_pause = (pool->live.count + pool->index.count) / 256;
+    pool->audit_pause = (masu__bestfit_live(pool) + pool->index.count) / 256;
     return masu__bestfit_valid_unlocked(pool);
 }
 

@@ -2,11 +2,13 @@
  * records:
  *
  *     regions[]  sorted by base        index  every free block, ordered by (size, address)
- *     store      spare records         live   every live block, by address
+ *     blocks     all records, and every live block by its address
  *
  *     reserved = sum of the regions' bytes = used + slack + index.bytes
- *     used     = sum of requested          slack = sum of (bytes - requested), of live blocks
- *     every block of a region's chain is in the index (free) or in the map (live); no other is
+ *     used     = allocated - freed = sum of requested, of live blocks
+ *     slack    = sum of (bytes - requested), of live blocks
+ *     allocations - frees = number of live blocks
+ *     every block of a region's chain is in the index (free) or found by address (live); no other is
  *
  * Each operation first makes sure of all records it may need and asks the device, and only then
  * changes anything: so every failure leaves the pool as it was.
@@ -16,12 +18,19 @@
 
 #include <masu/bestfit.h>
 
-#include "allocators/address_map.h"
 #include "allocators/block.h"
 #include "allocators/free_index.h"
 #include "base/annotate.h"
 #include "base/trace.h"
 #include "devices/devices.h"
+
+/* What masu_bestfit_stats is derived from. */
+typedef struct masu__bestfit_counts {
+    uint64_t allocations, frees, failures, misses;
+    uint64_t device_allocations, device_frees;
+    uint64_t allocated_bytes, freed_bytes, slack_bytes, reserved_bytes;
+    uint64_t peak_used_bytes, peak_reserved_bytes;
+} masu__bestfit_counts;
 
 enum { MASU__POOL_LIVE = 0x6d617375, MASU__POOL_DEAD = 0x64656164 };
 
@@ -52,15 +61,12 @@ struct masu_bestfit {
     masu__region **regions; /* owned, sorted by base */
     size_t region_count;
     size_t region_capacity;
-    masu__block_store store;
-    masu__address_map live;
+    masu__block_table blocks;
     masu__free_index index;
 
     uint64_t serial; /* of the latest allocation */
     size_t audit_pause;
-    /* Of these the pool keeps all but free_bytes, largest_free_bytes, live_blocks, free_blocks,
-     * device_blocks, metadata_bytes, which get_stats derives. */
-    masu_bestfit_stats stats;
+    masu__bestfit_counts counts;
 };
 
 static inline void masu__bestfit_lock(masu_bestfit *pool) {
@@ -71,6 +77,11 @@ static inline void masu__bestfit_lock(masu_bestfit *pool) {
 static inline void masu__bestfit_unlock(masu_bestfit *pool) {
     if (pool->thread_safe)
         masu__lock_release(&pool->lock);
+}
+
+/* Whether some free block holds bytes, a multiple of MASU__GRAIN. Call under the lock. */
+static inline bool masu__bestfit_has(const masu_bestfit *pool, size_t bytes) {
+    return masu__free_index_at_least(&pool->index, &pool->blocks, bytes) != 0;
 }
 
 /* As masu_bestfit_alloc. *grew, where not NULL, says whether the device was asked. */
@@ -92,8 +103,13 @@ masu_status masu__bestfit_free_part(masu_bestfit *pool, void *base, void *ptr, s
 masu_status masu__bestfit_known(masu_bestfit *pool, const void *ptr, uint32_t client,
                                 size_t *out_bytes);
 
-/* The live block at ptr, or what is wrong with ptr. Call under the lock. */
-masu_status masu__bestfit_find(masu_bestfit *pool, const void *ptr, masu__block **out);
+static inline uint64_t masu__bestfit_used(const masu_bestfit *pool) {
+    return pool->counts.allocated_bytes - pool->counts.freed_bytes;
+}
+
+static inline uint64_t masu__bestfit_live(const masu_bestfit *pool) {
+    return pool->counts.allocations - pool->counts.frees;
+}
 
 /* The region that holds address, or NULL. O(log regions). */
 masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address);
@@ -105,8 +121,6 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, si
 masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment);
 /* Takes a wholly free region from the pool and gives it to the device. */
 masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position);
-/* Makes the region one free block again, its records put back. */
-void masu__bestfit_make_whole(masu_bestfit *pool, masu__region *region);
 
 void masu__bestfit_emit(masu_bestfit *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
                         size_t block_bytes, size_t alignment, uint64_t owner);

@@ -49,20 +49,20 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
     pool->regions[position] = region;
     pool->region_count++;
 
-    masu__block *block = masu__block_take(&pool->store);
+    masu__block_id id = masu__blocks_take(&pool->blocks);
+    masu__block *block = &pool->blocks.at[id];
     block->address = region->base;
     block->bytes = region->bytes;
-    block->region = region;
-    region->first = block;
-    masu__free_index_insert(&pool->index, block);
+    block->before = block->after = 0;
+    region->first = id;
+    masu__free_index_insert(&pool->index, &pool->blocks, id);
 
     if (pool->annotated)
         masu__annotate_fresh((void *)region->base, region->bytes);
-    masu_bestfit_stats *stats = &pool->stats;
-    stats->device_allocations++;
-    stats->reserved_bytes += region->bytes;
-    if (stats->reserved_bytes > stats->peak_reserved_bytes)
-        stats->peak_reserved_bytes = stats->reserved_bytes;
+    masu__bestfit_counts *counts = &pool->counts;
+    counts->device_allocations++;
+    counts->reserved_bytes += region->bytes;
+    counts->peak_reserved_bytes = masu__max(counts->peak_reserved_bytes, counts->reserved_bytes);
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_EXTENT_ADD, region->base, region->bytes, region->bytes,
                            0, 0);
@@ -70,7 +70,7 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
 
 /* How much the device may still be asked for, in whole granules. */
 static size_t pool_room(const masu_bestfit *pool) {
-    size_t reserved = (size_t)pool->stats.reserved_bytes;
+    size_t reserved = (size_t)pool->counts.reserved_bytes;
     size_t room = pool->limit_bytes > reserved ? pool->limit_bytes - reserved : 0;
     return masu__align_down(room, pool->device->info.granularity_bytes);
 }
@@ -93,7 +93,7 @@ static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t
 }
 
 masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, size_t least_bytes) {
-    if (!regions_reserve(pool) || !masu__block_store_reserve(&pool->store, 3))
+    if (!regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3))
         return MASU_ERR_OUT_OF_MEMORY;
     masu__region *region = masu__meta_calloc(1, sizeof *region);
     if (!region)
@@ -124,10 +124,14 @@ masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignmen
     return masu__bestfit_add_region(pool, masu__max(pool->pool_bytes, doubled), needed);
 }
 
+static bool region_wholly_free(const masu_bestfit *pool, const masu__region *region) {
+    const masu__block *block = &pool->blocks.at[region->first];
+    return block->state == MASU__BLOCK_FREE && block->bytes == region->bytes;
+}
+
 masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
     masu__region *region = pool->regions[position];
-    masu__block *block = region->first;
-    MASU_ASSERT(block->state == MASU__BLOCK_FREE && block->bytes == region->bytes);
+    MASU_ASSERT(region_wholly_free(pool, region));
     if (pool->annotated)
         masu__annotate_open((void *)region->base, region->bytes);
     masu_status status = masu__device_free(pool->device, (void *)region->base, region->bytes);
@@ -139,10 +143,10 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes,
                            0, 0);
-    masu__free_index_remove(&pool->index, block);
-    masu__block_put_back(&pool->store, block);
-    pool->stats.reserved_bytes -= region->bytes;
-    pool->stats.device_frees++;
+    masu__free_index_remove(&pool->index, &pool->blocks, region->first);
+    masu__blocks_put_back(&pool->blocks, region->first);
+    pool->counts.reserved_bytes -= region->bytes;
+    pool->counts.device_frees++;
     pool->region_count--;
     memmove(&pool->regions[position], &pool->regions[position + 1],
             (pool->region_count - position) * sizeof *pool->regions);
@@ -150,13 +154,13 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
     return MASU_OK;
 }
 
-void masu__bestfit_make_whole(masu_bestfit *pool, masu__region *region) {
-    masu__block *block = region->first;
+/* The pieces become one free block. */
+static void region_make_whole(masu_bestfit *pool, const masu__region *region) {
     if (pool->annotated)
         masu__annotate_fresh((void *)region->base, region->bytes);
-    while (block->after)
-        masu__block_join_after(&pool->store, block);
-    masu__free_index_insert(&pool->index, block);
+    pool->blocks.at[region->first].state = MASU__BLOCK_SPARE;
+    while (pool->blocks.at[region->first].after)
+        masu__blocks_join_after(&pool->blocks, region->first);
 }
 
 void masu_bestfit_reset(masu_bestfit *pool) {
@@ -164,38 +168,39 @@ void masu_bestfit_reset(masu_bestfit *pool) {
         return;
     masu__bestfit_lock(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
-    masu__address_map_clear(&pool->live);
+    masu__blocks_forget_live(&pool->blocks);
     masu__free_index_clear(&pool->index);
     for (size_t i = 0; i < pool->region_count; i++)
-        masu__bestfit_make_whole(pool, pool->regions[i]);
-    masu_bestfit_stats *stats = &pool->stats;
-    stats->freed_bytes += stats->used_bytes;
-    stats->frees = stats->allocations;
-    stats->used_bytes = 0;
-    stats->slack_bytes = 0;
-    stats->peak_used_bytes = 0;
-    stats->peak_reserved_bytes = stats->reserved_bytes;
+        region_make_whole(pool, pool->regions[i]);
+    for (size_t i = 0; i < pool->region_count; i++)
+        masu__free_index_insert(&pool->index, &pool->blocks, pool->regions[i]->first);
+    masu__bestfit_counts *counts = &pool->counts;
+    counts->freed_bytes = counts->allocated_bytes;
+    counts->frees = counts->allocations;
+    counts->slack_bytes = 0;
+    counts->peak_used_bytes = 0;
+    counts->peak_reserved_bytes = counts->reserved_bytes;
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_RESET, 0, 0, 0, 0, 0);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
 }
 
-static bool region_wholly_free(const masu__region *region) {
-    return region->first->state == MASU__BLOCK_FREE && region->first->bytes == region->bytes;
-}
-
 static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes) {
     masu_status result = MASU_OK;
     for (size_t i = pool->region_count; i-- > 0;) {
         const masu__region *region = pool->regions[i];
-        if (!region_wholly_free(region) || pool->stats.reserved_bytes - region->bytes < keep_bytes)
+        if (!region_wholly_free(pool, region) || pool->counts.reserved_bytes - region->bytes < keep_bytes)
             continue;
         masu_status status = masu__bestfit_drop_region(pool, i);
         if (status != MASU_OK)
             result = status;
     }
     return result;
+}
+
+static void first_block_moved(void *context, const masu__block *block, masu__block_id id) {
+    masu__bestfit_region_of(context, block->address)->first = id;
 }
 
 masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes) {
@@ -206,8 +211,8 @@ masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes) {
     masu__bestfit_lock(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu_status status = trim_regions(pool, keep_bytes);
-    masu__block_store_shrink(&pool->store);
-    masu__address_map_shrink(&pool->live);
+    if (masu__blocks_shrink(&pool->blocks, first_block_moved, pool))
+        masu__free_index_renamed(&pool->index, &pool->blocks);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
     return status;

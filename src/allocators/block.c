@@ -1,123 +1,169 @@
-/* block.c: block records. */
+/* block.c: the table grows, shrinks and is checked. */
 #include "allocators/block.h"
 
-#include "base/assert.h"
+#include <string.h>
+
 #include "base/meta.h"
+#include "base/size.h"
 
-enum { BLOCKS_PER_CHUNK = 50 }; /* just under 4 KiB */
+enum { FIRST_CAPACITY = 64 };
+#define MOST_RECORDS ((uint32_t)1 << 31)
 
-struct masu__block_chunk {
-    masu__block_chunk *next;
-    size_t spare_here; /* only meaningful inside shrink */
-    masu__block blocks[BLOCKS_PER_CHUNK];
-};
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-static bool store_add_chunk(masu__block_store *store) {
-    masu__block_chunk *chunk = masu__meta_alloc(sizeof *chunk);
-    if (!chunk)
+static size_t memory_bytes(uint32_t capacity) {
+    return capacity ? ((size_t)capacity + 1) * sizeof(masu__block) : 0; /* one to align the rest */
+}
+
+static size_t home_count(uint32_t capacity) {
+    return capacity ? (size_t)1 << masu__log2_ceil(capacity) : 0;
+}
+
+/* Records up to used stay what they are. */
+static bool resize_records(masu__block_table *table, uint32_t capacity) {
+    size_t before = table->memory ? (size_t)((char *)table->at - (char *)table->memory) : 0;
+    char *memory =
+        masu__meta_realloc(table->memory, memory_bytes(table->capacity), memory_bytes(capacity));
+    if (!memory)
         return false;
-    chunk->next = store->chunks;
-    store->chunks = chunk;
-    store->chunk_count++;
-    for (size_t i = BLOCKS_PER_CHUNK; i-- > 0;) {
-        chunk->blocks[i].chunk = chunk;
-        masu__block_put_back(store, &chunk->blocks[i]);
-    }
+    char *at = (char *)masu__align_up_small((uintptr_t)memory, sizeof(masu__block));
+    if (table->capacity == 0)
+        memset(at, 0, sizeof(masu__block));
+    else if (at != memory + before)
+        memmove(at, memory + before, ((size_t)table->used + 1) * sizeof(masu__block));
+    table->memory = memory;
+    table->at = (masu__block *)at;
+    table->room += capacity - masu__max(table->capacity, 1);
+    table->capacity = capacity;
     return true;
 }
 
-bool masu__block_store_reserve(masu__block_store *store, size_t count) {
-    while (MASU_UNLIKELY(store->spare_count < count))
-        if (!store_add_chunk(store))
+static void fill_homes(masu__block_table *table) {
+    for (masu__block_id id = 1; id <= table->used; id++)
+        if (masu__block_is_live(&table->at[id]))
+            masu__blocks_enter(table, id);
+}
+
+static masu__block_id *make_homes(uint32_t capacity) {
+    return masu__meta_calloc(home_count(capacity), sizeof(masu__block_id));
+}
+
+static void change_homes(masu__block_table *table, masu__block_id *homes, uint32_t old_capacity) {
+    masu__meta_free(table->homes, home_count(old_capacity) * sizeof *homes);
+    table->homes = homes;
+    table->down = 64 - masu__log2_ceil(table->capacity);
+    fill_homes(table);
+}
+
+bool masu__blocks_grow(masu__block_table *table, uint32_t count) {
+    uint32_t old_capacity = table->capacity, capacity = masu__max(FIRST_CAPACITY, old_capacity);
+    size_t wanted = (size_t)masu__max(old_capacity, 1) + (count - table->room);
+    while (capacity < wanted)
+        capacity *= 2;
+    if (wanted > MOST_RECORDS || capacity > MOST_RECORDS)
+        return false;
+    masu__block_id *homes = make_homes(capacity);
+    if (!homes)
+        return false;
+    if (!resize_records(table, capacity)) {
+        masu__meta_free(homes, home_count(capacity) * sizeof *homes);
+        return false;
+    }
+    change_homes(table, homes, old_capacity);
+    return true;
+}
+
+void masu__blocks_forget_live(masu__block_table *table) {
+    if (table->homes)
+        memset(table->homes, 0, home_count(table->capacity) * sizeof *table->homes);
+}
+
+void masu__blocks_destroy(masu__block_table *table) {
+    masu__meta_free(table->homes, home_count(table->capacity) * sizeof *table->homes);
+    masu__meta_free(table->memory, memory_bytes(table->capacity));
+    *table = (masu__block_table){0};
+}
+
+size_t masu__blocks_bytes(const masu__block_table *table) {
+    return memory_bytes(table->capacity) + home_count(table->capacity) * sizeof *table->homes;
+}
+
+/* ---- shrinking ------------------------------------------------------------------------------- */
+
+static void move_record(masu__block_table *table, masu__block_id from, masu__block_id to,
+                        masu__block_moved moved, void *context) {
+    masu__block *block = &table->at[to];
+    *block = table->at[from];
+    table->at[from].state = MASU__BLOCK_SPARE;
+    table->at[block->after].before = to;
+    table->at[block->before].after = to;
+    if (block->before == 0)
+        moved(context, block, to);
+}
+
+/* The records in use become those of ids 1 … n, the only ones used. */
+static void compact(masu__block_table *table, masu__block_moved moved, void *context) {
+    masu__block_id low = 1, high = table->used;
+    for (;;) {
+        while (low <= high && table->at[low].state != MASU__BLOCK_SPARE)
+            low++;
+        while (high >= low && table->at[high].state == MASU__BLOCK_SPARE)
+            high--;
+        if (low > high)
+            break;
+        move_record(table, high, low, moved, context);
+    }
+    table->used = high;
+    table->spare = 0;
+    table->room = table->capacity - 1 - high;
+}
+
+bool masu__blocks_shrink(masu__block_table *table, masu__block_moved moved, void *context) {
+    uint32_t old_capacity = table->capacity;
+    uint32_t in_use = old_capacity ? old_capacity - 1 - table->room : 0;
+    uint32_t capacity = (uint32_t)masu__max(FIRST_CAPACITY, home_count(in_use + 1));
+    if (capacity >= old_capacity)
+        return false;
+    compact(table, moved, context);
+    masu__block_id *homes = make_homes(capacity);
+    if (homes && resize_records(table, capacity)) {
+        change_homes(table, homes, old_capacity);
+        return true;
+    }
+    masu__meta_free(homes, home_count(capacity) * sizeof *homes);
+    masu__blocks_forget_live(table);
+    fill_homes(table);
+    return true;
+}
+
+/* ---- the equations --------------------------------------------------------------------------- */
+
+static bool spares_valid(const masu__block_table *table) {
+    size_t listed = 0, found = 0;
+    for (masu__block_id id = table->spare; id; id = table->at[id].next) {
+        if (id > table->used || table->at[id].state != MASU__BLOCK_SPARE || ++listed > table->used)
             return false;
-    return true;
-}
-
-masu__block *masu__block_take(masu__block_store *store) {
-    masu__block *block = store->spare;
-    MASU_DEBUG_ASSERT(block != NULL);
-    store->spare = block->as.next_spare;
-    store->spare_count--;
-    *block = (masu__block){.chunk = block->chunk};
-    return block;
-}
-
-void masu__block_put_back(masu__block_store *store, masu__block *block) {
-    block->state = MASU__BLOCK_SPARE;
-    block->as.next_spare = store->spare;
-    store->spare = block;
-    store->spare_count++;
-}
-
-static void store_count_spare(masu__block_store *store) {
-    for (masu__block_chunk *chunk = store->chunks; chunk; chunk = chunk->next)
-        chunk->spare_here = 0;
-    for (masu__block *block = store->spare; block; block = block->as.next_spare)
-        block->chunk->spare_here++;
-}
-
-static void store_drop_spare_of_empty_chunks(masu__block_store *store) {
-    masu__block **link = &store->spare;
-    while (*link) {
-        masu__block *block = *link;
-        if (block->chunk->spare_here == BLOCKS_PER_CHUNK) {
-            *link = block->as.next_spare;
-            store->spare_count--;
-        } else {
-            link = &block->as.next_spare;
-        }
     }
+    for (masu__block_id id = 1; id <= table->used; id++)
+        found += table->at[id].state == MASU__BLOCK_SPARE;
+    return listed == found && table->room == table->capacity - 1 - table->used + listed;
 }
 
-void masu__block_store_shrink(masu__block_store *store) {
-    store_count_spare(store);
-    store_drop_spare_of_empty_chunks(store);
-    masu__block_chunk **link = &store->chunks;
-    while (*link) {
-        masu__block_chunk *chunk = *link;
-        if (chunk->spare_here == BLOCKS_PER_CHUNK) {
-            *link = chunk->next;
-            store->chunk_count--;
-            masu__meta_free(chunk, sizeof *chunk);
-        } else {
-            link = &chunk->next;
-        }
+bool masu__blocks_valid(const masu__block_table *table) {
+    if (table->capacity == 0)
+        return table->used == 0 && table->room == 0 && !table->homes;
+    if (table->at[0].state != MASU__BLOCK_SPARE || !spares_valid(table))
+        return false;
+    size_t live = 0, housed = 0;
+    for (masu__block_id id = 1; id <= table->used; id++) {
+        live += masu__block_is_live(&table->at[id]);
+        if (masu__block_is_live(&table->at[id]) &&
+            masu__blocks_find(table, table->at[id].address) != id)
+            return false;
     }
-}
-
-void masu__block_store_destroy(masu__block_store *store) {
-    while (store->chunks) {
-        masu__block_chunk *next = store->chunks->next;
-        masu__meta_free(store->chunks, sizeof *store->chunks);
-        store->chunks = next;
-    }
-    *store = (masu__block_store){0};
-}
-
-size_t masu__block_store_bytes(const masu__block_store *store) {
-    return store->chunk_count * sizeof(masu__block_chunk);
-}
-
-masu__block *masu__block_cut(masu__block_store *store, masu__block *block, size_t bytes) {
-    MASU_DEBUG_ASSERT(bytes > 0 && bytes < block->bytes);
-    masu__block *rest = masu__block_take(store);
-    rest->address = block->address + bytes;
-    rest->bytes = block->bytes - bytes;
-    rest->region = block->region;
-    rest->before = block;
-    rest->after = block->after;
-    if (rest->after)
-        rest->after->before = rest;
-    block->after = rest;
-    block->bytes = bytes;
-    return rest;
-}
-
-void masu__block_join_after(masu__block_store *store, masu__block *block) {
-    masu__block *swallowed = block->after;
-    block->bytes += swallowed->bytes;
-    block->after = swallowed->after;
-    if (block->after)
-        block->after->before = block;
-    masu__block_put_back(store, swallowed);
+    for (size_t h = 0; h < home_count(table->capacity); h++)
+        for (masu__block_id id = table->homes[h]; id; id = table->at[id].next)
+            if (++housed > live)
+                return false;
+    return housed == live;
 }

@@ -1,4 +1,4 @@
-/* block.h: the records of the best-fit pool, and where they come from.
+/* block.h: the records of the best-fit pool, in one table.
  *
  * One record for each piece of a device block (a region), live or free. The pieces of a region
  * form a chain in order of address that covers it without gaps; the chain ends at the region's
@@ -10,6 +10,20 @@
  *
  *     no two neighbours are both free;  addresses and sizes are multiples of MASU__GRAIN
  *     address + bytes = after's address, or the region's end
+ *
+ * A record is one cache line and is named by its place in the table, four bytes instead of eight:
+ * a call touches few lines, and reading them is most of what it costs. Record 0 belongs to no
+ * block. It stands in for the neighbour that a block at a border lacks and for the child that a
+ * tree lacks, so that links can be written without asking whether they exist.
+ *
+ * Live blocks are found by address: each hangs in the chain of its home.
+ *
+ *     homes  ┌───┬───┬───┬───┐          home = hash of the address
+ *            │ 7 │ 0 │ 3 │ 0 │          7 ─next─► 12 ─next─► 0
+ *            └───┴───┴───┴───┘
+ *
+ *     used = records ever used; ids 1 … used are free, live or in the list of spare ones
+ *     room = capacity - 1 - used + spare ones;   number of homes >= capacity, a power of two
  */
 #ifndef MASU_BLOCK_H
 #define MASU_BLOCK_H
@@ -18,75 +32,164 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
 enum { MASU__GRAIN = 64, MASU__GRAIN_SHIFT = 6 };
 
-typedef struct masu__block masu__block;
-typedef struct masu__block_chunk masu__block_chunk;
+typedef uint32_t masu__block_id; /* 0: none */
 
 typedef struct masu__region {
     uintptr_t base;
-    size_t bytes;       /* as the device gave them */
-    masu__block *first; /* the block at base */
+    size_t bytes;         /* as the device gave them */
+    masu__block_id first; /* the block at base */
 } masu__region;
 
 typedef enum masu__block_state {
-    MASU__BLOCK_SPARE, /* not in use: in the pool's list of spare records */
+    MASU__BLOCK_SPARE, /* not in use; record 0 too */
     MASU__BLOCK_FREE,  /* in the free index */
-    MASU__BLOCK_LIVE,  /* in the address map, owned by a caller */
+    MASU__BLOCK_LIVE,  /* in the chain of its home, owned by a caller */
     MASU__BLOCK_SEALED /* likewise, by the bucket pool: no caller may free it */
 } masu__block_state;
 
-struct masu__block {
+typedef struct masu__block {
     uintptr_t address;
     size_t bytes;
-    masu__block *before, *after; /* neighbours in the same region, NULL at its borders */
-    masu__region *region;
-    masu__block_chunk *chunk; /* where the record itself lies */
+    masu__block_id before, after; /* neighbours in the same region, 0 at its borders */
+    masu__block_id next;          /* live: in the chain of its home; spare: in the list */
+    uint32_t client;              /* live: for whom, see masu__request */
     union {
         struct {
-            masu__block *left, *right; /* free index */
-            uint64_t priority;
+            masu__block_id child[2], parent; /* see free_index.h */
+            uint64_t key;
         } free;
         struct {
             size_t requested; /* <= bytes */
             uint64_t owner;
             uint64_t serial;
         } live;
-        masu__block *next_spare;
     } as;
     masu__block_state state;
-    uint32_t client; /* live: for whom, see masu__request */
-};
+} masu__block;
 
-/* Records come in chunks and are used again.
- *     records in all chunks = spare_count + records in use */
-typedef struct masu__block_store {
-    masu__block_chunk *chunks;
-    masu__block *spare;
-    size_t spare_count;
-    size_t chunk_count;
-} masu__block_store;
+_Static_assert(sizeof(masu__block) == 64, "a record is one cache line");
 
-/* Makes sure that the next count takes succeed. False when there is no memory. */
-bool masu__block_store_reserve(masu__block_store *store, size_t count);
+typedef struct masu__block_table {
+    masu__block *at;   /* aligned to 64; NULL before the first reserve */
+    uint32_t capacity; /* records in at, the one of id 0 included */
+    uint32_t used;
+    uint32_t room; /* takes that will succeed */
+    masu__block_id spare;
+    masu__block_id *homes; /* heads of chains; capacity rounded up to a power of two of them */
+    unsigned down;         /* 64 - log2(number of homes): what a hash is shifted by */
+    void *memory;          /* at lies in it */
+} masu__block_table;
 
-/* A record with everything zero but its state, which the caller sets. Room must be reserved. */
-masu__block *masu__block_take(masu__block_store *store);
-void masu__block_put_back(masu__block_store *store, masu__block *block);
+/* Makes sure that the next count takes succeed. Records may move: pointers to them are void. False
+ * when there is no memory. */
+bool masu__blocks_grow(masu__block_table *table, uint32_t count);
 
-/* Frees chunks without a record in use, O(records). */
-void masu__block_store_shrink(masu__block_store *store);
-void masu__block_store_destroy(masu__block_store *store);
-size_t masu__block_store_bytes(const masu__block_store *store);
+static inline bool masu__blocks_reserve(masu__block_table *table, uint32_t count) {
+    return MASU_LIKELY(table->room >= count) || masu__blocks_grow(table, count);
+}
 
-/* Chain surgery. cut: block keeps its first bytes, the rest becomes a fresh record behind it
- * (state and sizes are the caller's to set). join: block swallows the one behind it, whose record
- * is put back. */
-masu__block *masu__block_cut(masu__block_store *store, masu__block *block, size_t bytes);
-void masu__block_join_after(masu__block_store *store, masu__block *block);
+/* A record whose state is SPARE and whose other contents are unknown. Room must be reserved. */
+static inline masu__block_id masu__blocks_take(masu__block_table *table) {
+    MASU_DEBUG_ASSERT(table->room > 0);
+    table->room--;
+    masu__block_id id = table->spare;
+    if (MASU_UNLIKELY(id == 0)) {
+        table->at[++table->used].state = MASU__BLOCK_SPARE;
+        return table->used;
+    }
+    table->spare = table->at[id].next;
+    return id;
+}
+
+static inline void masu__blocks_put_back(masu__block_table *table, masu__block_id id) {
+    table->at[id].state = MASU__BLOCK_SPARE;
+    table->at[id].next = table->spare;
+    table->spare = id;
+    table->room++;
+}
+
+/* ---- live blocks by address ------------------------------------------------------------------ */
+
+static inline masu__block_id *masu__blocks_home(const masu__block_table *table, uintptr_t address) {
+    uint64_t hash = (uint64_t)(address >> MASU__GRAIN_SHIFT) * 0x9e3779b97f4a7c15u;
+    return &table->homes[hash >> table->down];
+}
+
+static inline void masu__blocks_enter(masu__block_table *table, masu__block_id id) {
+    masu__block_id *home = masu__blocks_home(table, table->at[id].address);
+    table->at[id].next = *home;
+    *home = id;
+}
+
+/* The link that holds the id of the live block at address; it holds 0 when there is none. The
+ * table must have homes. */
+static inline masu__block_id *masu__blocks_link(const masu__block_table *table, uintptr_t address) {
+    masu__block_id *link = masu__blocks_home(table, address);
+    while (*link && table->at[*link].address != address)
+        link = &table->at[*link].next;
+    return link;
+}
+
+static inline void masu__blocks_leave(masu__block_table *table, masu__block_id *link) {
+    *link = table->at[*link].next;
+}
+
+/* 0 when no live block begins there. */
+static inline masu__block_id masu__blocks_find(const masu__block_table *table, uintptr_t address) {
+    return table->homes ? *masu__blocks_link(table, address) : 0;
+}
+
+/* Nobody is live any more. The records are the caller's to change. */
+void masu__blocks_forget_live(masu__block_table *table);
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+/* The block keeps its first bytes, the rest becomes a block of its own behind it, whose state the
+ * caller sets. Room must be reserved. */
+static inline masu__block_id masu__blocks_cut(masu__block_table *table, masu__block_id id,
+                                              size_t bytes) {
+    masu__block_id rest_id = masu__blocks_take(table);
+    masu__block *block = &table->at[id], *rest = &table->at[rest_id];
+    MASU_DEBUG_ASSERT(bytes > 0 && bytes < block->bytes);
+    rest->address = block->address + bytes;
+    rest->bytes = block->bytes - bytes;
+    rest->before = id;
+    rest->after = block->after;
+    table->at[rest->after].before = rest_id;
+    block->after = rest_id;
+    block->bytes = bytes;
+    return rest_id;
+}
+
+/* The block swallows the one behind it. */
+static inline void masu__blocks_join_after(masu__block_table *table, masu__block_id id) {
+    masu__block *block = &table->at[id];
+    masu__block_id swallowed = block->after;
+    block->bytes += table->at[swallowed].bytes;
+    block->after = table->at[swallowed].after;
+    table->at[block->after].before = id;
+    masu__blocks_put_back(table, swallowed);
+}
 
 static inline bool masu__block_is_live(const masu__block *block) {
-    return block->state == MASU__BLOCK_LIVE || block->state == MASU__BLOCK_SEALED;
+    return block->state >= MASU__BLOCK_LIVE;
 }
+
+/* ---- the table as a whole -------------------------------------------------------------------- */
+
+/* moved(context, block, id): the block, first in its region, is now called id. */
+typedef void (*masu__block_moved)(void *context, const masu__block *block, masu__block_id id);
+
+/* Gives memory back that the records in use do not need. When true, ids have changed: the caller
+ * builds whatever holds others than the table and moved() know of anew. O(records). */
+bool masu__blocks_shrink(masu__block_table *table, masu__block_moved moved, void *context);
+void masu__blocks_destroy(masu__block_table *table);
+size_t masu__blocks_bytes(const masu__block_table *table);
+/* Spare records and homes, against what stands above. O(records). */
+bool masu__blocks_valid(const masu__block_table *table);
 
 #endif

@@ -285,7 +285,7 @@ masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr,
 
 static bool bestfit_must_grow(const masu_heap *heap, size_t bytes, size_t alignment) {
     size_t surely = bytes + masu__max(alignment, MASU__GRAIN);
-    return surely > bytes && !masu__free_index_at_least(&heap->bestfit->index, surely, 0);
+    return surely > bytes && !masu__bestfit_has(heap->bestfit, surely);
 }
 
 masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,

@@ -307,7 +307,7 @@ static bool rescuable(masu_status status) {
 
 /* However many tries a request took, it was refused once at most. */
 static void refusals_take_off(masu_heap *heap, unsigned count) {
-    uint64_t *failures = heap->bucket ? &heap->bucket->failures : &heap->bestfit->stats.failures;
+    uint64_t *failures = heap->bucket ? &heap->bucket->failures : &heap->bestfit->counts.failures;
     *(heap->guard ? masu__guard_failures(heap->guard) : failures) -= count;
 }
 
@@ -318,10 +318,10 @@ static bool heap_trim_all(masu_heap *heap) {
     if (heap->guard)
         (void)masu__guard_flush(heap);
     uint64_t cached = heap->bucket ? masu__bucket_cached(heap->bucket) : 0;
-    uint64_t reserved = heap->bestfit->stats.reserved_bytes;
+    uint64_t reserved = heap->bestfit->counts.reserved_bytes;
     (void)masu__heap_trim(heap, 0);
     return (heap->bucket && masu__bucket_cached(heap->bucket) < cached) ||
-           heap->bestfit->stats.reserved_bytes < reserved;
+           heap->bestfit->counts.reserved_bytes < reserved;
 }
 
 masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes, masu__again again,

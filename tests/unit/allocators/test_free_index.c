@@ -1,8 +1,9 @@
-/* The free index against a linear search. */
+/* The free index against a linear search, over a table of blocks that lie apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -12,99 +13,172 @@
 enum { BLOCKS = 400 };
 
 static masu__free_index index_under_test;
-static masu__block blocks[BLOCKS];
+static masu__block_table table;
 
-static const masu__block *search(size_t bytes, uintptr_t address) {
-    const masu__block *best = NULL;
-    for (size_t i = 0; i < BLOCKS; i++) {
-        const masu__block *b = &blocks[i];
-        if (b->state != MASU__BLOCK_FREE || b->bytes < bytes ||
-            (b->bytes == bytes && b->address < address))
+static bool precedes(const masu__block *a, size_t bytes, uintptr_t address) {
+    return a->bytes < bytes || (a->bytes == bytes && a->address < address);
+}
+
+/* The first block in order of (size, address) that does not precede the pair. */
+static masu__block_id search(size_t bytes, uintptr_t address) {
+    masu__block_id best = 0;
+    for (masu__block_id id = 1; id <= table.used; id++) {
+        const masu__block *b = &table.at[id];
+        if (b->state != MASU__BLOCK_FREE || precedes(b, bytes, address))
             continue;
-        if (!best || b->bytes < best->bytes ||
-            (b->bytes == best->bytes && b->address < best->address))
-            best = b;
+        if (!best || precedes(b, table.at[best].bytes, table.at[best].address))
+            best = id;
     }
     return best;
 }
 
 static size_t largest(void) {
     size_t bytes = 0;
-    for (size_t i = 0; i < BLOCKS; i++)
-        if (blocks[i].state == MASU__BLOCK_FREE && blocks[i].bytes > bytes)
-            bytes = blocks[i].bytes;
+    for (masu__block_id id = 1; id <= table.used; id++)
+        if (table.at[id].state == MASU__BLOCK_FREE && table.at[id].bytes > bytes)
+            bytes = table.at[id].bytes;
     return bytes;
 }
 
-/* Sizes over the whole range, with many equal ones. */
-static size_t random_bytes(masu__rng *rng) {
-    unsigned bits = (unsigned)masu__rng_below(rng, 56);
-    size_t units = ((size_t)1 << bits) + masu__rng_below(rng, 3) * (((size_t)1 << bits) / 3);
-    return units * MASU__GRAIN;
+static masu__block_id add(uintptr_t address, size_t bytes) {
+    assert_true(masu__blocks_reserve(&table, 1));
+    masu__block_id id = masu__blocks_take(&table);
+    table.at[id].address = address;
+    table.at[id].bytes = bytes;
+    return id;
+}
+
+static void start(void) {
+    masu__free_index_clear(&index_under_test);
+    masu__blocks_destroy(&table);
+}
+
+static int end(void **state) {
+    (void)state;
+    start();
+    return 0;
+}
+
+/* Blocks never overlap: block k begins at some multiple of room and is no larger. */
+typedef struct layout {
+    unsigned room_bits;
+    bool downwards; /* later blocks at lower addresses */
+} layout;
+
+static size_t random_bytes(masu__rng *rng, unsigned room_bits) {
+    unsigned bits = (unsigned)masu__rng_below(rng, room_bits - MASU__GRAIN_SHIFT + 1);
+    size_t units = (size_t)1 << bits, part = masu__rng_below(rng, 3) * (units / 3);
+    size_t bytes = (units + (bits == room_bits - MASU__GRAIN_SHIFT ? 0 : part)) * MASU__GRAIN;
+    return masu__rng_below(rng, 4) ? bytes : (size_t)5 << MASU__GRAIN_SHIFT; /* many equal ones */
+}
+
+static uintptr_t place(const layout *l, size_t k) {
+    size_t turn = l->downwards ? BLOCKS - k : k + 1;
+    return (uintptr_t)turn << l->room_bits;
+}
+
+static void check_search(masu__rng *rng, const layout *l) {
+    size_t bytes = random_bytes(rng, l->room_bits);
+    masu__block_id found = masu__free_index_at_least(&index_under_test, &table, bytes);
+    assert_int_equal(found, search(bytes, 0));
+    if (found)
+        assert_int_equal(masu__free_index_after(&index_under_test, &table, found),
+                         search(table.at[found].bytes, table.at[found].address + 1));
+    assert_int_equal(masu__free_index_largest(&index_under_test, &table), largest());
+}
+
+static void compare_with_search(const layout *l, uint64_t seed) {
+    masu__rng rng;
+    masu__rng_seed(&rng, seed);
+    start();
+    for (size_t k = 0; k < BLOCKS; k++)
+        add(place(l, k), MASU__GRAIN);
+    for (int step = 0; step < 8000; step++) {
+        size_t reach = (size_t)step / 16 < BLOCKS ? (size_t)step / 16 + 1 : BLOCKS;
+        masu__block_id id = 1 + (masu__block_id)masu__rng_below(&rng, reach);
+        if (table.at[id].state == MASU__BLOCK_FREE) {
+            masu__free_index_remove(&index_under_test, &table, id);
+        } else {
+            table.at[id].bytes = random_bytes(&rng, l->room_bits);
+            masu__free_index_insert(&index_under_test, &table, id);
+        }
+        check_search(&rng, l);
+        if (step % 500 == 0)
+            assert_true(masu__free_index_valid(&index_under_test, &table));
+    }
 }
 
 static void finds_what_a_linear_search_finds(void **state) {
     (void)state;
-    masu__rng rng;
-    masu__rng_seed(&rng, 23);
-    for (int step = 0; step < 30000; step++) {
-        masu__block *b = &blocks[masu__rng_below(&rng, BLOCKS)];
-        if (b->state == MASU__BLOCK_FREE) {
-            masu__free_index_remove(&index_under_test, b);
-            b->state = MASU__BLOCK_LIVE;
-        } else {
-            b->address = (uintptr_t)(b - blocks + 1) << 20;
-            b->bytes = random_bytes(&rng);
-            masu__free_index_insert(&index_under_test, b);
-        }
-        size_t bytes = random_bytes(&rng);
-        uintptr_t address = (uintptr_t)masu__rng_below(&rng, BLOCKS) << 20;
-        assert_ptr_equal(masu__free_index_at_least(&index_under_test, bytes, address),
-                         search(bytes, address));
-        assert_int_equal(masu__free_index_largest(&index_under_test), largest());
-        if (step % 1000 == 0)
-            assert_true(masu__free_index_valid(&index_under_test));
-    }
+    for (unsigned bits = 10; bits <= 54; bits += 11)
+        for (int downwards = 0; downwards < 2; downwards++)
+            compare_with_search(&(layout){bits, downwards}, 23 + bits);
 }
 
 static void every_size_has_a_bin(void **state) {
     (void)state;
-    static masu__free_index index;
     for (unsigned bits = MASU__GRAIN_SHIFT; bits < 64; bits++) {
-        masu__block low = {.address = 64, .bytes = (size_t)1 << bits};
-        masu__block high = {.address = 128, .bytes = low.bytes - 1 + low.bytes - MASU__GRAIN + 1};
-        masu__free_index_insert(&index, &low);
-        if (high.bytes >= MASU__GRAIN)
-            masu__free_index_insert(&index, &high);
-        assert_true(masu__free_index_valid(&index));
-        assert_ptr_equal(masu__free_index_at_least(&index, low.bytes, 0), &low);
-        masu__free_index_clear(&index);
-        assert_null(masu__free_index_at_least(&index, MASU__GRAIN, 0));
+        start();
+        size_t least = (size_t)1 << bits, most = least - 1 + least - MASU__GRAIN + 1;
+        masu__block_id low = add(64, least);
+        masu__free_index_insert(&index_under_test, &table, low);
+        assert_true(masu__free_index_valid(&index_under_test, &table));
+        assert_int_equal(masu__free_index_at_least(&index_under_test, &table, least), low);
+        assert_int_equal(masu__free_index_at_least(&index_under_test, &table, most),
+                         most == least ? low : 0);
+        masu__free_index_remove(&index_under_test, &table, low);
+        table.at[low].bytes = most;
+        masu__free_index_insert(&index_under_test, &table, low);
+        assert_int_equal(masu__free_index_at_least(&index_under_test, &table, least), low);
+        assert_int_equal(masu__free_index_at_least(&index_under_test, &table, most), low);
+        assert_true(masu__free_index_valid(&index_under_test, &table));
     }
+}
+
+/* Equal blocks in a long row: the tree is as deep as the row's logarithm, not as the row. */
+static void depth_is_logarithmic(void **state) {
+    (void)state;
+    enum { ROW = 50000 };
+    start();
+    for (uintptr_t k = 0; k < ROW; k++)
+        masu__free_index_insert(&index_under_test, &table, add(((uintptr_t)1 << 46) + k * 8192, 4096));
+    unsigned deepest = 0;
+    for (masu__block_id id = 1; id <= table.used; id++) {
+        unsigned depth = 0;
+        for (masu__block_id up = id; up; up = table.at[up].as.free.parent)
+            depth++;
+        deepest = depth > deepest ? depth : deepest;
+    }
+    assert_true(deepest <= 24);
+    assert_true(masu__free_index_valid(&index_under_test, &table));
 }
 
 static void the_check_sees_what_is_wrong(void **state) {
     (void)state;
-    static masu__free_index index;
-    masu__block a = {.address = 64, .bytes = 640}, b = {.address = 6400, .bytes = 640};
-    masu__free_index_insert(&index, &a);
-    masu__free_index_insert(&index, &b);
-    assert_true(masu__free_index_valid(&index));
-    a.bytes += MASU__GRAIN * 1000; /* lies in the wrong bin */
-    assert_false(masu__free_index_valid(&index));
-    a.bytes -= MASU__GRAIN * 1000;
-    index.count++;
-    assert_false(masu__free_index_valid(&index));
-    index.count--;
-    index.summary = 0;
-    assert_false(masu__free_index_valid(&index));
+    start();
+    masu__block_id a = add(64, 640), b = add(6400, 640);
+    masu__free_index_insert(&index_under_test, &table, a);
+    masu__free_index_insert(&index_under_test, &table, b);
+    assert_true(masu__free_index_valid(&index_under_test, &table));
+    table.at[a].bytes += MASU__GRAIN * 1000; /* lies in the wrong bin */
+    assert_false(masu__free_index_valid(&index_under_test, &table));
+    table.at[a].bytes -= MASU__GRAIN * 1000;
+    table.at[b].address += MASU__GRAIN; /* under the wrong key */
+    assert_false(masu__free_index_valid(&index_under_test, &table));
+    table.at[b].address -= MASU__GRAIN;
+    index_under_test.count++;
+    assert_false(masu__free_index_valid(&index_under_test, &table));
+    index_under_test.count--;
+    index_under_test.summary = 0;
+    assert_false(masu__free_index_valid(&index_under_test, &table));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_a_linear_search_finds),
-        cmocka_unit_test(every_size_has_a_bin),
-        cmocka_unit_test(the_check_sees_what_is_wrong),
+        cmocka_unit_test_teardown(finds_what_a_linear_search_finds, end),
+        cmocka_unit_test_teardown(every_size_has_a_bin, end),
+        cmocka_unit_test_teardown(depth_is_logarithmic, end),
+        cmocka_unit_test_teardown(the_check_sees_what_is_wrong, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
