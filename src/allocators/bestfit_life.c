@@ -101,13 +101,13 @@ static void stats_derive(const masu_bestfit *pool, masu_bestfit_stats *out) {
         .freed_bytes = counts->freed_bytes,
         .used_bytes = masu__bestfit_used(pool),
         .slack_bytes = counts->slack_bytes,
-        .free_bytes = pool->index.bytes,
+        .free_bytes = masu__bestfit_free_bytes(pool),
         .reserved_bytes = counts->reserved_bytes,
         .peak_used_bytes = counts->peak_used_bytes,
         .peak_reserved_bytes = counts->peak_reserved_bytes,
         .largest_free_bytes = masu__free_index_largest(&pool->index, &pool->blocks),
         .live_blocks = masu__bestfit_live(pool),
-        .free_blocks = pool->index.count,
+        .free_blocks = masu__blocks_in_use(&pool->blocks) - masu__bestfit_live(pool),
         .device_blocks = pool->region_count,
         .metadata_bytes = metadata_bytes(pool),
     };
@@ -220,11 +220,13 @@ static bool counts_valid(const masu_bestfit *pool, const tally *t, size_t reserv
            counts->device_allocations - counts->device_frees == pool->region_count;
 }
 
-/* Every record in use is in some region's chain: their numbers agree. */
+/* What the chains hold is what the table and the index hold, no more and no less. */
 static bool records_valid(const masu_bestfit *pool, const tally *t) {
-    const masu__block_table *blocks = &pool->blocks;
-    size_t in_use = blocks->capacity ? blocks->capacity - 1 - blocks->room : 0;
-    return masu__blocks_valid(blocks) && in_use == t->live_count + t->free_count;
+    masu__free_tally found;
+    return masu__blocks_valid(&pool->blocks) &&
+           masu__blocks_in_use(&pool->blocks) == t->live_count + t->free_count &&
+           masu__free_index_valid(&pool->index, &pool->blocks, &found) &&
+           found.count == t->free_count && found.bytes == t->free_bytes;
 }
 
 bool masu__bestfit_valid_unlocked(const masu_bestfit *pool) {
@@ -239,8 +241,6 @@ bool masu__bestfit_valid_unlocked(const masu_bestfit *pool) {
         reserved += region->bytes;
     }
     return pool->magic == MASU__POOL_LIVE && records_valid(pool, &t) &&
-           masu__free_index_valid(&pool->index, &pool->blocks) &&
-           t.free_count == pool->index.count && t.free_bytes == pool->index.bytes &&
            counts_valid(pool, &t, reserved);
 }
 
@@ -249,7 +249,7 @@ bool masu__bestfit_audit(masu_bestfit *pool) {
         pool->audit_pause--;
         return true;
     }
-    pool->audit_pause = (masu__bestfit_live(pool) + pool->index.count) / 256;
+    pool->audit_pause = masu__blocks_in_use(&pool->blocks) / 256;
     return masu__bestfit_valid_unlocked(pool);
 }
 

@@ -4,10 +4,10 @@
  *     regions[]  sorted by base        index  every free block, ordered by (size, address)
  *     blocks     all records, and every live block by its address
  *
- *     reserved = sum of the regions' bytes = used + slack + index.bytes
+ *     reserved = sum of the regions' bytes = used + slack + free
  *     used     = allocated - freed = sum of requested, of live blocks
  *     slack    = sum of (bytes - requested), of live blocks
- *     allocations - frees = number of live blocks
+ *     allocations - frees = live blocks;  records in use = live blocks + free ones
  *     every block of a region's chain is in the index (free) or found by address (live); no other is
  *
  * Each operation first makes sure of all records it may need and asks the device, and only then
@@ -109,6 +109,10 @@ static inline uint64_t masu__bestfit_used(const masu_bestfit *pool) {
 
 static inline uint64_t masu__bestfit_live(const masu_bestfit *pool) {
     return pool->counts.allocations - pool->counts.frees;
+}
+
+static inline uint64_t masu__bestfit_free_bytes(const masu_bestfit *pool) {
+    return pool->counts.reserved_bytes - masu__bestfit_used(pool) - pool->counts.slack_bytes;
 }
 
 /* The region that holds address, or NULL. O(log regions). */

@@ -190,7 +190,8 @@ static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes) {
     masu_status result = MASU_OK;
     for (size_t i = pool->region_count; i-- > 0;) {
         const masu__region *region = pool->regions[i];
-        if (!region_wholly_free(pool, region) || pool->counts.reserved_bytes - region->bytes < keep_bytes)
+        if (!region_wholly_free(pool, region) ||
+            pool->counts.reserved_bytes - region->bytes < keep_bytes)
             continue;
         masu_status status = masu__bestfit_drop_region(pool, i);
         if (status != MASU_OK)

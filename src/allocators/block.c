@@ -120,7 +120,7 @@ static void compact(masu__block_table *table, masu__block_moved moved, void *con
 
 bool masu__blocks_shrink(masu__block_table *table, masu__block_moved moved, void *context) {
     uint32_t old_capacity = table->capacity;
-    uint32_t in_use = old_capacity ? old_capacity - 1 - table->room : 0;
+    uint32_t in_use = masu__blocks_in_use(table);
     uint32_t capacity = (uint32_t)masu__max(FIRST_CAPACITY, home_count(in_use + 1));
     if (capacity >= old_capacity)
         return false;

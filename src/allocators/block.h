@@ -60,6 +60,7 @@ typedef struct masu__block {
     union {
         struct {
             masu__block_id child[2], parent; /* see free_index.h */
+            uint32_t bin;
             uint64_t key;
         } free;
         struct {
@@ -110,6 +111,11 @@ static inline void masu__blocks_put_back(masu__block_table *table, masu__block_i
     table->at[id].next = table->spare;
     table->spare = id;
     table->room++;
+}
+
+/* Free and live ones. */
+static inline uint32_t masu__blocks_in_use(const masu__block_table *table) {
+    return table->capacity ? table->capacity - 1 - table->room : 0;
 }
 
 /* ---- live blocks by address ------------------------------------------------------------------ */

@@ -4,22 +4,21 @@
 #include <string.h>
 
 static void empty_trees(masu__free_index *index) {
-    index->summary = 0;
+    memset(index->summary, 0, sizeof index->summary);
     memset(index->words, 0, sizeof index->words);
     memset(index->roots, 0, sizeof index->roots);
 }
 
-/* count and bytes stay what they are. */
 static void build_trees(masu__free_index *index, masu__block_table *table) {
     empty_trees(index);
     for (masu__block_id id = 1; id <= table->used; id++) {
         masu__block *block = &table->at[id];
         if (block->state != MASU__BLOCK_FREE)
             continue;
-        masu__bin bin = masu__bin_of(block->bytes);
+        unsigned log = masu__free_log(block->bytes);
         uint64_t offset = (block->address - index->base) >> MASU__GRAIN_SHIFT;
-        block->as.free.key = masu__free_key(index, block->bytes, bin.shift, offset);
-        masu__free_index_hang(index, table, id, bin.number);
+        block->as.free.key = masu__free_key(index, block->bytes, log, offset);
+        masu__free_index_hang(index, table, id, log);
     }
 }
 
@@ -29,7 +28,8 @@ void masu__free_index_widen(masu__free_index *index, masu__block_table *table, u
     if (index->base == 0)
         *index = (masu__free_index){.base = address, .span = 1};
     while (address < index->base) {
-        uintptr_t step = masu__min((uintptr_t)MASU__GRAIN << index->span, index->base - MASU__GRAIN);
+        uintptr_t step =
+            masu__min((uintptr_t)MASU__GRAIN << index->span, index->base - MASU__GRAIN);
         index->base -= step;
         index->span += index->span < 58;
     }
@@ -46,17 +46,23 @@ void masu__free_index_renamed(masu__free_index *index, masu__block_table *table)
 masu__block_id masu__free_index_after(const masu__free_index *index, const masu__block_table *table,
                                       masu__block_id id) {
     const masu__block *block = &table->at[id];
-    return masu__free_index_from(index, table, masu__bin_of(block->bytes).number,
-                                 block->as.free.key + 1);
+    return masu__free_index_from(index, table, block->as.free.bin, block->as.free.key + 1);
 }
 
-/* Sizes grow with keys inside a bin, so the last block of the last bin is the largest. */
+static unsigned highest_bin(const masu__free_index *index) {
+    for (unsigned s = MASU__BIN_SUMMARIES; s-- > 0;)
+        if (index->summary[s]) {
+            unsigned word = s * 64 + masu__log2_floor(index->summary[s]);
+            return word * 64 + masu__log2_floor(index->words[word]);
+        }
+    return MASU__BIN_COUNT;
+}
+
+/* Sizes grow with keys, so the last block of the last bin is the largest. */
 size_t masu__free_index_largest(const masu__free_index *index, const masu__block_table *table) {
-    if (!index->summary)
-        return 0;
-    unsigned word = masu__log2_floor(index->summary);
+    unsigned bin = highest_bin(index);
     size_t largest = 0;
-    masu__block_id node = index->roots[word * 64 + masu__log2_floor(index->words[word])];
+    masu__block_id node = bin == MASU__BIN_COUNT ? 0 : index->roots[bin];
     while (node) {
         const masu__block *block = &table->at[node];
         largest = masu__max(largest, block->bytes);
@@ -71,54 +77,61 @@ void masu__free_index_clear(masu__free_index *index) {
 
 /* ---- the equations --------------------------------------------------------------------------- */
 
-typedef struct tally {
+typedef struct walk {
     const masu__free_index *index;
     const masu__block *at;
-    size_t count, bytes;
-} tally;
+    masu__free_tally tally;
+} walk;
 
-/* The key that the block must have. */
-static uint64_t key_due(const tally *t, const masu__block *block) {
-    uint64_t offset = (block->address - t->index->base) >> MASU__GRAIN_SHIFT;
-    return masu__free_key(t->index, block->bytes, masu__bin_of(block->bytes).shift, offset);
+static bool block_valid(const walk *w, const masu__block *block) {
+    unsigned log = masu__free_log(block->bytes);
+    uint64_t offset = (block->address - w->index->base) >> MASU__GRAIN_SHIFT;
+    return block->state == MASU__BLOCK_FREE && offset >> w->index->span == 0 &&
+           block->as.free.key == masu__free_key(w->index, block->bytes, log, offset) &&
+           block->as.free.bin == masu__free_bin(log, block->as.free.key);
 }
 
-/* The first depth bits of every key in the tree are those of way. */
-static bool tree_valid(tally *t, masu__block_id id, masu__block_id parent, unsigned bin,
+/* The bits of every key behind those of the bin begin with the first depth bits of way. */
+static bool tree_valid(walk *w, masu__block_id id, masu__block_id parent, unsigned bin,
                        uint64_t way, unsigned depth) {
     if (!id)
         return true;
-    const masu__block *block = &t->at[id];
-    if (block->state != MASU__BLOCK_FREE || masu__bin_of(block->bytes).number != bin ||
-        block->as.free.parent != parent || block->as.free.key != key_due(t, block) || depth > 63)
+    const masu__block *block = &w->at[id];
+    if (depth >= 64 - MASU__BIN_BITS || !block_valid(w, block) || block->as.free.bin != bin ||
+        block->as.free.parent != parent)
         return false;
-    if (depth > 0 && (block->as.free.key ^ way) >> (64 - depth) != 0)
+    uint64_t here = block->as.free.key << MASU__BIN_BITS;
+    if (depth > 0 && (here ^ way) >> (64 - depth) != 0)
         return false;
-    t->count++;
-    t->bytes += block->bytes;
+    w->tally.count++;
+    w->tally.bytes += block->bytes;
     uint64_t bit = (uint64_t)1 << (63 - depth);
-    return tree_valid(t, block->as.free.child[0], id, bin, way, depth + 1) &&
-           tree_valid(t, block->as.free.child[1], id, bin, way | bit, depth + 1);
+    return tree_valid(w, block->as.free.child[0], id, bin, way, depth + 1) &&
+           tree_valid(w, block->as.free.child[1], id, bin, way | bit, depth + 1);
 }
 
 /* The 64 bins behind one word of the bitmap. */
-static bool word_valid(tally *t, unsigned word) {
+static bool word_valid(walk *w, unsigned word) {
     static const masu__block_id nothing[64];
-    const masu__block_id *roots = &t->index->roots[64 * word];
-    if (t->index->words[word] == 0)
+    const masu__block_id *roots = &w->index->roots[64 * word];
+    if (w->index->words[word] == 0)
         return memcmp(roots, nothing, sizeof nothing) == 0;
     for (unsigned i = 0; i < 64; i++) {
-        bool marked = (t->index->words[word] >> i) & 1;
-        if (marked != (roots[i] != 0) || !tree_valid(t, roots[i], 0, 64 * word + i, 0, 0))
+        bool marked = (w->index->words[word] >> i) & 1;
+        if (marked != (roots[i] != 0) || !tree_valid(w, roots[i], 0, 64 * word + i, 0, 0))
             return false;
     }
     return true;
 }
 
-bool masu__free_index_valid(const masu__free_index *index, const masu__block_table *table) {
-    tally t = {.index = index, .at = table->at};
-    for (unsigned word = 0; word < MASU__BIN_WORDS; word++)
-        if (((index->summary >> word) & 1) != (index->words[word] != 0) || !word_valid(&t, word))
+bool masu__free_index_valid(const masu__free_index *index, const masu__block_table *table,
+                            masu__free_tally *tally) {
+    walk w = {.index = index, .at = table->at};
+    for (unsigned word = 0; word < MASU__BIN_WORDS; word++) {
+        bool marked = (index->summary[word / 64] >> (word % 64)) & 1;
+        if (marked != (index->words[word] != 0) || !word_valid(&w, word))
             return false;
-    return t.count == index->count && t.bytes == index->bytes;
+    }
+    *tally = w.tally;
+    return true;
 }

@@ -15,6 +15,18 @@ enum { BLOCKS = 400 };
 static masu__free_index index_under_test;
 static masu__block_table table;
 
+static bool valid(void) {
+    masu__free_tally tally;
+    size_t count = 0, bytes = 0;
+    for (masu__block_id id = 1; id <= table.used; id++)
+        if (table.at[id].state == MASU__BLOCK_FREE) {
+            count++;
+            bytes += table.at[id].bytes;
+        }
+    return masu__free_index_valid(&index_under_test, &table, &tally) && tally.count == count &&
+           tally.bytes == bytes;
+}
+
 static bool precedes(const masu__block *a, size_t bytes, uintptr_t address) {
     return a->bytes < bytes || (a->bytes == bytes && a->address < address);
 }
@@ -104,7 +116,7 @@ static void compare_with_search(const layout *l, uint64_t seed) {
         }
         check_search(&rng, l);
         if (step % 500 == 0)
-            assert_true(masu__free_index_valid(&index_under_test, &table));
+            assert_true(valid());
     }
 }
 
@@ -122,7 +134,7 @@ static void every_size_has_a_bin(void **state) {
         size_t least = (size_t)1 << bits, most = least - 1 + least - MASU__GRAIN + 1;
         masu__block_id low = add(64, least);
         masu__free_index_insert(&index_under_test, &table, low);
-        assert_true(masu__free_index_valid(&index_under_test, &table));
+        assert_true(valid());
         assert_int_equal(masu__free_index_at_least(&index_under_test, &table, least), low);
         assert_int_equal(masu__free_index_at_least(&index_under_test, &table, most),
                          most == least ? low : 0);
@@ -131,7 +143,7 @@ static void every_size_has_a_bin(void **state) {
         masu__free_index_insert(&index_under_test, &table, low);
         assert_int_equal(masu__free_index_at_least(&index_under_test, &table, least), low);
         assert_int_equal(masu__free_index_at_least(&index_under_test, &table, most), low);
-        assert_true(masu__free_index_valid(&index_under_test, &table));
+        assert_true(valid());
     }
 }
 
@@ -141,7 +153,8 @@ static void depth_is_logarithmic(void **state) {
     enum { ROW = 50000 };
     start();
     for (uintptr_t k = 0; k < ROW; k++)
-        masu__free_index_insert(&index_under_test, &table, add(((uintptr_t)1 << 46) + k * 8192, 4096));
+        masu__free_index_insert(&index_under_test, &table,
+                                add(((uintptr_t)1 << 46) + k * 8192, 4096));
     unsigned deepest = 0;
     for (masu__block_id id = 1; id <= table.used; id++) {
         unsigned depth = 0;
@@ -150,7 +163,7 @@ static void depth_is_logarithmic(void **state) {
         deepest = depth > deepest ? depth : deepest;
     }
     assert_true(deepest <= 24);
-    assert_true(masu__free_index_valid(&index_under_test, &table));
+    assert_true(valid());
 }
 
 static void the_check_sees_what_is_wrong(void **state) {
@@ -159,18 +172,20 @@ static void the_check_sees_what_is_wrong(void **state) {
     masu__block_id a = add(64, 640), b = add(6400, 640);
     masu__free_index_insert(&index_under_test, &table, a);
     masu__free_index_insert(&index_under_test, &table, b);
-    assert_true(masu__free_index_valid(&index_under_test, &table));
+    assert_true(valid());
     table.at[a].bytes += MASU__GRAIN * 1000; /* lies in the wrong bin */
-    assert_false(masu__free_index_valid(&index_under_test, &table));
+    assert_false(valid());
     table.at[a].bytes -= MASU__GRAIN * 1000;
-    table.at[b].address += MASU__GRAIN; /* under the wrong key */
-    assert_false(masu__free_index_valid(&index_under_test, &table));
-    table.at[b].address -= MASU__GRAIN;
-    index_under_test.count++;
-    assert_false(masu__free_index_valid(&index_under_test, &table));
-    index_under_test.count--;
-    index_under_test.summary = 0;
-    assert_false(masu__free_index_valid(&index_under_test, &table));
+    table.at[b].address += 16 * MASU__GRAIN; /* under the wrong key */
+    assert_false(valid());
+    table.at[b].address -= 16 * MASU__GRAIN;
+    masu__block_id root = index_under_test.roots[table.at[a].as.free.bin];
+    index_under_test.roots[table.at[a].as.free.bin] = 0;
+    assert_false(valid());
+    index_under_test.roots[table.at[a].as.free.bin] = root;
+    assert_true(valid());
+    index_under_test.summary[0] = 0;
+    assert_false(valid());
 }
 
 int main(void) {
