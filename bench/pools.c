@@ -378,82 +378,6 @@ static void against_peers(const char *self) {
     }
 }
 
-/* ---- the best-fit pool alone, over a device of sizes ------------------------------------------ */
-
-typedef struct fit {
-    double ns, high_water;
-} fit;
-
-static fit fit_run(int live, size_t least, size_t most, int steps) {
-    masu_device *device;
-    masu_bestfit *pool;
-    must(masu_device_create_null(0, &device));
-    masu_bestfit_config config = masu_bestfit_config_default(device);
-    config.pool_bytes = config.initial_bytes = (size_t)1 << 42;
-    config.thread_safe = false;
-    must(masu_bestfit_create(&config, &pool));
-    void **blocks = malloc((size_t)live * sizeof *blocks);
-    uint64_t seed = 7;
-    uintptr_t base = 0, top = 0;
-    for (int i = 0; i < live; i++) {
-        size_t bytes = least + next_random(&seed) % (most - least + 1);
-        must(masu_bestfit_alloc(pool, bytes, 0, 0, &blocks[i]));
-        base = i == 0 ? (uintptr_t)blocks[0] : base;
-        top = (uintptr_t)blocks[i] + bytes > top ? (uintptr_t)blocks[i] + bytes : top;
-    }
-    double times[5];
-    for (int r = 0; r < 5; r++) {
-        double start = thread_ns();
-        for (int i = 0; i < steps / 5; i++) {
-            uint32_t k = next_random(&seed) % (uint32_t)live;
-            size_t bytes = least + next_random(&seed) % (most - least + 1);
-            must(masu_bestfit_free(pool, blocks[k]));
-            must(masu_bestfit_alloc(pool, bytes, 0, 0, &blocks[k]));
-            if ((uintptr_t)blocks[k] + bytes > top)
-                top = (uintptr_t)blocks[k] + bytes;
-        }
-        times[r] = (thread_ns() - start) / (2 * (steps / 5));
-    }
-    masu_bestfit_stats stats;
-    masu_bestfit_get_stats(pool, &stats);
-    masu_bestfit_destroy(pool);
-    masu_device_destroy(device);
-    free(blocks);
-    return (fit){median(times, 5), (double)(top - base) / (double)stats.peak_used_bytes};
-}
-
-static void best_fit(void) {
-    double times[MOST_ROUNDS];
-    fit f = {0};
-    for (int round = 0; round < rounds; round++) {
-        f = fit_run(LIVE, 256, MIB, 200000);
-        times[round] = f.ns;
-    }
-    double ns = median(times, rounds);
-    if (json)
-        printf(",\n  {\"work\": \"best fit\", \"live\": %d, \"ns\": %.1f, \"high_water\": %.3f}",
-               LIVE, ns, f.high_water);
-    else
-        printf(
-            "\nbest fit, %d live of 256 B - 1 MiB, random: %.1f ns an operation (47), high water "
-            "%.3f x live peak (1.06)\n",
-            LIVE, ns, f.high_water);
-}
-
-static void growth(void) {
-    if (!json)
-        printf("\nns an operation as live blocks grow (best fit, 256 B - 64 KiB)\n");
-    for (int live = 1000; live <= 1000000; live *= 10) {
-        double ns = fit_run(live, 256, 64 * KIB, 300000).ns;
-        if (json)
-            printf(",\n  {\"work\": \"growth\", \"live\": %d, \"ns\": %.1f}", live, ns);
-        else
-            printf(
-                "%9d %7.1f %.*s\n", live, ns, (int)(ns / 5 > 80 ? 80 : ns / 5),
-                "################################################################################");
-    }
-}
-
 /* ---- the pool against its device, and what it gives back --------------------------------------- */
 
 static double device_pair(size_t bytes) {
@@ -538,8 +462,6 @@ int main(int argc, char **argv) {
     if (json)
         printf("{\"unit\": \"ns\", \"rounds\": %d, \"rows\": [", rounds);
     against_peers("/proc/self/exe");
-    best_fit();
-    growth();
     against_device();
     given_back();
     if (json)
