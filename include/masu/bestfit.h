@@ -46,6 +46,15 @@ typedef struct masu_bestfit_config {
     size_t limit_bytes;         /* never more than so much from the device; 0: no limit */
     masu_pool_policy policy;
     bool thread_safe;
+    /* What follows is off when 0. */
+    size_t size_steps; /* a power of two up to 256: sizes are rounded up to so many steps in each
+                        * doubling, so that sizes that differ little share blocks; waste is below
+                        * 1 / size_steps of the request */
+    size_t whole_above_bytes; /* larger requests get device blocks of their own, never split */
+    size_t whole_slack_bytes; /* such a block serves again what leaves at most so much of it unused;
+                               * 0: only what it fits as closely as the device allows */
+    uint64_t idle_allocations; /* before the pool grows, device blocks that were wholly free during
+                                * so many allocations go back (not under MASU_POOL_PERSISTENT) */
 } masu_bestfit_config;
 
 enum { MASU_BESTFIT_MIN_REMAINDER_BYTES = 256, MASU_BESTFIT_ALIGNMENT_BYTES = 64 };

@@ -92,31 +92,49 @@ static inline void pool_make_live(masu_bestfit *pool, masu__block_id id,
     counts->peak_used_bytes = masu__max(counts->peak_used_bytes, masu__bestfit_used(pool));
 }
 
+/* Up to the next of so many steps between two powers of two. */
+static bool round_to_step(size_t bytes, size_t steps, size_t *out) {
+    size_t step = ((size_t)1 << masu__log2_floor(bytes)) / steps;
+    return masu__align_up(bytes, masu__max(step, MASU__GRAIN), out);
+}
+
 /* The rounded size and alignment, when the two together can be expressed. */
-static masu_status request_round(const masu__request *request, size_t *rounded, size_t *alignment) {
+static masu_status request_round(const masu_bestfit *pool, const masu__request *request,
+                                 size_t *rounded, size_t *alignment) {
     size_t sum;
     if (request->alignment != 0 && !masu__is_power_of_two(request->alignment))
         return MASU_ERR_INVALID_ARGUMENT;
     *alignment = masu__max(request->alignment, MASU__GRAIN);
-    if (!masu__align_up(request->bytes, MASU__GRAIN, rounded) ||
-        !masu__add(*rounded, *alignment, &sum))
-        return MASU_ERR_OVERFLOW;
-    return MASU_OK;
+    bool fits = MASU_LIKELY(pool->size_steps == 0)
+                    ? masu__align_up(request->bytes, MASU__GRAIN, rounded)
+                    : round_to_step(request->bytes, pool->size_steps, rounded);
+    return fits && masu__add(*rounded, *alignment, &sum) ? MASU_OK : MASU_ERR_OVERFLOW;
 }
 
-static masu_status pool_find_or_grow(masu_bestfit *pool, size_t bytes, size_t alignment,
-                                     masu__block_id *out, bool *grew) {
+/* Whatever the device says to a block of its own, a piece of another one may still serve. */
+static bool pool_take_whole(masu_bestfit *pool, size_t bytes, size_t alignment, masu__block_id *out,
+                            bool *grew) {
+    return bytes > pool->whole_above_bytes && alignment <= pool->device->info.alignment_bytes &&
+           masu__bestfit_take_whole(pool, bytes, out, grew) == MASU_OK;
+}
+
+/* A block of that size at least, in no list. */
+static masu_status pool_obtain(masu_bestfit *pool, size_t bytes, size_t alignment,
+                               masu__block_id *out, bool *grew) {
     if (!masu__blocks_reserve(&pool->blocks, 2))
         return MASU_ERR_OUT_OF_MEMORY;
-    *out = pool_find(pool, bytes, alignment);
-    if (MASU_LIKELY(*out != 0))
+    if (MASU_UNLIKELY(pool_take_whole(pool, bytes, alignment, out, grew)))
         return MASU_OK;
-    *grew = true;
-    masu_status status = masu__bestfit_grow(pool, bytes, alignment);
-    if (status != MASU_OK)
-        return status;
-    *out = pool_find(pool, bytes, alignment);
-    MASU_ASSERT(*out != 0);
+    masu__block_id id = pool_find(pool, bytes, alignment);
+    if (MASU_UNLIKELY(id == 0)) {
+        *grew = true;
+        masu_status status = masu__bestfit_grow(pool, bytes, alignment);
+        if (status != MASU_OK)
+            return status;
+        id = pool_find(pool, bytes, alignment);
+        MASU_ASSERT(id != 0);
+    }
+    *out = pool_carve(pool, id, bytes, alignment);
     return MASU_OK;
 }
 
@@ -124,12 +142,11 @@ static masu_status pool_take(masu_bestfit *pool, const masu__request *request, v
                              bool *grew) {
     size_t rounded, alignment;
     masu__block_id id;
-    masu_status status = request_round(request, &rounded, &alignment);
+    masu_status status = request_round(pool, request, &rounded, &alignment);
     if (status == MASU_OK)
-        status = pool_find_or_grow(pool, rounded, alignment, &id, grew);
+        status = pool_obtain(pool, rounded, alignment, &id, grew);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
-    id = pool_carve(pool, id, rounded, alignment);
     pool_make_live(pool, id, request);
     pool->counts.misses += *grew;
     const masu__block *block = &pool->blocks.at[id];
@@ -190,9 +207,7 @@ static masu_status pointer_diagnose(const masu_bestfit *pool, uintptr_t address)
     const masu__block *at = pool->blocks.at, *block = &at[region->first];
     while (block->after && at[block->after].address <= address)
         block = &at[block->after];
-    if (block->state == MASU__BLOCK_FREE)
-        return MASU_ERR_DOUBLE_FREE;
-    return MASU_ERR_INTERIOR_POINTER;
+    return masu__block_is_live(block) ? MASU_ERR_INTERIOR_POINTER : MASU_ERR_DOUBLE_FREE;
 }
 
 /* The block leaves the live ones and joins its free neighbours. */
@@ -208,6 +223,9 @@ static inline void pool_give(masu_bestfit *pool, masu__block_id id) {
         masu__blocks_join_after(blocks, before);
         id = before;
     }
+    bool spans_region = (blocks->at[id].before | blocks->at[id].after) == 0;
+    if (MASU_UNLIKELY(spans_region) && masu__bestfit_region_freed(pool, id))
+        return;
     masu__free_index_insert(&pool->index, blocks, id);
 }
 

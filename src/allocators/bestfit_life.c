@@ -20,6 +20,8 @@ masu_bestfit_config masu_bestfit_config_default(masu_device *device) {
 static bool config_valid(const masu_bestfit_config *config) {
     return config && config->device && config->pool_bytes > 0 &&
            (config->policy == MASU_POOL_REUSE || config->policy == MASU_POOL_PERSISTENT) &&
+           (config->size_steps == 0 ||
+            (masu__is_power_of_two(config->size_steps) && config->size_steps <= 256)) &&
            config->device->info.alignment_bytes >= MASU__GRAIN &&
            config->device->info.granularity_bytes >= MASU__GRAIN;
 }
@@ -42,12 +44,17 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
         masu__annotate_wanted() && (config->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
     pool->pool_bytes = config->pool_bytes;
     pool->limit_bytes = config->limit_bytes ? config->limit_bytes : SIZE_MAX;
+    pool->size_steps = config->size_steps;
+    pool->whole_above_bytes = config->whole_above_bytes ? config->whole_above_bytes : SIZE_MAX;
+    pool->whole_slack_bytes = config->whole_slack_bytes;
+    pool->idle_allocations = config->idle_allocations;
     pool->min_remainder_bytes = masu__max(config->min_remainder_bytes, MASU__GRAIN);
     pool->number = masu__trace_new_pool();
     masu__lock_init(&pool->lock, MASU__RANK_BESTFIT);
     masu_status status = MASU_OK;
     if (config->initial_bytes > 0)
-        status = masu__bestfit_add_region(pool, config->initial_bytes, config->initial_bytes);
+        status = masu__bestfit_add_region(
+            pool, &(masu__growth){config->initial_bytes, config->initial_bytes, false}, NULL);
     if (status != MASU_OK) {
         masu_bestfit_destroy(pool);
         return status;
@@ -105,7 +112,7 @@ static void stats_derive(const masu_bestfit *pool, masu_bestfit_stats *out) {
         .reserved_bytes = counts->reserved_bytes,
         .peak_used_bytes = counts->peak_used_bytes,
         .peak_reserved_bytes = counts->peak_reserved_bytes,
-        .largest_free_bytes = masu__free_index_largest(&pool->index, &pool->blocks),
+        .largest_free_bytes = masu__bestfit_largest_free(pool),
         .live_blocks = masu__bestfit_live(pool),
         .free_blocks = masu__blocks_in_use(&pool->blocks) - masu__bestfit_live(pool),
         .device_blocks = pool->region_count,
@@ -180,6 +187,7 @@ uint32_t masu_bestfit_number(const masu_bestfit *pool) {
 
 typedef struct tally {
     size_t used, slack, free_bytes, live_count, free_count;
+    size_t whole_bytes, whole_count; /* of the free ones, those outside the index */
 } tally;
 
 static bool block_valid(const masu_bestfit *pool, const masu__region *region, masu__block_id id,
@@ -189,7 +197,11 @@ static bool block_valid(const masu_bestfit *pool, const masu__region *region, ma
         return false;
     if (block->before ? at[block->before].after != id : region->first != id)
         return false;
-    if (block->state == MASU__BLOCK_FREE) {
+    if (block->state == MASU__BLOCK_WHOLE) {
+        t->whole_bytes += block->bytes;
+        t->whole_count++;
+    }
+    if (block->state == MASU__BLOCK_FREE || block->state == MASU__BLOCK_WHOLE) {
         t->free_bytes += block->bytes;
         t->free_count++;
         return at[block->before].state != MASU__BLOCK_FREE; /* record 0 never is */
@@ -205,6 +217,10 @@ static bool region_valid(const masu_bestfit *pool, const masu__region *region, t
     uintptr_t expected = region->base;
     for (masu__block_id id = region->first; id; id = pool->blocks.at[id].after) {
         if (!block_valid(pool, region, id, expected, t))
+            return false;
+        if (region->whole ? pool->blocks.at[id].bytes != region->bytes ||
+                                pool->blocks.at[id].state == MASU__BLOCK_FREE
+                          : pool->blocks.at[id].state == MASU__BLOCK_WHOLE)
             return false;
         expected += pool->blocks.at[id].bytes;
     }
@@ -226,7 +242,8 @@ static bool records_valid(const masu_bestfit *pool, const tally *t) {
     return masu__blocks_valid(&pool->blocks) &&
            masu__blocks_in_use(&pool->blocks) == t->live_count + t->free_count &&
            masu__free_index_valid(&pool->index, &pool->blocks, &found) &&
-           found.count == t->free_count && found.bytes == t->free_bytes;
+           found.count == t->free_count - t->whole_count &&
+           found.bytes == t->free_bytes - t->whole_bytes;
 }
 
 bool masu__bestfit_valid_unlocked(const masu_bestfit *pool) {

@@ -8,7 +8,8 @@
  *     used     = allocated - freed = sum of requested, of live blocks
  *     slack    = sum of (bytes - requested), of live blocks
  *     allocations - frees = live blocks;  records in use = live blocks + free ones
- *     every block of a region's chain is in the index (free) or found by address (live); no other is
+ *     every block of a region's chain is in the index (free) or found by address (live); no other
+ *     is; only the one block of a region that is never split, when free, is in neither
  *
  * Each operation first makes sure of all records it may need and asks the device, and only then
  * changes anything: so every failure leaves the pool as it was.
@@ -54,7 +55,11 @@ struct masu_bestfit {
     masu_trace *trace;   /* borrowed, never NULL */
     size_t pool_bytes;
     size_t min_remainder_bytes;
-    size_t limit_bytes; /* SIZE_MAX: none */
+    size_t limit_bytes;       /* SIZE_MAX: none */
+    size_t size_steps;        /* 0: none */
+    size_t whole_above_bytes; /* SIZE_MAX: none */
+    size_t whole_slack_bytes;
+    uint64_t idle_allocations; /* 0: none */
     uint32_t number;
     masu__lock lock;
 
@@ -118,13 +123,35 @@ static inline uint64_t masu__bestfit_free_bytes(const masu_bestfit *pool) {
 /* The region that holds address, or NULL. O(log regions). */
 masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address);
 
-/* Takes a region of wanted_bytes from the device, or of least_bytes when it refuses. Call under
- * the lock. */
-masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, size_t least_bytes);
+/* What a region shall be: of wanted_bytes, or of least_bytes when the device refuses. */
+typedef struct masu__growth {
+    size_t wanted_bytes, least_bytes;
+    bool whole;
+} masu__growth;
+
+/* *out, where not NULL: the region. Call under the lock. */
+masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
+                                     masu__region **out);
 /* Grows by a region that can hold bytes at alignment; call under the lock. */
 masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment);
 /* Takes a wholly free region from the pool and gives it to the device. */
 masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position);
+
+/* For bytes above whole_above_bytes: a free region that is never split and fits, or a new one. *out
+ * is its block, in no list. MASU_ERR_OUT_OF_MEMORY and what the device said: there is none. */
+masu_status masu__bestfit_take_whole(masu_bestfit *pool, size_t bytes, masu__block_id *out,
+                                     bool *grew);
+/* A block that has become free spans its region: notes it, and says whether the block is done with
+ * because the region is never split. */
+bool masu__bestfit_region_freed(masu_bestfit *pool, masu__block_id id);
+/* Gives back what has been free for too long. */
+void masu__bestfit_drop_idle(masu_bestfit *pool);
+size_t masu__bestfit_largest_free(const masu_bestfit *pool);
+
+static inline bool masu__region_wholly_free(const masu_bestfit *pool, const masu__region *region) {
+    const masu__block *block = &pool->blocks.at[region->first];
+    return block->bytes == region->bytes && !masu__block_is_live(block);
+}
 
 void masu__bestfit_emit(masu_bestfit *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
                         size_t block_bytes, size_t alignment, uint64_t owner);

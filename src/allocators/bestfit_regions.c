@@ -55,7 +55,11 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
     block->bytes = region->bytes;
     block->before = block->after = 0;
     region->first = id;
-    masu__free_index_insert(&pool->index, &pool->blocks, id);
+    region->free_since = pool->serial;
+    if (region->whole)
+        block->state = MASU__BLOCK_WHOLE;
+    else
+        masu__free_index_insert(&pool->index, &pool->blocks, id);
 
     if (pool->annotated)
         masu__annotate_fresh((void *)region->base, region->bytes);
@@ -92,26 +96,37 @@ static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t
     return *room < least_bytes ? MASU_ERR_LIMIT_REACHED : MASU_OK;
 }
 
-masu_status masu__bestfit_add_region(masu_bestfit *pool, size_t wanted_bytes, size_t least_bytes) {
+/* The memory of a region that has none yet. */
+static masu_status region_obtain(masu_bestfit *pool, const masu__growth *growth,
+                                 masu__region *region) {
+    void *base = NULL;
+    size_t room, least = growth->least_bytes;
+    masu_status status = pool_make_room(pool, least, &room);
+    if (status == MASU_OK)
+        status = masu__device_alloc(pool->device, masu__min(growth->wanted_bytes, room), &base,
+                                    &region->bytes);
+    if (status != MASU_OK && status != MASU_ERR_LIMIT_REACHED && least < growth->wanted_bytes)
+        status = masu__device_alloc(pool->device, least, &base, &region->bytes);
+    region->base = (uintptr_t)base;
+    return status;
+}
+
+masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
+                                     masu__region **out) {
     if (!regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3))
         return MASU_ERR_OUT_OF_MEMORY;
     masu__region *region = masu__meta_calloc(1, sizeof *region);
     if (!region)
         return MASU_ERR_OUT_OF_MEMORY;
-    void *base = NULL;
-    size_t room;
-    masu_status status = pool_make_room(pool, least_bytes, &room);
-    if (status == MASU_OK)
-        status =
-            masu__device_alloc(pool->device, masu__min(wanted_bytes, room), &base, &region->bytes);
-    if (status != MASU_OK && status != MASU_ERR_LIMIT_REACHED && least_bytes < wanted_bytes)
-        status = masu__device_alloc(pool->device, least_bytes, &base, &region->bytes);
+    masu_status status = region_obtain(pool, growth, region);
     if (status != MASU_OK) {
         masu__meta_free(region, sizeof *region);
         return status;
     }
-    region->base = (uintptr_t)base;
+    region->whole = growth->whole;
     region_install(pool, region);
+    if (out)
+        *out = region;
     return MASU_OK;
 }
 
@@ -121,17 +136,14 @@ masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignmen
     if (alignment > pool->device->info.alignment_bytes && !masu__add(bytes, alignment, &needed))
         return MASU_ERR_OVERFLOW;
     size_t doubled = needed > SIZE_MAX / 2 ? needed : 2 * needed;
-    return masu__bestfit_add_region(pool, masu__max(pool->pool_bytes, doubled), needed);
-}
-
-static bool region_wholly_free(const masu_bestfit *pool, const masu__region *region) {
-    const masu__block *block = &pool->blocks.at[region->first];
-    return block->state == MASU__BLOCK_FREE && block->bytes == region->bytes;
+    masu__growth growth = {masu__max(pool->pool_bytes, doubled), needed, false};
+    masu__bestfit_drop_idle(pool);
+    return masu__bestfit_add_region(pool, &growth, NULL);
 }
 
 masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
     masu__region *region = pool->regions[position];
-    MASU_ASSERT(region_wholly_free(pool, region));
+    MASU_ASSERT(masu__region_wholly_free(pool, region));
     if (pool->annotated)
         masu__annotate_open((void *)region->base, region->bytes);
     masu_status status = masu__device_free(pool->device, (void *)region->base, region->bytes);
@@ -143,7 +155,8 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes,
                            0, 0);
-    masu__free_index_remove(&pool->index, &pool->blocks, region->first);
+    if (!region->whole)
+        masu__free_index_remove(&pool->index, &pool->blocks, region->first);
     masu__blocks_put_back(&pool->blocks, region->first);
     pool->counts.reserved_bytes -= region->bytes;
     pool->counts.device_frees++;
@@ -173,7 +186,8 @@ void masu_bestfit_reset(masu_bestfit *pool) {
     for (size_t i = 0; i < pool->region_count; i++)
         region_make_whole(pool, pool->regions[i]);
     for (size_t i = 0; i < pool->region_count; i++)
-        masu__free_index_insert(&pool->index, &pool->blocks, pool->regions[i]->first);
+        if (!masu__bestfit_region_freed(pool, pool->regions[i]->first))
+            masu__free_index_insert(&pool->index, &pool->blocks, pool->regions[i]->first);
     masu__bestfit_counts *counts = &pool->counts;
     counts->freed_bytes = counts->allocated_bytes;
     counts->frees = counts->allocations;
@@ -190,7 +204,7 @@ static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes) {
     masu_status result = MASU_OK;
     for (size_t i = pool->region_count; i-- > 0;) {
         const masu__region *region = pool->regions[i];
-        if (!region_wholly_free(pool, region) ||
+        if (!masu__region_wholly_free(pool, region) ||
             pool->counts.reserved_bytes - region->bytes < keep_bytes)
             continue;
         masu_status status = masu__bestfit_drop_region(pool, i);

@@ -42,11 +42,14 @@ typedef struct masu__region {
     uintptr_t base;
     size_t bytes;         /* as the device gave them */
     masu__block_id first; /* the block at base */
+    bool whole;           /* never split: one block, live or MASU__BLOCK_WHOLE */
+    uint64_t free_since;  /* wholly free: the pool's serial when it became so */
 } masu__region;
 
 typedef enum masu__block_state {
     MASU__BLOCK_SPARE, /* not in use; record 0 too */
     MASU__BLOCK_FREE,  /* in the free index */
+    MASU__BLOCK_WHOLE, /* free, a region that is never split: not in the index */
     MASU__BLOCK_LIVE,  /* in the chain of its home, owned by a caller */
     MASU__BLOCK_SEALED /* likewise, by the bucket pool: no caller may free it */
 } masu__block_state;
