@@ -37,6 +37,18 @@ typedef enum masu_pool_policy {
     MASU_POOL_PERSISTENT /* nothing goes back to the device before destroy */
 } masu_pool_policy;
 
+/* One live block, as the leak report tells it. */
+typedef struct masu_bestfit_block {
+    void *address;
+    size_t bytes;       /* as requested */
+    size_t block_bytes; /* as spent */
+    uint64_t owner;
+    uint64_t serial; /* 1 for the pool's first allocation, 2 for the second, … */
+} masu_bestfit_block;
+
+/* Return false to stop. Called under the pool's lock: must not call into the pool. */
+typedef bool (*masu_bestfit_visitor)(void *context, const masu_bestfit_block *block);
+
 typedef struct masu_bestfit_config {
     masu_device *device;  /* borrowed, must not be NULL */
     masu_trace *trace;    /* borrowed, NULL: none */
@@ -46,6 +58,10 @@ typedef struct masu_bestfit_config {
     size_t limit_bytes;         /* never more than so much from the device; 0: no limit */
     masu_pool_policy policy;
     bool thread_safe;
+    /* The leak report: destroy shows it each block that is still live, in order of address: who has
+     * it, how much it is, and when it was allocated. NULL: none. The context is borrowed. */
+    masu_bestfit_visitor leaked;
+    void *leaked_context;
     /* What follows is off when 0. */
     size_t size_steps; /* a power of two up to 256: sizes are rounded up to so many steps in each
                         * doubling, so that sizes that differ little share blocks; waste is below
@@ -85,18 +101,6 @@ typedef struct masu_bestfit_stats {
     double external_fragmentation; /* 1 - largest free / free, 0 when nothing is free */
     double hit_rate;               /* hits / allocations, 0 before the first */
 } masu_bestfit_stats;
-
-/* One live block, as the leak report tells it. */
-typedef struct masu_bestfit_block {
-    void *address;
-    size_t bytes;       /* as requested */
-    size_t block_bytes; /* as spent */
-    uint64_t owner;
-    uint64_t serial; /* 1 for the pool's first allocation, 2 for the second, … */
-} masu_bestfit_block;
-
-/* Return false to stop. Called under the pool's lock: must not call into the pool. */
-typedef bool (*masu_bestfit_visitor)(void *context, const masu_bestfit_block *block);
 
 /* The defaults of seed 000: 256 MiB blocks, one of them taken at once, remainder 256, reuse,
  * thread-safe. */

@@ -48,6 +48,8 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->whole_above_bytes = config->whole_above_bytes ? config->whole_above_bytes : SIZE_MAX;
     pool->whole_slack_bytes = config->whole_slack_bytes;
     pool->idle_allocations = config->idle_allocations;
+    pool->leaked = config->leaked;
+    pool->leaked_context = config->leaked_context;
     pool->min_remainder_bytes = masu__max(config->min_remainder_bytes, MASU__GRAIN);
     pool->number = masu__trace_new_pool();
     masu__lock_init(&pool->lock, MASU__RANK_BESTFIT);
@@ -69,8 +71,10 @@ masu_status masu_bestfit_destroy(masu_bestfit *pool) {
     if (pool->magic != MASU__POOL_LIVE)
         return MASU_ERR_STALE_POOL;
     masu_status status = masu__bestfit_live(pool) == 0 ? MASU_OK : MASU_ERR_LEAK;
-    if (status != MASU_OK)
+    if (status != MASU_OK) {
+        masu_bestfit_visit_live(pool, pool->leaked, pool->leaked_context);
         masu_bestfit_reset(pool);
+    }
     for (size_t i = pool->region_count; i-- > 0;)
         if (masu__bestfit_drop_region(pool, i) != MASU_OK && status == MASU_OK)
             status = MASU_ERR_DEVICE_FAILURE;

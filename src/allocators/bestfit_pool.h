@@ -60,6 +60,8 @@ struct masu_bestfit {
     size_t whole_above_bytes; /* SIZE_MAX: none */
     size_t whole_slack_bytes;
     uint64_t idle_allocations; /* 0: none */
+    masu_bestfit_visitor leaked;
+    void *leaked_context; /* borrowed */
     uint32_t number;
     masu__lock lock;
 

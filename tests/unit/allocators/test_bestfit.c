@@ -266,6 +266,31 @@ static void leaks_are_listed_with_owner_and_order(void **state) {
     assert_int_equal(one.count, 1);
 }
 
+static void destroy_reports_what_is_live(void **state) {
+    (void)state;
+    masu_device *device;
+    masu_bestfit *pool;
+    seen s = {.stop_at = 8};
+    assert_int_equal(masu_device_create_null(0, &device), MASU_OK);
+    masu_bestfit_config config = small_pool(device);
+    config.leaked = remember;
+    config.leaked_context = &s;
+    for (int leaks = 0; leaks < 2; leaks++) {
+        void *ptr;
+        assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
+        assert_int_equal(masu_bestfit_alloc(pool, 500, 0, 1, &ptr), MASU_OK);
+        give(pool, ptr);
+        if (leaks)
+            assert_int_equal(masu_bestfit_alloc(pool, 700, 0, 42, &ptr), MASU_OK);
+        assert_int_equal(masu_bestfit_destroy(pool), leaks ? MASU_ERR_LEAK : MASU_OK);
+        assert_int_equal(s.count, leaks);
+    }
+    assert_int_equal(s.blocks[0].owner, 42);
+    assert_int_equal(s.blocks[0].bytes, 700);
+    assert_int_equal(s.blocks[0].serial, 2);
+    assert_int_equal(masu_device_destroy(device), MASU_OK);
+}
+
 static void bad_configurations_are_refused(void **state) {
     (void)state;
     masu_device *device;
@@ -304,6 +329,7 @@ int main(void) {
 #endif
         ON_NULL(counters_say_what_happened),
         ON_NULL(leaks_are_listed_with_owner_and_order),
+        cmocka_unit_test(destroy_reports_what_is_live),
         cmocka_unit_test(bad_configurations_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
