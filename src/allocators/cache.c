@@ -236,8 +236,7 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, unsign
         return status;
     }
     void **bottom = magazine_bottom(cache, index);
-    size_t count =
-        masu__bucket_lend(heap->bucket, index, cache->capacity[index] / 2, bottom, &status);
+    size_t count = take_batch(heap, index, cache->capacity[index] / 2, bottom, &status);
     if (count == 0)
         return status;
     *out = bottom[count - 1];
