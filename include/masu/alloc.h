@@ -10,11 +10,13 @@
  * on with what the parent had.
  *
  * Free is sized: bytes as asked for, and where an alignment was asked for, masu_free_aligned with
- * both. masu_free_unsized finds the size itself and costs a lock. A wrong size is caught in
- * guarded mode only (masu_configure), as is every double free but an immediate one.
+ * both. masu_free_unsized finds the size itself and costs a lock. A wrong size, and every double
+ * free but an immediate one, is caught in checked mode (masu_set_checked, any time) and in guarded
+ * mode (masu_configure, before the first call).
  *
  * What stays true:
- *     cached in all magazines + cached in the shared lists <= max_cached_bytes
+ *     cached in all magazines + cached in the shared lists <= max_cached_bytes,
+ *         of which magazines get half at most
  *     blocks of up to 16 KiB count in the statistics with the size of their class
  *
  * Thread safety: every function, any thread, also in destructors of thread-local data.
@@ -57,13 +59,17 @@ typedef struct masu_magazine {
 } masu_magazine;
 
 typedef struct masu_magazines {
-    masu_magazine of_class[MASU_BUCKET_CLASS_COUNT];
-    void *large; /* the library's own: blocks above MASU_BUCKET_MAX_BYTES, never NULL */
-    void *owner; /* the library's own record of this thread; NULL before its first call */
+    masu_magazine of_class[MASU_BUCKET_FINE_CLASSES];
 } masu_magazines;
 
-extern MASU_API MASU_THREAD_LOCAL masu_magazines masu_thread_magazines
+/* The thread's own, or a set that is always empty and always full: before its first call, after its
+ * end, and whenever the library wants to see the thread's next call, for which it changes this
+ * pointer, from any thread. */
+extern MASU_API MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines
     __attribute__((tls_model("initial-exec")));
+
+/* Class of (bytes - 1) / 64; changes before the first block is handed out only. */
+extern MASU_API uint8_t masu_class_of_step[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MIN_BYTES];
 
 /* One instruction where there is one, so that a reader in another thread never sees half. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -74,8 +80,9 @@ extern MASU_API MASU_THREAD_LOCAL masu_magazines masu_thread_magazines
 
 /* bytes in 1 … MASU_BUCKET_MAX_BYTES */
 static inline masu_magazine *masu_magazine_of(size_t bytes) {
-    unsigned log = 63u ^ (unsigned)__builtin_clzll((unsigned long long)(bytes - 1) | 63u);
-    return &masu_thread_magazines.of_class[log - 5];
+    unsigned index =
+        __atomic_load_n(&masu_class_of_step[(bytes - 1) / MASU_BUCKET_MIN_BYTES], __ATOMIC_RELAXED);
+    return &__atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED)->of_class[index];
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -122,7 +129,8 @@ MASU_API void *masu_alloc_zeroed(size_t count, size_t bytes);
 
 /* A block of new_bytes with the contents of the old one, which is gone; NULL: there is no memory,
  * and the old block is untouched. Stays in place when the size class does. old_bytes as asked
- * for; ptr NULL with old_bytes 0: as masu_alloc. new_bytes 0 frees and gives NULL. */
+ * for; ptr NULL with old_bytes 0: as masu_alloc; one without the other gives NULL. new_bytes 0 frees
+ * and gives NULL. */
 MASU_API void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes);
 
 /* Finds the size itself, O(1) under a lock. MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
@@ -138,17 +146,30 @@ MASU_API size_t masu_usable_size(const void *ptr);
  * exists already. A guarded, checked or traced pool has no magazines: every call is looked at. */
 MASU_API masu_status masu_configure(const masu_heap_config *config);
 
+/* Switches checks of every free on or off at any time, from any thread; makes the pool when there
+ * is none. On: every thread's next call empties its cache, and from there on takes the lock and is
+ * verified. Of a block up to 16 KiB: address, border, liveness, and the size, exactly if it was
+ * allocated checked, as to its class if before; of a larger one: address, liveness, and the size to
+ * a multiple of 64. MASU_ERR_DOUBLE_FREE, MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
+ * MASU_ERR_SIZE_MISMATCH; masu_realloc with a wrong old size gives NULL. A second free of a block
+ * that lay in another thread's magazine at the switch is passed over, at that thread's next call.
+ * MASU_ERR_OUT_OF_MEMORY, MASU_ERR_CORRUPT as of masu_bucket_set_checked, nothing has changed then;
+ * MASU_ERR_UNSUPPORTED for off, when the pool was configured guarded. O(blocks). */
+MASU_API masu_status masu_set_checked(bool on);
+
 /* Hands the calling thread's blocks back to the shared lists. A thread that ends does so by
  * itself. */
 MASU_API void masu_thread_flush(void);
 
-/* As masu_heap_trim, after masu_thread_flush. Other threads hand theirs back at their next call
- * that leaves the inline path. */
+/* As masu_heap_trim, after masu_thread_flush. Other threads hand theirs back at their next call,
+ * whichever it is. */
 MASU_API masu_status masu_trim(size_t keep_bytes);
 
 /* A snapshot that adds up. While other threads are inside, blocks on their way from one thread to
  * another may be counted as cached for a moment; nothing is ever negative or above reserved. */
 MASU_API void masu_get_stats(masu_heap_stats *out);
+/* The peaks start again from now. */
+MASU_API void masu_reset_peaks(void);
 
 /* Checks every equation, O(n), while no other thread allocates. */
 MASU_API bool masu_valid(void);

@@ -1,15 +1,22 @@
 /* bucket.h: the pool for blocks up to 16 KiB.
  *
- * Nine size classes in two tiers, each with a last-in first-out list threaded through the free
- * blocks themselves; blocks are carved from slabs that come from a best-fit pool. A request above
- * 16 KiB, or aligned more strictly than its class, bypasses to that same best-fit pool: a bypass
- * is not a miss.
+ * Size classes in two tiers, each with a last-in first-out list threaded through the free blocks
+ * themselves; blocks are carved from slabs that come from a best-fit pool. A request above 16 KiB,
+ * or aligned more strictly than its class, bypasses to that same best-fit pool: a bypass is not a
+ * miss.
  *
- *     small   64 128 256 512 1024
+ *     small   64 128                 256                     512      1024
  *     medium  2048 4096 8192 16384
+ *     fine    64 128      192        256   320   384   448   512      and so on, four a doubling
  *
- * Waste: a request of s bytes takes max(64, the next power of two >= s): less than s above 32
- * bytes, so under 50 % of the block; at most 64 - s below (60 bytes for a 4-byte scalar).
+ * Waste of a request of s bytes, in bytes of the block it takes:
+ *
+ *     nine classes     max(64, the next power of two >= s) - s:  under 50 % of the block for s > 32
+ *     fine_classes     under 64 bytes for s <= 256, under 20 % of the block for s > 256
+ *     both             64 - s for s <= 64: 60 bytes for a 4-byte scalar, for 64 is the alignment
+ *
+ * A block lies at a multiple of the largest power of two that divides the size of its class: of its
+ * whole size in the nine classes, of 64 at least and a seventh of its size in the fine ones.
  *
  *     live_block_bytes + cached_bytes = slab_bytes        hits + misses + bypasses = allocations
  *     cached_bytes <= max_cached_bytes       after every call, unless metadata for a trim ran out
@@ -45,8 +52,9 @@ typedef struct masu_bucket masu_bucket;
 enum {
     MASU_BUCKET_MIN_BYTES = 64,
     MASU_BUCKET_MAX_BYTES = 16384,
-    MASU_BUCKET_CLASS_COUNT = 9,
-    MASU_BUCKET_SMALL_CLASSES = 5
+    MASU_BUCKET_SMALL_BYTES = 1024, /* the largest class of the small tier */
+    MASU_BUCKET_CLASSES = 9,
+    MASU_BUCKET_FINE_CLASSES = 28 /* also the most there can be */
 };
 
 typedef struct masu_bucket_config {
@@ -55,6 +63,7 @@ typedef struct masu_bucket_config {
     size_t small_blocks;     /* ready in each small class after create, at least */
     size_t medium_blocks;    /* and in each medium class */
     size_t max_cached_bytes; /* free memory kept, at most */
+    bool fine_classes;       /* four classes for each doubling in place of one */
     bool checked;            /* verify every pointer and size that comes back */
     bool remember_sizes;     /* so that masu_bucket_free_unsized works; implied by checked */
     bool thread_safe;
@@ -65,7 +74,8 @@ typedef struct masu_bucket_class_stats {
     uint64_t allocations;
     uint64_t frees;
     uint64_t misses;
-    uint64_t live_blocks;   /* allocations - frees */
+    uint64_t live_blocks; /* allocations - frees */
+    uint64_t peak_live_blocks;
     uint64_t cached_blocks; /* in the list or not yet carved */
 } masu_bucket_class_stats;
 
@@ -88,7 +98,8 @@ typedef struct masu_bucket_stats {
     uint64_t bypass_misses;      /* bypasses for which the best-fit pool had to ask the device */
     uint64_t failures;           /* requests refused */
     uint64_t metadata_bytes;
-    masu_bucket_class_stats classes[MASU_BUCKET_CLASS_COUNT];
+    size_t class_count; /* MASU_BUCKET_CLASSES or MASU_BUCKET_FINE_CLASSES */
+    masu_bucket_class_stats classes[MASU_BUCKET_FINE_CLASSES];
 } masu_bucket_stats;
 
 /* The defaults of seed 002: 16 and 8 blocks, 16 MiB cached; thread-safe; checked in builds with
@@ -129,12 +140,22 @@ MASU_API masu_status masu_bucket_trim(masu_bucket *pool, size_t keep_bytes);
 /* Trim to 0: nothing is cached afterwards. */
 MASU_API masu_status masu_bucket_clear(masu_bucket *pool);
 
+/* Switches the checks of checked mode on or off, with blocks live or not. On: from now on address,
+ * border and liveness of every free are verified, of all blocks. Sizes too: exactly for blocks
+ * allocated while it is on, as to the class for those before (their masu_bucket_free_unsized is
+ * MASU_ERR_UNSUPPORTED). Off: what was remembered is forgotten, unless remember_sizes was wanted.
+ * MASU_ERR_OUT_OF_MEMORY: no memory for two bytes a block; MASU_ERR_CORRUPT: the lists show that a
+ * free before was wrong; in both cases nothing has changed. O(blocks). */
+MASU_API masu_status masu_bucket_set_checked(masu_bucket *pool, bool on);
+
 /* Lowers or raises the cap, trimming at once when it is exceeded. */
 MASU_API masu_status masu_bucket_set_max_cached(masu_bucket *pool, size_t max_cached_bytes);
 
 MASU_API void masu_bucket_get_stats(masu_bucket *pool, masu_bucket_stats *out);
 /* Counters and peaks start again from now; what is live and cached stays counted. */
 MASU_API void masu_bucket_reset_stats(masu_bucket *pool);
+/* The peaks alone. */
+MASU_API void masu_bucket_reset_peaks(masu_bucket *pool);
 
 /* The number under which the pool's events appear in the trace. */
 MASU_API uint32_t masu_bucket_number(const masu_bucket *pool);

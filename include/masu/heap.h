@@ -39,11 +39,12 @@ typedef struct masu_place {
 
 #define MASU_HERE (&(masu_place){__FILE__, __LINE__})
 
-/* One live block, as a guarded heap knows it. */
+/* One live block. A guarded heap knows all of it; any other the address, and the size as requested
+ * where it remembers that, else that of the block's class. */
 typedef struct masu_heap_block {
     void *address;
-    size_t bytes;         /* as requested */
-    uint64_t serial;      /* 1 for the heap's first allocation, 2 for the second, … */
+    size_t bytes;
+    uint64_t serial; /* 1 for the heap's first allocation, 2 for the second, …; 0: not known */
     masu_place allocated; /* where, if it was said */
 } masu_heap_block;
 
@@ -76,6 +77,7 @@ typedef struct masu_heap_config {
     size_t small_blocks;
     size_t medium_blocks;
     size_t max_cached_bytes;
+    bool fine_classes; /* four size classes for each doubling in place of one, see bucket.h */
     /* best-fit pool */
     size_t pool_bytes;
     size_t initial_bytes;
@@ -157,8 +159,20 @@ MASU_API masu_status masu_heap_free_at(masu_heap *heap, void *ptr, size_t bytes,
 /* What a guarded heap saw last; all zero for any other. */
 MASU_API void masu_heap_get_fault(masu_heap *heap, masu_fault *out);
 
-/* The live blocks of a guarded heap, oldest first; none for any other. */
-MASU_API void masu_heap_visit_live(masu_heap *heap, masu_heap_visitor visitor, void *context);
+/* The live blocks of the heap under its lock: oldest first in a guarded one, else those of the size
+ * classes in no order, then the large ones by address. MASU_ERR_INVALID_ARGUMENT;
+ * MASU_ERR_OUT_OF_MEMORY when there is no memory to tell live from free (an unchecked heap needs
+ * two bytes a block for the call), MASU_ERR_CORRUPT when a wrong free before is found: then nothing
+ * was visited. O(blocks). */
+MASU_API masu_status masu_heap_visit_live(masu_heap *heap, masu_heap_visitor visitor,
+                                          void *context);
+
+/* Switches the checks of masu_heap_config.checked on or off while the heap lives; what then holds
+ * for blocks allocated before stands at masu_bucket_set_checked, whose statuses come back. Large
+ * blocks, and all of a device without host access, are verified always. A guarded heap is checked
+ * for good: MASU_ERR_UNSUPPORTED for off. Red zones, fill and quarantine are a choice of create:
+ * blocks without them cannot be given them later. */
+MASU_API masu_status masu_heap_set_checked(masu_heap *heap, bool on);
 
 /* The same without the size: for large blocks in any mode, for those of a size class in a checked
  * or guarded heap, else MASU_ERR_UNSUPPORTED. */
@@ -170,8 +184,17 @@ MASU_API masu_status masu_heap_size_of(masu_heap *heap, const void *ptr, size_t 
 
 /* A snapshot that adds up. */
 MASU_API void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out);
+/* Those of the two pools below, class by class and with fragmentation; each may be NULL. In a guarded
+ * heap with its red zones. The first is all zero on a device without host access. */
+MASU_API void masu_heap_get_pool_stats(const masu_heap *heap, masu_bucket_stats *buckets,
+                                       masu_bestfit_stats *bestfit);
 /* Counters and peaks start again from now; what is live stays counted. */
 MASU_API void masu_heap_reset_stats(masu_heap *heap);
+/* The peaks alone. To let go of what a whole period did not need:
+ *     masu_heap_get_stats(heap, &s);
+ *     masu_heap_trim(heap, s.peak_bytes - s.live_bytes);
+ *     masu_heap_reset_peaks(heap);                                          once a period */
+MASU_API void masu_heap_reset_peaks(masu_heap *heap);
 
 /* Gives free memory back to the device until at most keep_bytes are reserved beyond what is live,
  * as far as device blocks are wholly free. Under MASU_POOL_PERSISTENT nothing happens. */

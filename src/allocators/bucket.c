@@ -16,21 +16,6 @@ void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t addres
                                   });
 }
 
-/* ---- classes --------------------------------------------------------------------------------- */
-
-#define TIMES_2(x)   x, x
-#define TIMES_4(x)   TIMES_2(x), TIMES_2(x)
-#define TIMES_8(x)   TIMES_4(x), TIMES_4(x)
-#define TIMES_16(x)  TIMES_8(x), TIMES_8(x)
-#define TIMES_32(x)  TIMES_16(x), TIMES_16(x)
-#define TIMES_64(x)  TIMES_32(x), TIMES_32(x)
-#define TIMES_128(x) TIMES_64(x), TIMES_64(x)
-
-/* Entry k serves requests of 64 k + 1 … 64 k + 64 bytes. */
-const uint8_t masu__bucket_class_table[] = {
-    0, 1, TIMES_2(2), TIMES_4(3), TIMES_8(4), TIMES_16(5), TIMES_32(6), TIMES_64(7), TIMES_128(8),
-};
-
 /* ---- marks ----------------------------------------------------------------------------------- */
 
 static uint64_t minus(uint64_t a, uint64_t b) {
@@ -65,7 +50,7 @@ masu_status masu__bucket_settle(masu_bucket *pool) {
 
 /* One slab more, as large as the cap allows; what is cached in other classes makes room for it. */
 static masu_status class_refill(masu_bucket *pool, unsigned index) {
-    size_t block_bytes = masu__bucket_block_bytes(index);
+    size_t block_bytes = masu__bucket_block_bytes(pool, index);
     size_t most = MASU__SLAB_BYTES - block_bytes; /* cached once the first block is out */
     if (masu__bucket_cached(pool) + most > pool->max_cached_bytes)
         (void)masu__bucket_give_back(pool, minus(pool->max_cached_bytes, most));
@@ -80,7 +65,6 @@ static masu_status class_refill(masu_bucket *pool, unsigned index) {
 
 masu_status masu__bucket_pop(masu_bucket *pool, unsigned index, void **out) {
     masu__bucket_class *class = &pool->classes[index];
-    size_t block_bytes = masu__bucket_block_bytes(index);
     if (class->list) {
         *out = class->list;
         class->list = masu__bucket_next(pool, class->list);
@@ -91,32 +75,25 @@ masu_status masu__bucket_pop(masu_bucket *pool, unsigned index, void **out) {
         if (status != MASU_OK)
             return status;
     }
-    masu__bucket_open_pending(class, block_bytes);
+    masu__bucket_open_pending(class);
     *out = (void *)class->fresh;
-    class->fresh += block_bytes;
+    class->fresh += class->block_bytes;
     return MASU_OK;
 }
 
-static void remember_size(masu_bucket *pool, void *block, size_t bytes) {
-    masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)block);
-    size_t position = ((uintptr_t)block - slab->base) / masu__slab_block_bytes(slab);
-    MASU_ASSERT(slab->requested[position] == 0); /* a block in use came out of the list */
-    slab->requested[position] = (uint16_t)bytes;
-}
-
 static masu_status bucket_take(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
-    unsigned index = masu__bucket_class_of(bytes);
-    size_t block_bytes = masu__bucket_block_bytes(index);
+    unsigned index = masu__bucket_class_of(pool, bytes);
+    size_t block_bytes = masu__bucket_block_bytes(pool, index);
     void *block;
     masu_status status = masu__bucket_pop(pool, index, &block);
     if (status != MASU_OK)
         return status;
-    masu__bucket_count_alloc(pool, &pool->classes[index], block_bytes, bytes);
+    masu__bucket_count_alloc(pool, &pool->classes[index], bytes);
     /* a slab came in before its first block went out: only now are the cached bytes what they
      * are */
     masu__bucket_move_mark(pool);
     if (pool->remembers)
-        remember_size(pool, block, bytes);
+        masu__bucket_remember(pool, block, bytes);
     if (masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_ALLOC, (uintptr_t)block, bytes, block_bytes,
                           masu__max(alignment, MASU_BUCKET_MIN_BYTES));
@@ -161,9 +138,7 @@ masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alig
         return bucket_refused(pool, MASU_ERR_INVALID_ARGUMENT, bytes, alignment);
     if (bytes == 0)
         return MASU_OK;
-    /* blocks lie at multiples of their size, so every alignment up to that comes for nothing */
-    bool fits = masu__bucket_has_class(bytes) &&
-                alignment <= masu__bucket_block_bytes(masu__bucket_class_of(bytes));
+    bool fits = masu__bucket_has_class(bytes) && masu__bucket_class_fits(pool, bytes, alignment);
     masu_status status =
         fits ? bucket_take(pool, bytes, alignment, out) : bypass_take(pool, bytes, alignment, out);
     return status == MASU_OK ? MASU_OK : bucket_refused(pool, status, bytes, alignment);
@@ -185,44 +160,23 @@ static masu_status bypass_give(masu_bucket *pool, void *ptr, size_t bytes) {
     return MASU_OK;
 }
 
-/* What a caller gives back, judged by the slab it lies in. *bytes becomes the requested size
- * where it was not given. */
-static masu_status slab_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address,
-                              bool sized, size_t *bytes) {
-    size_t block_bytes = masu__slab_block_bytes(slab);
-    size_t position = (address - slab->base) / block_bytes;
-    if (address != slab->base + position * block_bytes)
-        return MASU_ERR_INTERIOR_POINTER;
-    if ((void *)address == pool->classes[slab->class_index].list)
-        return MASU_ERR_DOUBLE_FREE;
-    if (!pool->remembers) {
-        if (!sized)
-            return MASU_ERR_UNSUPPORTED;
-        bool same =
-            masu__bucket_has_class(*bytes) && masu__bucket_class_of(*bytes) == slab->class_index;
-        return same ? MASU_OK : MASU_ERR_SIZE_MISMATCH;
-    }
-    if (slab->requested[position] == 0)
-        return MASU_ERR_DOUBLE_FREE;
-    if (sized && *bytes != slab->requested[position])
-        return MASU_ERR_SIZE_MISMATCH;
-    *bytes = slab->requested[position];
-    return MASU_OK;
-}
-
 static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, bool sized,
                                size_t bytes) {
-    masu_status status = slab_judge(pool, slab, (uintptr_t)ptr, sized, &bytes);
+    masu_status status = masu__bucket_judge(pool, slab, (uintptr_t)ptr, sized, &bytes);
     if (status != MASU_OK)
         return status;
-    size_t block_bytes = masu__slab_block_bytes(slab);
-    if (pool->remembers)
-        slab->requested[((uintptr_t)ptr - slab->base) / block_bytes] = 0;
+    size_t block_bytes = masu__slab_block_bytes(pool, slab);
+    if (pool->remembers) {
+        uint16_t *known = &slab->requested[masu__slab_position(pool, slab, (uintptr_t)ptr)];
+        if (!sized && *known == MASU__SIZE_UNKNOWN)
+            return MASU_ERR_UNSUPPORTED; /* live_bytes would not know by how much to fall */
+        *known = 0;
+    }
     if (masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_FREE, (uintptr_t)ptr, bytes, block_bytes, 0);
     if (MASU_UNLIKELY(pool->annotated))
         masu__annotate_open(ptr, sizeof(void *)); /* fewer bytes may have been asked for */
-    masu__bucket_push(pool, &pool->classes[slab->class_index], ptr, block_bytes, bytes);
+    masu__bucket_push(pool, &pool->classes[slab->class_index], ptr, bytes);
     if (MASU_UNLIKELY(pool->annotated))
         masu__annotate_free(ptr, block_bytes);
     return masu__bucket_must_settle(pool) ? masu__bucket_settle(pool) : MASU_OK;
@@ -245,9 +199,8 @@ masu_status masu__bucket_size_of(masu_bucket *pool, const void *ptr, size_t *out
     const masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)ptr);
     if (!slab)
         return masu__bestfit_known(pool->backing, ptr, pool->number, out_bytes);
-    *out_bytes = masu__slab_block_bytes(slab);
-    masu_status status = slab_judge(pool, slab, (uintptr_t)ptr, !pool->remembers, out_bytes);
-    return status;
+    *out_bytes = masu__slab_block_bytes(pool, slab);
+    return masu__bucket_judge(pool, slab, (uintptr_t)ptr, !pool->remembers, out_bytes);
 }
 
 /* ---- public calls ---------------------------------------------------------------------------- */
@@ -303,6 +256,18 @@ masu_status masu_bucket_trim(masu_bucket *pool, size_t keep_bytes) {
 
 masu_status masu_bucket_clear(masu_bucket *pool) {
     return masu_bucket_trim(pool, 0);
+}
+
+masu_status masu_bucket_set_checked(masu_bucket *pool, bool on) {
+    if (!pool)
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (pool->magic != MASU__POOL_LIVE)
+        return MASU_ERR_STALE_POOL;
+    masu__bucket_lock(pool);
+    masu_status status = masu__bucket_set_checked(pool, on);
+    MASU_HEAVY_ASSERT(masu__bucket_audit(pool));
+    masu__bucket_unlock(pool);
+    return status;
 }
 
 masu_status masu_bucket_set_max_cached(masu_bucket *pool, size_t max_cached_bytes) {

@@ -11,7 +11,6 @@
  *     back    given back to the best-fit pool; its bit in slab.returned is set
  *
  *     class.blocks = live + in list + fresh             (all blocks of the class not given back)
- *     live         = class.allocations - class.frees
  *     slab_bytes   = sum of class.blocks * block size = live_block_bytes + cached bytes
  *
  * Where the first blocks of a slab have been given back, a smaller slab may come to begin: then
@@ -24,8 +23,11 @@
  *     low_mark = max(slab_bytes - max_cached_bytes, slab_bytes - peak_cached_bytes), at least 0
  *
  * careful is set when anything but the plain path is wanted: a check, a remembered size, a trace,
- * a memory checker that wants to know, or small blocks that lie in the best-fit pool (odd_blocks), which a sized free could otherwise
- * mistake for a bucket's own.
+ * a memory checker that wants to know, or small blocks that lie in the best-fit pool (odd_blocks),
+ * which a sized free could otherwise mistake for a bucket's own.
+ *
+ * Where sizes are remembered each slab has two bytes a block: 0 for a block that nobody has, the
+ * requested size, or MASU__SIZE_UNKNOWN for a block that was live before sizes were remembered.
  */
 #ifndef MASU_BUCKET_POOL_H
 #define MASU_BUCKET_POOL_H
@@ -37,7 +39,12 @@
 #include "base/assert.h"
 #include "base/trace.h"
 
-enum { MASU__SLAB_SHIFT = 17, MASU__SLAB_BYTES = 1 << MASU__SLAB_SHIFT };
+enum {
+    MASU__SLAB_SHIFT = 17,
+    MASU__SLAB_BYTES = 1 << MASU__SLAB_SHIFT,
+    MASU__SIZE_UNKNOWN = UINT16_MAX,
+    MASU__CLASS_STEPS = MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MIN_BYTES
+};
 
 typedef struct masu__slab {
     uintptr_t base;
@@ -46,19 +53,21 @@ typedef struct masu__slab {
     uint32_t class_index;
     uint32_t block_count;
     uint32_t held;       /* block_count - bits set in returned; > 0 */
-    uint16_t *requested; /* owned, NULL unless sizes are remembered; 0: not live */
+    uint16_t *requested; /* owned, NULL unless sizes are remembered */
     uint64_t returned[]; /* a bit for each block */
 } masu__slab;
 
 typedef struct masu__bucket_class {
     void *list;
     uint64_t allocations;
-    uint64_t frees;
+    uint64_t live, peak_live;
+    uint32_t block_bytes;
+    uint32_t align_bytes;       /* the largest power of two that divides block_bytes */
     uintptr_t fresh, fresh_end; /* equal: nothing fresh */
     masu__slab *pending;        /* wholly fresh slabs */
     uint64_t misses;
     uint64_t blocks;
-    uint64_t lent_out, lent_back; /* of allocations and frees, those in batches (bucket_lend.c) */
+    uint64_t lent_out, lent_back; /* of all that came and went, those lent (bucket_lend.c) */
 } masu__bucket_class;
 
 struct masu_bucket {
@@ -69,10 +78,13 @@ struct masu_bucket {
     bool careful;
     bool thread_safe;
     bool checked;
-    bool remembers;
-    bool annotated; /* see base/annotate.h */
-    uint32_t magic; /* MASU__POOL_LIVE, or MASU__POOL_DEAD after destroy */
-    masu__bucket_class classes[MASU_BUCKET_CLASS_COUNT];
+    bool remembers; /* checked or always_remembers */
+    bool always_remembers;
+    bool annotated;             /* see base/annotate.h */
+    uint32_t magic;             /* MASU__POOL_LIVE, or MASU__POOL_DEAD after destroy */
+    const uint8_t *class_table; /* class of (bytes - 1) / 64: MASU__CLASS_STEPS entries */
+    unsigned class_count;
+    masu__bucket_class classes[MASU_BUCKET_FINE_CLASSES];
 
     masu_bestfit *backing; /* borrowed */
     masu_trace *trace;     /* borrowed, never NULL */
@@ -95,16 +107,19 @@ struct masu_bucket {
     masu__lock lock;
 };
 
-/* Class of (bytes - 1) / 64: a load from a hot line is cheaper than a bit scan on many
- * processors. */
-extern const uint8_t masu__bucket_class_table[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MIN_BYTES];
-
-static inline unsigned masu__bucket_class_of(size_t bytes) {
-    return masu__bucket_class_table[(bytes - 1) / MASU_BUCKET_MIN_BYTES];
+/* A load from a hot line is cheaper than a bit scan on many processors, and knows any classes. */
+static inline unsigned masu__bucket_class_of(const masu_bucket *pool, size_t bytes) {
+    return pool->class_table[(bytes - 1) / MASU_BUCKET_MIN_BYTES];
 }
 
-static inline size_t masu__bucket_block_bytes(unsigned class_index) {
-    return (size_t)MASU_BUCKET_MIN_BYTES << class_index;
+static inline size_t masu__bucket_block_bytes(const masu_bucket *pool, unsigned class_index) {
+    return pool->classes[class_index].block_bytes;
+}
+
+/* The class serves requests of that alignment, a power of two or 0, as it stands. */
+static inline bool masu__bucket_class_fits(const masu_bucket *pool, size_t bytes,
+                                           size_t alignment) {
+    return alignment <= pool->classes[masu__bucket_class_of(pool, bytes)].align_bytes;
 }
 
 static inline bool masu__bucket_has_class(size_t bytes) {
@@ -116,9 +131,11 @@ static inline uint64_t masu__bucket_cached(const masu_bucket *pool) {
 }
 
 static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_class *class,
-                                            size_t block_bytes, size_t bytes) {
+                                            size_t bytes) {
     class->allocations++;
-    pool->live_block_bytes += block_bytes;
+    if (++class->live > class->peak_live)
+        class->peak_live = class->live;
+    pool->live_block_bytes += class->block_bytes;
     pool->live_bytes += bytes;
     if (pool->live_bytes > pool->peak_live_bytes)
         pool->peak_live_bytes = pool->live_bytes;
@@ -140,12 +157,11 @@ static inline masu_status masu__bucket_alloc(masu_bucket *pool, size_t bytes, si
     bool plain = masu__bucket_has_class(bytes) && alignment <= MASU_BUCKET_MIN_BYTES &&
                  (alignment & (alignment - 1)) == 0 && !pool->careful;
     if (MASU_LIKELY(plain)) {
-        unsigned index = masu__bucket_class_of(bytes);
-        masu__bucket_class *class = &pool->classes[index];
+        masu__bucket_class *class = &pool->classes[masu__bucket_class_of(pool, bytes)];
         void *block = class->list;
         if (MASU_LIKELY(block != NULL)) {
             class->list = *(void **)block;
-            masu__bucket_count_alloc(pool, class, masu__bucket_block_bytes(index), bytes);
+            masu__bucket_count_alloc(pool, class, bytes);
             *out = block;
             return MASU_OK;
         }
@@ -167,12 +183,12 @@ static inline void masu__bucket_set_next(const masu_bucket *pool, void *block, v
 
 /* The block joins its list. */
 static inline void masu__bucket_push(masu_bucket *pool, masu__bucket_class *class, void *block,
-                                     size_t block_bytes, size_t bytes) {
+                                     size_t bytes) {
     *(void **)block = class->list;
     class->list = block;
-    class->frees++;
+    class->live--;
     pool->live_bytes -= bytes;
-    pool->live_block_bytes -= block_bytes;
+    pool->live_block_bytes -= class->block_bytes;
 }
 
 static inline bool masu__bucket_must_settle(const masu_bucket *pool) {
@@ -183,12 +199,10 @@ static inline bool masu__bucket_must_settle(const masu_bucket *pool) {
 static inline masu_status masu__bucket_free(masu_bucket *pool, void *ptr, size_t bytes) {
     bool plain = ptr != NULL && masu__bucket_has_class(bytes) && !pool->careful;
     if (MASU_LIKELY(plain)) {
-        unsigned index = masu__bucket_class_of(bytes);
-        size_t block_bytes = masu__bucket_block_bytes(index);
-        masu__bucket_class *class = &pool->classes[index];
-        bool plausible = ((uintptr_t)ptr & (block_bytes - 1)) == 0 && ptr != class->list;
+        masu__bucket_class *class = &pool->classes[masu__bucket_class_of(pool, bytes)];
+        bool plausible = ((uintptr_t)ptr & (class->align_bytes - 1)) == 0 && ptr != class->list;
         if (MASU_LIKELY(plausible)) {
-            masu__bucket_push(pool, class, ptr, block_bytes, bytes);
+            masu__bucket_push(pool, class, ptr, bytes);
             return masu__bucket_must_settle(pool) ? masu__bucket_settle(pool) : MASU_OK;
         }
     }
@@ -205,31 +219,66 @@ static inline void masu__bucket_unlock(masu_bucket *pool) {
         masu__lock_release(&pool->lock);
 }
 
+/* Fills in class_table, class_count and the sizes of the classes. */
+void masu__bucket_set_classes(masu_bucket *pool, bool fine);
+
 void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
                        size_t block_bytes, size_t alignment);
 
 /* Takes a block of the class out of the list, or a fresh one, or brings a slab in. */
 masu_status masu__bucket_pop(masu_bucket *pool, unsigned index, void **out);
 
+/* Without a slab more. */
+static inline bool masu__bucket_class_has_one(const masu__bucket_class *class) {
+    return class->list || class->fresh != class->fresh_end || class->pending;
+}
+
 /* ---- batches (bucket_lend.c) ---- */
 
 /* Up to count blocks into blocks[], the warmest last: at least one unless *status says why not.
- * Brings in a slab for the first of them only. Call under the lock; the pool must not be careful.
- */
+ * Brings in a slab for the first of them only. Call under the lock; no trace, no annotations. */
 size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void **blocks,
                          masu_status *status);
-/* The way back, blocks of that class, the warmest last. */
+/* The way back, blocks of that class, the warmest last. Where sizes are remembered, a block that is
+ * at home already is passed over: somebody freed it twice. */
 void masu__bucket_take_home(masu_bucket *pool, unsigned index, void *const *blocks, size_t count);
+/* The same for one block of a pool that remembers sizes, judged as any free of checked mode is.
+ * Blocks lent in batches before have a size that is known as to the class. */
+masu_status masu__bucket_lend_known(masu_bucket *pool, size_t bytes, void **out);
+masu_status masu__bucket_take_home_known(masu_bucket *pool, void *ptr, bool sized, size_t bytes);
+/* What is wrong with giving that block back so; nothing changes. */
+masu_status masu__bucket_judge_lent(const masu_bucket *pool, const void *ptr, size_t bytes);
 /* As masu_bucket_set_max_cached, under the lock. */
 void masu__bucket_set_cap(masu_bucket *pool, size_t max_cached_bytes);
+
+/* ---- what is known of each block (bucket_sizes.c) ---- */
+
+/* The remembered size of a block that was just taken. */
+void masu__bucket_remember(masu_bucket *pool, const void *block, size_t bytes);
+/* What a caller gives back, judged by the slab it lies in. *bytes becomes the requested size where
+ * it was not given; of a block of unknown size, that of its class. */
+masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address,
+                               bool sized, size_t *bytes);
+/* As masu_bucket_set_checked, under the lock. */
+masu_status masu__bucket_set_checked(masu_bucket *pool, bool on);
+/* Calls visit for each live block of a class, in no order; false from it ends the walk.
+ * MASU_ERR_OUT_OF_MEMORY without memory to tell live from free, MASU_ERR_CORRUPT when a list shows
+ * a wrong free of before; then nothing was visited. */
+typedef bool (*masu__bucket_visit)(void *context, void *block, size_t bytes);
+masu_status masu__bucket_visit_live(masu_bucket *pool, masu__bucket_visit visit, void *context);
 
 /* ---- slabs (bucket_slabs.c) ---- */
 
 /* The slab that holds address and has not given that block back, or NULL. O(1). */
 masu__slab *masu__bucket_slab_of(const masu_bucket *pool, uintptr_t address);
 
-static inline size_t masu__slab_block_bytes(const masu__slab *slab) {
-    return masu__bucket_block_bytes(slab->class_index);
+static inline size_t masu__slab_block_bytes(const masu_bucket *pool, const masu__slab *slab) {
+    return masu__bucket_block_bytes(pool, slab->class_index);
+}
+
+static inline size_t masu__slab_position(const masu_bucket *pool, const masu__slab *slab,
+                                         uintptr_t address) {
+    return (address - slab->base) / masu__slab_block_bytes(pool, slab);
 }
 
 static inline bool masu__slab_returned(const masu__slab *slab, size_t block) {
@@ -240,12 +289,16 @@ static inline bool masu__slab_returned(const masu__slab *slab, size_t block) {
 masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor,
                                    const masu__slab *previous);
 
+/* The array of remembered sizes, all 0. False without memory. */
+bool masu__slab_add_sizes(masu_bucket *pool, masu__slab *slab);
+void masu__slab_drop_sizes(masu_bucket *pool, masu__slab *slab);
+
 /* A new slab of so many blocks, in class.pending. The caller moves the mark once it has taken
  * what it needs. */
 masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_t blocks);
 
 /* Makes the first pending slab the fresh range, if there is one and nothing is fresh. */
-void masu__bucket_open_pending(masu__bucket_class *class, size_t block_bytes);
+void masu__bucket_open_pending(masu__bucket_class *class);
 
 /* Gives free memory back until at most keep_bytes are cached; moves low_mark. */
 masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes);

@@ -14,11 +14,24 @@ static size_t slab_meta_bytes(size_t blocks) {
     return sizeof(masu__slab) + (blocks + 63) / 64 * sizeof(uint64_t);
 }
 
+bool masu__slab_add_sizes(masu_bucket *pool, masu__slab *slab) {
+    size_t bytes = slab->block_count * sizeof *slab->requested;
+    slab->requested = masu__meta_calloc(1, bytes);
+    pool->slab_meta_bytes += slab->requested ? bytes : 0;
+    return slab->requested != NULL;
+}
+
+void masu__slab_drop_sizes(masu_bucket *pool, masu__slab *slab) {
+    size_t bytes = slab->block_count * sizeof *slab->requested;
+    pool->slab_meta_bytes -= slab->requested ? bytes : 0;
+    masu__meta_free(slab->requested, bytes);
+    slab->requested = NULL;
+}
+
 static void slab_free_meta(masu_bucket *pool, masu__slab *slab) {
-    size_t sizes = slab->requested ? slab->block_count * sizeof *slab->requested : 0;
     size_t bytes = slab_meta_bytes(slab->block_count);
-    pool->slab_meta_bytes -= sizes + bytes;
-    masu__meta_free(slab->requested, sizes);
+    masu__slab_drop_sizes(pool, slab);
+    pool->slab_meta_bytes -= bytes;
     masu__meta_free(slab, bytes);
 }
 
@@ -30,26 +43,22 @@ static masu__slab *slab_new_meta(masu_bucket *pool, unsigned class_index, size_t
     slab->class_index = class_index;
     slab->block_count = (uint32_t)blocks;
     slab->held = (uint32_t)blocks;
-    if (pool->remembers) {
-        slab->requested = masu__meta_calloc(blocks, sizeof *slab->requested);
-        if (!slab->requested) {
-            slab_free_meta(pool, slab);
-            return NULL;
-        }
-        pool->slab_meta_bytes += blocks * sizeof *slab->requested;
+    if (pool->remembers && !masu__slab_add_sizes(pool, slab)) {
+        slab_free_meta(pool, slab);
+        return NULL;
     }
     return slab;
 }
 
-static bool slab_holds(const masu__slab *slab, uintptr_t address) {
-    size_t block = (address - slab->base) / masu__slab_block_bytes(slab);
+static bool slab_holds(const masu_bucket *pool, const masu__slab *slab, uintptr_t address) {
+    size_t block = masu__slab_position(pool, slab, address);
     return block < slab->block_count && !masu__slab_returned(slab, block);
 }
 
 masu__slab *masu__bucket_slab_of(const masu_bucket *pool, uintptr_t address) {
     masu__slab *slab =
         masu__address_map_get(&pool->slabs, masu__align_down(address, MASU__SLAB_BYTES));
-    while (slab && !slab_holds(slab, address))
+    while (slab && !slab_holds(pool, slab, address))
         slab = slab->next_here;
     return slab;
 }
@@ -86,7 +95,7 @@ masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_
     if (!slab)
         return MASU_ERR_OUT_OF_MEMORY;
     void *base;
-    size_t bytes = blocks * masu__bucket_block_bytes(class_index);
+    size_t bytes = blocks * masu__bucket_block_bytes(pool, class_index);
     masu__request request = {
         .bytes = bytes,
         .alignment = MASU__SLAB_BYTES,
@@ -110,14 +119,14 @@ masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_
     return MASU_OK;
 }
 
-void masu__bucket_open_pending(masu__bucket_class *class, size_t block_bytes) {
+void masu__bucket_open_pending(masu__bucket_class *class) {
     masu__slab *slab = class->pending;
     if (!slab || class->fresh != class->fresh_end)
         return;
     class->pending = slab->next_pending;
     slab->next_pending = NULL;
     class->fresh = slab->base;
-    class->fresh_end = slab->base + slab->block_count * block_bytes;
+    class->fresh_end = slab->base + slab->block_count * class->block_bytes;
 }
 
 /* First block of the unbroken run of blocks not returned that the given one belongs to. */
@@ -140,7 +149,7 @@ static void slab_mark_returned(masu__slab *slab, size_t first, size_t count) {
 
 /* The blocks are in no list any more. */
 static masu_status slab_give_back(masu_bucket *pool, masu__slab *slab, size_t first, size_t count) {
-    size_t block_bytes = masu__slab_block_bytes(slab);
+    size_t block_bytes = masu__slab_block_bytes(pool, slab);
     uintptr_t address = slab->base + first * block_bytes;
     uintptr_t run = slab->base + slab_run_start(slab, first) * block_bytes;
     size_t bytes = count * block_bytes;
@@ -194,11 +203,11 @@ static masu_status class_give_back_listed(masu_bucket *pool, masu__bucket_class 
 
 static masu_status class_give_back(masu_bucket *pool, unsigned index, uint64_t keep_bytes) {
     masu__bucket_class *class = &pool->classes[index];
-    size_t block_bytes = masu__bucket_block_bytes(index);
+    size_t block_bytes = masu__bucket_block_bytes(pool, index);
     masu_status status = MASU_OK;
     size_t wanted;
     while (status == MASU_OK && (wanted = blocks_over(pool, keep_bytes, block_bytes)) > 0) {
-        masu__bucket_open_pending(class, block_bytes);
+        masu__bucket_open_pending(class);
         if (class->fresh != class->fresh_end)
             status = class_give_back_fresh(pool, class, block_bytes, wanted);
         else if (class->list)
@@ -211,7 +220,7 @@ static masu_status class_give_back(masu_bucket *pool, unsigned index, uint64_t k
 
 masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes) {
     masu_status status = MASU_OK;
-    for (unsigned i = MASU_BUCKET_CLASS_COUNT; i-- > 0 && status == MASU_OK;)
+    for (unsigned i = pool->class_count; i-- > 0 && status == MASU_OK;)
         status = class_give_back(pool, i, keep_bytes);
     masu__address_map_shrink(&pool->slabs);
     masu__bucket_move_mark(pool);
@@ -219,7 +228,7 @@ masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes) {
 }
 
 static void slab_drop(masu_bucket *pool, masu__slab *slab) {
-    size_t block_bytes = masu__slab_block_bytes(slab);
+    size_t block_bytes = masu__slab_block_bytes(pool, slab);
     for (size_t first = 0; first < slab->block_count;) {
         if (masu__slab_returned(slab, first)) {
             first++;

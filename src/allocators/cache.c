@@ -6,96 +6,140 @@
 #include "base/meta.h"
 #include "base/size.h"
 
-static void *empty_magazine[1]; /* NULL: neither a block to take nor room for one */
-masu__large_table masu__no_large;
+static void *nothing[1]; /* NULL: neither a block to take nor room for one */
+
+#define EMPTY \
+    { nothing + 1, nothing + 1, 0, 0 }
+masu__cache_front masu__no_cache = {
+    .magazines = {.of_class = {[0 ... MASU_BUCKET_FINE_CLASSES - 1] = EMPTY}},
+};
 
 static void **magazine_bottom(masu__cache *cache, unsigned index) {
     return &cache->slots[index][1];
 }
 
+static masu_magazine *magazine_of(masu__cache *cache, unsigned index) {
+    return &cache->front.magazines.of_class[index];
+}
+
 static size_t magazine_fill(const masu__cache *cache, unsigned index) {
-    void **top = __atomic_load_n(&cache->magazines->of_class[index].top, __ATOMIC_RELAXED);
+    void **top = __atomic_load_n(&cache->front.magazines.of_class[index].top, __ATOMIC_RELAXED);
     return (size_t)(top - &((masu__cache *)cache)->slots[index][1]);
 }
 
 static void magazine_set_top(masu__cache *cache, unsigned index, void **top) {
-    __atomic_store_n(&cache->magazines->of_class[index].top, top, __ATOMIC_RELAXED);
+    __atomic_store_n(&magazine_of(cache, index)->top, top, __ATOMIC_RELAXED);
 }
 
 static void magazine_count(masu__cache *cache, unsigned index) {
-    uint64_t *count = &cache->magazines->of_class[index].allocations;
+    uint64_t *count = &magazine_of(cache, index)->allocations;
     __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+}
+
+static size_t class_bytes(const masu_heap *heap, unsigned index) {
+    return masu__bucket_block_bytes(heap->bucket, index);
 }
 
 /* ---- capacity -------------------------------------------------------------------------------- */
 
-static void caches_grant(masu_heap *heap, size_t bytes) {
+/* What neither magazines nor transfers have claimed is the cap of the lists. */
+static void caches_move_cap(masu_heap *heap) {
+    const masu__caches *caches = heap->caches;
+    masu__bucket_set_cap(heap->bucket,
+                         caches->max_cached_bytes - caches->granted_bytes - caches->transfer_bytes);
+}
+
+static void transfers_flush(masu_heap *heap) {
     masu__caches *caches = heap->caches;
-    caches->granted_bytes += bytes;
-    masu__bucket_set_cap(heap->bucket, caches->max_cached_bytes - caches->granted_bytes);
+    for (unsigned i = 0; i < heap->bucket->class_count; i++) {
+        masu__transfer *t = &caches->transfer[i];
+        size_t count = t->count;
+        t->count = 0;
+        caches->transfer_bytes -= count * class_bytes(heap, i);
+        if (count > 0)
+            masu__bucket_take_home(heap->bucket, i, t->slots, count);
+    }
+    caches_move_cap(heap);
+}
+
+/* Many classes share the cap: the large ones of a fine pool get fewer slots. */
+static uint32_t magazine_most(const masu_heap *heap, unsigned index) {
+    if (heap->bucket->class_count == MASU_BUCKET_CLASSES)
+        return MASU__MAGAZINE_SLOTS;
+    return (uint32_t)masu__min(MASU__MAGAZINE_SLOTS,
+                               MASU__FINE_MAGAZINE_BYTES / class_bytes(heap, index));
 }
 
 /* Twice as many slots, as far as the cap leaves room for them. False: nothing has changed. */
 static bool magazine_grow(masu__cache *cache, unsigned index) {
-    masu__caches *caches = cache->heap->caches;
-    uint32_t first = index < MASU_BUCKET_SMALL_CLASSES ? 16 : 8;
-    uint32_t capacity = cache->capacity[index] ? 2 * cache->capacity[index] : first;
-    if (capacity > MASU__MAGAZINE_SLOTS)
+    masu_heap *heap = cache->heap;
+    masu__caches *caches = heap->caches;
+    uint32_t now = cache->capacity[index];
+    uint32_t first = class_bytes(heap, index) <= MASU_BUCKET_SMALL_BYTES ? 16 : 8;
+    uint32_t capacity = (uint32_t)masu__min(now ? 2 * now : first, magazine_most(heap, index));
+    size_t bytes = (capacity - now) * class_bytes(heap, index);
+    if (capacity <= now || caches->granted_bytes + bytes > caches->max_cached_bytes / 2)
         return false;
-    size_t bytes = (capacity - cache->capacity[index]) * masu__bucket_block_bytes(index);
-    if (bytes > caches->max_cached_bytes - caches->granted_bytes)
-        return false;
-    caches_grant(cache->heap, bytes);
+    if (caches->granted_bytes + caches->transfer_bytes + bytes > caches->max_cached_bytes)
+        transfers_flush(heap);
+    caches->granted_bytes += bytes;
+    caches_move_cap(heap);
     cache->capacity[index] = capacity;
-    cache->magazines->of_class[index].end = magazine_bottom(cache, index) + capacity;
+    magazine_of(cache, index)->end = magazine_bottom(cache, index) + capacity;
     return true;
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-enum { TRANSFER_MOST_BYTES = 4 << 20 };
-
-/* At its first use a transfer gets what the cap allows. */
-static void transfer_open(masu_heap *heap, unsigned index) {
+/* How many blocks more the transfer may take. */
+static size_t transfer_room(masu_heap *heap, unsigned index) {
     masu__caches *caches = heap->caches;
-    size_t block_bytes = masu__bucket_block_bytes(index);
-    size_t capacity = masu__min(MASU__TRANSFER_SLOTS, TRANSFER_MOST_BYTES / block_bytes);
-    if (capacity * block_bytes > (caches->max_cached_bytes - caches->granted_bytes) / 2)
-        return;
-    caches_grant(heap, capacity * block_bytes);
-    caches->transfer[index].capacity = capacity;
+    masu__transfer *t = &caches->transfer[index];
+    if (!t->slots)
+        t->slots = masu__meta_calloc(MASU__TRANSFER_SLOTS, sizeof *t->slots);
+    if (!t->slots)
+        return 0;
+    size_t bytes = caches->max_cached_bytes - caches->granted_bytes - caches->transfer_bytes;
+    return masu__min(MASU__TRANSFER_SLOTS - t->count, bytes / class_bytes(heap, index));
 }
 
 static void give_batch(masu_heap *heap, unsigned index, void *const *blocks, size_t count) {
-    masu__transfer *t = &heap->caches->transfer[index];
-    if (t->capacity == 0)
-        transfer_open(heap, index);
-    size_t kept = masu__min(count, t->capacity - t->count);
-    memcpy(t->slots + t->count, blocks + (count - kept), kept * sizeof *blocks);
-    t->count += kept;
+    masu__caches *caches = heap->caches;
+    masu__transfer *t = &caches->transfer[index];
+    size_t kept = caches->checked ? 0 : masu__min(count, transfer_room(heap, index));
+    if (kept > 0) {
+        memcpy(t->slots + t->count, blocks + (count - kept), kept * sizeof *blocks);
+        t->count += kept;
+        caches->transfer_bytes += kept * class_bytes(heap, index);
+        caches_move_cap(heap);
+    }
     if (kept < count)
         masu__bucket_take_home(heap->bucket, index, blocks, count - kept);
 }
 
+/* The lists have none, and no room for a whole slab more while the transfers hold what they do. */
+static bool transfers_in_the_way(const masu_heap *heap, unsigned index) {
+    const masu_bucket *pool = heap->bucket;
+    return heap->caches->transfer_bytes > 0 && !masu__bucket_class_has_one(&pool->classes[index]) &&
+           masu__bucket_cached(pool) + MASU__SLAB_BYTES > pool->max_cached_bytes;
+}
+
 static size_t take_batch(masu_heap *heap, unsigned index, size_t count, void **blocks,
                          masu_status *status) {
-    masu__transfer *t = &heap->caches->transfer[index];
+    masu__caches *caches = heap->caches;
+    masu__transfer *t = &caches->transfer[index];
     *status = MASU_OK;
-    if (t->count == 0)
+    if (t->count == 0) {
+        if (transfers_in_the_way(heap, index))
+            transfers_flush(heap);
         return masu__bucket_lend(heap->bucket, index, count, blocks, status);
+    }
     count = masu__min(count, t->count);
     t->count -= count;
     memcpy(blocks, t->slots + t->count, count * sizeof *blocks);
+    caches->transfer_bytes -= count * class_bytes(heap, index);
+    caches_move_cap(heap);
     return count;
-}
-
-void masu__caches_flush(masu_heap *heap) {
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
-        masu__transfer *t = &heap->caches->transfer[i];
-        if (t->count > 0)
-            masu__bucket_take_home(heap->bucket, i, t->slots, t->count);
-        t->count = 0;
-    }
 }
 
 /* The blocks that have lain in the magazine for longest. */
@@ -120,7 +164,7 @@ static void large_set(masu__large *large, masu__large to) {
 static size_t large_sum(const masu__cache *cache) {
     size_t sum = 0;
     for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
-        sum += cache->large.entries[i].bytes;
+        sum += cache->front.large.entries[i].bytes;
     return sum;
 }
 
@@ -137,22 +181,54 @@ static void large_return(masu__cache *cache, masu__large *large) {
 
 static void large_return_all(masu__cache *cache) {
     for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
-        large_return(cache, &cache->large.entries[i]);
+        large_return(cache, &cache->front.large.entries[i]);
 }
 
 void masu__cache_flush(masu__cache *cache) {
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++)
+    for (unsigned i = 0; i < cache->heap->bucket->class_count; i++)
         if (cache->capacity[i] > 0)
             magazine_return(cache, i, magazine_fill(cache, i));
     large_return_all(cache);
 }
 
-void masu__cache_obey(masu__cache *cache) {
-    uint64_t epoch = atomic_load_explicit(&cache->heap->caches->epoch, memory_order_relaxed);
-    if (cache->epoch == epoch)
+static void cache_show(masu__cache *cache, masu__cache_front *front) {
+    __atomic_store_n(cache->shown, &front->magazines, __ATOMIC_RELAXED);
+}
+
+void masu__caches_recall(masu_heap *heap) {
+    heap->caches->epoch++;
+    for (masu__cache *cache = heap->caches->first; cache; cache = cache->next)
+        cache_show(cache, &masu__no_cache);
+    transfers_flush(heap);
+}
+
+/* Does what was asked of this thread since it was here last. Under the lock, by the thread. */
+static void cache_obey(masu__cache *cache) {
+    masu__caches *caches = cache->heap->caches;
+    if (MASU_LIKELY(cache->epoch == caches->epoch))
         return;
-    cache->epoch = epoch;
+    cache->epoch = caches->epoch;
     masu__cache_flush(cache);
+    if (!caches->checked)
+        cache_show(cache, &cache->front);
+}
+
+masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on) {
+    masu__caches *caches = heap->caches;
+    masu__heap_lock(heap);
+    if (on && !caches->checked) {
+        masu__caches_recall(heap);
+        if (own)
+            masu__cache_flush(own);
+        transfers_flush(heap);
+    }
+    masu_status status = masu__bucket_set_checked(heap->bucket, on);
+    if (status == MASU_OK && caches->checked != on) {
+        caches->checked = on;
+        caches->epoch++; /* magazines are taken up again, or stay away */
+    }
+    masu__heap_unlock(heap);
+    return status;
 }
 
 /* ---- birth and death ------------------------------------------------------------------------- */
@@ -169,115 +245,157 @@ void masu__caches_close(masu_heap *heap) {
     if (!heap->caches)
         return;
     while (heap->caches->first)
-        masu__cache_close(heap->caches->first);
+        masu__cache_close(heap->caches->first, true);
+    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+        masu__meta_free(heap->caches->transfer[i].slots, MASU__TRANSFER_SLOTS * sizeof(void *));
     masu__meta_free(heap->caches, sizeof *heap->caches);
     heap->caches = NULL;
 }
 
-static void magazines_detach(masu_magazines *magazines) {
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++)
-        magazines->of_class[i] = (masu_magazine){empty_magazine + 1, empty_magazine + 1, 0, 0};
-    magazines->large = &masu__no_large;
+enum { LINE = 64, CACHE_BYTES = sizeof(masu__cache) + 2 * LINE };
+
+/* On lines of its own: no other thread writes beside it. */
+static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
+    void *memory = masu__meta_calloc(1, CACHE_BYTES);
+    if (!memory)
+        return NULL;
+    masu__cache *cache = (masu__cache *)masu__align_up_small((uintptr_t)memory, LINE);
+    cache->memory = memory;
+    cache->heap = heap;
+    cache->shown = shown;
+    for (unsigned i = 0; i < MASU_BUCKET_FINE_CLASSES; i++) {
+        void **bottom = magazine_bottom(cache, i);
+        *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
+    }
+    return cache;
 }
 
-masu__cache *masu__cache_open(masu_heap *heap, masu_magazines *magazines) {
-    masu__cache *cache = masu__meta_calloc(1, sizeof *cache);
+masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown) {
+    masu__cache *cache = cache_new(heap, shown);
     if (!cache)
         return NULL;
-    cache->heap = heap;
-    cache->magazines = magazines;
     masu__heap_lock(heap);
     masu__caches *caches = heap->caches;
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
-        void **bottom = magazine_bottom(cache, i);
-        magazines->of_class[i] = (masu_magazine){bottom, bottom, 0, 0};
-    }
-    magazines->large = &cache->large;
-    cache->epoch = atomic_load_explicit(&caches->epoch, memory_order_relaxed);
+    cache->epoch = caches->epoch;
     cache->next = caches->first;
     if (cache->next)
         cache->next->before = cache;
     caches->first = cache;
     caches->count++;
+    if (!caches->checked)
+        cache_show(cache, &cache->front);
     masu__heap_unlock(heap);
     return cache;
 }
 
-void masu__cache_close(masu__cache *cache) {
-    masu__caches *caches = cache->heap->caches;
-    size_t granted = 0;
+void masu__cache_close(masu__cache *cache, bool thread_lives) {
+    masu_heap *heap = cache->heap;
+    masu__caches *caches = heap->caches;
+    if (thread_lives)
+        cache_show(cache, &masu__no_cache);
     masu__cache_flush(cache);
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
-        granted += cache->capacity[i] * masu__bucket_block_bytes(i);
-        caches->retired_allocations += cache->magazines->of_class[i].allocations;
+    for (unsigned i = 0; i < heap->bucket->class_count; i++) {
+        caches->granted_bytes -= cache->capacity[i] * class_bytes(heap, i);
+        caches->retired_allocations += magazine_of(cache, i)->allocations;
     }
-    caches->retired_large_hits += cache->large.hits;
-    caches_grant(cache->heap, (size_t)0 - granted);
+    caches->retired_large_hits += cache->front.large.hits;
+    caches_move_cap(heap);
     *(cache->before ? &cache->before->next : &caches->first) = cache->next;
     if (cache->next)
         cache->next->before = cache->before;
     caches->count--;
-    magazines_detach(cache->magazines);
-    masu__meta_free(cache, sizeof *cache);
+    masu__meta_free(cache->memory, CACHE_BYTES);
 }
 
 /* ---- small blocks ---------------------------------------------------------------------------- */
 
-static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, unsigned index,
-                                     void **out) {
+/* Straight from the lists. */
+static masu_status take_single(masu_heap *heap, size_t bytes, void **out) {
     masu_status status;
-    if (cache) {
-        masu__cache_obey(cache);
+    if (heap->caches->checked)
+        status = masu__bucket_lend_known(heap->bucket, bytes, out);
+    else
+        (void)take_batch(heap, masu__bucket_class_of(heap->bucket, bytes), 1, out, &status);
+    heap->caches->retired_allocations += status == MASU_OK;
+    return status;
+}
+
+static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t bytes,
+                                     void **out) {
+    unsigned index = masu__bucket_class_of(heap->bucket, bytes);
+    masu_status status = MASU_OK;
+    if (!cache || heap->caches->checked)
+        return take_single(heap, bytes, out);
+    size_t fill = magazine_fill(cache, index);
+    if (fill == 0) { /* otherwise a rescue has put blocks there */
         (void)magazine_grow(cache, index);
+        if (cache->capacity[index] == 0)
+            return take_single(heap, bytes, out);
+        fill = take_batch(heap, index, cache->capacity[index] / 2, magazine_bottom(cache, index),
+                          &status);
+        heap->caches->refills += fill > 0;
     }
-    if (!cache || cache->capacity[index] == 0) {
-        if (take_batch(heap, index, 1, out, &status) == 1)
-            heap->caches->retired_allocations++;
+    if (fill == 0)
         return status;
-    }
-    void **bottom = magazine_bottom(cache, index);
-    size_t count = take_batch(heap, index, cache->capacity[index] / 2, bottom, &status);
-    if (count == 0)
-        return status;
-    *out = bottom[count - 1];
-    magazine_set_top(cache, index, bottom + count - 1);
+    void **top = magazine_bottom(cache, index) + fill;
+    *out = top[-1];
+    magazine_set_top(cache, index, top - 1);
     magazine_count(cache, index);
-    heap->caches->refills++;
     return MASU_OK;
 }
 
 masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, void **out) {
-    unsigned index = masu__bucket_class_of(bytes);
     masu__heap_lock(heap);
-    masu_status status = MASU_OK;
-    if (cache && magazine_fill(cache, index) > 0) { /* a rescue has put blocks there */
-        void **top = cache->magazines->of_class[index].top;
-        *out = top[-1];
-        magazine_set_top(cache, index, top - 1);
-        magazine_count(cache, index);
-    } else {
-        status = refill_under_lock(heap, cache, index, out);
-    }
+    if (cache)
+        cache_obey(cache);
+    masu_status status = refill_under_lock(heap, cache, bytes, out);
     masu__heap_unlock(heap);
     return status;
 }
 
-masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes) {
-    unsigned index = masu__bucket_class_of(bytes);
-    masu__heap_lock(heap);
-    if (cache)
-        masu__cache_obey(cache);
+static masu_status overflow_under_lock(masu_heap *heap, masu__cache *cache, void *ptr,
+                                       size_t bytes) {
+    unsigned index = masu__bucket_class_of(heap->bucket, bytes);
+    if (heap->caches->checked)
+        return masu__bucket_take_home_known(heap->bucket, ptr, true, bytes);
     if (!cache || (cache->capacity[index] == 0 && !magazine_grow(cache, index))) {
         give_batch(heap, index, &ptr, 1);
-    } else {
-        if (magazine_fill(cache, index) == cache->capacity[index] && !magazine_grow(cache, index))
-            magazine_return(cache, index, (cache->capacity[index] + 1) / 2);
-        void **top = cache->magazines->of_class[index].top;
-        *top = ptr;
-        magazine_set_top(cache, index, top + 1);
+        return MASU_OK;
     }
-    masu__heap_unlock(heap);
+    size_t fill = magazine_fill(cache, index);
+    void **bottom = magazine_bottom(cache, index);
+    if (fill > 0 && bottom[fill - 1] == ptr)
+        return MASU_ERR_DOUBLE_FREE;
+    if (fill == cache->capacity[index] && !magazine_grow(cache, index))
+        magazine_return(cache, index, (cache->capacity[index] + 1) / 2);
+    fill = magazine_fill(cache, index);
+    bottom[fill] = ptr;
+    magazine_set_top(cache, index, bottom + fill + 1);
     return MASU_OK;
+}
+
+masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes) {
+    masu__heap_lock(heap);
+    if (cache)
+        cache_obey(cache);
+    masu_status status = overflow_under_lock(heap, cache, ptr, bytes);
+    masu__heap_unlock(heap);
+    return status;
+}
+
+masu_status masu__cache_give_unsized(masu_heap *heap, masu__cache *cache, void *ptr) {
+    masu_bucket *pool = heap->bucket;
+    size_t known;
+    masu__heap_lock(heap);
+    if (cache)
+        cache_obey(cache);
+    bool small = masu__bucket_slab_of(pool, (uintptr_t)ptr) != NULL;
+    masu_status status = small ? masu__bucket_take_home_known(pool, ptr, false, 0)
+                               : masu__bestfit_known(heap->bestfit, ptr, pool->number, &known);
+    if (!small && status == MASU_OK)
+        status = masu__bucket_free(pool, ptr, known);
+    masu__heap_unlock(heap);
+    return status;
 }
 
 /* ---- large blocks ---------------------------------------------------------------------------- */
@@ -291,7 +409,7 @@ masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t b
                                    size_t alignment, void **out) {
     masu__heap_lock(heap);
     if (cache) {
-        masu__cache_obey(cache);
+        cache_obey(cache);
         if (bestfit_must_grow(heap, bytes, alignment))
             large_return_all(cache);
     }
@@ -303,20 +421,21 @@ masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t b
 masu_status masu__cache_give_large(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes) {
     masu_status status = MASU_OK;
     masu__heap_lock(heap);
-    bool kept = cache && bytes <= MASU__LARGE_KEPT_BYTES;
+    if (cache)
+        cache_obey(cache);
+    bool kept = cache && bytes <= MASU__LARGE_KEPT_BYTES && !heap->caches->checked;
     if (kept) {
-        masu__cache_obey(cache);
-        large_return(cache, masu__large_entry(&cache->large, bytes));
+        large_return(cache, masu__large_entry(&cache->front.large, bytes));
         for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
             if (large_sum(cache) + bytes > MASU__LARGE_KEPT_BYTES)
-                large_return(cache, &cache->large.entries[i]);
+                large_return(cache, &cache->front.large.entries[i]);
         /* the judgement comes now or never */
         size_t known;
         status = masu__bestfit_known(heap->bestfit, ptr, heap->bucket->number, &known);
         kept = status == MASU_OK && known == bytes;
     }
     if (kept) {
-        large_set(masu__large_entry(&cache->large, bytes), (masu__large){bytes, ptr, 1});
+        large_set(masu__large_entry(&cache->front.large, bytes), (masu__large){bytes, ptr, 1});
     } else if (status == MASU_OK) {
         status = masu__bucket_free(heap->bucket, ptr, bytes);
     }
@@ -327,38 +446,38 @@ masu_status masu__cache_give_large(masu_heap *heap, masu__cache *cache, void *pt
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 static void cache_totals(const masu__cache *cache, masu__cache_totals *out) {
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
-        const masu_magazine *magazine = &cache->magazines->of_class[i];
+    for (unsigned i = 0; i < cache->heap->bucket->class_count; i++) {
+        const masu_magazine *magazine = &cache->front.magazines.of_class[i];
         size_t fill = magazine_fill(cache, i);
         out->blocks += fill;
-        out->bytes += fill * masu__bucket_block_bytes(i);
+        out->bytes += fill * class_bytes(cache->heap, i);
         out->allocations += __atomic_load_n(&magazine->allocations, __ATOMIC_RELAXED);
     }
     for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++) {
-        const masu__large *large = &cache->large.entries[i];
+        const masu__large *large = &cache->front.large.entries[i];
         uint64_t kept = __atomic_load_n(&large->kept, __ATOMIC_RELAXED);
         out->large_blocks += kept;
         out->large_bytes += kept * __atomic_load_n(&large->bytes, __ATOMIC_RELAXED);
     }
-    out->large_hits += __atomic_load_n(&cache->large.hits, __ATOMIC_RELAXED);
+    out->large_hits += __atomic_load_n(&cache->front.large.hits, __ATOMIC_RELAXED);
 }
 
-void masu__caches_totals(const masu__caches *caches, masu__cache_totals *out) {
+static void caches_totals(const masu_heap *heap, masu__cache_totals *out) {
+    const masu__caches *caches = heap->caches;
     *out = (masu__cache_totals){
         .allocations = caches->retired_allocations,
         .large_hits = caches->retired_large_hits,
     };
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
+    for (unsigned i = 0; i < heap->bucket->class_count; i++)
         out->blocks += caches->transfer[i].count;
-        out->bytes += caches->transfer[i].count * masu__bucket_block_bytes(i);
-    }
+    out->bytes = caches->transfer_bytes;
     for (const masu__cache *cache = caches->first; cache; cache = cache->next)
         cache_totals(cache, out);
 }
 
 static uint64_t lent_out(const masu_bucket *pool) {
     uint64_t sum = 0;
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++)
+    for (unsigned i = 0; i < pool->class_count; i++)
         sum += pool->classes[i].lent_out;
     return sum;
 }
@@ -371,7 +490,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
  * certain. */
 void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *s) {
     masu__cache_totals t;
-    masu__caches_totals(heap->caches, &t);
+    caches_totals(heap, &t);
     s->allocations = s->allocations - lent_out(heap->bucket) + t.allocations + t.large_hits;
     s->bypasses += t.large_hits;
     s->live_blocks -= least(s->live_blocks, t.blocks + t.large_blocks);
@@ -384,18 +503,22 @@ void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *s) {
     s->free_bytes += large;
     s->thread_cached_bytes = small + large;
     s->thread_caches = heap->caches->count;
-    s->metadata_bytes += heap->caches->count * sizeof(masu__cache) + sizeof *heap->caches;
+    s->metadata_bytes += heap->caches->count * CACHE_BYTES + sizeof *heap->caches;
+    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+        if (heap->caches->transfer[i].slots)
+            s->metadata_bytes += MASU__TRANSFER_SLOTS * sizeof(void *);
 }
 
-static bool cache_valid(const masu__cache *cache, size_t *granted) {
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
+static bool cache_valid(masu__cache *cache, size_t *granted) {
+    const masu_bucket *pool = cache->heap->bucket;
+    for (unsigned i = 0; i < pool->class_count; i++) {
         size_t fill = magazine_fill(cache, i);
-        if (cache->slots[i][0] != NULL || fill > cache->capacity[i])
+        if (cache->slots[i][0] != NULL || fill > cache->capacity[i] ||
+            magazine_of(cache, i)->end != magazine_bottom(cache, i) + cache->capacity[i])
             return false;
-        *granted += cache->capacity[i] * masu__bucket_block_bytes(i);
+        *granted += cache->capacity[i] * class_bytes(cache->heap, i);
         for (size_t k = 1; k <= fill; k++) {
-            masu__slab *slab =
-                masu__bucket_slab_of(cache->heap->bucket, (uintptr_t)cache->slots[i][k]);
+            masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)cache->slots[i][k]);
             if (!slab || slab->class_index != i)
                 return false;
         }
@@ -405,20 +528,22 @@ static bool cache_valid(const masu__cache *cache, size_t *granted) {
 
 bool masu__caches_valid(const masu_heap *heap) {
     const masu__caches *caches = heap->caches;
-    size_t granted = 0, count = 0;
+    const masu_bucket *pool = heap->bucket;
+    size_t granted = 0, count = 0, between = 0;
     masu__cache_totals t;
-    masu__caches_totals(caches, &t);
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++) {
-        granted += caches->transfer[i].capacity * masu__bucket_block_bytes(i);
-        if (caches->transfer[i].count > caches->transfer[i].capacity)
-            return false;
-    }
-    for (const masu__cache *cache = caches->first; cache; cache = cache->next, count++)
+    caches_totals(heap, &t);
+    for (masu__cache *cache = caches->first; cache; cache = cache->next, count++)
         if (!cache_valid(cache, &granted))
             return false;
     uint64_t out = 0;
-    for (unsigned i = 0; i < MASU_BUCKET_CLASS_COUNT; i++)
-        out += heap->bucket->classes[i].lent_out - heap->bucket->classes[i].lent_back;
+    for (unsigned i = 0; i < pool->class_count; i++) {
+        out += pool->classes[i].lent_out - pool->classes[i].lent_back;
+        between += caches->transfer[i].count * class_bytes(heap, i);
+        if (caches->transfer[i].count > MASU__TRANSFER_SLOTS)
+            return false;
+    }
     return count == caches->count && granted == caches->granted_bytes && out >= t.blocks &&
-           granted + heap->bucket->max_cached_bytes == caches->max_cached_bytes;
+           between == caches->transfer_bytes && (between == 0 || !caches->checked) &&
+           2 * granted <= caches->max_cached_bytes &&
+           granted + between + pool->max_cached_bytes == caches->max_cached_bytes;
 }

@@ -1,6 +1,6 @@
 /* cache.h: what each thread keeps for itself of the process-wide heap.
  *
- *     thread-local                      this record (metadata)
+ *     thread-local pointer ─► this record (metadata)
  *     magazine of a class               slots
  *       top ───────────────┐            ┌──────┬────┬────┬────┬─ ─ ─┬────┐
  *       end ──┐            └─────────────────────────────►│    │     │    │
@@ -9,17 +9,25 @@
  *                                       └──────┴────┴────┴────┴─ ─ ─┴────┘
  *
  *     slots + 1 <= top <= end = slots + 1 + capacity;  slots[0] = NULL
- *     granted_bytes = sum over caches, classes and transfers of capacity * block size
- *     granted_bytes + the bucket pool's own cap = max_cached_bytes
+ *     granted_bytes = sum over caches and classes of capacity * block size <= max_cached_bytes / 2
+ *     granted_bytes + transfer_bytes + the bucket pool's own cap = max_cached_bytes
  *     lent_out - lent_back of a class >= blocks in all its magazines        (the rest is live)
  *
  * A magazine's capacity is granted under the heap's lock, doubling while the thread keeps running
- * out of it, and what is granted is taken off the cap of the shared lists: so the cap holds for
- * both together at every moment, without a lock where a block comes and goes.
+ * out of it, and what is granted is taken off the cap of the shared lists, as is what lies in the
+ * transfers: so the cap holds for all together at every moment, without a lock where a block comes
+ * and goes.
+ *
+ * Whoever wants all caches empty (trim, memory running out, checks switched on) raises the epoch
+ * and lets every thread's pointer show the empty set: its next call then comes here, under the
+ * lock, where the thread hands back what it has and takes its magazines up again. A thread that is
+ * just inside its inline path goes on with the old set, which is still its own.
  *
  * Above 16 KiB a thread keeps a few blocks that it freed last, found by their exact size. For the
  * best-fit pool they are live; all entries together stay within MASU__LARGE_KEPT_BYTES, whether
  * their blocks are here or out. They go back before the pool would grow, at trim, and at the end.
+ *
+ * checked: no magazines, no large blocks, no transfers; sizes are remembered by the bucket pool.
  */
 #ifndef MASU_CACHE_H
 #define MASU_CACHE_H
@@ -32,11 +40,12 @@
 
 enum {
     MASU__MAGAZINE_SLOTS = 64,
-    MASU__TRANSFER_SLOTS = 256,
+    MASU__TRANSFER_SLOTS = 1024,
     MASU__LARGE_SLOTS_SHIFT = 3,
     MASU__LARGE_SLOTS = 8
 };
-#define MASU__LARGE_KEPT_BYTES ((size_t)64 << 20)
+#define MASU__LARGE_KEPT_BYTES    ((size_t)64 << 20)
+#define MASU__FINE_MAGAZINE_BYTES ((size_t)256 << 10)
 
 /* kept: the block is here. Otherwise the entry remembers the block that went out last, so that its
  * return can be believed without a lock: same address, same size. */
@@ -51,24 +60,36 @@ typedef struct masu__large_table {
     uint64_t hits; /* allocations served from here */
 } masu__large_table;
 
-/* What threads without a cache look into: holds nothing and is never written. */
-extern masu__large_table masu__no_large;
+/* What calls look into without a lock. */
+typedef struct masu__cache_front {
+    masu_magazines magazines; /* first, so that a pointer to it is one to this */
+    masu__large_table large;
+} masu__cache_front;
+
+/* Of a thread without magazines: holds nothing and is never written. */
+extern masu__cache_front masu__no_cache;
+
+static inline masu__large_table *masu__thread_large(void) {
+    masu_magazines *shown = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
+    return &((masu__cache_front *)shown)->large;
+}
 
 typedef struct masu__cache {
+    masu__cache_front front; /* at a multiple of 64 */
     masu_heap *heap;
-    masu_magazines *magazines; /* the thread's own */
+    masu_magazines **shown; /* the thread's masu_thread_magazines: front or masu__no_cache */
     struct masu__cache *next, *before;
     uint64_t epoch; /* of the heap's caches when this one was last emptied on demand */
-    uint32_t capacity[MASU_BUCKET_CLASS_COUNT];
-    masu__large_table large;
-    void *slots[MASU_BUCKET_CLASS_COUNT][1 + MASU__MAGAZINE_SLOTS];
+    void *memory;   /* what this lies in */
+    uint32_t capacity[MASU_BUCKET_FINE_CLASSES];
+    void *slots[MASU_BUCKET_FINE_CLASSES][1 + MASU__MAGAZINE_SLOTS];
 } masu__cache;
 
 /* Batches on their way from one thread to another: only their addresses move, nobody touches the
- * blocks. Last in, first out; beyond capacity blocks go to the lists. */
+ * blocks. Last in, first out; what finds no room goes to the lists. */
 typedef struct masu__transfer {
-    size_t count, capacity; /* count <= capacity <= MASU__TRANSFER_SLOTS */
-    void *slots[MASU__TRANSFER_SLOTS];
+    size_t count; /* <= MASU__TRANSFER_SLOTS */
+    void **slots; /* owned; NULL before the first use */
 } masu__transfer;
 
 /* Guarded by the heap's lock. */
@@ -77,11 +98,13 @@ typedef struct masu__caches {
     size_t count;
     size_t max_cached_bytes;
     size_t granted_bytes;
-    _Atomic uint64_t epoch; /* raised by trim: every thread empties its cache when it sees it */
+    size_t transfer_bytes;
+    uint64_t epoch;               /* raised: every thread empties its cache at its next call */
+    _Atomic bool checked;         /* changes under the lock */
     uint64_t retired_allocations; /* of threads that have ended, and of those without a cache */
     uint64_t retired_large_hits;
     uint64_t refills, flushes; /* batches */
-    masu__transfer transfer[MASU_BUCKET_CLASS_COUNT];
+    masu__transfer transfer[MASU_BUCKET_FINE_CLASSES];
 } masu__caches;
 
 /* What all caches hold and did. Under the lock. */
@@ -96,26 +119,30 @@ typedef struct masu__cache_totals {
 bool masu__caches_open(masu_heap *heap);
 void masu__caches_close(masu_heap *heap);
 
-/* A cache for the calling thread. NULL without memory. Takes the lock. */
-masu__cache *masu__cache_open(masu_heap *heap, masu_magazines *magazines);
-/* Hands everything back and forgets the cache; its thread may be gone. Under the lock. */
-void masu__cache_close(masu__cache *cache);
+/* A cache for the thread whose pointer is shown. NULL without memory. Takes the lock. */
+masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown);
+/* Hands everything back and forgets the cache. thread_lives: its pointer may be written. Under the
+ * lock. */
+void masu__cache_close(masu__cache *cache, bool thread_lives);
 /* Hands everything back. Under the lock. */
 void masu__cache_flush(masu__cache *cache);
-/* Empties what lies between the threads. Under the lock. */
-void masu__caches_flush(masu_heap *heap);
-/* The same for one thread, if somebody asked for it since the last time. */
-void masu__cache_obey(masu__cache *cache);
+/* Empties what lies between the threads, and makes every thread empty its own at its next call.
+ * Under the lock. */
+void masu__caches_recall(masu_heap *heap);
+/* As masu_set_checked. Takes the lock. own: the caller's cache or NULL. */
+masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on);
 
-/* The paths that need the lock; they take it. cache NULL: without one, straight from the lists. */
+/* The paths that need the lock; they take it. cache NULL: without one, straight from the lists.
+ * bytes as asked for. */
 masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, void **out);
 masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes);
+/* Of a pool that is checked: any block, its size not given. */
+masu_status masu__cache_give_unsized(masu_heap *heap, masu__cache *cache, void *ptr);
 /* bytes a multiple of 64 above MASU_BUCKET_MAX_BYTES */
 masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
                                    size_t alignment, void **out);
 masu_status masu__cache_give_large(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes);
 
-void masu__caches_totals(const masu__caches *caches, masu__cache_totals *out);
 /* Turns the pools' numbers into those of the callers. Under the lock. */
 void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *stats);
 bool masu__caches_valid(const masu_heap *heap);

@@ -336,6 +336,17 @@ void masu__guard_adjust(const masu__guard *guard, masu_heap_stats *s) {
                          guard->known.count * sizeof(record);
 }
 
+void masu__guard_reset_peak(masu__guard *guard) {
+    guard->peak_bytes = guard->live_bytes;
+}
+
+void masu__guard_reset_stats(masu__guard *guard) {
+    guard->allocations = guard->of_state[RECORD_LIVE].count;
+    guard->frees = 0;
+    guard->failures = 0;
+    masu__guard_reset_peak(guard);
+}
+
 void masu__guard_visit(const masu__guard *guard, masu_heap_visitor visitor, void *context) {
     for (const record *r = guard->of_state[RECORD_LIVE].oldest; r; r = r->newer) {
         masu_heap_block block = {

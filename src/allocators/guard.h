@@ -42,6 +42,8 @@ masu_status masu__guard_size_of(const masu_heap *heap, const void *ptr, size_t *
 /* Gives the quarantine back to the pools. */
 masu_status masu__guard_flush(masu_heap *heap);
 void masu__guard_adjust(const masu__guard *guard, masu_heap_stats *stats);
+void masu__guard_reset_stats(masu__guard *guard);
+void masu__guard_reset_peak(masu__guard *guard);
 void masu__guard_visit(const masu__guard *guard, masu_heap_visitor visitor, void *context);
 void masu__guard_get_fault(const masu__guard *guard, masu_fault *out);
 /* How many requests were refused, to be changed. */

@@ -17,6 +17,26 @@
 #include "base/assert.h"
 #include "base/meta.h"
 
+/* ---- the lock -------------------------------------------------------------------------------- */
+
+static inline void processor_rest(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+void masu__heap_lock_busy(masu_heap *heap) {
+    for (int i = 0; i < 8; i++) {
+        for (int rest = 0; rest < 8; rest++)
+            processor_rest();
+        if (masu__lock_try(&heap->lock))
+            return;
+    }
+    masu__lock_take(&heap->lock);
+}
+
 /* ---- birth and death ------------------------------------------------------------------------- */
 
 masu_heap_config masu_heap_config_default(void) {
@@ -61,6 +81,7 @@ static masu_status heap_make_bucket(masu_heap *heap, const masu_heap_config *con
             .small_blocks = config->small_blocks,
             .medium_blocks = config->medium_blocks,
             .max_cached_bytes = config->max_cached_bytes,
+            .fine_classes = config->fine_classes,
             .checked = config->checked || config->guarded,
         },
         &heap->bucket);
@@ -252,12 +273,18 @@ void masu_heap_get_fault(masu_heap *heap, masu_fault *out) {
     masu__heap_unlock(heap);
 }
 
-void masu_heap_visit_live(masu_heap *heap, masu_heap_visitor visitor, void *context) {
-    if (heap_usable(heap) != MASU_OK || !heap->guard || !visitor)
-        return;
+masu_status masu_heap_set_checked(masu_heap *heap, bool on) {
+    masu_status status = heap_usable(heap);
+    if (status != MASU_OK)
+        return status;
     masu__heap_lock(heap);
-    masu__guard_visit(heap->guard, visitor, context);
+    if (heap->guard)
+        status = on ? MASU_OK : MASU_ERR_UNSUPPORTED;
+    else if (heap->bucket)
+        status = masu__bucket_set_checked(heap->bucket, on);
+    MASU_HEAVY_ASSERT(heap_audit(heap));
     masu__heap_unlock(heap);
+    return status;
 }
 
 masu_status masu_heap_size_of(masu_heap *heap, const void *ptr, size_t *out_bytes) {
@@ -412,6 +439,43 @@ void masu_heap_reset_stats(masu_heap *heap) {
     masu__heap_lock(heap);
     masu_bestfit_reset_stats(heap->bestfit);
     masu_bucket_reset_stats(heap->bucket);
+    if (heap->guard)
+        masu__guard_reset_stats(heap->guard);
+    masu__heap_unlock(heap);
+}
+
+void masu__heap_reset_peaks(masu_heap *heap) {
+    masu_bestfit_stats *below = &heap->bestfit->stats;
+    below->peak_used_bytes = below->used_bytes;
+    below->peak_reserved_bytes = below->reserved_bytes;
+    masu_bucket_reset_peaks(heap->bucket);
+    if (heap->guard)
+        masu__guard_reset_peak(heap->guard);
+}
+
+void masu_heap_get_pool_stats(const masu_heap *heap, masu_bucket_stats *buckets,
+                              masu_bestfit_stats *bestfit) {
+    bool usable = heap_usable(heap) == MASU_OK;
+    masu_heap *h = (masu_heap *)heap; /* the lock is the only thing that changes */
+    if (buckets)
+        *buckets = (masu_bucket_stats){0};
+    if (bestfit)
+        *bestfit = (masu_bestfit_stats){0};
+    if (!usable)
+        return;
+    masu__heap_lock(h);
+    if (buckets)
+        masu_bucket_get_stats(heap->bucket, buckets);
+    if (bestfit)
+        masu_bestfit_get_stats(heap->bestfit, bestfit);
+    masu__heap_unlock(h);
+}
+
+void masu_heap_reset_peaks(masu_heap *heap) {
+    if (!heap || heap->magic != MASU__POOL_LIVE)
+        return;
+    masu__heap_lock(heap);
+    masu__heap_reset_peaks(heap);
     masu__heap_unlock(heap);
 }
 

@@ -34,9 +34,13 @@ struct masu_heap {
     struct masu__caches *caches; /* owned, NULL but in the process-wide heap */
 };
 
+/* The lock is held for some hundred nanoseconds at most but for trims: whoever meets it looks a few
+ * times again before the kernel is asked to wake it. */
+void masu__heap_lock_busy(masu_heap *heap);
+
 static inline void masu__heap_lock(masu_heap *heap) {
-    if (heap->thread_safe)
-        masu__lock_take(&heap->lock);
+    if (heap->thread_safe && MASU_UNLIKELY(!masu__lock_try(&heap->lock)))
+        masu__heap_lock_busy(heap);
 }
 
 static inline void masu__heap_unlock(masu_heap *heap) {
@@ -53,6 +57,7 @@ masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes,
 /* Under the lock. The pools' own numbers, without guard and caches. */
 void masu__heap_pool_stats(const masu_heap *heap, masu_heap_stats *out);
 masu_status masu__heap_trim(masu_heap *heap, size_t keep_bytes);
+void masu__heap_reset_peaks(masu_heap *heap);
 
 /* Everything but what the caches and the guard claim. Under the lock. */
 bool masu__heap_pools_valid(const masu_heap *heap);

@@ -8,7 +8,8 @@
  * A thread's life:   no cache ─first call─► cache ─key destructor─► ended (straight from the lists)
  *
  * With caching, the pools below know small blocks by the size of their class alone, and large ones
- * by their size rounded up to 64: who frees them need not be who took them.
+ * by their size rounded up to 64: who frees them need not be who took them. While checks are
+ * switched on, the cache of a thread stays empty, and small blocks are known by their exact size.
  */
 #include <masu/alloc.h>
 
@@ -19,17 +20,15 @@
 #include "base/assert.h"
 #include "base/size.h"
 
-static void *nothing[1];
-static const char ended; /* a thread's owner once its cache is gone */
+#define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
-#define EMPTY \
-    { nothing + 1, nothing + 1, 0, 0 }
-MASU_THREAD_LOCAL masu_magazines masu_thread_magazines = {
-    .of_class = {EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY},
-    .large = &masu__no_large,
-};
-_Static_assert(MASU_BUCKET_CLASS_COUNT == 9, "one EMPTY for each class");
+MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines = &masu__no_cache.magazines;
+uint8_t masu_class_of_step[MASU__CLASS_STEPS]; /* of no use before a thread has magazines */
 
+static const char ended;                       /* a thread's owner once its cache is gone */
+static _Thread_local void *owner INITIAL_EXEC; /* its cache; NULL before its first call */
+
+static masu_heap *_Atomic claimed; /* the one heap, perhaps not yet ready */
 static masu_heap *_Atomic the_heap;
 static pthread_key_t thread_key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
@@ -41,9 +40,9 @@ static void cache_ends(void *value) {
     masu__cache *cache = value;
     masu_heap *heap = cache->heap;
     masu__heap_lock(heap);
-    masu__cache_close(cache);
+    masu__cache_close(cache, true);
     masu__heap_unlock(heap);
-    masu_thread_magazines.owner = (void *)&ended;
+    owner = (void *)&ended;
 }
 
 static void key_make(void) {
@@ -58,8 +57,8 @@ static void caches_after_fork(void) {
     masu__heap_lock(heap);
     for (masu__cache *cache = heap->caches->first, *next; cache; cache = next) {
         next = cache->next;
-        if (cache->magazines != &masu_thread_magazines)
-            masu__cache_close(cache);
+        if (cache->shown != &masu_thread_magazines)
+            masu__cache_close(cache, false);
     }
     masu__heap_unlock(heap);
 }
@@ -78,6 +77,18 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
     return MASU_OK;
 }
 
+/* Before anybody can have magazines, their classes must be those of the heap. Whoever finds the heap
+ * claimed but not ready does this too, for the thread that claimed it may not have come along
+ * through a fork; twice is as good as once. */
+static void heap_publish(masu_heap *heap) {
+    if (heap->caches)
+        for (size_t i = 0; i < MASU__CLASS_STEPS; i++)
+            __atomic_store_n(&masu_class_of_step[i], heap->bucket->class_table[i],
+                             __ATOMIC_RELAXED);
+    masu__lock_in_child(caches_after_fork);
+    atomic_store_explicit(&the_heap, heap, memory_order_release);
+}
+
 /* Two threads may both make one; the second to be ready destroys its own. */
 static masu_status heap_install(const masu_heap_config *config, masu_heap **out) {
     masu_heap *made, *there = NULL;
@@ -85,15 +96,14 @@ static masu_status heap_install(const masu_heap_config *config, masu_heap **out)
     masu_status status = heap_make(config, &made);
     if (status != MASU_OK)
         return status;
-    if (atomic_compare_exchange_strong(&the_heap, &there, made)) {
-        masu__lock_in_child(caches_after_fork);
-        *out = made;
-        return MASU_OK;
+    bool mine = atomic_compare_exchange_strong(&claimed, &there, made);
+    if (!mine) {
+        masu__caches_close(made);
+        masu_heap_destroy(made);
     }
-    masu__caches_close(made);
-    masu_heap_destroy(made);
-    *out = there;
-    return config ? MASU_ERR_UNSUPPORTED : MASU_OK;
+    *out = mine ? made : there;
+    heap_publish(*out);
+    return config && !mine ? MASU_ERR_UNSUPPORTED : MASU_OK;
 }
 
 static masu_status heap_get(masu_heap **out) {
@@ -112,7 +122,6 @@ masu_status masu_configure(const masu_heap_config *config) {
 
 /* The calling thread's cache, made at its first call. NULL: do without. */
 static masu__cache *cache_get(masu_heap *heap) {
-    void *owner = masu_thread_magazines.owner;
     if (MASU_LIKELY(owner != NULL))
         return owner == (const void *)&ended ? NULL : owner;
     if (!key_works)
@@ -122,24 +131,33 @@ static masu__cache *cache_get(masu_heap *heap) {
         return NULL;
     if (pthread_setspecific(thread_key, cache) != 0) {
         masu__heap_lock(heap);
-        masu__cache_close(cache);
+        masu__cache_close(cache, true);
         masu__heap_unlock(heap);
         return NULL;
     }
-    masu_thread_magazines.owner = cache;
+    owner = cache;
     return cache;
 }
 
-static inline bool is_cache(const void *owner) {
-    return owner != NULL && owner != (const void *)&ended;
+static masu__cache *cache_if_any(void) {
+    return owner == NULL || owner == (const void *)&ended ? NULL : owner;
 }
 
 void masu_thread_flush(void) {
     masu_heap *heap = atomic_load(&the_heap);
-    if (!heap || !is_cache(masu_thread_magazines.owner))
+    masu__cache *cache = cache_if_any();
+    if (!heap || !cache)
         return;
     masu__heap_lock(heap);
-    masu__cache_flush(masu_thread_magazines.owner);
+    masu__cache_flush(cache);
+    masu__heap_unlock(heap);
+}
+
+/* Everything that is cached anywhere, as far as this thread can reach it. */
+static void recall(masu_heap *heap) {
+    masu_thread_flush();
+    masu__heap_lock(heap);
+    masu__caches_recall(heap);
     masu__heap_unlock(heap);
 }
 
@@ -150,14 +168,22 @@ typedef struct take {
     void **out;
 } take;
 
-/* What the pools are told: class sizes above, multiples of 64 below; an alignment above 64 makes
- * the block at least as large, for a block lies at a multiple of its class. */
+/* What the pools are told. Small: the size, rounded up to an alignment above 64, for the class of
+ * that is aligned so. Large: rounded up to 64; and a block aligned so strictly is as large as its
+ * alignment, so that its free finds the same size again. */
 static masu_status take_round(size_t bytes, size_t alignment, size_t *rounded) {
     if (alignment != 0 && !masu__is_power_of_two(alignment))
         return MASU_ERR_INVALID_ARGUMENT;
-    if (alignment > MASU_BUCKET_MIN_BYTES)
-        bytes = masu__max(bytes, alignment);
-    return masu__align_up(bytes, MASU_BUCKET_MIN_BYTES, rounded) ? MASU_OK : MASU_ERR_OVERFLOW;
+    size_t aligned = bytes;
+    if (alignment > MASU_BUCKET_MIN_BYTES && !masu__align_up(bytes, alignment, &aligned))
+        return MASU_ERR_OVERFLOW;
+    if (masu__bucket_has_class(aligned)) {
+        *rounded = aligned;
+        return MASU_OK;
+    }
+    return masu__align_up(masu__max(bytes, alignment), MASU_BUCKET_MIN_BYTES, rounded)
+               ? MASU_OK
+               : MASU_ERR_OVERFLOW;
 }
 
 static masu_status take_once(masu_heap *heap, void *context) {
@@ -178,12 +204,20 @@ static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, siz
     status = take_once(heap, &t);
     if (MASU_LIKELY(status == MASU_OK))
         return MASU_OK;
-    atomic_fetch_add(&heap->caches->epoch, 1); /* the other threads give theirs when they can */
-    masu_thread_flush();
-    masu__heap_lock(heap);
-    masu__caches_flush(heap);
-    masu__heap_unlock(heap);
+    recall(heap); /* the other threads give theirs when they can */
     return masu__heap_rescue(heap, status, t.bytes, take_once, &t);
+}
+
+/* As masu_alloc, but NULL when the magazine has none. */
+static void *take_from_magazine(size_t bytes) {
+    masu_magazine *magazine = masu_magazine_of(bytes);
+    void **top = magazine->top;
+    void *block = top[-1];
+    if (!block)
+        return NULL;
+    __atomic_store_n(&magazine->top, top - 1, __ATOMIC_RELAXED);
+    MASU_COUNT_ONE(magazine->allocations);
+    return block;
 }
 
 masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
@@ -199,10 +233,10 @@ masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
     if (bytes == 0)
         return alignment == 0 || masu__is_power_of_two(alignment) ? MASU_OK
                                                                   : MASU_ERR_INVALID_ARGUMENT;
-    if (alignment <= MASU_BUCKET_MIN_BYTES && masu__is_power_of_two(alignment) &&
-        masu__bucket_has_class(bytes))
-        if ((*out = masu_alloc(bytes)) != NULL) /* the usual case; otherwise ask for the reason */
-            return MASU_OK;
+    if (alignment <= MASU_BUCKET_MIN_BYTES &&
+        (alignment == 0 || masu__is_power_of_two(alignment)) && masu__bucket_has_class(bytes) &&
+        (*out = take_from_magazine(bytes)) != NULL)
+        return MASU_OK;
     return take_from_heap(heap, bytes, alignment, out);
 }
 
@@ -218,7 +252,7 @@ static __attribute__((noinline)) void *alloc_slower(size_t bytes) {
 
 /* Sizes that are not large, or wrap when rounded, find no entry. */
 void *masu_alloc_slow(size_t bytes) {
-    masu__large_table *table = masu_thread_magazines.large;
+    masu__large_table *table = masu__thread_large();
     size_t rounded = masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES);
     masu__large *large = masu__large_entry(table, rounded);
     if (MASU_UNLIKELY(large->bytes != rounded || !large->kept))
@@ -238,13 +272,6 @@ void *masu_alloc_zeroed(size_t count, size_t bytes) {
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-static masu_status free_small(masu_heap *heap, void *ptr, size_t bytes) {
-    masu__cache *cache = cache_get(heap);
-    if (masu_magazine_of(bytes)->top[-1] == ptr)
-        return MASU_ERR_DOUBLE_FREE;
-    return masu__cache_overflow(heap, cache, ptr, bytes);
-}
-
 static __attribute__((noinline)) masu_status free_slower(void *ptr, size_t bytes) {
     masu_heap *heap;
     if (!ptr)
@@ -255,7 +282,7 @@ static __attribute__((noinline)) masu_status free_slower(void *ptr, size_t bytes
     if (!heap->caches)
         return masu_heap_free(heap, ptr, bytes);
     if (masu__bucket_has_class(bytes))
-        return free_small(heap, ptr, bytes);
+        return masu__cache_overflow(heap, cache_get(heap), ptr, bytes);
     if (bytes == 0 || bytes > SIZE_MAX - MASU_BUCKET_MIN_BYTES)
         return MASU_ERR_SIZE_MISMATCH; /* no block was ever allocated with it */
     return masu__cache_give_large(heap, cache_get(heap), ptr,
@@ -265,7 +292,7 @@ static __attribute__((noinline)) masu_status free_slower(void *ptr, size_t bytes
 /* A block that went out of here and comes back needs no other judge. */
 masu_status masu_free_slow(void *ptr, size_t bytes) {
     size_t rounded = masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES);
-    masu__large *large = masu__large_entry(masu_thread_magazines.large, rounded);
+    masu__large *large = masu__large_entry(masu__thread_large(), rounded);
     if (MASU_UNLIKELY(large->address != ptr || large->bytes != rounded || !ptr))
         return free_slower(ptr, bytes);
     if (MASU_UNLIKELY(large->kept))
@@ -291,8 +318,8 @@ static masu_status block_size(masu_heap *heap, const void *ptr, size_t *out) {
     const masu__slab *slab = masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr);
     if (!slab)
         return masu__bestfit_known(heap->bestfit, ptr, heap->bucket->number, out);
-    *out = masu__slab_block_bytes(slab);
-    return masu__is_aligned((uintptr_t)ptr, *out) ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
+    *out = masu__slab_block_bytes(heap->bucket, slab);
+    return ((uintptr_t)ptr - slab->base) % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
 }
 
 masu_status masu_free_unsized(void *ptr) {
@@ -303,6 +330,8 @@ masu_status masu_free_unsized(void *ptr) {
         return status;
     if (!heap->caches)
         return masu_heap_free_unsized(heap, ptr);
+    if (heap->caches->checked)
+        return masu__cache_give_unsized(heap, cache_get(heap), ptr);
     masu__heap_lock(heap);
     status = block_size(heap, ptr, &bytes);
     masu__heap_unlock(heap);
@@ -322,19 +351,38 @@ size_t masu_usable_size(const void *ptr) {
     return status == MASU_OK ? bytes : 0;
 }
 
-static bool same_place(size_t old_bytes, size_t new_bytes) {
+static bool same_place(const masu_heap *heap, size_t old_bytes, size_t new_bytes) {
     if (masu__bucket_has_class(old_bytes) && masu__bucket_has_class(new_bytes))
-        return masu__bucket_class_of(old_bytes) == masu__bucket_class_of(new_bytes);
+        return masu__bucket_class_of(heap->bucket, old_bytes) ==
+               masu__bucket_class_of(heap->bucket, new_bytes);
     return (old_bytes - 1) / MASU_BUCKET_MIN_BYTES == (new_bytes - 1) / MASU_BUCKET_MIN_BYTES;
+}
+
+/* Where every free is looked at, so is what shall be copied from. */
+static bool old_block_is_right(masu_heap *heap, const void *ptr, size_t bytes) {
+    size_t known = 0, rounded;
+    if (!heap->caches)
+        return masu_heap_size_of(heap, ptr, &known) == MASU_OK && known == bytes;
+    if (take_round(bytes, 0, &rounded) != MASU_OK)
+        return false;
+    masu__heap_lock(heap);
+    bool right =
+        masu__bucket_has_class(bytes)
+            ? masu__bucket_judge_lent(heap->bucket, ptr, bytes) == MASU_OK
+            : masu__bestfit_known(heap->bestfit, ptr, heap->bucket->number, &known) == MASU_OK &&
+                  known == rounded;
+    masu__heap_unlock(heap);
+    return right;
 }
 
 void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes) {
     masu_heap *heap;
-    if (heap_get(&heap) != MASU_OK)
+    if (heap_get(&heap) != MASU_OK || (ptr == NULL) != (old_bytes == 0))
         return NULL;
-    if (ptr && old_bytes == 0)
+    bool watched = !heap->caches || heap->caches->checked;
+    if (ptr && watched && !old_block_is_right(heap, ptr, old_bytes))
         return NULL;
-    if (ptr && new_bytes && heap->caches && same_place(old_bytes, new_bytes))
+    if (ptr && new_bytes && !watched && same_place(heap, old_bytes, new_bytes))
         return ptr;
     void *block = masu_alloc(new_bytes);
     if (!block && new_bytes)
@@ -354,14 +402,22 @@ masu_status masu_trim(size_t keep_bytes) {
     if (!heap)
         return MASU_OK;
     if (heap->caches)
-        atomic_fetch_add(&heap->caches->epoch, 1);
-    masu_thread_flush();
-    if (heap->caches) {
-        masu__heap_lock(heap);
-        masu__caches_flush(heap);
-        masu__heap_unlock(heap);
-    }
+        recall(heap);
     return masu_heap_trim(heap, keep_bytes);
+}
+
+masu_status masu_set_checked(bool on) {
+    masu_heap *heap;
+    masu_status status = heap_get(&heap);
+    if (status != MASU_OK)
+        return status;
+    if (heap->caches)
+        return masu__caches_set_checked(heap, cache_if_any(), on);
+    return masu_heap_set_checked(heap, on);
+}
+
+void masu_reset_peaks(void) {
+    masu_heap_reset_peaks(atomic_load(&the_heap));
 }
 
 void masu_get_stats(masu_heap_stats *out) {

@@ -15,6 +15,7 @@
 #define MASU_BASE_LOCK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 typedef enum masu__lock_rank {
     MASU__RANK_HEAP,
@@ -37,6 +38,11 @@ void masu__lock_destroy(masu__lock *lock);
 
 static inline void masu__lock_take(masu__lock *lock) {
     pthread_mutex_lock(&lock->mutex);
+}
+
+/* False: somebody has it. */
+static inline bool masu__lock_try(masu__lock *lock) {
+    return pthread_mutex_trylock(&lock->mutex) == 0;
 }
 
 static inline void masu__lock_release(masu__lock *lock) {

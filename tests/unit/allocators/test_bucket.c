@@ -121,9 +121,9 @@ static void preallocated_blocks_are_hits(void **state) {
     (void)state;
     fixture f;
     open_pool(&f, false, 16, 8, 16 * MIB);
-    unsigned char *ptr[MASU_BUCKET_CLASS_COUNT][16];
-    for (unsigned c = 0; c < MASU_BUCKET_CLASS_COUNT; c++)
-        for (unsigned i = 0; i < (c < MASU_BUCKET_SMALL_CLASSES ? 16 : 8); i++)
+    unsigned char *ptr[MASU_BUCKET_CLASSES][16];
+    for (unsigned c = 0; c < MASU_BUCKET_CLASSES; c++)
+        for (unsigned i = 0; i < (c < 5 ? 16 : 8); i++)
             ptr[c][i] = take(f.pool, (size_t)64 << c);
     masu_bucket_stats s = stats_of(f.pool);
     assert_int_equal(s.misses, 0);
