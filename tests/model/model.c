@@ -1,7 +1,30 @@
 /* model.c: the model. */
 #include "model/model.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+model_seeds model_seeds_wanted(const uint64_t *usual, size_t count) {
+    model_seeds list = {.count = 0};
+    const char *text = getenv("MASU_MODEL_SEEDS");
+    for (size_t i = 0; !text && i < count; i++)
+        list.seed[list.count++] = usual[i];
+    while (text && list.count < MODEL_MOST_SEEDS) {
+        char *end;
+        uint64_t seed = strtoull(text, &end, 0);
+        if (end == text)
+            break;
+        list.seed[list.count++] = seed;
+        text = end;
+    }
+    return list;
+}
+
+int model_steps_wanted(int usual) {
+    const char *text = getenv("MASU_MODEL_STEPS");
+    int steps = text ? atoi(text) : 0;
+    return steps > 0 ? steps : usual;
+}
 
 void model_start(model *m, uint64_t seed, bool writable) {
     memset(m, 0, sizeof *m);

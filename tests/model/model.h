@@ -2,8 +2,10 @@
  * and sums.
  *
  * A random run draws operations from a seed, does each on the pool and on the model, and
- * compares. On failure the message carries seed and step; `test_pools SEED` repeats exactly that
- * run.
+ * compares. On failure the message carries seed and step. Of every model test
+ *
+ *     MASU_MODEL_SEEDS="7 0x6d617375"     replaces the seeds of every day
+ *     MASU_MODEL_STEPS=1000000            and the operations of one run
  */
 #ifndef MASU_TESTS_MODEL_H
 #define MASU_TESTS_MODEL_H
@@ -34,6 +36,17 @@ typedef struct model {
     model_block slots[MODEL_SLOTS];
     uint64_t live_bytes, live_blocks, peak_bytes, allocations, frees;
 } model;
+
+enum { MODEL_MOST_SEEDS = 64 };
+
+/* The seeds to run: those of every day, or what the environment says. */
+typedef struct model_seeds {
+    uint64_t seed[MODEL_MOST_SEEDS];
+    size_t count;
+} model_seeds;
+
+model_seeds model_seeds_wanted(const uint64_t *usual, size_t count);
+int model_steps_wanted(int usual);
 
 #define HOLDS(m, x)                                                                          \
     do {                                                                                     \

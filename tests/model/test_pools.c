@@ -1,7 +1,6 @@
 /* Random operations on every pool over every device, against the model and before the judge.
  *
- *     test_pools          the seeds of every day
- *     test_pools SEED     that one, in every arrangement
+ *     test_pools [SEED]     see also model.h
  */
 #include "model/model.h"
 
@@ -14,14 +13,16 @@
 
 enum { MIB = 1 << 20 };
 
-#ifdef MASU_HEAVY
-enum { STEPS = 2500 };
+#ifdef MASU_HEAVY /* make check-heavy: eight seeds, nine arrangements, two million operations */
+enum { STEPS = 30000 };
+static const uint64_t usual_seeds[] = {1, 20261127, 0x6d617375, 4, 5, 6, 7, 8};
 #else
 enum { STEPS = 30000 };
+static const uint64_t usual_seeds[] = {1, 20261127, 0x6d617375};
 #endif
 
-static uint64_t seeds[] = {1, 20261127, 0x6d617375};
-static size_t seed_count = sizeof seeds / sizeof *seeds;
+static model_seeds seeds;
+static int steps;
 
 typedef struct rig {
     model m;
@@ -152,7 +153,7 @@ static void bestfit_run(uint64_t seed, bool host, bool faulty) {
     config.initial_bytes = 0;
     config.thread_safe = seed % 2;
     assert_int_equal(masu_bestfit_create(&config, &r.bestfit), MASU_OK);
-    for (r.m.step = 0; r.m.step < STEPS; r.m.step++) {
+    for (r.m.step = 0; r.m.step < steps; r.m.step++) {
         rig_disturb(&r);
         model_block *slot = model_any_slot(&r.m);
         slot->address ? bestfit_free(&r, slot) : bestfit_alloc(&r, slot);
@@ -253,8 +254,9 @@ static void bucket_run(uint64_t seed, bool faulty, bool checked) {
     config.trace = checked ? r.trace : NULL;
     config.checked = checked;
     config.thread_safe = seed % 2;
+    config.fine_classes = seed / 2 % 2;
     assert_int_equal(masu_bucket_create(&config, &r.bucket), MASU_OK);
-    for (r.m.step = 0; r.m.step < STEPS; r.m.step++) {
+    for (r.m.step = 0; r.m.step < steps; r.m.step++) {
         rig_disturb(&r);
         model_block *slot = model_any_slot(&r.m);
         slot->address ? bucket_free(&r, slot, checked) : bucket_alloc(&r, slot);
@@ -315,10 +317,11 @@ static void heap_run(uint64_t seed, bool host, bool faulty) {
     config.trace = seed % 3 ? r.trace : NULL;
     config.checked = seed % 4 == 1;
     config.thread_safe = seed % 2;
+    config.fine_classes = seed / 2 % 2;
     config.pool_bytes = 4 * MIB;
     config.initial_bytes = MIB;
     assert_int_equal(masu_heap_create(&config, &r.heap), MASU_OK);
-    for (r.m.step = 0; r.m.step < STEPS; r.m.step++) {
+    for (r.m.step = 0; r.m.step < steps; r.m.step++) {
         rig_disturb(&r);
         heap_step(&r);
         heap_compare(&r);
@@ -329,6 +332,8 @@ static void heap_run(uint64_t seed, bool host, bool faulty) {
                                  ? MASU_OK
                                  : masu_heap_trim(r.heap, masu__rng_below(&r.m.rng, 8 * MIB));
         HOLDS(&r.m, status == MASU_OK || (r.faulty && status == MASU_ERR_DEVICE_FAILURE));
+        if (masu__rng_below(&r.m.rng, 4) == 0)
+            HOLDS(&r.m, masu_heap_set_checked(r.heap, masu__rng_below(&r.m.rng, 2)) == MASU_OK);
     }
     rig_calm(&r);
     HOLDS(&r.m, masu_heap_destroy(r.heap) == (r.m.live_blocks ? MASU_ERR_LEAK : MASU_OK));
@@ -337,28 +342,28 @@ static void heap_run(uint64_t seed, bool host, bool faulty) {
 
 /* ---- arrangements ---------------------------------------------------------------------------- */
 
-#define ARRANGEMENT(name, run)                  \
-    static void name(void **state) {            \
-        (void)state;                            \
-        for (size_t i = 0; i < seed_count; i++) \
-            run;                                \
+#define ARRANGEMENT(name, run)                   \
+    static void name(void **state) {             \
+        (void)state;                             \
+        for (size_t i = 0; i < seeds.count; i++) \
+            run;                                 \
     }
 
-ARRANGEMENT(bestfit_on_host, bestfit_run(seeds[i], true, false))
-ARRANGEMENT(bestfit_on_null, bestfit_run(seeds[i], false, false))
-ARRANGEMENT(bestfit_on_faulty, bestfit_run(seeds[i], false, true))
-ARRANGEMENT(bucket_checked, bucket_run(seeds[i], false, true))
-ARRANGEMENT(bucket_plain, bucket_run(seeds[i], false, false))
-ARRANGEMENT(bucket_on_faulty, bucket_run(seeds[i], true, i % 2))
-ARRANGEMENT(heap_on_host, heap_run(seeds[i], true, false))
-ARRANGEMENT(heap_on_null, heap_run(seeds[i], false, false))
-ARRANGEMENT(heap_on_faulty, heap_run(seeds[i], true, true))
+ARRANGEMENT(bestfit_on_host, bestfit_run(seeds.seed[i], true, false))
+ARRANGEMENT(bestfit_on_null, bestfit_run(seeds.seed[i], false, false))
+ARRANGEMENT(bestfit_on_faulty, bestfit_run(seeds.seed[i], false, true))
+ARRANGEMENT(bucket_checked, bucket_run(seeds.seed[i], false, true))
+ARRANGEMENT(bucket_plain, bucket_run(seeds.seed[i], false, false))
+ARRANGEMENT(bucket_on_faulty, bucket_run(seeds.seed[i], true, i % 2))
+ARRANGEMENT(heap_on_host, heap_run(seeds.seed[i], true, false))
+ARRANGEMENT(heap_on_null, heap_run(seeds.seed[i], false, false))
+ARRANGEMENT(heap_on_faulty, heap_run(seeds.seed[i], true, true))
 
 int main(int argc, char **argv) {
-    if (argc > 1) {
-        seeds[0] = strtoull(argv[1], NULL, 0);
-        seed_count = 1;
-    }
+    seeds = model_seeds_wanted(usual_seeds, sizeof usual_seeds / sizeof *usual_seeds);
+    steps = model_steps_wanted(STEPS);
+    if (argc > 1)
+        seeds = (model_seeds){{strtoull(argv[1], NULL, 0)}, 1};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bestfit_on_host),   cmocka_unit_test(bestfit_on_null),
         cmocka_unit_test(bestfit_on_faulty), cmocka_unit_test(bucket_checked),

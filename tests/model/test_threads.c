@@ -26,11 +26,27 @@ enum { MOST_THREADS = 8, HELD = 200, BOARD = 64, MIB = 1 << 20 };
 #else
 #define THREADS_ARE_WATCHED 0
 #endif
-#if defined(MASU_HEAVY) || THREADS_ARE_WATCHED
-enum { STEPS = 20000, SHORT_LIVES = 1000, FORKS = 40 };
+#if defined(MASU_HEAVY) /* make check-heavy: by 1, 2, 4 and 8 threads, two million operations */
+enum { STEPS = 36000, PIPED = 20000, SHORT_LIVES = 1000, FORKS = 40 };
+static const uint64_t usual_seeds[] = {1, 20261127, 0x6d617375, 4};
+#elif THREADS_ARE_WATCHED
+enum { STEPS = 20000, PIPED = 20000, SHORT_LIVES = 1000, FORKS = 40 };
+static const uint64_t usual_seeds[] = {1};
 #else
-enum { STEPS = 200000, SHORT_LIVES = 10000, FORKS = 200 };
+enum { STEPS = 30000, PIPED = 60000, SHORT_LIVES = 5000, FORKS = 200 };
+static const uint64_t usual_seeds[] = {1, 20261127};
 #endif
+
+/* Otherwise every call goes to a heap that is checked from the start, or that a memory checker is
+ * told of. */
+#if defined(MASU_HEAVY) || MASU__ASAN
+#define WITH_CACHES 0
+#else
+#define WITH_CACHES 1
+#endif
+
+static uint64_t seed_now;
+static int steps;
 
 typedef struct parcel {
     unsigned char *address;
@@ -87,7 +103,7 @@ static bool parcel_take(parcel *p, masu__rng *rng) {
 static void parcel_give(parcel *p, masu__rng *rng) {
     look(p);
     masu_status status;
-    if (masu__rng_below(rng, 16) == 0 && !MASU__ASAN)
+    if (masu__rng_below(rng, 16) == 0 && WITH_CACHES)
         status = masu_free_unsized(p->address);
     else if (p->alignment)
         status = masu_free_aligned(p->address, p->bytes, p->alignment);
@@ -125,8 +141,8 @@ static void stats_hold(void) {
 static void *worker(void *argument) {
     static _Thread_local parcel held[HELD];
     masu__rng rng;
-    masu__rng_seed(&rng, (uint64_t)(uintptr_t)argument);
-    for (int step = 0; step < STEPS; step++) {
+    masu__rng_seed(&rng, seed_now * 64 + (uintptr_t)argument);
+    for (int step = 0; step < steps; step++) {
         parcel *p = &held[masu__rng_below(&rng, HELD)];
         if (p->address)
             masu__rng_below(&rng, 4) ? parcel_give(p, &rng) : exchange(p, &rng);
@@ -179,12 +195,39 @@ static void run_threads(size_t count, void *(*body)(void *)) {
 
 static void b05_one_to_eight_threads(void **state) {
     (void)state;
-    for (size_t count = 1; count <= MOST_THREADS; count *= 2) {
-        run_threads(count, worker);
-        clear_board();
-        assert_false(atomic_load(&wrong));
-        assert_all_is_home();
+    model_seeds seeds = model_seeds_wanted(usual_seeds, sizeof usual_seeds / sizeof *usual_seeds);
+    steps = model_steps_wanted(STEPS);
+    for (size_t i = 0; i < seeds.count; i++)
+        for (size_t count = 1; count <= MOST_THREADS; count *= 2) {
+            seed_now = seeds.seed[i];
+            run_threads(count, worker);
+            clear_board();
+            if (atomic_load(&wrong))
+                fail_msg("seed %llu, %zu threads", (unsigned long long)seed_now, count);
+            assert_all_is_home();
+        }
+}
+
+/* Whatever a worker is just doing: its blocks of before and after the switch come back right. */
+static void b11_trims_and_checks_while_threads_run(void **state) {
+    (void)state;
+    enum { COUNT = 4 };
+    pthread_t threads[COUNT];
+    steps = model_steps_wanted(STEPS);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, worker, (void *)(i + 1)), 0);
+    for (int i = 0; i < 60; i++) {
+        assert_int_equal(masu_set_checked(i % 3 == 0), MASU_OK);
+        usleep(500);
+        assert_int_equal(masu_trim((size_t)i * 65536), MASU_OK);
+        masu_reset_peaks();
     }
+    assert_int_equal(masu_set_checked(!WITH_CACHES), MASU_OK);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    clear_board();
+    assert_false(atomic_load(&wrong));
+    assert_all_is_home();
 }
 
 /* One thread allocates, the other frees: what it frees must not pile up there. */
@@ -193,7 +236,7 @@ static size_t pipe_bytes;
 
 static void *producer(void *argument) {
     (void)argument;
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < PIPED; i++) {
         void *block = masu_alloc(pipe_bytes);
         void *empty = NULL;
         *(int *)block = i;
@@ -207,7 +250,7 @@ static void *producer(void *argument) {
 
 static void *consumer(void *argument) {
     (void)argument;
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < PIPED; i++) {
         void *block;
         while ((block = atomic_exchange(&pipe_slots[i % 256], NULL)) == NULL)
             usleep(0);
@@ -320,9 +363,6 @@ static int child_life(const unsigned char *shared) {
 
 static void b06_c11_c12_fork_with_live_caches_and_held_locks(void **state) {
     (void)state;
-#if THREADS_ARE_WATCHED
-    skip(); /* its own locks do not survive a fork with threads */
-#endif
     pthread_t threads[2];
     unsigned char *shared = masu_alloc(4096);
     *shared = 7;
@@ -427,13 +467,21 @@ static void realloc_keeps_what_was_there(void **state) {
     assert_all_is_home();
 }
 
+#ifndef CONFIGURE
+#define CONFIGURE(config) MASU_ERR_UNSUPPORTED
+#endif
+
 int main(void) {
+    masu_heap_config config = masu_heap_config_default();
+    if (CONFIGURE(&config) == MASU_OK && masu_configure(&config) != MASU_OK)
+        return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c18_sizes_near_the_end),
         cmocka_unit_test(b03_b04_wrong_frees_that_cost_nothing_to_see),
         cmocka_unit_test(realloc_keeps_what_was_there),
         cmocka_unit_test(c20_c22_freed_memory_leaves_the_process),
         cmocka_unit_test(b05_one_to_eight_threads),
+        cmocka_unit_test(b11_trims_and_checks_while_threads_run),
         cmocka_unit_test(b05_memory_freed_elsewhere_comes_home),
         cmocka_unit_test(b05_c14_many_short_threads_leave_nothing),
         cmocka_unit_test(c14_destructors_of_a_thread_may_allocate),
