@@ -410,7 +410,7 @@ static void c20_c22_freed_memory_leaves_the_process(void **state) {
             assert_int_equal(masu_free(blocks[i], round ? BYTES : 4000), MASU_OK);
         assert_all_is_home();
     }
-    if (!MASU__ASAN && !THREADS_ARE_WATCHED && RUNNING_ON_VALGRIND == 0)
+    if (!THREADS_ARE_WATCHED && !masu__annotate_wanted())
         assert_true(resident_bytes() < before + 2 * MIB);
 }
 
