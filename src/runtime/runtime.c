@@ -22,12 +22,14 @@ enum { HEAP_UNIT_BYTES = 4 << 20, ARENA_BYTES = 16 << 20 };
 
 /* ---- create, destroy ------------------------------------------------------------------------------------------- */
 
-static masu_status heap_create(masu_device *device, masu_heap **out) {
+/* kept_bytes: taken at once and never given back; 0: taken as needed. */
+static masu_status heap_create(masu_device *device, size_t kept_bytes, masu_heap **out) {
     masu_heap_config config = masu_heap_config_default();
     config.device = device;
     config.thread_safe = false;
     config.pool_bytes = HEAP_UNIT_BYTES;
-    config.initial_bytes = 0;
+    config.initial_bytes = kept_bytes;
+    config.policy = kept_bytes > 0 ? MASU_POOL_PERSISTENT : MASU_POOL_REUSE;
     return masu_heap_create(&config, out);
 }
 
@@ -63,9 +65,13 @@ static double epoch_seconds(void) {
 }
 
 static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config) {
-    masu_status status = heap_create(config->device, &rt->payload);
+    size_t kept_bytes;
+    if (!tl__config_preallocate(&kept_bytes))
+        fputs("masu: TL_GPU_PREALLOCATE_MB is not a number of MiB; nothing is preallocated\n",
+              rt->log);
+    masu_status status = heap_create(config->device, kept_bytes, &rt->payload);
     if (status == MASU_OK)
-        status = heap_create(NULL, &rt->metadata);
+        status = heap_create(NULL, 0, &rt->metadata);
     if (status == MASU_OK)
         status = arena_create(rt, config->frame_arena_bytes);
     return status;
@@ -83,6 +89,8 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
     tl_runtime *rt = masu__meta_calloc(1, sizeof *rt);
     if (!rt)
         return MASU_ERR_OUT_OF_MEMORY;
+    rt->out = config->out ? config->out : stdout;
+    rt->log = config->log ? config->log : stderr;
     masu_status status = parts_create(rt, config);
     if (status != MASU_OK) {
         tl_runtime_destroy(rt);
@@ -91,8 +99,6 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
     tl__cells_init(&rt->tensors, rt->metadata, sizeof(tl_tensor));
     tl__cells_init(&rt->storages, rt->metadata, sizeof(tl_storage));
     masu__rng_seed(&rt->rng, config->seed);
-    rt->out = config->out ? config->out : stdout;
-    rt->log = config->log ? config->log : stderr;
     rt->argument_count = config->argument_count;
     rt->arguments = config->arguments;
     rt->start_epoch_seconds = epoch_seconds();

@@ -119,6 +119,11 @@ static inline uint32_t tl__site(void) {
     return rt->frame ? rt->frame->site : 0;
 }
 
+/* ---- the environment (config.c) ------------------------------------------------------------------------------ */
+
+/* What TL_GPU_PREALLOCATE_MB asks for, 0 for nothing. False when it is no number of MiB; *bytes is 0 then. */
+bool tl__config_preallocate(size_t *bytes);
+
 /* ---- errors (error.c) -------------------------------------------------------------------------------------- */
 
 /* Describes a failure in the runtime and returns status, for `return tl__error(…)`. Replaces what was described before. */
