@@ -445,8 +445,8 @@ void masu_heap_reset_stats(masu_heap *heap) {
 }
 
 void masu__heap_reset_peaks(masu_heap *heap) {
-    masu_bestfit_stats *below = &heap->bestfit->stats;
-    below->peak_used_bytes = below->used_bytes;
+    masu__bestfit_counts *below = &heap->bestfit->counts;
+    below->peak_used_bytes = masu__bestfit_used(heap->bestfit);
     below->peak_reserved_bytes = below->reserved_bytes;
     masu_bucket_reset_peaks(heap->bucket);
     if (heap->guard)
