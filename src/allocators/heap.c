@@ -308,7 +308,8 @@ masu_status masu__heap_trim(masu_heap *heap, size_t keep_bytes) {
     masu_status status = heap->bucket ? masu_bucket_trim(heap->bucket, keep_bytes) : MASU_OK;
     masu_bestfit_stats below;
     masu_bestfit_get_stats(heap->bestfit, &below);
-    size_t used = (size_t)(below.used_bytes + below.slack_bytes);
+    uint64_t cached = heap->bucket ? masu__bucket_cached(heap->bucket) : 0; /* is used for below */
+    size_t used = (size_t)(below.used_bytes + below.slack_bytes - cached);
     size_t keep = keep_bytes > SIZE_MAX - used ? SIZE_MAX : used + keep_bytes;
     return first_of(status, masu_bestfit_trim(heap->bestfit, keep));
 }

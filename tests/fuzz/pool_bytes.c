@@ -3,9 +3,10 @@
  *     clang -fsanitize=fuzzer,address -Iinclude tests/fuzz/pool_bytes.c build/release/libmasu.a -lm
  *     ./a.out CORPUS            by libFuzzer; tests/hostile runs the same function on drawn bytes
  *
- * The first byte chooses the arrangement (device, guarded, checked, threads, limit). Then each
- * operation is a byte, and two or four more for its operand. An independent list of what is live
- * decides what every call must say.
+ * The first two bytes choose the arrangement (device, guarded, checked, threads, limit, classes).
+ * Then each operation is a byte, and up to four more for its operand: allocations and frees, right
+ * and wrong, trims, a device that fails, checks switched on and off. An independent list of what is
+ * live decides what every call must say, and a walk over the heap must meet exactly that.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +26,7 @@ typedef struct live_block {
     unsigned char *address;
     size_t size;
     uint8_t mark;
+    bool known, met; /* allocated while checks were on; seen by the walk */
 } live_block;
 
 typedef struct rig {
@@ -32,7 +34,8 @@ typedef struct rig {
     masu_heap *heap;
     live_block blocks[MOST_LIVE];
     size_t live_bytes, live_count;
-    bool writable, exact; /* exact: wrong frees are told apart */
+    bool writable, always, checked; /* always: wrong frees are told apart whatever is switched */
+    size_t met;
 } rig;
 
 static void demand(bool holds) {
@@ -47,7 +50,7 @@ static uint32_t draw(bytes *b, unsigned count) {
     return value;
 }
 
-static void rig_open(rig *r, uint8_t kind) {
+static void rig_open(rig *r, uint32_t kind) {
     masu_heap_config config = masu_heap_config_default();
     memset(r, 0, sizeof *r);
     r->writable = !(kind & 1);
@@ -60,11 +63,13 @@ static void rig_open(rig *r, uint8_t kind) {
     config.thread_safe = kind & 8;
     config.limit_bytes = kind & 16 ? (size_t)6 << 20 : 0;
     config.policy = kind & 32 ? MASU_POOL_PERSISTENT : MASU_POOL_REUSE;
-    config.max_cached_bytes = (size_t)(kind >> 6) << 19;
+    config.max_cached_bytes = (size_t)(kind >> 6 & 3) << 19;
+    config.fine_classes = kind & 256;
     config.pool_bytes = (size_t)1 << 20;
     config.initial_bytes = 0;
     config.quarantine_bytes = 65536;
-    r->exact = config.guarded || config.checked || !r->writable;
+    r->always = config.guarded || !r->writable;
+    r->checked = config.checked;
     demand(masu_heap_create(&config, &r->heap) == MASU_OK);
 }
 
@@ -80,7 +85,7 @@ static void take(rig *r, live_block *b, uint32_t operand) {
         return;
     }
     demand((uintptr_t)ptr % (alignment ? alignment : 64) == 0);
-    *b = (live_block){ptr, size, (uint8_t)operand};
+    *b = (live_block){ptr, size, (uint8_t)operand, r->checked, false};
     for (size_t i = 0; i < MOST_LIVE; i++) {
         const live_block *other = &r->blocks[i];
         demand(other == b || !other->address || other->address + other->size <= b->address ||
@@ -95,19 +100,21 @@ static void take(rig *r, live_block *b, uint32_t operand) {
 }
 
 static void give(rig *r, live_block *b, uint32_t operand) {
+    bool looked = r->always || r->checked;
+    bool exact = r->always || (r->checked && b->known);
     masu_status wrong = MASU_OK;
     if (r->writable)
         demand(b->address[0] == b->mark && b->address[b->size - 1] == b->mark);
-    if (r->exact && operand % 3 == 0) {
-        wrong = masu_heap_free(r->heap, b->address, b->size + 1);
+    if (looked && operand % 3 == 0) {
+        wrong = masu_heap_free(r->heap, b->address, b->size + (exact ? 1 : 40000));
         demand(wrong == MASU_ERR_SIZE_MISMATCH);
         wrong = masu_heap_free(r->heap, &wrong, b->size);
         demand(wrong == MASU_ERR_FOREIGN_POINTER);
     }
-    bool unsized = r->exact && operand % 2;
+    bool unsized = exact && operand % 2;
     demand((unsized ? masu_heap_free_unsized(r->heap, b->address)
                     : masu_heap_free(r->heap, b->address, b->size)) == MASU_OK);
-    if (r->exact && operand % 5 == 0) {
+    if (looked && operand % 5 == 0) {
         wrong = masu_heap_free(r->heap, b->address, b->size);
         demand(wrong == MASU_ERR_DOUBLE_FREE || wrong == MASU_ERR_FOREIGN_POINTER);
     }
@@ -124,18 +131,56 @@ static void compare(const rig *r) {
     demand(s.hits + s.misses == s.allocations && s.allocations - s.frees == s.live_blocks);
 }
 
+static void switch_checks(rig *r, bool on) {
+    masu_status status = masu_heap_set_checked(r->heap, on);
+    demand(status == MASU_OK || (status == MASU_ERR_UNSUPPORTED && r->always && !on));
+    if (status != MASU_OK)
+        return;
+    for (size_t i = 0; i < MOST_LIVE && !on; i++)
+        r->blocks[i].known = false;
+    r->checked = on;
+}
+
+static bool meet(void *context, const masu_heap_block *block) {
+    rig *r = context;
+    for (size_t i = 0; i < MOST_LIVE; i++) {
+        live_block *b = &r->blocks[i];
+        if (b->address != block->address)
+            continue;
+        demand(!b->met && block->bytes >= b->size);
+        demand(block->bytes == b->size || (!r->always && !b->known));
+        b->met = true;
+        r->met++;
+        return true;
+    }
+    demand(false);
+    return false;
+}
+
+static void walk(rig *r) {
+    r->met = 0;
+    for (size_t i = 0; i < MOST_LIVE; i++)
+        r->blocks[i].met = false;
+    demand(masu_heap_visit_live(r->heap, meet, r) == MASU_OK);
+    demand(r->met == r->live_count);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static rig r;
     bytes input = {data, data + size};
-    rig_open(&r, (uint8_t)draw(&input, 1));
+    rig_open(&r, draw(&input, 2));
     while (input.at < input.end) {
         uint8_t operation = (uint8_t)draw(&input, 1);
         live_block *b = &r.blocks[operation % MOST_LIVE];
         if (operation >= 240)
             (void)masu_heap_trim(r.heap, draw(&input, 2) << 6);
-        else if (operation >= 232)
+        else if (operation >= 228)
+            switch_checks(&r, operation % 2);
+        else if (operation >= 226)
+            walk(&r);
+        else if (operation >= 218)
             (void)masu_device_fail_at(r.device, draw(&input, 1) % 4, operation % 2);
         else if (b->address)
             give(&r, b, draw(&input, 1));

@@ -128,6 +128,33 @@ static void trim_gives_everything_back(void **state) {
     assert_int_equal(masu_heap_destroy(heap), MASU_OK);
 }
 
+/* What the buckets keep counts: a target is one for the heap, not one for each level. */
+static void a_target_holds_for_both_levels_together(void **state) {
+    (void)state;
+    masu_heap_config config = masu_heap_config_default();
+    config.pool_bytes = MIB;
+    config.initial_bytes = 0;
+    masu_heap *heap;
+    static void *small[4096], *large[16];
+    assert_int_equal(masu_heap_create(&config, &heap), MASU_OK);
+    for (int i = 0; i < 4096; i++)
+        assert_int_equal(masu_heap_alloc(heap, 1024, 0, &small[i]), MASU_OK);
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(masu_heap_alloc(heap, MIB, 0, &large[i]), MASU_OK);
+    for (int i = 0; i < 4096; i++)
+        assert_int_equal(masu_heap_free(heap, small[i], 1024), MASU_OK);
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(masu_heap_free(heap, large[i], MIB), MASU_OK);
+    for (size_t target = 12; target-- > 0;) {
+        assert_int_equal(masu_heap_trim(heap, target * MIB), MASU_OK);
+        assert_true(stats_of(heap).reserved_bytes >= target * MIB);
+        assert_true(stats_of(heap).reserved_bytes <= target * MIB + 3 * MIB);
+    }
+    assert_int_equal(masu_heap_trim(heap, 0), MASU_OK);
+    assert_int_equal(stats_of(heap).reserved_bytes, 0);
+    assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+}
+
 static size_t resident_bytes(void) {
     unsigned long total, resident;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -296,6 +323,7 @@ int main(void) {
         cmocka_unit_test(sizes_find_their_pool),
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(trim_gives_everything_back),
+        cmocka_unit_test(a_target_holds_for_both_levels_together),
         cmocka_unit_test(a_fresh_heap_touches_next_to_nothing),
         cmocka_unit_test(steady_state_asks_nobody),
         cmocka_unit_test(without_host_access_all_goes_to_best_fit),
