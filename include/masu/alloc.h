@@ -122,6 +122,8 @@ static inline masu_status masu_free(void *ptr, size_t bytes) {
  * *out is NULL and nothing has changed: MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW,
  * MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED, MASU_ERR_DEVICE_FAILURE. */
 MASU_API masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out);
+/* As masu_free, for a block of masu_alloc_aligned, with both as asked for. MASU_ERR_INVALID_ARGUMENT
+ * when ptr cannot have that alignment. */
 MASU_API masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment);
 
 /* count * bytes bytes of zero; NULL also when the product overflows. Free with the product. */

@@ -307,6 +307,9 @@ masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
     masu_status status = heap_get(&heap);
     if (status != MASU_OK)
         return status;
+    if (alignment != 0 &&
+        (!masu__is_power_of_two(alignment) || !masu__is_aligned((uintptr_t)ptr, alignment)))
+        return MASU_ERR_INVALID_ARGUMENT;
     if (!heap->caches || !ptr || bytes == 0)
         return masu_free_slow(ptr, bytes);
     status = take_round(bytes, alignment, &rounded);
