@@ -84,6 +84,10 @@ typedef struct masu_heap_config {
     size_t min_remainder_bytes;
     size_t limit_bytes; /* never more than so much from the device; 0: no limit */
     masu_pool_policy policy;
+    size_t size_steps; /* of large blocks; these four as in masu_bestfit_config, off when 0 */
+    size_t whole_above_bytes;
+    size_t whole_slack_bytes;
+    uint64_t idle_allocations;
     /* out of memory */
     masu_oom_callback oom; /* NULL: none */
     void *oom_context;     /* borrowed, handed to oom */

@@ -66,6 +66,10 @@ static masu_status heap_make_bestfit(masu_heap *heap, const masu_heap_config *co
             .min_remainder_bytes = config->min_remainder_bytes,
             .limit_bytes = config->limit_bytes,
             .policy = config->policy,
+            .size_steps = config->size_steps,
+            .whole_above_bytes = config->whole_above_bytes,
+            .whole_slack_bytes = config->whole_slack_bytes,
+            .idle_allocations = config->idle_allocations,
         },
         &heap->bestfit);
 }

@@ -155,6 +155,35 @@ static void a_target_holds_for_both_levels_together(void **state) {
     assert_int_equal(masu_heap_destroy(heap), MASU_OK);
 }
 
+/* The options of the best-fit pool reach it, and small blocks do not notice. */
+static void options_of_the_level_below_are_passed_on(void **state) {
+    (void)state;
+    masu_heap_config config = masu_heap_config_default();
+    config.pool_bytes = MIB;
+    config.initial_bytes = 0;
+    config.size_steps = 8;
+    config.whole_above_bytes = 4 * MIB;
+    config.idle_allocations = 500;
+    masu_heap *heap;
+    void *a, *b;
+    assert_int_equal(masu_heap_create(&config, &heap), MASU_OK);
+    assert_int_equal(masu_heap_alloc(heap, 6 * MIB, 0, &a), MASU_OK);
+    assert_int_equal(masu_heap_free(heap, a, 6 * MIB), MASU_OK);
+    assert_int_equal(masu_heap_alloc(heap, 2 * MIB, 0, &b), MASU_OK); /* not a piece of that */
+    assert_true((uintptr_t)b - (uintptr_t)a >= 6 * MIB);
+    for (int i = 0; i < 1000; i++) { /* a while later it has gone back */
+        assert_int_equal(masu_heap_alloc(heap, MIB / 4, 0, &a), MASU_OK);
+        assert_int_equal(masu_heap_free(heap, a, MIB / 4), MASU_OK);
+    }
+    assert_int_equal(stats_of(heap).device_frees, 0);
+    void *large;
+    assert_int_equal(masu_heap_alloc(heap, 40 * MIB, 0, &large), MASU_OK); /* the pool grows */
+    assert_int_equal(stats_of(heap).device_frees, 1);
+    assert_int_equal(masu_heap_free(heap, large, 40 * MIB), MASU_OK);
+    assert_int_equal(masu_heap_free(heap, b, 2 * MIB), MASU_OK);
+    assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+}
+
 static size_t resident_bytes(void) {
     unsigned long total, resident;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -324,6 +353,7 @@ int main(void) {
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(trim_gives_everything_back),
         cmocka_unit_test(a_target_holds_for_both_levels_together),
+        cmocka_unit_test(options_of_the_level_below_are_passed_on),
         cmocka_unit_test(a_fresh_heap_touches_next_to_nothing),
         cmocka_unit_test(steady_state_asks_nobody),
         cmocka_unit_test(without_host_access_all_goes_to_best_fit),
