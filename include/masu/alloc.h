@@ -68,8 +68,9 @@ typedef struct masu_magazines {
 extern MASU_API MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines
     __attribute__((tls_model("initial-exec")));
 
-/* Class of (bytes - 1) / 64; changes before the first block is handed out only. */
-extern MASU_API uint8_t masu_class_of_step[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MIN_BYTES];
+/* Where in the set the magazine for (bytes - 1) / 64 lies, in bytes; changes before the first block
+ * is handed out only. */
+extern MASU_API uint16_t masu_magazine_at[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MIN_BYTES];
 
 /* One instruction where there is one, so that a reader in another thread never sees half. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -80,9 +81,10 @@ extern MASU_API uint8_t masu_class_of_step[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_M
 
 /* bytes in 1 … MASU_BUCKET_MAX_BYTES */
 static inline masu_magazine *masu_magazine_of(size_t bytes) {
-    unsigned index =
-        __atomic_load_n(&masu_class_of_step[(bytes - 1) / MASU_BUCKET_MIN_BYTES], __ATOMIC_RELAXED);
-    return &__atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED)->of_class[index];
+    masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
+    size_t at = __atomic_load_n(&masu_magazine_at[(bytes - 1) / MASU_BUCKET_MIN_BYTES],
+                                __ATOMIC_RELAXED);
+    return (masu_magazine *)((char *)mine + at);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

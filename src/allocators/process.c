@@ -23,7 +23,7 @@
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
 MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines = &masu__no_cache.magazines;
-uint8_t masu_class_of_step[MASU__CLASS_STEPS]; /* of no use before a thread has magazines */
+uint16_t masu_magazine_at[MASU__CLASS_STEPS]; /* of no use before a thread has magazines */
 
 static const char ended;                       /* a thread's owner once its cache is gone */
 static _Thread_local void *owner INITIAL_EXEC; /* its cache; NULL before its first call */
@@ -83,7 +83,8 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
 static void heap_publish(masu_heap *heap) {
     if (heap->caches)
         for (size_t i = 0; i < MASU__CLASS_STEPS; i++)
-            __atomic_store_n(&masu_class_of_step[i], heap->bucket->class_table[i],
+            __atomic_store_n(&masu_magazine_at[i],
+                             heap->bucket->class_table[i] * sizeof(masu_magazine),
                              __ATOMIC_RELAXED);
     masu__lock_in_child(caches_after_fork);
     atomic_store_explicit(&the_heap, heap, memory_order_release);
