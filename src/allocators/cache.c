@@ -1,7 +1,10 @@
 /* cache.c: batches between the magazines of a thread and the shared lists. */
 #include "allocators/cache.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/meta.h"
 #include "base/size.h"
@@ -195,10 +198,19 @@ static void cache_show(masu__cache *cache, masu__cache_front *front) {
     __atomic_store_n(cache->shown, &front->magazines, __ATOMIC_RELAXED);
 }
 
+static bool thread_is_gone(const masu__cache *cache) {
+    return tgkill(getpid(), cache->thread, 0) != 0 && errno == ESRCH;
+}
+
 void masu__caches_recall(masu_heap *heap) {
     heap->caches->epoch++;
-    for (masu__cache *cache = heap->caches->first; cache; cache = cache->next)
-        cache_show(cache, &masu__no_cache);
+    for (masu__cache *cache = heap->caches->first, *next; cache; cache = next) {
+        next = cache->next;
+        if (thread_is_gone(cache))
+            masu__cache_close(cache, false);
+        else
+            cache_show(cache, &masu__no_cache);
+    }
     transfers_flush(heap);
 }
 
@@ -263,6 +275,7 @@ static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
     cache->memory = memory;
     cache->heap = heap;
     cache->shown = shown;
+    cache->thread = gettid();
     for (unsigned i = 0; i < MASU_BUCKET_FINE_CLASSES; i++) {
         void **bottom = magazine_bottom(cache, i);
         *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
@@ -286,6 +299,10 @@ masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown) {
         cache_show(cache, &cache->front);
     masu__heap_unlock(heap);
     return cache;
+}
+
+void masu__cache_renew(masu__cache *cache) {
+    cache->thread = gettid();
 }
 
 void masu__cache_close(masu__cache *cache, bool thread_lives) {
@@ -383,17 +400,26 @@ masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr,
     return status;
 }
 
-masu_status masu__cache_give_unsized(masu_heap *heap, masu__cache *cache, void *ptr) {
+static masu_status give_unsized(masu_heap *heap, masu__cache *cache, void *ptr, size_t *large) {
     masu_bucket *pool = heap->bucket;
-    size_t known;
+    const masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)ptr);
+    if (slab && heap->caches->checked)
+        return masu__bucket_take_home_known(pool, ptr, false, 0);
+    if (!slab)
+        return masu__bestfit_known(heap->bestfit, ptr, pool->number, large);
+    size_t block_bytes = masu__slab_block_bytes(pool, slab);
+    return ((uintptr_t)ptr - slab->base) % block_bytes == 0
+               ? overflow_under_lock(heap, cache, ptr, block_bytes)
+               : MASU_ERR_INTERIOR_POINTER;
+}
+
+masu_status masu__cache_give_unsized(masu_heap *heap, masu__cache *cache, void *ptr,
+                                     size_t *large) {
+    *large = 0;
     masu__heap_lock(heap);
     if (cache)
         cache_obey(cache);
-    bool small = masu__bucket_slab_of(pool, (uintptr_t)ptr) != NULL;
-    masu_status status = small ? masu__bucket_take_home_known(pool, ptr, false, 0)
-                               : masu__bestfit_known(heap->bestfit, ptr, pool->number, &known);
-    if (!small && status == MASU_OK)
-        status = masu__bucket_free(pool, ptr, known);
+    masu_status status = give_unsized(heap, cache, ptr, large);
     masu__heap_unlock(heap);
     return status;
 }

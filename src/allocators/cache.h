@@ -33,6 +33,7 @@
 #define MASU_CACHE_H
 
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include <masu/alloc.h>
 
@@ -80,6 +81,7 @@ typedef struct masu__cache {
     masu_magazines **shown; /* the thread's masu_thread_magazines: front or masu__no_cache */
     struct masu__cache *next, *before;
     uint64_t epoch; /* of the heap's caches when this one was last emptied on demand */
+    pid_t thread;   /* the kernel's number of it */
     void *memory;   /* what this lies in */
     uint32_t capacity[MASU_BUCKET_FINE_CLASSES];
     void *slots[MASU_BUCKET_FINE_CLASSES][1 + MASU__MAGAZINE_SLOTS];
@@ -124,6 +126,8 @@ masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown);
 /* Hands everything back and forgets the cache. thread_lives: its pointer may be written. Under the
  * lock. */
 void masu__cache_close(masu__cache *cache, bool thread_lives);
+/* In the child of a fork: the calling thread has another number now. */
+void masu__cache_renew(masu__cache *cache);
 /* Hands everything back. Under the lock. */
 void masu__cache_flush(masu__cache *cache);
 /* Empties what lies between the threads, and makes every thread empty its own at its next call.
@@ -136,8 +140,8 @@ masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on)
  * bytes as asked for. */
 masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, void **out);
 masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes);
-/* Of a pool that is checked: any block, its size not given. */
-masu_status masu__cache_give_unsized(masu_heap *heap, masu__cache *cache, void *ptr);
+/* A block whose size is not given. Of a large one *large becomes the size, and it is not yet freed. */
+masu_status masu__cache_give_unsized(masu_heap *heap, masu__cache *cache, void *ptr, size_t *large);
 /* bytes a multiple of 64 above MASU_BUCKET_MAX_BYTES */
 masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
                                    size_t alignment, void **out);

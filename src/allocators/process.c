@@ -57,7 +57,9 @@ static void caches_after_fork(void) {
     masu__heap_lock(heap);
     for (masu__cache *cache = heap->caches->first, *next; cache; cache = next) {
         next = cache->next;
-        if (cache->shown != &masu_thread_magazines)
+        if (cache == owner)
+            masu__cache_renew(cache);
+        else
             masu__cache_close(cache, false);
     }
     masu__heap_unlock(heap);
@@ -328,18 +330,14 @@ static masu_status block_size(masu_heap *heap, const void *ptr, size_t *out) {
 
 masu_status masu_free_unsized(void *ptr) {
     masu_heap *heap;
-    size_t bytes = 0;
+    size_t large;
     masu_status status = heap_get(&heap);
     if (status != MASU_OK || !ptr)
         return status;
     if (!heap->caches)
         return masu_heap_free_unsized(heap, ptr);
-    if (heap->caches->checked)
-        return masu__cache_give_unsized(heap, cache_get(heap), ptr);
-    masu__heap_lock(heap);
-    status = block_size(heap, ptr, &bytes);
-    masu__heap_unlock(heap);
-    return status == MASU_OK ? masu_free(ptr, bytes) : status;
+    status = masu__cache_give_unsized(heap, cache_get(heap), ptr, &large);
+    return status == MASU_OK && large > 0 ? masu_free(ptr, large) : status;
 }
 
 size_t masu_usable_size(const void *ptr) {

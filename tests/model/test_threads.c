@@ -7,6 +7,7 @@
  */
 #include "model/model.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -325,6 +326,35 @@ static void c14_destructors_of_a_thread_may_allocate(void **state) {
     assert_all_is_home();
 }
 
+/* Destructors run in so many rounds; what is set in the last of them has none any more. */
+static void last_round_destructor(void *value) {
+    uintptr_t rounds = (uintptr_t)value;
+    if (rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific(late_key, (void *)(rounds + 1));
+    else
+        short_life(NULL); /* the thread's very first calls */
+}
+
+static void *only_in_the_last_round(void *argument) {
+    pthread_setspecific(late_key, (void *)1);
+    return argument;
+}
+
+static void c14_the_last_round_of_destructors_leaves_nothing_for_good(void **state) {
+    (void)state;
+    assert_int_equal(pthread_key_create(&late_key, last_round_destructor), 0);
+    for (int i = 0; i < 50; i++) {
+        run_threads(4, only_in_the_last_round);
+        if (i % 10 == 9)
+            assert_all_is_home(); /* its trim finds that they are gone */
+    }
+    pthread_key_delete(late_key);
+    masu_heap_stats s;
+    masu_get_stats(&s);
+    assert_true(s.thread_caches <= 1);
+    assert_false(atomic_load(&wrong));
+}
+
 static atomic_bool stop;
 
 static void *restless(void *argument) {
@@ -485,6 +515,7 @@ int main(void) {
         cmocka_unit_test(b05_memory_freed_elsewhere_comes_home),
         cmocka_unit_test(b05_c14_many_short_threads_leave_nothing),
         cmocka_unit_test(c14_destructors_of_a_thread_may_allocate),
+        cmocka_unit_test(c14_the_last_round_of_destructors_leaves_nothing_for_good),
         cmocka_unit_test(b06_c11_c12_fork_with_live_caches_and_held_locks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
