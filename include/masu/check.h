@@ -28,12 +28,17 @@ typedef enum masu_verdict {
     MASU_VERDICT_EXTENT_OVERLAP, /* an extent lies over another of the same pool */
     MASU_VERDICT_EXTENT_UNKNOWN, /* a part that is not the pool's is dropped */
     MASU_VERDICT_EXTENT_IN_USE,  /* memory is dropped under a live block */
-    MASU_VERDICT_OUTSIDE,      /* a block lies outside the pool's extents, or across two of them */
-    MASU_VERDICT_OVERLAP,      /* two live blocks share a byte */
-    MASU_VERDICT_MISALIGNED,   /* address is not a multiple of what was promised */
-    MASU_VERDICT_SHORT,        /* the pool spent less than was asked for */
-    MASU_VERDICT_FREE_UNKNOWN, /* a free of what was never allocated, or is free already */
-    MASU_VERDICT_FREE_SIZE,    /* a free of another size than was allocated */
+    MASU_VERDICT_OUTSIDE,       /* a block lies outside the pool's extents, or across two of them */
+    MASU_VERDICT_OVERLAP,       /* two live blocks share a byte */
+    MASU_VERDICT_MISALIGNED,    /* address is not a multiple of what was promised */
+    MASU_VERDICT_SHORT,         /* the pool spent less than was asked for */
+    MASU_VERDICT_FREE_UNKNOWN,  /* a free of what was never allocated, or is free already */
+    MASU_VERDICT_FREE_SIZE,     /* a free of another size than was allocated */
+    MASU_VERDICT_PIECE_TWICE,   /* a piece is added again, or mapped while it is mapped */
+    MASU_VERDICT_PIECE_UNKNOWN, /* no such piece, or of another size, or not mapped there */
+    MASU_VERDICT_PIECE_IN_USE,  /* a piece is dropped while it is mapped */
+    MASU_VERDICT_MAP_OVERLAP,   /* two pieces at one address */
+    MASU_VERDICT_UNBACKED,      /* bytes of a live block have no memory behind them */
     MASU_VERDICT_CLAIM_LIVE_BYTES, /* the pool's own statistics differ from what the events say: */
     MASU_VERDICT_CLAIM_LIVE_BLOCKS,
     MASU_VERDICT_CLAIM_PEAK,

@@ -7,6 +7,11 @@
  *     null    sizes only: addresses that nobody may touch, for plans and gigantic tests
  *     faulty  any other device with chosen calls failing, for tests
  *
+ * A device with virtual memory (vm_granularity_bytes > 0) also keeps addresses and memory apart:
+ * a range of addresses is reserved, physical memory is created in pieces, and pieces are mapped
+ * into the range, unmapped, and mapped elsewhere with their contents. masu/vm.h is the pool that
+ * uses this.
+ *
  * Ownership: whoever creates a device destroys it, after every pool on top of it is gone. A pool
  * borrows its device. Thread safety: alloc, free and the statistics of the three devices above
  * may be called from any thread; create and destroy may not overlap other calls on the same
@@ -31,7 +36,9 @@ typedef struct masu_device masu_device;
 enum {
     MASU_DEVICE_HOST_ACCESS = 1u << 0, /* the processor may read and write the memory */
     MASU_DEVICE_ZEROED = 1u << 1,      /* fresh memory reads as zero */
-    MASU_DEVICE_LAZY = 1u << 2         /* memory never touched costs address space only */
+    MASU_DEVICE_LAZY = 1u << 2,        /* memory never touched costs address space only */
+    MASU_DEVICE_DIVISIBLE = 1u << 3,   /* a piece of physical memory can be cut in two */
+    MASU_DEVICE_STREAMS = 1u << 4      /* work goes on behind the processor's back, in streams */
 };
 
 typedef struct masu_device_info {
@@ -39,6 +46,10 @@ typedef struct masu_device_info {
     uint32_t flags;           /* MASU_DEVICE_* */
     size_t alignment_bytes;   /* of every address handed out, a power of two */
     size_t granularity_bytes; /* sizes are rounded up to a multiple of it, a power of two */
+    /* virtual memory: */
+    size_t vm_granularity_bytes; /* of pieces and their addresses, a power of two; 0: none */
+    size_t vm_large_bytes; /* large blocks move faster between multiples of it; 0: no matter */
+    uint64_t memory_bytes; /* physical memory of the device; 0: not known */
 } masu_device_info;
 
 /* alloc_calls counts the successful ones; live_bytes = allocated_bytes - freed_bytes; all in
@@ -51,6 +62,13 @@ typedef struct masu_device_stats {
     uint64_t freed_bytes;
     uint64_t live_bytes;
     uint64_t peak_bytes; /* of live_bytes */
+    /* virtual memory; created - released = pieces held now */
+    uint64_t reserve_calls, unreserve_calls;
+    uint64_t created_pieces, released_pieces;
+    uint64_t map_calls, unmap_calls, access_calls, remap_calls;
+    uint64_t reserved_bytes; /* of addresses, now */
+    uint64_t physical_bytes; /* in pieces, now */
+    uint64_t peak_physical_bytes;
 } masu_device_stats;
 
 /* Pages of this process. One small metadata allocation. Fails with MASU_ERR_OUT_OF_MEMORY. */
@@ -64,10 +82,14 @@ MASU_API masu_status masu_device_create_null(uint64_t capacity_bytes, masu_devic
 /* Wraps inner (borrowed, outlives the wrapper) and fails on demand, see masu_device_fail_at. */
 MASU_API masu_status masu_device_create_faulty(masu_device *inner, masu_device **out);
 
-/* The device's nth call from now (1 = the next) fails, counting allocations and frees alike; with
- * repeat every later one fails too. nth 0 switches failing off. MASU_ERR_INVALID_ARGUMENT unless
+/* The device's nth call from now (1 = the next) fails, counting allocations, frees and the calls
+ * of virtual memory alike; with repeat every later one fails too. nth 0 switches failing off. MASU_ERR_INVALID_ARGUMENT unless
  * the device is faulty. */
 MASU_API masu_status masu_device_fail_at(masu_device *device, uint64_t nth, bool repeat);
+
+/* How calls shall fail: MASU_ERR_DEVICE_FAILURE unless said otherwise. MASU_ERR_INVALID_ARGUMENT
+ * unless the device is faulty and status is an error. */
+MASU_API masu_status masu_device_fail_as(masu_device *device, masu_status status);
 
 /* Destroys the device in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when memory was
  * still out: that memory stays what it is, for the device kept no list of it. */

@@ -13,5 +13,6 @@
 #include <masu/status.h>
 #include <masu/trace.h>
 #include <masu/version.h>
+#include <masu/vm.h>
 
 #endif

@@ -15,6 +15,19 @@
  *     FREE_PART    a middle part of a live block is free; what is left of the block stays live
  *     RESET        every block of the pool is free, the extents stay
  *     REFUSED      a request for `bytes` was not served; nothing changed
+ *
+ * Where addresses and memory are kept apart (masu/vm.h), the extent is a range of addresses, and
+ * pieces of memory come and go in it:
+ *
+ *     PIECE_ADD    memory of `bytes`, piece number `owner`, now belongs to the pool, mapped nowhere
+ *     PIECE_DROP   and does not any more
+ *     PIECE_CUT    piece `owner` keeps its first `bytes`; what follows, `block_bytes`, is now a piece
+ *                  of its own, number `address`, behind it if it is mapped
+ *     PIECE_JOIN   the reverse: piece `owner` has `bytes` again, piece number `address` is gone
+ *     MAP          that piece now lies at `address`
+ *     UNMAP        and does not any more
+ *     RESIZE       the live block at `address` is now of `bytes` and spends `block_bytes`; bytes
+ *                  may be 0: an empty block
  */
 #ifndef MASU_TRACE_H
 #define MASU_TRACE_H
@@ -38,6 +51,13 @@ typedef enum masu_event_kind {
     MASU_EVENT_FREE_PART,
     MASU_EVENT_RESET,
     MASU_EVENT_REFUSED,
+    MASU_EVENT_PIECE_ADD,
+    MASU_EVENT_PIECE_DROP,
+    MASU_EVENT_PIECE_CUT,
+    MASU_EVENT_PIECE_JOIN,
+    MASU_EVENT_MAP,
+    MASU_EVENT_UNMAP,
+    MASU_EVENT_RESIZE,
     MASU_EVENT_KIND_COUNT
 } masu_event_kind;
 
@@ -47,7 +67,7 @@ typedef struct masu_event {
     uint64_t bytes;           /* as requested */
     uint64_t block_bytes;     /* what the pool really spent, >= bytes */
     uint64_t alignment_bytes; /* as promised, a power of two; 0 where it has no meaning */
-    uint64_t owner;           /* the caller's tag, 0 for none */
+    uint64_t owner;           /* the caller's tag, 0 for none; the number of a piece */
     uint32_t pool;            /* number of the pool, unique in the process */
     uint32_t kind;            /* masu_event_kind */
 } masu_event;

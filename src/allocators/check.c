@@ -2,7 +2,9 @@
  * it.
  *
  *     pools[] ─► extents[]  of one pool, in no order
- *            └─► blocks[]   live ones, in no order
+ *            ├─► blocks[]   live ones, in no order
+ *            └─► pieces[]   of memory, each mapped at one address (`spent`) or nowhere (NOWHERE); a pool
+ *                           that never named one is not asked what lies behind its blocks
  */
 #include <masu/check.h>
 
@@ -16,6 +18,8 @@ typedef struct span {
     uint64_t spent; /* blocks: what the pool took for it */
 } span;
 
+#define NOWHERE UINT64_MAX
+
 typedef struct span_list {
     span *items; /* owned */
     size_t count, capacity;
@@ -24,6 +28,8 @@ typedef struct span_list {
 typedef struct pool_record {
     uint32_t number;
     span_list extents, blocks;
+    span_list pieces; /* address: the piece's number; spent: where it is mapped */
+    bool has_pieces;
     masu_check_totals totals;
 } pool_record;
 
@@ -132,6 +138,25 @@ static masu_verdict judge_extent_drop(pool_record *pool, span item) {
     return MASU_VERDICT_FINE;
 }
 
+/* Whether every byte of [address, end) has a mapped piece behind it. */
+static bool is_backed(const pool_record *pool, uint64_t address, uint64_t end) {
+    if (!pool->has_pieces)
+        return true;
+    while (address < end) {
+        uint64_t reached = address;
+        for (size_t i = 0; i < pool->pieces.count; i++) {
+            span piece = pool->pieces.items[i];
+            if (piece.spent != NOWHERE && piece.spent <= address &&
+                piece.spent + piece.bytes > address)
+                reached = piece.spent + piece.bytes;
+        }
+        if (reached == address)
+            return false;
+        address = reached;
+    }
+    return true;
+}
+
 static masu_verdict judge_alloc(pool_record *pool, const masu_event *event) {
     span item = {event->address, event->bytes, event->block_bytes};
     span spent = {event->address, event->block_bytes, 0};
@@ -146,6 +171,8 @@ static masu_verdict judge_alloc(pool_record *pool, const masu_event *event) {
         if (spans_touch(spent, (span){other.address, other.spent, 0}))
             return MASU_VERDICT_OVERLAP;
     }
+    if (!is_backed(pool, event->address, event->address + event->bytes))
+        return MASU_VERDICT_UNBACKED;
     if (!list_add(&pool->blocks, item))
         return MASU_VERDICT_NO_MEMORY;
     masu_check_totals *totals = &pool->totals;
@@ -196,6 +223,105 @@ static masu_verdict judge_reset(pool_record *pool) {
     return MASU_VERDICT_FINE;
 }
 
+/* ---- pieces of memory ------------------------------------------------------------------------ */
+
+static masu_verdict judge_piece_add(pool_record *pool, const masu_event *event) {
+    pool->has_pieces = true;
+    if (list_at(&pool->pieces, event->owner) < pool->pieces.count)
+        return MASU_VERDICT_PIECE_TWICE;
+    return list_add(&pool->pieces, (span){event->owner, event->bytes, NOWHERE})
+               ? MASU_VERDICT_FINE
+               : MASU_VERDICT_NO_MEMORY;
+}
+
+static masu_verdict judge_piece_drop(pool_record *pool, const masu_event *event) {
+    size_t at = list_at(&pool->pieces, event->owner);
+    if (at == pool->pieces.count || pool->pieces.items[at].bytes != event->bytes)
+        return MASU_VERDICT_PIECE_UNKNOWN;
+    if (pool->pieces.items[at].spent != NOWHERE)
+        return MASU_VERDICT_PIECE_IN_USE;
+    list_remove(&pool->pieces, at);
+    return MASU_VERDICT_FINE;
+}
+
+static masu_verdict judge_piece_cut(pool_record *pool, const masu_event *event) {
+    size_t at = list_at(&pool->pieces, event->owner);
+    if (at == pool->pieces.count ||
+        pool->pieces.items[at].bytes != event->bytes + event->block_bytes)
+        return MASU_VERDICT_PIECE_UNKNOWN;
+    if (list_at(&pool->pieces, event->address) < pool->pieces.count)
+        return MASU_VERDICT_PIECE_TWICE;
+    span *first = &pool->pieces.items[at];
+    span rest = {event->address, event->block_bytes, NOWHERE};
+    if (first->spent != NOWHERE)
+        rest.spent = first->spent + event->bytes;
+    first->bytes = event->bytes;
+    return list_add(&pool->pieces, rest) ? MASU_VERDICT_FINE : MASU_VERDICT_NO_MEMORY;
+}
+
+static masu_verdict judge_piece_join(pool_record *pool, const masu_event *event) {
+    size_t at = list_at(&pool->pieces, event->owner), gone = list_at(&pool->pieces, event->address);
+    if (at == pool->pieces.count || gone == pool->pieces.count || at == gone)
+        return MASU_VERDICT_PIECE_UNKNOWN;
+    span *first = &pool->pieces.items[at];
+    span rest = pool->pieces.items[gone];
+    bool follows =
+        first->spent == NOWHERE ? rest.spent == NOWHERE : rest.spent == first->spent + first->bytes;
+    if (!follows || first->bytes + rest.bytes != event->bytes || rest.bytes != event->block_bytes)
+        return MASU_VERDICT_PIECE_UNKNOWN;
+    first->bytes = event->bytes;
+    list_remove(&pool->pieces, gone);
+    return MASU_VERDICT_FINE;
+}
+
+static masu_verdict judge_map(pool_record *pool, const masu_event *event) {
+    span place = {event->address, event->bytes, 0};
+    size_t at = list_at(&pool->pieces, event->owner);
+    if (at == pool->pieces.count || pool->pieces.items[at].bytes != event->bytes)
+        return MASU_VERDICT_PIECE_UNKNOWN;
+    if (pool->pieces.items[at].spent != NOWHERE)
+        return MASU_VERDICT_PIECE_TWICE;
+    if (list_holder(&pool->extents, place) == pool->extents.count)
+        return MASU_VERDICT_OUTSIDE;
+    for (size_t i = 0; i < pool->pieces.count; i++) {
+        span other = pool->pieces.items[i];
+        if (other.spent != NOWHERE && spans_touch(place, (span){other.spent, other.bytes, 0}))
+            return MASU_VERDICT_MAP_OVERLAP;
+    }
+    pool->pieces.items[at].spent = event->address;
+    return MASU_VERDICT_FINE;
+}
+
+static masu_verdict judge_unmap(pool_record *pool, const masu_event *event) {
+    span place = {event->address, event->bytes, 0};
+    size_t at = list_at(&pool->pieces, event->owner);
+    if (at == pool->pieces.count || pool->pieces.items[at].spent != event->address ||
+        pool->pieces.items[at].bytes != event->bytes)
+        return MASU_VERDICT_PIECE_UNKNOWN;
+    for (size_t i = 0; i < pool->blocks.count; i++) {
+        span block = pool->blocks.items[i];
+        if (block.bytes > 0 && spans_touch(place, block))
+            return MASU_VERDICT_UNBACKED;
+    }
+    pool->pieces.items[at].spent = NOWHERE;
+    return MASU_VERDICT_FINE;
+}
+
+/* As if the block had been freed and allocated again at its address. */
+static masu_verdict judge_resize(pool_record *pool, const masu_event *event) {
+    size_t at = list_at(&pool->blocks, event->address);
+    if (at == pool->blocks.count)
+        return MASU_VERDICT_FREE_UNKNOWN;
+    span old = pool->blocks.items[at];
+    masu_check_totals totals = pool->totals;
+    list_remove(&pool->blocks, at);
+    pool->totals.live_bytes -= old.bytes;
+    masu_verdict verdict = judge_alloc(pool, event);
+    pool->totals.allocations = totals.allocations;
+    pool->totals.live_blocks = totals.live_blocks;
+    return verdict;
+}
+
 /* The record of that pool, made when it is new; NULL without memory. */
 static pool_record *check_pool(masu_check *check, uint32_t number) {
     for (size_t i = 0; i < check->pool_count; i++)
@@ -219,6 +345,13 @@ static bool needs_bytes(uint32_t kind) {
     return kind != MASU_EVENT_RESET && kind != MASU_EVENT_REFUSED;
 }
 
+/* A block may be empty while it has addresses of its own. */
+static bool is_empty(const masu_event *event) {
+    bool is_block = event->kind == MASU_EVENT_ALLOC || event->kind == MASU_EVENT_RESIZE ||
+                    event->kind == MASU_EVENT_FREE;
+    return event->bytes == 0 && !(is_block && event->block_bytes > 0);
+}
+
 static masu_verdict judge(masu_check *check, const masu_event *event) {
     if (event->sequence != check->next_sequence)
         return MASU_VERDICT_SEQUENCE;
@@ -228,7 +361,7 @@ static masu_verdict judge(masu_check *check, const masu_event *event) {
     span item = {event->address, event->bytes, event->block_bytes};
     uint64_t end;
     if (needs_bytes(event->kind) &&
-        (event->bytes == 0 || __builtin_add_overflow(event->address, event->bytes, &end) ||
+        (is_empty(event) || __builtin_add_overflow(event->address, event->bytes, &end) ||
          __builtin_add_overflow(event->address, event->block_bytes, &end)))
         return MASU_VERDICT_EMPTY;
     pool_record *pool = check_pool(check, event->pool);
@@ -247,6 +380,20 @@ static masu_verdict judge(masu_check *check, const masu_event *event) {
         return judge_free_part(pool, item);
     case MASU_EVENT_RESET:
         return judge_reset(pool);
+    case MASU_EVENT_PIECE_ADD:
+        return judge_piece_add(pool, event);
+    case MASU_EVENT_PIECE_DROP:
+        return judge_piece_drop(pool, event);
+    case MASU_EVENT_PIECE_CUT:
+        return judge_piece_cut(pool, event);
+    case MASU_EVENT_PIECE_JOIN:
+        return judge_piece_join(pool, event);
+    case MASU_EVENT_MAP:
+        return judge_map(pool, event);
+    case MASU_EVENT_UNMAP:
+        return judge_unmap(pool, event);
+    case MASU_EVENT_RESIZE:
+        return judge_resize(pool, event);
     case MASU_EVENT_REFUSED:
     case MASU_EVENT_KIND_COUNT:
         break;
@@ -273,6 +420,7 @@ void masu_check_destroy(masu_check *check) {
         pool_record *pool = &check->pools[i];
         masu__meta_free(pool->extents.items, pool->extents.capacity * sizeof(span));
         masu__meta_free(pool->blocks.items, pool->blocks.capacity * sizeof(span));
+        masu__meta_free(pool->pieces.items, pool->pieces.capacity * sizeof(span));
     }
     masu__meta_free(check->pools, check->pool_capacity * sizeof *check->pools);
     masu__meta_free(check, sizeof *check);
@@ -340,6 +488,11 @@ const char *masu_verdict_name(masu_verdict verdict) {
         [MASU_VERDICT_SHORT] = "short",
         [MASU_VERDICT_FREE_UNKNOWN] = "free of unknown",
         [MASU_VERDICT_FREE_SIZE] = "free of another size",
+        [MASU_VERDICT_PIECE_TWICE] = "piece in two places",
+        [MASU_VERDICT_PIECE_UNKNOWN] = "piece unknown or elsewhere",
+        [MASU_VERDICT_PIECE_IN_USE] = "piece dropped while mapped",
+        [MASU_VERDICT_MAP_OVERLAP] = "two pieces at one address",
+        [MASU_VERDICT_UNBACKED] = "block without memory",
         [MASU_VERDICT_CLAIM_LIVE_BYTES] = "claimed live bytes",
         [MASU_VERDICT_CLAIM_LIVE_BLOCKS] = "claimed live blocks",
         [MASU_VERDICT_CLAIM_PEAK] = "claimed peak",

@@ -117,7 +117,10 @@ const char *masu_event_kind_name(masu_event_kind kind) {
         [MASU_EVENT_EXTENT_ADD] = "extent-add", [MASU_EVENT_EXTENT_DROP] = "extent-drop",
         [MASU_EVENT_ALLOC] = "alloc",           [MASU_EVENT_FREE] = "free",
         [MASU_EVENT_FREE_PART] = "free-part",   [MASU_EVENT_RESET] = "reset",
-        [MASU_EVENT_REFUSED] = "refused",
+        [MASU_EVENT_REFUSED] = "refused",       [MASU_EVENT_PIECE_ADD] = "piece-add",
+        [MASU_EVENT_PIECE_DROP] = "piece-drop", [MASU_EVENT_MAP] = "map",
+        [MASU_EVENT_PIECE_CUT] = "piece-cut",   [MASU_EVENT_PIECE_JOIN] = "piece-join",
+        [MASU_EVENT_UNMAP] = "unmap",           [MASU_EVENT_RESIZE] = "resize",
     };
     return (size_t)kind < MASU_EVENT_KIND_COUNT ? names[kind] : "unknown";
 }

@@ -8,6 +8,7 @@ void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_de
     MASU_ASSERT(masu__is_power_of_two(info.alignment_bytes) &&
                 masu__is_power_of_two(info.granularity_bytes));
     device->ops = ops;
+    device->vm = NULL;
     device->info = info;
     device->stats = (masu_device_stats){0};
     masu__lock_init(&device->lock, MASU__RANK_DEVICE);
@@ -69,7 +70,10 @@ masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes) {
 masu_status masu_device_destroy(masu_device *device) {
     if (!device)
         return MASU_OK;
-    masu_status status = device->stats.live_bytes == 0 ? MASU_OK : MASU_ERR_LEAK;
+    const masu_device_stats *stats = &device->stats;
+    bool nothing_out =
+        stats->live_bytes == 0 && stats->reserved_bytes == 0 && stats->physical_bytes == 0;
+    masu_status status = nothing_out ? MASU_OK : MASU_ERR_LEAK;
     masu__lock_destroy(&device->lock);
     device->ops->destroy(device);
     return status;

@@ -8,8 +8,7 @@
  *     live_bytes = allocated_bytes - freed_bytes;  peak_bytes >= live_bytes
  *     all are multiples of the granularity
  *
- * Thread safety: masu__device_alloc and masu__device_free, any thread; the table's functions must
- * be so as well.
+ * Thread safety: every masu__device_ call, any thread; the tables' functions must be so as well.
  */
 #ifndef MASU_DEVICES_H
 #define MASU_DEVICES_H
@@ -28,9 +27,50 @@ typedef struct masu__device_ops {
     void (*destroy)(masu_device *device);
 } masu__device_ops;
 
+/* Physical memory as the device hands it out: one handle, so many bytes. */
+typedef struct masu__piece {
+    uint64_t handle;
+    size_t bytes;
+} masu__piece;
+
+/* Virtual memory. Addresses and bytes are multiples of vm_granularity_bytes. Every function
+ * changes nothing when it does not return MASU_OK; with MASU_ERR_CORRUPT, which map and remap may
+ * return, all pieces are where they were, but the place they were to go to must not be used again.
+ *
+ *     reserve ─► addresses without memory          create ─► a piece without an address
+ *                         └────────── map, access ──────────┘
+ *                                      unmap, remap
+ *
+ * A piece is mapped at one place at a time, always whole. */
+typedef struct masu__device_vm_ops {
+    masu_status (*reserve)(masu_device *device, size_t bytes, void **out);
+    masu_status (*unreserve)(masu_device *device, void *address, size_t bytes);
+    masu_status (*create)(masu_device *device, size_t bytes, uint64_t *out);
+    masu_status (*release)(masu_device *device, masu__piece piece); /* not mapped */
+    masu_status (*map)(masu_device *device, void *address, masu__piece piece);
+    /* What is mapped there may be read and written from now on. */
+    masu_status (*access)(masu_device *device, void *address, size_t bytes);
+    /* pieces: all that lie from address on, one behind the other. */
+    masu_status (*unmap)(masu_device *device, void *address, const masu__piece *pieces,
+                         size_t count);
+    /* The pieces at `from` lie at `to` afterwards, with their contents and accessible. */
+    masu_status (*remap)(masu_device *device, void *from, void *to, const masu__piece *pieces,
+                         size_t count);
+    /* Cuts a piece in two, wherever it lies: it keeps first_bytes, *rest is what follows. With
+     * MASU_DEVICE_DIVISIBLE only. join undoes it and cannot fail. */
+    masu_status (*split)(masu_device *device, masu__piece piece, size_t first_bytes,
+                         uint64_t *rest);
+    void (*join)(masu_device *device, masu__piece first, masu__piece rest);
+    /* Plain copy; the ranges do not overlap. Finished on return. */
+    masu_status (*copy)(masu_device *device, void *to, const void *from, size_t bytes);
+    /* All work given to the device so far is finished on return. NULL: there never is any. */
+    masu_status (*wait)(masu_device *device);
+} masu__device_vm_ops;
+
 /* The head of every device's own record. */
 struct masu_device {
     const masu__device_ops *ops;
+    const masu__device_vm_ops *vm; /* NULL: no virtual memory; set after masu__device_init */
     masu_device_info info;
     masu__lock lock; /* guards stats */
     masu_device_stats stats;
@@ -46,5 +86,24 @@ masu_status masu__device_alloc(masu_device *device, size_t bytes, void **out, si
 
 /* bytes: as *out_bytes said. MASU_ERR_DEVICE_FAILURE: the memory is still the caller's. */
 masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes);
+
+/* ---- virtual memory: as the table says, counted ---------------------------------------------------- */
+
+masu_status masu__device_reserve(masu_device *device, size_t bytes, void **out);
+masu_status masu__device_unreserve(masu_device *device, void *address, size_t bytes);
+/* MASU_ERR_OUT_OF_MEMORY: no physical memory; MASU_ERR_LIMIT_REACHED: too many mappings. */
+masu_status masu__device_create(masu_device *device, size_t bytes, masu__piece *out);
+masu_status masu__device_release(masu_device *device, masu__piece piece);
+masu_status masu__device_map(masu_device *device, void *address, masu__piece piece);
+masu_status masu__device_access(masu_device *device, void *address, size_t bytes);
+masu_status masu__device_unmap(masu_device *device, void *address, const masu__piece *pieces,
+                               size_t count);
+masu_status masu__device_remap(masu_device *device, void *from, void *to, const masu__piece *pieces,
+                               size_t count);
+masu_status masu__device_split(masu_device *device, masu__piece *piece, size_t first_bytes,
+                               masu__piece *rest);
+void masu__device_join(masu_device *device, masu__piece *first, masu__piece rest);
+masu_status masu__device_copy(masu_device *device, void *to, const void *from, size_t bytes);
+masu_status masu__device_wait(masu_device *device);
 
 #endif

@@ -11,31 +11,122 @@ typedef struct faulty_device {
     masu__lock lock;    /* guards all below */
     uint64_t remaining;
     bool repeat;
+    masu_status failure; /* what a failing call returns */
 } faulty_device;
 
-static bool faulty_fails_now(faulty_device *faulty) {
+/* MASU_OK: this call goes on to the inner device. */
+static masu_status faulty_now(masu_device *device) {
+    faulty_device *faulty = (faulty_device *)device;
     masu__lock_take(&faulty->lock);
     bool fails = faulty->remaining == 1;
     if (faulty->remaining > 1 || (fails && !faulty->repeat))
         faulty->remaining--;
+    masu_status status = fails ? faulty->failure : MASU_OK;
     masu__lock_release(&faulty->lock);
-    return fails;
+    return status;
+}
+
+static masu_device *inner_of(masu_device *device) {
+    return ((faulty_device *)device)->inner;
 }
 
 static masu_status faulty_alloc(masu_device *device, size_t bytes, void **out) {
-    faulty_device *faulty = (faulty_device *)device;
-    if (faulty_fails_now(faulty))
-        return MASU_ERR_DEVICE_FAILURE;
+    masu_status status = faulty_now(device);
     size_t inner_bytes; /* the same, for both have one granularity */
-    return masu__device_alloc(faulty->inner, bytes, out, &inner_bytes);
+    return status ? status : masu__device_alloc(inner_of(device), bytes, out, &inner_bytes);
 }
 
 static masu_status faulty_free(masu_device *device, void *ptr, size_t bytes) {
-    faulty_device *faulty = (faulty_device *)device;
-    if (faulty_fails_now(faulty))
-        return MASU_ERR_DEVICE_FAILURE;
-    return masu__device_free(faulty->inner, ptr, bytes);
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_free(inner_of(device), ptr, bytes);
 }
+
+/* ---- virtual memory --------------------------------------------------------------------------------- */
+
+static masu_status faulty_reserve(masu_device *device, size_t bytes, void **out) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_reserve(inner_of(device), bytes, out);
+}
+
+static masu_status faulty_unreserve(masu_device *device, void *address, size_t bytes) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_unreserve(inner_of(device), address, bytes);
+}
+
+static masu_status faulty_create(masu_device *device, size_t bytes, uint64_t *out) {
+    masu_status status = faulty_now(device);
+    masu__piece piece = {0};
+    if (status == MASU_OK)
+        status = masu__device_create(inner_of(device), bytes, &piece);
+    *out = piece.handle;
+    return status;
+}
+
+static masu_status faulty_release(masu_device *device, masu__piece piece) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_release(inner_of(device), piece);
+}
+
+static masu_status faulty_map(masu_device *device, void *address, masu__piece piece) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_map(inner_of(device), address, piece);
+}
+
+static masu_status faulty_access(masu_device *device, void *address, size_t bytes) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_access(inner_of(device), address, bytes);
+}
+
+static masu_status faulty_unmap(masu_device *device, void *address, const masu__piece *pieces,
+                                size_t count) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_unmap(inner_of(device), address, pieces, count);
+}
+
+static masu_status faulty_remap(masu_device *device, void *from, void *to,
+                                const masu__piece *pieces, size_t count) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_remap(inner_of(device), from, to, pieces, count);
+}
+
+static masu_status faulty_split(masu_device *device, masu__piece piece, size_t first_bytes,
+                                uint64_t *rest) {
+    masu_status status = faulty_now(device);
+    masu__piece second = {0};
+    if (status == MASU_OK)
+        status = masu__device_split(inner_of(device), &piece, first_bytes, &second);
+    *rest = second.handle;
+    return status;
+}
+
+static void faulty_join(masu_device *device, masu__piece first, masu__piece rest) {
+    masu__device_join(inner_of(device), &first, rest);
+}
+
+static masu_status faulty_copy(masu_device *device, void *to, const void *from, size_t bytes) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_copy(inner_of(device), to, from, bytes);
+}
+
+static masu_status faulty_wait(masu_device *device) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_wait(inner_of(device));
+}
+
+static const masu__device_vm_ops faulty_vm_ops = {
+    .reserve = faulty_reserve,
+    .unreserve = faulty_unreserve,
+    .create = faulty_create,
+    .release = faulty_release,
+    .map = faulty_map,
+    .access = faulty_access,
+    .unmap = faulty_unmap,
+    .remap = faulty_remap,
+    .split = faulty_split,
+    .join = faulty_join,
+    .copy = faulty_copy,
+    .wait = faulty_wait,
+};
 
 static void faulty_destroy(masu_device *device) {
     faulty_device *faulty = (faulty_device *)device;
@@ -59,6 +150,8 @@ masu_status masu_device_create_faulty(masu_device *inner, masu_device **out) {
     masu_device_info info = inner->info;
     info.name = "faulty";
     masu__device_init(&faulty->head, &faulty_ops, info);
+    faulty->head.vm = inner->vm ? &faulty_vm_ops : NULL;
+    faulty->failure = MASU_ERR_DEVICE_FAILURE;
     *out = &faulty->head;
     return MASU_OK;
 }
@@ -70,6 +163,16 @@ masu_status masu_device_fail_at(masu_device *device, uint64_t nth, bool repeat) 
     masu__lock_take(&faulty->lock);
     faulty->remaining = nth;
     faulty->repeat = repeat;
+    masu__lock_release(&faulty->lock);
+    return MASU_OK;
+}
+
+masu_status masu_device_fail_as(masu_device *device, masu_status status) {
+    if (!device || device->ops != &faulty_ops || status == MASU_OK)
+        return MASU_ERR_INVALID_ARGUMENT;
+    faulty_device *faulty = (faulty_device *)device;
+    masu__lock_take(&faulty->lock);
+    faulty->failure = status;
     masu__lock_release(&faulty->lock);
     return MASU_OK;
 }

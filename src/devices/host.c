@@ -4,7 +4,7 @@
  * is asked to account for what it promises (no MAP_NORESERVE): a request that the machine can never hold is refused
  * here, as a status, instead of killing the process when its pages are touched.
  */
-#include "devices/devices.h"
+#include "devices/host.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -42,13 +42,20 @@ masu_status masu_device_create_host(masu_device **out) {
     if (!device)
         return MASU_ERR_OUT_OF_MEMORY;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    bool moves = masu__host_can_move();
+    uint32_t flags = MASU_DEVICE_HOST_ACCESS | MASU_DEVICE_ZEROED | MASU_DEVICE_LAZY;
     masu__device_init(device, &host_ops,
                       (masu_device_info){
                           .name = "host",
-                          .flags = MASU_DEVICE_HOST_ACCESS | MASU_DEVICE_ZEROED | MASU_DEVICE_LAZY,
+                          .flags = flags | (moves ? MASU_DEVICE_DIVISIBLE : 0),
                           .alignment_bytes = page,
                           .granularity_bytes = page,
+                          .vm_granularity_bytes = moves ? MASU__HOST_GRANULE : 0,
+                          .vm_large_bytes = MASU__HOST_LARGE,
+                          .memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * page,
                       });
+    if (moves)
+        device->vm = &masu__host_vm_ops;
     *out = device;
     return MASU_OK;
 }

@@ -1,0 +1,19 @@
+/* host.h: the two halves of the host device.
+ *
+ *     host.c        blocks: mmap, munmap          host_pages.c   virtual memory: mremap
+ */
+#ifndef MASU_DEVICES_HOST_H
+#define MASU_DEVICES_HOST_H
+
+#include "devices/devices.h"
+
+/* Two page-table levels move whole: what lies congruent to them moves fastest. */
+#define MASU__HOST_GRANULE ((size_t)2 << 20)
+#define MASU__HOST_LARGE   ((size_t)1 << 30)
+
+extern const masu__device_vm_ops masu__host_vm_ops;
+
+/* Whether this kernel can move pages and keep the place they came from (Linux 5.7). */
+bool masu__host_can_move(void);
+
+#endif
