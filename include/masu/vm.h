@@ -22,7 +22,8 @@
  * stock is given back to it, once, and it is asked again.
  *
  * Every call is whole or nothing: when the device refuses any step, what was done is undone and
- * the state before the call is back (the stock may have been given back to the device). Should the
+ * the state before the call is back (except that the stock may have been given back to the device,
+ * and that a piece which was cut may stay cut). Should the
  * device refuse the undoing too, what could not be undone is stuck: set aside, counted, never
  * handed out, and tried again by trim and destroy.
  *

@@ -105,10 +105,12 @@ masu_status masu__device_split(masu_device *device, masu__piece *piece, size_t f
     return count_call(device, status, &device->stats.created_pieces);
 }
 
-void masu__device_join(masu_device *device, masu__piece *first, masu__piece rest) {
-    device->vm->join(device, *first, rest);
+bool masu__device_join(masu_device *device, masu__piece *first, masu__piece rest) {
+    if (!device->vm->join(device, *first, rest))
+        return false;
     first->bytes += rest.bytes;
     count_call(device, MASU_OK, &device->stats.released_pieces);
+    return true;
 }
 
 masu_status masu__device_copy(masu_device *device, void *to, const void *from, size_t bytes) {

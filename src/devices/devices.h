@@ -57,10 +57,11 @@ typedef struct masu__device_vm_ops {
     masu_status (*remap)(masu_device *device, void *from, void *to, const masu__piece *pieces,
                          size_t count);
     /* Cuts a piece in two, wherever it lies: it keeps first_bytes, *rest is what follows. With
-     * MASU_DEVICE_DIVISIBLE only. join undoes it and cannot fail. */
+     * MASU_DEVICE_DIVISIBLE only. join undoes it, as long as neither half has moved since: else it
+     * says false, and the two stay two. */
     masu_status (*split)(masu_device *device, masu__piece piece, size_t first_bytes,
                          uint64_t *rest);
-    void (*join)(masu_device *device, masu__piece first, masu__piece rest);
+    bool (*join)(masu_device *device, masu__piece first, masu__piece rest);
     /* Plain copy; the ranges do not overlap. Finished on return. */
     masu_status (*copy)(masu_device *device, void *to, const void *from, size_t bytes);
     /* All work given to the device so far is finished on return. NULL: there never is any. */
@@ -102,7 +103,7 @@ masu_status masu__device_remap(masu_device *device, void *from, void *to, const 
                                size_t count);
 masu_status masu__device_split(masu_device *device, masu__piece *piece, size_t first_bytes,
                                masu__piece *rest);
-void masu__device_join(masu_device *device, masu__piece *first, masu__piece rest);
+bool masu__device_join(masu_device *device, masu__piece *first, masu__piece rest);
 masu_status masu__device_copy(masu_device *device, void *to, const void *from, size_t bytes);
 masu_status masu__device_wait(masu_device *device);
 

@@ -99,8 +99,8 @@ static masu_status faulty_split(masu_device *device, masu__piece piece, size_t f
     return status;
 }
 
-static void faulty_join(masu_device *device, masu__piece first, masu__piece rest) {
-    masu__device_join(inner_of(device), &first, rest);
+static bool faulty_join(masu_device *device, masu__piece first, masu__piece rest) {
+    return masu__device_join(inner_of(device), &first, rest);
 }
 
 static masu_status faulty_copy(masu_device *device, void *to, const void *from, size_t bytes) {

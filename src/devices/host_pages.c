@@ -41,13 +41,21 @@
 
 enum { NOBODY = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 
-/* parked: where the piece lies while it is not mapped; NULL while it is */
+/* parked: where the piece lies while it is not mapped; NULL while it is.
+ * moved: since it was created or cut. Halves that have not are one mapping of the kernel's still; once one has
+ * been away they may be two, which one mremap cannot move. */
 typedef struct host_piece {
     char *parked;
+    bool moved;
 } host_piece;
 
 static host_piece *piece_of(masu__piece piece) {
     return (host_piece *)(uintptr_t)piece.handle;
+}
+
+/* parked NULL: mapped */
+static void note_place(masu__piece piece, char *parked) {
+    *piece_of(piece) = (host_piece){parked, true};
 }
 
 /* ---- what the kernel says ------------------------------------------------------------------------ */
@@ -169,7 +177,7 @@ static masu_status pages_create(masu_device *device, size_t bytes, uint64_t *out
         return status;
     }
     madvise(pages, bytes, MADV_HUGEPAGE); /* a wish; without it all works, with more faults */
-    piece->parked = pages;
+    *piece = (host_piece){.parked = pages};
     *out = (uintptr_t)piece;
     return MASU_OK;
 }
@@ -190,7 +198,7 @@ static masu_status pages_map(masu_device *device, void *address, masu__piece pie
         masu_status status = status_of(errno);
         return cover(address, piece.bytes) ? status : MASU_ERR_CORRUPT;
     }
-    host->parked = NULL;
+    note_place(piece, NULL);
     return MASU_OK;
 }
 
@@ -209,7 +217,7 @@ static masu_status park(char *address, masu__piece piece) {
         munmap(place, piece.bytes);
         return status;
     }
-    piece_of(piece)->parked = place;
+    note_place(piece, place);
     return MASU_OK;
 }
 
@@ -217,7 +225,7 @@ static masu_status park(char *address, masu__piece piece) {
 static void unpark(char *address, const masu__piece *pieces, size_t count) {
     for (size_t i = 0; i < count; address += pieces[i++].bytes)
         if (leave_for(piece_of(pieces[i])->parked, address, pieces[i].bytes))
-            piece_of(pieces[i])->parked = NULL;
+            note_place(pieces[i], NULL);
 }
 
 static masu_status pages_unmap(masu_device *device, void *address, const masu__piece *pieces,
@@ -243,8 +251,10 @@ static masu_status pages_remap(masu_device *device, void *from, void *to, const 
                                size_t count) {
     (void)device;
     size_t done = 0, i = 0;
-    while (i < count && move_pages((char *)from + done, (char *)to + done, pieces[i].bytes))
+    while (i < count && move_pages((char *)from + done, (char *)to + done, pieces[i].bytes)) {
+        note_place(pieces[i], NULL);
         done += pieces[i++].bytes;
+    }
     if (i == count && cover(from, done))
         return MASU_OK;
     masu_status status = status_of(errno);
@@ -261,14 +271,18 @@ static masu_status pages_split(masu_device *device, masu__piece piece, size_t fi
     host_piece *host = piece_of(piece), *second = masu__meta_alloc(sizeof *second);
     if (!second)
         return MASU_ERR_OUT_OF_MEMORY;
-    second->parked = host->parked ? host->parked + first_bytes : NULL;
+    *second = (host_piece){.parked = host->parked ? host->parked + first_bytes : NULL};
+    host->moved = false;
     *rest = (uintptr_t)second;
     return MASU_OK;
 }
 
-static void pages_join(masu_device *device, masu__piece first, masu__piece rest) {
-    (void)device, (void)first;
+static bool pages_join(masu_device *device, masu__piece first, masu__piece rest) {
+    (void)device;
+    if (piece_of(first)->moved || piece_of(rest)->moved)
+        return false;
     masu__meta_free(piece_of(rest), sizeof(host_piece));
+    return true;
 }
 
 static masu_status pages_copy(masu_device *device, void *to, const void *from, size_t bytes) {

@@ -130,8 +130,9 @@ static masu_status null_split(masu_device *device, masu__piece piece, size_t fir
     return MASU_OK;
 }
 
-static void null_join(masu_device *device, masu__piece first, masu__piece rest) {
+static bool null_join(masu_device *device, masu__piece first, masu__piece rest) {
     (void)device, (void)first, (void)rest;
+    return true;
 }
 
 static masu_status null_copy(masu_device *device, void *to, const void *from, size_t bytes) {

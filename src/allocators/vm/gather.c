@@ -59,21 +59,25 @@ void masu__vm_store(masu_vm *vm, masu__piece_list *list) {
     masu__vm_drain(vm, vm->max_cached_bytes);
 }
 
-/* rest, in no list, becomes a part of piece again, behind which it lies. */
-static void piece_join(masu_vm *vm, masu__vm_piece *piece, masu__vm_piece *rest) {
+/* rest, in no list, becomes a part of piece again, behind which it lies. False: it cannot, and both
+ * stay what they are. */
+static bool piece_join(masu_vm *vm, masu__vm_piece *piece, masu__vm_piece *rest) {
     size_t rest_bytes = rest->piece.bytes;
-    masu__device_join(vm->device, &piece->piece, rest->piece);
+    if (!masu__device_join(vm->device, &piece->piece, rest->piece))
+        return false;
     vm->pieces_cut--;
     if (masu__trace_wanted(vm->trace))
         masu__vm_emit(vm, MASU_EVENT_PIECE_JOIN, rest->serial, piece->piece.bytes, rest_bytes, 0,
                       piece->serial);
     masu__meta_free(rest, sizeof *rest);
+    return true;
 }
 
 static void join_again(masu_vm *vm, masu__vm_piece *piece) {
     masu__vm_piece *origin = piece->cut_from;
     masu__stock_take(&vm->stock, origin);
-    piece_join(vm, origin, piece);
+    if (!piece_join(vm, origin, piece))
+        masu__stock_put(&vm->stock, piece);
     masu__stock_put(&vm->stock, origin);
 }
 
@@ -126,9 +130,12 @@ masu_status masu__vm_cut_mapped(masu_vm *vm, masu__segment *segment, masu__vm_pi
 
 void masu__vm_join_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *piece) {
     masu__vm_piece *rest = piece->next;
+    size_t rest_bytes = rest->piece.bytes;
     masu__list_remove(&segment->pieces, rest);
-    segment->pieces.bytes += rest->piece.bytes;
-    piece_join(vm, piece, rest);
+    if (piece_join(vm, piece, rest))
+        segment->pieces.bytes += rest_bytes;
+    else
+        masu__list_insert_after(&segment->pieces, piece, rest, MASU__PIECE_BLOCK);
 }
 
 /* ---- taking ---------------------------------------------------------------------------------------- */

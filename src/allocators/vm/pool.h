@@ -72,14 +72,15 @@ static inline void masu__vm_unlock(masu_vm *vm) {
 /* Pieces of exactly bytes in all, in transit, behind what list has; on failure list is as before
  * and the pieces are back where they came from. */
 masu_status masu__vm_gather(masu_vm *vm, size_t bytes, masu__piece_list *list);
-/* The way back of the same operation: what was created is released, what was cut is joined. */
+/* The way back of the same operation: what was created is released, what was cut is joined unless a
+ * half has moved meanwhile: then the stock has it in two pieces. */
 void masu__vm_ungather(masu_vm *vm, masu__piece_list *list);
 /* Into the stock for good; then the cap is looked at. */
 void masu__vm_store(masu_vm *vm, masu__piece_list *list);
 /* Gives pieces back to the device, oldest first, until at most keep_bytes are in the stock. */
 masu_status masu__vm_drain(masu_vm *vm, size_t keep_bytes);
 /* Cuts a mapped piece of a live segment, so that it ends after first_bytes; *rest follows it in the
- * list. join is the inverse. */
+ * list. join is the inverse, where the device can. */
 masu_status masu__vm_cut_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *piece,
                                 size_t first_bytes);
 void masu__vm_join_mapped(masu_vm *vm, masu__segment *segment, masu__vm_piece *piece);

@@ -275,8 +275,9 @@ static masu_status shrink(masu_vm *vm, masu__segment *segment, size_t bytes, siz
         if (status == MASU_OK)
             status = masu__vm_unmap_run(vm, segment->address + at, tail);
         if (status != MASU_OK && cut) {
+            size_t count = segment->pieces.count;
             masu__vm_join_mapped(vm, segment, cut);
-            vm->mapped_pieces--;
+            vm->mapped_pieces -= count - segment->pieces.count;
         }
     }
     if (status != MASU_OK)
