@@ -104,6 +104,16 @@ MASU_API size_t masu_trace_read(masu_trace *trace, masu_event *out, size_t capac
 MASU_API uint64_t masu_trace_emitted(masu_trace *trace);
 MASU_API uint64_t masu_trace_dropped(masu_trace *trace);
 
+/* One event as a line of text, without its end: the fields in the order of masu_event, separated by
+ * commas, numbers in decimal and the kind by name:
+ *     sequence,kind,pool,address,bytes,block_bytes,alignment_bytes,owner
+ * Returns its length; capacity MASU_EVENT_TEXT_BYTES always suffices, less gives "" and 0. */
+enum { MASU_EVENT_TEXT_BYTES = 192 };
+MASU_API size_t masu_event_format(const masu_event *event, char *out, size_t capacity);
+
+/* The reverse. False when the line is anything else; *out is then untouched. */
+MASU_API bool masu_event_parse(const char *line, masu_event *out);
+
 /* "alloc", "free", …: static text. "unknown" for anything else. */
 MASU_API const char *masu_event_kind_name(masu_event_kind kind);
 
