@@ -4,6 +4,7 @@
 #     tests/unit/<layer>/test_*.c   one cmocka program each, linked to its layer; other .c files of that
 #                                   folder are helpers that each of its programs gets
 #     tests/model/test_*.c, tests/hostile/test_*.c   likewise, linked to everything that is built
+#     tests/fake_cuda/                               libraries that stand for CUDA's where there is none
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 add_custom_target(masu_tests)
@@ -36,3 +37,14 @@ foreach(layer base devices allocators runtime language)
 endforeach()
 masu_test_folder(model ${top})
 masu_test_folder(hostile ${top})
+
+# The simulated CUDA driver, under the name by which programs ask for the real one. Test programs open it at run
+# time. Never sanitized: it is also loaded into programs that are not.
+add_library(fake_cuda_driver SHARED ${CMAKE_SOURCE_DIR}/tests/fake_cuda/driver.c)
+target_include_directories(fake_cuda_driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+target_compile_definitions(fake_cuda_driver PRIVATE _GNU_SOURCE=)
+target_compile_options(fake_cuda_driver PRIVATE -Wall -Wextra)
+target_link_libraries(fake_cuda_driver PRIVATE Threads::Threads)
+set_target_properties(fake_cuda_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake_cuda)
+add_dependencies(masu_tests fake_cuda_driver)

@@ -5,6 +5,7 @@
  *
  *     host    pages of this process (mmap, munmap)
  *     null    sizes only: addresses that nobody may touch, for plans and gigantic tests
+ *     cuda    the memory of a CUDA device, through the driver's library
  *     faulty  any other device with chosen calls failing, for tests
  *
  * A device with virtual memory (vm_granularity_bytes > 0) also keeps addresses and memory apart:
@@ -13,7 +14,7 @@
  * uses this.
  *
  * Ownership: whoever creates a device destroys it, after every pool on top of it is gone. A pool
- * borrows its device. Thread safety: alloc, free and the statistics of the three devices above
+ * borrows its device. Thread safety: alloc, free and the statistics of the devices above
  * may be called from any thread; create and destroy may not overlap other calls on the same
  * device.
  */
@@ -78,6 +79,16 @@ MASU_API masu_status masu_device_create_host(masu_device **out);
  * limit). Addresses start at 2^40, follow each other without gaps, are never handed out twice,
  * and must never be read or written. */
 MASU_API masu_status masu_device_create_null(uint64_t capacity_bytes, masu_device **out);
+
+typedef struct masu_cuda_config {
+    int ordinal;         /* which device: 0, 1, … */
+    const char *library; /* the driver's, borrowed during the call; NULL: libcuda.so.1 */
+} masu_cuda_config;
+
+/* The memory of a CUDA device; the driver's library is opened here, and nothing of CUDA is needed
+ * before. MASU_ERR_UNSUPPORTED: there is no driver, or no device at all;
+ * MASU_ERR_INVALID_ARGUMENT: no such device; MASU_ERR_OUT_OF_MEMORY, MASU_ERR_DEVICE_FAILURE. */
+MASU_API masu_status masu_device_create_cuda(const masu_cuda_config *config, masu_device **out);
 
 /* Wraps inner (borrowed, outlives the wrapper) and fails on demand, see masu_device_fail_at. */
 MASU_API masu_status masu_device_create_faulty(masu_device *inner, masu_device **out);

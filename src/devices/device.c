@@ -9,6 +9,7 @@ void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_de
                 masu__is_power_of_two(info.granularity_bytes));
     device->ops = ops;
     device->vm = NULL;
+    device->streams = NULL;
     device->info = info;
     device->stats = (masu_device_stats){0};
     masu__lock_init(&device->lock, MASU__RANK_DEVICE);

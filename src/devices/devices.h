@@ -68,10 +68,24 @@ typedef struct masu__device_vm_ops {
     masu_status (*wait)(masu_device *device);
 } masu__device_vm_ops;
 
+/* Streams: queues of work that goes on behind the processor's back. An event marks a point in one.
+ * stream: the device's own handle, NULL for its default stream. */
+typedef struct masu__device_stream_ops {
+    /* Marks the present end of the stream. *event NULL on entry: a new one; else used again. */
+    masu_status (*record)(masu_device *device, void *stream, void **event);
+    /* Whether the stream has come to the mark. */
+    masu_status (*is_done)(masu_device *device, void *event, bool *done);
+    masu_status (*wait)(masu_device *device, void *event);
+    void (*drop)(masu_device *device, void *event);
+    /* A number that tells streams apart, also those whose handle is used again. */
+    uint64_t (*id)(masu_device *device, void *stream);
+} masu__device_stream_ops;
+
 /* The head of every device's own record. */
 struct masu_device {
     const masu__device_ops *ops;
     const masu__device_vm_ops *vm; /* NULL: no virtual memory; set after masu__device_init */
+    const masu__device_stream_ops *streams; /* NULL: no streams; likewise */
     masu_device_info info;
     masu__lock lock; /* guards stats */
     masu_device_stats stats;

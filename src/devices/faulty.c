@@ -128,6 +128,39 @@ static const masu__device_vm_ops faulty_vm_ops = {
     .wait = faulty_wait,
 };
 
+/* ---- streams ---------------------------------------------------------------------------------------- */
+
+static masu_status faulty_record(masu_device *device, void *stream, void **event) {
+    masu_status status = faulty_now(device);
+    return status ? status : inner_of(device)->streams->record(inner_of(device), stream, event);
+}
+
+static masu_status faulty_is_done(masu_device *device, void *event, bool *done) {
+    masu_status status = faulty_now(device);
+    return status ? status : inner_of(device)->streams->is_done(inner_of(device), event, done);
+}
+
+static masu_status faulty_wait_event(masu_device *device, void *event) {
+    masu_status status = faulty_now(device);
+    return status ? status : inner_of(device)->streams->wait(inner_of(device), event);
+}
+
+static void faulty_drop(masu_device *device, void *event) {
+    inner_of(device)->streams->drop(inner_of(device), event);
+}
+
+static uint64_t faulty_id(masu_device *device, void *stream) {
+    return inner_of(device)->streams->id(inner_of(device), stream);
+}
+
+static const masu__device_stream_ops faulty_stream_ops = {
+    .record = faulty_record,
+    .is_done = faulty_is_done,
+    .wait = faulty_wait_event,
+    .drop = faulty_drop,
+    .id = faulty_id,
+};
+
 static void faulty_destroy(masu_device *device) {
     faulty_device *faulty = (faulty_device *)device;
     masu__lock_destroy(&faulty->lock);
@@ -151,6 +184,7 @@ masu_status masu_device_create_faulty(masu_device *inner, masu_device **out) {
     info.name = "faulty";
     masu__device_init(&faulty->head, &faulty_ops, info);
     faulty->head.vm = inner->vm ? &faulty_vm_ops : NULL;
+    faulty->head.streams = inner->streams ? &faulty_stream_ops : NULL;
     faulty->failure = MASU_ERR_DEVICE_FAILURE;
     *out = &faulty->head;
     return MASU_OK;

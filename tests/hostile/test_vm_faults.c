@@ -1,13 +1,60 @@
-/* Virtual memory: every call of the device fails once, in every operation; and every request for metadata.
+/* Virtual memory: every call of the device fails once, in every operation; every request for metadata; and, on the
+ * simulated CUDA driver, every call of the driver.
  *
  * After each refusal the block's contents, the statistics and the addresses are as before, every
  * equation holds, the judge is content, and the same call then succeeds. Then the same with every
  * call failing from the nth on, so that the way back is refused too: nothing may be lost or
  * handed out twice.
  */
+#include "fake_cuda/controls.h"
 #include "unit/allocators/vm_fixture.h"
 
 enum { PARTS = 10 };
+
+static bool on_cuda;
+
+/* The device below everything: a fresh one for each scene. */
+static masu_device *make_device(void) {
+    masu_device *device;
+    if (on_cuda)
+        assert_int_equal(
+            masu_device_create_cuda(&(masu_cuda_config){.library = fake_cuda()->path}, &device),
+            MASU_OK);
+    else
+        assert_int_equal(masu_device_create_host(&device), MASU_OK);
+    vm_copier = on_cuda ? device : NULL;
+    return device;
+}
+
+/* What fails: calls of the device, requests for metadata, or calls of the driver below the device. */
+typedef enum target { DEVICE, METADATA, DRIVER } target;
+
+static void arm(masu_device *device, target what, uint64_t nth, bool repeat) {
+    if (what == METADATA)
+        masu__fault_arm_repeat(nth, repeat);
+    else if (what == DEVICE)
+        assert_int_equal(masu_device_fail_at(device, nth, repeat), MASU_OK);
+    else
+        fake_cuda()->refuse(NULL, nth, 999, repeat);
+}
+
+static void disarm(masu_device *device) {
+    masu__fault_arm(0);
+    masu_device_fail_at(device, 0, false);
+    if (on_cuda && fake_cuda()->simulated)
+        fake_cuda()->refuse(NULL, 0, 0, 0);
+}
+
+/* The driver has nothing left of the scene, and was never misused. */
+static void audit_driver(void) {
+    fake_cuda_report report;
+    if (!on_cuda || !fake_cuda()->simulated)
+        return;
+    fake_cuda()->report(&report);
+    if (report.misuses > 0)
+        fail_msg("driver misused: %s", fake_cuda()->last_misuse());
+    assert_int_equal(report.handles + report.mappings + report.reservations + report.aliases, 0);
+}
 
 /* Blocks on which operations are tried: ten pieces in the stock, a block with a wall behind it, one
  * with room. */
@@ -20,14 +67,13 @@ typedef struct scene {
 #define SPARSE (3 * GRANULE + 17)
 
 static void open_scene(scene *s) {
-    masu_device *host;
+    masu_device *inner = make_device();
     void *parts[2 * PARTS];
-    assert_int_equal(masu_device_create_host(&host), MASU_OK);
     masu_vm_config config = vm_small_config();
     config.fragment_ratio = 0.02;
     config.max_piece_bytes = 2 * GRANULE;
     *s = (scene){0};
-    vm_open(&s->f, host, config);
+    vm_open(&s->f, inner, config);
     s->walled = vm_take(&s->f, SPARSE);
     s->wall = vm_take(&s->f, GRANULE);
     for (int i = 0; i < 2 * PARTS; i++)
@@ -57,8 +103,7 @@ static bool free_any(void *context, const masu_vm_block *block) {
 }
 
 static void close_scene(scene *s) {
-    masu_device_fail_at(s->f.device, 0, false);
-    masu__fault_arm(0);
+    disarm(s->f.device);
     assert_int_equal(masu_vm_trim(s->f.vm, SIZE_MAX), MASU_OK); /* clears what is stuck */
     for (void *block = NULL;; block = NULL) {
         masu_vm_visit(s->f.vm, free_any, &block);
@@ -70,6 +115,7 @@ static void close_scene(scene *s) {
     assert_int_equal(stats.stuck_pieces, 0);
     assert_int_equal(stats.held_bytes, stats.stock_bytes);
     vm_close(&s->f, MASU_OK);
+    audit_driver();
 }
 
 /* ---- the operations ------------------------------------------------------------------------------------ */
@@ -110,8 +156,7 @@ static masu_status copy_given_up(scene *s) {
         return status;
     status = masu_vm_copy_or_move(s->f.vm, s->result, s->walled, SPARSE, true, NULL);
     if (status != MASU_OK) { /* the sweep wants the state before */
-        masu_device_fail_at(s->f.device, 0, false);
-        masu__fault_arm(0);
+        disarm(s->f.device);
         assert_int_equal(masu_vm_free(s->f.vm, s->result), MASU_OK);
     }
     return status;
@@ -150,7 +195,7 @@ static masu_vm_stats state_of(masu_vm *vm) {
     masu_vm_stats s = vm_stats(vm);
     s.failures = s.drains = 0;
     s.metadata_bytes = 0;
-    s.mapped_pieces = s.stock_pieces = 0; /* what was cut may stay cut */
+    s.mapped_pieces = s.stock_pieces = 0;     /* what was cut may stay cut */
     s.pieces_created = s.pieces_released = 0; /* their difference is in the pieces */
     s.peak_held_bytes = s.most_pieces = 0;
     return s;
@@ -178,18 +223,14 @@ static void assert_undone(const scene *s, const step *step, uint64_t nth,
 }
 
 /* Returns at how many calls the operation was failed. */
-static uint64_t sweep(const step *step, bool metadata) {
+static uint64_t sweep(const step *step, target what) {
     for (uint64_t nth = 1;; nth++) {
         scene s;
         open_scene(&s);
         masu_vm_stats before = state_of(s.f.vm);
-        if (metadata)
-            masu__fault_arm(nth);
-        else
-            assert_int_equal(masu_device_fail_at(s.f.device, nth, false), MASU_OK);
+        arm(s.f.device, what, nth, false);
         masu_status status = step->run(&s);
-        masu_device_fail_at(s.f.device, 0, false);
-        masu__fault_arm(0);
+        disarm(s.f.device);
         if (status == MASU_OK) {
             vm_judge(&s.f);
             close_scene(&s);
@@ -203,33 +244,42 @@ static uint64_t sweep(const step *step, bool metadata) {
     }
 }
 
+static void sweep_all(target what) {
+    for (int i = 0; i < STEPS; i++) {
+        uint64_t points = sweep(&steps[i], what);
+        print_message("%s: %llu points\n", steps[i].name, (unsigned long long)points);
+        assert_true(points >= 1 || what == METADATA);
+    }
+}
+
 static void every_call_of_the_device_fails_once(void **state) {
     (void)state;
-    for (int i = 0; i < STEPS; i++) {
-        uint64_t points = sweep(&steps[i], false);
-        print_message("%s: %llu calls\n", steps[i].name, (unsigned long long)points);
-        assert_true(points >= 1);
-    }
+    sweep_all(DEVICE);
 }
 
 static void every_request_for_metadata_fails_once(void **state) {
     (void)state;
-    uint64_t points = 0;
-    for (int i = 0; i < STEPS; i++)
-        points += sweep(&steps[i], true);
-    assert_true(points >= 10);
+    sweep_all(METADATA);
+}
+
+static void every_call_of_the_driver_fails_once(void **state) {
+    (void)state;
+    if (!fake_cuda()->simulated) {
+        print_message("only the simulated driver fails on demand\n");
+        skip();
+    }
+    sweep_all(DRIVER);
 }
 
 /* From the nth call on everything is refused, also the way back. */
-static void the_way_back_is_refused_too(void **state) {
-    (void)state;
+static void refuse_from(target what) {
     for (int i = 0; i < STEPS; i++)
         for (uint64_t nth = 1;; nth++) {
             scene s;
             open_scene(&s);
-            assert_int_equal(masu_device_fail_at(s.f.device, nth, true), MASU_OK);
+            arm(s.f.device, what, nth, true);
             masu_status status = steps[i].run(&s);
-            masu_device_fail_at(s.f.device, 0, false);
+            disarm(s.f.device);
             vm_judge(&s.f);
             /* blocks that nobody gave up are whole, wherever they were to go */
             if (status != MASU_OK)
@@ -240,8 +290,22 @@ static void the_way_back_is_refused_too(void **state) {
         }
 }
 
-/* One refusal, then the way back refused, at every pair of calls. */
-static void two_refusals(void **state) {
+static void the_way_back_is_refused_too(void **state) {
+    (void)state;
+    refuse_from(DEVICE);
+}
+
+static void the_driver_refuses_the_way_back_too(void **state) {
+    (void)state;
+    if (!fake_cuda()->simulated) {
+        print_message("only the simulated driver fails on demand\n");
+        skip();
+    }
+    refuse_from(DRIVER);
+}
+
+/* The device says that it could not clear up behind itself. */
+static void places_that_are_lost(void **state) {
     (void)state;
     static const operation runs[] = {scatter, grow_elsewhere, grow_empty, move};
     for (int i = 0; i < 4; i++)
@@ -249,9 +313,9 @@ static void two_refusals(void **state) {
             scene s;
             open_scene(&s);
             masu_device_fail_as(s.f.device, MASU_ERR_CORRUPT);
-            masu_device_fail_at(s.f.device, nth, false);
+            arm(s.f.device, DEVICE, nth, false);
             masu_status status = runs[i](&s);
-            masu_device_fail_at(s.f.device, 0, false);
+            disarm(s.f.device);
             vm_judge(&s.f);
             if (status != MASU_OK)
                 assert_true(contents_hold(&s, s.walled));
@@ -319,14 +383,36 @@ static void creation_fails_cleanly(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
+static int use_host(void **state) {
+    (void)state;
+    on_cuda = false;
+    return 0;
+}
+
+static int use_cuda(void **state) {
+    (void)state;
+    on_cuda = true;
+    return 0;
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
+    const struct CMUnitTest on_host[] = {
         cmocka_unit_test(every_call_of_the_device_fails_once),
         cmocka_unit_test(every_request_for_metadata_fails_once),
         cmocka_unit_test(the_way_back_is_refused_too),
-        cmocka_unit_test(two_refusals),
+        cmocka_unit_test(places_that_are_lost),
         cmocka_unit_test(exhaustion_drains_once),
         cmocka_unit_test(creation_fails_cleanly),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest on_the_driver[] = {
+        cmocka_unit_test(every_call_of_the_device_fails_once),
+        cmocka_unit_test(every_request_for_metadata_fails_once),
+        cmocka_unit_test(every_call_of_the_driver_fails_once),
+        cmocka_unit_test(the_way_back_is_refused_too),
+        cmocka_unit_test(the_driver_refuses_the_way_back_too),
+        cmocka_unit_test(places_that_are_lost),
+        cmocka_unit_test(exhaustion_drains_once),
+    };
+    int failed = cmocka_run_group_tests(on_host, use_host, NULL);
+    return failed + cmocka_run_group_tests(on_the_driver, use_cuda, NULL);
 }

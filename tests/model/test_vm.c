@@ -3,6 +3,7 @@
  *
  *     test_vm SEED     repeats one run
  */
+#include "fake_cuda/controls.h"
 #include "unit/allocators/vm_fixture.h"
 
 #include <pthread.h>
@@ -158,13 +159,19 @@ static void one_step(run *r) {
         masu_vm_trim(r->f.vm, masu__rng_below(&r->rng, 20) * GRANULE);
 }
 
-static void live(uint64_t seed, bool pages) {
+typedef enum ground { HOST, DRIVER, SIZES } ground;
+
+static void live(uint64_t seed, ground on) {
     static run r;
     masu_device *inner;
-    r = (run){.seed = seed, .pages = pages};
+    r = (run){.seed = seed, .pages = on != SIZES};
     masu__rng_seed(&r.rng, seed);
-    if (pages)
+    if (on == HOST)
         assert_int_equal(masu_device_create_host(&inner), MASU_OK);
+    else if (on == DRIVER)
+        assert_int_equal(
+            masu_device_create_cuda(&(masu_cuda_config){.library = fake_cuda()->path}, &inner),
+            MASU_OK);
     else
         assert_int_equal(masu_device_create_null(100 * GRANULE, &inner), MASU_OK);
     masu_vm_config config = masu_vm_config_default(NULL);
@@ -172,6 +179,7 @@ static void live(uint64_t seed, bool pages) {
     config.fragment_ratio = seed % 3 == 0 ? 0.0 : 0.25;
     config.max_cached_bytes = seed % 2 ? SIZE_MAX : 20 * GRANULE;
     config.max_piece_bytes = seed % 5 == 0 ? GRANULE : 0;
+    vm_copier = on == DRIVER ? inner : NULL;
     vm_open(&r.f, inner, config);
     for (r.step = 0; r.step < STEPS; r.step++) {
         one_step(&r);
@@ -187,6 +195,14 @@ static void live(uint64_t seed, bool pages) {
         assert_int_equal(masu_vm_free(r.f.vm, r.slots[i].address), MASU_OK);
     }
     vm_close(&r.f, MASU_OK);
+    if (on == DRIVER && fake_cuda()->simulated) {
+        fake_cuda_report report;
+        fake_cuda()->report(&report);
+        if (report.misuses > 0)
+            fail_msg("driver misused: %s", fake_cuda()->last_misuse());
+        assert_int_equal(report.handles + report.mappings + report.reservations, 0);
+    }
+    vm_copier = NULL;
 }
 
 static uint64_t only_seed;
@@ -194,13 +210,19 @@ static uint64_t only_seed;
 static void on_pages(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++)
-        live(only_seed ? only_seed : seed, true);
+        live(only_seed ? only_seed : seed, HOST);
+}
+
+static void on_the_driver(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        live(only_seed ? only_seed : seed, DRIVER);
 }
 
 static void on_sizes(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++)
-        live(only_seed ? only_seed : seed, false);
+        live(only_seed ? only_seed : seed, SIZES);
 }
 
 /* ---- B20 ------------------------------------------------------------------------------------------------ */
@@ -274,6 +296,7 @@ int main(int argc, char **argv) {
     only_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_pages),
+        cmocka_unit_test(on_the_driver),
         cmocka_unit_test(on_sizes),
         cmocka_unit_test(swapped_by_moves),
     };

@@ -90,6 +90,7 @@ static void set_aside(masu_vm *vm, masu__segment *segment, uintptr_t address,
         broken = masu__space_break_tail(&vm->space, segment, address);
     else
         masu__space_break(&vm->space, segment);
+    segment->kept_bytes = masu__min(segment->kept_bytes, segment->bytes);
     for (size_t i = 0; i < stuck; i++) {
         masu__vm_piece *piece = list->first;
         masu__list_remove(list, piece);

@@ -94,7 +94,9 @@ static void restore_old(masu_vm *vm, plan *p) {
     bool broken;
     masu__segment *dst = p->dst;
     masu_status status = MASU_OK;
-    if (p->given_up.count > 0)
+    if (p->given_up.bytes > dst->bytes) /* its addresses were lost with the rest */
+        status = MASU_ERR_DEVICE_FAILURE;
+    else if (p->given_up.count > 0)
         status = masu__vm_map_run(vm, dst, dst->address, &p->given_up, &broken);
     if (status == MASU_OK) {
         masu__list_move(&dst->pieces, &p->given_up, MASU__PIECE_BLOCK);

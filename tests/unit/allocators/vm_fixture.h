@@ -1,5 +1,5 @@
-/* vm_fixture.h: a pool of virtual memory with its judge, over the host's pages or over sizes only, and
- * contents that can be recognised.
+/* vm_fixture.h: a pool of virtual memory with its judge, over the host's pages, the simulated CUDA driver or sizes
+ * only, and contents that can be recognised.
  *
  * Contents: the first and the last word of each granule carry a mark and the granule's number, so that a
  * block of any size costs two touches a granule.
@@ -24,6 +24,25 @@
 #define MIB     ((size_t)1 << 20)
 #define GIB     ((size_t)1 << 30)
 #define GRANULE (2 * MIB)
+
+/* NULL: the processor reads and writes blocks itself; else this device does, for memory that only it
+ * can reach. */
+static masu_device *vm_copier;
+
+static inline void vm_poke(unsigned char *at, unsigned char value) {
+    if (vm_copier)
+        assert_int_equal(masu__device_copy(vm_copier, at, &value, 1), MASU_OK);
+    else
+        *at = value;
+}
+
+static inline unsigned char vm_peek(const unsigned char *at) {
+    unsigned char value;
+    if (!vm_copier)
+        return *at;
+    assert_int_equal(masu__device_copy(vm_copier, &value, at, 1), MASU_OK);
+    return value;
+}
 
 typedef struct vm_fixture {
     masu_device *inner, *device; /* device: faulty, around inner */
@@ -138,9 +157,9 @@ static inline void vm_fill(void *ptr, size_t bytes, unsigned mark) {
     unsigned char *memory = ptr;
     for (size_t at = 0; at < bytes; at += GRANULE) {
         size_t last = (bytes - at < GRANULE ? bytes : at + GRANULE) - 1;
-        memory[at] = vm_mark_of(mark, at);
+        vm_poke(memory + at, vm_mark_of(mark, at));
         if (last != at)
-            memory[last] = vm_mark_of(mark, at + 1);
+            vm_poke(memory + last, vm_mark_of(mark, at + 1));
     }
 }
 
@@ -149,9 +168,9 @@ static inline bool vm_has(const void *ptr, size_t bytes, size_t filled_bytes, un
     const unsigned char *memory = ptr;
     for (size_t at = 0; at < bytes; at += GRANULE) {
         size_t last = (filled_bytes - at < GRANULE ? filled_bytes : at + GRANULE) - 1;
-        if (memory[at] != vm_mark_of(mark, at))
+        if (vm_peek(memory + at) != vm_mark_of(mark, at))
             return false;
-        if (last != at && last < bytes && memory[last] != vm_mark_of(mark, at + 1))
+        if (last != at && last < bytes && vm_peek(memory + last) != vm_mark_of(mark, at + 1))
             return false;
     }
     return true;
