@@ -11,6 +11,7 @@
 #include <masu/heap.h>
 #include <masu/plan.h>
 #include <masu/status.h>
+#include <masu/stream.h>
 #include <masu/trace.h>
 #include <masu/version.h>
 #include <masu/vm.h>

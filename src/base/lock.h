@@ -4,7 +4,7 @@
  * stay locked there for ever. So every lock of masu stands in one list, and around a fork all of
  * them are taken, in the order in which the code takes them:
  *
- *     heap ─► bucket ─► best fit ─► streams ─► vm ─► device ─► trace  (rank rises; never back)
+ *     streams ─► heap ─► bucket ─► best fit ─► vm ─► device ─► trace  (rank rises; never back)
  *
  * so that the child finds all locks free and what they guard whole. A thread holds at most one
  * lock of each rank.
@@ -18,10 +18,10 @@
 #include <stdbool.h>
 
 typedef enum masu__lock_rank {
+    MASU__RANK_STREAMS,
     MASU__RANK_HEAP,
     MASU__RANK_BUCKET,
     MASU__RANK_BESTFIT,
-    MASU__RANK_STREAMS,
     MASU__RANK_VM,
     MASU__RANK_DEVICE,
     MASU__RANK_TRACE,

@@ -64,8 +64,10 @@ typedef struct range {
     size_t bytes;
 } range;
 
+/* records: recording again replaces what was recorded before, also what has not come yet */
 typedef struct event {
-    bool recorded, done, used;
+    bool recorded, done;
+    int records;
 } event;
 
 typedef enum work_kind { FILL, COPY, SIGNAL, WAIT } work_kind;
@@ -467,11 +469,12 @@ static void do_work(const work *w) {
     else if (w->kind == COPY)
         memmove((void *)w->to, (void *)w->from, w->bytes);
     else if (w->kind == SIGNAL)
-        w->event->done = true;
+        w->event->done |= w->event->records == w->value;
     else if (!w->event->done) /* the stream it was recorded on must come first */
         for (size_t s = 0; s < sizeof streams / sizeof *streams && !w->event->done; s++)
             for (size_t i = 0; i < streams[s].count; i++)
-                if (streams[s].items[i].kind == SIGNAL && streams[s].items[i].event == w->event) {
+                if (streams[s].items[i].kind == SIGNAL && streams[s].items[i].event == w->event &&
+                    streams[s].items[i].value == w->event->records) {
                     run_stream(&streams[s]);
                     break;
                 }
@@ -578,9 +581,11 @@ API int cuEventDestroy_v2(void *e) {
 
 API int cuEventRecord(void *e, void *s) {
     ENTER("cuEventRecord");
-    ((event *)e)->recorded = true;
-    ((event *)e)->done = false;
-    return leave(queue(stream_of(s), (work){.kind = SIGNAL, .event = e}));
+    event *marked = e;
+    marked->recorded = true;
+    marked->done = false;
+    marked->records++;
+    return leave(queue(stream_of(s), (work){.kind = SIGNAL, .event = e, .value = marked->records}));
 }
 
 API int cuEventQuery(void *e) {
