@@ -38,13 +38,27 @@ endforeach()
 masu_test_folder(model ${top})
 masu_test_folder(hostile ${top})
 
-# The simulated CUDA driver, under the name by which programs ask for the real one. Test programs open it at run
-# time. Never sanitized: it is also loaded into programs that are not.
-add_library(fake_cuda_driver SHARED ${CMAKE_SOURCE_DIR}/tests/fake_cuda/driver.c)
-target_include_directories(fake_cuda_driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-target_compile_definitions(fake_cuda_driver PRIVATE _GNU_SOURCE=)
-target_compile_options(fake_cuda_driver PRIVATE -Wall -Wextra)
-target_link_libraries(fake_cuda_driver PRIVATE Threads::Threads)
-set_target_properties(fake_cuda_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake_cuda)
-add_dependencies(masu_tests fake_cuda_driver)
+# What stands for CUDA in tests, under the names by which programs ask for the real one: the driver, the runtime, and
+# a program with the runtime beside it and inside it. Never sanitized: other programs are loaded with them.
+set(fake_cuda ${CMAKE_SOURCE_DIR}/tests/fake_cuda)
+add_library(fake_cuda_driver SHARED ${fake_cuda}/driver.c)
+set_target_properties(fake_cuda_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1)
+add_library(fake_cuda_runtime SHARED ${fake_cuda}/runtime.c)
+set_target_properties(fake_cuda_runtime PROPERTIES OUTPUT_NAME cudart SOVERSION 12)
+add_executable(fake_cuda_program ${fake_cuda}/program.c)
+target_link_libraries(fake_cuda_program PRIVATE fake_cuda_runtime)
+add_executable(fake_cuda_static_program ${fake_cuda}/program.c ${fake_cuda}/runtime.c)
+target_compile_definitions(fake_cuda_static_program PRIVATE FAKE_STATIC=1)
+foreach(target fake_cuda_driver fake_cuda_runtime fake_cuda_program fake_cuda_static_program)
+    target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE=)
+    target_compile_options(${target} PRIVATE -Wall -Wextra)
+    target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    set_target_properties(${target} PROPERTIES
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake_cuda
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fake_cuda)
+    add_dependencies(masu_tests ${target})
+endforeach()
+if(TARGET masu_cuda)
+    add_dependencies(masu_tests masu_cuda)
+endif()
