@@ -67,12 +67,12 @@ static void has(const void *at, size_t bytes, unsigned char mark) {
 static void resize(void) {
     for (int loop = 0; loop < 10; loop++) {
         void *old, *fresh;
-        MUST(cudaMalloc(&old, 6 * MIB));
-        put(old, 6 * MIB, (unsigned char)(loop + 1));
-        MUST(cudaMalloc(&fresh, 12 * MIB));
-        MUST(cudaMemcpy(fresh, old, 6 * MIB, ON_DEVICE));
+        MUST(cudaMalloc(&old, 2 * MIB));
+        put(old, 2 * MIB, (unsigned char)(loop + 1));
+        MUST(cudaMalloc(&fresh, 4 * MIB));
+        MUST(cudaMemcpy(fresh, old, 2 * MIB, ON_DEVICE));
         MUST(cudaFree(old));
-        has(fresh, 6 * MIB, (unsigned char)(loop + 1));
+        has(fresh, 2 * MIB, (unsigned char)(loop + 1));
         MUST(cudaFree(fresh));
     }
 }
@@ -277,10 +277,10 @@ static void refused(void) {
     int errors = 0;
     for (int i = 0; i < 20; i++) {
         void *ptr = NULL;
-        int error = cudaMalloc(&ptr, (size_t)(2 + i) * MIB);
+        int error = cudaMalloc(&ptr, (size_t)(2 + i % 4 * 2) * MIB);
         if (error == 0) {
-            put(ptr, (size_t)(2 + i) * MIB, (unsigned char)i);
-            has(ptr, (size_t)(2 + i) * MIB, (unsigned char)i);
+            put(ptr, (size_t)(2 + i % 4 * 2) * MIB, (unsigned char)i);
+            has(ptr, (size_t)(2 + i % 4 * 2) * MIB, (unsigned char)i);
             error = cudaFree(ptr);
             if (error != 0) {
                 errors++;

@@ -78,7 +78,7 @@ expect_status 0 with VMM VMM_RESERVE_SIZE_MB=64 "$program" resize
 expect_no_misuse
 expect_calls cudaMalloc ''
 # More than the addresses hold goes to the runtime.
-expect_status 0 with VMM VMM_RESERVE_SIZE_MB=8 "$program" resize
+expect_status 0 with VMM VMM_RESERVE_SIZE_MB=4 "$program" resize
 expect_no_misuse
 expect_calls cudaMalloc 10
 expect_status 0 with VMM VMM_LOG_LEVEL=0 VMM_FRAG_RATIO=x "$program" resize
