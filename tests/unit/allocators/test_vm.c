@@ -573,7 +573,7 @@ static void a_forked_child_shares_no_byte(void **state) {
     vm_give(f, cached);
     pid_t child = fork();
     if (child == 0) {
-        void *mine;
+        void *mine = NULL;
         bool fine = vm_has(old, 2 * GRANULE, 2 * GRANULE, 1) &&
                     masu_vm_alloc(f->vm, GRANULE, 0, 0, &mine) == MASU_OK;
         vm_fill(old, 2 * GRANULE, 2);
