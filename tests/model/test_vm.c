@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 
@@ -227,7 +228,7 @@ static void on_sizes(void **state) {
 
 /* ---- B20 ------------------------------------------------------------------------------------------------ */
 
-enum { READERS = 2, SWAPS = 100000 };
+enum { READERS = 2, MOVES = 100000 };
 
 typedef struct reader {
     const unsigned char *block;
@@ -237,12 +238,14 @@ typedef struct reader {
 
 static void *read_on(void *argument) {
     reader *me = argument;
-    while (!*me->stop)
+    while (!*me->stop) {
         me->torn |= !vm_has(me->block, 4 * GRANULE, 4 * GRANULE, 50);
+        usleep(20); /* the mover shall get on, too */
+    }
     return NULL;
 }
 
-/* Two blocks change their contents by three moves, 10⁵ times, while others read other blocks. */
+/* Two blocks change their contents, three moves each time, 10⁵ moves, while others read other blocks. */
 static void swapped_by_moves(void **state) {
     (void)state;
     masu_device *host;
@@ -266,9 +269,9 @@ static void swapped_by_moves(void **state) {
     vm_fill(a, 2 * GRANULE, 1);
     vm_fill(b, 2 * GRANULE, 2);
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    int swaps = SWAPS / 20 + 1;
+    int swaps = (MOVES / 60) | 1;
 #else
-    int swaps = SWAPS + 1;
+    int swaps = (MOVES / 3) | 1;
 #endif
     for (int i = 0; i < swaps; i++) {
         assert_int_equal(masu_vm_move(vm, spare, a), MASU_OK);
