@@ -12,7 +12,7 @@
 
 #include "base/rng.h"
 
-enum { SLOTS = 24, STEPS = 1500, MOST_GRANULES = 9 };
+enum { SLOTS = 24, STEPS = 700, MOST_GRANULES = 9 };
 
 typedef struct slot {
     void *address; /* NULL: empty */
@@ -210,13 +210,13 @@ static uint64_t only_seed;
 
 static void on_pages(void **state) {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++)
+    for (uint64_t seed = 1; seed <= 4; seed++)
         live(only_seed ? only_seed : seed, HOST);
 }
 
 static void on_the_driver(void **state) {
     (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++)
+    for (uint64_t seed = 1; seed <= 3; seed++)
         live(only_seed ? only_seed : seed, DRIVER);
 }
 
@@ -257,17 +257,17 @@ static void swapped_by_moves(void **state) {
     volatile bool stop = false;
     reader readers[READERS];
     pthread_t threads[READERS];
-    assert_int_equal(masu_vm_alloc(vm, 2 * GRANULE, 0, 0, &a), MASU_OK);
-    assert_int_equal(masu_vm_alloc(vm, 2 * GRANULE, 0, 0, &b), MASU_OK);
-    assert_int_equal(masu_vm_reserve_growable(vm, 0, 2 * GRANULE, 0, &spare), MASU_OK);
+    assert_int_equal(masu_vm_alloc(vm, GRANULE, 0, 0, &a), MASU_OK);
+    assert_int_equal(masu_vm_alloc(vm, GRANULE, 0, 0, &b), MASU_OK);
+    assert_int_equal(masu_vm_reserve_growable(vm, 0, GRANULE, 0, &spare), MASU_OK);
     for (int i = 0; i < READERS; i++) {
         assert_int_equal(masu_vm_alloc(vm, 4 * GRANULE, 0, 0, &others[i]), MASU_OK);
         vm_fill(others[i], 4 * GRANULE, 50);
         readers[i] = (reader){others[i], &stop, false};
         assert_int_equal(pthread_create(&threads[i], NULL, read_on, &readers[i]), 0);
     }
-    vm_fill(a, 2 * GRANULE, 1);
-    vm_fill(b, 2 * GRANULE, 2);
+    vm_fill(a, GRANULE, 1);
+    vm_fill(b, GRANULE, 2);
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     int swaps = (MOVES / 60) | 1;
 #else
@@ -278,10 +278,10 @@ static void swapped_by_moves(void **state) {
         assert_int_equal(masu_vm_move(vm, a, b), MASU_OK);
         assert_int_equal(masu_vm_move(vm, b, spare), MASU_OK);
         if (i % 1000 == 0)
-            assert_true(vm_has(a, 2 * GRANULE, 2 * GRANULE, i % 2 ? 1 : 2));
+            assert_true(vm_has(a, GRANULE, GRANULE, i % 2 ? 1 : 2));
     }
-    assert_true(vm_has(a, 2 * GRANULE, 2 * GRANULE, 2));
-    assert_true(vm_has(b, 2 * GRANULE, 2 * GRANULE, 1));
+    assert_true(vm_has(a, GRANULE, GRANULE, 2));
+    assert_true(vm_has(b, GRANULE, GRANULE, 1));
     stop = true;
     for (int i = 0; i < READERS; i++) {
         pthread_join(threads[i], NULL);
