@@ -24,6 +24,7 @@ function(masu_test_folder folder)
             MASU_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MASU_BUILD_DIR="${CMAKE_BINARY_DIR}")
         set_target_properties(${target} PROPERTIES
             OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
+        add_dependencies(${target} fake_cuda_driver) # some open it at run time
         add_dependencies(masu_tests ${target})
     endforeach()
 endfunction()
