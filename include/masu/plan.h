@@ -1,10 +1,10 @@
 /* plan.h: the static planner. Buffers whose size and lifetime are known get an offset in one arena.
  *
- * A row lives in the half-open range [lower, upper): one that ends where another begins may share
- * its bytes. The planner looks for offsets that keep rows alive at the same time apart and the
- * arena low. No arena can be lower than the largest sum of sizes alive at once (rounded up to
- * each alignment where it must be): the lower bound. A plan that reaches the bound is optimal and
- * says so.
+ * A row lives in the half-open range [lower, upper), its gaps left out: one that ends where another
+ * begins may share its bytes. The planner looks for offsets that keep rows alive at the same time
+ * apart and the arena low. No arena can be lower than the largest sum of sizes alive at once: the
+ * lower bound. A plan that reaches the bound is optimal and says so; so does one below which an
+ * exhaustive search found nothing.
  *
  *     offset ▲            bound = 7
  *         6  │   bbbbb
@@ -12,8 +12,9 @@
  *         0  │ aaa dddddddd
  *            └───────────────► time
  *
- * Deterministic: the same rows give the same plan on every machine. Thread safety: any thread, no
- * shared state.
+ * Deterministic: the same problem, seed and step limit give the same plan on every machine, with
+ * any number of threads; a time limit may only cut the same work short. Thread safety: any thread,
+ * no shared state; a problem is only read.
  */
 #ifndef MASU_PLAN_H
 #define MASU_PLAN_H
@@ -29,46 +30,169 @@
 extern "C" {
 #endif
 
+/* ---- the problem ----------------------------------------------------------------------------- */
+
+/* Half open: lower < upper. */
+typedef struct masu_plan_range {
+    int64_t lower, upper;
+} masu_plan_range;
+
 typedef struct masu_plan_row {
     uint64_t size_bytes;      /* 0: takes no place, offset 0 */
     int64_t lower;            /* first moment of life */
     int64_t upper;            /* first moment after it, > lower */
     uint64_t alignment_bytes; /* of the offset, a power of two; 0 means 1 */
+    bool is_fixed;            /* the offset is given: fixed_offset */
+    bool has_hint;            /* the plan should stay near hint_offset */
+    uint64_t fixed_offset;
+    uint64_t hint_offset;
+    const masu_plan_range *gaps; /* borrowed; inside [lower, upper), ascending, apart; the row's */
+    size_t gap_count;            /* bytes are free for others during them */
 } masu_plan_row;
 
+typedef enum masu_plan_relation_kind {
+    MASU_PLAN_MUST_SHARE,     /* a and b have the same offset, whenever they live */
+    MASU_PLAN_MUST_NOT_SHARE, /* a and b share no byte, whenever they live */
+    MASU_PLAN_MAY_SHARE,      /* b may take over a's offset in the moment in which a dies and b is
+                                 born: a.upper - 1 == b.lower (in place), or both live on (view) */
+} masu_plan_relation_kind;
+
+typedef struct masu_plan_relation {
+    masu_plan_relation_kind kind;
+    size_t a, b; /* rows */
+} masu_plan_relation;
+
+/* Everything is borrowed and only read. Zero-initialise. */
+typedef struct masu_plan_problem {
+    const masu_plan_row *rows;
+    size_t count;
+    const masu_plan_relation *relations;
+    size_t relation_count;
+    uint64_t capacity_bytes; /* 0: none */
+} masu_plan_problem;
+
+/* ---- options and result ---------------------------------------------------------------------- */
+
+typedef enum masu_plan_goal {
+    MASU_PLAN_MINIMIZE, /* the lowest arena; not above capacity_bytes when there is one */
+    MASU_PLAN_FIT,      /* any arena of at most capacity_bytes */
+} masu_plan_goal;
+
+typedef enum masu_plan_outcome {
+    MASU_PLAN_OPTIMAL,    /* the plan is as low as any: bound reached, or nothing lower exists */
+    MASU_PLAN_FEASIBLE,   /* a plan (below the capacity, if any); nothing lower is ruled out */
+    MASU_PLAN_INFEASIBLE, /* proven: no plan fits into the capacity. No offsets. */
+    MASU_PLAN_UNKNOWN,    /* limits ended the search: the best plan found is above the capacity */
+} masu_plan_outcome;
+
+/* A flag that one thread sets and the planner reads. Zero-initialise. */
+typedef struct masu_plan_cancel_flag {
+    int raised;
+} masu_plan_cancel_flag;
+
 typedef struct masu_plan_result {
-    uint64_t height_bytes;      /* of the arena */
-    uint64_t lower_bound_bytes; /* no plan is lower */
-    bool optimal;               /* height == lower bound */
-    const char *order;          /* the order of placement that won, static text */
+    uint64_t height_bytes;      /* of the arena; 0 when INFEASIBLE */
+    uint64_t lower_bound_bytes; /* proven: no plan is lower */
+    bool optimal;               /* outcome == MASU_PLAN_OPTIMAL */
+    masu_plan_outcome outcome;
+    const char *order;   /* what found the plan, static text */
+    uint64_t steps;      /* nodes of the search tree */
+    uint32_t attempts;   /* searches begun */
+    uint32_t placements; /* heuristic placements of all rows */
+    double seconds;      /* wall clock */
 } masu_plan_result;
 
-/* Fills offsets[count] (the caller's) and *result. rows are borrowed. MASU_ERR_INVALID_ARGUMENT
- * (upper <= lower, alignment not a power of two; *bad_row says which, bad_row may be NULL),
- * MASU_ERR_OVERFLOW (sizes add up beyond 2^63), MASU_ERR_OUT_OF_MEMORY. On failure offsets and
- * result are untouched. Cost: O(n²) steps of about a nanosecond for each of a dozen orders of
- * placement, ended early when the bound is reached and cut short by a limit on the steps in all;
- * O(n) memory. */
+typedef struct masu_plan_options {
+    masu_plan_goal goal;
+    double time_limit_s; /* wall clock; 0: none */
+    uint64_t step_limit; /* nodes of the search, 0: none. With neither limit the search ends only
+                            with a proof */
+    uint64_t seed;
+    unsigned threads;                    /* 0: two */
+    const masu_plan_cancel_flag *cancel; /* borrowed, may be NULL */
+    /* Called in the calling thread whenever a lower plan is found; offsets are borrowed for the
+     * call. May be NULL. */
+    void (*improved)(void *context, const masu_plan_result *so_far, const uint64_t *offsets);
+    void *context;
+} masu_plan_options;
+
+/* Ten seconds, two threads, seed 0, MASU_PLAN_MINIMIZE. */
+MASU_API masu_plan_options masu_plan_options_default(void);
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* Fills offsets[count] (the caller's) and *result. options may be NULL: the defaults. offsets are
+ * filled with the best plan found unless the outcome is INFEASIBLE.
+ * MASU_ERR_INVALID_ARGUMENT (see masu_plan_validate), MASU_ERR_OVERFLOW (sizes add up beyond
+ * 2^62), MASU_ERR_OUT_OF_MEMORY: offsets and result are untouched then.
+ * Cost: heuristics O(n log n) each; the search until a limit or a proof. */
+MASU_API masu_status masu_plan_find(const masu_plan_problem *problem,
+                                    const masu_plan_options *options, uint64_t *offsets,
+                                    masu_plan_result *result);
+
+/* The short form, for compilers: rows only, smallest height, no clock, a bounded number of steps:
+ * the same plan everywhere, within about a second. *bad_row (may be NULL) says which row is wrong.
+ * The statuses of masu_plan_find. */
 MASU_API masu_status masu_plan_solve(const masu_plan_row *rows, size_t count, uint64_t *offsets,
                                      masu_plan_result *result, size_t *bad_row);
 
-/* The lower bound alone, O(n log n). */
+/* Ends every masu_plan_find that was given the flag, soon; their best plan is returned. Any
+ * thread, also while they run. */
+MASU_API void masu_plan_cancel(masu_plan_cancel_flag *flag);
+
+/* The lower bound alone, O(n log n). Statuses as masu_plan_find. */
 MASU_API masu_status masu_plan_lower_bound(const masu_plan_row *rows, size_t count,
                                            uint64_t *out_bytes);
+
+typedef enum masu_plan_mistake {
+    MASU_PLAN_RIGHT,
+    MASU_PLAN_BAD_RANGE,     /* upper <= lower */
+    MASU_PLAN_BAD_ALIGNMENT, /* not a power of two */
+    MASU_PLAN_BAD_GAP,       /* empty, outside the life, not ascending, or the whole life */
+    MASU_PLAN_BAD_FIXED,     /* not a multiple of the alignment, or ends beyond 2^62 */
+    MASU_PLAN_BAD_RELATION,  /* a row that is not there, or a row with itself */
+    MASU_PLAN_TOO_LARGE,     /* sizes and alignments add up beyond 2^62 */
+} masu_plan_mistake;
+
+/* What is wrong first, and where: a row, or for MASU_PLAN_BAD_RELATION a relation. where may be
+ * NULL. O(n). */
+MASU_API masu_plan_mistake masu_plan_validate(const masu_plan_problem *problem, size_t *where);
+
+/* A small set of rows that cannot be placed into capacity_bytes, even alone: the reason why the
+ * problem is infeasible. Fills rows[] (room for problem->count, the caller's) with indices in
+ * ascending order and *count. Dropping any one row makes the set feasible, unless limits cut the
+ * work short (*minimal, may be NULL, says). *count 0: no such set was found within the limits.
+ * Statuses as masu_plan_find. */
+MASU_API masu_status masu_plan_core(const masu_plan_problem *problem,
+                                    const masu_plan_options *options, size_t *rows, size_t *count,
+                                    bool *minimal);
+
+/* ---- the judge ------------------------------------------------------------------------------- */
 
 typedef enum masu_plan_verdict {
     MASU_PLAN_FINE,
     MASU_PLAN_OVERLAP,    /* two rows alive together share a byte */
     MASU_PLAN_MISALIGNED, /* an offset is not a multiple of its row's alignment */
     MASU_PLAN_OUTSIDE,    /* a row ends above the height, or wraps */
+    MASU_PLAN_MOVED,      /* a fixed row is elsewhere */
+    MASU_PLAN_APART,      /* rows that must share an offset do not */
+    MASU_PLAN_TOGETHER,   /* rows that must not share a byte do */
     MASU_PLAN_VERDICT_COUNT
 } masu_plan_verdict;
 
 /* The judge, quadratic and obvious. The first row that is wrong goes to *row_a, its partner to
- * *row_b (both may be NULL; row_b is only set for an overlap). */
+ * *row_b (both may be NULL; row_b is only set where two rows are at fault). */
 MASU_API masu_plan_verdict masu_plan_check(const masu_plan_row *rows, size_t count,
                                            const uint64_t *offsets, uint64_t height_bytes,
                                            size_t *row_a, size_t *row_b);
+
+/* The same with relations. */
+MASU_API masu_plan_verdict masu_plan_check_problem(const masu_plan_problem *problem,
+                                                   const uint64_t *offsets, uint64_t height_bytes,
+                                                   size_t *row_a, size_t *row_b);
+
+/* "OVERLAP" and so on; static text. */
+MASU_API const char *masu_plan_verdict_name(masu_plan_verdict verdict);
 
 #ifdef __cplusplus
 }

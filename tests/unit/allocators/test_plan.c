@@ -15,6 +15,10 @@
 
 enum { MOST = 400 };
 
+#define ROW(size, from, to, align) \
+    ((masu_plan_row){              \
+        .size_bytes = (size), .lower = (from), .upper = (to), .alignment_bytes = (align)})
+
 /* Solves, has it judged, and checks what must hold of every plan. */
 static masu_plan_result solve(const masu_plan_row *rows, size_t count) {
     static uint64_t offsets[MOST], again[MOST];
@@ -57,7 +61,7 @@ static void nothing_and_one(void **state) {
 static void the_worked_example(void **state) {
     (void)state;
     const masu_plan_row rows[] = {
-        {4, 0, 3, 0}, {4, 3, 9, 0}, {4, 0, 9, 0}, {4, 9, 21, 0}, {4, 0, 21, 0},
+        ROW(4, 0, 3, 0), ROW(4, 3, 9, 0), ROW(4, 0, 9, 0), ROW(4, 9, 21, 0), ROW(4, 0, 21, 0),
     };
     masu_plan_result result = solve(rows, 5);
     assert_int_equal(result.height_bytes, 12);
@@ -68,20 +72,20 @@ static void touching_lives_share(void **state) {
     (void)state;
     masu_plan_row rows[50];
     for (int i = 0; i < 50; i++)
-        rows[i] = (masu_plan_row){1000, i, i + 1, 0};
+        rows[i] = ROW(1000, i, i + 1, 0);
     assert_int_equal(solve(rows, 50).height_bytes, 1000);
     for (int i = 0; i < 50; i++)
         rows[i].upper = i + 2;
     assert_int_equal(solve(rows, 50).height_bytes, 2000);
     for (int i = 0; i < 50; i++)
-        rows[i] = (masu_plan_row){1000, 7, 8, 0};
+        rows[i] = ROW(1000, 7, 8, 0);
     assert_int_equal(solve(rows, 50).height_bytes, 50000);
 }
 
 static void alignments_are_kept(void **state) {
     (void)state;
-    const masu_plan_row rows[] = {
-        {1, 0, 10, 1}, {64, 0, 10, 64}, {3, 0, 10, 2}, {4096, 0, 10, 4096}};
+    const masu_plan_row rows[] = {ROW(1, 0, 10, 1), ROW(64, 0, 10, 64), ROW(3, 0, 10, 2),
+                                  ROW(4096, 0, 10, 4096)};
     masu_plan_result result = solve(rows, 4);
     assert_int_equal(result.lower_bound_bytes, 4164);
     assert_true(result.height_bytes <= 4096 + 4096);
@@ -90,9 +94,9 @@ static void alignments_are_kept(void **state) {
 static void extreme_numbers(void **state) {
     (void)state;
     const masu_plan_row rows[] = {
-        {(uint64_t)1 << 41, INT64_MIN, INT64_MAX, 0},
-        {(uint64_t)1 << 42, INT64_MIN, 0, 4096},
-        {(uint64_t)1 << 42, 0, INT64_MAX, 4096},
+        ROW((uint64_t)1 << 41, INT64_MIN, INT64_MAX, 0),
+        ROW((uint64_t)1 << 42, INT64_MIN, 0, 4096),
+        ROW((uint64_t)1 << 42, 0, INT64_MAX, 4096),
     };
     masu_plan_result result = solve(rows, 3);
     assert_true(result.height_bytes == ((uint64_t)1 << 41) + ((uint64_t)1 << 42));
@@ -100,7 +104,7 @@ static void extreme_numbers(void **state) {
 
 static void bad_rows_are_named(void **state) {
     (void)state;
-    masu_plan_row rows[] = {{10, 0, 1, 0}, {10, 0, 1, 0}, {10, 0, 1, 0}};
+    masu_plan_row rows[] = {ROW(10, 0, 1, 0), ROW(10, 0, 1, 0), ROW(10, 0, 1, 0)};
     uint64_t offsets[3] = {7, 7, 7};
     masu_plan_result result = {.height_bytes = 7};
     size_t bad = 99;
@@ -177,8 +181,8 @@ static void small_problems_are_near_the_optimum(void **state) {
         uint64_t offsets[ROWS];
         for (size_t i = 0; i < ROWS; i++) {
             int64_t lower = (int64_t)masu__rng_below(&rng, 8);
-            rows[i] = (masu_plan_row){1 + masu__rng_below(&rng, 6), lower,
-                                      lower + 1 + (int64_t)masu__rng_below(&rng, 6), 0};
+            rows[i] = ROW(1 + masu__rng_below(&rng, 6), lower,
+                          lower + 1 + (int64_t)masu__rng_below(&rng, 6), 0);
             order[i] = i;
         }
         uint64_t optimum = lowest_height(rows, ROWS, order, 0, 0, offsets);
@@ -202,10 +206,9 @@ static void random_problems_pass_the_judge(void **state) {
         static masu_plan_row rows[MOST];
         for (size_t i = 0; i < MOST; i++) {
             int64_t lower = (int64_t)masu__rng_below(&rng, 1000);
-            rows[i] =
-                (masu_plan_row){masu__rng_below(&rng, 100000), lower,
-                                lower + 1 + (int64_t)masu__rng_below(&rng, problem % 2 ? 30 : 300),
-                                (uint64_t)1 << masu__rng_below(&rng, 8)};
+            rows[i] = ROW(masu__rng_below(&rng, 100000), lower,
+                          lower + 1 + (int64_t)masu__rng_below(&rng, problem % 2 ? 30 : 300),
+                          (uint64_t)1 << masu__rng_below(&rng, 8));
         }
         masu_plan_result result = solve(rows, MOST);
         ratio += (double)result.height_bytes / (double)result.lower_bound_bytes;
@@ -217,7 +220,7 @@ static void random_problems_pass_the_judge(void **state) {
 
 static void the_judge_sees_every_kind_of_wrong(void **state) {
     (void)state;
-    const masu_plan_row rows[] = {{64, 0, 10, 64}, {64, 5, 15, 64}, {64, 10, 20, 64}};
+    const masu_plan_row rows[] = {ROW(64, 0, 10, 64), ROW(64, 5, 15, 64), ROW(64, 10, 20, 64)};
     size_t a = 9, b = 9;
     assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 64, 0}, 128, &a, &b), MASU_PLAN_FINE);
     assert_int_equal(masu_plan_check(rows, 3, (uint64_t[]){0, 0, 0}, 128, &a, &b),

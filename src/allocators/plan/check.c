@@ -1,0 +1,103 @@
+/* check.c: the judge of plans. Every row against every other, written to be believed. It shares no
+ * code with the planner. */
+#include <masu/plan.h>
+
+static void say(size_t *where, size_t row) {
+    if (where)
+        *where = row;
+}
+
+static masu_plan_verdict say_pair(masu_plan_verdict verdict, size_t *row_a, size_t *row_b, size_t a,
+                                  size_t b) {
+    say(row_a, a);
+    say(row_b, b);
+    return verdict;
+}
+
+static bool in_gap(const masu_plan_row *row, int64_t moment) {
+    for (size_t i = 0; i < row->gap_count; i++)
+        if (row->gaps[i].lower <= moment && moment < row->gaps[i].upper)
+            return true;
+    return false;
+}
+
+static bool alive_at(const masu_plan_row *row, int64_t moment) {
+    return row->lower <= moment && moment < row->upper && !in_gap(row, moment);
+}
+
+/* Whether two rows live at the same moment changes only where one is born or a gap ends: asking
+ * there is enough. */
+static bool alive_together(const masu_plan_row *a, const masu_plan_row *b) {
+    if (a->size_bytes == 0 || b->size_bytes == 0)
+        return false;
+    for (size_t i = 0; i < a->gap_count; i++)
+        if (alive_at(a, a->gaps[i].upper) && alive_at(b, a->gaps[i].upper))
+            return true;
+    for (size_t i = 0; i < b->gap_count; i++)
+        if (alive_at(a, b->gaps[i].upper) && alive_at(b, b->gaps[i].upper))
+            return true;
+    return (alive_at(a, b->lower) && alive_at(b, b->lower)) ||
+           (alive_at(a, a->lower) && alive_at(b, a->lower));
+}
+
+static bool share_a_byte(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
+                         uint64_t offset_b) {
+    return offset_a < offset_b + b->size_bytes && offset_b < offset_a + a->size_bytes;
+}
+
+/* Whether a relation lets two rows share bytes because they have the same offset. */
+static bool may_share(const masu_plan_problem *problem, size_t a, size_t b) {
+    for (size_t i = 0; i < problem->relation_count; i++) {
+        const masu_plan_relation *r = &problem->relations[i];
+        if (r->kind != MASU_PLAN_MUST_NOT_SHARE &&
+            ((r->a == a && r->b == b) || (r->a == b && r->b == a)))
+            return true;
+    }
+    return false;
+}
+
+static masu_plan_verdict check_relations(const masu_plan_problem *problem, const uint64_t *offsets,
+                                         size_t *row_a, size_t *row_b) {
+    for (size_t i = 0; i < problem->relation_count; i++) {
+        const masu_plan_relation *r = &problem->relations[i];
+        if (r->kind == MASU_PLAN_MUST_SHARE && offsets[r->a] != offsets[r->b])
+            return say_pair(MASU_PLAN_APART, row_a, row_b, r->a, r->b);
+        if (r->kind == MASU_PLAN_MUST_NOT_SHARE && problem->rows[r->a].size_bytes > 0 &&
+            problem->rows[r->b].size_bytes > 0 &&
+            share_a_byte(&problem->rows[r->a], offsets[r->a], &problem->rows[r->b], offsets[r->b]))
+            return say_pair(MASU_PLAN_TOGETHER, row_a, row_b, r->a, r->b);
+    }
+    return MASU_PLAN_FINE;
+}
+
+masu_plan_verdict masu_plan_check_problem(const masu_plan_problem *problem, const uint64_t *offsets,
+                                          uint64_t height_bytes, size_t *row_a, size_t *row_b) {
+    const masu_plan_row *rows = problem->rows;
+    for (size_t i = 0; i < problem->count; i++) {
+        say(row_a, i);
+        if (rows[i].size_bytes > height_bytes || offsets[i] > height_bytes - rows[i].size_bytes)
+            return MASU_PLAN_OUTSIDE;
+        if (rows[i].alignment_bytes != 0 && offsets[i] % rows[i].alignment_bytes != 0)
+            return MASU_PLAN_MISALIGNED;
+        if (rows[i].is_fixed && rows[i].size_bytes > 0 && offsets[i] != rows[i].fixed_offset)
+            return MASU_PLAN_MOVED;
+        for (size_t j = 0; j < i; j++)
+            if (share_a_byte(&rows[i], offsets[i], &rows[j], offsets[j]) &&
+                alive_together(&rows[i], &rows[j]) &&
+                !(offsets[i] == offsets[j] && may_share(problem, i, j)))
+                return say_pair(MASU_PLAN_OVERLAP, row_a, row_b, j, i);
+    }
+    return check_relations(problem, offsets, row_a, row_b);
+}
+
+masu_plan_verdict masu_plan_check(const masu_plan_row *rows, size_t count, const uint64_t *offsets,
+                                  uint64_t height_bytes, size_t *row_a, size_t *row_b) {
+    masu_plan_problem problem = {.rows = rows, .count = count};
+    return masu_plan_check_problem(&problem, offsets, height_bytes, row_a, row_b);
+}
+
+const char *masu_plan_verdict_name(masu_plan_verdict verdict) {
+    static const char *const names[] = {"FINE",  "OVERLAP", "MISALIGNED", "OUTSIDE",
+                                        "MOVED", "APART",   "TOGETHER"};
+    return verdict < MASU_PLAN_VERDICT_COUNT ? names[verdict] : "UNKNOWN";
+}

@@ -1,0 +1,537 @@
+/* model.c: from rows to items and sections. */
+#include "allocators/plan/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+#define NEW(model, type, count)                                                       \
+    ((type *)masu__arena_calloc(&(model)->arena, (count) ? (count) : 1, sizeof(type), \
+                                _Alignof(type)))
+
+typedef struct builder {
+    const masu_plan_problem *problem;
+    const bool *merged;
+    masu__plan_model *model;
+    int64_t *moments; /* ascending, distinct */
+    uint32_t moment_count;
+    uint32_t *parent; /* per row: union-find of rows that share */
+} builder;
+
+/* ---- validation ------------------------------------------------------------------------------ */
+
+static masu_plan_mistake gaps_mistake(const masu_plan_row *row) {
+    int64_t behind = row->lower;
+    uint64_t free_moments = 0;
+    if (row->gap_count > 0 && !row->gaps)
+        return MASU_PLAN_BAD_GAP;
+    for (size_t i = 0; i < row->gap_count; i++) {
+        const masu_plan_range *gap = &row->gaps[i];
+        if (gap->lower < behind || gap->upper <= gap->lower || gap->upper > row->upper)
+            return MASU_PLAN_BAD_GAP;
+        free_moments += (uint64_t)gap->upper - (uint64_t)gap->lower;
+        behind = gap->upper;
+    }
+    return free_moments == (uint64_t)row->upper - (uint64_t)row->lower ? MASU_PLAN_BAD_GAP
+                                                                       : MASU_PLAN_RIGHT;
+}
+
+static masu_plan_mistake row_mistake(const masu_plan_row *row, uint64_t *sum) {
+    if (row->upper <= row->lower)
+        return MASU_PLAN_BAD_RANGE;
+    uint64_t alignment = row->alignment_bytes ? row->alignment_bytes : 1;
+    if (alignment & (alignment - 1))
+        return MASU_PLAN_BAD_ALIGNMENT;
+    if (__builtin_add_overflow(*sum, row->size_bytes, sum) ||
+        __builtin_add_overflow(*sum, alignment - 1, sum) || *sum > (uint64_t)MASU__PLAN_MOST)
+        return MASU_PLAN_TOO_LARGE;
+    uint64_t end;
+    if (row->is_fixed && (row->fixed_offset % alignment != 0 ||
+                          __builtin_add_overflow(row->fixed_offset, row->size_bytes, &end) ||
+                          end > (uint64_t)MASU__PLAN_MOST / 2))
+        return MASU_PLAN_BAD_FIXED;
+    return gaps_mistake(row);
+}
+
+masu_plan_mistake masu_plan_validate(const masu_plan_problem *problem, size_t *where) {
+    uint64_t sum = 0;
+    size_t ignored;
+    where = where ? where : &ignored;
+    for (*where = 0; *where < problem->count; ++*where) {
+        masu_plan_mistake mistake = row_mistake(&problem->rows[*where], &sum);
+        if (mistake != MASU_PLAN_RIGHT)
+            return mistake;
+    }
+    for (*where = 0; *where < problem->relation_count; ++*where) {
+        const masu_plan_relation *r = &problem->relations[*where];
+        if (r->a >= problem->count || r->b >= problem->count || r->a == r->b)
+            return MASU_PLAN_BAD_RELATION;
+    }
+    return MASU_PLAN_RIGHT;
+}
+
+/* ---- sections -------------------------------------------------------------------------------- */
+
+static int by_moment(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool find_moments(builder *b) {
+    const masu_plan_problem *p = b->problem;
+    size_t most = 0, count = 0;
+    for (size_t i = 0; i < p->count; i++)
+        most += 2 + 2 * p->rows[i].gap_count;
+    b->moments = NEW(b->model, int64_t, most);
+    if (!b->moments)
+        return false;
+    for (size_t i = 0; i < p->count; i++) {
+        const masu_plan_row *row = &p->rows[i];
+        if (row->size_bytes == 0)
+            continue;
+        b->moments[count++] = row->lower;
+        b->moments[count++] = row->upper;
+        for (size_t g = 0; g < row->gap_count; g++) {
+            b->moments[count++] = row->gaps[g].lower;
+            b->moments[count++] = row->gaps[g].upper;
+        }
+    }
+    qsort(b->moments, count, sizeof *b->moments, by_moment);
+    for (size_t i = 0; i < count; i++)
+        if (b->moment_count == 0 || b->moments[b->moment_count - 1] != b->moments[i])
+            b->moments[b->moment_count++] = b->moments[i];
+    b->model->section_count = b->moment_count > 0 ? b->moment_count - 1 : 0;
+    return true;
+}
+
+static uint32_t section_of(const builder *b, int64_t moment) {
+    uint32_t low = 0, high = b->moment_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (b->moments[middle] < moment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+static uint32_t root_of(uint32_t *parent, uint32_t row) {
+    while (parent[row] != row)
+        row = parent[row] = parent[parent[row]];
+    return row;
+}
+
+static bool relation_ties(const builder *b, size_t i) {
+    return b->problem->relations[i].kind == MASU_PLAN_MUST_SHARE ||
+           (b->merged && b->merged[i] && b->problem->relations[i].kind == MASU_PLAN_MAY_SHARE);
+}
+
+static bool tie_rows(builder *b) {
+    const masu_plan_problem *p = b->problem;
+    b->parent = NEW(b->model, uint32_t, p->count);
+    if (!b->parent)
+        return false;
+    for (size_t i = 0; i < p->count; i++)
+        b->parent[i] = (uint32_t)i;
+    for (size_t i = 0; i < p->relation_count; i++) {
+        if (!relation_ties(b, i))
+            continue;
+        uint32_t x = root_of(b->parent, (uint32_t)p->relations[i].a);
+        uint32_t y = root_of(b->parent, (uint32_t)p->relations[i].b);
+        /* a fixed row leads its group: the others are where it is */
+        if (p->rows[y].is_fixed)
+            b->parent[x] = y;
+        else
+            b->parent[y] = x;
+    }
+    return true;
+}
+
+static bool count_items(builder *b) {
+    const masu_plan_problem *p = b->problem;
+    masu__plan_model *m = b->model;
+    m->row_item = NEW(m, uint32_t, p->count);
+    if (!m->row_item)
+        return false;
+    memset(m->row_item, 0xff, p->count * sizeof *m->row_item);
+    for (size_t i = 0; i < p->count; i++) {
+        uint32_t root = root_of(b->parent, (uint32_t)i);
+        if (p->rows[i].size_bytes == 0)
+            continue;
+        if (p->rows[root].is_fixed)
+            m->obstacle_count += (uint32_t)(1 + p->rows[i].gap_count);
+        else if (m->row_item[root] == MASU__PLAN_NONE)
+            m->row_item[root] = m->item_count++;
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        uint32_t root = root_of(b->parent, (uint32_t)i);
+        if (p->rows[i].size_bytes > 0 && !p->rows[root].is_fixed)
+            m->row_item[i] = m->row_item[root];
+    }
+    return true;
+}
+
+static bool make_item_arrays(masu__plan_model *m) {
+    uint32_t n = m->item_count;
+    m->size = NEW(m, int64_t, n);
+    m->alignment = NEW(m, int64_t, n);
+    m->hint = NEW(m, int64_t, n);
+    m->lower = NEW(m, int64_t, n);
+    m->upper = NEW(m, int64_t, n);
+    m->first = NEW(m, uint32_t, n);
+    m->end = NEW(m, uint32_t, n);
+    m->piece_start = NEW(m, uint32_t, n + 1);
+    m->obstacles = NEW(m, masu__plan_obstacle, m->obstacle_count);
+    m->load = NEW(m, int64_t, m->section_count + 1);
+    return m->size && m->alignment && m->hint && m->lower && m->upper && m->first && m->end &&
+           m->piece_start && m->obstacles && m->load;
+}
+
+static void widen_item(masu__plan_model *m, uint32_t item, const masu_plan_row *row) {
+    int64_t alignment = row->alignment_bytes ? (int64_t)row->alignment_bytes : 1;
+    if (m->size[item] == 0) {
+        m->lower[item] = row->lower;
+        m->upper[item] = row->upper;
+        m->alignment[item] = 1;
+        m->hint[item] = -1;
+    }
+    if ((int64_t)row->size_bytes > m->size[item])
+        m->size[item] = (int64_t)row->size_bytes;
+    if (alignment > m->alignment[item])
+        m->alignment[item] = alignment;
+    if (row->lower < m->lower[item])
+        m->lower[item] = row->lower;
+    if (row->upper > m->upper[item])
+        m->upper[item] = row->upper;
+    if (row->has_hint && row->hint_offset < (uint64_t)MASU__PLAN_MOST / 2)
+        m->hint[item] = (int64_t)row->hint_offset;
+}
+
+/* Calls for each stretch of the row's life between gaps. */
+typedef void (*stretch_function)(builder *b, size_t row, uint32_t first, uint32_t end);
+
+static void each_stretch(builder *b, size_t index, stretch_function function) {
+    const masu_plan_row *row = &b->problem->rows[index];
+    int64_t from = row->lower;
+    for (size_t g = 0; g <= row->gap_count; g++) {
+        int64_t to = g < row->gap_count ? row->gaps[g].lower : row->upper;
+        if (to > from)
+            function(b, index, section_of(b, from), section_of(b, to));
+        if (g < row->gap_count)
+            from = row->gaps[g].upper;
+    }
+}
+
+static void count_piece(builder *b, size_t row, uint32_t first, uint32_t end) {
+    (void)first;
+    (void)end;
+    b->model->piece_start[b->model->row_item[row] + 1]++;
+}
+
+static void add_piece(builder *b, size_t row, uint32_t first, uint32_t end) {
+    masu__plan_model *m = b->model;
+    uint32_t item = m->row_item[row];
+    m->pieces[m->piece_start[item]++] =
+        (masu__plan_piece){first, end, (int64_t)b->problem->rows[row].size_bytes};
+}
+
+static void add_obstacle(builder *b, size_t row, uint32_t first, uint32_t end) {
+    masu__plan_model *m = b->model;
+    const masu_plan_row *root = &b->problem->rows[root_of(b->parent, (uint32_t)row)];
+    m->obstacles[m->obstacle_count++] = (masu__plan_obstacle){
+        first, end, (int64_t)root->fixed_offset, (int64_t)b->problem->rows[row].size_bytes};
+}
+
+/* Rows of a group may live at the same time: their pieces are cut so that each section has one,
+ * as high as the highest. */
+static int by_first(const void *a, const void *b) {
+    const masu__plan_piece *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static bool pieces_meet(const masu__plan_piece *pieces, uint32_t count) {
+    for (uint32_t i = 1; i < count; i++)
+        if (pieces[i].first < pieces[i - 1].end)
+            return true;
+    return false;
+}
+
+/* Rewrites the pieces of one item section by section; more pieces may come out than went in. */
+static uint32_t flatten(const masu__plan_piece *in, uint32_t count, masu__plan_piece *out) {
+    uint32_t made = 0, last = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (in[i].end > last)
+            last = in[i].end;
+    for (uint32_t s = in[0].first; s < last; s++) {
+        int64_t height = 0;
+        for (uint32_t i = 0; i < count; i++)
+            if (in[i].first <= s && s < in[i].end && in[i].height > height)
+                height = in[i].height;
+        if (height == 0)
+            continue;
+        if (made > 0 && out[made - 1].end == s && out[made - 1].height == height)
+            out[made - 1].end = s + 1;
+        else
+            out[made++] = (masu__plan_piece){s, s + 1, height};
+    }
+    return made;
+}
+
+static bool settle_pieces(masu__plan_model *m, uint32_t total) {
+    size_t room = total;
+    for (uint32_t i = 0; i < m->item_count; i++)
+        if (m->piece_start[i + 1] - m->piece_start[i] > 1)
+            room += 2 * (m->piece_start[i + 1] - m->piece_start[i]);
+    masu__plan_piece *settled = NEW(m, masu__plan_piece, room);
+    if (!settled)
+        return false;
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        masu__plan_piece *mine = m->pieces + m->piece_start[i];
+        uint32_t count = m->piece_start[i + 1] - m->piece_start[i];
+        qsort(mine, count, sizeof *mine, by_first);
+        m->piece_start[i] = made;
+        if (pieces_meet(mine, count)) {
+            made += flatten(mine, count, settled + made);
+        } else {
+            memcpy(settled + made, mine, count * sizeof *mine);
+            made += count;
+        }
+        m->first[i] = settled[m->piece_start[i]].first;
+        m->end[i] = settled[made - 1].end;
+    }
+    m->piece_start[m->item_count] = made;
+    m->pieces = settled;
+    return true;
+}
+
+static bool find_pieces(builder *b) {
+    masu__plan_model *m = b->model;
+    const masu_plan_problem *p = b->problem;
+    for (size_t i = 0; i < p->count; i++)
+        if (p->rows[i].size_bytes > 0 && m->row_item[i] != MASU__PLAN_NONE) {
+            widen_item(m, m->row_item[i], &p->rows[i]);
+            each_stretch(b, i, count_piece);
+        }
+    for (uint32_t i = 0; i < m->item_count; i++)
+        m->piece_start[i + 1] += m->piece_start[i];
+    uint32_t total = m->piece_start[m->item_count];
+    m->pieces = NEW(m, masu__plan_piece, total);
+    if (!m->pieces)
+        return false;
+    m->obstacle_count = 0; /* from the upper limit to what is there */
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->rows[i].size_bytes == 0)
+            continue;
+        bool movable = m->row_item[i] != MASU__PLAN_NONE;
+        each_stretch(b, i, movable ? add_piece : add_obstacle);
+    }
+    for (uint32_t i = m->item_count; i > 0; i--) /* adding moved each start to the next */
+        m->piece_start[i] = m->piece_start[i - 1];
+    m->piece_start[0] = 0;
+    return settle_pieces(m, total);
+}
+
+/* ---- relations that keep apart --------------------------------------------------------------- */
+
+static bool items_meet(const masu__plan_model *m, uint32_t a, uint32_t b) {
+    for (uint32_t i = m->piece_start[a]; i < m->piece_start[a + 1]; i++)
+        for (uint32_t j = m->piece_start[b]; j < m->piece_start[b + 1]; j++)
+            if (m->pieces[i].first < m->pieces[j].end && m->pieces[j].first < m->pieces[i].end)
+                return true;
+    return false;
+}
+
+static bool keep_apart(builder *b) {
+    masu__plan_model *m = b->model;
+    const masu_plan_problem *p = b->problem;
+    m->apart = (uint32_t(*)[2])masu__arena_calloc(&m->arena, p->relation_count + 1,
+                                                  sizeof *m->apart, _Alignof(uint32_t));
+    m->apart_fixed = (uint32_t(*)[2])masu__arena_calloc(&m->arena, p->relation_count + 1,
+                                                        sizeof *m->apart_fixed, _Alignof(uint32_t));
+    if (!m->apart || !m->apart_fixed)
+        return false;
+    for (size_t i = 0; i < p->relation_count; i++) {
+        const masu_plan_relation *r = &p->relations[i];
+        if (r->kind != MASU_PLAN_MUST_NOT_SHARE || p->rows[r->a].size_bytes == 0 ||
+            p->rows[r->b].size_bytes == 0)
+            continue;
+        uint32_t x = m->row_item[r->a], y = m->row_item[r->b];
+        if (x != MASU__PLAN_NONE && y != MASU__PLAN_NONE) {
+            if (x == y || !items_meet(m, x, y)) {
+                m->apart[m->apart_count][0] = x;
+                m->apart[m->apart_count++][1] = y;
+            }
+            continue;
+        }
+        if (x == MASU__PLAN_NONE && y == MASU__PLAN_NONE)
+            continue; /* both fixed: the bound of nothing; the judge sees it */
+        m->apart_fixed[m->apart_fixed_count][0] = x != MASU__PLAN_NONE ? x : y;
+        m->apart_fixed[m->apart_fixed_count++][1] =
+            (uint32_t)(x != MASU__PLAN_NONE ? r->b : r->a); /* a row, for now */
+    }
+    return true;
+}
+
+/* Rows that an item must keep away from become obstacles that live as long as the item. */
+static bool fixed_neighbours(builder *b) {
+    masu__plan_model *m = b->model;
+    if (m->apart_fixed_count == 0)
+        return true;
+    masu__plan_obstacle *more =
+        NEW(m, masu__plan_obstacle, m->obstacle_count + m->apart_fixed_count);
+    if (!more)
+        return false;
+    memcpy(more, m->obstacles, m->obstacle_count * sizeof *more);
+    m->obstacles = more;
+    for (uint32_t i = 0; i < m->apart_fixed_count; i++) {
+        size_t row = m->apart_fixed[i][1];
+        const masu_plan_row *root = &b->problem->rows[root_of(b->parent, (uint32_t)row)];
+        m->apart_fixed[i][1] = m->obstacle_count;
+        more[m->obstacle_count++] = (masu__plan_obstacle){
+            0, 0, (int64_t)root->fixed_offset, (int64_t)b->problem->rows[row].size_bytes};
+    }
+    return true;
+}
+
+/* ---- the bound ------------------------------------------------------------------------------- */
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void find_bound(masu__plan_model *m) {
+    int64_t load = 0;
+    m->unit = 0;
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        for (uint32_t k = m->piece_start[i]; k < m->piece_start[i + 1]; k++) {
+            m->load[m->pieces[k].first] += m->pieces[k].height;
+            m->load[m->pieces[k].end] -= m->pieces[k].height;
+            m->unit = common_divisor(m->unit, m->pieces[k].height);
+        }
+        m->unit = common_divisor(m->unit, m->size[i]);
+        m->unit = common_divisor(m->unit, m->alignment[i] > 1 ? m->alignment[i] : 0);
+        if (m->size[i] > m->bound)
+            m->bound = m->size[i];
+    }
+    for (uint32_t i = 0; i < m->obstacle_count; i++) {
+        const masu__plan_obstacle *o = &m->obstacles[i];
+        if (o->end > o->first) {
+            m->load[o->first] += o->size;
+            m->load[o->end] -= o->size;
+        }
+        m->unit = common_divisor(m->unit, o->size);
+        m->unit = common_divisor(m->unit, o->offset);
+        if (o->offset + o->size > m->bound)
+            m->bound = o->offset + o->size;
+    }
+    for (uint32_t s = 0; s < m->section_count; s++) {
+        load += m->load[s];
+        m->load[s] = load;
+        if (load > m->bound)
+            m->bound = load;
+    }
+    if (m->unit == 0)
+        m->unit = 1;
+}
+
+static void find_simple(masu__plan_model *m) {
+    m->simple = m->obstacle_count == 0 && m->apart_count == 0;
+    for (uint32_t i = 0; m->simple && i < m->item_count; i++)
+        m->simple = m->piece_start[i + 1] - m->piece_start[i] == 1;
+}
+
+masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged,
+                                  masu__plan_model *out) {
+    *out = (masu__plan_model){0};
+    builder b = {.problem = problem, .merged = merged, .model = out};
+    if (!find_moments(&b) || !tie_rows(&b) || !count_items(&b) || !make_item_arrays(out) ||
+        !find_pieces(&b) || !keep_apart(&b) || !fixed_neighbours(&b)) {
+        masu__plan_model_close(out);
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    find_bound(out);
+    find_simple(out);
+    MASU_HEAVY_ASSERT(masu__plan_model_valid(out));
+    return MASU_OK;
+}
+
+void masu__plan_model_close(masu__plan_model *model) {
+    masu__arena_destroy(&model->arena);
+    *model = (masu__plan_model){0};
+}
+
+/* ---- checks and results ---------------------------------------------------------------------- */
+
+static int64_t load_again(const masu__plan_model *m, uint32_t section) {
+    int64_t load = 0;
+    for (uint32_t k = 0; k < m->piece_start[m->item_count]; k++)
+        if (m->pieces[k].first <= section && section < m->pieces[k].end)
+            load += m->pieces[k].height;
+    for (uint32_t k = 0; k < m->obstacle_count; k++)
+        if (m->obstacles[k].first <= section && section < m->obstacles[k].end)
+            load += m->obstacles[k].size;
+    return load;
+}
+
+bool masu__plan_model_valid(const masu__plan_model *m) {
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        uint32_t from = m->piece_start[i], to = m->piece_start[i + 1];
+        if (from >= to || m->first[i] != m->pieces[from].first ||
+            m->end[i] != m->pieces[to - 1].end || pieces_meet(m->pieces + from, to - from))
+            return false;
+        for (uint32_t k = from; k < to; k++)
+            if (m->pieces[k].height > m->size[i] || m->pieces[k].first >= m->pieces[k].end)
+                return false;
+    }
+    /* quadratic: a sample of sections */
+    uint32_t stride = m->section_count / 64 + 1;
+    for (uint32_t s = 0; s < m->section_count; s += stride)
+        if (m->load[s] != load_again(m, s) || m->load[s] > m->bound)
+            return false;
+    return true;
+}
+
+void masu__plan_model_rows(const masu__plan_model *model, const masu_plan_problem *problem,
+                           const int64_t *items, uint64_t *offsets) {
+    for (size_t i = 0; i < problem->count; i++) {
+        const masu_plan_row *row = &problem->rows[i];
+        uint32_t item = model->row_item[i];
+        bool movable = row->size_bytes > 0 && item != MASU__PLAN_NONE;
+        offsets[i] = movable ? (uint64_t)items[item] : row->is_fixed ? row->fixed_offset : 0;
+    }
+    /* tied to a fixed row, or without a size but tied: where the partner is */
+    for (size_t round = 0, changed = 1; changed && round < problem->count; round++) {
+        changed = 0;
+        for (size_t i = 0; i < problem->relation_count; i++) {
+            const masu_plan_relation *r = &problem->relations[i];
+            if (r->kind != MASU_PLAN_MUST_SHARE || offsets[r->a] == offsets[r->b])
+                continue;
+            bool a_leads =
+                problem->rows[r->a].is_fixed ||
+                (problem->rows[r->a].size_bytes > 0 && model->row_item[r->a] != MASU__PLAN_NONE);
+            offsets[a_leads ? r->b : r->a] = offsets[a_leads ? r->a : r->b];
+            changed = 1;
+        }
+    }
+}
+
+int64_t masu__plan_model_height(const masu__plan_model *m, const int64_t *offsets) {
+    int64_t height = 0;
+    for (uint32_t i = 0; i < m->item_count; i++)
+        if (offsets[i] + m->size[i] > height)
+            height = offsets[i] + m->size[i];
+    for (uint32_t i = 0; i < m->obstacle_count; i++)
+        if (m->obstacles[i].offset + m->obstacles[i].size > height)
+            height = m->obstacles[i].offset + m->obstacles[i].size;
+    return height;
+}

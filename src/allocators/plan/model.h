@@ -1,0 +1,75 @@
+/* model.h: a planning problem as the planner's methods see it.
+ *
+ *     rows ─► items (rows that must share an offset are one) over sections (time cut at every
+ *             birth, death and gap)
+ *
+ *             section   0   1   2   3   4
+ *             item 0  [ 8 | 8 | 8 ]            pieces: (0..3, height 8)
+ *             item 1      [ 4 | 4 ]   [ 4 ]    pieces: (1..3, 4) (4..5, 4): a gap in section 3
+ *
+ * Inside, offsets and heights are signed and far from the border: everything adds up to at most
+ * 2^62. Fixed rows are obstacles, not items.
+ *
+ *     load[s] = sum of heights of all items and obstacles alive in section s
+ *     bound   = the largest load, and the highest end of an obstacle, and what each item needs
+ */
+#ifndef MASU_PLAN_MODEL_H
+#define MASU_PLAN_MODEL_H
+
+#include <masu/plan.h>
+
+#include "base/arena.h"
+
+#define MASU__PLAN_NONE UINT32_MAX
+#define MASU__PLAN_MOST ((int64_t)1 << 62)
+
+typedef struct masu__plan_piece {
+    uint32_t first, end; /* sections [first, end) */
+    int64_t height;
+} masu__plan_piece;
+
+typedef struct masu__plan_obstacle {
+    uint32_t first, end; /* sections */
+    int64_t offset, size;
+} masu__plan_obstacle;
+
+typedef struct masu__plan_model {
+    uint32_t item_count, section_count, obstacle_count;
+    uint32_t *row_item; /* per row; MASU__PLAN_NONE: no size, or fixed */
+    /* per item */
+    int64_t *size, *alignment, *hint; /* hint -1: none */
+    int64_t *lower, *upper;           /* moments: first and after the last */
+    uint32_t *first, *end;            /* sections: the hull of the pieces */
+    uint32_t *piece_start;            /* [item_count + 1] into pieces */
+    masu__plan_piece *pieces;
+    masu__plan_obstacle *obstacles; /* by offset */
+    int64_t *load;                  /* per section */
+    uint32_t (*apart)[2];           /* items that must not share bytes and never meet in time */
+    uint32_t apart_count;
+    uint32_t (*apart_fixed)[2]; /* item, obstacle: likewise */
+    uint32_t apart_fixed_count;
+    int64_t bound, unit; /* every height of interest is a multiple of unit */
+    bool simple;         /* each item one piece of its full size, no obstacles, nothing apart */
+    masu__arena arena;   /* owns all of the above */
+} masu__plan_model;
+
+/* problem must be valid. MASU_OK or MASU_ERR_OUT_OF_MEMORY; MAY_SHARE relations are ignored;
+ * merged[] (may be NULL; [relation_count]) says which of them count as MUST_SHARE. */
+masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged,
+                                  masu__plan_model *out);
+void masu__plan_model_close(masu__plan_model *model);
+
+bool masu__plan_model_valid(const masu__plan_model *model);
+
+/* Offsets of items to offsets of rows. */
+void masu__plan_model_rows(const masu__plan_model *model, const masu_plan_problem *problem,
+                           const int64_t *items, uint64_t *offsets);
+
+/* The end of the highest item or obstacle. */
+int64_t masu__plan_model_height(const masu__plan_model *model, const int64_t *offsets);
+
+static inline int64_t masu__plan_align(int64_t offset, int64_t alignment) {
+    return (offset + alignment - 1) & ~(alignment - 1);
+}
+
+#endif

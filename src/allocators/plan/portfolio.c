@@ -1,0 +1,177 @@
+/* portfolio.c: many orders for one question, over several threads.
+ *
+ *     attempts, in the order of their numbers:   round 0: order 0, 1, 2 …   round 1: …
+ *     thread A  ──0──────2────────3──✓
+ *     thread B  ────1──────────────────4…   stopped: its number is higher than the answer's
+ *
+ * The answer is that of the lowest number that has one; attempts with lower numbers are always
+ * finished, higher ones are thrown away. So neither the number of threads nor their speed shows in
+ * the result.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "allocators/plan/solver.h"
+#include "base/assert.h"
+#include "base/meta.h"
+
+/* What has no noise is repeated with more steps from round to round; what has noise differs each
+ * time. The first four answer most questions; the others get a quarter of their steps. */
+static const masu__search_order orders[] = {
+    {"contention, duration, area", "TWA", 0, 0, 0},
+    {"contention, size, duration", "TZW", 0, 0, 0},
+    {"duration, area, contention", "WAT", 0, 0, 0},
+    {"contention, area, duration", "TAW", 0, 0, 0},
+    {"contention, sections, size", "TSZ", 0, 0, 0},
+    {"sections, area, contention", "SAT", 0, 0, 0},
+    {"contention, duration with noise", "TWA", 0.01, 0.1, 0},
+    {"contention, area with noise", "TAW", 0.01, 0.3, 0},
+    {"contention, duration with noise", "TWA", 0.05, 0.3, 0},
+    {"duration with noise", "WAT", 0, 0.2, 0},
+};
+
+enum { MAIN_ORDERS = 4 };
+enum { ORDER_COUNT = sizeof orders / sizeof *orders };
+
+typedef struct portfolio portfolio;
+
+typedef struct worker {
+    portfolio *run;
+    masu__plan_search *search;
+    uint32_t number; /* of the attempt at work */
+    int stopped;     /* atomic */
+    pthread_t thread;
+    bool started;
+} worker;
+
+struct portfolio {
+    masu__solver *solver;
+    int64_t target;
+    uint64_t first_steps; /* of round 0 */
+    uint32_t first, count, next;
+    pthread_mutex_t mutex; /* guards everything below, and next */
+    uint32_t answer;       /* the lowest number with an answer; count: none yet */
+    masu__search_end end;
+    const char *name;
+    bool cut_short;
+    worker workers[MASU__PLAN_MOST_THREADS];
+    unsigned worker_count;
+};
+
+static bool worker_stopped(void *context) {
+    worker *w = context;
+    return __atomic_load_n(&w->stopped, __ATOMIC_RELAXED) || masu__solver_stopped(w->run->solver);
+}
+
+static masu__search_order order_of(const portfolio *run, uint32_t number) {
+    masu__search_order order = orders[number % ORDER_COUNT];
+    order.seed = run->solver->options->seed * UINT64_C(1000003) + number;
+    return order;
+}
+
+static uint64_t steps_of(const portfolio *run, uint32_t number) {
+    uint64_t steps = run->first_steps << (number / ORDER_COUNT);
+    return number % ORDER_COUNT < MAIN_ORDERS ? steps : steps / 4 + 16;
+}
+
+/* The mutex is held. The offsets are kept at once: the search may be used again. */
+static void note_answer(portfolio *run, worker *w, masu__search_end end, const char *name) {
+    masu__solver *s = run->solver;
+    if (w->number >= run->answer)
+        return;
+    run->answer = w->number;
+    run->end = end;
+    run->name = name;
+    if (end == MASU__SEARCH_FOUND)
+        memcpy(s->offsets, masu__plan_search_offsets(w->search),
+               s->model.item_count * sizeof *s->offsets);
+    for (unsigned i = 0; i < run->worker_count; i++)
+        if (run->workers[i].number > w->number)
+            __atomic_store_n(&run->workers[i].stopped, 1, __ATOMIC_RELAXED);
+}
+
+static bool take_attempt(portfolio *run, worker *w) {
+    pthread_mutex_lock(&run->mutex);
+    bool more = run->next < run->count && run->next < run->answer && !run->cut_short;
+    if (more)
+        w->number = run->next++;
+    __atomic_store_n(&w->stopped, 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&run->mutex);
+    return more;
+}
+
+static void *work(void *context) {
+    worker *w = context;
+    portfolio *run = w->run;
+    masu__plan_stop stop = {worker_stopped, w};
+    while (take_attempt(run, w)) {
+        masu__search_order order = order_of(run, w->number);
+        masu__search_end end =
+            masu__plan_search_run(w->search, run->target, &order, steps_of(run, w->number), &stop);
+        pthread_mutex_lock(&run->mutex);
+        run->solver->steps += masu__plan_search_steps(w->search);
+        run->solver->attempts++;
+        if (end == MASU__SEARCH_FOUND || end == MASU__SEARCH_EXHAUSTED)
+            note_answer(run, w, end, order.name);
+        else if (end == MASU__SEARCH_STOPPED && masu__solver_stopped(run->solver))
+            run->cut_short = true;
+        pthread_mutex_unlock(&run->mutex);
+    }
+    return NULL;
+}
+
+/* Searches are made when they are first needed; fewer threads do when memory is short. */
+static bool add_worker(portfolio *run) {
+    masu__solver *s = run->solver;
+    unsigned i = run->worker_count;
+    bool too_large = false;
+    if (!s->searches[i])
+        s->searches[i] = masu__plan_search_create(&s->model, &too_large);
+    if (!s->searches[i]) {
+        if (i == 0) {
+            s->searchable = false;
+            s->out_of_memory |= !too_large;
+        }
+        return false;
+    }
+    run->workers[i] = (worker){.run = run, .search = s->searches[i], .number = MASU__PLAN_NONE};
+    run->worker_count++;
+    return true;
+}
+
+static void run_all(portfolio *run, unsigned threads) {
+    while (run->worker_count < threads && add_worker(run))
+        continue;
+    if (run->worker_count == 0)
+        return;
+    for (unsigned i = 1; i < run->worker_count; i++)
+        run->workers[i].started =
+            pthread_create(&run->workers[i].thread, NULL, work, &run->workers[i]) == 0;
+    work(&run->workers[0]);
+    for (unsigned i = 1; i < run->worker_count; i++)
+        if (run->workers[i].started)
+            pthread_join(run->workers[i].thread, NULL);
+}
+
+masu__search_end masu__solver_portfolio(masu__solver *s, int64_t target, unsigned from,
+                                        unsigned to) {
+    portfolio run = {.solver = s, .target = target, .end = MASU__SEARCH_LIMIT};
+    run.first_steps = 2 * (uint64_t)s->model.item_count + 16;
+    run.first = run.next = from * ORDER_COUNT;
+    run.count = run.answer = to * ORDER_COUNT;
+    for (uint32_t number = run.first; number < run.count; number++) {
+        if (s->options->step_limit > 0 && s->steps_granted >= s->options->step_limit)
+            run.count = number;
+        s->steps_granted += number < run.count ? steps_of(&run, number) : 0;
+    }
+    if (!s->searchable || run.count <= run.first)
+        return MASU__SEARCH_LIMIT;
+    pthread_mutex_init(&run.mutex, NULL);
+    run_all(&run, from == 0 && s->model.item_count < 64 ? 1 : s->thread_count);
+    pthread_mutex_destroy(&run.mutex);
+    if (run.end == MASU__SEARCH_FOUND)
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), run.name);
+    else if (run.end == MASU__SEARCH_EXHAUSTED && target + 1 > s->bound)
+        s->bound = target + 1;
+    return run.cut_short && run.end == MASU__SEARCH_LIMIT ? MASU__SEARCH_STOPPED : run.end;
+}

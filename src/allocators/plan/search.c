@@ -1,0 +1,331 @@
+/* search.c: the exact search. See search.h. State and its undoing are in search_state.c. */
+#include "allocators/plan/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocators/plan/search_state.h"
+#include "base/assert.h"
+#include "base/meta.h"
+#include "base/rng.h"
+
+typedef struct candidate {
+    int64_t offset;
+    uint32_t place; /* in the part's order */
+} candidate;
+
+/* One side of a split: sections [first, end) and its unplaced items in static order. */
+typedef struct part {
+    uint32_t first, end;
+    size_t begin; /* of its items in the stack of numbers */
+    uint32_t count;
+} part;
+
+typedef struct ranked {
+    double key[3];
+    uint32_t item;
+} ranked;
+
+struct masu__plan_search {
+    masu__search_state state;
+    const masu__search_order *order;
+    uint64_t steps, limit;
+    const masu__plan_stop *stop;
+    masu__search_end end;
+    uint32_t *numbers; /* a stack of item numbers: the parts */
+    size_t number_count, number_room;
+    candidate *candidates; /* a stack */
+    size_t candidate_count, candidate_room;
+    ranked *ranks;
+    bool out_of_memory;
+};
+
+static bool search_part(masu__plan_search *s, const part *p, int64_t offset, uint32_t place);
+
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+static bool stack_room(void **stack, size_t *room, size_t needed, size_t bytes) {
+    if (needed <= *room)
+        return true;
+    size_t more = *room * 2 > needed ? *room * 2 : needed * 2;
+    void *grown = masu__meta_realloc(*stack, *room * bytes, more * bytes);
+    if (!grown)
+        return false;
+    *stack = grown;
+    *room = more;
+    return true;
+}
+
+static bool numbers_room(masu__plan_search *s, size_t more) {
+    if (stack_room((void **)&s->numbers, &s->number_room, s->number_count + more,
+                   sizeof *s->numbers))
+        return true;
+    s->out_of_memory = true;
+    return false;
+}
+
+static bool candidates_room(masu__plan_search *s, size_t more) {
+    if (stack_room((void **)&s->candidates, &s->candidate_room, s->candidate_count + more,
+                   sizeof *s->candidates))
+        return true;
+    s->out_of_memory = true;
+    return false;
+}
+
+/* ---- the static order ------------------------------------------------------------------------ */
+
+static double noise_of(const masu__search_order *order, uint32_t item) {
+    if (order->noise <= 0)
+        return 1;
+    uint64_t x = (order->seed + item + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    return 1 + order->noise * (double)(x >> 11) * 0x1p-53;
+}
+
+static double contention_of(const masu__search_state *t, uint32_t item, double coarse) {
+    int64_t most = 0;
+    const masu__plan_model *m = t->model;
+    for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
+        for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
+            if (t->rest[s] > most)
+                most = t->rest[s];
+    return coarse > 0 ? (double)(int64_t)((double)most / (coarse * (double)t->capacity))
+                      : (double)most;
+}
+
+static double key_of(const masu__plan_search *s, char key, uint32_t item) {
+    const masu__plan_model *m = s->state.model;
+    double duration = (double)m->upper[item] - (double)m->lower[item];
+    double size = (double)m->size[item];
+    switch (key) {
+    case 'T':
+        return contention_of(&s->state, item, s->order->coarse);
+    case 'W':
+        return duration * noise_of(s->order, item);
+    case 'S':
+        return (m->end[item] - m->first[item]) * noise_of(s->order, item);
+    case 'A':
+        return size * duration * noise_of(s->order, item);
+    case 'Z':
+        return size * noise_of(s->order, item);
+    default:
+        return 0;
+    }
+}
+
+static int by_rank(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    for (int i = 0; i < 3; i++)
+        if (x->key[i] != y->key[i])
+            return x->key[i] > y->key[i] ? -1 : 1;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+/* Sorts the part's items, which lie on top of the stack. */
+static void sort_part(masu__plan_search *s, const part *p) {
+    uint32_t *items = s->numbers + p->begin;
+    for (uint32_t i = 0; i < p->count; i++) {
+        s->ranks[i].item = items[i];
+        for (int k = 0; k < 3; k++)
+            s->ranks[i].key[k] = key_of(s, s->order->keys[k], items[i]);
+    }
+    qsort(s->ranks, p->count, sizeof *s->ranks, by_rank);
+    for (uint32_t i = 0; i < p->count; i++)
+        items[i] = s->ranks[i].item;
+}
+
+/* ---- splitting ------------------------------------------------------------------------------- */
+
+static bool is_border(const masu__search_state *t, uint32_t section) {
+    return section + 1 == t->model->section_count || t->crossing[section] == 0;
+}
+
+static bool search_side(masu__plan_search *s, const part *p, uint32_t first, uint32_t end) {
+    const masu__search_state *t = &s->state;
+    if (!numbers_room(s, p->count))
+        return false;
+    part side = {.first = first, .end = end, .begin = s->number_count};
+    for (uint32_t i = 0; i < p->count; i++) {
+        uint32_t item = s->numbers[p->begin + i];
+        if (t->lowest[item] != MASU__PLACED && t->model->first[item] >= first &&
+            t->model->end[item] <= end)
+            s->numbers[side.begin + side.count++] = item;
+    }
+    if (side.count == 0)
+        return true;
+    s->number_count += side.count;
+    sort_part(s, &side);
+    bool found = search_part(s, &side, 0, 0);
+    s->number_count -= side.count;
+    return found;
+}
+
+/* All sides, from left to right. */
+static bool search_split(masu__plan_search *s, const part *p) {
+    uint32_t first = p->first;
+    for (uint32_t section = p->first; section < p->end; section++) {
+        if (section + 1 < p->end && !is_border(&s->state, section))
+            continue;
+        if (!search_side(s, p, first, section + 1))
+            return false;
+        first = section + 1;
+    }
+    return true;
+}
+
+static bool splits(const masu__plan_search *s, const part *p, uint32_t item) {
+    const masu__plan_model *m = s->state.model;
+    for (uint32_t section = m->first[item]; section + 1 < m->end[item]; section++)
+        if (section + 1 < p->end && s->state.crossing[section] == 0)
+            return true;
+    return false;
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+/* The items that may come next, by offset and place; they go on top of the stack. */
+static uint32_t find_candidates(masu__plan_search *s, const part *p) {
+    const masu__search_state *t = &s->state;
+    const uint32_t *items = s->numbers + p->begin;
+    candidate *list = s->candidates + s->candidate_count;
+    int64_t lowest_end = INT64_MAX;
+    for (uint32_t i = 0; i < p->count; i++) {
+        int64_t lowest = t->lowest[items[i]];
+        if (lowest != MASU__PLACED && lowest + t->model->size[items[i]] < lowest_end)
+            lowest_end = lowest + t->model->size[items[i]];
+    }
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        int64_t lowest = t->lowest[items[i]];
+        if (lowest >= lowest_end) /* placed, or dominated */
+            continue;
+        uint32_t at = count++;
+        for (; at > 0 && list[at - 1].offset > lowest; at--)
+            list[at] = list[at - 1];
+        list[at] = (candidate){lowest, i};
+    }
+    return count;
+}
+
+/* No later offset may be above this one: some section would not have room. */
+static int64_t highest_offset(const masu__plan_search *s, const part *p) {
+    const masu__search_state *t = &s->state;
+    int64_t fullest = 0;
+    for (uint32_t section = p->first; section < p->end; section++)
+        if (t->rest[section] > fullest)
+            fullest = t->rest[section];
+    return t->capacity - fullest;
+}
+
+static bool out_of_steps(masu__plan_search *s) {
+    if (s->steps >= s->limit)
+        s->end = MASU__SEARCH_LIMIT;
+    else if (s->steps % 256 == 0 && s->stop->asked(s->stop->context))
+        s->end = MASU__SEARCH_STOPPED;
+    s->steps++;
+    return s->end != MASU__SEARCH_EXHAUSTED;
+}
+
+static bool try_candidate(masu__plan_search *s, const part *p, candidate c) {
+    masu__search_state *t = &s->state;
+    uint32_t item = s->numbers[p->begin + c.place];
+    size_t mark = t->trail_count;
+    if (masu__state_place(t, item)) {
+        bool found = splits(s, p, item) ? search_split(s, p) : search_part(s, p, c.offset, c.place);
+        if (found)
+            return true;
+    }
+    masu__state_undo(t, mark);
+    s->out_of_memory |= t->failed_memory;
+    return false;
+}
+
+/* True: the part is placed. As deep as there are items. */
+static bool search_part(masu__plan_search *s, const part *p, int64_t offset, uint32_t place) {
+    if (out_of_steps(s) || !candidates_room(s, p->count))
+        return false;
+    uint32_t count = find_candidates(s, p);
+    if (count == 0)
+        return true;
+    int64_t highest = highest_offset(s, p);
+    size_t base = s->candidate_count;
+    bool found = false;
+    s->candidate_count += count;
+    for (uint32_t i = 0; i < count && !found; i++) {
+        candidate c = s->candidates[base + i];
+        if (c.offset > highest)
+            break;
+        if (c.offset < offset || (c.offset == offset && c.place < place))
+            continue;
+        found = try_candidate(s, p, c);
+        if (s->end != MASU__SEARCH_EXHAUSTED || s->out_of_memory)
+            break;
+    }
+    s->candidate_count = base;
+    return found;
+}
+
+/* ---- entry points ---------------------------------------------------------------------------- */
+
+masu__plan_search *masu__plan_search_create(const masu__plan_model *model, bool *too_large) {
+    masu__plan_search *s = masu__meta_calloc(1, sizeof *s);
+    *too_large = false;
+    if (!s)
+        return NULL;
+    s->ranks = masu__meta_calloc(model->item_count + 1, sizeof *s->ranks);
+    if (!s->ranks || !masu__state_open(&s->state, model, too_large)) {
+        masu__plan_search_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+void masu__plan_search_destroy(masu__plan_search *s) {
+    if (!s)
+        return;
+    if (s->ranks)
+        masu__meta_free(s->ranks, (s->state.model_items + 1) * sizeof *s->ranks);
+    masu__meta_free(s->numbers, s->number_room * sizeof *s->numbers);
+    masu__meta_free(s->candidates, s->candidate_room * sizeof *s->candidates);
+    masu__state_close(&s->state);
+    masu__meta_free(s, sizeof *s);
+}
+
+masu__search_end masu__plan_search_run(masu__plan_search *s, int64_t capacity,
+                                       const masu__search_order *order, uint64_t steps,
+                                       const masu__plan_stop *stop) {
+    const masu__plan_model *m = s->state.model;
+    s->order = order;
+    s->steps = 0;
+    s->limit = steps;
+    s->stop = stop;
+    s->end = MASU__SEARCH_EXHAUSTED; /* unless something cuts it short */
+    s->number_count = s->candidate_count = 0;
+    s->out_of_memory = false;
+    if (!masu__state_reset(&s->state, capacity))
+        return MASU__SEARCH_EXHAUSTED;
+    part all = {.end = m->section_count, .count = m->item_count};
+    if (!numbers_room(s, m->item_count))
+        return MASU__SEARCH_STOPPED;
+    for (uint32_t i = 0; i < m->item_count; i++)
+        s->numbers[i] = i;
+    s->number_count = m->item_count;
+    bool found = search_split(s, &all);
+    if (s->out_of_memory)
+        return MASU__SEARCH_STOPPED;
+    MASU_HEAVY_ASSERT(masu__plan_search_valid(s));
+    return found ? MASU__SEARCH_FOUND : s->end;
+}
+
+const int64_t *masu__plan_search_offsets(const masu__plan_search *s) {
+    return s->state.offsets;
+}
+
+uint64_t masu__plan_search_steps(const masu__plan_search *s) {
+    return s->steps;
+}
+
+bool masu__plan_search_valid(const masu__plan_search *s) {
+    return masu__state_valid(&s->state);
+}

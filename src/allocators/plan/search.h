@@ -1,0 +1,72 @@
+/* search.h: the exact search: is there a plan of at most this height?
+ *
+ * Depth first, from the bottom up. Each step gives one more item the lowest offset it can still
+ * have, and offsets never fall from step to step, so that every plan in which nothing can be
+ * lowered is reached by exactly one path:
+ *
+ *     branch   the items whose lowest offset lies below the lowest end that any unplaced item
+ *              could have (whoever starts above that end leaves room for it: dominated), by
+ *              offset, then by a static order; at equal offsets only forward in that order
+ *     infer    in each section: floor (the lowest offset of any unplaced item alive in it) plus
+ *              what is still to be placed there must stay below the capacity; since offsets never
+ *              fall, the floor is at least the step's offset
+ *     split    when no unplaced item crosses a border between sections, both sides are searched
+ *              apart: a failure on one side does not repeat the work on the other; the order is
+ *              made anew for each side from what is left there
+ *
+ *     lowest[i] = max(ends of placed items that i meets), rounded up to i's alignment and past
+ *                 obstacles; INT64_MAX once i is placed
+ *     floor[s]  = min of lowest[i] over the members of s; witness[s] attains it
+ *     rest[s]   = sum of heights of unplaced members of s
+ *     crossing[s] = unplaced items that live in s and s + 1 without being cut
+ *
+ * After MiniMalloc (Moffitt, ASPLOS 2023), which has all four; the witnesses (a floor is only
+ * recomputed when its witness moves), the portfolio of orders with noise and targets around it, and
+ * obstacles, relations and heights that vary over time are added here.
+ */
+#ifndef MASU_PLAN_SEARCH_H
+#define MASU_PLAN_SEARCH_H
+
+#include "allocators/plan/model.h"
+
+typedef struct masu__plan_search masu__plan_search;
+
+typedef enum masu__search_end {
+    MASU__SEARCH_FOUND,     /* offsets hold a plan */
+    MASU__SEARCH_EXHAUSTED, /* proven: there is none */
+    MASU__SEARCH_LIMIT,     /* out of steps */
+    MASU__SEARCH_STOPPED,   /* stop said so, or memory ran out */
+} masu__search_end;
+
+/* Asked every few hundred steps. */
+typedef struct masu__plan_stop {
+    bool (*asked)(void *context);
+    void *context;
+} masu__plan_stop;
+
+/* One static order: up to three keys, the next one decides between equals. */
+typedef struct masu__search_order {
+    const char *name;
+    char keys[4];  /* T contention, W duration, S sections, A area, Z size; all largest first */
+    double coarse; /* contention is counted in steps of this share of the capacity; 0: exactly */
+    double noise;  /* the other keys get factors in [1, 1 + noise) */
+    uint64_t seed;
+} masu__search_order;
+
+/* NULL when memory runs out or the problem is too large for an exact search; *too_large says
+ * which. model is borrowed. O(sum of items met by items + sections lived through). */
+masu__plan_search *masu__plan_search_create(const masu__plan_model *model, bool *too_large);
+void masu__plan_search_destroy(masu__plan_search *search);
+
+/* Looks for a plan of at most capacity in at most steps nodes. */
+masu__search_end masu__plan_search_run(masu__plan_search *search, int64_t capacity,
+                                       const masu__search_order *order, uint64_t steps,
+                                       const masu__plan_stop *stop);
+
+/* After FOUND: valid until the next run. */
+const int64_t *masu__plan_search_offsets(const masu__plan_search *search);
+uint64_t masu__plan_search_steps(const masu__plan_search *search); /* of the last run */
+
+bool masu__plan_search_valid(const masu__plan_search *search);
+
+#endif

@@ -1,0 +1,429 @@
+/* search_state.c: the state of the exact search. */
+#include "allocators/plan/search_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/meta.h"
+
+/* Beyond this the lists alone would take gigabytes, and the search would get nowhere. */
+#define MOST_ITEMS    8192
+#define MOST_LIVES    ((uint64_t)8 << 20)
+#define MOST_MEETINGS ((uint64_t)8 << 20)
+
+#define NEW(state, type, count) \
+    ((type *)masu__arena_calloc(&(state)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+
+/* ---- set-up: who lives where, who meets whom ------------------------------------------------- */
+
+static bool small_enough(const masu__plan_model *m) {
+    uint64_t lives = 0;
+    for (uint32_t k = 0; k < m->piece_start[m->item_count]; k++)
+        lives += m->pieces[k].end - m->pieces[k].first;
+    return m->item_count <= MOST_ITEMS && lives <= MOST_LIVES;
+}
+
+static bool fill_members(masu__search_state *t) {
+    const masu__plan_model *m = t->model;
+    t->member_start = NEW(t, uint32_t, m->section_count + 1);
+    if (!t->member_start)
+        return false;
+    for (uint32_t k = 0; k < m->piece_start[m->item_count]; k++)
+        for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
+            t->member_start[s + 1]++;
+    for (uint32_t s = 0; s < m->section_count; s++)
+        t->member_start[s + 1] += t->member_start[s];
+    t->members = NEW(t, uint32_t, t->member_start[m->section_count]);
+    if (!t->members)
+        return false;
+    for (uint32_t i = 0; i < m->item_count; i++)
+        for (uint32_t k = m->piece_start[i]; k < m->piece_start[i + 1]; k++)
+            for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
+                t->members[t->member_start[s]++] = i;
+    for (uint32_t s = m->section_count; s > 0; s--)
+        t->member_start[s] = t->member_start[s - 1];
+    t->member_start[0] = 0;
+    return true;
+}
+
+/* The height of item a where b lives too; 0: they never meet. */
+static int64_t height_where_met(const masu__plan_model *m, uint32_t a, uint32_t b) {
+    int64_t height = 0;
+    for (uint32_t i = m->piece_start[a]; i < m->piece_start[a + 1]; i++)
+        for (uint32_t j = m->piece_start[b]; j < m->piece_start[b + 1]; j++)
+            if (m->pieces[i].first < m->pieces[j].end && m->pieces[j].first < m->pieces[i].end &&
+                m->pieces[i].height > height)
+                height = m->pieces[i].height;
+    return height;
+}
+
+static int by_birth(const void *a, const void *b, void *model) {
+    const masu__plan_model *m = model;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (m->first[x] != m->first[y])
+        return m->first[x] < m->first[y] ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+typedef void (*pair_function)(masu__search_state *t, uint32_t a, uint32_t b, int64_t height_a,
+                              int64_t height_b);
+
+static void count_pair(masu__search_state *t, uint32_t a, uint32_t b, int64_t ha, int64_t hb) {
+    (void)ha;
+    (void)hb;
+    t->meeting_start[a + 1]++;
+    t->meeting_start[b + 1]++;
+}
+
+static void note_pair(masu__search_state *t, uint32_t a, uint32_t b, int64_t ha, int64_t hb) {
+    t->meetings[t->meeting_start[a]++] = (masu__meeting){b, ha};
+    t->meetings[t->meeting_start[b]++] = (masu__meeting){a, hb};
+}
+
+static void each_pair(masu__search_state *t, const uint32_t *order, pair_function function) {
+    const masu__plan_model *m = t->model;
+    for (uint32_t i = 0; i < m->item_count; i++)
+        for (uint32_t j = i + 1; j < m->item_count && m->first[order[j]] < m->end[order[i]]; j++) {
+            int64_t height = height_where_met(m, order[i], order[j]);
+            if (height > 0)
+                function(t, order[i], order[j], height, height_where_met(m, order[j], order[i]));
+        }
+    for (uint32_t i = 0; i < m->apart_count; i++)
+        function(t, m->apart[i][0], m->apart[i][1], m->size[m->apart[i][0]],
+                 m->size[m->apart[i][1]]);
+}
+
+static bool fill_meetings(masu__search_state *t, bool *too_large) {
+    const masu__plan_model *m = t->model;
+    uint32_t *order = NEW(t, uint32_t, m->item_count);
+    t->meeting_start = NEW(t, uint32_t, m->item_count + 1);
+    if (!order || !t->meeting_start)
+        return false;
+    for (uint32_t i = 0; i < m->item_count; i++)
+        order[i] = i;
+    qsort_r(order, m->item_count, sizeof *order, by_birth, (void *)m);
+    each_pair(t, order, count_pair);
+    uint64_t total = 0;
+    for (uint32_t i = 1; i <= m->item_count; i++)
+        total += t->meeting_start[i];
+    if (total > MOST_MEETINGS) {
+        *too_large = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < m->item_count; i++)
+        t->meeting_start[i + 1] += t->meeting_start[i];
+    t->meetings = NEW(t, masu__meeting, total);
+    if (!t->meetings)
+        return false;
+    each_pair(t, order, note_pair);
+    for (uint32_t i = m->item_count; i > 0; i--)
+        t->meeting_start[i] = t->meeting_start[i - 1];
+    t->meeting_start[0] = 0;
+    return true;
+}
+
+/* ---- obstacles ------------------------------------------------------------------------------- */
+
+static bool meets_obstacle(const masu__plan_model *m, uint32_t item, uint32_t obstacle) {
+    for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
+        if (m->pieces[k].first < m->obstacles[obstacle].end &&
+            m->obstacles[obstacle].first < m->pieces[k].end)
+            return true;
+    for (uint32_t k = 0; k < m->apart_fixed_count; k++)
+        if (m->apart_fixed[k][0] == item && m->apart_fixed[k][1] == obstacle)
+            return true;
+    return false;
+}
+
+static int by_obstacle_offset(const void *a, const void *b, void *model) {
+    const masu__plan_model *m = model;
+    int64_t x = m->obstacles[*(const uint32_t *)a].offset;
+    int64_t y = m->obstacles[*(const uint32_t *)b].offset;
+    return (x > y) - (x < y);
+}
+
+static bool fill_obstacles(masu__search_state *t) {
+    const masu__plan_model *m = t->model;
+    t->obstacle_start = NEW(t, uint32_t, m->item_count + 1);
+    if (!t->obstacle_start)
+        return false;
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < m->item_count; i++)
+        for (uint32_t o = 0; o < m->obstacle_count; o++)
+            total += meets_obstacle(m, i, o);
+    t->obstacle_list = NEW(t, uint32_t, total);
+    if (!t->obstacle_list)
+        return false;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        t->obstacle_start[i] = at;
+        for (uint32_t o = 0; o < m->obstacle_count; o++)
+            if (meets_obstacle(m, i, o))
+                t->obstacle_list[at++] = o;
+        qsort_r(t->obstacle_list + t->obstacle_start[i], at - t->obstacle_start[i],
+                sizeof *t->obstacle_list, by_obstacle_offset, (void *)m);
+    }
+    t->obstacle_start[m->item_count] = at;
+    return true;
+}
+
+/* The lowest offset >= from that is aligned and clear of obstacles. */
+static int64_t clear_offset(const masu__search_state *t, uint32_t item, int64_t from) {
+    const masu__plan_model *m = t->model;
+    int64_t offset = masu__plan_align(from, m->alignment[item]);
+    for (uint32_t k = t->obstacle_start[item]; k < t->obstacle_start[item + 1]; k++) {
+        const masu__plan_obstacle *o = &m->obstacles[t->obstacle_list[k]];
+        if (o->offset < offset + m->size[item] && offset < o->offset + o->size)
+            offset = masu__plan_align(o->offset + o->size, m->alignment[item]);
+    }
+    return offset;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+bool masu__state_open(masu__search_state *t, const masu__plan_model *m, bool *too_large) {
+    *t = (masu__search_state){.model = m, .model_items = m->item_count};
+    if (!small_enough(m)) {
+        *too_large = true;
+        return false;
+    }
+    t->offsets = NEW(t, int64_t, m->item_count);
+    t->lowest = NEW(t, int64_t, m->item_count);
+    t->start = NEW(t, int64_t, m->item_count);
+    t->floor = NEW(t, int64_t, m->section_count);
+    t->rest = NEW(t, int64_t, m->section_count);
+    t->witness = NEW(t, uint32_t, m->section_count);
+    t->crossing = NEW(t, uint32_t, m->section_count);
+    t->queue = NEW(t, uint32_t, m->section_count);
+    t->queued = NEW(t, bool, m->section_count);
+    t->trail_room = 4096;
+    t->trail = masu__meta_alloc(t->trail_room * sizeof *t->trail);
+    if (!t->trail)
+        t->trail_room = 0;
+    if (!t->trail || !t->offsets || !t->lowest || !t->start || !t->floor || !t->rest ||
+        !t->witness || !t->crossing || !t->queue || !t->queued || !fill_members(t) ||
+        !fill_meetings(t, too_large) || !fill_obstacles(t))
+        return false; /* the caller closes */
+    for (uint32_t i = 0; i < m->item_count; i++)
+        t->start[i] = clear_offset(t, i, 0);
+    return true;
+}
+
+void masu__state_close(masu__search_state *t) {
+    masu__meta_free(t->trail, t->trail_room * sizeof *t->trail);
+    masu__arena_destroy(&t->arena);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void note(masu__search_state *t, masu__change change) {
+    t->trail[t->trail_count++] = change;
+}
+
+/* A placement changes at most every item it meets and every section. */
+static bool trail_ready(masu__search_state *t, uint32_t item) {
+    size_t needed = t->trail_count + 1 + t->model->section_count + t->meeting_start[item + 1] -
+                    t->meeting_start[item];
+    if (needed <= t->trail_room)
+        return true;
+    masu__change *grown =
+        masu__meta_realloc(t->trail, t->trail_room * sizeof *grown, 2 * needed * sizeof *grown);
+    if (!grown)
+        return false;
+    t->trail = grown;
+    t->trail_room = 2 * needed;
+    return true;
+}
+
+/* sign 1: the item is to be placed again; -1: it has been placed. */
+static void change_rest(masu__search_state *t, uint32_t item, int sign) {
+    const masu__plan_model *m = t->model;
+    for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
+        for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
+            t->rest[s] += sign * m->pieces[k].height;
+    for (uint32_t s = m->first[item]; s + 1 < m->end[item]; s++)
+        t->crossing[s] += (uint32_t)sign;
+}
+
+static void queue_section(masu__search_state *t, uint32_t section) {
+    if (t->queued[section])
+        return;
+    t->queued[section] = true;
+    t->queue[t->queue_count++] = section;
+}
+
+static void queue_clear(masu__search_state *t) {
+    for (uint32_t i = 0; i < t->queue_count; i++)
+        t->queued[t->queue[i]] = false;
+    t->queue_count = 0;
+}
+
+static void queue_witnessed(masu__search_state *t, uint32_t item) {
+    const masu__plan_model *m = t->model;
+    for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
+        for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
+            if (t->witness[s] == item)
+                queue_section(t, s);
+}
+
+/* Going down the tree floors only rise: one as low as before ends the search for it. */
+static void find_floor(masu__search_state *t, uint32_t section, int64_t before) {
+    int64_t floor = INT64_MAX;
+    uint32_t witness = MASU__PLAN_NONE;
+    for (uint32_t k = t->member_start[section]; k < t->member_start[section + 1]; k++)
+        if (t->lowest[t->members[k]] < floor) {
+            witness = t->members[k];
+            floor = t->lowest[witness];
+            if (floor == before)
+                break;
+        }
+    t->floor[section] = floor;
+    t->witness[section] = witness;
+}
+
+/* Obstacles above the floor take their share, too. */
+static int64_t obstructed(const masu__search_state *t, uint32_t section) {
+    const masu__plan_model *m = t->model;
+    int64_t bytes = 0;
+    for (uint32_t o = 0; o < m->obstacle_count; o++)
+        if (m->obstacles[o].first <= section && section < m->obstacles[o].end &&
+            m->obstacles[o].offset >= t->floor[section])
+            bytes += m->obstacles[o].size;
+    return bytes;
+}
+
+static bool section_fits(const masu__search_state *t, uint32_t section) {
+    if (t->witness[section] == MASU__PLAN_NONE)
+        return true;
+    int64_t needed = t->floor[section] + t->rest[section];
+    if (t->model->obstacle_count > 0)
+        needed += obstructed(t, section);
+    return needed <= t->capacity;
+}
+
+static bool settle_floors(masu__search_state *t) {
+    bool fits = true;
+    for (uint32_t i = 0; i < t->queue_count && fits; i++) {
+        uint32_t section = t->queue[i];
+        note(t,
+             (masu__change){MASU__CHANGE_FLOOR, section, t->witness[section], t->floor[section]});
+        find_floor(t, section, t->floor[section]);
+        fits = section_fits(t, section);
+    }
+    queue_clear(t);
+    return fits;
+}
+
+/* Everything that meets the item moves above it. */
+static bool raise_others(masu__search_state *t, uint32_t item) {
+    const masu__plan_model *m = t->model;
+    for (uint32_t k = t->meeting_start[item]; k < t->meeting_start[item + 1]; k++) {
+        uint32_t other = t->meetings[k].item;
+        int64_t from = t->offsets[item] + t->meetings[k].height;
+        if (t->lowest[other] >= from)
+            continue;
+        from = clear_offset(t, other, from);
+        note(t, (masu__change){MASU__CHANGE_LOWEST, other, 0, t->lowest[other]});
+        t->lowest[other] = from;
+        if (from + m->size[other] > t->capacity)
+            return false;
+        queue_witnessed(t, other);
+    }
+    return true;
+}
+
+bool masu__state_place(masu__search_state *t, uint32_t item) {
+    const masu__plan_model *m = t->model;
+    if (!trail_ready(t, item)) {
+        t->failed_memory = true;
+        return false;
+    }
+    int64_t offset = t->lowest[item];
+    note(t, (masu__change){MASU__CHANGE_PLACED, item, 0, offset});
+    t->offsets[item] = offset;
+    t->lowest[item] = MASU__PLACED;
+    change_rest(t, item, -1);
+    queue_witnessed(t, item);
+    if (offset + m->size[item] <= t->capacity && raise_others(t, item))
+        return settle_floors(t);
+    queue_clear(t);
+    return false;
+}
+
+void masu__state_undo(masu__search_state *t, size_t mark) {
+    while (t->trail_count > mark) {
+        masu__change c = t->trail[--t->trail_count];
+        switch (c.kind) {
+        case MASU__CHANGE_LOWEST:
+            t->lowest[c.index] = c.value;
+            break;
+        case MASU__CHANGE_FLOOR:
+            t->floor[c.index] = c.value;
+            t->witness[c.index] = c.witness;
+            break;
+        case MASU__CHANGE_PLACED:
+            t->lowest[c.index] = c.value;
+            change_rest(t, c.index, 1);
+            break;
+        }
+    }
+}
+
+/* ---- begin and check ------------------------------------------------------------------------- */
+
+static void count_crossings(masu__search_state *t) {
+    const masu__plan_model *m = t->model;
+    memset(t->crossing, 0, m->section_count * sizeof *t->crossing);
+    for (uint32_t i = 0; i < m->item_count; i++)
+        for (uint32_t s = m->first[i]; s + 1 < m->end[i]; s++)
+            t->crossing[s]++;
+    /* what must be kept apart stays in one part */
+    for (uint32_t i = 0; i < m->apart_count; i++) {
+        uint32_t a = m->apart[i][0], b = m->apart[i][1];
+        uint32_t first = m->first[a] < m->first[b] ? m->first[a] : m->first[b];
+        uint32_t end = m->end[a] > m->end[b] ? m->end[a] : m->end[b];
+        for (uint32_t s = first; s + 1 < end; s++)
+            t->crossing[s]++;
+    }
+}
+
+bool masu__state_reset(masu__search_state *t, int64_t capacity) {
+    const masu__plan_model *m = t->model;
+    t->capacity = capacity;
+    t->trail_count = 0;
+    t->failed_memory = false;
+    memset(t->rest, 0, m->section_count * sizeof *t->rest);
+    memcpy(t->lowest, t->start, m->item_count * sizeof *t->lowest);
+    for (uint32_t k = 0; k < m->piece_start[m->item_count]; k++)
+        for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
+            t->rest[s] += m->pieces[k].height;
+    count_crossings(t);
+    for (uint32_t i = 0; i < m->item_count; i++)
+        if (t->lowest[i] + m->size[i] > capacity)
+            return false;
+    for (uint32_t s = 0; s < m->section_count; s++) {
+        find_floor(t, s, 0);
+        if (!section_fits(t, s))
+            return false;
+    }
+    return true;
+}
+
+bool masu__state_valid(const masu__search_state *t) {
+    const masu__plan_model *m = t->model;
+    for (uint32_t s = 0; s < m->section_count; s++) {
+        int64_t rest = 0, floor = INT64_MAX;
+        for (uint32_t i = 0; i < m->item_count; i++)
+            for (uint32_t k = m->piece_start[i]; k < m->piece_start[i + 1]; k++) {
+                bool alive = m->pieces[k].first <= s && s < m->pieces[k].end;
+                if (!alive || t->lowest[i] == MASU__PLACED)
+                    continue;
+                rest += m->pieces[k].height;
+                if (t->lowest[i] < floor)
+                    floor = t->lowest[i];
+            }
+        if (rest != t->rest[s] || floor != t->floor[s])
+            return false;
+    }
+    return t->queue_count == 0;
+}

@@ -1,0 +1,61 @@
+/* search_state.h: what the exact search knows at a node, and how it takes steps back.
+ *
+ * Every change goes on a trail; undoing pops it. The equations are in search.h.
+ */
+#ifndef MASU_PLAN_SEARCH_STATE_H
+#define MASU_PLAN_SEARCH_STATE_H
+
+#include "allocators/plan/model.h"
+
+#define MASU__PLACED INT64_MAX
+
+typedef struct masu__meeting {
+    uint32_t item;  /* that lives at the same time, or must be kept apart */
+    int64_t height; /* of the one whose list this is, where they meet */
+} masu__meeting;
+
+typedef struct masu__change {
+    enum { MASU__CHANGE_LOWEST, MASU__CHANGE_FLOOR, MASU__CHANGE_PLACED } kind;
+    uint32_t index, witness;
+    int64_t value;
+} masu__change;
+
+typedef struct masu__search_state {
+    const masu__plan_model *model;
+    uint32_t model_items;
+    int64_t capacity;
+    int64_t *offsets;        /* of placed items */
+    int64_t *lowest;         /* per item */
+    int64_t *start;          /* per item: lowest before anything is placed */
+    uint32_t *meeting_start; /* [items + 1] into meetings */
+    masu__meeting *meetings;
+    uint32_t *member_start; /* [sections + 1] into members */
+    uint32_t *members;
+    int64_t *floor, *rest; /* per section */
+    uint32_t *witness, *crossing;
+    uint32_t *obstacle_start; /* [items + 1] into obstacle_list: those an item meets, by offset */
+    uint32_t *obstacle_list;
+    uint32_t *queue; /* sections whose witness moved */
+    uint32_t queue_count;
+    bool *queued;
+    masu__change *trail;
+    size_t trail_count, trail_room;
+    bool failed_memory;
+    masu__arena arena; /* owns the arrays, but not the trail */
+} masu__search_state;
+
+bool masu__state_open(masu__search_state *state, const masu__plan_model *model, bool *too_large);
+void masu__state_close(masu__search_state *state);
+
+/* Nothing is placed. False: the capacity is too small at sight. */
+bool masu__state_reset(masu__search_state *state, int64_t capacity);
+
+/* Places an item at its lowest offset. False: some section has no room left; the changes made so
+ * far are on the trail. */
+bool masu__state_place(masu__search_state *state, uint32_t item);
+
+void masu__state_undo(masu__search_state *state, size_t mark);
+
+bool masu__state_valid(const masu__search_state *state);
+
+#endif

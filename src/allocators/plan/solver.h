@@ -1,0 +1,63 @@
+/* solver.h: one run of the planner: what is known so far, and who may still work on it.
+ *
+ *     heuristics ─► best plan ◄─ portfolio of searches ◄─ goals (goals.c: which height to ask for)
+ *
+ *     proven bound <= best height;  the best plan has passed the placing of one of the methods
+ *
+ * The calling thread leads; the others only run searches that it hands out (portfolio.c).
+ */
+#ifndef MASU_PLAN_SOLVER_H
+#define MASU_PLAN_SOLVER_H
+
+#include "allocators/plan/search.h"
+#include "allocators/plan/valley.h"
+
+enum { MASU__PLAN_MOST_THREADS = 64 };
+
+typedef struct masu__solver {
+    const masu_plan_problem *problem;
+    const masu_plan_options *options;
+    masu__plan_model model;
+    masu__valley *valley;                                 /* NULL: not for this model */
+    masu__plan_search *searches[MASU__PLAN_MOST_THREADS]; /* one a thread; made when needed */
+    unsigned thread_count;
+    bool searchable;
+    int64_t *offsets, *best_offsets; /* per item */
+    int64_t best_height, bound;      /* best_height INT64_MAX: no plan yet */
+    const char *best_name;
+    uint64_t *row_offsets; /* for the callback; NULL without one */
+    double begin_s;
+    uint64_t steps, steps_granted;
+    uint32_t attempts, placements;
+    bool out_of_memory;
+} masu__solver;
+
+/* merged as in model.h. The solver is closed after a failure. */
+masu_status masu__solver_open(masu__solver *solver, const masu_plan_problem *problem,
+                              const bool *merged, const masu_plan_options *options);
+void masu__solver_close(masu__solver *solver);
+
+/* Time, cancellation, steps. */
+bool masu__solver_stopped(void *solver);
+bool masu__solver_finished(const masu__solver *solver);
+double masu__plan_now(void);
+
+/* Keeps the plan when it is the lowest. */
+void masu__solver_offer(masu__solver *solver, const int64_t *offsets, int64_t height,
+                        const char *name);
+masu_plan_result masu__solver_result(const masu__solver *solver);
+
+/* heuristics.c: every heuristic once; then, while rounds last, with noise. */
+void masu__solver_heuristics(masu__solver *solver);
+void masu__solver_noise(masu__solver *solver, uint32_t rounds, uint64_t seed);
+
+/* portfolio.c: is there a plan of at most target? Rounds [from, to) of every order, each round
+ * with twice the steps. A plan found is offered; exhaustion raises the bound. */
+masu__search_end masu__solver_portfolio(masu__solver *solver, int64_t target, unsigned from,
+                                        unsigned to);
+
+/* goals.c */
+void masu__solver_fit(masu__solver *solver, int64_t capacity);
+void masu__solver_minimize(masu__solver *solver);
+
+#endif

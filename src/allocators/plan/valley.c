@@ -1,0 +1,327 @@
+/* valley.c: fills the lowest valley of the skyline. See valley.h. */
+#include "allocators/plan/valley.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/meta.h"
+#include "base/rng.h"
+
+typedef struct node {
+    uint32_t earliest_end; /* of the items below not yet placed; UINT32_MAX: none */
+    float largest_key;     /* -1: none */
+} node;
+
+/* A flat stretch of the skyline, found by the section in which it begins.
+ *     stretches follow each other: next[s] is the end of s, before[next[s]] == s
+ *     neighbours differ in height; each stands once in the heap */
+struct masu__valley {
+    const masu__plan_model *model;
+    uint32_t *order;    /* items by birth */
+    uint32_t *first_of; /* [section_count + 1]: the first in order born in this section or later */
+    float *keys;        /* per item */
+    uint32_t leaves;    /* a power of two */
+    node *tree;
+    int64_t *height;
+    uint32_t *next, *before, *heap, *heap_position;
+    uint32_t heap_count;
+    void *memory; /* owned: all arrays */
+    size_t memory_bytes;
+};
+
+#define NOWHERE UINT32_MAX
+
+/* ---- set-up ---------------------------------------------------------------------------------- */
+
+static void *take(char **at, size_t count, size_t bytes) {
+    void *here = *at;
+    *at += (count * bytes + 15) / 16 * 16;
+    return here;
+}
+
+static void lay_out(masu__valley *v, char *at) {
+    char *begin = at;
+    size_t n = v->model->item_count, s = (size_t)v->model->section_count + 1;
+    v->tree = take(&at, 2 * (size_t)v->leaves, sizeof *v->tree);
+    v->height = take(&at, s, sizeof *v->height);
+    v->order = take(&at, n, sizeof *v->order);
+    v->keys = take(&at, n, sizeof *v->keys);
+    v->first_of = take(&at, s, sizeof *v->first_of);
+    v->next = take(&at, s, sizeof *v->next);
+    v->before = take(&at, s, sizeof *v->before);
+    v->heap = take(&at, s, sizeof *v->heap);
+    v->heap_position = take(&at, s, sizeof *v->heap_position);
+    v->memory_bytes = (size_t)(at - begin);
+}
+
+/* By counting: births are sections. */
+static void order_by_birth(masu__valley *v) {
+    const masu__plan_model *m = v->model;
+    uint32_t *first_of = v->first_of;
+    memset(first_of, 0, ((size_t)m->section_count + 1) * sizeof *first_of);
+    for (uint32_t i = 0; i < m->item_count; i++)
+        first_of[m->first[i] + 1]++;
+    for (uint32_t s = 1; s <= m->section_count; s++)
+        first_of[s] += first_of[s - 1];
+    for (uint32_t i = 0; i < m->item_count; i++)
+        v->order[first_of[m->first[i]]++] = i;
+    for (uint32_t s = m->section_count; s > 0; s--)
+        first_of[s] = first_of[s - 1];
+    first_of[0] = 0;
+}
+
+masu__valley *masu__valley_create(const masu__plan_model *model) {
+    masu__valley *v = masu__meta_calloc(1, sizeof *v);
+    if (!v)
+        return NULL;
+    v->model = model;
+    v->leaves = 1;
+    while (v->leaves < model->item_count)
+        v->leaves *= 2;
+    lay_out(v, (char *)(uintptr_t)16); /* only to count */
+    v->memory = masu__meta_alloc(v->memory_bytes + 16);
+    if (!v->memory) {
+        masu__meta_free(v, sizeof *v);
+        return NULL;
+    }
+    lay_out(v, v->memory);
+    order_by_birth(v);
+    return v;
+}
+
+void masu__valley_destroy(masu__valley *v) {
+    if (!v)
+        return;
+    masu__meta_free(v->memory, v->memory_bytes + 16);
+    masu__meta_free(v, sizeof *v);
+}
+
+/* ---- the items not yet placed ---------------------------------------------------------------- */
+
+static double key_of(const masu__plan_model *m, masu__valley_key key, uint32_t item) {
+    double sections = m->end[item] - m->first[item];
+    double duration = (double)m->upper[item] - (double)m->lower[item];
+    double size = (double)m->size[item];
+    switch (key) {
+    case MASU__VALLEY_AREA:
+        return size * duration;
+    case MASU__VALLEY_SECTIONS:
+        return size * sections;
+    case MASU__VALLEY_SQUARE:
+        return size * sections * sections;
+    case MASU__VALLEY_SIZE:
+        return size;
+    case MASU__VALLEY_DURATION:
+        return duration;
+    default:
+        return sections;
+    }
+}
+
+static void tree_join(node *tree, size_t at) {
+    const node *a = &tree[2 * at], *b = &tree[2 * at + 1];
+    tree[at] = (node){a->earliest_end < b->earliest_end ? a->earliest_end : b->earliest_end,
+                      a->largest_key > b->largest_key ? a->largest_key : b->largest_key};
+}
+
+static void tree_fill(masu__valley *v, masu__valley_key key, double noise, uint64_t seed) {
+    const masu__plan_model *m = v->model;
+    masu__rng rng;
+    masu__rng_seed(&rng, seed);
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        double factor = noise > 0 ? 1 + noise * masu__rng_uniform(&rng) : 1;
+        v->keys[i] = (float)(key_of(m, key, i) * 1e-18 * factor);
+    }
+    for (size_t k = 0; k < v->leaves; k++)
+        v->tree[v->leaves + k] = k < m->item_count
+                                     ? (node){m->end[v->order[k]], v->keys[v->order[k]]}
+                                     : (node){NOWHERE, -1};
+    for (size_t k = v->leaves - 1; k > 0; k--)
+        tree_join(v->tree, k);
+}
+
+static void tree_remove(masu__valley *v, uint32_t place) {
+    size_t at = (size_t)v->leaves + place;
+    v->tree[at] = (node){NOWHERE, -1};
+    for (at /= 2; at > 0; at /= 2)
+        tree_join(v->tree, at);
+}
+
+typedef struct query {
+    uint32_t from, to; /* places in order */
+    uint32_t end;      /* no item may end later */
+    float best_key;
+    uint32_t best; /* a place; NOWHERE */
+} query;
+
+/* As deep as log2(items). */
+static void tree_search(const masu__valley *v, query *q, size_t at, uint32_t from, uint32_t to) {
+    const node *here = &v->tree[at];
+    if (to <= q->from || q->to <= from || here->earliest_end > q->end ||
+        here->largest_key <= q->best_key)
+        return;
+    if (to - from == 1) {
+        q->best_key = here->largest_key;
+        q->best = from;
+        return;
+    }
+    uint32_t middle = from + (to - from) / 2;
+    bool left_first = v->tree[2 * at].largest_key >= v->tree[2 * at + 1].largest_key;
+    if (left_first)
+        tree_search(v, q, 2 * at, from, middle);
+    tree_search(v, q, 2 * at + 1, middle, to);
+    if (!left_first)
+        tree_search(v, q, 2 * at, from, middle);
+}
+
+/* ---- the skyline ----------------------------------------------------------------------------- */
+
+static bool lower_than(const masu__valley *v, uint32_t a, uint32_t b) {
+    return v->height[a] != v->height[b] ? v->height[a] < v->height[b] : a < b;
+}
+
+static void heap_put(masu__valley *v, uint32_t at, uint32_t stretch) {
+    v->heap[at] = stretch;
+    v->heap_position[stretch] = at;
+}
+
+static void heap_rise(masu__valley *v, uint32_t at) {
+    uint32_t stretch = v->heap[at];
+    for (; at > 0 && lower_than(v, stretch, v->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap_put(v, at, v->heap[(at - 1) / 2]);
+    heap_put(v, at, stretch);
+}
+
+static void heap_sink(masu__valley *v, uint32_t at) {
+    uint32_t stretch = v->heap[at];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= v->heap_count)
+            break;
+        if (child + 1 < v->heap_count && lower_than(v, v->heap[child + 1], v->heap[child]))
+            child++;
+        if (!lower_than(v, v->heap[child], stretch))
+            break;
+        heap_put(v, at, v->heap[child]);
+        at = child;
+    }
+    heap_put(v, at, stretch);
+}
+
+static void heap_insert(masu__valley *v, uint32_t stretch) {
+    heap_put(v, v->heap_count++, stretch);
+    heap_rise(v, v->heap_count - 1);
+}
+
+static void heap_remove(masu__valley *v, uint32_t stretch) {
+    uint32_t at = v->heap_position[stretch], last = v->heap[--v->heap_count];
+    if (at == v->heap_count)
+        return;
+    heap_put(v, at, last);
+    heap_rise(v, at);
+    heap_sink(v, v->heap_position[last]);
+}
+
+/* Appends the stretch [from, to) behind `behind` (NOWHERE: at the left edge), joined to it when
+ * they are equally high. Returns the last stretch. */
+static uint32_t skyline_append(masu__valley *v, uint32_t behind, uint32_t from, uint32_t to,
+                               int64_t height) {
+    uint32_t last = from;
+    if (behind != NOWHERE && v->height[behind] == height) {
+        last = behind;
+    } else {
+        v->height[from] = height;
+        v->before[from] = behind;
+        heap_insert(v, from);
+    }
+    v->next[last] = to;
+    return last;
+}
+
+/* Connects what follows at `to`, joined when equally high. */
+static void skyline_close(masu__valley *v, uint32_t last, uint32_t to) {
+    if (to == v->model->section_count)
+        return;
+    if (v->height[to] == v->height[last]) {
+        heap_remove(v, to);
+        v->next[last] = v->next[to];
+        if (v->next[to] < v->model->section_count)
+            v->before[v->next[to]] = last;
+    } else {
+        v->before[to] = last;
+    }
+}
+
+/* [first, end) of the valley rises to top. */
+static void skyline_place(masu__valley *v, uint32_t valley, uint32_t first, uint32_t end,
+                          int64_t top) {
+    uint32_t valley_end = v->next[valley], last = v->before[valley];
+    int64_t floor = v->height[valley];
+    heap_remove(v, valley);
+    if (first > valley) {
+        last = skyline_append(v, last, valley, first, floor);
+    }
+    last = skyline_append(v, last, first, end, top);
+    if (end < valley_end)
+        last = skyline_append(v, last, end, valley_end, floor);
+    skyline_close(v, last, valley_end);
+}
+
+/* The whole valley rises to its lower neighbour. */
+static void skyline_raise(masu__valley *v, uint32_t valley) {
+    uint32_t end = v->next[valley], before = v->before[valley];
+    int64_t left = before != NOWHERE ? v->height[before] : INT64_MAX;
+    int64_t right = end < v->model->section_count ? v->height[end] : INT64_MAX;
+    MASU_DEBUG_ASSERT(left != INT64_MAX || right != INT64_MAX);
+    heap_remove(v, valley);
+    uint32_t last = skyline_append(v, before, valley, end, left < right ? left : right);
+    skyline_close(v, last, end);
+}
+
+/* ---- placing --------------------------------------------------------------------------------- */
+
+static void skyline_open(masu__valley *v) {
+    v->heap_count = 0;
+    v->height[0] = 0;
+    v->next[0] = v->model->section_count;
+    v->before[0] = NOWHERE;
+    heap_insert(v, 0);
+}
+
+int64_t masu__valley_place(masu__valley *v, masu__valley_key key, double noise, uint64_t seed,
+                           int64_t limit, const masu__plan_stop *stop, int64_t *offsets) {
+    const masu__plan_model *m = v->model;
+    int64_t height = 0;
+    if (m->item_count == 0)
+        return 0;
+    tree_fill(v, key, noise, seed);
+    skyline_open(v);
+    for (uint32_t placed = 0; placed < m->item_count;) {
+        uint32_t valley = v->heap[0], end = v->next[valley];
+        query q = {v->first_of[valley], v->first_of[end], end, -1, NOWHERE};
+        tree_search(v, &q, 1, 0, v->leaves);
+        if (q.best == NOWHERE) {
+            skyline_raise(v, valley);
+            continue;
+        }
+        uint32_t item = v->order[q.best];
+        tree_remove(v, q.best);
+        offsets[item] = masu__plan_align(v->height[valley], m->alignment[item]);
+        int64_t top = offsets[item] + m->size[item];
+        if (top > height)
+            height = top;
+        if (height >= limit || (++placed % 1024 == 0 && stop->asked(stop->context)))
+            return INT64_MAX;
+        skyline_place(v, valley, m->first[item], m->end[item], top);
+    }
+    return height;
+}
+
+const char *masu__valley_name(masu__valley_key key) {
+    static const char *const names[] = {
+        "valleys by area", "valleys by size and sections", "valleys by size, sections²",
+        "valleys by size", "valleys by duration",          "valleys by sections",
+    };
+    return key < MASU__VALLEY_KEY_COUNT ? names[key] : "valleys";
+}
