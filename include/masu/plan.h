@@ -108,7 +108,8 @@ typedef struct masu_plan_options {
     uint64_t step_limit; /* nodes of the search, 0: none. With neither limit the search ends only
                             with a proof */
     uint64_t seed;
-    unsigned threads;                    /* 0: two */
+    unsigned threads; /* 0: two */
+    unsigned only;    /* 0: everything; otherwise just the method of this number */
     const masu_plan_cancel_flag *cancel; /* borrowed, may be NULL */
     /* Called in the calling thread whenever a lower plan is found; offsets are borrowed for the
      * call. May be NULL. */
@@ -118,6 +119,9 @@ typedef struct masu_plan_options {
 
 /* Ten seconds, two threads, seed 0, MASU_PLAN_MINIMIZE. */
 MASU_API masu_plan_options masu_plan_options_default(void);
+
+/* "valleys by area" and so on for 1, 2, …; NULL behind the last. Static text. */
+MASU_API const char *masu_plan_method_name(unsigned number);
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -166,6 +170,55 @@ MASU_API masu_plan_mistake masu_plan_validate(const masu_plan_problem *problem, 
 MASU_API masu_status masu_plan_core(const masu_plan_problem *problem,
                                     const masu_plan_options *options, size_t *rows, size_t *count,
                                     bool *minimal);
+
+/* ---- order of execution ---------------------------------------------------------------------- */
+
+typedef struct masu_plan_operator {
+    const size_t *inputs; /* rows; borrowed */
+    size_t input_count;
+    const size_t *outputs;
+    size_t output_count;
+} masu_plan_operator;
+
+/* Operators in an order in which each output is made before it is read. */
+typedef struct masu_plan_graph {
+    const masu_plan_operator *operators;
+    size_t count;
+} masu_plan_graph;
+
+/* The lives that rows have when operators run in order[] (NULL: as they stand): from the operator
+ * that makes a row (the first, if none does) until after the last that reads it. rows[i] that
+ * outlive their last reader, or live before they are made, as the rows stand now, do so in every
+ * order: to the end, or from the beginning. Writes lower and upper of out[count] (the caller's,
+ * may be rows). MASU_ERR_INVALID_ARGUMENT when the graph names a row that is not there. O(n). */
+MASU_API masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const size_t *order,
+                                           const masu_plan_row *rows, size_t count,
+                                           masu_plan_row *out);
+
+/* An order of execution with a low peak of live bytes: a beam search over the sets of operators
+ * already run, never worse than the order as it stands. Fills order[graph->count] (the caller's)
+ * and the peaks before and after (may be NULL). MASU_ERR_INVALID_ARGUMENT also when an operator
+ * reads what is made later. O(operators × width × ready operators); width 0: 256. */
+MASU_API masu_status masu_plan_reorder(const masu_plan_graph *graph, const masu_plan_row *rows,
+                                       size_t count, unsigned width, size_t *order,
+                                       uint64_t *peak_before, uint64_t *peak_after);
+
+/* ---- several memories ------------------------------------------------------------------------ */
+
+typedef struct masu_plan_memory {
+    uint64_t capacity_bytes; /* 0: without limit */
+} masu_plan_memory;
+
+/* Divides the rows among memories, the fastest first: each takes the rows with the most uses for
+ * the time they occupy it, as many as a plan can hold; the last takes what is left. uses[i] times
+ * the size is the traffic of row i; uses may be NULL: 1 each. Relations are honoured within a
+ * memory, and tied rows stay together. Fills memory_of[] and offsets[] (problem->count, the
+ * caller's) and results[memory_count]. A result whose outcome is INFEASIBLE or UNKNOWN: the last
+ * memory is too small. problem->capacity_bytes is not looked at. Statuses as masu_plan_find. */
+MASU_API masu_status masu_plan_divide(const masu_plan_problem *problem, const uint64_t *uses,
+                                      const masu_plan_memory *memories, size_t memory_count,
+                                      const masu_plan_options *options, size_t *memory_of,
+                                      uint64_t *offsets, masu_plan_result *results);
 
 /* ---- the judge ------------------------------------------------------------------------------- */
 

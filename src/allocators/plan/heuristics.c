@@ -119,3 +119,23 @@ void masu__solver_noise(masu__solver *s, uint32_t rounds, uint64_t seed) {
     for (uint32_t round = 0; s->valley && round < rounds && !masu__solver_finished(s); round++)
         try_valley(s, (masu__valley_key)(round % 4), noises[round / 4 % 3], seed + round);
 }
+
+/* ---- one method ------------------------------------------------------------------------------ */
+
+enum { FIRST_FIT = MASU__VALLEY_KEY_COUNT + 1 };
+
+const char *masu_plan_method_name(unsigned number) {
+    if (number >= 1 && number <= MASU__VALLEY_KEY_COUNT)
+        return masu__valley_name((masu__valley_key)(number - 1));
+    return number == FIRST_FIT ? "first fit by area" : NULL;
+}
+
+bool masu__solver_only(masu__solver *s, unsigned number) {
+    if (!masu_plan_method_name(number))
+        return false;
+    if (number == FIRST_FIT || !s->valley)
+        first_fit(s);
+    else
+        try_valley(s, (masu__valley_key)(number - 1), 0, 0);
+    return true;
+}

@@ -51,6 +51,9 @@ masu_plan_result masu__solver_result(const masu__solver *solver);
 void masu__solver_heuristics(masu__solver *solver);
 void masu__solver_noise(masu__solver *solver, uint32_t rounds, uint64_t seed);
 
+/* One method alone; see masu_plan_method_name. False: there is none of this number. */
+bool masu__solver_only(masu__solver *solver, unsigned number);
+
 /* portfolio.c: is there a plan of at most target? Rounds [from, to) of every order, each round
  * with twice the steps. A plan found is offered; exhaustion raises the bound. */
 masu__search_end masu__solver_portfolio(masu__solver *solver, int64_t target, unsigned from,

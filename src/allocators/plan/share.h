@@ -1,0 +1,16 @@
+/* share.h: which of the rows that may share do. */
+#ifndef MASU_PLAN_SHARE_H
+#define MASU_PLAN_SHARE_H
+
+#include <masu/plan.h>
+
+/* Takes every MAY_SHARE that can be had, in the order in which they stand: merged[relation_count].
+ * A group may only hold rows that live apart or are related to each other directly. O(relations ×
+ * size of the groups). MASU_OK or MASU_ERR_OUT_OF_MEMORY. */
+masu_status masu__plan_share(const masu_plan_problem *problem, bool *merged);
+
+/* No choice of MAY_SHARE relations gives a lower arena than this. MASU_OK or
+ * MASU_ERR_OUT_OF_MEMORY. */
+masu_status masu__plan_share_bound(const masu_plan_problem *problem, uint64_t *out);
+
+#endif

@@ -1,0 +1,407 @@
+/* plan_json.c: rows of `masu plan` from JSON.
+ *
+ *     {"capacity": 12,
+ *      "buffers": [{"id": "b1", "lower": 0, "upper": 3, "size": 4, "alignment": 1,
+ *                   "gaps": [[1, 2]], "offset": 0, "hint": 0, "uses": 2}, …],
+ *      "relations": [{"kind": "must_share", "a": "b1", "b": "b2"}, …]}
+ *
+ * or the list of buffers alone. Names that are not known are skipped, whatever their value. kind is
+ * must_share, must_not_share or may_share.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/plan.h"
+
+enum { DEEPEST = 64 };
+
+typedef struct json {
+    plan_reader *reader;
+    size_t at;
+    plan_index index; /* made when relations come */
+    bool indexed;
+} json;
+
+typedef struct span {
+    size_t from, length; /* of a string's inside, or of a number */
+    size_t begin;
+} span;
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static plan_place place_of(const json *j, size_t at) {
+    plan_place place = {1, 1};
+    for (size_t i = 0; i < at && i < j->reader->length; i++) {
+        place.column++;
+        if (j->reader->text[i] == '\n')
+            place = (plan_place){place.line + 1, 1};
+    }
+    return place;
+}
+
+static bool expected(const json *j, size_t at, const char *what) {
+    return plan_complain(j->reader, place_of(j, at), "expected %s", what);
+}
+
+static bool no_memory(json *j) {
+    j->reader->out_of_memory = true;
+    return false;
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------- */
+
+static char peek(json *j) {
+    const char *text = j->reader->text;
+    while (j->at < j->reader->length && text[j->at] && strchr(" \t\r\n", text[j->at]))
+        j->at++;
+    return j->at < j->reader->length ? text[j->at] : 0;
+}
+
+static bool take(json *j, char c, const char *what) {
+    if (peek(j) != c)
+        return expected(j, j->at, what);
+    j->at++;
+    return true;
+}
+
+static bool read_string(json *j, span *out) {
+    const char *text = j->reader->text;
+    if (peek(j) != '"')
+        return expected(j, j->at, "a string");
+    out->begin = j->at;
+    out->from = ++j->at;
+    while (j->at < j->reader->length && text[j->at] != '"' && text[j->at] != '\n')
+        j->at += text[j->at] == '\\' && j->at + 1 < j->reader->length ? 2 : 1;
+    if (j->at >= j->reader->length || text[j->at] != '"')
+        return expected(j, out->begin, "a closing quote");
+    out->length = j->at++ - out->from;
+    return true;
+}
+
+static bool read_number(json *j, span *out) {
+    const char *text = j->reader->text;
+    peek(j);
+    out->begin = out->from = j->at;
+    while (j->at < j->reader->length && text[j->at] && strchr("+-.0123456789eE", text[j->at]))
+        j->at++;
+    out->length = j->at - out->from;
+    return out->length > 0 || expected(j, out->from, "a number");
+}
+
+static bool is(const json *j, span s, const char *word) {
+    return strlen(word) == s.length && memcmp(j->reader->text + s.from, word, s.length) == 0;
+}
+
+static bool read_moment(json *j, int64_t *out) {
+    span s;
+    if (!read_number(j, &s))
+        return false;
+    const char *at = j->reader->text + s.from, *end = at + s.length;
+    bool negative = *at == '-';
+    uint64_t size = 0;
+    at += negative;
+    if (at == end)
+        return expected(j, s.from, "a whole number");
+    for (; at < end; at++)
+        if (*at < '0' || *at > '9')
+            return expected(j, s.from, "a whole number");
+        else if (__builtin_mul_overflow(size, 10, &size) ||
+                 __builtin_add_overflow(size, (uint64_t)(*at - '0'), &size) ||
+                 size > (uint64_t)INT64_MAX)
+            return expected(j, s.from, "a number between -2^63 and 2^63");
+    *out = negative ? -(int64_t)size : (int64_t)size;
+    return true;
+}
+
+static bool read_bytes(json *j, uint64_t *out) {
+    int64_t value;
+    peek(j);
+    size_t at = j->at;
+    if (!read_moment(j, &value))
+        return false;
+    if (value < 0)
+        return expected(j, at, "a whole number of bytes, not negative");
+    *out = (uint64_t)value;
+    return true;
+}
+
+/* ---- skipping -------------------------------------------------------------------------------- */
+
+static bool skip_value(json *j, int depth);
+
+static bool skip_list(json *j, char close, bool named, int depth) {
+    span name;
+    j->at++;
+    if (peek(j) == close) {
+        j->at++;
+        return true;
+    }
+    do {
+        if (named && (!read_string(j, &name) || !take(j, ':', "a colon")))
+            return false;
+        if (!skip_value(j, depth + 1))
+            return false;
+    } while (peek(j) == ',' && j->at++ < j->reader->length);
+    return take(j, close, close == ']' ? "a comma or ]" : "a comma or }");
+}
+
+static bool skip_value(json *j, int depth) {
+    span s;
+    if (depth > DEEPEST)
+        return expected(j, j->at, "less nesting");
+    switch (peek(j)) {
+    case '{':
+        return skip_list(j, '}', true, depth);
+    case '[':
+        return skip_list(j, ']', false, depth);
+    case '"':
+        return read_string(j, &s);
+    default:
+        break;
+    }
+    static const char *const words[] = {"true", "false", "null"};
+    for (size_t i = 0; i < 3; i++)
+        if (j->reader->length - j->at >= strlen(words[i]) &&
+            memcmp(j->reader->text + j->at, words[i], strlen(words[i])) == 0) {
+            j->at += strlen(words[i]);
+            return true;
+        }
+    return read_number(j, &s);
+}
+
+/* Calls for each member of an object; the member must consume its value. */
+typedef bool (*member_function)(json *j, span name, void *context);
+
+static bool each_member(json *j, member_function member, void *context) {
+    span name;
+    if (!take(j, '{', "an object"))
+        return false;
+    if (peek(j) == '}') {
+        j->at++;
+        return true;
+    }
+    do {
+        if (!read_string(j, &name) || !take(j, ':', "a colon") || !member(j, name, context))
+            return false;
+    } while (peek(j) == ',' && j->at++ < j->reader->length);
+    return take(j, '}', "a comma or }");
+}
+
+typedef bool (*element_function)(json *j, void *context);
+
+static bool each_element(json *j, element_function element, void *context) {
+    if (!take(j, '[', "a list"))
+        return false;
+    if (peek(j) == ']') {
+        j->at++;
+        return true;
+    }
+    do {
+        if (!element(j, context))
+            return false;
+    } while (peek(j) == ',' && j->at++ < j->reader->length);
+    return take(j, ']', "a comma or ]");
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+typedef struct gap_list {
+    masu_plan_range *gaps;
+    size_t count, room;
+} gap_list;
+
+static bool read_gap(json *j, void *context) {
+    gap_list *list = context;
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 4;
+        list->gaps = masu__arena_grow(&j->reader->table->arena, list->gaps, list->count, room,
+                                      sizeof *list->gaps, 16);
+        if (!list->gaps)
+            return no_memory(j);
+        list->room = room;
+    }
+    masu_plan_range *gap = &list->gaps[list->count++];
+    return take(j, '[', "a gap as [from, to]") && read_moment(j, &gap->lower) &&
+           take(j, ',', "a comma") && read_moment(j, &gap->upper) && take(j, ']', "]");
+}
+
+enum { SEEN_ID = 1, SEEN_LOWER = 2, SEEN_UPPER = 4, SEEN_SIZE = 8, SEEN_ALL = 15 };
+
+typedef struct buffer_state {
+    size_t index;
+    unsigned seen;
+} buffer_state;
+
+/* An id may be a string or a number. Escapes stay as they are written. */
+static bool read_id(json *j, const char **out) {
+    span s;
+    if (peek(j) == '"' ? !read_string(j, &s) : !read_number(j, &s))
+        return false;
+    if (s.length == 0 || memchr(j->reader->text + s.from, 0, s.length))
+        return expected(j, s.begin, "an id");
+    *out = masu__arena_strndup(&j->reader->table->arena, j->reader->text + s.from, s.length);
+    return *out || no_memory(j);
+}
+
+static bool buffer_member(json *j, span name, void *context) {
+    buffer_state *state = context;
+    plan_table *t = j->reader->table;
+    masu_plan_row *row = &t->rows[state->index];
+    bool seen_id = is(j, name, "id"), seen_size = is(j, name, "size");
+    if (seen_id) {
+        state->seen |= SEEN_ID;
+        return read_id(j, &t->ids[state->index]);
+    }
+    if (is(j, name, "lower") || is(j, name, "start")) {
+        state->seen |= SEEN_LOWER;
+        return read_moment(j, &row->lower);
+    }
+    if (is(j, name, "upper")) {
+        state->seen |= SEEN_UPPER;
+        return read_moment(j, &row->upper);
+    }
+    if (is(j, name, "end")) {
+        state->seen |= SEEN_UPPER;
+        size_t at = j->at;
+        return read_moment(j, &row->upper) &&
+               (!__builtin_add_overflow(row->upper, 1, &row->upper) ||
+                expected(j, at, "an end below 2^63 - 1"));
+    }
+    if (seen_size) {
+        state->seen |= SEEN_SIZE;
+        return read_bytes(j, &row->size_bytes);
+    }
+    if (is(j, name, "alignment"))
+        return read_bytes(j, &row->alignment_bytes);
+    if (is(j, name, "offset"))
+        return read_bytes(j, &t->given[state->index]);
+    if (is(j, name, "hint")) {
+        row->has_hint = true;
+        return read_bytes(j, &row->hint_offset);
+    }
+    if (is(j, name, "uses")) {
+        t->has_uses = true;
+        return read_bytes(j, &t->uses[state->index]);
+    }
+    if (is(j, name, "gaps")) {
+        gap_list list = {0};
+        bool right = each_element(j, read_gap, &list);
+        row->gaps = list.gaps;
+        row->gap_count = list.count;
+        return right;
+    }
+    return skip_value(j, 0);
+}
+
+static bool read_buffer(json *j, void *context) {
+    (void)context;
+    peek(j);
+    size_t at = j->at;
+    buffer_state state = {.index = j->reader->table->count};
+    if (!plan_table_add(j->reader->table))
+        return no_memory(j);
+    if (!each_member(j, buffer_member, &state))
+        return false;
+    if (state.seen != SEEN_ALL)
+        return expected(j, at, "id, lower, upper and size in each buffer");
+    const char *mistake = plan_row_mistake(&j->reader->table->rows[state.index]);
+    return !mistake || expected(j, at, mistake);
+}
+
+/* ---- relations ------------------------------------------------------------------------------- */
+
+typedef struct relation_state {
+    size_t rows[2];
+    int kind; /* -1: not read */
+} relation_state;
+
+static bool read_row_name(json *j, size_t *row) {
+    const char *id;
+    peek(j);
+    size_t at = j->at;
+    if (!read_id(j, &id))
+        return false;
+    *row = plan_index_find(j->reader->table, &j->index, id, strlen(id));
+    return *row != SIZE_MAX || expected(j, at, "the id of a buffer above");
+}
+
+static bool relation_member(json *j, span name, void *context) {
+    static const char *const kinds[] = {"must_share", "must_not_share", "may_share"};
+    relation_state *state = context;
+    span s;
+    if (is(j, name, "a") || is(j, name, "b"))
+        return read_row_name(j, &state->rows[is(j, name, "b")]);
+    if (!is(j, name, "kind"))
+        return skip_value(j, 0);
+    if (!read_string(j, &s))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (is(j, s, kinds[i]))
+            state->kind = i;
+    return state->kind >= 0 || expected(j, s.begin, "must_share, must_not_share or may_share");
+}
+
+static bool read_relation(json *j, void *context) {
+    (void)context;
+    relation_state state = {{SIZE_MAX, SIZE_MAX}, -1};
+    peek(j);
+    size_t at = j->at;
+    if (!each_member(j, relation_member, &state))
+        return false;
+    if (state.kind < 0 || state.rows[0] == SIZE_MAX || state.rows[1] == SIZE_MAX ||
+        state.rows[0] == state.rows[1])
+        return expected(j, at, "kind and two different buffers a and b in each relation");
+    return plan_table_relate(j->reader->table, (masu_plan_relation_kind)state.kind, state.rows[0],
+                             state.rows[1]) ||
+           no_memory(j);
+}
+
+static bool make_index(json *j) {
+    size_t twice;
+    if (j->indexed || plan_index_make(j->reader->table, &j->index, &twice)) {
+        j->indexed = true;
+        return true;
+    }
+    if (twice == SIZE_MAX)
+        return no_memory(j);
+    return plan_complain(j->reader, place_of(j, j->at),
+                         "expected different ids above, found \"%s\" again",
+                         j->reader->table->ids[twice]);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool top_member(json *j, span name, void *context) {
+    bool *has_buffers = context;
+    if (is(j, name, "buffers")) {
+        if (*has_buffers)
+            return expected(j, name.begin, "buffers once");
+        *has_buffers = true;
+        return each_element(j, read_buffer, NULL);
+    }
+    if (is(j, name, "capacity"))
+        return read_bytes(j, &j->reader->table->capacity_bytes);
+    if (is(j, name, "relations")) {
+        if (!*has_buffers)
+            return expected(j, name.begin, "buffers before relations");
+        return make_index(j) && each_element(j, read_relation, NULL);
+    }
+    return skip_value(j, 0);
+}
+
+bool plan_parse_json(plan_reader *reader) {
+    json j = {.reader = reader};
+    bool has_buffers = false, list = peek(&j) == '[';
+    if (list ? !each_element(&j, read_buffer, NULL) : !each_member(&j, top_member, &has_buffers))
+        return false;
+    if (peek(&j) != 0 || j.at < reader->length)
+        return expected(&j, j.at, "the end of the file");
+    if (!list && !has_buffers)
+        return expected(&j, 0, "a list named buffers");
+    if (!make_index(&j))
+        return false;
+    masu_plan_problem all = {.rows = reader->table->rows, .count = reader->table->count};
+    size_t where;
+    return masu_plan_validate(&all, &where) != MASU_PLAN_TOO_LARGE ||
+           expected(&j, 0, "sizes that add up to less than 2^62");
+}

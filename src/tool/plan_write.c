@@ -1,0 +1,104 @@
+/* plan_write.c: plans as CSV and JSON. Both can be read again: the offset column is what --check
+ * judges, or what the next plan must keep. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "tool/plan.h"
+
+static bool has_alignment(const plan_table *t) {
+    for (size_t i = 0; i < t->count; i++)
+        if (t->rows[i].alignment_bytes > 1)
+            return true;
+    return false;
+}
+
+static bool has_gaps(const plan_table *t) {
+    for (size_t i = 0; i < t->count; i++)
+        if (t->rows[i].gap_count > 0)
+            return true;
+    return false;
+}
+
+static void put_id(masu__buffer *out, const char *id) {
+    if (!strpbrk(id, ",\t\"\r\n") && id[0] != ' ') {
+        masu__buffer_puts(out, id);
+        return;
+    }
+    masu__buffer_putc(out, '"');
+    for (; *id; id++) {
+        if (*id == '"')
+            masu__buffer_putc(out, '"');
+        masu__buffer_putc(out, *id);
+    }
+    masu__buffer_putc(out, '"');
+}
+
+static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gaps,
+                        masu__buffer *out) {
+    const masu_plan_row *row = &a->table->rows[i];
+    put_id(out, a->table->ids[i]);
+    masu__buffer_printf(out, ",%" PRId64 ",%" PRId64 ",%" PRIu64, row->lower, row->upper,
+                        row->size_bytes);
+    if (alignment)
+        masu__buffer_printf(out, ",%" PRIu64, row->alignment_bytes ? row->alignment_bytes : 1);
+    if (gaps)
+        masu__buffer_putc(out, ',');
+    for (size_t g = 0; g < row->gap_count; g++)
+        masu__buffer_printf(out, "%s%" PRId64 "-%" PRId64, g ? " " : "", row->gaps[g].lower,
+                            row->gaps[g].upper);
+    masu__buffer_printf(out, ",%" PRIu64, a->offsets[i]);
+    if (a->memories)
+        masu__buffer_printf(out, ",%s", a->memories[i]);
+    masu__buffer_putc(out, '\n');
+}
+
+void plan_write_csv(const plan_answer *a, masu__buffer *out) {
+    bool alignment = has_alignment(a->table), gaps = has_gaps(a->table);
+    masu__buffer_printf(out, "id,lower,upper,size%s%s,offset%s\n", alignment ? ",alignment" : "",
+                        gaps ? ",gaps" : "", a->memories ? ",memory" : "");
+    for (size_t i = 0; i < a->table->count; i++)
+        put_row_csv(a, i, alignment, gaps, out);
+}
+
+static void put_row_json(const plan_answer *a, size_t i, masu__buffer *out) {
+    const masu_plan_row *row = &a->table->rows[i];
+    masu__buffer_puts(out, "    {\"id\": ");
+    masu__buffer_json_string(out, a->table->ids[i], strlen(a->table->ids[i]));
+    masu__buffer_printf(out, ", \"lower\": %" PRId64 ", \"upper\": %" PRId64 ", \"size\": %" PRIu64,
+                        row->lower, row->upper, row->size_bytes);
+    if (row->alignment_bytes > 1)
+        masu__buffer_printf(out, ", \"alignment\": %" PRIu64, row->alignment_bytes);
+    for (size_t g = 0; g < row->gap_count; g++)
+        masu__buffer_printf(out, "%s[%" PRId64 ", %" PRId64 "]%s", g ? ", " : ", \"gaps\": [",
+                            row->gaps[g].lower, row->gaps[g].upper,
+                            g + 1 == row->gap_count ? "]" : "");
+    masu__buffer_printf(out, ", \"offset\": %" PRIu64, a->offsets[i]);
+    if (a->memories) {
+        masu__buffer_puts(out, ", \"memory\": ");
+        masu__buffer_json_string(out, a->memories[i], strlen(a->memories[i]));
+    }
+    masu__buffer_printf(out, "}%s\n", i + 1 < a->table->count ? "," : "");
+}
+
+void plan_write_json(const plan_answer *a, masu__buffer *out) {
+    static const char *const kinds[] = {"must_share", "must_not_share", "may_share"};
+    const plan_table *t = a->table;
+    masu__buffer_puts(out, "{\n");
+    if (!a->memories)
+        masu__buffer_printf(out, "  \"height\": %" PRIu64 ",\n  \"lower_bound\": %" PRIu64 ",\n",
+                            a->result->height_bytes, a->result->lower_bound_bytes);
+    masu__buffer_puts(out, "  \"buffers\": [\n");
+    for (size_t i = 0; i < t->count; i++)
+        put_row_json(a, i, out);
+    masu__buffer_puts(out, "  ]");
+    for (size_t i = 0; i < t->relation_count; i++) {
+        masu__buffer_printf(out, "%s    {\"kind\": \"%s\", \"a\": ",
+                            i ? ",\n" : ",\n  \"relations\": [\n", kinds[t->relations[i].kind]);
+        const char *x = t->ids[t->relations[i].a], *y = t->ids[t->relations[i].b];
+        masu__buffer_json_string(out, x, strlen(x));
+        masu__buffer_puts(out, ", \"b\": ");
+        masu__buffer_json_string(out, y, strlen(y));
+        masu__buffer_putc(out, '}');
+    }
+    masu__buffer_puts(out, t->relation_count ? "\n  ]\n}\n" : "\n}\n");
+}
