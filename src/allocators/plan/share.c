@@ -7,6 +7,7 @@
  */
 #include "allocators/plan/share.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "allocators/plan/model.h"
@@ -94,19 +95,119 @@ masu_status masu__plan_share(const masu_plan_problem *problem, bool *merged) {
     return MASU_OK;
 }
 
-masu_status masu__plan_share_bound(const masu_plan_problem *problem, uint64_t *out) {
+/* ---- the bound of all choices ---------------------------------------------------------------- */
+
+typedef struct event {
+    int64_t moment;
+    int64_t bytes;
+} event;
+
+typedef struct event_list {
+    event *events;
+    size_t count;
+} event_list;
+
+static void add_stretch(event_list *list, int64_t lower, int64_t upper, int64_t bytes) {
+    list->events[list->count++] = (event){lower, bytes};
+    list->events[list->count++] = (event){upper, -bytes};
+}
+
+static void add_life(event_list *list, const masu_plan_row *row) {
+    int64_t from = row->lower;
+    for (size_t g = 0; g < row->gap_count; g++) {
+        add_stretch(list, from, row->gaps[g].lower, (int64_t)row->size_bytes);
+        from = row->gaps[g].upper;
+    }
+    add_stretch(list, from, row->upper, (int64_t)row->size_bytes);
+}
+
+static int by_moment(const void *a, const void *b) {
+    const event *x = a, *y = b;
+    if (x->moment != y->moment)
+        return x->moment < y->moment ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* What row b can save at most: once, its size or that of the largest it may share with, while
+ * both live. In a group of rows with one offset all but one stand as b of a relation within the
+ * group, so these savings cover sum - max. */
+typedef struct saving {
+    int64_t lower, upper, bytes;
+} saving;
+
+static void find_savings(const masu_plan_problem *problem, saving *savings) {
+    for (size_t i = 0; i < problem->relation_count; i++) {
+        const masu_plan_relation *r = &problem->relations[i];
+        const masu_plan_row *a = &problem->rows[r->a], *b = &problem->rows[r->b];
+        int64_t lower = a->lower > b->lower ? a->lower : b->lower;
+        int64_t upper = a->upper < b->upper ? a->upper : b->upper;
+        int64_t bytes = (int64_t)(a->size_bytes < b->size_bytes ? a->size_bytes : b->size_bytes);
+        saving *s = &savings[r->b];
+        if (r->kind != MASU_PLAN_MAY_SHARE || upper <= lower)
+            continue;
+        s->lower = s->bytes == 0 || lower < s->lower ? lower : s->lower;
+        s->upper = s->bytes == 0 || upper > s->upper ? upper : s->upper;
+        s->bytes = bytes > s->bytes ? bytes : s->bytes;
+    }
+}
+
+static uint64_t largest_load(const masu_plan_problem *problem, const saving *savings,
+                             event_list *list) {
+    int64_t load = 0, most = 0;
+    for (size_t i = 0; i < problem->count; i++) {
+        add_life(list, &problem->rows[i]);
+        if (savings[i].bytes > 0)
+            add_stretch(list, savings[i].lower, savings[i].upper, -savings[i].bytes);
+        if ((int64_t)problem->rows[i].size_bytes > most)
+            most = (int64_t)problem->rows[i].size_bytes;
+    }
+    qsort(list->events, list->count, sizeof *list->events, by_moment);
+    for (size_t i = 0; i < list->count; i++) {
+        load += list->events[i].bytes;
+        bool last = i + 1 == list->count || list->events[i + 1].moment != list->events[i].moment;
+        if (last && load > most)
+            most = load;
+    }
+    return (uint64_t)most;
+}
+
+/* Tied rows are one: with them, every group as large as it could be; loads only fall. */
+static masu_status bound_of_ties(const masu_plan_problem *problem, masu__arena *arena,
+                                 uint64_t *out) {
     masu__plan_model model;
-    masu__arena arena = {0};
-    bool *all = MASU_ARENA_ARRAY(&arena, bool, problem->relation_count + 1);
+    bool *all = MASU_ARENA_ARRAY(arena, bool, problem->relation_count + 1);
     if (!all)
         return MASU_ERR_OUT_OF_MEMORY;
     memset(all, true, problem->relation_count * sizeof *all);
-    /* every group as large as it could be, whether its rows may meet or not: loads only fall */
     masu_status status = masu__plan_model_open(problem, all, &model);
-    masu__arena_destroy(&arena);
     if (status != MASU_OK)
         return status;
     *out = (uint64_t)model.bound;
     masu__plan_model_close(&model);
     return MASU_OK;
+}
+
+static masu_status bound_of_rows(const masu_plan_problem *problem, masu__arena *arena,
+                                 uint64_t *out) {
+    size_t most = 0;
+    for (size_t i = 0; i < problem->count; i++)
+        most += 4 + 2 * problem->rows[i].gap_count;
+    event_list list = {MASU_ARENA_ARRAY(arena, event, most + 1), 0};
+    saving *savings = MASU_ARENA_ARRAY(arena, saving, problem->count + 1);
+    if (!list.events || !savings)
+        return MASU_ERR_OUT_OF_MEMORY;
+    find_savings(problem, savings);
+    *out = largest_load(problem, savings, &list);
+    return MASU_OK;
+}
+
+masu_status masu__plan_share_bound(const masu_plan_problem *problem, uint64_t *out) {
+    masu__arena arena = {0};
+    bool tied = false;
+    for (size_t i = 0; i < problem->relation_count; i++)
+        tied |= problem->relations[i].kind == MASU_PLAN_MUST_SHARE;
+    masu_status status =
+        tied ? bound_of_ties(problem, &arena, out) : bound_of_rows(problem, &arena, out);
+    masu__arena_destroy(&arena);
+    return status;
 }
