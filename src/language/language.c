@@ -17,13 +17,14 @@
 #include "language/codegen/codegen.h"
 #include "language/front/check.h"
 #include "language/front/parser.h"
+#include "language/front/prelude.h"
 #include "language/ir/lower.h"
 #include "language/pass/pass.h"
 
 struct masu_program {
     masu__arena kept;
     masu__arena work;
-    source_file file;
+    source_file file, prelude;
     diagnostics diagnostics;
     syntax_tree *tree;
     type_table types;
@@ -50,7 +51,7 @@ static masu_status internal_error(masu_program *p, const char *stage, masu__buff
 }
 
 static masu_status read_source(masu_program *p) {
-    masu_status status = parse_source(&p->file, &p->work, &p->diagnostics, &p->tree);
+    masu_status status = parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, &p->tree);
     if (status != MASU_OK)
         return status;
     bool parsed = p->diagnostics.error_count == 0;
@@ -184,6 +185,9 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
     if (status == MASU_ERR_LIMIT_REACHED)
         diagnostics_error(&p->diagnostics, (source_span){0}, "%s: the file is too large", path);
     if (status == MASU_OK)
+        status =
+            source_file_init(&p->prelude, &p->kept, "<prelude>", prelude_text, prelude_length);
+    if (status == MASU_OK)
         status = run_stages(p, &actual);
     if (!settle(p, &actual, status) && status == MASU_OK)
         status = MASU_ERR_OUT_OF_MEMORY;
@@ -240,6 +244,8 @@ static ir_site site_at(const masu_program *p, uint32_t site) {
 
 static void render_call(masu_program *p, uint32_t number) {
     ir_site site = site_at(p, number);
+    if (site.span.file == &p->prelude)
+        return;
     char text[160] = "called from here";
     if (site.function && strlen(site.function) < 128) {
         strcpy(text, "called from `");
@@ -265,6 +271,10 @@ const char *masu_program_format_error(masu_program *p, const char *message, cons
                                       uint32_t site_count, uint64_t omitted, uint32_t related_site,
                                       const char *related_text) {
     masu__buffer_truncate(&p->error, 0);
+    while (site_count > 1 && site_at(p, sites[0]).span.file == &p->prelude) {
+        sites++; /* `unwrap` is written in the language: what matters is where it was called */
+        site_count--;
+    }
     source_span place = {0};
     if (site_count > 0)
         place = site_at(p, sites[0]).span;

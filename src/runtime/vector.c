@@ -201,6 +201,22 @@ tl_object *tl_vec_set(tl_object *object, int64_t index, void *element) {
     return &v->head;
 }
 
+/* The last element's counts move to the program. */
+tl_object *tl_vec_pop(tl_object *object, void *element) {
+    tl_vector *v = vector_of(object);
+    if (v->length == 0 || make_own(&v, v->length) != MASU_OK) {
+        if (v->length == 0)
+            (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "pop of an empty vector");
+        tl__object_drop(&v->head);
+        tl__raise();
+        return NULL;
+    }
+    v->length--;
+    if (v->words)
+        memcpy(element, element_at(v, v->length), element_bytes(v->plan));
+    return &v->head;
+}
+
 /* Copies the words; the program owns one more count of each owned one. */
 void tl_vec_get(tl_object *object, int64_t index, void *element) {
     tl_vector *v = vector_of(object);

@@ -221,6 +221,9 @@ static void emit_instr(emit *e, const ir_instr *i) {
     case IR_CONST:
         e->values[i->result] = emit_const(e, i);
         break;
+    case IR_NOTHING:
+        e->values[i->result] = LLVMConstPointerNull(e->cg->ptr);
+        break;
     case IR_BYTES:
         e->values[i->result] = emit_bytes(e, i);
         break;

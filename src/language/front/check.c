@@ -18,7 +18,8 @@ static void report_twice(checker *c, source_span span, const char *name, source_
 }
 
 static bool reserved_type(const char *name) {
-    static const char *const names[] = {"Tensor", "GradTensor", "Vec", "System", "Self"};
+    static const char *const names[] = {"Tensor", "GradTensor", "Vec",   "System",
+                                        "Self",   "str",        "Option", "Result"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
@@ -32,19 +33,35 @@ static void declare_structs(checker *c) {
         struct_item *s = c->tree->structs[i];
         symbol *known = check_symbol(c, s->name);
         s->type = type_struct(c->types, s);
-        if (reserved_type(s->name)) {
+        if (s->span.file != c->tree->prelude && reserved_type(s->name)) {
             diagnostics_error(c->diagnostics, s->span, "`%s` is a type of the language", s->name);
         } else if (known->structure != NULL) {
             report_twice(c, s->span, s->name, known->structure->span);
         } else {
             known->structure = s;
+            if (s->span.file == c->tree->prelude) {
+                check_import_variants(c, s);
+            }
+        }
+    }
+}
+
+static void declare_traits(checker *c) {
+    for (uint32_t i = 0; i < c->tree->trait_count; i++) {
+        trait_item *t = c->tree->traits[i];
+        symbol *known = check_symbol(c, t->name);
+        if (known->trait != NULL) {
+            report_twice(c, t->span, t->name, known->trait->span);
+        } else {
+            known->trait = t;
         }
     }
 }
 
 static void declare_method(checker *c, function_item *f) {
     symbol *owner = check_find(c, f->owner_name);
-    if (owner == NULL || owner->structure == NULL) {
+    struct_item *builtin = check_builtin_owner(c, f->owner_name);
+    if (builtin == NULL && (owner == NULL || owner->structure == NULL)) {
         if (owner == NULL || !owner->refused) {
             diagnostic *d = diagnostics_error(c->diagnostics, f->owner_span,
                                               "there is no struct `%s`", f->owner_name);
@@ -54,9 +71,10 @@ static void declare_method(checker *c, function_item *f) {
         }
         return;
     }
-    f->owner = owner->structure;
+    f->owner = builtin != NULL ? builtin : owner->structure;
+    f->is_template = check_is_template(c, f);
     function_item *known = check_find_method(c, f->owner, f->name);
-    if (known != NULL) {
+    if (known != NULL && f->impl->owner->argument_count == 0) {
         report_twice(c, f->span, f->qualified, known->span);
     } else {
         check_add_method(c, f);
@@ -76,11 +94,79 @@ static void declare_functions(checker *c) {
             continue;
         }
         symbol *known = check_symbol(c, f->name);
+        f->is_template = check_is_template(c, f);
         if (known->function != NULL) {
             report_twice(c, f->span, f->name, known->function->span);
         } else {
             known->function = f;
         }
+    }
+}
+
+/* ---- traits ---------------------------------------------------------------------------------- */
+
+static struct_item *impl_owner(checker *c, const impl_item *impl) {
+    struct_item *builtin = check_builtin_owner(c, impl->owner->name);
+    symbol *s = check_find(c, impl->owner->name);
+    return builtin != NULL ? builtin : s == NULL ? NULL : s->structure;
+}
+
+/* A method that the impl block leaves out: the trait's own, copied. */
+static void add_default(checker *c, impl_item *impl, struct_item *owner, const function_item *f) {
+    function_item *made = function_copy(c->arena, f);
+    char *qualified = masu__arena_printf(c->arena, "%s::%s", impl->owner->name, f->name);
+    if (made == NULL || qualified == NULL) {
+        check_out_of_memory(c);
+    }
+    made->qualified = qualified;
+    made->owner_name = impl->owner->name;
+    made->owner_span = impl->owner->span;
+    made->impl = impl;
+    made->owner = owner;
+    made->is_template = check_is_template(c, made);
+    made->index = c->tree->function_count;
+    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
+    check_add_method(c, made);
+}
+
+static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
+    for (uint32_t i = 0; i < impl->trait->method_count; i++) {
+        const function_item *f = impl->trait->methods[i];
+        const function_item *known = check_find_method(c, owner, f->name);
+        while (known != NULL && (known->impl != impl || strcmp(known->name, f->name) != 0)) {
+            known = known->next_in_bucket;
+        }
+        if (known != NULL) {
+            if (known->parameter_count != f->parameter_count ||
+                known->has_self != f->has_self) {
+                diagnostic *d = diagnostics_error(c->diagnostics, known->span,
+                                                  "`%s` is declared otherwise in `%s`",
+                                                  known->qualified, impl->trait->name);
+                diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
+            }
+        } else if (f->body != NULL) {
+            add_default(c, impl, owner, f);
+        } else {
+            diagnostic *d = diagnostics_error(c->diagnostics, impl->owner->span,
+                                              "`%s` needs a method `%s` to be a `%s`",
+                                              impl->owner->name, f->name, impl->trait->name);
+            diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
+        }
+    }
+}
+
+static void declare_impls(checker *c) {
+    for (uint32_t i = 0; i < c->tree->impl_count; i++) {
+        impl_item *impl = c->tree->impls[i];
+        struct_item *owner = impl_owner(c, impl);
+        symbol *s = impl->trait_name == NULL ? NULL : check_find(c, impl->trait_name);
+        if (owner == NULL || s == NULL || s->trait == NULL) {
+            continue; /* traits of Rust's own library, such as Add, are their methods */
+        }
+        impl->trait = s->trait;
+        implementation made = {impl->trait, owner};
+        CHECK_PUSH(c, c->implementations, c->implementation_count, c->implementation_capacity, made);
+        complete_impl(c, impl, owner);
     }
 }
 
@@ -103,8 +189,11 @@ static void declare_refused(checker *c) {
     }
 }
 
-static void check_signature(checker *c, function_item *f) {
+void check_signature(checker *c, function_item *f) {
+    function_item *outer = c->function;
+    const type_environment *environment = c->environment;
     c->function = f;
+    c->environment = f->template != NULL ? &f->environment : NULL;
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         binding *parameter = f->parameters[i];
         if (parameter->kind == BINDING_SELF) {
@@ -125,7 +214,8 @@ static void check_signature(checker *c, function_item *f) {
                           "a result's type is written out");
         f->result = check_scalar(c, TYPE_ERROR);
     }
-    c->function = NULL;
+    c->function = outer;
+    c->environment = environment;
 }
 
 /* ---- constants ------------------------------------------------------------------------------- */
@@ -284,7 +374,13 @@ static void close_expr(expr *e, void *context) {
                              "write it out: `let v: Vec<f32> = Vec::new();`");
         }
     }
+    if (e->kind == EXPR_CALL && e->call.pending != NULL) {
+        check_pending_call(c, e);
+    }
     switch (e->kind) {
+    case EXPR_CLOSURE:
+        check_close_closure(c, e);
+        break;
     case EXPR_BLOCK:
         close_block(c, e->block);
         break;
@@ -310,6 +406,12 @@ static void close_expr(expr *e, void *context) {
     expr_each_child(e, close_expr, c);
 }
 
+static void close_captures(checker *c, struct_item *s) {
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        s->fields[i].type = type_resolve(c->types, s->fields[i].type);
+    }
+}
+
 static void close_open_types(checker *c, function_item *f) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         f->bindings[i]->type = type_resolve(c->types, f->bindings[i]->type);
@@ -318,11 +420,29 @@ static void close_open_types(checker *c, function_item *f) {
                               f->bindings[i]->name);
         }
     }
+    function_item *outer = c->function;
+    c->function = f;
+    f->result = type_resolve(c->types, f->result);
     expr body = {.kind = EXPR_BLOCK, .block = f->body};
     close_expr(&body, c);
+    c->function = outer;
+}
+
+/* Closures that stand in the function, and those in them. */
+static void close_closures(checker *c, uint32_t from) {
+    for (uint32_t i = from; i < c->tree->function_count; i++) {
+        function_item *f = c->tree->functions[i];
+        if (f->is_closure && f->body_is_checked) {
+            close_captures(c, f->owner);
+            close_open_types(c, f);
+        }
+    }
 }
 
 static void check_body(checker *c, function_item *f) {
+    uint32_t functions = c->tree->function_count;
+    f->is_checked = true;
+    c->environment = f->template != NULL ? &f->environment : NULL;
     c->function = f;
     c->loop = NULL;
     c->comprehension = NULL;
@@ -333,8 +453,10 @@ static void check_body(checker *c, function_item *f) {
     check_result(c, f);
     check_scope_close(c, mark);
     if (c->has_open) {
+        close_closures(c, functions);
         close_open_types(c, f);
     }
+    c->environment = NULL;
     c->function = NULL;
 }
 
@@ -413,19 +535,27 @@ static void find_main(checker *c) {
 }
 
 static void check_program(checker *c) {
+    check_generics_begin(c);
     declare_refused(c);
+    declare_traits(c);
     declare_structs(c);
     check_struct_types(c);
     declare_functions(c);
+    declare_impls(c);
     declare_constants(c);
-    for (uint32_t i = 0; i < c->tree->function_count; i++) {
-        check_signature(c, c->tree->functions[i]);
+    uint32_t written = c->tree->function_count;
+    for (uint32_t i = 0; i < written; i++) {
+        if (!c->tree->functions[i]->is_template) {
+            check_signature(c, c->tree->functions[i]);
+        }
     }
     for (uint32_t i = 0; i < c->tree->constant_count; i++) {
         check_constant(c, c->tree->constants[i], c->tree->constants[i]->span, 0);
     }
-    for (uint32_t i = 0; i < c->tree->function_count; i++) {
-        check_body(c, c->tree->functions[i]);
+    for (uint32_t i = 0; i < c->tree->function_count; i++) { /* instances are added meanwhile */
+        if (!c->tree->functions[i]->is_template && !c->tree->functions[i]->is_checked) {
+            check_body(c, c->tree->functions[i]);
+        }
     }
     spread_writes(c);
     settle_uses(c);

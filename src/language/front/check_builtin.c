@@ -258,7 +258,7 @@ static void become_vec_call(checker *c, expr *e, call_kind kind, const type *t) 
     e->call.kind = kind;
     e->call.operands = operands;
     e->call.operand_count = count;
-    if (kind == CALL_VEC_PUSH || kind == CALL_VEC_SET) {
+    if (kind == CALL_VEC_PUSH || kind == CALL_VEC_SET || kind == CALL_VEC_POP) {
         e->call.writes_receiver =
             check_is_place(operands[0]) && check_write(c, operands[0], e->span, WRITE_METHOD);
     }
@@ -277,6 +277,13 @@ static void vec_argument(checker *c, expr **slot, const type *t) {
     check_coerce_branch(c, slot, type_resolve(c->types, t), NULL);
 }
 
+/* Arrays keep their length; the checker fills the ones that it makes. */
+static bool may_grow(const expr *e) {
+    const expr *receiver = e->call.receiver;
+    return receiver->type->vec.length < 0 ||
+           (receiver->kind == EXPR_NAME && is(receiver->name.name, "<list>"));
+}
+
 bool check_vec_method(checker *c, expr **slot) {
     expr *e = *slot;
     const char *name = e->call.name;
@@ -284,7 +291,9 @@ bool check_vec_method(checker *c, expr **slot) {
     uint32_t args = e->call.arg_count;
     if (args == 0 && (is(name, "len") || is(name, "is_empty"))) {
         vec_length(c, slot, is(name, "is_empty"));
-    } else if (args == 1 && is(name, "push")) {
+    } else if (args == 0 && is(name, "__pop")) {
+        become_vec_call(c, e, CALL_VEC_POP, element);
+    } else if (args == 1 && is(name, "push") && may_grow(e)) {
         vec_argument(c, &e->call.args[0], element);
         become_vec_call(c, e, CALL_VEC_PUSH, check_scalar(c, TYPE_VOID));
     } else if (args == 1 && is(name, "get")) {

@@ -35,6 +35,11 @@ static void check_arguments(checker *c, expr *e, const function_item *f, uint32_
 
 static void note_method_use(checker *c, expr *e) {
     binding *root = check_root(e->call.operands[0]);
+    const function_item *f = e->call.function;
+    if (root != NULL && c->function->is_closure && root == c->function->parameters[0] &&
+        (f->writes_self || !f->is_checked)) {
+        check_captured_write(c, e->call.operands[0], e->span);
+    }
     bool captured =
         c->comprehension != NULL && root != NULL && root->id < c->comprehension->first_binding;
     method_use use = {.caller = c->function, .call = e, .root = root, .captured = captured};
@@ -42,7 +47,7 @@ static void note_method_use(checker *c, expr *e) {
 }
 
 /* The receiver, when there is one, is the first operand. */
-static void finish_user_call(checker *c, expr *e, function_item *f) {
+void check_finish_call(checker *c, expr *e, function_item *f) {
     uint32_t with_receiver = e->call.receiver != NULL;
     e->kind = EXPR_CALL;
     e->call.kind = CALL_FUNCTION;
@@ -55,17 +60,27 @@ static void finish_user_call(checker *c, expr *e, function_item *f) {
     }
 }
 
-static void call_function(checker *c, expr *e, function_item *f) {
+static void call_function(checker *c, expr *e, function_item *f, struct_item *owner,
+                          const type *expected) {
+    if (f->is_template) {
+        check_template_call(c, e, f, owner, expected);
+        return;
+    }
     check_arguments(c, e, f, 0);
     e->type = f->result; /* also after a mistake: what follows is then judged by what was meant */
     if (check_count(c, e, f->qualified, f->parameter_count, f->span)) {
-        finish_user_call(c, e, f);
+        check_finish_call(c, e, f);
     }
 }
 
 /* ---- P(a, b) --------------------------------------------------------------------------------- */
 
-static void call_struct(checker *c, expr *e, struct_item *s) {
+static void call_struct(checker *c, expr *e, struct_item *s, const type *expected) {
+    const name_expr *callee = &e->call.callee->name;
+    s = check_struct_open(c, s, callee->arguments, callee->argument_count);
+    if (expected != NULL && s->template != NULL) {
+        check_fits(c, s->type, expected);
+    }
     e->type = s->type;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         const struct_field *field = i < s->field_count ? &s->fields[i] : NULL;
@@ -80,6 +95,7 @@ static void call_struct(checker *c, expr *e, struct_item *s) {
         e->call.structure = s;
         e->call.operands = e->call.args;
         e->call.operand_count = e->call.arg_count;
+        e->type = type_resolve(c->types, s->type);
     }
 }
 
@@ -111,14 +127,19 @@ static void unknown_function(checker *c, expr *e, const char *name) {
     check_suggest_note(c, d, &near);
 }
 
-static void call_plain(checker *c, expr **slot, const char *name) {
+static void call_plain(checker *c, expr **slot, const char *name, const type *expected) {
     expr *e = *slot;
     symbol *s = check_find(c, name);
     struct_item *structure = check_struct_named(c, name);
+    if (check_closure_call(c, slot)) {
+        return;
+    }
     if (s != NULL && s->function != NULL) {
-        call_function(c, e, s->function);
-    } else if (structure != NULL) {
-        call_struct(c, e, structure);
+        call_function(c, e, s->function, NULL, expected);
+    } else if (structure != NULL && !structure->is_enum) {
+        call_struct(c, e, structure, expected);
+    } else if (check_variant_call(c, e, expected)) {
+        return;
     } else if (!check_builtin_function(c, slot, name)) {
         unknown_function(c, e, name);
     }
@@ -150,7 +171,7 @@ static void unknown_scope(checker *c, expr *e, const char *scope, source_span sp
     }
     static const char *const refused[] = {"Param",  "Env",       "Http",    "File",   "Path",
                                           "Image",  "Tokenizer", "KVCache", "Map",    "HashMap",
-                                          "Thread", "Llm",       "Option",  "Result", "Some"};
+                                          "Thread", "Llm"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         if (strcmp(refused[i], scope) == 0) {
             diagnostics_error(c->diagnostics, span, "masu does not accept `%s`", scope);
@@ -164,11 +185,30 @@ static void unknown_scope(checker *c, expr *e, const char *scope, source_span sp
     (void)e;
 }
 
-static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *owner) {
-    const char *name = e->call.callee->name.name;
-    function_item *f = check_find_method(c, owner, name);
+/* P::new() where a P<i64> is expected. */
+static void use_expected_owner(checker *c, const struct_item *owner, const type *expected) {
+    const type *t = type_resolve(c->types, expected);
+    bool same = t->kind == TYPE_VEC || (t->kind == TYPE_STRUCT && owner->template != NULL &&
+                                        t->structure->template == owner->template);
+    if (same) {
+        check_fits(c, owner->type, t);
+    }
+}
+
+static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *owner,
+                           const type *expected) {
+    const name_expr *callee = &e->call.callee->name;
+    const char *name = callee->name;
+    if (owner->generics.count > 0 && owner->template == NULL) {
+        owner = check_struct_open(c, owner, callee->arguments, callee->argument_count);
+        if (expected != NULL && type_resolve(c->types, expected)->kind == owner->type->kind &&
+            check_method_named(c, owner, name) != NULL) {
+            use_expected_owner(c, owner, expected);
+        }
+    }
+    function_item *f = check_method_named(c, owner, name);
     if (f != NULL) {
-        call_function(c, e, f);
+        call_function(c, e, f, owner, expected);
         return;
     }
     check_list(c, e->call.args, e->call.arg_count);
@@ -176,13 +216,42 @@ static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *
     unknown_static(c, e, scope, name, owner);
 }
 
+/* T::max_value() where T stands for i64. */
+static const name_expr *scope_of_type(checker *c, expr *e, const type *t) {
+    e->call.callee->name.scope = check_type_text(c, t);
+    return &e->call.callee->name;
+}
+
+/* Vec::from(…), i64::parse(…): from an impl block for a type of the language. */
+static bool call_of_builtin(checker *c, expr *e, struct_item *owner, const type *expected) {
+    const char *name = e->call.callee->name.name;
+    if (check_find_method(c, owner, name) == NULL) {
+        return false;
+    }
+    call_of_struct(c, e, e->call.callee->name.scope, owner, expected);
+    return true;
+}
+
 static void call_scoped(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const name_expr *callee = &e->call.callee->name;
     const char *scope = callee->scope, *name = callee->name;
-    struct_item *owner = check_struct_named(c, scope);
+    const type *argument = check_type_argument(c, scope);
+    struct_item *owner =
+        argument != NULL ? check_owner_of(c, type_resolve(c->types, argument)) : check_struct_named(c, scope);
+    if (argument != NULL && !type_is(argument, TYPE_STRUCT)) {
+        callee = scope_of_type(c, e, argument);
+        scope = callee->scope;
+    }
+    if (check_variant_call(c, e, expected)) {
+        return;
+    }
+    if (owner != NULL && owner->type != NULL && owner->type->kind != TYPE_STRUCT &&
+        check_method_named(c, owner, name) == NULL) {
+        owner = NULL;
+    }
     if (owner != NULL) {
-        call_of_struct(c, e, scope, owner);
+        call_of_struct(c, e, scope, owner, expected);
         return;
     }
     bool grad = strcmp(scope, "GradTensor") == 0;
@@ -190,8 +259,15 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         check_builtin_scope(c, slot, expected)) {
         return;
     }
+    owner = check_builtin_owner(c, scope);
+    if (owner != NULL && call_of_builtin(c, e, owner, expected)) {
+        return;
+    }
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);
+    if (check_report_variant(c, e->call.callee)) {
+        return;
+    }
     if (grad || check_abi_scope(scope) || check_scalar_scope(scope) || strcmp(scope, "Vec") == 0 ||
         strcmp(scope, "String") == 0) {
         unknown_static(c, e, scope, name, NULL);
@@ -203,12 +279,11 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
 void check_call(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *callee = e->call.callee;
     if (callee->kind != EXPR_NAME) {
-        check_list(c, e->call.args, e->call.arg_count);
-        check_make_error(c, e);
+        check_closure_call(c, slot);
     } else if (callee->name.scope != NULL) {
         call_scoped(c, slot, expected);
     } else {
-        call_plain(c, slot, callee->name.name);
+        call_plain(c, slot, callee->name.name, expected);
     }
 }
 
@@ -240,8 +315,25 @@ static void unknown_method(checker *c, expr *e, const type *t) {
     check_suggest_note(c, d, &near);
 }
 
-static bool struct_method(checker *c, expr *e, const type *t) {
-    function_item *f = check_find_method(c, t->structure, e->call.name);
+/* p.f(x) where the field f holds a closure. */
+static bool field_call(checker *c, expr **slot, const type *t) {
+    expr *e = *slot;
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < t->structure->field_count; i++) {
+        const struct_field *field = &t->structure->fields[i];
+        if (strcmp(field->name, e->call.name) == 0 && field->type->kind == TYPE_STRUCT &&
+            field->type->structure->closure != NULL) {
+            e->call.callee = build_field(c, e->span, e->call.receiver, e->call.name);
+            e->call.receiver = NULL;
+            e->kind = EXPR_CALL;
+            return check_closure_call(c, slot);
+        }
+    }
+    return false;
+}
+
+static bool struct_method(checker *c, expr *e, const type *t, const type *expected) {
+    struct_item *owner = check_owner_of(c, t);
+    function_item *f = owner == NULL ? NULL : check_method_named(c, owner, e->call.name);
     if (f == NULL) {
         return false;
     }
@@ -250,13 +342,17 @@ static bool struct_method(checker *c, expr *e, const type *t) {
         diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` takes no `self`",
                                           f->qualified);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "call it as `%s(…)`", f->qualified);
-        e->type = f->result;
+        e->type = f->result != NULL ? f->result : check_scalar(c, TYPE_ERROR);
+        return true;
+    }
+    if (f->is_template) {
+        check_template_call(c, e, f, owner, expected);
         return true;
     }
     check_arguments(c, e, f, 1);
     e->type = f->result;
     if (check_count(c, e, f->qualified, f->parameter_count - 1, f->span)) {
-        finish_user_call(c, e, f);
+        check_finish_call(c, e, f);
     }
     return true;
 }
@@ -285,12 +381,16 @@ static bool tensor_set(checker *c, expr **slot) {
 /* Values are values: a copy is the value, an iterator is what it runs over. */
 static bool identity_method(expr **slot, const type *t) {
     static const char *const names[] = {"clone",     "to_owned", "iter",
-                                        "into_iter", "as_ref",   "to_string"};
+                                        "into_iter", "as_ref",   "to_string",
+                                        "as_str",    "collect",  "to_vec",
+                                        "as_mut",    "iter_mut", "copied",
+                                        "cloned"};
     expr *e = *slot;
     for (size_t i = 0; e->call.arg_count == 0 && i < sizeof names / sizeof names[0]; i++) {
-        bool iterator = i == 2 || i == 3, text = i == 5;
+        bool iterator = i == 2 || i == 3 || (i >= 7 && i != 9), text = i == 5 || i == 6;
         if (strcmp(names[i], e->call.name) == 0) {
-            if ((iterator && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR) ||
+            bool option = i >= 11 && t->kind == TYPE_STRUCT;
+            if ((iterator && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR && !option) ||
                 (text && t->kind != TYPE_STRING)) {
                 return false;
             }
@@ -301,10 +401,10 @@ static bool identity_method(expr **slot, const type *t) {
     return false;
 }
 
-static bool method_of(checker *c, expr **slot, const type *t) {
+static bool method_of_kind(checker *c, expr **slot, const type *t) {
     switch (t->kind) {
     case TYPE_STRUCT:
-        return struct_method(c, *slot, t);
+        return field_call(c, slot, t);
     case TYPE_TENSOR:
         return check_abi_call(c, slot, "", (*slot)->call.name, false) || tensor_set(c, slot);
     case TYPE_STRING:
@@ -316,17 +416,84 @@ static bool method_of(checker *c, expr **slot, const type *t) {
     }
 }
 
+/* An impl block of the program may add methods to types of the language, not replace them. */
+static bool method_of(checker *c, expr **slot, const type *t, const type *expected) {
+    return (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) ||
+           method_of_kind(c, slot, t) ||
+           (t->kind != TYPE_STRUCT && struct_method(c, *slot, t, expected));
+}
+
+/* (a..b).rev(): the numbers as a Vec. */
+static void range_receiver(checker *c, expr **slot) {
+    expr *range = *slot;
+    if (range->kind != EXPR_RANGE || range->range.low == NULL || range->range.high == NULL) {
+        return;
+    }
+    expr *high = range->range.high;
+    if (range->range.inclusive) {
+        expr *one = check_new(c, EXPR_INT, high->span, NULL), *sum = check_new(c, EXPR_BINARY, high->span, NULL);
+        one->integer.value = 1;
+        one->integer.suffix = TYPE_VOID;
+        sum->binary.op = BINARY_ADD;
+        sum->binary.op_span = high->span;
+        sum->binary.left = high;
+        sum->binary.right = one;
+        high = sum;
+    }
+    expr *ends[2] = {range->range.low, high};
+    *slot = build_call(c, range->span, NULL, "__range", ends, 2);
+}
+
+/* get, pop, first, last yield an Option where one is taken apart or wanted. Else get yields the element, and
+ * pop, first and last do where something else than an Option is wanted. */
+static void choose_element_or_option(checker *c, expr *e, const type *t, const type *expected,
+                                     const char *user, const pattern *arm) {
+    static const char *const names[4][3] = {{"get", "get", "__get"},
+                                            {"pop", "__pop", "pop"},
+                                            {"first", "__first", "first"},
+                                            {"last", "__last", "last"}};
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *element = type_resolve(c->types, t->vec.element);
+    struct_item *option = check_struct_named(c, "Option");
+    bool wanted = arm != NULL && arm->kind == PATTERN_VARIANT;
+    wanted |= user != NULL && option != NULL && check_find_method(c, option, user) != NULL &&
+              (element->kind != TYPE_STRUCT ||
+               check_method_named(c, element->structure, user) == NULL);
+    bool plain = !wanted && wish != NULL && wish->kind != TYPE_VOID && wish->kind != TYPE_OPEN;
+    if (plain && wish->kind == TYPE_STRUCT && wish->structure->template == option &&
+        !(element->kind == TYPE_STRUCT && element->structure->template == option)) {
+        wanted = true;
+        plain = false;
+    }
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(e->call.name, names[i][0]) == 0) {
+            e->call.name = wanted ? names[i][2] : plain || i == 0 ? names[i][1] : names[i][2];
+            return;
+        }
+    }
+}
+
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    const char *user = c->receiver_of;
+    const pattern *arm = c->wanted_variants;
+    c->receiver_of = NULL;
+    c->wanted_variants = NULL;
     bool literal =
         check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
+    range_receiver(c, &e->call.receiver);
+    c->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
     check_expr(c, &e->call.receiver, literal ? expected : NULL);
+    c->receiver_of = NULL;
     const type *t = type_resolve(c->types, e->call.receiver->type);
     e->call.receiver->type = t;
+    if (t->kind == TYPE_VEC) {
+        choose_element_or_option(c, e, t, expected, user, arm);
+    }
     if (type_is_silent(t)) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
-    } else if (!method_of(c, slot, t) && !identity_method(slot, t)) {
+    } else if (!method_of(c, slot, t, expected) && !identity_method(slot, t)) {
         unknown_method(c, e, t);
     }
 }

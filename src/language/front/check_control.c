@@ -5,6 +5,15 @@
 
 /* ---- patterns of let ------------------------------------------------------------------------- */
 
+static void bind_fields(checker *c, pattern *p, const type *t) {
+    check_variant_pattern(c, p, t, check_bind);
+    if (p->kind == PATTERN_VARIANT && !type_is_silent(t) && p->structure->is_enum &&
+        p->structure->variant_count > 1) {
+        diagnostics_error(c->diagnostics, p->span,
+                          "this pattern does not match every value: `match` is for that");
+    }
+}
+
 static void bind_tuple(checker *c, pattern *p, const type *t) {
     bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count;
     if (!fits && !type_is_silent(t)) {
@@ -30,6 +39,13 @@ void check_bind(checker *c, pattern *p, const type *t) {
         break;
     case PATTERN_TUPLE:
         bind_tuple(c, p, t);
+        break;
+    case PATTERN_VARIANT:
+        bind_fields(c, p, t);
+        break;
+    case PATTERN_BOUND:
+        check_declare(c, p->binding, t);
+        check_bind(c, p->parts[0], t);
         break;
     case PATTERN_WILDCARD:
         break;
@@ -63,6 +79,18 @@ static const type *variable_type(checker *c, const pattern *p, const type *t) {
     return changes ? type_tensor(c->types, t->tensor.element, -1) : t;
 }
 
+/* let P = v else { … }; */
+static void check_otherwise(checker *c, stmt *s, const type *t) {
+    check_block(c, s->otherwise, check_scalar(c, TYPE_VOID));
+    if (s->otherwise->type->kind != TYPE_NEVER) {
+        diagnostic *d = diagnostics_error(c->diagnostics, s->otherwise->span,
+                                          "the `else` of a `let` must not reach its end");
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "`return`, `break`, `continue` or `panic` leave it");
+    }
+    check_pattern(c, s->pattern, t);
+}
+
 static void check_let(checker *c, stmt *s) {
     const type *t = s->annotation == NULL ? NULL : check_type(c, s->annotation);
     if (s->value == NULL) {
@@ -81,7 +109,11 @@ static void check_let(checker *c, stmt *s) {
         }
     }
     uint32_t mark = c->scope_count;
-    check_bind(c, s->pattern, t);
+    if (s->otherwise != NULL) {
+        check_otherwise(c, s, t);
+    } else {
+        check_bind(c, s->pattern, t);
+    }
     if (s->pattern->kind == PATTERN_TUPLE) {
         check_twice(c, mark);
     }
@@ -262,6 +294,10 @@ static const type *check_iterable(checker *c, expr **slot) {
     case TYPE_NEVER:
         diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value");
         return check_scalar(c, TYPE_ERROR);
+    case TYPE_STRING: /* its characters */
+        *slot = build_method(c, (*slot)->span, *slot, "chars", NULL, 0);
+        check_expr(c, slot, NULL);
+        return check_scalar(c, TYPE_CHAR);
     default: {
         diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span,
                                           "`for` cannot run over `%s`", check_type_text(c, t));
@@ -364,6 +400,14 @@ static void check_break_value(checker *c, expr *e, loop_context *context) {
 
 static void check_return(checker *c, expr *e) {
     const type *result = c->function->result;
+    if (result == NULL) { /* of a closure: its first `return` says what it is */
+        if (e->jump.value != NULL) {
+            check_expr(c, &e->jump.value, NULL);
+        }
+        c->function->result = e->jump.value == NULL ? check_scalar(c, TYPE_VOID)
+                                                    : type_resolve(c->types, e->jump.value->type);
+        return;
+    }
     if (c->comprehension != NULL) {
         diagnostics_error(c->diagnostics, e->span,
                           "`return` cannot leave the body of a comprehension");

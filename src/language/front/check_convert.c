@@ -20,6 +20,13 @@ static bool occurs(const type *open, const type *in) {
     if (in->kind == TYPE_VEC) {
         return occurs(open, in->vec.element);
     }
+    for (uint32_t i = 0; in->kind == TYPE_STRUCT && in->may_have_open &&
+                         i < in->structure->template->generics.count;
+         i++) {
+        if (occurs(open, in->structure->arguments[i])) {
+            return true;
+        }
+    }
     for (uint32_t i = 0; in->kind == TYPE_TUPLE && in->may_have_open && i < in->tuple.count; i++) {
         if (occurs(open, in->tuple.items[i])) {
             return true;
@@ -63,8 +70,17 @@ bool check_fits(checker *c, const type *from, const type *to) {
     switch (from->kind) {
     case TYPE_TENSOR:
         return tensors_fit(from, to);
-    case TYPE_VEC:
-        return check_fits(c, from->vec.element, to->vec.element);
+    case TYPE_VEC: /* an array is a Vec of which the length is known */
+        return (to->vec.length < 0 || from->vec.length == to->vec.length) &&
+               check_fits(c, from->vec.element, to->vec.element);
+    case TYPE_STRUCT: {
+        const struct_item *a = from->structure, *b = to->structure;
+        bool fits = a->template != NULL && a->template == b->template;
+        for (uint32_t i = 0; fits && i < a->template->generics.count; i++) {
+            fits = check_fits(c, a->arguments[i], b->arguments[i]);
+        }
+        return fits;
+    }
     case TYPE_TUPLE: {
         bool fits = from->tuple.count == to->tuple.count;
         for (uint32_t i = 0; fits && i < from->tuple.count; i++) {
@@ -204,7 +220,8 @@ bool check_item(checker *c, expr **slot) {
 }
 
 static bool convert(checker *c, expr **slot, const type *to) {
-    const type *from = (*slot)->type;
+    const type *from = type_resolve(c->types, (*slot)->type);
+    to = type_resolve(c->types, to);
     if (check_fits(c, from, to)) {
         return true;
     }
@@ -284,7 +301,12 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
         return true;
     }
     bool good = true;
-    if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
+    to = type_resolve(c->types, to);
+    if (e->kind == EXPR_MATCH && e->type->kind != TYPE_VOID) {
+        for (uint32_t i = 0; i < e->match.count; i++) {
+            good &= check_coerce_branch(c, &e->match.arms[i].body, to, why);
+        }
+    } else if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
         good = check_coerce_branch(c, &e->block->result, to, why);
         e->block->type = to;
     } else if (e->kind == EXPR_IF && e->branch.otherwise != NULL &&
@@ -302,6 +324,7 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
 bool check_condition(checker *c, expr **slot) {
     const type *boolean = check_scalar(c, TYPE_BOOL);
     check_expr(c, slot, boolean);
+    (*slot)->type = type_resolve(c->types, (*slot)->type);
     expr *e = *slot;
     if (e->type->kind == TYPE_TENSOR && e->type->tensor.element == NULL &&
         e->type->tensor.rank <= 0) {

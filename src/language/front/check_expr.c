@@ -101,14 +101,17 @@ static void unknown_name(checker *c, expr *e) {
     check_suggest_note(c, d, &near);
 }
 
-static void check_scoped_name(checker *c, expr *e) {
+static void check_scoped_name(checker *c, expr *e, const type *expected) {
+    if (check_variant_name(c, e, expected) || check_function_name(c, e)) {
+        return;
+    }
     check_make_error(c, e);
     const char *scope = e->name.scope;
     if (check_scalar_constant(c, e, scope, e->name.name, false)) {
         return;
     }
     symbol *s = check_find(c, scope);
-    if (s != NULL && s->refused) {
+    if ((s != NULL && s->refused) || check_report_variant(c, e)) {
         return;
     }
     struct_item *structure = check_struct_named(c, scope);
@@ -120,20 +123,25 @@ static void check_scoped_name(checker *c, expr *e) {
     diagnostics_error(c->diagnostics, e->span, "there is no `%s::%s`", scope, e->name.name);
 }
 
-static void check_name(checker *c, expr *e) {
+static void check_name(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
     if (e->name.scope != NULL) {
-        check_scoped_name(c, e);
+        check_scoped_name(c, e, expected);
         return;
     }
     symbol *s = check_find(c, e->name.name);
-    if (s != NULL && s->binding != NULL) {
+    if (s != NULL && s->binding != NULL && c->function != NULL &&
+        !check_is_own(c->function, s->binding)) {
+        e->name.binding = s->binding;
+        check_captured_name(c, slot);
+    } else if (s != NULL && s->binding != NULL) {
         e->name.binding = s->binding;
         e->type = s->binding->type;
         check_use_binding(c, s->binding);
     } else if (s != NULL && s->constant != NULL) {
         e->name.constant = s->constant;
         e->type = s->constant->type;
-    } else {
+    } else if (!check_variant_name(c, e, expected) && !check_function_name(c, e)) {
         unknown_name(c, e);
         check_make_error(c, e);
     }
@@ -174,7 +182,7 @@ static void check_field(checker *c, expr *e) {
     if (type_is_silent(base)) {
         return;
     }
-    if (base->kind != TYPE_STRUCT) {
+    if (base->kind != TYPE_STRUCT || base->structure->is_enum) {
         diagnostics_error(c->diagnostics, e->field.name_span, "`%s` has no fields",
                           check_type_text(c, base));
         return;
@@ -185,7 +193,7 @@ static void check_field(checker *c, expr *e) {
         return;
     }
     e->field.index = (uint32_t)index;
-    e->type = base->structure->fields[index].type;
+    e->type = type_resolve(c->types, base->structure->fields[index].type);
 }
 
 /* t.0; and p.0 of a struct with fields without names. */
@@ -239,8 +247,9 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
         return;
     }
     const struct_field *field = &s->fields[index];
-    check_expr(c, &init->value, field->type);
-    check_coerce(c, &init->value, field->type,
+    const type *wish = type_resolve(c->types, field->type);
+    check_expr(c, &init->value, wish->kind == TYPE_OPEN ? NULL : wish);
+    check_coerce_branch(c, &init->value, field->type,
                  &(coerce_reason){field->span, "the field is declared here"});
     if (e->structure.values[index] != NULL) {
         diagnostics_error(c->diagnostics, init->span, "field `%s` is given twice", init->name);
@@ -265,8 +274,41 @@ static void report_missing_fields(checker *c, expr *e, struct_item *s) {
     masu__buffer_destroy(&names);
 }
 
-static void check_struct(checker *c, expr *e) {
-    struct_item *s = check_struct_named(c, e->structure.name);
+/* P { x: a, ..base }: the fields that are not written are those of base. */
+static void check_base(checker *c, expr **slot, struct_item *s) {
+    expr *e = *slot;
+    if (e->structure.base == NULL) {
+        return;
+    }
+    block_builder b = build_block(c, e->span);
+    build_let(&b, "<base>", false, e->structure.base);
+    uint32_t capacity = e->structure.init_count;
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        bool written = false;
+        for (uint32_t k = 0; k < e->structure.init_count; k++) {
+            written |= strcmp(e->structure.inits[k].name, s->fields[i].name) == 0;
+        }
+        if (!written) {
+            field_init init = {.name = s->fields[i].name, .span = e->structure.base->span};
+            init.value = build_field(c, init.span, check_new_name(c, init.span, "<base>"), init.name);
+            CHECK_PUSH(c, e->structure.inits, e->structure.init_count, capacity, init);
+        }
+    }
+    e->structure.base = NULL;
+    *slot = build_finish(&b, e);
+}
+
+static void check_struct(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    if (check_variant_struct(c, e, expected)) {
+        return;
+    }
+    struct_item *s = e->structure.scope != NULL ? NULL : check_struct_named(c, e->structure.name);
+    if (s != NULL && e->structure.base != NULL) {
+        check_base(c, slot, s);
+        check_expr(c, slot, expected);
+        return;
+    }
     check_make_error(c, e);
     if (s == NULL) {
         unknown_struct(c, e->structure.name_span, e->structure.name);
@@ -275,13 +317,17 @@ static void check_struct(checker *c, expr *e) {
         }
         return;
     }
+    s = check_struct_open(c, s, e->structure.type_arguments, e->structure.type_argument_count);
+    if (expected != NULL && s->template != NULL) {
+        check_fits(c, s->type, expected);
+    }
     e->structure.structure = s;
     e->structure.values = CHECK_ARRAY(c, expr *, s->field_count);
     for (uint32_t i = 0; i < e->structure.init_count; i++) {
         check_init(c, e, s, &e->structure.inits[i]);
     }
     report_missing_fields(c, e, s);
-    e->type = s->type;
+    e->type = type_resolve(c->types, s->type);
 }
 
 /* ---- tuples ---------------------------------------------------------------------------------- */
@@ -403,7 +449,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         e->type = check_scalar(c, TYPE_STRING);
         break;
     case EXPR_NAME:
-        check_name(c, e);
+        check_name(c, slot, expected);
         break;
     case EXPR_UNARY:
         if (!check_negative_literal(c, e, expected)) {
@@ -432,7 +478,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_index(c, slot);
         break;
     case EXPR_STRUCT:
-        check_struct(c, e);
+        check_struct(c, slot, expected);
         break;
     case EXPR_TUPLE:
         if (e->list.count == 0) { /* () is no value */
@@ -474,6 +520,15 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         break;
     case EXPR_ASSIGN:
         check_assign(c, slot);
+        break;
+    case EXPR_TRY:
+        check_try(c, slot);
+        break;
+    case EXPR_REPEAT:
+        check_repeat(c, slot, expected);
+        break;
+    case EXPR_CLOSURE:
+        check_closure(c, e, NULL);
         break;
     case EXPR_KIND_COUNT:
         break;

@@ -1,9 +1,9 @@
-/* check_match.c: match and the patterns of its arms. */
+/* check_match.c: match, the patterns of its arms, and `?`, which is one. */
+#include <string.h>
+
 #include "language/front/check_private.h"
 
-typedef struct coverage {
-    bool all, yes, no; /* `_` or a name; true; false */
-} coverage;
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 static void check_pattern_literal(checker *c, expr **slot, const type *t) {
     check_expr(c, slot, t);
@@ -13,102 +13,97 @@ static void check_pattern_literal(checker *c, expr **slot, const type *t) {
 }
 
 static void check_range_pattern(checker *c, pattern *p, const type *t) {
-    check_pattern_literal(c, &p->low, t);
-    check_pattern_literal(c, &p->high, t);
-    if (!type_is_integer(t) && t->kind != TYPE_CHAR) {
+    if (p->low != NULL) {
+        check_pattern_literal(c, &p->low, t);
+    }
+    if (p->high != NULL) {
+        check_pattern_literal(c, &p->high, t);
+    }
+    if (!type_is_silent(t) && !type_is_integer(t) && t->kind != TYPE_CHAR) {
         diagnostics_error(c->diagnostics, p->span, "only integers and characters have ranges");
     }
 }
 
-static void check_arm_pattern(checker *c, pattern *p, const type *t, coverage *covered,
-                              bool nested);
-
-static void check_tuple_arm(checker *c, pattern *p, const type *t, coverage *covered) {
-    bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count, all = fits;
-    if (!fits) {
-        diagnostics_error(c->diagnostics, p->span, "this pattern has %u parts, the value is `%s`",
-                          p->part_count, check_type_text(c, t));
+static void check_tuple_pattern(checker *c, pattern *p, const type *t) {
+    bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count;
+    if (!fits && !type_is_silent(t)) {
+        diagnostics_error(c->diagnostics, p->span, "this pattern has %u %s, the value is `%s`",
+                          p->part_count, p->part_count == 1 ? "part" : "parts",
+                          check_type_text(c, t));
     }
     for (uint32_t i = 0; i < p->part_count; i++) {
-        coverage part = {0};
-        check_arm_pattern(c, p->parts[i],
-                          fits ? type_resolve(c->types, t->tuple.items[i])
-                               : check_scalar(c, TYPE_ERROR),
-                          &part, true);
-        all &= part.all;
+        check_pattern(c, p->parts[i],
+                      fits                ? type_resolve(c->types, t->tuple.items[i])
+                      : type_is_silent(t) ? t
+                                          : check_scalar(c, TYPE_ERROR));
     }
-    covered->all |= all;
+    if (!fits) {
+        p->kind = PATTERN_WILDCARD;
+    }
 }
 
-static void check_arm_pattern(checker *c, pattern *p, const type *t, coverage *covered,
-                              bool nested) {
+/* All alternatives bind the same names: the first one's bindings stand for those of the others. */
+static void check_alternatives(checker *c, pattern *p, const type *t) {
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        uint32_t before = c->scope_count;
+        check_pattern(c, p->parts[i], t);
+        if (c->scope_count != before) {
+            diagnostics_error(c->diagnostics, p->parts[i]->span,
+                              "names cannot stand between `|`");
+        }
+    }
+}
+
+void check_pattern(checker *c, pattern *p, const type *t) {
     p->type = t;
+    if (p->kind == PATTERN_NAME && p->binding != NULL && check_name_is_pattern(c, p)) {
+        check_pattern(c, p, t);
+        return;
+    }
     switch (p->kind) {
     case PATTERN_WILDCARD:
-        covered->all = true;
         break;
+    case PATTERN_BOUND:
     case PATTERN_NAME:
-        covered->all = true;
         if (p->binding != NULL) {
-            p->binding->kind = BINDING_LOOP;
+            if (p->binding->kind == BINDING_LET) {
+                p->binding->kind = BINDING_LOOP;
+            }
             check_declare(c, p->binding, t);
+        }
+        if (p->kind == PATTERN_BOUND) {
+            check_pattern(c, p->parts[0], t);
         }
         break;
     case PATTERN_TUPLE:
-        check_tuple_arm(c, p, t, covered);
+        check_tuple_pattern(c, p, t);
+        break;
+    case PATTERN_VARIANT:
+        check_variant_pattern(c, p, t, check_pattern);
         break;
     case PATTERN_LITERAL:
         check_pattern_literal(c, &p->low, t);
-        covered->yes |= p->low->kind == EXPR_BOOL && p->low->boolean;
-        covered->no |= p->low->kind == EXPR_BOOL && !p->low->boolean;
         break;
     case PATTERN_RANGE:
         check_range_pattern(c, p, t);
         break;
     case PATTERN_OR:
-        for (uint32_t i = 0; i < p->part_count; i++) {
-            uint32_t before = c->scope_count;
-            check_arm_pattern(c, p->parts[i], t, covered, nested);
-            if (c->scope_count != before) {
-                diagnostics_error(c->diagnostics, p->parts[i]->span,
-                                  "names cannot stand between `|`");
-            }
-        }
+        check_alternatives(c, p, t);
         break;
     }
 }
 
-static bool matchable(const type *t) {
-    return type_is_integer(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
-           t->kind == TYPE_TUPLE;
-}
+/* ---- match ----------------------------------------------------------------------------------- */
 
-static void report_uncovered(checker *c, expr *e, const type *t, const coverage *covered) {
-    if (covered->all || (t->kind == TYPE_BOOL && covered->yes && covered->no)) {
-        return;
-    }
-    diagnostic *d =
-        diagnostics_error(c->diagnostics, source_span_make(e->span.file, e->span.offset, 5),
-                          "this `match` does not cover every value");
-    diagnostics_note(c->diagnostics, d, (source_span){0}, "a last arm `_ => …` does");
-}
-
-static void check_arm(checker *c, expr *e, match_arm *arm, const type *t, const type *expected,
-                      coverage *covered) {
+static void check_arm(checker *c, match_arm *arm, const type *t, const type *expected) {
     uint32_t mark = check_scope_open(c);
-    coverage arm_covers = {0};
-    check_arm_pattern(c, arm->pattern, t, &arm_covers, false);
+    check_pattern(c, arm->pattern, t);
     check_twice(c, mark);
     if (arm->guard != NULL) {
         check_condition(c, &arm->guard);
-    } else {
-        covered->all |= arm_covers.all;
-        covered->yes |= arm_covers.yes;
-        covered->no |= arm_covers.no;
     }
     check_expr(c, &arm->body, expected);
     check_scope_close(c, mark);
-    (void)e;
 }
 
 static void join_arms(checker *c, expr *e) {
@@ -132,27 +127,113 @@ static void join_arms(checker *c, expr *e) {
 }
 
 void check_match(checker *c, expr *e, const type *expected) {
-    check_expr(c, &e->match.value, NULL);
-    const type *t = type_resolve(c->types, e->match.value->type);
+    const diagnostics *d = c->diagnostics;
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, never = e->match.count > 0;
-    coverage covered = {0};
-    if (!type_is_silent(t) && !matchable(t)) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->match.value->span,
-                                          "`%s` cannot be matched", check_type_text(c, t));
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "integers, bools, characters and tuples of them can");
+    bool method = e->match.count > 0 && e->match.value->kind == EXPR_METHOD;
+    c->wanted_variants = method ? e->match.arms[0].pattern : NULL;
+    check_expr(c, &e->match.value, NULL);
+    c->wanted_variants = NULL;
+    const type *t = type_resolve(c->types, e->match.value->type);
+    if (t->kind == TYPE_VOID) {
+        diagnostics_error(c->diagnostics, e->match.value->span, "this has no value");
         t = check_scalar(c, TYPE_ERROR);
     }
+    uint32_t errors = d->error_count + d->dropped;
+    const type *wish = expected;
     for (uint32_t i = 0; i < e->match.count; i++) {
-        check_arm(c, e, &e->match.arms[i], t, expected, &covered);
-        never &= e->match.arms[i].body->type->kind == TYPE_NEVER;
+        check_arm(c, &e->match.arms[i], t, wish);
+        const type *body = e->match.arms[i].body->type;
+        never &= body->kind == TYPE_NEVER;
+        if (wish == NULL && (type_is_numeric(body) || body->kind == TYPE_TENSOR ||
+                             body->kind == TYPE_STRUCT)) {
+            wish = body; /* literals of the other arms follow the first */
+        }
     }
-    if (!type_is_silent(t)) {
-        report_uncovered(c, e, t, &covered);
+    if (!type_is_silent(t) && errors == d->error_count + d->dropped) {
+        check_exhaustive(c, e, t);
     }
     if (wanted) {
         join_arms(c, e);
     } else {
         e->type = check_scalar(c, never ? TYPE_NEVER : TYPE_VOID);
     }
+}
+
+/* ---- ? ---------------------------------------------------------------------------------------
+ *
+ *     e?   of Result   match e { Ok(v) => v, Err(w) => return Err(w) }
+ *          of Option   match e { Some(v) => v, None => return None }
+ */
+
+static pattern *variant_pattern(checker *c, source_span span, const char *name, const char *bound) {
+    pattern *p = CHECK_ARRAY(c, pattern, 1);
+    *p = (pattern){.span = span, .kind = PATTERN_VARIANT, .name = name};
+    if (bound != NULL) {
+        pattern *part = CHECK_ARRAY(c, pattern, 1);
+        binding *b = CHECK_ARRAY(c, binding, 1);
+        *b = (binding){.name = bound, .span = span, .kind = BINDING_LET};
+        *part = (pattern){.span = span, .kind = PATTERN_NAME, .binding = b};
+        p->parts = CHECK_ARRAY(c, pattern *, 1);
+        p->parts[0] = part;
+        p->part_count = 1;
+    }
+    return p;
+}
+
+static bool is_prelude(const checker *c, const type *t, const char *name) {
+    return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
+           strcmp(t->structure->name, name) == 0;
+}
+
+static expr *early_return(checker *c, source_span span, bool result) {
+    expr *jump = check_new(c, EXPR_RETURN, span, NULL);
+    expr *failure = check_new_name(c, span, "<failure>");
+    jump->jump.value = result ? build_call(c, span, NULL, "Err", &failure, 1)
+                              : check_new_name(c, span, "None");
+    return jump;
+}
+
+void check_try(checker *c, expr **slot) {
+    expr *e = *slot;
+    source_span span = e->span;
+    static const pattern variant = {.kind = PATTERN_VARIANT};
+    c->wanted_variants = e->attempt.operand->kind == EXPR_METHOD ? &variant : NULL;
+    check_expr(c, &e->attempt.operand, NULL);
+    c->wanted_variants = NULL;
+    const type *t = type_resolve(c->types, e->attempt.operand->type);
+    bool result = is_prelude(c, t, "Result"), option = is_prelude(c, t, "Option");
+    const type *yields = c->function->result == NULL ? NULL
+                                                     : type_resolve(c->types, c->function->result);
+    if (type_is_silent(t)) {
+        check_make_error(c, e);
+        return;
+    }
+    if (!result && !option) {
+        diagnostics_error(c->diagnostics, span, "`?` takes an `Option` or a `Result`, not `%s`",
+                          check_type_text(c, t));
+        check_make_error(c, e);
+        return;
+    }
+    if (yields != NULL && !type_is_silent(yields) &&
+        !is_prelude(c, yields, result ? "Result" : "Option")) {
+        diagnostic *d = diagnostics_error(
+            c->diagnostics, span, "`?` leaves `%s`, which does not yield %s",
+            c->function->qualified, result ? "a `Result`" : "an `Option`");
+        diagnostics_note(c->diagnostics, d, c->function->span, "it is declared here");
+        check_make_error(c, e);
+        return;
+    }
+    expr *match = check_new(c, EXPR_MATCH, span, NULL);
+    match->match.value = e->attempt.operand;
+    match->match.count = 2;
+    match->match.arms = CHECK_ARRAY(c, match_arm, 2);
+    match->match.arms[0] =
+        (match_arm){.pattern = variant_pattern(c, span, result ? "Ok" : "Some", "<value>"),
+                    .body = check_new_name(c, span, "<value>")};
+    match->match.arms[1] =
+        (match_arm){.pattern = variant_pattern(c, span, result ? "Err" : "None",
+                                               result ? "<failure>" : NULL),
+                    .body = early_return(c, span, result)};
+    *slot = match;
+    check_match(c, match, NULL);
 }

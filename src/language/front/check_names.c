@@ -198,7 +198,7 @@ void check_suggest_visible(const checker *c, suggestion *s) {
 
 void check_suggest_functions(const checker *c, suggestion *s) {
     for (uint32_t i = 0; i < c->tree->function_count && s->distance > 0; i++) {
-        if (c->tree->functions[i]->owner_name == NULL) {
+        if (c->tree->functions[i]->owner_name == NULL && !c->tree->functions[i]->is_closure) {
             check_suggest_add(s, c->tree->functions[i]->name);
         }
     }
@@ -209,7 +209,9 @@ void check_suggest_functions(const checker *c, suggestion *s) {
 void check_suggest_types(const checker *c, suggestion *s) {
     static const char *const known[] = {"Tensor", "GradTensor", "Vec", "String", "System", "Self"};
     for (uint32_t i = 0; i < c->tree->struct_count && s->distance > 0; i++) {
-        check_suggest_add(s, c->tree->structs[i]->name);
+        if (c->tree->structs[i]->template == NULL && !c->tree->structs[i]->is_builtin) {
+            check_suggest_add(s, c->tree->structs[i]->name);
+        }
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         check_suggest_add(s, known[i]);

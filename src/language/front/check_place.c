@@ -55,6 +55,29 @@ void check_method_write(checker *c, binding *root, source_span span, bool captur
     }
 }
 
+bool check_captured_write(checker *c, const expr *place, source_span span) {
+    const expr *part = place;
+    while (part->kind == EXPR_FIELD || part->kind == EXPR_TUPLE_FIELD || part->kind == EXPR_INDEX) {
+        const expr *base = part->kind == EXPR_INDEX ? part->index.base : part->field.base;
+        if (base->kind == EXPR_NAME) {
+            break;
+        }
+        part = base;
+    }
+    if (part->kind != EXPR_FIELD) {
+        return true;
+    }
+    struct_field *field = &c->function->owner->fields[part->field.index];
+    binding *b = field->captured;
+    field->is_written = true;
+    b->is_written = true;
+    if (may_write(b, WRITE_ASSIGN)) {
+        return true;
+    }
+    report_immutable(c, b, span, WRITE_ASSIGN);
+    return false;
+}
+
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind) {
     binding *root = check_root(place);
     if (root == NULL) {
@@ -67,6 +90,9 @@ bool check_write(checker *c, const expr *place, source_span span, write_kind kin
     }
     if (root->kind == BINDING_SELF) {
         c->function->writes_self = true;
+        if (c->function->is_closure && !check_captured_write(c, place, span)) {
+            return false;
+        }
     }
     if (may_write(root, kind)) {
         return true;

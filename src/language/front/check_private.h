@@ -13,10 +13,16 @@
  *     check_constant.c    F32::max_value() and its like
  *     check_abi.c         operations of the table abi.def
  *     check_tensor.c      tensor literals and indexing
+ *     check_list.c        fixed arrays, vec![…]
  *     check_comprehend.c  comprehensions and Einstein sums
  *     check_place.c       assignments and who may be assigned to
  *     check_control.c     blocks, statements, if, loops
- *     check_match.c       match
+ *     check_match.c       match, patterns, `?`
+ *     check_exhaust.c     which values a match forgets, which arms it never reaches
+ *     check_variant.c     enums
+ *     check_generic.c     generics
+ *     check_closure.c     closures
+ *     check_build.c       nodes for constructs that are written out
  *     check_node.c        making nodes
  *
  * A slot (expr **) is where a node hangs: checking may put another node there. `expected` is a wish
@@ -41,6 +47,9 @@ typedef struct symbol {
     function_item *function;
     struct_item *structure;
     const_item *constant;
+    trait_item *trait;
+    struct_item *variant_of; /* NULL: no variant goes by this name alone */
+    uint32_t variant;
     bool refused;
     struct symbol *next;
 } symbol;
@@ -72,6 +81,12 @@ typedef struct method_use {
     bool captured; /* the root lies outside of the comprehension that the call is in */
 } method_use;
 
+/* `impl trait for owner` */
+typedef struct implementation {
+    const trait_item *trait;
+    const struct_item *owner;
+} implementation;
+
 typedef struct checker {
     syntax_tree *tree;
     type_table *types;
@@ -89,6 +104,14 @@ typedef struct checker {
     uint32_t comprehension_count;
     method_use *uses;
     uint32_t use_count, use_capacity;
+    const type_environment *environment; /* NULL: no type parameters are in sight */
+    implementation *implementations;
+    uint32_t implementation_count, implementation_capacity;
+    struct_item *builtin_owners[TYPE_OPEN + 1]; /* by type_kind */
+    uint32_t instance_count;
+    const pattern *wanted_variants; /* first arm of the match whose value is being checked */
+    const char *receiver_of; /* the method whose receiver is being checked; NULL: none */
+    bool structs_are_measured;
     bool has_open; /* the function made a TYPE_OPEN */
     jmp_buf memory_ended;
 } checker;
@@ -156,6 +179,89 @@ const char *check_type_text(checker *c, const type *t);
 /* The same, or the error type after a message when it is too large. */
 const type *check_bounded(checker *c, const type *t, source_span span);
 
+void check_struct_size(checker *c, struct_item *s);
+/* A whole number that is known now. False after a message. */
+bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what);
+
+/* ---- generics (check_generic.c) --------------------------------------------------------------- */
+
+void check_generics_begin(checker *c);
+const type *check_type_argument(const checker *c, const char *name); /* NULL: no type parameter */
+struct_item *check_struct_instance(checker *c, struct_item *template, const type **arguments);
+/* The same with open types where none are written; s itself when it is not generic. */
+struct_item *check_struct_open(checker *c, struct_item *s, type_expr **written, uint32_t count);
+/* Vec, String, i64, Tensor …: what methods of theirs belong to. NULL: no such type, or no method. */
+struct_item *check_builtin_owner(checker *c, const char *name);
+struct_item *check_owner_of(checker *c, const type *t);
+/* Of the owner or of the generic struct that it is an instance of. */
+function_item *check_method_named(checker *c, struct_item *owner, const char *name);
+bool check_implements(const checker *c, const type *t, const trait_item *trait);
+bool check_is_template(const checker *c, const function_item *f);
+void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner,
+                         const type *expected);
+void check_pending_call(checker *c, expr *e);
+void check_finish_call(checker *c, expr *e, function_item *f);
+void check_signature(checker *c, function_item *f);
+
+/* ---- closures (check_closure.c) ---------------------------------------------------------------- */
+
+typedef struct closure_signature { /* what a call will give and wants back; NULL: nothing is said */
+    const type **parameters;
+    uint32_t count;
+    const type *result;
+    bool is_known;
+} closure_signature;
+
+closure_signature check_closure_signature(checker *c, const type_expr *function);
+/* A closure, or the name of one or of a function, where a function is wanted. */
+void check_function_value(checker *c, expr **slot, const closure_signature *signature);
+void check_closure(checker *c, expr *e, const closure_signature *signature);
+/* f(…) where f is a variable that holds a closure. False when it is none. */
+bool check_closure_call(checker *c, expr **slot);
+/* The name of a variable of another function: a part of what this closure captured. */
+bool check_captured_name(checker *c, expr **slot);
+bool check_is_own(const function_item *f, const binding *b);
+bool check_function_name(checker *c, expr *e); /* a function as a value */
+void check_close_closure(checker *c, expr *e);
+
+/* ---- enums (check_variant.c, check_exhaust.c) --------------------------------------------------- */
+
+int64_t check_find_variant(const struct_item *s, const char *name); /* -1: none */
+void check_enum_tags(checker *c, struct_item *s);
+void check_import_variants(checker *c, struct_item *s);
+bool check_variant_call(checker *c, expr *e, const type *expected);
+bool check_variant_name(checker *c, expr *e, const type *expected);
+bool check_variant_struct(checker *c, expr *e, const type *expected);
+bool check_report_variant(checker *c, const expr *e);
+void check_variant_pattern(checker *c, pattern *p, const type *t,
+                           void (*part)(checker *c, pattern *p, const type *t));
+bool check_name_is_pattern(checker *c, pattern *p);
+void check_pattern(checker *c, pattern *p, const type *t); /* of a match; declares its names */
+/* Arms that nothing reaches, and values that none matches. */
+void check_exhaustive(checker *c, const expr *match, const type *t);
+bool check_irrefutable(checker *c, const pattern *p, const type *t);
+void check_try(checker *c, expr **slot);
+
+/* ---- building trees (check_build.c): nodes that are not checked yet ------------------------------ */
+
+typedef struct block_builder {
+    checker *c;
+    block *block;
+    stmt *last;
+    source_span span;
+} block_builder;
+
+block_builder build_block(checker *c, source_span span);
+void build_let(block_builder *b, const char *name, bool is_mutable, expr *value);
+void build_stmt(block_builder *b, expr *e);
+expr *build_finish(block_builder *b, expr *result); /* NULL: no result */
+expr *build_method(checker *c, source_span span, expr *receiver, const char *name, expr **args,
+                   uint32_t count);
+expr *build_call(checker *c, source_span span, const char *scope, const char *name, expr **args,
+                 uint32_t count);
+expr *build_field(checker *c, source_span span, expr *base, const char *name);
+expr *build_assign(checker *c, source_span span, expr *target, expr *value);
+
 /* ---- conversions ----------------------------------------------------------------------------- */
 
 typedef struct coerce_reason {
@@ -209,6 +315,9 @@ void check_cast(checker *c, expr **slot);
 void check_call(checker *c, expr **slot, const type *expected);
 void check_method(checker *c, expr **slot, const type *expected);
 void check_array(checker *c, expr **slot, const type *expected);
+/* An array or vec![…]: false when it is a tensor. */
+bool check_list_literal(checker *c, expr **slot, const type *expected);
+void check_repeat(checker *c, expr **slot, const type *expected);
 void check_index(checker *c, expr **slot);
 void check_comprehension(checker *c, expr **slot, const type *expected);
 void check_assign(checker *c, expr **slot);
@@ -228,6 +337,8 @@ binding *check_root(const expr *e); /* NULL: no place */
 typedef enum write_kind { WRITE_ASSIGN, WRITE_METHOD, WRITE_TENSOR } write_kind;
 /* Reports when place must not be written; notes that the function writes to self. */
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind);
+/* place lies in what the closure that is being checked captured. False after a message. */
+bool check_captured_write(checker *c, const expr *place, source_span span);
 /* Of a user's method that turned out to write to self. */
 void check_method_write(checker *c, binding *root, source_span span, bool captured);
 

@@ -127,6 +127,9 @@ static const type *stored_type(const checker *c, const type *element) {
 
 void check_array(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    if (check_list_literal(c, slot, expected)) {
+        return;
+    }
     bool wished =
         expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
     const type *wish = wished ? expected->tensor.element : NULL;

@@ -20,7 +20,14 @@ const type *check_bounded(checker *c, const type *t, source_span span) {
 
 struct_item *check_struct_named(const checker *c, const char *name) {
     if (strcmp(name, "Self") == 0) {
-        return c->function != NULL ? c->function->owner : NULL;
+        if (c->environment != NULL && c->environment->self != NULL) {
+            return c->environment->self;
+        }
+        const function_item *f = c->function;
+        while (f != NULL && f->is_closure) {
+            f = f->outer;
+        }
+        return f != NULL ? f->owner : NULL;
     }
     symbol *s = check_find(c, name);
     return s == NULL ? NULL : s->structure;
@@ -120,27 +127,78 @@ static const type *unknown_type(checker *c, type_expr *t) {
     return check_scalar(c, TYPE_ERROR);
 }
 
+/* P<A, B> of a generic struct or enum. */
+static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
+    if (t->argument_count != s->generics.count &&
+        !(t->argument_count == 0 && c->function != NULL)) {
+        diagnostic *d = diagnostics_error(c->diagnostics, t->span, "`%s` takes %u %s, %u given",
+                                          s->name, s->generics.count,
+                                          s->generics.count == 1 ? "type" : "types",
+                                          t->argument_count);
+        diagnostics_note(c->diagnostics, d, s->span, "it is declared here");
+        return check_scalar(c, TYPE_ERROR);
+    }
+    if (t->argument_count == 0) {
+        return check_struct_open(c, s, NULL, 0)->type;
+    }
+    const type **arguments = CHECK_ARRAY(c, const type *, t->argument_count);
+    for (uint32_t i = 0; i < t->argument_count; i++) {
+        arguments[i] = check_type(c, t->arguments[i]);
+        if (arguments[i]->kind == TYPE_ERROR) {
+            return arguments[i];
+        }
+    }
+    return check_struct_instance(c, s, arguments)->type;
+}
+
+static const type *struct_named_type(checker *c, type_expr *t, struct_item *s) {
+    if (s->generics.count > 0 && s->template == NULL && !s->is_builtin) {
+        return generic_type(c, t, s);
+    }
+    if (t->argument_count > 0 && s->template == NULL) {
+        return wrong(c, t, "this type takes no types", NULL);
+    }
+    return s->type;
+}
+
+static const type *array_type(checker *c, type_expr *t) {
+    const type *element = check_type(c, t->arguments[0]);
+    int64_t length = -1; /* a slice &[T] is what a Vec is */
+    if (t->length != NULL &&
+        !check_constant_integer(c, &t->length, &length, "the length of an array")) {
+        return check_scalar(c, TYPE_ERROR);
+    }
+    if (element->kind == TYPE_VOID) {
+        return wrong(c, t->arguments[0], "an array cannot hold `void`", NULL);
+    }
+    return element->kind == TYPE_ERROR ? element : type_array(c->types, element, length);
+}
+
 static const type *named_type(checker *c, type_expr *t) {
+    const type *argument = check_type_argument(c, t->name);
+    if (argument != NULL) {
+        return type_resolve(c->types, argument);
+    }
     if (strcmp(t->name, "Tensor") == 0 || strcmp(t->name, "GradTensor") == 0) {
         return tensor_type(c, t);
     }
     if (strcmp(t->name, "Vec") == 0) {
         return vec_type(c, t);
     }
-    if (t->argument_count > 0) {
-        return wrong(c, t, "masu does not accept generics: every type is written out", NULL);
-    }
     if (strcmp(t->name, "_") == 0) {
         c->has_open = true;
         return c->function != NULL ? type_open(c->types)
                                    : wrong(c, t, "the type is written out here", NULL);
+    }
+    if (strcmp(t->name, "str") == 0) { /* &str: references are values */
+        return check_scalar(c, TYPE_STRING);
     }
     type_kind scalar = scalar_type_of_name(t->name, strlen(t->name));
     if (scalar != TYPE_ERROR) {
         return check_scalar(c, scalar);
     }
     struct_item *structure = check_struct_named(c, t->name);
-    return structure != NULL ? structure->type : unknown_type(c, t);
+    return structure != NULL ? struct_named_type(c, t, structure) : unknown_type(c, t);
 }
 
 static const type *tuple_type(checker *c, type_expr *t) {
@@ -162,6 +220,13 @@ const type *check_type(checker *c, type_expr *t) {
     case TYPE_EXPR_TUPLE:
         t->type = tuple_type(c, t);
         break;
+    case TYPE_EXPR_ARRAY:
+        t->type = array_type(c, t);
+        break;
+    case TYPE_EXPR_FUNCTION:
+        t->type = wrong(c, t, "a function's type stands only for a parameter",
+                        "each closure has a type of its own");
+        break;
     case TYPE_EXPR_ERROR:
         t->type = check_scalar(c, TYPE_ERROR);
         break;
@@ -177,6 +242,10 @@ const type *check_type(checker *c, type_expr *t) {
 static void check_fields(checker *c, struct_item *s) {
     for (uint32_t i = 0; i < s->field_count; i++) {
         struct_field *field = &s->fields[i];
+        if (field->annotation == NULL) { /* the tag of an enum */
+            field->type = check_scalar(c, TYPE_I64);
+            continue;
+        }
         field->type = check_type(c, field->annotation);
         if (field->type->kind == TYPE_VOID) {
             diagnostics_error(c->diagnostics, field->annotation->span, "a field cannot be `void`");
@@ -220,6 +289,9 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
 
 /* Parts that lie inside a value of the type; a Vec's elements lie elsewhere. */
 static uint32_t measure_type(checker *c, const type *t, source_span from, uint32_t depth) {
+    if (t->kind == TYPE_STRUCT && t->structure->closure != NULL) {
+        return t->size;
+    }
     if (t->kind == TYPE_STRUCT) {
         return measure(c, t->structure, from, depth);
     }
@@ -242,7 +314,7 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
         diagnostic *d =
             diagnostics_error(c->diagnostics, from,
                               depth > 200 ? "structs are nested more than 200 deep at `%s`"
-                                          : "struct `%s` contains itself",
+                                          : "`%s` contains itself",
                               s->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` of it can be a field");
         return 1;
@@ -264,12 +336,32 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
     return size;
 }
 
+void check_struct_size(checker *c, struct_item *s) {
+    if (!s->is_builtin) {
+        measure(c, s, s->span, 0);
+    }
+}
+
+static bool is_plain(const struct_item *s) {
+    return s->generics.count == 0 && !s->is_builtin;
+}
+
 void check_struct_types(checker *c) {
     for (uint32_t i = 0; i < c->tree->struct_count; i++) {
-        check_fields(c, c->tree->structs[i]);
-        check_duplicate_fields(c, c->tree->structs[i]);
+        struct_item *s = c->tree->structs[i];
+        if (s->is_enum) {
+            check_enum_tags(c, s);
+        } else if (s->template == NULL) {
+            check_duplicate_fields(c, s);
+        }
+        if (is_plain(s)) {
+            check_fields(c, s);
+        }
     }
     for (uint32_t i = 0; i < c->tree->struct_count; i++) {
-        measure(c, c->tree->structs[i], c->tree->structs[i]->span, 0);
+        if (is_plain(c->tree->structs[i]) || c->tree->structs[i]->template != NULL) {
+            check_struct_size(c, c->tree->structs[i]);
+        }
     }
+    c->structs_are_measured = true;
 }

@@ -298,24 +298,35 @@ binding *parser_new_binding(parser *p, const char *name, source_span span, bindi
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-masu_status parse_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
-                         syntax_tree **out) {
-    parser p = {.file = file, .arena = arena, .diagnostics = diagnostics};
-    masu_status status = lex_source(file, arena, diagnostics, &p.list);
+static masu_status parse_into(syntax_tree *tree, const source_file *file,
+                              diagnostics *diagnostics) {
+    parser p = {.file = file, .arena = tree->arena, .diagnostics = diagnostics, .tree = tree};
+    masu_status status = lex_source(file, tree->arena, diagnostics, &p.list);
     if (status != MASU_OK) {
         return status;
     }
     if (setjmp(p.memory_ended) != 0) {
         return MASU_ERR_OUT_OF_MEMORY;
     }
-    syntax_tree *tree = PARSER_NEW(&p, syntax_tree);
-    tree->arena = arena;
-    tree->file = file;
-    p.tree = tree;
     parse_items(&p);
-    if (diagnostics->out_of_memory) {
+    return diagnostics->out_of_memory ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
+}
+
+masu_status parse_source(const source_file *file, const source_file *prelude, masu__arena *arena,
+                         diagnostics *diagnostics, syntax_tree **out) {
+    syntax_tree *tree = masu__arena_calloc(arena, 1, sizeof *tree, _Alignof(syntax_tree));
+    if (tree == NULL) {
         return MASU_ERR_OUT_OF_MEMORY;
     }
-    *out = p.tree;
-    return MASU_OK;
+    tree->arena = arena;
+    tree->file = file;
+    tree->prelude = prelude;
+    masu_status status = prelude == NULL ? MASU_OK : parse_into(tree, prelude, diagnostics);
+    if (status == MASU_OK) {
+        status = parse_into(tree, file, diagnostics);
+    }
+    if (status == MASU_OK) {
+        *out = tree;
+    }
+    return status;
 }

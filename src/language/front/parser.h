@@ -10,11 +10,13 @@
  * the operators in a row of a + b + … too. Whoever walks the tree may recurse. */
 enum { PARSER_NESTING_MAX = 256, PARSER_HEIGHT_MAX = 1000 };
 
-/* Any bytes are accepted; what is wrong is reported and skipped to the next statement or item.
+/* prelude (NULL: none) is read first, into the same tree.
+ *
+ * Any bytes are accepted; what is wrong is reported and skipped to the next statement or item.
  * Everything lives in the arena, *out too. MASU_OK also with errors in diagnostics;
  * MASU_ERR_OUT_OF_MEMORY otherwise, *out untouched. The file must outlive the tree. Linear in the
  * size of the text. */
-masu_status parse_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
-                         syntax_tree **out);
+masu_status parse_source(const source_file *file, const source_file *prelude, masu__arena *arena,
+                         diagnostics *diagnostics, syntax_tree **out);
 
 #endif

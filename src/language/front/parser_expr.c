@@ -31,20 +31,11 @@ void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count) {
 
 static expr *parse_call(parser *p, expr *callee) {
     expr *e = parser_new(p, EXPR_CALL, callee->span);
-    if (callee->kind != EXPR_NAME && callee->kind != EXPR_ERROR) {
-        parser_error(p, callee->span, "only functions that have a name can be called");
-    }
     e->call.callee = callee;
     e->call.name_span = callee->span;
     parser_advance(p);
     parse_list(p, TOKEN_RIGHT_PAREN, &e->call.args, &e->call.arg_count);
     return parser_finish(p, e);
-}
-
-static void skip_turbofish(parser *p) {
-    if (parser_is(p, TOKEN_COLON_COLON) && parser_ahead(p, 1) == TOKEN_LESS) {
-        parser_refuse(p, parser_span(p), "generics: every type is written out");
-    }
 }
 
 /* Behind a dot. */
@@ -67,7 +58,13 @@ static expr *parse_member(parser *p, expr *base) {
     if (name == NULL) {
         return base;
     }
-    skip_turbofish(p);
+    type_expr **types = NULL;
+    uint32_t type_count = 0;
+    if (parser_is(p, TOKEN_COLON_COLON) && parser_ahead(p, 1) == TOKEN_LESS) {
+        parser_advance(p);
+        parser_advance(p);
+        parse_type_arguments(p, &types, &type_count);
+    }
     expr *e = parser_new(p, parser_is(p, TOKEN_LEFT_PAREN) ? EXPR_METHOD : EXPR_FIELD, base->span);
     if (e->kind == EXPR_FIELD) {
         e->field.base = base;
@@ -77,6 +74,8 @@ static expr *parse_member(parser *p, expr *base) {
         e->call.receiver = base;
         e->call.name = name;
         e->call.name_span = span;
+        e->call.type_arguments = types;
+        e->call.type_argument_count = type_count;
         parser_advance(p);
         parse_list(p, TOKEN_RIGHT_PAREN, &e->call.args, &e->call.arg_count);
     }
@@ -95,6 +94,13 @@ static expr *parse_index(parser *p, expr *base) {
     return parser_finish(p, e);
 }
 
+static expr *parse_try(parser *p, expr *operand) {
+    expr *e = parser_new(p, EXPR_TRY, operand->span);
+    e->attempt.operand = operand;
+    parser_advance(p);
+    return parser_finish(p, e);
+}
+
 expr *parse_postfix(parser *p, expr *base) {
     while (!p->panic) {
         switch (parser_kind(p)) {
@@ -109,8 +115,8 @@ expr *parse_postfix(parser *p, expr *base) {
             base = parse_index(p, base);
             break;
         case TOKEN_QUESTION:
-            parser_refuse(p, parser_span(p), "`?`: there is no `Result`");
-            return base;
+            base = parse_try(p, base);
+            break;
         default:
             return base;
         }

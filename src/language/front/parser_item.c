@@ -26,22 +26,6 @@ static void skip_item(parser *p) {
     p->panic = false;
 }
 
-/* `<T>` behind a declared name. */
-static bool refuse_generics(parser *p, const char *name) {
-    if (!parser_is(p, TOKEN_LESS)) {
-        return false;
-    }
-    source_span start = parser_span(p);
-    while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_GREATER) &&
-           !parser_is(p, TOKEN_LEFT_PAREN) && !parser_is(p, TOKEN_LEFT_BRACE)) {
-        parser_advance(p);
-    }
-    parser_accept(p, TOKEN_GREATER);
-    parser_refuse(p, parser_span_from(p, start), "generics: every type is written out");
-    refuse_name(p, name);
-    return true;
-}
-
 /* ---- functions ------------------------------------------------------------------------------- */
 
 static binding *parse_self(parser *p, bool is_mutable, source_span start) {
@@ -94,6 +78,9 @@ static void parse_parameters(parser *p, function_item *f, bool in_impl) {
         binding *parameter = parse_parameter(p, first, in_impl);
         if (parameter != NULL) {
             f->has_self |= parameter->kind == BINDING_SELF && first;
+            if (parameter->annotation != NULL) {
+                parser_hide_function_type(p, parameter, &f->generics);
+            }
             PARSER_PUSH(p, f->parameters, f->parameter_count, capacity, parameter);
         }
         first = false;
@@ -115,9 +102,7 @@ static void parse_result(parser *p, function_item *f) {
     if (parser_accept(p, TOKEN_ARROW)) {
         f->result_annotation = parse_type(p);
     }
-    if (parser_is_word(p, "where")) {
-        parser_refuse(p, parser_span(p), "`where` clauses");
-    }
+    parse_where(p, &f->generics, f->impl == NULL ? NULL : &f->impl->generics);
     if (p->panic) { /* the body is good all the same */
         while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE) &&
                !parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_FN) &&
@@ -128,18 +113,20 @@ static void parse_result(parser *p, function_item *f) {
     }
 }
 
-static void parse_function(parser *p, const char *owner, source_span owner_span) {
+/* From `fn` to the body, exclusive. NULL after a message and without a name. */
+static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
+                                 source_span owner_span, bool methods) {
     parser_advance(p);
     source_span span;
     const char *name = parser_name(p, &span);
     function_item *f = PARSER_NEW(p, function_item);
-    if (name == NULL || refuse_generics(p, owner == NULL ? name : NULL)) {
-        skip_item(p);
-        return;
+    if (name == NULL) {
+        return NULL;
     }
     *f = (function_item){.name = name,
                          .qualified = name,
                          .span = span,
+                         .impl = impl,
                          .owner_name = owner,
                          .owner_span = owner_span};
     if (owner != NULL) {
@@ -148,16 +135,41 @@ static void parse_function(parser *p, const char *owner, source_span owner_span)
             parser_out_of_memory(p);
         }
     }
-    parse_parameters(p, f, owner != NULL);
+    parse_type_parameters(p, &f->generics);
+    parse_parameters(p, f, methods);
     parse_result(p, f);
+    return f;
+}
+
+static void parse_function(parser *p, impl_item *impl) {
+    const char *owner = impl == NULL ? NULL : impl->owner->name;
+    function_item *f =
+        parse_head(p, impl, owner, impl == NULL ? (source_span){0} : impl->owner->span, impl);
+    if (f == NULL) {
+        skip_item(p);
+        return;
+    }
     if (!parser_is(p, TOKEN_LEFT_BRACE)) {
         parser_expected(p, "`{`");
-        refuse_name(p, owner == NULL ? name : NULL);
+        refuse_name(p, owner == NULL ? f->name : NULL);
         parser_synchronise(p);
         return;
     }
     f->body = parse_block(p);
     add_function(p, f);
+}
+
+function_item *parse_method_of_trait(parser *p) {
+    function_item *f = parse_head(p, NULL, NULL, (source_span){0}, true);
+    if (f == NULL || p->panic) {
+        return NULL;
+    }
+    if (parser_is(p, TOKEN_LEFT_BRACE)) {
+        f->body = parse_block(p);
+    } else {
+        parser_expect(p, TOKEN_SEMICOLON);
+    }
+    return f;
 }
 
 /* ---- structs --------------------------------------------------------------------------------- */
@@ -192,11 +204,13 @@ static void parse_struct(parser *p) {
     source_span span;
     const char *name = parser_name(p, &span);
     struct_item *s = PARSER_NEW(p, struct_item);
-    if (name == NULL || refuse_generics(p, name)) {
+    if (name == NULL) {
         skip_item(p);
         return;
     }
     *s = (struct_item){.name = name, .span = span, .index = p->tree->struct_count};
+    parse_type_parameters(p, &s->generics);
+    parse_where(p, &s->generics, NULL);
     PARSER_PUSH(p, p->tree->structs, p->tree->struct_count, p->tree->struct_capacity, s);
     if (parser_accept(p, TOKEN_LEFT_BRACE)) {
         parse_fields(p, s, TOKEN_RIGHT_BRACE);
@@ -214,7 +228,7 @@ static void parse_struct(parser *p) {
 
 /* ---- impl, const ----------------------------------------------------------------------------- */
 
-static void parse_methods(parser *p, const char *owner, source_span owner_span, source_span open) {
+static void parse_methods(parser *p, impl_item *impl, source_span open) {
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
         while (parser_accept(p, TOKEN_PUB)) {
@@ -223,7 +237,7 @@ static void parse_methods(parser *p, const char *owner, source_span owner_span, 
             parser_advance(p);
             parser_skip_group(p);
         } else if (parser_is(p, TOKEN_FN)) {
-            parse_function(p, owner, owner_span);
+            parse_function(p, impl);
         } else if (parser_is(p, TOKEN_STRUCT) || parser_is(p, TOKEN_IMPL)) {
             break; /* a `}` is missing */
         } else {
@@ -240,34 +254,28 @@ static void parse_methods(parser *p, const char *owner, source_span owner_span, 
     }
 }
 
+/* `impl` may be followed by nothing that is an item: then the file goes on behind its braces. */
 static void parse_impl(parser *p) {
-    source_span start = parser_span(p), span;
+    impl_item *impl = PARSER_NEW(p, impl_item);
     parser_advance(p);
-    if (refuse_generics(p, NULL)) {
-        skip_item(p);
-        return;
+    parse_type_parameters(p, &impl->generics);
+    impl->owner = parse_type(p);
+    if (parser_accept(p, TOKEN_FOR)) {
+        impl->trait_name = impl->owner->name;
+        impl->trait_span = impl->owner->span;
+        impl->owner = parse_type(p);
     }
-    const char *owner = parser_name(p, &span);
-    if (owner == NULL) {
-        skip_item(p);
-        return;
-    }
-    if (parser_is(p, TOKEN_FOR)) {
-        parser_refuse(p, parser_span_from(p, start),
-                      "traits: methods belong into `impl TYPE { … }`");
-        skip_item(p);
-        return;
-    }
-    if (refuse_generics(p, NULL)) {
-        skip_item(p);
-        return;
-    }
+    parse_where(p, &impl->generics, NULL);
     source_span open = parser_span(p);
-    if (!parser_expect(p, TOKEN_LEFT_BRACE)) {
+    if (p->panic || impl->owner->kind != TYPE_EXPR_NAME || !parser_expect(p, TOKEN_LEFT_BRACE)) {
+        if (!p->panic) {
+            parser_error(p, impl->owner->span, "methods belong to a type that has a name");
+        }
         skip_item(p);
         return;
     }
-    parse_methods(p, owner, span, open);
+    PARSER_PUSH(p, p->tree->impls, p->tree->impl_count, p->tree->impl_capacity, impl);
+    parse_methods(p, impl, open);
 }
 
 static void parse_const(parser *p) {
@@ -349,7 +357,7 @@ static void refuse_top_level(parser *p) {
         diagnostic *d = parser_error(p, parser_span(p), "statements stand inside functions");
         parser_note(p, d, (source_span){0}, "a program starts at `fn main() { … }`");
     } else {
-        parser_expected(p, "`fn`, `struct`, `impl` or `const`");
+        parser_expected(p, "`fn`, `struct`, `enum`, `impl` or `const`");
     }
     skip_to_item(p);
 }
@@ -384,7 +392,7 @@ void parse_item(parser *p) {
     }
     switch (parser_kind(p)) {
     case TOKEN_FN:
-        parse_function(p, NULL, (source_span){0});
+        parse_function(p, NULL);
         return;
     case TOKEN_STRUCT:
         parse_struct(p);
@@ -396,10 +404,10 @@ void parse_item(parser *p) {
         parse_const(p);
         return;
     case TOKEN_ENUM:
-        refuse_item(p, "enums");
+        parse_enum(p);
         return;
     case TOKEN_TRAIT:
-        refuse_item(p, "traits");
+        parse_trait(p);
         return;
     case TOKEN_MOD:
         refuse_item(p, "modules: a program is one file");

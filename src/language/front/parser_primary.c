@@ -59,6 +59,9 @@ static bool type_arguments_follow(const parser *p) {
         case TOKEN_COMMA:
         case TOKEN_LEFT_PAREN:
         case TOKEN_RIGHT_PAREN:
+        case TOKEN_LEFT_BRACKET:
+        case TOKEN_RIGHT_BRACKET:
+        case TOKEN_SEMICOLON:
             break;
         default:
             return false;
@@ -87,9 +90,10 @@ static void parse_path_rest(parser *p, expr *e) {
         if (parser_is(p, TOKEN_LESS)) { /* Vec::<T>::new() */
             parser_advance(p);
             parse_type_arguments(p, &e->name.arguments, &e->name.argument_count);
-            if (!parser_expect(p, TOKEN_COLON_COLON)) {
+            if (!parser_is(p, TOKEN_COLON_COLON)) { /* f::<T>(…) */
                 return;
             }
+            parser_advance(p);
         }
         const char *name = parser_name(p, &span);
         if (name == NULL) {
@@ -109,6 +113,8 @@ static void parse_path_rest(parser *p, expr *e) {
     }
 }
 
+static expr *parse_brackets(parser *p);
+
 static bool struct_literal_follows(const parser *p) {
     if (p->no_struct || !parser_is(p, TOKEN_LEFT_BRACE)) {
         return false;
@@ -121,10 +127,6 @@ static bool struct_literal_follows(const parser *p) {
 
 static field_init parse_init(parser *p) {
     field_init init = {.span = parser_span(p)};
-    if (parser_is(p, TOKEN_DOT_DOT)) {
-        parser_refuse(p, init.span, "`..` in struct literals: every field is written out");
-        return init;
-    }
     init.name = parser_name(p, &init.span);
     if (init.name == NULL) {
         return init;
@@ -143,11 +145,15 @@ static expr *parse_struct_literal(parser *p, expr *name) {
     uint32_t capacity = 0;
     e->structure.name = name->name.name;
     e->structure.name_span = name->span;
-    if (name->name.scope != NULL || name->name.arguments != NULL) {
-        parser_refuse(p, name->span, "enums and generics");
-    }
+    e->structure.scope = name->name.scope;
+    e->structure.type_arguments = name->name.arguments;
+    e->structure.type_argument_count = name->name.argument_count;
     parser_advance(p);
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        if (parser_accept(p, TOKEN_DOT_DOT)) {
+            e->structure.base = parse_expression(p);
+            break;
+        }
         field_init init = parse_init(p);
         if (init.value != NULL) {
             PARSER_PUSH(p, e->structure.inits, e->structure.init_count, capacity, init);
@@ -172,10 +178,16 @@ static expr *parse_path(parser *p) {
     }
     if (parser_is(p, TOKEN_NOT) &&
         (parser_ahead(p, 1) == TOKEN_LEFT_PAREN || parser_ahead(p, 1) == TOKEN_LEFT_BRACKET)) {
-        if (parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
+        bool brackets = parser_ahead(p, 1) == TOKEN_LEFT_BRACKET;
+        if (brackets && strcmp(e->name.name, "vec") != 0) {
             parser_refuse(p, e->span, "macros with brackets");
         }
-        parser_advance(p); /* println!(…) is println(…) */
+        parser_advance(p); /* println!(…) is println(…), vec![…] the array */
+        if (brackets) {
+            expr *list = parse_brackets(p);
+            list->is_vec = true;
+            return list;
+        }
     }
     return e;
 }
@@ -333,12 +345,11 @@ static expr *parse_brackets(parser *p) {
     while (!parser_is(p, TOKEN_RIGHT_BRACKET) && !parser_is(p, TOKEN_END)) {
         expr *item = parse_expression(p);
         PARSER_PUSH(p, e->list.items, e->list.count, capacity, item);
-        if (parser_is(p, TOKEN_SEMICOLON)) {
-            diagnostic *d =
-                parser_refuse(p, parser_span_from(p, start), "fixed arrays `[value; count]`");
-            parser_note(p, d, (source_span){0}, "`Tensor::full([count], value)` makes a tensor");
-            parser_advance(p);
-            parse_expression(p);
+        if (e->list.count == 1 && parser_accept(p, TOKEN_SEMICOLON)) {
+            e->kind = EXPR_REPEAT;
+            e->repeat.value = item;
+            e->repeat.count = parse_expression(p);
+            break;
         }
         parser_synchronise_list(p, TOKEN_RIGHT_BRACKET);
         if (!parser_accept(p, TOKEN_COMMA)) {
@@ -381,6 +392,47 @@ static expr *parse_self_name(parser *p) {
     return e;
 }
 
+/* |x, y: T| -> R body */
+static expr *parse_closure(parser *p) {
+    expr *e = parser_new(p, EXPR_CLOSURE, parser_span(p));
+    uint32_t capacity = 0;
+    bool empty = parser_accept(p, TOKEN_OR_OR), no_struct = p->no_struct;
+    if (!empty) {
+        parser_advance(p);
+    }
+    while (!empty && !parser_is(p, TOKEN_OR) && !parser_is(p, TOKEN_END) && !p->panic) {
+        pattern *part = parse_pattern_no_or(p);
+        binding *b = part->binding;
+        if (part->kind != PATTERN_NAME || b == NULL) {
+            const char *name = masu__arena_printf(p->arena, "_%u", e->closure.parameter_count);
+            if (part->kind != PATTERN_WILDCARD) {
+                parser_refuse(p, part->span, "patterns as parameters of closures");
+            }
+            b = parser_new_binding(p, name == NULL ? "_" : name, part->span, BINDING_PARAMETER,
+                                   false);
+        }
+        b->kind = BINDING_PARAMETER;
+        if (parser_accept(p, TOKEN_COLON)) {
+            b->annotation = parse_type(p);
+        }
+        PARSER_PUSH(p, e->closure.parameters, e->closure.parameter_count, capacity, b);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    if (!empty) {
+        parser_expect(p, TOKEN_OR);
+    }
+    if (parser_accept(p, TOKEN_ARROW)) {
+        e->closure.result = parse_type(p);
+    }
+    p->no_struct = false;
+    e->closure.body = parser_enter(p) ? parse_expression(p) : parser_error_expr(p);
+    parser_leave(p);
+    p->no_struct = no_struct;
+    return parser_finish(p, e);
+}
+
 expr *parse_primary(parser *p) {
     switch (parser_kind(p)) {
     case TOKEN_INT:
@@ -391,6 +443,11 @@ expr *parse_primary(parser *p) {
     case TOKEN_FALSE:
         return parse_literal(p);
     case TOKEN_NAME:
+        if (parser_is_word(p, "move") &&
+            (parser_ahead(p, 1) == TOKEN_OR || parser_ahead(p, 1) == TOKEN_OR_OR)) {
+            parser_advance(p); /* closures take copies anyway */
+            return parse_closure(p);
+        }
         return parse_path(p);
     case TOKEN_SELF:
         return parse_self_name(p);
@@ -404,8 +461,7 @@ expr *parse_primary(parser *p) {
         return parse_jump(p);
     case TOKEN_OR:
     case TOKEN_OR_OR:
-        parser_refuse(p, parser_span(p), "closures (`|x| …`)");
-        return parser_error_expr(p);
+        return parse_closure(p);
     default:
         if (parser_at_block_like(p)) {
             return parse_block_like(p);

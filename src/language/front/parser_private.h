@@ -2,6 +2,7 @@
  *
  *     parser.c         tokens, messages, finding the way back after a mistake
  *     parser_item.c    fn, struct, impl, const; constructs that masu does not accept
+ *     parser_generic.c type parameters, enums, traits
  *     parser_type.c    types and patterns
  *     parser_stmt.c    blocks, statements, if, match, loops
  *     parser_expr.c    operators, calls, fields, indices
@@ -122,6 +123,15 @@ type_expr *parse_type(parser *p);
 /* Behind `<`: arguments up to and including `>`. */
 void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count);
 pattern *parse_pattern(parser *p);
+pattern *parse_pattern_no_or(parser *p); /* parameters of closures: `|` ends them */
+/* `<T: Bound, U>`, when it stands there. */
+void parse_type_parameters(parser *p, type_parameters *out);
+/* `where T: Bound`, when it stands there: bounds of parameters of either list. */
+void parse_where(parser *p, type_parameters *own, type_parameters *of_impl);
+void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics);
+void parse_enum(parser *p);
+void parse_trait(parser *p);
+function_item *parse_method_of_trait(parser *p); /* its body may be missing */
 block *parse_block(parser *p);
 expr *parse_expression(parser *p);
 expr *parse_condition(parser *p); /* no struct literals outside of brackets */
@@ -132,6 +142,7 @@ expr *parse_primary(parser *p);
 expr *parse_block_like(parser *p); /* at if, match, while, loop, for, {, label */
 bool parser_at_block_like(const parser *p);
 bool parser_at_expression(const parser *p);
+expr *parser_new_match(parser *p, source_span span, expr *value, uint32_t arms); /* arms are empty */
 /* `(` or `[` consumed: expressions up to and including close. */
 void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count);
 binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind,

@@ -55,6 +55,9 @@ static void parse_let(parser *p, stmt *s) {
         p->panic = false;
     } else if (parser_expect(p, TOKEN_EQUAL)) {
         s->value = parse_expression(p);
+        if (parser_accept(p, TOKEN_ELSE)) {
+            s->otherwise = parse_block(p);
+        }
     }
     if (einstein != NULL && s->value != NULL) {
         expr *e = parser_new(p, EXPR_COMPREHENSION, s->value->span);
@@ -168,32 +171,71 @@ block *parse_block(parser *p) {
 
 /* ---- if, match ------------------------------------------------------------------------------- */
 
-static bool refuse_let(parser *p, const char *what) {
-    if (!parser_is(p, TOKEN_LET)) {
-        return false;
-    }
-    parser_refuse(p, parser_span(p), what);
-    return true;
+expr *parser_new_match(parser *p, source_span span, expr *value, uint32_t arms) {
+    expr *e = parser_new(p, EXPR_MATCH, span);
+    e->match.value = value;
+    e->match.arms = parser_alloc(p, arms * sizeof *e->match.arms);
+    e->match.count = arms;
+    return e;
+}
+
+static pattern *wildcard(parser *p) {
+    pattern *made = PARSER_NEW(p, pattern);
+    made->span = parser_span(p);
+    made->kind = PATTERN_WILDCARD;
+    return made;
+}
+
+static expr *block_expression(parser *p, block *b) {
+    expr *e = parser_new(p, EXPR_BLOCK, b->span);
+    e->block = b;
+    return parser_finish(p, e);
+}
+
+/* Behind `if`: let P = v { … } else … is match v { P => { … }, _ => … }. */
+static expr *parse_if_let(parser *p, source_span start) {
+    expr *e = parser_new_match(p, start, NULL, 2);
+    e->match.is_let = true;
+    parser_advance(p);
+    e->match.arms[0].pattern = parse_pattern(p);
+    parser_expect(p, TOKEN_EQUAL);
+    e->match.value = parse_condition(p);
+    e->match.arms[0].body = block_expression(p, parse_block(p));
+    e->match.arms[1].pattern = wildcard(p);
+    return e;
 }
 
 static expr *parse_if(parser *p) {
-    expr *e = parser_new(p, EXPR_IF, parser_span(p));
+    expr *e = parser_new(p, EXPR_IF, parser_span(p)), *otherwise = NULL;
     parser_advance(p);
-    if (!parser_enter(p) || refuse_let(p, "`if let`: there are no enums to take apart")) {
+    if (!parser_enter(p)) {
         parser_leave(p);
         e->kind = EXPR_ERROR;
         return e;
     }
-    e->branch.condition = parse_condition(p);
-    e->branch.then = parse_block(p);
+    if (parser_is(p, TOKEN_LET)) {
+        e = parse_if_let(p, e->span);
+    } else {
+        e->branch.condition = parse_condition(p);
+        e->branch.then = parse_block(p);
+    }
     if (parser_accept(p, TOKEN_ELSE)) {
-        if (parser_is(p, TOKEN_IF)) {
-            e->branch.otherwise = parse_if(p);
-        } else {
-            expr *otherwise = parser_new(p, EXPR_BLOCK, parser_span(p));
-            otherwise->block = parse_block(p);
-            e->branch.otherwise = parser_finish(p, otherwise);
+        otherwise =
+            parser_is(p, TOKEN_IF) ? parse_if(p) : block_expression(p, parse_block(p));
+    }
+    if (e->kind == EXPR_IF) {
+        e->branch.otherwise = otherwise;
+        if (otherwise != NULL && otherwise->kind == EXPR_MATCH) { /* else if let */
+            block *b = PARSER_NEW(p, block);
+            *b = (block){.span = otherwise->span, .result = otherwise};
+            e->branch.otherwise = block_expression(p, b);
         }
+    } else {
+        block *nothing = PARSER_NEW(p, block);
+        nothing->span = parser_span(p);
+        nothing->span.length = 0;
+        e->match.arms[1].body =
+            otherwise != NULL ? otherwise : block_expression(p, nothing);
     }
     parser_leave(p);
     return parser_finish(p, e);
@@ -259,9 +301,6 @@ static expr *parse_match(parser *p) {
 
 static void parse_loop_head(parser *p, expr *e) {
     if (e->kind == EXPR_WHILE) {
-        if (refuse_let(p, "`while let`: there are no enums to take apart")) {
-            return;
-        }
         e->loop->condition = parse_condition(p);
     } else if (e->kind == EXPR_FOR) {
         e->loop->pattern = parse_pattern(p);
@@ -269,6 +308,20 @@ static void parse_loop_head(parser *p, expr *e) {
             e->loop->iterable = parse_condition(p);
         }
     }
+}
+
+/* while let P = v { … } is loop { match v { P => { … }, _ => break } }. */
+static void parse_while_let(parser *p, expr *e) {
+    source_span span = parser_span(p);
+    expr *choice = parse_if_let(p, span), *leave = parser_new(p, EXPR_BREAK, span);
+    choice->match.arms[1].body = leave;
+    choice = parser_finish(p, choice);
+    block *body = PARSER_NEW(p, block);
+    stmt *s = PARSER_NEW(p, stmt);
+    *s = (stmt){.kind = STMT_EXPR, .span = choice->span, .value = choice};
+    *body = (block){.span = choice->span, .first = s};
+    e->kind = EXPR_LOOP;
+    e->loop->body = body;
 }
 
 static expr *parse_loop(parser *p, const char *label, source_span start) {
@@ -280,6 +333,10 @@ static expr *parse_loop(parser *p, const char *label, source_span start) {
     loop->label = label;
     e->loop = loop;
     parser_advance(p);
+    if (kind == EXPR_WHILE && parser_is(p, TOKEN_LET)) {
+        parse_while_let(p, e);
+        return parser_finish(p, e);
+    }
     parse_loop_head(p, e);
     loop->body = parse_block(p);
     bool complete = (kind == EXPR_LOOP) || loop->condition != NULL || loop->iterable != NULL;

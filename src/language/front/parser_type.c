@@ -1,4 +1,6 @@
 /* parser_type.c: types and patterns. */
+#include <string.h>
+
 #include "language/front/parser_private.h"
 
 static type_expr *new_type(parser *p, source_span span) {
@@ -65,6 +67,15 @@ static void parse_named_type(parser *p, type_expr *t) {
     while (t->name != NULL && parser_accept(p, TOKEN_COLON_COLON)) {
         t->name = parser_name(p, &t->span);
     }
+    if (t->name != NULL && strcmp(t->name, "Box") == 0 && parser_accept(p, TOKEN_LESS)) {
+        type_expr **inner = NULL; /* a box is what is in it */
+        uint32_t count = 0;
+        parse_type_arguments(p, &inner, &count);
+        if (count == 1) {
+            *t = *inner[0];
+        }
+        return;
+    }
     t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
     if (parser_accept(p, TOKEN_LESS)) {
         parse_type_arguments(p, &t->arguments, &t->argument_count);
@@ -72,14 +83,53 @@ static void parse_named_type(parser *p, type_expr *t) {
     t->span = parser_span_from(p, t->span);
 }
 
-static void refuse_function_type(parser *p, source_span span) {
-    parser_refuse(p, span, "functions as values");
-    parser_advance(p);
-    if (parser_is(p, TOKEN_LEFT_PAREN)) {
-        parser_skip_group(p);
+/* Behind `fn`, `Fn`, `FnMut`: (A, B) -> R. */
+static void parse_function_type(parser *p, type_expr *t) {
+    t->kind = TYPE_EXPR_FUNCTION;
+    if (!parser_expect(p, TOKEN_LEFT_PAREN)) {
+        return;
     }
+    uint32_t capacity = 0;
+    while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END) && !p->panic) {
+        type_expr *part = parse_type(p);
+        PARSER_PUSH(p, t->arguments, t->argument_count, capacity, part);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_PAREN);
     if (parser_accept(p, TOKEN_ARROW)) {
-        parse_type(p);
+        t->result = parse_type(p);
+    }
+    t->span = parser_span_from(p, t->span);
+}
+
+static void parse_array_type(parser *p, type_expr *t) {
+    uint32_t capacity = 0;
+    t->kind = TYPE_EXPR_ARRAY;
+    parser_advance(p);
+    type_expr *element = parse_type(p);
+    PARSER_PUSH(p, t->arguments, t->argument_count, capacity, element);
+    if (parser_accept(p, TOKEN_SEMICOLON)) {
+        t->length = parse_expression(p);
+    }
+    parser_expect(p, TOKEN_RIGHT_BRACKET);
+    t->span = parser_span_from(p, t->span);
+}
+
+/* impl A + B: a type of its own with these bounds; only one of them is looked at. */
+static void parse_impl_type(parser *p, type_expr *t) {
+    uint32_t capacity = 0;
+    parser_advance(p);
+    t->kind = TYPE_EXPR_NAME;
+    t->name = "<impl>";
+    do {
+        type_expr *bound = parse_type(p);
+        PARSER_PUSH(p, t->arguments, t->argument_count, capacity, bound);
+    } while (!p->panic && parser_accept(p, TOKEN_PLUS));
+    t->span = parser_span_from(p, t->span);
+    if (t->arguments[0]->kind == TYPE_EXPR_FUNCTION) {
+        *t = *t->arguments[0];
     }
 }
 
@@ -90,17 +140,25 @@ static void parse_type_into(parser *p, type_expr *t) {
         parse_tuple_type(p, t);
         return;
     case TOKEN_LEFT_BRACKET:
-        parser_refuse(p, t->span, "fixed arrays: `Tensor` and `Vec` hold several values");
+        parse_array_type(p, t);
         return;
     case TOKEN_FN:
-        refuse_function_type(p, t->span);
+        parser_advance(p);
+        parse_function_type(p, t);
         return;
     case TOKEN_IMPL:
-        parser_refuse(p, t->span, "traits");
+        parse_impl_type(p, t);
         return;
     case TOKEN_NAME:
         if (parser_is_word(p, "dyn")) {
-            parser_refuse(p, t->span, "traits");
+            parser_refuse(p, t->span, "`dyn`: every type is known when the program is compiled");
+            return;
+        }
+        if ((parser_is_word(p, "Fn") || parser_is_word(p, "FnMut") ||
+             parser_is_word(p, "FnOnce")) &&
+            parser_ahead(p, 1) == TOKEN_LEFT_PAREN) {
+            parser_advance(p);
+            parse_function_type(p, t);
             return;
         }
         parse_named_type(p, t);
@@ -136,10 +194,11 @@ static expr *parse_pattern_literal(parser *p) {
     }
     token_kind kind = parser_kind(p);
     bool fits =
-        kind == TOKEN_INT ||
-        (minus == NULL && (kind == TOKEN_CHAR || kind == TOKEN_TRUE || kind == TOKEN_FALSE));
+        kind == TOKEN_INT || kind == TOKEN_FLOAT ||
+        (minus == NULL && (kind == TOKEN_CHAR || kind == TOKEN_TRUE || kind == TOKEN_FALSE ||
+                           kind == TOKEN_STRING));
     if (!fits) {
-        parser_expected(p, "an integer, `true`, `false` or a character");
+        parser_expected(p, "a literal");
         return parser_error_expr(p);
     }
     expr *literal = parse_primary(p);
@@ -158,7 +217,10 @@ static void parse_literal_pattern(parser *p, pattern *made) {
         made->kind = PATTERN_RANGE;
         made->inclusive = parser_is(p, TOKEN_DOT_DOT_EQUAL);
         parser_advance(p);
-        made->high = parse_pattern_literal(p);
+        if (made->inclusive || parser_is(p, TOKEN_INT) || parser_is(p, TOKEN_MINUS) ||
+            parser_is(p, TOKEN_CHAR)) {
+            made->high = parse_pattern_literal(p);
+        }
     }
 }
 
@@ -167,6 +229,8 @@ static void parse_tuple_pattern(parser *p, pattern *made) {
     bool comma = false;
     made->kind = PATTERN_TUPLE;
     parser_advance(p);
+    bool no_struct = p->no_struct;
+    p->no_struct = false;
     while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END) && !p->panic) {
         pattern *part = parse_pattern(p);
         PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
@@ -175,13 +239,93 @@ static void parse_tuple_pattern(parser *p, pattern *made) {
             break;
         }
     }
+    p->no_struct = no_struct;
     parser_expect(p, TOKEN_RIGHT_PAREN);
     if (made->part_count == 1 && !comma) {
         *made = *made->parts[0];
     }
 }
 
+/* (a, b, ..): parts of a variant or a tuple struct. */
+static void parse_positional_parts(parser *p, pattern *made) {
+    uint32_t capacity = 0;
+    parser_advance(p);
+    while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END) && !p->panic) {
+        if (parser_is(p, TOKEN_DOT_DOT)) {
+            parser_advance(p);
+            made->rest = true;
+            made->rest_at = made->part_count;
+        } else {
+            pattern *part = parse_pattern(p);
+            PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
+        }
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_PAREN);
+}
+
+/* { x, y: part, .. } */
+static void parse_named_parts(parser *p, pattern *made) {
+    uint32_t capacity = 0, names = 0;
+    parser_advance(p);
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END) && !p->panic) {
+        if (parser_accept(p, TOKEN_DOT_DOT)) {
+            made->rest = true;
+            made->rest_at = made->part_count;
+            break;
+        }
+        pattern *part = new_pattern(p, PATTERN_NAME);
+        bool is_mutable = parser_accept(p, TOKEN_MUT);
+        source_span span;
+        const char *name = parser_name(p, &span);
+        if (name == NULL) {
+            break;
+        }
+        if (parser_accept(p, TOKEN_COLON)) {
+            part = parse_pattern(p);
+        } else {
+            part->binding = parser_new_binding(p, name, span, BINDING_LET, is_mutable);
+            part->span = parser_span_from(p, part->span);
+        }
+        uint32_t count = made->part_count;
+        PARSER_PUSH(p, made->part_names, count, names, name);
+        PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    if (made->part_names == NULL) { /* P { .. } and P {} */
+        made->part_names = parser_alloc(p, sizeof *made->part_names);
+    }
+    parser_expect(p, TOKEN_RIGHT_BRACE);
+}
+
+static void parse_variant_pattern(parser *p, pattern *made, const char *name, source_span span) {
+    made->kind = PATTERN_VARIANT;
+    made->name = name;
+    while (!p->panic && parser_accept(p, TOKEN_COLON_COLON)) {
+        if (parser_accept(p, TOKEN_LESS)) {
+            type_expr **ignored = NULL;
+            uint32_t count = 0;
+            parse_type_arguments(p, &ignored, &count);
+            continue;
+        }
+        made->scope = made->name;
+        made->name = parser_name(p, &span);
+    }
+    if (parser_is(p, TOKEN_LEFT_PAREN)) {
+        parse_positional_parts(p, made);
+    } else if (parser_is(p, TOKEN_LEFT_BRACE)) {
+        parse_named_parts(p, made);
+    }
+}
+
 static void parse_name_pattern(parser *p, pattern *made) {
+    if (parser_is_word(p, "ref") && parser_ahead(p, 1) == TOKEN_NAME) {
+        parser_advance(p);
+    }
     bool is_mutable = parser_accept(p, TOKEN_MUT);
     source_span span;
     if (!is_mutable && parser_is_word(p, "_")) {
@@ -195,14 +339,20 @@ static void parse_name_pattern(parser *p, pattern *made) {
         return;
     }
     if (parser_is(p, TOKEN_COLON_COLON) || parser_is(p, TOKEN_LEFT_PAREN) ||
-        parser_is(p, TOKEN_LEFT_BRACE)) {
-        parser_refuse(p, span, "patterns of enums and structs");
+        (parser_is(p, TOKEN_LEFT_BRACE) && !p->no_struct)) {
+        parse_variant_pattern(p, made, name, span);
         return;
     }
     made->binding = parser_new_binding(p, name, span, BINDING_LET, is_mutable);
+    if (parser_accept(p, TOKEN_AT)) {
+        uint32_t capacity = 0;
+        made->kind = PATTERN_BOUND;
+        pattern *part = parse_pattern_no_or(p);
+        PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
+    }
 }
 
-static pattern *parse_single_pattern(parser *p) {
+pattern *parse_pattern_no_or(parser *p) {
     pattern *made = new_pattern(p, PATTERN_WILDCARD);
     while (parser_accept_first(p, TOKEN_AND)) {
     }
@@ -210,11 +360,19 @@ static pattern *parse_single_pattern(parser *p) {
     case TOKEN_LEFT_PAREN:
         parse_tuple_pattern(p, made);
         break;
+    case TOKEN_DOT_DOT_EQUAL: /* ..=9: from the smallest number */
+        made->kind = PATTERN_RANGE;
+        made->inclusive = true;
+        parser_advance(p);
+        made->high = parse_pattern_literal(p);
+        break;
     case TOKEN_MUT:
     case TOKEN_NAME:
         parse_name_pattern(p, made);
         break;
     case TOKEN_INT:
+    case TOKEN_FLOAT:
+    case TOKEN_STRING:
     case TOKEN_MINUS:
     case TOKEN_CHAR:
     case TOKEN_TRUE:
@@ -235,7 +393,7 @@ static pattern *parse_alternatives(parser *p, pattern *first) {
     made->span = first->span;
     PARSER_PUSH(p, made->parts, made->part_count, capacity, first);
     while (parser_accept(p, TOKEN_OR)) {
-        pattern *part = parse_single_pattern(p);
+        pattern *part = parse_pattern_no_or(p);
         PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
     }
     made->span = parser_span_from(p, made->span);
@@ -248,7 +406,7 @@ pattern *parse_pattern(parser *p) {
         made = new_pattern(p, PATTERN_WILDCARD);
     } else {
         parser_accept(p, TOKEN_OR);
-        made = parse_single_pattern(p);
+        made = parse_pattern_no_or(p);
         if (parser_is(p, TOKEN_OR)) {
             made = parse_alternatives(p, made);
         }

@@ -29,6 +29,9 @@ static void maybe(expr *e, visitor *visit, void *context) {
 static void in_block(block *b, visitor *visit, void *context) {
     for (stmt *s = b->first; s != NULL; s = s->next) {
         maybe(s->value, visit, context);
+        if (s->otherwise != NULL) {
+            in_block(s->otherwise, visit, context);
+        }
     }
     maybe(b->result, visit, context);
 }
@@ -97,6 +100,7 @@ void expr_each_child(expr *e, visitor *visit, void *context) {
         for (uint32_t i = 0; i < e->structure.init_count; i++) {
             visit(e->structure.inits[i].value, context);
         }
+        maybe(e->structure.base, visit, context);
         break;
     case EXPR_TUPLE:
     case EXPR_ARRAY:
@@ -135,6 +139,18 @@ void expr_each_child(expr *e, visitor *visit, void *context) {
     case EXPR_ASSIGN:
         visit(e->assign.value, context);
         visit(e->assign.target, context);
+        break;
+    case EXPR_TRY:
+        visit(e->attempt.operand, context);
+        break;
+    case EXPR_REPEAT:
+        visit(e->repeat.value, context);
+        visit(e->repeat.count, context);
+        break;
+    case EXPR_CLOSURE: /* its body belongs to another function once it is checked */
+        if (e->type == NULL) {
+            visit(e->closure.body, context);
+        }
         break;
     default:
         break;

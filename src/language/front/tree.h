@@ -7,8 +7,8 @@
  * so that its consumer meets few shapes. After a check without errors (status OK, no error
  * diagnostics):
  *
- *  1. Every expression has its type. There is no EXPR_ERROR, no EXPR_METHOD, no EXPR_RANGE outside
- *     of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type of jumps, of panic and of what
+ *  1. Every expression has its type. There is no EXPR_ERROR, no EXPR_METHOD, EXPR_TRY, EXPR_REPEAT,
+ *     EXPR_CLOSURE, no EXPR_RANGE outside of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type of jumps, of panic and of what
  *     ends in them; such an expression stands only as a statement, a branch, an arm or the value of a
  *     let, break or return, never as an operand.
  *  2. Conversions are nodes: EXPR_CAST (implicit = true) between scalars; an EXPR_CALL of
@@ -53,6 +53,8 @@ typedef struct type_expr type_expr;
 typedef struct function_item function_item;
 typedef struct struct_item struct_item;
 typedef struct const_item const_item;
+typedef struct trait_item trait_item;
+typedef struct impl_item impl_item;
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -84,9 +86,13 @@ struct type_expr {
     enum {
         TYPE_EXPR_ERROR, /* the parser has reported it */
         TYPE_EXPR_NAME,  /* name with arguments */
-        TYPE_EXPR_TUPLE, /* arguments; none: void */
-        TYPE_EXPR_NUMBER /* argument RANK of Tensor<T, RANK> */
+        TYPE_EXPR_TUPLE,  /* arguments; none: void */
+        TYPE_EXPR_NUMBER, /* argument RANK of Tensor<T, RANK> */
+        TYPE_EXPR_ARRAY,  /* [arguments[0]; length], [arguments[0]] without length */
+        TYPE_EXPR_FUNCTION /* fn(arguments) -> result, impl Fn(arguments) -> result */
     } kind;
+    type_expr *result; /* of a function; NULL: nothing */
+    expr *length;      /* of an array */
     const char *name;
     type_expr **arguments;
     uint32_t argument_count;
@@ -103,8 +109,19 @@ struct pattern {
         /* low: a literal, possibly negated; after the check EXPR_INT, EXPR_BOOL or EXPR_CHAR */
         PATTERN_LITERAL,
         PATTERN_RANGE, /* low .. high or low ..= high, likewise literals */
-        PATTERN_OR     /* parts, no bindings inside */
+        PATTERN_OR,    /* parts, no bindings inside */
+        /* V, T::V, T::V(parts), P { fields }; [check] of a struct type; tag_value when it is an enum's.
+         * A PATTERN_NAME without `mut` may become one. */
+        PATTERN_VARIANT,
+        PATTERN_BOUND /* binding @ parts[0] */
     } kind;
+    const char *scope, *name;  /* PATTERN_VARIANT as written; scope NULL: none */
+    const char **part_names;   /* P { x: part }; NULL: by position */
+    bool rest;                 /* `..` stands in it */
+    uint32_t rest_at;          /* number of parts before it */
+    struct_item *structure;    /* [check] PATTERN_VARIANT */
+    uint32_t *part_fields;     /* [check] field of the structure, for each part */
+    uint32_t variant;          /* [check] index of the variant; 0 of a struct */
     binding *binding;
     pattern **parts;
     uint32_t part_count;
@@ -146,6 +163,9 @@ typedef enum expr_kind {
     EXPR_CONTINUE,
     EXPR_RETURN,
     EXPR_ASSIGN,
+    EXPR_TRY,     /* e? */
+    EXPR_REPEAT,  /* [e; count] */
+    EXPR_CLOSURE, /* |x| e */
     EXPR_KIND_COUNT
 } expr_kind;
 
@@ -186,13 +206,15 @@ typedef enum call_kind {
     CALL_FUNCTION, /* function; operands: its parameters in order, self first when it has one */
     /* P(a, b): operands are the fields in order; also what EXPR_STRUCT does with its values */
     CALL_STRUCT,
+    CALL_VARIANT, /* structure, variant; operands: the variant's fields in order */
     CALL_ABI,      /* abi; see rule 4 */
     CALL_PRINT,    /* print, println: pieces in order, then a newline when `newline` */
     CALL_MATH,     /* math; operands (1 or 2) and result of one type f32 or f64 */
     CALL_VEC_NEW,  /* no operands; expr.type is Vec<E> */
     CALL_VEC_PUSH, /* operands: vec (a place when writes_receiver), element; void */
     CALL_VEC_GET,  /* operands: vec, index (i64); yields the element */
-    CALL_VEC_SET   /* operands: vec (likewise), index (i64), element; void */
+    CALL_VEC_SET,  /* operands: vec (likewise), index (i64), element; void */
+    CALL_VEC_POP   /* operands: vec (likewise); takes the last element out and yields it */
 } call_kind;
 
 typedef enum scalar_math {
@@ -218,6 +240,8 @@ typedef struct print_piece {
 
 typedef struct call_expr {
     /* as written */
+    type_expr **type_arguments; /* x.m::<T>(…) */
+    uint32_t type_argument_count;
     expr *callee;     /* EXPR_NAME; NULL for a method call and for calls that the checker made */
     expr *receiver;   /* x of x.m(…), else NULL */
     const char *name; /* m of x.m(…) */
@@ -228,6 +252,12 @@ typedef struct call_expr {
     call_kind kind;
     function_item *function;
     struct_item *structure;
+    uint32_t variant;
+    /* While the function is being checked: a generic function whose types are not decided yet, and
+     * what they are so far. */
+    function_item *pending;
+    const type **pending_arguments;
+    struct_item *pending_owner;
     tl_abi_index abi;
     scalar_math math;
     bool newline;
@@ -264,6 +294,10 @@ typedef struct field_init {
 typedef struct struct_expr {
     const char *name;
     source_span name_span;
+    const char *scope;          /* T of T::V { … }, NULL: none */
+    type_expr **type_arguments; /* P::<T> { … } */
+    uint32_t type_argument_count;
+    expr *base;                 /* `..base`: the fields that are not written; NULL */
     field_init *inits; /* as written: evaluated in this order */
     uint32_t init_count;
     /* [check] */
@@ -319,6 +353,7 @@ struct expr {
     source_span span;
     const type *type; /* [check] */
     bool in_parentheses;
+    bool is_vec; /* vec![…] */
     uint16_t
         height; /* of the tree below, blocks and statements included: at most PARSER_HEIGHT_MAX */
     union {
@@ -337,6 +372,18 @@ struct expr {
             size_t length;
         } string;
         name_expr name;
+        struct {
+            expr *operand;
+        } attempt; /* EXPR_TRY */
+        struct {
+            expr *value, *count;
+        } repeat;
+        struct {
+            binding **parameters;
+            uint32_t parameter_count;
+            type_expr *result; /* NULL: follows from the body */
+            expr *body;
+        } closure;
         struct {
             unary_op op;
             expr *operand;
@@ -385,6 +432,7 @@ struct expr {
             expr *value;
             match_arm *arms; /* tried in order; one always matches */
             uint32_t count;
+            bool is_let; /* written as `if let` or `while let`: the last arm is `_` */
         } match;
         loop_expr
             *loop; /* EXPR_WHILE, EXPR_LOOP, EXPR_FOR. EXPR_LOOP yields the value of its breaks */
@@ -418,6 +466,7 @@ struct stmt {
     expr *
         /* let: the initial value; NULL after an error only. expr: a value that it has is dropped */
         value;
+    block *otherwise; /* let P = v else { … }: never ends; NULL: the pattern always fits */
     stmt *next;
 };
 
@@ -431,6 +480,44 @@ struct block {
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
+/* `T: Bound + Bound`; for a parameter of function type the name is one that nobody can write. */
+typedef struct type_parameter {
+    const char *name;
+    source_span span;
+    type_expr **bounds;
+    uint32_t bound_count;
+} type_parameter;
+
+typedef struct type_parameters {
+    type_parameter *items;
+    uint32_t count;
+} type_parameters;
+
+/* What the type parameters of a generic item stand for in one instance of it. */
+typedef struct type_environment {
+    const type_parameters *parameters, *more; /* of the function; of its impl; NULL: none */
+    const type **arguments, **more_arguments;
+    struct struct_item *self; /* what `Self` is; NULL: the function's owner */
+} type_environment;
+
+/* impl<T> OWNER<T> { … }, impl TRAIT for OWNER { … }. */
+struct impl_item {
+    type_parameters generics;
+    type_expr *owner;
+    const char *trait_name; /* NULL: none */
+    source_span trait_span;
+    trait_item *trait; /* [check] */
+};
+
+struct trait_item {
+    const char *name;
+    source_span span;
+    function_item **methods; /* body NULL: every impl has to have it */
+    uint32_t method_count;
+};
+
+/* Generic functions are patterns: they are copied with their types filled in, and only the copies are
+ * checked and compiled. */
 struct function_item {
     const char *name;
     const char *qualified;  /* Model::forward, or the name alone */
@@ -438,6 +525,20 @@ struct function_item {
     const char *owner_name; /* impl block's type, NULL: a free function */
     source_span owner_span;
     struct_item *owner; /* [check] */
+    impl_item *impl;    /* NULL: a free function */
+    type_parameters generics;
+    bool is_template; /* [check] it or its impl is generic: never compiled itself */
+    type_environment environment; /* [check] of an instance */
+    function_item *instances;     /* [check] of a template, linked by next_instance */
+    function_item *next_instance;
+    function_item *template; /* [check] what it is an instance of */
+    bool is_closure;         /* [check] self is what it captured */
+    function_item *outer;    /* [check] of a closure: the function that it stands in */
+    expr *body_expression;   /* likewise: its body as written */
+    uint32_t scope_mark;     /* likewise: the names that it sees */
+    bool body_is_checked;    /* likewise */
+    struct_item *as_value;   /* [check] the type of the function's name where it is no call */
+    bool is_checked;         /* [check] */
     bool has_self;      /* parameters[0] is then self */
     binding **parameters;
     uint32_t parameter_count;
@@ -459,11 +560,36 @@ typedef struct struct_field {
     source_span span;
     type_expr *annotation;
     const type *type; /* [check] */
+    /* [check] of a closure: what it captured, and whether its body writes to it */
+    binding *captured;
+    bool is_written;
 } struct_field;
 
+/* A variant of an enum: its fields are fields[first] … of the enum. */
+typedef struct variant_item {
+    const char *name;
+    source_span span;
+    uint32_t first, count;
+    bool positional; /* V(A, B), and V */
+    expr *tag_value; /* V = 3; NULL: one more than the one before */
+    int64_t tag;     /* [check] */
+} variant_item;
+
+/* An enum is a struct of its tag and the fields of all variants: those of the others are nothing. A closure
+ * is a struct of what it captured. Each instance of a generic one is a struct of its own. */
 struct struct_item {
     const char *name;
     source_span span;
+    type_parameters generics;
+    struct_item *template; /* [check] what it is an instance of; NULL */
+    const type **arguments;
+    struct_item *instances, *next_instance; /* [check] */
+    bool is_enum;
+    variant_item *variants;
+    uint32_t variant_count;
+    bool is_builtin;        /* Vec, String, i64 …: only methods belong to it */
+    function_item *closure; /* NULL: no closure */
+    expr *made_by;          /* of a closure: where it is made */
     struct_field *fields;
     uint32_t field_count;
     bool positional;  /* struct P(A, B): fields named "0", "1" */
@@ -494,15 +620,23 @@ typedef struct syntax_tree {
     uint32_t function_count, function_capacity;
     struct_item **structs;
     uint32_t struct_count, struct_capacity;
+    trait_item **traits;
+    uint32_t trait_count, trait_capacity;
+    impl_item **impls;
+    uint32_t impl_count, impl_capacity;
     const_item **constants;
     uint32_t constant_count, constant_capacity;
     refused_name *refused;
-    function_item *main; /* [check] */
+    const source_file *prelude; /* what the language brings along, written in itself */
+    function_item *main;        /* [check] */
 } syntax_tree;
 
 /* Calls visit for each expression directly below e, in the order of evaluation, blocks' statements
  * included; types, patterns and names are not visited. Before a check the arguments of a call,
  * after it the operands. */
 void expr_each_child(expr *e, void (*visit)(expr *child, void *context), void *context);
+
+/* A copy of an unchecked function: nothing of it is shared but names and texts. NULL: out of memory. */
+function_item *function_copy(masu__arena *arena, const function_item *f);
 
 #endif

@@ -50,7 +50,7 @@ static uint32_t type_hash(const type *t) {
         }
         return hash;
     case TYPE_VEC:
-        return mix(hash, t->vec.element->id);
+        return mix(mix(hash, t->vec.element->id), (uint64_t)t->vec.length);
     case TYPE_OPEN:
         return mix(hash, (uintptr_t)t->open.resolved);
     default:
@@ -72,7 +72,7 @@ static bool alike(const type *a, const type *b) {
                memcmp(a->tuple.items, b->tuple.items, a->tuple.count * sizeof(*a->tuple.items)) ==
                    0;
     case TYPE_VEC:
-        return a->vec.element == b->vec.element;
+        return a->vec.element == b->vec.element && a->vec.length == b->vec.length;
     case TYPE_OPEN:
         return a->open.resolved == b->open.resolved;
     default:
@@ -109,6 +109,11 @@ static const type *table_find(const type_table *table, const type *wanted) {
 static void measure(type *t) {
     t->may_have_open =
         t->kind == TYPE_OPEN || (t->kind == TYPE_VEC && t->vec.element->may_have_open);
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+                         i < t->structure->template->generics.count;
+         i++) {
+        t->may_have_open |= t->structure->arguments[i]->may_have_open;
+    }
     t->size = t->kind != TYPE_STRUCT;
     for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
         t->may_have_open |= t->tuple.items[i]->may_have_open;
@@ -173,7 +178,11 @@ const type *type_tuple(type_table *table, const type *const *items, uint32_t cou
 }
 
 const type *type_vec(type_table *table, const type *element) {
-    return intern(table, &(type){.kind = TYPE_VEC, .vec = {element}});
+    return type_array(table, element, -1);
+}
+
+const type *type_array(type_table *table, const type *element, int64_t length) {
+    return intern(table, &(type){.kind = TYPE_VEC, .vec = {element, length}});
 }
 
 const type *type_open(type_table *table) {
@@ -197,13 +206,32 @@ static const type *resolve_tuple(type_table *table, const type *t) {
     return type_tuple(table, items, t->tuple.count);
 }
 
+static const type *resolve_struct(type_table *table, const type *t) {
+    struct_item *s = t->structure;
+    uint32_t count = s->template->generics.count;
+    const type **arguments = MASU_ARENA_ARRAY(table->arena, const type *, count);
+    bool same = true;
+    if (arguments == NULL) {
+        table->out_of_memory = true;
+        return table->scalars[TYPE_ERROR];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        arguments[i] = type_resolve(table, s->arguments[i]);
+        same &= arguments[i] == s->arguments[i];
+    }
+    return same ? t : table->instance(table->instance_context, s->template, arguments);
+}
+
 const type *type_resolve(type_table *table, const type *t) {
     while (t->kind == TYPE_OPEN && *t->open.resolved != NULL) {
         t = *t->open.resolved;
     }
     if (t->kind == TYPE_VEC) {
         const type *element = type_resolve(table, t->vec.element);
-        return element == t->vec.element ? t : type_vec(table, element);
+        return element == t->vec.element ? t : type_array(table, element, t->vec.length);
+    }
+    if (t->kind == TYPE_STRUCT && t->may_have_open) {
+        return resolve_struct(table, t);
     }
     return t->kind == TYPE_TUPLE && t->may_have_open ? resolve_tuple(table, t) : t;
 }
@@ -250,13 +278,28 @@ static void print_tensor(const type *t, masu__buffer *out) {
     masu__buffer_putc(out, '>');
 }
 
+static void print_struct(const struct_item *s, masu__buffer *out) {
+    if (s->closure != NULL) {
+        masu__buffer_puts(out, "a closure");
+        return;
+    }
+    masu__buffer_puts(out, s->name);
+    for (uint32_t i = 0; s->template != NULL && i < s->template->generics.count; i++) {
+        masu__buffer_puts(out, i == 0 ? "<" : ", ");
+        type_print(s->arguments[i], out);
+        if (i + 1 == s->template->generics.count) {
+            masu__buffer_putc(out, '>');
+        }
+    }
+}
+
 void type_print(const type *t, masu__buffer *out) {
     switch (t->kind) {
     case TYPE_TENSOR:
         print_tensor(t, out);
         return;
     case TYPE_STRUCT:
-        masu__buffer_puts(out, t->structure->name);
+        print_struct(t->structure, out);
         return;
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < t->tuple.count; i++) {
@@ -266,9 +309,13 @@ void type_print(const type *t, masu__buffer *out) {
         masu__buffer_puts(out, t->tuple.count == 1 ? ",)" : ")");
         return;
     case TYPE_VEC:
-        masu__buffer_puts(out, "Vec<");
+        masu__buffer_puts(out, t->vec.length < 0 ? "Vec<" : "[");
         type_print(t->vec.element, out);
-        masu__buffer_putc(out, '>');
+        if (t->vec.length < 0) {
+            masu__buffer_putc(out, '>');
+        } else {
+            masu__buffer_printf(out, "; %lld]", (long long)t->vec.length);
+        }
         return;
     case TYPE_OPEN:
         if (*t->open.resolved != NULL) {

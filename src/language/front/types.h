@@ -69,6 +69,7 @@ struct type {
         } tuple;
         struct {
             const type *element;
+            int64_t length; /* of a fixed array; -1: a Vec */
         } vec;
         struct {
             const type **resolved; /* the cell that a use fills in; *resolved NULL before */
@@ -81,12 +82,18 @@ struct type {
  * of 2^n parts. */
 enum { TYPE_SIZE_MAX = 4096 };
 
+/* Of a generic struct with these arguments in place of its own; set by the checker. */
+typedef const type *type_instance_maker(void *context, struct struct_item *template,
+                                        const type **arguments);
+
 typedef struct type_table {
     masu__arena *arena;
     const type *scalars[TYPE_SCALAR_END];
     const type **buckets;
     uint32_t bucket_count; /* a power of two */
     uint32_t count;
+    type_instance_maker *instance; /* of structs whose arguments got decided */
+    void *instance_context;
     bool out_of_memory; /* sticky; then the makers below return the error type */
 } type_table;
 
@@ -105,6 +112,7 @@ void type_set_size(
     uint32_t size); /* when all fields are known: of structs, and of tuples made of such */
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count);
 const type *type_vec(type_table *table, const type *element);
+const type *type_array(type_table *table, const type *element, int64_t length);
 const type *type_open(type_table *table);
 
 /* The type with every decided TYPE_OPEN replaced; one that is not decided stays. */

@@ -94,6 +94,9 @@ typedef enum ir_opcode {
     /* constants: imm.i or imm.f; IR_BYTES: imm.bytes (static data, address) */
     IR_CONST,
     IR_BYTES,
+    /* a managed value that is nothing (NULL): in the place of what another variant of an enum would hold. Owned
+     * like any other, so that every path gives away the same values */
+    IR_NOTHING,
     /* arithmetic on equal types; integers wrap; IR_DIV and IR_REM of integers check for zero (may raise) */
     IR_ADD,
     IR_SUB,

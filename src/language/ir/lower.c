@@ -29,7 +29,7 @@ static bool has_error(const function_item *item, const diagnostics *diagnostics)
 
 static bool is_confined(const syntax_tree *tree, const diagnostic *d) {
     for (uint32_t f = 0; f < tree->function_count; f++)
-        if (body_has(tree->functions[f], d))
+        if (tree->functions[f]->body && body_has(tree->functions[f], d))
             return true;
     return d->severity != SEVERITY_ERROR;
 }
@@ -43,11 +43,17 @@ bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnosti
     return true;
 }
 
+/* Not the patterns of generic functions, and closures only when something said what their types are. */
+static bool is_compiled(const function_item *f) {
+    return !f->is_template && (!f->is_closure || f->body_is_checked);
+}
+
 static bool mark_broken(lowering *l) {
     l->broken = MASU_ARENA_ARRAY(l->scratch, bool, l->tree->function_count);
     for (uint32_t f = 0;
          l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
-        l->broken[f] = has_error(l->tree->functions[f], l->diagnostics);
+        l->broken[f] = !is_compiled(l->tree->functions[f]) ||
+                       has_error(l->tree->functions[f], l->diagnostics);
     return l->broken;
 }
 
@@ -129,8 +135,11 @@ static void lower_function(lowering *l, const function_item *item) {
 
 static void lower_all(lowering *l) {
     for (uint32_t f = 0; f < l->tree->function_count; f++)
-        declare_function(l, l->tree->functions[f]);
+        if (is_compiled(l->tree->functions[f]))
+            declare_function(l, l->tree->functions[f]);
     for (uint32_t f = 0; f < l->tree->function_count && !l->m->out_of_memory; f++) {
+        if (!is_compiled(l->tree->functions[f]))
+            continue;
         masu__arena_mark mark = masu__arena_get_mark(l->scratch);
         lower_function(l, l->tree->functions[f]);
         masu__arena_release(l->scratch, mark);

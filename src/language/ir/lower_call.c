@@ -133,6 +133,27 @@ static void lower_math(lower_fn *fn, const expr *e, ir_value *out) {
         fn->f->values[*out].def->imm.math = maths[e->call.math];
 }
 
+/* The tag, the variant's own fields, and nothing in the fields of the others. */
+static void lower_variant(lower_fn *fn, const expr *e, ir_value *out) {
+    const variant_item *v = &e->type->structure->variants[e->call.variant];
+    uint32_t first = lower_field_offset(fn->l, e->type, v->first),
+             last = lower_field_offset(fn->l, e->type, v->first + v->count),
+             count = lower_leaf_count(fn->l, e->type);
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    if (!types) {
+        fn->l->m->out_of_memory = true;
+        return;
+    }
+    lower_leaf_types(fn->l, e->type, types);
+    for (uint32_t i = 0; i < e->call.operand_count; i++)
+        lower_expr_as(fn, e->call.operands[i], lower_field_type(e->type, v->first + i),
+                      out + lower_field_offset(fn->l, e->type, v->first + i));
+    for (uint32_t i = 1; i < count && lower_open(fn); i++)
+        if (i < first || i >= last)
+            out[i] = lower_nothing(fn, types[i], e->span);
+    out[0] = lower_int(fn, IR_I64, v->tag, e->span);
+}
+
 static void lower_fields(lower_fn *fn, const expr *e, ir_value *out) {
     for (uint32_t i = 0; i < e->call.operand_count; i++)
         lower_expr_as(fn, e->call.operands[i], lower_field_type(e->type, i),
@@ -176,6 +197,33 @@ static void lower_vec_write(lower_fn *fn, const expr *e) {
         result = lower_abi(fn, TL_FN_tl_vec_push, (ir_value[]){vec.values[0], record}, 2, e->span);
     }
     receiver_write(fn, &vec, &result);
+}
+
+static void lower_vec_pop(lower_fn *fn, const expr *e, ir_value *out) {
+    const type *element = e->call.operands[0]->type->vec.element;
+    uint32_t count = lower_leaf_count(fn->l, element);
+    receiver vec = receiver_begin(fn, &e->call);
+    receiver_read(fn, &vec);
+    if (!lower_open(fn) || !vec.values)
+        return;
+    ir_type address = IR_ADDRESS, *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    ir_instr *record = ir_emit(fn->b, IR_RECORD_EMPTY, NULL, 0, &address, 1, e->span);
+    if (!record || !types) {
+        fn->l->m->out_of_memory = true;
+        return;
+    }
+    record->imm.i = count;
+    lower_leaf_types(fn->l, element, types);
+    ir_value rest = lower_abi(fn, TL_FN_tl_vec_pop, (ir_value[]){vec.values[0], record->result}, 2,
+                              e->span);
+    for (uint32_t i = 0; i < count; i++) {
+        ir_instr *word = ir_emit(fn->b, IR_RECORD_WORD, &record->result, 1, &types[i], 1, e->span);
+        if (!word)
+            return;
+        word->imm.i = i;
+        out[i] = word->result;
+    }
+    receiver_write(fn, &vec, &rest);
 }
 
 static void lower_vec_read(lower_fn *fn, const expr *e, ir_value *out) {
@@ -346,6 +394,9 @@ void lower_call(lower_fn *fn, const expr *e, ir_value *out) {
     case CALL_STRUCT:
         lower_fields(fn, e, out);
         break;
+    case CALL_VARIANT:
+        lower_variant(fn, e, out);
+        break;
     case CALL_ABI:
         lower_abi_call(fn, e, out);
         break;
@@ -361,6 +412,9 @@ void lower_call(lower_fn *fn, const expr *e, ir_value *out) {
     case CALL_VEC_PUSH:
     case CALL_VEC_SET:
         lower_vec_write(fn, e);
+        break;
+    case CALL_VEC_POP:
+        lower_vec_pop(fn, e, out);
         break;
     case CALL_VEC_GET:
         lower_vec_read(fn, e, out);

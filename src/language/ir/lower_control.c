@@ -34,12 +34,27 @@ static void go_on_at(lower_fn *fn, const meeting *m, ir_value *out) {
 
 /* ---- blocks ----------------------------------------------------------------------------------------------------------- */
 
+/* let P = v else { … }: the block leaves. */
+static void lower_otherwise(lower_fn *fn, const stmt *s, const ir_value *values) {
+    ir_value fits = lower_pattern_test(fn, s->pattern, values);
+    if (!fits)
+        return;
+    ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn);
+    lower_branch(fn, fits, yes, no, s->span);
+    lower_enter_block(fn, no);
+    ir_value nothing;
+    lower_block_as(fn, s->otherwise, s->otherwise->type, &nothing);
+    lower_enter_block(fn, yes);
+}
+
 static void lower_let(lower_fn *fn, const stmt *s) {
     const type *t = s->pattern->type;
     ir_value *values = lower_room(fn, lower_leaf_count(fn->l, t));
     if (!values || !s->value)
         return;
     lower_expr_as(fn, s->value, t, values);
+    if (s->otherwise && lower_open(fn))
+        lower_otherwise(fn, s, values);
     if (lower_open(fn))
         lower_pattern_bind(fn, s->pattern, values);
 }

@@ -13,6 +13,14 @@ ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span) {
     return lower_open(fn) ? ir_emit_const_int(fn->b, type, v, span) : 0;
 }
 
+ir_value lower_nothing(lower_fn *fn, ir_type type, source_span span) {
+    if (ir_type_managed(type))
+        return lower_op(fn, IR_NOTHING, type, NULL, 0, span);
+    if (ir_type_float(type))
+        return lower_open(fn) ? ir_emit_const_float(fn->b, type, 0, span) : 0;
+    return lower_int(fn, type, 0, span);
+}
+
 ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count,
                   source_span span) {
     if (!lower_open(fn))

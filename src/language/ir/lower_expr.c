@@ -212,6 +212,9 @@ void lower_expr(lower_fn *fn, const expr *e, ir_value *out) {
         lower_assign(fn, e);
         break;
     case EXPR_ERROR:
+    case EXPR_TRY:
+    case EXPR_REPEAT:
+    case EXPR_CLOSURE:
     case EXPR_METHOD:
     case EXPR_RANGE:
     case EXPR_KIND_COUNT: /* gone after a check without errors */

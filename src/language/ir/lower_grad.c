@@ -71,7 +71,8 @@ static void collect_calls(expr *e, void *context) {
 bool lower_find_grad_readers(lowering *l) {
     call_graph g = {.l = l};
     for (uint32_t f = 0; f < l->tree->function_count; f++) {
-        if (l->broken[f])
+        if (l->broken[f] || l->tree->functions[f]->is_template ||
+            l->tree->functions[f]->body == NULL)
             continue;
         g.caller = f;
         expr body = {.kind = EXPR_BLOCK, .block = l->tree->functions[f]->body};

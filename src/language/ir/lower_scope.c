@@ -124,33 +124,88 @@ void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span) {
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------------- */
 
+static uint32_t part_offset(const lower_fn *fn, const pattern *p, uint32_t part) {
+    return lower_field_offset(fn->l, p->type,
+                              p->kind == PATTERN_VARIANT ? p->part_fields[part] : part);
+}
+
+static bool has_parts(const pattern *p) {
+    return p->kind == PATTERN_TUPLE || p->kind == PATTERN_VARIANT;
+}
+
 void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values) {
-    if (p->kind == PATTERN_NAME)
+    if (p->kind == PATTERN_NAME || p->kind == PATTERN_BOUND)
         lower_bind(fn, p->binding, values);
-    for (uint32_t i = 0; p->kind == PATTERN_TUPLE && i < p->part_count; i++)
-        lower_pattern_bind(fn, p->parts[i], values + lower_field_offset(fn->l, p->type, i));
+    if (p->kind == PATTERN_BOUND)
+        lower_pattern_bind(fn, p->parts[0], values);
+    for (uint32_t i = 0; has_parts(p) && i < p->part_count; i++)
+        lower_pattern_bind(fn, p->parts[i], values + part_offset(fn, p, i));
 }
 
 static ir_value literal_equals(lower_fn *fn, const pattern *p, ir_opcode op, const expr *literal,
                                ir_value v) {
-    return lower_op2(fn, op, IR_BOOL, v, lower_scalar(fn, literal), p->span);
+    ir_value wanted = lower_scalar(fn, literal);
+    if (literal->type->kind == TYPE_STRING)
+        return lower_abi(fn, TL_FN_tl_string_equal, (ir_value[]){v, wanted}, 2, p->span);
+    return lower_op2(fn, op, IR_BOOL, v, wanted, p->span);
 }
 
 static ir_value range_test(lower_fn *fn, const pattern *p, ir_value v) {
-    ir_value low = literal_equals(fn, p, IR_GE, p->low, v);
-    ir_value high = literal_equals(fn, p, p->inclusive ? IR_LE : IR_LT, p->high, v);
-    return lower_op2(fn, IR_AND, IR_BOOL, low, high, p->span);
+    ir_value low = p->low ? literal_equals(fn, p, IR_GE, p->low, v) : 0;
+    ir_value high =
+        p->high ? literal_equals(fn, p, p->inclusive ? IR_LE : IR_LT, p->high, v) : 0;
+    return !high ? low : !low ? high : lower_op2(fn, IR_AND, IR_BOOL, low, high, p->span);
 }
 
-static ir_value parts_test(lower_fn *fn, const pattern *p, const ir_value *values) {
-    ir_value all = 0;
+/* The values of parts of another variant are nothing; tests of strings look into what they compare, so the
+ * tag is asked first and alone. */
+static ir_value and_then(lower_fn *fn, ir_value first, const pattern *rest, const ir_value *values,
+                         source_span span) {
+    ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn), *met = lower_block_new(fn);
+    ir_variable result = ir_variable_new(fn->b, IR_BOOL, NULL, span);
+    lower_branch(fn, first, yes, no, span);
+    lower_enter_block(fn, yes);
+    ir_value second = lower_pattern_test(fn, rest, values);
+    lower_write(fn, result, 1, &second);
+    lower_jump(fn, met, span);
+    lower_enter_block(fn, no);
+    ir_value never = lower_int(fn, IR_BOOL, 0, span);
+    lower_write(fn, result, 1, &never);
+    lower_jump(fn, met, span);
+    lower_enter_block(fn, met);
+    ir_value both = 0;
+    lower_read(fn, result, 1, &both, span);
+    return both;
+}
+
+static bool tests_strings(const pattern *p) {
+    bool found = p->kind == PATTERN_LITERAL && p->low->type->kind == TYPE_STRING;
+    for (uint32_t i = 0; i < p->part_count; i++)
+        found |= tests_strings(p->parts[i]);
+    return found;
+}
+
+static ir_value parts_test(lower_fn *fn, const pattern *p, const ir_value *values, ir_value all) {
     for (uint32_t i = 0; i < p->part_count; i++) {
-        ir_value part =
-            lower_pattern_test(fn, p->parts[i], values + lower_field_offset(fn->l, p->type, i));
+        const ir_value *part_values = values + part_offset(fn, p, i);
+        if (all && tests_strings(p->parts[i])) {
+            all = and_then(fn, all, p->parts[i], part_values, p->span);
+            continue;
+        }
+        ir_value part = lower_pattern_test(fn, p->parts[i], part_values);
         if (part)
             all = all ? lower_op2(fn, IR_AND, IR_BOOL, all, part, p->span) : part;
     }
     return all;
+}
+
+static ir_value variant_test(lower_fn *fn, const pattern *p, const ir_value *values) {
+    const struct_item *s = p->type->structure;
+    ir_value tag = 0;
+    if (s->is_enum && s->variant_count > 1)
+        tag = lower_op2(fn, IR_EQ, IR_BOOL, values[0],
+                        lower_int(fn, IR_I64, s->variants[p->variant].tag, p->span), p->span);
+    return parts_test(fn, p, values, tag);
 }
 
 static ir_value any_test(lower_fn *fn, const pattern *p, const ir_value *values) {
@@ -171,7 +226,11 @@ ir_value lower_pattern_test(lower_fn *fn, const pattern *p, const ir_value *valu
     case PATTERN_RANGE:
         return range_test(fn, p, values[0]);
     case PATTERN_TUPLE:
-        return parts_test(fn, p, values);
+        return parts_test(fn, p, values, 0);
+    case PATTERN_VARIANT:
+        return variant_test(fn, p, values);
+    case PATTERN_BOUND:
+        return lower_pattern_test(fn, p->parts[0], values);
     case PATTERN_OR:
         return any_test(fn, p, values);
     default:

@@ -76,6 +76,8 @@ static inline bool lower_open(const lower_fn *fn) {
     return ir_builder_block(fn->b) != NULL;
 }
 ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span);
+/* What stands in a leaf that holds nothing: zero, or a managed value that is none. */
+ir_value lower_nothing(lower_fn *fn, ir_type type, source_span span);
 ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count,
                   source_span span);
 ir_value lower_op1(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, source_span span);

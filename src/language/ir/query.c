@@ -26,6 +26,7 @@ const char *ir_type_name(ir_type t) {
 static const char *const opcode_names[IR_OPCODE_COUNT] = {
     [IR_CONST] = "const",
     [IR_BYTES] = "bytes",
+    [IR_NOTHING] = "nothing",
     [IR_ADD] = "add",
     [IR_SUB] = "sub",
     [IR_MUL] = "mul",

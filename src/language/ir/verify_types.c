@@ -49,7 +49,9 @@ static bool plain_type(ir_type t) {
 static void check_constant(const site *s) {
     if (!counts(s, 0, 1))
         return;
-    if (s->i->op == IR_CONST)
+    if (s->i->op == IR_NOTHING)
+        demand(s, ir_type_managed(result_type(s)), "nothing of a type that is not counted");
+    else if (s->i->op == IR_CONST)
         demand(s, plain_type(result_type(s)), "a managed value that nothing has written");
     else
         demand(s, result_type(s) == IR_ADDRESS, "yields an address");
@@ -279,6 +281,7 @@ static void check_kernel_body(const site *s) {
 static void check_instr(const site *s) {
     switch (s->i->op) {
     case IR_CONST:
+    case IR_NOTHING:
     case IR_BYTES:
     case IR_RECORD_EMPTY:
     case IR_RECORD_TYPE:

@@ -1,0 +1,479 @@
+/* check_closure.c: closures.
+ *
+ *     let k = 3;                         struct <closure> { k: i64 }
+ *     let f = |x| x * k;         ─►      fn <closure>::call(self, x: i64) -> i64 { x * self.k }
+ *     f(2)                               let f = <closure> { k: k };  <closure>::call(f, 2)
+ *
+ * A closure is a struct of copies of what its body reads from outside, so ownership treats it like any other
+ * struct; each closure has a type of its own, and functions that take one are generic. The body is checked as
+ * soon as the types of the parameters are known: where the closure is made when they are written out or
+ * where it is passed says so, else at the first call. Then the names that were visible where it was made are
+ * visible again: scopes only grow until it goes out of sight itself.
+ *
+ * A body that writes to a variable from outside writes to the copy; a call from the function that the
+ * variable belongs to copies it in before and out after. Handed to another function such a closure would
+ * write to nothing, so that is an error.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+static const char self_name[] = "<closure>";
+
+bool check_is_own(const function_item *f, const binding *b) {
+    return b->id < f->binding_count && f->bindings[b->id] == b;
+}
+
+/* ---- signatures ------------------------------------------------------------------------------ */
+
+closure_signature check_closure_signature(checker *c, const type_expr *function) {
+    closure_signature s = {.count = function->argument_count, .is_known = true};
+    s.parameters = CHECK_ARRAY(c, const type *, s.count + 1);
+    for (uint32_t i = 0; i < s.count; i++) {
+        s.parameters[i] = type_resolve(c->types, check_type(c, function->arguments[i]));
+    }
+    s.result = function->result == NULL ? check_scalar(c, TYPE_VOID)
+                                        : type_resolve(c->types, check_type(c, function->result));
+    return s;
+}
+
+/* ---- making one ------------------------------------------------------------------------------ */
+
+static struct_item *new_closure_struct(checker *c, expr *e, function_item *f) {
+    struct_item *s = CHECK_ARRAY(c, struct_item, 1);
+    *s = (struct_item){.name = "<closure>",
+                       .span = e->span,
+                       .closure = f,
+                       .made_by = e,
+                       .index = c->tree->struct_count,
+                       .visit = 2};
+    CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
+    s->type = type_struct(c->types, s);
+    type_set_size(s->type, 1);
+    return s;
+}
+
+static function_item *new_closure_function(checker *c, expr *e) {
+    function_item *f = CHECK_ARRAY(c, function_item, 1);
+    uint32_t count = e->closure.parameter_count;
+    *f = (function_item){.name = "call",
+                         .qualified = "closure",
+                         .span = e->span,
+                         .is_closure = true,
+                         .has_self = true,
+                         .outer = c->function,
+                         .is_checked = true,
+                         .result_annotation = e->closure.result,
+                         .parameter_count = count + 1,
+                         .index = c->tree->function_count};
+    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, f);
+    f->parameters = CHECK_ARRAY(c, binding *, count + 1);
+    f->parameters[0] = CHECK_ARRAY(c, binding, 1);
+    *f->parameters[0] =
+        (binding){.name = self_name, .span = e->span, .kind = BINDING_SELF, .is_mutable = true};
+    memcpy(f->parameters + 1, e->closure.parameters, count * sizeof *f->parameters);
+    f->owner = new_closure_struct(c, e, f);
+    f->parameters[0]->type = f->owner->type;
+    return f;
+}
+
+/* ---- its body -------------------------------------------------------------------------------- */
+
+typedef struct outside { /* what the function around was doing */
+    function_item *function;
+    loop_context *loop;
+    comprehension_context *comprehension;
+    binding **hidden; /* of the names that were declared since, innermost first */
+    scope_entry *later;
+    uint32_t later_count;
+} outside;
+
+static outside leave_function(checker *c, function_item *f, uint32_t scope_mark) {
+    outside o = {.function = c->function, .loop = c->loop, .comprehension = c->comprehension};
+    o.later_count = c->scope_count - scope_mark;
+    o.later = CHECK_ARRAY(c, scope_entry, o.later_count + 1);
+    o.hidden = CHECK_ARRAY(c, binding *, o.later_count + 1);
+    for (uint32_t i = 0; i < o.later_count; i++) {
+        o.later[i] = c->scopes[c->scope_count - 1 - i];
+        o.hidden[i] = o.later[i].symbol->binding;
+        o.later[i].symbol->binding = o.later[i].hidden;
+    }
+    c->scope_count = scope_mark;
+    c->function = f;
+    c->loop = NULL;
+    c->comprehension = NULL;
+    return o;
+}
+
+static void return_to(checker *c, const outside *o) {
+    c->function = o->function;
+    c->loop = o->loop;
+    c->comprehension = o->comprehension;
+    for (uint32_t i = o->later_count; i-- > 0;) {
+        scope_entry entry = o->later[i];
+        CHECK_PUSH(c, c->scopes, c->scope_count, c->scope_capacity, entry);
+        entry.symbol->binding = o->hidden[i];
+    }
+}
+
+static block *body_block(checker *c, expr *body) {
+    if (body->kind == EXPR_BLOCK) {
+        return body->block;
+    }
+    block *b = CHECK_ARRAY(c, block, 1);
+    b->span = body->span;
+    b->result = body;
+    return b;
+}
+
+static void declare_parameters(checker *c, function_item *f, const closure_signature *s) {
+    check_declare(c, f->parameters[0], f->owner->type);
+    for (uint32_t i = 1; i < f->parameter_count; i++) {
+        binding *b = f->parameters[i];
+        const type *t = b->annotation != NULL ? check_type(c, b->annotation)
+                        : i - 1 < s->count    ? s->parameters[i - 1]
+                                              : check_scalar(c, TYPE_ERROR);
+        if (b->annotation != NULL && i - 1 < s->count) {
+            check_fits(c, t, s->parameters[i - 1]);
+        }
+        check_declare(c, b, type_resolve(c->types, t));
+    }
+}
+
+/* The captured variables, as the function around sees them. */
+static void fill_captures(checker *c, struct_item *s) {
+    expr *e = s->made_by;
+    source_span span = e->span;
+    expr **operands = CHECK_ARRAY(c, expr *, s->field_count + 1);
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        binding *b = s->fields[i].captured;
+        expr *name = check_new_name(c, span, b->name);
+        name->name.binding = b;
+        name->type = b->type;
+        operands[i] = name;
+        if (!check_is_own(c->function, b)) {
+            name->type = NULL;
+            name->name.scope = NULL;
+            check_captured_name(c, &operands[i]);
+        } else {
+            check_use_binding(c, b);
+        }
+    }
+    e->kind = EXPR_CALL;
+    e->call = (call_expr){.kind = CALL_STRUCT,
+                          .name_span = span,
+                          .structure = s,
+                          .operands = operands,
+                          .operand_count = s->field_count};
+    e->type = s->type;
+    uint32_t size = 1;
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        uint32_t part = s->fields[i].type->size;
+        size = part > UINT32_MAX - size ? UINT32_MAX : size + part;
+    }
+    type_set_size(s->type, size);
+}
+
+static void check_body(checker *c, struct_item *s, const closure_signature *signature) {
+    function_item *f = s->closure;
+    outside o = leave_function(c, f, f->scope_mark);
+    uint32_t mark = check_scope_open(c);
+    declare_parameters(c, f, signature);
+    f->result = f->result_annotation != NULL ? check_type(c, f->result_annotation)
+                : signature->is_known && signature->result->kind != TYPE_OPEN ? signature->result
+                                                                              : NULL;
+    f->body = body_block(c, f->body_expression);
+    check_block(c, f->body, f->result);
+    if (f->result == NULL) {
+        f->result = f->body->type->kind == TYPE_NEVER ? check_scalar(c, TYPE_VOID)
+                                                      : f->body->type;
+    }
+    if (f->result->kind != TYPE_VOID && f->body->type->kind != TYPE_NEVER) {
+        if (f->body->result == NULL) {
+            diagnostics_error(c->diagnostics, f->body->span,
+                              "this closure ends without a value of type `%s`",
+                              check_type_text(c, f->result));
+        } else {
+            check_coerce_branch(c, &f->body->result, f->result, NULL);
+            f->body->type = f->result;
+        }
+    }
+    check_scope_close(c, mark);
+    return_to(c, &o);
+    f->body_is_checked = true;
+    fill_captures(c, s);
+}
+
+static bool is_written_out(const function_item *f) {
+    for (uint32_t i = 1; i < f->parameter_count; i++) {
+        if (f->parameters[i]->annotation == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void check_closure(checker *c, expr *e, const closure_signature *signature) {
+    function_item *f = new_closure_function(c, e);
+    f->scope_mark = c->scope_count;
+    f->body_expression = e->closure.body;
+    c->has_open = true; /* it may have to be closed */
+    e->type = f->owner->type;
+    if (signature != NULL && signature->is_known && signature->count != f->parameter_count - 1) {
+        diagnostics_error(c->diagnostics, e->span,
+                          "a closure of %u %s is wanted here, this one has %u", signature->count,
+                          signature->count == 1 ? "parameter" : "parameters",
+                          f->parameter_count - 1);
+    }
+    closure_signature none = {0};
+    if (signature != NULL && signature->is_known) {
+        check_body(c, f->owner, signature);
+    } else if (is_written_out(f)) {
+        check_body(c, f->owner, &none);
+    }
+}
+
+void check_close_closure(checker *c, expr *e) {
+    if (e->kind == EXPR_CLOSURE) { /* never called: nobody ever said what its parameters are */
+        diagnostic *d = diagnostics_error(c->diagnostics, e->span,
+                                          "nothing says what the parameters of this closure are");
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "write it out: `|x: f32| …`");
+    }
+}
+
+/* ---- captures -------------------------------------------------------------------------------- */
+
+static uint32_t capture(checker *c, struct_item *s, binding *b) {
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        if (s->fields[i].captured == b) {
+            return i;
+        }
+    }
+    struct_field field = {.name = b->name, .span = b->span, .type = b->type, .captured = b};
+    uint32_t capacity = s->field_count;
+    CHECK_PUSH(c, s->fields, s->field_count, capacity, field);
+    return s->field_count - 1;
+}
+
+bool check_captured_name(checker *c, expr **slot) {
+    expr *e = *slot;
+    binding *b = e->name.binding;
+    function_item *f = c->function;
+    if (f == NULL || !f->is_closure || check_is_own(f, b)) {
+        return false;
+    }
+    b->is_read = true;
+    uint32_t index = capture(c, f->owner, b);
+    expr *base = check_new_name(c, e->span, self_name), *field = build_field(c, e->span, base, b->name);
+    base->name.binding = f->parameters[0];
+    base->type = f->owner->type;
+    check_use_binding(c, f->parameters[0]);
+    field->field.index = index;
+    field->type = b->type;
+    *slot = field;
+    return true;
+}
+
+/* ---- functions as values ---------------------------------------------------------------------- */
+
+bool check_function_name(checker *c, expr *e) {
+    symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    function_item *f = s == NULL ? NULL : s->function;
+    if (e->name.scope != NULL) {
+        struct_item *owner = check_struct_named(c, e->name.scope);
+        f = owner == NULL ? NULL : check_find_method(c, owner, e->name.name);
+    }
+    if (f == NULL || f->has_self || f->is_template) {
+        return false;
+    }
+    struct_item *made = f->as_value;
+    if (made == NULL) {
+        made = new_closure_struct(c, e, f);
+        f->as_value = made;
+    }
+    e->kind = EXPR_CALL;
+    e->call = (call_expr){.kind = CALL_STRUCT, .name_span = e->span, .structure = made};
+    e->type = made->type;
+    return true;
+}
+
+/* ---- where a function is wanted --------------------------------------------------------------- */
+
+static void report_writes(checker *c, const expr *e, const struct_item *s) {
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        if (s->fields[i].is_written) {
+            diagnostic *d = diagnostics_error(
+                c->diagnostics, e->span, "a closure that writes to `%s` cannot be handed on",
+                s->fields[i].name);
+            diagnostics_note(c->diagnostics, d, s->fields[i].span,
+                             "the variable is declared here; the closure holds a copy of it");
+            return;
+        }
+    }
+}
+
+static void demand_signature(checker *c, expr *e, struct_item *s,
+                             const closure_signature *wanted) {
+    const function_item *f = s->closure;
+    uint32_t first = f->has_self, count = f->parameter_count - first;
+    if (count != wanted->count) {
+        diagnostics_error(c->diagnostics, e->span,
+                          "a function of %u %s is wanted here, this one has %u", wanted->count,
+                          wanted->count == 1 ? "parameter" : "parameters", count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!check_fits(c, wanted->parameters[i], f->parameters[first + i]->type)) {
+            diagnostics_error(c->diagnostics, e->span,
+                              "a function of `%s` is wanted here, this one takes `%s`",
+                              check_type_text(c, wanted->parameters[i]),
+                              check_type_text(c, f->parameters[first + i]->type));
+        }
+    }
+    bool nothing = wanted->result->kind == TYPE_VOID;
+    if (!nothing && !check_fits(c, f->result, wanted->result)) {
+        diagnostics_error(c->diagnostics, e->span,
+                          "a function that yields `%s` is wanted here, this one yields `%s`",
+                          check_type_text(c, wanted->result), check_type_text(c, f->result));
+    }
+}
+
+void check_function_value(checker *c, expr **slot, const closure_signature *signature) {
+    expr *e = *slot;
+    if (e->kind == EXPR_CLOSURE && e->type == NULL) {
+        check_closure(c, e, signature);
+    } else {
+        check_expr(c, slot, NULL);
+        e = *slot;
+    }
+    const type *t = type_resolve(c->types, e->type);
+    if (type_is_silent(t)) {
+        return;
+    }
+    if (t->kind != TYPE_STRUCT || t->structure->closure == NULL) {
+        diagnostics_error(c->diagnostics, e->span, "a function is wanted here, this is `%s`",
+                          check_type_text(c, t));
+        return;
+    }
+    struct_item *s = t->structure;
+    if (s->closure->is_closure && !s->closure->body_is_checked) {
+        check_body(c, s, signature);
+    }
+    report_writes(c, e, s);
+    demand_signature(c, e, s, signature);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void check_first_call(checker *c, expr *e, struct_item *s) {
+    function_item *f = s->closure;
+    closure_signature found = {.count = e->call.arg_count};
+    found.parameters = CHECK_ARRAY(c, const type *, found.count + 1);
+    for (uint32_t i = 0; i < found.count; i++) {
+        bool written = i + 1 < f->parameter_count && f->parameters[i + 1]->annotation != NULL;
+        if (e->call.args[i]->type == NULL && !written) {
+            check_expr(c, &e->call.args[i], NULL);
+        }
+        found.parameters[i] = written ? check_type(c, f->parameters[i + 1]->annotation)
+                                      : type_resolve(c->types, e->call.args[i]->type);
+    }
+    check_body(c, s, &found);
+}
+
+static bool writes_outside(const checker *c, const struct_item *s) {
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        if (s->fields[i].is_written && s->closure->outer == c->function) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* { f.n = n; let r = f(…); n = f.n; r } */
+static void wrap_call(checker *c, expr **slot, const char *name, const struct_item *s) {
+    expr *e = *slot;
+    source_span span = e->span;
+    block_builder b = build_block(c, span);
+    bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        const char *captured = s->fields[i].name;
+        if (s->fields[i].is_written) {
+            build_stmt(&b, build_assign(c, span,
+                                        build_field(c, span, check_new_name(c, span, name), captured),
+                                        check_new_name(c, span, captured)));
+        }
+    }
+    if (value) {
+        build_let(&b, "<result>", false, e);
+    } else {
+        build_stmt(&b, e);
+    }
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        const char *captured = s->fields[i].name;
+        if (s->fields[i].is_written) {
+            build_stmt(&b,
+                       build_assign(c, span, check_new_name(c, span, captured),
+                                    build_field(c, span, check_new_name(c, span, name), captured)));
+        }
+    }
+    *slot = build_finish(&b, value ? check_new_name(c, span, "<result>") : NULL);
+    check_expr(c, slot, NULL);
+}
+
+static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s) {
+    expr *e = *slot;
+    function_item *f = s->closure;
+    const char *name = e->call.callee->kind == EXPR_NAME ? e->call.callee->name.name : NULL;
+    if (f->is_closure && !f->body_is_checked) {
+        check_first_call(c, e, s);
+    }
+    e->call.receiver = f->has_self ? receiver : NULL;
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        const binding *parameter =
+            f->has_self + i < f->parameter_count ? f->parameters[f->has_self + i] : NULL;
+        check_expr(c, &e->call.args[i], parameter == NULL ? NULL : parameter->type);
+        if (parameter != NULL) {
+            check_coerce_branch(c, &e->call.args[i], parameter->type, NULL);
+        }
+    }
+    e->type = f->result == NULL ? check_scalar(c, TYPE_ERROR) : f->result;
+    if (!check_count(c, e, name == NULL ? "closure" : name, f->parameter_count - f->has_self,
+                     f->span)) {
+        return;
+    }
+    check_finish_call(c, e, f);
+    if (name != NULL && writes_outside(c, s)) {
+        wrap_call(c, slot, name, s);
+    }
+}
+
+bool check_closure_call(checker *c, expr **slot) {
+    expr *e = *slot, *callee = e->call.callee;
+    if (callee->kind == EXPR_NAME) {
+        symbol *s = callee->name.scope == NULL ? check_find(c, callee->name.name) : NULL;
+        if (s == NULL || s->binding == NULL) {
+            return false;
+        }
+    }
+    expr *receiver = callee;
+    check_expr(c, &receiver, NULL);
+    const type *t = type_resolve(c->types, receiver->type);
+    if (type_is_silent(t)) {
+        check_list(c, e->call.args, e->call.arg_count);
+        check_make_error(c, e);
+        return true;
+    }
+    if (t->kind != TYPE_STRUCT || t->structure->closure == NULL) {
+        if (callee->kind == EXPR_NAME && check_find(c, callee->name.name)->function != NULL) {
+            callee->type = NULL;
+            return false;
+        }
+        check_list(c, e->call.args, e->call.arg_count);
+        diagnostics_error(c->diagnostics, callee->span, "`%s` cannot be called",
+                          check_type_text(c, t));
+        check_make_error(c, e);
+        return true;
+    }
+    call_closure(c, slot, receiver, t->structure);
+    return true;
+}

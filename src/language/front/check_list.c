@@ -1,0 +1,146 @@
+/* check_list.c: fixed arrays and vec![…]: written out as a Vec that is filled.
+ *
+ *     [a, b]    ─►  { let mut <list> = Vec::new(); <list>.push(a); <list>.push(b); <list> }
+ *     [v; n]    ─►  { let <value> = v; let <count> = n; …; for _ in 0..<count> { <list>.push(<value>) } <list> }
+ *
+ * A list in brackets is a tensor, unless an array or Vec is wanted or its items are nothing that a tensor holds.
+ */
+#include "language/front/check_private.h"
+
+bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what) {
+    const type *integer = check_scalar(c, TYPE_I64);
+    check_expr(c, slot, integer);
+    const expr *e = *slot;
+    for (int depth = 0; depth < 200; depth++) {
+        if (e->kind == EXPR_NAME && e->name.constant != NULL && e->name.constant->value != NULL) {
+            e = e->name.constant->value;
+        } else if (e->kind == EXPR_CAST) {
+            e = e->cast.operand;
+        }
+    }
+    if (e->kind == EXPR_INT && type_is_integer(e->type)) {
+        *out = (int64_t)e->integer.value;
+        return true;
+    }
+    if (!type_is_silent(e->type)) {
+        diagnostics_error(c->diagnostics, e->span, "%s is a whole number known beforehand", what);
+    }
+    return false;
+}
+
+static expr *new_vec(checker *c, source_span span, const type *t) {
+    expr *e = check_new(c, EXPR_CALL, span, t);
+    e->call.kind = CALL_VEC_NEW;
+    e->call.name_span = span;
+    return e;
+}
+
+static const type *element_wanted(checker *c, const type *expected) {
+    if (expected != NULL && expected->kind == TYPE_VEC) {
+        return expected->vec.element;
+    }
+    c->has_open = true;
+    return type_open(c->types);
+}
+
+static void push(checker *c, block_builder *b, expr *item) {
+    build_stmt(b, build_method(c, item->span, check_new_name(c, item->span, "<list>"), "push",
+                               &item, 1));
+}
+
+static void fill(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    const type *element = element_wanted(c, expected);
+    block_builder b = build_block(c, e->span);
+    int64_t length = e->is_vec ? -1 : (int64_t)e->list.count;
+    build_let(&b, "<list>", true, new_vec(c, e->span, type_array(c->types, element, length)));
+    for (uint32_t i = 0; i < e->list.count; i++) {
+        push(c, &b, e->list.items[i]);
+    }
+    *slot = build_finish(&b, check_new_name(c, e->span, "<list>"));
+    check_expr(c, slot, NULL);
+}
+
+static bool holds_no_tensor_elements(checker *c, expr *e) {
+    if (e->list.count == 0) {
+        return false;
+    }
+    expr **first = &e->list.items[0];
+    if ((*first)->kind == EXPR_ARRAY) {
+        return holds_no_tensor_elements(c, *first);
+    }
+    switch ((*first)->kind) {
+    case EXPR_INT:
+    case EXPR_FLOAT:
+    case EXPR_BOOL:
+    case EXPR_UNARY:
+    case EXPR_BINARY:
+        return false; /* literals follow what is wanted: they are checked later */
+    case EXPR_CLOSURE:
+        return true;
+    default:
+        break;
+    }
+    check_expr(c, first, NULL);
+    const type *t = type_resolve(c->types, (*first)->type);
+    return t->kind == TYPE_STRING || t->kind == TYPE_STRUCT || t->kind == TYPE_VEC ||
+           t->kind == TYPE_TUPLE || t->kind == TYPE_CHAR;
+}
+
+bool check_list_literal(checker *c, expr **slot, const type *expected) {
+    expected = expected == NULL ? NULL : type_resolve(c->types, expected);
+    bool wanted = expected != NULL && expected->kind == TYPE_VEC;
+    if (!(*slot)->is_vec && !wanted &&
+        ((expected != NULL && expected->kind == TYPE_TENSOR) ||
+         !holds_no_tensor_elements(c, *slot))) {
+        return false;
+    }
+    fill(c, slot, expected);
+    return true;
+}
+
+/* for _ in 0..<count> { <list>.push(<value>) } */
+static expr *fill_loop(checker *c, source_span span) {
+    expr *loop = check_new(c, EXPR_FOR, span, NULL), *range = check_new(c, EXPR_RANGE, span, NULL);
+    expr *zero = check_new(c, EXPR_INT, span, NULL);
+    zero->integer.suffix = TYPE_VOID;
+    range->range.low = zero;
+    range->range.high = check_new_name(c, span, "<count>");
+    block_builder body = build_block(c, span);
+    push(c, &body, check_new_name(c, span, "<value>"));
+    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
+    loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
+    loop->loop->pattern->kind = PATTERN_WILDCARD;
+    loop->loop->pattern->span = span;
+    loop->loop->iterable = range;
+    loop->loop->body = body.block;
+    return loop;
+}
+
+void check_repeat(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    expected = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *integer = check_scalar(c, TYPE_I64);
+    const type *element = element_wanted(c, expected);
+    int64_t length = -1;
+    if (e->is_vec) {
+        check_expr(c, &e->repeat.count, integer);
+        check_coerce(c, &e->repeat.count, integer, NULL);
+    } else if (!check_constant_integer(c, &e->repeat.count, &length, "the length of an array")) {
+        check_expr(c, &e->repeat.value, NULL);
+        check_make_error(c, e);
+        return;
+    } else {
+        check_coerce(c, &e->repeat.count, integer, NULL);
+    }
+    const type *wish = type_resolve(c->types, element);
+    check_expr(c, &e->repeat.value, wish->kind == TYPE_OPEN ? NULL : wish);
+    check_coerce_branch(c, &e->repeat.value, element, NULL);
+    block_builder b = build_block(c, e->span);
+    build_let(&b, "<value>", false, e->repeat.value);
+    build_let(&b, "<count>", false, e->repeat.count);
+    build_let(&b, "<list>", true, new_vec(c, e->span, type_array(c->types, element, length)));
+    build_stmt(&b, fill_loop(c, e->span));
+    *slot = build_finish(&b, check_new_name(c, e->span, "<list>"));
+    check_expr(c, slot, NULL);
+}

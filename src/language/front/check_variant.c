@@ -1,0 +1,365 @@
+/* check_variant.c: enums: their declaration, values of them, and patterns that take values apart. */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+/* ---- names of variants ----------------------------------------------------------------------- */
+
+int64_t check_find_variant(const struct_item *s, const char *name) {
+    for (uint32_t i = 0; i < s->variant_count; i++) {
+        if (strcmp(s->variants[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void unknown_variant(checker *c, source_span span, const struct_item *s, const char *name) {
+    diagnostic *d = diagnostics_error(c->diagnostics, span, "enum `%s` has no variant `%s`",
+                                      s->name, name);
+    suggestion near = check_suggest(d, name);
+    for (uint32_t i = 0; i < s->variant_count; i++) {
+        check_suggest_add(&near, s->variants[i].name);
+    }
+    check_suggest_note(c, d, &near);
+}
+
+void check_enum_tags(checker *c, struct_item *s) {
+    int64_t next = 0;
+    for (uint32_t i = 0; i < s->variant_count; i++) {
+        variant_item *v = &s->variants[i];
+        if (v->tag_value != NULL &&
+            !check_constant_integer(c, &v->tag_value, &next, "the number of a variant")) {
+            next = 0;
+        }
+        v->tag = next;
+        for (uint32_t k = 0; k < i; k++) {
+            if (strcmp(s->variants[k].name, v->name) == 0) {
+                diagnostic *d = diagnostics_error(c->diagnostics, v->span,
+                                                  "variant `%s` is declared twice", v->name);
+                diagnostics_note(c->diagnostics, d, s->variants[k].span, "the first one is here");
+                break;
+            }
+            if (s->variants[k].tag == v->tag) {
+                diagnostics_error(c->diagnostics, v->span,
+                                  "variants `%s` and `%s` have the same number %lld",
+                                  s->variants[k].name, v->name, (long long)v->tag);
+                break;
+            }
+        }
+        next = (int64_t)((uint64_t)next + 1);
+    }
+}
+
+/* `use Color::*` and what the prelude brings. */
+void check_import_variants(checker *c, struct_item *s) {
+    for (uint32_t i = 0; i < s->variant_count; i++) {
+        symbol *known = check_symbol(c, s->variants[i].name);
+        if (known->variant_of == NULL) {
+            known->variant_of = s;
+            known->variant = i;
+        }
+    }
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* The instance whose type is expected, or one with its types open. */
+static struct_item *instance_for(checker *c, struct_item *s, const type *expected,
+                                 type_expr **written, uint32_t count) {
+    struct_item *made = check_struct_open(c, s, written, count);
+    if (expected != NULL && made->template != NULL) {
+        expected = type_resolve(c->types, expected);
+        if (expected->kind == TYPE_STRUCT && expected->structure->template == made->template) {
+            check_fits(c, made->type, expected);
+        }
+    }
+    return made;
+}
+
+static void become_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
+                           expr **operands) {
+    source_span name_span = e->kind == EXPR_CALL ? e->call.name_span : e->span;
+    e->kind = EXPR_CALL;
+    e->call = (call_expr){.kind = CALL_VARIANT,
+                          .name_span = name_span,
+                          .structure = s,
+                          .variant = variant,
+                          .operands = operands,
+                          .operand_count = s->variants[variant].count};
+    e->type = type_resolve(c->types, s->type);
+}
+
+static void wrong_form(checker *c, source_span span, const struct_item *s, const variant_item *v) {
+    diagnostic *d = diagnostics_error(
+        c->diagnostics, span, "`%s::%s` is written `%s::%s%s`", s->name, v->name, s->name, v->name,
+        v->count == 0 ? "" : v->positional ? "(…)" : " { … }");
+    diagnostics_note(c->diagnostics, d, v->span, "it is declared here");
+}
+
+static void check_operand(checker *c, expr **slot, const struct_field *field) {
+    const type *wish = type_resolve(c->types, field->type);
+    check_expr(c, slot, wish->kind == TYPE_OPEN ? NULL : wish);
+    check_coerce_branch(c, slot, field->type,
+                        &(coerce_reason){field->span, "it is declared here"});
+}
+
+static void call_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
+                         const type *expected) {
+    const name_expr *callee = &e->call.callee->name;
+    s = instance_for(c, s, expected, callee->arguments, callee->argument_count);
+    const variant_item *v = &s->variants[variant];
+    e->type = s->type;
+    if (!v->positional || v->count == 0) {
+        check_list(c, e->call.args, e->call.arg_count);
+        wrong_form(c, e->span, s, v);
+        return;
+    }
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        if (i < v->count) {
+            check_operand(c, &e->call.args[i], &s->fields[v->first + i]);
+        } else {
+            check_expr(c, &e->call.args[i], NULL);
+        }
+    }
+    if (check_count(c, e, v->name, v->count, v->span)) {
+        become_variant(c, e, s, variant, e->call.args);
+    }
+}
+
+/* T::V or V, with or without scope: which enum and variant it names. */
+static struct_item *named_variant(checker *c, const char *scope, const char *name,
+                                  source_span span, uint32_t *variant, bool report) {
+    if (scope == NULL) {
+        symbol *s = check_find(c, name);
+        if (s == NULL || s->variant_of == NULL || s->structure != NULL) {
+            return NULL;
+        }
+        *variant = s->variant;
+        return s->variant_of;
+    }
+    const char *last = strrchr(scope, ':');
+    struct_item *s = check_struct_named(c, last == NULL ? scope : last + 1);
+    if (s == NULL || !s->is_enum) {
+        return NULL;
+    }
+    int64_t found = check_find_variant(s, name);
+    if (found < 0 && report) {
+        unknown_variant(c, span, s, name);
+    }
+    *variant = (uint32_t)found;
+    return found < 0 ? NULL : s;
+}
+
+bool check_variant_call(checker *c, expr *e, const type *expected) {
+    uint32_t variant;
+    const name_expr *callee = &e->call.callee->name;
+    struct_item *s =
+        named_variant(c, callee->scope, callee->name, e->call.callee->span, &variant, false);
+    if (s == NULL) {
+        return false;
+    }
+    call_variant(c, e, s, variant, expected);
+    return true;
+}
+
+bool check_variant_name(checker *c, expr *e, const type *expected) {
+    uint32_t variant;
+    struct_item *s =
+        named_variant(c, e->name.scope, e->name.name, e->span, &variant, false);
+    if (s == NULL) {
+        return false;
+    }
+    s = instance_for(c, s, expected, e->name.arguments, e->name.argument_count);
+    e->type = s->type;
+    if (s->variants[variant].count > 0) {
+        wrong_form(c, e->span, s, &s->variants[variant]);
+    } else {
+        become_variant(c, e, s, variant, NULL);
+    }
+    return true;
+}
+
+bool check_report_variant(checker *c, const expr *e) {
+    const char *last = strrchr(e->name.scope, ':');
+    struct_item *s = check_struct_named(c, last == NULL ? e->name.scope : last + 1);
+    if (s == NULL || !s->is_enum) {
+        return false;
+    }
+    unknown_variant(c, e->span, s, e->name.name);
+    return true;
+}
+
+/* T::V { x: a }: true when it was one. */
+bool check_variant_struct(checker *c, expr *e, const type *expected) {
+    uint32_t variant;
+    struct_expr *w = &e->structure;
+    struct_item *s = named_variant(c, w->scope, w->name, w->name_span, &variant, true);
+    if (s == NULL) {
+        return false;
+    }
+    s = instance_for(c, s, expected, w->type_arguments, w->type_argument_count);
+    const variant_item *v = &s->variants[variant];
+    expr **operands = CHECK_ARRAY(c, expr *, v->count + 1);
+    bool good = true;
+    e->type = s->type;
+    for (uint32_t i = 0; i < w->init_count; i++) {
+        uint32_t at = 0;
+        while (at < v->count && strcmp(s->fields[v->first + at].name, w->inits[i].name) != 0) {
+            at++;
+        }
+        if (at == v->count || operands[at] != NULL) {
+            diagnostics_error(c->diagnostics, w->inits[i].span,
+                              at == v->count ? "`%s` has no field `%s`" : "`%s`: field `%s` twice",
+                              v->name, w->inits[i].name);
+            check_expr(c, &w->inits[i].value, NULL);
+            good = false;
+            continue;
+        }
+        check_operand(c, &w->inits[i].value, &s->fields[v->first + at]);
+        operands[at] = w->inits[i].value;
+    }
+    for (uint32_t i = 0; i < v->count && good; i++) {
+        if (operands[i] == NULL) {
+            diagnostic *d =
+                diagnostics_error(c->diagnostics, w->name_span, "`%s` needs field `%s`", v->name,
+                                  s->fields[v->first + i].name);
+            diagnostics_note(c->diagnostics, d, v->span, "it is declared here");
+            good = false;
+        }
+    }
+    if (good) {
+        become_variant(c, e, s, variant, operands);
+    }
+    return true;
+}
+
+/* ---- patterns -------------------------------------------------------------------------------- */
+
+typedef struct shape { /* of what a pattern takes apart */
+    struct_item *s;
+    uint32_t variant, first, count;
+    const char *name;
+    bool positional;
+} shape;
+
+/* The struct or variant that the pattern names, as one of the matched type. False after a message. */
+static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
+    uint32_t variant = 0;
+    struct_item *s = named_variant(c, p->scope, p->name, p->span, &variant, true);
+    bool is_variant = s != NULL;
+    if (s == NULL && p->scope == NULL) {
+        s = check_struct_named(c, p->name);
+    }
+    if (s == NULL || (!is_variant && s->is_enum)) {
+        if (p->scope == NULL || check_struct_named(c, p->scope) == NULL) {
+            diagnostics_error(c->diagnostics, p->span, "there is no variant or struct `%s`",
+                              p->name);
+        }
+        return false;
+    }
+    if (type_is_silent(t)) {
+        return false;
+    }
+    bool same = t->kind == TYPE_STRUCT && (t->structure == s || t->structure->template == s);
+    if (!same) {
+        diagnostics_error(c->diagnostics, p->span, "this pattern is for `%s`, the value is `%s`",
+                          s->name, check_type_text(c, t));
+        return false;
+    }
+    s = t->structure;
+    *out = (shape){s, variant, 0, s->field_count, s->name, s->positional};
+    if (is_variant) {
+        const variant_item *v = &s->variants[variant];
+        *out = (shape){s, variant, v->first, v->count, v->name, v->positional};
+    }
+    return true;
+}
+
+static void place_by_position(checker *c, pattern *p, const shape *all) {
+    uint32_t missing = all->count > p->part_count ? all->count - p->part_count : 0;
+    if (p->part_count > all->count || (missing > 0 && !p->rest)) {
+        diagnostics_error(c->diagnostics, p->span, "`%s` has %u %s, this pattern has %u", all->name,
+                          all->count, all->count == 1 ? "part" : "parts", p->part_count);
+    }
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        uint32_t at = p->rest && i >= p->rest_at ? i + missing : i;
+        p->part_fields[i] = all->first + (at < all->count ? at : 0);
+    }
+}
+
+static void place_by_name(checker *c, pattern *p, const shape *all) {
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        uint32_t at = 0;
+        while (at < all->count &&
+               strcmp(all->s->fields[all->first + at].name, p->part_names[i]) != 0) {
+            at++;
+        }
+        if (at == all->count) {
+            diagnostic *d =
+                diagnostics_error(c->diagnostics, p->parts[i]->span, "`%s` has no field `%s`",
+                                  all->name, p->part_names[i]);
+            suggestion near = check_suggest(d, p->part_names[i]);
+            for (uint32_t k = 0; k < all->count; k++) {
+                check_suggest_add(&near, all->s->fields[all->first + k].name);
+            }
+            check_suggest_note(c, d, &near);
+            at = 0;
+        }
+        p->part_fields[i] = all->first + (all->count == 0 ? 0 : at);
+    }
+    if (!p->rest && p->part_count < all->count) {
+        diagnostic *d =
+            diagnostics_error(c->diagnostics, p->span, "this pattern leaves fields of `%s` out",
+                              all->name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`..` stands for the others");
+    }
+}
+
+void check_variant_pattern(checker *c, pattern *p, const type *t,
+                           void (*part)(checker *c, pattern *p, const type *t)) {
+    shape all;
+    p->part_fields = CHECK_ARRAY(c, uint32_t, p->part_count + 1);
+    if (!shape_of(c, p, t, &all)) {
+        for (uint32_t i = 0; i < p->part_count; i++) {
+            part(c, p->parts[i], check_scalar(c, TYPE_ERROR));
+        }
+        p->kind = PATTERN_WILDCARD;
+        return;
+    }
+    p->structure = all.s;
+    p->variant = all.variant;
+    if (p->part_names != NULL) {
+        place_by_name(c, p, &all);
+    } else {
+        place_by_position(c, p, &all);
+    }
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        const type *field = p->part_fields[i] < all.s->field_count
+                                ? type_resolve(c->types, all.s->fields[p->part_fields[i]].type)
+                                : check_scalar(c, TYPE_ERROR);
+        part(c, p->parts[i], field);
+    }
+}
+
+/* A name that is a variant without fields or a constant: then it is compared, not bound. */
+bool check_name_is_pattern(checker *c, pattern *p) {
+    const char *name = p->binding->name;
+    symbol *s = p->binding->is_mutable ? NULL : check_find(c, name);
+    if (s == NULL) {
+        return false;
+    }
+    if (s->variant_of != NULL && s->variant_of->variants[s->variant].count == 0) {
+        p->kind = PATTERN_VARIANT;
+        p->name = name;
+        p->binding = NULL;
+        return true;
+    }
+    if (s->constant != NULL && s->binding == NULL && type_is_integer(s->constant->type)) {
+        p->kind = PATTERN_LITERAL;
+        p->low = check_new_name(c, p->span, name);
+        p->binding = NULL;
+        return true;
+    }
+    return false;
+}

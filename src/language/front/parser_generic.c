@@ -1,0 +1,220 @@
+/* parser_generic.c: type parameters with their bounds, enums, traits. */
+#include <string.h>
+
+#include "language/front/parser_private.h"
+
+/* ---- type parameters ------------------------------------------------------------------------- */
+
+static void parse_bounds(parser *p, type_parameter *t) {
+    uint32_t capacity = t->bound_count;
+    do {
+        if (parser_is(p, TOKEN_LABEL)) { /* lifetimes say nothing to masu */
+            parser_advance(p);
+            continue;
+        }
+        parser_accept(p, TOKEN_QUESTION);
+        type_expr *bound = parse_type(p);
+        PARSER_PUSH(p, t->bounds, t->bound_count, capacity, bound);
+    } while (!p->panic && parser_accept(p, TOKEN_PLUS));
+}
+
+void parse_type_parameters(parser *p, type_parameters *out) {
+    uint32_t capacity = out->count;
+    if (!parser_accept(p, TOKEN_LESS)) {
+        return;
+    }
+    while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_END) && !p->panic) {
+        if (parser_is(p, TOKEN_LABEL)) {
+            parser_advance(p);
+        } else if (parser_is(p, TOKEN_CONST)) {
+            parser_refuse(p, parser_span(p), "constants as parameters of types");
+            return;
+        } else {
+            type_parameter t = {.span = parser_span(p)};
+            t.name = parser_name(p, &t.span);
+            if (t.name != NULL && parser_accept(p, TOKEN_COLON)) {
+                parse_bounds(p, &t);
+            }
+            if (t.name != NULL) {
+                PARSER_PUSH(p, out->items, out->count, capacity, t);
+            }
+        }
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    if (!parser_accept_first(p, TOKEN_GREATER)) {
+        parser_expected(p, "`>`");
+    }
+}
+
+static type_parameter *find_parameter(type_parameters *all, const char *name) {
+    for (uint32_t i = 0; all != NULL && i < all->count; i++) {
+        if (strcmp(all->items[i].name, name) == 0) {
+            return &all->items[i];
+        }
+    }
+    return NULL;
+}
+
+void parse_where(parser *p, type_parameters *own, type_parameters *of_impl) {
+    if (!parser_is_word(p, "where")) {
+        return;
+    }
+    parser_advance(p);
+    while (parser_is(p, TOKEN_NAME) && !p->panic) {
+        source_span span;
+        const char *name = parser_name(p, &span);
+        type_parameter unknown = {.name = name, .span = span};
+        type_parameter *t = find_parameter(own, name);
+        t = t == NULL ? find_parameter(of_impl, name) : t;
+        if (parser_expect(p, TOKEN_COLON)) {
+            parse_bounds(p, t == NULL ? &unknown : t);
+        }
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            return;
+        }
+    }
+}
+
+/* A parameter whose type is that of a function stands for a type of its own: each closure has one. */
+void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics) {
+    type_expr *t = parameter->annotation;
+    bool impl = t->kind == TYPE_EXPR_NAME && t->name != NULL && strcmp(t->name, "<impl>") == 0;
+    if (t->kind != TYPE_EXPR_FUNCTION && !impl) {
+        return;
+    }
+    type_parameter hidden = {.span = t->span, .bound_count = 1};
+    hidden.name = masu__arena_printf(p->arena, "<%s>", parameter->name);
+    hidden.bounds = parser_alloc(p, sizeof *hidden.bounds);
+    hidden.bounds[0] = impl ? t->arguments[0] : t;
+    type_expr *name = PARSER_NEW(p, type_expr);
+    *name = (type_expr){.span = t->span, .kind = TYPE_EXPR_NAME, .name = hidden.name};
+    parameter->annotation = name;
+    uint32_t capacity = generics->count;
+    if (hidden.name == NULL) {
+        parser_out_of_memory(p);
+    }
+    PARSER_PUSH(p, generics->items, generics->count, capacity, hidden);
+}
+
+/* ---- enums ----------------------------------------------------------------------------------- */
+
+static void push_field(parser *p, struct_item *s, uint32_t *capacity, struct_field field) {
+    PARSER_PUSH(p, s->fields, s->field_count, *capacity, field);
+}
+
+static void parse_variant_fields(parser *p, struct_item *s, variant_item *v, uint32_t *capacity) {
+    token_kind close = parser_is(p, TOKEN_LEFT_PAREN) ? TOKEN_RIGHT_PAREN : TOKEN_RIGHT_BRACE;
+    v->positional = close == TOKEN_RIGHT_PAREN;
+    parser_advance(p);
+    while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
+        struct_field field = {.span = parser_span(p)};
+        if (v->positional) {
+            field.name = masu__arena_printf(p->arena, "%u", v->count);
+        } else {
+            field.name = parser_name(p, &field.span);
+            parser_expect(p, TOKEN_COLON);
+        }
+        field.annotation = parse_type(p);
+        if (!p->panic && field.name != NULL) {
+            push_field(p, s, capacity, field);
+            v->count++;
+        }
+        parser_synchronise_list(p, close);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, close);
+}
+
+static void parse_variants(parser *p, struct_item *s) {
+    uint32_t fields = 0, variants = 0;
+    push_field(p, s, &fields, (struct_field){.name = "<tag>", .span = s->span});
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        while (parser_is(p, TOKEN_HASH) && parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
+            parser_advance(p);
+            parser_skip_group(p);
+        }
+        variant_item v = {.first = s->field_count, .positional = true};
+        v.name = parser_name(p, &v.span);
+        if (parser_is(p, TOKEN_LEFT_PAREN) || parser_is(p, TOKEN_LEFT_BRACE)) {
+            parse_variant_fields(p, s, &v, &fields);
+        } else if (parser_accept(p, TOKEN_EQUAL)) {
+            v.tag_value = parse_no_range(p);
+        }
+        if (v.name != NULL) {
+            PARSER_PUSH(p, s->variants, s->variant_count, variants, v);
+        }
+        parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_BRACE);
+}
+
+void parse_enum(parser *p) {
+    parser_advance(p);
+    source_span span;
+    const char *name = parser_name(p, &span);
+    struct_item *s = PARSER_NEW(p, struct_item);
+    if (name == NULL) {
+        parser_synchronise(p);
+        return;
+    }
+    *s = (struct_item){.name = name, .span = span, .is_enum = true};
+    parse_type_parameters(p, &s->generics);
+    parse_where(p, &s->generics, NULL);
+    s->index = p->tree->struct_count;
+    PARSER_PUSH(p, p->tree->structs, p->tree->struct_count, p->tree->struct_capacity, s);
+    if (parser_expect(p, TOKEN_LEFT_BRACE)) {
+        parse_variants(p, s);
+    }
+    if (p->panic) {
+        parser_synchronise(p);
+    }
+}
+
+/* ---- traits ---------------------------------------------------------------------------------- */
+
+void parse_trait(parser *p) {
+    parser_advance(p);
+    trait_item *t = PARSER_NEW(p, trait_item);
+    uint32_t capacity = 0;
+    t->name = parser_name(p, &t->span);
+    type_parameters none = {0};
+    if (parser_is(p, TOKEN_LESS)) {
+        parser_refuse(p, parser_span(p), "traits with type parameters");
+    }
+    if (t->name != NULL && parser_accept(p, TOKEN_COLON)) {
+        type_parameter supertraits = {0};
+        parse_bounds(p, &supertraits);
+    }
+    parse_where(p, &none, NULL);
+    source_span open = parser_span(p);
+    if (t->name == NULL || !parser_expect(p, TOKEN_LEFT_BRACE)) {
+        parser_synchronise(p);
+        return;
+    }
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        uint32_t before = p->at;
+        function_item *f = parser_is(p, TOKEN_FN) ? parse_method_of_trait(p) : NULL;
+        if (f != NULL) {
+            PARSER_PUSH(p, t->methods, t->method_count, capacity, f);
+        } else if (before == p->at) {
+            parser_expected(p, "`fn`");
+        }
+        if (p->panic) {
+            parser_synchronise(p);
+        }
+        if (p->at == before) {
+            parser_advance(p);
+        }
+    }
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+        parser_error(p, open, "this `{` is never closed");
+    }
+    PARSER_PUSH(p, p->tree->traits, p->tree->trait_count, p->tree->trait_capacity, t);
+}
