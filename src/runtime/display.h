@@ -7,6 +7,10 @@
 #define MASU_RUNTIME_DISPLAY_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "runtime/tensor.h"
 
 /* The longest text: minus, "0.", 323 zeros, 17 digits; or 309 digits. */
 enum { TL_FLOAT_TEXT = 400 };
@@ -16,5 +20,10 @@ size_t tl__show_f32(float value, char text[TL_FLOAT_TEXT]);
 size_t tl__show_f64(double value, char text[TL_FLOAT_TEXT]);
 /* Four decimals: an element of a tensor. */
 size_t tl__show_fixed(double value, char text[TL_FLOAT_TEXT]);
+
+/* The character's bytes; of what is no character those of U+FFFD. Returns how many. */
+size_t tl__encode_utf8(uint32_t c, char bytes[4]);
+/* What tl_print_tensor prints, with so many decimals (-1: four) into out, whose `failed` says when memory ended. */
+masu_status tl__tensor_text(const tl_tensor *t, int precision, masu__buffer *out);
 
 #endif

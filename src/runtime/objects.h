@@ -35,6 +35,11 @@ static inline int64_t tl__string_length(const tl_object *s) {
     return s ? ((const tl_string *)(const void *)s)->length : 0;
 }
 
+masu_status tl__vector_new(const tl_record *plan, tl_object **out);
+/* *v is the caller's only count; the element's counts pass to it, also on failure. */
+masu_status tl__vector_push(tl_object **v, const int64_t *element);
+bool tl__string_is_number(const tl_object *s, bool whole);
+
 /* A fresh string of count 1. bytes may be NULL when length is 0. */
 masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out);
 

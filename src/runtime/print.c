@@ -24,6 +24,10 @@ enum { SUMMARY_ELEMENTS = 1000, SUMMARY_EDGE = 3 };
 
 static void put(const char *text, size_t length) {
     tl_runtime *rt = tl__runtime();
+    if (rt->capture) {
+        masu__buffer_append(rt->capture, text, length);
+        return;
+    }
     if (rt->write_error != 0 || length == 0)
         return;
     errno = 0;
@@ -66,18 +70,20 @@ void tl_print_bool(bool v) {
     put_text(v ? "true" : "false");
 }
 
-/* UTF-8; what is no character becomes U+FFFD. */
-void tl_print_char(int32_t v) {
-    uint32_t c = (uint32_t)v;
+size_t tl__encode_utf8(uint32_t c, char bytes[4]) {
     if (c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
         c = 0xFFFD;
-    char bytes[4];
     size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     for (size_t i = length; i-- > 1; c >>= 6)
         bytes[i] = (char)(0x80 | (c & 0x3F));
     static const uint8_t leads[] = {0, 0x00, 0xC0, 0xE0, 0xF0};
     bytes[0] = (char)(leads[length] | c);
-    put(bytes, length);
+    return length;
+}
+
+void tl_print_char(int32_t v) {
+    char bytes[4];
+    put(bytes, tl__encode_utf8((uint32_t)v, bytes));
 }
 
 void tl_print_string(tl_object *s) {
@@ -89,10 +95,17 @@ void tl_print_string(tl_object *s) {
 typedef struct tensor_printer {
     const tl_tensor *t;
     bool summarised;
-    size_t width; /* of every element; 0: as wide as each is */
+    size_t width;  /* of every element; 0: as wide as each is */
+    int precision; /* decimals; -1: as is usual */
 } tensor_printer;
 
-static size_t show_element(const tl_tensor *t, const void *element, char text[TL_FLOAT_TEXT]) {
+static size_t show_element(const tensor_printer *p, const void *element, char text[TL_FLOAT_TEXT]) {
+    const tl_tensor *t = p->t;
+    if (p->precision >= 0 && (t->dtype == TL_F32 || t->dtype == TL_F64)) {
+        double v = t->dtype == TL_F32 ? (double)*(const float *)element : *(const double *)element;
+        return (size_t)snprintf(text, TL_FLOAT_TEXT, "%.*f", p->precision > 60 ? 60 : p->precision,
+                                v);
+    }
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
         return t->rank ? tl__show_fixed((double)*(const float *)element, text)
@@ -122,7 +135,7 @@ static int64_t next_shown(const tensor_printer *p, int dim, int64_t index) {
 static size_t widest(const tensor_printer *p, int dim, const char *from) {
     char text[TL_FLOAT_TEXT];
     if (dim == p->t->rank)
-        return show_element(p->t, from, text);
+        return show_element(p, from, text);
     size_t width = 0;
     for (int64_t i = 0; i < p->t->shape[dim]; i = next_shown(p, dim, i)) {
         size_t inner = widest(p, dim + 1, element_at(p->t, from, dim, i));
@@ -133,7 +146,7 @@ static size_t widest(const tensor_printer *p, int dim, const char *from) {
 
 static void put_element(const tensor_printer *p, const char *element) {
     char text[TL_FLOAT_TEXT];
-    size_t length = show_element(p->t, element, text);
+    size_t length = show_element(p, element, text);
     for (size_t i = length; i < p->width; i++)
         put(" ", 1);
     put(text, length);
@@ -173,18 +186,30 @@ static void put_dimension(const tensor_printer *p, int dim, const char *from) {
     put("]", 1);
 }
 
-void tl_print_tensor(tl_tensor *t) {
-    if (!t) {
-        tl__error(MASU_ERR_INVALID_ARGUMENT, "there is no tensor to print");
-        tl__raise();
-        return;
-    }
+static masu_status show_tensor(const tl_tensor *t, int precision) {
+    if (!t)
+        return tl__error(MASU_ERR_INVALID_ARGUMENT, "there is no tensor to print");
     if (t->elements == 0) {
         put_text("[]");
-        return;
+        return MASU_OK;
     }
-    tensor_printer p = {.t = t, .summarised = t->elements > SUMMARY_ELEMENTS};
+    tensor_printer p = {
+        .t = t, .summarised = t->elements > SUMMARY_ELEMENTS, .precision = precision};
     if (t->rank >= 2)
         p.width = widest(&p, 0, t->data);
     put_dimension(&p, 0, t->data);
+    return MASU_OK;
+}
+
+masu_status tl__tensor_text(const tl_tensor *t, int precision, masu__buffer *out) {
+    tl_runtime *rt = tl__runtime();
+    rt->capture = out;
+    masu_status status = show_tensor(t, precision);
+    rt->capture = NULL;
+    return status;
+}
+
+void tl_print_tensor(tl_tensor *t) {
+    if (show_tensor(t, -1) != MASU_OK)
+        tl__raise();
 }

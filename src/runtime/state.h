@@ -26,6 +26,7 @@
 #include <masu/heap.h>
 
 #include "base/assert.h"
+#include "base/buffer.h"
 #include "base/rng.h"
 #include "runtime/cells.h"
 #include "runtime/runtime.h"
@@ -84,6 +85,7 @@ struct tl_runtime {
     /* printing */
     FILE *out;
     FILE *log;
+    masu__buffer *capture; /* where printing goes instead; NULL: to out */
     int write_error; /* errno of the first failed write, 0: none */
 
     /* autograd.c */

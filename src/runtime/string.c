@@ -138,3 +138,15 @@ double tl_string_to_f64(tl_object *s) {
         tl__raise();
     return value;
 }
+
+bool tl__string_is_number(const tl_object *s, bool whole) {
+    const char *text = tl__string_bytes(s);
+    char *end;
+    errno = 0;
+    if (whole)
+        (void)strtoll(text, &end, 10);
+    else
+        (void)strtod(text, &end);
+    bool all = end != text && end == text + tl__string_length(s);
+    return all && (whole ? starts_number(text) && errno == 0 : plain_float(text));
+}

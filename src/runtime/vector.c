@@ -152,6 +152,29 @@ void tl__vector_free(tl_object *object) {
     }
 }
 
+/* ---- for other files of the runtime ------------------------------------------------------------------------------------- */
+
+masu_status tl__vector_new(const tl_record *plan, tl_object **out) {
+    tl_vector *v = NULL;
+    masu_status status = vector_new(plan, 0, &v);
+    if (status == MASU_OK)
+        *out = &v->head;
+    return status;
+}
+
+masu_status tl__vector_push(tl_object **object, const int64_t *element) {
+    tl_vector *v = vector_of(*object);
+    masu_status status = make_own(&v, v->length + 1);
+    if (status != MASU_OK) {
+        drop_owned(v->plan, element);
+        return status;
+    }
+    memcpy(element_at(v, v->length), element, element_bytes(v->plan));
+    v->length++;
+    *object = &v->head;
+    return MASU_OK;
+}
+
 /* ---- entry points ----------------------------------------------------------------------------------------------------- */
 
 tl_object *tl_vec_new(void *plan) {

@@ -9,29 +9,31 @@ static bool is(const char *a, const char *b) {
 
 /* ---- panic, assert --------------------------------------------------------------------------- */
 
-static void check_panic(checker *c, expr *e) {
+/* The arguments from `first` on as one text; "panic" and its like when there are none. */
+static expr *message_of(checker *c, const expr *e, uint32_t first, const char *otherwise) {
     expr *message = check_new(c, EXPR_STRING, e->span, check_scalar(c, TYPE_STRING));
-    message->string.data = "panic";
-    message->string.length = strlen(message->string.data);
-    if (e->call.arg_count > 0) {
-        check_expr(c, &e->call.args[0], NULL);
-        check_coerce(c, &e->call.args[0], check_scalar(c, TYPE_STRING), NULL);
-        message = e->call.args[0];
+    message->string.data = otherwise;
+    message->string.length = strlen(otherwise);
+    if (e->call.arg_count > first) {
+        message = build_call(c, e->span, NULL, "format", e->call.args + first,
+                             e->call.arg_count - first);
+        check_format(c, &message);
     }
-    if (e->call.arg_count > 1) {
-        check_count(c, e, "panic", 1, (source_span){0});
-        check_list(c, e->call.args, e->call.arg_count);
-    }
+    return message;
+}
+
+static void check_panic(checker *c, expr *e, const char *otherwise) {
+    expr *message = message_of(c, e, 0, otherwise);
     check_become_abi(c, e, TL_FN_tl_panic, &message, 1);
 }
 
-/* assert(c, message) is if !c { panic(message) }. */
-static void assert_with_message(checker *c, expr **slot) {
-    expr *e = *slot, *condition = e->call.args[0];
+/* if !condition { panic(message) } */
+static void demand(checker *c, expr **slot, expr *condition, expr *message) {
+    expr *e = *slot;
     expr *negated = check_new(c, EXPR_UNARY, condition->span, check_scalar(c, TYPE_BOOL));
     negated->unary.op = UNARY_NOT;
     negated->unary.operand = condition;
-    expr *panic = check_new_abi(c, TL_FN_tl_panic, e->span, &e->call.args[1], 1);
+    expr *panic = check_new_abi(c, TL_FN_tl_panic, e->span, &message, 1);
     stmt *s = CHECK_ARRAY(c, stmt, 1);
     *s = (stmt){.kind = STMT_EXPR, .span = e->span, .value = panic};
     block *b = CHECK_ARRAY(c, block, 1);
@@ -44,20 +46,57 @@ static void assert_with_message(checker *c, expr **slot) {
 static void check_assert(checker *c, expr **slot) {
     expr *e = *slot;
     e->type = check_scalar(c, TYPE_VOID);
-    if (e->call.arg_count != 1 && e->call.arg_count != 2) {
-        check_list(c, e->call.args, e->call.arg_count);
+    if (e->call.arg_count == 0) {
         check_count(c, e, "assert", 1, (source_span){0});
         return;
     }
     check_condition(c, &e->call.args[0]);
     if (e->call.arg_count == 1) {
         check_become_abi(c, e, TL_FN_tl_assert, e->call.args, 1);
+    } else {
+        demand(c, slot, e->call.args[0], message_of(c, e, 1, ""));
+    }
+}
+
+/* assert_eq(a, b) is { let <left> = a; let <right> = b; if !(<left> == <right>) { panic(…) } } */
+static void check_assert_equal(checker *c, expr **slot, bool equal) {
+    expr *e = *slot;
+    source_span span = e->span;
+    e->type = check_scalar(c, TYPE_VOID);
+    if (e->call.arg_count < 2) {
+        check_list(c, e->call.args, e->call.arg_count);
+        check_count(c, e, equal ? "assert_eq" : "assert_ne", 2, (source_span){0});
         return;
     }
-    check_expr(c, &e->call.args[1], NULL);
-    if (check_coerce(c, &e->call.args[1], check_scalar(c, TYPE_STRING), NULL)) {
-        assert_with_message(c, slot);
+    block_builder b = build_block(c, span);
+    if (check_free_literal(e->call.args[1])) {
+        check_expr(c, &e->call.args[0], NULL);
+        const type *t = type_resolve(c->types, e->call.args[0]->type);
+        check_expr(c, &e->call.args[1], type_is_numeric(t) ? t : NULL);
     }
+    build_let(&b, "<left>", false, e->call.args[0]);
+    build_let(&b, "<right>", false, e->call.args[1]);
+    expr *compare = check_new(c, EXPR_BINARY, span, NULL);
+    compare->binary.op = equal ? BINARY_EQ : BINARY_NE;
+    compare->binary.op_span = span;
+    compare->binary.left = check_new_name(c, span, "<left>");
+    compare->binary.right = check_new_name(c, span, "<right>");
+    expr *text = check_new(c, EXPR_STRING, span, NULL);
+    text->string.data = equal ? "left is {:?}, right is {:?}" : "both are {:?}";
+    text->string.length = strlen(text->string.data);
+    expr **args = CHECK_ARRAY(c, expr *, e->call.arg_count + 2);
+    args[0] = compare;
+    if (e->call.arg_count > 2) {
+        memcpy(args + 1, e->call.args + 2, (e->call.arg_count - 2) * sizeof *args);
+    } else {
+        args[1] = text;
+        args[2] = check_new_name(c, span, "<left>");
+        args[3] = check_new_name(c, span, "<right>");
+    }
+    uint32_t count = e->call.arg_count > 2 ? e->call.arg_count - 1 : equal ? 4 : 3;
+    build_stmt(&b, build_call(c, span, NULL, "assert", args, count));
+    *slot = build_finish(&b, NULL);
+    check_expr(c, slot, NULL);
 }
 
 /* ---- functions without a scope --------------------------------------------------------------- */
@@ -76,6 +115,7 @@ static const struct {
 
 static const char *const function_names[] = {
     "print",      "println",  "panic",      "assert",           "range",
+    "format",     "assert_eq", "assert_ne",
     "args_count", "args_get", "metal_sync", "metal_pool_count", "metal_pool_mb"};
 
 void check_suggest_builtin(suggestion *s) {
@@ -141,9 +181,16 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
     if (is(name, "print") || is(name, "println")) {
         check_print(c, e, is(name, "println"));
     } else if (is(name, "panic")) {
-        check_panic(c, e);
+        check_panic(c, e, "panic");
+    } else if (is(name, "unreachable") || is(name, "todo") || is(name, "unimplemented")) {
+        check_panic(c, e, is(name, "unreachable") ? "this was never to be reached"
+                                                  : "this is not written yet");
     } else if (is(name, "assert")) {
         check_assert(c, slot);
+    } else if (is(name, "assert_eq") || is(name, "assert_ne")) {
+        check_assert_equal(c, slot, is(name, "assert_eq"));
+    } else if (is(name, "format")) {
+        check_format(c, slot);
     } else if (is(name, "range")) {
         check_list(c, e->call.args, e->call.arg_count);
         diagnostics_error(c->diagnostics, e->span, "`range` stands in `for i in range(a, b)`");
@@ -182,7 +229,7 @@ static bool string_static(checker *c, expr **slot, const char *name) {
         e->type = check_scalar(c, TYPE_STRING);
         return true;
     }
-    if (is(name, "from") && e->call.arg_count == 1) {
+    if ((is(name, "from") || is(name, "from_str")) && e->call.arg_count == 1) {
         check_expr(c, &e->call.args[0], check_scalar(c, TYPE_STRING));
         check_coerce(c, &e->call.args[0], check_scalar(c, TYPE_STRING), NULL);
         *slot = e->call.args[0];
@@ -219,31 +266,139 @@ static void string_length(checker *c, expr **slot, bool is_empty) {
                                          check_scalar(c, TYPE_BOOL));
 }
 
-static void string_concat(checker *c, expr *e) {
-    const type *string = check_scalar(c, TYPE_STRING);
-    check_expr(c, &e->call.args[0], string);
-    check_coerce(c, &e->call.args[0], string, NULL);
-    expr *operands[2] = {e->call.receiver, e->call.args[0]};
-    check_become_abi(c, e, TL_FN_tl_string_concat, operands, 2);
+/* args: one letter each: s a String, i an i64. yields: s String, b bool, i i64, c char, v Vec<String>,
+ * w Vec<char>. */
+static const struct {
+    const char *name, *args;
+    char yields;
+    tl_abi_index abi;
+} string_methods[] = {
+    {"concat", "s", 's', TL_FN_tl_string_concat},
+    {"contains", "s", 'b', TL_FN_tl_string_contains},
+    {"starts_with", "s", 'b', TL_FN_tl_string_starts_with},
+    {"ends_with", "s", 'b', TL_FN_tl_string_ends_with},
+    {"index_of", "s", 'i', TL_FN_tl_string_index_of},
+    {"substring", "ii", 's', TL_FN_tl_string_substring},
+    {"char_at", "i", 'c', TL_FN_tl_string_char_at},
+    {"trim", "", 's', TL_FN_tl_string_trim},
+    {"split", "s", 'v', TL_FN_tl_string_split},
+    {"split_whitespace", "", 'v', TL_FN_tl_string_words},
+    {"chars", "", 'w', TL_FN_tl_string_chars},
+    {"replace", "ss", 's', TL_FN_tl_string_replace},
+    {"to_uppercase", "", 's', TL_FN_tl_string_to_uppercase},
+    {"to_lowercase", "", 's', TL_FN_tl_string_to_lowercase},
+    {"repeat", "i", 's', TL_FN_tl_string_repeat},
+    {"to_i64", "", 'i', TL_FN_tl_string_to_i64},
+};
+
+static const type *letter_type(checker *c, char letter) {
+    switch (letter) {
+    case 'b':
+        return check_scalar(c, TYPE_BOOL);
+    case 'i':
+        return check_scalar(c, TYPE_I64);
+    case 'c':
+        return check_scalar(c, TYPE_CHAR);
+    case 'v':
+        return type_vec(c->types, check_scalar(c, TYPE_STRING));
+    case 'w':
+        return type_vec(c->types, check_scalar(c, TYPE_CHAR));
+    default:
+        return check_scalar(c, TYPE_STRING);
+    }
 }
 
-bool check_string_method(checker *c, expr **slot) {
+static bool table_method(checker *c, expr **slot) {
+    expr *e = *slot;
+    for (size_t i = 0; i < sizeof string_methods / sizeof string_methods[0]; i++) {
+        if (!is(string_methods[i].name, e->call.name)) {
+            continue;
+        }
+        const char *letters = string_methods[i].args;
+        bool good = check_count(c, e, e->call.name, (uint32_t)strlen(letters), (source_span){0});
+        for (uint32_t a = 0; a < e->call.arg_count; a++) {
+            const type *t = good ? letter_type(c, letters[a]) : NULL;
+            check_expr(c, &e->call.args[a], t);
+            if (good && e->call.args[a]->type->kind == TYPE_CHAR && letters[a] == 's') {
+                e->call.args[a] = check_text_of(c, e->call.args[a], 0);
+            }
+            good = good && check_coerce(c, &e->call.args[a], t, NULL);
+        }
+        if (!good) {
+            check_make_error(c, e);
+            return true;
+        }
+        const type *yields = letter_type(c, string_methods[i].yields);
+        check_become_abi(c, e, string_methods[i].abi,
+                         check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count),
+                         e->call.arg_count + 1);
+        if (yields->kind == TYPE_CHAR) {
+            check_cast_to(c, slot, yields);
+        } else {
+            e->type = yields;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* parse::<T>() yields a Result; which type is said by the call or by what is wanted. */
+static bool string_parse(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    const type *t = check_scalar(c, TYPE_I64);
+    if (!is(e->call.name, "parse") || e->call.arg_count > 0) {
+        return false;
+    }
+    expected = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (e->call.type_argument_count == 1) {
+        t = check_type(c, e->call.type_arguments[0]);
+    } else if (expected != NULL && expected->kind == TYPE_STRUCT &&
+               expected->structure->template != NULL) {
+        t = type_resolve(c->types, expected->structure->arguments[0]);
+    } else if (c->parse_wish != NULL) {
+        t = c->parse_wish;
+    }
+    if (!type_is_numeric(t)) {
+        diagnostics_error(c->diagnostics, e->span, "`%s` is not parsed; numbers are",
+                          check_type_text(c, t));
+        check_make_error(c, e);
+        return true;
+    }
+    *slot = build_method(c, e->span, e->call.receiver, type_is_float(t) ? "__parse_f64" : "__parse_i64",
+                         NULL, 0);
+    if (t->kind == TYPE_F32) {
+        (*slot)->call.name = "__parse_f32";
+    }
+    check_expr(c, slot, NULL);
+    return true;
+}
+
+bool check_string_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const char *name = e->call.name;
     uint32_t args = e->call.arg_count;
     if (args == 0 && (is(name, "len") || is(name, "is_empty"))) {
         string_length(c, slot, is(name, "is_empty"));
-    } else if (args == 1 && is(name, "concat")) {
-        string_concat(c, e);
-    } else if (args == 0 && is(name, "to_i64")) {
-        check_become_abi(c, e, TL_FN_tl_string_to_i64, &e->call.receiver, 1);
     } else if (args == 0 && (is(name, "to_f32") || is(name, "to_f64"))) {
         check_become_abi(c, e, TL_FN_tl_string_to_f64, &e->call.receiver, 1);
         if (is(name, "to_f32")) {
             check_cast_to(c, slot, check_scalar(c, TYPE_F32));
         }
+    } else if (args == 1 && is(name, "__is_number")) {
+        check_expr(c, &e->call.args[0], NULL);
+        expr *operands[2] = {e->call.receiver, e->call.args[0]};
+        check_become_abi(c, e, TL_FN_tl_string_is_number, operands, 2);
+    } else if (args == 1 && (is(name, "push_str") || is(name, "push"))) {
+        expr *copy = check_copy_place(c, e->call.receiver);
+        expr *sum = check_new(c, EXPR_BINARY, e->span, NULL);
+        sum->binary.op = BINARY_ADD;
+        sum->binary.op_span = e->span;
+        sum->binary.left = e->call.receiver;
+        sum->binary.right = e->call.args[0];
+        *slot = build_assign(c, e->span, copy, sum);
+        check_expr(c, slot, NULL);
     } else {
-        return false;
+        return string_parse(c, slot, expected) || table_method(c, slot);
     }
     return true;
 }

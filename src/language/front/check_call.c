@@ -378,6 +378,18 @@ static bool tensor_set(checker *c, expr **slot) {
     return true;
 }
 
+/* x.to_string() of numbers and characters. */
+static bool to_string(checker *c, expr **slot, const type *t) {
+    expr *e = *slot;
+    bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
+                 t->kind == TYPE_TENSOR;
+    if (strcmp(e->call.name, "to_string") != 0 || e->call.arg_count != 0 || !shown) {
+        return false;
+    }
+    *slot = check_text_of(c, e->call.receiver, 0);
+    return true;
+}
+
 /* Values are values: a copy is the value, an iterator is what it runs over. */
 static bool identity_method(expr **slot, const type *t) {
     static const char *const names[] = {"clone",     "to_owned", "iter",
@@ -401,14 +413,14 @@ static bool identity_method(expr **slot, const type *t) {
     return false;
 }
 
-static bool method_of_kind(checker *c, expr **slot, const type *t) {
+static bool method_of_kind(checker *c, expr **slot, const type *t, const type *expected) {
     switch (t->kind) {
     case TYPE_STRUCT:
         return field_call(c, slot, t);
     case TYPE_TENSOR:
         return check_abi_call(c, slot, "", (*slot)->call.name, false) || tensor_set(c, slot);
     case TYPE_STRING:
-        return check_string_method(c, slot);
+        return check_string_method(c, slot, expected);
     case TYPE_VEC:
         return check_vec_method(c, slot);
     default:
@@ -419,7 +431,7 @@ static bool method_of_kind(checker *c, expr **slot, const type *t) {
 /* An impl block of the program may add methods to types of the language, not replace them. */
 static bool method_of(checker *c, expr **slot, const type *t, const type *expected) {
     return (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) ||
-           method_of_kind(c, slot, t) ||
+           method_of_kind(c, slot, t, expected) ||
            (t->kind != TYPE_STRUCT && struct_method(c, *slot, t, expected));
 }
 
@@ -493,7 +505,8 @@ void check_method(checker *c, expr **slot, const type *expected) {
     if (type_is_silent(t)) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
-    } else if (!method_of(c, slot, t, expected) && !identity_method(slot, t)) {
+    } else if (!method_of(c, slot, t, expected) && !to_string(c, slot, t) &&
+               !identity_method(slot, t)) {
         unknown_method(c, e, t);
     }
 }

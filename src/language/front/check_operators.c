@@ -30,6 +30,10 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         expr *operand = e->unary.operand;
         *slot = check_new_abi(c, negative ? TL_FN_tl_tensor_neg : TL_FN_tl_tensor_logical_not,
                               e->span, &operand, 1);
+    } else if (negative && t->kind == TYPE_STRUCT &&
+               check_method_named(c, t->structure, "neg") != NULL) {
+        *slot = build_method(c, e->span, e->unary.operand, "neg", NULL, 0);
+        check_expr(c, slot, expected);
     } else if (negative ? !(type_is_float(t) || type_is_signed(t))
                         : !(type_is_integer(t) || t->kind == TYPE_BOOL)) {
         wrong_operand(c, e, negative ? "-" : "!", t);
@@ -154,9 +158,145 @@ static bool string_binary(checker *c, expr **slot) {
         *slot = negated;
         return true;
     }
+    case BINARY_LT:
+    case BINARY_LE:
+    case BINARY_GT:
+    case BINARY_GE: {
+        expr *order = check_new_abi(c, TL_FN_tl_string_compare, e->span, operands, 2);
+        *slot = check_new_binary(c, e->binary.op, order, check_new_int(c, e->span, 0),
+                                 check_scalar(c, TYPE_BOOL));
+        check_cast_to(c, &(*slot)->binary.right, check_scalar(c, TYPE_I32));
+        return true;
+    }
     default:
         return false;
     }
+}
+
+/* A character beside a text is a text. */
+static void widen_character(checker *c, expr **slot, const type *other) {
+    if (other->kind == TYPE_STRING && (*slot)->type->kind == TYPE_CHAR) {
+        *slot = check_text_of(c, *slot, 0);
+    }
+}
+
+/* ---- binary on structs ------------------------------------------------------------------------ */
+
+/* a + b is a.add(b) where the struct has such a method; enums without fields are compared by their tags. */
+static const char *operator_method(binary_op op) {
+    static const char *const names[BINARY_OP_COUNT] = {
+        [BINARY_ADD] = "add", [BINARY_SUB] = "sub", [BINARY_MUL] = "mul", [BINARY_DIV] = "div",
+        [BINARY_REM] = "rem", [BINARY_EQ] = "eq",   [BINARY_NE] = "eq",   [BINARY_LT] = "lt",
+        [BINARY_LE] = "le",   [BINARY_GT] = "gt",   [BINARY_GE] = "ge",
+    };
+    return names[op];
+}
+
+static expr *negate(checker *c, expr *e) {
+    expr *negated = check_new(c, EXPR_UNARY, e->span, check_scalar(c, TYPE_BOOL));
+    negated->unary.op = UNARY_NOT;
+    negated->unary.operand = e;
+    return negated;
+}
+
+static bool has_equality(const type *t, int depth) {
+    if (depth > 16) {
+        return false;
+    }
+    switch (t->kind) {
+    case TYPE_STRUCT:
+        for (uint32_t i = 0; i < t->structure->field_count; i++) {
+            if (!has_equality(t->structure->fields[i].type, depth + 1)) {
+                return false;
+            }
+        }
+        return t->structure->closure == NULL;
+    case TYPE_TUPLE:
+        for (uint32_t i = 0; i < t->tuple.count; i++) {
+            if (!has_equality(t->tuple.items[i], depth + 1)) {
+                return false;
+            }
+        }
+        return true;
+    case TYPE_VEC:
+        return has_equality(t->vec.element, depth + 1);
+    default:
+        return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
+               t->kind == TYPE_STRING;
+    }
+}
+
+static expr *part_of(checker *c, const char *name, source_span span, const type *t, uint32_t i) {
+    expr *e = check_new(c, t->kind == TYPE_TUPLE ? EXPR_TUPLE_FIELD : EXPR_FIELD, span, NULL);
+    e->field.base = check_new_name(c, span, name);
+    check_expr(c, &e->field.base, NULL);
+    e->field.index = i;
+    if (t->kind != TYPE_TUPLE) {
+        e->field.name = t->structure->fields[i].name;
+    }
+    e->type = type_resolve(c->types, t->kind == TYPE_TUPLE ? t->tuple.items[i]
+                                                           : t->structure->fields[i].type);
+    return e;
+}
+
+/* All parts are equal. The parts of other variants are nothing on both sides, and nothing equals nothing. */
+static void compare_parts(checker *c, expr **slot, const type *t) {
+    expr *e = *slot;
+    source_span span = e->span;
+    block_builder b = build_block(c, span);
+    char *left = masu__arena_printf(c->arena, "<left %u>", c->text_count),
+         *right = masu__arena_printf(c->arena, "<right %u>", c->text_count++);
+    uint32_t mark = check_scope_open(c);
+    build_let(&b, left, false, e->binary.left);
+    b.last->pattern->type = t;
+    check_declare(c, b.last->pattern->binding, t);
+    build_let(&b, right, false, e->binary.right);
+    b.last->pattern->type = t;
+    check_declare(c, b.last->pattern->binding, t);
+    uint32_t count = t->kind == TYPE_TUPLE ? t->tuple.count : t->structure->field_count;
+    expr *all = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        expr *equal = check_new(c, EXPR_BINARY, span, NULL);
+        equal->binary.op = BINARY_EQ;
+        equal->binary.op_span = span;
+        equal->binary.left = part_of(c, left, span, t, i);
+        equal->binary.right = part_of(c, right, span, t, i);
+        check_expr(c, &equal, NULL);
+        all = all == NULL ? equal
+                          : check_new_binary(c, BINARY_AND, all, equal, check_scalar(c, TYPE_BOOL));
+    }
+    check_scope_close(c, mark);
+    all = all == NULL ? check_new_bool(c, span, true) : all;
+    *slot = build_finish(&b, e->binary.op == BINARY_NE ? negate(c, all) : all);
+    (*slot)->type = (*slot)->block->type = check_scalar(c, TYPE_BOOL);
+}
+
+static bool struct_binary(checker *c, expr **slot, const type *t, const type *other) {
+    expr *e = *slot;
+    const char *name = operator_method(e->binary.op);
+    struct_item *owner = t->kind == TYPE_STRUCT ? check_owner_of(c, t) : NULL;
+    if (name != NULL && owner != NULL && check_method_named(c, owner, name) != NULL) {
+        bool negated = e->binary.op == BINARY_NE;
+        *slot = build_method(c, e->span, e->binary.left, name, &e->binary.right, 1);
+        check_expr(c, slot, NULL);
+        if (negated && (*slot)->type->kind == TYPE_BOOL) {
+            *slot = negate(c, *slot);
+        }
+        return true;
+    }
+    bool equality = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
+    if (!equality || !check_fits(c, t, other) || !has_equality(t, 0)) {
+        return false;
+    }
+    if (t->kind == TYPE_VEC) {
+        bool negated = e->binary.op == BINARY_NE;
+        *slot = build_method(c, e->span, e->binary.left, "__equal", &e->binary.right, 1);
+        check_expr(c, slot, NULL);
+        *slot = negated ? negate(c, *slot) : *slot;
+    } else {
+        compare_parts(c, slot, type_resolve(c->types, t));
+    }
+    return true;
 }
 
 static bool operator_accepts(binary_op op, const type *t) {
@@ -275,10 +415,16 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         return;
     }
     bool done = false, as_scalars = false;
+    widen_character(c, &e->binary.left, right);
+    widen_character(c, &e->binary.right, left);
+    left = type_resolve(c->types, e->binary.left->type);
+    right = type_resolve(c->types, e->binary.right->type);
     if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {
         done = tensor_binary(c, slot, &as_scalars);
     } else if (left->kind == TYPE_STRING && right->kind == TYPE_STRING) {
         done = string_binary(c, slot);
+    } else if (left->kind == TYPE_STRUCT || left->kind == TYPE_TUPLE || left->kind == TYPE_VEC) {
+        done = struct_binary(c, slot, left, right);
     } else {
         as_scalars = true;
     }
@@ -355,6 +501,13 @@ void check_cast(checker *c, expr **slot) {
         if (type_is_numeric(to) && check_item(c, &e->cast.operand)) {
             from = e->cast.operand->type;
         }
+    }
+    if (from->kind == TYPE_STRUCT && from->structure->is_enum && type_is_integer(to) &&
+        from->structure->field_count == 1) { /* the tag */
+        expr *tag = build_field(c, e->span, e->cast.operand, "<tag>");
+        tag->type = check_scalar(c, TYPE_I64);
+        e->cast.operand = tag;
+        from = tag->type;
     }
     if (from == to) { /* nothing to do */
         *slot = e->cast.operand;

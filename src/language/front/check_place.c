@@ -288,8 +288,54 @@ static void assign(checker *c, expr *e) {
     }
 }
 
+/* (a, b) = v is { let (<0>, <1>) = v; a = <0>; b = <1>; } */
+static void assign_parts(block_builder *b, checker *c, expr *target, pattern *p, uint32_t *count) {
+    p->span = target->span;
+    if (target->kind == EXPR_TUPLE) {
+        p->kind = PATTERN_TUPLE;
+        p->part_count = target->list.count;
+        p->parts = CHECK_ARRAY(c, pattern *, p->part_count + 1);
+        for (uint32_t i = 0; i < p->part_count; i++) {
+            p->parts[i] = CHECK_ARRAY(c, pattern, 1);
+            assign_parts(b, c, target->list.items[i], p->parts[i], count);
+        }
+        return;
+    }
+    if (target->kind == EXPR_NAME && target->name.scope == NULL && target->name.name[0] == '_' &&
+        target->name.name[1] == '\0') {
+        p->kind = PATTERN_WILDCARD;
+        return;
+    }
+    p->kind = PATTERN_NAME;
+    p->binding = CHECK_ARRAY(c, binding, 1);
+    char *name = masu__arena_printf(c->arena, "<part %u>", (*count)++);
+    if (name == NULL) {
+        check_out_of_memory(c);
+    }
+    *p->binding = (binding){.name = name, .span = target->span, .kind = BINDING_LET};
+    build_stmt(b, build_assign(c, target->span, target, check_new_name(c, target->span, name)));
+}
+
+static void assign_tuple(checker *c, expr **slot) {
+    expr *e = *slot;
+    block_builder b = build_block(c, e->span);
+    stmt *s = CHECK_ARRAY(c, stmt, 1);
+    uint32_t count = 0;
+    *s = (stmt){.kind = STMT_LET, .span = e->span, .value = e->assign.value};
+    s->pattern = CHECK_ARRAY(c, pattern, 1);
+    assign_parts(&b, c, e->assign.target, s->pattern, &count);
+    s->next = b.block->first;
+    b.block->first = s;
+    *slot = build_finish(&b, NULL);
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+}
+
 void check_assign(checker *c, expr **slot) {
     expr *e = *slot;
+    if (e->assign.target->kind == EXPR_TUPLE && e->assign.op == BINARY_NONE) {
+        assign_tuple(c, slot);
+        return;
+    }
     if (has_range_index(e->assign.target)) {
         diagnostics_error(c->diagnostics, e->assign.target->span, "a slice cannot be assigned to");
         check_expr(c, &e->assign.value, NULL);

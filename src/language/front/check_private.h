@@ -111,6 +111,8 @@ typedef struct checker {
     uint32_t instance_count;
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
     const char *receiver_of; /* the method whose receiver is being checked; NULL: none */
+    uint32_t text_count;
+    const type *parse_wish; /* of `let x: f32 = s.parse().unwrap()` */
     bool structs_are_measured;
     bool has_open; /* the function made a TYPE_OPEN */
     jmp_buf memory_ended;
@@ -355,10 +357,13 @@ void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operan
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
                  source_span declared);
 void check_print(checker *c, expr *e, bool newline);
+void check_format(checker *c, expr **slot);
+/* A checked value as a checked expression of type String; how: see check_print.c. */
+expr *check_text_of(checker *c, expr *value, int64_t how);
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);
 bool check_number_method(checker *c, expr **slot);
-bool check_string_method(checker *c, expr **slot);
+bool check_string_method(checker *c, expr **slot, const type *expected);
 bool check_vec_method(checker *c, expr **slot);
 /* T::name or T::name(); node becomes a literal. False when there is no such constant. */
 bool check_scalar_constant(checker *c, expr *e, const char *scope, const char *name, bool called);

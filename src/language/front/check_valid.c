@@ -49,7 +49,7 @@ static bool kind_matches(tl_abi_kind kind, const type *t) {
     case ABI_bool:
         return t->kind == TYPE_BOOL;
     case ABI_i32:
-        return t->kind == TYPE_I32;
+        return t->kind == TYPE_I32 || t->kind == TYPE_CHAR;
     case ABI_i64:
         return t->kind == TYPE_I64;
     case ABI_f32:
