@@ -171,6 +171,18 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
     return !p->diagnostics.out_of_memory && !p->rendered.failed && !p->dump.failed;
 }
 
+static masu_status read_prelude(masu_program *p) {
+    masu__buffer text = {0};
+    masu__buffer_append(&text, prelude_text, prelude_length);
+    masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
+    masu_status status = text.failed
+                             ? MASU_ERR_OUT_OF_MEMORY
+                             : source_file_init(&p->prelude, &p->kept, "<prelude>",
+                                                masu__buffer_text(&text), text.length);
+    masu__buffer_destroy(&text);
+    return status;
+}
+
 masu_status masu_program_compile(const char *path, const char *text, size_t length,
                                  const masu_compile_options *options, masu_program **out) {
     masu_compile_options actual = *options;
@@ -185,8 +197,7 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
     if (status == MASU_ERR_LIMIT_REACHED)
         diagnostics_error(&p->diagnostics, (source_span){0}, "%s: the file is too large", path);
     if (status == MASU_OK)
-        status =
-            source_file_init(&p->prelude, &p->kept, "<prelude>", prelude_text, prelude_length);
+        status = read_prelude(p);
     if (status == MASU_OK)
         status = run_stages(p, &actual);
     if (!settle(p, &actual, status) && status == MASU_OK)

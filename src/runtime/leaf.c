@@ -7,6 +7,8 @@
  * Loops nest and every way out of an iteration clears, so whatever was read at the present depth
  * or deeper stands in front: tl_clear_grads walks only what it clears.
  */
+#include <math.h>
+
 #include "runtime/autograd.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
@@ -174,4 +176,59 @@ void tl_tensor_require_untracked(tl_tensor *t) {
               "this comprehension keeps no history, because its body does more than arithmetic, "
               "but a tensor that it reads tracks gradients; detach() the tensor first");
     tl__raise();
+}
+
+/* ---- clipping -------------------------------------------------------------------------------- */
+
+static double element_of(const tl_tensor *t, int64_t i) {
+    return t->dtype == TL_F32 ? (double)((const float *)t->data)[i] : ((const double *)t->data)[i];
+}
+
+static void set_element(tl_tensor *t, int64_t i, double v) {
+    if (t->dtype == TL_F32)
+        ((float *)t->data)[i] = (float)v;
+    else
+        ((double *)t->data)[i] = v;
+}
+
+static double norm_of(const tl_tensor *t) {
+    double sum = 0;
+    for (int64_t i = 0; i < t->elements; i++)
+        sum += element_of(t, i) * element_of(t, i);
+    return sqrt(sum);
+}
+
+/* g is the gradient that a leaf holds, for nobody else to see. */
+static void clip(tl_tensor *g, double limit, bool by_value) {
+    double norm = by_value ? 0 : norm_of(g), factor = limit / (norm + 1e-6);
+    for (int64_t i = 0; i < g->elements; i++) {
+        double v = element_of(g, i);
+        if (by_value)
+            set_element(g, i, v > limit ? limit : v < -limit ? -limit : v);
+        else if (factor < 1)
+            set_element(g, i, v * factor);
+    }
+}
+
+/* A leaf without a gradient has nothing to clip. */
+void tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
+    if (!t->node || !(t->node->flags & TL_NODE_LEAF)) {
+        (void)tl__error(MASU_ERR_INVALID_ARGUMENT, "clip_grad: this tensor is no leaf that tracks gradients");
+        tl__raise();
+        return;
+    }
+    tl_leaf *leaf = tl__node_leaf(t->node);
+    if (!leaf->gradient)
+        return;
+    tl_tensor *own = leaf->gradient;
+    masu_status status = tl__is_private(own) ? MASU_OK : tl__copy(leaf->gradient, &own);
+    if (status != MASU_OK) {
+        tl__raise();
+        return;
+    }
+    if (own != leaf->gradient) {
+        tl__tensor_drop(leaf->gradient);
+        leaf->gradient = own;
+    }
+    clip(own, limit, by_value);
 }

@@ -74,7 +74,8 @@ static void declare_method(checker *c, function_item *f) {
     f->owner = builtin != NULL ? builtin : owner->structure;
     f->is_template = check_is_template(c, f);
     function_item *known = check_find_method(c, f->owner, f->name);
-    if (known != NULL && f->impl->owner->argument_count == 0) {
+    bool overloads = f->span.file == c->tree->prelude; /* chosen by the arguments */
+    if (known != NULL && f->impl->owner->argument_count == 0 && !overloads) {
         report_twice(c, f->span, f->qualified, known->span);
     } else {
         check_add_method(c, f);

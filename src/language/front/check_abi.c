@@ -21,7 +21,9 @@ static const struct {
 } defaults[] = {
     {TL_FN_tl_tensor_arange, "step", 1},      {TL_FN_tl_tensor_transpose, "a", 0},
     {TL_FN_tl_tensor_transpose, "b", 1},      {TL_FN_tl_tensor_softmax, "dim", -1},
-    {TL_FN_tl_tensor_log_softmax, "dim", -1},
+    {TL_FN_tl_tensor_log_softmax, "dim", -1}, {TL_FN_tl_tensor_leaky_relu, "slope", 0.01},
+    {TL_FN_tl_tensor_elu, "alpha", 1},        {TL_FN_tl_tensor_tril, "diagonal", 0},
+    {TL_FN_tl_tensor_triu, "diagonal", 0},
 };
 
 static const double *default_of(tl_abi_index function, const char *parameter) {
@@ -205,6 +207,7 @@ typedef struct abi_call {
     bool grad;   /* default of the parameter `grad` */
     expr **operands;
     uint32_t count, capacity;
+    expr *dynamic_shape; /* a shape that is a value: a tensor or a Vec */
     bool broken;
 } abi_call;
 
@@ -336,6 +339,11 @@ static bool add_shape_value(abi_call *a, expr *argument, const tl_abi_parameter 
             part->field.index = i;
             add_operand(a, &part, p);
         }
+        return true;
+    }
+    if (p->kind == ABI_i64 && strcmp(p->name, "shape") == 0 &&
+        (t->kind == TYPE_TENSOR ? t->tensor.rank != 0 : t->kind == TYPE_VEC)) {
+        a->dynamic_shape = argument;
         return true;
     }
     if (p->kind == ABI_i64 &&
@@ -475,6 +483,40 @@ static void finish(abi_call *a, expr **slot, tl_abi_index function) {
     }
 }
 
+/* reshape(s) and zeros(s) where s is a tensor or a Vec: made flat, then given the shape when the program runs. */
+static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
+    checker *c = a->c;
+    expr *e = *slot, *shape = a->dynamic_shape;
+    source_span span = e->span;
+    block_builder b = build_block(c, span);
+    if (shape->type->kind == TYPE_VEC) {
+        shape = build_call(c, span, "Tensor", "__shape", &shape, 1);
+    }
+    build_let(&b, "<shape>", false, shape);
+    expr *wanted = check_new_name(c, span, "<shape>"), *flat;
+    if (function == TL_FN_tl_tensor_reshape) {
+        flat = e->call.receiver;
+    } else if (function == TL_FN_tl_tensor_expand) {
+        *slot = build_method(c, span, e->call.receiver, "__expand_to", &wanted, 1);
+        *slot = build_finish(&b, *slot);
+        check_expr(c, slot, NULL);
+        return;
+    } else {
+        expr *elements = build_method(c, span, build_method(c, span, check_new_name(c, span, "<shape>"),
+                                                            "prod", NULL, 0),
+                                      "item_i64", NULL, 0);
+        expr *list = check_new(c, EXPR_ARRAY, span, NULL);
+        list->list.items = check_join_list(c, NULL, &elements, 1);
+        list->list.count = 1;
+        expr **args = check_join_list(c, list, e->call.args + 1, e->call.arg_count - 1);
+        flat = build_call(c, span, a->grad ? "GradTensor" : "Tensor", a->name, args,
+                          e->call.arg_count);
+    }
+    *slot = build_method(c, span, flat, "__reshape_to", &wanted, 1);
+    *slot = build_finish(&b, *slot);
+    check_expr(c, slot, NULL);
+}
+
 bool check_abi_scope(const char *scope) {
     for (size_t i = 0; i < tl_abi_name_count; i++) {
         if (scope[0] != 0 && strcmp(tl_abi_names[i].scope, scope) == 0) {
@@ -492,13 +534,36 @@ void check_suggest_abi(const char *scope, suggestion *s) {
     }
 }
 
+/* sum(dim, true), cat([a, b], dim): forms that are written in the language. */
+static bool prelude_knows_better(checker *c, const expr *e, const char *scope, const char *name,
+                                 bool method) {
+    struct_item *owner = method || strcmp(scope, "Tensor") == 0 ? check_builtin_owner(c, "Tensor")
+                                                                : NULL;
+    if (owner == NULL || check_find_method(c, owner, name) == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < tl_abi_name_count; i++) {
+        if (named(&tl_abi_names[i], scope, name)) {
+            arity a = arity_of(tl_abi_names[i].function, method);
+            bool list = tl_abi_functions[tl_abi_names[i].function].parameters[method].mode == TL_LIST;
+            bool tensors = takes_tensor_first(tl_abi_names[i].function, method) && !list;
+            bool listed = e->call.arg_count > 0 && e->call.args[0]->kind == EXPR_ARRAY;
+            if (e->call.arg_count >= a.least && e->call.arg_count <= a.most &&
+                !(tensors && listed && !method) && !(list && e->call.arg_count > 1 && listed && !method && tl_abi_functions[tl_abi_names[i].function].parameters[0].kind == ABI_tensor)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad) {
     expr *e = *slot;
     bool known = false, method = scope[0] == 0;
     for (size_t i = 0; i < tl_abi_name_count && !known; i++) {
         known = named(&tl_abi_names[i], scope, name);
     }
-    if (!known) {
+    if (!known || prelude_knows_better(c, e, scope, name, method)) {
         return false;
     }
     tl_abi_index function = choose(c, e, scope, name, method);
@@ -508,6 +573,8 @@ bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name
     }
     if (function == TL_FN_COUNT || a.broken) {
         check_make_error(c, e);
+    } else if (a.dynamic_shape != NULL) {
+        finish_dynamic(&a, slot, function);
     } else {
         finish(&a, slot, function);
     }

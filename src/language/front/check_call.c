@@ -37,7 +37,7 @@ static void note_method_use(checker *c, expr *e) {
     binding *root = check_root(e->call.operands[0]);
     const function_item *f = e->call.function;
     if (root != NULL && c->function->is_closure && root == c->function->parameters[0] &&
-        (f->writes_self || !f->is_checked)) {
+        check_may_write_self(c, f)) {
         check_captured_write(c, e->call.operands[0], e->span);
     }
     bool captured =
@@ -60,10 +60,78 @@ void check_finish_call(checker *c, expr *e, function_item *f) {
     }
 }
 
+static bool takes(checker *c, expr *e, const function_item *f) {
+    uint32_t first = e->call.receiver != NULL && f->has_self;
+    for (uint32_t i = first; i < f->parameter_count; i++) {
+        const binding *p = f->parameters[i];
+        if (i - first >= e->call.arg_count) {
+            if (p->otherwise == NULL) {
+                return false;
+            }
+            continue;
+        }
+        expr **arg = &e->call.args[i - first];
+        const type_expr *wanted = p->annotation;
+        bool list = (*arg)->type == NULL &&
+                    ((*arg)->kind == EXPR_ARRAY || (*arg)->kind == EXPR_TUPLE);
+        bool tensor_wanted =
+            wanted == NULL || (wanted->name != NULL && strcmp(wanted->name, "Tensor") == 0);
+        bool list_wanted = wanted != NULL && wanted->name != NULL && strcmp(wanted->name, "Vec") == 0;
+        if (list) {
+            if (!list_wanted && !tensor_wanted) {
+                return false;
+            }
+            continue;
+        }
+        if (!check_free_literal(*arg) && (*arg)->kind != EXPR_CLOSURE) {
+            check_expr(c, arg, NULL);
+        }
+        const type *t = (*arg)->type == NULL ? NULL : type_resolve(c->types, (*arg)->type);
+        bool is_tensor = t != NULL && t->kind == TYPE_TENSOR, is_list = t != NULL && t->kind == TYPE_VEC;
+        if (t != NULL && type_is_silent(t)) {
+            continue;
+        }
+        if (is_tensor != tensor_wanted || is_list != list_wanted) {
+            return false;
+        }
+    }
+    return e->call.arg_count + first <= f->parameter_count;
+}
+
+static void fill_in_defaults(checker *c, expr *e, const function_item *f) {
+    uint32_t first = e->call.receiver != NULL && f->has_self, count = e->call.arg_count;
+    expr **args = CHECK_ARRAY(c, expr *, f->parameter_count + count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        args[i] = e->call.args[i];
+    }
+    while (first + count < f->parameter_count && f->parameters[first + count]->otherwise != NULL) {
+        args[count] = check_new(c, EXPR_INT, e->span, NULL);
+        *args[count] = *f->parameters[first + count]->otherwise;
+        args[count]->span = e->call.name_span;
+        count++;
+    }
+    e->call.args = args;
+    e->call.arg_count = count;
+}
+
+function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
+    if (f->span.file != c->tree->prelude || f->owner == NULL || f->owner->type == NULL ||
+        f->owner->type->kind != TYPE_TENSOR) {
+        return f;
+    }
+    for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
+        if (o->owner == f->owner && strcmp(o->name, f->name) == 0 && takes(c, e, o)) {
+            fill_in_defaults(c, e, o);
+            return o;
+        }
+    }
+    return f;
+}
+
 static void call_function(checker *c, expr *e, function_item *f, struct_item *owner,
                           const type *expected) {
     if (f->is_template) {
-        check_template_call(c, e, f, owner, expected);
+        check_template_call(c, e, check_choose_overload(c, e, f), owner, expected);
         return;
     }
     check_arguments(c, e, f, 0);
@@ -346,7 +414,7 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
         return true;
     }
     if (f->is_template) {
-        check_template_call(c, e, f, owner, expected);
+        check_template_call(c, e, check_choose_overload(c, e, f), owner, expected);
         return true;
     }
     check_arguments(c, e, f, 1);

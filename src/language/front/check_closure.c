@@ -241,6 +241,71 @@ void check_close_closure(checker *c, expr *e) {
     }
 }
 
+/* ---- what a method that is not checked yet may do to self ------------------------------------------ */
+
+typedef struct write_search {
+    const checker *c;
+    const function_item *f;
+    int depth;
+    bool found;
+} write_search;
+
+static bool starts_at_self(const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    }
+    return e->kind == EXPR_NAME && e->name.scope == NULL && strcmp(e->name.name, "self") == 0;
+}
+
+static bool changes_its_receiver(const char *name) {
+    static const char *const names[] = {
+        "push",       "pop",        "__pop",      "set",        "insert", "remove",      "clear",
+        "extend",     "append",     "swap",       "reverse",    "sort",   "truncate",    "fill_",
+        "add_assign", "sub_assign", "mul_assign", "div_assign", "freeze", "enable_grad", "unfreeze",
+        "push_str"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool search_writes(const checker *c, const function_item *f, int depth);
+
+static void find_write(expr *e, void *context) {
+    write_search *s = context;
+    if (e->kind == EXPR_ASSIGN && starts_at_self(e->assign.target)) {
+        s->found = true;
+    } else if (e->kind == EXPR_METHOD && starts_at_self(e->call.receiver)) {
+        const function_item *called =
+            e->call.receiver->kind == EXPR_NAME && s->f->owner != NULL
+                ? check_find_method(s->c, s->f->owner->template != NULL ? s->f->owner->template
+                                                                        : s->f->owner,
+                                    e->call.name)
+                : NULL;
+        s->found |= called != NULL ? search_writes(s->c, called, s->depth + 1)
+                                   : changes_its_receiver(e->call.name);
+    }
+    if (!s->found) {
+        expr_each_child(e, find_write, s);
+    }
+}
+
+static bool search_writes(const checker *c, const function_item *f, int depth) {
+    if (f->is_checked || depth > 4) {
+        return f->writes_self;
+    }
+    write_search s = {.c = c, .f = f, .depth = depth};
+    expr body = {.kind = EXPR_BLOCK, .block = f->body};
+    expr_each_child(&body, find_write, &s);
+    return s.found;
+}
+
+bool check_may_write_self(const checker *c, const function_item *f) {
+    return search_writes(c, f->is_checked || f->template == NULL ? f : f->template, 0);
+}
+
 /* ---- captures -------------------------------------------------------------------------------- */
 
 static uint32_t capture(checker *c, struct_item *s, binding *b) {

@@ -203,6 +203,8 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
                          const type *expected);
 void check_pending_call(checker *c, expr *e);
 void check_finish_call(checker *c, expr *e, function_item *f);
+/* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
+function_item *check_choose_overload(checker *c, expr *e, function_item *f);
 void check_signature(checker *c, function_item *f);
 
 /* ---- closures (check_closure.c) ---------------------------------------------------------------- */
@@ -225,6 +227,8 @@ bool check_captured_name(checker *c, expr **slot);
 bool check_is_own(const function_item *f, const binding *b);
 bool check_function_name(checker *c, expr *e); /* a function as a value */
 void check_close_closure(checker *c, expr *e);
+/* Whether the method may write to self; before its body is checked, by what is written there. */
+bool check_may_write_self(const checker *c, const function_item *f);
 
 /* ---- enums (check_variant.c, check_exhaust.c) --------------------------------------------------- */
 

@@ -65,6 +65,9 @@ static binding *parse_parameter(parser *p, bool first, bool in_impl) {
     }
     parser_advance(p);
     parameter->annotation = parse_type(p);
+    if (parser_accept(p, TOKEN_EQUAL)) {
+        parameter->otherwise = parse_no_range(p);
+    }
     return parameter;
 }
 

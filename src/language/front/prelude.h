@@ -6,5 +6,7 @@
 
 extern const char prelude_text[];
 extern const size_t prelude_length;
+extern const char prelude_tensor_text[];
+extern const size_t prelude_tensor_length;
 
 #endif

@@ -72,6 +72,7 @@ struct binding {
     binding_kind kind;
     bool is_mutable;       /* `mut`, `&mut` */
     type_expr *annotation; /* NULL: none */
+    expr *otherwise;       /* of a parameter: a literal, when the call leaves it out; NULL: it must not */
     const type *type;      /* [check] */
     uint32_t id;           /* [check] index into function->bindings */
     bool is_read;          /* [check] */

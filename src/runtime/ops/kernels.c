@@ -68,6 +68,13 @@ static inline int64_t int_pow(int64_t x, int64_t y) {
         T s = sigmoid_##suffix(x);                                                \
         return s * (1 + x * (1 - s));                                             \
     }                                                                             \
+    static inline T softplus_##suffix(T x) {                                      \
+        return x > 20 ? x : log1p(exp(x));                                        \
+    }                                                                             \
+    static inline T mish_slope_##suffix(T x) {                                    \
+        T t = tanh(softplus_##suffix(x));                                         \
+        return t + x * sigmoid_##suffix(x) * (1 - t * t);                         \
+    }                                                                             \
     static inline T pow_slope_##suffix(T gradient, T base, T exponent) {          \
         return exponent == 0 ? 0 : gradient * exponent * pow(base, exponent - 1); \
     }
@@ -81,6 +88,8 @@ FLOAT_FUNCTIONS(double, f64)
 #define normal_below(x)      BY_TYPE(normal_below, x)(x)
 #define normal_density(x)    BY_TYPE(normal_density, x)(x)
 #define silu_slope(x)        BY_TYPE(silu_slope, x)(x)
+#define softplus(x)          BY_TYPE(softplus, x)(x)
+#define mish_slope(x)        BY_TYPE(mish_slope, x)(x)
 #define pow_slope(g, x, y)   BY_TYPE(pow_slope, g)(g, x, y)
 
 /* ---- loops ----------------------------------------------------------------------------------- */

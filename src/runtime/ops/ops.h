@@ -94,6 +94,8 @@ masu_status tl__sum_to(tl_tensor *t, int rank, const int64_t *shape, tl_tensor *
 /* Same elements in row-major order; a copy when t's strides do not allow a view. The number of
  * elements must fit. */
 masu_status tl__reshape(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out);
+/* With history when t has one; the number of elements must fit. */
+masu_status tl__reshape_recorded(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out);
 masu_status tl__permute(const tl_tensor *t, const int *order, tl_tensor **out);
 masu_status tl__transpose_last(const tl_tensor *t, tl_tensor **out);
 /* Dimensions of length 1 widen, new ones come in front. Must be possible. */

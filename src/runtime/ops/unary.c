@@ -62,6 +62,16 @@ OPERATION(relu, SAVES_RESULT, TL_K_relu_grad, 0)
 OPERATION(gelu, SAVES_INPUT, TL_K_gelu_grad, 0)
 OPERATION(silu, SAVES_INPUT, TL_K_silu_grad, 0)
 OPERATION(clamp, SAVES_INPUT, TL_K_clamp_grad, 2)
+OPERATION(tan, SAVES_RESULT, TL_K_tan_grad, 0)
+OPERATION(mish, SAVES_INPUT, TL_K_mish_grad, 0)
+OPERATION(hardswish, SAVES_INPUT, TL_K_hardswish_grad, 0)
+OPERATION(hardsigmoid, SAVES_INPUT, TL_K_hardsigmoid_grad, 0)
+OPERATION(floor, SAVES_NOTHING, TL_K_no_grad, 0)
+OPERATION(ceil, SAVES_NOTHING, TL_K_no_grad, 0)
+OPERATION(round, SAVES_NOTHING, TL_K_no_grad, 0)
+OPERATION(sign, SAVES_NOTHING, TL_K_no_grad, 0)
+OPERATION(leaky_relu, SAVES_INPUT, TL_K_leaky_relu_grad, 2)
+OPERATION(elu, SAVES_INPUT, TL_K_elu_grad, 2)
 OPERATION(add_scalar, SAVES_NOTHING, AS_IS, 0)
 OPERATION(sub_scalar, SAVES_NOTHING, AS_IS, 0)
 OPERATION(mul_scalar, SAVES_NOTHING, TL_K_mul_scalar, 2)
@@ -195,12 +205,28 @@ UNARY(sigmoid)
 UNARY(relu)
 UNARY(gelu)
 UNARY(silu)
+UNARY(tan)
+UNARY(mish)
+UNARY(hardswish)
+UNARY(hardsigmoid)
+UNARY(floor)
+UNARY(ceil)
+UNARY(round)
+UNARY(sign)
 
 #define SCALAR(name, function)                                     \
     tl_tensor *tl_tensor_##name(tl_tensor *t, double s) {          \
         TL_RETURN_TENSOR(function(&name##_operation, t, s, &out)); \
     }
 
+/* Functions of real numbers with a number of their own. */
+static masu_status real_with_scalar(const unary_operation *operation, tl_tensor *t, double scalar,
+                                    tl_tensor **out) {
+    return unary_as(operation, t, tl__float_dtype(t), (double[]){scalar, 0.0}, out);
+}
+
+SCALAR(leaky_relu, real_with_scalar)
+SCALAR(elu, real_with_scalar)
 SCALAR(add_scalar, with_scalar)
 SCALAR(sub_scalar, with_scalar)
 SCALAR(mul_scalar, with_scalar)

@@ -248,7 +248,7 @@ static masu_status resolve_shape(const tl_tensor *t, int64_t rank, const int64_t
     return known == t->elements ? MASU_OK : error_reshape(t, rank, shape);
 }
 
-static masu_status reshape_recorded(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out) {
+masu_status tl__reshape_recorded(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out) {
     tl_tensor *view;
     masu_status status = tl__reshape(t, rank, shape, &view);
     return status == MASU_OK ? record_view(&reshape_rule, view, t, 0, NULL, out) : status;
@@ -257,7 +257,7 @@ static masu_status reshape_recorded(tl_tensor *t, int rank, const int64_t *shape
 static masu_status reshape(tl_tensor *t, int64_t rank, const int64_t *shape, tl_tensor **out) {
     int64_t resolved[TL_MAX_RANK];
     masu_status status = resolve_shape(t, rank, shape, resolved);
-    return status == MASU_OK ? reshape_recorded(t, (int)rank, resolved, out) : status;
+    return status == MASU_OK ? tl__reshape_recorded(t, (int)rank, resolved, out) : status;
 }
 
 static masu_status squeeze(tl_tensor *t, int64_t dim, tl_tensor **out) {
@@ -295,7 +295,7 @@ tl_tensor *tl_tensor_reshape(tl_tensor *t, int64_t shape_count, int64_t const *s
 }
 
 tl_tensor *tl_tensor_flatten(tl_tensor *t) {
-    TL_RETURN_TENSOR(reshape_recorded(t, 1, &t->elements, &out));
+    TL_RETURN_TENSOR(tl__reshape_recorded(t, 1, &t->elements, &out));
 }
 
 tl_tensor *tl_tensor_squeeze(tl_tensor *t, int64_t dim) {
@@ -446,4 +446,46 @@ tl_tensor *tl_tensor_narrow(tl_tensor *t, int64_t dim, int64_t from, int64_t len
 
 tl_tensor *tl_tensor_row(tl_tensor *t, int64_t index) {
     TL_RETURN_TENSOR(row(t, index, &out));
+}
+
+/* ---- shapes that only the running program knows ----------------------------------------------- */
+
+static masu_status reshape_to(tl_tensor *t, tl_tensor *wanted, tl_tensor **out) {
+    int64_t shape[TL_MAX_RANK];
+    tl_tensor *whole, *dense;
+    char text[TL_SHAPE_TEXT];
+    if (wanted->rank != 1 || wanted->elements > TL_MAX_RANK)
+        return tl__error(MASU_ERR_SHAPE_MISMATCH, "a tensor of shape %s is no shape",
+                         tl__shape_text(wanted->rank, wanted->shape, text));
+    masu_status status = tl__as_dtype(wanted, TL_I64, &whole);
+    if (status == MASU_OK)
+        status = tl__tensor_contiguous(whole, &dense);
+    tl__tensor_drop(whole);
+    if (status != MASU_OK)
+        return status;
+    int64_t rank = dense->elements;
+    if (rank > 0)
+        memcpy(shape, dense->data, (size_t)rank * sizeof *shape);
+    tl__tensor_drop(dense);
+    return reshape(t, rank, shape, out);
+}
+
+tl_tensor *tl_tensor_reshape_to(tl_tensor *t, tl_tensor *shape) {
+    TL_RETURN_TENSOR(reshape_to(t, shape, &out));
+}
+
+bool tl_tensor_is_bool(tl_tensor *t) {
+    return t->dtype == TL_BOOL;
+}
+
+bool tl_tensor_is_tracked(tl_tensor *t) {
+    return t->node != NULL;
+}
+
+static masu_status scalar_like(const tl_tensor *t, double value, tl_tensor **out) {
+    return tl__full((tl_dtype)t->dtype, 0, NULL, value, out);
+}
+
+tl_tensor *tl_tensor_scalar_like(tl_tensor *t, double value) {
+    TL_RETURN_TENSOR(scalar_like(t, value, &out));
 }

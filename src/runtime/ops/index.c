@@ -1,0 +1,266 @@
+/* index.c: elements chosen by the numbers in another tensor.
+ *
+ *     index_select(t, dim, index)   rows of t along dim, in the order of index (rank 1)
+ *     gather(t, dim, index)         out[i][j] = t[index[i][j]][j] for dim 0; index has t's rank
+ *     embedding(table, index)       index_select along 0, shaped like index with the table's rows behind
+ *
+ * backward adds each gradient to the place that it was read from. Indices are checked before anything is made.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/ops/ops.h"
+#include "runtime/state.h"
+
+/* [outer, n, inner] around one dimension of a row-major tensor. */
+typedef struct around {
+    int64_t outer, n, inner;
+} around;
+
+static around around_of(const tl_tensor *t, int dim) {
+    around a = {1, t->shape[dim], 1};
+    for (int i = 0; i < dim; i++)
+        a.outer *= t->shape[i];
+    for (int i = dim + 1; i < t->rank; i++)
+        a.inner *= t->shape[i];
+    return a;
+}
+
+/* As row-major i64, every element within [0, n); negative ones count from the end. */
+static masu_status ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out) {
+    tl_tensor *whole, *dense;
+    masu_status status = tl__as_dtype(index, TL_I64, &whole);
+    if (status == MASU_OK)
+        status = tl__copy(whole, &dense);
+    tl__tensor_drop(whole);
+    if (status != MASU_OK)
+        return status;
+    int64_t *at = dense->data;
+    for (int64_t i = 0; i < dense->elements; i++) {
+        if (at[i] < -n || at[i] >= n) {
+            status = tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
+                               "%s: index %" PRId64 " is out of range for a length of %" PRId64,
+                               what, at[i], n);
+            tl__tensor_drop(dense);
+            return status;
+        }
+        at[i] += at[i] < 0 ? n : 0;
+    }
+    *out = dense;
+    return MASU_OK;
+}
+
+static masu_status ready_values(tl_tensor *t, tl_tensor **out) {
+    return tl__tensor_contiguous(t, out);
+}
+
+#define ADD_ROW(T)                                          \
+    for (int64_t i = 0; i < n; i++)                         \
+        ((T *)to)[i] += ((const T *)from)[i];
+
+static void add_row(tl_dtype dtype, void *to, const void *from, int64_t n) {
+    if (dtype == TL_F32) {
+        ADD_ROW(float)
+    } else {
+        ADD_ROW(double)
+    }
+}
+
+/* ---- index_select ---------------------------------------------------------------------------- */
+
+static masu_status select_backward(tl_pass *pass, tl_node *node) {
+    const tl_tensor *index = tl__node_saved(node)[0];
+    int dim = (int)tl__node_extra(node)[0];
+    tl_tensor *to;
+    masu_status status = tl__contiguous_gradient(pass);
+    if (status == MASU_OK)
+        status = tl__accumulator(tl__node_inputs(node)[0], &to);
+    if (status != MASU_OK)
+        return status;
+    const around a = around_of(to, dim);
+    int64_t size = (int64_t)tl__dtype_size((tl_dtype)to->dtype), count = index->elements;
+    const int64_t *rows = index->data;
+    for (int64_t o = 0; o < a.outer; o++)
+        for (int64_t i = 0; i < count; i++)
+            add_row((tl_dtype)to->dtype, (char *)to->data + (o * a.n + rows[i]) * a.inner * size,
+                    (const char *)pass->gradient->data + (o * count + i) * a.inner * size, a.inner);
+    return MASU_OK;
+}
+
+static const tl_rule select_rule = {"index_select", select_backward};
+
+static masu_status select_rows(const tl_tensor *t, int dim, const tl_tensor *index,
+                               tl_tensor **out) {
+    int64_t shape[TL_MAX_RANK];
+    memcpy(shape, t->shape, sizeof shape);
+    shape[dim] = index->elements;
+    masu_status status = tl__tensor_new((tl_dtype)t->dtype, t->rank, shape, out);
+    if (status != MASU_OK)
+        return status;
+    const around a = around_of(t, dim);
+    size_t bytes = (size_t)a.inner * tl__dtype_size((tl_dtype)t->dtype);
+    const int64_t *rows = index->data;
+    char *to = (*out)->data;
+    for (int64_t o = 0; o < a.outer; o++)
+        for (int64_t i = 0; i < index->elements && bytes > 0; i++, to += bytes)
+            memcpy(to, (const char *)t->data + (size_t)(o * a.n + rows[i]) * bytes, bytes);
+    return MASU_OK;
+}
+
+static masu_status index_select(const char *what, tl_tensor *t, int64_t dim, tl_tensor *index,
+                                tl_tensor **out) {
+    int at;
+    tl_tensor *rows, *dense;
+    masu_status status = tl__dimension(what, t, dim, &at);
+    if (status == MASU_OK)
+        status = ready_index(what, index, t->shape[at], &rows);
+    if (status != MASU_OK)
+        return status;
+    status = ready_values(t, &dense);
+    if (status == MASU_OK) {
+        status = select_rows(dense, at, rows, out);
+        tl__tensor_drop(dense);
+    }
+    if (status == MASU_OK && t->node) {
+        const uint64_t word = (uint64_t)at;
+        status = tl__record_or_drop(*out,
+                                    &(tl_origin){.rule = &select_rule,
+                                                 .input_count = 1,
+                                                 .inputs = &t,
+                                                 .saved_count = 1,
+                                                 .saved = &rows,
+                                                 .extra_count = 1,
+                                                 .extra = &word},
+                                    out);
+    }
+    tl__tensor_drop(rows);
+    return status;
+}
+
+tl_tensor *tl_tensor_index_select(tl_tensor *t, int64_t dim, tl_tensor *index) {
+    TL_RETURN_TENSOR(index_select("index_select", t, dim, index, &out));
+}
+
+/* ---- gather ---------------------------------------------------------------------------------- */
+
+/* For each place of the row-major index the element of the row-major t that it names. */
+static int64_t source_of(const tl_tensor *t, int dim, const tl_tensor *index, int64_t place) {
+    int64_t at = 0, stride = 1, rest = place;
+    for (int d = t->rank - 1; d >= 0; d--) {
+        int64_t i = rest % index->shape[d];
+        rest /= index->shape[d];
+        at += (d == dim ? ((const int64_t *)index->data)[place] : i) * stride;
+        stride *= t->shape[d];
+    }
+    return at;
+}
+
+static masu_status gather_backward(tl_pass *pass, tl_node *node) {
+    const tl_tensor *index = tl__node_saved(node)[0];
+    int dim = (int)tl__node_extra(node)[0];
+    tl_tensor *to;
+    masu_status status = tl__contiguous_gradient(pass);
+    if (status == MASU_OK)
+        status = tl__accumulator(tl__node_inputs(node)[0], &to);
+    for (int64_t i = 0; status == MASU_OK && i < index->elements; i++) {
+        int64_t size = (int64_t)tl__dtype_size((tl_dtype)to->dtype);
+        add_row((tl_dtype)to->dtype, (char *)to->data + source_of(to, dim, index, i) * size,
+                (const char *)pass->gradient->data + i * size, 1);
+    }
+    return status;
+}
+
+static const tl_rule gather_rule = {"gather", gather_backward};
+
+static bool gather_fits(const tl_tensor *t, int dim, const tl_tensor *index) {
+    bool fits = t->rank == index->rank;
+    for (int i = 0; fits && i < t->rank; i++)
+        fits = i == dim || index->shape[i] <= t->shape[i];
+    return fits;
+}
+
+static masu_status gather_ready(tl_tensor *t, int dim, tl_tensor *rows, tl_tensor **out) {
+    tl_tensor *dense;
+    masu_status status = ready_values(t, &dense);
+    if (status != MASU_OK)
+        return status;
+    status = tl__tensor_new((tl_dtype)t->dtype, rows->rank, rows->shape, out);
+    size_t size = tl__dtype_size((tl_dtype)t->dtype);
+    for (int64_t i = 0; status == MASU_OK && i < rows->elements; i++)
+        memcpy((char *)(*out)->data + (size_t)i * size,
+               (const char *)dense->data + (size_t)source_of(dense, dim, rows, i) * size, size);
+    tl__tensor_drop(dense);
+    return status;
+}
+
+static masu_status gather(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor **out) {
+    int at;
+    tl_tensor *rows;
+    char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
+    masu_status status = tl__dimension("gather", t, dim, &at);
+    if (status == MASU_OK && !gather_fits(t, at, index))
+        status = tl__error(MASU_ERR_SHAPE_MISMATCH, "gather: an index of shape %s for shape %s",
+                           tl__shape_text(index->rank, index->shape, other),
+                           tl__shape_text(t->rank, t->shape, shape));
+    if (status == MASU_OK)
+        status = ready_index("gather", index, t->shape[at], &rows);
+    if (status != MASU_OK)
+        return status;
+    status = gather_ready(t, at, rows, out);
+    if (status == MASU_OK && t->node) {
+        const uint64_t word = (uint64_t)at;
+        status = tl__record_or_drop(*out,
+                                    &(tl_origin){.rule = &gather_rule,
+                                                 .input_count = 1,
+                                                 .inputs = &t,
+                                                 .saved_count = 1,
+                                                 .saved = &rows,
+                                                 .extra_count = 1,
+                                                 .extra = &word},
+                                    out);
+    }
+    tl__tensor_drop(rows);
+    return status;
+}
+
+tl_tensor *tl_tensor_gather(tl_tensor *t, int64_t dim, tl_tensor *index) {
+    TL_RETURN_TENSOR(gather(t, dim, index, &out));
+}
+
+/* ---- embedding ------------------------------------------------------------------------------- */
+
+/* Programs write it either way round: the table is the one that is a matrix of floats. */
+static bool is_table(const tl_tensor *t, const tl_tensor *other) {
+    return t->rank == 2 && tl__is_float(t) && (!tl__is_float(other) || other->rank != 2);
+}
+
+static masu_status embedding(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
+    bool first = is_table(a, b) && !is_table(b, a);
+    tl_tensor *table = first ? a : b, *index = first ? b : a, *rows, *flat, *shaped;
+    char shape[TL_SHAPE_TEXT];
+    if (table->rank != 2 || index->rank + 1 > TL_MAX_RANK)
+        return tl__error(MASU_ERR_SHAPE_MISMATCH,
+                         "embedding: the table has a row for each number, this one has shape %s",
+                         tl__shape_text(table->rank, table->shape, shape));
+    int64_t length = index->elements, wide[TL_MAX_RANK];
+    masu_status status = tl__reshape(index, 1, &length, &flat);
+    if (status != MASU_OK)
+        return status;
+    status = index_select("embedding", table, 0, flat, &rows);
+    tl__tensor_drop(flat);
+    if (status != MASU_OK || index->rank == 1) {
+        *out = rows;
+        return status;
+    }
+    memcpy(wide, index->shape, sizeof wide);
+    wide[index->rank] = table->shape[1];
+    status = tl__reshape_recorded(rows, index->rank + 1, wide, &shaped);
+    tl__tensor_drop(rows);
+    if (status == MASU_OK)
+        *out = shaped;
+    return status;
+}
+
+tl_tensor *tl_tensor_embedding(tl_tensor *index, tl_tensor *table) {
+    TL_RETURN_TENSOR(embedding(index, table, &out));
+}

@@ -1,0 +1,270 @@
+/* windows.c: triangles of matrices, padding, and the windows that convolutions and pools slide over an image.
+ *
+ *     unfold  [n, c, h, w] ─► [n, c * kh * kw, places]     one column of numbers for each place of the window
+ *
+ *     a convolution is then one product with the kernel as a matrix; a pool takes the largest or the mean of each column.
+ *     What lies outside of the image counts as `fill`. backward adds each number back to where it came from.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/ops/ops.h"
+#include "runtime/state.h"
+
+/* ---- triangles ------------------------------------------------------------------------------- */
+
+/* Elements with column - row > k (below: < k) become 0. to is row-major. */
+static void clear_triangle(tl_tensor *to, int64_t k, bool above) {
+    int64_t rows = to->shape[to->rank - 2], columns = to->shape[to->rank - 1];
+    size_t size = tl__dtype_size((tl_dtype)to->dtype);
+    for (int64_t i = 0; i < to->elements; i++) {
+        int64_t row = i / columns % rows, column = i % columns;
+        if (above ? column - row > k : column - row < k)
+            memset((char *)to->data + (size_t)i * size, 0, size);
+    }
+}
+
+static masu_status triangle_of(const tl_tensor *t, int64_t k, bool above, tl_tensor **out) {
+    masu_status status = tl__copy(t, out);
+    if (status == MASU_OK)
+        clear_triangle(*out, k, above);
+    return status;
+}
+
+/* Extra words: k and which triangle vanished. */
+static masu_status triangle_backward(tl_pass *pass, tl_node *node) {
+    const uint64_t *extra = tl__node_extra(node);
+    tl_tensor *dx;
+    masu_status status = triangle_of(pass->gradient, (int64_t)extra[0], extra[1] != 0, &dx);
+    return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], dx) : status;
+}
+
+static const tl_rule tril_rule = {"tril", triangle_backward};
+static const tl_rule triu_rule = {"triu", triangle_backward};
+
+static masu_status triangle(tl_tensor *t, int64_t k, bool above, tl_tensor **out) {
+    if (t->rank < 2)
+        return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: a tensor of rank %d is no matrix",
+                         above ? "tril" : "triu", t->rank);
+    masu_status status = triangle_of(t, k, above, out);
+    if (status != MASU_OK || !t->node)
+        return status;
+    const uint64_t words[2] = {(uint64_t)k, above};
+    return tl__record_or_drop(*out,
+                              &(tl_origin){.rule = above ? &tril_rule : &triu_rule,
+                                           .input_count = 1,
+                                           .inputs = &t,
+                                           .extra_count = 2,
+                                           .extra = words},
+                              out);
+}
+
+tl_tensor *tl_tensor_tril(tl_tensor *t, int64_t k) {
+    TL_RETURN_TENSOR(triangle(t, k, true, &out));
+}
+
+tl_tensor *tl_tensor_triu(tl_tensor *t, int64_t k) {
+    TL_RETURN_TENSOR(triangle(t, k, false, &out));
+}
+
+/* ---- padding --------------------------------------------------------------------------------- */
+
+/* The part of whole that t lies in: pads are before and behind, last dimension first, as PyTorch has them. */
+static masu_status inner_part(const tl_tensor *whole, int pairs, const int64_t *pads,
+                              tl_tensor **out) {
+    tl_tensor *part;
+    masu_status status = tl__tensor_view(whole, &part);
+    for (int i = 0; i < pairs && status == MASU_OK; i++) {
+        int dim = whole->rank - 1 - i;
+        tl_tensor *next;
+        status = tl__narrow(part, dim, pads[2 * i],
+                            whole->shape[dim] - pads[2 * i] - pads[2 * i + 1], &next);
+        tl__tensor_drop(part);
+        part = next;
+    }
+    *out = part;
+    return status;
+}
+
+static masu_status pad_backward(tl_pass *pass, tl_node *node) {
+    const int64_t *extra = (const int64_t *)(const void *)tl__node_extra(node);
+    tl_tensor *part;
+    masu_status status = inner_part(pass->gradient, (int)extra[0], extra + 1, &part);
+    return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], part) : status;
+}
+
+static const tl_rule pad_rule = {"pad", pad_backward};
+
+static masu_status padded(const tl_tensor *t, int pairs, const int64_t *pads, double value,
+                          tl_tensor **out) {
+    int64_t shape[TL_MAX_RANK];
+    tl_tensor *part;
+    memcpy(shape, t->shape, sizeof shape);
+    for (int i = 0; i < pairs; i++)
+        shape[t->rank - 1 - i] += pads[2 * i] + pads[2 * i + 1];
+    masu_status status = tl__full((tl_dtype)t->dtype, t->rank, shape, value, out);
+    if (status != MASU_OK)
+        return status;
+    status = inner_part(*out, pairs, pads, &part);
+    if (status == MASU_OK) {
+        if (t->elements > 0)
+            tl__map_into(TL_K_copy, part, 1, &t, NULL);
+        tl__tensor_drop(part);
+    } else {
+        tl__tensor_drop(*out);
+    }
+    return status;
+}
+
+static masu_status pad(tl_tensor *t, double value, int64_t count, const int64_t *pads,
+                       tl_tensor **out) {
+    bool good = count % 2 == 0 && count / 2 <= t->rank;
+    for (int64_t i = 0; good && i < count; i++)
+        good = pads[i] >= 0 && pads[i] < INT64_C(1) << 40;
+    if (!good)
+        return tl__error(MASU_ERR_INVALID_ARGUMENT,
+                         "pad: two lengths for each dimension, from the last one on; not %" PRId64
+                         " for rank %d",
+                         count, t->rank);
+    masu_status status = padded(t, (int)count / 2, pads, value, out);
+    if (status != MASU_OK || !t->node)
+        return status;
+    uint64_t words[1 + 2 * TL_MAX_RANK] = {(uint64_t)(count / 2)};
+    for (int64_t i = 0; i < count; i++)
+        words[1 + i] = (uint64_t)pads[i];
+    return tl__record_or_drop(*out,
+                              &(tl_origin){.rule = &pad_rule,
+                                           .input_count = 1,
+                                           .inputs = &t,
+                                           .extra_count = 1 + (int)count,
+                                           .extra = words},
+                              out);
+}
+
+tl_tensor *tl_tensor_pad(tl_tensor *t, double value, int64_t pads_count, int64_t const *pads) {
+    TL_RETURN_TENSOR(pad(t, value, pads_count, pads, &out));
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+enum { KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, PADDING_H, PADDING_W, DILATION_H, DILATION_W, WINDOW_WORDS };
+
+typedef struct sliding {
+    int64_t images, height, width; /* images: n * c */
+    int64_t kernel[2], stride[2], padding[2], dilation[2], places[2];
+} sliding;
+
+static bool sliding_of(const tl_tensor *t, const int64_t *w, sliding *out) {
+    *out = (sliding){.images = t->shape[0] * t->shape[1], .height = t->shape[2], .width = t->shape[3]};
+    for (int d = 0; d < 2; d++) {
+        out->kernel[d] = w[KERNEL_H + d];
+        out->stride[d] = w[STRIDE_H + d];
+        out->padding[d] = w[PADDING_H + d];
+        out->dilation[d] = w[DILATION_H + d];
+        int64_t length = (d == 0 ? out->height : out->width) + 2 * out->padding[d];
+        int64_t reach = out->dilation[d] * (out->kernel[d] - 1) + 1;
+        if (out->kernel[d] < 1 || out->stride[d] < 1 || out->padding[d] < 0 ||
+            out->dilation[d] < 1 || reach > length)
+            return false;
+        out->places[d] = (length - reach) / out->stride[d] + 1;
+    }
+    return true;
+}
+
+/* For each number of the unfolded image: where it is in the image, -1 outside. */
+static int64_t position(const sliding *s, int64_t image, int64_t row, int64_t column, int64_t y,
+                        int64_t x) {
+    int64_t at_y = y * s->stride[0] + row * s->dilation[0] - s->padding[0];
+    int64_t at_x = x * s->stride[1] + column * s->dilation[1] - s->padding[1];
+    bool outside = at_y < 0 || at_y >= s->height || at_x < 0 || at_x >= s->width;
+    return outside ? -1 : (image * s->height + at_y) * s->width + at_x;
+}
+
+#define EACH_WINDOW(T, statement)                                                                   \
+    for (int64_t image = 0, to = 0; image < s->images; image++)                                     \
+        for (int64_t row = 0; row < s->kernel[0]; row++)                                            \
+            for (int64_t column = 0; column < s->kernel[1]; column++)                               \
+                for (int64_t y = 0; y < s->places[0]; y++)                                          \
+                    for (int64_t x = 0; x < s->places[1]; x++, to++) {                              \
+                        int64_t from = position(s, image, row, column, y, x);                       \
+                        statement;                                                                  \
+                    }
+
+#define UNFOLD(T) EACH_WINDOW(T, ((T *)out)[to] = from < 0 ? (T)fill : ((const T *)in)[from])
+#define FOLD(T)   EACH_WINDOW(T, if (from >= 0)((T *)image_sum)[from] += ((const T *)in)[to])
+
+static void unfold_into(const sliding *s, tl_dtype dtype, double fill, const void *in, void *out) {
+    if (dtype == TL_F32) {
+        UNFOLD(float)
+    } else {
+        UNFOLD(double)
+    }
+}
+
+static void fold_into(const sliding *s, tl_dtype dtype, const void *in, void *image_sum) {
+    if (dtype == TL_F32) {
+        FOLD(float)
+    } else {
+        FOLD(double)
+    }
+}
+
+static masu_status unfold_backward(tl_pass *pass, tl_node *node) {
+    sliding s;
+    tl_tensor *whole;
+    masu_status status = tl__contiguous_gradient(pass);
+    if (status == MASU_OK)
+        status = tl__accumulator(tl__node_inputs(node)[0], &whole);
+    if (status != MASU_OK)
+        return status;
+    sliding_of(whole, (const int64_t *)(const void *)tl__node_extra(node), &s);
+    fold_into(&s, (tl_dtype)whole->dtype, pass->gradient->data, whole->data);
+    return MASU_OK;
+}
+
+static const tl_rule unfold_rule = {"unfold", unfold_backward};
+
+static masu_status unfold_ready(const tl_tensor *t, const sliding *s, double fill,
+                                tl_tensor **out) {
+    int64_t shape[3] = {t->shape[0], t->shape[1] * s->kernel[0] * s->kernel[1],
+                        s->places[0] * s->places[1]};
+    masu_status status = tl__tensor_new((tl_dtype)t->dtype, 3, shape, out);
+    if (status == MASU_OK && (*out)->elements > 0)
+        unfold_into(s, (tl_dtype)t->dtype, fill, t->data, (*out)->data);
+    return status;
+}
+
+static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_t *window,
+                          tl_tensor **out) {
+    sliding s;
+    char shape[TL_SHAPE_TEXT];
+    tl_tensor *x, *dense;
+    if (t->rank != 4 || count != WINDOW_WORDS || !sliding_of(t, window, &s))
+        return tl__error(MASU_ERR_SHAPE_MISMATCH,
+                         "a window of %" PRId64 " x %" PRId64 " does not fit images of shape %s",
+                         count == WINDOW_WORDS ? window[0] : 0,
+                         count == WINDOW_WORDS ? window[1] : 0,
+                         tl__shape_text(t->rank, t->shape, shape));
+    masu_status status = tl__as_dtype(t, tl__float_dtype(t), &x);
+    if (status == MASU_OK)
+        status = tl__tensor_contiguous(x, &dense);
+    tl__tensor_drop(x);
+    if (status != MASU_OK)
+        return status;
+    status = unfold_ready(dense, &s, fill, out);
+    tl__tensor_drop(dense);
+    if (status != MASU_OK || !t->node)
+        return status;
+    return tl__record_or_drop(*out,
+                              &(tl_origin){.rule = &unfold_rule,
+                                           .input_count = 1,
+                                           .inputs = &t,
+                                           .extra_count = WINDOW_WORDS,
+                                           .extra = (const uint64_t *)(const void *)window},
+                              out);
+}
+
+tl_tensor *tl_tensor_unfold(tl_tensor *t, double fill, int64_t window_count,
+                            int64_t const *window) {
+    TL_RETURN_TENSOR(unfold(t, fill, window_count, window, &out));
+}
