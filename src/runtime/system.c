@@ -10,8 +10,8 @@ int64_t tl_system_memory_bytes(void) {
     return (int64_t)tl__process_memory().rss_bytes;
 }
 
-double tl_system_memory_mb(void) {
-    return (double)tl__process_memory().rss_bytes / (1024.0 * 1024.0);
+int64_t tl_system_memory_mb(void) {
+    return tl_system_memory_bytes() >> 20;
 }
 
 /* Tensor headers that wait in the pool to be used again. */

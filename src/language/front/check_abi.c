@@ -77,13 +77,22 @@ static const type *first_tensor(const expr *call) {
     return NULL;
 }
 
+/* A quotient is a real number, also of whole ones. */
+static const type *real_quotient(checker *c, tl_abi_index abi, const type *element) {
+    bool division = abi == TL_FN_tl_tensor_div || abi == TL_FN_tl_tensor_div_scalar ||
+                    abi == TL_FN_tl_tensor_rdiv_scalar;
+    return division && element != NULL && !type_is_float(element) ? check_scalar(c, TYPE_F32)
+                                                                  : element;
+}
+
 static const type *result_element(checker *c, const expr *call) {
     const type *first = first_tensor(call);
     switch (tl_abi_functions[call->call.abi].dtype) {
     case DTYPE_SAME:
-        return first == NULL ? NULL : first->tensor.element;
+        return first == NULL ? NULL
+                             : real_quotient(c, call->call.abi, first->tensor.element);
     case DTYPE_PROMOTE:
-        return promoted_element(c, call);
+        return real_quotient(c, call->call.abi, promoted_element(c, call));
     case DTYPE_FLOAT:
         if (first == NULL || first->tensor.element == NULL) {
             return NULL;

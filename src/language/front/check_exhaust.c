@@ -157,7 +157,8 @@ static void add_alternatives(exhaust *x, matrix *m, const pattern *const *row, u
 /* ---- witnesses ------------------------------------------------------------------------------- */
 
 static const char *text(exhaust *x, masu__buffer *b) {
-    const char *made = masu__arena_strdup(x->c->arena, masu__buffer_text(b));
+    const char *made =
+        b->failed ? NULL : masu__arena_strdup(x->c->arena, masu__buffer_text(b));
     masu__buffer_destroy(b);
     if (made == NULL) {
         check_out_of_memory(x->c);

@@ -132,7 +132,7 @@ enum { SUGGESTION_LENGTH = 31 };
 suggestion check_suggest(const diagnostic *d, const char *wanted) {
     uint32_t length =
         d == NULL ? SUGGESTION_LENGTH + 1 : (uint32_t)strnlen(wanted, SUGGESTION_LENGTH + 1);
-    uint32_t allowed = length < 3 ? 1 : length < 6 ? 2 : 3;
+    uint32_t allowed = length < 5 ? 1 : length < 8 ? 2 : 3; /* most letters stay */
     return (suggestion){.wanted = wanted, .distance = length > SUGGESTION_LENGTH ? 0 : allowed + 1};
 }
 

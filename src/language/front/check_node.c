@@ -1,4 +1,5 @@
 /* check_node.c: memory and nodes that the checker makes. */
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "language/front/check_private.h"
@@ -9,6 +10,20 @@ _Noreturn void check_out_of_memory(checker *c) {
 
 void *check_alloc(checker *c, size_t count, size_t bytes) {
     void *made = masu__arena_calloc(c->arena, count, bytes, _Alignof(max_align_t));
+    if (made == NULL) {
+        check_out_of_memory(c);
+    }
+    return made;
+}
+
+char *check_printf(checker *c, const char *format, ...) {
+    masu__buffer text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    masu__buffer_vprintf(&text, format, arguments);
+    va_end(arguments);
+    char *made = text.failed ? NULL : masu__arena_strdup(c->arena, masu__buffer_text(&text));
+    masu__buffer_destroy(&text);
     if (made == NULL) {
         check_out_of_memory(c);
     }

@@ -74,6 +74,18 @@ static int64_t relation(binary_op op, bool mirrored) {
     return (mirrored ? exchanged : as_is)[op - BINARY_EQ];
 }
 
+/* Beside a real number a tensor of whole ones is one of real ones. */
+static expr *real_tensor(checker *c, expr *tensor) {
+    const type *t = tensor->type;
+    if (t->tensor.element == NULL || type_is_float(t->tensor.element)) {
+        return tensor;
+    }
+    expr *operands[2] = {tensor, check_new_int(c, tensor->span, TL_F32)};
+    expr *cast = check_new_abi(c, TL_FN_tl_tensor_to_dtype, tensor->span, operands, 2);
+    cast->type = type_tensor(c->types, check_scalar(c, TYPE_F32), t->tensor.rank);
+    return cast;
+}
+
 /* t op s and s op t: operands (tensor, scalar as f64[, relation]). */
 static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
     expr *e = *slot, *tensor = scalar_left ? e->binary.right : e->binary.left;
@@ -83,6 +95,9 @@ static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
     if (!type_is_numeric((*scalar)->type) ||
         (!comparison && (info == NULL || (scalar_left && !info->has_left_scalar)))) {
         return false;
+    }
+    if (!comparison && type_is_float((*scalar)->type)) {
+        tensor = real_tensor(c, tensor);
     }
     check_cast_to(c, scalar, check_scalar(c, TYPE_F64));
     expr *operands[3] = {tensor, *scalar, NULL};
@@ -244,8 +259,8 @@ static void compare_parts(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
     source_span span = e->span;
     block_builder b = build_block(c, span);
-    char *left = masu__arena_printf(c->arena, "<left %u>", c->text_count),
-         *right = masu__arena_printf(c->arena, "<right %u>", c->text_count++);
+    char *left = check_printf(c, "<left %u>", c->text_count),
+         *right = check_printf(c, "<right %u>", c->text_count++);
     uint32_t mark = check_scope_open(c);
     build_let(&b, left, false, e->binary.left);
     b.last->pattern->type = t;
@@ -389,7 +404,9 @@ static void check_operands(checker *c, expr *e, const type *expected) {
     check_expr(c, first, wish);
     const type *other = type_resolve(c->types, (*first)->type);
     if (other->kind == TYPE_TENSOR) { /* the table takes scalars as f64 */
+        bool whole = other->tensor.element != NULL && !type_is_float(other->tensor.element);
         other = is_comparison(e->binary.op) ? type_of_element(c->types, other)
+                : whole                     ? check_scalar(c, TYPE_VOID)
                                             : check_scalar(c, TYPE_F64);
     }
     check_expr(c, second, number_or_null(other));

@@ -154,7 +154,7 @@ expr *check_copy_place(checker *c, const expr *e) {
 
 /* Puts `let <index> = e;` into the block and the name where e stood. */
 static void hoist(checker *c, block *b, stmt **last, expr **slot, uint32_t number) {
-    char *name = masu__arena_printf(c->arena, "<index %u>", number);
+    char *name = check_printf(c, "<index %u>", number);
     if (name == NULL) {
         check_out_of_memory(c);
     }
@@ -308,7 +308,7 @@ static void assign_parts(block_builder *b, checker *c, expr *target, pattern *p,
     }
     p->kind = PATTERN_NAME;
     p->binding = CHECK_ARRAY(c, binding, 1);
-    char *name = masu__arena_printf(c->arena, "<part %u>", (*count)++);
+    char *name = check_printf(c, "<part %u>", (*count)++);
     if (name == NULL) {
         check_out_of_memory(c);
     }

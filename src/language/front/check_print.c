@@ -202,7 +202,7 @@ static match_arm variant_arm(checker *c, source_span span, const struct_item *s,
     uint32_t mark = check_scope_open(c);
     for (uint32_t i = 0; i < v->count; i++) {
         const struct_field *field = &s->fields[v->first + i];
-        char *name = masu__arena_printf(c->arena, "<%u>", i);
+        char *name = check_printf(c, "<%u>", i);
         pattern *part = CHECK_ARRAY(c, pattern, 1);
         binding *b = CHECK_ARRAY(c, binding, 1);
         *b = (binding){.name = name, .span = span, .kind = BINDING_LOOP};
@@ -256,7 +256,7 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
         return call;
     }
     block_builder b = build_block(c, span);
-    char *name = masu__arena_printf(c->arena, "<text %u>", c->text_count++);
+    char *name = check_printf(c, "<text %u>", c->text_count++);
     uint32_t mark = check_scope_open(c);
     build_let(&b, name, false, value);
     b.last->pattern->type = t;

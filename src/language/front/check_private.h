@@ -140,6 +140,7 @@ static inline const type *check_scalar(const checker *c, type_kind kind) {
 /* Jumps out: everything made so far is the arena's. */
 _Noreturn void check_out_of_memory(checker *c);
 void *check_alloc(checker *c, size_t count, size_t bytes); /* zeroed */
+char *check_printf(checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* first (unless NULL) and then the items, in an array of the arena. */
 expr **check_join_list(checker *c, expr *first, expr *const *items, uint32_t count);
 #define CHECK_ARRAY(c, type, count) ((type *)check_alloc((c), (count), sizeof(type)))

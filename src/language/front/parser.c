@@ -171,6 +171,20 @@ void *parser_alloc(parser *p, size_t bytes) {
     return made;
 }
 
+const char *parser_printf(parser *p, const char *format, ...) {
+    masu__buffer text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    masu__buffer_vprintf(&text, format, arguments);
+    va_end(arguments);
+    char *made = text.failed ? NULL : masu__arena_strdup(p->arena, masu__buffer_text(&text));
+    masu__buffer_destroy(&text);
+    if (made == NULL) {
+        parser_out_of_memory(p);
+    }
+    return made;
+}
+
 bool parser_enter(parser *p) {
     p->depth++;
     if (p->depth <= PARSER_NESTING_MAX) {

@@ -85,16 +85,13 @@ void parser_hide_function_type(parser *p, binding *parameter, type_parameters *g
         return;
     }
     type_parameter hidden = {.span = t->span, .bound_count = 1};
-    hidden.name = masu__arena_printf(p->arena, "<%s>", parameter->name);
+    hidden.name = parser_printf(p, "<%s>", parameter->name);
     hidden.bounds = parser_alloc(p, sizeof *hidden.bounds);
     hidden.bounds[0] = impl ? t->arguments[0] : t;
     type_expr *name = PARSER_NEW(p, type_expr);
     *name = (type_expr){.span = t->span, .kind = TYPE_EXPR_NAME, .name = hidden.name};
     parameter->annotation = name;
     uint32_t capacity = generics->count;
-    if (hidden.name == NULL) {
-        parser_out_of_memory(p);
-    }
     PARSER_PUSH(p, generics->items, generics->count, capacity, hidden);
 }
 
@@ -111,7 +108,7 @@ static void parse_variant_fields(parser *p, struct_item *s, variant_item *v, uin
     while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
         struct_field field = {.span = parser_span(p)};
         if (v->positional) {
-            field.name = masu__arena_printf(p->arena, "%u", v->count);
+            field.name = parser_printf(p, "%u", v->count);
         } else {
             field.name = parser_name(p, &field.span);
             parser_expect(p, TOKEN_COLON);

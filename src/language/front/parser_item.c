@@ -133,10 +133,7 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
                          .owner_name = owner,
                          .owner_span = owner_span};
     if (owner != NULL) {
-        f->qualified = masu__arena_printf(p->arena, "%s::%s", owner, name);
-        if (f->qualified == NULL) {
-            parser_out_of_memory(p);
-        }
+        f->qualified = parser_printf(p, "%s::%s", owner, name);
     }
     parse_type_parameters(p, &f->generics);
     parse_parameters(p, f, methods);
@@ -185,7 +182,7 @@ static void parse_fields(parser *p, struct_item *s, token_kind close) {
             parser_skip_group(p);
         }
         if (s->positional) {
-            field.name = masu__arena_printf(p->arena, "%u", s->field_count);
+            field.name = parser_printf(p, "%u", s->field_count);
         } else {
             field.name = parser_name(p, &field.span);
             parser_expect(p, TOKEN_COLON);

@@ -404,12 +404,11 @@ static expr *parse_closure(parser *p) {
         pattern *part = parse_pattern_no_or(p);
         binding *b = part->binding;
         if (part->kind != PATTERN_NAME || b == NULL) {
-            const char *name = masu__arena_printf(p->arena, "_%u", e->closure.parameter_count);
+            const char *name = parser_printf(p, "_%u", e->closure.parameter_count);
             if (part->kind != PATTERN_WILDCARD) {
                 parser_refuse(p, part->span, "patterns as parameters of closures");
             }
-            b = parser_new_binding(p, name == NULL ? "_" : name, part->span, BINDING_PARAMETER,
-                                   false);
+            b = parser_new_binding(p, name, part->span, BINDING_PARAMETER, false);
         }
         b->kind = BINDING_PARAMETER;
         if (parser_accept(p, TOKEN_COLON)) {

@@ -99,6 +99,7 @@ void parser_synchronise(parser *p);
 void parser_synchronise_list(parser *p, token_kind close);
 void parser_skip_group(parser *p); /* at an opening bracket: to behind its partner */
 _Noreturn void parser_out_of_memory(parser *p);
+const char *parser_printf(parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Zeroed memory of the arena. */
 void *parser_alloc(parser *p, size_t bytes);
 #define PARSER_NEW(p, type) ((type *)parser_alloc((p), sizeof(type)))

@@ -133,7 +133,7 @@ static masu_status check_binary(const binary_operation *operation, const tl_tens
                          operation->rule.name);
     if (MASU_LIKELY(x->dtype != TL_I64))
         return MASU_OK;
-    if (operation->kernel == TL_K_div || operation->kernel == TL_K_rem)
+    if (operation->kernel == TL_K_rem)
         return tl__no_zero(operation->rule.name, y);
     return operation->kernel == TL_K_pow ? tl__no_negative(operation->rule.name, y) : MASU_OK;
 }
@@ -170,6 +170,8 @@ static masu_status binary_same_dtype(const binary_operation *operation, tl_tenso
 static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
                                 tl_tensor **out) {
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
+    if (operation->kernel == TL_K_div && (dtype == TL_I64 || dtype == TL_BOOL))
+        dtype = TL_F32; /* a quotient of whole numbers is a real one, as in PyTorch */
     tl_tensor *x, *y = NULL;
     masu_status status = tl__as_dtype(a, dtype, &x);
     if (status == MASU_OK)
@@ -183,7 +185,8 @@ static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a,
 
 static inline masu_status binary(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
                                  tl_tensor **out) {
-    if (MASU_LIKELY(a->dtype == b->dtype))
+    bool real = operation->kernel != TL_K_div || tl__is_float(a);
+    if (MASU_LIKELY(a->dtype == b->dtype && real))
         return binary_same_dtype(operation, a, b, a, b, out);
     return binary_mixed(operation, a, b, out);
 }

@@ -138,26 +138,13 @@ static inline masu_status with_scalar(const unary_operation *operation, tl_tenso
                     (double[]){scalar, 0.0}, out);
 }
 
-/* div and rem: whole numbers cannot be divided by 0. */
-static masu_status divided_by_scalar(const unary_operation *operation, tl_tensor *t, double scalar,
-                                     tl_tensor **out) {
+/* Whole numbers have no remainder by 0. */
+static masu_status remainder_by_scalar(const unary_operation *operation, tl_tensor *t,
+                                       double scalar, tl_tensor **out) {
     if (scalar == 0 && !tl__is_float(t))
         return tl__error(MASU_ERR_DIVISION_BY_ZERO, "%s: division by zero in an i64 tensor",
                          operation->rule.name);
     return with_scalar(operation, t, scalar, out);
-}
-
-static masu_status scalar_divided(tl_tensor *t, double scalar, tl_tensor **out) {
-    if (tl__scalar_dtype((tl_dtype)t->dtype, scalar) != TL_I64)
-        return with_scalar(&rdiv_scalar_operation, t, scalar, out);
-    tl_tensor *x;
-    masu_status status = tl__as_dtype(t, TL_I64, &x);
-    if (status == MASU_OK)
-        status = tl__no_zero("div", x);
-    if (status == MASU_OK)
-        status = with_scalar(&rdiv_scalar_operation, x, scalar, out);
-    tl__tensor_drop(x);
-    return status;
 }
 
 static masu_status power(tl_tensor *t, double exponent, tl_tensor **out) {
@@ -230,13 +217,10 @@ SCALAR(elu, real_with_scalar)
 SCALAR(add_scalar, with_scalar)
 SCALAR(sub_scalar, with_scalar)
 SCALAR(mul_scalar, with_scalar)
-SCALAR(div_scalar, divided_by_scalar)
-SCALAR(rem_scalar, divided_by_scalar)
+SCALAR(div_scalar, real_with_scalar)
+SCALAR(rem_scalar, remainder_by_scalar)
 SCALAR(rsub_scalar, with_scalar)
-
-tl_tensor *tl_tensor_rdiv_scalar(tl_tensor *t, double s) {
-    TL_RETURN_TENSOR(scalar_divided(t, s, &out));
-}
+SCALAR(rdiv_scalar, real_with_scalar)
 
 tl_tensor *tl_tensor_pow_scalar(tl_tensor *t, double s) {
     TL_RETURN_TENSOR(power(t, s, &out));

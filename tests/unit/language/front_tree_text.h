@@ -51,6 +51,22 @@ static void show_pattern(const pattern *p, masu__buffer *out) {
         }
         masu__buffer_puts(out, p->kind == PATTERN_OR ? "" : ")");
         break;
+    case PATTERN_VARIANT:
+        masu__buffer_printf(out, "%s%s%s(", p->scope != NULL ? p->scope : "",
+                            p->scope != NULL ? "::" : "", p->name);
+        for (uint32_t i = 0; i < p->part_count; i++) {
+            masu__buffer_puts(out, i > 0 ? "," : "");
+            if (p->part_names != NULL) {
+                masu__buffer_printf(out, "%s:", p->part_names[i]);
+            }
+            show_pattern(p->parts[i], out);
+        }
+        masu__buffer_puts(out, p->rest ? "..)" : ")");
+        break;
+    case PATTERN_BOUND:
+        masu__buffer_printf(out, "%s@", p->binding->name);
+        show_pattern(p->parts[0], out);
+        break;
     }
 }
 
@@ -149,6 +165,25 @@ static void show(const expr *e, masu__buffer *out) {
     switch (e->kind) {
     case EXPR_ERROR:
         masu__buffer_puts(out, "ERROR");
+        break;
+    case EXPR_TRY:
+        show(e->attempt.operand, out);
+        masu__buffer_putc(out, '?');
+        break;
+    case EXPR_REPEAT:
+        masu__buffer_putc(out, '[');
+        show(e->repeat.value, out);
+        masu__buffer_putc(out, ';');
+        show(e->repeat.count, out);
+        masu__buffer_putc(out, ']');
+        break;
+    case EXPR_CLOSURE:
+        masu__buffer_putc(out, '|');
+        for (uint32_t i = 0; i < e->closure.parameter_count; i++) {
+            masu__buffer_printf(out, "%s%s", i > 0 ? "," : "", e->closure.parameters[i]->name);
+        }
+        masu__buffer_putc(out, '|');
+        show(e->closure.body, out);
         break;
     case EXPR_INT:
         masu__buffer_printf(out, "%llu", (unsigned long long)e->integer.value);

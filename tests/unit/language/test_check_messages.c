@@ -54,9 +54,11 @@ static void names(void **state) {
     body_says("Q { x: 1 };", "5:1: error: there is no struct `Q`\n");
     body_says("self.x;", "5:1: error: there is no `self` here\nnote: a method takes it as its "
                          "first parameter: `fn m(self, \xE2\x80\xA6)`\n");
-    body_says("let f = half;", "5:9: error: `half` is a function, not a value\n");
+    body_says("let f = half; f(1.0);", "");
+    body_says("let f = half; f + 1;",
+              "5:15: error: `+` cannot be applied to `a closure` and `i64`\n");
     body_says("let x = 1; x(2);",
-              "5:12: error: `x` is a variable, not a function\n5:5: note: it is declared here\n");
+              "5:12: error: `i64` cannot be called\n");
     body_says("Env::get(\"x\");", "5:1: error: masu does not accept `Env`\n");
     body_says("{ let y = 1; } y;", "5:16: error: there is no variable `y`\n");
 }
@@ -75,7 +77,8 @@ static void types(void **state) {
               "5:1: error: `half` takes 1 argument, 2 given\n3:4: note: it is declared here\n");
     body_says("1 + true;", "5:5: error: `+` cannot be applied to `i64` and `bool`\n");
     body_says("true + false;", "5:6: error: `+` cannot be applied to `bool`\n");
-    body_says("\"a\" < \"b\";", "5:5: error: `<` cannot be applied to `String`\n");
+    body_says("\"a\" < \"b\";", "");
+    body_says("\"a\" - \"b\";", "5:5: error: `-` cannot be applied to `String`\n");
     body_says("-\"a\";", "5:1: error: `-` cannot be applied to `String`\n");
     body_says("-1u8;", "5:1: error: `u8` has no negative numbers\n");
     body_says("!1.5;", "5:1: error: `!` cannot be applied to `f32`\n");
@@ -138,9 +141,6 @@ static void tensors(void **state) {
     body_says("let t = [1.0]; t.softmax(0.5);",
               "5:26: error: expected `i64`, found `f32`\nnote: `as i64` converts it\nnote: "
               "parameter `dim` of `softmax`\n");
-    body_says("let t = [1.0]; t.reshape(t.shape());",
-              "5:26: error: expected integers, found `Tensor<i64, 1>`\nnote: a shape is written "
-              "out: `[t.dim(0), t.dim(1)]`\n");
     body_says("let t = [1.0]; t + \"s\";",
               "5:20: error: `+` cannot be applied to `Tensor<f32, 1>` and `String`\n");
     body_says("let t = [1.0]; 2.0 % t;",
@@ -217,15 +217,26 @@ static void control(void **state) {
     body_says("let r = 0..3;",
               "5:9: error: a range stands in `for`, in a comprehension or in an index\n");
     body_says("match 1 { 1 => 2, 2 => 3 };", "5:1: error: this `match` does not cover every "
-                                             "value\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
+                                             "value\nnote: `0` has no arm\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
     body_says("match true { true => 1, false => 2 };", "");
     body_says("match true { true => 1 };", "5:1: error: this `match` does not cover every "
-                                           "value\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
+                                           "value\nnote: `false` has no arm\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
     body_says("match 1 { true => 1, _ => 2 };", "5:11: error: expected `i64`, found `bool`\n");
     body_says("let x = match 1 { 1 => 2, _ => \"s\" };",
               "5:32: error: the arms differ: `String` here, `i64` before\n");
-    body_says("match \"s\" { _ => 1 };", "5:7: error: `String` cannot be matched\nnote: integers, "
-                                         "bools, characters and tuples of them can\n");
+    body_says("match \"s\" { \"a\" => 1 };",
+              "5:1: error: this `match` does not cover every value\nnote: a last arm `_ => "
+              "\xE2\x80\xA6` does\n");
+    body_says("match 3u8 { 0..=9 => 1, 10..=200 => 2 };",
+              "5:1: error: this `match` does not cover every value\nnote: `201` has no arm\n"
+              "note: a last arm `_ => \xE2\x80\xA6` does\n");
+    body_says("match 3u8 { 0..=9 => 1, 10..=255 => 2 };", "");
+    body_says("match (true, 3) { (true, _) => 1, (false, 1) => 2 };",
+              "5:1: error: this `match` does not cover every value\nnote: `(false, 0)` has no "
+              "arm\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
+    body_says("match 3 { 1 => 1, 1 => 2, _ => 3 };",
+              "5:19: warning: nothing reaches this arm\nnote: the arms before it cover all that "
+              "it matches\n");
     body_says("match (1, true) { (1, x) => 1, (_, _) => 2 };", "");
 }
 
@@ -233,20 +244,22 @@ static void print_and_assert(void **state) {
     (void)state;
     body_says("println(\"{} {}\", 1);", "5:9: error: the text has 2 `{}`, 1 value is given\n");
     body_says("println(\"{}\", 1, 2);", "5:9: error: the text has 1 `{}`, 2 values are given\n");
-    body_says("println(\"{:.2}\", 1.0);",
-              "5:9: error: nothing can stand inside of `{}`\nnote: `{{` prints a `{`\n");
+    body_says("println(\"{:.2}\", 1.0);", "");
+    body_says("println(\"{:z}\", 1.0);",
+              "5:9: error: this hole is not understood\nnote: `{}`, `{name}`, `{:>8.2}`, "
+              "`{:?}`; `{{` prints a `{`\n");
     body_says("println(\"a } b\");",
               "5:9: error: a `}` without its `{`\nnote: `}}` prints a `}`\n");
     body_says("println(\"a { b\");",
               "5:9: error: a `{` without its `}`\nnote: `{{` prints a `{`\n");
     body_says("println(1, 2);", "5:9: error: several values need a text to stand in\nnote: for "
                                 "instance `println(\"{} {}\", a, b)`\n");
-    body_says("println(P::new());", "5:9: error: `P` cannot be printed\nnote: numbers, bools, "
-                                    "characters, strings and tensors can\n");
+    body_says("println(P::new());", "");
+    body_says("println(|x: i64| x);", "5:9: error: `a closure` cannot be printed\n");
     body_says("assert(1);",
               "5:8: error: expected `bool`, found `i64`\nnote: compare with 0: `x != 0`\n");
-    body_says("assert(true, 1);", "5:14: error: expected `String`, found `i64`\n");
-    body_says("panic(1);", "5:7: error: expected `String`, found `i64`\n");
+    body_says("assert(true, 1);", "");
+    body_says("panic(1);", "");
 }
 
 static void items(void **state) {
@@ -260,7 +273,7 @@ static void items(void **state) {
         "     ^\n"
         "t.tl:1:12: note: the first one is here\nstruct P { x: f32, x: f32 }\n           ^\n");
     front_expect("struct A { b: B }\nstruct B { a: (i64, A) }\nfn main() {}\n",
-                 "t.tl:2:12: error: struct `A` contains itself\nstruct B { a: (i64, A) }\n         "
+                 "t.tl:2:12: error: `A` contains itself\nstruct B { a: (i64, A) }\n         "
                  "  ^\nnote: a `Vec` of it can be a field\n");
     front_expect("struct A { b: Vec<A> }\nfn main() {}\n", "");
     front_expect(
@@ -331,7 +344,6 @@ static void several_mistakes(void **state) {
                  "\tlet \xC3\xA9 = Color::Red; \xC3\xA9 +;\n"
                  "\tprintln(\"{}\", f(1, 2));\n"
                  "}\n",
-                 "t.tl:1:1: error: masu does not accept enums\nenum Color { Red }\n^~~~~~~~~~\n"
                  "t.tl:6:22: error: struct `P` has no field `z`\n\tlet p = P { x: 1.0, z: 2 };\n\t "
                  "                   ^\n"
                  "t.tl:7:10: error: there is no variable `missing`\n\tlet a = missing + 1;\n\t     "
@@ -345,7 +357,11 @@ static void several_mistakes(void **state) {
                  "Color::Red; \xC3\xA9 +;\n\t                       ^\n"
                  "t.tl:14:16: error: `f` takes 1 argument, 2 given\n\tprintln(\"{}\", f(1, "
                  "2));\n\t              ^\n"
-                 "t.tl:5:4: note: it is declared here\nfn f(c: Color) -> f32 {\n   ^\n");
+                 "t.tl:5:4: note: it is declared here\nfn f(c: Color) -> f32 {\n   ^\n"
+                 "t.tl:14:18: error: expected `Color`, found `i64`\n\tprintln(\"{}\", f(1, "
+                 "2));\n\t                ^\n"
+                 "t.tl:5:6: note: the parameter is declared here\nfn f(c: Color) -> f32 {\n     "
+                 "^\n");
 }
 
 int main(void) {

@@ -14,7 +14,7 @@ static void memory_is_the_kernels(void **state) {
     assert_int_equal(tl__tensor_new(TL_BOOL, 1, (int64_t[]){16 << 20}, &t), MASU_OK);
     memset(t->data, 1, 16 << 20);
     assert_true(tl_system_memory_bytes() > before + (8 << 20));
-    double mb = tl_system_memory_mb(), bytes = (double)tl_system_memory_bytes();
+    double mb = (double)tl_system_memory_mb(), bytes = (double)tl_system_memory_bytes();
     assert_true(mb > 0.5 * bytes / 1048576 && mb < 2 * bytes / 1048576);
     tl__tensor_drop(t);
     close_runtime(rt);
