@@ -543,22 +543,37 @@ void check_suggest_abi(const char *scope, suggestion *s) {
     }
 }
 
+/* cat([a, b], dim), stack(v, dim): a list of tensors and where. */
+static bool takes_list_of_tensors(checker *c, expr *e, tl_abi_index function) {
+    const tl_abi_parameter *first = tl_abi_functions[function].parameters;
+    if (e->call.arg_count == 0 || first->kind != ABI_tensor) {
+        return false;
+    }
+    expr **arg = &e->call.args[0];
+    if ((*arg)->kind == EXPR_ARRAY) {
+        return (first->mode != TL_LIST || e->call.arg_count > 1) && (*arg)->type == NULL &&
+               (function == TL_FN_tl_tensor_cat || function == TL_FN_tl_tensor_stack);
+    }
+    check_expr(c, arg, NULL);
+    return type_resolve(c->types, (*arg)->type)->kind == TYPE_VEC;
+}
+
 /* sum(dim, true), cat([a, b], dim): forms that are written in the language. */
-static bool prelude_knows_better(checker *c, const expr *e, const char *scope, const char *name,
+static bool prelude_knows_better(checker *c, expr *e, const char *scope, const char *name,
                                  bool method) {
-    struct_item *owner = method || strcmp(scope, "Tensor") == 0 ? check_builtin_owner(c, "Tensor")
-                                                                : NULL;
+    bool tensor = method || strcmp(scope, "Tensor") == 0;
+    struct_item *owner = tensor ? check_builtin_owner(c, "Tensor") : NULL;
     if (owner == NULL || check_find_method(c, owner, name) == NULL) {
         return false;
     }
     for (size_t i = 0; i < tl_abi_name_count; i++) {
         if (named(&tl_abi_names[i], scope, name)) {
             arity a = arity_of(tl_abi_names[i].function, method);
-            bool list = tl_abi_functions[tl_abi_names[i].function].parameters[method].mode == TL_LIST;
-            bool tensors = takes_tensor_first(tl_abi_names[i].function, method) && !list;
-            bool listed = e->call.arg_count > 0 && e->call.args[0]->kind == EXPR_ARRAY;
-            if (e->call.arg_count >= a.least && e->call.arg_count <= a.most &&
-                !(tensors && listed && !method) && !(list && e->call.arg_count > 1 && listed && !method && tl_abi_functions[tl_abi_names[i].function].parameters[0].kind == ABI_tensor)) {
+            bool fits = e->call.arg_count >= a.least && e->call.arg_count <= a.most;
+            if (!method && takes_list_of_tensors(c, e, tl_abi_names[i].function)) {
+                return true;
+            }
+            if (fits) {
                 return false;
             }
         }
