@@ -16,6 +16,8 @@
 #include "base/meta.h"
 #include "language/codegen/codegen.h"
 #include "language/front/check.h"
+#include "language/front/format.h"
+#include "language/front/lookup.h"
 #include "language/front/parser.h"
 #include "language/front/prelude.h"
 #include "language/ir/lower.h"
@@ -33,7 +35,9 @@ struct masu_program {
     uint32_t site_count;
     codegen_code *code;
     size_t error_count;
-    masu__buffer rendered, dump, explained, error;
+    masu_diagnostic_info *found; /* what diagnostics held, for masu_program_diagnostic */
+    size_t found_count;
+    masu__buffer rendered, dump, explained, error, shown;
 };
 
 /* ---- stages ------------------------------------------------------------------------------------------------------------ */
@@ -50,8 +54,68 @@ static masu_status internal_error(masu_program *p, const char *stage, masu__buff
     return MASU_ERR_INTERNAL;
 }
 
-static masu_status read_source(masu_program *p) {
+/* ---- modules --------------------------------------------------------------------------------------------------------- */
+
+/* FOLDER/name.tl, where FOLDER is that of the file that says `mod name;`. */
+static bool module_path(const module_name *m, const char *tail, masu__buffer *out) {
+    const char *path = m->span.file->path, *slash = strrchr(path, '/');
+    masu__buffer_truncate(out, 0);
+    if (slash)
+        masu__buffer_append(out, path, (size_t)(slash - path) + 1);
+    masu__buffer_printf(out, "%s%s", m->name, tail);
+    return !out->failed;
+}
+
+static masu_status read_module(masu_program *p, const masu_compile_options *options,
+                               module_name *m) {
+    masu__buffer path = {0};
+    size_t length = 0;
+    const char *text = NULL;
+    m->is_read = true;
+    if (options->read && module_path(m, ".tl", &path))
+        text = options->read(options->user, masu__buffer_text(&path), &length);
+    if (options->read && !text && module_path(m, "/mod.tl", &path))
+        text = options->read(options->user, masu__buffer_text(&path), &length);
+    masu_status status = MASU_OK;
+    if (text) {
+        source_file *file = MASU_ARENA_NEW(&p->kept, source_file);
+        status = file ? source_file_init(file, &p->kept, masu__buffer_text(&path), text, length)
+                      : MASU_ERR_OUT_OF_MEMORY;
+        if (status == MASU_OK)
+            status = parse_module(p->tree, file, &p->diagnostics);
+    } else {
+        diagnostic *d = diagnostics_error(&p->diagnostics, m->span,
+                                          "there is no file `%s.tl` for this module", m->name);
+        diagnostics_note(&p->diagnostics, d, (source_span){0},
+                         "a module is a file beside the one that names it");
+    }
+    masu__buffer_destroy(&path);
+    return status;
+}
+
+static module_name *unread_module(const masu_program *p) {
+    module_name *m = p->tree->modules;
+    while (m && m->is_read)
+        m = m->next;
+    return m;
+}
+
+/* Modules may name modules. */
+static masu_status read_modules(masu_program *p, const masu_compile_options *options) {
+    masu_status status = MASU_OK;
+    for (module_name *m; status == MASU_OK && (m = unread_module(p)) != NULL;) {
+        for (const module_name *other = p->tree->modules; other; other = other->next)
+            m->is_read |= other != m && other->is_read && strcmp(other->name, m->name) == 0;
+        if (!m->is_read)
+            status = read_module(p, options, m);
+    }
+    return status;
+}
+
+static masu_status read_source(masu_program *p, const masu_compile_options *options) {
     masu_status status = parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, &p->tree);
+    if (status == MASU_OK)
+        status = read_modules(p, options);
     if (status != MASU_OK)
         return status;
     bool parsed = p->diagnostics.error_count == 0;
@@ -146,7 +210,7 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
 }
 
 static masu_status run_stages(masu_program *p, const masu_compile_options *options) {
-    masu_status status = read_source(p);
+    masu_status status = read_source(p, options);
     if (status != MASU_OK)
         return examine_the_rest(p, status);
     status = lower_program(p, options);
@@ -159,9 +223,29 @@ static masu_status run_stages(masu_program *p, const masu_compile_options *optio
 
 /* ---- a program ---------------------------------------------------------------------------------------------------------------- */
 
+/* Places by line and column, so that nothing of the tree is needed to name them. */
+static void keep_diagnostics(masu_program *p) {
+    p->found = MASU_ARENA_ARRAY(&p->kept, masu_diagnostic_info, p->diagnostics.count + 1);
+    for (const diagnostic *d = p->diagnostics.first; d && p->found; d = d->next) {
+        source_span end = d->span;
+        end.offset += end.length;
+        source_place from = source_place_of(d->span), to = source_place_of(end);
+        const char *message = masu__arena_strdup(&p->kept, d->message);
+        p->found[p->found_count++] =
+            (masu_diagnostic_info){.message = message ? message : "",
+                                   .is_error = d->severity == SEVERITY_ERROR,
+                                   .path = d->span.file ? d->span.file->path : NULL,
+                                   .line = from.line,
+                                   .column = from.column,
+                                   .end_line = to.line,
+                                   .end_column = to.column};
+    }
+}
+
 /* Renders what was said, then lets go of all that the caller cannot ask for any more. */
 static bool settle(masu_program *p, const masu_compile_options *options, masu_status status) {
     p->error_count = p->diagnostics.error_count;
+    keep_diagnostics(p);
     diagnostics_render(&p->diagnostics, &p->rendered);
     if (status != MASU_OK || options->until == MASU_STAGE_CODE) {
         p->tree = NULL;
@@ -218,6 +302,7 @@ void masu_program_destroy(masu_program *p) {
     masu__buffer_destroy(&p->dump);
     masu__buffer_destroy(&p->explained);
     masu__buffer_destroy(&p->error);
+    masu__buffer_destroy(&p->shown);
     masu__arena_destroy(&p->work);
     masu__arena_destroy(&p->kept);
     masu__meta_free(p, sizeof *p);
@@ -294,4 +379,81 @@ const char *masu_program_format_error(masu_program *p, const char *message, cons
         diagnostic_render_entry(site_at(p, related_site).span, "note", related_text, &p->error);
     render_calls(p, sites, site_count, omitted);
     return masu__buffer_text(&p->error);
+}
+
+/* ---- formatting -------------------------------------------------------------------------------------------------------------------------- */
+
+static masu_text text_of(masu__buffer *buffer) {
+    masu_text text = {.length = buffer->length};
+    text.data = masu__buffer_take(buffer, &text.capacity);
+    masu__buffer_destroy(buffer);
+    return text;
+}
+
+void masu_text_free(masu_text *text) {
+    masu__meta_free(text->data, text->capacity);
+    *text = (masu_text){0};
+}
+
+masu_status masu_format(const char *path, const char *text, size_t length, masu_text *formatted,
+                        masu_text *said) {
+    masu__arena arena = {0};
+    source_file file;
+    diagnostics found;
+    syntax_tree *tree = NULL;
+    masu__buffer out = {0}, messages = {0};
+    diagnostics_init(&found, &arena);
+    masu_status status = source_file_init(&file, &arena, path, text, length);
+    if (status == MASU_OK)
+        status = parse_source(&file, NULL, &arena, &found, &tree);
+    if (status == MASU_OK && found.error_count == 0)
+        status = format_source(&file, &arena, &found, &out);
+    diagnostics_render(&found, &messages);
+    if (status == MASU_OK && found.error_count > 0)
+        status = MASU_ERR_SYNTAX;
+    masu__arena_destroy(&arena);
+    *formatted = text_of(&out);
+    *said = text_of(&messages);
+    return status;
+}
+
+/* ---- for editors --------------------------------------------------------------------------------------------------------------------------- */
+
+bool masu_program_diagnostic(const masu_program *p, size_t number, masu_diagnostic_info *out) {
+    if (number >= p->found_count)
+        return false;
+    *out = p->found[number];
+    return true;
+}
+
+static uint32_t offset_of(const source_file *file, uint32_t line, uint32_t column) {
+    if (line == 0 || line > file->line_count)
+        return (uint32_t)file->length;
+    uint32_t at = file->line_starts[line - 1];
+    for (uint32_t passed = 1; passed < column && at < file->length && file->text[at] != '\n';
+         passed++) {
+        do
+            at++;
+        while (at < file->length && ((unsigned char)file->text[at] & 0xC0) == 0x80);
+    }
+    return at;
+}
+
+bool masu_program_look_up(masu_program *p, uint32_t line, uint32_t column, masu_place_info *out) {
+    lookup_result found;
+    if (!p->tree || p->error_count > 0 ||
+        !lookup_at(p->tree, &p->file, offset_of(&p->file, line, column), &found))
+        return false;
+    masu__buffer_truncate(&p->shown, 0);
+    if (found.name)
+        masu__buffer_printf(&p->shown, "%s: ", found.name);
+    type_print(found.type, &p->shown);
+    source_place place = source_place_of(found.declared);
+    bool known = found.declared.file && found.declared.file != &p->prelude;
+    *out = (masu_place_info){.text = masu__buffer_text(&p->shown),
+                             .path = known ? found.declared.file->path : NULL,
+                             .line = place.line,
+                             .column = place.column,
+                             .length = found.declared.length};
+    return true;
 }

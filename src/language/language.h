@@ -27,6 +27,10 @@ typedef struct masu_compile_options {
         dumps; /* "after:NAME", "ir" (after lowering), "llvm": text collected, see masu_program_dump */
     size_t dump_count;
     bool verify; /* ir_verify after every pass */
+    /* The text of a module's file, valid until the compilation has ended; NULL: there is no such file. read NULL: a program
+     * is one file. */
+    const char *(*read)(void *user, const char *path, size_t *length);
+    void *user;
 } masu_compile_options;
 
 /* Status OK, INVALID_PROGRAM when there are error diagnostics, OUT_OF_MEMORY, or INTERNAL (verifier or LLVM failure, described by a
@@ -49,6 +53,34 @@ void (*masu_program_entry(const masu_program *p))(void);
 const char *masu_program_format_error(masu_program *p, const char *message, const uint32_t *sites,
                                       uint32_t site_count, uint64_t omitted, uint32_t related_site,
                                       const char *related_text);
+
+/* The text as `masu fmt` lays it out, into *formatted (to be freed with masu_text_free(text, capacity)); nothing where it cannot be read.
+ * diagnostics likewise: what is wrong with it, "" otherwise. MASU_OK; INVALID_PROGRAM; OUT_OF_MEMORY. */
+typedef struct masu_text {
+    char *data;
+    size_t length, capacity;
+} masu_text;
+masu_status masu_format(const char *path, const char *text, size_t length, masu_text *formatted,
+                        masu_text *diagnostics);
+void masu_text_free(masu_text *text);
+
+/* For editors, of a program without errors that was compiled until CHECK or PASSES. line and column from 1, in characters.
+ * text: "name: type", owned by p until the next call. Where it is declared: path NULL when nowhere. False: nothing is there. */
+typedef struct masu_place_info {
+    const char *text;
+    const char *path; /* of the file in which it is declared */
+    uint32_t line, column, length;
+} masu_place_info;
+bool masu_program_look_up(masu_program *p, uint32_t line, uint32_t column, masu_place_info *out);
+
+/* One diagnostic after the other, by number from 0; false behind the last. */
+typedef struct masu_diagnostic_info {
+    const char *message;
+    bool is_error;
+    const char *path;
+    uint32_t line, column, end_line, end_column;
+} masu_diagnostic_info;
+bool masu_program_diagnostic(const masu_program *p, size_t number, masu_diagnostic_info *out);
 
 typedef struct masu_pass_info {
     const char *name;

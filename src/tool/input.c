@@ -60,20 +60,56 @@ void tool_text_free(tool_text *text) {
     *text = (tool_text){0};
 }
 
+/* ---- modules ------------------------------------------------------------------------------------ */
+
+enum { MODULES_MAX = 256 };
+
+typedef struct modules {
+    tool_text texts[MODULES_MAX];
+    size_t count;
+} modules;
+
+static const char *read_module(void *user, const char *path, size_t *length) {
+    modules *all = user;
+    FILE *file = all->count < MODULES_MAX ? fopen(path, "rb") : NULL;
+    if (!file)
+        return NULL;
+    tool_text *text = &all->texts[all->count];
+    *text = (tool_text){0};
+    bool done = read_all(file, text);
+    fclose(file);
+    if (!done) {
+        tool_text_free(text);
+        return NULL;
+    }
+    all->count++;
+    *length = text->length;
+    return text->data;
+}
+
 int tool_compile(const char *path, const masu_compile_options *options, masu_program **out) {
     *out = NULL;
     tool_text text;
     if (!tool_read(path, &text))
         return TOOL_FAILED;
     const char *shown = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    masu_status status = masu_program_compile(shown, text.data, text.length, options, out);
+    masu_compile_options with_modules = *options;
+    modules *all = masu__meta_calloc(1, sizeof *all);
+    with_modules.read = all ? read_module : NULL;
+    with_modules.user = all;
+    masu_status status = masu_program_compile(shown, text.data, text.length, &with_modules, out);
     tool_text_free(&text);
+    for (size_t i = 0; all && i < all->count; i++)
+        tool_text_free(&all->texts[i]);
+    masu__meta_free(all, sizeof *all);
     if (!*out) {
         fprintf(stderr, "masu: %s: %s\n", shown, masu_status_text(status));
         return TOOL_FAILED;
     }
     fputs(masu_program_dump(*out), stdout);
-    fputs(masu_program_diagnostics(*out), stderr);
+    bool runs = options->until == MASU_STAGE_CODE && masu_program_error_count(*out) == 0;
+    if (!runs) /* warnings are for `masu check`: a program that runs has standard error for itself */
+        fputs(masu_program_diagnostics(*out), stderr);
     return status == MASU_OK ? TOOL_OK : TOOL_FAILED;
 }
 

@@ -4,8 +4,11 @@
 
 #include "tool/tool.h"
 
-const tool_command *const tool_commands[] = {&tool_run,   &tool_check,   &tool_explain, &tool_plan,
-                                             &tool_vmlog, &tool_version, &tool_help,    NULL};
+/* One to a line: the order of the overview. */
+const tool_command *const tool_commands[] = {
+    &tool_run,  &tool_check, &tool_explain, &tool_fmt,  &tool_lsp,
+    &tool_plan, &tool_vmlog, &tool_version, &tool_help, NULL,
+};
 
 const tool_command *tool_find_command(const char *name) {
     for (size_t i = 0; tool_commands[i]; i++)

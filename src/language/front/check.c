@@ -46,6 +46,16 @@ static void declare_structs(checker *c) {
     }
 }
 
+/* use E::* */
+static void declare_imports(checker *c) {
+    for (const import_name *i = c->tree->imports; i != NULL; i = i->next) {
+        symbol *s = check_find(c, i->name);
+        if (s != NULL && s->structure != NULL && s->structure->is_enum) {
+            check_import_variants(c, s->structure);
+        }
+    }
+}
+
 static void declare_traits(checker *c) {
     for (uint32_t i = 0; i < c->tree->trait_count; i++) {
         trait_item *t = c->tree->traits[i];
@@ -540,6 +550,7 @@ static void check_program(checker *c) {
     declare_refused(c);
     declare_traits(c);
     declare_structs(c);
+    declare_imports(c);
     check_struct_types(c);
     declare_functions(c);
     declare_impls(c);
@@ -561,6 +572,9 @@ static void check_program(checker *c) {
     spread_writes(c);
     settle_uses(c);
     find_main(c);
+    if (c->diagnostics->error_count == 0) {
+        check_warnings(c);
+    }
 }
 
 masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics) {

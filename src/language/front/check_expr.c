@@ -125,6 +125,7 @@ static void check_scoped_name(checker *c, expr *e, const type *expected) {
 
 static void check_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    e->name.scope = check_without_modules(c, e->name.scope);
     if (e->name.scope != NULL) {
         check_scoped_name(c, e, expected);
         return;
@@ -300,6 +301,7 @@ static void check_base(checker *c, expr **slot, struct_item *s) {
 
 static void check_struct(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    e->structure.scope = check_without_modules(c, e->structure.scope);
     if (check_variant_struct(c, e, expected)) {
         return;
     }

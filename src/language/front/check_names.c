@@ -217,3 +217,31 @@ void check_suggest_types(const checker *c, suggestion *s) {
         check_suggest_add(s, known[i]);
     }
 }
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+static bool is_module(const checker *c, const char *name, size_t length) {
+    static const char *const always[] = {"crate", "self", "super"};
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
+        if (strlen(always[i]) == length && memcmp(always[i], name, length) == 0) {
+            return true;
+        }
+    }
+    for (const module_name *m = c->tree->modules; m != NULL; m = m->next) {
+        if (strlen(m->name) == length && memcmp(m->name, name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *check_without_modules(const checker *c, const char *scope) {
+    while (scope != NULL) {
+        const char *end = strstr(scope, "::");
+        if (!is_module(c, scope, end == NULL ? strlen(scope) : (size_t)(end - scope))) {
+            return scope;
+        }
+        scope = end == NULL ? NULL : end + 2;
+    }
+    return NULL;
+}

@@ -22,6 +22,7 @@
  *     check_variant.c     enums
  *     check_generic.c     generics
  *     check_closure.c     closures
+ *     check_warn.c        what is allowed but hardly meant
  *     check_build.c       nodes for constructs that are written out
  *     check_node.c        making nodes
  *
@@ -169,6 +170,8 @@ void check_suggest_note(checker *c, diagnostic *d, const suggestion *s);
 void check_suggest_visible(const checker *c, suggestion *s); /* variables and constants */
 void check_suggest_functions(const checker *c, suggestion *s);
 void check_suggest_types(const checker *c, suggestion *s);
+/* The scope without modules in front; NULL when nothing is left. */
+const char *check_without_modules(const checker *c, const char *scope);
 /* Marks it read; captures it for the comprehensions around. */
 void check_use_binding(checker *c, binding *b);
 
@@ -248,6 +251,7 @@ void check_pattern(checker *c, pattern *p, const type *t); /* of a match; declar
 void check_exhaustive(checker *c, const expr *match, const type *t);
 bool check_irrefutable(checker *c, const pattern *p, const type *t);
 void check_try(checker *c, expr **slot);
+void check_warnings(checker *c); /* of a program without errors (check_warn.c) */
 
 /* ---- building trees (check_build.c): nodes that are not checked yet ------------------------------ */
 

@@ -319,6 +319,7 @@ static void place_by_name(checker *c, pattern *p, const shape *all) {
 void check_variant_pattern(checker *c, pattern *p, const type *t,
                            void (*part)(checker *c, pattern *p, const type *t)) {
     shape all;
+    p->scope = check_without_modules(c, p->scope);
     p->part_fields = CHECK_ARRAY(c, uint32_t, p->part_count + 1);
     if (!shape_of(c, p, t, &all)) {
         for (uint32_t i = 0; i < p->part_count; i++) {

@@ -344,3 +344,7 @@ masu_status parse_source(const source_file *file, const source_file *prelude, ma
     }
     return status;
 }
+
+masu_status parse_module(syntax_tree *tree, const source_file *file, diagnostics *diagnostics) {
+    return parse_into(tree, file, diagnostics);
+}

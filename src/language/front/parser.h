@@ -19,4 +19,7 @@ enum { PARSER_NESTING_MAX = 256, PARSER_HEIGHT_MAX = 1000 };
 masu_status parse_source(const source_file *file, const source_file *prelude, masu__arena *arena,
                          diagnostics *diagnostics, syntax_tree **out);
 
+/* The items of another file of the program: a module. */
+masu_status parse_module(syntax_tree *tree, const source_file *file, diagnostics *diagnostics);
+
 #endif

@@ -303,6 +303,63 @@ static void parse_const(parser *p) {
     PARSER_PUSH(p, p->tree->constants, p->tree->constant_count, p->tree->constant_capacity, c);
 }
 
+/* ---- modules --------------------------------------------------------------------------------- */
+
+static void parse_mod(parser *p) {
+    parser_advance(p);
+    module_name *m = PARSER_NEW(p, module_name);
+    m->name = parser_name(p, &m->span);
+    if (m->name == NULL) {
+        skip_item(p);
+        return;
+    }
+    m->next = p->tree->modules;
+    p->tree->modules = m;
+    if (parser_accept(p, TOKEN_SEMICOLON)) {
+        return;
+    }
+    source_span open = parser_span(p);
+    m->is_read = true;
+    if (!parser_expect(p, TOKEN_LEFT_BRACE)) {
+        skip_item(p);
+        return;
+    }
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        uint32_t before = p->at;
+        if (parser_enter(p)) {
+            parse_item(p);
+        }
+        parser_leave(p);
+        if (p->panic) {
+            parser_synchronise(p);
+        }
+        if (p->at == before) {
+            parser_advance(p);
+        }
+    }
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+        parser_error(p, open, "this `{` is never closed");
+        p->panic = false;
+    }
+}
+
+/* Names need no import; `use E::*` makes the variants of E names of their own. */
+static void parse_use(parser *p) {
+    const char *last = NULL;
+    parser_advance(p);
+    while (!parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_END) && !parser_at_item(p)) {
+        if (parser_is(p, TOKEN_NAME)) {
+            last = parser_text(p, parser_token(p));
+        } else if ((parser_is(p, TOKEN_STAR) || parser_is(p, TOKEN_LEFT_BRACE)) && last != NULL) {
+            import_name *import = PARSER_NEW(p, import_name);
+            *import = (import_name){last, p->tree->imports};
+            p->tree->imports = import;
+        }
+        parser_advance(p);
+    }
+    parser_expect(p, TOKEN_SEMICOLON);
+}
+
 /* ---- what masu does not accept --------------------------------------------------------------- */
 
 static void refuse_item(parser *p, const char *what) {
@@ -410,10 +467,10 @@ void parse_item(parser *p) {
         parse_trait(p);
         return;
     case TOKEN_MOD:
-        refuse_item(p, "modules: a program is one file");
+        parse_mod(p);
         return;
     case TOKEN_USE:
-        refuse_item(p, "imports: a program is one file");
+        parse_use(p);
         return;
     case TOKEN_HASH: /* attributes say nothing to masu */
         if (parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {

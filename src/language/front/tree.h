@@ -614,6 +614,21 @@ typedef struct refused_name {
     struct refused_name *next;
 } refused_name;
 
+/* `mod name;`: a file beside the one that says so; `mod name { … }`: is_read from the start. All names are in one
+ * space: a module's name in front of `::` says only where to look for people. */
+typedef struct module_name {
+    const char *name;
+    source_span span;
+    bool is_read;
+    struct module_name *next;
+} module_name;
+
+/* `use E::*` */
+typedef struct import_name {
+    const char *name;
+    struct import_name *next;
+} import_name;
+
 typedef struct syntax_tree {
     masu__arena *arena;
     const source_file *file;
@@ -628,6 +643,8 @@ typedef struct syntax_tree {
     const_item **constants;
     uint32_t constant_count, constant_capacity;
     refused_name *refused;
+    module_name *modules;
+    import_name *imports;
     const source_file *prelude; /* what the language brings along, written in itself */
     function_item *main;        /* [check] */
 } syntax_tree;

@@ -1,0 +1,143 @@
+/* check_warn.c: what is allowed but hardly meant. Looked for when the whole program is checked: only then is
+ * known which methods write to self.
+ *
+ *     let mut x that nothing writes to
+ *     a tensor made by an operation and dropped
+ *     total = total + loss in a loop that calls loss.backward(): each total holds the history of all before it
+ *
+ * Prelude and instances of generic functions are left out: what one instance does not need another may.
+ */
+#include "language/front/check_private.h"
+
+/* ---- let mut --------------------------------------------------------------------------------- */
+
+static void warn_of_mut(checker *c, const function_item *f) {
+    for (uint32_t i = 0; i < f->binding_count; i++) {
+        const binding *b = f->bindings[i];
+        if (b->kind == BINDING_LET && b->is_mutable && !b->is_written && b->name[0] != '<' &&
+            b->name[0] != '_') {
+            diagnostics_warning(c->diagnostics, b->span,
+                                "nothing writes to `%s`: it needs no `mut`", b->name);
+        }
+    }
+}
+
+/* ---- dropped tensors ------------------------------------------------------------------------- */
+
+static void warn_of_dropped(checker *c, const stmt *s) {
+    const expr *e = s->value;
+    if (s->kind != STMT_EXPR || e == NULL || e->kind != EXPR_CALL || e->call.kind != CALL_ABI ||
+        e->type->kind != TYPE_TENSOR || e->call.writes_receiver) {
+        return;
+    }
+    if ((tl_abi_functions[e->call.abi].effects & PURE) != 0) {
+        diagnostic *d = diagnostics_warning(c->diagnostics, e->span, "this tensor is not used");
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "operations yield a new tensor; they do not change their operand");
+    }
+}
+
+/* ---- histories that grow --------------------------------------------------------------------- */
+
+typedef struct loop_scan {
+    checker *c;
+    const binding *losses[8]; /* of which backward() is called in the loop */
+    uint32_t count;
+} loop_scan;
+
+static void find_losses(expr *e, void *context) {
+    loop_scan *s = context;
+    if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_backward &&
+        e->call.operands[0]->kind == EXPR_NAME && s->count < 8) {
+        s->losses[s->count++] = e->call.operands[0]->name.binding;
+    }
+    expr_each_child(e, find_losses, s);
+}
+
+typedef struct sum_search {
+    const loop_scan *scan;
+    const binding *total;
+    bool adds_loss, adds_itself;
+} sum_search;
+
+static void find_summands(expr *e, void *context) {
+    sum_search *s = context;
+    if (e->kind == EXPR_NAME && e->type->kind == TYPE_TENSOR) {
+        s->adds_itself |= e->name.binding == s->total;
+        for (uint32_t i = 0; i < s->scan->count; i++) {
+            s->adds_loss |= e->name.binding == s->scan->losses[i] && e->name.binding != NULL;
+        }
+    } else if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI &&
+               e->type->kind == TYPE_TENSOR && e->call.abi != TL_FN_tl_tensor_detach) {
+        expr_each_child(e, find_summands, s);
+    }
+}
+
+static void find_growing(expr *e, void *context) {
+    loop_scan *scan = context;
+    if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME &&
+        e->assign.target->type->kind == TYPE_TENSOR) {
+        sum_search s = {.scan = scan, .total = e->assign.target->name.binding};
+        find_summands(e->assign.value, &s);
+        if (s.adds_loss && s.adds_itself) {
+            diagnostic *d =
+                diagnostics_warning(scan->c->diagnostics, e->span,
+                                    "`%s` keeps the history of every iteration", s.total->name);
+            diagnostics_note(scan->c->diagnostics, d, (source_span){0},
+                             "add `loss.item()` or `loss.detach(false)`");
+        }
+    }
+    expr_each_child(e, find_growing, scan);
+}
+
+static void warn_of_history(checker *c, block *body) {
+    loop_scan scan = {.c = c};
+    expr e = {.kind = EXPR_BLOCK, .block = body};
+    expr_each_child(&e, find_losses, &scan);
+    if (scan.count > 0) {
+        expr_each_child(&e, find_growing, &scan);
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void look_at(expr *e, void *context);
+
+static void look_at_block(checker *c, block *b) {
+    for (stmt *s = b->first; s != NULL; s = s->next) {
+        warn_of_dropped(c, s);
+    }
+}
+
+static void look_at(expr *e, void *context) {
+    checker *c = context;
+    switch (e->kind) {
+    case EXPR_BLOCK:
+        look_at_block(c, e->block);
+        break;
+    case EXPR_IF:
+        look_at_block(c, e->branch.then);
+        break;
+    case EXPR_FOR:
+    case EXPR_WHILE:
+    case EXPR_LOOP:
+        look_at_block(c, e->loop->body);
+        warn_of_history(c, e->loop->body);
+        break;
+    default:
+        break;
+    }
+    expr_each_child(e, look_at, c);
+}
+
+void check_warnings(checker *c) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        function_item *f = c->tree->functions[i];
+        bool own = f->span.file != c->tree->prelude && f->template == NULL && !f->is_template;
+        if (own && f->body != NULL && (!f->is_closure || f->body_is_checked)) {
+            warn_of_mut(c, f);
+            expr body = {.kind = EXPR_BLOCK, .block = f->body};
+            look_at(&body, c);
+        }
+    }
+}
