@@ -64,6 +64,9 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
                         masu_text *diagnostics);
 void masu_text_free(masu_text *text);
 
+/* docs/operations.md; to be freed with masu_text_free. MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
+masu_status masu_operations(masu_text *out);
+
 /* For editors, of a program without errors that was compiled until CHECK or PASSES. line and column from 1, in characters.
  * text: "name: type", owned by p until the next call. Where it is declared: path NULL when nowhere. False: nothing is there. */
 typedef struct masu_place_info {

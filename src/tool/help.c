@@ -6,10 +6,11 @@
 
 static const char usage[] = "Usage: masu help [COMMAND]\n"
                             "       masu help --passes [--optional]\n"
+                            "       masu help --operations\n"
                             "\n"
                             "Prints the overview, a command's usage, or the compiler's passes in "
                             "order (--optional: only the names of those that\n"
-                            "--no-PASS can leave out, one a line).\n";
+                            "--no-PASS can leave out, one a line), or all operations as docs/operations.md.\n";
 
 static int overview(void) {
     printf("masu decides where every tensor of a program lives.\n\nUsage: masu COMMAND "
@@ -34,6 +35,15 @@ static int passes(bool optional_only) {
     return TOOL_OK;
 }
 
+static int operations(void) {
+    masu_text text;
+    masu_status status = masu_operations(&text);
+    if (status == MASU_OK)
+        fwrite(text.data, 1, text.length, stdout);
+    masu_text_free(&text);
+    return status == MASU_OK ? TOOL_OK : TOOL_FAILED;
+}
+
 static int run(int argc, char **argv) {
     if (argc == 1)
         return overview();
@@ -41,6 +51,8 @@ static int run(int argc, char **argv) {
         return passes(false);
     if (strcmp(argv[1], "--passes") == 0 && argc == 3 && strcmp(argv[2], "--optional") == 0)
         return passes(true);
+    if (strcmp(argv[1], "--operations") == 0 && argc == 2)
+        return operations();
     const tool_command *command = tool_find_command(argv[1]);
     if (!command || argc > 2)
         return tool_misuse("help", "there is no help on `%s`", argv[argc > 2 ? 2 : 1]);
