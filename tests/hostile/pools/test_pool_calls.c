@@ -23,6 +23,7 @@
 #define REPORTS "tests/hostile/pools/test_pool_reports.c"
 #define THREADS "tests/model/test_threads.c"
 #define PROCESS "tests/model/test_process.c"
+#define LIVES   "tests/model/test_short_lives.c"
 #define FAULTS  "tests/model/test_faults.c"
 #define BUCKET  "tests/unit/allocators/test_bucket.c"
 #define GUARD   "tests/unit/allocators/test_guard.c"
@@ -44,6 +45,7 @@ static const struct row {
     {"B5 one to eight threads, all classes", THREADS, "b05_one_to_eight_threads"},
     {"B5 allocated here, freed there", THREADS, "b05_memory_freed_elsewhere_comes_home"},
     {"B5 threads that end with full caches", THREADS, "b05_c14_many_short_threads_leave_nothing"},
+    {"B5 a hundred thousand threads", LIVES, "b05_a_hundred_thousand_threads"},
     {"B6 fork with live caches and held locks", THREADS,
      "b06_c11_c12_fork_with_live_caches_and_held_locks"},
     {"B7 a block larger than any hole", REPORTS, "b07_a_block_larger_than_any_hole"},
@@ -70,6 +72,8 @@ static const struct row {
     {"C11 C12 children of busy parents", THREADS,
      "b06_c11_c12_fork_with_live_caches_and_held_locks"},
     {"C14 destructors of threads", THREADS, "c14_destructors_of_a_thread_may_allocate"},
+    {"C14 the last round of destructors", THREADS,
+     "c14_the_last_round_of_destructors_leaves_nothing_for_good"},
     {"C16 small alignments", REPORTS, "c16_small_alignments_do_not_wrap"},
     {"C18 the last sizes, best fit", REPORTS, "c18_sizes_near_the_end_are_refused"},
     {"C18 the last sizes, process-wide", THREADS, "c18_sizes_near_the_end"},
