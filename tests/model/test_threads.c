@@ -27,9 +27,9 @@ enum { MOST_THREADS = 8, HELD = 200, BOARD = 64, MIB = 1 << 20 };
 #else
 #define THREADS_ARE_WATCHED 0
 #endif
-#if defined(MASU_HEAVY) /* make check-heavy: by 1, 2, 4 and 8 threads, two million operations */
-enum { STEPS = 36000, PIPED = 20000, SHORT_LIVES = 1000, FORKS = 40 };
-static const uint64_t usual_seeds[] = {1, 20261127, 0x6d617375, 4};
+#if defined(MASU_HEAVY) /* make check-heavy: by 1, 2, 4 and 8 threads, a million operations */
+enum { STEPS = 22000, PIPED = 20000, SHORT_LIVES = 1000, FORKS = 40 };
+static const uint64_t usual_seeds[] = {1, 20261127, 0x6d617375};
 #elif THREADS_ARE_WATCHED
 enum { STEPS = 20000, PIPED = 20000, SHORT_LIVES = 1000, FORKS = 40 };
 static const uint64_t usual_seeds[] = {1};
@@ -342,6 +342,11 @@ static void *only_in_the_last_round(void *argument) {
 
 static void c14_the_last_round_of_destructors_leaves_nothing_for_good(void **state) {
     (void)state;
+#if THREADS_ARE_WATCHED
+    print_message(
+        "skipped: the thread sanitizer takes its own record of a thread down in that round\n");
+    skip();
+#endif
     assert_int_equal(pthread_key_create(&late_key, last_round_destructor), 0);
     for (int i = 0; i < 50; i++) {
         run_threads(4, only_in_the_last_round);
