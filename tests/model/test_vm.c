@@ -7,6 +7,7 @@
 #include "unit/allocators/vm_fixture.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -232,13 +233,13 @@ enum { READERS = 2, MOVES = 100000 };
 
 typedef struct reader {
     const unsigned char *block;
-    volatile bool *stop;
+    _Atomic bool *stop;
     bool torn;
 } reader;
 
 static void *read_on(void *argument) {
     reader *me = argument;
-    while (!*me->stop) {
+    while (!atomic_load(me->stop)) {
         me->torn |= !vm_has(me->block, 4 * GRANULE, 4 * GRANULE, 50);
         usleep(20); /* the mover shall get on, too */
     }
@@ -254,7 +255,7 @@ static void swapped_by_moves(void **state) {
     masu_vm_config config = masu_vm_config_default(host);
     assert_int_equal(masu_vm_create(&config, &vm), MASU_OK);
     void *a, *b, *spare, *others[READERS];
-    volatile bool stop = false;
+    _Atomic bool stop = false;
     reader readers[READERS];
     pthread_t threads[READERS];
     assert_int_equal(masu_vm_alloc(vm, GRANULE, 0, 0, &a), MASU_OK);
@@ -295,13 +296,71 @@ static void swapped_by_moves(void **state) {
     assert_int_equal(masu_device_destroy(host), MASU_OK);
 }
 
+/* ---- threads ---------------------------------------------------------------------------------------------- */
+
+enum { THREADS = 4, ROUNDS = 60 };
+
+typedef struct worker {
+    masu_vm *vm;
+    unsigned number;
+    bool wrong;
+} worker;
+
+static void *allocate_on(void *argument) {
+    worker *me = argument;
+    masu__rng rng;
+    masu__rng_seed(&rng, me->number);
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t bytes = GRANULE * (1 + masu__rng_below(&rng, 3));
+        void *ptr, *moved, *other;
+        if (masu_vm_alloc(me->vm, bytes, 0, me->number, &ptr) != MASU_OK)
+            continue;
+        vm_fill(ptr, bytes, me->number);
+        me->wrong |= masu_vm_resize(me->vm, ptr, bytes + 2 * GRANULE, &moved) != MASU_OK;
+        me->wrong |= !vm_has(moved, bytes, bytes, me->number);
+        me->wrong |= masu_vm_alloc(me->vm, bytes + 2 * GRANULE, 0, me->number, &other) != MASU_OK;
+        me->wrong |= masu_vm_move(me->vm, other, moved) != MASU_OK;
+        me->wrong |= !vm_has(other, bytes, bytes, me->number);
+        me->wrong |= masu_vm_free(me->vm, moved) != MASU_OK;
+        me->wrong |= masu_vm_free(me->vm, other) != MASU_OK;
+        if (i % 16 == 0)
+            masu_vm_trim(me->vm, 4 * GRANULE);
+    }
+    return NULL;
+}
+
+static void many_threads(void **state) {
+    (void)state;
+    masu_device *host;
+    masu_vm *vm;
+    pthread_t threads[THREADS];
+    worker workers[THREADS];
+    assert_int_equal(masu_device_create_host(&host), MASU_OK);
+    masu_vm_config config = masu_vm_config_default(host);
+    assert_int_equal(masu_vm_create(&config, &vm), MASU_OK);
+    for (unsigned i = 0; i < THREADS; i++) {
+        workers[i] = (worker){vm, i + 1, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, allocate_on, &workers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_false(workers[i].wrong);
+    }
+    masu_vm_stats stats;
+    masu_vm_get_stats(vm, &stats);
+    assert_int_equal(stats.live_blocks, 0);
+    assert_int_equal(stats.user_bytes + stats.mapped_bytes, 0);
+    assert_true(masu_vm_valid(vm));
+    assert_int_equal(masu_vm_destroy(vm), MASU_OK);
+    assert_int_equal(masu_device_destroy(host), MASU_OK);
+}
+
 int main(int argc, char **argv) {
     only_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_pages),
-        cmocka_unit_test(on_the_driver),
-        cmocka_unit_test(on_sizes),
-        cmocka_unit_test(swapped_by_moves),
+        cmocka_unit_test(on_pages),     cmocka_unit_test(on_the_driver),
+        cmocka_unit_test(on_sizes),     cmocka_unit_test(swapped_by_moves),
+        cmocka_unit_test(many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
