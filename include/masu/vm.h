@@ -55,9 +55,10 @@ typedef struct masu_vm masu_vm;
 #define MASU_VM_FRAGMENT_RATIO 0.25
 
 typedef struct masu_vm_config {
-    masu_device *device;     /* borrowed; must have virtual memory */
-    masu_trace *trace;       /* borrowed, NULL: none */
-    uint64_t reserve_bytes;  /* of addresses; 0: 16 times the device's memory, at least 1 TiB */
+    masu_device *device; /* borrowed; must have virtual memory */
+    masu_trace *trace;   /* borrowed, NULL: none */
+    uint64_t
+        reserve_bytes; /* of addresses; 0: 16 times the device's memory, at least 1 TiB, or what of that can be had */
     double fragment_ratio;   /* in [0, 1]: a smaller part of a request is no fragment to use */
     size_t max_cached_bytes; /* in the stock; the oldest go back to the device; SIZE_MAX: no cap */
     size_t limit_bytes;      /* of memory held; 0: none */
@@ -111,7 +112,7 @@ typedef bool (*masu_vm_visitor)(void *context, const masu_vm_block *block);
 /* 0.25, no cap, no limits, thread-safe. */
 MASU_API masu_vm_config masu_vm_config_default(masu_device *device);
 
-/* One call of the device: the reservation. MASU_ERR_INVALID_ARGUMENT (also for a ratio that is no
+/* One call of the device: the reservation (a default that is refused is halved and asked again). MASU_ERR_INVALID_ARGUMENT (also for a ratio that is no
  * number in [0, 1]), MASU_ERR_UNSUPPORTED (a device without virtual memory),
  * MASU_ERR_OUT_OF_MEMORY, MASU_ERR_ADDRESS_SPACE, or what the device said. */
 MASU_API masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out);

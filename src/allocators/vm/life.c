@@ -7,6 +7,7 @@
 
 #define LEAST_RESERVATION ((uint64_t)1 << 40)
 #define MOST_RESERVATION  ((uint64_t)1 << 45)
+#define LEAST_DEFAULT     ((uint64_t)1 << 32)
 
 masu_vm_config masu_vm_config_default(masu_device *device) {
     return (masu_vm_config){
@@ -51,6 +52,17 @@ static masu_status reserve(masu_vm *vm, uint64_t wanted) {
     return MASU_OK;
 }
 
+/* The default is a wish: where addresses are scarce (a limit, a sanitizer) half of it will do, and so on. */
+static masu_status reserve_as_configured(masu_vm *vm, uint64_t wanted) {
+    if (wanted > 0)
+        return reserve(vm, wanted);
+    masu_status status = MASU_ERR_ADDRESS_SPACE;
+    for (wanted = default_reservation(vm->device);
+         status == MASU_ERR_ADDRESS_SPACE && wanted >= LEAST_DEFAULT; wanted /= 2)
+        status = reserve(vm, wanted);
+    return status;
+}
+
 masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
@@ -77,8 +89,7 @@ masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out) {
         config->max_piece_bytes ? config->max_piece_bytes & ~(vm->granule - 1) : SIZE_MAX;
     vm->max_piece_bytes = masu__max(vm->max_piece_bytes, vm->granule);
     masu__lock_init(&vm->lock, MASU__RANK_VM);
-    status =
-        reserve(vm, config->reserve_bytes ? config->reserve_bytes : default_reservation(device));
+    status = reserve_as_configured(vm, config->reserve_bytes);
     if (status != MASU_OK) {
         masu__lock_destroy(&vm->lock);
         masu__meta_free(vm, sizeof *vm);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -538,6 +539,15 @@ static void small_blocks_share_one_reservation(void **state) {
 
 /* ---- the host's pages --------------------------------------------------------------------------------------- */
 
+static size_t address_bytes(void) {
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%zu", &pages), 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static bool touching_faults(volatile char *address) {
     pid_t child = fork();
     if (child == 0) {
@@ -592,6 +602,29 @@ static void a_forked_child_shares_no_byte(void **state) {
     vm_give(f, mine);
 }
 
+/* Where addresses are limited the default takes what there is; what was asked for is refused. */
+static void scarce_addresses(void **state) {
+    (void)state;
+    struct rlimit before, tight;
+    masu_device *host;
+    masu_vm *vm, *none;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(masu_device_create_host(&host), MASU_OK);
+    tight = before;
+    tight.rlim_cur = (rlim_t)address_bytes() + ((rlim_t)80 << 30);
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    masu_vm_config config = masu_vm_config_default(host);
+    masu_status status = masu_vm_create(&config, &vm);
+    config.reserve_bytes = (uint64_t)1 << 40;
+    masu_status refused = masu_vm_create(&config, &none);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, MASU_OK);
+    assert_int_equal(refused, MASU_ERR_ADDRESS_SPACE);
+    assert_true(vm_stats(vm).space_bytes >= 32 * GIB && vm_stats(vm).space_bytes <= 80 * GIB);
+    assert_int_equal(masu_vm_destroy(vm), MASU_OK);
+    assert_int_equal(masu_device_destroy(host), MASU_OK);
+}
+
 static size_t resident_bytes(void) {
     char text[128];
     size_t pages = 0;
@@ -643,6 +676,7 @@ int main(void) {
         ON_PAGES(small_blocks_share_one_reservation),
         ON_PAGES(what_is_not_mapped_faults),
         ON_PAGES(a_forked_child_shares_no_byte),
+        cmocka_unit_test(scarce_addresses),
         ON_PAGES(trim_gives_pages_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
