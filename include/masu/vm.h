@@ -57,8 +57,8 @@ typedef struct masu_vm masu_vm;
 typedef struct masu_vm_config {
     masu_device *device; /* borrowed; must have virtual memory */
     masu_trace *trace;   /* borrowed, NULL: none */
-    uint64_t
-        reserve_bytes; /* of addresses; 0: 16 times the device's memory, at least 1 TiB, or what of that can be had */
+    /* Of addresses; 0: 16 times the device's memory, at least 1 TiB, or what of that can be had. */
+    uint64_t reserve_bytes;
     double fragment_ratio;   /* in [0, 1]: a smaller part of a request is no fragment to use */
     size_t max_cached_bytes; /* in the stock; the oldest go back to the device; SIZE_MAX: no cap */
     size_t limit_bytes;      /* of memory held; 0: none */
