@@ -17,7 +17,7 @@
  *     addresses   = reserved by blocks + free + stuck
  *
  * Where the pieces of a request come from: one of exactly the size; else the largest that fit and
- * are at least fragment_ratio of the request, as many as it takes; else, where the device can cut
+ * are at least fragment_ratio of the request (or max_piece_bytes), as many as it takes; else, where the device can cut
  * pieces, the smallest larger one is cut; the rest is created. When the device has no more, the
  * stock is given back to it, once, and it is asked again.
  *

@@ -9,7 +9,8 @@
  *                    └─ refused: give the stock back once, create again
  *
  * The ratio is taken of the request and not of what remains: a request is never stitched together
- * from more than 1 / ratio fragments.
+ * from more than 1 / ratio fragments. A piece as large as one that would be created in its place is no
+ * fragment: else a limit on the size of pieces would make the stock useless for large requests.
  */
 #include "allocators/vm/pool.h"
 
@@ -209,7 +210,9 @@ static masu__vm_piece *take_from_stock(masu_vm *vm, size_t request, size_t remai
         return piece;
     }
     piece = masu__stock_at_most(&vm->stock, remaining);
-    if (piece && (double)piece->piece.bytes >= vm->fragment_ratio * (double)request) {
+    size_t created = masu__min(remaining, vm->max_piece_bytes);
+    if (piece && (piece->piece.bytes >= created ||
+                  (double)piece->piece.bytes >= vm->fragment_ratio * (double)request)) {
         masu__stock_take(&vm->stock, piece);
         vm->stats.stock_fragments++;
         return piece;
