@@ -17,7 +17,15 @@
 #include "base/meta.h"
 #include "tool/plan.h"
 
-enum { LEFT = 96, TOP = 40, WIDTH = 1200, HEIGHT = 640, BOTTOM = 56, RIGHT = 24 };
+enum {
+    LEFT = 96,
+    TOP = 40,
+    WIDTH = 1200,
+    HEIGHT = 640,
+    BOTTOM = 56,
+    RIGHT = 24,
+    MOST_OUTLINED = 1000
+};
 
 typedef struct picture {
     const plan_answer *answer;
@@ -198,15 +206,22 @@ static void put_load(picture *p) {
             from = gap ? t->rows[i].gaps[g].upper : to;
         }
     }
-    masu__buffer_printf(p->out, "<path class=\"load\" d=\"M%d %d", LEFT, TOP + HEIGHT);
+    masu__buffer_printf(p->out, "<defs><path id=\"load\" d=\"M%d %d", LEFT, TOP + HEIGHT);
     double live = 0;
     for (size_t s = 0; s < sections; s++) {
         live += load[s];
         masu__buffer_printf(p->out, "V%.1fH%.2f", y_of(p, live < 0 ? 0 : live),
                             LEFT + (double)(s + 1) * step);
     }
-    masu__buffer_puts(p->out, "\"/>\n");
+    masu__buffer_printf(p->out, "V%d\"/></defs><use href=\"#load\" class=\"area\"/>\n",
+                        TOP + HEIGHT);
     masu__meta_free(load, (sections + 1) * sizeof *load);
+}
+
+/* The same line once more, above the buffers, where there are few enough to see it. */
+static void put_outline(picture *p) {
+    if (p->moment_count < MOST_OUTLINED)
+        masu__buffer_puts(p->out, "<use href=\"#load\" class=\"line\"/>\n");
 }
 
 static void put_frame(picture *p) {
@@ -215,7 +230,8 @@ static void put_frame(picture *p) {
                         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
                         "font-family=\"sans-serif\" text-anchor=\"middle\">\n"
                         "<style>.o{stroke:#333;stroke-width:.5}.l{text-anchor:end;font-size:11px}"
-                        ".load{fill:none;stroke:#000;stroke-opacity:.55;stroke-width:1.2}"
+                        "#load{stroke-width:.8;stroke-opacity:.6}.line{fill:none;stroke:#000}"
+                        ".area{fill:#eef}"
                         "rect:hover{stroke:#000;stroke-width:2}text{pointer-events:none}</style>\n"
                         "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\" "
                         "pointer-events=\"none\"/>\n",
@@ -225,7 +241,7 @@ static void put_frame(picture *p) {
     put_bytes(p->out, r->height_bytes);
     masu__buffer_puts(p->out, " bytes, no plan is lower than ");
     put_bytes(p->out, r->lower_bound_bytes);
-    masu__buffer_puts(p->out, "; the line is what is live</text>\n");
+    masu__buffer_puts(p->out, "; outlined: what is live</text>\n");
 }
 
 void plan_write_svg(const plan_answer *answer, masu__buffer *out) {
@@ -236,9 +252,10 @@ void plan_write_svg(const plan_answer *answer, masu__buffer *out) {
         return;
     }
     put_frame(&p);
+    put_load(&p);
     put_axes(&p);
     put_buffers(&p);
-    put_load(&p);
+    put_outline(&p);
     masu__buffer_puts(out, "</svg>\n");
     masu__meta_free(p.moments, p.room * sizeof *p.moments);
 }

@@ -110,8 +110,6 @@ void masu__solver_heuristics(masu__solver *s) {
     for (int key = 0; key < MASU__VALLEY_KEY_COUNT; key++)
         if (key == 0 || !masu__solver_finished(s))
             try_valley(s, (masu__valley_key)key, 0, 0);
-    if (s->best_height == INT64_MAX && !s->out_of_memory)
-        first_fit(s); /* stopped before anything was there */
 }
 
 void masu__solver_noise(masu__solver *s, uint32_t rounds, uint64_t seed) {

@@ -40,7 +40,7 @@ void masu__valley_destroy(masu__valley *valley);
 
 /* Places all items. Keys are multiplied by random factors in [1, 1 + noise) drawn from seed.
  * offsets[item_count] is filled; returns the height, or INT64_MAX as soon as limit is reached or
- * stop says so (offsets are partly filled then). */
+ * stop says so (offsets are partly filled then). With limit INT64_MAX it is always finished. */
 int64_t masu__valley_place(masu__valley *valley, masu__valley_key key, double noise, uint64_t seed,
                            int64_t limit, const masu__plan_stop *stop, int64_t *offsets);
 
