@@ -29,8 +29,8 @@ static int by_area(const void *a, const void *b, void *model) {
 
 static bool are_apart(const masu__plan_model *m, uint32_t a, uint32_t b) {
     for (uint32_t i = 0; i < m->apart_count; i++)
-        if ((m->apart[i][0] == a && m->apart[i][1] == b) ||
-            (m->apart[i][0] == b && m->apart[i][1] == a))
+        if ((m->apart[i].a == a && m->apart[i].b == b) ||
+            (m->apart[i].a == b && m->apart[i].b == a))
             return true;
     return false;
 }

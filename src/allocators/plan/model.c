@@ -338,46 +338,39 @@ static bool find_pieces(builder *b) {
 
 /* ---- relations that keep apart --------------------------------------------------------------- */
 
-static bool items_meet(const masu__plan_model *m, uint32_t a, uint32_t b) {
-    for (uint32_t i = m->piece_start[a]; i < m->piece_start[a + 1]; i++)
-        for (uint32_t j = m->piece_start[b]; j < m->piece_start[b + 1]; j++)
-            if (m->pieces[i].first < m->pieces[j].end && m->pieces[j].first < m->pieces[i].end)
-                return true;
-    return false;
-}
-
 static bool keep_apart(builder *b) {
     masu__plan_model *m = b->model;
     const masu_plan_problem *p = b->problem;
-    m->apart = (uint32_t(*)[2])masu__arena_calloc(&m->arena, p->relation_count + 1,
-                                                  sizeof *m->apart, _Alignof(uint32_t));
-    m->apart_fixed = (uint32_t(*)[2])masu__arena_calloc(&m->arena, p->relation_count + 1,
-                                                        sizeof *m->apart_fixed, _Alignof(uint32_t));
+    m->apart = NEW(m, masu__plan_apart, p->relation_count);
+    m->apart_fixed = NEW(m, masu__plan_apart, p->relation_count);
     if (!m->apart || !m->apart_fixed)
         return false;
     for (size_t i = 0; i < p->relation_count; i++) {
-        const masu_plan_relation *r = &p->relations[i];
-        if (r->kind != MASU_PLAN_MUST_NOT_SHARE || p->rows[r->a].size_bytes == 0 ||
-            p->rows[r->b].size_bytes == 0)
+        size_t a = p->relations[i].a, c = p->relations[i].b;
+        if (p->relations[i].kind != MASU_PLAN_MUST_NOT_SHARE || p->rows[a].size_bytes == 0 ||
+            p->rows[c].size_bytes == 0)
             continue;
-        uint32_t x = m->row_item[r->a], y = m->row_item[r->b];
-        if (x != MASU__PLAN_NONE && y != MASU__PLAN_NONE) {
-            if (x == y || !items_meet(m, x, y)) {
-                m->apart[m->apart_count][0] = x;
-                m->apart[m->apart_count++][1] = y;
-            }
+        if (m->row_item[a] == MASU__PLAN_NONE) {
+            size_t other = a;
+            a = c;
+            c = other;
+        }
+        masu__plan_apart pair = {m->row_item[a], m->row_item[c], (int64_t)p->rows[a].size_bytes,
+                                 (int64_t)p->rows[c].size_bytes};
+        if (pair.a == MASU__PLAN_NONE)
+            continue; /* both fixed: nothing to decide; the judge sees it */
+        if (pair.b != MASU__PLAN_NONE) {
+            m->apart[m->apart_count++] = pair;
             continue;
         }
-        if (x == MASU__PLAN_NONE && y == MASU__PLAN_NONE)
-            continue; /* both fixed: the bound of nothing; the judge sees it */
-        m->apart_fixed[m->apart_fixed_count][0] = x != MASU__PLAN_NONE ? x : y;
-        m->apart_fixed[m->apart_fixed_count++][1] =
-            (uint32_t)(x != MASU__PLAN_NONE ? r->b : r->a); /* a row, for now */
+        pair.b = (uint32_t)c; /* a row, for now */
+        m->apart_fixed[m->apart_fixed_count++] = pair;
     }
     return true;
 }
 
-/* Rows that an item must keep away from become obstacles that live as long as the item. */
+/* Fixed rows that an item must keep away from become obstacles of no section: only the pair says
+ * whom they concern. */
 static bool fixed_neighbours(builder *b) {
     masu__plan_model *m = b->model;
     if (m->apart_fixed_count == 0)
@@ -389,11 +382,11 @@ static bool fixed_neighbours(builder *b) {
     memcpy(more, m->obstacles, m->obstacle_count * sizeof *more);
     m->obstacles = more;
     for (uint32_t i = 0; i < m->apart_fixed_count; i++) {
-        size_t row = m->apart_fixed[i][1];
-        const masu_plan_row *root = &b->problem->rows[root_of(b->parent, (uint32_t)row)];
-        m->apart_fixed[i][1] = m->obstacle_count;
-        more[m->obstacle_count++] = (masu__plan_obstacle){
-            0, 0, (int64_t)root->fixed_offset, (int64_t)b->problem->rows[row].size_bytes};
+        masu__plan_apart *pair = &m->apart_fixed[i];
+        const masu_plan_row *root = &b->problem->rows[root_of(b->parent, pair->b)];
+        pair->b = m->obstacle_count;
+        more[m->obstacle_count++] =
+            (masu__plan_obstacle){0, 0, (int64_t)root->fixed_offset, pair->height_b};
     }
     return true;
 }

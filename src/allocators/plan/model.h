@@ -33,6 +33,12 @@ typedef struct masu__plan_obstacle {
     int64_t offset, size;
 } masu__plan_obstacle;
 
+/* What must not share bytes at any time: two items, or an item and an obstacle (b). */
+typedef struct masu__plan_apart {
+    uint32_t a, b;
+    int64_t height_a, height_b; /* of the rows that the relation names */
+} masu__plan_apart;
+
 typedef struct masu__plan_model {
     uint32_t item_count, section_count, obstacle_count;
     uint32_t *row_item; /* per row; MASU__PLAN_NONE: no size, or fixed */
@@ -44,10 +50,8 @@ typedef struct masu__plan_model {
     masu__plan_piece *pieces;
     masu__plan_obstacle *obstacles; /* by offset */
     int64_t *load;                  /* per section */
-    uint32_t (*apart)[2];           /* items that must not share bytes and never meet in time */
-    uint32_t apart_count;
-    uint32_t (*apart_fixed)[2]; /* item, obstacle: likewise */
-    uint32_t apart_fixed_count;
+    masu__plan_apart *apart, *apart_fixed;
+    uint32_t apart_count, apart_fixed_count;
     int64_t bound, unit; /* every height of interest is a multiple of unit */
     bool simple;         /* each item one piece of its full size, no obstacles, nothing apart */
     masu__arena arena;   /* owns all of the above */

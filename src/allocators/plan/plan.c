@@ -26,7 +26,7 @@ static masu_status status_of(masu_plan_mistake mistake) {
 static bool contradicts(const masu__solver *s) {
     const masu__plan_model *m = &s->model;
     for (uint32_t i = 0; i < m->apart_count; i++)
-        if (m->apart[i][0] == m->apart[i][1])
+        if (m->apart[i].a == m->apart[i].b)
             return true;
     return false;
 }

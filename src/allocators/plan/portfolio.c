@@ -153,6 +153,11 @@ static void run_all(portfolio *run, unsigned threads) {
             pthread_join(run->workers[i].thread, NULL);
 }
 
+/* Every plan can be let down to one whose offsets are sums of multiples of unit. */
+static int64_t next_height(const masu__solver *s, int64_t height) {
+    return height - height % s->model.unit + s->model.unit;
+}
+
 masu__search_end masu__solver_portfolio(masu__solver *s, int64_t target, unsigned from,
                                         unsigned to) {
     portfolio run = {.solver = s, .target = target, .end = MASU__SEARCH_LIMIT};
@@ -171,7 +176,7 @@ masu__search_end masu__solver_portfolio(masu__solver *s, int64_t target, unsigne
     pthread_mutex_destroy(&run.mutex);
     if (run.end == MASU__SEARCH_FOUND)
         masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), run.name);
-    else if (run.end == MASU__SEARCH_EXHAUSTED && target + 1 > s->bound)
-        s->bound = target + 1;
+    else if (run.end == MASU__SEARCH_EXHAUSTED && next_height(s, target) > s->bound)
+        s->bound = next_height(s, target);
     return run.cut_short && run.end == MASU__SEARCH_LIMIT ? MASU__SEARCH_STOPPED : run.end;
 }

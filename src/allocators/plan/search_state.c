@@ -89,8 +89,7 @@ static void each_pair(masu__search_state *t, const uint32_t *order, pair_functio
                 function(t, order[i], order[j], height, height_where_met(m, order[j], order[i]));
         }
     for (uint32_t i = 0; i < m->apart_count; i++)
-        function(t, m->apart[i][0], m->apart[i][1], m->size[m->apart[i][0]],
-                 m->size[m->apart[i][1]]);
+        function(t, m->apart[i].a, m->apart[i].b, m->apart[i].height_a, m->apart[i].height_b);
 }
 
 static bool fill_meetings(masu__search_state *t, bool *too_large) {
@@ -124,58 +123,66 @@ static bool fill_meetings(masu__search_state *t, bool *too_large) {
 
 /* ---- obstacles ------------------------------------------------------------------------------- */
 
-static bool meets_obstacle(const masu__plan_model *m, uint32_t item, uint32_t obstacle) {
+/* The height of the item where it meets the obstacle; 0: it never does. */
+static int64_t height_at_obstacle(const masu__plan_model *m, uint32_t item, uint32_t obstacle) {
+    int64_t height = 0;
     for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
         if (m->pieces[k].first < m->obstacles[obstacle].end &&
-            m->obstacles[obstacle].first < m->pieces[k].end)
-            return true;
+            m->obstacles[obstacle].first < m->pieces[k].end && m->pieces[k].height > height)
+            height = m->pieces[k].height;
     for (uint32_t k = 0; k < m->apart_fixed_count; k++)
-        if (m->apart_fixed[k][0] == item && m->apart_fixed[k][1] == obstacle)
-            return true;
-    return false;
+        if (m->apart_fixed[k].a == item && m->apart_fixed[k].b == obstacle &&
+            m->apart_fixed[k].height_a > height)
+            height = m->apart_fixed[k].height_a;
+    return height;
 }
 
-static int by_obstacle_offset(const void *a, const void *b, void *model) {
-    const masu__plan_model *m = model;
-    int64_t x = m->obstacles[*(const uint32_t *)a].offset;
-    int64_t y = m->obstacles[*(const uint32_t *)b].offset;
-    return (x > y) - (x < y);
+static int by_offset(const void *a, const void *b) {
+    const masu__obstruction *x = a, *y = b;
+    return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static bool fill_obstacles(masu__search_state *t) {
+static bool fill_obstructions(masu__search_state *t) {
     const masu__plan_model *m = t->model;
-    t->obstacle_start = NEW(t, uint32_t, m->item_count + 1);
-    if (!t->obstacle_start)
-        return false;
     uint32_t total = 0;
+    t->obstruction_start = NEW(t, uint32_t, m->item_count + 1);
+    if (!t->obstruction_start)
+        return false;
     for (uint32_t i = 0; i < m->item_count; i++)
         for (uint32_t o = 0; o < m->obstacle_count; o++)
-            total += meets_obstacle(m, i, o);
-    t->obstacle_list = NEW(t, uint32_t, total);
-    if (!t->obstacle_list)
+            total += height_at_obstacle(m, i, o) > 0;
+    t->obstructions = NEW(t, masu__obstruction, total);
+    if (!t->obstructions)
         return false;
     uint32_t at = 0;
     for (uint32_t i = 0; i < m->item_count; i++) {
-        t->obstacle_start[i] = at;
-        for (uint32_t o = 0; o < m->obstacle_count; o++)
-            if (meets_obstacle(m, i, o))
-                t->obstacle_list[at++] = o;
-        qsort_r(t->obstacle_list + t->obstacle_start[i], at - t->obstacle_start[i],
-                sizeof *t->obstacle_list, by_obstacle_offset, (void *)m);
+        t->obstruction_start[i] = at;
+        for (uint32_t o = 0; o < m->obstacle_count; o++) {
+            int64_t height = height_at_obstacle(m, i, o);
+            if (height > 0)
+                t->obstructions[at++] = (masu__obstruction){
+                    m->obstacles[o].offset, m->obstacles[o].offset + m->obstacles[o].size, height};
+        }
+        qsort(t->obstructions + t->obstruction_start[i], at - t->obstruction_start[i],
+              sizeof *t->obstructions, by_offset);
     }
-    t->obstacle_start[m->item_count] = at;
+    t->obstruction_start[m->item_count] = at;
     return true;
 }
 
-/* The lowest offset >= from that is aligned and clear of obstacles. */
+/* The lowest offset >= from that is aligned and clear of obstacles. Heights differ from obstacle to
+ * obstacle, so a jump over one may land in one passed before. */
 static int64_t clear_offset(const masu__search_state *t, uint32_t item, int64_t from) {
-    const masu__plan_model *m = t->model;
-    int64_t offset = masu__plan_align(from, m->alignment[item]);
-    for (uint32_t k = t->obstacle_start[item]; k < t->obstacle_start[item + 1]; k++) {
-        const masu__plan_obstacle *o = &m->obstacles[t->obstacle_list[k]];
-        if (o->offset < offset + m->size[item] && offset < o->offset + o->size)
-            offset = masu__plan_align(o->offset + o->size, m->alignment[item]);
-    }
+    int64_t alignment = t->model->alignment[item];
+    int64_t offset = masu__plan_align(from, alignment), before;
+    do {
+        before = offset;
+        for (uint32_t k = t->obstruction_start[item]; k < t->obstruction_start[item + 1]; k++) {
+            const masu__obstruction *o = &t->obstructions[k];
+            if (o->offset < offset + o->height && offset < o->end)
+                offset = masu__plan_align(o->end, alignment);
+        }
+    } while (offset != before);
     return offset;
 }
 
@@ -202,7 +209,7 @@ bool masu__state_open(masu__search_state *t, const masu__plan_model *m, bool *to
         t->trail_room = 0;
     if (!t->trail || !t->offsets || !t->lowest || !t->start || !t->floor || !t->rest ||
         !t->witness || !t->crossing || !t->queue || !t->queued || !fill_members(t) ||
-        !fill_meetings(t, too_large) || !fill_obstacles(t))
+        !fill_meetings(t, too_large) || !fill_obstructions(t))
         return false; /* the caller closes */
     for (uint32_t i = 0; i < m->item_count; i++)
         t->start[i] = clear_offset(t, i, 0);
@@ -379,7 +386,7 @@ static void count_crossings(masu__search_state *t) {
             t->crossing[s]++;
     /* what must be kept apart stays in one part */
     for (uint32_t i = 0; i < m->apart_count; i++) {
-        uint32_t a = m->apart[i][0], b = m->apart[i][1];
+        uint32_t a = m->apart[i].a, b = m->apart[i].b;
         uint32_t first = m->first[a] < m->first[b] ? m->first[a] : m->first[b];
         uint32_t end = m->end[a] > m->end[b] ? m->end[a] : m->end[b];
         for (uint32_t s = first; s + 1 < end; s++)

@@ -14,6 +14,11 @@ typedef struct masu__meeting {
     int64_t height; /* of the one whose list this is, where they meet */
 } masu__meeting;
 
+typedef struct masu__obstruction {
+    int64_t offset, end; /* of an obstacle */
+    int64_t height;      /* of the item where it meets it */
+} masu__obstruction;
+
 typedef struct masu__change {
     enum { MASU__CHANGE_LOWEST, MASU__CHANGE_FLOOR, MASU__CHANGE_PLACED } kind;
     uint32_t index, witness;
@@ -33,8 +38,8 @@ typedef struct masu__search_state {
     uint32_t *members;
     int64_t *floor, *rest; /* per section */
     uint32_t *witness, *crossing;
-    uint32_t *obstacle_start; /* [items + 1] into obstacle_list: those an item meets, by offset */
-    uint32_t *obstacle_list;
+    uint32_t *obstruction_start; /* [items + 1] into obstructions: an item's, by offset */
+    masu__obstruction *obstructions;
     uint32_t *queue; /* sections whose witness moved */
     uint32_t queue_count;
     bool *queued;
