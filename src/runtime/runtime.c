@@ -199,6 +199,7 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
     masu_status status = run_guarded(rt, entry);
     rt->jump = mark.jump;
     tl__unwind(rt, mark.frame, mark.scope_count, mark.grad_depth);
+    tl__arena_end(rt);
     status = flush_output(rt, status);
     if (error && status != MASU_OK)
         *error = rt->pending;

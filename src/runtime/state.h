@@ -85,6 +85,8 @@ struct tl_runtime {
     /* printing */
     FILE *out;
     FILE *log;
+    void *own_arena; /* of Arena::init: memory that programs measure out themselves; NULL: none */
+    size_t own_arena_bytes, own_arena_used;
     masu__buffer *capture; /* where printing goes instead; NULL: to out */
     int write_error; /* errno of the first failed write, 0: none */
 
@@ -127,6 +129,8 @@ static inline uint32_t tl__site(void) {
 bool tl__config_preallocate(size_t *bytes);
 
 /* ---- errors (error.c) -------------------------------------------------------------------------------------- */
+
+void tl__arena_end(tl_runtime *rt); /* gives back what Arena::init took */
 
 /* Describes a failure in the runtime and returns status, for `return tl__error(…)`. Replaces what was described before. */
 masu_status tl__error(masu_status status, const char *format, ...)

@@ -78,3 +78,52 @@ tl_object *tl_args_get(int64_t index) {
     masu_status status = get_argument(index, &out);
     return tl__object_or_raise(status, out);
 }
+
+/* ---- Arena::… ------------------------------------------------------------------------------------ */
+
+/* The seeds' arena of the program's own: a number of bytes, given out from the front and never back. A second init begins
+ * anew. Addresses are offsets: programs have no pointers. */
+void tl_arena_init(int64_t bytes) {
+    tl_runtime *rt = tl__runtime();
+    void *memory = NULL;
+    masu_status status = bytes < 0 || bytes > INT64_C(1) << 40
+                             ? tl__error(MASU_ERR_INVALID_ARGUMENT,
+                                         "Arena::init: %" PRId64 " bytes", bytes)
+                             : tl__alloc((size_t)bytes, &memory);
+    if (status != MASU_OK) {
+        tl__raise();
+        return;
+    }
+    tl__arena_end(rt);
+    rt->own_arena = memory;
+    rt->own_arena_bytes = (size_t)bytes;
+}
+
+void tl__arena_end(tl_runtime *rt) {
+    tl__free(rt->own_arena, rt->own_arena_bytes);
+    rt->own_arena = NULL;
+    rt->own_arena_bytes = rt->own_arena_used = 0;
+}
+
+bool tl_arena_is_active(void) {
+    return tl__runtime()->own_arena != NULL;
+}
+
+/* Rounded up to 16 bytes, so that whatever is kept there lies well. */
+int64_t tl_arena_alloc(int64_t bytes) {
+    tl_runtime *rt = tl__runtime();
+    size_t from = rt->own_arena_used, left = rt->own_arena_bytes - from;
+    if (bytes < 0 || (uint64_t)bytes > left) {
+        (void)tl__error(MASU_ERR_OUT_OF_MEMORY,
+                  "Arena::alloc: %" PRId64 " bytes of an arena with %zu left", bytes, left);
+        tl__raise();
+        return 0;
+    }
+    size_t rounded = ((size_t)bytes + 15) & ~(size_t)15;
+    rt->own_arena_used += rounded < left ? rounded : left;
+    return (int64_t)from;
+}
+
+int64_t tl_arena_get_offset(void) {
+    return (int64_t)tl__runtime()->own_arena_used;
+}

@@ -281,6 +281,9 @@ static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *
     }
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);
+    if (owner->is_enum && check_report_variant(c, e->call.callee)) {
+        return;
+    }
     unknown_static(c, e, scope, name, owner);
 }
 
@@ -366,9 +369,18 @@ static void unknown_method(checker *c, expr *e, const type *t) {
     if (t->kind == TYPE_TENSOR) {
         check_suggest_abi("", &near);
     }
+    const struct_item *builtin = t->kind == TYPE_STRUCT ? NULL : c->builtin_owners[t->kind];
+    for (uint32_t i = 0; builtin != NULL && i < c->tree->function_count && near.distance > 0; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->owner == builtin) {
+            check_suggest_add(&near, f->name);
+        }
+    }
     for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < c->tree->function_count && near.distance > 0;
          i++) {
-        if (c->tree->functions[i]->owner == t->structure && c->tree->functions[i]->has_self) {
+        const struct_item *owner = c->tree->functions[i]->owner;
+        bool its_own = owner != NULL && (owner == t->structure || owner == t->structure->template);
+        if (its_own && c->tree->functions[i]->has_self) {
             check_suggest_add(&near, c->tree->functions[i]->name);
         }
     }

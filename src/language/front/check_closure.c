@@ -219,12 +219,6 @@ void check_closure(checker *c, expr *e, const closure_signature *signature) {
     f->body_expression = e->closure.body;
     c->has_open = true; /* it may have to be closed */
     e->type = f->owner->type;
-    if (signature != NULL && signature->is_known && signature->count != f->parameter_count - 1) {
-        diagnostics_error(c->diagnostics, e->span,
-                          "a closure of %u %s is wanted here, this one has %u", signature->count,
-                          signature->count == 1 ? "parameter" : "parameters",
-                          f->parameter_count - 1);
-    }
     closure_signature none = {0};
     if (signature != NULL && signature->is_known) {
         check_body(c, f->owner, signature);
@@ -364,7 +358,7 @@ bool check_function_name(checker *c, expr *e) {
 
 /* ---- where a function is wanted --------------------------------------------------------------- */
 
-static void report_writes(checker *c, const expr *e, const struct_item *s) {
+static bool report_writes(checker *c, const expr *e, const struct_item *s) {
     for (uint32_t i = 0; i < s->field_count; i++) {
         if (s->fields[i].is_written) {
             diagnostic *d = diagnostics_error(
@@ -372,12 +366,13 @@ static void report_writes(checker *c, const expr *e, const struct_item *s) {
                 s->fields[i].name);
             diagnostics_note(c->diagnostics, d, s->fields[i].span,
                              "the variable is declared here; the closure holds a copy of it");
-            return;
+            return true;
         }
     }
+    return false;
 }
 
-static void demand_signature(checker *c, expr *e, struct_item *s,
+static bool demand_signature(checker *c, expr *e, struct_item *s,
                              const closure_signature *wanted) {
     const function_item *f = s->closure;
     uint32_t first = f->has_self, count = f->parameter_count - first;
@@ -385,14 +380,16 @@ static void demand_signature(checker *c, expr *e, struct_item *s,
         diagnostics_error(c->diagnostics, e->span,
                           "a function of %u %s is wanted here, this one has %u", wanted->count,
                           wanted->count == 1 ? "parameter" : "parameters", count);
-        return;
+        return false;
     }
+    bool good = true;
     for (uint32_t i = 0; i < count; i++) {
         if (!check_fits(c, wanted->parameters[i], f->parameters[first + i]->type)) {
             diagnostics_error(c->diagnostics, e->span,
                               "a function of `%s` is wanted here, this one takes `%s`",
                               check_type_text(c, wanted->parameters[i]),
                               check_type_text(c, f->parameters[first + i]->type));
+            good = false;
         }
     }
     bool nothing = wanted->result->kind == TYPE_VOID;
@@ -400,7 +397,9 @@ static void demand_signature(checker *c, expr *e, struct_item *s,
         diagnostics_error(c->diagnostics, e->span,
                           "a function that yields `%s` is wanted here, this one yields `%s`",
                           check_type_text(c, wanted->result), check_type_text(c, f->result));
+        good = false;
     }
+    return good;
 }
 
 void check_function_value(checker *c, expr **slot, const closure_signature *signature) {
@@ -424,8 +423,11 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
     if (s->closure->is_closure && !s->closure->body_is_checked) {
         check_body(c, s, signature);
     }
-    report_writes(c, e, s);
-    demand_signature(c, e, s, signature);
+    if (report_writes(c, e, s) || !demand_signature(c, e, s, signature)) {
+        expr *wrong = check_new(c, EXPR_ERROR, e->span, NULL);
+        check_make_error(c, wrong);
+        *slot = wrong;
+    }
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

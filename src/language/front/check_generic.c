@@ -225,8 +225,9 @@ bool check_implements(const checker *c, const type *t, const trait_item *trait) 
     return false;
 }
 
-static void check_bounds(checker *c, const type_parameters *parameters, const type **arguments,
+static bool check_bounds(checker *c, const type_parameters *parameters, const type **arguments,
                          source_span span) {
+    bool good = true;
     for (uint32_t i = 0; parameters != NULL && i < parameters->count; i++) {
         const type_parameter *p = &parameters->items[i];
         for (uint32_t b = 0; b < p->bound_count; b++) {
@@ -241,8 +242,10 @@ static void check_bounds(checker *c, const type_parameters *parameters, const ty
                                   check_type_text(c, arguments[i]), s->trait->name);
             diagnostics_note(c->diagnostics, d, p->bounds[b]->span, "`%s` asks for it here",
                              p->name);
+            good = false;
         }
     }
+    return good;
 }
 
 /* ---- instances of functions ------------------------------------------------------------------ */
@@ -287,10 +290,15 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
     if (c->instance_count++ > INSTANCES_MAX) {
         diagnostics_error(c->diagnostics, span, "more than %d instances of generic functions",
                           INSTANCES_MAX);
+        c->instance_refused = true;
         return NULL;
     }
-    check_bounds(c, e->parameters, e->arguments, span);
-    check_bounds(c, e->more, e->more_arguments, span);
+    bool good = check_bounds(c, e->parameters, e->arguments, span);
+    good &= check_bounds(c, e->more, e->more_arguments, span);
+    if (!good) {
+        c->instance_refused = true;
+        return NULL;
+    }
     made = function_copy(c->arena, f);
     if (made == NULL) {
         check_out_of_memory(c);
@@ -380,6 +388,15 @@ static void use_expectation(checker *c, const type *result, const type *expected
     }
 }
 
+static bool has_wrong_argument(const expr *e) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        if (e->call.args[i]->type->kind == TYPE_ERROR) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner,
                          const type *expected) {
     type_environment environment = environment_new(c, f);
@@ -415,7 +432,16 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     if (!check_count(c, e, f->qualified, f->parameter_count - first, f->span)) {
         return;
     }
+    if (has_wrong_argument(e)) { /* said; an instance would only say it again inside */
+        check_make_error(c, e);
+        return;
+    }
+    c->instance_refused = false;
     function_item *made = instance_of(c, f, owner, &environment, e->span);
+    if (c->instance_refused) {
+        check_make_error(c, e);
+        return;
+    }
     e->call.pending = made == NULL ? f : NULL;
     if (made != NULL) {
         check_finish_call(c, e, made);
@@ -447,7 +473,12 @@ void check_pending_call(checker *c, expr *e) {
         owner = check_owner_of(c, type_resolve(c->types, owner->type));
         environment.self = owner;
     }
+    c->instance_refused = false;
     function_item *made = instance_of(c, f, owner, &environment, e->span);
+    if (c->instance_refused) {
+        check_make_error(c, e);
+        return;
+    }
     if (made == NULL) {
         const char *name = f->generics.count > 0 ? f->generics.items[0].name
                            : f->impl != NULL && f->impl->generics.count > 0

@@ -166,6 +166,9 @@ static uint32_t edit_distance(const char *a, uint32_t a_length, const char *b, u
 }
 
 void check_suggest_add(suggestion *s, const char *candidate) {
+    if (candidate[0] == '_' && candidate[1] == '_') { /* the prelude's own */
+        return;
+    }
     size_t wanted = strlen(s->wanted), length = strnlen(candidate, SUGGESTION_LENGTH + 1);
     if (length > SUGGESTION_LENGTH || wanted > SUGGESTION_LENGTH || candidate[0] == '<') {
         return;
