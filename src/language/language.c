@@ -142,6 +142,8 @@ static masu_status lower_program(masu_program *p, const masu_compile_options *op
 static void report_of_pass(void *user, source_span span, const char *message,
                            const pass_note *notes, size_t count) {
     masu_program *p = user;
+    if (span.file == &p->prelude) /* whoever called it is told when it runs */
+        return;
     diagnostic *d = diagnostics_error(&p->diagnostics, span, "%s", message);
     for (size_t i = 0; i < count; i++)
         diagnostics_note(&p->diagnostics, d, notes[i].span, "%s", notes[i].text);

@@ -71,7 +71,9 @@ static function_item *new_closure_function(checker *c, expr *e) {
     f->parameters[0] = CHECK_ARRAY(c, binding, 1);
     *f->parameters[0] =
         (binding){.name = self_name, .span = e->span, .kind = BINDING_SELF, .is_mutable = true};
-    memcpy(f->parameters + 1, e->closure.parameters, count * sizeof *f->parameters);
+    for (uint32_t i = 0; i < count; i++) {
+        f->parameters[i + 1] = e->closure.parameters[i];
+    }
     f->owner = new_closure_struct(c, e, f);
     f->parameters[0]->type = f->owner->type;
     return f;

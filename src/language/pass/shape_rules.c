@@ -129,8 +129,27 @@ static shape_fact with_dim(const ir_shape *s, int64_t dim, int64_t length) {
     return result;
 }
 
+/* Elements [from, to) of a dimension of known length. */
+static void check_part(const shape_query *q, const ir_shape *s, int64_t dim, int64_t from,
+                       int64_t to, shape_fault *fault) {
+    int64_t length = s->dim[dim];
+    from += from < 0 ? length : 0;
+    to += to < 0 ? length : 0;
+    if (!shape_wanted(fault) || length < 0 || (from >= 0 && from <= to && to <= length))
+        return;
+    masu__buffer_printf(&fault->text,
+                        "elements %" PRId64 " to %" PRId64 " are out of range for dimension %" PRId64
+                        " of shape ",
+                        from, to, dim);
+    shape_put(s, &fault->text);
+    shape_blame(fault, shape_tensor(q, 0));
+}
+
 static shape_fact rule_slice(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     int64_t dim = dimension(q, "dim", s, 0, fault), from, to, length = -1;
+    if (dim >= 0 && shape_known_number(q, shape_operand(q, "from"), &from) &&
+        shape_known_number(q, shape_operand(q, "to"), &to))
+        check_part(q, s, dim, from, to, fault);
     if (dim >= 0 && shape_known_number(q, shape_operand(q, "from"), &from) &&
         shape_known_number(q, shape_operand(q, "to"), &to) && from >= 0 && from <= to &&
         to <= s->dim[dim])
@@ -139,7 +158,10 @@ static shape_fact rule_slice(const shape_query *q, const ir_shape *s, shape_faul
 }
 
 static shape_fact rule_narrow(const shape_query *q, const ir_shape *s, shape_fault *fault) {
-    int64_t dim = dimension(q, "dim", s, 0, fault), length;
+    int64_t dim = dimension(q, "dim", s, 0, fault), length, from;
+    if (dim >= 0 && shape_known_number(q, shape_operand(q, "from"), &from) && from >= 0 &&
+        shape_known_number(q, shape_operand(q, "length"), &length) && length >= 0)
+        check_part(q, s, dim, from, from + length, fault);
     if (!shape_known_number(q, shape_operand(q, "length"), &length) || length < 0)
         length = -1;
     return with_dim(s, dim, length);
@@ -162,9 +184,25 @@ static shape_fact rule_unsqueeze(const shape_query *q, const ir_shape *s, shape_
     return result;
 }
 
+/* All dimensions but the one along which they are joined are equal. */
+static void check_joined(const shape_query *q, const ir_shape *a, const ir_shape *b, int64_t dim,
+                         shape_fault *fault) {
+    bool fit = a->rank == b->rank;
+    for (uint32_t d = 0; fit && d < a->rank; d++)
+        fit = d == (uint32_t)dim || a->dim[d] < 0 || b->dim[d] < 0 || a->dim[d] == b->dim[d];
+    if (fit || !shape_wanted(fault))
+        return;
+    shape_put_two(fault, "shapes ", a, " and ", b, " cannot be joined");
+    masu__buffer_printf(&fault->text, " along dimension %" PRId64, dim);
+    shape_blame(fault, shape_tensor(q, 0));
+    shape_blame(fault, shape_tensor(q, 1));
+}
+
 static shape_fact rule_cat(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     const shape_fact *other = shape_fact_of(q, shape_tensor(q, 1));
     int64_t dim = dimension(q, "dim", s, 0, fault), length;
+    if (other->state == SHAPE_IS_KNOWN && dim >= 0)
+        check_joined(q, s, &other->shape, dim, fault);
     if (other->state != SHAPE_IS_KNOWN || other->shape.rank != s->rank || dim < 0)
         return other->state == SHAPE_IS_UNSET ? shape_unset : shape_of_rank(s->rank);
     bool known = s->dim[dim] >= 0 && other->shape.dim[dim] >= 0;
