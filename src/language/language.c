@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "base/meta.h"
 #include "language/codegen/codegen.h"
+#include "language/error_text.h"
 #include "language/front/check.h"
 #include "language/front/format.h"
 #include "language/front/lookup.h"
@@ -204,6 +205,9 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
                             .dump = wants_dump(options, "llvm") ? &p->dump : NULL};
     if (!keep_sites(p))
         return MASU_ERR_OUT_OF_MEMORY;
+    codegen_program carried = {p->sites, p->site_count, &p->prelude};
+    if (options->objects)
+        code.carried = &carried;
     masu_status status = codegen_compile(p->module, &code, &error, &p->code);
     if (status == MASU_ERR_INTERNAL)
         return internal_error(p, "code generation", &error);
@@ -336,66 +340,38 @@ void (*masu_program_entry(const masu_program *p))(void) {
 
 /* ---- errors of the running program ----------------------------------------------------------------------------------------------------- */
 
-static ir_site site_at(const masu_program *p, uint32_t site) {
-    return site < p->site_count ? p->sites[site] : (ir_site){0};
-}
-
-static void render_call(masu_program *p, uint32_t number) {
-    ir_site site = site_at(p, number);
-    if (site.span.file == &p->prelude)
-        return;
-    char text[160] = "called from here";
-    if (site.function && strlen(site.function) < 128) {
-        strcpy(text, "called from `");
-        strcat(text, site.function);
-        strcat(text, "`");
-    }
-    diagnostic_render_entry(site.span, "note", text, &p->error);
-}
-
-/* The middle of a deep stack is left out: it stands behind the inner half of the sites. */
-static void render_calls(masu_program *p, const uint32_t *sites, uint32_t count, uint64_t omitted) {
-    for (uint32_t i = 1; i < count; i++) {
-        if (omitted > 0 && i == count / 2) {
-            masu__buffer_puts(&p->error, "note: … ");
-            masu__buffer_put_grouped(&p->error, omitted);
-            masu__buffer_puts(&p->error, " more calls …\n");
-        }
-        render_call(p, sites[i]);
-    }
-}
-
 const char *masu_program_format_error(masu_program *p, const char *message, const uint32_t *sites,
                                       uint32_t site_count, uint64_t omitted, uint32_t related_site,
                                       const char *related_text) {
+    error_places places = {p->sites, p->site_count, &p->prelude};
+    error_facts facts = {message, sites, site_count, omitted, related_site, related_text};
     masu__buffer_truncate(&p->error, 0);
-    while (site_count > 1 && site_at(p, sites[0]).span.file == &p->prelude) {
-        sites++; /* `unwrap` is written in the language: what matters is where it was called */
-        site_count--;
-    }
-    source_span place = {0};
-    if (site_count > 0)
-        place = site_at(p, sites[0]).span;
-    diagnostic_render_entry(place, "error", message, &p->error);
-    if (related_site)
-        diagnostic_render_entry(site_at(p, related_site).span, "note", related_text, &p->error);
-    render_calls(p, sites, site_count, omitted);
+    error_text_put(&places, &facts, &p->error);
     return masu__buffer_text(&p->error);
 }
 
+bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *out) {
+    if (site >= p->site_count || !p->sites[site].span.file ||
+        p->sites[site].span.file == &p->prelude)
+        return false;
+    source_span span = p->sites[site].span;
+    source_place place = source_place_of(span);
+    *out = (masu_place_info){.text = p->sites[site].function,
+                             .path = span.file->path,
+                             .line = place.line,
+                             .column = place.column,
+                             .length = span.length};
+    return true;
+}
+
+masu_object masu_program_object(const masu_program *p, unsigned number) {
+    masu_object object = {0};
+    if (p->code)
+        object.data = codegen_object(p->code, number, &object.length);
+    return object;
+}
+
 /* ---- formatting -------------------------------------------------------------------------------------------------------------------------- */
-
-static masu_text text_of(masu__buffer *buffer) {
-    masu_text text = {.length = buffer->length};
-    text.data = masu__buffer_take(buffer, &text.capacity);
-    masu__buffer_destroy(buffer);
-    return text;
-}
-
-void masu_text_free(masu_text *text) {
-    masu__meta_free(text->data, text->capacity);
-    *text = (masu_text){0};
-}
 
 masu_status masu_format(const char *path, const char *text, size_t length, masu_text *formatted,
                         masu_text *said) {
@@ -414,8 +390,8 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
     if (status == MASU_OK && found.error_count > 0)
         status = MASU_ERR_SYNTAX;
     masu__arena_destroy(&arena);
-    *formatted = text_of(&out);
-    *said = text_of(&messages);
+    *formatted = masu__text_of(&out);
+    *said = masu__text_of(&messages);
     return status;
 }
 

@@ -27,6 +27,9 @@ typedef struct masu_compile_options {
         dumps; /* "after:NAME", "ir" (after lowering), "llvm": text collected, see masu_program_dump */
     size_t dump_count;
     bool verify; /* ir_verify after every pass */
+    bool objects;       /* CODE makes objects for the linker instead of code in this process */
+    bool audit;         /* the code checks what is alive after every operation (masu run --audit) */
+    bool count_by_line; /* the code counts per source line (masu run --by-line) */
     /* The text of a module's file, valid until the compilation has ended; NULL: there is no such file. read NULL: a program
      * is one file. */
     const char *(*read)(void *user, const char *path, size_t *length);
@@ -46,13 +49,41 @@ const char *
 masu_program_dump(const masu_program *p); /* what the dump options collected, "" otherwise */
 const char *
 masu_program_explain(masu_program *p); /* the annotated source (after PASSES); owned by p */
-/* After CODE. */
+/* After CODE without `objects`. */
 void (*masu_program_entry(const masu_program *p))(void);
 /* A raised error in the same form as diagnostics: place, source line, caret, then one "note: called from" per frame. The sites are
  * those of tl_error. Result owned by p until the next call. */
 const char *masu_program_format_error(masu_program *p, const char *message, const uint32_t *sites,
                                       uint32_t site_count, uint64_t omitted, uint32_t related_site,
                                       const char *related_text);
+
+/* After CODE with `objects`: object file `number`, from 0; data NULL behind the last. Owned by p. */
+typedef struct masu_object {
+    const char *data;
+    size_t length;
+} masu_object;
+masu_object masu_program_object(const masu_program *p, unsigned number);
+
+/* ---- what an executable carries (masu build), and what it does with it (native.c) ------------------------------ */
+
+typedef struct masu_native_file {
+    const char *path, *text; /* length bytes and a zero */
+    uint64_t length;
+} masu_native_file;
+
+typedef struct masu_native_site { /* a place that may raise */
+    uint32_t file;                /* 1 + index in files; 0: no place */
+    uint32_t offset, length;
+    const char *function;
+} masu_native_site;
+
+typedef struct masu_native_program {
+    const masu_native_file *files;
+    uint64_t file_count;
+    uint64_t prelude; /* 1 + index of the file in which nothing is shown; 0: none */
+    const masu_native_site *sites;
+    uint64_t site_count;
+} masu_native_program;
 
 /* The text as `masu fmt` lays it out, into *formatted (to be freed with masu_text_free(text, capacity)); nothing where it cannot be read.
  * diagnostics likewise: what is wrong with it, "" otherwise. MASU_OK; INVALID_PROGRAM; OUT_OF_MEMORY. */
@@ -64,6 +95,12 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
                         masu_text *diagnostics);
 void masu_text_free(masu_text *text);
 
+/* What masu_program_format_error says, in an executable; to be freed with masu_text_free. MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
+masu_status masu_native_format_error(const masu_native_program *program, const char *message,
+                                     const uint32_t *sites, uint32_t site_count, uint64_t omitted,
+                                     uint32_t related_site, const char *related_text,
+                                     masu_text *out);
+
 /* docs/operations.md; to be freed with masu_text_free. MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
 masu_status masu_operations(masu_text *out);
 
@@ -74,6 +111,8 @@ typedef struct masu_place_info {
     const char *path; /* of the file in which it is declared */
     uint32_t line, column, length;
 } masu_place_info;
+/* Where site number `site` of the running program is; text: the function's name. False: nowhere that the user wrote. */
+bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *out);
 bool masu_program_look_up(masu_program *p, uint32_t line, uint32_t column, masu_place_info *out);
 
 /* One diagnostic after the other, by number from 0; false behind the last. */

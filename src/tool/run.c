@@ -5,29 +5,23 @@
  * The report is written also when the program failed: what was alive has been released by then, and the report is
  * where one sees that it was.
  */
-#include <errno.h>
 #include <malloc.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/meta.h"
 #include "runtime/runtime.h"
+#include "tool/report.h"
 #include "tool/tool.h"
-
-typedef enum report_form { REPORT_NONE, REPORT_TEXT, REPORT_JSON } report_form;
 
 typedef struct run_options {
     tool_compile_flags compile;
     const char *path;
-    report_form report;
-    const char *report_path; /* NULL: standard output for text, standard error for JSON */
+    tool_report_options report;
     uint64_t seed;
     int argument_count; /* the program's own */
     char **arguments;
 } run_options;
-
-enum { DEFAULT_SEED = 8 };
 
 static const char usage[] =
     "Usage: masu run [OPTIONS] FILE [ARGUMENTS]\n"
@@ -53,20 +47,12 @@ static const char *const known[] = {"--report", "--report=json", "--report-file"
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
-static bool parse_number(const char *text, uint64_t *out) {
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    *out = value;
-    return text[0] >= '0' && text[0] <= '9' && *end == 0 && errno == 0;
-}
-
 static int parse_report(const char *argument, run_options *options) {
     const char *form = argument + strlen("--report");
     if (*form == 0 || strcmp(form, "=text") == 0)
-        options->report = REPORT_TEXT;
+        options->report.form = TOOL_REPORT_TEXT;
     else if (strcmp(form, "=json") == 0)
-        options->report = REPORT_JSON;
+        options->report.form = TOOL_REPORT_JSON;
     else
         return tool_misuse("run", "%s: expected --report, --report=text or --report=json",
                            argument);
@@ -87,11 +73,11 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
     if (strcmp(argument, "--report") == 0 || strncmp(argument, "--report=", 9) == 0)
         return parse_report(argument, options);
     if ((value = tool_option_value("--report-file", argc, argv, index, &missing))) {
-        options->report_path = value;
+        options->report.path = value;
         return TOOL_OK;
     }
     if ((value = tool_option_value("--seed", argc, argv, index, &missing))) {
-        if (!parse_number(value, &options->seed))
+        if (!tool_number(value, &options->seed))
             return tool_misuse("run", "--seed: `%s` is not a number from 0 to 2^64 - 1", value);
         return TOOL_OK;
     }
@@ -124,24 +110,16 @@ static int parse(int argc, char **argv, run_options *options) {
     options->argument_count = argc - i;
     if (!options->path)
         return tool_misuse("run", "which file?");
-    if (options->report_path && options->report == REPORT_NONE)
-        options->report = REPORT_TEXT;
+    if (options->report.path && options->report.form == TOOL_REPORT_NONE)
+        options->report.form = TOOL_REPORT_TEXT;
     return TOOL_OK;
 }
 
 /* ---- running --------------------------------------------------------------------------------------------------- */
 
-/* The hostile sweep: the nth request for memory after compilation fails. */
-static void arm_failure(void) {
-    const char *text = getenv("MASU_FAIL_AT");
-    uint64_t n;
-    if (text && parse_number(text, &n))
-        masu__fault_arm(n);
-}
-
 static int execute(tl_runtime *rt, masu_program *program) {
     tl_error error = {0};
-    arm_failure();
+    tool_arm_failure();
     masu_status status = tl_runtime_run(rt, masu_program_entry(program), &error);
     masu__fault_arm(0);
     if (status == MASU_OK)
@@ -153,28 +131,6 @@ static int execute(tl_runtime *rt, masu_program *program) {
     return TOOL_FAILED;
 }
 
-static int write_report(tl_runtime *rt, const run_options *options) {
-    tl_report report;
-    tl_runtime_get_report(rt, &report);
-    FILE *out = options->report == REPORT_JSON ? stderr : stdout;
-    if (options->report_path && !(out = fopen(options->report_path, "w"))) {
-        fprintf(stderr, "masu: cannot write the report to %s: %s\n", options->report_path,
-                strerror(errno));
-        return TOOL_FAILED;
-    }
-    if (options->report == REPORT_JSON)
-        tl_report_print_json(&report, out);
-    else
-        tl_report_print(&report, out);
-    bool written = !ferror(out);
-    if (options->report_path)
-        written = fclose(out) == 0 && written;
-    if (written)
-        return TOOL_OK;
-    fprintf(stderr, "masu: the report could not be written\n");
-    return TOOL_FAILED;
-}
-
 static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
     masu_program *program;
@@ -183,8 +139,8 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     tl_runtime_sample_memory(rt);
     if (status == TOOL_OK)
         status = execute(rt, program);
-    if (options->report != REPORT_NONE) {
-        int written = write_report(rt, options);
+    if (options->report.form != TOOL_REPORT_NONE) {
+        int written = tool_write_report(rt, &options->report);
         status = status == TOOL_OK ? written : status;
     }
     /* Tensors die before the code that their history refers to. */
@@ -194,7 +150,7 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options) {
 }
 
 static int run(int argc, char **argv) {
-    run_options options = {.seed = DEFAULT_SEED};
+    run_options options = {.seed = TOOL_DEFAULT_SEED};
     int status = parse(argc, argv, &options);
     if (status != TOOL_OK)
         return status;

@@ -24,7 +24,7 @@ typedef struct tool_command {
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
 } tool_command;
 
-extern const tool_command tool_run, tool_check, tool_explain, tool_fmt, tool_lsp, tool_plan,
+extern const tool_command tool_run, tool_build, tool_check, tool_explain, tool_fmt, tool_lsp, tool_plan,
     tool_vmlog, tool_version, tool_help;
 
 /* All of them, in the order of the overview; NULL ends the list. */

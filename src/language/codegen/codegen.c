@@ -12,7 +12,8 @@
 #include "language/codegen/emit.h"
 
 struct codegen_code {
-    jit *jit;
+    jit *jit;                                /* NULL: objects for an executable */
+    LLVMMemoryBufferRef objects[TIER_COUNT]; /* in order, NULL at the end */
 };
 
 /* LLVM tells its complaints here instead of printing them; what matters comes back as an error of the step. */
@@ -86,7 +87,7 @@ static bool finish_unit(codegen *cg, codegen_tier tier, const codegen_options *o
         dump(unit->llvm, options->dump);
     if (options->verify && !verified(unit->llvm, error))
         return false;
-    return jit_make_object(unit->llvm, tier, object, error);
+    return jit_make_object(unit->llvm, tier, options->carried != NULL, object, error);
 }
 
 static void note_used(const codegen *cg, bool used[TL_FN_COUNT]) {
@@ -98,6 +99,11 @@ static void note_used(const codegen *cg, bool used[TL_FN_COUNT]) {
 static masu_status translate(codegen *cg, const codegen_options *options, masu__buffer *error,
                              LLVMMemoryBufferRef objects[TIER_COUNT], bool used[TL_FN_COUNT]) {
     write_functions(cg);
+    if (options->carried && !cg->out_of_memory) {
+        cg->unit = &cg->units[TIER_PLAIN];
+        cg->unit->has_code = true;
+        codegen_carry(cg, options->carried);
+    }
     if (cg->out_of_memory)
         return MASU_ERR_OUT_OF_MEMORY;
     note_used(cg, used);
@@ -131,7 +137,12 @@ masu_status codegen_compile(const ir_module *module, const codegen_options *opti
     if (!code)
         return MASU_ERR_OUT_OF_MEMORY;
     masu_status status = make_objects(module, options, error, objects, used);
-    if (status == MASU_OK) {
+    if (status == MASU_OK && options->carried) {
+        unsigned count = 0;
+        for (int t = 0; t < TIER_COUNT; t++)
+            if (objects[t])
+                code->objects[count++] = objects[t];
+    } else if (status == MASU_OK) {
         code->jit = jit_load(objects, used, error);
         status = code->jit ? MASU_OK : MASU_ERR_INTERNAL;
     }
@@ -144,12 +155,20 @@ masu_status codegen_compile(const ir_module *module, const codegen_options *opti
 }
 
 void (*codegen_entry(const codegen_code *code))(void) {
-    return jit_entry(code->jit);
+    return code->jit ? jit_entry(code->jit) : NULL;
+}
+
+const char *codegen_object(const codegen_code *code, unsigned number, size_t *length) {
+    if (number >= TIER_COUNT || !code->objects[number])
+        return NULL;
+    *length = LLVMGetBufferSize(code->objects[number]);
+    return LLVMGetBufferStart(code->objects[number]);
 }
 
 void codegen_destroy(codegen_code *code) {
     if (!code)
         return;
     jit_destroy(code->jit);
+    jit_drop_objects(code->objects);
     masu__meta_free(code, sizeof *code);
 }

@@ -16,16 +16,25 @@
 
 typedef struct codegen_code codegen_code;
 
+typedef struct codegen_program { /* what an executable carries besides its code */
+    const ir_site *sites;
+    uint32_t site_count;
+    const source_file *prelude;
+} codegen_program;
+
 typedef struct codegen_options {
     bool verify;        /* let LLVM check the module before it is optimised */
     masu__buffer *dump; /* receives the LLVM module before optimisation; NULL: not wanted */
+    const codegen_program *carried; /* for an executable: objects, not linked; NULL: in this process */
 } codegen_options;
 
 /* The module must be in IR_PHASE_ROOTED; only what main reaches is compiled. MASU_OK, MASU_ERR_OUT_OF_MEMORY, or
  * MASU_ERR_INTERNAL with LLVM's words in `error`. *out is set on MASU_OK only; the caller destroys it. */
 masu_status codegen_compile(const ir_module *module, const codegen_options *options,
                             masu__buffer *error, codegen_code **out);
-/* To be called inside tl_runtime_run. Valid until codegen_destroy. */
+/* With `carried`: object file `number`, from 0; NULL behind the last. Valid until codegen_destroy. */
+const char *codegen_object(const codegen_code *code, unsigned number, size_t *length);
+/* To be called inside tl_runtime_run; NULL with `carried`. Valid until codegen_destroy. */
 void (*codegen_entry(const codegen_code *code))(void);
 void codegen_destroy(codegen_code *code); /* NULL is fine */
 

@@ -138,15 +138,20 @@ void emit_kernel_careful(emit *e);
 void emit_fault(emit *e, LLVMValueRef bad, int64_t kind, LLVMValueRef value, LLVMValueRef bound,
                 uint32_t site);
 
+/* ---- carried.c --------------------------------------------------------------------------------------------------- */
+
+void codegen_carry(codegen *cg, const codegen_program *program);
+
 /* ---- jit.c ------------------------------------------------------------------------------------------------------- */
 
 #define CODEGEN_ENTRY_NAME "masu_main"
+#define CODEGEN_DATA_NAME  "masu_native_data" /* see masu_native_program */
 
 typedef struct jit jit;
 
 /* Writes the module as an object, still in memory; optimised when it is of TIER_FAST. False: LLVM's words are in error. */
-bool jit_make_object(LLVMModuleRef module, codegen_tier tier, LLVMMemoryBufferRef *object,
-                     masu__buffer *error);
+bool jit_make_object(LLVMModuleRef module, codegen_tier tier, bool for_linker,
+                     LLVMMemoryBufferRef *object, masu__buffer *error);
 void jit_drop_objects(LLVMMemoryBufferRef objects[TIER_COUNT]);
 /* Links the objects (NULL: none of that tier), consumed in any case, with each other and with the runtime functions in
  * used[TL_FN_COUNT]. NULL on failure. */

@@ -41,7 +41,8 @@ static bool fine(LLVMErrorRef error, masu__buffer *out) {
 
 /* ---- object ------------------------------------------------------------------------------------------------------ */
 
-static LLVMTargetMachineRef make_machine(codegen_tier tier, masu__buffer *error) {
+static LLVMTargetMachineRef make_machine(codegen_tier tier, bool for_linker,
+                                         masu__buffer *error) {
     pthread_once(&target_once, initialise_target);
     if (target_failed) {
         masu__buffer_puts(error, "LLVM has no code generator for this machine");
@@ -58,7 +59,9 @@ static LLVMTargetMachineRef make_machine(codegen_tier tier, masu__buffer *error)
         machine = LLVMCreateTargetMachine(target, triple, cpu, features,
                                           tier == TIER_FAST ? LLVMCodeGenLevelDefault
                                                             : LLVMCodeGenLevelNone,
-                                          LLVMRelocPIC, LLVMCodeModelJITDefault);
+                                          LLVMRelocPIC,
+                                          for_linker ? LLVMCodeModelDefault
+                                                     : LLVMCodeModelJITDefault);
         LLVMDisposeMessage(cpu);
         LLVMDisposeMessage(features);
     }
@@ -114,9 +117,9 @@ static bool write_object(LLVMModuleRef module, LLVMTargetMachineRef machine,
     return false;
 }
 
-bool jit_make_object(LLVMModuleRef module, codegen_tier tier, LLVMMemoryBufferRef *object,
-                     masu__buffer *error) {
-    LLVMTargetMachineRef machine = make_machine(tier, error);
+bool jit_make_object(LLVMModuleRef module, codegen_tier tier, bool for_linker,
+                     LLVMMemoryBufferRef *object, masu__buffer *error) {
+    LLVMTargetMachineRef machine = make_machine(tier, for_linker, error);
     if (!machine)
         return false;
     set_layout(module, machine);

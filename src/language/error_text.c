@@ -1,0 +1,58 @@
+/* error_text.c: see error_text.h. */
+#include "language/error_text.h"
+
+#include <string.h>
+
+#include "language/front/diagnostics.h"
+
+static ir_site site_at(const error_places *p, uint32_t site) {
+    return site < p->site_count ? p->sites[site] : (ir_site){0};
+}
+
+static bool hidden(const error_places *p, uint32_t site) {
+    const source_file *file = site_at(p, site).span.file;
+    return file && file == p->prelude;
+}
+
+static void put_call(const error_places *p, uint32_t number, masu__buffer *out) {
+    ir_site site = site_at(p, number);
+    if (hidden(p, number))
+        return;
+    char text[160] = "called from here";
+    if (site.function && strlen(site.function) < 128) {
+        strcpy(text, "called from `");
+        strcat(text, site.function);
+        strcat(text, "`");
+    }
+    diagnostic_render_entry(site.span, "note", text, out);
+}
+
+/* The middle of a deep stack is left out: it stands behind the inner half of the sites. */
+static void put_calls(const error_places *p, const uint32_t *sites, uint32_t count,
+                      uint64_t omitted, masu__buffer *out) {
+    for (uint32_t i = 1; i < count; i++) {
+        if (omitted > 0 && i == count / 2) {
+            masu__buffer_puts(out, "note: … ");
+            masu__buffer_put_grouped(out, omitted);
+            masu__buffer_puts(out, " more calls …\n");
+        }
+        put_call(p, sites[i], out);
+    }
+}
+
+void error_text_put(const error_places *p, const error_facts *facts, masu__buffer *out) {
+    const uint32_t *sites = facts->sites;
+    uint32_t count = facts->site_count;
+    while (count > 1 && hidden(p, sites[0])) {
+        sites++; /* `unwrap` is written in the language: what matters is where it was called */
+        count--;
+    }
+    source_span place = {0};
+    if (count > 0)
+        place = site_at(p, sites[0]).span;
+    diagnostic_render_entry(place, "error", facts->message, out);
+    if (facts->related_site)
+        diagnostic_render_entry(site_at(p, facts->related_site).span, "note", facts->related_text,
+                                out);
+    put_calls(p, sites, count, facts->omitted, out);
+}

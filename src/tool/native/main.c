@@ -1,0 +1,86 @@
+/* main.c: main of an executable made by `masu build`. The command line is the program's own, so what
+ * `masu run` takes as options comes from the environment here:
+ *
+ *     MASU_REPORT=text|json    end with the report          MASU_REPORT_FILE=FILE   where it goes
+ *     MASU_SEED=N              start of the random numbers  MASU_FAIL_AT=N          see report.h
+ *
+ * Lies in libmasu_program.a beside the runtime; the linker takes what the program uses.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "tool/report.h"
+#include "tool/tool.h"
+
+extern const masu_native_program masu_native_data;
+extern void masu_main(void);
+
+static void print_error(const tl_error *error) {
+    masu_text text;
+    fflush(stdout);
+    masu_status status = masu_native_format_error(&masu_native_data, error->text, error->sites,
+                                                  error->site_count, error->frames_omitted,
+                                                  error->related_site, error->related_text, &text);
+    if (status != MASU_OK) {
+        fprintf(stderr, "error: %s\n", error->text);
+        return;
+    }
+    fputs(text.data, stderr);
+    masu_text_free(&text);
+}
+
+static bool read_report_options(tool_report_options *options) {
+    const char *form = getenv("MASU_REPORT");
+    options->path = getenv("MASU_REPORT_FILE");
+    if (form && strcmp(form, "json") == 0)
+        options->form = TOOL_REPORT_JSON;
+    else if (options->path || (form && strcmp(form, "text") == 0))
+        options->form = TOOL_REPORT_TEXT;
+    else if (form && *form)
+        return false;
+    return true;
+}
+
+static bool read_seed(uint64_t *seed) {
+    const char *text = getenv("MASU_SEED");
+    return !text || tool_number(text, seed);
+}
+
+static int execute(tl_runtime *rt, const tool_report_options *report) {
+    tl_error error = {0};
+    tool_arm_failure();
+    masu_status ended = tl_runtime_run(rt, masu_main, &error);
+    masu__fault_arm(0);
+    if (ended != MASU_OK)
+        print_error(&error);
+    int status = ended == MASU_OK ? TOOL_OK : TOOL_FAILED;
+    if (report->form == TOOL_REPORT_NONE)
+        return status;
+    int written = tool_write_report(rt, report);
+    return status == TOOL_OK ? written : status;
+}
+
+int main(int argc, char **argv) {
+    tool_report_options report = {0};
+    tl_runtime_config config = {.seed = TOOL_DEFAULT_SEED,
+                                .argument_count = argc > 0 ? argc - 1 : 0,
+                                .arguments = (const char *const *)argv + 1};
+    if (!read_report_options(&report) || !read_seed(&config.seed)) {
+        fprintf(stderr, "%s: MASU_REPORT is text or json, MASU_SEED a number\n", argv[0]);
+        return TOOL_MISUSED;
+    }
+    tl_runtime *rt;
+    masu_status created = tl_runtime_create(&config, &rt);
+    if (created != MASU_OK) {
+        fprintf(stderr, "%s: cannot start the runtime: %s\n", argv[0], masu_status_text(created));
+        return TOOL_FAILED;
+    }
+    int status = execute(rt, &report);
+    tl_runtime_destroy(rt);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "%s: cannot write to standard output\n", argv[0]);
+    return status == TOOL_OK ? TOOL_FAILED : status;
+}

@@ -1,0 +1,46 @@
+/* report.c: see report.h. */
+#include "tool/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "tool/tool.h"
+
+bool tool_number(const char *text, uint64_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    *out = value;
+    return text[0] >= '0' && text[0] <= '9' && *end == 0 && errno == 0;
+}
+
+void tool_arm_failure(void) {
+    const char *text = getenv("MASU_FAIL_AT");
+    uint64_t n;
+    if (text && tool_number(text, &n))
+        masu__fault_arm(n);
+}
+
+int tool_write_report(tl_runtime *rt, const tool_report_options *options) {
+    tl_report report;
+    tl_runtime_get_report(rt, &report);
+    FILE *out = options->form == TOOL_REPORT_JSON ? stderr : stdout;
+    if (options->path && !(out = fopen(options->path, "w"))) {
+        fprintf(stderr, "masu: cannot write the report to %s: %s\n", options->path,
+                strerror(errno));
+        return TOOL_FAILED;
+    }
+    if (options->form == TOOL_REPORT_JSON)
+        tl_report_print_json(&report, out);
+    else
+        tl_report_print(&report, out);
+    bool written = !ferror(out);
+    if (options->path)
+        written = fclose(out) == 0 && written;
+    if (written)
+        return TOOL_OK;
+    fprintf(stderr, "masu: the report could not be written\n");
+    return TOOL_FAILED;
+}

@@ -1,0 +1,30 @@
+/* report.h: how a run ends, for `masu run` and for executables (native/main.c). */
+#ifndef MASU_TOOL_REPORT_H
+#define MASU_TOOL_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/runtime.h"
+
+enum { TOOL_DEFAULT_SEED = 8 };
+
+typedef enum tool_report_form {
+    TOOL_REPORT_NONE,
+    TOOL_REPORT_TEXT,
+    TOOL_REPORT_JSON
+} tool_report_form;
+
+typedef struct tool_report_options {
+    tool_report_form form;
+    const char *path; /* NULL: standard output for text, standard error for JSON */
+} tool_report_options;
+
+/* Writes it; says so when that fails. TOOL_OK or TOOL_FAILED. */
+int tool_write_report(tl_runtime *rt, const tool_report_options *options);
+/* The hostile sweep: the nth request for memory from now on fails, n from MASU_FAIL_AT. */
+void tool_arm_failure(void);
+/* A whole number, digits only. */
+bool tool_number(const char *text, uint64_t *out);
+
+#endif
