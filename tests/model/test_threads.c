@@ -34,7 +34,7 @@ static const uint64_t usual_seeds[] = {1, 20261127, 0x6d617375};
 enum { STEPS = 20000, PIPED = 20000, SHORT_LIVES = 1000, FORKS = 40 };
 static const uint64_t usual_seeds[] = {1};
 #else
-enum { STEPS = 30000, PIPED = 60000, SHORT_LIVES = 2000, FORKS = 200 };
+enum { STEPS = 20000, PIPED = 30000, SHORT_LIVES = 2000, FORKS = 60 };
 static const uint64_t usual_seeds[] = {1, 20261127};
 #endif
 
