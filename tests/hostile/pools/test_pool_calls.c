@@ -338,6 +338,8 @@ static void b11_trims_to_a_target_while_others_allocate(void **state) {
     for (int i = 0; i < 300; i++)
         assert_int_equal(masu_heap_trim(heap, (size_t)(i % 5) * MIB), MASU_OK);
     end_workers(threads, heap);
+    assert_int_equal(masu_heap_trim(heap, 0), MASU_OK); /* no device block is shared with slabs */
+    assert_int_equal(stats_of(heap).reserved_bytes, 0);
     /* alone, each lower target leaves no more than the one before, and no more than it says
      * beyond what cannot be split: a device block */
     void *kept[64];
