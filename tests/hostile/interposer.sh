@@ -97,9 +97,19 @@ expect_stdout 'fine'
 ! grep -q '^masu:' "$MASU_TMP.stderr" || fail 'says something about a program without CUDA'
 
 # Without virtual memory on the device everything goes to the runtime, said once.
-expect_status 0 with VMM FAKE_CUDA_FAIL=cuMemAddressReserve:1 "$program" resize
+expect_status 0 with VMM VMM_RESERVE_SIZE_MB=1024 FAKE_CUDA_FAIL=cuMemAddressReserve:1 "$program" resize
 [ "$(grep -c "its memory stays the runtime's" "$MASU_TMP.stderr")" = 1 ] || fail "not told once: $(cat "$MASU_TMP.stderr")"
 expect_calls cudaMalloc 20
+
+# A default reservation that is refused is halved and asked again, and nobody notices.
+expect_status 0 with VMM FAKE_CUDA_FAIL=cuMemAddressReserve:1 "$program" resize
+expect_no_misuse
+expect_calls cudaMalloc ''
+
+# Only the hooks leave the library.
+expect_status 0 nm -D --defined-only "$hooks"
+private=$(awk '$3 !~ /^(cuda[A-Z]|cuMemFree_v2$|cuGetProcAddress|dlsym$|masu_cuda_resize$)/ { print $3 }' "$MASU_TMP.stdout")
+[ -z "$private" ] || fail "leaves the library as well: $private"
 
 # The driver refuses a call in between: an error for the program, or nothing; never wrong contents, never misuse.
 refusals=0
