@@ -42,7 +42,7 @@ masu_test_folder(hostile ${top})
 # What stands for CUDA in tests, under the names by which programs ask for the real one: the driver, the runtime, and
 # a program with the runtime beside it and inside it. Never sanitized: other programs are loaded with them.
 set(fake_cuda ${CMAKE_SOURCE_DIR}/tests/fake_cuda)
-add_library(fake_cuda_driver SHARED ${fake_cuda}/driver.c)
+add_library(fake_cuda_driver SHARED ${fake_cuda}/driver.c ${fake_cuda}/memory.c ${fake_cuda}/streams.c)
 set_target_properties(fake_cuda_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1)
 add_library(fake_cuda_runtime SHARED ${fake_cuda}/runtime.c)
 set_target_properties(fake_cuda_runtime PROPERTIES OUTPUT_NAME cudart SOVERSION 12)
