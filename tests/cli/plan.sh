@@ -1,0 +1,152 @@
+# masu plan: rows of every kind, good and bad, and what comes out. Nothing is written on an error.
+plan="$MASU plan"
+file=$MASU_TMP/in.csv
+write() { printf "$1" >"$file"; } # FORMAT
+
+# ---- the worked example, every way in -------------------------------------------------------------
+rows='b1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n'
+write "id,lower,upper,size\n$rows"
+expect_status 0 $plan "$file"
+expect_in_stdout '5 buffers, height 12 bytes, optimal'
+expect_status 0 $plan "$file" --capacity 12 --output -
+expect_in_stdout 'id,lower,upper,size,offset'
+expect_in_stderr 'optimal'
+[ "$(wc -l <"$MASU_TMP.stdout")" -eq 6 ] || fail "a header and five rows"
+expect_status 0 $plan "$file" --output "$MASU_TMP/out.json" --svg "$MASU_TMP/out.svg" --quiet
+expect_stdout ''
+expect_status 0 $plan --check "$MASU_TMP/out.json"
+expect_in_stdout 'FINE: 5 buffers, height 12 bytes'
+grep -q '<title>b3' "$MASU_TMP/out.svg" || fail "hovering does not name b3"
+[ "$(grep -c '<rect x=' "$MASU_TMP/out.svg")" -eq 5 ] || fail "five rectangles"
+expect_status 0 $plan "$file" --compare --time 1
+expect_in_stdout 'valleys by area'
+expect_in_stdout 'first fit by area'
+
+same() { # what FILE says is the example
+    expect_status 0 $plan "$file"
+    expect_in_stdout '5 buffers, height 12 bytes, optimal'
+}
+write 'id,lower,upper,size\r\nb1,0,3,4\r\nb2,3,9,4\r\nb3,0,9,4\r\n\r\nb4,9,21,4\r\nb5,0,21,4\r\n' && same
+printf '\357\273\277id,lower,upper,size\n'"$rows" >"$file" && same
+write "id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4" && same
+write 'id\tlower\tupper\tsize\nb1\t0\t3\t4\nb2\t3\t9\t4\nb3\t0\t9\t4\nb4\t9\t21\t4\nb5\t0\t21\t4\n' && same
+write 'id,start,end,size\nb1,0,2,4\nb2,3,8,4\nb3,0,8,4\nb4,9,20,4\nb5,0,20,4\n' && same
+write 'size,note,upper,lower,id\n4,x,3,0,b1\n4,,9,3,b2\n4,"a,b",9,0,b3\n4,x,21,9,b4\n4,x,21,0,"b""5"\n' && same
+write '[{"id":"b1","lower":0,"upper":3,"size":4},{"id":2,"lower":3,"upper":9,"size":4},
+{"id":3,"lower":0,"upper":9,"size":4,"more":{"a":[1,{}]}},{"id":4,"lower":9,"upper":21,"size":4},{"id":5,"lower":0,"upper":21,"size":4}]' && same
+expect_status 0 sh -c "$plan - <'$file'"
+
+# ---- what the columns mean ------------------------------------------------------------------------
+write 'id,lower,upper,size,alignment,gaps,offset,hint\na,0,8,10,,2-6,,\nb,2,6,10,4,,,\n'
+expect_status 0 $plan "$file"
+expect_in_stdout 'height 10 bytes, optimal'
+write 'id,lower,upper,size,offset\na,0,9,4,6\nb,0,9,6,\nc,3,9,2,\n'
+expect_status 0 $plan "$file" --output -
+expect_in_stdout 'a,0,9,4,6'
+write 'id,lower,upper,size\n'
+expect_status 0 $plan "$file"
+expect_in_stdout '0 buffers, height 0 bytes, optimal'
+write 'id,lower,upper,size\na,-5,9,2199023255552\nb,-9223372036854775808,0,2199023255552\n'
+expect_status 0 $plan "$file"
+expect_in_stdout '4,398,046,511,104 bytes'
+write '{"capacity": 8, "buffers": [{"id":"a","lower":0,"upper":2,"size":4},{"id":"b","lower":1,"upper":3,"size":4}],
+ "relations": [{"kind":"may_share","a":"a","b":"b"}]}'
+expect_status 0 $plan "$file"
+expect_in_stdout 'height 4 bytes, optimal'
+
+# ---- no plan --------------------------------------------------------------------------------------
+write "id,lower,upper,size\n$rows"
+expect_status 1 $plan "$file" --capacity 11 --output "$MASU_TMP/none.csv"
+expect_stdout ''
+expect_in_stderr 'at least 12 bytes are needed'
+expect_in_stderr '3 buffers cannot be placed even alone: b1 b3 b5'
+[ ! -e "$MASU_TMP/none.csv" ] || fail "written although there is no plan"
+
+# ---- the judge ------------------------------------------------------------------------------------
+judged() { # VERDICT ROWS…
+    verdict=$1
+    write "id,lower,upper,size,alignment,offset\n$2"
+    expect_status 1 $plan --check "$file" $3
+    expect_in_stdout "$verdict"
+}
+judged 'OVERLAP: a and b' 'a,0,4,4,1,0\nb,3,5,4,1,3\n'
+judged 'MISALIGNED: a' 'a,0,4,4,8,4\n'
+judged 'OUTSIDE: a' 'a,0,4,4,1,4\n' '--capacity 7'
+write 'id,lower,upper,size\na,0,4,4\n'
+expect_status 1 $plan --check "$file"
+expect_in_stderr 'no offset'
+
+# ---- bad rows: file, line, column, what was expected ----------------------------------------------
+bad() { # PLACE EXPECTED TEXT
+    printf "$3" >"$file"
+    expect_status 1 $plan "$file" --output "$MASU_TMP/bad.csv" --svg "$MASU_TMP/bad.svg"
+    expect_stdout ''
+    expect_in_stderr "$file:$1: error: "
+    expect_in_stderr "$2"
+    [ ! -e "$MASU_TMP/bad.csv" ] && [ ! -e "$MASU_TMP/bad.svg" ] || fail "written on an error"
+}
+head='id,lower,upper,size\n'
+bad 1:1 'a first line' ''
+bad 1:15 'a column named size' 'id,lower,upper\na,0,1\n'
+bad 1:12 'a column named lower' 'id,uppe,size\n'
+bad 1:10 'each column once' 'id,lower,lower,size\n'
+bad 2:6 'a life of at least one moment' "${head}a,10,10,4\n"
+bad 2:5 'an end behind the beginning' "${head}a,9,2,4\n"
+bad 2:7 'not negative' "${head}a,0,1,-4\n"
+bad 2:7 'below 2^64' "${head}a,0,1,18446744073709551616\n"
+bad 2:5 'a size below 2^62' "${head}a,0,1,9223372036854775807\n"
+bad 2:3 'a whole number' "${head}a,x,1,4\n"
+bad 2:3 'between -2^63 and 2^63' "${head}a,99999999999999999999,1,4\n"
+bad 2:6 'expected 4 fields, found 3' "${head}a,0,1\n"
+bad 2:9 'no more fields' "${head}a,0,1,4,5\n"
+bad 4:1 'found "a" again' "${head}a,0,1,4\nb,0,1,4\na,0,1,4\n"
+bad 2:1 'an id' "${head},0,1,4\n"
+bad 2:1 'a closing quote' "${head}\"a,0,1,4\n"
+bad 3:1 'add up to less than 2^62' "${head}a,0,1,3000000000000000000\nb,5,6,3000000000000000000\n"
+bad 2:9 'from-to' 'id,lower,upper,size,gaps\na,0,9,4,3\n'
+bad 2:9 'without windows' 'id,lower,upper,size,gaps\na,0,9,4,3-4@1:2\n'
+bad 2:5 'gaps inside the life' 'id,lower,upper,size,gaps\na,0,9,4,3-12\n'
+bad 2:5 'a power of two' 'id,lower,upper,size,alignment\na,0,9,4,3\n'
+bad 1:1 'a list named buffers' '{"capacity": 3}'
+bad 1:14 'an object' '{"buffers": [3]}'
+bad 1:14 'id, lower, upper and size' '{"buffers": [{"id": 1}]}'
+bad 1:21 'the end of the file' '{"buffers": []}     x'
+bad 1:46 'not negative' '[{"id":"a","lower":0,"upper":2,      "size": -3}]'
+bad 1:1 'expected' '\0\0'
+
+# ---- graphs and memories --------------------------------------------------------------------------
+write 'id,lower,upper,size\nx,0,1,8\ny,0,2,8\nz,1,3,8\n'
+printf 'op,type,inputs,outputs\n0,Relu,x,y\n1,Relu,y,z\n' >"$MASU_TMP/ops.csv"
+expect_status 0 $plan "$file" --ops "$MASU_TMP/ops.csv" --in-place
+expect_in_stdout 'height 8 bytes, optimal'
+expect_status 0 $plan "$file" --ops "$MASU_TMP/ops.csv" --reorder
+expect_in_stdout 'order: peak 16 bytes'
+expect_status 0 $plan "$file" --memory fast=8 --memory slow=1K --output -
+expect_in_stdout 'offset,memory'
+expect_in_stderr 'fast: '
+expect_status 1 $plan "$file" --memory fast=4 --memory slow=8
+expect_in_stderr 'does not fit into slow'
+printf 'op,type,inputs,outputs\n0,Relu,x,nobody\n' >"$MASU_TMP/ops.csv"
+expect_status 1 $plan "$file" --ops "$MASU_TMP/ops.csv"
+expect_in_stderr "ops.csv:2:10: error: expected ids of buffers"
+
+# ---- used wrongly ---------------------------------------------------------------------------------
+wrong() { # TEXT ARGUMENTS…
+    text=$1
+    shift
+    expect_status 2 $plan "$@"
+    expect_stdout ''
+    expect_in_stderr "$text"
+}
+wrong 'which file'
+wrong 'did you mean `--capacity`' --capacty 3 "$file"
+wrong 'expected bytes' --capacity 3X "$file"
+wrong 'expected seconds' --time -1 "$file"
+wrong 'one of the two' --minimize --capacity 4 "$file"
+wrong 'is too many' "$file" "$file"
+wrong 'needs --ops' --in-place "$file"
+wrong 'NAME=BYTES' --memory fast "$file"
+wrong 'a value is missing' "$file" --svg
+wrong 'only judges' --check --compare "$file"
+expect_status 1 $plan "$MASU_TMP/nowhere.csv"
+expect_in_stderr 'cannot read'
