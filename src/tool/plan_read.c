@@ -283,8 +283,8 @@ static bool moment(const char **at, const char *end, int64_t *out, bool *overflo
     *at += negative;
     if (!digits(at, end, &size, overflow))
         return false;
-    *overflow |= size > (uint64_t)INT64_MAX;
-    *out = negative ? -(int64_t)(size & INT64_MAX) : (int64_t)(size & INT64_MAX);
+    *overflow |= size > (uint64_t)INT64_MAX + negative;
+    *out = (int64_t)(negative ? 0 - size : size);
     return true;
 }
 

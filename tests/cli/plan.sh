@@ -66,7 +66,7 @@ expect_in_stderr '3 buffers cannot be placed even alone: b1 b3 b5'
 judged() { # VERDICT ROWS…
     verdict=$1
     write "id,lower,upper,size,alignment,offset\n$2"
-    expect_status 1 $plan --check "$file" $3
+    expect_status 1 $plan --check "$file" ${3:-}
     expect_in_stdout "$verdict"
 }
 judged 'OVERLAP: a and b' 'a,0,4,4,1,0\nb,3,5,4,1,3\n'
@@ -88,7 +88,7 @@ bad() { # PLACE EXPECTED TEXT
 head='id,lower,upper,size\n'
 bad 1:1 'a first line' ''
 bad 1:15 'a column named size' 'id,lower,upper\na,0,1\n'
-bad 1:12 'a column named lower' 'id,uppe,size\n'
+bad 1:13 'a column named lower' 'id,uppe,size\n'
 bad 1:10 'each column once' 'id,lower,lower,size\n'
 bad 2:6 'a life of at least one moment' "${head}a,10,10,4\n"
 bad 2:5 'an end behind the beginning' "${head}a,9,2,4\n"
@@ -112,7 +112,7 @@ bad 1:14 'an object' '{"buffers": [3]}'
 bad 1:14 'id, lower, upper and size' '{"buffers": [{"id": 1}]}'
 bad 1:21 'the end of the file' '{"buffers": []}     x'
 bad 1:46 'not negative' '[{"id":"a","lower":0,"upper":2,      "size": -3}]'
-bad 1:1 'expected' '\0\0'
+bad 1:3 'expected' '\0\0'
 
 # ---- graphs and memories --------------------------------------------------------------------------
 write 'id,lower,upper,size\nx,0,1,8\ny,0,2,8\nz,1,3,8\n'

@@ -159,7 +159,7 @@ masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_opt
                                 : find_merged(problem, NULL, options, offsets, result);
 }
 
-enum { STEPS_FOR_COMPILERS = 50 * 1000 };
+enum { STEPS_FOR_COMPILERS = 20 * 1000 };
 
 masu_status masu_plan_solve(const masu_plan_row *rows, size_t count, uint64_t *offsets,
                             masu_plan_result *result, size_t *bad_row) {

@@ -13,7 +13,7 @@
 #include "base/meta.h"
 #include "base/rng.h"
 
-enum { MOST = 400 };
+enum { MOST = 160 };
 
 #define ROW(size, from, to, align) \
     ((masu_plan_row){              \
