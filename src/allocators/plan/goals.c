@@ -4,17 +4,20 @@
  * lower plan answers the question as well, and sometimes a tighter one is found sooner. That also
  * keeps what was solved at one capacity from being lost at a larger one.
  *
- * To minimise: first the bound (for most problems it is reached), a few rounds. Then halve the
- * interval between what is not yet ruled out and the best plan, with more rounds each time the
- * interval closes; a failure only moves the lower end until the interval is closed.
+ * To minimise: level by level, with twice the steps each: the bound (most problems reach it), then
+ * heights between the bound and the best plan, from above.
  */
 #include "allocators/plan/solver.h"
 
-enum { MOST_ROUNDS = 40, BOUND_ROUNDS = 5, NOISE_AT_ONCE = 12, NOISE_LARGE = 64 };
+enum { MOST_ROUNDS = 40, TARGETS = 12, NOISE_AT_ONCE = 12, NOISE_LARGE = 64 };
 
 /* Heights are multiples of unit: nothing lies between. */
 static int64_t round_down(const masu__solver *s, int64_t height) {
     return height - height % s->model.unit;
+}
+
+static int64_t round_up(const masu__solver *s, int64_t height) {
+    return round_down(s, height + s->model.unit - 1);
 }
 
 static bool reached(const masu__solver *s, int64_t capacity) {
@@ -43,20 +46,17 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
     keep_placing(s, capacity);
 }
 
-/* One closing of the interval. */
-static void halve(masu__solver *s, unsigned rounds) {
-    int64_t low = s->bound - 1, unit = s->model.unit; /* nothing known at or below low */
-    while (!masu__solver_finished(s)) {
-        if (low < s->bound - 1)
-            low = s->bound - 1;
-        int64_t target = round_down(s, low + (s->best_height - low) / 2);
-        if (target <= low)
-            target = round_down(s, s->best_height - 1);
-        if (target <= low || target < s->bound || s->best_height - low <= unit)
-            return;
-        if (masu__solver_portfolio(s, target, rounds > 3 ? rounds - 3 : 0, rounds) !=
-            MASU__SEARCH_FOUND)
-            low = target;
+/* Targets in the interval, from the top; each success begins anew below it. A tight target is not
+ * always harder than a loose one, so a failure does not end the level. */
+static void descend(masu__solver *s, unsigned level) {
+    for (int64_t k = TARGETS - 1; k > 0 && !masu__solver_finished(s); k--) {
+        int64_t room = s->best_height - s->bound;
+        int64_t target =
+            round_down(s, s->bound + room / TARGETS * k + room % TARGETS * k / TARGETS);
+        if (target <= s->bound || target >= s->best_height)
+            continue;
+        if (masu__solver_portfolio(s, target, level - 2, level) == MASU__SEARCH_FOUND)
+            k = TARGETS;
     }
 }
 
@@ -65,17 +65,15 @@ void masu__solver_minimize(masu__solver *s) {
     masu__solver_noise(s, NOISE_AT_ONCE, s->options->seed);
     if (masu__solver_finished(s))
         return;
-    masu__solver_portfolio(s, s->bound + (s->model.unit - s->bound % s->model.unit) % s->model.unit,
-                           0, BOUND_ROUNDS);
+    for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
+        masu__solver_portfolio(s, round_up(s, s->bound), level, level + 1);
+        if (!s->searchable)
+            break;
+        if (level >= 3)
+            descend(s, level);
+    }
     if (!s->searchable) {
         masu__solver_noise(s, NOISE_LARGE, s->options->seed + NOISE_AT_ONCE);
         keep_placing(s, s->bound);
-        return;
-    }
-    for (unsigned rounds = 2; rounds < MOST_ROUNDS && !masu__solver_finished(s); rounds++) {
-        halve(s, rounds);
-        if (!masu__solver_finished(s))
-            masu__solver_portfolio(s, s->bound, BOUND_ROUNDS + rounds - 2,
-                                   BOUND_ROUNDS + rounds - 1);
     }
 }
