@@ -265,10 +265,9 @@ static masu_status read_prelude(masu_program *p) {
     masu__buffer text = {0};
     masu__buffer_append(&text, prelude_text, prelude_length);
     masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
-    masu_status status = text.failed
-                             ? MASU_ERR_OUT_OF_MEMORY
-                             : source_file_init(&p->prelude, &p->kept, "<prelude>",
-                                                masu__buffer_text(&text), text.length);
+    masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
+                                     : source_file_init(&p->prelude, &p->kept, "<prelude>",
+                                                        masu__buffer_text(&text), text.length);
     masu__buffer_destroy(&text);
     return status;
 }

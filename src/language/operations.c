@@ -74,8 +74,7 @@ static void put_name(const tl_abi_name *n, masu__buffer *out) {
     masu__buffer_printf(out, "| `%s%s%s(", method ? "t" : n->scope, method ? "." : "::", n->name);
     put_parameters(f, method, out);
     masu__buffer_printf(out, ")` | %s | %s | %s |\n", result_text(f->result),
-                        f->result == ABI_tensor ? shape_text(f->shape) : "",
-                        dtype_text(f->dtype));
+                        f->result == ABI_tensor ? shape_text(f->shape) : "", dtype_text(f->dtype));
 }
 
 /* ---- of the prelude ---------------------------------------------------------------------------- */
@@ -110,23 +109,29 @@ static void put_prelude(const char *text, size_t length, const char *impl, const
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
-static const char heading[] =
-    "# Operations\n"
-    "\n"
-    "Written by `masu help --operations` from the tables that the checker and the runtime are made of\n"
-    "(`src/runtime/abi.def`, `src/language/front/prelude*.c`); a test compares them. `shape…` and its like are lists,\n"
-    "written `[2, 3]` or `2, 3`; a shape may also be a tensor or a `Vec` that the running program computes. Every\n"
-    "method can also be called as `Tensor::name(t, …)`. `GradTensor::` makes the same tensors as `Tensor::`, tracking.\n"
-    "\n"
-    "Operators: `+ - * / %` element by element with broadcasting, a number on either side; a quotient of whole tensors is\n"
-    "real, as in PyTorch. `== != < <= > >=` yield bool tensors, `& |` join them, `!` turns them round.\n"
-    "Gradients: every operation on real numbers has one, but comparisons, argmax and argmin, order, and the\n"
-    "decompositions other than inverse, det and solve.\n"
-    "\n"
-    "## From the table\n"
-    "\n"
-    "| form | yields | shape | element type |\n"
-    "|---|---|---|---|\n";
+static const char heading[] = "# Operations\n"
+                              "\n"
+                              "Written by `masu help --operations` from the tables that the "
+                              "checker and the runtime are made of\n"
+                              "(`src/runtime/abi.def`, `src/language/front/prelude*.c`); a test "
+                              "compares them. `shape…` and its like are lists,\n"
+                              "written `[2, 3]` or `2, 3`; a shape may also be a tensor or a `Vec` "
+                              "that the running program computes. Every\n"
+                              "method can also be called as `Tensor::name(t, …)`. `GradTensor::` "
+                              "makes the same tensors as `Tensor::`, tracking.\n"
+                              "\n"
+                              "Operators: `+ - * / %` element by element with broadcasting, a "
+                              "number on either side; a quotient of whole tensors is\n"
+                              "real, as in PyTorch. `== != < <= > >=` yield bool tensors, `& |` "
+                              "join them, `!` turns them round.\n"
+                              "Gradients: every operation on real numbers has one, but "
+                              "comparisons, argmax and argmin, order, and the\n"
+                              "decompositions other than inverse, det and solve.\n"
+                              "\n"
+                              "## From the table\n"
+                              "\n"
+                              "| form | yields | shape | element type |\n"
+                              "|---|---|---|---|\n";
 
 masu_status masu_operations(masu_text *out) {
     masu__buffer text = {0};
@@ -138,8 +143,9 @@ masu_status masu_operations(masu_text *out) {
     masu__buffer_puts(&text, "\n## Tensors: written in the language itself\n\n"
                              "Parameters with `=` may be left out.\n\n");
     put_prelude(prelude_tensor_text, prelude_tensor_length, "impl Tensor {", "Tensor", &text);
-    masu__buffer_puts(&text, "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
-                             "`is_empty`, indexing and `for`.\n\n");
+    masu__buffer_puts(&text,
+                      "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
+                      "`is_empty`, indexing and `for`.\n\n");
     put_prelude(prelude_text, prelude_length, "impl<T> Vec<T> {", "Vec", &text);
     masu__buffer_puts(&text, "\n## Option\n\n");
     put_prelude(prelude_text, prelude_length, "impl<T> Option<T> {", "Option", &text);

@@ -213,7 +213,8 @@ static void clip(tl_tensor *g, double limit, bool by_value) {
 /* A leaf without a gradient has nothing to clip. */
 void tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
     if (!t->node || !(t->node->flags & TL_NODE_LEAF)) {
-        (void)tl__error(MASU_ERR_INVALID_ARGUMENT, "clip_grad: this tensor is no leaf that tracks gradients");
+        (void)tl__error(MASU_ERR_INVALID_ARGUMENT,
+                        "clip_grad: this tensor is no leaf that tracks gradients");
         tl__raise();
         return;
     }

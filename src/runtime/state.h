@@ -88,7 +88,7 @@ struct tl_runtime {
     void *own_arena; /* of Arena::init: memory that programs measure out themselves; NULL: none */
     size_t own_arena_bytes, own_arena_used;
     masu__buffer *capture; /* where printing goes instead; NULL: to out */
-    int write_error; /* errno of the first failed write, 0: none */
+    int write_error;       /* errno of the first failed write, 0: none */
 
     /* autograd.c */
     uint32_t grad_depth; /* loops entered and not left: tl_grad_loop_enter, _exit */

@@ -86,10 +86,10 @@ tl_object *tl_args_get(int64_t index) {
 void tl_arena_init(int64_t bytes) {
     tl_runtime *rt = tl__runtime();
     void *memory = NULL;
-    masu_status status = bytes < 0 || bytes > INT64_C(1) << 40
-                             ? tl__error(MASU_ERR_INVALID_ARGUMENT,
-                                         "Arena::init: %" PRId64 " bytes", bytes)
-                             : tl__alloc((size_t)bytes, &memory);
+    masu_status status =
+        bytes < 0 || bytes > INT64_C(1) << 40
+            ? tl__error(MASU_ERR_INVALID_ARGUMENT, "Arena::init: %" PRId64 " bytes", bytes)
+            : tl__alloc((size_t)bytes, &memory);
     if (status != MASU_OK) {
         tl__raise();
         return;
@@ -115,7 +115,7 @@ int64_t tl_arena_alloc(int64_t bytes) {
     size_t from = rt->own_arena_used, left = rt->own_arena_bytes - from;
     if (bytes < 0 || (uint64_t)bytes > left) {
         (void)tl__error(MASU_ERR_OUT_OF_MEMORY,
-                  "Arena::alloc: %" PRId64 " bytes of an arena with %zu left", bytes, left);
+                        "Arena::alloc: %" PRId64 " bytes of an arena with %zu left", bytes, left);
         tl__raise();
         return 0;
     }

@@ -23,6 +23,8 @@ static int check_file(const char *path, const tool_compile_flags *flags) {
         tool_compile_options(flags, flags->dump_count ? MASU_STAGE_PASSES : MASU_STAGE_CHECK);
     masu_program *program;
     int status = tool_compile(path, &options, &program);
+    if (program)
+        tool_name_error_kinds(program);
     masu_program_destroy(program);
     return status;
 }

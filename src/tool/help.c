@@ -4,19 +4,20 @@
 
 #include "tool/tool.h"
 
-static const char usage[] = "Usage: masu help [COMMAND]\n"
-                            "       masu help --passes [--optional]\n"
-                            "       masu help --operations\n"
-                            "\n"
-                            "Prints the overview, a command's usage, or the compiler's passes in "
-                            "order (--optional: only the names of those that\n"
-                            "--no-PASS can leave out, one a line), or all operations as docs/operations.md.\n";
+static const char usage[] =
+    "Usage: masu help [COMMAND]\n"
+    "       masu help --passes [--optional]\n"
+    "       masu help --operations\n"
+    "\n"
+    "Prints the overview, a command's usage, or the compiler's passes in "
+    "order (--optional: only the names of those that\n"
+    "--no-PASS can leave out, one a line), or all operations as docs/operations.md.\n";
 
 static int overview(void) {
     printf("masu decides where every tensor of a program lives.\n\nUsage: masu COMMAND "
            "[ARGUMENTS]\n\n");
     for (size_t i = 0; tool_commands[i]; i++)
-        printf("  %-9s %s\n", tool_commands[i]->name, tool_commands[i]->summary);
+        printf("  %-14s %s\n", tool_commands[i]->name, tool_commands[i]->summary);
     printf("\n`masu COMMAND --help` says more about each.\n");
     return TOOL_OK;
 }

@@ -15,16 +15,17 @@
 #include "tool/json.h"
 #include "tool/tool.h"
 
-static const char usage[] =
-    "Usage: masu lsp\n"
-    "\n"
-    "A language server: reads requests from standard input and answers on standard output, as editors expect\n"
-    "it (Language Server Protocol 3.17). It shows errors and warnings while you type, the type of what the\n"
-    "pointer is on, and where that is declared.\n"
-    "\n"
-    "  --help   this text\n"
-    "\n"
-    "Exit status: 0 after `exit`, 1 when the input ends without it.\n";
+static const char usage[] = "Usage: masu lsp\n"
+                            "\n"
+                            "A language server: reads requests from standard input and answers on "
+                            "standard output, as editors expect\n"
+                            "it (Language Server Protocol 3.17). It shows errors and warnings "
+                            "while you type, the type of what the\n"
+                            "pointer is on, and where that is declared.\n"
+                            "\n"
+                            "  --help   this text\n"
+                            "\n"
+                            "Exit status: 0 after `exit`, 1 when the input ends without it.\n";
 
 enum { MESSAGE_MAX = 64 << 20, DOCUMENTS_MAX = 64 };
 
@@ -55,8 +56,7 @@ static bool read_message(server *s) {
         return false;
     masu__buffer_truncate(&s->message, 0);
     masu__buffer_fill(&s->message, ' ', (size_t)length);
-    return !s->message.failed &&
-           fread(s->message.data, 1, (size_t)length, stdin) == (size_t)length;
+    return !s->message.failed && fread(s->message.data, 1, (size_t)length, stdin) == (size_t)length;
 }
 
 static void begin(server *s) {
@@ -136,8 +136,8 @@ static void publish(server *s, const document *d) {
          i++) {
         masu__buffer_puts(&s->out, shown++ ? ",{\"range\":" : "{\"range\":");
         put_range(s, info.line, info.column, info.end_line, info.end_column);
-        masu__buffer_printf(&s->out, ",\"severity\":%d,\"source\":\"masu\",\"message\":",
-                            info.is_error ? 1 : 2);
+        masu__buffer_printf(
+            &s->out, ",\"severity\":%d,\"source\":\"masu\",\"message\":", info.is_error ? 1 : 2);
         masu__buffer_json_string(&s->out, info.message, strlen(info.message));
         masu__buffer_putc(&s->out, '}');
     }

@@ -24,8 +24,11 @@ typedef struct tool_command {
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
 } tool_command;
 
-extern const tool_command tool_run, tool_build, tool_check, tool_explain, tool_fmt, tool_lsp, tool_plan,
-    tool_vmlog, tool_version, tool_help;
+extern const tool_command tool_run, tool_build, tool_check, tool_explain, tool_explain_error,
+    tool_fmt, tool_lsp, tool_plan, tool_vmlog, tool_version, tool_help;
+
+/* Names the kinds of the program's errors on standard error: one line each for `masu explain-error`. */
+void tool_name_error_kinds(const masu_program *program);
 
 /* All of them, in the order of the overview; NULL ends the list. */
 extern const tool_command *const tool_commands[];

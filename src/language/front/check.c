@@ -18,7 +18,7 @@ static void report_twice(checker *c, source_span span, const char *name, source_
 }
 
 static bool reserved_type(const char *name) {
-    static const char *const names[] = {"Tensor", "GradTensor", "Vec",   "System",
+    static const char *const names[] = {"Tensor", "GradTensor", "Vec",    "System",
                                         "Self",   "str",        "Option", "Result"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
@@ -35,11 +35,11 @@ static void declare_structs(checker *c) {
         s->type = type_struct(c->types, s);
         if (s->span.file != c->tree->prelude && reserved_type(s->name)) {
             diagnostics_error(c->diagnostics, s->span, "`%s` is a type of the language", s->name);
-        } else if (known->structure != NULL) {
+        } else if (known->structure != NULL && known->structure->span.file != c->tree->prelude) {
             report_twice(c, s->span, s->name, known->structure->span);
         } else {
             known->structure = s;
-            if (s->span.file == c->tree->prelude) {
+            if (s->span.file == c->tree->prelude && s->generics.count > 0) {
                 check_import_variants(c, s);
             }
         }
@@ -84,7 +84,8 @@ static void declare_method(checker *c, function_item *f) {
     f->owner = builtin != NULL ? builtin : owner->structure;
     f->is_template = check_is_template(c, f);
     function_item *known = check_find_method(c, f->owner, f->name);
-    bool overloads = f->span.file == c->tree->prelude; /* chosen by the arguments */
+    /* Those of the prelude are chosen by their arguments; a program's come before them. */
+    bool overloads = known != NULL && known->span.file == c->tree->prelude;
     if (known != NULL && f->impl->owner->argument_count == 0 && !overloads) {
         report_twice(c, f->span, f->qualified, known->span);
     } else {
@@ -148,8 +149,7 @@ static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
             known = known->next_in_bucket;
         }
         if (known != NULL) {
-            if (known->parameter_count != f->parameter_count ||
-                known->has_self != f->has_self) {
+            if (known->parameter_count != f->parameter_count || known->has_self != f->has_self) {
                 diagnostic *d = diagnostics_error(c->diagnostics, known->span,
                                                   "`%s` is declared otherwise in `%s`",
                                                   known->qualified, impl->trait->name);
@@ -176,7 +176,8 @@ static void declare_impls(checker *c) {
         }
         impl->trait = s->trait;
         implementation made = {impl->trait, owner};
-        CHECK_PUSH(c, c->implementations, c->implementation_count, c->implementation_capacity, made);
+        CHECK_PUSH(c, c->implementations, c->implementation_count, c->implementation_capacity,
+                   made);
         complete_impl(c, impl, owner);
     }
 }

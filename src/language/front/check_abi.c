@@ -89,8 +89,7 @@ static const type *result_element(checker *c, const expr *call) {
     const type *first = first_tensor(call);
     switch (tl_abi_functions[call->call.abi].dtype) {
     case DTYPE_SAME:
-        return first == NULL ? NULL
-                             : real_quotient(c, call->call.abi, first->tensor.element);
+        return first == NULL ? NULL : real_quotient(c, call->call.abi, first->tensor.element);
     case DTYPE_PROMOTE:
         return real_quotient(c, call->call.abi, promoted_element(c, call));
     case DTYPE_FLOAT:
@@ -511,9 +510,9 @@ static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
         check_expr(c, slot, NULL);
         return;
     } else {
-        expr *elements = build_method(c, span, build_method(c, span, check_new_name(c, span, "<shape>"),
-                                                            "prod", NULL, 0),
-                                      "item_i64", NULL, 0);
+        expr *elements = build_method(
+            c, span, build_method(c, span, check_new_name(c, span, "<shape>"), "prod", NULL, 0),
+            "item_i64", NULL, 0);
         expr *list = check_new(c, EXPR_ARRAY, span, NULL);
         list->list.items = check_join_list(c, NULL, &elements, 1);
         list->list.count = 1;

@@ -20,8 +20,8 @@ static void append(block_builder *b, stmt *s) {
 void build_let(block_builder *b, const char *name, bool is_mutable, expr *value) {
     stmt *s = CHECK_ARRAY(b->c, stmt, 1);
     binding *local = CHECK_ARRAY(b->c, binding, 1);
-    *local = (binding){
-        .name = name, .span = b->span, .kind = BINDING_LET, .is_mutable = is_mutable};
+    *local =
+        (binding){.name = name, .span = b->span, .kind = BINDING_LET, .is_mutable = is_mutable};
     s->kind = STMT_LET;
     s->span = b->span;
     s->value = value;

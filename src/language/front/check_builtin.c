@@ -15,8 +15,8 @@ static expr *message_of(checker *c, const expr *e, uint32_t first, const char *o
     message->string.data = otherwise;
     message->string.length = strlen(otherwise);
     if (e->call.arg_count > first) {
-        message = build_call(c, e->span, NULL, "format", e->call.args + first,
-                             e->call.arg_count - first);
+        message =
+            build_call(c, e->span, NULL, "format", e->call.args + first, e->call.arg_count - first);
         check_format(c, &message);
     }
     return message;
@@ -114,9 +114,9 @@ static const struct {
 };
 
 static const char *const function_names[] = {
-    "print",      "println",  "panic",      "assert",           "range",
-    "format",     "assert_eq", "assert_ne",
-    "args_count", "args_get", "metal_sync", "metal_pool_count", "metal_pool_mb"};
+    "print",      "println",          "panic",        "assert",     "range",
+    "format",     "assert_eq",        "assert_ne",    "args_count", "args_get",
+    "metal_sync", "metal_pool_count", "metal_pool_mb"};
 
 void check_suggest_builtin(suggestion *s) {
     for (size_t i = 0; i < sizeof function_names / sizeof function_names[0]; i++) {
@@ -183,8 +183,9 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
     } else if (is(name, "panic")) {
         check_panic(c, e, "panic");
     } else if (is(name, "unreachable") || is(name, "todo") || is(name, "unimplemented")) {
-        check_panic(c, e, is(name, "unreachable") ? "this was never to be reached"
-                                                  : "this is not written yet");
+        check_panic(c, e,
+                    is(name, "unreachable") ? "this was never to be reached"
+                                            : "this is not written yet");
     } else if (is(name, "assert")) {
         check_assert(c, slot);
     } else if (is(name, "assert_eq") || is(name, "assert_ne")) {
@@ -364,8 +365,8 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
         check_make_error(c, e);
         return true;
     }
-    *slot = build_method(c, e->span, e->call.receiver, type_is_float(t) ? "__parse_f64" : "__parse_i64",
-                         NULL, 0);
+    *slot = build_method(c, e->span, e->call.receiver,
+                         type_is_float(t) ? "__parse_f64" : "__parse_i64", NULL, 0);
     if (t->kind == TYPE_F32) {
         (*slot)->call.name = "__parse_f32";
     }

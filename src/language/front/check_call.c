@@ -72,11 +72,12 @@ static bool takes(checker *c, expr *e, const function_item *f) {
         }
         expr **arg = &e->call.args[i - first];
         const type_expr *wanted = p->annotation;
-        bool list = (*arg)->type == NULL &&
-                    ((*arg)->kind == EXPR_ARRAY || (*arg)->kind == EXPR_TUPLE);
+        bool list =
+            (*arg)->type == NULL && ((*arg)->kind == EXPR_ARRAY || (*arg)->kind == EXPR_TUPLE);
         bool tensor_wanted =
             wanted == NULL || (wanted->name != NULL && strcmp(wanted->name, "Tensor") == 0);
-        bool list_wanted = wanted != NULL && wanted->name != NULL && strcmp(wanted->name, "Vec") == 0;
+        bool list_wanted =
+            wanted != NULL && wanted->name != NULL && strcmp(wanted->name, "Vec") == 0;
         if (list) {
             if (!list_wanted && !tensor_wanted) {
                 return false;
@@ -87,7 +88,8 @@ static bool takes(checker *c, expr *e, const function_item *f) {
             check_expr(c, arg, NULL);
         }
         const type *t = (*arg)->type == NULL ? NULL : type_resolve(c->types, (*arg)->type);
-        bool is_tensor = t != NULL && t->kind == TYPE_TENSOR, is_list = t != NULL && t->kind == TYPE_VEC;
+        bool is_tensor = t != NULL && t->kind == TYPE_TENSOR,
+             is_list = t != NULL && t->kind == TYPE_VEC;
         if (t != NULL && type_is_silent(t)) {
             continue;
         }
@@ -237,9 +239,9 @@ static void unknown_scope(checker *c, expr *e, const char *scope, source_span sp
     if (s != NULL && s->refused) {
         return;
     }
-    static const char *const refused[] = {"Param",  "Env",       "Http",    "File",   "Path",
-                                          "Image",  "Tokenizer", "KVCache", "Map",    "HashMap",
-                                          "Thread", "Llm"};
+    static const char *const refused[] = {"Param", "Env",     "Http",      "File",
+                                          "Path",  "Image",   "Tokenizer", "KVCache",
+                                          "Map",   "HashMap", "Thread",    "Llm"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         if (strcmp(refused[i], scope) == 0) {
             diagnostics_error(c->diagnostics, span, "masu does not accept `%s`", scope);
@@ -308,8 +310,8 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     const char *scope = callee->scope, *name = callee->name;
     const type *argument = check_type_argument(c, scope);
-    struct_item *owner =
-        argument != NULL ? check_owner_of(c, type_resolve(c->types, argument)) : check_struct_named(c, scope);
+    struct_item *owner = argument != NULL ? check_owner_of(c, type_resolve(c->types, argument))
+                                          : check_struct_named(c, scope);
     if (argument != NULL && !type_is(argument, TYPE_STRUCT)) {
         callee = scope_of_type(c, e, argument);
         scope = callee->scope;
@@ -472,11 +474,9 @@ static bool to_string(checker *c, expr **slot, const type *t) {
 
 /* Values are values: a copy is the value, an iterator is what it runs over. */
 static bool identity_method(expr **slot, const type *t) {
-    static const char *const names[] = {"clone",     "to_owned", "iter",
-                                        "into_iter", "as_ref",   "to_string",
-                                        "as_str",    "collect",  "to_vec",
-                                        "as_mut",    "iter_mut", "copied",
-                                        "cloned"};
+    static const char *const names[] = {"clone",     "to_owned", "iter",    "into_iter", "as_ref",
+                                        "to_string", "as_str",   "collect", "to_vec",    "as_mut",
+                                        "iter_mut",  "copied",   "cloned"};
     expr *e = *slot;
     for (size_t i = 0; e->call.arg_count == 0 && i < sizeof names / sizeof names[0]; i++) {
         bool iterator = i == 2 || i == 3 || (i >= 7 && i != 9), text = i == 5 || i == 6;
@@ -523,7 +523,8 @@ static void range_receiver(checker *c, expr **slot) {
     }
     expr *high = range->range.high;
     if (range->range.inclusive) {
-        expr *one = check_new(c, EXPR_INT, high->span, NULL), *sum = check_new(c, EXPR_BINARY, high->span, NULL);
+        expr *one = check_new(c, EXPR_INT, high->span, NULL),
+             *sum = check_new(c, EXPR_BINARY, high->span, NULL);
         one->integer.value = 1;
         one->integer.suffix = TYPE_VOID;
         sum->binary.op = BINARY_ADD;
@@ -548,9 +549,9 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
     const type *element = type_resolve(c->types, t->vec.element);
     struct_item *option = check_struct_named(c, "Option");
     bool wanted = arm != NULL && arm->kind == PATTERN_VARIANT;
-    wanted |= user != NULL && option != NULL && check_find_method(c, option, user) != NULL &&
-              (element->kind != TYPE_STRUCT ||
-               check_method_named(c, element->structure, user) == NULL);
+    wanted |=
+        user != NULL && option != NULL && check_find_method(c, option, user) != NULL &&
+        (element->kind != TYPE_STRUCT || check_method_named(c, element->structure, user) == NULL);
     bool plain = !wanted && wish != NULL && wish->kind != TYPE_VOID && wish->kind != TYPE_OPEN;
     if (plain && wish->kind == TYPE_STRUCT && wish->structure->template == option &&
         !(element->kind == TYPE_STRUCT && element->structure->template == option)) {

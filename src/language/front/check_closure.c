@@ -187,8 +187,7 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
     f->body = body_block(c, f->body_expression);
     check_block(c, f->body, f->result);
     if (f->result == NULL) {
-        f->result = f->body->type->kind == TYPE_NEVER ? check_scalar(c, TYPE_VOID)
-                                                      : f->body->type;
+        f->result = f->body->type->kind == TYPE_NEVER ? check_scalar(c, TYPE_VOID) : f->body->type;
     }
     if (f->result->kind != TYPE_VOID && f->body->type->kind != TYPE_NEVER) {
         if (f->body->result == NULL) {
@@ -255,10 +254,10 @@ static bool starts_at_self(const expr *e) {
 
 static bool changes_its_receiver(const char *name) {
     static const char *const names[] = {
-        "push",       "pop",        "__pop",      "set",        "insert", "remove",      "clear",
-        "extend",     "append",     "swap",       "reverse",    "sort",   "truncate",    "fill_",
-        "add_assign", "sub_assign", "mul_assign", "div_assign", "freeze", "enable_grad", "unfreeze",
-        "push_str"};
+        "push",     "pop",         "__pop",      "set",        "insert",     "remove",
+        "clear",    "extend",      "append",     "swap",       "reverse",    "sort",
+        "truncate", "fill_",       "add_assign", "sub_assign", "mul_assign", "div_assign",
+        "freeze",   "enable_grad", "unfreeze",   "push_str"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
@@ -276,9 +275,9 @@ static void find_write(expr *e, void *context) {
     } else if (e->kind == EXPR_METHOD && starts_at_self(e->call.receiver)) {
         const function_item *called =
             e->call.receiver->kind == EXPR_NAME && s->f->owner != NULL
-                ? check_find_method(s->c, s->f->owner->template != NULL ? s->f->owner->template
-                                                                        : s->f->owner,
-                                    e->call.name)
+                ? check_find_method(
+                      s->c, s->f->owner->template != NULL ? s->f->owner->template : s->f->owner,
+                      e->call.name)
                 : NULL;
         s->found |= called != NULL ? search_writes(s->c, called, s->depth + 1)
                                    : changes_its_receiver(e->call.name);
@@ -325,7 +324,8 @@ bool check_captured_name(checker *c, expr **slot) {
     }
     b->is_read = true;
     uint32_t index = capture(c, f->owner, b);
-    expr *base = check_new_name(c, e->span, self_name), *field = build_field(c, e->span, base, b->name);
+    expr *base = check_new_name(c, e->span, self_name),
+         *field = build_field(c, e->span, base, b->name);
     base->name.binding = f->parameters[0];
     base->type = f->owner->type;
     check_use_binding(c, f->parameters[0]);
@@ -363,9 +363,9 @@ bool check_function_name(checker *c, expr *e) {
 static bool report_writes(checker *c, const expr *e, const struct_item *s) {
     for (uint32_t i = 0; i < s->field_count; i++) {
         if (s->fields[i].is_written) {
-            diagnostic *d = diagnostics_error(
-                c->diagnostics, e->span, "a closure that writes to `%s` cannot be handed on",
-                s->fields[i].name);
+            diagnostic *d = diagnostics_error(c->diagnostics, e->span,
+                                              "a closure that writes to `%s` cannot be handed on",
+                                              s->fields[i].name);
             diagnostics_note(c->diagnostics, d, s->fields[i].span,
                              "the variable is declared here; the closure holds a copy of it");
             return true;
@@ -374,8 +374,7 @@ static bool report_writes(checker *c, const expr *e, const struct_item *s) {
     return false;
 }
 
-static bool demand_signature(checker *c, expr *e, struct_item *s,
-                             const closure_signature *wanted) {
+static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_signature *wanted) {
     const function_item *f = s->closure;
     uint32_t first = f->has_self, count = f->parameter_count - first;
     if (count != wanted->count) {
@@ -467,9 +466,10 @@ static void wrap_call(checker *c, expr **slot, const char *name, const struct_it
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *captured = s->fields[i].name;
         if (s->fields[i].is_written) {
-            build_stmt(&b, build_assign(c, span,
-                                        build_field(c, span, check_new_name(c, span, name), captured),
-                                        check_new_name(c, span, captured)));
+            build_stmt(&b,
+                       build_assign(c, span,
+                                    build_field(c, span, check_new_name(c, span, name), captured),
+                                    check_new_name(c, span, captured)));
         }
     }
     if (value) {

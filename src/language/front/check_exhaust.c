@@ -62,9 +62,9 @@ static wide value_of(const expr *e) {
         return e->character;
     }
     const expr *v = e->kind == EXPR_NAME && e->name.constant != NULL ? e->name.constant->value : e;
-    return v->kind == EXPR_INT
-               ? (type_is_signed(v->type) ? (wide)(int64_t)v->integer.value : (wide)v->integer.value)
-               : 0;
+    return v->kind == EXPR_INT ? (type_is_signed(v->type) ? (wide)(int64_t)v->integer.value
+                                                          : (wide)v->integer.value)
+                               : 0;
 }
 
 static void limits(const type *t, wide *low, wide *high) {
@@ -120,8 +120,8 @@ static bool takes(const pattern *p, const constructor *k, const type *t) {
 }
 
 /* The row with its first pattern's parts in its place; NULL when it is of another constructor. */
-static const pattern *const *specialise(exhaust *x, const pattern *const *row,
-                                        const constructor *k, const type *t, uint32_t width) {
+static const pattern *const *specialise(exhaust *x, const pattern *const *row, const constructor *k,
+                                        const type *t, uint32_t width) {
     const pattern *p = plain(row[0]);
     if (!takes(p, k, t)) {
         return NULL;
@@ -157,8 +157,7 @@ static void add_alternatives(exhaust *x, matrix *m, const pattern *const *row, u
 /* ---- witnesses ------------------------------------------------------------------------------- */
 
 static const char *text(exhaust *x, masu__buffer *b) {
-    const char *made =
-        b->failed ? NULL : masu__arena_strdup(x->c->arena, masu__buffer_text(b));
+    const char *made = b->failed ? NULL : masu__arena_strdup(x->c->arena, masu__buffer_text(b));
     masu__buffer_destroy(b);
     if (made == NULL) {
         check_out_of_memory(x->c);
@@ -239,7 +238,7 @@ static const char **with_constructor(exhaust *x, const matrix *m, const pattern 
     const type **parts = CHECK_ARRAY(c, const type *, inner + 1);
     uint32_t first = k->s != NULL && k->s->is_enum ? k->s->variants[k->variant].first : 0;
     for (uint32_t i = 0; i < inner; i++) {
-        const type *t = i >= k->arity   ? types[i - k->arity + 1]
+        const type *t = i >= k->arity  ? types[i - k->arity + 1]
                         : k->s != NULL ? k->s->fields[first + i].type
                                        : types[0]->tuple.items[i];
         parts[i] = type_resolve(c->types, t);
@@ -317,8 +316,8 @@ static const char **parts_of(exhaust *x, const matrix *m, const pattern *const *
 }
 
 static bool same_literal(const pattern *p, const pattern *q) {
-    if (p->kind != PATTERN_LITERAL || q->kind != PATTERN_LITERAL ||
-        p->low->kind != EXPR_STRING || q->low->kind != EXPR_STRING) {
+    if (p->kind != PATTERN_LITERAL || q->kind != PATTERN_LITERAL || p->low->kind != EXPR_STRING ||
+        q->low->kind != EXPR_STRING) {
         return false;
     }
     return p->low->string.length == q->low->string.length &&
@@ -418,9 +417,9 @@ void check_exhaustive(checker *c, const expr *match, const type *t) {
     if (missing == NULL) {
         return;
     }
-    diagnostic *d = diagnostics_error(c->diagnostics,
-                                      source_span_make(match->span.file, match->span.offset, 5),
-                                      "this `match` does not cover every value");
+    diagnostic *d =
+        diagnostics_error(c->diagnostics, source_span_make(match->span.file, match->span.offset, 5),
+                          "this `match` does not cover every value");
     if (strcmp(missing[0], "_") != 0) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`%s` has no arm", missing[0]);
     }

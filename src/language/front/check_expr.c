@@ -142,7 +142,8 @@ static void check_name(checker *c, expr **slot, const type *expected) {
     } else if (s != NULL && s->constant != NULL) {
         e->name.constant = s->constant;
         e->type = s->constant->type;
-    } else if (!check_variant_name(c, e, expected) && !check_function_name(c, e)) {
+    } else if (!check_variant_name(c, e, expected) && !check_function_name(c, e) &&
+               !check_unit_struct(c, e)) {
         unknown_name(c, e);
         check_make_error(c, e);
     }
@@ -251,7 +252,7 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
     const type *wish = type_resolve(c->types, field->type);
     check_expr(c, &init->value, wish->kind == TYPE_OPEN ? NULL : wish);
     check_coerce_branch(c, &init->value, field->type,
-                 &(coerce_reason){field->span, "the field is declared here"});
+                        &(coerce_reason){field->span, "the field is declared here"});
     if (e->structure.values[index] != NULL) {
         diagnostics_error(c->diagnostics, init->span, "field `%s` is given twice", init->name);
     }
@@ -291,7 +292,8 @@ static void check_base(checker *c, expr **slot, struct_item *s) {
         }
         if (!written) {
             field_init init = {.name = s->fields[i].name, .span = e->structure.base->span};
-            init.value = build_field(c, init.span, check_new_name(c, init.span, "<base>"), init.name);
+            init.value =
+                build_field(c, init.span, check_new_name(c, init.span, "<base>"), init.name);
             CHECK_PUSH(c, e->structure.inits, e->structure.init_count, capacity, init);
         }
     }
@@ -483,6 +485,9 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_struct(c, slot, expected);
         break;
     case EXPR_TUPLE:
+        if (expected != NULL && expected == check_unit_type(c) && check_unit_value(c, slot)) {
+            break;
+        }
         if (e->list.count == 0) { /* () is no value */
             e->kind = EXPR_BLOCK;
             e->block = CHECK_ARRAY(c, block, 1);

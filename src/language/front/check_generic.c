@@ -231,15 +231,14 @@ static bool check_bounds(checker *c, const type_parameters *parameters, const ty
     for (uint32_t i = 0; parameters != NULL && i < parameters->count; i++) {
         const type_parameter *p = &parameters->items[i];
         for (uint32_t b = 0; b < p->bound_count; b++) {
-            symbol *s = p->bounds[b]->kind == TYPE_EXPR_NAME ? check_find(c, p->bounds[b]->name)
-                                                             : NULL;
+            symbol *s =
+                p->bounds[b]->kind == TYPE_EXPR_NAME ? check_find(c, p->bounds[b]->name) : NULL;
             if (s == NULL || s->trait == NULL || type_is_silent(arguments[i]) ||
                 check_implements(c, arguments[i], s->trait)) {
                 continue; /* traits of Rust's own library say nothing to masu */
             }
-            diagnostic *d =
-                diagnostics_error(c->diagnostics, span, "`%s` does not implement `%s`",
-                                  check_type_text(c, arguments[i]), s->trait->name);
+            diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s` does not implement `%s`",
+                                              check_type_text(c, arguments[i]), s->trait->name);
             diagnostics_note(c->diagnostics, d, p->bounds[b]->span, "`%s` asks for it here",
                              p->name);
             good = false;
@@ -383,7 +382,8 @@ static void use_expectation(checker *c, const type *result, const type *expected
     bool same = result->kind == expected->kind &&
                 (result->kind != TYPE_STRUCT ||
                  (result->structure->template == expected->structure->template));
-    if (result->may_have_open && (same || (result->kind == TYPE_OPEN && type_is_numeric(expected)))) {
+    if (result->may_have_open &&
+        (same || (result->kind == TYPE_OPEN && type_is_numeric(expected)))) {
         check_fits(c, result, expected);
     }
 }
@@ -497,8 +497,8 @@ void check_pending_call(checker *c, expr *e) {
 /* ---- templates ------------------------------------------------------------------------------- */
 
 bool check_is_template(const checker *c, const function_item *f) {
-    bool generic_owner = f->owner != NULL && f->owner->generics.count > 0 &&
-                         f->owner->template == NULL;
+    bool generic_owner =
+        f->owner != NULL && f->owner->generics.count > 0 && f->owner->template == NULL;
     return f->generics.count > 0 || (f->impl != NULL && f->impl->generics.count > 0) ||
            generic_owner || f->span.file == c->tree->prelude;
 }

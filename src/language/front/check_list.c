@@ -44,8 +44,8 @@ static const type *element_wanted(checker *c, const type *expected) {
 }
 
 static void push(checker *c, block_builder *b, expr *item) {
-    build_stmt(b, build_method(c, item->span, check_new_name(c, item->span, "<list>"), "push",
-                               &item, 1));
+    build_stmt(
+        b, build_method(c, item->span, check_new_name(c, item->span, "<list>"), "push", &item, 1));
 }
 
 static void fill(checker *c, expr **slot, const type *expected) {

@@ -48,8 +48,7 @@ static void check_alternatives(checker *c, pattern *p, const type *t) {
         uint32_t before = c->scope_count;
         check_pattern(c, p->parts[i], t);
         if (c->scope_count != before) {
-            diagnostics_error(c->diagnostics, p->parts[i]->span,
-                              "names cannot stand between `|`");
+            diagnostics_error(c->diagnostics, p->parts[i]->span, "names cannot stand between `|`");
         }
     }
 }
@@ -144,8 +143,8 @@ void check_match(checker *c, expr *e, const type *expected) {
         check_arm(c, &e->match.arms[i], t, wish);
         const type *body = e->match.arms[i].body->type;
         never &= body->kind == TYPE_NEVER;
-        if (wish == NULL && (type_is_numeric(body) || body->kind == TYPE_TENSOR ||
-                             body->kind == TYPE_STRUCT)) {
+        if (wish == NULL &&
+            (type_is_numeric(body) || body->kind == TYPE_TENSOR || body->kind == TYPE_STRUCT)) {
             wish = body; /* literals of the other arms follow the first */
         }
     }
@@ -188,8 +187,8 @@ static bool is_prelude(const checker *c, const type *t, const char *name) {
 static expr *early_return(checker *c, source_span span, bool result) {
     expr *jump = check_new(c, EXPR_RETURN, span, NULL);
     expr *failure = check_new_name(c, span, "<failure>");
-    jump->jump.value = result ? build_call(c, span, NULL, "Err", &failure, 1)
-                              : check_new_name(c, span, "None");
+    jump->jump.value =
+        result ? build_call(c, span, NULL, "Err", &failure, 1) : check_new_name(c, span, "None");
     return jump;
 }
 
@@ -202,8 +201,8 @@ void check_try(checker *c, expr **slot) {
     c->wanted_variants = NULL;
     const type *t = type_resolve(c->types, e->attempt.operand->type);
     bool result = is_prelude(c, t, "Result"), option = is_prelude(c, t, "Option");
-    const type *yields = c->function->result == NULL ? NULL
-                                                     : type_resolve(c->types, c->function->result);
+    const type *yields =
+        c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
     if (type_is_silent(t)) {
         check_make_error(c, e);
         return;
@@ -216,9 +215,9 @@ void check_try(checker *c, expr **slot) {
     }
     if (yields != NULL && !type_is_silent(yields) &&
         !is_prelude(c, yields, result ? "Result" : "Option")) {
-        diagnostic *d = diagnostics_error(
-            c->diagnostics, span, "`?` leaves `%s`, which does not yield %s",
-            c->function->qualified, result ? "a `Result`" : "an `Option`");
+        diagnostic *d =
+            diagnostics_error(c->diagnostics, span, "`?` leaves `%s`, which does not yield %s",
+                              c->function->qualified, result ? "a `Result`" : "an `Option`");
         diagnostics_note(c->diagnostics, d, c->function->span, "it is declared here");
         check_make_error(c, e);
         return;
@@ -230,10 +229,9 @@ void check_try(checker *c, expr **slot) {
     match->match.arms[0] =
         (match_arm){.pattern = variant_pattern(c, span, result ? "Ok" : "Some", "<value>"),
                     .body = check_new_name(c, span, "<value>")};
-    match->match.arms[1] =
-        (match_arm){.pattern = variant_pattern(c, span, result ? "Err" : "None",
-                                               result ? "<failure>" : NULL),
-                    .body = early_return(c, span, result)};
+    match->match.arms[1] = (match_arm){
+        .pattern = variant_pattern(c, span, result ? "Err" : "None", result ? "<failure>" : NULL),
+        .body = early_return(c, span, result)};
     *slot = match;
     check_match(c, match, NULL);
 }

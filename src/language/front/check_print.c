@@ -146,7 +146,8 @@ static expr *tuple_text(checker *c, source_span span, const char *name, const ty
     pieces p = {.c = c, .span = span};
     add_literal(&p, "(");
     for (uint32_t i = 0; i < t->tuple.count; i++) {
-        expr *part = check_new(c, EXPR_TUPLE_FIELD, span, type_resolve(c->types, t->tuple.items[i]));
+        expr *part =
+            check_new(c, EXPR_TUPLE_FIELD, span, type_resolve(c->types, t->tuple.items[i]));
         part->field.base = checked_name(c, span, name);
         part->field.index = i;
         if (i > 0) {
@@ -161,7 +162,7 @@ static expr *tuple_text(checker *c, source_span span, const char *name, const ty
 static expr *fields_text(checker *c, source_span span, const char *name, const struct_item *s,
                          int64_t how) {
     pieces p = {.c = c, .span = span};
-    add_literal(&p, s->name);
+    add_literal(&p, s->type == check_unit_type(c) ? "()" : s->name);
     if (s->field_count > 0) {
         add_literal(&p, s->positional ? "(" : " { ");
     }
@@ -342,8 +343,8 @@ static const char *read_align(const char *at, const char *end, int64_t *how) {
         for (size_t i = 1; i < first; i++) {
             fill = (fill << 6) | ((unsigned char)at[i] & 0x3F);
         }
-        *how |= ((int64_t)(fill & 0x1FFFFF) << HOW_FILL) |
-                ((int64_t)align_of(at[first]) << HOW_ALIGN);
+        *how |=
+            ((int64_t)(fill & 0x1FFFFF) << HOW_FILL) | ((int64_t)align_of(at[first]) << HOW_ALIGN);
         return at + first + 1;
     }
     if (at < end && align_of(*at) != 0) {

@@ -110,9 +110,9 @@ typedef struct checker {
     uint32_t implementation_count, implementation_capacity;
     struct_item *builtin_owners[TYPE_OPEN + 1]; /* by type_kind */
     uint32_t instance_count;
-    bool instance_refused; /* the last one asked for, with a message */
+    bool instance_refused;          /* the last one asked for, with a message */
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
-    const char *receiver_of; /* the method whose receiver is being checked; NULL: none */
+    const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */
     uint32_t text_count;
     const type *parse_wish; /* of `let x: f32 = s.parse().unwrap()` */
     bool structs_are_measured;
@@ -230,6 +230,7 @@ bool check_closure_call(checker *c, expr **slot);
 /* The name of a variable of another function: a part of what this closure captured. */
 bool check_captured_name(checker *c, expr **slot);
 bool check_is_own(const function_item *f, const binding *b);
+bool check_unit_struct(checker *c, expr *e); /* the name of a struct without fields is its value */
 bool check_function_name(checker *c, expr *e); /* a function as a value */
 void check_close_closure(checker *c, expr *e);
 /* Whether the method may write to self; before its body is checked, by what is written there. */
@@ -242,6 +243,9 @@ void check_enum_tags(checker *c, struct_item *s);
 void check_import_variants(checker *c, struct_item *s);
 bool check_variant_call(checker *c, expr *e, const type *expected);
 bool check_variant_name(checker *c, expr *e, const type *expected);
+/* `()` where a value is needed, as in Result<(), E>: an empty struct. NULL: there is no prelude. */
+const type *check_unit_type(const checker *c);
+bool check_unit_value(checker *c, expr **slot); /* () as one */
 bool check_variant_struct(checker *c, expr *e, const type *expected);
 bool check_report_variant(checker *c, const expr *e);
 void check_variant_pattern(checker *c, pattern *p, const type *t,

@@ -131,10 +131,9 @@ static const type *unknown_type(checker *c, type_expr *t) {
 static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
     if (t->argument_count != s->generics.count &&
         !(t->argument_count == 0 && c->function != NULL)) {
-        diagnostic *d = diagnostics_error(c->diagnostics, t->span, "`%s` takes %u %s, %u given",
-                                          s->name, s->generics.count,
-                                          s->generics.count == 1 ? "type" : "types",
-                                          t->argument_count);
+        diagnostic *d = diagnostics_error(
+            c->diagnostics, t->span, "`%s` takes %u %s, %u given", s->name, s->generics.count,
+            s->generics.count == 1 ? "type" : "types", t->argument_count);
         diagnostics_note(c->diagnostics, d, s->span, "it is declared here");
         return check_scalar(c, TYPE_ERROR);
     }
@@ -144,6 +143,9 @@ static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
     const type **arguments = CHECK_ARRAY(c, const type *, t->argument_count);
     for (uint32_t i = 0; i < t->argument_count; i++) {
         arguments[i] = check_type(c, t->arguments[i]);
+        if (arguments[i]->kind == TYPE_VOID && check_unit_type(c) != NULL) {
+            arguments[i] = check_unit_type(c);
+        }
         if (arguments[i]->kind == TYPE_ERROR) {
             return arguments[i];
         }
@@ -311,11 +313,10 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
         return s->type->size;
     }
     if (s->visit == VISIT_OPEN || depth > 200) {
-        diagnostic *d =
-            diagnostics_error(c->diagnostics, from,
-                              depth > 200 ? "structs are nested more than 200 deep at `%s`"
-                                          : "`%s` contains itself",
-                              s->name);
+        diagnostic *d = diagnostics_error(
+            c->diagnostics, from,
+            depth > 200 ? "structs are nested more than 200 deep at `%s`" : "`%s` contains itself",
+            s->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` of it can be a field");
         return 1;
     }

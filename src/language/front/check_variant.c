@@ -15,8 +15,8 @@ int64_t check_find_variant(const struct_item *s, const char *name) {
 }
 
 static void unknown_variant(checker *c, source_span span, const struct_item *s, const char *name) {
-    diagnostic *d = diagnostics_error(c->diagnostics, span, "enum `%s` has no variant `%s`",
-                                      s->name, name);
+    diagnostic *d =
+        diagnostics_error(c->diagnostics, span, "enum `%s` has no variant `%s`", s->name, name);
     suggestion near = check_suggest(d, name);
     for (uint32_t i = 0; i < s->variant_count; i++) {
         check_suggest_add(&near, s->variants[i].name);
@@ -77,8 +77,7 @@ static struct_item *instance_for(checker *c, struct_item *s, const type *expecte
     return made;
 }
 
-static void become_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
-                           expr **operands) {
+static void become_variant(checker *c, expr *e, struct_item *s, uint32_t variant, expr **operands) {
     source_span name_span = e->kind == EXPR_CALL ? e->call.name_span : e->span;
     e->kind = EXPR_CALL;
     e->call = (call_expr){.kind = CALL_VARIANT,
@@ -91,17 +90,48 @@ static void become_variant(checker *c, expr *e, struct_item *s, uint32_t variant
 }
 
 static void wrong_form(checker *c, source_span span, const struct_item *s, const variant_item *v) {
-    diagnostic *d = diagnostics_error(
-        c->diagnostics, span, "`%s::%s` is written `%s::%s%s`", s->name, v->name, s->name, v->name,
-        v->count == 0 ? "" : v->positional ? "(…)" : " { … }");
+    diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s::%s` is written `%s::%s%s`",
+                                      s->name, v->name, s->name, v->name,
+                                      v->count == 0   ? ""
+                                      : v->positional ? "(…)"
+                                                      : " { … }");
     diagnostics_note(c->diagnostics, d, v->span, "it is declared here");
+}
+
+const type *check_unit_type(const checker *c) {
+    const symbol *s = check_find(c, "__Unit");
+    return s == NULL || s->structure == NULL ? NULL : s->structure->type;
+}
+
+bool check_unit_value(checker *c, expr **slot) {
+    expr *e = *slot;
+    const type *unit = check_unit_type(c);
+    if (e->kind != EXPR_TUPLE || e->list.count > 0 || e->type != NULL || unit == NULL) {
+        return false;
+    }
+    e->kind = EXPR_CALL;
+    e->call = (call_expr){.kind = CALL_STRUCT, .name_span = e->span, .structure = unit->structure};
+    e->type = unit;
+    return true;
+}
+
+bool check_unit_struct(checker *c, expr *e) {
+    symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    if (s == NULL || s->structure == NULL || s->structure->is_enum ||
+        s->structure->field_count > 0 || s->structure->generics.count > 0) {
+        return false;
+    }
+    e->kind = EXPR_CALL;
+    e->call = (call_expr){.kind = CALL_STRUCT, .name_span = e->span, .structure = s->structure};
+    e->type = s->structure->type;
+    return true;
 }
 
 static void check_operand(checker *c, expr **slot, const struct_field *field) {
     const type *wish = type_resolve(c->types, field->type);
+    check_unit_value(c, slot);
     check_expr(c, slot, wish->kind == TYPE_OPEN ? NULL : wish);
-    check_coerce_branch(c, slot, field->type,
-                        &(coerce_reason){field->span, "it is declared here"});
+    check_coerce_branch(c, slot, field->type, &(coerce_reason){field->span, "it is declared here"});
 }
 
 static void call_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
@@ -128,8 +158,8 @@ static void call_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
 }
 
 /* T::V or V, with or without scope: which enum and variant it names. */
-static struct_item *named_variant(checker *c, const char *scope, const char *name,
-                                  source_span span, uint32_t *variant, bool report) {
+static struct_item *named_variant(checker *c, const char *scope, const char *name, source_span span,
+                                  uint32_t *variant, bool report) {
     if (scope == NULL) {
         symbol *s = check_find(c, name);
         if (s == NULL || s->variant_of == NULL || s->structure != NULL) {
@@ -165,8 +195,7 @@ bool check_variant_call(checker *c, expr *e, const type *expected) {
 
 bool check_variant_name(checker *c, expr *e, const type *expected) {
     uint32_t variant;
-    struct_item *s =
-        named_variant(c, e->name.scope, e->name.name, e->span, &variant, false);
+    struct_item *s = named_variant(c, e->name.scope, e->name.name, e->span, &variant, false);
     if (s == NULL) {
         return false;
     }
@@ -221,9 +250,8 @@ bool check_variant_struct(checker *c, expr *e, const type *expected) {
     }
     for (uint32_t i = 0; i < v->count && good; i++) {
         if (operands[i] == NULL) {
-            diagnostic *d =
-                diagnostics_error(c->diagnostics, w->name_span, "`%s` needs field `%s`", v->name,
-                                  s->fields[v->first + i].name);
+            diagnostic *d = diagnostics_error(c->diagnostics, w->name_span, "`%s` needs field `%s`",
+                                              v->name, s->fields[v->first + i].name);
             diagnostics_note(c->diagnostics, d, v->span, "it is declared here");
             good = false;
         }
@@ -309,9 +337,8 @@ static void place_by_name(checker *c, pattern *p, const shape *all) {
         p->part_fields[i] = all->first + (all->count == 0 ? 0 : at);
     }
     if (!p->rest && p->part_count < all->count) {
-        diagnostic *d =
-            diagnostics_error(c->diagnostics, p->span, "this pattern leaves fields of `%s` out",
-                              all->name);
+        diagnostic *d = diagnostics_error(c->diagnostics, p->span,
+                                          "this pattern leaves fields of `%s` out", all->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`..` stands for the others");
     }
 }

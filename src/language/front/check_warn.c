@@ -47,8 +47,9 @@ typedef struct loop_scan {
 
 static void find_losses(expr *e, void *context) {
     loop_scan *s = context;
-    if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_backward &&
-        e->call.operands[0]->kind == EXPR_NAME && s->count < 8) {
+    if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI &&
+        e->call.abi == TL_FN_tl_tensor_backward && e->call.operands[0]->kind == EXPR_NAME &&
+        s->count < 8) {
         s->losses[s->count++] = e->call.operands[0]->name.binding;
     }
     expr_each_child(e, find_losses, s);
@@ -67,8 +68,8 @@ static void find_summands(expr *e, void *context) {
         for (uint32_t i = 0; i < s->scan->count; i++) {
             s->adds_loss |= e->name.binding == s->scan->losses[i] && e->name.binding != NULL;
         }
-    } else if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI &&
-               e->type->kind == TYPE_TENSOR && e->call.abi != TL_FN_tl_tensor_detach) {
+    } else if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR &&
+               e->call.abi != TL_FN_tl_tensor_detach) {
         expr_each_child(e, find_summands, s);
     }
 }

@@ -26,7 +26,7 @@ typedef struct formatter {
     uint32_t opened[NESTING_MAX]; /* of each open bracket: the line of out that it stands on */
     uint32_t depth;               /* open brackets */
     uint32_t line;                /* of out */
-    bool starts_line; /* nothing stands on the present line of out */
+    bool starts_line;             /* nothing stands on the present line of out */
 } formatter;
 
 static token_kind kind_at(const formatter *f, uint32_t i) {

@@ -143,7 +143,8 @@ expr *parse_primary(parser *p);
 expr *parse_block_like(parser *p); /* at if, match, while, loop, for, {, label */
 bool parser_at_block_like(const parser *p);
 bool parser_at_expression(const parser *p);
-expr *parser_new_match(parser *p, source_span span, expr *value, uint32_t arms); /* arms are empty */
+expr *parser_new_match(parser *p, source_span span, expr *value,
+                       uint32_t arms); /* arms are empty */
 /* `(` or `[` consumed: expressions up to and including close. */
 void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count);
 binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind,

@@ -220,8 +220,7 @@ static expr *parse_if(parser *p) {
         e->branch.then = parse_block(p);
     }
     if (parser_accept(p, TOKEN_ELSE)) {
-        otherwise =
-            parser_is(p, TOKEN_IF) ? parse_if(p) : block_expression(p, parse_block(p));
+        otherwise = parser_is(p, TOKEN_IF) ? parse_if(p) : block_expression(p, parse_block(p));
     }
     if (e->kind == EXPR_IF) {
         e->branch.otherwise = otherwise;
@@ -234,8 +233,7 @@ static expr *parse_if(parser *p) {
         block *nothing = PARSER_NEW(p, block);
         nothing->span = parser_span(p);
         nothing->span.length = 0;
-        e->match.arms[1].body =
-            otherwise != NULL ? otherwise : block_expression(p, nothing);
+        e->match.arms[1].body = otherwise != NULL ? otherwise : block_expression(p, nothing);
     }
     parser_leave(p);
     return parser_finish(p, e);

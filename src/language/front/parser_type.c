@@ -193,10 +193,9 @@ static expr *parse_pattern_literal(parser *p) {
         parser_advance(p);
     }
     token_kind kind = parser_kind(p);
-    bool fits =
-        kind == TOKEN_INT || kind == TOKEN_FLOAT ||
-        (minus == NULL && (kind == TOKEN_CHAR || kind == TOKEN_TRUE || kind == TOKEN_FALSE ||
-                           kind == TOKEN_STRING));
+    bool fits = kind == TOKEN_INT || kind == TOKEN_FLOAT ||
+                (minus == NULL && (kind == TOKEN_CHAR || kind == TOKEN_TRUE ||
+                                   kind == TOKEN_FALSE || kind == TOKEN_STRING));
     if (!fits) {
         parser_expected(p, "a literal");
         return parser_error_expr(p);

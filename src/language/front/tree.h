@@ -72,10 +72,10 @@ struct binding {
     binding_kind kind;
     bool is_mutable;       /* `mut`, `&mut` */
     type_expr *annotation; /* NULL: none */
-    expr *otherwise;       /* of a parameter: a literal, when the call leaves it out; NULL: it must not */
-    const type *type;      /* [check] */
-    uint32_t id;           /* [check] index into function->bindings */
-    bool is_read;          /* [check] */
+    expr *otherwise; /* of a parameter: a literal, when the call leaves it out; NULL: it must not */
+    const type *type; /* [check] */
+    uint32_t id;      /* [check] index into function->bindings */
+    bool is_read;     /* [check] */
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
@@ -85,11 +85,11 @@ struct binding {
 struct type_expr {
     source_span span;
     enum {
-        TYPE_EXPR_ERROR, /* the parser has reported it */
-        TYPE_EXPR_NAME,  /* name with arguments */
-        TYPE_EXPR_TUPLE,  /* arguments; none: void */
-        TYPE_EXPR_NUMBER, /* argument RANK of Tensor<T, RANK> */
-        TYPE_EXPR_ARRAY,  /* [arguments[0]; length], [arguments[0]] without length */
+        TYPE_EXPR_ERROR,   /* the parser has reported it */
+        TYPE_EXPR_NAME,    /* name with arguments */
+        TYPE_EXPR_TUPLE,   /* arguments; none: void */
+        TYPE_EXPR_NUMBER,  /* argument RANK of Tensor<T, RANK> */
+        TYPE_EXPR_ARRAY,   /* [arguments[0]; length], [arguments[0]] without length */
         TYPE_EXPR_FUNCTION /* fn(arguments) -> result, impl Fn(arguments) -> result */
     } kind;
     type_expr *result; /* of a function; NULL: nothing */
@@ -116,13 +116,13 @@ struct pattern {
         PATTERN_VARIANT,
         PATTERN_BOUND /* binding @ parts[0] */
     } kind;
-    const char *scope, *name;  /* PATTERN_VARIANT as written; scope NULL: none */
-    const char **part_names;   /* P { x: part }; NULL: by position */
-    bool rest;                 /* `..` stands in it */
-    uint32_t rest_at;          /* number of parts before it */
-    struct_item *structure;    /* [check] PATTERN_VARIANT */
-    uint32_t *part_fields;     /* [check] field of the structure, for each part */
-    uint32_t variant;          /* [check] index of the variant; 0 of a struct */
+    const char *scope, *name; /* PATTERN_VARIANT as written; scope NULL: none */
+    const char **part_names;  /* P { x: part }; NULL: by position */
+    bool rest;                /* `..` stands in it */
+    uint32_t rest_at;         /* number of parts before it */
+    struct_item *structure;   /* [check] PATTERN_VARIANT */
+    uint32_t *part_fields;    /* [check] field of the structure, for each part */
+    uint32_t variant;         /* [check] index of the variant; 0 of a struct */
     binding *binding;
     pattern **parts;
     uint32_t part_count;
@@ -207,7 +207,7 @@ typedef enum call_kind {
     CALL_FUNCTION, /* function; operands: its parameters in order, self first when it has one */
     /* P(a, b): operands are the fields in order; also what EXPR_STRUCT does with its values */
     CALL_STRUCT,
-    CALL_VARIANT, /* structure, variant; operands: the variant's fields in order */
+    CALL_VARIANT,  /* structure, variant; operands: the variant's fields in order */
     CALL_ABI,      /* abi; see rule 4 */
     CALL_PRINT,    /* print, println: pieces in order, then a newline when `newline` */
     CALL_MATH,     /* math; operands (1 or 2) and result of one type f32 or f64 */
@@ -298,7 +298,7 @@ typedef struct struct_expr {
     const char *scope;          /* T of T::V { … }, NULL: none */
     type_expr **type_arguments; /* P::<T> { … } */
     uint32_t type_argument_count;
-    expr *base;                 /* `..base`: the fields that are not written; NULL */
+    expr *base;        /* `..base`: the fields that are not written; NULL */
     field_init *inits; /* as written: evaluated in this order */
     uint32_t init_count;
     /* [check] */
@@ -528,7 +528,7 @@ struct function_item {
     struct_item *owner; /* [check] */
     impl_item *impl;    /* NULL: a free function */
     type_parameters generics;
-    bool is_template; /* [check] it or its impl is generic: never compiled itself */
+    bool is_template;             /* [check] it or its impl is generic: never compiled itself */
     type_environment environment; /* [check] of an instance */
     function_item *instances;     /* [check] of a template, linked by next_instance */
     function_item *next_instance;
@@ -540,7 +540,7 @@ struct function_item {
     bool body_is_checked;    /* likewise */
     struct_item *as_value;   /* [check] the type of the function's name where it is no call */
     bool is_checked;         /* [check] */
-    bool has_self;      /* parameters[0] is then self */
+    bool has_self;           /* parameters[0] is then self */
     binding **parameters;
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */

@@ -283,7 +283,7 @@ static void print_struct(const struct_item *s, masu__buffer *out) {
         masu__buffer_puts(out, "a closure");
         return;
     }
-    masu__buffer_puts(out, s->name);
+    masu__buffer_puts(out, strcmp(s->name, "__Unit") == 0 ? "()" : s->name);
     for (uint32_t i = 0; s->template != NULL && i < s->template->generics.count; i++) {
         masu__buffer_puts(out, i == 0 ? "<" : ", ");
         type_print(s->arguments[i], out);

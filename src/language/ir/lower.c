@@ -52,8 +52,8 @@ static bool mark_broken(lowering *l) {
     l->broken = MASU_ARENA_ARRAY(l->scratch, bool, l->tree->function_count);
     for (uint32_t f = 0;
          l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
-        l->broken[f] = !is_compiled(l->tree->functions[f]) ||
-                       has_error(l->tree->functions[f], l->diagnostics);
+        l->broken[f] =
+            !is_compiled(l->tree->functions[f]) || has_error(l->tree->functions[f], l->diagnostics);
     return l->broken;
 }
 

@@ -214,8 +214,8 @@ static void lower_vec_pop(lower_fn *fn, const expr *e, ir_value *out) {
     }
     record->imm.i = count;
     lower_leaf_types(fn->l, element, types);
-    ir_value rest = lower_abi(fn, TL_FN_tl_vec_pop, (ir_value[]){vec.values[0], record->result}, 2,
-                              e->span);
+    ir_value rest =
+        lower_abi(fn, TL_FN_tl_vec_pop, (ir_value[]){vec.values[0], record->result}, 2, e->span);
     for (uint32_t i = 0; i < count; i++) {
         ir_instr *word = ir_emit(fn->b, IR_RECORD_WORD, &record->result, 1, &types[i], 1, e->span);
         if (!word)

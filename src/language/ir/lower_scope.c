@@ -152,8 +152,7 @@ static ir_value literal_equals(lower_fn *fn, const pattern *p, ir_opcode op, con
 
 static ir_value range_test(lower_fn *fn, const pattern *p, ir_value v) {
     ir_value low = p->low ? literal_equals(fn, p, IR_GE, p->low, v) : 0;
-    ir_value high =
-        p->high ? literal_equals(fn, p, p->inclusive ? IR_LE : IR_LT, p->high, v) : 0;
+    ir_value high = p->high ? literal_equals(fn, p, p->inclusive ? IR_LE : IR_LT, p->high, v) : 0;
     return !high ? low : !low ? high : lower_op2(fn, IR_AND, IR_BOOL, low, high, p->span);
 }
 

@@ -138,8 +138,8 @@ static void check_part(const shape_query *q, const ir_shape *s, int64_t dim, int
     if (!shape_wanted(fault) || length < 0 || (from >= 0 && from <= to && to <= length))
         return;
     masu__buffer_printf(&fault->text,
-                        "elements %" PRId64 " to %" PRId64 " are out of range for dimension %" PRId64
-                        " of shape ",
+                        "elements %" PRId64 " to %" PRId64
+                        " are out of range for dimension %" PRId64 " of shape ",
                         from, to, dim);
     shape_put(s, &fault->text);
     shape_blame(fault, shape_tensor(q, 0));

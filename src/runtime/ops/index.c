@@ -54,8 +54,8 @@ static masu_status ready_values(tl_tensor *t, tl_tensor **out) {
     return tl__tensor_contiguous(t, out);
 }
 
-#define ADD_ROW(T)                                          \
-    for (int64_t i = 0; i < n; i++)                         \
+#define ADD_ROW(T)                  \
+    for (int64_t i = 0; i < n; i++) \
         ((T *)to)[i] += ((const T *)from)[i];
 
 static void add_row(tl_dtype dtype, void *to, const void *from, int64_t n) {

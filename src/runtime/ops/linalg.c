@@ -47,8 +47,8 @@ typedef enum wanted {
     WANT_COUNT
 } wanted;
 
-static const char *const names[WANT_COUNT] = {"inverse", "det",  "cholesky", "eigh", "eigh",
-                                              "svd",     "svd",  "svd",      "qr",   "qr"};
+static const char *const names[WANT_COUNT] = {"inverse", "det", "cholesky", "eigh", "eigh",
+                                              "svd",     "svd", "svd",      "qr",   "qr"};
 
 /* Room for one decomposition: tensors own their bytes, so these are doubles of the metadata heap. */
 typedef struct room {

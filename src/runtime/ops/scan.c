@@ -26,14 +26,14 @@ static lines lines_of(const tl_tensor *t, int dim) {
 
 /* ---- running sums ---------------------------------------------------------------------------- */
 
-#define RUNNING(T, WIDE)                                                                   \
-    do {                                                                                   \
-        WIDE sum = 0;                                                                      \
-        for (int64_t i = 0; i < l.n; i++) {                                                \
-            int64_t at = start + (backwards ? l.n - 1 - i : i) * l.inner;                  \
-            sum += (WIDE)((const T *)from->data)[at];                                      \
-            ((T *)to->data)[at] = (T)sum;                                                  \
-        }                                                                                  \
+#define RUNNING(T, WIDE)                                                  \
+    do {                                                                  \
+        WIDE sum = 0;                                                     \
+        for (int64_t i = 0; i < l.n; i++) {                               \
+            int64_t at = start + (backwards ? l.n - 1 - i : i) * l.inner; \
+            sum += (WIDE)((const T *)from->data)[at];                     \
+            ((T *)to->data)[at] = (T)sum;                                 \
+        }                                                                 \
     } while (0)
 
 static void running(const tl_tensor *from, tl_tensor *to, int dim, bool backwards) {

@@ -147,7 +147,17 @@ tl_tensor *tl_tensor_pad(tl_tensor *t, double value, int64_t pads_count, int64_t
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-enum { KERNEL_H, KERNEL_W, STRIDE_H, STRIDE_W, PADDING_H, PADDING_W, DILATION_H, DILATION_W, WINDOW_WORDS };
+enum {
+    KERNEL_H,
+    KERNEL_W,
+    STRIDE_H,
+    STRIDE_W,
+    PADDING_H,
+    PADDING_W,
+    DILATION_H,
+    DILATION_W,
+    WINDOW_WORDS
+};
 
 typedef struct sliding {
     int64_t images, height, width; /* images: n * c */
@@ -155,7 +165,8 @@ typedef struct sliding {
 } sliding;
 
 static bool sliding_of(const tl_tensor *t, const int64_t *w, sliding *out) {
-    *out = (sliding){.images = t->shape[0] * t->shape[1], .height = t->shape[2], .width = t->shape[3]};
+    *out =
+        (sliding){.images = t->shape[0] * t->shape[1], .height = t->shape[2], .width = t->shape[3]};
     for (int d = 0; d < 2; d++) {
         out->kernel[d] = w[KERNEL_H + d];
         out->stride[d] = w[STRIDE_H + d];
@@ -180,14 +191,14 @@ static int64_t position(const sliding *s, int64_t image, int64_t row, int64_t co
     return outside ? -1 : (image * s->height + at_y) * s->width + at_x;
 }
 
-#define EACH_WINDOW(T, statement)                                                                   \
-    for (int64_t image = 0, to = 0; image < s->images; image++)                                     \
-        for (int64_t row = 0; row < s->kernel[0]; row++)                                            \
-            for (int64_t column = 0; column < s->kernel[1]; column++)                               \
-                for (int64_t y = 0; y < s->places[0]; y++)                                          \
-                    for (int64_t x = 0; x < s->places[1]; x++, to++) {                              \
-                        int64_t from = position(s, image, row, column, y, x);                       \
-                        statement;                                                                  \
+#define EACH_WINDOW(T, statement)                                             \
+    for (int64_t image = 0, to = 0; image < s->images; image++)               \
+        for (int64_t row = 0; row < s->kernel[0]; row++)                      \
+            for (int64_t column = 0; column < s->kernel[1]; column++)         \
+                for (int64_t y = 0; y < s->places[0]; y++)                    \
+                    for (int64_t x = 0; x < s->places[1]; x++, to++) {        \
+                        int64_t from = position(s, image, row, column, y, x); \
+                        statement;                                            \
                     }
 
 #define UNFOLD(T) EACH_WINDOW(T, ((T *)out)[to] = from < 0 ? (T)fill : ((const T *)in)[from])

@@ -57,8 +57,7 @@ static void names(void **state) {
     body_says("let f = half; f(1.0);", "");
     body_says("let f = half; f + 1;",
               "5:15: error: `+` cannot be applied to `a closure` and `i64`\n");
-    body_says("let x = 1; x(2);",
-              "5:12: error: `i64` cannot be called\n");
+    body_says("let x = 1; x(2);", "5:12: error: `i64` cannot be called\n");
     body_says("Env::get(\"x\");", "5:1: error: masu does not accept `Env`\n");
     body_says("{ let y = 1; } y;", "5:16: error: there is no variable `y`\n");
 }
@@ -216,11 +215,13 @@ static void control(void **state) {
               "5:13: error: expected `i64`, found `f32`\nnote: `as i64` converts it\n");
     body_says("let r = 0..3;",
               "5:9: error: a range stands in `for`, in a comprehension or in an index\n");
-    body_says("match 1 { 1 => 2, 2 => 3 };", "5:1: error: this `match` does not cover every "
-                                             "value\nnote: `0` has no arm\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
+    body_says("match 1 { 1 => 2, 2 => 3 };",
+              "5:1: error: this `match` does not cover every "
+              "value\nnote: `0` has no arm\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
     body_says("match true { true => 1, false => 2 };", "");
-    body_says("match true { true => 1 };", "5:1: error: this `match` does not cover every "
-                                           "value\nnote: `false` has no arm\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
+    body_says("match true { true => 1 };",
+              "5:1: error: this `match` does not cover every "
+              "value\nnote: `false` has no arm\nnote: a last arm `_ => \xE2\x80\xA6` does\n");
     body_says("match 1 { true => 1, _ => 2 };", "5:11: error: expected `i64`, found `bool`\n");
     body_says("let x = match 1 { 1 => 2, _ => \"s\" };",
               "5:32: error: the arms differ: `String` here, `i64` before\n");

@@ -216,9 +216,9 @@ enum { SCALAR_CASES = sizeof scalar_cases / sizeof scalar_cases[0] };
 static void check_scalar(const scalar_case *c, tl_dtype dtype, double scalar, lies how) {
     array a, expected;
     int64_t shape[] = {random_below(4), 3, 1 + random_below(3)};
-    tl_dtype result = dtype == TL_F32 || dtype == TL_F64 ? dtype
+    tl_dtype result = dtype == TL_F32 || dtype == TL_F64          ? dtype
                       : scalar == floor(scalar) && c->whole_judge ? TL_I64
-                                                         : TL_F32;
+                                                                  : TL_F32;
     array_shape(&a, 3, shape);
     for (int64_t i = 0; i < a.count; i++)
         a.v[i] = dtype == TL_BOOL ? 1 : (double)(1 + random_below(9)) * (random_below(2) ? 1 : -1);
