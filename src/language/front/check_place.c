@@ -266,7 +266,9 @@ static bool assign_element(checker *c, expr *e) {
 }
 
 static void assign(checker *c, expr *e) {
+    c->index_goes_on = e->assign.target->kind == EXPR_INDEX;
     check_expr(c, &e->assign.target, NULL);
+    c->index_goes_on = false;
     expr *target = e->assign.target;
     const type *t = type_resolve(c->types, target->type);
     check_expr(c, &e->assign.value, t);

@@ -115,6 +115,7 @@ typedef struct checker {
     const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */
     uint32_t text_count;
     const type *parse_wish; /* of `let x: f32 = s.parse().unwrap()` */
+    bool index_goes_on;     /* the index being checked is part of a longer one, or assigned to */
     bool structs_are_measured;
     bool has_open; /* the function made a TYPE_OPEN */
     jmp_buf memory_ended;

@@ -255,15 +255,35 @@ static void index_vec(checker *c, expr *e, const type *base) {
     e->type = base->vec.element;
 }
 
+/* t[i] of a matrix is its row, as a tensor. */
+static void select_rows(checker *c, expr **slot, const type *base) {
+    expr *e = *slot, *part = e->index.base;
+    for (uint32_t i = 0; i < e->index.count; i++) {
+        expr *operands[2] = {part, e->index.indices[i]};
+        const type *t =
+            type_tensor(c->types, base->tensor.element, base->tensor.rank - 1 - (int32_t)i);
+        part = check_new_abi(c, TL_FN_tl_tensor_row, e->span, operands, 2);
+        part->type = t;
+    }
+    *slot = part;
+}
+
 void check_index(checker *c, expr **slot) {
     expr *e = *slot;
+    bool goes_on = c->index_goes_on;
+    c->index_goes_on = e->index.base->kind == EXPR_INDEX && !e->index.base->in_parentheses;
     check_expr(c, &e->index.base, NULL);
+    c->index_goes_on = false;
     merge_indices(c, e);
     const type *base = type_resolve(c->types, e->index.base->type);
     check_make_error(c, e);
     switch (base->kind) {
     case TYPE_TENSOR:
         index_tensor(c, slot, base);
+        if (!goes_on && *slot == e && e->kind == EXPR_INDEX && c->comprehension == NULL &&
+            base->tensor.rank > 0 && e->index.count < (uint32_t)base->tensor.rank) {
+            select_rows(c, slot, base);
+        }
         return;
     case TYPE_VEC:
         index_vec(c, e, base);
