@@ -160,7 +160,9 @@ static masu_status run_passes(masu_program *p, const masu_compile_options *optio
                            .verify = options->verify,
                            .faults = &faults,
                            .report = report_of_pass,
-                           .user = p};
+                           .user = p,
+                           .audit = options->audit,
+                           .by_line = options->count_by_line};
     masu_status status = pass_run_all(p->module, &passes);
     if (status == MASU_ERR_INTERNAL)
         return internal_error(p, "the passes", &faults);
@@ -347,6 +349,10 @@ const char *masu_program_format_error(masu_program *p, const char *message, cons
     masu__buffer_truncate(&p->error, 0);
     error_text_put(&places, &facts, &p->error);
     return masu__buffer_text(&p->error);
+}
+
+const char *masu_program_path(const masu_program *p) {
+    return p->file.path;
 }
 
 bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *out) {

@@ -111,6 +111,7 @@ typedef struct masu_place_info {
     const char *path; /* of the file in which it is declared */
     uint32_t line, column, length;
 } masu_place_info;
+const char *masu_program_path(const masu_program *p);
 /* Where site number `site` of the running program is; text: the function's name. False: nowhere that the user wrote. */
 bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *out);
 bool masu_program_look_up(masu_program *p, uint32_t line, uint32_t column, masu_place_info *out);

@@ -220,11 +220,37 @@ _Static_assert(sizeof(tl_report) ==
                    (0 REPORT_COUNTS(COUNT_ONE)) * sizeof(uint64_t) + sizeof(double),
                "a field of tl_report is missing in the list above");
 
+static void put_line_counts(masu__buffer *text, const tl_report_line *l) {
+    const struct {
+        const char *name;
+        uint64_t count;
+    } counts[] = {{"acquires", l->counts.acquires}, {"releases", l->counts.releases},
+                  {"moves", l->counts.moves},       {"borrows", l->counts.borrows},
+                  {"slots", l->counts.slots},       {"allocations", l->counts.allocations}};
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+        masu__buffer_puts(text, "  \"");
+        for (const char *c = l->path ? l->path : ""; *c; c++) {
+            if (*c == '"' || *c == '\\')
+                masu__buffer_putc(text, '\\');
+            masu__buffer_putc(text, *c);
+        }
+        masu__buffer_printf(text, "%sline_%" PRIu32 "_%s\": %" PRIu64 ",\n", l->path ? ":" : "",
+                            l->line, counts[k].name, counts[k].count);
+    }
+}
+
 void tl_report_print_json(const tl_report *report, FILE *out) {
+    tl_report_print_json_lines(report, NULL, 0, out);
+}
+
+void tl_report_print_json_lines(const tl_report *report, const tl_report_line *lines,
+                                size_t line_count, FILE *out) {
     masu__buffer text = {0};
     masu__buffer_puts(&text, "{\n");
 #define PUT_COUNT(name) masu__buffer_printf(&text, "  \"" #name "\": %" PRIu64 ",\n", report->name);
     REPORT_COUNTS(PUT_COUNT)
+    for (size_t l = 0; l < line_count; l++)
+        put_line_counts(&text, &lines[l]);
     masu__buffer_printf(&text, "  \"wall_seconds\": %.6f\n}\n", report->wall_seconds);
     fputs(masu__buffer_text(&text), out);
     masu__buffer_destroy(&text);

@@ -116,6 +116,7 @@ void tl_runtime_destroy(tl_runtime *rt) {
 #ifdef MASU_HEAVY
     MASU_ASSERT(!rt->arena || tl_runtime_valid(rt));
 #endif
+    tl__audit_destroy(rt);
     tl__cells_destroy(&rt->tensors);
     tl__cells_destroy(&rt->storages);
     masu_heap_destroy(rt->payload);
@@ -200,6 +201,8 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
     rt->jump = mark.jump;
     tl__unwind(rt, mark.frame, mark.scope_count, mark.grad_depth);
     tl__arena_end(rt);
+    if (!mark.frame)
+        tl__audit_reset(rt);
     status = flush_output(rt, status);
     if (error && status != MASU_OK)
         *error = rt->pending;

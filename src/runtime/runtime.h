@@ -51,6 +51,17 @@ typedef struct tl_report {
     double wall_seconds;
 } tl_report;
 
+/* What the program's operations did, by the number of their place. */
+typedef struct tl_line_counts {
+    uint64_t visits, acquires, releases, moves, borrows, slots, allocations;
+} tl_line_counts;
+
+typedef struct tl_audit_result {
+    uint64_t points, faults;
+    uint32_t site; /* of the first fault */
+    const char *text;
+} tl_audit_result;
+
 masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out);
 /* Runs entry(). Status OK, or that of the error it raised, with *error filled. Frames, scopes, registry are as before in either case. */
 masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error);
@@ -61,6 +72,10 @@ const tl_error *
 tl_runtime_error(const tl_runtime *rt); /* last raised in entered mode; status OK when none */
 void tl_runtime_clear_error(tl_runtime *rt);
 void tl_runtime_get_report(tl_runtime *rt, tl_report *out);
+/* Of code compiled for it (audit.c). False: something was alive that nothing needed, or the other way round. */
+bool tl_runtime_audit(const tl_runtime *rt, tl_audit_result *out);
+/* *lines has so many entries, borrowed; 0 when the code does not count. */
+uint32_t tl_runtime_lines(tl_runtime *rt, const tl_line_counts **lines);
 /* Samples anonymous resident memory into the peak: called when heaps grow, after compilation, at the end. */
 void tl_runtime_sample_memory(tl_runtime *rt);
 bool tl_runtime_valid(const tl_runtime *rt);
@@ -68,5 +83,14 @@ void tl_runtime_destroy(tl_runtime *rt); /* NULL is fine; frees everything, also
 /* The report for a person, or as one JSON object. */
 void tl_report_print(const tl_report *report, FILE *out);
 void tl_report_print_json(const tl_report *report, FILE *out);
+/* The same, with one group of keys a line: "line_12_acquires": 0, …; of other files than the main one with their
+ * path in front. */
+typedef struct tl_report_line {
+    const char *path; /* NULL: the main file */
+    uint32_t line;
+    tl_line_counts counts;
+} tl_report_line;
+void tl_report_print_json_lines(const tl_report *report, const tl_report_line *lines,
+                                size_t line_count, FILE *out);
 
 #endif

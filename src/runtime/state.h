@@ -47,6 +47,8 @@ typedef struct tl_scope {
         implicit; /* opened by a registration outside any scope of its function; not counted in scope_depth */
 } tl_scope;
 
+typedef struct tl_auditor tl_auditor;
+
 struct tl_runtime {
     /* memory */
     masu_heap *payload;
@@ -97,6 +99,16 @@ struct tl_runtime {
 
     /* random numbers: rand, randn */
     masu__rng rng;
+
+    /* audit.c */
+    struct tl_auditor *audit; /* NULL: not audited */
+    uint64_t audit_points, audit_faults;
+    uint32_t audit_site; /* of the first fault */
+    char audit_text[160];
+    tl_line_counts *lines; /* by site; NULL: not counted */
+    size_t line_capacity;
+    uint32_t line_site;        /* of the last tl_count_line */
+    uint64_t line_allocations; /* ever, then */
 
     /* the rest */
     uint64_t live_objects; /* strings and vectors */
@@ -189,6 +201,11 @@ void tl__string_free(tl_object *string); /* string.c */
 void tl__vector_free(tl_object *vector); /* vector.c */
 void tl__tensor_free(tl_tensor *t);      /* tensor.c */
 bool tl__tensors_valid(const tl_runtime *rt);
+
+/* ---- the audit (audit.c) ---------------------------------------------------------------------------------------- */
+
+void tl__audit_reset(tl_runtime *rt); /* no call is running any more */
+void tl__audit_destroy(tl_runtime *rt);
 
 /* ---- the process (process.c) ------------------------------------------------------------------------------------- */
 

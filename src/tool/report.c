@@ -33,7 +33,7 @@ int tool_write_report(tl_runtime *rt, const tool_report_options *options) {
         return TOOL_FAILED;
     }
     if (options->form == TOOL_REPORT_JSON)
-        tl_report_print_json(&report, out);
+        tl_report_print_json_lines(&report, options->lines, options->line_count, out);
     else
         tl_report_print(&report, out);
     bool written = !ferror(out);

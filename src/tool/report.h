@@ -17,11 +17,18 @@ typedef enum tool_report_form {
 
 typedef struct tool_report_options {
     tool_report_form form;
+    bool by_line;
+    tl_report_line *lines; /* by_line, in the order of the places; owned by who made them */
+    size_t line_count, line_room;
     const char *path; /* NULL: standard output for text, standard error for JSON */
 } tool_report_options;
 
 /* Writes it; says so when that fails. TOOL_OK or TOOL_FAILED. */
 int tool_write_report(tl_runtime *rt, const tool_report_options *options);
+/* Fills lines from what the program counted (lines.c, only in the command). False: no memory. */
+struct masu_program;
+bool tool_lines(tl_runtime *rt, const struct masu_program *program, tool_report_options *options);
+void tool_lines_free(tool_report_options *options);
 /* The hostile sweep: the nth request for memory from now on fails, n from MASU_FAIL_AT. */
 void tool_arm_failure(void);
 /* A whole number, digits only. */

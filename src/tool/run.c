@@ -18,6 +18,7 @@ typedef struct run_options {
     tool_compile_flags compile;
     const char *path;
     tool_report_options report;
+    bool audit;
     uint64_t seed;
     int argument_count; /* the program's own */
     char **arguments;
@@ -34,6 +35,8 @@ static const char usage[] =
     "  --report=json       the same as one JSON object, on standard error unless --report-file "
     "says otherwise\n"
     "  --report-file FILE  where the report goes\n"
+    "  --by-line           the JSON report also counts per source line\n"
+    "  --audit             before every operation, compare what is alive with what is needed\n"
     "  --seed N            start of the random numbers (default 8); equal seeds, equal runs\n"
     "  --no-PASS           leave an optional pass out (masu help --passes lists them)\n"
     "  --dump=WHAT         print ir, llvm, or after:PASS before running\n"
@@ -42,8 +45,9 @@ static const char usage[] =
     "\n"
     "Exit status: 0 fine, 1 the program is wrong or failed, 2 used wrongly.\n";
 
-static const char *const known[] = {"--report", "--report=json", "--report-file", "--seed",
-                                    "--dump=",  "--verify",      "--help",        NULL};
+static const char *const known[] = {
+    "--report", "--report=json", "--report-file", "--by-line", "--audit",
+    "--seed",   "--dump=",       "--verify",      "--help",    NULL};
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
@@ -81,6 +85,10 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
             return tool_misuse("run", "--seed: `%s` is not a number from 0 to 2^64 - 1", value);
         return TOOL_OK;
     }
+    if (strcmp(argument, "--audit") == 0 || strcmp(argument, "--by-line") == 0) {
+        *(argument[2] == 'a' ? &options->audit : &options->report.by_line) = true;
+        return TOOL_OK;
+    }
     if (missing)
         return tool_misuse("run", "%s needs a value", argument);
     return tool_unknown_option("run", argument, known);
@@ -110,6 +118,8 @@ static int parse(int argc, char **argv, run_options *options) {
     options->argument_count = argc - i;
     if (!options->path)
         return tool_misuse("run", "which file?");
+    if (options->report.by_line && options->report.form != TOOL_REPORT_JSON)
+        return tool_misuse("run", "--by-line needs --report=json");
     if (options->report.path && options->report.form == TOOL_REPORT_NONE)
         options->report.form = TOOL_REPORT_TEXT;
     return TOOL_OK;
@@ -131,16 +141,41 @@ static int execute(tl_runtime *rt, masu_program *program) {
     return TOOL_FAILED;
 }
 
+/* A program that ended well all the same fails the audit. */
+static int judge(const tl_runtime *rt, masu_program *program) {
+    tl_audit_result audit;
+    if (tl_runtime_audit(rt, &audit))
+        return TOOL_OK;
+    fflush(stdout);
+    fputs(masu_program_format_error(program, audit.text, &audit.site, 1, 0, 0, NULL), stderr);
+    return TOOL_FAILED;
+}
+
+static int write_report(tl_runtime *rt, masu_program *program, const tool_report_options *wanted) {
+    tool_report_options options = *wanted;
+    if (options.by_line && program && !tool_lines(rt, program, &options)) {
+        fprintf(stderr, "masu: no memory for the counts by line\n");
+        return TOOL_FAILED;
+    }
+    int status = tool_write_report(rt, &options);
+    tool_lines_free(&options);
+    return status;
+}
+
 static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
+    compile.audit = options->audit;
+    compile.count_by_line = options->report.by_line;
     masu_program *program;
     int status = tool_compile(options->path, &compile, &program);
     malloc_trim(0); /* what compiling took goes back before the program's own memory comes */
     tl_runtime_sample_memory(rt);
     if (status == TOOL_OK)
         status = execute(rt, program);
+    if (options->audit && program && judge(rt, program) != TOOL_OK)
+        status = TOOL_FAILED;
     if (options->report.form != TOOL_REPORT_NONE) {
-        int written = tool_write_report(rt, &options->report);
+        int written = write_report(rt, program, &options->report);
         status = status == TOOL_OK ? written : status;
     }
     /* Tensors die before the code that their history refers to. */

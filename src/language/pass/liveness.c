@@ -18,6 +18,7 @@ typedef struct walker {
     const ir_function *f;
     masu__arena *scratch;
     bool enough; /* memory */
+    bool used_only, scoped;
     pairs uses, in;
     ir_value *mark;   /* by block: the last value found to be in its set */
     ir_block **stack; /* blocks whose predecessors are still to be told */
@@ -70,9 +71,15 @@ static void note_use(walker *w, ir_value *last_block, const ir_block *b, ir_valu
     add(w, &w->uses, v, b->id);
 }
 
+static bool is_use(const walker *w, const ir_instr *i) {
+    bool counts = i->op == IR_ACQUIRE || i->op == IR_ROOT || i->op == IR_UNROOT ||
+                  (i->op == IR_RELEASE && !w->scoped);
+    return !w->used_only || !counts;
+}
+
 static void note_uses(walker *w, ir_value *last_block, const ir_block *b) {
     for (const ir_instr *i = b->first; i; i = i->next) {
-        for (uint32_t a = 0; a < i->arg_count; a++)
+        for (uint32_t a = 0; is_use(w, i) && a < i->arg_count; a++)
             note_use(w, last_block, b, i->args[a]);
         for (int t = 0; t < ir_target_count(i); t++)
             for (uint32_t a = 0; a < i->target[t].count; a++)
@@ -102,8 +109,9 @@ static void walk_up(walker *w, ir_value v, liveness_set blocks) {
     }
 }
 
-bool liveness_compute(liveness *l, const ir_function *f, masu__arena *scratch) {
-    walker w = {.f = f, .scratch = scratch, .enough = true};
+static bool compute(liveness *l, walker w) {
+    const ir_function *f = w.f;
+    masu__arena *scratch = w.scratch;
     ir_value *last_block = MASU_ARENA_ARRAY(scratch, ir_value, f->value_count);
     w.mark = MASU_ARENA_ARRAY(scratch, ir_value, f->block_count);
     w.stack = MASU_ARENA_ARRAY(scratch, ir_block *, f->block_count);
@@ -116,6 +124,16 @@ bool liveness_compute(liveness *l, const ir_function *f, masu__arena *scratch) {
         walk_up(&w, v, uses[v]);
     l->in = group(&w, &w.in, f->block_count);
     return w.enough;
+}
+
+bool liveness_compute(liveness *l, const ir_function *f, masu__arena *scratch) {
+    return compute(l, (walker){.f = f, .scratch = scratch, .enough = true});
+}
+
+bool liveness_compute_used(liveness *l, const ir_function *f, bool scoped, masu__arena *scratch) {
+    return compute(
+        l,
+        (walker){.f = f, .scratch = scratch, .enough = true, .used_only = true, .scoped = scoped});
 }
 
 bool liveness_has(liveness_set set, ir_value v) {

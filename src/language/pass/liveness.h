@@ -30,6 +30,9 @@ typedef struct liveness {
  * reachable. */
 bool liveness_compute(liveness *l, const ir_function *f, masu__arena *scratch);
 
+/* The same without releases and the other instructions of the ownership passes; releases count when `scoped`. */
+bool liveness_compute_used(liveness *l, const ir_function *f, bool scoped, masu__arena *scratch);
+
 /* O(log count). */
 bool liveness_has(liveness_set set, ir_value v);
 

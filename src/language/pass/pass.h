@@ -48,6 +48,7 @@ typedef struct pass_options {
     masu__buffer *faults; /* what ir_verify found; may be NULL when verify is off */
     pass_report report;
     void *user;
+    bool audit, by_line; /* see instrument.c */
 } pass_options;
 
 /* Runs the column. MASU_OK; MASU_ERR_SHAPE_MISMATCH when the program has errors that were
@@ -70,6 +71,14 @@ void pass_lastuse(ir_module *m, pass_context *context);
 void pass_ownership(ir_module *m, pass_context *context);
 void pass_slots(ir_module *m, pass_context *context);
 void pass_register_owners(ir_module *m, pass_context *context); /* slots.c: when `slots` is off */
+
+typedef struct pass_instruments {
+    bool audit, by_line;
+    bool scoped; /* values are meant to live until their scope ends */
+} pass_instruments;
+
+/* Into the finished IR (instrument.c). */
+void pass_instrument(ir_module *m, pass_instruments what);
 
 /* Counts for listings and tests. */
 typedef struct pass_counts {

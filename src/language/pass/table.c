@@ -121,6 +121,14 @@ masu_status pass_run_all(ir_module *m, const pass_options *options) {
     masu_status status = options->verify ? verify(m, IR_PHASE_BUILT, "lowering", options) : MASU_OK;
     for (size_t p = 0; p < PASS_COUNT && status == MASU_OK; p++)
         status = run_one(m, &table[p], &context, options);
+    pass_instruments what = {options->audit, options->by_line,
+                             lists(options->disabled, options->disabled_count, "lastuse")};
+    if (status == MASU_OK && (what.audit || what.by_line)) {
+        pass_instrument(m, what);
+        status = m->out_of_memory  ? MASU_ERR_OUT_OF_MEMORY
+                 : options->verify ? verify(m, IR_PHASE_ROOTED, "instruments", options)
+                                   : MASU_OK;
+    }
     if (status == MASU_OK && options->dump && options->dump->failed)
         status = MASU_ERR_OUT_OF_MEMORY;
     return status;
