@@ -6,7 +6,7 @@
 #     cli       tests/cli/*.sh, the command and the scripts from outside
 #     install   tests/install/*.sh, programs built against an installed copy
 #     unit, model, hostile    programs of BUILD/tests (hostile: also tests/hostile/*.sh)
-#     golden    tests/golden/*.tl as they stand, then once with each optional pass switched off
+#     golden    tests/golden/*.tl as they stand, audited, and once with each optional pass switched off
 set -eu
 
 usage() {
@@ -91,6 +91,7 @@ if [ -n "$golden_flags" ]; then
     repeatable_goldens | add golden "$golden_flags"
 elif wanted golden; then
     goldens | add golden ''
+    repeatable_goldens | add golden --audit
     passes=$("$MASU" help --passes --optional) || {
         echo "tests: $MASU help --passes --optional does not list the optional passes" >&2
         broken=1
