@@ -82,8 +82,8 @@ extern MASU_API uint16_t masu_magazine_at[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MI
 /* bytes in 1 … MASU_BUCKET_MAX_BYTES */
 static inline masu_magazine *masu_magazine_of(size_t bytes) {
     masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
-    size_t at = __atomic_load_n(&masu_magazine_at[(bytes - 1) / MASU_BUCKET_MIN_BYTES],
-                                __ATOMIC_RELAXED);
+    size_t at =
+        __atomic_load_n(&masu_magazine_at[(bytes - 1) / MASU_BUCKET_MIN_BYTES], __ATOMIC_RELAXED);
     return (masu_magazine *)((char *)mine + at);
 }
 

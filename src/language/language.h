@@ -26,7 +26,7 @@ typedef struct masu_compile_options {
     const char *const *
         dumps; /* "after:NAME", "ir" (after lowering), "llvm": text collected, see masu_program_dump */
     size_t dump_count;
-    bool verify; /* ir_verify after every pass */
+    bool verify;        /* ir_verify after every pass */
     bool objects;       /* CODE makes objects for the linker instead of code in this process */
     bool audit;         /* the code checks what is alive after every operation (masu run --audit) */
     bool count_by_line; /* the code counts per source line (masu run --by-line) */

@@ -25,7 +25,8 @@ typedef struct codegen_program { /* what an executable carries besides its code 
 typedef struct codegen_options {
     bool verify;        /* let LLVM check the module before it is optimised */
     masu__buffer *dump; /* receives the LLVM module before optimisation; NULL: not wanted */
-    const codegen_program *carried; /* for an executable: objects, not linked; NULL: in this process */
+    const codegen_program
+        *carried; /* for an executable: objects, not linked; NULL: in this process */
 } codegen_options;
 
 /* The module must be in IR_PHASE_ROOTED; only what main reaches is compiled. MASU_OK, MASU_ERR_OUT_OF_MEMORY, or

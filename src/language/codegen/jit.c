@@ -41,8 +41,7 @@ static bool fine(LLVMErrorRef error, masu__buffer *out) {
 
 /* ---- object ------------------------------------------------------------------------------------------------------ */
 
-static LLVMTargetMachineRef make_machine(codegen_tier tier, bool for_linker,
-                                         masu__buffer *error) {
+static LLVMTargetMachineRef make_machine(codegen_tier tier, bool for_linker, masu__buffer *error) {
     pthread_once(&target_once, initialise_target);
     if (target_failed) {
         masu__buffer_puts(error, "LLVM has no code generator for this machine");
@@ -56,12 +55,10 @@ static LLVMTargetMachineRef make_machine(codegen_tier tier, bool for_linker,
         LLVMDisposeMessage(message);
     } else {
         char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
-        machine = LLVMCreateTargetMachine(target, triple, cpu, features,
-                                          tier == TIER_FAST ? LLVMCodeGenLevelDefault
-                                                            : LLVMCodeGenLevelNone,
-                                          LLVMRelocPIC,
-                                          for_linker ? LLVMCodeModelDefault
-                                                     : LLVMCodeModelJITDefault);
+        machine = LLVMCreateTargetMachine(
+            target, triple, cpu, features,
+            tier == TIER_FAST ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelNone, LLVMRelocPIC,
+            for_linker ? LLVMCodeModelDefault : LLVMCodeModelJITDefault);
         LLVMDisposeMessage(cpu);
         LLVMDisposeMessage(features);
     }
