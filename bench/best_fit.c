@@ -12,16 +12,15 @@
  * All contestants take turns, round by round, on the first processor that is allowed: those of one
  * machine need not be equally fast. The clock counts processor time.
  */
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <masu/masu.h>
 
+#include "measure.h"
 #include "two_level.h"
 
 enum { KIB = 1 << 10, MIB = 1 << 20, ROUNDS = 7, PARTS = 5 };
@@ -40,27 +39,6 @@ static void must(bool fine, const char *what) {
         return;
     fprintf(stderr, "best_fit: %s failed\n", what);
     exit(1);
-}
-
-static double thread_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static inline uint32_t next_random(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33);
-}
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return values[count / 2];
 }
 
 /* ---- contestants ----------------------------------------------------------------------------- */
@@ -296,20 +274,8 @@ static void growth(void) {
     }
 }
 
-static void settle_on_first_processor(void) {
-    cpu_set_t allowed, one;
-    int cpu = 0;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) == 0)
-        return;
-    while (!CPU_ISSET(cpu, &allowed))
-        cpu++;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    (void)sched_setaffinity(0, sizeof one, &one);
-}
-
 int main(int argc, char **argv) {
-    settle_on_first_processor();
+    settle_on_processor(pthread_self(), 0);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             json = true;

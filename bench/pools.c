@@ -25,6 +25,8 @@
 
 #include <masu/masu.h>
 
+#include "measure.h"
+
 enum { KIB = 1 << 10, MIB = 1 << 20, LIVE = 4096, MOST_ROUNDS = 9 };
 
 /* ---- contestants ----------------------------------------------------------------------------- */
@@ -59,29 +61,6 @@ static inline void *keep(void *ptr) {
 static inline size_t hide(size_t bytes) {
     __asm__ volatile("" : "+r"(bytes));
     return bytes;
-}
-
-/* ---- time and chance ------------------------------------------------------------------------- */
-
-static double thread_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static inline uint32_t next_random(uint64_t *state) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33);
-}
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return values[count / 2];
 }
 
 /* ---- work: every kind is compiled twice, once for each side ------------------------------------ */
@@ -173,21 +152,6 @@ static void *swaps_thread(void *argument) {
     pthread_barrier_wait(t->barrier);
     t->ns = for_masu ? swaps_of(true, t->w, t->seed) : swaps_of(false, t->w, t->seed);
     return NULL;
-}
-
-/* Processors of one machine differ, those of a virtual one by half and more, for another machine may
- * compute beside; and two threads that share one never wait for each other's cache lines. So every
- * contestant is measured on the same ones: one thread on the first, two on the first two. */
-static void settle_on_processor(pthread_t thread, int which) {
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
-        return;
-    int cpu = -1;
-    for (int seen = -1; seen < which;)
-        seen += CPU_ISSET(++cpu, &allowed) != 0;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    (void)pthread_setaffinity_np(thread, sizeof one, &one);
 }
 
 static double run_two(const work *w, void *(*body)(void *)) {

@@ -19,6 +19,8 @@
 
 #include <masu/masu.h>
 
+#include "measure.h"
+
 #define MIB     ((size_t)1 << 20)
 #define GIB     ((size_t)1 << 30)
 #define GRANULE (2 * MIB)
@@ -43,16 +45,6 @@ static double now_us(void) {
     struct timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return values[count / 2];
 }
 
 /* One word in each page. */
