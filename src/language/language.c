@@ -329,9 +329,10 @@ const char *masu_program_dump(const masu_program *p) {
     return masu__buffer_text(&p->dump);
 }
 
-const char *masu_program_explain(masu_program *p) {
-    if (p->module && p->explained.length == 0)
-        pass_explain(p->module, &p->file, &p->explained);
+const char *masu_program_explain(masu_program *p, masu_explain_form form) {
+    masu__buffer_truncate(&p->explained, 0);
+    if (p->module)
+        pass_explain_as(p->module, &p->file, form, &p->explained);
     return masu__buffer_text(&p->explained);
 }
 

@@ -47,8 +47,13 @@ size_t masu_program_error_count(const masu_program *p);
 const char *masu_program_diagnostics(const masu_program *p);
 const char *
 masu_program_dump(const masu_program *p); /* what the dump options collected, "" otherwise */
-const char *
-masu_program_explain(masu_program *p); /* the annotated source (after PASSES); owned by p */
+typedef enum masu_explain_form {
+    MASU_EXPLAIN_TEXT,
+    MASU_EXPLAIN_JSON,
+    MASU_EXPLAIN_HTML
+} masu_explain_form;
+/* The annotated source (after PASSES); owned by p until the next call. */
+const char *masu_program_explain(masu_program *p, masu_explain_form form);
 /* After CODE without `objects`. */
 void (*masu_program_entry(const masu_program *p))(void);
 /* A raised error in the same form as diagnostics: place, source line, caret, then one "note: called from" per frame. The sites are

@@ -9,3 +9,9 @@ for example in examples/*.tl; do
     done <"$example"
     [ "$(wc -c <"$MASU_TMP.stdout")" -gt "$(wc -c <"$example")" ] || fail "$example: nothing is explained"
 done
+
+# The same as data and as a page.
+expect_status 0 "$MASU" explain --json examples/n_queens.tl
+expect_in_stdout '"lower_bound": '
+expect_status 0 "$MASU" explain --html examples/n_queens.tl
+expect_in_stdout '<span class=d>'

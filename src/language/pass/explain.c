@@ -408,7 +408,133 @@ static void put_totals(const explainer *x, masu__buffer *out) {
                         releases, releases == 1 ? "" : "s");
 }
 
-void pass_explain(const ir_module *m, const source_file *source, masu__buffer *out) {
+/* ---- other forms ----------------------------------------------------------------------------- */
+
+static void put_json_text(const char *text, size_t length, masu__buffer *out) {
+    masu__buffer_putc(out, '"');
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\')
+            masu__buffer_putc(out, '\\');
+        if (c < 0x20)
+            masu__buffer_printf(out, "\\u%04x", c);
+        else
+            masu__buffer_putc(out, text[i]);
+    }
+    masu__buffer_putc(out, '"');
+}
+
+static void put_json_functions(const explainer *x, masu__buffer *out) {
+    const char *comma = "";
+    for (uint32_t f = 0; f < x->m->function_count; f++) {
+        const ir_function *fn = x->m->functions[f];
+        if (fn->is_kernel)
+            continue;
+        pass_counts c = pass_count(fn);
+        masu__buffer_printf(out, "%s\n    {\"name\": ", comma);
+        put_json_text(fn->name, strlen(fn->name), out);
+        masu__buffer_printf(out,
+                            ", \"line\": %" PRIu32 ", \"slots\": %" PRIu32
+                            ", \"lower_bound\": %" PRIu32 ", \"acquires\": %" PRIu32
+                            ", \"releases\": %" PRIu32 "}",
+                            line_of(x, fn->span), c.slots, c.bound, c.acquires, c.releases);
+        comma = ",";
+    }
+}
+
+static void put_json(const explainer *x, masu__buffer *out) {
+    const char *comma = "";
+    masu__buffer_puts(out, "{\n  \"file\": ");
+    put_json_text(x->source->path, strlen(x->source->path), out);
+    masu__buffer_puts(out, ",\n  \"functions\": [");
+    put_json_functions(x, out);
+    masu__buffer_puts(out, "\n  ],\n  \"events\": [");
+    for (const event *e = x->events; e < x->events + x->count; e++) {
+        if (is_summary(e))
+            continue;
+        masu__buffer_printf(out, "%s\n    {\"line\": %" PRIu32 ", \"function\": ", comma, e->line);
+        put_json_text(e->version->name, strlen(e->version->name), out);
+        masu__buffer_puts(out, ", \"what\": ");
+        put_json_text(e->text, strlen(e->text), out);
+        masu__buffer_putc(out, '}');
+        comma = ",";
+    }
+    masu__buffer_puts(out, "\n  ]\n}\n");
+}
+
+static void put_escaped(const char *text, size_t length, masu__buffer *out) {
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '<' || text[i] == '>' || text[i] == '&')
+            masu__buffer_printf(out, "&#%d;", text[i]);
+        else
+            masu__buffer_putc(out, text[i]);
+    }
+}
+
+/* The colour says which of the four things it is: counted is the one that costs. */
+static const char *class_of(const event *e) {
+    if (is_summary(e))
+        return "f";
+    if (strstr(e->text, " acquired"))
+        return "a";
+    if (strstr(e->text, " dies"))
+        return "d";
+    return strstr(e->text, " moves") ? "m" : strstr(e->text, " lent") ? "b" : "n";
+}
+
+static void put_html_row(const explainer *x, uint32_t line, const event *first, const event *end,
+                         masu__buffer *out) {
+    uint32_t length;
+    const char *text = source_line(x->source, line, &length);
+    masu__buffer_printf(out, "<tr><td class=l>%" PRIu32 "<td class=s>", line);
+    put_escaped(text, length, out);
+    masu__buffer_puts(out, "<td>");
+    for (const event *e = first; e < end; e++) {
+        masu__buffer one = {0};
+        if (said_before(first, e))
+            continue;
+        put_versions(x, first, end, e, &one);
+        masu__buffer_puts(&one, e->text);
+        masu__buffer_printf(out, "<span class=%s>", class_of(e));
+        put_escaped(masu__buffer_text(&one), one.length, out);
+        masu__buffer_puts(out, "</span> ");
+        masu__buffer_destroy(&one);
+    }
+    masu__buffer_putc(out, '\n');
+}
+
+static void put_html(const explainer *x, masu__buffer *out) {
+    masu__buffer_puts(
+        out,
+        "<!doctype html>\n<html lang=en><meta charset=utf-8>\n<title>Where tensors live</title>\n"
+        "<style>\nbody{font:15px/1.45 sans-serif;margin:2em;color:#222}table{border-spacing:0}"
+        "td{vertical-align:top;padding:1px .7em}tr:hover{background:#f4f4f4}"
+        ".l{color:#999;text-align:right}.s{font-family:monospace;white-space:pre}"
+        "span{border-radius:4px;padding:0 .4em;margin-right:.2em;font-size:13px;"
+        "display:inline-block}.n{background:#e3f1e3}.m{background:#e2ecf8}.b{background:#eee}"
+        ".d{background:#f3e6d8}.a{background:#f6c9c9}.f{background:#fff;border:1px solid #bbb}\n"
+        "</style>\n<h1>");
+    put_escaped(x->source->path, strlen(x->source->path), out);
+    masu__buffer_puts(out,
+                      "</h1>\n<p>Beside each line: <span class=n>made, and in which slot of the "
+                      "frame it is protected</span> <span class=m>moves: another owner from here "
+                      "on</span> <span class=b>lent: read without a count</span> <span "
+                      "class=d>dies: its memory is free again</span> <span class=a>acquired: a "
+                      "count was needed, and why</span></p>\n<table>\n");
+    const event *at = x->events, *end = x->events + x->count;
+    while (at < end && at->line == 0)
+        at++;
+    for (uint32_t line = 1; line <= x->source->line_count; line++) {
+        const event *first = at;
+        while (at < end && at->line == line)
+            at++;
+        put_html_row(x, line, first, at, out);
+    }
+    masu__buffer_puts(out, "</table>\n</html>\n");
+}
+
+void pass_explain_as(const ir_module *m, const source_file *source, masu_explain_form form,
+                     masu__buffer *out) {
     static const source_file none = {.path = "", .text = ""};
     masu__buffer text = {0};
     explainer x = {.m = m, .source = source};
@@ -423,9 +549,19 @@ void pass_explain(const ir_module *m, const source_file *source, masu__buffer *o
     }
     if (x.count > 0)
         qsort(x.events, x.count, sizeof *x.events, by_place);
-    put_source(&x, out);
-    put_totals(&x, out);
+    if (form == MASU_EXPLAIN_JSON) {
+        put_json(&x, out);
+    } else if (form == MASU_EXPLAIN_HTML) {
+        put_html(&x, out);
+    } else {
+        put_source(&x, out);
+        put_totals(&x, out);
+    }
     out->failed |= x.failed;
     masu__buffer_destroy(&text);
     masu__arena_destroy(&x.scratch);
+}
+
+void pass_explain(const ir_module *m, const source_file *source, masu__buffer *out) {
+    pass_explain_as(m, source, MASU_EXPLAIN_TEXT, out);
 }

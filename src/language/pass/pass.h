@@ -90,5 +90,7 @@ pass_counts pass_count(const ir_function *f);
 /* The source, annotated: what happens to tensors and objects on each line (explain.c). After the
  * last pass. `source` may be NULL: then the file of main is taken. */
 void pass_explain(const ir_module *m, const source_file *source, masu__buffer *out);
+void pass_explain_as(const ir_module *m, const source_file *source, masu_explain_form form,
+                     masu__buffer *out);
 
 #endif
