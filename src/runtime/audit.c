@@ -46,6 +46,7 @@ struct tl_auditor {
     size_t count_count, count_capacity;
     uint64_t credit; /* visits saved up */
     bool enough;     /* memory, for the check at hand */
+    bool ended;      /* memory, for what is known of the calls */
 };
 
 /* ---- the set of what was found ----------------------------------------------------------------------------- */
@@ -207,9 +208,9 @@ static uint64_t most_found(const tl_runtime *rt) {
 void tl_audit(int64_t site, int64_t live_count, void *const *live) {
     tl_runtime *rt = tl__runtime();
     tl_auditor *a = audit_of(rt);
-    rt->audit_points++;
-    if (!a)
+    if (!a || a->ended)
         return;
+    rt->audit_points++;
     uint64_t cost = rt->tensors.live + rt->live_nodes + rt->live_objects + a->stack_count;
     a->credit += POINT_VISITS;
     if (a->credit < cost)
@@ -238,18 +239,19 @@ static void *grown(void *array, size_t *capacity, size_t wanted, size_t element)
     return moved;
 }
 
-/* When memory runs out nothing more can be said: the audit ends. */
+/* When memory runs out nothing more can be said: the audit has ended. */
 void tl_audit_call(int64_t live_count, void *const *live) {
     tl_auditor *a = audit_of(tl__runtime());
-    if (!a)
+    if (!a || a->ended)
         return;
-    void *stack =
-        grown(a->stack, &a->stack_capacity, a->stack_count + (size_t)live_count, sizeof(void *));
-    if (stack || live_count == 0)
-        a->stack = stack;
+    size_t wanted = a->stack_count + (size_t)live_count + 1; /* room for one: never NULL */
+    void *stack = grown(a->stack, &a->stack_capacity, wanted, sizeof(void *));
+    a->stack = stack ? stack : a->stack;
     void *counts = grown(a->counts, &a->count_capacity, a->count_count + 1, sizeof(uint64_t));
-    MASU_ASSERT(counts && (stack || live_count == 0));
-    a->counts = counts;
+    a->counts = counts ? counts : a->counts;
+    a->ended = !stack || !counts;
+    if (a->ended)
+        return;
     for (int64_t i = 0; i < live_count; i++)
         a->stack[a->stack_count++] = live[i];
     a->counts[a->count_count++] = (uint64_t)live_count;
@@ -257,7 +259,7 @@ void tl_audit_call(int64_t live_count, void *const *live) {
 
 void tl_audit_return(void) {
     tl_auditor *a = audit_of(tl__runtime());
-    if (a && a->count_count > 0)
+    if (a && !a->ended && a->count_count > 0)
         a->stack_count -= a->counts[--a->count_count];
 }
 
