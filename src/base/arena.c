@@ -96,16 +96,22 @@ char *masu__arena_strdup(masu__arena *arena, const char *text) {
     return masu__arena_strndup(arena, text, strlen(text));
 }
 
-char *masu__arena_printf(masu__arena *arena, const char *format, ...) {
-    va_list arguments, again;
-    va_start(arguments, format);
+char *masu__arena_vprintf(masu__arena *arena, const char *format, va_list arguments) {
+    va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
     char *text = length < 0 ? NULL : masu__arena_alloc(arena, (size_t)length + 1, 1);
     if (text)
         vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);
+    return text;
+}
+
+char *masu__arena_printf(masu__arena *arena, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = masu__arena_vprintf(arena, format, arguments);
+    va_end(arguments);
     return text;
 }
 

@@ -11,6 +11,7 @@
 #ifndef MASU_BASE_ARENA_H
 #define MASU_BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -44,6 +45,8 @@ char *masu__arena_strndup(masu__arena *arena, const char *text, size_t length);
 /* printf-like, NULL when memory runs out. */
 char *masu__arena_printf(masu__arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+char *masu__arena_vprintf(masu__arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 /* A larger copy of the array at old (old_count elements), or the same place when it is the last
  * allocation and there is room behind it. */

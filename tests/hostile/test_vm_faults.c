@@ -271,23 +271,29 @@ static void every_call_of_the_driver_fails_once(void **state) {
     sweep_all(DRIVER);
 }
 
+/* The nth call is refused, or all from it on, for every n until the operation succeeds. What nobody
+ * gave up is whole after each, wherever it was to go. */
+static void refuse(operation run, target what, bool from_there_on, masu_status how) {
+    masu_status status;
+    uint64_t nth = 1;
+    do {
+        scene s;
+        open_scene(&s);
+        masu_device_fail_as(s.f.device, how);
+        arm(s.f.device, what, nth++, from_there_on);
+        status = run(&s);
+        disarm(s.f.device);
+        vm_judge(&s.f);
+        if (status != MASU_OK)
+            assert_true(contents_hold(&s, s.walled));
+        close_scene(&s);
+    } while (status != MASU_OK);
+}
+
 /* From the nth call on everything is refused, also the way back. */
 static void refuse_from(target what) {
     for (int i = 0; i < STEPS; i++)
-        for (uint64_t nth = 1;; nth++) {
-            scene s;
-            open_scene(&s);
-            arm(s.f.device, what, nth, true);
-            masu_status status = steps[i].run(&s);
-            disarm(s.f.device);
-            vm_judge(&s.f);
-            /* blocks that nobody gave up are whole, wherever they were to go */
-            if (status != MASU_OK)
-                assert_true(contents_hold(&s, s.walled));
-            close_scene(&s);
-            if (status == MASU_OK)
-                break;
-        }
+        refuse(steps[i].run, what, true, MASU_ERR_DEVICE_FAILURE);
 }
 
 static void the_way_back_is_refused_too(void **state) {
@@ -309,20 +315,7 @@ static void places_that_are_lost(void **state) {
     (void)state;
     static const operation runs[] = {scatter, grow_elsewhere, grow_empty, move};
     for (int i = 0; i < 4; i++)
-        for (uint64_t nth = 1;; nth++) {
-            scene s;
-            open_scene(&s);
-            masu_device_fail_as(s.f.device, MASU_ERR_CORRUPT);
-            arm(s.f.device, DEVICE, nth, false);
-            masu_status status = runs[i](&s);
-            disarm(s.f.device);
-            vm_judge(&s.f);
-            if (status != MASU_OK)
-                assert_true(contents_hold(&s, s.walled));
-            close_scene(&s);
-            if (status == MASU_OK)
-                break;
-        }
+        refuse(runs[i], DEVICE, false, MASU_ERR_CORRUPT);
 }
 
 /* B15: the device has no more memory half-way through a scatter: the stock is given back once. */

@@ -338,55 +338,62 @@ static bool find_pieces(builder *b) {
 
 /* ---- relations that keep apart --------------------------------------------------------------- */
 
-static bool keep_apart(builder *b) {
+/* A fixed row that an item must keep away from becomes an obstacle of no section: only the pair says
+ * whom it concerns. There is room for one a relation. */
+static uint32_t fixed_neighbour(builder *b, size_t row, int64_t height) {
     masu__plan_model *m = b->model;
-    const masu_plan_problem *p = b->problem;
-    m->apart = NEW(m, masu__plan_apart, p->relation_count);
-    m->apart_fixed = NEW(m, masu__plan_apart, p->relation_count);
-    if (!m->apart || !m->apart_fixed)
+    const masu_plan_row *root = &b->problem->rows[root_of(b->parent, (uint32_t)row)];
+    m->obstacles[m->obstacle_count] =
+        (masu__plan_obstacle){0, 0, (int64_t)root->fixed_offset, height};
+    return m->obstacle_count++;
+}
+
+static bool apart_reserve(builder *b) {
+    masu__plan_model *m = b->model;
+    size_t relations = b->problem->relation_count;
+    masu__plan_obstacle *obstacles = NEW(m, masu__plan_obstacle, m->obstacle_count + relations);
+    m->apart = NEW(m, masu__plan_apart, relations);
+    m->apart_fixed = NEW(m, masu__plan_apart, relations);
+    if (!obstacles || !m->apart || !m->apart_fixed)
         return false;
-    for (size_t i = 0; i < p->relation_count; i++) {
-        size_t a = p->relations[i].a, c = p->relations[i].b;
-        if (p->relations[i].kind != MASU_PLAN_MUST_NOT_SHARE || p->rows[a].size_bytes == 0 ||
-            p->rows[c].size_bytes == 0)
-            continue;
-        if (m->row_item[a] == MASU__PLAN_NONE) {
-            size_t other = a;
-            a = c;
-            c = other;
-        }
-        masu__plan_apart pair = {m->row_item[a], m->row_item[c], (int64_t)p->rows[a].size_bytes,
-                                 (int64_t)p->rows[c].size_bytes};
-        if (pair.a == MASU__PLAN_NONE)
-            continue; /* both fixed: nothing to decide; the judge sees it */
-        if (pair.b != MASU__PLAN_NONE) {
-            m->apart[m->apart_count++] = pair;
-            continue;
-        }
-        pair.b = (uint32_t)c; /* a row, for now */
-        m->apart_fixed[m->apart_fixed_count++] = pair;
-    }
+    if (m->obstacle_count > 0)
+        memcpy(obstacles, m->obstacles, m->obstacle_count * sizeof *obstacles);
+    m->obstacles = obstacles;
     return true;
 }
 
-/* Fixed rows that an item must keep away from become obstacles of no section: only the pair says
- * whom they concern. */
-static bool fixed_neighbours(builder *b) {
+/* Of two rows, an item first; both fixed: nothing to decide, the judge sees it. */
+static void keep_rows_apart(builder *b, size_t row, size_t other) {
     masu__plan_model *m = b->model;
-    if (m->apart_fixed_count == 0)
+    const masu_plan_row *rows = b->problem->rows;
+    if (m->row_item[row] == MASU__PLAN_NONE) {
+        size_t swapped = row;
+        row = other;
+        other = swapped;
+    }
+    masu__plan_apart pair = {m->row_item[row], m->row_item[other], (int64_t)rows[row].size_bytes,
+                             (int64_t)rows[other].size_bytes};
+    if (pair.a == MASU__PLAN_NONE)
+        return;
+    if (pair.b != MASU__PLAN_NONE) {
+        m->apart[m->apart_count++] = pair;
+        return;
+    }
+    pair.b = fixed_neighbour(b, other, pair.height_b);
+    m->apart_fixed[m->apart_fixed_count++] = pair;
+}
+
+static bool keep_apart(builder *b) {
+    const masu_plan_problem *p = b->problem;
+    if (p->relation_count == 0)
         return true;
-    masu__plan_obstacle *more =
-        NEW(m, masu__plan_obstacle, m->obstacle_count + m->apart_fixed_count);
-    if (!more)
+    if (!apart_reserve(b))
         return false;
-    memcpy(more, m->obstacles, m->obstacle_count * sizeof *more);
-    m->obstacles = more;
-    for (uint32_t i = 0; i < m->apart_fixed_count; i++) {
-        masu__plan_apart *pair = &m->apart_fixed[i];
-        const masu_plan_row *root = &b->problem->rows[root_of(b->parent, pair->b)];
-        pair->b = m->obstacle_count;
-        more[m->obstacle_count++] =
-            (masu__plan_obstacle){0, 0, (int64_t)root->fixed_offset, pair->height_b};
+    for (size_t i = 0; i < p->relation_count; i++) {
+        const masu_plan_relation *r = &p->relations[i];
+        if (r->kind == MASU_PLAN_MUST_NOT_SHARE && p->rows[r->a].size_bytes > 0 &&
+            p->rows[r->b].size_bytes > 0)
+            keep_rows_apart(b, r->a, r->b);
     }
     return true;
 }
@@ -448,7 +455,7 @@ masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *
     *out = (masu__plan_model){0};
     builder b = {.problem = problem, .merged = merged, .model = out};
     if (!find_moments(&b) || !tie_rows(&b) || !count_items(&b) || !make_item_arrays(out) ||
-        !find_pieces(&b) || !keep_apart(&b) || !fixed_neighbours(&b)) {
+        !find_pieces(&b) || !keep_apart(&b)) {
         masu__plan_model_close(out);
         return MASU_ERR_OUT_OF_MEMORY;
     }

@@ -14,19 +14,19 @@ static void bind_fields(checker *c, pattern *p, const type *t) {
     }
 }
 
-static void bind_tuple(checker *c, pattern *p, const type *t) {
+bool check_tuple_parts(checker *c, pattern *p, const type *t,
+                       void (*check_part)(checker *, pattern *, const type *)) {
     bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count;
     if (!fits && !type_is_silent(t)) {
         diagnostics_error(c->diagnostics, p->span, "this pattern has %u %s, the value is `%s`",
                           p->part_count, p->part_count == 1 ? "part" : "parts",
                           check_type_text(c, t));
     }
+    const type *otherwise = type_is_silent(t) ? t : check_scalar(c, TYPE_ERROR);
     for (uint32_t i = 0; i < p->part_count; i++) {
-        check_bind(c, p->parts[i],
-                   fits                ? type_resolve(c->types, t->tuple.items[i])
-                   : type_is_silent(t) ? t
-                                       : check_scalar(c, TYPE_ERROR));
+        check_part(c, p->parts[i], fits ? type_resolve(c->types, t->tuple.items[i]) : otherwise);
     }
+    return fits;
 }
 
 void check_bind(checker *c, pattern *p, const type *t) {
@@ -38,7 +38,7 @@ void check_bind(checker *c, pattern *p, const type *t) {
         }
         break;
     case PATTERN_TUPLE:
-        bind_tuple(c, p, t);
+        check_tuple_parts(c, p, t, check_bind);
         break;
     case PATTERN_VARIANT:
         bind_fields(c, p, t);

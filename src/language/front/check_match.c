@@ -24,24 +24,6 @@ static void check_range_pattern(checker *c, pattern *p, const type *t) {
     }
 }
 
-static void check_tuple_pattern(checker *c, pattern *p, const type *t) {
-    bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count;
-    if (!fits && !type_is_silent(t)) {
-        diagnostics_error(c->diagnostics, p->span, "this pattern has %u %s, the value is `%s`",
-                          p->part_count, p->part_count == 1 ? "part" : "parts",
-                          check_type_text(c, t));
-    }
-    for (uint32_t i = 0; i < p->part_count; i++) {
-        check_pattern(c, p->parts[i],
-                      fits                ? type_resolve(c->types, t->tuple.items[i])
-                      : type_is_silent(t) ? t
-                                          : check_scalar(c, TYPE_ERROR));
-    }
-    if (!fits) {
-        p->kind = PATTERN_WILDCARD;
-    }
-}
-
 /* All alternatives bind the same names: the first one's bindings stand for those of the others. */
 static void check_alternatives(checker *c, pattern *p, const type *t) {
     for (uint32_t i = 0; i < p->part_count; i++) {
@@ -75,7 +57,9 @@ void check_pattern(checker *c, pattern *p, const type *t) {
         }
         break;
     case PATTERN_TUPLE:
-        check_tuple_pattern(c, p, t);
+        if (!check_tuple_parts(c, p, t, check_pattern)) {
+            p->kind = PATTERN_WILDCARD;
+        }
         break;
     case PATTERN_VARIANT:
         check_variant_pattern(c, p, t, check_pattern);

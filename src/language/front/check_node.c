@@ -17,13 +17,10 @@ void *check_alloc(checker *c, size_t count, size_t bytes) {
 }
 
 char *check_printf(checker *c, const char *format, ...) {
-    masu__buffer text = {0};
     va_list arguments;
     va_start(arguments, format);
-    masu__buffer_vprintf(&text, format, arguments);
+    char *made = masu__arena_vprintf(c->arena, format, arguments);
     va_end(arguments);
-    char *made = text.failed ? NULL : masu__arena_strdup(c->arena, masu__buffer_text(&text));
-    masu__buffer_destroy(&text);
     if (made == NULL) {
         check_out_of_memory(c);
     }

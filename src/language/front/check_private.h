@@ -344,6 +344,9 @@ void check_loop(checker *c, expr *e, const type *expected);
 void check_jump(checker *c, expr *e);
 void check_block(checker *c, block *b, const type *expected);
 void check_bind(checker *c, pattern *p, const type *t);
+/* The parts of a tuple's pattern, each by check_part. False: the value has other parts, which is told. */
+bool check_tuple_parts(checker *c, pattern *p, const type *t,
+                       void (*check_part)(checker *, pattern *, const type *));
 /* Reports names that one pattern binds twice; mark: the scopes before it. */
 void check_twice(checker *c, uint32_t mark);
 

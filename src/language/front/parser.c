@@ -172,13 +172,10 @@ void *parser_alloc(parser *p, size_t bytes) {
 }
 
 const char *parser_printf(parser *p, const char *format, ...) {
-    masu__buffer text = {0};
     va_list arguments;
     va_start(arguments, format);
-    masu__buffer_vprintf(&text, format, arguments);
+    char *made = masu__arena_vprintf(p->arena, format, arguments);
     va_end(arguments);
-    char *made = text.failed ? NULL : masu__arena_strdup(p->arena, masu__buffer_text(&text));
-    masu__buffer_destroy(&text);
     if (made == NULL) {
         parser_out_of_memory(p);
     }

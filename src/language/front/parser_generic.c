@@ -152,20 +152,28 @@ static void parse_variants(parser *p, struct_item *s) {
     parser_expect(p, TOKEN_RIGHT_BRACE);
 }
 
-void parse_enum(parser *p) {
+struct_item *parse_struct_head(parser *p) {
     parser_advance(p);
     source_span span;
     const char *name = parser_name(p, &span);
-    struct_item *s = PARSER_NEW(p, struct_item);
     if (name == NULL) {
+        return NULL;
+    }
+    struct_item *s = PARSER_NEW(p, struct_item);
+    *s = (struct_item){.name = name, .span = span, .index = p->tree->struct_count};
+    parse_type_parameters(p, &s->generics);
+    parse_where(p, &s->generics, NULL);
+    PARSER_PUSH(p, p->tree->structs, p->tree->struct_count, p->tree->struct_capacity, s);
+    return s;
+}
+
+void parse_enum(parser *p) {
+    struct_item *s = parse_struct_head(p);
+    if (s == NULL) {
         parser_synchronise(p);
         return;
     }
-    *s = (struct_item){.name = name, .span = span, .is_enum = true};
-    parse_type_parameters(p, &s->generics);
-    parse_where(p, &s->generics, NULL);
-    s->index = p->tree->struct_count;
-    PARSER_PUSH(p, p->tree->structs, p->tree->struct_count, p->tree->struct_capacity, s);
+    s->is_enum = true;
     if (parser_expect(p, TOKEN_LEFT_BRACE)) {
         parse_variants(p, s);
     }

@@ -200,18 +200,11 @@ static void parse_fields(parser *p, struct_item *s, token_kind close) {
 }
 
 static void parse_struct(parser *p) {
-    parser_advance(p);
-    source_span span;
-    const char *name = parser_name(p, &span);
-    struct_item *s = PARSER_NEW(p, struct_item);
-    if (name == NULL) {
+    struct_item *s = parse_struct_head(p);
+    if (s == NULL) {
         skip_item(p);
         return;
     }
-    *s = (struct_item){.name = name, .span = span, .index = p->tree->struct_count};
-    parse_type_parameters(p, &s->generics);
-    parse_where(p, &s->generics, NULL);
-    PARSER_PUSH(p, p->tree->structs, p->tree->struct_count, p->tree->struct_capacity, s);
     if (parser_accept(p, TOKEN_LEFT_BRACE)) {
         parse_fields(p, s, TOKEN_RIGHT_BRACE);
     } else if (parser_accept(p, TOKEN_LEFT_PAREN)) {

@@ -130,6 +130,8 @@ void parse_type_parameters(parser *p, type_parameters *out);
 /* `where T: Bound`, when it stands there: bounds of parameters of either list. */
 void parse_where(parser *p, type_parameters *own, type_parameters *of_impl);
 void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics);
+/* `struct` or `enum`, name and type parameters; the item is in the tree. NULL: there is no name. */
+struct_item *parse_struct_head(parser *p);
 void parse_enum(parser *p);
 void parse_trait(parser *p);
 function_item *parse_method_of_trait(parser *p); /* its body may be missing */

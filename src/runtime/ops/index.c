@@ -87,6 +87,20 @@ static masu_status select_backward(tl_pass *pass, tl_node *node) {
     return MASU_OK;
 }
 
+/* The result of a rule that needs the rows and the dimension again. */
+static masu_status record_rows(const tl_rule *rule, tl_tensor *t, int at, tl_tensor *rows,
+                               tl_tensor **out) {
+    const uint64_t word = (uint64_t)at;
+    const tl_origin origin = {.rule = rule,
+                              .input_count = 1,
+                              .inputs = &t,
+                              .saved_count = 1,
+                              .saved = &rows,
+                              .extra_count = 1,
+                              .extra = &word};
+    return tl__record_or_drop(*out, &origin, out);
+}
+
 static const tl_rule select_rule = {"index_select", select_backward};
 
 static masu_status select_rows(const tl_tensor *t, int dim, const tl_tensor *index,
@@ -121,18 +135,8 @@ static masu_status index_select(const char *what, tl_tensor *t, int64_t dim, tl_
         status = select_rows(dense, at, rows, out);
         tl__tensor_drop(dense);
     }
-    if (status == MASU_OK && t->node) {
-        const uint64_t word = (uint64_t)at;
-        status = tl__record_or_drop(*out,
-                                    &(tl_origin){.rule = &select_rule,
-                                                 .input_count = 1,
-                                                 .inputs = &t,
-                                                 .saved_count = 1,
-                                                 .saved = &rows,
-                                                 .extra_count = 1,
-                                                 .extra = &word},
-                                    out);
-    }
+    if (status == MASU_OK && t->node)
+        status = record_rows(&select_rule, t, at, rows, out);
     tl__tensor_drop(rows);
     return status;
 }
@@ -207,18 +211,8 @@ static masu_status gather(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor
     if (status != MASU_OK)
         return status;
     status = gather_ready(t, at, rows, out);
-    if (status == MASU_OK && t->node) {
-        const uint64_t word = (uint64_t)at;
-        status = tl__record_or_drop(*out,
-                                    &(tl_origin){.rule = &gather_rule,
-                                                 .input_count = 1,
-                                                 .inputs = &t,
-                                                 .saved_count = 1,
-                                                 .saved = &rows,
-                                                 .extra_count = 1,
-                                                 .extra = &word},
-                                    out);
-    }
+    if (status == MASU_OK && t->node)
+        status = record_rows(&gather_rule, t, at, rows, out);
     tl__tensor_drop(rows);
     return status;
 }
