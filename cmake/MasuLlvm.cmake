@@ -1,5 +1,9 @@
 # masu_llvm: LLVM 19's C interface as a library to link. Its headers are on the include path of the files in
 # src/language/codegen and of no others.
+#
+# LLVM is linked in as archives where the system has them (Debian's llvm-19-dev does): relocating the one big
+# shared object costs every start of masu some 40 ms, which is more than checking a thousand lines takes.
+# Only what is referred to is kept. Without the archives the shared object serves, only slower.
 find_program(MASU_LLVM_CONFIG NAMES llvm-config-19 llvm-config REQUIRED)
 
 function(masu_ask_llvm variable)
@@ -14,8 +18,17 @@ if(NOT llvm_version MATCHES "^19\\.")
 endif()
 masu_ask_llvm(llvm_include --includedir)
 masu_ask_llvm(llvm_folder --libdir)
-masu_ask_llvm(llvm_libraries --link-shared --libs core orcjit native passes)
-string(REPLACE " " ";" llvm_libraries "${llvm_libraries}")
+
+set(llvm_components core orcjit native passes)
+if(EXISTS ${llvm_folder}/libLLVMCore.a)
+    masu_ask_llvm(llvm_libraries --link-static --libs ${llvm_components})
+    masu_ask_llvm(llvm_system --link-static --system-libs ${llvm_components})
+    # --as-needed: the list names what any part of LLVM may want (libxml2, libz3), not what these parts do.
+    set(llvm_libraries "${llvm_libraries} -Wl,--gc-sections -Wl,--push-state,--as-needed ${llvm_system} -lstdc++ -Wl,--pop-state")
+else()
+    masu_ask_llvm(llvm_libraries --link-shared --libs ${llvm_components})
+endif()
+separate_arguments(llvm_libraries UNIX_COMMAND "${llvm_libraries}")
 
 add_library(masu_llvm INTERFACE)
 target_link_directories(masu_llvm INTERFACE ${llvm_folder})
