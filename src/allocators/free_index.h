@@ -24,8 +24,8 @@
  *     keys of one k are unique
  *     a block lies in the tree of its bin, and nowhere else;  bit set <=> tree not empty
  *
- * So equal blocks are told apart by their addresses already when the bin is chosen, and a tree
- * rarely holds more than one. Bits that all addresses share would spoil that: span grows with the
+ * So equal blocks are told apart by their addresses already when the bin is chosen, and a tree holds
+ * one or two among a few thousand blocks. Bits that all addresses share would spoil that: span grows with the
  * pool, and each time, at most once for each bit, all trees are built anew. Depth: about log2 of
  * what shares the bin, 49 at most. No rotations, no priorities, one record read for each level.
  *
