@@ -67,6 +67,16 @@ static void near_sizes_share_blocks(void **state) {
     end(pool, device);
 }
 
+static void a_step_is_never_below_the_grain(void **state) {
+    (void)state;
+    masu_device *device = null_device();
+    masu_bestfit *pool = pool_with(device, &(options){.size_steps = 256}, NULL);
+    void *ptr = take(pool, 1030); /* a step would be 4 bytes */
+    assert_int_equal(stats_of(pool).slack_bytes, 1088 - 1030);
+    give(pool, ptr);
+    end(pool, device);
+}
+
 static void large_blocks_stay_whole(void **state) {
     (void)state;
     masu_device *device = null_device();
@@ -91,6 +101,63 @@ static void large_blocks_stay_whole(void **state) {
     assert_true(masu_bestfit_valid(pool));
     assert_int_equal(masu_bestfit_trim(pool, 0), MASU_OK);
     assert_int_equal(stats_of(pool).reserved_bytes, 0);
+    end(pool, device);
+}
+
+/* Whether a request of that size takes the idle block of 3 MiB. */
+static bool takes_whole(size_t slack, size_t bytes) {
+    masu_device *device = null_device();
+    masu_bestfit *pool =
+        pool_with(device, &(options){.whole_above = MIB / 2, .whole_slack = slack}, NULL);
+    give(pool, take(pool, 3 * MIB));
+    give(pool, take(pool, bytes));
+    bool taken = stats_of(pool).device_blocks == 1;
+    end(pool, device);
+    return taken;
+}
+
+static void a_whole_is_taken_up_to_its_slack(void **state) {
+    (void)state;
+    masu_device *device = null_device();
+    size_t granule = device->info.granularity_bytes;
+    assert_int_equal(masu_device_destroy(device), MASU_OK);
+    assert_true(takes_whole(MIB / 4, 3 * MIB - MIB / 4));
+    assert_false(takes_whole(MIB / 4, 3 * MIB - MIB / 4 - MASU__GRAIN));
+    assert_true(takes_whole(0, 3 * MIB - granule + MASU__GRAIN)); /* the device gives no less */
+    assert_false(takes_whole(0, 3 * MIB - granule));
+    assert_false(takes_whole(MIB, 3 * MIB + MASU__GRAIN));
+}
+
+/* The null device hands out rising addresses. */
+static void the_closest_whole_is_taken(void **state) {
+    (void)state;
+    masu_device *device = null_device();
+    masu_bestfit *pool =
+        pool_with(device, &(options){.whole_above = MIB / 2, .whole_slack = 8 * MIB}, NULL);
+    void *large = take(pool, 4 * MIB), *low = take(pool, 3 * MIB), *high = take(pool, 3 * MIB);
+    assert_true(low < high);
+    give(pool, high);
+    give(pool, low);
+    give(pool, large);
+    assert_ptr_equal(take(pool, 2 * MIB), low);
+    assert_ptr_equal(take(pool, 2 * MIB), high);
+    assert_ptr_equal(take(pool, 2 * MIB), large);
+    end(pool, device);
+}
+
+static void alignment_of_the_device_needs_no_piece(void **state) {
+    (void)state;
+    masu_device *device = null_device();
+    masu_bestfit *pool = pool_with(device, &(options){.whole_above = MIB / 2}, NULL);
+    size_t alignment = device->info.alignment_bytes;
+    void *ptr, *beyond;
+    assert_int_equal(masu_bestfit_alloc(pool, 3 * MIB, alignment, 0, &ptr), MASU_OK);
+    assert_int_equal(stats_of(pool).reserved_bytes, 3 * MIB);
+    assert_int_equal(masu_bestfit_alloc(pool, 3 * MIB, 2 * alignment, 0, &beyond), MASU_OK);
+    assert_int_equal((uintptr_t)beyond % (2 * alignment), 0);
+    assert_true(stats_of(pool).reserved_bytes > 6 * MIB);
+    give(pool, ptr);
+    give(pool, beyond);
     end(pool, device);
 }
 
@@ -148,6 +215,45 @@ static void idle_blocks_go_before_the_pool_grows(void **state) {
     assert_int_equal(stats_of(pool).device_blocks, 3); /* one went, one came */
     give(pool, more);
     give(pool, last);
+    end(pool, device);
+}
+
+/* How many device blocks there are when the pool grows so many allocations after one became free. */
+static size_t blocks_after_growth(masu_pool_policy policy, int allocations) {
+    masu_device *device = null_device();
+    masu_bestfit_config config = small_pool(device);
+    config.idle_allocations = 3;
+    config.policy = policy;
+    masu_bestfit *pool;
+    assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
+    take(pool, 100); /* the first device block is never free */
+    give(pool, take(pool, 50 * MIB));
+    for (int i = 0; i < allocations; i++)
+        take(pool, 100);
+    take(pool, 300 * MIB);
+    size_t blocks = stats_of(pool).device_blocks;
+    end(pool, device);
+    return blocks;
+}
+
+static void idle_is_counted_in_allocations(void **state) {
+    (void)state;
+    assert_int_equal(blocks_after_growth(MASU_POOL_REUSE, 2), 3);
+    assert_int_equal(blocks_after_growth(MASU_POOL_REUSE, 3), 2);
+    assert_int_equal(blocks_after_growth(MASU_POOL_PERSISTENT, 3), 3);
+}
+
+/* A free block that is too small stands in the way of one that fits. */
+static void under_a_limit_free_device_blocks_make_room(void **state) {
+    (void)state;
+    masu_device *device = null_device();
+    masu_bestfit_config config = small_pool(device);
+    config.limit_bytes = 4 * MIB;
+    masu_bestfit *pool;
+    assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
+    void *ptr = take(pool, 4 * MIB);
+    assert_int_equal(stats_of(pool).device_blocks, 1);
+    give(pool, ptr);
     end(pool, device);
 }
 
@@ -228,10 +334,16 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_bound_the_waste),
         cmocka_unit_test(near_sizes_share_blocks),
+        cmocka_unit_test(a_step_is_never_below_the_grain),
         cmocka_unit_test(large_blocks_stay_whole),
+        cmocka_unit_test(a_whole_is_taken_up_to_its_slack),
+        cmocka_unit_test(the_closest_whole_is_taken),
+        cmocka_unit_test(alignment_of_the_device_needs_no_piece),
         cmocka_unit_test(a_piece_serves_when_no_whole_can_be_had),
         cmocka_unit_test(reset_keeps_wholes_whole),
         cmocka_unit_test(idle_blocks_go_before_the_pool_grows),
+        cmocka_unit_test(idle_is_counted_in_allocations),
+        cmocka_unit_test(under_a_limit_free_device_blocks_make_room),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(random_calls_under_the_judge),
     };

@@ -81,6 +81,9 @@ static size_t random_bytes(masu__rng *rng, unsigned room_bits) {
     unsigned bits = (unsigned)masu__rng_below(rng, room_bits - MASU__GRAIN_SHIFT + 1);
     size_t units = (size_t)1 << bits, part = masu__rng_below(rng, 3) * (units / 3);
     size_t bytes = (units + (bits == room_bits - MASU__GRAIN_SHIFT ? 0 : part)) * MASU__GRAIN;
+    if (masu__rng_below(rng, 4) == 0)
+        return (1 + masu__rng_below(rng, (size_t)1 << (room_bits - MASU__GRAIN_SHIFT))) *
+               MASU__GRAIN;
     return masu__rng_below(rng, 4) ? bytes : (size_t)5 << MASU__GRAIN_SHIFT; /* many equal ones */
 }
 
@@ -147,6 +150,19 @@ static void every_size_has_a_bin(void **state) {
     }
 }
 
+/* Of one bin, and the larger hangs left of the smaller. */
+static void the_largest_may_hang_left(void **state) {
+    (void)state;
+    start();
+    size_t base = (size_t)1 << 30;
+    masu__block_id root = add(base, base + MASU__GRAIN),
+                   left = add(3 * base, base + 2 * MASU__GRAIN);
+    masu__free_index_insert(&index_under_test, &table, root);
+    masu__free_index_insert(&index_under_test, &table, left);
+    assert_int_equal(table.at[root].as.free.child[0], left);
+    assert_int_equal(masu__free_index_largest(&index_under_test, &table), base + 2 * MASU__GRAIN);
+}
+
 /* Equal blocks in a long row: the tree is as deep as the row's logarithm, not as the row. */
 static void depth_is_logarithmic(void **state) {
     (void)state;
@@ -192,6 +208,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(finds_what_a_linear_search_finds, end),
         cmocka_unit_test_teardown(every_size_has_a_bin, end),
+        cmocka_unit_test_teardown(the_largest_may_hang_left, end),
         cmocka_unit_test_teardown(depth_is_logarithmic, end),
         cmocka_unit_test_teardown(the_check_sees_what_is_wrong, end),
     };
