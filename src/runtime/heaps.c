@@ -39,15 +39,28 @@ static masu_status heap_take(masu_heap *heap, size_t bytes, void **out) {
     return masu_heap_alloc(heap, bytes, 0, out);
 }
 
+void tl__payload_taken(size_t bytes) {
+    tl_runtime *rt = tl__runtime();
+    rt->live_bytes += bytes;
+    rt->allocated_bytes += bytes;
+    if (rt->live_bytes > rt->peak_bytes)
+        rt->peak_bytes = rt->live_bytes;
+    if (MASU_UNLIKELY(live_total(rt) > rt->growth_watch))
+        look_for_growth(rt);
+}
+
+void tl__payload_given(size_t bytes) {
+    tl_runtime *rt = tl__runtime();
+    rt->live_bytes -= bytes;
+    rt->freed_bytes += bytes;
+}
+
 masu_status tl__payload_alloc(size_t bytes, void **out) {
     tl_runtime *rt = tl__runtime();
     masu_status status = heap_take(rt->payload, bytes, out);
     if (MASU_UNLIKELY(status != MASU_OK))
         return tl__error_memory(status, bytes, "tensor data");
-    rt->live_bytes += bytes;
-    rt->allocated_bytes += bytes;
-    if (MASU_UNLIKELY(live_total(rt) > rt->growth_watch))
-        look_for_growth(rt);
+    tl__payload_taken(bytes);
     return MASU_OK;
 }
 
@@ -57,8 +70,7 @@ void tl__payload_free(void *data, size_t bytes) {
     tl_runtime *rt = tl__runtime();
     masu_status status = masu_heap_free(rt->payload, data, bytes);
     MASU_ASSERT(status == MASU_OK);
-    rt->live_bytes -= bytes;
-    rt->freed_bytes += bytes;
+    tl__payload_given(bytes);
 }
 
 masu_status tl__alloc(size_t bytes, void **out) {

@@ -52,6 +52,18 @@ static void put_buffers(masu__buffer *text, const tl_report *r) {
     masu__buffer_putc(text, '\n');
 }
 
+/* Only where it happened. */
+static void put_growth(masu__buffer *text, const tl_report *r) {
+    size_t start = text->length;
+    if (r->grown_tensors == 0)
+        return;
+    begin_line(text, "growth");
+    put_count(text, r->grown_tensors, "join in place", "joins in place");
+    second_column(text, start);
+    masu__buffer_put_bytes(text, r->kept_bytes);
+    masu__buffer_puts(text, " not copied\n");
+}
+
 static void put_pool(masu__buffer *text, const tl_report *r) {
     uint64_t asked = r->pool_hits + r->pool_misses;
     size_t start = text->length;
@@ -172,6 +184,7 @@ void tl_report_print(const tl_report *report, FILE *out) {
     put_rule(&text, "memory report ");
     put_tensors(&text, report);
     put_buffers(&text, report);
+    put_growth(&text, report);
     put_pool(&text, report);
     put_counts(&text, report);
     put_autograd(&text, report);
@@ -193,6 +206,8 @@ void tl_report_print(const tl_report *report, FILE *out) {
     X(peak_bytes)         \
     X(allocations)        \
     X(frees)              \
+    X(grown_tensors)      \
+    X(kept_bytes)         \
     X(pool_hits)          \
     X(pool_misses)        \
     X(device_allocations) \

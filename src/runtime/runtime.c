@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include "base/meta.h"
+#include "runtime/growth.h"
 #include "runtime/state.h"
 
 _Thread_local tl_runtime *tl__current;
 
+#define GROWING_FROM_BYTES  ((size_t)4 << 20)
+#define GROWING_REACH_BYTES ((size_t)4 << 30)
 enum { HEAP_UNIT_BYTES = 4 << 20, ARENA_BYTES = 16 << 20 };
 
 /* ---- create, destroy ------------------------------------------------------------------------------------------- */
@@ -99,6 +102,9 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
     tl__cells_init(&rt->tensors, rt->metadata, sizeof(tl_tensor));
     tl__cells_init(&rt->storages, rt->metadata, sizeof(tl_storage));
     masu__rng_seed(&rt->rng, config->seed);
+    rt->device = config->device;
+    rt->growing_from = GROWING_FROM_BYTES;
+    rt->growing_reach = GROWING_REACH_BYTES;
     rt->argument_count = config->argument_count;
     rt->arguments = config->arguments;
     rt->start_epoch_seconds = epoch_seconds();
@@ -119,6 +125,7 @@ void tl_runtime_destroy(tl_runtime *rt) {
     tl__audit_destroy(rt);
     tl__cells_destroy(&rt->tensors);
     tl__cells_destroy(&rt->storages);
+    tl__growth_destroy(rt);
     masu_heap_destroy(rt->payload);
     masu_heap_destroy(rt->metadata);
     if (rt->arena)
@@ -231,7 +238,7 @@ static void report_heaps(const tl_runtime *rt, tl_report *out) {
     masu_heap_get_stats(rt->payload, &payload);
     masu_heap_get_stats(rt->metadata, &metadata);
     out->live_bytes = payload.live_bytes;
-    out->peak_bytes = payload.peak_bytes;
+    out->peak_bytes = rt->peak_bytes;
     out->allocations = payload.allocations;
     out->frees = payload.frees;
     out->pool_hits = payload.hits;
@@ -243,6 +250,7 @@ static void report_heaps(const tl_runtime *rt, tl_report *out) {
     out->metadata_bytes = rt->metadata_live_bytes + rt->tensors.live * rt->tensors.cell_bytes +
                           rt->storages.live * rt->storages.cell_bytes;
     out->metadata_reserved = metadata.reserved_bytes;
+    tl__growth_report(rt, out);
 }
 
 void tl_runtime_get_report(tl_runtime *rt, tl_report *out) {
@@ -276,7 +284,8 @@ static bool totals_valid(const tl_runtime *rt) {
     masu_heap_get_stats(rt->metadata, &metadata);
     uint64_t chunks = tl__cells_bytes(&rt->tensors) + tl__cells_bytes(&rt->storages);
     return rt->allocated_bytes - rt->freed_bytes == rt->live_bytes &&
-           rt->live_bytes == payload.live_bytes &&
+           rt->live_bytes == payload.live_bytes + rt->growing_bytes &&
+           rt->peak_bytes >= rt->live_bytes &&
            rt->metadata_live_bytes + chunks == metadata.live_bytes;
 }
 

@@ -40,6 +40,8 @@ typedef struct tl_error {
 /* Everything the report shows. Bytes are payload bytes as requested, not class sizes, unless said otherwise. */
 typedef struct tl_report {
     uint64_t live_tensors, live_bytes, peak_bytes, allocations, frees;
+    uint64_t grown_tensors,
+        kept_bytes; /* joined in place (growth.c), and what was not copied for it */
     uint64_t pool_hits, pool_misses, device_allocations, device_frees;
     uint64_t reserved_bytes, cached_bytes;      /* of the payload heap */
     uint64_t metadata_bytes, metadata_reserved; /* headers, nodes, strings, vectors */

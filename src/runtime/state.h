@@ -24,6 +24,7 @@
 #include <time.h>
 
 #include <masu/heap.h>
+#include <masu/vm.h>
 
 #include "base/assert.h"
 #include "base/buffer.h"
@@ -58,10 +59,24 @@ struct tl_runtime {
     uint64_t live_bytes;      /* payload bytes as requested = live_bytes of the payload heap */
     uint64_t allocated_bytes; /* ever; allocated_bytes - freed_bytes = live_bytes */
     uint64_t freed_bytes;
+    uint64_t peak_bytes;          /* of live_bytes */
     uint64_t metadata_live_bytes; /* = live_bytes of the metadata heap, without chunks of cells */
     uint64_t growth_watch; /* live payload + metadata bytes at which growth is looked for again */
     uint64_t device_allocations_seen;
     uint64_t rss_anon_peak_bytes;
+
+    /* growth.c */
+    masu_device *device;         /* of payloads, borrowed; NULL: the host */
+    masu_device *growing_device; /* owned; NULL: not needed */
+    masu_vm *growing;            /* made when first needed */
+    bool growing_refused;
+    size_t growing_from;        /* a smaller tensor is copied */
+    size_t growing_reach;       /* of addresses for each, at least */
+    void *growing_refused_back; /* blocks that the device would not take back: growth.c */
+    uint64_t growing_refused_count;
+    uint64_t growing_bytes; /* live_bytes = those of the payload heap + growing_bytes */
+    uint64_t grown_tensors; /* results that continue an operand's storage */
+    uint64_t kept_bytes;    /* of those operands: what was not copied */
 
     /* frames */
     char *arena;
@@ -179,6 +194,9 @@ static inline tl_object *tl__object_or_raise(masu_status status, tl_object *out)
  * Every request asks the fault counter (base/meta.h). */
 masu_status tl__payload_alloc(size_t bytes, void **out);
 void tl__payload_free(void *data, size_t bytes);
+/* For tensor data that comes from elsewhere (growth.c): counted all the same. */
+void tl__payload_taken(size_t bytes);
+void tl__payload_given(size_t bytes);
 /* Bytes from the metadata heap (strings, vectors, nodes, scratch), aligned to 64. bytes 0: NULL. Describes its failure. */
 masu_status tl__alloc(size_t bytes, void **out);
 void tl__free(void *p, size_t bytes);

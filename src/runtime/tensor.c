@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "runtime/growth.h"
 #include "runtime/state.h"
 
 /* ---- shapes ------------------------------------------------------------------------------------------------- */
@@ -60,6 +61,14 @@ static inline void set_row_major(tl_tensor *t, const int64_t *shape) {
         t->stride[i] = stride;
         stride *= shape[i];
     }
+}
+
+void tl__tensor_relay(tl_tensor *t) {
+    t->elements = 1;
+    for (int i = 0; i < t->rank; i++)
+        t->elements *= t->shape[i];
+    t->contiguous = true;
+    set_row_major(t, t->shape);
 }
 
 static bool is_row_major(const tl_tensor *t) {
@@ -116,7 +125,10 @@ void tl__storage_drop(tl_storage *s) {
     MASU_DEBUG_ASSERT(s->count > 0);
     if (--s->count > 0)
         return;
-    tl__payload_free(s->data, s->bytes);
+    if (MASU_UNLIKELY(s->growth == TL_GROWTH_ROOM))
+        tl__growth_free(s);
+    else
+        tl__payload_free(s->data, s->bytes);
     tl__cells_give(&tl__runtime()->storages, s);
 }
 
@@ -133,17 +145,10 @@ static tl_tensor *header_new(tl_runtime *rt) {
     return t;
 }
 
-masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out) {
-    tl_runtime *rt = tl__runtime();
-    int64_t elements = 0;
-    masu_status status = count_elements(tl__dtype_size(dtype), rank, shape, &elements);
-    if (MASU_UNLIKELY(status != MASU_OK))
-        return status;
-    tl_storage *storage = NULL;
-    status = storage_new((size_t)elements * tl__dtype_size(dtype), &storage);
-    if (MASU_UNLIKELY(status != MASU_OK))
-        return status;
-    tl_tensor *t = header_new(rt);
+/* storage: given up on failure */
+static inline masu_status tensor_over(tl_storage *storage, tl_dtype dtype, int rank,
+                                      const int64_t *shape, int64_t elements, tl_tensor **out) {
+    tl_tensor *t = header_new(tl__runtime());
     if (MASU_UNLIKELY(!t)) {
         tl__storage_drop(storage);
         return MASU_ERR_OUT_OF_MEMORY;
@@ -157,6 +162,30 @@ masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_te
     set_row_major(t, shape);
     *out = t;
     return MASU_OK;
+}
+
+masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out) {
+    int64_t elements = 0;
+    masu_status status = count_elements(tl__dtype_size(dtype), rank, shape, &elements);
+    if (MASU_UNLIKELY(status != MASU_OK))
+        return status;
+    tl_storage *storage = NULL;
+    status = storage_new((size_t)elements * tl__dtype_size(dtype), &storage);
+    if (MASU_UNLIKELY(status != MASU_OK))
+        return status;
+    return tensor_over(storage, dtype, rank, shape, elements, out);
+}
+
+masu_status tl__tensor_new_with_room(tl_dtype dtype, int rank, const int64_t *shape,
+                                     tl_tensor **out) {
+    int64_t elements = 0;
+    tl_storage *storage;
+    masu_status status = count_elements(tl__dtype_size(dtype), rank, shape, &elements);
+    if (status != MASU_OK)
+        return status;
+    if (!tl__growth_storage((size_t)elements * tl__dtype_size(dtype), &storage))
+        return MASU_ERR_LIMIT_REACHED;
+    return tensor_over(storage, dtype, rank, shape, elements, out);
 }
 
 masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out) {
@@ -181,8 +210,12 @@ masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out) {
 void tl__tensor_free(tl_tensor *t) {
     tl_runtime *rt = tl__runtime();
     tl_node *node = t->node;
-    tl__storage_drop(t->storage);
+    tl_storage *storage = t->storage;
+    bool longest = MASU_UNLIKELY(storage->growth == TL_GROWTH_ROOM) && tl__growth_is_longest(t);
+    tl__storage_drop(storage);
     tl__cells_give(&rt->tensors, t);
+    if (MASU_UNLIKELY(longest))
+        tl__growth_settle(storage);
     if (node)
         tl__node_drop(node);
 }
@@ -264,5 +297,5 @@ bool tl__tensors_valid(const tl_runtime *rt) {
     bool counted =
         tl__cells_valid(&rt->tensors) && tl__cells_valid(&rt->storages) && count_holders(rt);
     bool same = compare_holders(rt, &bytes);
-    return counted && same && bytes <= rt->live_bytes;
+    return counted && same && bytes <= rt->live_bytes && tl__growth_valid(rt);
 }

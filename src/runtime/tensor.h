@@ -29,9 +29,13 @@ struct tl_object {
     uint8_t kind;        /* tl_kind */
 };
 
+/* Whether a storage was made by joining, and whether there is room behind it: growth.c. */
+typedef enum tl_growth { TL_GROWTH_NONE, TL_GROWTH_JOINED, TL_GROWTH_ROOM } tl_growth;
+
 typedef struct tl_storage {
     uint32_t count;
-    uint32_t holders; /* scratch of tl__tensors_valid: 0 outside it */
+    uint32_t holders : 30; /* scratch of tl__tensors_valid: 0 outside it */
+    uint32_t growth : 2;   /* tl_growth */
     size_t
         bytes; /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
     void *data;
@@ -62,6 +66,9 @@ static inline size_t tl__dtype_size(tl_dtype dtype) {
 
 /* A fresh contiguous tensor of count 1, contents undefined; counts into the statistics. shape may be NULL for rank 0. */
 masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
+/* Same, in a storage with room behind it (growth.h). MASU_ERR_LIMIT_REACHED, not described, when there is no such thing. */
+masu_status tl__tensor_new_with_room(tl_dtype dtype, int rank, const int64_t *shape,
+                                     tl_tensor **out);
 /* Same, zero-filled. */
 masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
 /* A new header over t's storage (count + 1 on the storage), without history. Shape, strides copied; the caller may change them
@@ -69,6 +76,8 @@ masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape
 masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out);
 /* Recomputes elements and contiguous from shape and stride. */
 void tl__tensor_refresh(tl_tensor *t);
+/* Elements and strides of a contiguous tensor whose shape was changed. */
+void tl__tensor_relay(tl_tensor *t);
 /* Gives t a storage of its own when it shares one or is not contiguous (copy on write). t must be uniquely owned. */
 masu_status tl__tensor_make_writable(tl_tensor *t);
 /* t as contiguous row-major data: t itself with one more count, or a fresh copy. No history. */

@@ -1,9 +1,11 @@
 /* join.c: several tensors side by side, in a dimension they have (cat) or in a new first one
- * (stack). backward shows each input its part of the gradient; nothing is copied.
+ * (stack). backward shows each input its part of the gradient; nothing is copied
+ * there. What is joined again and again, and large, is not copied either (growth.c).
  */
 #include <inttypes.h>
 #include <string.h>
 
+#include "runtime/growth.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -78,13 +80,15 @@ static masu_status cat(tl_tensor *a, tl_tensor *b, int64_t dim, tl_tensor **out)
     int index;
     int64_t shape[TL_MAX_RANK];
     tl_tensor *result;
+    bool continued;
     masu_status status = cat_shape(a, b, dim, &index, shape);
     if (status == MASU_OK)
-        status = tl__tensor_new(tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype), a->rank, shape,
-                                &result);
+        status = tl__growth_join(a, tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype), index,
+                                 shape, &result, &continued);
     if (status != MASU_OK)
         return status;
-    status = cat_into(result, a, index, 0);
+    if (!continued)
+        status = cat_into(result, a, index, 0);
     if (status == MASU_OK)
         status = cat_into(result, b, index, a->shape[index]);
     if (status != MASU_OK) {
