@@ -5,11 +5,11 @@
  * keeps what was solved at one capacity from being lost at a larger one.
  *
  * To minimise: level by level, with twice the steps each: the bound (most problems reach it), then
- * heights between the bound and the best plan, from above.
+ * the interval between the bound and the best plan by halves.
  */
 #include "allocators/plan/solver.h"
 
-enum { MOST_ROUNDS = 40, TARGETS = 12, NOISE_AT_ONCE = 12, NOISE_LARGE = 64 };
+enum { MOST_ROUNDS = 40, NOISE_AT_ONCE = 12, NOISE_LARGE = 64, FINEST = 64 };
 
 /* Heights are multiples of unit: nothing lies between. */
 static int64_t round_down(const masu__solver *s, int64_t height) {
@@ -46,17 +46,18 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
     keep_placing(s, capacity);
 }
 
-/* Targets in the interval, from the top; each success begins anew below it. A tight target is not
- * always harder than a loose one, so a failure does not end the level. */
-static void descend(masu__solver *s, unsigned level) {
-    for (int64_t k = TARGETS - 1; k > 0 && !masu__solver_finished(s); k--) {
-        int64_t room = s->best_height - s->bound;
-        int64_t target =
-            round_down(s, s->bound + room / TARGETS * k + room % TARGETS * k / TARGETS);
-        if (target <= s->bound || target >= s->best_height)
-            continue;
-        if (masu__solver_portfolio(s, target, level - 2, level) == MASU__SEARCH_FOUND)
-            k = TARGETS;
+/* Halves the interval down to a share of it. A failure says little (a tight target is not always
+ * harder than a loose one): the next level begins at the bound again. */
+static void bisect(masu__solver *s, unsigned level) {
+    int64_t low = s->bound, finest = (s->best_height - s->bound) / FINEST;
+    while (!masu__solver_finished(s)) {
+        int64_t target = round_up(s, low + (s->best_height - low) / 2);
+        if (target >= s->best_height)
+            target = round_up(s, s->best_height - 1) - s->model.unit;
+        if (target <= low || target <= s->bound || s->best_height - low <= finest)
+            return;
+        if (masu__solver_portfolio(s, target, 2 * level, 2 * level + 1) != MASU__SEARCH_FOUND)
+            low = target;
     }
 }
 
@@ -66,11 +67,10 @@ void masu__solver_minimize(masu__solver *s) {
     if (masu__solver_finished(s))
         return;
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
-        masu__solver_portfolio(s, round_up(s, s->bound), level, level + 1);
+        masu__solver_portfolio(s, round_up(s, s->bound), 2 * level, 2 * level + 2);
         if (!s->searchable)
             break;
-        if (level >= 3)
-            descend(s, level);
+        bisect(s, level);
     }
     if (!s->searchable) {
         masu__solver_noise(s, NOISE_LARGE, s->options->seed + NOISE_AT_ONCE);

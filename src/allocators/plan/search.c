@@ -141,7 +141,8 @@ static bool is_border(const masu__search_state *t, uint32_t section) {
     return section + 1 == t->model->section_count || t->crossing[section] == 0;
 }
 
-static bool search_side(masu__plan_search *s, const part *p, uint32_t first, uint32_t end) {
+static bool search_side(masu__plan_search *s, const part *p, uint32_t first, uint32_t end,
+                        int64_t offset) {
     const masu__search_state *t = &s->state;
     if (!numbers_room(s, p->count))
         return false;
@@ -156,18 +157,18 @@ static bool search_side(masu__plan_search *s, const part *p, uint32_t first, uin
         return true;
     s->number_count += side.count;
     sort_part(s, &side);
-    bool found = search_part(s, &side, 0, 0);
+    bool found = search_part(s, &side, offset, 0);
     s->number_count -= side.count;
     return found;
 }
 
 /* All sides, from left to right. */
-static bool search_split(masu__plan_search *s, const part *p) {
+static bool search_split(masu__plan_search *s, const part *p, int64_t offset) {
     uint32_t first = p->first;
     for (uint32_t section = p->first; section < p->end; section++) {
         if (section + 1 < p->end && !is_border(&s->state, section))
             continue;
-        if (!search_side(s, p, first, section + 1))
+        if (!search_side(s, p, first, section + 1, offset))
             return false;
         first = section + 1;
     }
@@ -184,8 +185,9 @@ static bool splits(const masu__plan_search *s, const part *p, uint32_t item) {
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* The items that may come next, by offset and place; they go on top of the stack. */
-static uint32_t find_candidates(masu__plan_search *s, const part *p) {
+/* The items that may come next, by offset and place; they go on top of the stack. *done: all are
+ * placed. */
+static uint32_t find_candidates(masu__plan_search *s, const part *p, bool *done) {
     const masu__search_state *t = &s->state;
     const uint32_t *items = s->numbers + p->begin;
     candidate *list = s->candidates + s->candidate_count;
@@ -195,10 +197,12 @@ static uint32_t find_candidates(masu__plan_search *s, const part *p) {
         if (lowest != MASU__PLACED && lowest + t->model->size[items[i]] < lowest_end)
             lowest_end = lowest + t->model->size[items[i]];
     }
+    *done = lowest_end == INT64_MAX;
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->count; i++) {
         int64_t lowest = t->lowest[items[i]];
-        if (lowest >= lowest_end) /* placed, or dominated */
+        if (lowest >= lowest_end || lowest != t->support[items[i]] || /* placed, or dominated */
+            (t->twin[items[i]] != MASU__PLAN_NONE && t->lowest[t->twin[items[i]]] != MASU__PLACED))
             continue;
         uint32_t at = count++;
         for (; at > 0 && list[at - 1].offset > lowest; at--)
@@ -231,8 +235,11 @@ static bool try_candidate(masu__plan_search *s, const part *p, candidate c) {
     masu__search_state *t = &s->state;
     uint32_t item = s->numbers[p->begin + c.place];
     size_t mark = t->trail_count;
-    if (masu__state_place(t, item)) {
-        bool found = splits(s, p, item) ? search_split(s, p) : search_part(s, p, c.offset, c.place);
+    if (masu__state_place(t, item) &&
+        (!s->order->infers ||
+         masu__state_infer(t, s->numbers + p->begin, p->count, c.offset, c.place))) {
+        bool found = splits(s, p, item) ? search_split(s, p, c.offset)
+                                        : search_part(s, p, c.offset, c.place);
         if (found)
             return true;
     }
@@ -245,8 +252,9 @@ static bool try_candidate(masu__plan_search *s, const part *p, candidate c) {
 static bool search_part(masu__plan_search *s, const part *p, int64_t offset, uint32_t place) {
     if (out_of_steps(s) || !candidates_room(s, p->count))
         return false;
-    uint32_t count = find_candidates(s, p);
-    if (count == 0)
+    bool done;
+    uint32_t count = find_candidates(s, p, &done);
+    if (done)
         return true;
     int64_t highest = highest_offset(s, p);
     size_t base = s->candidate_count;
@@ -311,7 +319,7 @@ masu__search_end masu__plan_search_run(masu__plan_search *s, int64_t capacity,
     for (uint32_t i = 0; i < m->item_count; i++)
         s->numbers[i] = i;
     s->number_count = m->item_count;
-    bool found = search_split(s, &all);
+    bool found = search_split(s, &all, 0);
     if (s->out_of_memory)
         return MASU__SEARCH_STOPPED;
     MASU_HEAVY_ASSERT(masu__plan_search_valid(s));

@@ -7,21 +7,26 @@
  *     branch   the items whose lowest offset lies below the lowest end that any unplaced item
  *              could have (whoever starts above that end leaves room for it: dominated), by
  *              offset, then by a static order; at equal offsets only forward in that order
- *     infer    in each section: floor (the lowest offset of any unplaced item alive in it) plus
- *              what is still to be placed there must stay below the capacity; since offsets never
- *              fall, the floor is at least the step's offset
+ *     infer    in each section: the lowest offset of any unplaced item alive in it plus what is still
+ *              to be placed there must stay below the capacity. An item that was passed over (the
+ *              step's offset is above its own) will lie on another one, which must come in its way:
+ *              it rises above the lowest end such an item could have; if there is none, this is
+ *              no such plan
+ *     twins    items that are the same in everything lie in the order of their numbers
  *     split    when no unplaced item crosses a border between sections, both sides are searched
  *              apart: a failure on one side does not repeat the work on the other; the order is
  *              made anew for each side from what is left there
  *
- *     lowest[i] = max(ends of placed items that i meets), rounded up to i's alignment and past
- *                 obstacles; INT64_MAX once i is placed
- *     floor[s]  = min of lowest[i] over the members of s; witness[s] attains it
+ *     support[i] = max(ends of placed items that i meets), rounded up to i's alignment and past
+ *                  obstacles
+ *     lowest[i]  = support[i], or more where that was inferred; INT64_MAX once i is placed. Only
+ *                  items with lowest == support can be placed
+ *     witness[s] = an unplaced member of s that is low enough for all of rest[s] above it
  *     rest[s]   = sum of heights of unplaced members of s
  *     crossing[s] = unplaced items that live in s and s + 1 without being cut
  *
- * After MiniMalloc (Moffitt, ASPLOS 2023), which has all four; the witnesses (a floor is only
- * recomputed when its witness moves), the portfolio of orders with noise and targets around it, and
+ * After MiniMalloc (Moffitt, ASPLOS 2023), which has branching, floors and splitting; the
+ * witnesses (a section is only looked at when its witness rises too far), passing over, twins, the portfolio of orders with noise and targets around it, and
  * obstacles, relations and heights that vary over time are added here.
  */
 #ifndef MASU_PLAN_SEARCH_H
@@ -51,6 +56,8 @@ typedef struct masu__search_order {
     double coarse; /* contention is counted in steps of this share of the capacity; 0: exactly */
     double noise;  /* the other keys get factors in [1, 1 + noise) */
     uint64_t seed;
+    bool infers; /* items passed over are raised above what could lie in their way: fewer steps to
+                    a proof, each at two or three times the cost */
 } masu__search_order;
 
 /* NULL when memory runs out or the problem is too large for an exact search; *too_large says

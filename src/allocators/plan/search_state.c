@@ -76,8 +76,8 @@ static void count_pair(masu__search_state *t, uint32_t a, uint32_t b, int64_t ha
 }
 
 static void note_pair(masu__search_state *t, uint32_t a, uint32_t b, int64_t ha, int64_t hb) {
-    t->meetings[t->meeting_start[a]++] = (masu__meeting){b, ha};
-    t->meetings[t->meeting_start[b]++] = (masu__meeting){a, hb};
+    t->meetings[t->meeting_start[a]++] = (masu__meeting){b, ha, hb};
+    t->meetings[t->meeting_start[b]++] = (masu__meeting){a, hb, ha};
 }
 
 static void each_pair(masu__search_state *t, const uint32_t *order, pair_function function) {
@@ -90,6 +90,13 @@ static void each_pair(masu__search_state *t, const uint32_t *order, pair_functio
         }
     for (uint32_t i = 0; i < m->apart_count; i++)
         function(t, m->apart[i].a, m->apart[i].b, m->apart[i].height_a, m->apart[i].height_b);
+}
+
+static int by_opposite(const void *a, const void *b) {
+    const masu__meeting *x = a, *y = b;
+    if (x->opposite != y->opposite)
+        return x->opposite < y->opposite ? -1 : 1;
+    return (x->item > y->item) - (x->item < y->item);
 }
 
 static bool fill_meetings(masu__search_state *t, bool *too_large) {
@@ -118,6 +125,9 @@ static bool fill_meetings(masu__search_state *t, bool *too_large) {
     for (uint32_t i = m->item_count; i > 0; i--)
         t->meeting_start[i] = t->meeting_start[i - 1];
     t->meeting_start[0] = 0;
+    for (uint32_t i = 0; i < m->item_count; i++)
+        qsort(t->meetings + t->meeting_start[i], t->meeting_start[i + 1] - t->meeting_start[i],
+              sizeof *t->meetings, by_opposite);
     return true;
 }
 
@@ -175,6 +185,8 @@ static bool fill_obstructions(masu__search_state *t) {
 static int64_t clear_offset(const masu__search_state *t, uint32_t item, int64_t from) {
     int64_t alignment = t->model->alignment[item];
     int64_t offset = masu__plan_align(from, alignment), before;
+    if (t->obstruction_start[item] == t->obstruction_start[item + 1])
+        return offset;
     do {
         before = offset;
         for (uint32_t k = t->obstruction_start[item]; k < t->obstruction_start[item + 1]; k++) {
@@ -184,6 +196,49 @@ static int64_t clear_offset(const masu__search_state *t, uint32_t item, int64_t 
         }
     } while (offset != before);
     return offset;
+}
+
+/* ---- twins ----------------------------------------------------------------------------------- */
+
+static int twin_order(const masu__plan_model *m, uint32_t x, uint32_t y) {
+    if (m->first[x] != m->first[y])
+        return m->first[x] < m->first[y] ? -1 : 1;
+    if (m->end[x] != m->end[y])
+        return m->end[x] < m->end[y] ? -1 : 1;
+    if (m->size[x] != m->size[y])
+        return m->size[x] < m->size[y] ? -1 : 1;
+    return (m->alignment[x] > m->alignment[y]) - (m->alignment[x] < m->alignment[y]);
+}
+
+static int by_shape(const void *a, const void *b, void *model) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    int order = twin_order(model, x, y);
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+static bool is_plain(const masu__plan_model *m, uint32_t item) {
+    return m->piece_start[item + 1] - m->piece_start[item] == 1;
+}
+
+/* Twins could change places in any plan: it is enough to look at those in which they lie in the
+ * order of their numbers. */
+static bool find_twins(masu__search_state *t) {
+    const masu__plan_model *m = t->model;
+    uint32_t *order = NEW(t, uint32_t, m->item_count);
+    if (!order)
+        return false;
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        order[i] = i;
+        t->twin[i] = MASU__PLAN_NONE;
+    }
+    if (m->apart_count > 0 || m->apart_fixed_count > 0)
+        return true;
+    qsort_r(order, m->item_count, sizeof *order, by_shape, (void *)m);
+    for (uint32_t i = 1; i < m->item_count; i++)
+        if (twin_order(m, order[i - 1], order[i]) == 0 && is_plain(m, order[i]) &&
+            is_plain(m, order[i - 1]))
+            t->twin[order[i]] = order[i - 1];
+    return true;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -196,8 +251,10 @@ bool masu__state_open(masu__search_state *t, const masu__plan_model *m, bool *to
     }
     t->offsets = NEW(t, int64_t, m->item_count);
     t->lowest = NEW(t, int64_t, m->item_count);
+    t->support = NEW(t, int64_t, m->item_count);
     t->start = NEW(t, int64_t, m->item_count);
-    t->floor = NEW(t, int64_t, m->section_count);
+    t->twin = NEW(t, uint32_t, m->item_count);
+    t->witnessed = NEW(t, uint32_t, m->item_count);
     t->rest = NEW(t, int64_t, m->section_count);
     t->witness = NEW(t, uint32_t, m->section_count);
     t->crossing = NEW(t, uint32_t, m->section_count);
@@ -207,9 +264,9 @@ bool masu__state_open(masu__search_state *t, const masu__plan_model *m, bool *to
     t->trail = masu__meta_alloc(t->trail_room * sizeof *t->trail);
     if (!t->trail)
         t->trail_room = 0;
-    if (!t->trail || !t->offsets || !t->lowest || !t->start || !t->floor || !t->rest ||
-        !t->witness || !t->crossing || !t->queue || !t->queued || !fill_members(t) ||
-        !fill_meetings(t, too_large) || !fill_obstructions(t))
+    if (!t->trail || !t->offsets || !t->lowest || !t->support || !t->start || !t->twin ||
+        !t->witnessed || !t->rest || !t->witness || !t->crossing || !t->queue || !t->queued ||
+        !fill_members(t) || !fill_meetings(t, too_large) || !fill_obstructions(t) || !find_twins(t))
         return false; /* the caller closes */
     for (uint32_t i = 0; i < m->item_count; i++)
         t->start[i] = clear_offset(t, i, 0);
@@ -227,19 +284,24 @@ static void note(masu__search_state *t, masu__change change) {
     t->trail[t->trail_count++] = change;
 }
 
-/* A placement changes at most every item it meets and every section. */
-static bool trail_ready(masu__search_state *t, uint32_t item) {
-    size_t needed = t->trail_count + 1 + t->model->section_count + t->meeting_start[item + 1] -
-                    t->meeting_start[item];
+static bool trail_room(masu__search_state *t, size_t more) {
+    size_t needed = t->trail_count + more;
     if (needed <= t->trail_room)
         return true;
     masu__change *grown =
         masu__meta_realloc(t->trail, t->trail_room * sizeof *grown, 2 * needed * sizeof *grown);
+    t->failed_memory = !grown;
     if (!grown)
         return false;
     t->trail = grown;
     t->trail_room = 2 * needed;
     return true;
+}
+
+/* A placement changes at most every item it meets (twice) and every section. */
+static bool trail_ready(masu__search_state *t, uint32_t item) {
+    return trail_room(t, 1 + t->model->section_count +
+                             2 * (t->meeting_start[item + 1] - t->meeting_start[item]));
 }
 
 /* sign 1: the item is to be placed again; -1: it has been placed. */
@@ -265,86 +327,96 @@ static void queue_clear(masu__search_state *t) {
     t->queue_count = 0;
 }
 
-static void queue_witnessed(masu__search_state *t, uint32_t item) {
-    const masu__plan_model *m = t->model;
-    for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
-        for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
-            if (t->witness[s] == item)
-                queue_section(t, s);
-}
-
-/* Going down the tree floors only rise: one as low as before ends the search for it. */
-static void find_floor(masu__search_state *t, uint32_t section, int64_t before) {
-    int64_t floor = INT64_MAX;
-    uint32_t witness = MASU__PLAN_NONE;
-    for (uint32_t k = t->member_start[section]; k < t->member_start[section + 1]; k++)
-        if (t->lowest[t->members[k]] < floor) {
-            witness = t->members[k];
-            floor = t->lowest[witness];
-            if (floor == before)
-                break;
-        }
-    t->floor[section] = floor;
-    t->witness[section] = witness;
-}
-
-/* Obstacles above the floor take their share, too. */
-static int64_t obstructed(const masu__search_state *t, uint32_t section) {
+/* Obstacles above take their share, too. */
+static int64_t obstructed(const masu__search_state *t, uint32_t section, int64_t floor) {
     const masu__plan_model *m = t->model;
     int64_t bytes = 0;
     for (uint32_t o = 0; o < m->obstacle_count; o++)
         if (m->obstacles[o].first <= section && section < m->obstacles[o].end &&
-            m->obstacles[o].offset >= t->floor[section])
+            m->obstacles[o].offset >= floor)
             bytes += m->obstacles[o].size;
     return bytes;
 }
 
-static bool section_fits(const masu__search_state *t, uint32_t section) {
-    if (t->witness[section] == MASU__PLAN_NONE)
-        return true;
-    int64_t needed = t->floor[section] + t->rest[section];
-    if (t->model->obstacle_count > 0)
-        needed += obstructed(t, section);
+/* Whether the rest of the section has room above floor. */
+static inline bool has_room(const masu__search_state *t, uint32_t section, int64_t floor) {
+    int64_t needed = floor + t->rest[section];
+    if (t->model->obstacle_count > 0 && needed <= t->capacity)
+        needed += obstructed(t, section, floor);
     return needed <= t->capacity;
 }
 
-static bool settle_floors(masu__search_state *t) {
+/* Where the item has become too high to be the witness (or is placed). */
+static void queue_witnessed(masu__search_state *t, uint32_t item) {
+    const masu__plan_model *m = t->model;
+    if (t->witnessed[item] == 0)
+        return;
+    bool placed = t->lowest[item] == MASU__PLACED;
+    for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
+        for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
+            if (t->witness[s] == item && (placed || !has_room(t, s, t->lowest[item])))
+                queue_section(t, s);
+}
+
+/* False: every unplaced member is too high. */
+static bool find_witness(masu__search_state *t, uint32_t section) {
+    t->witness[section] = MASU__PLAN_NONE;
+    if (t->rest[section] == 0)
+        return true;
+    int64_t highest = t->capacity - t->rest[section];
+    for (uint32_t k = t->member_start[section]; k < t->member_start[section + 1]; k++) {
+        int64_t lowest = t->lowest[t->members[k]]; /* of a placed one: above everything */
+        if (lowest > highest || !has_room(t, section, lowest))
+            continue;
+        t->witness[section] = t->members[k];
+        t->witnessed[t->members[k]]++;
+        return true;
+    }
+    return false;
+}
+
+/* Each queued section gets another witness. False: one has no room left. */
+static bool settle_witnesses(masu__search_state *t) {
     bool fits = true;
     for (uint32_t i = 0; i < t->queue_count && fits; i++) {
         uint32_t section = t->queue[i];
-        note(t,
-             (masu__change){MASU__CHANGE_FLOOR, section, t->witness[section], t->floor[section]});
-        find_floor(t, section, t->floor[section]);
-        fits = section_fits(t, section);
+        note(t, (masu__change){MASU__CHANGE_WITNESS, section, t->witness[section], 0});
+        t->witnessed[t->witness[section]]--;
+        fits = find_witness(t, section);
     }
     queue_clear(t);
     return fits;
 }
 
+static bool raise_lowest(masu__search_state *t, uint32_t item, int64_t to) {
+    note(t, (masu__change){MASU__CHANGE_LOWEST, item, 0, t->lowest[item]});
+    t->lowest[item] = to;
+    if (to + t->model->size[item] > t->capacity)
+        return false;
+    queue_witnessed(t, item);
+    return true;
+}
+
 /* Everything that meets the item moves above it. */
 static bool raise_others(masu__search_state *t, uint32_t item) {
-    const masu__plan_model *m = t->model;
     for (uint32_t k = t->meeting_start[item]; k < t->meeting_start[item + 1]; k++) {
         uint32_t other = t->meetings[k].item;
         int64_t from = t->offsets[item] + t->meetings[k].height;
-        if (t->lowest[other] >= from)
+        if (t->support[other] >= from || t->lowest[other] == MASU__PLACED)
             continue;
         from = clear_offset(t, other, from);
-        note(t, (masu__change){MASU__CHANGE_LOWEST, other, 0, t->lowest[other]});
-        t->lowest[other] = from;
-        if (from + m->size[other] > t->capacity)
+        note(t, (masu__change){MASU__CHANGE_SUPPORT, other, 0, t->support[other]});
+        t->support[other] = from;
+        if (from > t->lowest[other] && !raise_lowest(t, other, from))
             return false;
-        queue_witnessed(t, other);
     }
     return true;
 }
 
 bool masu__state_place(masu__search_state *t, uint32_t item) {
     const masu__plan_model *m = t->model;
-    if (!trail_ready(t, item)) {
-        t->failed_memory = true;
+    if (!trail_ready(t, item))
         return false;
-    }
     int64_t offset = t->lowest[item];
     note(t, (masu__change){MASU__CHANGE_PLACED, item, 0, offset});
     t->offsets[item] = offset;
@@ -352,7 +424,43 @@ bool masu__state_place(masu__search_state *t, uint32_t item) {
     change_rest(t, item, -1);
     queue_witnessed(t, item);
     if (offset + m->size[item] <= t->capacity && raise_others(t, item))
-        return settle_floors(t);
+        return settle_witnesses(t);
+    queue_clear(t);
+    return false;
+}
+
+/* The lowest end that an item in the way of `item` can have; INT64_MAX: none can be in its way.
+ * Nothing is placed below offset any more. */
+static int64_t lowest_hindrance(const masu__search_state *t, uint32_t item, int64_t offset) {
+    int64_t end = INT64_MAX, support = t->support[item];
+    for (uint32_t k = t->meeting_start[item]; k < t->meeting_start[item + 1]; k++) {
+        const masu__meeting *meeting = &t->meetings[k];
+        int64_t lowest = t->lowest[meeting->item];
+        if (offset + meeting->opposite >= end)
+            break; /* flatter ones come first */
+        lowest = lowest < offset ? offset : lowest;
+        if (lowest < support + meeting->height && lowest + meeting->opposite < end)
+            end = lowest + meeting->opposite;
+    }
+    return end;
+}
+
+bool masu__state_infer(masu__search_state *t, const uint32_t *items, uint32_t count, int64_t offset,
+                       uint32_t place) {
+    if (!trail_room(t, count + t->model->section_count))
+        return false;
+    bool fits = true;
+    for (uint32_t i = 0; i < count && fits; i++) {
+        int64_t lowest = t->lowest[items[i]];
+        if (lowest > offset || (lowest == offset && i >= place && t->support[items[i]] == offset))
+            continue;
+        int64_t to = lowest_hindrance(t, items[i], offset);
+        fits = to < INT64_MAX;
+        if (fits && to > lowest)
+            fits = raise_lowest(t, items[i], clear_offset(t, items[i], to));
+    }
+    if (fits)
+        return settle_witnesses(t);
     queue_clear(t);
     return false;
 }
@@ -361,12 +469,17 @@ void masu__state_undo(masu__search_state *t, size_t mark) {
     while (t->trail_count > mark) {
         masu__change c = t->trail[--t->trail_count];
         switch (c.kind) {
+        case MASU__CHANGE_SUPPORT:
+            t->support[c.index] = c.value;
+            break;
         case MASU__CHANGE_LOWEST:
             t->lowest[c.index] = c.value;
             break;
-        case MASU__CHANGE_FLOOR:
-            t->floor[c.index] = c.value;
+        case MASU__CHANGE_WITNESS:
+            if (t->witness[c.index] != MASU__PLAN_NONE)
+                t->witnessed[t->witness[c.index]]--;
             t->witness[c.index] = c.witness;
+            t->witnessed[c.witness]++;
             break;
         case MASU__CHANGE_PLACED:
             t->lowest[c.index] = c.value;
@@ -401,6 +514,7 @@ bool masu__state_reset(masu__search_state *t, int64_t capacity) {
     t->failed_memory = false;
     memset(t->rest, 0, m->section_count * sizeof *t->rest);
     memcpy(t->lowest, t->start, m->item_count * sizeof *t->lowest);
+    memcpy(t->support, t->start, m->item_count * sizeof *t->support);
     for (uint32_t k = 0; k < m->piece_start[m->item_count]; k++)
         for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
             t->rest[s] += m->pieces[k].height;
@@ -408,11 +522,10 @@ bool masu__state_reset(masu__search_state *t, int64_t capacity) {
     for (uint32_t i = 0; i < m->item_count; i++)
         if (t->lowest[i] + m->size[i] > capacity)
             return false;
-    for (uint32_t s = 0; s < m->section_count; s++) {
-        find_floor(t, s, 0);
-        if (!section_fits(t, s))
+    memset(t->witnessed, 0, m->item_count * sizeof *t->witnessed);
+    for (uint32_t s = 0; s < m->section_count; s++)
+        if (!find_witness(t, s))
             return false;
-    }
     return true;
 }
 
@@ -420,18 +533,19 @@ bool masu__state_valid(const masu__search_state *t) {
     const masu__plan_model *m = t->model;
     uint32_t stride = m->section_count / 8 + 1; /* a sample: this is asked after every search */
     for (uint32_t s = 0; s < m->section_count; s += stride) {
-        int64_t rest = 0, floor = INT64_MAX;
+        int64_t rest = 0;
         for (uint32_t i = 0; i < m->item_count; i++)
-            for (uint32_t k = m->piece_start[i]; k < m->piece_start[i + 1]; k++) {
-                bool alive = m->pieces[k].first <= s && s < m->pieces[k].end;
-                if (!alive || t->lowest[i] == MASU__PLACED)
-                    continue;
-                rest += m->pieces[k].height;
-                if (t->lowest[i] < floor)
-                    floor = t->lowest[i];
-            }
-        if (rest != t->rest[s] || floor != t->floor[s])
+            for (uint32_t k = m->piece_start[i]; k < m->piece_start[i + 1]; k++)
+                if (m->pieces[k].first <= s && s < m->pieces[k].end && t->lowest[i] != MASU__PLACED)
+                    rest += m->pieces[k].height;
+        uint32_t witness = t->witness[s];
+        if (rest != t->rest[s] || (rest == 0) != (witness == MASU__PLAN_NONE) ||
+            (rest > 0 &&
+             (t->lowest[witness] == MASU__PLACED || !has_room(t, s, t->lowest[witness]))))
             return false;
     }
+    for (uint32_t i = 0; i < m->item_count; i++)
+        if (t->lowest[i] < t->support[i])
+            return false;
     return t->queue_count == 0;
 }

@@ -10,8 +10,9 @@
 #define MASU__PLACED INT64_MAX
 
 typedef struct masu__meeting {
-    uint32_t item;  /* that lives at the same time, or must be kept apart */
-    int64_t height; /* of the one whose list this is, where they meet */
+    uint32_t item;    /* that lives at the same time, or must be kept apart */
+    int64_t height;   /* of the one whose list this is, where they meet */
+    int64_t opposite; /* of the item, there */
 } masu__meeting;
 
 typedef struct masu__obstruction {
@@ -20,27 +21,38 @@ typedef struct masu__obstruction {
 } masu__obstruction;
 
 typedef struct masu__change {
-    enum { MASU__CHANGE_LOWEST, MASU__CHANGE_FLOOR, MASU__CHANGE_PLACED } kind;
+    enum {
+        MASU__CHANGE_SUPPORT,
+        MASU__CHANGE_LOWEST,
+        MASU__CHANGE_WITNESS,
+        MASU__CHANGE_PLACED
+    } kind;
     uint32_t index, witness;
     int64_t value;
 } masu__change;
+
+/* witness[s]: an unplaced member of s with lowest + rest[s] (+ obstacles above) <= capacity: the
+ * floor of the section is no higher. NONE: nothing is left to be placed there. */
 
 typedef struct masu__search_state {
     const masu__plan_model *model;
     uint32_t model_items;
     int64_t capacity;
     int64_t *offsets;        /* of placed items */
-    int64_t *lowest;         /* per item */
-    int64_t *start;          /* per item: lowest before anything is placed */
+    int64_t *lowest;         /* per item: support, or what was inferred above it */
+    int64_t *support;        /* per item: where it would lie on what has been placed */
+    int64_t *start;          /* per item: support before anything is placed */
+    uint32_t *twin;          /* per item: the one before it that is the same in everything */
     uint32_t *meeting_start; /* [items + 1] into meetings */
     masu__meeting *meetings;
     uint32_t *member_start; /* [sections + 1] into members */
     uint32_t *members;
-    int64_t *floor, *rest; /* per section */
+    int64_t *rest; /* per section */
     uint32_t *witness, *crossing;
+    uint32_t *witnessed;         /* per item: sections that it is the witness of */
     uint32_t *obstruction_start; /* [items + 1] into obstructions: an item's, by offset */
     masu__obstruction *obstructions;
-    uint32_t *queue; /* sections whose witness moved */
+    uint32_t *queue; /* sections that need another witness */
     uint32_t queue_count;
     bool *queued;
     masu__change *trail;
@@ -58,6 +70,13 @@ bool masu__state_reset(masu__search_state *state, int64_t capacity);
 /* Places an item at its lowest offset. False: some section has no room left; the changes made so
  * far are on the trail. */
 bool masu__state_place(masu__search_state *state, uint32_t item);
+
+/* Items that were passed over: the ones among items[count] (a part, in its order) that lie below
+ * offset, or at it and before place. They will not lie on their support any more, so each rises
+ * above the lowest item that could lie in its way there. False: nothing could, or a section has no
+ * room left; the changes are on the trail. */
+bool masu__state_infer(masu__search_state *state, const uint32_t *items, uint32_t count,
+                       int64_t offset, uint32_t place);
 
 void masu__state_undo(masu__search_state *state, size_t mark);
 
