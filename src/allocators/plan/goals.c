@@ -56,7 +56,7 @@ static void bisect(masu__solver *s, unsigned level) {
             target = round_up(s, s->best_height - 1) - s->model.unit;
         if (target <= low || target <= s->bound || s->best_height - low <= finest)
             return;
-        if (masu__solver_portfolio(s, target, 2 * level, 2 * level + 1) != MASU__SEARCH_FOUND)
+        if (masu__solver_portfolio(s, target, 2 * level, 2 * level + 2) != MASU__SEARCH_FOUND)
             low = target;
     }
 }

@@ -20,17 +20,19 @@
  * what has noise differs each time. */
 static const masu__search_order orders[] = {
     {"contention, duration, area", "TWA", 0, 0, 0, true},
-    {"duration, area, contention", "WAT", 0, 0, 0, true},
+    {"duration with noise", "WAT", 0, 0.2, 0, false},
     {"contention, duration with little noise", "TWA", 0, 0.1, 0, true},
     {"contention, duration with noise", "TWA", 0.05, 0.3, 0, false},
     {"contention, area, duration", "TAW", 0, 0, 0, true},
+    {"sections with noise", "SAT", 0, 0.2, 0, false},
     {"duration with noise", "WAT", 0, 0.2, 0, true},
-    {"contention, duration with little noise", "TWA", 0, 0.1, 0, true},
-    {"sections, area with noise", "SAT", 0, 0.2, 0, true},
-    {"contention, sections with noise", "TSA", 0.05, 0.5, 0, false},
-    {"contention, duration with noise", "TWA", 0.05, 0.3, 0, true},
     {"duration with noise", "WAT", 0, 0.1, 0, false},
-    {"contention, size with noise", "TZW", 0.01, 0.1, 0, true},
+    {"contention, duration with little noise", "TWA", 0, 0.1, 0, true},
+    {"contention, sections with noise", "TSA", 0.05, 0.5, 0, false},
+    {"sections with noise", "SAT", 0, 0.2, 0, true},
+    {"duration with noise", "WAT", 0, 0.3, 0, false},
+    {"contention, area with noise", "TAW", 0.01, 0.3, 0, true},
+    {"contention, duration with noise", "TWA", 0.1, 0.3, 0, false},
 };
 
 enum { ORDER_COUNT = sizeof orders / sizeof *orders };
@@ -49,6 +51,7 @@ typedef struct worker {
 struct portfolio {
     masu__solver *solver;
     int64_t target;
+    int favourite;
     uint64_t first_steps; /* of round 0 */
     uint32_t first, count, next;
     pthread_mutex_t mutex; /* guards everything below, and next */
@@ -65,15 +68,28 @@ static bool worker_stopped(void *context) {
     return __atomic_load_n(&w->stopped, __ATOMIC_RELAXED) || masu__solver_stopped(w->run->solver);
 }
 
+/* In later rounds every other attempt is one more of what found the last plan. */
+static uint32_t order_number(const portfolio *run, uint32_t number) {
+    bool again = run->favourite >= 0 && number % 2 == 1 && number >= ORDER_COUNT;
+    return again ? (uint32_t)run->favourite : number % ORDER_COUNT;
+}
+
 static masu__search_order order_of(const portfolio *run, uint32_t number) {
-    masu__search_order order = orders[number % ORDER_COUNT];
+    masu__search_order order = orders[order_number(run, number)];
+    if (order_number(run, number) != number % ORDER_COUNT && order.noise == 0)
+        order.noise = 0.2;
     order.seed = run->solver->options->seed * UINT64_C(1000003) + number;
     return order;
 }
 
-/* Twice the steps in every other round. */
+/* Twice the steps in every other round. Between the bound and a plan cheap attempts find most. */
 static uint64_t steps_of(const portfolio *run, uint32_t number) {
-    return run->first_steps << (number / ORDER_COUNT / 2);
+    uint64_t steps = run->first_steps << (number / ORDER_COUNT / 2);
+    bool costly = orders[order_number(run, number)].infers;
+    return costly && run->target > run->solver->bound && run->solver->best_height < INT64_MAX &&
+                   run->solver->options->goal == MASU_PLAN_MINIMIZE
+               ? steps / 2
+               : steps;
 }
 
 /* The mutex is held. The offsets are kept at once: the search may be used again. */
@@ -162,7 +178,8 @@ static int64_t next_height(const masu__solver *s, int64_t height) {
 
 masu__search_end masu__solver_portfolio(masu__solver *s, int64_t target, unsigned from,
                                         unsigned to) {
-    portfolio run = {.solver = s, .target = target, .end = MASU__SEARCH_LIMIT};
+    portfolio run = {
+        .solver = s, .target = target, .favourite = s->favourite, .end = MASU__SEARCH_LIMIT};
     run.first_steps = 3 * (uint64_t)s->model.item_count + 800;
     run.first = run.next = from * ORDER_COUNT;
     run.count = run.answer = to * ORDER_COUNT;
@@ -176,6 +193,8 @@ masu__search_end masu__solver_portfolio(masu__solver *s, int64_t target, unsigne
     pthread_mutex_init(&run.mutex, NULL);
     run_all(&run, from == 0 && s->model.item_count < 64 ? 1 : s->thread_count);
     pthread_mutex_destroy(&run.mutex);
+    if (run.end == MASU__SEARCH_FOUND)
+        s->favourite = (int)order_number(&run, run.answer);
     if (run.end == MASU__SEARCH_FOUND)
         masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), run.name);
     else if (run.end == MASU__SEARCH_EXHAUSTED && next_height(s, target) > s->bound)

@@ -36,6 +36,7 @@ masu_status masu__solver_open(masu__solver *s, const masu_plan_problem *problem,
                         .options = options,
                         .best_height = INT64_MAX,
                         .best_name = "none",
+                        .favourite = -1,
                         .begin_s = masu__plan_now()};
     masu_status status = masu__plan_model_open(problem, merged, &s->model);
     if (status != MASU_OK)

@@ -25,6 +25,7 @@ typedef struct masu__solver {
     int64_t *offsets, *best_offsets; /* per item */
     int64_t best_height, bound;      /* best_height INT64_MAX: no plan yet */
     const char *best_name;
+    int favourite;         /* the order that last found a plan in the portfolio; -1: none yet */
     uint64_t *row_offsets; /* for the callback; NULL without one */
     double begin_s;
     uint64_t steps, steps_granted;
