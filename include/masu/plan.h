@@ -43,7 +43,7 @@ typedef struct masu_plan_row {
     int64_t upper;            /* first moment after it, > lower */
     uint64_t alignment_bytes; /* of the offset, a power of two; 0 means 1 */
     bool is_fixed;            /* the offset is given: fixed_offset */
-    bool has_hint;            /* the plan should stay near hint_offset */
+    bool has_hint;            /* an older plan had it at hint_offset: there, if no height is lost */
     uint64_t fixed_offset;
     uint64_t hint_offset;
     const masu_plan_range *gaps; /* borrowed; inside [lower, upper), ascending, apart; the row's */

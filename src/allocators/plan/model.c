@@ -142,6 +142,9 @@ static bool tie_rows(builder *b) {
             continue;
         uint32_t x = root_of(b->parent, (uint32_t)p->relations[i].a);
         uint32_t y = root_of(b->parent, (uint32_t)p->relations[i].b);
+        if (p->rows[x].is_fixed && p->rows[y].is_fixed &&
+            p->rows[x].fixed_offset != p->rows[y].fixed_offset)
+            b->model->contradiction = true;
         /* a fixed row leads its group: the others are where it is */
         if (p->rows[y].is_fixed)
             b->parent[x] = y;
@@ -362,7 +365,14 @@ static bool apart_reserve(builder *b) {
     return true;
 }
 
-/* Of two rows, an item first; both fixed: nothing to decide, the judge sees it. */
+static bool fixed_together(builder *b, size_t row, size_t other) {
+    const masu_plan_row *rows = b->problem->rows;
+    uint64_t x = rows[root_of(b->parent, (uint32_t)row)].fixed_offset;
+    uint64_t y = rows[root_of(b->parent, (uint32_t)other)].fixed_offset;
+    return x < y + rows[other].size_bytes && y < x + rows[row].size_bytes;
+}
+
+/* Of two rows, an item first; both fixed: nothing to decide. */
 static void keep_rows_apart(builder *b, size_t row, size_t other) {
     masu__plan_model *m = b->model;
     const masu_plan_row *rows = b->problem->rows;
@@ -373,8 +383,10 @@ static void keep_rows_apart(builder *b, size_t row, size_t other) {
     }
     masu__plan_apart pair = {m->row_item[row], m->row_item[other], (int64_t)rows[row].size_bytes,
                              (int64_t)rows[other].size_bytes};
-    if (pair.a == MASU__PLAN_NONE)
+    if (pair.a == MASU__PLAN_NONE) {
+        m->contradiction |= fixed_together(b, row, other);
         return;
+    }
     if (pair.b != MASU__PLAN_NONE) {
         m->apart[m->apart_count++] = pair;
         return;

@@ -53,6 +53,7 @@ typedef struct masu__plan_model {
     masu__plan_apart *apart, *apart_fixed;
     uint32_t apart_count, apart_fixed_count;
     int64_t bound, unit; /* every height of interest is a multiple of unit */
+    bool contradiction;  /* fixed rows break a relation */
     bool simple;         /* each item one piece of its full size, no obstacles, nothing apart */
     masu__arena arena;   /* owns all of the above */
 } masu__plan_model;

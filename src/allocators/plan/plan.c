@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "allocators/plan/hints.h"
 #include "allocators/plan/share.h"
 #include "allocators/plan/solver.h"
 #include "base/meta.h"
@@ -28,7 +29,7 @@ static bool contradicts(const masu__solver *s) {
     for (uint32_t i = 0; i < m->apart_count; i++)
         if (m->apart[i].a == m->apart[i].b)
             return true;
-    return false;
+    return m->contradiction;
 }
 
 static bool obstacles_collide(const masu__plan_model *m) {
@@ -155,8 +156,11 @@ masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_opt
     if (status != MASU_OK)
         return status;
     options = options ? options : &defaults;
-    return has_choices(problem) ? find_with_choices(problem, options, offsets, result)
-                                : find_merged(problem, NULL, options, offsets, result);
+    status = has_choices(problem) ? find_with_choices(problem, options, offsets, result)
+                                  : find_merged(problem, NULL, options, offsets, result);
+    if (status == MASU_OK)
+        masu__plan_follow_hints(problem, options, offsets, result);
+    return status;
 }
 
 enum { STEPS_FOR_COMPILERS = 20 * 1000 };
