@@ -32,10 +32,13 @@ extern "C" {
 
 /* ---- the problem ----------------------------------------------------------------------------- */
 
-/* Half open: lower < upper. */
-typedef struct masu_plan_range {
-    int64_t lower, upper;
-} masu_plan_range;
+/* A gap in a row's life: moments [lower, upper) in which its bytes are free for others, but for the
+ * window [window_lower, window_upper), counted from the row's offset, which it keeps. 0, 0: it
+ * keeps none. */
+typedef struct masu_plan_gap {
+    int64_t lower, upper; /* lower < upper */
+    uint64_t window_lower, window_upper;
+} masu_plan_gap;
 
 typedef struct masu_plan_row {
     uint64_t size_bytes;      /* 0: takes no place, offset 0 */
@@ -46,8 +49,8 @@ typedef struct masu_plan_row {
     bool has_hint;            /* an older plan had it at hint_offset: there, if no height is lost */
     uint64_t fixed_offset;
     uint64_t hint_offset;
-    const masu_plan_range *gaps; /* borrowed; inside [lower, upper), ascending, apart; the row's */
-    size_t gap_count;            /* bytes are free for others during them */
+    const masu_plan_gap *gaps; /* borrowed; inside [lower, upper), ascending, apart */
+    size_t gap_count;
 } masu_plan_row;
 
 typedef enum masu_plan_relation_kind {
@@ -152,7 +155,8 @@ typedef enum masu_plan_mistake {
     MASU_PLAN_RIGHT,
     MASU_PLAN_BAD_RANGE,     /* upper <= lower */
     MASU_PLAN_BAD_ALIGNMENT, /* not a power of two */
-    MASU_PLAN_BAD_GAP,       /* empty, outside the life, not ascending, or the whole life */
+    MASU_PLAN_BAD_GAP,       /* empty, outside the life, not ascending, or the whole life without a
+                                window; a window that is empty or outside the row */
     MASU_PLAN_BAD_FIXED,     /* not a multiple of the alignment, or ends beyond 2^62 */
     MASU_PLAN_BAD_RELATION,  /* a row that is not there, or a row with itself */
     MASU_PLAN_TOO_LARGE,     /* sizes and alignments add up beyond 2^62 */

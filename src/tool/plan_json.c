@@ -206,7 +206,7 @@ static bool each_element(json *j, element_function element, void *context) {
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 typedef struct gap_list {
-    masu_plan_range *gaps;
+    masu_plan_gap *gaps;
     size_t count, room;
 } gap_list;
 
@@ -220,9 +220,15 @@ static bool read_gap(json *j, void *context) {
             return no_memory(j);
         list->room = room;
     }
-    masu_plan_range *gap = &list->gaps[list->count++];
-    return take(j, '[', "a gap as [from, to]") && read_moment(j, &gap->lower) &&
-           take(j, ',', "a comma") && read_moment(j, &gap->upper) && take(j, ']', "]");
+    masu_plan_gap *gap = &list->gaps[list->count++];
+    *gap = (masu_plan_gap){0};
+    if (!take(j, '[', "a gap as [from, to]") || !read_moment(j, &gap->lower) ||
+        !take(j, ',', "a comma") || !read_moment(j, &gap->upper))
+        return false;
+    if (peek(j) == ',' && (!take(j, ',', "a comma") || !read_bytes(j, &gap->window_lower) ||
+                           !take(j, ',', "a comma") || !read_bytes(j, &gap->window_upper)))
+        return false;
+    return take(j, ']', "]");
 }
 
 enum { SEEN_ID = 1, SEEN_LOWER = 2, SEEN_UPPER = 4, SEEN_SIZE = 8, SEEN_ALL = 15 };

@@ -166,7 +166,7 @@ const char *plan_row_mistake(const masu_plan_row *row) {
     case MASU_PLAN_BAD_ALIGNMENT:
         return "a power of two as alignment";
     case MASU_PLAN_BAD_GAP:
-        return "gaps inside the life, ascending, apart, and not all of it";
+        return "gaps inside the life, ascending, apart, not all of it, windows inside the buffer";
     case MASU_PLAN_BAD_FIXED:
         return "an offset that is a multiple of the alignment and ends below 2^61";
     default:
@@ -296,24 +296,37 @@ static bool read_moment(csv *c, field f, int64_t *out) {
     return !overflow || complain_field(c, f, "a number between -2^63 and 2^63");
 }
 
+static bool read_window(const char **at, const char *end, masu_plan_gap *gap) {
+    int64_t lower, upper;
+    bool overflow_a, overflow_b;
+    ++*at;
+    if (!moment(at, end, &lower, &overflow_a) || *at == end || *(*at)++ != ':' ||
+        !moment(at, end, &upper, &overflow_b) || overflow_a || overflow_b || lower < 0 ||
+        upper <= lower)
+        return false;
+    gap->window_lower = (uint64_t)lower;
+    gap->window_upper = (uint64_t)upper;
+    return true;
+}
+
 static bool read_gaps(csv *c, field f, masu_plan_row *row) {
     const char *at = f.text, *end = f.text + f.length;
     size_t most = f.length / 2 + 1;
-    masu_plan_range *gaps = masu__arena_calloc(&c->reader->table->arena, most, sizeof *gaps, 16);
+    masu_plan_gap *gaps = masu__arena_calloc(&c->reader->table->arena, most, sizeof *gaps, 16);
     if (!gaps) {
         c->reader->out_of_memory = true;
         return false;
     }
     while (at < end) {
         bool overflow_a, overflow_b;
-        masu_plan_range *gap = &gaps[row->gap_count];
+        masu_plan_gap *gap = &gaps[row->gap_count];
         if (!moment(&at, end, &gap->lower, &overflow_a) || at == end || *at++ != '-' ||
             !moment(&at, end, &gap->upper, &overflow_b) || overflow_a || overflow_b)
             return complain_field(c, f, "gaps as from-to, separated by spaces");
-        if (at < end && *at == '@')
-            return complain_field(c, f, "gaps without windows (from-to)");
+        if (at < end && *at == '@' && !read_window(&at, end, gap))
+            return complain_field(c, f, "a window of the gap as @from:to, in bytes");
         if (at < end && *at != ' ')
-            return complain_field(c, f, "gaps as from-to, separated by spaces");
+            return complain_field(c, f, "gaps as from-to or from-to@from:to, separated by spaces");
         while (at < end && *at == ' ')
             at++;
         row->gap_count++;

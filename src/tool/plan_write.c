@@ -43,9 +43,12 @@ static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gap
         masu__buffer_printf(out, ",%" PRIu64, row->alignment_bytes ? row->alignment_bytes : 1);
     if (gaps)
         masu__buffer_putc(out, ',');
-    for (size_t g = 0; g < row->gap_count; g++)
-        masu__buffer_printf(out, "%s%" PRId64 "-%" PRId64, g ? " " : "", row->gaps[g].lower,
-                            row->gaps[g].upper);
+    for (size_t g = 0; g < row->gap_count; g++) {
+        const masu_plan_gap *gap = &row->gaps[g];
+        masu__buffer_printf(out, "%s%" PRId64 "-%" PRId64, g ? " " : "", gap->lower, gap->upper);
+        if (gap->window_upper > 0)
+            masu__buffer_printf(out, "@%" PRIu64 ":%" PRIu64, gap->window_lower, gap->window_upper);
+    }
     masu__buffer_printf(out, ",%" PRIu64, a->offsets[i]);
     if (a->memories)
         masu__buffer_printf(out, ",%s", a->memories[i]);
@@ -68,10 +71,15 @@ static void put_row_json(const plan_answer *a, size_t i, masu__buffer *out) {
                         row->lower, row->upper, row->size_bytes);
     if (row->alignment_bytes > 1)
         masu__buffer_printf(out, ", \"alignment\": %" PRIu64, row->alignment_bytes);
-    for (size_t g = 0; g < row->gap_count; g++)
-        masu__buffer_printf(out, "%s[%" PRId64 ", %" PRId64 "]%s", g ? ", " : ", \"gaps\": [",
-                            row->gaps[g].lower, row->gaps[g].upper,
-                            g + 1 == row->gap_count ? "]" : "");
+    for (size_t g = 0; g < row->gap_count; g++) {
+        const masu_plan_gap *gap = &row->gaps[g];
+        masu__buffer_printf(out, "%s[%" PRId64 ", %" PRId64, g ? ", " : ", \"gaps\": [", gap->lower,
+                            gap->upper);
+        if (gap->window_upper > 0)
+            masu__buffer_printf(out, ", %" PRIu64 ", %" PRIu64, gap->window_lower,
+                                gap->window_upper);
+        masu__buffer_puts(out, g + 1 == row->gap_count ? "]]" : "]");
+    }
     masu__buffer_printf(out, ", \"offset\": %" PRIu64, a->offsets[i]);
     if (a->memories) {
         masu__buffer_puts(out, ", \"memory\": ");

@@ -104,7 +104,8 @@ bad 2:1 'an id' "${head},0,1,4\n"
 bad 2:1 'a closing quote' "${head}\"a,0,1,4\n"
 bad 3:1 'add up to less than 2^62' "${head}a,0,1,3000000000000000000\nb,5,6,3000000000000000000\n"
 bad 2:9 'from-to' 'id,lower,upper,size,gaps\na,0,9,4,3\n'
-bad 2:9 'without windows' 'id,lower,upper,size,gaps\na,0,9,4,3-4@1:2\n'
+bad 2:9 'a window of the gap as @from:to' 'id,lower,upper,size,gaps\na,0,9,4,3-4@2:1\n'
+bad 2:9 'windows inside the buffer' 'id,lower,upper,size,gaps\na,0,9,4,3-4@1:5\n'
 bad 2:5 'gaps inside the life' 'id,lower,upper,size,gaps\na,0,9,4,3-12\n'
 bad 2:5 'a power of two' 'id,lower,upper,size,alignment\na,0,9,4,3\n'
 bad 1:1 'a list named buffers' '{"capacity": 3}'

@@ -14,30 +14,43 @@ static masu_plan_verdict say_pair(masu_plan_verdict verdict, size_t *row_a, size
     return verdict;
 }
 
-static bool in_gap(const masu_plan_row *row, int64_t moment) {
+typedef struct bytes {
+    uint64_t from, to; /* from the row's offset; to == from: none */
+} bytes;
+
+/* What the row keeps at a moment. */
+static bytes bytes_at(const masu_plan_row *row, int64_t moment) {
+    if (moment < row->lower || moment >= row->upper)
+        return (bytes){0, 0};
     for (size_t i = 0; i < row->gap_count; i++)
         if (row->gaps[i].lower <= moment && moment < row->gaps[i].upper)
-            return true;
-    return false;
+            return (bytes){row->gaps[i].window_lower, row->gaps[i].window_upper};
+    return (bytes){0, row->size_bytes};
 }
 
-static bool alive_at(const masu_plan_row *row, int64_t moment) {
-    return row->lower <= moment && moment < row->upper && !in_gap(row, moment);
+static bool share_a_byte_at(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
+                            uint64_t offset_b, int64_t moment) {
+    bytes x = bytes_at(a, moment), y = bytes_at(b, moment);
+    return x.from < x.to && y.from < y.to && offset_a + x.from < offset_b + y.to &&
+           offset_b + y.from < offset_a + x.to;
 }
 
-/* Whether two rows live at the same moment changes only where one is born or a gap ends: asking
- * there is enough. */
-static bool alive_together(const masu_plan_row *a, const masu_plan_row *b) {
-    if (a->size_bytes == 0 || b->size_bytes == 0)
-        return false;
-    for (size_t i = 0; i < a->gap_count; i++)
-        if (alive_at(a, a->gaps[i].upper) && alive_at(b, a->gaps[i].upper))
+static bool share_a_byte_when_changes(const masu_plan_row *a, uint64_t offset_a,
+                                      const masu_plan_row *b, uint64_t offset_b,
+                                      const masu_plan_row *changing) {
+    for (size_t i = 0; i < changing->gap_count; i++)
+        if (share_a_byte_at(a, offset_a, b, offset_b, changing->gaps[i].lower) ||
+            share_a_byte_at(a, offset_a, b, offset_b, changing->gaps[i].upper))
             return true;
-    for (size_t i = 0; i < b->gap_count; i++)
-        if (alive_at(a, b->gaps[i].upper) && alive_at(b, b->gaps[i].upper))
-            return true;
-    return (alive_at(a, b->lower) && alive_at(b, b->lower)) ||
-           (alive_at(a, a->lower) && alive_at(b, a->lower));
+    return share_a_byte_at(a, offset_a, b, offset_b, changing->lower);
+}
+
+/* What two rows keep changes only where one is born or a gap begins or ends: asking there is
+ * enough. */
+static bool collide(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
+                    uint64_t offset_b) {
+    return share_a_byte_when_changes(a, offset_a, b, offset_b, a) ||
+           share_a_byte_when_changes(a, offset_a, b, offset_b, b);
 }
 
 static bool share_a_byte(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
@@ -82,8 +95,7 @@ masu_plan_verdict masu_plan_check_problem(const masu_plan_problem *problem, cons
         if (rows[i].is_fixed && rows[i].size_bytes > 0 && offsets[i] != rows[i].fixed_offset)
             return MASU_PLAN_MOVED;
         for (size_t j = 0; j < i; j++)
-            if (share_a_byte(&rows[i], offsets[i], &rows[j], offsets[j]) &&
-                alive_together(&rows[i], &rows[j]) &&
+            if (collide(&rows[i], offsets[i], &rows[j], offsets[j]) &&
                 !(offsets[i] == offsets[j] && may_share(problem, i, j)))
                 return say_pair(MASU_PLAN_OVERLAP, row_a, row_b, j, i);
     }

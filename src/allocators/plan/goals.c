@@ -21,7 +21,8 @@ static int64_t round_up(const masu__solver *s, int64_t height) {
 }
 
 static bool reached(const masu__solver *s, int64_t capacity) {
-    return s->best_height <= capacity || s->bound > capacity || masu__solver_finished(s);
+    return s->best_height <= capacity || s->bound > capacity || s->given_up > capacity ||
+           masu__solver_finished(s);
 }
 
 /* Too large for the search: the heuristic goes on with noise. */

@@ -27,10 +27,15 @@ static masu_plan_mistake gaps_mistake(const masu_plan_row *row) {
     if (row->gap_count > 0 && !row->gaps)
         return MASU_PLAN_BAD_GAP;
     for (size_t i = 0; i < row->gap_count; i++) {
-        const masu_plan_range *gap = &row->gaps[i];
+        const masu_plan_gap *gap = &row->gaps[i];
+        bool window = gap->window_lower != 0 || gap->window_upper != 0;
         if (gap->lower < behind || gap->upper <= gap->lower || gap->upper > row->upper)
             return MASU_PLAN_BAD_GAP;
-        free_moments += (uint64_t)gap->upper - (uint64_t)gap->lower;
+        if (window &&
+            (gap->window_upper <= gap->window_lower || gap->window_upper > row->size_bytes))
+            return MASU_PLAN_BAD_GAP;
+        if (!window)
+            free_moments += (uint64_t)gap->upper - (uint64_t)gap->lower;
         behind = gap->upper;
     }
     return free_moments == (uint64_t)row->upper - (uint64_t)row->lower ? MASU_PLAN_BAD_GAP
@@ -166,7 +171,7 @@ static bool count_items(builder *b) {
         if (p->rows[i].size_bytes == 0)
             continue;
         if (p->rows[root].is_fixed)
-            m->obstacle_count += (uint32_t)(1 + p->rows[i].gap_count);
+            m->obstacle_count += (uint32_t)(1 + 2 * p->rows[i].gap_count);
         else if (m->row_item[root] == MASU__PLAN_NONE)
             m->row_item[root] = m->item_count++;
     }
@@ -214,8 +219,9 @@ static void widen_item(masu__plan_model *m, uint32_t item, const masu_plan_row *
         m->hint[item] = (int64_t)row->hint_offset;
 }
 
-/* Calls for each stretch of the row's life between gaps. */
-typedef void (*stretch_function)(builder *b, size_t row, uint32_t first, uint32_t end);
+/* Calls for each stretch of the row's life, between gaps and in gaps with a window; the piece has
+ * no number yet. */
+typedef void (*stretch_function)(builder *b, size_t row, masu__plan_piece piece);
 
 static void each_stretch(builder *b, size_t index, stretch_function function) {
     const masu_plan_row *row = &b->problem->rows[index];
@@ -223,34 +229,42 @@ static void each_stretch(builder *b, size_t index, stretch_function function) {
     for (size_t g = 0; g <= row->gap_count; g++) {
         int64_t to = g < row->gap_count ? row->gaps[g].lower : row->upper;
         if (to > from)
-            function(b, index, section_of(b, from), section_of(b, to));
-        if (g < row->gap_count)
-            from = row->gaps[g].upper;
+            function(b, index,
+                     (masu__plan_piece){section_of(b, from), section_of(b, to), 0,
+                                        (int64_t)row->size_bytes});
+        if (g == row->gap_count)
+            break;
+        const masu_plan_gap *gap = &row->gaps[g];
+        from = gap->upper;
+        if (gap->window_upper > 0)
+            function(b, index,
+                     (masu__plan_piece){section_of(b, gap->lower), section_of(b, gap->upper),
+                                        (int64_t)gap->window_lower,
+                                        (int64_t)(gap->window_upper - gap->window_lower)});
     }
 }
 
-static void count_piece(builder *b, size_t row, uint32_t first, uint32_t end) {
-    (void)first;
-    (void)end;
+static void count_piece(builder *b, size_t row, masu__plan_piece piece) {
+    (void)piece;
     b->model->piece_start[b->model->row_item[row] + 1]++;
 }
 
-static void add_piece(builder *b, size_t row, uint32_t first, uint32_t end) {
+static void add_piece(builder *b, size_t row, masu__plan_piece piece) {
     masu__plan_model *m = b->model;
     uint32_t item = m->row_item[row];
-    m->pieces[m->piece_start[item]++] =
-        (masu__plan_piece){first, end, (int64_t)b->problem->rows[row].size_bytes};
+    m->raised |= piece.base > 0;
+    m->pieces[m->piece_start[item]++] = piece;
 }
 
-static void add_obstacle(builder *b, size_t row, uint32_t first, uint32_t end) {
+static void add_obstacle(builder *b, size_t row, masu__plan_piece piece) {
     masu__plan_model *m = b->model;
     const masu_plan_row *root = &b->problem->rows[root_of(b->parent, (uint32_t)row)];
     m->obstacles[m->obstacle_count++] = (masu__plan_obstacle){
-        first, end, (int64_t)root->fixed_offset, (int64_t)b->problem->rows[row].size_bytes};
+        piece.first, piece.end, (int64_t)root->fixed_offset + piece.base, piece.height};
 }
 
 /* Rows of a group may live at the same time: their pieces are cut so that each section has one,
- * as high as the highest. */
+ * from the lowest base to the highest top. */
 static int by_first(const void *a, const void *b) {
     const masu__plan_piece *x = a, *y = b;
     return (x->first > y->first) - (x->first < y->first);
@@ -270,16 +284,19 @@ static uint32_t flatten(const masu__plan_piece *in, uint32_t count, masu__plan_p
         if (in[i].end > last)
             last = in[i].end;
     for (uint32_t s = in[0].first; s < last; s++) {
-        int64_t height = 0;
+        int64_t base = INT64_MAX, top = 0;
         for (uint32_t i = 0; i < count; i++)
-            if (in[i].first <= s && s < in[i].end && in[i].height > height)
-                height = in[i].height;
-        if (height == 0)
+            if (in[i].first <= s && s < in[i].end) {
+                base = in[i].base < base ? in[i].base : base;
+                top = in[i].base + in[i].height > top ? in[i].base + in[i].height : top;
+            }
+        if (top == 0)
             continue;
-        if (made > 0 && out[made - 1].end == s && out[made - 1].height == height)
+        if (made > 0 && out[made - 1].end == s && out[made - 1].base == base &&
+            out[made - 1].base + out[made - 1].height == top)
             out[made - 1].end = s + 1;
         else
-            out[made++] = (masu__plan_piece){s, s + 1, height};
+            out[made++] = (masu__plan_piece){s, s + 1, base, top - base};
     }
     return made;
 }
@@ -429,6 +446,7 @@ static void find_bound(masu__plan_model *m) {
             m->load[m->pieces[k].first] += m->pieces[k].height;
             m->load[m->pieces[k].end] -= m->pieces[k].height;
             m->unit = common_divisor(m->unit, m->pieces[k].height);
+            m->unit = common_divisor(m->unit, m->pieces[k].base);
         }
         m->unit = common_divisor(m->unit, m->size[i]);
         m->unit = common_divisor(m->unit, m->alignment[i] > 1 ? m->alignment[i] : 0);
@@ -502,7 +520,8 @@ bool masu__plan_model_valid(const masu__plan_model *m) {
             m->end[i] != m->pieces[to - 1].end || pieces_meet(m->pieces + from, to - from))
             return false;
         for (uint32_t k = from; k < to; k++)
-            if (m->pieces[k].height > m->size[i] || m->pieces[k].first >= m->pieces[k].end)
+            if (m->pieces[k].base + m->pieces[k].height > m->size[i] ||
+                m->pieces[k].first >= m->pieces[k].end)
                 return false;
     }
     /* quadratic: a sample of sections */

@@ -7,7 +7,8 @@
  *             item 0  [ 8 | 8 | 8 ]            pieces: (0..3, height 8)
  *             item 1      [ 4 | 4 ]   [ 4 ]    pieces: (1..3, 4) (4..5, 4): a gap in section 3
  *
- * Inside, offsets and heights are signed and far from the border: everything adds up to at most
+ * In a gap with a window an item keeps the bytes [base, base + height) above its offset: a piece of
+ * its own. Inside, offsets and heights are signed and far from the border: everything adds up to at most
  * 2^62. Fixed rows are obstacles, not items.
  *
  *     load[s] = sum of heights of all items and obstacles alive in section s
@@ -25,7 +26,7 @@
 
 typedef struct masu__plan_piece {
     uint32_t first, end; /* sections [first, end) */
-    int64_t height;
+    int64_t base, height;
 } masu__plan_piece;
 
 typedef struct masu__plan_obstacle {
@@ -53,9 +54,12 @@ typedef struct masu__plan_model {
     masu__plan_apart *apart, *apart_fixed;
     uint32_t apart_count, apart_fixed_count;
     int64_t bound, unit; /* every height of interest is a multiple of unit */
-    bool contradiction;  /* fixed rows break a relation */
-    bool simple;         /* each item one piece of its full size, no obstacles, nothing apart */
-    masu__arena arena;   /* owns all of the above */
+    bool
+        raised; /* pieces with a base could let an item pass below another that starts below it: the
+                    search, which builds from the bottom up, does not see all plans */
+    bool contradiction; /* fixed rows break a relation */
+    bool simple;        /* each item one piece of its full size, no obstacles, nothing apart */
+    masu__arena arena;  /* owns all of the above */
 } masu__plan_model;
 
 /* problem must be valid. MASU_OK or MASU_ERR_OUT_OF_MEMORY; MAY_SHARE relations are ignored;

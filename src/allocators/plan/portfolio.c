@@ -176,6 +176,13 @@ static int64_t next_height(const masu__solver *s, int64_t height) {
     return height - height % s->model.unit + s->model.unit;
 }
 
+static void note_exhausted(masu__solver *s, int64_t height) {
+    if (height > s->given_up)
+        s->given_up = height;
+    if (!s->model.raised && height > s->bound)
+        s->bound = height;
+}
+
 masu__search_end masu__solver_portfolio(masu__solver *s, int64_t target, unsigned from,
                                         unsigned to) {
     portfolio run = {
@@ -197,7 +204,7 @@ masu__search_end masu__solver_portfolio(masu__solver *s, int64_t target, unsigne
         s->favourite = (int)order_number(&run, run.answer);
     if (run.end == MASU__SEARCH_FOUND)
         masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), run.name);
-    else if (run.end == MASU__SEARCH_EXHAUSTED && next_height(s, target) > s->bound)
-        s->bound = next_height(s, target);
+    else if (run.end == MASU__SEARCH_EXHAUSTED)
+        note_exhausted(s, next_height(s, target));
     return run.cut_short && run.end == MASU__SEARCH_LIMIT ? MASU__SEARCH_STOPPED : run.end;
 }

@@ -38,7 +38,7 @@ typedef struct masu__plan_search masu__plan_search;
 
 typedef enum masu__search_end {
     MASU__SEARCH_FOUND,     /* offsets hold a plan */
-    MASU__SEARCH_EXHAUSTED, /* proven: there is none */
+    MASU__SEARCH_EXHAUSTED, /* proven: there is none (unless the model is raised) */
     MASU__SEARCH_LIMIT,     /* out of steps */
     MASU__SEARCH_STOPPED,   /* stop said so, or memory ran out */
 } masu__search_end;

@@ -46,14 +46,15 @@ static bool fill_members(masu__search_state *t) {
     return true;
 }
 
-/* The height of item a where b lives too; 0: they never meet. */
+/* How far above a's offset that of b must be when a lies below; LEAST: they never meet. */
+#define LEAST INT64_MIN
 static int64_t height_where_met(const masu__plan_model *m, uint32_t a, uint32_t b) {
-    int64_t height = 0;
+    int64_t height = LEAST;
     for (uint32_t i = m->piece_start[a]; i < m->piece_start[a + 1]; i++)
         for (uint32_t j = m->piece_start[b]; j < m->piece_start[b + 1]; j++)
             if (m->pieces[i].first < m->pieces[j].end && m->pieces[j].first < m->pieces[i].end &&
-                m->pieces[i].height > height)
-                height = m->pieces[i].height;
+                m->pieces[i].base + m->pieces[i].height - m->pieces[j].base > height)
+                height = m->pieces[i].base + m->pieces[i].height - m->pieces[j].base;
     return height;
 }
 
@@ -85,7 +86,7 @@ static void each_pair(masu__search_state *t, const uint32_t *order, pair_functio
     for (uint32_t i = 0; i < m->item_count; i++)
         for (uint32_t j = i + 1; j < m->item_count && m->first[order[j]] < m->end[order[i]]; j++) {
             int64_t height = height_where_met(m, order[i], order[j]);
-            if (height > 0)
+            if (height != LEAST)
                 function(t, order[i], order[j], height, height_where_met(m, order[j], order[i]));
         }
     for (uint32_t i = 0; i < m->apart_count; i++)
@@ -133,13 +134,14 @@ static bool fill_meetings(masu__search_state *t, bool *too_large) {
 
 /* ---- obstacles ------------------------------------------------------------------------------- */
 
-/* The height of the item where it meets the obstacle; 0: it never does. */
+/* The top of the item where it meets the obstacle, from its offset; 0: it never does. */
 static int64_t height_at_obstacle(const masu__plan_model *m, uint32_t item, uint32_t obstacle) {
     int64_t height = 0;
     for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
         if (m->pieces[k].first < m->obstacles[obstacle].end &&
-            m->obstacles[obstacle].first < m->pieces[k].end && m->pieces[k].height > height)
-            height = m->pieces[k].height;
+            m->obstacles[obstacle].first < m->pieces[k].end &&
+            m->pieces[k].base + m->pieces[k].height > height)
+            height = m->pieces[k].base + m->pieces[k].height;
     for (uint32_t k = 0; k < m->apart_fixed_count; k++)
         if (m->apart_fixed[k].a == item && m->apart_fixed[k].b == obstacle &&
             m->apart_fixed[k].height_a > height)

@@ -115,8 +115,10 @@ static void add_stretch(event_list *list, int64_t lower, int64_t upper, int64_t 
 static void add_life(event_list *list, const masu_plan_row *row) {
     int64_t from = row->lower;
     for (size_t g = 0; g < row->gap_count; g++) {
-        add_stretch(list, from, row->gaps[g].lower, (int64_t)row->size_bytes);
-        from = row->gaps[g].upper;
+        const masu_plan_gap *gap = &row->gaps[g];
+        add_stretch(list, from, gap->lower, (int64_t)row->size_bytes);
+        add_stretch(list, gap->lower, gap->upper, (int64_t)(gap->window_upper - gap->window_lower));
+        from = gap->upper;
     }
     add_stretch(list, from, row->upper, (int64_t)row->size_bytes);
 }
@@ -191,7 +193,7 @@ static masu_status bound_of_rows(const masu_plan_problem *problem, masu__arena *
                                  uint64_t *out) {
     size_t most = 0;
     for (size_t i = 0; i < problem->count; i++)
-        most += 4 + 2 * problem->rows[i].gap_count;
+        most += 4 + 4 * problem->rows[i].gap_count;
     event_list list = {MASU_ARENA_ARRAY(arena, event, most + 1), 0};
     saving *savings = MASU_ARENA_ARRAY(arena, saving, problem->count + 1);
     if (!list.events || !savings)

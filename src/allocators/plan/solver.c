@@ -74,7 +74,7 @@ bool masu__solver_stopped(void *context) {
 }
 
 bool masu__solver_finished(const masu__solver *s) {
-    return s->best_height <= s->bound || s->out_of_memory ||
+    return s->best_height <= s->bound || s->best_height <= s->given_up || s->out_of_memory ||
            (s->options->step_limit > 0 && s->steps_granted >= s->options->step_limit) ||
            masu__solver_stopped((void *)s);
 }

@@ -24,6 +24,7 @@ typedef struct masu__solver {
     bool searchable;
     int64_t *offsets, *best_offsets; /* per item */
     int64_t best_height, bound;      /* best_height INT64_MAX: no plan yet */
+    int64_t given_up; /* below this the search has nothing more to look at; proven where == bound */
     const char *best_name;
     int favourite;         /* the order that last found a plan in the portfolio; -1: none yet */
     uint64_t *row_offsets; /* for the callback; NULL without one */

@@ -131,7 +131,7 @@ static void hints_and_everything_else(void **state) {
         masu_plan_relation relations[2] = {
             {MASU_PLAN_MUST_NOT_SHARE, 1, 2},
             {masu__rng_below(&rng, 2) ? MASU_PLAN_MUST_SHARE : MASU_PLAN_MUST_NOT_SHARE, 3, 4}};
-        masu_plan_range gap = {rows[5].lower + 1, rows[5].lower + 2};
+        masu_plan_gap gap = {.lower = rows[5].lower + 1, .upper = rows[5].lower + 2};
         if (rows[5].upper > gap.upper) {
             rows[5].gaps = &gap;
             rows[5].gap_count = 1;
