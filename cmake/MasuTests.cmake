@@ -39,6 +39,15 @@ endforeach()
 masu_test_folder(model ${top})
 masu_test_folder(hostile ${top})
 
+# Mutated programs through the compiler (make fuzz); the tests give it the findings of earlier runs.
+if(TARGET masu_language)
+    add_executable(fuzz_programs ${CMAKE_SOURCE_DIR}/tests/fuzz/programs.c
+        ${CMAKE_SOURCE_DIR}/tests/fuzz/mutate.c)
+    target_link_libraries(fuzz_programs PRIVATE masu_language)
+    set_target_properties(fuzz_programs PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fuzz)
+    add_dependencies(masu_tests fuzz_programs)
+endif()
+
 # What stands for CUDA in tests, under the names by which programs ask for the real one: the driver, the runtime, and
 # a program with the runtime beside it and inside it. Never sanitized: other programs are loaded with them.
 set(fake_cuda ${CMAKE_SOURCE_DIR}/tests/fake_cuda)

@@ -140,18 +140,25 @@ static masu_status lower_program(masu_program *p, const masu_compile_options *op
     return status;
 }
 
-static void report_of_pass(void *user, source_span span, const char *message,
+static bool report_of_pass(void *user, source_span span, const char *message,
                            const pass_note *notes, size_t count) {
     masu_program *p = user;
-    if (span.file == &p->prelude) /* whoever called it is told when it runs */
-        return;
+    if (span.file == &p->prelude)
+        return false;
     diagnostic *d = diagnostics_error(&p->diagnostics, span, "%s", message);
-    for (size_t i = 0; i < count; i++)
-        diagnostics_note(&p->diagnostics, d, notes[i].span, "%s", notes[i].text);
+    for (size_t i = 0; i < count; i++) {
+        bool shown = notes[i].span.file != &p->prelude;
+        diagnostics_note(&p->diagnostics, d, shown ? notes[i].span : (source_span){0}, "%s",
+                         notes[i].text);
+    }
+    return true;
 }
 
 static masu_status run_passes(masu_program *p, const masu_compile_options *options) {
     masu__buffer faults = {0};
+    if (options->until == MASU_STAGE_CHECK && !options->verify && options->dump_count == 0 &&
+        options->disabled_count == 0)
+        return pass_run_diagnosis(p->module, report_of_pass, p);
     pass_options passes = {.disabled = options->disabled,
                            .disabled_count = options->disabled_count,
                            .dumps = options->dumps,

@@ -246,6 +246,12 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     if (is_plain(t)) {
         return plain_text(c, value, t, how);
     }
+    if (type_is_silent(t) || t->kind == TYPE_OPEN) { /* the unknown part of a None, say */
+        if (c->diagnostics->error_count == 0) {
+            diagnostics_error(c->diagnostics, span, "nothing says what type this is, printed here");
+        }
+        return text_node(c, span, "", 0);
+    }
     how |= HOW(HOW_DEBUG);
     if (t->kind == TYPE_STRUCT && t->structure->is_enum) {
         return enum_text(c, value, t->structure, how);

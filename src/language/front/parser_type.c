@@ -314,6 +314,10 @@ static void parse_variant_pattern(parser *p, pattern *made, const char *name, so
         made->scope = made->name;
         made->name = parser_name(p, &span);
     }
+    if (made->name == NULL) { /* said: nothing is known of what it would match */
+        made->kind = PATTERN_WILDCARD;
+        return;
+    }
     if (parser_is(p, TOKEN_LEFT_PAREN)) {
         parse_positional_parts(p, made);
     } else if (parser_is(p, TOKEN_LEFT_BRACE)) {

@@ -258,6 +258,37 @@ static void describe_value(const ir_function *f, ir_value v, const shape_fact *f
     shape_put(&fact->shape, out);
 }
 
+/* The one call of *f in the program, *f then the function that it stands in; NULL when there are more. */
+static const ir_instr *only_call(const shaper *s, const ir_function **f) {
+    const ir_instr *found = NULL;
+    const ir_function *callee = *f;
+    for (const caller *c = facts_of(s, callee)->callers; c; c = c->next) {
+        for (uint32_t b = 0; b < c->function->block_count; b++) {
+            for (const ir_instr *i = c->function->blocks[b]->first; i; i = i->next) {
+                if (i->op != IR_CALL || i->callee != callee)
+                    continue;
+                if (found)
+                    return NULL;
+                found = i;
+                *f = c->function;
+            }
+        }
+    }
+    return found;
+}
+
+/* At the operation, or at the calls that lead there when nobody wrote it. */
+static bool say(const shaper *s, const ir_function *f, const ir_instr *i, const char *text,
+                const pass_note *notes, size_t count) {
+    for (int depth = 0; i && depth < 8; depth++) {
+        if (!s->context->report ||
+            s->context->report(s->context->user, i->span, text, notes, count))
+            return true;
+        i = only_call(s, &f);
+    }
+    return false;
+}
+
 static void report(shaper *s, const ir_function *f, const ir_instr *i, shape_fault *fault) {
     const function_facts *ff = facts_of(s, f);
     masu__buffer texts[3] = {0};
@@ -269,10 +300,8 @@ static void report(shaper *s, const ir_function *f, const ir_instr *i, shape_fau
         notes[n] = (pass_note){.span = f->values[fault->about[n]].span,
                                .text = masu__buffer_text(&texts[n])};
     }
-    s->context->error_count++;
-    if (s->context->report)
-        s->context->report(s->context->user, i->span, masu__buffer_text(&fault->text), notes,
-                           fault->about_count);
+    s->context->error_count +=
+        say(s, f, i, masu__buffer_text(&fault->text), notes, fault->about_count);
     for (uint32_t n = 0; n < fault->about_count; n++)
         masu__buffer_destroy(&texts[n]);
 }
