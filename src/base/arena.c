@@ -1,16 +1,23 @@
 /* arena.c: the bump arena. */
 #include "base/arena.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/size.h"
 
 enum { FIRST_BLOCK_BYTES = 4096, LARGEST_DOUBLING_BYTES = 1 << 20, LARGEST_ALIGNMENT = 4096 };
+enum { PAGE_BYTES = 4096, LARGE_BLOCK_BYTES = 128 << 10 };
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 
 /* used <= capacity; data[used..capacity) is free */
 struct masu__arena_block {
@@ -32,6 +39,17 @@ static bool block_place(const masu__arena_block *block, size_t bytes, size_t ali
     return true;
 }
 
+/* Large blocks are filled by one system call and not by one page fault after the other, of which a compilation
+ * would take thousands: each costs more than what is done with the page. Kernels that do not know it fault as ever. */
+static void fault_in(void *at, size_t bytes) {
+    uintptr_t from = masu__align_up_small((uintptr_t)at, PAGE_BYTES);
+    uintptr_t to = ((uintptr_t)at + bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
+    int before = errno;
+    if (bytes >= LARGE_BLOCK_BYTES && to > from)
+        madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+    errno = before;
+}
+
 static masu__arena_block *arena_add_block(masu__arena *arena, size_t bytes, size_t alignment) {
     size_t wanted = arena->first_block_bytes ? arena->first_block_bytes : FIRST_BLOCK_BYTES;
     if (arena->current)
@@ -45,6 +63,7 @@ static masu__arena_block *arena_add_block(masu__arena *arena, size_t bytes, size
     masu__arena_block *block = masu__meta_alloc(total);
     if (!block)
         return NULL;
+    fault_in(block, total);
     block->previous = arena->current;
     block->capacity = capacity;
     block->used = 0;
