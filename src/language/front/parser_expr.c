@@ -292,7 +292,7 @@ expr *parse_no_range(parser *p) {
 
 expr *parse_expression(parser *p) {
     if (at_range(p)) {
-        return parse_range_from(p, NULL);
+        return p->panic ? parser_error_expr(p) : parse_range_from(p, NULL);
     }
     return parse_assignment_from(p, parse_range_from(p, parse_operand(p, 1)));
 }
