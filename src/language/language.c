@@ -120,6 +120,7 @@ static masu_status read_source(masu_program *p, const masu_compile_options *opti
     if (status != MASU_OK)
         return status;
     bool parsed = p->diagnostics.error_count == 0;
+    diagnostics_end_of_reading(&p->diagnostics);
     if (!type_table_init(&p->types, &p->work))
         return MASU_ERR_OUT_OF_MEMORY;
     status = check_tree(p->tree, &p->types, &p->diagnostics);
@@ -294,6 +295,7 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
     masu_status status = source_file_init(&p->file, &p->kept, path, text, length);
     if (status == MASU_ERR_LIMIT_REACHED)
         diagnostics_error(&p->diagnostics, (source_span){0}, "%s: the file is too large", path);
+    p->diagnostics.hidden = &p->prelude;
     if (status == MASU_OK)
         status = read_prelude(p);
     if (status == MASU_OK)

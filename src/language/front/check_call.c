@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
+#include "language/front/hints.h"
 
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
                  source_span declared) {
@@ -192,6 +193,9 @@ static void unknown_function(checker *c, expr *e, const char *name) {
             check_find_method(c, c->function->owner, name)->has_self ? "self." : "Self::", name);
         return;
     }
+    if (hint_for_function(c, d, e, name)) {
+        return;
+    }
     suggestion near = check_suggest(d, name);
     check_suggest_functions(c, &near);
     check_suggest_note(c, d, &near);
@@ -362,30 +366,35 @@ void check_call(checker *c, expr **slot, const type *expected) {
 
 /* ---- x.m(…) ---------------------------------------------------------------------------------- */
 
+void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
+    if (t->kind == TYPE_TENSOR) {
+        check_suggest_abi("", near);
+    }
+    const struct_item *builtin = t->kind == TYPE_STRUCT ? NULL : c->builtin_owners[t->kind];
+    for (uint32_t i = 0; builtin != NULL && i < c->tree->function_count && near->distance > 0;
+         i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->owner == builtin) {
+            check_suggest_add(near, f->name);
+        }
+    }
+    for (uint32_t i = 0;
+         t->kind == TYPE_STRUCT && i < c->tree->function_count && near->distance > 0; i++) {
+        const struct_item *owner = c->tree->functions[i]->owner;
+        bool its_own = owner != NULL && (owner == t->structure || owner == t->structure->template);
+        if (its_own && c->tree->functions[i]->has_self) {
+            check_suggest_add(near, c->tree->functions[i]->name);
+        }
+    }
+}
+
 static void unknown_method(checker *c, expr *e, const type *t) {
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);
     diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` has no method `%s`",
                                       check_type_text(c, t), e->call.name);
     suggestion near = check_suggest(d, e->call.name);
-    if (t->kind == TYPE_TENSOR) {
-        check_suggest_abi("", &near);
-    }
-    const struct_item *builtin = t->kind == TYPE_STRUCT ? NULL : c->builtin_owners[t->kind];
-    for (uint32_t i = 0; builtin != NULL && i < c->tree->function_count && near.distance > 0; i++) {
-        const function_item *f = c->tree->functions[i];
-        if (f->owner == builtin) {
-            check_suggest_add(&near, f->name);
-        }
-    }
-    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < c->tree->function_count && near.distance > 0;
-         i++) {
-        const struct_item *owner = c->tree->functions[i]->owner;
-        bool its_own = owner != NULL && (owner == t->structure || owner == t->structure->template);
-        if (its_own && c->tree->functions[i]->has_self) {
-            check_suggest_add(&near, c->tree->functions[i]->name);
-        }
-    }
+    check_suggest_methods(c, t, &near);
     if (t->kind == TYPE_STRUCT) {
         for (uint32_t i = 0; i < t->structure->field_count; i++) {
             if (strcmp(t->structure->fields[i].name, e->call.name) == 0) {

@@ -271,6 +271,8 @@ void check_mismatch(checker *c, const expr *found, const type *to, const coerce_
         if (found->kind == EXPR_IF && found->branch.otherwise == NULL) {
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "an `if` without `else` has no value");
+        } else if (found->kind == EXPR_ASSIGN && to->kind == TYPE_BOOL) {
+            diagnostics_note(c->diagnostics, d, (source_span){0}, "`==` compares, `=` assigns");
         }
     } else {
         d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, found `%s`",

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
+#include "language/front/hints.h"
 
 /* ---- literals -------------------------------------------------------------------------------- */
 
@@ -96,6 +97,9 @@ static void unknown_name(checker *c, expr *e) {
     }
     diagnostic *d =
         diagnostics_error(c->diagnostics, e->span, "there is no variable `%s`", e->name.name);
+    if (hint_for_variable(c, d, e->name.name)) {
+        return;
+    }
     suggestion near = check_suggest(d, e->name.name);
     check_suggest_visible(c, &near);
     check_suggest_note(c, d, &near);
@@ -185,8 +189,9 @@ static void check_field(checker *c, expr *e) {
         return;
     }
     if (base->kind != TYPE_STRUCT || base->structure->is_enum) {
-        diagnostics_error(c->diagnostics, e->field.name_span, "`%s` has no fields",
-                          check_type_text(c, base));
+        diagnostic *d = diagnostics_error(c->diagnostics, e->field.name_span, "`%s` has no fields",
+                                          check_type_text(c, base));
+        hint_for_field(c, d, base, e->field.name);
         return;
     }
     int64_t index = find_field(base->structure, e->field.name);

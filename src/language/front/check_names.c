@@ -174,6 +174,7 @@ void check_suggest_add(suggestion *s, const char *candidate) {
         return;
     }
     uint32_t apart = (uint32_t)(length > wanted ? length - wanted : wanted - length);
+    s->exact |= strcmp(candidate, s->wanted) == 0;
     if (apart >= s->distance || strcmp(candidate, s->wanted) == 0) {
         return;
     }

@@ -4,6 +4,7 @@
  * operands of one type.
  */
 #include "language/front/check_private.h"
+#include "language/front/hints.h"
 
 /* ---- unary ----------------------------------------------------------------------------------- */
 
@@ -374,6 +375,7 @@ static void wrong_operands(checker *c, expr *e) {
         diagnostic *d =
             diagnostics_error(c->diagnostics, span, "`%s` cannot be applied to `%s` and `%s`", op,
                               check_type_text(c, left), check_type_text(c, right));
+        hint_for_operands(c, d, e->binary.op, left, right);
         if (culprit == NULL) {
             diagnostics_note(c->diagnostics, d, e->binary.left->span, "this is `%s`",
                              check_type_text(c, left));

@@ -165,6 +165,7 @@ typedef struct suggestion {
     const char *wanted;
     const char *best;
     uint32_t distance;
+    bool exact; /* the name itself is a candidate: it stands where its kind does not belong */
 } suggestion;
 suggestion check_suggest(const diagnostic *d, const char *wanted); /* d NULL: nobody will read it */
 void check_suggest_add(suggestion *s, const char *candidate);
@@ -172,6 +173,8 @@ void check_suggest_note(checker *c, diagnostic *d, const suggestion *s);
 void check_suggest_visible(const checker *c, suggestion *s); /* variables and constants */
 void check_suggest_functions(const checker *c, suggestion *s);
 void check_suggest_types(const checker *c, suggestion *s);
+void check_suggest_methods(const checker *c, const type *t,
+                           suggestion *s); /* of values of type t */
 /* The scope without modules in front; NULL when nothing is left. */
 const char *check_without_modules(const checker *c, const char *scope);
 /* Marks it read; captures it for the comprehensions around. */

@@ -43,6 +43,22 @@ static bool said_before(const diagnostics *d, source_span span, const char *mess
     return false;
 }
 
+static bool line_unread(const diagnostics *d, source_span span) {
+    if (d->last_of_reading == NULL || span.file == NULL) {
+        return false;
+    }
+    uint32_t line = source_place_of(span).line;
+    for (const diagnostic *entry = d->first; entry != NULL; entry = entry->next) {
+        if (entry->span.file == span.file && source_place_of(entry->span).line == line) {
+            return true;
+        }
+        if (entry == d->last_of_reading) {
+            break;
+        }
+    }
+    return false;
+}
+
 static diagnostic *add(diagnostics *d, severity severity, source_span span, const char *format,
                        va_list arguments) {
     uint32_t is_error = severity == SEVERITY_ERROR;
@@ -52,7 +68,7 @@ static diagnostic *add(diagnostics *d, severity severity, source_span span, cons
         return NULL;
     }
     const char *message = format_text(d, format, arguments);
-    if (message != NULL && said_before(d, span, message)) {
+    if (message != NULL && (said_before(d, span, message) || line_unread(d, span))) {
         return NULL;
     }
     d->error_count += is_error;
@@ -72,6 +88,10 @@ static diagnostic *add(diagnostics *d, severity severity, source_span span, cons
     return entry;
 }
 
+void diagnostics_end_of_reading(diagnostics *d) {
+    d->last_of_reading = d->last;
+}
+
 diagnostic *diagnostics_error(diagnostics *d, source_span span, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -89,7 +109,7 @@ diagnostic *diagnostics_warning(diagnostics *d, source_span span, const char *fo
 }
 
 void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...) {
-    if (to == NULL) {
+    if (to == NULL || (span.file != NULL && span.file == d->hidden)) {
         return;
     }
     va_list arguments;

@@ -47,7 +47,11 @@ typedef struct diagnostics {
     uint32_t count, error_count;
     uint32_t limit; /* errors kept; what comes later is counted in `dropped` only */
     uint32_t dropped;
-    bool out_of_memory; /* sticky */
+    bool out_of_memory;        /* sticky */
+    const source_file *hidden; /* notes about places in this file are left out; may be NULL */
+    /* Up to here the text was read. What is said later about a line that could not be read is left out: it follows
+     * from that. NULL: nothing was wrong, or reading goes on. */
+    const diagnostic *last_of_reading;
 } diagnostics;
 
 enum { DIAGNOSTICS_LIMIT = 200 };
@@ -62,6 +66,9 @@ diagnostic *diagnostics_warning(diagnostics *d, source_span span, const char *fo
     __attribute__((format(printf, 3, 4)));
 void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Everything is read: see last_of_reading. */
+void diagnostics_end_of_reading(diagnostics *d);
 
 /* All of it as text, sorted by place. O(n log n). */
 void diagnostics_render(const diagnostics *d, masu__buffer *out);

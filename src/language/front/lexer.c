@@ -277,8 +277,13 @@ static void skip_strange(lexer *l) {
     uint32_t from = l->at, point, step = utf8_decode(l->text + l->at, l->end - l->at, &point);
     if (step > 0 && point >= 0x20 && point != 0x7F) {
         l->at += step;
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
-                          "`%.*s` does not belong to the language", (int)step, l->text + from);
+        diagnostic *d =
+            diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
+                              "`%.*s` does not belong to the language", (int)step, l->text + from);
+        if (point >= 0x2018 && point <= 0x201F) {
+            diagnostics_note(l->diagnostics, d, (source_span){0},
+                             "texts stand between straight quotes: \"");
+        }
         return;
     }
     while (l->at < l->end) {

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "language/front/hints.h"
 #include "language/front/parser_private.h"
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
@@ -137,6 +138,7 @@ void parser_note(parser *p, diagnostic *to, source_span span, const char *format
 
 diagnostic *parser_expected(parser *p, const char *what) {
     const token *t = parser_token(p);
+    diagnostic *d;
     bool punctuation = what[0] == '`';
     source_span span = parser_span(p);
     if (punctuation && p->at > 0 && (t->kind == TOKEN_END || parser_first_on_line(p))) {
@@ -144,10 +146,15 @@ diagnostic *parser_expected(parser *p, const char *what) {
     }
     if (t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT ||
         t->kind == TOKEN_LABEL) {
-        return parser_error(p, span, "expected %s, found `%.*s`", what,
-                            t->length > 80 ? 80 : (int)t->length, p->file->text + t->offset);
+        d = parser_error(p, span, "expected %s, found `%.*s`", what,
+                         t->length > 80 ? 80 : (int)t->length, p->file->text + t->offset);
+    } else {
+        d = parser_error(p, span, "expected %s, found %s", what, token_text(t->kind));
     }
-    return parser_error(p, span, "expected %s, found %s", what, token_text(t->kind));
+    if (d != NULL && hint_for_token(p) != NULL) {
+        diagnostics_note(p->diagnostics, d, (source_span){0}, "%s", hint_for_token(p));
+    }
+    return d;
 }
 
 diagnostic *parser_refuse(parser *p, source_span span, const char *what) {

@@ -146,6 +146,11 @@ static expr *parse_unary(parser *p) {
         e->unary.operand = parse_unary(p);
         e = parser_finish(p, e);
     } else if (parser_is(p, TOKEN_STAR)) { /* *x is x: references are values */
+        const token *t = parser_token(p);
+        bool power = p->at > 0 && t[-1].kind == TOKEN_STAR && t[-1].offset + 1 == t->offset;
+        if (power) {
+            parser_expected(p, "an expression");
+        }
         parser_advance(p);
         e = parse_unary(p);
     } else {

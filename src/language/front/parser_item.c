@@ -1,6 +1,7 @@
 /* parser_item.c: fn, struct, impl, const, and whatever else stands at the top level of a file. */
 #include <string.h>
 
+#include "language/front/hints.h"
 #include "language/front/parser_private.h"
 
 static void refuse_name(parser *p, const char *name) {
@@ -61,7 +62,10 @@ static binding *parse_parameter(parser *p, bool first, bool in_impl) {
     binding *parameter = parser_new_binding(p, name, span, BINDING_PARAMETER, is_mutable);
     if (!parser_is(p, TOKEN_COLON)) {
         parser_error(p, span, "parameter `%s` needs a type: `%s: T`", name, name);
-        return NULL;
+        p->panic = false; /* it is clear how it goes on */
+        parameter->annotation = PARSER_NEW(p, type_expr);
+        parameter->annotation->span = span; /* TYPE_EXPR_ERROR: silent */
+        return parameter;
     }
     parser_advance(p);
     parameter->annotation = parse_type(p);
@@ -405,7 +409,10 @@ static void refuse_top_level(parser *p) {
         parser_error(p, parser_span(p), "this `}` closes nothing");
     } else if (parser_is(p, TOKEN_LET) || parser_at_expression(p)) {
         diagnostic *d = parser_error(p, parser_span(p), "statements stand inside functions");
-        parser_note(p, d, (source_span){0}, "a program starts at `fn main() { … }`");
+        const token *t = parser_token(p);
+        const char *hint = hint_for_word(p->file->text + t->offset, t->length);
+        parser_note(p, d, (source_span){0}, "%s",
+                    hint != NULL ? hint : "a program starts at `fn main() { … }`");
     } else {
         parser_expected(p, "`fn`, `struct`, `enum`, `impl` or `const`");
     }
