@@ -28,6 +28,8 @@ struct masu_program {
     masu__arena kept;
     masu__arena work;
     source_file file, prelude;
+    source_file **modules; /* their files */
+    size_t module_count, module_capacity;
     diagnostics diagnostics;
     syntax_tree *tree;
     type_table types;
@@ -67,6 +69,20 @@ static bool module_path(const module_name *m, const char *tail, masu__buffer *ou
     return !out->failed;
 }
 
+static masu_status keep_module(masu_program *p, source_file *file) {
+    if (p->module_count == p->module_capacity) {
+        size_t wanted = 2 * p->module_capacity + 4;
+        source_file **larger = masu__arena_grow(&p->kept, p->modules, p->module_capacity, wanted,
+                                                sizeof *larger, _Alignof(source_file *));
+        if (!larger)
+            return MASU_ERR_OUT_OF_MEMORY;
+        p->modules = larger;
+        p->module_capacity = wanted;
+    }
+    p->modules[p->module_count++] = file;
+    return MASU_OK;
+}
+
 static masu_status read_module(masu_program *p, const masu_compile_options *options,
                                module_name *m) {
     masu__buffer path = {0};
@@ -82,6 +98,8 @@ static masu_status read_module(masu_program *p, const masu_compile_options *opti
         source_file *file = MASU_ARENA_NEW(&p->kept, source_file);
         status = file ? source_file_init(file, &p->kept, masu__buffer_text(&path), text, length)
                       : MASU_ERR_OUT_OF_MEMORY;
+        if (status == MASU_OK)
+            status = keep_module(p, file);
         if (status == MASU_OK)
             status = parse_module(p->tree, file, &p->diagnostics);
     } else {
@@ -239,6 +257,13 @@ static masu_status run_stages(masu_program *p, const masu_compile_options *optio
 
 /* ---- a program ---------------------------------------------------------------------------------------------------------------- */
 
+static const char *bare_note(masu_program *p, const diagnostic *d) {
+    for (const diagnostic_note *n = d->first_note; n; n = n->next)
+        if (!n->span.file)
+            return masu__arena_strdup(&p->kept, n->text);
+    return NULL;
+}
+
 /* Places by line and column, so that nothing of the tree is needed to name them. */
 static void keep_diagnostics(masu_program *p) {
     p->found = MASU_ARENA_ARRAY(&p->kept, masu_diagnostic_info, p->diagnostics.count + 1);
@@ -254,7 +279,10 @@ static void keep_diagnostics(masu_program *p) {
                                    .line = from.line,
                                    .column = from.column,
                                    .end_line = to.line,
-                                   .end_column = to.column};
+                                   .end_column = to.column,
+                                   .column16 = source_utf16_column(d->span),
+                                   .end_column16 = source_utf16_column(end),
+                                   .note = bare_note(p, d)};
     }
 }
 
@@ -419,12 +447,12 @@ bool masu_program_diagnostic(const masu_program *p, size_t number, masu_diagnost
     return true;
 }
 
-static uint32_t offset_of(const source_file *file, uint32_t line, uint32_t column) {
+static uint32_t offset_of(const source_file *file, uint32_t line, uint32_t column, bool utf16) {
     if (line == 0 || line > file->line_count)
         return (uint32_t)file->length;
     uint32_t at = file->line_starts[line - 1];
-    for (uint32_t passed = 1; passed < column && at < file->length && file->text[at] != '\n';
-         passed++) {
+    for (uint32_t passed = 1; passed < column && at < file->length && file->text[at] != '\n';) {
+        passed += utf16 && (unsigned char)file->text[at] >= 0xF0 ? 2 : 1;
         do
             at++;
         while (at < file->length && ((unsigned char)file->text[at] & 0xC0) == 0x80);
@@ -432,15 +460,36 @@ static uint32_t offset_of(const source_file *file, uint32_t line, uint32_t colum
     return at;
 }
 
-bool masu_program_look_up(masu_program *p, uint32_t line, uint32_t column, masu_place_info *out) {
+static const source_file *file_named(const masu_program *p, const char *path) {
+    if (!path || strcmp(path, p->file.path) == 0)
+        return &p->file;
+    for (size_t i = 0; i < p->module_count; i++)
+        if (strcmp(p->modules[i]->path, path) == 0)
+            return p->modules[i];
+    return NULL;
+}
+
+static void put_where(masu_program *p, const lookup_result *found) {
+    masu__buffer where = {0};
+    if (found->is_variable && p->module)
+        pass_where(p->module, found->name, found->declared, found->until, &where);
+    if (where.length > 0)
+        masu__buffer_printf(&p->shown, "\n%s", masu__buffer_text(&where));
+    masu__buffer_destroy(&where);
+}
+
+bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column,
+                          bool utf16, masu_place_info *out) {
     lookup_result found;
-    if (!p->tree || p->error_count > 0 ||
-        !lookup_at(p->tree, &p->file, offset_of(&p->file, line, column), &found))
+    const source_file *file = file_named(p, path);
+    if (!p->tree || p->error_count > 0 || !file ||
+        !lookup_at(p->tree, file, offset_of(file, line, column, utf16), &found))
         return false;
     masu__buffer_truncate(&p->shown, 0);
     if (found.name)
         masu__buffer_printf(&p->shown, "%s: ", found.name);
     type_print(found.type, &p->shown);
+    put_where(p, &found);
     source_place place = source_place_of(found.declared);
     bool known = found.declared.file && found.declared.file != &p->prelude;
     *out = (masu_place_info){.text = masu__buffer_text(&p->shown),
@@ -448,5 +497,10 @@ bool masu_program_look_up(masu_program *p, uint32_t line, uint32_t column, masu_
                              .line = place.line,
                              .column = place.column,
                              .length = found.declared.length};
+    if (known) {
+        out->column16 = source_utf16_column(found.declared);
+        out->length16 = source_utf16_units(found.declared.file, found.declared.offset,
+                                           found.declared.offset + found.declared.length);
+    }
     return true;
 }

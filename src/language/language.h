@@ -115,11 +115,15 @@ typedef struct masu_place_info {
     const char *text;
     const char *path; /* of the file in which it is declared */
     uint32_t line, column, length;
+    uint32_t column16, length16; /* in UTF-16 units, for editors */
 } masu_place_info;
 const char *masu_program_path(const masu_program *p);
 /* Where site number `site` of the running program is; text: the function's name. False: nowhere that the user wrote. */
 bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *out);
-bool masu_program_look_up(masu_program *p, uint32_t line, uint32_t column, masu_place_info *out);
+/* path: of which of the program's files; NULL: the first. column in characters, or in UTF-16 units. After PASSES the text has
+ * a second line: what shape the value has, where it lives, when it moves and dies. */
+bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column,
+                          bool utf16, masu_place_info *out);
 
 /* One diagnostic after the other, by number from 0; false behind the last. */
 typedef struct masu_diagnostic_info {
@@ -127,6 +131,8 @@ typedef struct masu_diagnostic_info {
     bool is_error;
     const char *path;
     uint32_t line, column, end_line, end_column;
+    uint32_t column16, end_column16; /* in UTF-16 units */
+    const char *note;                /* the first one without a place, NULL: none */
 } masu_diagnostic_info;
 bool masu_program_diagnostic(const masu_program *p, size_t number, masu_diagnostic_info *out);
 

@@ -1,10 +1,11 @@
 /* json.c: see json.h. Anything that is no JSON ends a search: the value is then not there. */
 #include "tool/json.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, VALID_DEPTH_MAX = 200 };
 
 static const char *skip_blanks(const char *at, const char *end) {
     while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
@@ -94,35 +95,147 @@ int64_t json_number(json_value v, int64_t otherwise) {
 static void put_character(masu__buffer *out, unsigned c) {
     if (c < 0x80) {
         masu__buffer_putc(out, (char)c);
-    } else if (c < 0x800) {
-        masu__buffer_putc(out, (char)(0xC0 | c >> 6));
-        masu__buffer_putc(out, (char)(0x80 | (c & 0x3F)));
-    } else {
-        masu__buffer_putc(out, (char)(0xE0 | c >> 12));
-        masu__buffer_putc(out, (char)(0x80 | (c >> 6 & 0x3F)));
-        masu__buffer_putc(out, (char)(0x80 | (c & 0x3F)));
+        return;
     }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned char leads[] = {0, 0xC0, 0xE0, 0xF0};
+    masu__buffer_putc(out, (char)(leads[more] | c >> (6 * more)));
+    while (more-- > 0)
+        masu__buffer_putc(out, (char)(0x80 | (c >> (6 * more) & 0x3F)));
+}
+
+/* Four hexadecimal digits; -1: they are none. */
+static int unit_at(const char *at, const char *end) {
+    int unit = 0;
+    for (int i = 0; i < 4; i++) {
+        if (at + i >= end || !isxdigit((unsigned char)at[i]))
+            return -1;
+        char digit[2] = {at[i], 0};
+        unit = unit * 16 + (int)strtol(digit, NULL, 16);
+    }
+    return unit;
+}
+
+/* at: behind the u of an escape. A pair of surrogates is one character; half of one is none. Returns where it goes on. */
+static const char *put_unit(masu__buffer *out, const char *at, const char *end) {
+    int unit = unit_at(at, end), low = -1;
+    if (unit < 0)
+        return at;
+    if (unit >= 0xD800 && unit < 0xDC00 && at + 6 < end && at[4] == '\\' && at[5] == 'u')
+        low = unit_at(at + 6, end);
+    if (low >= 0xDC00 && low < 0xE000) {
+        put_character(out, 0x10000 + ((unsigned)(unit - 0xD800) << 10) + (unsigned)(low - 0xDC00));
+        return at + 10;
+    }
+    put_character(out, unit >= 0xD800 && unit < 0xE000 ? 0xFFFD : (unsigned)unit);
+    return at + 4;
 }
 
 bool json_string(json_value v, masu__buffer *out) {
     if (!v.at || v.end - v.at < 2 || *v.at != '"')
         return false;
-    for (const char *at = v.at + 1; at < v.end - 1; at++) {
+    for (const char *at = v.at + 1; at < v.end - 1;) {
+        static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
         if (*at != '\\') {
-            masu__buffer_putc(out, *at);
+            masu__buffer_putc(out, *at++);
             continue;
         }
-        static const char from[] = "nrtbf", to[] = "\n\r\t\b\f";
-        const char *known = strchr(from, *++at);
-        if (*at == 'u' && v.end - at > 5) {
-            char digits[5] = {at[1], at[2], at[3], at[4], 0};
-            put_character(out, (unsigned)strtoul(digits, NULL, 16));
-            at += 4;
+        at++;
+        const char *known = *at ? strchr(from, *at) : NULL;
+        if (*at == 'u') {
+            at = put_unit(out, at + 1, v.end - 1);
         } else {
-            masu__buffer_putc(out, known && *at ? to[known - from] : *at);
+            masu__buffer_putc(out, known ? to[known - from] : *at);
+            at++;
         }
     }
     return !out->failed;
+}
+
+/* ---- validity -------------------------------------------------------------------------------- */
+
+static const char *valid_value(const char *at, const char *end, int depth);
+
+static const char *valid_string(const char *at, const char *end) {
+    if (at >= end || *at != '"')
+        return NULL;
+    for (at++; at < end && *at != '"'; at++) {
+        if ((unsigned char)*at < 0x20 && *at != '\t')
+            return NULL;
+        if (*at == '\\' && (++at >= end || !strchr("\"\\/bfnrtu", *at) || !*at))
+            return NULL;
+    }
+    return at < end ? at + 1 : NULL;
+}
+
+static const char *valid_number(const char *at, const char *end) {
+    const char *from = at;
+    while (at < end && *at && strchr("-+.0123456789eE", *at))
+        at++;
+    return at > from ? at : NULL;
+}
+
+static const char *valid_word(const char *at, const char *end) {
+    static const char *const words[] = {"true", "false", "null"};
+    for (int i = 0; i < 3; i++) {
+        size_t length = strlen(words[i]);
+        if ((size_t)(end - at) >= length && memcmp(at, words[i], length) == 0)
+            return at + length;
+    }
+    return NULL;
+}
+
+/* Members or elements up to the closing bracket. */
+static const char *valid_list(const char *at, const char *end, int depth) {
+    char close = *at == '{' ? '}' : ']';
+    at = skip_blanks(at + 1, end);
+    if (at < end && *at == close)
+        return at + 1;
+    while (at) {
+        if (close == '}') {
+            at = valid_string(at, end);
+            at = at ? skip_blanks(at, end) : NULL;
+            if (!at || at >= end || *at != ':')
+                return NULL;
+            at = skip_blanks(at + 1, end);
+        }
+        at = valid_value(at, end, depth + 1);
+        at = at ? skip_blanks(at, end) : NULL;
+        if (!at || at >= end)
+            return NULL;
+        if (*at == close)
+            return at + 1;
+        if (*at != ',')
+            return NULL;
+        at = skip_blanks(at + 1, end);
+    }
+    return NULL;
+}
+
+/* Behind the value, NULL when there is none. */
+static const char *valid_value(const char *at, const char *end, int depth) {
+    if (at >= end || depth > VALID_DEPTH_MAX)
+        return NULL;
+    switch (*at) {
+    case '{':
+    case '[':
+        return valid_list(at, end, depth);
+    case '"':
+        return valid_string(at, end);
+    case 't':
+    case 'f':
+    case 'n':
+        return valid_word(at, end);
+    default:
+        return valid_number(at, end);
+    }
+}
+
+bool json_valid(json_value v) {
+    if (!v.at)
+        return false;
+    const char *behind = valid_value(skip_blanks(v.at, v.end), v.end, 0);
+    return behind && skip_blanks(behind, v.end) == v.end;
 }
 
 bool json_is(json_value v, const char *text) {

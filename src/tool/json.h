@@ -12,6 +12,8 @@ typedef struct json_value { /* a piece of the text; at NULL: not there */
     const char *at, *end;
 } json_value;
 
+/* Whether it is one JSON value and nothing else, at most 200 levels deep. Linear. */
+bool json_valid(json_value v);
 /* "params.position.line"; a number is the place in a list. Linear in the text. */
 json_value json_find(json_value in, const char *path);
 int64_t json_number(json_value v, int64_t otherwise);

@@ -104,7 +104,7 @@ static bool try_program(const char *text, size_t length) {
             demand(*masu_program_explain(p, (masu_explain_form)form) != 0, "nothing is explained");
     masu_place_info place;
     for (uint32_t line = 1, column = 1; line < 40; line++, column = (column * 7 + line) % 60 + 1)
-        masu_program_look_up(p, line, column, &place);
+        masu_program_look_up(p, NULL, line, column, line % 2, &place);
     masu_program_destroy(p);
     try_format(text, length);
     return right;

@@ -273,10 +273,10 @@ static void assign(checker *c, expr *e) {
     const type *t = type_resolve(c->types, target->type);
     check_expr(c, &e->assign.value, t);
     e->type = check_scalar(c, TYPE_VOID);
-    if (type_is_silent(t)) {
+    if (type_is_silent(t) && (t->kind != TYPE_NEVER || check_is_place(target))) {
         return;
     }
-    if (!check_is_place(target)) {
+    if (!check_is_place(target)) { /* also `return = x`: nothing is ever assigned */
         report_no_place(c, target);
         return;
     }

@@ -6,7 +6,8 @@
 typedef struct lookup {
     const source_file *file;
     uint32_t offset;
-    const expr *best; /* the shortest expression around the place */
+    const expr *best;            /* the shortest expression around the place */
+    const function_item *within; /* the function that it stands in */
 } lookup;
 
 static bool holds(const lookup *l, source_span span) {
@@ -23,22 +24,42 @@ static void look(expr *e, void *context) {
     expr_each_child(e, look, l);
 }
 
+/* The next variable of the same name, or the end of the function. */
+static uint32_t end_of(const function_item *f, const binding *b) {
+    uint32_t end = f->body->span.offset + f->body->span.length;
+    for (uint32_t i = 0; i < f->binding_count; i++) {
+        const binding *other = f->bindings[i];
+        if (other->span.file == b->span.file && other->span.offset > b->span.offset &&
+            other->span.offset < end && strcmp(other->name, b->name) == 0) {
+            end = other->span.offset;
+        }
+    }
+    return end;
+}
+
+static void describe_variable(const function_item *f, const binding *b, lookup_result *out) {
+    *out = (lookup_result){.name = b->name,
+                           .type = b->type,
+                           .declared = b->span,
+                           .is_variable = true,
+                           .until = f == NULL ? UINT32_MAX : end_of(f, b)};
+}
+
 static bool at_binding(const lookup *l, const function_item *f, lookup_result *out) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         const binding *b = f->bindings[i];
         if (holds(l, b->span) && b->name[0] != '<') {
-            *out = (lookup_result){.name = b->name, .type = b->type, .declared = b->span};
+            describe_variable(f, b, out);
             return true;
         }
     }
     return false;
 }
 
-static bool describe(const expr *e, lookup_result *out) {
+static bool describe(const function_item *f, const expr *e, lookup_result *out) {
     *out = (lookup_result){.type = e->type};
     if (e->kind == EXPR_NAME && e->name.binding != NULL) {
-        out->name = e->name.binding->name;
-        out->declared = e->name.binding->span;
+        describe_variable(f, e->name.binding, out);
     } else if (e->kind == EXPR_NAME && e->name.constant != NULL) {
         out->name = e->name.constant->name;
         out->declared = e->name.constant->span;
@@ -68,8 +89,10 @@ bool lookup_at(const syntax_tree *tree, const source_file *file, uint32_t offset
         }
         if (holds(&l, f->body->span)) {
             expr body = {.kind = EXPR_BLOCK, .block = f->body};
+            const expr *before = l.best;
             expr_each_child(&body, look, &l);
+            l.within = l.best != before ? f : l.within;
         }
     }
-    return l.best != NULL && describe(l.best, out);
+    return l.best != NULL && describe(l.within, l.best, out);
 }

@@ -8,6 +8,9 @@ typedef struct lookup_result {
     const char *name; /* NULL: an expression without a name */
     const type *type;
     source_span declared; /* file NULL: nowhere */
+    bool is_variable;
+    uint32_t
+        until; /* of a variable: from here on its name means another one, or its function has ended */
 } lookup_result;
 
 /* The binding or the shortest expression around the byte at offset. False when there is none. O(size of the tree). */

@@ -61,6 +61,23 @@ source_place source_place_of(source_span span) {
     return (source_place){line + 1, column};
 }
 
+uint32_t source_utf16_units(const source_file *file, uint32_t from, uint32_t to) {
+    uint32_t units = 0;
+    for (uint32_t at = from; at < to && at < file->length; at++) {
+        unsigned char c = (unsigned char)file->text[at];
+        units += (c & 0xC0) == 0x80 ? 0 : c >= 0xF0 ? 2 : 1;
+    }
+    return units;
+}
+
+uint32_t source_utf16_column(source_span span) {
+    if (span.file == NULL) {
+        return 0;
+    }
+    uint32_t start = span.file->line_starts[line_index(span.file, span.offset)];
+    return 1 + source_utf16_units(span.file, start, span.offset);
+}
+
 const char *source_line(const source_file *file, uint32_t line, uint32_t *length) {
     uint32_t start = file->line_starts[line - 1];
     uint32_t end = line < file->line_count ? file->line_starts[line] - 1 : (uint32_t)file->length;

@@ -35,6 +35,11 @@ masu_status source_file_init(source_file *file, masu__arena *arena, const char *
 /* O(log lines + length of the line). Line 0 for a span without a file. */
 source_place source_place_of(source_span span);
 
+/* Bytes [from, to) of the text in UTF-16 units, as editors count. */
+uint32_t source_utf16_units(const source_file *file, uint32_t from, uint32_t to);
+/* The column, from 1, in UTF-16 units. */
+uint32_t source_utf16_column(source_span span);
+
 /* The line's text (line from 1), without its end; *length in bytes. */
 const char *source_line(const source_file *file, uint32_t line, uint32_t *length);
 
