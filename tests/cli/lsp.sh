@@ -14,7 +14,6 @@ session() {
 }
 answers() { diff - "$MASU_TMP/lines" || fail "$1: the answers differ"; }
 capabilities='{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"positionEncoding":"utf-16","textDocumentSync":1,"hoverProvider":true,"definitionProvider":true,"documentFormattingProvider":true},"serverInfo":{"name":"masu"}}}'
-nothing() { printf '{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"%s","diagnostics":[]}}\n' "$1"; }
 
 # A program is opened with a mistake, corrected, asked about, laid out.
 a=file:///tmp/a.tl
@@ -37,7 +36,7 @@ answers 'one file' <<TEXT
 $capabilities
 {"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/a.tl","diagnostics":[{"range":{"start":{"line":2,"character":18},"end":{"line":2,"character":19}},"severity":1,"code":"E0102","source":"masu","message":"there is no variable \`y\`"}]}}
 {"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/a.tl","diagnostics":[{"range":{"start":{"line":1,"character":12},"end":{"line":1,"character":13}},"severity":2,"code":"W0101","source":"masu","message":"nothing writes to \`x\`: it needs no \`mut\`"}]}}
-{"jsonrpc":"2.0","id":2,"result":{"contents":{"kind":"plaintext","value":"x: Tensor<f32, 1>\nshape [2]; 2 elements, as f32 from the bucket pool; slot 0 of main; made on line 2; dies on line 3"}}}
+{"jsonrpc":"2.0","id":2,"result":{"contents":{"kind":"plaintext","value":"x: Tensor<f32>\nshape [2]; 2 elements, as f32 from the bucket pool; slot 0 of main; made on line 2; dies on line 3"}}}
 {"jsonrpc":"2.0","id":"d","result":{"uri":"file:///tmp/a.tl","range":{"start":{"line":1,"character":12},"end":{"line":1,"character":13}}}}
 {"jsonrpc":"2.0","id":3,"result":null}
 {"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"unknown method"}}
@@ -60,7 +59,87 @@ program='fn f(t: Tensor) -> Tensor { t * 2.0 }\nfn main() {\n    let big = Tenso
     request 7 shutdown
     notify exit
 } | session 0
-sed -n '3,6p;8,9p' "$MASU_TMP/lines" | sed 's/.*"id"/"id"/' >"$MASU_TMP/some"
+sed -n '3,5p;7,8p' "$MASU_TMP/lines" | sed 's/.*"id"/"id"/' >"$MASU_TMP/some"
 diff - "$MASU_TMP/some" <<'TEXT' || fail 'where values live'
-"id":2,"result":{"contents":{"kind":"plaintext","value":"big: Tensor<f32, 2>\nTODO"}}
+"id":2,"result":{"contents":{"kind":"plaintext","value":"big: Tensor<f32, 2>\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; slot 0 of main; made on line 3; lent to f{b} on line 4; dies on line 6"}}}
+"id":3,"result":{"contents":{"kind":"plaintext","value":"lent: Tensor\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; received on line 4; moves into f{o} on line 5"}}}
+"id":4,"result":{"contents":{"kind":"plaintext","value":"t: Tensor\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; slot 0 of f{o}; dies on line 1; borrowed from the caller"}}}
+"id":5,"result":{"contents":{"kind":"plaintext","value":"big: Tensor<f32, 2>\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; slot 0 of main; made on line 3; lent to f{b} on line 4; dies on line 6"}}}
+"id":6,"result":null}
 TEXT
+
+# Modules: read from the editor where it has them, else from the file; what is wrong with one is said of its own file.
+mkdir "$MASU_TMP/two words"
+folder="$MASU_TMP/two words"
+printf 'fn area(w: f32) -> f32 { w * w }\n' >"$folder/shapes.tl"
+main="file://$(printf %s "$folder" | sed 's/ /%20/g')/main.tl"
+module="file://$(printf %s "$folder" | sed 's/ /%20/g')/shapes.tl"
+{
+    request 1 initialize '{}'
+    opens "$main" 'mod shapes;\nfn main() {\n    println(\"{}\", area(2.0));\n}\n'
+    request 2 textDocument/definition "$(at "$main" 2 19)"
+    opens "$module" '// \ud83d\ude00 unsaved\nfn area(w: f32) -> f32 { \"\ud83d\ude00\"; wide * w }\n'
+    changes "$module" '// unsaved\nfn area(w: f32) -> f32 { let \u00e9 = \"\ud83d\ude00\"; println(\u00e9); w * w }\n'
+    request 3 textDocument/definition "$(at "$main" 2 19)"
+    request 4 textDocument/hover "$(at "$module" 1 52)"
+    request 5 shutdown
+    notify exit
+} | session 0
+sed "s#$(printf %s "$folder" | sed 's/ /%20/g')##g" "$MASU_TMP/lines" >"$MASU_TMP/some"
+diff - "$MASU_TMP/some" <<TEXT || fail 'modules'
+$capabilities
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///main.tl","diagnostics":[]}}
+{"jsonrpc":"2.0","id":2,"result":{"uri":"file:///shapes.tl","range":{"start":{"line":0,"character":3},"end":{"line":0,"character":7}}}}
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///main.tl","diagnostics":[]}}
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///shapes.tl","diagnostics":[{"range":{"start":{"line":1,"character":31},"end":{"line":1,"character":35}},"severity":1,"code":"E0102","source":"masu","message":"there is no variable \`wide\`"}]}}
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///main.tl","diagnostics":[]}}
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///shapes.tl","diagnostics":[]}}
+{"jsonrpc":"2.0","id":3,"result":{"uri":"file:///shapes.tl","range":{"start":{"line":1,"character":3},"end":{"line":1,"character":7}}}}
+{"jsonrpc":"2.0","id":4,"result":{"contents":{"kind":"plaintext","value":"f32"}}}
+{"jsonrpc":"2.0","id":5,"result":null}
+TEXT
+
+# What is no message: an answer where one is due, and the next message is read.
+{
+    send '{"jsonrpc":"2.0","id":1,'
+    send 'no JSON at all'
+    send ''
+    send '[1, 2'
+    send "$(printf '%0300d' 0 | tr 0 '[')"
+    send '{"jsonrpc":"2.0","id":2}'
+    request 3 textDocument/hover "$(at $a 0 0)"
+    printf 'X-Long: %05000d\r\ncontent-length: 60\r\nContent-Type: x\r\n\r\n%-60s' 0 '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}'
+    opens $a 'fn main() { }\n'
+    changes file:///tmp/unknown.tl '\ud800 \u00'
+    notify textDocument/didOpen '{"textDocument":{"uri":7,"text":{}}}'
+    notify textDocument/didChange '{"contentChanges":[]}'
+    request 4 textDocument/hover '{"textDocument":{"uri":"'$a'"},"position":{"line":99999999999,"character":-3}}'
+    request 5 textDocument/hover '[]'
+    request 6 shutdown
+    request 7 textDocument/hover "$(at $a 0 0)"
+    notify exit
+} | session 0
+answers 'bad messages' <<TEXT
+{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON"}}
+{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON"}}
+{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON"}}
+{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON"}}
+{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"this is no JSON"}}
+{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"a message has a method"}}
+{"jsonrpc":"2.0","id":3,"error":{"code":-32002,"message":"\`initialize\` comes first"}}
+$capabilities
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/a.tl","diagnostics":[]}}
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/unknown.tl","diagnostics":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"severity":1,"code":"E0003","source":"masu","message":"\`�\` does not belong to the language"},{"range":{"start":{"line":0,"character":2},"end":{"line":0,"character":4}},"severity":1,"code":"E0001","source":"masu","message":"statements stand inside functions\na program starts at \`fn main() { … }\`"}]}}
+{"jsonrpc":"2.0","id":4,"result":null}
+{"jsonrpc":"2.0","id":5,"result":null}
+{"jsonrpc":"2.0","id":6,"result":null}
+{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"nothing comes after \`shutdown\` but \`exit\`"}}
+TEXT
+
+# The input ends without exit, or exit comes without shutdown, or nobody can tell how long a message is.
+request 1 initialize | session 1
+{ request 1 initialize; notify exit; } | session 1
+for length in -1 99999999999 many '12 x'; do
+    { printf 'Content-Length: %s\r\n\r\n{}' "$length"; request 1 initialize; } | session 1
+    [ ! -s "$MASU_TMP/lines" ] || fail "an answer to a message of length $length"
+done
