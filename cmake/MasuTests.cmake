@@ -4,6 +4,7 @@
 #     tests/unit/<layer>/test_*.c   one cmocka program each, linked to its layer; other .c files of that
 #                                   folder are helpers that each of its programs gets
 #     tests/model/test_*.c, tests/hostile/test_*.c   likewise, linked to everything that is built
+#     tests/fuzz/programs/test_*.c                   random programs of the language
 #     tests/fake_cuda/                               libraries that stand for CUDA's where there is none
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
@@ -37,6 +38,9 @@ foreach(layer base devices allocators runtime language)
     endif()
 endforeach()
 masu_test_folder(model ${top})
+if(TARGET masu_language)
+    masu_test_folder(fuzz/programs masu_language)
+endif()
 masu_test_folder(hostile ${top})
 
 # Mutated programs through the compiler (make fuzz); the tests give it the findings of earlier runs.

@@ -26,9 +26,11 @@ enum { HEAP_UNIT_BYTES = 4 << 20, ARENA_BYTES = 16 << 20 };
 /* ---- create, destroy ------------------------------------------------------------------------------------------- */
 
 /* kept_bytes: taken at once and never given back; 0: taken as needed. */
-static masu_status heap_create(masu_device *device, size_t kept_bytes, masu_heap **out) {
+static masu_status heap_create(masu_device *device, masu_trace *trace, size_t kept_bytes,
+                               masu_heap **out) {
     masu_heap_config config = masu_heap_config_default();
     config.device = device;
+    config.trace = trace;
     config.thread_safe = false;
     config.pool_bytes = HEAP_UNIT_BYTES;
     config.initial_bytes = kept_bytes;
@@ -72,9 +74,9 @@ static masu_status parts_create(tl_runtime *rt, const tl_runtime_config *config)
     if (!tl__config_preallocate(&kept_bytes))
         fputs("masu: TL_GPU_PREALLOCATE_MB is not a number of MiB; nothing is preallocated\n",
               rt->log);
-    masu_status status = heap_create(config->device, kept_bytes, &rt->payload);
+    masu_status status = heap_create(config->device, config->trace, kept_bytes, &rt->payload);
     if (status == MASU_OK)
-        status = heap_create(NULL, 0, &rt->metadata);
+        status = heap_create(NULL, config->trace, 0, &rt->metadata);
     if (status == MASU_OK)
         status = arena_create(rt, config->frame_arena_bytes);
     return status;

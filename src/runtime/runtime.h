@@ -20,6 +20,7 @@ typedef struct tl_runtime_config {
     const char *const *arguments;
     size_t frame_arena_bytes; /* 0: 16 MiB of address space, touched as used */
     masu_device *device;      /* NULL: host */
+    masu_trace *trace;        /* borrowed: both heaps emit into it; NULL: none */
     FILE *out;                /* where print goes; NULL: stdout */
     FILE *log;                /* where tl_dump_gpu_pool_stats goes; NULL: stderr */
 } tl_runtime_config;

@@ -1,0 +1,31 @@
+/* compare.h: one program, run in every way, all of which must agree.
+ *
+ *     text ─┬─► naive interpreter ────────────────────────────► output, or a line     (interpret.h)
+ *           ├─► all passes, code ─► runtime, judged ──────────► the same; nothing alive; the judge is content
+ *           ├─► all passes, audited ──────────────────────────► the same; every statement's live set is right
+ *           └─► without optional passes, one or all ──────────► byte for byte what all passes gave
+ */
+#ifndef MASU_FUZZ_COMPARE_H
+#define MASU_FUZZ_COMPARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buffer.h"
+
+typedef enum comparison {
+    COMPARED_SAME,
+    COMPARED_DIFFERENT, /* why is said */
+    COMPARED_NOTHING    /* no program, or more than the interpreter does; why is said */
+} comparison;
+
+typedef struct compare_options {
+    bool each_pass;  /* also without each optional pass alone */
+    bool not_judged; /* leave out the run with the audit */
+} compare_options;
+
+/* In this process: a crash is the caller's to survive. */
+comparison compare(const char *text, size_t length, const compare_options *options,
+                   masu__buffer *why);
+
+#endif
