@@ -11,151 +11,28 @@
  *
  *     tensors found = live headers      storages found = live storages      nodes found = live nodes + leaves
  *     strings and vectors found = live objects
- *     count of each tensor, string, vector = ways by which it was found
+ *     count of each tensor, string, vector in the list = ways by which it was found
  *
- * So garbage is an error as soon as it exists, and so is a count too many or too few. The cost of a check is
- * what is alive; that a program with a large live set ends, checks are left out so that one point costs
- * POINT_VISITS on average.
+ * So garbage is an error as soon as it exists, and so is a count too many or too few. No point is left out: what was
+ * found is kept (audit_model.h), so that a point costs the length of the list and what has changed since the last.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/meta.h"
-#include "runtime/autograd.h"
-#include "runtime/objects.h"
+#include "runtime/audit_model.h"
 #include "runtime/state.h"
 
-enum { POINT_VISITS = 256, SMALLEST_TABLE = 256 };
-
-typedef enum found_kind { FOUND_OBJECT, FOUND_STORAGE, FOUND_NODE } found_kind;
-
-typedef struct found {
-    void *address; /* NULL: free entry */
-    uint32_t ways, kind;
-} found;
-
 struct tl_auditor {
-    found *table; /* open addressing, never more than half full */
-    size_t capacity, used;
-    found **order; /* as found; the first `walked` have been looked into. Room for capacity / 2 */
-    size_t walked;
-    uint64_t headers, storages, nodes, objects; /* found */
-    void **stack;                               /* needed behind the calls that are running */
+    audit_model model;
+    void **stack; /* needed behind the calls that are running: roots */
     size_t stack_count, stack_capacity;
     uint64_t *counts; /* length of each call's list */
     size_t count_count, count_capacity;
-    uint64_t credit; /* visits saved up */
-    bool enough;     /* memory, for the check at hand */
-    bool ended;      /* memory, for what is known of the calls */
+    void **held; /* roots of the last point; they go when the next has named its own */
+    size_t held_count, held_capacity;
+    bool ended; /* memory: nothing more can be said */
 };
-
-/* ---- the set of what was found ----------------------------------------------------------------------------- */
-
-static size_t place_of(const tl_auditor *a, const void *address) {
-    size_t at = ((uintptr_t)address >> 4) * 0x9E3779B97F4A7C15u >> 20 & (a->capacity - 1);
-    while (a->table[at].address && a->table[at].address != address)
-        at = (at + 1) & (a->capacity - 1);
-    return at;
-}
-
-static void set_free(tl_auditor *a) {
-    masu__meta_free(a->table, a->capacity * sizeof *a->table);
-    masu__meta_free(a->order, a->capacity / 2 * sizeof *a->order);
-    a->table = NULL;
-    a->order = NULL;
-    a->capacity = a->used = 0;
-}
-
-/* Empty, with room for `most` entries. */
-static bool set_begin(tl_auditor *a, uint64_t most) {
-    size_t capacity = SMALLEST_TABLE;
-    while (capacity < 2 * (most + 1))
-        capacity *= 2;
-    if (capacity > a->capacity) {
-        set_free(a);
-        a->table = masu__meta_calloc(capacity, sizeof *a->table);
-        a->order = masu__meta_calloc(capacity / 2, sizeof *a->order);
-        a->capacity = capacity;
-        if (!a->table || !a->order) {
-            set_free(a);
-            return false;
-        }
-    }
-    for (size_t i = 0; i < a->used; i++)
-        a->order[i]->address = NULL;
-    a->used = a->walked = 0;
-    a->headers = a->storages = a->nodes = a->objects = 0;
-    a->enough = true;
-    return true;
-}
-
-/* True when it is new. Nothing is found that is not counted somewhere, unless something is badly wrong. */
-static bool find(tl_auditor *a, void *address, found_kind kind) {
-    if (!address || !a->enough)
-        return false;
-    found *f = &a->table[place_of(a, address)];
-    if (f->address) {
-        f->ways++;
-        return false;
-    }
-    if (a->used == a->capacity / 2) {
-        a->enough = false;
-        return false;
-    }
-    *f = (found){address, 1, kind};
-    a->order[a->used++] = f;
-    return true;
-}
-
-static void find_object(tl_auditor *a, void *p) {
-    tl_object *object = p;
-    if (!find(a, object, FOUND_OBJECT))
-        return;
-    a->headers += object->kind == TL_TENSOR;
-    a->objects += object->kind != TL_TENSOR;
-}
-
-static void find_node(tl_auditor *a, tl_node *node) {
-    if (find(a, node, FOUND_NODE))
-        a->nodes += !(node->flags & TL_NODE_LEAF);
-}
-
-static void walk_vector(tl_auditor *a, const tl_vector *v) {
-    for (int64_t e = 0; e < v->length; e++)
-        for (int64_t k = 0; k < v->plan->owned_count; k++)
-            find_object(a,
-                        (void *)(uintptr_t)v->words[e * v->plan->word_count + v->plan->owned[k]]);
-}
-
-static void walk_object(tl_auditor *a, tl_object *object) {
-    if (object->kind == TL_VECTOR)
-        walk_vector(a, (const tl_vector *)(const void *)object);
-    if (object->kind != TL_TENSOR)
-        return;
-    tl_tensor *t = (tl_tensor *)(void *)object;
-    a->storages += find(a, t->storage, FOUND_STORAGE);
-    find_node(a, t->node);
-}
-
-static void walk_node(tl_auditor *a, tl_node *node) {
-    for (int i = 0; i < node->input_count; i++)
-        find_node(a, tl__node_inputs(node)[i]);
-    for (int i = 0; i < node->saved_count; i++)
-        find_object(a, tl__node_saved(node)[i]);
-    find_object(a, node->buffer);
-    if (node->flags & TL_NODE_LEAF)
-        find_object(a, tl__node_leaf(node)->gradient);
-}
-
-static void walk(tl_auditor *a) {
-    while (a->walked < a->used && a->enough) {
-        found *f = a->order[a->walked++];
-        if (f->kind == FOUND_OBJECT)
-            walk_object(a, f->address);
-        else if (f->kind == FOUND_NODE)
-            walk_node(a, f->address);
-    }
-}
 
 /* ---- the verdict --------------------------------------------------------------------------------------------- */
 
@@ -169,27 +46,32 @@ static void complain(tl_runtime *rt, uint32_t site, const char *what, uint64_t a
              what, alive, needed);
 }
 
-static void check_counts(tl_runtime *rt, const tl_auditor *a, uint32_t site) {
-    for (size_t i = 0; i < a->used; i++) {
-        const tl_object *object = a->order[i]->address;
-        if (a->order[i]->kind == FOUND_OBJECT && object->count != a->order[i]->ways)
-            complain(rt, site,
-                     object->kind == TL_TENSOR ? "counts of one tensor" : "counts of one object",
-                     object->count, a->order[i]->ways);
-    }
+static bool judge(tl_runtime *rt, const audit_model *m, uint32_t site) {
+    uint64_t faults = rt->audit_faults;
+    if (m->headers != rt->tensors.live)
+        complain(rt, site, "tensors", rt->tensors.live, m->headers);
+    else if (m->storages != rt->storages.live)
+        complain(rt, site, "buffers", rt->storages.live, m->storages);
+    else if (m->nodes != rt->live_nodes)
+        complain(rt, site, "nodes of the history", rt->live_nodes, m->nodes);
+    else if (m->objects != rt->live_objects)
+        complain(rt, site, "strings and vectors", rt->live_objects, m->objects);
+    return faults == rt->audit_faults;
 }
 
-static void judge(tl_runtime *rt, const tl_auditor *a, uint32_t site) {
-    if (a->headers != rt->tensors.live)
-        complain(rt, site, "tensors", rt->tensors.live, a->headers);
-    else if (a->storages != rt->storages.live)
-        complain(rt, site, "buffers", rt->storages.live, a->storages);
-    else if (a->nodes != rt->live_nodes)
-        complain(rt, site, "nodes of the history", rt->live_nodes, a->nodes);
-    else if (a->objects != rt->live_objects)
-        complain(rt, site, "strings and vectors", rt->live_objects, a->objects);
-    else
-        check_counts(rt, a, site);
+/* One complaint a point is enough. */
+static void check_counts(tl_runtime *rt, audit_model *m, uint32_t site, int64_t count,
+                         void *const *live) {
+    for (int64_t i = 0; i < count; i++) {
+        const tl_object *object = live[i];
+        const model_entry *e = object ? model_refresh(m, live[i]) : NULL;
+        if (!e || object->count == e->ways)
+            continue;
+        complain(rt, site,
+                 object->kind == TL_TENSOR ? "counts of one tensor" : "counts of one object",
+                 object->count, e->ways);
+        return;
+    }
 }
 
 /* ---- what compiled code calls ---------------------------------------------------------------------------------- */
@@ -198,33 +80,6 @@ static tl_auditor *audit_of(tl_runtime *rt) {
     if (!rt->audit)
         rt->audit = masu__meta_calloc(1, sizeof *rt->audit);
     return rt->audit;
-}
-
-/* Leaves are counted nowhere, each has a header or an edge. */
-static uint64_t most_found(const tl_runtime *rt) {
-    return 3 * rt->tensors.live + rt->storages.live + 8 * rt->live_nodes + rt->live_objects;
-}
-
-void tl_audit(int64_t site, int64_t live_count, void *const *live) {
-    tl_runtime *rt = tl__runtime();
-    tl_auditor *a = audit_of(rt);
-    if (!a || a->ended)
-        return;
-    rt->audit_points++;
-    uint64_t cost = rt->tensors.live + rt->live_nodes + rt->live_objects + a->stack_count;
-    a->credit += POINT_VISITS;
-    if (a->credit < cost)
-        return;
-    a->credit = a->credit - cost > POINT_VISITS ? POINT_VISITS : a->credit - cost;
-    if (!set_begin(a, most_found(rt) + a->stack_count + (uint64_t)live_count))
-        return;
-    for (size_t i = 0; i < a->stack_count; i++)
-        find_object(a, a->stack[i]);
-    for (int64_t i = 0; i < live_count; i++)
-        find_object(a, live[i]);
-    walk(a);
-    if (a->enough)
-        judge(rt, a, (uint32_t)site);
 }
 
 static void *grown(void *array, size_t *capacity, size_t wanted, size_t element) {
@@ -239,33 +94,92 @@ static void *grown(void *array, size_t *capacity, size_t wanted, size_t element)
     return moved;
 }
 
+/* Room for `wanted` pointers; false ends the audit. */
+static bool make_room(tl_auditor *a, void ***array, size_t *capacity, size_t wanted) {
+    void *room = grown(*array, capacity, wanted, sizeof(void *));
+    if (room)
+        *array = room;
+    a->ended |= !room;
+    return room;
+}
+
+/* The list takes the place of the last one. Most names stand where they stood: they stay. */
+static bool replace_roots(tl_auditor *a, int64_t count, void *const *live) {
+    size_t before = a->held_count, wanted = (before > (size_t)count ? before : (size_t)count) + 1;
+    if (!make_room(a, &a->held, &a->held_capacity, wanted))
+        return false;
+    for (size_t i = 0; i < (size_t)count; i++)
+        if (i >= before || a->held[i] != live[i])
+            model_add(&a->model, live[i]);
+    for (size_t i = 0; i < before; i++)
+        if (i >= (size_t)count || a->held[i] != live[i])
+            model_drop(&a->model, a->held[i]);
+    for (size_t i = 0; i < (size_t)count; i++)
+        a->held[i] = live[i];
+    a->held_count = (size_t)count;
+    return true;
+}
+
+void tl_audit(int64_t site, int64_t live_count, void *const *live) {
+    tl_runtime *rt = tl__runtime();
+    tl_auditor *a = audit_of(rt);
+    if (!a || a->ended)
+        return;
+    rt->audit_points++;
+    if (replace_roots(a, live_count, live)) {
+        uint64_t faults = rt->audit_faults;
+        check_counts(rt, &a->model, (uint32_t)site, live_count, live);
+        if (faults == rt->audit_faults && !a->model.failed)
+            judge(rt, &a->model, (uint32_t)site);
+    }
+    a->ended |= a->model.failed;
+}
+
 /* When memory runs out nothing more can be said: the audit has ended. */
 void tl_audit_call(int64_t live_count, void *const *live) {
     tl_auditor *a = audit_of(tl__runtime());
-    if (!a || a->ended)
+    if (!a || a->ended ||
+        !make_room(a, &a->stack, &a->stack_capacity, a->stack_count + (size_t)live_count + 1))
         return;
-    size_t wanted = a->stack_count + (size_t)live_count + 1; /* room for one: never NULL */
-    void *stack = grown(a->stack, &a->stack_capacity, wanted, sizeof(void *));
-    a->stack = stack ? stack : a->stack;
     void *counts = grown(a->counts, &a->count_capacity, a->count_count + 1, sizeof(uint64_t));
     a->counts = counts ? counts : a->counts;
-    a->ended = !stack || !counts;
+    a->ended = !counts;
     if (a->ended)
         return;
-    for (int64_t i = 0; i < live_count; i++)
+    for (int64_t i = 0; i < live_count; i++) {
+        model_add(&a->model, live[i]);
         a->stack[a->stack_count++] = live[i];
+    }
     a->counts[a->count_count++] = (uint64_t)live_count;
 }
 
+/* What was needed behind the call is still a root until the next point says what is. */
 void tl_audit_return(void) {
     tl_auditor *a = audit_of(tl__runtime());
-    if (a && !a->ended && a->count_count > 0)
-        a->stack_count -= a->counts[--a->count_count];
+    if (!a || a->ended || a->count_count == 0)
+        return;
+    size_t count = a->counts[--a->count_count];
+    if (!make_room(a, &a->held, &a->held_capacity, a->held_count + count + 1))
+        return;
+    a->stack_count -= count;
+    for (size_t i = 0; i < count; i++)
+        a->held[a->held_count++] = a->stack[a->stack_count + i];
+}
+
+void tl__audit_node(tl_node *node) {
+    model_refresh_node(&tl__runtime()->audit->model, node);
+}
+
+void tl__audit_element(tl_object *vector, int64_t index) {
+    model_refresh_element(&tl__runtime()->audit->model, (const tl_vector *)(const void *)vector,
+                          index);
 }
 
 void tl__audit_reset(tl_runtime *rt) {
-    if (rt->audit)
-        rt->audit->stack_count = rt->audit->count_count = 0;
+    if (!rt->audit)
+        return;
+    rt->audit->stack_count = rt->audit->count_count = rt->audit->held_count = 0;
+    model_destroy(&rt->audit->model);
 }
 
 /* ---- counts by line ------------------------------------------------------------------------------------------- */
@@ -312,7 +226,8 @@ void tl__audit_destroy(tl_runtime *rt) {
     masu__meta_free(rt->lines, rt->line_capacity * sizeof *rt->lines);
     if (!a)
         return;
-    set_free(a);
+    model_destroy(&a->model);
+    masu__meta_free(a->held, a->held_capacity * sizeof *a->held);
     masu__meta_free(a->stack, a->stack_capacity * sizeof *a->stack);
     masu__meta_free(a->counts, a->count_capacity * sizeof *a->counts);
     masu__meta_free(a, sizeof *a);

@@ -121,6 +121,8 @@ static masu_status settle(tl_backward *run, tl_node *node) {
         drop_saved(node);
         mark_freed(run, node);
     }
+    if (MASU_UNLIKELY(tl__runtime()->audit))
+        tl__audit_node(node);
     return status;
 }
 

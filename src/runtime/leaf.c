@@ -59,6 +59,8 @@ void tl_clear_grads(void) {
     while ((leaf = rt->grad_read) && tl__node_leaf(leaf)->read_depth >= rt->grad_depth) {
         tl__leaf_clear(leaf);
         tl__leaf_forget(leaf);
+        if (MASU_UNLIKELY(rt->audit))
+            tl__audit_node(leaf);
     }
 }
 
@@ -230,6 +232,8 @@ void tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
     if (own != leaf->gradient) {
         tl__tensor_drop(leaf->gradient);
         leaf->gradient = own;
+        if (MASU_UNLIKELY(tl__runtime()->audit))
+            tl__audit_node(t->node);
     }
     clip(own, limit, by_value);
 }

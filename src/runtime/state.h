@@ -223,6 +223,9 @@ bool tl__tensors_valid(const tl_runtime *rt);
 /* ---- the audit (audit.c) ---------------------------------------------------------------------------------------- */
 
 void tl__audit_reset(tl_runtime *rt); /* no call is running any more */
+/* Only while audited (tl_runtime.audit): a node leads elsewhere now; an element of a vector has changed, come or gone. */
+void tl__audit_node(tl_node *node);
+void tl__audit_element(tl_object *vector, int64_t index);
 void tl__audit_destroy(tl_runtime *rt);
 
 /* ---- the process (process.c) ------------------------------------------------------------------------------------- */

@@ -203,6 +203,13 @@ static tl_object *consume_and_raise(tl_vector *v, const int64_t *element) {
     return NULL;
 }
 
+/* The audit follows what a vector holds by being told. */
+static tl_object *told(tl_vector *v, int64_t index) {
+    if (MASU_UNLIKELY(tl__runtime()->audit))
+        tl__audit_element(&v->head, index);
+    return &v->head;
+}
+
 tl_object *tl_vec_push(tl_object *object, void *element) {
     tl_vector *v = vector_of(object);
     if (make_own(&v, v->length + 1) != MASU_OK)
@@ -210,7 +217,7 @@ tl_object *tl_vec_push(tl_object *object, void *element) {
     if (v->words)
         memcpy(element_at(v, v->length), element, element_bytes(v->plan));
     v->length++;
-    return &v->head;
+    return told(v, v->length - 1);
 }
 
 tl_object *tl_vec_set(tl_object *object, int64_t index, void *element) {
@@ -221,7 +228,7 @@ tl_object *tl_vec_set(tl_object *object, int64_t index, void *element) {
         drop_owned(v->plan, element_at(v, index));
         memcpy(element_at(v, index), element, element_bytes(v->plan));
     }
-    return &v->head;
+    return told(v, index);
 }
 
 /* The last element's counts move to the program. */
@@ -237,7 +244,7 @@ tl_object *tl_vec_pop(tl_object *object, void *element) {
     v->length--;
     if (v->words)
         memcpy(element, element_at(v, v->length), element_bytes(v->plan));
-    return &v->head;
+    return told(v, v->length);
 }
 
 /* Copies the words; the program owns one more count of each owned one. */

@@ -46,10 +46,14 @@ static void balance(tl_runtime *rt, const way *w, masu__buffer *why) {
     const struct {
         const char *name;
         uint64_t value;
-    } zeros[] = {{"live tensors", r.live_tensors}, {"live bytes", r.live_bytes},
-                 {"live nodes", r.live_nodes},     {"live gradients", r.live_grads},
-                 {"live objects", r.live_objects}, {"frames", r.frame_depth},
-                 {"scopes", r.scope_depth},        {"registered owners", r.registered},
+    } zeros[] = {{"live tensors", r.live_tensors},
+                 {"live bytes", r.live_bytes},
+                 {"live nodes", r.live_nodes},
+                 {"live gradients", r.live_grads},
+                 {"live objects", r.live_objects},
+                 {"frames", r.frame_depth},
+                 {"scopes", r.scope_depth},
+                 {"registered owners", r.registered},
                  {"allocations without a free", r.allocations - r.frees}};
     for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
         if (zeros[i].value != 0)
@@ -166,7 +170,8 @@ static void against_first(const outcome *first, const outcome *found, const way 
                           masu__buffer *why) {
     if (first->status != found->status || first->line != found->line ||
         strcmp(first->error, found->error) != 0)
-        masu__buffer_printf(why, "%s: ends in \"%s\" (line %u), with all passes in \"%s\" (line %u)\n",
+        masu__buffer_printf(why,
+                            "%s: ends in \"%s\" (line %u), with all passes in \"%s\" (line %u)\n",
                             w->name, found->error, found->line, first->error, first->line);
     if (first->length != found->length || memcmp(first->output, found->output, found->length) != 0)
         masu__buffer_printf(why, "%s: other output\n---- all passes\n%s---- program\n%s", w->name,

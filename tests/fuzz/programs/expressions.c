@@ -86,15 +86,16 @@ static bool field(generator *g, kind k, traits *t) {
     static const struct {
         kind of, gives;
         const char *text;
-    } fields[] = {{PAIR, WIDE, ".x"},   {PAIR, ROW, ".y"},     {PAIR, INTEGER, ".n"},
-                  {NEST, PAIR, ".p"},   {NEST, SQUARE, ".m"},  {NEST, WIDE, ".p.x"},
-                  {NEST, ROW, ".p.y"},  {NEST, EMPTY, ".e"},   {TUPLE, WIDE, ".0"},
-                  {TUPLE, ROW, ".1"},   {PAIR, WIDE, ".get()"}, {NEST, INTEGER, ".p.n"},
-                  {LIST, WIDE, "[0]"},  {LIST, WIDE, ".get(0)"}, {MAYBE, TRUTH, ".is_some()"}};
+    } fields[] = {{PAIR, WIDE, ".x"},  {PAIR, ROW, ".y"},       {PAIR, INTEGER, ".n"},
+                  {NEST, PAIR, ".p"},  {NEST, SQUARE, ".m"},    {NEST, WIDE, ".p.x"},
+                  {NEST, ROW, ".p.y"}, {NEST, EMPTY, ".e"},     {TUPLE, WIDE, ".0"},
+                  {TUPLE, ROW, ".1"},  {PAIR, WIDE, ".get()"},  {NEST, INTEGER, ".p.n"},
+                  {LIST, WIDE, "[0]"}, {LIST, WIDE, ".get(0)"}, {MAYBE, TRUTH, ".is_some()"}};
     size_t count = sizeof fields / sizeof fields[0], first = below(g, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
         size_t f = (first + i) % count;
-        const variable *v = fields[f].gives == k ? any_variable(g, fields[f].of, false, false) : NULL;
+        const variable *v =
+            fields[f].gives == k ? any_variable(g, fields[f].of, false, false) : NULL;
         if (!v)
             continue;
         put(g, v->name);
@@ -108,13 +109,11 @@ static bool field(generator *g, kind k, traits *t) {
 static traits leaf(generator *g, kind k) {
     traits t;
     const variable *v = any_variable(g, k, false, false);
-    if (v && !one_in(g, 8))
+    if (v && !one_in(g, 5))
         return named(g, v);
-    if (one_in(g, 2) && field(g, k, &t))
+    if (!one_in(g, 4) && field(g, k, &t))
         return t;
-    if (v)
-        return named(g, v);
-    return literal(g, k);
+    return v && !one_in(g, 3) ? named(g, v) : literal(g, k);
 }
 
 /* ---- composed ------------------------------------------------------------------------------------------ */
@@ -133,8 +132,8 @@ static traits of_two(generator *g, kind a, const char *op, kind b, int depth) {
 }
 
 static traits of_number(generator *g, kind k, int depth) {
-    static const char *const forms[][2] = {{"(", " * 0.5)"},   {"(", " + 1.0)"}, {"(1.0 - ", ")"},
-                                           {"(2.0 * ", ")"},   {"(", " - 0.5)"}, {"(", " / 2.0)"},
+    static const char *const forms[][2] = {{"(", " * 0.5)"}, {"(", " + 1.0)"}, {"(1.0 - ", ")"},
+                                           {"(2.0 * ", ")"}, {"(", " - 0.5)"}, {"(", " / 2.0)"},
                                            {"(0.25 + ", ")"}};
     uint32_t f = below(g, 7);
     put(g, forms[f][0]);
@@ -147,9 +146,9 @@ static traits of_one(generator *g, kind k, int depth) {
     static const struct {
         const char *text;
         double bound; /* 0: as before */
-    } forms[] = {{".relu()", 0},  {".tanh()", 1},  {".abs()", 0},     {".sigmoid()", 1},
-                 {".sin()", 1},   {".clone()", 0}, {".clamp(-2.0, 2.0)", 2}, {".neg()", 0},
-                 {".scale(0.5)", 0}};
+    } forms[] = {{".relu()", 0},           {".tanh()", 1}, {".abs()", 0},
+                 {".sigmoid()", 1},        {".sin()", 1},  {".clone()", 0},
+                 {".clamp(-2.0, 2.0)", 2}, {".neg()", 0},  {".scale(0.5)", 0}};
     traits t = value(g, k, depth - 1);
     uint32_t f = below(g, sizeof forms / sizeof forms[0]);
     put(g, forms[f].text);
@@ -255,14 +254,16 @@ static traits reshaped(generator *g, kind k, int depth) {
 
 /* Indices are variables of their own, elements those of names. */
 static traits comprehension(generator *g, int depth) {
-    const variable *a = any_variable(g, WIDE, false, false), *b = any_variable(g, ROW, false, false);
+    const variable *a = any_variable(g, WIDE, false, false),
+                   *b = any_variable(g, ROW, false, false);
     if (!a || !b || depth < 1)
         return leaf(g, WIDE);
     int i = g->names++, j = g->names++;
     switch (below(g, 3)) {
     case 0:
-        masu__buffer_printf(g->out, "[i%d, j%d | i%d <- 0..2, j%d <- 0..3 { %s[i%d, j%d] * %s[j%d] }]",
-                            i, j, i, j, a->name, i, j, b->name, j);
+        masu__buffer_printf(g->out,
+                            "[i%d, j%d | i%d <- 0..2, j%d <- 0..3 { %s[i%d, j%d] * %s[j%d] }]", i,
+                            j, i, j, a->name, i, j, b->name, j);
         return (traits){(double)LIMIT * LIMIT, true};
     case 1:
         masu__buffer_printf(g->out,
@@ -322,7 +323,8 @@ static traits integer_value(generator *g, int depth) {
         return (traits){5, false};
     case 1:
         if (any_variable(g, LIST, false, false)) {
-            masu__buffer_printf(g->out, "%s.len() as i64", any_variable(g, LIST, false, false)->name);
+            masu__buffer_printf(g->out, "%s.len() as i64",
+                                any_variable(g, LIST, false, false)->name);
             return (traits){LIMIT, false};
         }
         return leaf(g, INTEGER);
@@ -469,7 +471,7 @@ static const routine *routine_giving(generator *g, kind k) {
 }
 
 traits value(generator *g, kind k, int depth) {
-    const routine *r = depth > 0 && one_in(g, 5) ? routine_giving(g, k) : NULL;
+    const routine *r = depth > 0 && one_in(g, 4) ? routine_giving(g, k) : NULL;
     if (r)
         return call(g, r, depth);
     if (k > TRUTH && k != EMPTY) {

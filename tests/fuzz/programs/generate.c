@@ -6,10 +6,9 @@
 #include "generator.h"
 
 const char *kind_type(kind k) {
-    static const char *const types[KINDS] = {"Tensor", "Tensor", "Tensor", "Tensor",
-                                             "i64",    "f32",    "bool",   "Pair",
-                                             "Nest",   "Empty",  "(Tensor, Tensor)",
-                                             "Vec<Tensor>", "Option<Tensor>"};
+    static const char *const types[KINDS] = {
+        "Tensor", "Tensor", "Tensor", "Tensor",           "i64",         "f32",           "bool",
+        "Pair",   "Nest",   "Empty",  "(Tensor, Tensor)", "Vec<Tensor>", "Option<Tensor>"};
     return types[k];
 }
 
@@ -49,10 +48,10 @@ static void recursion(generator *g, const routine *r) {
 
 static void function(generator *g) {
     routine r = {.returns = !one_in(g, 6)};
-    static const kind results[] = {WIDE, WIDE, WIDE, ROW, SQUARE, NUMBER, REAL, INTEGER,
-                                   PAIR, PAIR, NEST, TUPLE, LIST, MAYBE, EMPTY};
-    static const kind taken[] = {WIDE, WIDE, WIDE, WIDE, ROW, SQUARE, PAIR, PAIR, NEST,
-                                 TUPLE, INTEGER, REAL, TRUTH, EMPTY, LIST, MAYBE};
+    static const kind results[] = {WIDE, WIDE, WIDE, ROW,   SQUARE, NUMBER, REAL, INTEGER,
+                                   PAIR, PAIR, NEST, TUPLE, LIST,   MAYBE,  EMPTY};
+    static const kind taken[] = {WIDE, WIDE,  WIDE,    WIDE, ROW,   SQUARE, PAIR, PAIR,
+                                 NEST, TUPLE, INTEGER, REAL, TRUTH, EMPTY,  LIST, MAYBE};
     r.result = results[below(g, sizeof results / sizeof results[0])];
     r.parameter_count = (int)below(g, MOST_PARAMETERS);
     r.is_recursive = r.returns && one_in(g, 5);
@@ -66,7 +65,8 @@ static void function(generator *g) {
                         r.returns ? kind_type(r.result) : "");
     g->inside = &r;
     open_scope(g);
-    body(g, 2 + (int)below(g, 5));
+    prologue(g, false);
+    body(g, 2 + (int)below(g, 4));
     if (r.is_recursive)
         recursion(g, &r);
     body(g, (int)below(g, 3));
@@ -86,16 +86,21 @@ static void methods(generator *g) {
     line(g, "impl Pair {");
     g->indent++;
     line(g, "fn make(a: Tensor, b: Tensor) -> Pair {");
-    line(g, one_in(g, 2) ? "    Pair { x: a, y: b, n: 1 }" : "    let p = Pair { x: a * 0.5, y: b, n: 2 };\n        p");
+    line(g, one_in(g, 2) ? "    Pair { x: a, y: b, n: 1 }"
+                         : "    let p = Pair { x: a * 0.5, y: b, n: 2 };\n        p");
     line(g, "}");
     line(g, "fn get(self) -> Tensor {");
-    line(g, one_in(g, 2) ? "    self.x" : "    if self.n > 1 { return self.x; }\n        self.x + self.y.clamp(-1.0, 1.0)");
+    line(g, one_in(g, 2)
+                ? "    self.x"
+                : "    if self.n > 1 { return self.x; }\n        self.x + self.y.clamp(-1.0, 1.0)");
     line(g, "}");
     line(g, "fn bump(mut self, a: Tensor) -> Tensor {");
     line(g, "    let old = self.x;");
     line(g, "    self.x = (self.x + a).clamp(-4.0, 4.0);");
     line(g, "    self.n += 1;");
-    line(g, one_in(g, 2) ? "    old" : "    if self.n > 3 { self.y = old.sum(0).clamp(-4.0, 4.0); }\n        self.x");
+    line(g, one_in(g, 2)
+                ? "    old"
+                : "    if self.n > 3 { self.y = old.sum(0).clamp(-4.0, 4.0); }\n        self.x");
     line(g, "}");
     g->indent--;
     line(g, "}");
@@ -106,15 +111,16 @@ void generate(const generate_options *options, masu__buffer *out) {
     masu__rng_seed(&g.rng, options->seed);
     masu__buffer_puts(out, types);
     methods(&g);
-    int functions = (int)below(&g, 5);
+    int functions = 1 + (int)below(&g, 4);
     g.budget = (int)options->size;
     for (int f = 0; f < functions && g.budget > 0; f++)
         function(&g);
     g.variable_count = 0;
     line(&g, "fn main() {");
     open_scope(&g);
-    if (g.budget < 8)
-        g.budget = 8;
+    prologue(&g, true);
+    if (g.budget < 10)
+        g.budget = 10;
     while (g.budget > 0)
         body(&g, g.budget);
     for (int i = 0; i < g.variable_count; i++)

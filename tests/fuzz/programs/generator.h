@@ -29,12 +29,12 @@ typedef enum kind {
     INTEGER, /* i64 */
     REAL,    /* f32 */
     TRUTH,
-    PAIR,   /* struct Pair { x: WIDE, y: ROW, n: INTEGER } */
-    NEST,   /* struct Nest { p: Pair, m: SQUARE, e: Empty } */
-    EMPTY,  /* struct Empty {} */
-    TUPLE,  /* (WIDE, ROW) */
-    LIST,   /* Vec<WIDE>, never empty */
-    MAYBE,  /* Option<WIDE> */
+    PAIR,  /* struct Pair { x: WIDE, y: ROW, n: INTEGER } */
+    NEST,  /* struct Nest { p: Pair, m: SQUARE, e: Empty } */
+    EMPTY, /* struct Empty {} */
+    TUPLE, /* (WIDE, ROW) */
+    LIST,  /* Vec<WIDE>, never empty */
+    MAYBE, /* Option<WIDE> */
     KINDS
 } kind;
 
@@ -44,8 +44,8 @@ typedef struct variable {
     char name[16];
     kind kind;
     bool is_mutable, tracked, is_leaf, hidden;
-    int depth;     /* of scope */
-    int loop;      /* loops around its definition */
+    int depth; /* of scope */
+    int loop;  /* loops around its definition */
 } variable;
 
 typedef struct routine {
@@ -110,6 +110,7 @@ void open_scope(generator *g);
 void close_scope(generator *g);
 
 void body(generator *g, int statements);
+void prologue(generator *g, bool all);
 void show(generator *g, const variable *v);
 
 #endif

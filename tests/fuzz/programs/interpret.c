@@ -490,8 +490,7 @@ static tensor *comprehend(const activation *a, const ir_instr *i) {
         if ((uint32_t)captures[c]->rank != k->capture_rank[c])
             naive_fail(&m->n, "given for a tensor of shape");
     }
-    kernel_run run = {cells, captures,
-                      naive_full(&m->n, k->dtype, (int)k->rank, shape, 0)};
+    kernel_run run = {cells, captures, naive_full(&m->n, k->dtype, (int)k->rank, shape, 0)};
     m->careful = false;
     if (run.out->count > 0)
         run_function(m, k->forward, NULL, &run);
@@ -518,8 +517,8 @@ static void call(const activation *a, const ir_instr *i) {
 }
 
 static void record(const activation *a, const ir_instr *i) {
-    value *words = room(a->m, (size_t)(i->op == IR_RECORD ? i->arg_count : i->imm.i) *
-                                  sizeof *words);
+    value *words =
+        room(a->m, (size_t)(i->op == IR_RECORD ? i->arg_count : i->imm.i) * sizeof *words);
     for (uint32_t k = 0; i->op == IR_RECORD && k < i->arg_count; k++)
         words[k] = a->values[i->args[k]];
     a->values[i->result] = (value){.p = words};

@@ -62,7 +62,7 @@ typedef struct naive {
     masu__arena arena;
     masu__buffer out;
     jmp_buf ended;
-    char error[200]; /* of the program; empty: none */
+    char error[200];  /* of the program; empty: none */
     bool unsupported; /* the interpreter's own limit: nothing is said about the program */
     uint64_t made, passes;
     uint32_t grad_depth;
@@ -89,7 +89,7 @@ void naive_clear_grads(naive *n);
 /* naive_operations.c. What the ABI function does with these tensors and numbers; false: it is not known here. */
 typedef struct naive_call {
     tl_abi_index abi;
-    tensor *t[8];    /* the fixed operands by their place */
+    tensor *t[8]; /* the fixed operands by their place */
     double number[8];
     tensor **tensors; /* the list, whichever kind it has */
     double *numbers;

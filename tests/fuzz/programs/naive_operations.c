@@ -161,8 +161,7 @@ static tl_dtype dtype_of_one(const naive_call *c, tl_dtype dtype) {
     bool whole = c->abi == TL_FN_tl_tensor_neg || c->abi == TL_FN_tl_tensor_abs ||
                  c->abi == TL_FN_tl_tensor_relu;
     bool with_number = c->abi == TL_FN_tl_tensor_add_scalar ||
-                       c->abi == TL_FN_tl_tensor_sub_scalar ||
-                       c->abi == TL_FN_tl_tensor_mul_scalar;
+                       c->abi == TL_FN_tl_tensor_sub_scalar || c->abi == TL_FN_tl_tensor_mul_scalar;
     if (is_real(dtype) || (whole && dtype == TL_I64) ||
         (with_number && dtype == TL_I64 && c->number[1] == floor(c->number[1])))
         return dtype;
@@ -227,8 +226,8 @@ static tensor *where(naive *n, const naive_call *c) {
     tensor *r = naive_tensor(n, richer(c->t[1]->dtype, c->t[2]->dtype), rank, shape);
     for (int64_t i = 0; i < r->count; i++) {
         place_of(r, i, index);
-        cell *from = broadcast_at(c->t[broadcast_at(c->t[0], rank, index)->v != 0 ? 1 : 2], rank,
-                                  index);
+        cell *from =
+            broadcast_at(c->t[broadcast_at(c->t[0], rank, index)->v != 0 ? 1 : 2], rank, index);
         r->e[i] = naive_made(n, r->dtype, from->v, from, 1, NULL, 0);
     }
     return naive_record(n, r, 2, c->t + 1);
@@ -254,8 +253,7 @@ static tensor *sum_along(naive *n, tensor *t, int d, bool mean) {
     int64_t shape[MOST_INDICES], index[MOST_INDICES];
     for (int k = 0; k < t->rank - 1; k++)
         shape[k] = t->shape[k < d ? k : k + 1];
-    tensor *r =
-        naive_tensor(n, mean && !is_real(t->dtype) ? TL_F32 : t->dtype, t->rank - 1, shape);
+    tensor *r = naive_tensor(n, mean && !is_real(t->dtype) ? TL_F32 : t->dtype, t->rank - 1, shape);
     cell **line = naive_room(n, (size_t)t->shape[d] * sizeof *line);
     for (int64_t i = 0; i < r->count; i++) {
         int64_t full[MOST_INDICES];

@@ -71,8 +71,8 @@ variable *declare(generator *g, kind k, bool is_mutable, bool tracked) {
 /* ---- simple statements ---------------------------------------------------------------------------------- */
 
 static kind any_kind(generator *g) {
-    static const kind often[] = {WIDE, WIDE, WIDE,  SQUARE, ROW,  ROW,   NUMBER, INTEGER,
-                                 REAL, PAIR, PAIR,  NEST,   EMPTY, TUPLE, LIST,  MAYBE, TRUTH};
+    static const kind often[] = {WIDE, WIDE, WIDE, SQUARE, ROW,   ROW,  NUMBER, INTEGER, REAL,
+                                 PAIR, PAIR, NEST, EMPTY,  TUPLE, LIST, MAYBE,  TRUTH};
     return often[below(g, sizeof often / sizeof often[0])];
 }
 
@@ -90,6 +90,39 @@ static void let(generator *g) {
     masu__buffer_destroy(&text);
 }
 
+/* A second name for the same value; sometimes the first is written right behind. */
+static void alias(generator *g) {
+    const variable *old = any_variable(g, any_kind(g), false, false);
+    if (!old || old->kind == EMPTY)
+        return;
+    char name[sizeof old->name];
+    strcpy(name, old->name);
+    bool written = old->kind == WIDE && old->is_mutable && !old->is_leaf && !old->tracked;
+    bool is_mutable = one_in(g, 2);
+    const variable *v = declare(g, old->kind, is_mutable, old->tracked);
+    line(g, "let %s%s = %s;", is_mutable ? "mut " : "", v->name, name);
+    if (written && one_in(g, 2) && strcmp(v->name, name) != 0)
+        line(g, "%s[1, 2] = 2.5;", name);
+}
+
+/* Names of most kinds, so that what follows has something to work on. */
+void prologue(generator *g, bool all) {
+    static const kind first[] = {WIDE, WIDE, ROW, PAIR, SQUARE, LIST, INTEGER, MAYBE, NEST, TUPLE};
+    int count = all ? (int)(sizeof first / sizeof first[0]) : 3;
+    for (int i = 0; i < count; i++) {
+        if (!all && one_in(g, 2))
+            continue;
+        masu__buffer text = {0}, *out = g->out;
+        g->out = &text;
+        traits t = small_value(g, first[i], 1);
+        g->out = out;
+        const variable *v = declare(g, first[i], true, t.tracked || first[i] > NUMBER);
+        line(g, "let mut %s%s%s = %s;", v->name, first[i] == MAYBE ? ": " : "",
+             first[i] == MAYBE ? kind_type(first[i]) : "", masu__buffer_text(&text));
+        masu__buffer_destroy(&text);
+    }
+}
+
 static void destructure(generator *g) {
     masu__buffer text = {0}, *out = g->out;
     g->out = &text;
@@ -99,7 +132,8 @@ static void destructure(generator *g) {
     line(g, "let (v%d, v%d) = %s;", a, b, masu__buffer_text(&text));
     masu__buffer_destroy(&text);
     for (int i = 0; i < 2 && g->variable_count < MOST_VARIABLES; i++) {
-        variable v = {.kind = i ? ROW : WIDE, .tracked = t.tracked, .depth = g->depth, .loop = g->loops};
+        variable v = {
+            .kind = i ? ROW : WIDE, .tracked = t.tracked, .depth = g->depth, .loop = g->loops};
         snprintf(v.name, sizeof v.name, "v%d", i ? b : a);
         g->variables[g->variable_count++] = v;
     }
@@ -210,11 +244,18 @@ static void change_list(generator *g) {
 }
 
 void show(generator *g, const variable *v) {
-    static const char *const how[KINDS] = {
-        [WIDE] = ".sum().item()", [SQUARE] = ".sum().item()",  [ROW] = ".sum().item()",
-        [NUMBER] = ".item()",     [INTEGER] = "",              [REAL] = "",
-        [TRUTH] = "",             [PAIR] = ".x.sum().item()",  [NEST] = ".m.sum().item()",
-        [TUPLE] = ".1.sum().item()", [LIST] = "[0].sum().item()", [MAYBE] = ".is_some()"};
+    static const char *const how[KINDS] = {[WIDE] = ".sum().item()",
+                                           [SQUARE] = ".sum().item()",
+                                           [ROW] = ".sum().item()",
+                                           [NUMBER] = ".item()",
+                                           [INTEGER] = "",
+                                           [REAL] = "",
+                                           [TRUTH] = "",
+                                           [PAIR] = ".x.sum().item()",
+                                           [NEST] = ".m.sum().item()",
+                                           [TUPLE] = ".1.sum().item()",
+                                           [LIST] = "[0].sum().item()",
+                                           [MAYBE] = ".is_some()"};
     if (v->kind != EMPTY)
         line(g, "println(\"{}\", %s%s);", v->name, how[v->kind]);
 }
@@ -456,12 +497,12 @@ typedef struct statement {
     uint32_t weight;
 } statement;
 
-static const statement statements[] = {{let, 22},          {assign, 14},     {assign_field, 6},
-                                       {change_in_place, 5}, {change_list, 4}, {print, 6},
-                                       {discard, 4},       {swap, 2},        {closure, 2},
-                                       {train, 9},         {branch, 7},      {look_inside, 2},
-                                       {loop, 6},          {leave_loop, 3},  {leave_function, 4},
-                                       {destructure, 2},   {fail, 1}};
+static const statement statements[] = {
+    {let, 22},        {assign, 14},    {assign_field, 6},   {change_in_place, 5},
+    {change_list, 4}, {print, 6},      {discard, 4},        {swap, 2},
+    {closure, 2},     {train, 11},     {branch, 8},         {look_inside, 2},
+    {loop, 8},        {leave_loop, 3}, {leave_function, 4}, {destructure, 2},
+    {fail, 1},        {alias, 5}};
 
 void body(generator *g, int count) {
     uint32_t total = 0;

@@ -105,6 +105,75 @@ static void history_is_walked(void **state) {
     close_runtime(rt);
 }
 
+/* As compiled code would say it: before each operation the values needed from there on. No point is left out, and
+ * the cost of one does not depend on what is alive: with that, this would take minutes. */
+static void large_histories_are_checked_at_every_point(void **state) {
+    (void)state;
+    enum { LINKS = 100000 };
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = tl_tensor_enable_grad(make_vector(1)), *y = tl_tensor_mul_scalar(w, 2.0), *extra;
+    for (uint32_t i = 0; i < LINKS; i++) {
+        void *live[] = {w, y};
+        audit(i, 2, live);
+        tl_tensor *next = tl_tensor_add(y, w);
+        tl__tensor_drop(y);
+        y = next;
+    }
+    expect_fault(rt, 0, "");
+    assert_int_equal(rt->audit_points, LINKS);
+    extra = tl_tensor_mul_scalar(w, 3.0);
+    void *live[] = {w, y};
+    audit(LINKS, 2, live);
+    expect_fault(rt, 1, "tensors: 3 alive before this operation, 2 needed");
+    tl__tensor_drop(extra);
+    audit(LINKS + 1, 2, live);
+    tl_tensor_backward(y,
+                       false); /* the model follows: nodes and saved values go, a gradient comes */
+    audit(LINKS + 2, 2, live);
+    tl_grad_loop_enter();
+    tl__tensor_drop(tl_tensor_grad(w));
+    audit(LINKS + 3, 2, live);
+    tl_clear_grads();
+    audit(LINKS + 4, 2, live);
+    tl_grad_loop_exit();
+    tl__tensor_drop(y);
+    tl__tensor_drop(w);
+    audit(LINKS + 5, 0, NULL);
+    expect_fault(rt, 1, "tensors: 3 alive");
+    close_runtime(rt);
+}
+
+static void long_vectors_are_checked_at_every_point(void **state) {
+    (void)state;
+    enum { ELEMENTS = 50000 };
+    static const int64_t owned[] = {0};
+    tl_record plan = {.word_count = 1, .owned_count = 1, .owned = owned};
+    tl_runtime *rt = open_runtime(NULL);
+    tl_object *v = tl_vec_new(&plan);
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
+        void *live[] = {v};
+        audit(i, 1, live);
+        tl_tensor *element = make_vector(1);
+        v = tl_vec_push(v, &element);
+    }
+    tl_tensor *other = make_vector(1);
+    v = tl_vec_set(v, 7, &other);
+    void *live[] = {v, NULL};
+    audit(1, 1, live);
+    tl_tensor *last = NULL;
+    v = tl_vec_pop(v, &last);
+    live[1] = last;
+    audit(2, 2, live);
+    expect_fault(rt, 0, "");
+    audit(3, 1, live);
+    expect_fault(rt, 1, "tensors: 50000 alive before this operation, 49999 needed");
+    tl__tensor_drop(last);
+    tl__object_drop(v);
+    audit(4, 0, NULL);
+    expect_fault(rt, 1, "tensors: 50000 alive");
+    close_runtime(rt);
+}
+
 static void lines_are_counted(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -126,9 +195,14 @@ static void lines_are_counted(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_needed_is_alive),     cmocka_unit_test(garbage_is_found),
-        cmocka_unit_test(a_string_left_over_is_found), cmocka_unit_test(a_count_too_many_is_found),
-        cmocka_unit_test(a_count_too_few_is_found),    cmocka_unit_test(history_is_walked),
+        cmocka_unit_test(what_is_needed_is_alive),
+        cmocka_unit_test(garbage_is_found),
+        cmocka_unit_test(a_string_left_over_is_found),
+        cmocka_unit_test(a_count_too_many_is_found),
+        cmocka_unit_test(a_count_too_few_is_found),
+        cmocka_unit_test(history_is_walked),
+        cmocka_unit_test(large_histories_are_checked_at_every_point),
+        cmocka_unit_test(long_vectors_are_checked_at_every_point),
         cmocka_unit_test(lines_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
