@@ -59,17 +59,19 @@ static bool judge(tl_runtime *rt, const audit_model *m, uint32_t site) {
     return faults == rt->audit_faults;
 }
 
-/* One complaint a point is enough. */
+/* All are looked at again before any is judged: one may have let go of another. One complaint a point is enough. */
 static void check_counts(tl_runtime *rt, audit_model *m, uint32_t site, int64_t count,
                          void *const *live) {
+    for (int64_t i = 0; i < count; i++)
+        model_refresh(m, live[i]);
     for (int64_t i = 0; i < count; i++) {
         const tl_object *object = live[i];
-        const model_entry *e = object ? model_refresh(m, live[i]) : NULL;
-        if (!e || object->count == e->ways)
+        uint64_t ways = model_ways(m, object);
+        if (!object || m->failed || object->count == ways)
             continue;
         complain(rt, site,
                  object->kind == TL_TENSOR ? "counts of one tensor" : "counts of one object",
-                 object->count, e->ways);
+                 object->count, ways);
         return;
     }
 }

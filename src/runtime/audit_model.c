@@ -323,10 +323,15 @@ void model_drop(audit_model *m, void *object) {
     settle_gone(m);
 }
 
-const model_entry *model_refresh(audit_model *m, void *object) {
+uint64_t model_ways(const audit_model *m, const void *object) {
+    uint32_t at = find(m, object);
+    return at ? m->entries[at].ways : 0;
+}
+
+void model_refresh(audit_model *m, void *object) {
     uint32_t at = m->failed ? 0 : find(m, object);
     if (!at)
-        return NULL;
+        return;
     if (m->entries[at].kind == MODEL_OBJECT && m->entries[at].object == TL_TENSOR) {
         look_again(m, at);
         uint32_t node = find(m, ((tl_tensor *)object)->node);
@@ -335,7 +340,6 @@ const model_entry *model_refresh(audit_model *m, void *object) {
     }
     look_at_new(m);
     settle_gone(m);
-    return &m->entries[at];
 }
 
 void model_refresh_node(audit_model *m, tl_node *node) {

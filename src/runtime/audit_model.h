@@ -49,9 +49,10 @@ typedef struct audit_model {
 
 void model_add(audit_model *m, void *object);  /* a root; NULL is none. Looks at what is new */
 void model_drop(audit_model *m, void *object); /* a root less */
-/* Looks again at an object and at its node; the object is alive. NULL when it is not in the model. */
-const model_entry *model_refresh(audit_model *m, void *object);
-void model_refresh_node(audit_model *m, tl_node *node); /* if it is in the model */
+void model_refresh(audit_model *m,
+                   void *object); /* looks again at a root and at its node; NULL is none */
+uint64_t model_ways(const audit_model *m, const void *object); /* 0: it is not in the model */
+void model_refresh_node(audit_model *m, tl_node *node);        /* if it is in the model */
 /* The owned words of element `index` of v, or its being there, have changed. */
 void model_refresh_element(audit_model *m, const tl_vector *v, int64_t index);
 void model_destroy(audit_model *m); /* may be used again */
