@@ -8,7 +8,8 @@
 #     make check-clang        every test, built by clang
 #     make check-hostile      only the sweeps that make the nth allocation fail
 #     make bench              build and run the measurements, against PyTorch where they say so
-#     make fuzz               mutate the example and golden programs for FUZZ_SECONDS (60) under the sanitizers
+#     make fuzz               mutate the example and golden programs for FUZZ_SECONDS (60) under the sanitizers, then
+#                             FUZZ_PROGRAMS (2000) random programs, each compiled in every way and interpreted
 #     make format             clang-format over all C files
 #     make install PREFIX=…   header, libraries, command, pkg-config file, CMake package (default /usr/local)
 #     make clean              remove build/
@@ -17,6 +18,8 @@
 PRESET ?= release
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+FUZZ_PROGRAMS ?= 2000
+FUZZ_SEED ?= 1
 BUILD := build/$(PRESET)
 GROUPS_OF_clang := clang
 SETUP := scripts/setup.sh build
@@ -61,6 +64,8 @@ bench:
 fuzz:
 	@$(MAKE) --no-print-directory build PRESET=asan
 	@scripts/fuzz.sh build/asan/masu $(FUZZ_SECONDS)
+	@$(MAKE) --no-print-directory build PRESET=release
+	@build/release/tests/fuzz/programs/test_programs $(FUZZ_PROGRAMS) $(FUZZ_SEED) build
 
 format:
 	@scripts/setup.sh build format

@@ -6,6 +6,7 @@
 #     cli       tests/cli/*.sh, the command and the scripts from outside
 #     install   tests/install/*.sh, programs built against an installed copy
 #     unit, model, hostile    programs of BUILD/tests (hostile: also tests/hostile/*.sh)
+#     fuzz      programs of BUILD/tests/fuzz: random programs and histories, a fixed few of them
 #     golden    tests/golden/*.tl as they stand, audited, and once with each optional pass switched off
 set -eu
 
@@ -13,7 +14,7 @@ usage() {
     cat <<'TEXT'
 usage: tests/run.sh [--build FOLDER] [--only KIND,…] [--match TEXT] [--golden-flags FLAGS] [--jobs N] [--timeout S]
   --build FOLDER         build/release
-  --only KIND,…          of layers, cli, install, unit, model, hostile, golden
+  --only KIND,…          of layers, cli, install, unit, model, hostile, fuzz, golden
   --match TEXT           only tests whose path contains TEXT
   --golden-flags FLAGS   only golden programs, once, with these flags of masu
   --jobs N, --timeout S  2 at a time; 120 s each, 600 s under a sanitizer
@@ -22,7 +23,7 @@ TEXT
 
 cd "$(dirname "$0")/.."
 build=build/release
-only=layers,cli,install,unit,model,hostile,golden
+only=layers,cli,install,unit,model,hostile,fuzz,golden
 match=
 golden_flags=
 jobs=2
@@ -86,6 +87,7 @@ repeatable_goldens() { goldens | xargs -r grep -LE '^//! *(flags:|mode: *check|r
 ! wanted install || scripts_of tests/install | add install ''
 ! wanted unit || programs_of "$MASU_BUILD/tests/unit" | add unit ''
 ! wanted model || programs_of "$MASU_BUILD/tests/model" | add model ''
+! wanted fuzz || programs_of "$MASU_BUILD/tests/fuzz" | add fuzz ''
 ! wanted hostile || { programs_of "$MASU_BUILD/tests/hostile" && scripts_of tests/hostile; } | add hostile ''
 if [ -n "$golden_flags" ]; then
     repeatable_goldens | add golden "$golden_flags"

@@ -178,11 +178,12 @@ static void against_first(const outcome *first, const outcome *found, const way 
                             first->output, found->output);
 }
 
-static size_t ways_of(const compare_options *options, way *ways) {
+static size_t ways_of(compare_depth depth, way *ways) {
     size_t pass_count, count = 0;
     const masu_pass_info *passes = masu_passes(&pass_count);
-    ways[count++] = (way){.name = "all passes"};
-    if (!options->not_judged)
+    if (depth != COMPARE_AUDITED)
+        ways[count++] = (way){.name = "all passes"};
+    if (depth != COMPARE_PLAIN)
         ways[count++] = (way){.name = "audited", .audit = true};
     way *none = &ways[count++];
     *none = (way){.name = "without optional passes"};
@@ -190,18 +191,18 @@ static size_t ways_of(const compare_options *options, way *ways) {
         if (!passes[p].optional)
             continue;
         none->disabled[none->disabled_count++] = passes[p].name;
-        if (options->each_pass)
+        if (depth == COMPARE_ALL)
             ways[count++] =
                 (way){.name = passes[p].name, .disabled = {passes[p].name}, .disabled_count = 1};
     }
     return count;
 }
 
-static void compare_all(const char *text, size_t length, const compare_options *options,
+static void compare_all(const char *text, size_t length, compare_depth depth,
                         const interpretation *wanted, masu__buffer *why) {
     way ways[MOST_PASSES + 3];
     outcome first, found;
-    size_t count = ways_of(options, ways);
+    size_t count = ways_of(depth, ways);
     run(text, length, &ways[0], &first, why);
     if (first.compiled && first.output)
         against_interpreter(wanted, &first, &ways[0], why);
@@ -214,13 +215,12 @@ static void compare_all(const char *text, size_t length, const compare_options *
     free(first.output);
 }
 
-comparison compare(const char *text, size_t length, const compare_options *options,
-                   masu__buffer *why) {
+comparison compare(const char *text, size_t length, compare_depth depth, masu__buffer *why) {
     interpretation wanted;
     interpret(text, length, &wanted);
     comparison result = COMPARED_NOTHING;
     if (wanted.how == INTERPRETED_WELL || wanted.how == INTERPRETED_ERROR) {
-        compare_all(text, length, options, &wanted, why);
+        compare_all(text, length, depth, &wanted, why);
         result = why->length > 0 ? COMPARED_DIFFERENT : COMPARED_SAME;
     } else {
         masu__buffer_puts(why, wanted.how == INTERPRETED_NOT ? "no program" : wanted.text);

@@ -19,13 +19,13 @@ typedef enum comparison {
     COMPARED_NOTHING    /* no program, or more than the interpreter does; why is said */
 } comparison;
 
-typedef struct compare_options {
-    bool each_pass;  /* also without each optional pass alone */
-    bool not_judged; /* leave out the run with the audit */
-} compare_options;
+typedef enum compare_depth {
+    COMPARE_PLAIN,   /* all passes; none of the optional ones */
+    COMPARE_AUDITED, /* all passes, audited; none of the optional ones */
+    COMPARE_ALL      /* both, and without each optional pass alone */
+} compare_depth;
 
 /* In this process: a crash is the caller's to survive. */
-comparison compare(const char *text, size_t length, const compare_options *options,
-                   masu__buffer *why);
+comparison compare(const char *text, size_t length, compare_depth depth, masu__buffer *why);
 
 #endif
