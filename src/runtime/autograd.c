@@ -14,7 +14,8 @@ static size_t node_bytes(uint32_t word_count) {
 /* A node without inputs and saved values filled in; counted by nobody yet. */
 static masu_status node_new(const tl_tensor *result, const tl_rule *rule, int input_count,
                             int saved_count, int extra_count, tl_node **out) {
-    uint32_t words = (uint32_t)(input_count + saved_count + extra_count) + result->rank;
+    uint32_t words =
+        (uint32_t)(input_count + saved_count + extra_count + (saved_count + 1) / 2) + result->rank;
     void *memory;
     masu_status status = tl__alloc(node_bytes(words), &memory);
     if (status != MASU_OK)
@@ -87,6 +88,8 @@ masu_status tl__record(tl_tensor *result, const tl_origin *origin) {
         tl__node_drop(node);
         return status;
     }
+    for (int i = 0; i < origin->saved_count; i++)
+        tl__node_versions(node)[i] = saved[i] ? saved[i]->storage->version : 0;
     if (origin->extra)
         memcpy(tl__node_extra(node), origin->extra, (size_t)origin->extra_count * 8);
     hold_inputs(node, origin);

@@ -15,10 +15,11 @@
  *     outside backward: buffer == NULL, and pending == 0 unless the node is freed
  *     depth(node) > depth(each input);  a leaf has depth 0, no inputs, no saved values
  *     saved values have node == NULL;  a freed node has neither inputs nor saved values
+ *     version of a saved value's storage = that at the time of saving: checked by backward before it begins
  *     a leaf's gradient has the leaf's shape and dtype, is contiguous, has no history
  *
  * Memory: one block of the metadata heap a node: 48 bytes, and 8 for each input, saved value,
- * dimension and extra word. live_nodes counts nodes of results, not leaves; live_grads the
+ * dimension and extra word, and 4 for each saved value's version. live_nodes counts nodes of results, not leaves; live_grads the
  * gradients that leaves hold.
  */
 #ifndef MASU_RUNTIME_AUTOGRAD_H
@@ -58,7 +59,7 @@ struct tl_node {
     const tl_rule *rule;
     tl_tensor *buffer; /* owned; the gradient collected so far */
     tl_node *next;     /* in the list of whoever walks the graph */
-    uint64_t words[];  /* inputs | saved | shape | extra */
+    uint64_t words[];  /* inputs | saved | shape | extra | versions of saved, two a word */
 };
 
 typedef struct tl_leaf {
@@ -87,6 +88,10 @@ static inline int64_t *tl__node_shape(tl_node *node) {
 
 static inline uint64_t *tl__node_extra(tl_node *node) {
     return node->words + node->input_count + node->saved_count + node->rank;
+}
+
+static inline uint32_t *tl__node_versions(tl_node *node) {
+    return (uint32_t *)(void *)(node->words + node->word_count - (node->saved_count + 1u) / 2);
 }
 
 static inline tl_leaf *tl__node_leaf(tl_node *node) {

@@ -31,6 +31,25 @@ static masu_status error_freed(const tl_node *node) {
     return status;
 }
 
+/* Also when nothing but a fault of the compiler could have written there. */
+static masu_status error_written(const tl_node *node, const tl_storage *storage) {
+    masu_status status = tl__error(
+        MASU_ERR_MODIFIED_IN_PLACE,
+        "a value that %s saved for backward was changed in place afterwards", node->rule->name);
+    if (storage->written_site)
+        tl__error_related(storage->written_site, "the change");
+    return status;
+}
+
+static masu_status check_versions(tl_node *node) {
+    tl_tensor **saved = tl__node_saved(node);
+    const uint32_t *versions = tl__node_versions(node);
+    for (int i = 0; i < node->saved_count; i++)
+        if (saved[i] && saved[i]->storage->version != versions[i])
+            return error_written(node, saved[i]->storage);
+    return MASU_OK;
+}
+
 /* ---- discover -------------------------------------------------------------------------------- */
 
 static void forget(tl_node *first) {
@@ -44,16 +63,17 @@ static masu_status discover(tl_node *root) {
         return error_freed(root);
     tl_node *last = root;
     root->next = NULL;
-    for (tl_node *node = root; node; node = node->next) {
+    masu_status status = MASU_OK;
+    for (tl_node *node = root; node && status == MASU_OK; node = node->next) {
         tl_node **inputs = tl__node_inputs(node);
-        for (int i = 0; i < node->input_count; i++) {
+        status = check_versions(node);
+        for (int i = 0; i < node->input_count && status == MASU_OK; i++) {
             tl_node *input = inputs[i];
             if (!input)
                 continue;
             if (input->flags & TL_NODE_FREED) {
-                masu_status status = error_freed(input);
-                forget(root);
-                return status;
+                status = error_freed(input);
+                break;
             }
             if (input->pending++ > 0)
                 continue;
@@ -62,7 +82,9 @@ static masu_status discover(tl_node *root) {
             last = input;
         }
     }
-    return MASU_OK;
+    if (status != MASU_OK)
+        forget(root);
+    return status;
 }
 
 /* ---- settle ---------------------------------------------------------------------------------- */

@@ -235,5 +235,6 @@ void tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
         if (MASU_UNLIKELY(tl__runtime()->audit))
             tl__audit_node(t->node);
     }
+    tl__storage_written(own->storage);
     clip(own, limit, by_value);
 }

@@ -119,6 +119,11 @@ static masu_status storage_new(size_t bytes, tl_storage **out) {
     return MASU_OK;
 }
 
+void tl__storage_written(tl_storage *s) {
+    s->version++;
+    s->written_site = tl__site();
+}
+
 void tl__storage_drop(tl_storage *s) {
     if (!s)
         return;

@@ -36,6 +36,9 @@ typedef struct tl_storage {
     uint32_t count;
     uint32_t holders : 30; /* scratch of tl__tensors_valid: 0 outside it */
     uint32_t growth : 2;   /* tl_growth */
+    uint32_t
+        version; /* writes into it since it was made: what backward saved must still have the same */
+    uint32_t written_site; /* of the last write; 0: not known, or none */
     size_t
         bytes; /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
     void *data;
@@ -78,7 +81,8 @@ masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out);
 void tl__tensor_refresh(tl_tensor *t);
 /* Elements and strides of a contiguous tensor whose shape was changed. */
 void tl__tensor_relay(tl_tensor *t);
-/* Gives t a storage of its own when it shares one or is not contiguous (copy on write). t must be uniquely owned. */
+/* Gives t a storage of its own when it shares one or is not contiguous (copy on write), and counts the write that is to
+ * come. t must be uniquely owned. */
 masu_status tl__tensor_make_writable(tl_tensor *t);
 /* t as contiguous row-major data: t itself with one more count, or a fresh copy. No history. */
 masu_status tl__tensor_contiguous(tl_tensor *t, tl_tensor **out);
@@ -90,6 +94,9 @@ static inline void tl__tensor_retain(tl_tensor *t) {
 void tl__tensor_drop(tl_tensor *t); /* internal: NULL is fine; frees at zero, iteratively */
 bool tl__tensor_valid(const tl_tensor *t);
 void tl__storage_drop(tl_storage *s);
+/* Whoever writes into a tensor that exists says so, whatever made sure that nobody else sees it: a value that was saved
+ * for backward and is written all the same is then an error there, and never a wrong gradient. */
+void tl__storage_written(tl_storage *s);
 
 /* ---- history (autograd.c): called by tensor.c when a header dies -------------------------------------------- */
 

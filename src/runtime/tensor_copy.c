@@ -108,8 +108,10 @@ masu_status tl__tensor_cast(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
 }
 
 masu_status tl__tensor_make_writable(tl_tensor *t) {
-    if (MASU_LIKELY(t->storage->count == 1 && t->contiguous))
+    if (MASU_LIKELY(t->storage->count == 1 && t->contiguous)) {
+        tl__storage_written(t->storage);
         return MASU_OK;
+    }
     tl_tensor *copy;
     masu_status status = copy_as(t, t->dtype, &copy);
     if (status != MASU_OK)

@@ -188,6 +188,7 @@ static masu_status fill(tl_tensor **t, double value) {
     if ((*t)->node)
         return error_history("fill_", *t);
     if ((*t)->head.count == 1 && tl__is_private(*t)) {
+        tl__storage_written((*t)->storage);
         tl__fill(*t, value);
         return MASU_OK;
     }

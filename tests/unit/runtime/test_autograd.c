@@ -492,6 +492,41 @@ static void saved_values_cannot_be_changed(void **state) {
     close_ops(rt);
 }
 
+/* As if a compiler's fault had hidden that the bytes are shared: the write goes through, backward refuses, names the place of
+ * the write and has changed nothing. */
+static void a_saved_value_written_all_the_same_is_an_error(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_frame *frame = tl_mem_function_enter(0);
+    for (int kind = 0; kind < 2; kind++) {
+        tl_tensor *w = leaf_of(ones(4)), *c = checked(tl_tensor_full(SHAPE(4), 3, false));
+        tl_tensor *product = checked(tl_tensor_mul(w, c)), *loss = checked(tl_tensor_sum(product));
+        tl_object *head = &c->head;
+        uint32_t hidden = head->count - 1;
+        head->count -= hidden;
+        frame->site = 7;
+        c = kind == 0 ? checked(tl_tensor_fill(c, 100))
+                      : checked(tl_tensor_set_f64(c, 100, 1, (const int64_t[]){2}));
+        head->count += hidden;
+        frame->site = 9;
+        tl_tensor_backward(loss, false);
+        assert_int_equal(tl_runtime_error(rt)->sites[0], 9);
+        assert_int_equal(tl_runtime_error(rt)->related_site, 7);
+        assert_raised(rt, MASU_ERR_MODIFIED_IN_PLACE,
+                      "a value that mul saved for backward was changed in place afterwards");
+        assert_gradient(w, 0);
+        assert_true(tl__graph_valid(loss));
+        assert_int_equal(product->node->pending, 0);
+        release(loss);
+        release(product);
+        release(c);
+        release(w);
+        no_history_left(rt);
+    }
+    tl_mem_function_exit(frame);
+    close_ops(rt);
+}
+
 /* w is bound anew between forward and backward: the old leaf gets the gradient, nobody else. */
 static void rebinding_between_forward_and_backward(void **state) {
     (void)state;
@@ -530,6 +565,7 @@ int main(void) {
         cmocka_unit_test(leaves_do_not_share_gradients_visibly),
         cmocka_unit_test(writing_into_a_history_is_refused),
         cmocka_unit_test(saved_values_cannot_be_changed),
+        cmocka_unit_test(a_saved_value_written_all_the_same_is_an_error),
         cmocka_unit_test(rebinding_between_forward_and_backward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
