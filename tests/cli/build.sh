@@ -2,31 +2,10 @@
 exe=$MASU_TMP/program
 cannot="$MASU_TMP/none"
 
-same_as_run() { # FILE
-    (cd "$(dirname "$1")" && "$MASU" build "$(basename "$1")" -o "$exe") >"$MASU_TMP/said" 2>&1 ||
-        fail "masu build $1: $(cat "$MASU_TMP/said")"
-    [ ! -s "$MASU_TMP/said" ] || fail "masu build $1 says: $(cat "$MASU_TMP/said")"
-    run=0
-    (cd "$(dirname "$1")" && exec "$MASU" run --report=json --report-file="$MASU_TMP/run.json" "$(basename "$1")") \
-        >"$MASU_TMP/run.out" 2>"$MASU_TMP/run.err" </dev/null || run=$?
-    built=0
-    (cd "$(dirname "$1")" && MASU_REPORT=json MASU_REPORT_FILE="$MASU_TMP/exe.json" exec "$exe") \
-        >"$MASU_TMP/exe.out" 2>"$MASU_TMP/exe.err" </dev/null || built=$?
-    [ "$run" -eq "$built" ] || fail "$1: run ends with $run, the executable with $built"
-    cmp "$MASU_TMP/run.out" "$MASU_TMP/exe.out" || fail "$1: other output"
-    cmp "$MASU_TMP/run.err" "$MASU_TMP/exe.err" || fail "$1: other errors"
-    # Resident memory, time and what the command itself took from the system are the process's own.
-    for report in run exe; do
-        grep -vE '"(rss|wall|metadata_reserved)' "$MASU_TMP/$report.json" >"$MASU_TMP/$report.counts"
-    done
-    diff "$MASU_TMP/run.counts" "$MASU_TMP/exe.counts" || fail "$1: other counters"
-}
+. tests/executables.sh
 
-for program in examples/structs.tl examples/mlp.tl tests/golden/own_*.tl tests/golden/sh*.tl \
-    tests/golden/a28_*.tl tests/golden/lang_seeded_random.tl \
-    tests/golden/err_panic.tl; do
-    [ ! -f "$program" ] || grep -qE '^//! *(args|flags|mode):' "$program" || same_as_run "$program"
-done
+same_as_run_each 1 examples/structs.tl examples/mlp.tl tests/golden/lang_seeded_random.tl tests/golden/err_panic.tl
+same_as_run_each 3 tests/golden/own_*.tl tests/golden/sh*.tl
 
 # Arguments are the program's; memory is a small process's.
 expect_status 0 "$MASU" build examples/n_queens.tl -o "$exe"

@@ -1,0 +1,39 @@
+# Executables against `masu run`, for the shell tests that read this file. exe: where they are built.
+
+same_as_run() { # FILE
+    (cd "$(dirname "$1")" && "$MASU" build "$(basename "$1")" -o "$exe") >"$MASU_TMP/said" 2>&1 ||
+        fail "masu build $1: $(cat "$MASU_TMP/said")"
+    [ ! -s "$MASU_TMP/said" ] || fail "masu build $1 says: $(cat "$MASU_TMP/said")"
+    run=0
+    (cd "$(dirname "$1")" && exec "$MASU" run --report=json --report-file="$MASU_TMP/run.json" "$(basename "$1")") \
+        >"$MASU_TMP/run.out" 2>"$MASU_TMP/run.err" </dev/null || run=$?
+    built=0
+    (cd "$(dirname "$1")" && MASU_REPORT=json MASU_REPORT_FILE="$MASU_TMP/exe.json" exec "$exe") \
+        >"$MASU_TMP/exe.out" 2>"$MASU_TMP/exe.err" </dev/null || built=$?
+    [ "$run" -eq "$built" ] || fail "$1: run ends with $run, the executable with $built"
+    cmp "$MASU_TMP/run.out" "$MASU_TMP/exe.out" || fail "$1: other output"
+    cmp "$MASU_TMP/run.err" "$MASU_TMP/exe.err" || fail "$1: other errors"
+    # Resident memory, time and what the command itself took from the system are the process's own.
+    for report in run exe; do
+        grep -vE '"(rss|wall|metadata_reserved)' "$MASU_TMP/$report.json" >"$MASU_TMP/$report.counts"
+    done
+    diff "$MASU_TMP/run.counts" "$MASU_TMP/exe.counts" || fail "$1: other counters"
+}
+
+# Each program of the list that carries no arguments, flags or other mode; under the sanitizers, where nobody waits, all of
+# them, else every STEP-th.
+same_as_run_each() { # STEP FILE…
+    step=$1
+    shift
+    [ -z "$MASU_SANITIZE" ] || step=1
+    number=0 built_count=0
+    for program in "$@"; do
+        grep -qE '^//! *(args|flags|mode):' "$program" && continue
+        number=$((number + 1))
+        [ $((number % step)) -eq 0 ] || continue
+        same_as_run "$program"
+        built_count=$((built_count + 1))
+    done
+    [ "$built_count" -gt 0 ] || fail "no program was built"
+    echo "$built_count of $number programs as executables"
+}
