@@ -13,11 +13,11 @@ endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-# abi.def has one text, beside the code that implements it; <masu/abi.h> includes it as <masu/abi.def>.
+# The tables have one text, beside the code that implements them; <masu/abi.h> includes them as <masu/abi.def>, <masu/ops.def>.
 set(MASU_GENERATED_INCLUDE ${CMAKE_BINARY_DIR}/include)
-if(EXISTS ${CMAKE_SOURCE_DIR}/src/runtime/abi.def)
-    configure_file(${CMAKE_SOURCE_DIR}/src/runtime/abi.def ${MASU_GENERATED_INCLUDE}/masu/abi.def COPYONLY)
-endif()
+foreach(table abi ops)
+    configure_file(${CMAKE_SOURCE_DIR}/src/runtime/${table}.def ${MASU_GENERATED_INCLUDE}/masu/${table}.def COPYONLY)
+endforeach()
 
 add_library(masu_options INTERFACE)
 target_compile_options(masu_options INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes)

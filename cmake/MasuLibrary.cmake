@@ -41,4 +41,4 @@ configure_file(${CMAKE_SOURCE_DIR}/cmake/masu.pc.in ${CMAKE_BINARY_DIR}/masu.pc 
 install(FILES ${CMAKE_BINARY_DIR}/masu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/masu DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-install(FILES ${CMAKE_SOURCE_DIR}/src/runtime/abi.def DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/masu)
+install(FILES ${CMAKE_SOURCE_DIR}/src/runtime/abi.def ${CMAKE_SOURCE_DIR}/src/runtime/ops.def DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/masu)

@@ -1,6 +1,6 @@
 /* abi.h: what compiled code and the runtime agree on.
  *
- * The functions stand in abi.def, one line each with the ownership of every argument; this header turns them
+ * The functions stand in abi.def and ops.def, one line each with the ownership of every argument; this header turns them
  * into C prototypes and holds the few structures whose layout compiled code knows.
  *
  * A compiled function's frame:
@@ -118,25 +118,51 @@ typedef enum tl_shape_rule {
     SHAPE_SAME,      /* that of the first operand */
     SHAPE_BROADCAST, /* of all tensor operands */
     SHAPE_RANK0,
-    SHAPE_REDUCE,   /* the first operand's without dimension `dim` */
-    SHAPE_LIST,     /* the list operand; reshape allows one -1 */
-    SHAPE_SQUARE,   /* [n, n] */
-    SHAPE_VECTOR,   /* rank 1, length unknown */
-    SHAPE_MATMUL,   /* [.., n, k] x [.., k, m] */
-    SHAPE_TRANSPOSE /* two dimensions exchanged */
+    SHAPE_KEPT,       /* SAME; the operation works along dimension `dim` */
+    SHAPE_REDUCE,     /* the first operand's without dimension `dim` */
+    SHAPE_LIST,       /* the list operand */
+    SHAPE_RESHAPE,    /* the list operand, where one length may be -1 */
+    SHAPE_EXPAND,     /* the list operand, where -1 keeps a length */
+    SHAPE_LITERAL,    /* the first `rank` numbers of the list operand */
+    SHAPE_SQUARE,     /* [n, n] */
+    SHAPE_VECTOR,     /* rank 1, length unknown */
+    SHAPE_MATMUL,     /* [.., n, k] x [.., k, m] */
+    SHAPE_TRANSPOSE,  /* two dimensions exchanged */
+    SHAPE_PERMUTE,    /* dimensions in the list's order */
+    SHAPE_FLATTEN,    /* one dimension of all elements */
+    SHAPE_SQUEEZE,    /* without dimension `dim` when its length is 1 */
+    SHAPE_UNSQUEEZE,  /* with a dimension of length 1 before `dim` */
+    SHAPE_SLICE,      /* dimension `dim` is `to` - `from` long */
+    SHAPE_NARROW,     /* dimension `dim` is `length` long */
+    SHAPE_ROW,        /* without the first dimension */
+    SHAPE_CAT,        /* two operands one after the other along `dim` */
+    SHAPE_STACK,      /* the list's operands along a new first dimension */
+    SHAPE_SELECT,     /* dimension `dim` is as long as the second operand */
+    SHAPE_LIKE_INDEX, /* that of the second operand */
+    SHAPE_RANK_SAME   /* of the first operand's rank */
 } tl_shape_rule;
 
 typedef enum tl_dtype_rule {
     NO_DTYPE,
     DTYPE_UNKNOWN,
     DTYPE_SAME,
+    DTYPE_COUNT,   /* the operand's, i64 of bools */
     DTYPE_PROMOTE, /* bool < i64 < f32 < f64 over all tensor operands */
+    DTYPE_CHOICE,  /* likewise over all but the first */
     DTYPE_FLOAT,   /* the operand's when floating, else f32 */
+    DTYPE_REAL,    /* PROMOTE, f32 of whole ones */
     DTYPE_F32,
     DTYPE_F64,
     DTYPE_I64,
     DTYPE_BOOL
 } tl_dtype_rule;
+
+/* What backward does with the result. */
+typedef enum tl_gradient {
+    TL_GRADIENT_NONE,   /* it is no smooth function of a tensor */
+    TL_GRADIENT_RULE,   /* a rule of differentiation in C */
+    TL_GRADIENT_FOLLOWS /* from the operations that it is written with */
+} tl_gradient;
 
 enum { TL_ABI_MAX_PARAMETERS = 5 };
 
@@ -144,6 +170,8 @@ typedef struct tl_abi_parameter {
     tl_abi_kind kind;
     tl_abi_mode mode;
     const char *name; /* NULL ends the list */
+    bool optional;    /* a program's call may leave it out: then it is `fallback` */
+    double fallback;
 } tl_abi_parameter;
 
 typedef struct tl_abi_function {
@@ -155,18 +183,17 @@ typedef struct tl_abi_function {
     unsigned effects;
     tl_shape_rule shape;
     tl_dtype_rule dtype;
+    tl_gradient gradient;
+    const char *example; /* of a use, as ops.def says; "" where there is none */
+    const char *text;    /* what it does; "" for what programs do not name */
 } tl_abi_function;
 
 /* Indices into tl_abi_functions: TL_FN_tl_tensor_add and so on. */
 typedef enum tl_abi_index {
 #define ABI(result, symbol, parameters, effects, shape, dtype) TL_FN_##symbol,
-#define METHOD(name, symbol)
-#define STATIC(name, symbol)
 #define SYSTEM(scope, name, symbol)
 #include <masu/abi.def>
 #undef ABI
-#undef METHOD
-#undef STATIC
 #undef SYSTEM
     TL_FN_COUNT
 } tl_abi_index;
@@ -200,23 +227,21 @@ MASU_API extern const size_t tl_abi_name_count;
 #define RET_OWN(kind)                                          TL_C_##kind
 #define RET_BORROW(kind)                                       TL_C_##kind
 #define VAL(kind, name)                                        TL_C_##kind name
+#define VAL_OR(kind, name, value)                              TL_C_##kind name
 #define BORROW(kind, name)                                     TL_C_##kind name
 #define OWN(kind, name)                                        TL_C_##kind name
 #define LIST(kind, name)                                       int64_t name##_count, TL_C_##kind const *name
 #define NO_PARAMETERS                                          void
 #define ABI(result, symbol, parameters, effects, shape, dtype) MASU_API result symbol parameters;
-#define METHOD(name, symbol)
-#define STATIC(name, symbol)
 #define SYSTEM(scope, name, symbol)
 #include <masu/abi.def>
 #undef ABI
-#undef METHOD
-#undef STATIC
 #undef SYSTEM
 #undef RET
 #undef RET_OWN
 #undef RET_BORROW
 #undef VAL
+#undef VAL_OR
 #undef BORROW
 #undef OWN
 #undef LIST

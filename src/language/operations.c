@@ -1,5 +1,6 @@
-/* operations.c: docs/operations.md: every operation on tensors, out of the tables that the checker uses: abi.def, and
- * the signatures of the prelude. */
+/* operations.c: docs/operations.md: every operation on tensors, out of the tables that the checker uses: ops.def and
+ * ops_written.def; and the signatures of the prelude.
+ */
 #include <string.h>
 
 #include "base/buffer.h"
@@ -11,17 +12,33 @@
 
 static const char *shape_text(tl_shape_rule rule) {
     static const char *const texts[] = {
-        [NO_SHAPE] = "no tensor",
-        [SHAPE_UNKNOWN] = "follows from the operands' lengths",
-        [SHAPE_SAME] = "the operand's",
-        [SHAPE_BROADCAST] = "the operands' broadcast together",
-        [SHAPE_RANK0] = "rank 0",
-        [SHAPE_REDUCE] = "without `dim`",
-        [SHAPE_LIST] = "`shape`",
+        [NO_SHAPE] = "",
+        [SHAPE_UNKNOWN] = "as described",
+        [SHAPE_SAME] = "t's",
+        [SHAPE_BROADCAST] = "broadcast",
+        [SHAPE_RANK0] = "[]",
+        [SHAPE_KEPT] = "t's",
+        [SHAPE_REDUCE] = "t's without dim",
+        [SHAPE_LIST] = "shape",
+        [SHAPE_RESHAPE] = "shape",
+        [SHAPE_EXPAND] = "shape",
+        [SHAPE_LITERAL] = "as written",
         [SHAPE_SQUARE] = "[n, n]",
-        [SHAPE_VECTOR] = "rank 1",
-        [SHAPE_MATMUL] = "[.., n, k] x [.., k, m] to [.., n, m]",
-        [SHAPE_TRANSPOSE] = "two lengths exchanged",
+        [SHAPE_VECTOR] = "[n]",
+        [SHAPE_MATMUL] = "[.., n, k] [.., k, m] to [.., n, m]",
+        [SHAPE_TRANSPOSE] = "t's, two exchanged",
+        [SHAPE_PERMUTE] = "t's in that order",
+        [SHAPE_FLATTEN] = "[elements]",
+        [SHAPE_SQUEEZE] = "t's, perhaps without dim",
+        [SHAPE_UNSQUEEZE] = "t's and a 1",
+        [SHAPE_SLICE] = "t's, dim to - from",
+        [SHAPE_NARROW] = "t's, dim length",
+        [SHAPE_ROW] = "t's without the first",
+        [SHAPE_CAT] = "t's, dim the sum",
+        [SHAPE_STACK] = "[n, ..]",
+        [SHAPE_SELECT] = "t's, dim as index",
+        [SHAPE_LIKE_INDEX] = "index's",
+        [SHAPE_RANK_SAME] = "t's rank",
     };
     return texts[rule];
 }
@@ -29,16 +46,23 @@ static const char *shape_text(tl_shape_rule rule) {
 static const char *dtype_text(tl_dtype_rule rule) {
     static const char *const texts[] = {
         [NO_DTYPE] = "",
-        [DTYPE_UNKNOWN] = "the operands'",
-        [DTYPE_SAME] = "the operand's",
-        [DTYPE_PROMOTE] = "the widest of the operands'",
-        [DTYPE_FLOAT] = "the operand's, f32 of whole ones",
+        [DTYPE_UNKNOWN] = "the table's",
+        [DTYPE_SAME] = "t's",
+        [DTYPE_COUNT] = "t's, i64 of bools",
+        [DTYPE_PROMOTE] = "the widest",
+        [DTYPE_CHOICE] = "the wider of a and b",
+        [DTYPE_FLOAT] = "t's, f32 of whole",
+        [DTYPE_REAL] = "the widest, f32 of whole",
         [DTYPE_F32] = "f32",
         [DTYPE_F64] = "f64",
         [DTYPE_I64] = "i64",
         [DTYPE_BOOL] = "bool",
     };
     return texts[rule];
+}
+
+static const char *gradient_text(tl_gradient gradient) {
+    return gradient == TL_GRADIENT_NONE ? "no" : "yes";
 }
 
 static const char *result_text(tl_abi_kind kind) {
@@ -64,17 +88,38 @@ static void put_parameters(const tl_abi_function *f, bool method, masu__buffer *
     for (const tl_abi_parameter *p = f->parameters + method; p->name; p++) {
         masu__buffer_printf(out, "%s%s%s", first ? "" : ", ", p->name,
                             p->mode == TL_LIST ? "…" : "");
+        if (p->optional && p->kind == ABI_bool)
+            masu__buffer_puts(out, " = false");
+        else if (p->optional)
+            masu__buffer_printf(out, " = %g", p->fallback);
         first = false;
     }
 }
 
 static void put_name(const tl_abi_name *n, masu__buffer *out) {
     const tl_abi_function *f = &tl_abi_functions[n->function];
-    bool method = n->scope[0] == 0;
+    bool method = n->scope[0] == 0, tensor = f->result == ABI_tensor;
     masu__buffer_printf(out, "| `%s%s%s(", method ? "t" : n->scope, method ? "." : "::", n->name);
     put_parameters(f, method, out);
-    masu__buffer_printf(out, ")` | %s | %s | %s |\n", result_text(f->result),
-                        f->result == ABI_tensor ? shape_text(f->shape) : "", dtype_text(f->dtype));
+    masu__buffer_printf(out, ")` | %s | %s | %s | %s |\n",
+                        tensor ? shape_text(f->shape) : result_text(f->result),
+                        dtype_text(f->dtype), gradient_text(f->gradient), f->text);
+}
+
+static bool is_tensor_name(const tl_abi_name *n) {
+    return strncmp(n->name, "__", 2) != 0 && (n->scope[0] == 0 || strcmp(n->scope, "Tensor") == 0);
+}
+
+/* ---- of the table of what is written in the language ------------------------------------------- */
+
+/* "(self, dim: i64)" of a method reads "(dim: i64)" behind a dot. */
+static void put_written(const written_operation *o, masu__buffer *out) {
+    bool method = strncmp(o->signature, "(self", 5) == 0;
+    const char *rest = o->signature + (method ? 5 : 1);
+    while (method && (*rest == ',' || *rest == ' '))
+        rest++;
+    masu__buffer_printf(out, "| `%s%s(%s` | %s | %s |\n", method ? "t." : "Tensor::", o->name, rest,
+                        gradient_text(o->gradient), o->text);
 }
 
 /* ---- of the prelude ---------------------------------------------------------------------------- */
@@ -109,40 +154,44 @@ static void put_prelude(const char *text, size_t length, const char *impl, const
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
-static const char heading[] = "# Operations\n"
-                              "\n"
-                              "Written by `masu help --operations` from the tables that the "
-                              "checker and the runtime are made of\n"
-                              "(`src/runtime/abi.def`, `src/language/front/prelude*.c`); a test "
-                              "compares them. `shape…` and its like are lists,\n"
-                              "written `[2, 3]` or `2, 3`; a shape may also be a tensor or a `Vec` "
-                              "that the running program computes. Every\n"
-                              "method can also be called as `Tensor::name(t, …)`. `GradTensor::` "
-                              "makes the same tensors as `Tensor::`, tracking.\n"
-                              "\n"
-                              "Operators: `+ - * / %` element by element with broadcasting, a "
-                              "number on either side; a quotient of whole tensors is\n"
-                              "real, as in PyTorch. `== != < <= > >=` yield bool tensors, `& |` "
-                              "join them, `!` turns them round.\n"
-                              "Gradients: every operation on real numbers has one, but "
-                              "comparisons, argmax and argmin, order, and the\n"
-                              "decompositions other than inverse, det and solve.\n"
-                              "\n"
-                              "## From the table\n"
-                              "\n"
-                              "| form | yields | shape | element type |\n"
-                              "|---|---|---|---|\n";
+static const char heading[] =
+    "# Operations\n"
+    "\n"
+    "Written by `masu help --operations` from the tables that the checker, the runtime and the "
+    "tests are made of\n"
+    "(`src/runtime/ops.def`, `src/language/front/ops_written.def`); a test compares them. Lists "
+    "such as `shape…` are\n"
+    "written `[2, 3]` or `2, 3`; a shape may also be a tensor or a `Vec` that the running program "
+    "computes. Every method\n"
+    "can also be called as `Tensor::name(t, …)`. `GradTensor::` makes the same tensors as "
+    "`Tensor::`, tracking. Negative\n"
+    "dimensions count from the end. What has a default may be left out.\n"
+    "\n"
+    "Operators: `+ - * / %` element by element with broadcasting, a number on either side. A "
+    "quotient of whole tensors is\n"
+    "real, as in PyTorch: `[7, 2] / 2` is `[3.5, 1.0]`. `== != < <= > >=` yield bool tensors, `& "
+    "|` join them, `!` turns\n"
+    "them round. A tensor of rank 0 counts as a number where one is wanted.\n"
+    "\n"
+    "The gradient column says what `backward` passes through: `no` stands for results that are no "
+    "smooth function of a\n"
+    "tensor (counts, orders, comparisons, new tensors) and for what works in place on leaves.\n"
+    "\n"
+    "## Made of kernels\n"
+    "\n"
+    "| form | shape of the result | element type | gradient | what it does |\n"
+    "|---|---|---|---|---|\n";
 
 masu_status masu_operations(masu_text *out) {
     masu__buffer text = {0};
     masu__buffer_puts(&text, heading);
     for (size_t i = 0; i < tl_abi_name_count; i++)
-        if (strncmp(tl_abi_names[i].name, "__", 2) != 0 &&
-            strcmp(tl_abi_names[i].scope, "System") != 0)
+        if (is_tensor_name(&tl_abi_names[i]))
             put_name(&tl_abi_names[i], &text);
-    masu__buffer_puts(&text, "\n## Tensors: written in the language itself\n\n"
-                             "Parameters with `=` may be left out.\n\n");
-    put_prelude(prelude_tensor_text, prelude_tensor_length, "impl Tensor {", "Tensor", &text);
+    masu__buffer_puts(&text, "\n## Written in the language itself\n\n"
+                             "| form | gradient | what it does |\n|---|---|---|\n");
+    for (size_t i = 0; i < written_operation_count; i++)
+        put_written(&written_operations[i], &text);
     masu__buffer_puts(&text,
                       "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
                       "`is_empty`, indexing and `for`.\n\n");

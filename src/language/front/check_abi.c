@@ -1,4 +1,4 @@
-/* check_abi.c: operations of the table abi.def.
+/* check_abi.c: operations of the tables abi.def and ops.def.
  *
  * Names, numbers of arguments and their kinds all come from the table; so a new operation needs no
  * line here. Several lines of one name are told apart by the number of arguments, then by whether
@@ -12,33 +12,6 @@
 
 #include "language/front/check_private.h"
 
-/* What a parameter is when the call leaves it out. Parameters of kind bool are false unless listed.
- */
-static const struct {
-    tl_abi_index function;
-    const char *parameter;
-    double value;
-} defaults[] = {
-    {TL_FN_tl_tensor_arange, "step", 1},      {TL_FN_tl_tensor_transpose, "a", 0},
-    {TL_FN_tl_tensor_transpose, "b", 1},      {TL_FN_tl_tensor_softmax, "dim", -1},
-    {TL_FN_tl_tensor_log_softmax, "dim", -1}, {TL_FN_tl_tensor_leaky_relu, "slope", 0.01},
-    {TL_FN_tl_tensor_elu, "alpha", 1},        {TL_FN_tl_tensor_tril, "diagonal", 0},
-    {TL_FN_tl_tensor_triu, "diagonal", 0},
-};
-
-static const double *default_of(tl_abi_index function, const char *parameter) {
-    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
-        if (defaults[i].function == function && strcmp(defaults[i].parameter, parameter) == 0) {
-            return &defaults[i].value;
-        }
-    }
-    return NULL;
-}
-
-static bool is_optional(tl_abi_index function, const tl_abi_parameter *p) {
-    return p->mode != TL_LIST && (p->kind == ABI_bool || default_of(function, p->name) != NULL);
-}
-
 /* ---- results --------------------------------------------------------------------------------- */
 
 static const type *promote(checker *c, const type *a, const type *b) {
@@ -51,13 +24,12 @@ static const type *promote(checker *c, const type *a, const type *b) {
     return a;
 }
 
-static const type *promoted_element(checker *c, const expr *call) {
+/* Of the tensors from operand `first` on; NULL when one is not known. */
+static const type *promoted_element(checker *c, const expr *call, uint32_t first) {
     const type *element = NULL;
-    for (uint32_t i = 0; i < call->call.operand_count; i++) {
+    for (uint32_t i = first; i < call->call.operand_count; i++) {
         const type *t = call->call.operands[i]->type;
-        bool condition =
-            call->call.abi == TL_FN_tl_tensor_where && i == 0; /* no part of the result */
-        if (t->kind != TYPE_TENSOR || condition) {
+        if (t->kind != TYPE_TENSOR) {
             continue;
         }
         if (t->tensor.element == NULL) {
@@ -77,27 +49,26 @@ static const type *first_tensor(const expr *call) {
     return NULL;
 }
 
-/* A quotient is a real number, also of whole ones. */
-static const type *real_quotient(checker *c, tl_abi_index abi, const type *element) {
-    bool division = abi == TL_FN_tl_tensor_div || abi == TL_FN_tl_tensor_div_scalar ||
-                    abi == TL_FN_tl_tensor_rdiv_scalar;
-    return division && element != NULL && !type_is_float(element) ? check_scalar(c, TYPE_F32)
-                                                                  : element;
+/* A real number also of whole ones. */
+static const type *real_element(checker *c, const type *element) {
+    return element == NULL || type_is_float(element) ? element : check_scalar(c, TYPE_F32);
 }
 
 static const type *result_element(checker *c, const expr *call) {
-    const type *first = first_tensor(call);
+    const type *first = first_tensor(call), *element = first == NULL ? NULL : first->tensor.element;
     switch (tl_abi_functions[call->call.abi].dtype) {
     case DTYPE_SAME:
-        return first == NULL ? NULL : real_quotient(c, call->call.abi, first->tensor.element);
+        return element;
+    case DTYPE_COUNT:
+        return element != NULL && element->kind == TYPE_BOOL ? check_scalar(c, TYPE_I64) : element;
     case DTYPE_PROMOTE:
-        return real_quotient(c, call->call.abi, promoted_element(c, call));
+        return promoted_element(c, call, 0);
+    case DTYPE_CHOICE:
+        return promoted_element(c, call, 1);
     case DTYPE_FLOAT:
-        if (first == NULL || first->tensor.element == NULL) {
-            return NULL;
-        }
-        return type_is_float(first->tensor.element) ? first->tensor.element
-                                                    : check_scalar(c, TYPE_F32);
+        return real_element(c, element);
+    case DTYPE_REAL:
+        return real_element(c, promoted_element(c, call, 0));
     case DTYPE_F32:
         return check_scalar(c, TYPE_F32);
     case DTYPE_F64:
@@ -143,27 +114,56 @@ static uint32_t list_length(const expr *call) {
     return has_list ? call->call.operand_count - others : 0;
 }
 
+/* The rank of the second tensor operand. */
+static int32_t second_rank(const expr *call) {
+    bool passed = false;
+    for (uint32_t i = 0; i < call->call.operand_count; i++) {
+        const type *t = call->call.operands[i]->type;
+        if (t->kind == TYPE_TENSOR && passed) {
+            return t->tensor.rank;
+        }
+        passed |= t->kind == TYPE_TENSOR;
+    }
+    return -1;
+}
+
 static int32_t result_rank(const expr *call) {
     const type *first = first_tensor(call);
     int32_t rank = first == NULL ? -1 : first->tensor.rank;
     switch (tl_abi_functions[call->call.abi].shape) {
     case SHAPE_SAME:
+    case SHAPE_KEPT:
     case SHAPE_TRANSPOSE:
+    case SHAPE_PERMUTE:
+    case SHAPE_SLICE:
+    case SHAPE_NARROW:
+    case SHAPE_CAT:
+    case SHAPE_SELECT:
+    case SHAPE_RANK_SAME:
         return rank;
     case SHAPE_BROADCAST:
         return broadcast_rank(call);
     case SHAPE_RANK0:
         return 0;
     case SHAPE_REDUCE:
+    case SHAPE_ROW:
         return rank > 0 ? rank - 1 : -1;
+    case SHAPE_UNSQUEEZE:
+    case SHAPE_STACK:
+        return rank < 0 ? -1 : rank + 1;
     case SHAPE_LIST:
+    case SHAPE_RESHAPE:
+    case SHAPE_EXPAND:
         return (int32_t)list_length(call);
     case SHAPE_SQUARE:
         return 2;
     case SHAPE_VECTOR:
+    case SHAPE_FLATTEN:
         return 1;
     case SHAPE_MATMUL:
         return matmul_rank(call);
+    case SHAPE_LIKE_INDEX:
+        return second_rank(call);
     default:
         return -1;
     }
@@ -227,7 +227,7 @@ static arity arity_of(tl_abi_index function, bool method) {
     arity a = {0, 0};
     const tl_abi_parameter *p = tl_abi_functions[function].parameters;
     for (p += method; p->name != NULL; p++) {
-        a.least += !is_optional(function, p);
+        a.least += !p->optional;
         a.most = p->mode == TL_LIST ? UINT32_MAX : a.most == UINT32_MAX ? a.most : a.most + 1;
     }
     return a;
@@ -398,25 +398,23 @@ static uint32_t add_list(abi_call *a, uint32_t next, uint32_t behind, const tl_a
     return next;
 }
 
-static void add_default(abi_call *a, tl_abi_index function, const tl_abi_parameter *p) {
+static void add_default(abi_call *a, const tl_abi_parameter *p) {
     checker *c = a->c;
     source_span span = a->call->call.name_span;
-    const double *value = default_of(function, p->name);
     if (p->kind == ABI_bool) {
-        push_operand(
-            a, check_new_bool(
-                   c, span, strcmp(p->name, "grad") == 0 ? a->grad : value != NULL && *value != 0));
+        bool grad = strcmp(p->name, "grad") == 0;
+        push_operand(a, check_new_bool(c, span, grad ? a->grad : p->fallback != 0));
     } else if (p->kind == ABI_f64) {
-        push_operand(a, check_new_float(c, span, *value, check_scalar(c, TYPE_F64)));
+        push_operand(a, check_new_float(c, span, p->fallback, check_scalar(c, TYPE_F64)));
     } else {
-        push_operand(a, check_new_int(c, span, (int64_t)*value));
+        push_operand(a, check_new_int(c, span, (int64_t)p->fallback));
     }
 }
 
-static uint32_t required_from(tl_abi_index function, const tl_abi_parameter *p) {
+static uint32_t required_from(const tl_abi_parameter *p) {
     uint32_t count = 0;
     for (; p->name != NULL; p++) {
-        count += !is_optional(function, p);
+        count += !p->optional;
     }
     return count;
 }
@@ -429,11 +427,11 @@ static void add_arguments(abi_call *a, tl_abi_index function) {
     }
     for (; p->name != NULL; p++) {
         if (p->mode == TL_LIST) {
-            next = add_list(a, next, required_from(function, p + 1), p);
+            next = add_list(a, next, required_from(p + 1), p);
         } else if (next < a->call->call.arg_count) {
             add_operand(a, &a->call->call.args[next++], p);
         } else {
-            add_default(a, function, p);
+            add_default(a, p);
         }
     }
     if (next < a->call->call.arg_count) {
@@ -481,7 +479,7 @@ static void finish(abi_call *a, expr **slot, tl_abi_index function) {
         check_is_place(e->call.operands[0])) {
         e->call.writes_receiver = check_write(c, e->call.operands[0], e->span, WRITE_TENSOR);
     }
-    if (tl_abi_functions[function].shape == SHAPE_LIST && list_length(e) > TL_MAX_RANK) {
+    if (result_rank(e) > TL_MAX_RANK) {
         diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions",
                           TL_MAX_RANK);
     }

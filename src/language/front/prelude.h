@@ -1,12 +1,25 @@
-/* prelude.h: Option, Result and the methods of Vec, as a source text. */
+/* prelude.h: what the language brings along as source text, and what is said of its operations on tensors. */
 #ifndef MASU_LANGUAGE_PRELUDE_H
 #define MASU_LANGUAGE_PRELUDE_H
 
 #include <stddef.h>
 
-extern const char prelude_text[];
+#include <masu/abi.h>
+
+extern const char prelude_text[]; /* Option, Result, the methods of Vec */
 extern const size_t prelude_length;
-extern const char prelude_tensor_text[];
+extern const char prelude_tensor_text[]; /* of ops_written.def */
 extern const size_t prelude_tensor_length;
+
+/* A line of ops_written.def that programs may use. */
+typedef struct written_operation {
+    const char *name;
+    const char *signature; /* "(self, dim: i64) -> Tensor" */
+    tl_gradient gradient;
+    const char *example, *text;
+} written_operation;
+
+extern const written_operation written_operations[];
+extern const size_t written_operation_count;
 
 #endif

@@ -108,6 +108,11 @@ static shape_fact rule_reduce(const shape_query *q, const ir_shape *s, shape_fau
     return without_dim(s, dimension(q, "dim", s, 0, fault));
 }
 
+static shape_fact rule_kept(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    dimension(q, "dim", s, 0, fault);
+    return (shape_fact){.state = SHAPE_IS_KNOWN, .shape = *s};
+}
+
 static shape_fact rule_transpose(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     int64_t a = dimension(q, "a", s, 0, fault), b = dimension(q, "b", s, 0, fault);
     shape_fact result = shape_of_rank(s->rank);
@@ -165,6 +170,16 @@ static shape_fact rule_narrow(const shape_query *q, const ir_shape *s, shape_fau
     if (!shape_known_number(q, shape_operand(q, "length"), &length) || length < 0)
         length = -1;
     return with_dim(s, dim, length);
+}
+
+/* As many slices along the dimension as the vector of numbers names. */
+static shape_fact rule_select(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    const shape_fact *index = shape_fact_of(q, shape_tensor(q, 1));
+    int64_t dim = dimension(q, "dim", s, 0, fault);
+    if (index->state == SHAPE_IS_UNSET)
+        return shape_unset;
+    bool known = index->state == SHAPE_IS_KNOWN && index->shape.rank == 1;
+    return with_dim(s, dim, known ? index->shape.dim[0] : -1);
 }
 
 static shape_fact rule_squeeze(const shape_query *q, const ir_shape *s, shape_fault *fault) {
@@ -356,14 +371,6 @@ static shape_fact rule_expand(const shape_query *q, shape_fault *fault) {
     return result;
 }
 
-static shape_fact rule_list(const shape_query *q, shape_fault *fault) {
-    if (q->i->abi == TL_FN_tl_tensor_reshape)
-        return rule_reshape(q, fault);
-    if (q->i->abi == TL_FN_tl_tensor_expand)
-        return rule_expand(q, fault);
-    return written_shape(q, shape_list_of(q), fault, false);
-}
-
 /* A literal's list begins with its shape. */
 static shape_fact rule_literal(const shape_query *q) {
     shape_list l = shape_list_of(q);
@@ -458,25 +465,35 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-/* Operations on one tensor's shape that no rule of the table describes. */
-static shape_fact apply_by_name(const shape_query *q, const ir_shape *s, shape_fault *fault) {
-    switch (q->i->abi) {
-    case TL_FN_tl_tensor_permute:
+/* Rules about one tensor's shape. */
+static shape_fact apply_to_shape(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    switch (tl_abi_functions[q->i->abi].shape) {
+    case SHAPE_KEPT:
+        return rule_kept(q, s, fault);
+    case SHAPE_REDUCE:
+        return rule_reduce(q, s, fault);
+    case SHAPE_TRANSPOSE:
+        return rule_transpose(q, s, fault);
+    case SHAPE_PERMUTE:
         return rule_permute(q, s);
-    case TL_FN_tl_tensor_flatten:
+    case SHAPE_FLATTEN:
         return rule_flatten(s);
-    case TL_FN_tl_tensor_squeeze:
+    case SHAPE_SQUEEZE:
         return rule_squeeze(q, s, fault);
-    case TL_FN_tl_tensor_unsqueeze:
+    case SHAPE_UNSQUEEZE:
         return rule_unsqueeze(q, s, fault);
-    case TL_FN_tl_tensor_slice:
+    case SHAPE_SLICE:
         return rule_slice(q, s, fault);
-    case TL_FN_tl_tensor_narrow:
+    case SHAPE_NARROW:
         return rule_narrow(q, s, fault);
-    case TL_FN_tl_tensor_cat:
+    case SHAPE_CAT:
         return rule_cat(q, s, fault);
-    case TL_FN_tl_tensor_row:
+    case SHAPE_ROW:
         return without_dim(s, 0);
+    case SHAPE_SELECT:
+        return rule_select(q, s, fault);
+    case SHAPE_RANK_SAME:
+        return shape_of_rank(s->rank);
     default:
         return shape_unknown;
     }
@@ -485,16 +502,7 @@ static shape_fact apply_by_name(const shape_query *q, const ir_shape *s, shape_f
 static shape_fact apply_to_first(const shape_query *q, shape_fault *fault) {
     ir_value t = shape_tensor(q, 0);
     const shape_fact *fact = t ? shape_fact_of(q, t) : &shape_unknown;
-    if (fact->state != SHAPE_IS_KNOWN)
-        return *fact;
-    switch (tl_abi_functions[q->i->abi].shape) {
-    case SHAPE_REDUCE:
-        return rule_reduce(q, &fact->shape, fault);
-    case SHAPE_TRANSPOSE:
-        return rule_transpose(q, &fact->shape, fault);
-    default:
-        return apply_by_name(q, &fact->shape, fault);
-    }
+    return fact->state == SHAPE_IS_KNOWN ? apply_to_shape(q, &fact->shape, fault) : *fact;
 }
 
 /* What is wrong with operands although it says nothing about the result. */
@@ -509,8 +517,6 @@ static void check_operands(const shape_query *q, shape_fault *fault) {
     case TL_FN_tl_tensor_set_i64:
         check_indices(q, &shape_fact_of(q, t)->shape, fault);
         break;
-    case TL_FN_tl_tensor_softmax:
-    case TL_FN_tl_tensor_log_softmax:
     case TL_FN_tl_tensor_dim:
         dimension(q, "dim", &shape_fact_of(q, t)->shape, 0, fault);
         break;
@@ -538,19 +544,23 @@ shape_fact shape_rule_apply(const shape_query *q, shape_fault *fault) {
     case SHAPE_RANK0:
         return shape_of_rank(0);
     case SHAPE_LIST:
-        return rule_list(q, fault);
+        return written_shape(q, shape_list_of(q), fault, false);
+    case SHAPE_RESHAPE:
+        return rule_reshape(q, fault);
+    case SHAPE_EXPAND:
+        return rule_expand(q, fault);
+    case SHAPE_LITERAL:
+        return rule_literal(q);
     case SHAPE_SQUARE:
         return rule_square(q);
     case SHAPE_VECTOR:
         return shape_of_rank(1);
     case SHAPE_MATMUL:
         return rule_matmul(q, fault);
-    case SHAPE_UNKNOWN:
-        if (q->i->abi == TL_FN_tl_tensor_stack)
-            return rule_stack(q, fault);
-        if (strncmp(tl_abi_functions[q->i->abi].symbol, "tl_tensor_literal_", 18) == 0)
-            return rule_literal(q);
-        return apply_to_first(q, fault);
+    case SHAPE_STACK:
+        return rule_stack(q, fault);
+    case SHAPE_LIKE_INDEX:
+        return shape_tensor(q, 1) ? *shape_fact_of(q, shape_tensor(q, 1)) : shape_unknown;
     default:
         return apply_to_first(q, fault);
     }

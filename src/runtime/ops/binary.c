@@ -100,18 +100,12 @@ static masu_status binary_backward(tl_pass *pass, tl_node *node) {
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-#define OPERATION(name, share_a, gradient_a, share_b, gradient_b)               \
-    static const binary_operation name##_operation = {{#name, binary_backward}, \
-                                                      TL_K_##name,              \
-                                                      {share_a, share_b},       \
+#define BINARY(name, dtype, share_a, gradient_a, share_b, gradient_b, operand, text) \
+    static const binary_operation name##_operation = {{#name, binary_backward},      \
+                                                      TL_K_##name,                   \
+                                                      {share_a, share_b},            \
                                                       {TL_K_##gradient_a, TL_K_##gradient_b}};
-
-OPERATION(add, SHARE_AS_IS, add, SHARE_AS_IS, add)
-OPERATION(sub, SHARE_AS_IS, add, SHARE_NEGATED, neg)
-OPERATION(mul, SHARE_OTHER, mul, SHARE_OTHER, mul)
-OPERATION(div, SHARE_OTHER, div, SHARE_BOTH, div_grad)
-OPERATION(rem, SHARE_AS_IS, add, SHARE_BOTH, rem_grad)
-OPERATION(pow, SHARE_BOTH, pow_base_grad, SHARE_BOTH, pow_exponent_grad)
+#include <masu/ops.def>
 
 static masu_status record_binary(const binary_operation *operation, tl_tensor *result, tl_tensor *a,
                                  tl_tensor *b, tl_tensor *x, tl_tensor *y, tl_tensor **out) {

@@ -152,8 +152,8 @@ static masu_status extreme_dim_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-static const tl_rule extreme_rule = {"max or min", extreme_backward};
-static const tl_rule extreme_dim_rule = {"max or min", extreme_dim_backward};
+const tl_rule tl__rule_extreme = {"max or min", extreme_backward};
+const tl_rule tl__rule_extreme_dim = {"max or min", extreme_dim_backward};
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -169,7 +169,7 @@ static masu_status extreme(const order *order, tl_tensor *t, tl_tensor **out) {
         return MASU_OK;
     const uint64_t place = (uint64_t)found.place;
     return tl__record_or_drop(*out,
-                              &(tl_origin){.rule = &extreme_rule,
+                              &(tl_origin){.rule = &tl__rule_extreme,
                                            .input_count = 1,
                                            .inputs = &t,
                                            .extra_count = 1,
@@ -188,7 +188,7 @@ static masu_status extreme_dim_tracked(const order *order, tl_tensor *t, int dim
     }
     search_one_dim(order, t, dim, values, places);
     status = tl__record_or_drop(values,
-                                &(tl_origin){.rule = &extreme_dim_rule,
+                                &(tl_origin){.rule = &tl__rule_extreme_dim,
                                              .input_count = 1,
                                              .inputs = &t,
                                              .saved_count = 1,

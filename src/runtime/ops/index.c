@@ -101,7 +101,7 @@ static masu_status record_rows(const tl_rule *rule, tl_tensor *t, int at, tl_ten
     return tl__record_or_drop(*out, &origin, out);
 }
 
-static const tl_rule select_rule = {"index_select", select_backward};
+const tl_rule tl__rule_index_select = {"index_select", select_backward};
 
 static masu_status select_rows(const tl_tensor *t, int dim, const tl_tensor *index,
                                tl_tensor **out) {
@@ -136,7 +136,7 @@ static masu_status index_select(const char *what, tl_tensor *t, int64_t dim, tl_
         tl__tensor_drop(dense);
     }
     if (status == MASU_OK && t->node)
-        status = record_rows(&select_rule, t, at, rows, out);
+        status = record_rows(&tl__rule_index_select, t, at, rows, out);
     tl__tensor_drop(rows);
     return status;
 }
@@ -174,7 +174,7 @@ static masu_status gather_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-static const tl_rule gather_rule = {"gather", gather_backward};
+const tl_rule tl__rule_gather = {"gather", gather_backward};
 
 static bool gather_fits(const tl_tensor *t, int dim, const tl_tensor *index) {
     bool fits = t->rank == index->rank;
@@ -212,7 +212,7 @@ static masu_status gather(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor
         return status;
     status = gather_ready(t, at, rows, out);
     if (status == MASU_OK && t->node)
-        status = record_rows(&gather_rule, t, at, rows, out);
+        status = record_rows(&tl__rule_gather, t, at, rows, out);
     tl__tensor_drop(rows);
     return status;
 }

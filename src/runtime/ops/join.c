@@ -49,7 +49,7 @@ static masu_status cat_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-static const tl_rule cat_rule = {"cat", cat_backward};
+const tl_rule tl__rule_cat = {"cat", cat_backward};
 
 static masu_status cat_shape(const tl_tensor *a, const tl_tensor *b, int64_t dim, int *index,
                              int64_t *shape) {
@@ -100,7 +100,7 @@ static masu_status cat(tl_tensor *a, tl_tensor *b, int64_t dim, tl_tensor **out)
         return MASU_OK;
     const uint64_t words[] = {(uint64_t)index, (uint64_t)a->shape[index]};
     return tl__record_or_drop(result,
-                              &(tl_origin){.rule = &cat_rule,
+                              &(tl_origin){.rule = &tl__rule_cat,
                                            .input_count = 2,
                                            .inputs = (tl_tensor *[]){a, b},
                                            .extra_count = 2,
@@ -139,7 +139,7 @@ static masu_status stack_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-static const tl_rule stack_rule = {"stack", stack_backward};
+const tl_rule tl__rule_stack = {"stack", stack_backward};
 
 static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype *dtype,
                                bool *tracked) {
@@ -189,7 +189,8 @@ static masu_status stack(int64_t count, tl_tensor *const *parts, tl_tensor **out
     if (status != MASU_OK || !tracked)
         return status;
     return tl__record_or_drop(
-        *out, &(tl_origin){.rule = &stack_rule, .input_count = (int)count, .inputs = parts}, out);
+        *out, &(tl_origin){.rule = &tl__rule_stack, .input_count = (int)count, .inputs = parts},
+        out);
 }
 
 tl_tensor *tl_tensor_stack(int64_t parts_count, tl_tensor *const *parts) {

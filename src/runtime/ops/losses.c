@@ -39,7 +39,7 @@ static masu_status mse_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(inputs[1], opposite);
 }
 
-static const tl_rule mse_rule = {"mse_loss", mse_backward};
+const tl_rule tl__rule_mse = {"mse_loss", mse_backward};
 
 static masu_status mean_of_squares(tl_tensor *difference, tl_tensor **out) {
     const tl_tensor *operands[] = {difference};
@@ -60,7 +60,7 @@ static masu_status record_mse(tl_tensor *loss, tl_tensor *a, tl_tensor *b, tl_te
     for (int i = 0; i < rank; i++)
         words[3 + i] = (uint64_t)shape[i];
     return tl__record_or_drop(loss,
-                              &(tl_origin){.rule = &mse_rule,
+                              &(tl_origin){.rule = &tl__rule_mse,
                                            .input_count = 2,
                                            .inputs = (tl_tensor *[]){a, b},
                                            .saved_count = 2,
@@ -214,7 +214,7 @@ static masu_status cross_entropy_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(inputs[1], gradient) : status;
 }
 
-static const tl_rule cross_entropy_rule = {"cross_entropy", cross_entropy_backward};
+const tl_rule tl__rule_cross_entropy = {"cross_entropy", cross_entropy_backward};
 
 /* ---- cross entropy: the operation ------------------------------------------------------------ */
 
@@ -255,7 +255,7 @@ static masu_status cross_entropy_of(tl_tensor *logits, tl_tensor *weights, tl_te
     if (status != MASU_OK || (!logits->node && (by_class || !weights->node)))
         return status;
     return tl__record_or_drop(*out,
-                              &(tl_origin){.rule = &cross_entropy_rule,
+                              &(tl_origin){.rule = &tl__rule_cross_entropy,
                                            .input_count = by_class ? 1 : 2,
                                            .inputs = (tl_tensor *[]){logits, weights},
                                            .saved_count = 2,

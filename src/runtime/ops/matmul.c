@@ -290,7 +290,7 @@ static masu_status matmul_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-static const tl_rule matmul_rule = {"matmul", matmul_backward};
+const tl_rule tl__rule_matmul = {"matmul", matmul_backward};
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
@@ -334,7 +334,7 @@ static masu_status matmul_matrices(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_
     const uint64_t words[] = {vectors, y->rank};
     return tl__record_or_drop(
         result,
-        &(tl_origin){.rule = &matmul_rule,
+        &(tl_origin){.rule = &tl__rule_matmul,
                      .input_count = 2,
                      .inputs = (tl_tensor *[]){a, b},
                      .saved_count = 2,

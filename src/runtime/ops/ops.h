@@ -16,6 +16,21 @@
 #include "runtime/autograd.h"
 #include "runtime/ops/kernels.h"
 
+/* ---- rules of differentiation ---------------------------------------------------------------- */
+
+/* Those that ops.def names: tl__rule_sum and so on, each defined beside its operation. */
+#define BY(rule)        extern const tl_rule tl__rule_##rule;
+#define BY_KERNEL(back) /* unary.c, binary.c */
+#define NO_GRADIENT
+#define OP(result, symbol, parameters, effects, shape, dtype, gradient, example, text) gradient
+#include <masu/ops.def>
+#undef BY
+#undef BY_KERNEL
+#undef NO_GRADIENT
+
+/* By function: the rule of the table, NULL where it names none (rules.c). */
+extern const tl_rule *const tl__operation_rules[TL_FN_COUNT];
+
 /* ---- shapes and types (shape.c) -------------------------------------------------------------- */
 
 const char *tl__dtype_name(tl_dtype dtype);
@@ -106,8 +121,6 @@ masu_status tl__insert_dim(const tl_tensor *t, int dim, int64_t length,
                            tl_tensor **out);                              /* length > 1: stride 0 */
 masu_status tl__remove_dim(const tl_tensor *t, int dim, tl_tensor **out); /* takes index 0 */
 
-/* Delivers its gradient to the one input as it is; tl__deliver fits shape and type. */
-extern const tl_rule tl__rule_identity;
 /* A result that only shows t's elements: history that passes the gradient through tl__deliver,
  * if t tracks. */
 masu_status tl__record_identity(tl_tensor *result, tl_tensor *t, tl_tensor **out);

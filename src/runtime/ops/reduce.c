@@ -190,8 +190,8 @@ static masu_status sum_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(input, wide) : status;
 }
 
-static const tl_rule sum_rule = {"sum", sum_backward};
-static const tl_rule mean_rule = {"mean", sum_backward};
+const tl_rule tl__rule_sum = {"sum", sum_backward};
+const tl_rule tl__rule_mean = {"mean", sum_backward};
 
 static masu_status record_sum(const tl_rule *rule, tl_tensor *result, tl_tensor *t, int dim,
                               double factor, tl_tensor **out) {
@@ -230,7 +230,7 @@ static tl_dtype sum_dtype(const tl_tensor *t) {
 static masu_status sum(tl_tensor *t, int dim, tl_tensor **out) {
     tl_tensor *result;
     masu_status status = fold_as(tl__fold_sum, t, sum_dtype(t), dim, &result);
-    return status == MASU_OK ? record_sum(&sum_rule, result, t, dim, 1.0, out) : status;
+    return status == MASU_OK ? record_sum(&tl__rule_sum, result, t, dim, 1.0, out) : status;
 }
 
 static masu_status mean(tl_tensor *t, int dim, tl_tensor **out) {
@@ -242,7 +242,7 @@ static masu_status mean(tl_tensor *t, int dim, tl_tensor **out) {
     const tl_tensor *operands[] = {result};
     const double numbers[2] = {factor, 0};
     tl__map_into(TL_K_mul_scalar, result, 1, operands, numbers);
-    return record_sum(&mean_rule, result, t, dim, factor, out);
+    return record_sum(&tl__rule_mean, result, t, dim, factor, out);
 }
 
 static masu_status sum_dim(tl_tensor *t, int64_t dim, tl_tensor **out) {
@@ -289,17 +289,19 @@ static masu_status product_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], share) : status;
 }
 
-static const tl_rule product_rule = {"prod", product_backward};
+const tl_rule tl__rule_product = {"prod", product_backward};
 
 static masu_status product(tl_tensor *t, tl_tensor **out) {
     masu_status status = fold_as(tl__fold_product, t, sum_dtype(t), ALL, out);
     if (status != MASU_OK || !t->node)
         return status;
-    return tl__record_or_drop(
-        *out,
-        &(tl_origin){
-            .rule = &product_rule, .input_count = 1, .inputs = &t, .saved_count = 1, .saved = &t},
-        out);
+    return tl__record_or_drop(*out,
+                              &(tl_origin){.rule = &tl__rule_product,
+                                           .input_count = 1,
+                                           .inputs = &t,
+                                           .saved_count = 1,
+                                           .saved = &t},
+                              out);
 }
 
 /* ---- entry points ---------------------------------------------------------------------------- */

@@ -61,7 +61,7 @@ static masu_status cumsum_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
 
-static const tl_rule cumsum_rule = {"cumsum", cumsum_backward};
+const tl_rule tl__rule_cumsum = {"cumsum", cumsum_backward};
 
 static masu_status cumsum_ready(tl_tensor *t, int dim, tl_tensor **out) {
     tl_tensor *x, *dense;
@@ -86,11 +86,13 @@ static masu_status cumsum(tl_tensor *t, int64_t dim, tl_tensor **out) {
     if (status != MASU_OK || !t->node)
         return status;
     const uint64_t word = (uint64_t)at;
-    return tl__record_or_drop(
-        *out,
-        &(tl_origin){
-            .rule = &cumsum_rule, .input_count = 1, .inputs = &t, .extra_count = 1, .extra = &word},
-        out);
+    return tl__record_or_drop(*out,
+                              &(tl_origin){.rule = &tl__rule_cumsum,
+                                           .input_count = 1,
+                                           .inputs = &t,
+                                           .extra_count = 1,
+                                           .extra = &word},
+                              out);
 }
 
 tl_tensor *tl_tensor_cumsum(tl_tensor *t, int64_t dim) {

@@ -157,7 +157,7 @@ static masu_status where_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-static const tl_rule where_rule = {"where", where_backward};
+const tl_rule tl__rule_where = {"where", where_backward};
 
 /* holds is bool, x and y of one type. */
 static masu_status where_converted(tl_tensor *holds, const tl_tensor *x, const tl_tensor *y,
@@ -185,7 +185,7 @@ static masu_status where(tl_tensor *condition, tl_tensor *a, tl_tensor *b, tl_te
         status = where_converted(holds, x, y, out);
     if (status == MASU_OK && (a->node || b->node))
         status = tl__record_or_drop(*out,
-                                    &(tl_origin){.rule = &where_rule,
+                                    &(tl_origin){.rule = &tl__rule_where,
                                                  .input_count = 2,
                                                  .inputs = (tl_tensor *[]){a, b},
                                                  .saved_count = 1,

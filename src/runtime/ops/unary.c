@@ -1,16 +1,19 @@
 /* unary.c: one tensor, element by element, perhaps with one or two numbers.
  *
- * Each operation is one line below (OPERATION): its kernel, what is saved for backward
+ * Each operation is an entry of ops.def (ELEMENT): its kernel, what is saved for backward
  * (nothing, the operand, or the result, whichever suffices) and the kernel that turns the
  * gradient back:
  *
- *     saves nothing    back(g)          TL_K_COUNT: the gradient as it is
+ *     saves nothing    back(g)          AS_IS: the gradient as it is
  *     saves a value    back(g, value)
  */
 #include <math.h>
 
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
+
+/* No kernel: the gradient passes as it is. */
+#define TL_K_AS_IS TL_K_COUNT
 
 typedef enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_RESULT } saves;
 
@@ -27,7 +30,7 @@ typedef struct unary_operation {
 static masu_status unary_backward(tl_pass *pass, tl_node *node) {
     const unary_operation *operation = (const unary_operation *)(const void *)node->rule;
     tl_node *input = tl__node_inputs(node)[0];
-    if (operation->back == TL_K_COUNT)
+    if (operation->back == TL_K_AS_IS)
         return tl__deliver(input, tl__take_gradient(pass));
     bool has_saved = operation->saves != SAVES_NOTHING;
     const tl_tensor *operands[] = {pass->gradient, has_saved ? tl__node_saved(node)[0] : NULL};
@@ -43,44 +46,14 @@ static masu_status unary_backward(tl_pass *pass, tl_node *node) {
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-#define AS_IS TL_K_COUNT
-
 #define OPERATION(name, saves, back, numbers)         \
     static const unary_operation name##_operation = { \
-        {#name, unary_backward}, TL_K_##name, saves, back, numbers};
+        {#name, unary_backward}, TL_K_##name, saves, TL_K_##back, numbers};
 
-OPERATION(neg, SAVES_NOTHING, TL_K_neg, 0)
-OPERATION(abs, SAVES_INPUT, TL_K_abs_grad, 0)
-OPERATION(exp, SAVES_RESULT, TL_K_mul, 0)
-OPERATION(log, SAVES_INPUT, TL_K_div, 0)
-OPERATION(sqrt, SAVES_RESULT, TL_K_sqrt_grad, 0)
-OPERATION(sin, SAVES_INPUT, TL_K_sin_grad, 0)
-OPERATION(cos, SAVES_INPUT, TL_K_cos_grad, 0)
-OPERATION(tanh, SAVES_RESULT, TL_K_tanh_grad, 0)
-OPERATION(sigmoid, SAVES_RESULT, TL_K_sigmoid_grad, 0)
-OPERATION(relu, SAVES_RESULT, TL_K_relu_grad, 0)
-OPERATION(gelu, SAVES_INPUT, TL_K_gelu_grad, 0)
-OPERATION(silu, SAVES_INPUT, TL_K_silu_grad, 0)
-OPERATION(clamp, SAVES_INPUT, TL_K_clamp_grad, 2)
-OPERATION(tan, SAVES_RESULT, TL_K_tan_grad, 0)
-OPERATION(mish, SAVES_INPUT, TL_K_mish_grad, 0)
-OPERATION(hardswish, SAVES_INPUT, TL_K_hardswish_grad, 0)
-OPERATION(hardsigmoid, SAVES_INPUT, TL_K_hardsigmoid_grad, 0)
-OPERATION(floor, SAVES_NOTHING, TL_K_no_grad, 0)
-OPERATION(ceil, SAVES_NOTHING, TL_K_no_grad, 0)
-OPERATION(round, SAVES_NOTHING, TL_K_no_grad, 0)
-OPERATION(sign, SAVES_NOTHING, TL_K_no_grad, 0)
-OPERATION(leaky_relu, SAVES_INPUT, TL_K_leaky_relu_grad, 2)
-OPERATION(elu, SAVES_INPUT, TL_K_elu_grad, 2)
-OPERATION(add_scalar, SAVES_NOTHING, AS_IS, 0)
-OPERATION(sub_scalar, SAVES_NOTHING, AS_IS, 0)
-OPERATION(mul_scalar, SAVES_NOTHING, TL_K_mul_scalar, 2)
-OPERATION(div_scalar, SAVES_NOTHING, TL_K_div_scalar, 2)
-OPERATION(rem_scalar, SAVES_NOTHING, AS_IS, 0)
-OPERATION(rsub_scalar, SAVES_NOTHING, TL_K_neg, 0)
-OPERATION(rdiv_scalar, SAVES_INPUT, TL_K_rdiv_grad, 2)
-OPERATION(pow_scalar, SAVES_INPUT, TL_K_pow_scalar_grad, 2)
-OPERATION(square, SAVES_INPUT, TL_K_square_grad, 0)
+#define ELEMENT(name, parameters, dtype, saves, back, numbers, example, text) \
+    OPERATION(name, saves, back, numbers)
+#include <masu/ops.def>
+OPERATION(square, SAVES_INPUT, square_grad, 0)
 
 static masu_status record_unary(const unary_operation *operation, tl_tensor *t, tl_tensor *x,
                                 tl_tensor *result, const double numbers[2], tl_tensor **out) {
@@ -175,31 +148,11 @@ static masu_status clamp(tl_tensor *t, double low, double high, tl_tensor **out)
 
 /* ---- entry points ---------------------------------------------------------------------------- */
 
-#define UNARY(name)                                          \
+#define UNARY(name, dtype, saves, back, operand, text)       \
     tl_tensor *tl_tensor_##name(tl_tensor *t) {              \
         TL_RETURN_TENSOR(unary(&name##_operation, t, &out)); \
     }
-
-UNARY(neg)
-UNARY(abs)
-UNARY(exp)
-UNARY(log)
-UNARY(sqrt)
-UNARY(sin)
-UNARY(cos)
-UNARY(tanh)
-UNARY(sigmoid)
-UNARY(relu)
-UNARY(gelu)
-UNARY(silu)
-UNARY(tan)
-UNARY(mish)
-UNARY(hardswish)
-UNARY(hardsigmoid)
-UNARY(floor)
-UNARY(ceil)
-UNARY(round)
-UNARY(sign)
+#include <masu/ops.def>
 
 #define SCALAR(name, function)                                     \
     tl_tensor *tl_tensor_##name(tl_tensor *t, double s) {          \

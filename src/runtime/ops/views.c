@@ -151,7 +151,7 @@ static masu_status identity_backward(tl_pass *pass, tl_node *node) {
 }
 
 const tl_rule tl__rule_identity = {"a copy", identity_backward};
-static const tl_rule expand_rule = {"expand", identity_backward};
+const tl_rule tl__rule_expand = {"expand", identity_backward};
 
 static masu_status reshape_backward(tl_pass *pass, tl_node *node) {
     tl_node *input = tl__node_inputs(node)[0];
@@ -160,7 +160,7 @@ static masu_status reshape_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(input, gradient) : status;
 }
 
-static const tl_rule reshape_rule = {"reshape", reshape_backward};
+const tl_rule tl__rule_reshape = {"reshape", reshape_backward};
 
 /* Extra words: where each dimension of the result stood. */
 static masu_status permute_backward(tl_pass *pass, tl_node *node) {
@@ -173,7 +173,7 @@ static masu_status permute_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], gradient) : status;
 }
 
-static const tl_rule permute_rule = {"permute", permute_backward};
+const tl_rule tl__rule_permute = {"permute", permute_backward};
 
 /* Extra words: dimension, first index, length, and whether the dimension vanished. */
 static masu_status part_backward(tl_pass *pass, tl_node *node) {
@@ -195,7 +195,7 @@ static masu_status part_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-static const tl_rule part_rule = {"a part of a tensor", part_backward};
+const tl_rule tl__rule_part = {"a part of a tensor", part_backward};
 
 static masu_status record_view(const tl_rule *rule, tl_tensor *result, tl_tensor *t,
                                int extra_count, const uint64_t *extra, tl_tensor **out) {
@@ -251,7 +251,7 @@ static masu_status resolve_shape(const tl_tensor *t, int64_t rank, const int64_t
 masu_status tl__reshape_recorded(tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out) {
     tl_tensor *view;
     masu_status status = tl__reshape(t, rank, shape, &view);
-    return status == MASU_OK ? record_view(&reshape_rule, view, t, 0, NULL, out) : status;
+    return status == MASU_OK ? record_view(&tl__rule_reshape, view, t, 0, NULL, out) : status;
 }
 
 static masu_status reshape(tl_tensor *t, int64_t rank, const int64_t *shape, tl_tensor **out) {
@@ -272,7 +272,7 @@ static masu_status squeeze(tl_tensor *t, int64_t dim, tl_tensor **out) {
         return MASU_OK;
     }
     status = tl__remove_dim(t, index, &view);
-    return status == MASU_OK ? record_view(&reshape_rule, view, t, 0, NULL, out) : status;
+    return status == MASU_OK ? record_view(&tl__rule_reshape, view, t, 0, NULL, out) : status;
 }
 
 static masu_status unsqueeze(tl_tensor *t, int64_t dim, tl_tensor **out) {
@@ -287,7 +287,7 @@ static masu_status unsqueeze(tl_tensor *t, int64_t dim, tl_tensor **out) {
         return tl__error(MASU_ERR_INVALID_ARGUMENT, "unsqueeze: a tensor has at most %d dimensions",
                          TL_MAX_RANK);
     masu_status status = tl__insert_dim(t, (int)index, 1, &view);
-    return status == MASU_OK ? record_view(&reshape_rule, view, t, 0, NULL, out) : status;
+    return status == MASU_OK ? record_view(&tl__rule_reshape, view, t, 0, NULL, out) : status;
 }
 
 tl_tensor *tl_tensor_reshape(tl_tensor *t, int64_t shape_count, int64_t const *shape) {
@@ -316,7 +316,7 @@ static masu_status permute_recorded(tl_tensor *t, const int *order, tl_tensor **
         return status;
     for (int i = 0; i < t->rank; i++)
         words[i] = (uint64_t)order[i];
-    return record_view(&permute_rule, view, t, t->rank, words, out);
+    return record_view(&tl__rule_permute, view, t, t->rank, words, out);
 }
 
 static masu_status transpose(tl_tensor *t, int64_t a, int64_t b, tl_tensor **out) {
@@ -370,7 +370,7 @@ static masu_status expand(tl_tensor *t, int64_t rank, const int64_t *shape, tl_t
             return error_expand(t, rank, shape);
     }
     masu_status status = tl__expand(t, (int)rank, wide, &view);
-    return status == MASU_OK ? record_view(&expand_rule, view, t, 0, NULL, out) : status;
+    return status == MASU_OK ? record_view(&tl__rule_expand, view, t, 0, NULL, out) : status;
 }
 
 tl_tensor *tl_tensor_transpose(tl_tensor *t, int64_t a, int64_t b) {
@@ -408,7 +408,7 @@ static masu_status part(const char *what, tl_tensor *t, int64_t dim, int64_t fro
     if (status != MASU_OK)
         return status;
     const uint64_t words[] = {(uint64_t)index, (uint64_t)from, (uint64_t)length, vanishes};
-    return record_view(&part_rule, view, t, 4, words, out);
+    return record_view(&tl__rule_part, view, t, 4, words, out);
 }
 
 /* Negative ends count from the end of the dimension. */

@@ -39,8 +39,8 @@ static masu_status triangle_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], dx) : status;
 }
 
-static const tl_rule tril_rule = {"tril", triangle_backward};
-static const tl_rule triu_rule = {"triu", triangle_backward};
+const tl_rule tl__rule_tril = {"tril", triangle_backward};
+const tl_rule tl__rule_triu = {"triu", triangle_backward};
 
 static masu_status triangle(tl_tensor *t, int64_t k, bool above, tl_tensor **out) {
     if (t->rank < 2)
@@ -51,7 +51,7 @@ static masu_status triangle(tl_tensor *t, int64_t k, bool above, tl_tensor **out
         return status;
     const uint64_t words[2] = {(uint64_t)k, above};
     return tl__record_or_drop(*out,
-                              &(tl_origin){.rule = above ? &tril_rule : &triu_rule,
+                              &(tl_origin){.rule = above ? &tl__rule_tril : &tl__rule_triu,
                                            .input_count = 1,
                                            .inputs = &t,
                                            .extra_count = 2,
@@ -93,7 +93,7 @@ static masu_status pad_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], part) : status;
 }
 
-static const tl_rule pad_rule = {"pad", pad_backward};
+const tl_rule tl__rule_pad = {"pad", pad_backward};
 
 static masu_status padded(const tl_tensor *t, int pairs, const int64_t *pads, double value,
                           tl_tensor **out) {
@@ -133,7 +133,7 @@ static masu_status pad(tl_tensor *t, double value, int64_t count, const int64_t 
     for (int64_t i = 0; i < count; i++)
         words[1 + i] = (uint64_t)pads[i];
     return tl__record_or_drop(*out,
-                              &(tl_origin){.rule = &pad_rule,
+                              &(tl_origin){.rule = &tl__rule_pad,
                                            .input_count = 1,
                                            .inputs = &t,
                                            .extra_count = 1 + (int)count,
@@ -233,7 +233,7 @@ static masu_status unfold_backward(tl_pass *pass, tl_node *node) {
     return MASU_OK;
 }
 
-static const tl_rule unfold_rule = {"unfold", unfold_backward};
+const tl_rule tl__rule_unfold = {"unfold", unfold_backward};
 
 static masu_status unfold_ready(const tl_tensor *t, const sliding *s, double fill,
                                 tl_tensor **out) {
@@ -267,7 +267,7 @@ static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_
     if (status != MASU_OK || !t->node)
         return status;
     return tl__record_or_drop(*out,
-                              &(tl_origin){.rule = &unfold_rule,
+                              &(tl_origin){.rule = &tl__rule_unfold,
                                            .input_count = 1,
                                            .inputs = &t,
                                            .extra_count = WINDOW_WORDS,

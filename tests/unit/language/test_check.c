@@ -197,7 +197,7 @@ static void tensor_types(void **state) {
     has_type("Tensor::eye(3)", "Tensor<f32, 2>");
     has_type("GradTensor::randn([2, 2])", "Tensor<f32, 2>");
     has_type("GradTensor::eye(3)", "Tensor<f32, 2>");
-    has_type("Tensor::stack([t, t])", "Tensor<f32>");
+    has_type("Tensor::stack([t, t])", "Tensor<f32, 3>");
     has_type("Tensor::mse_loss(t, t)", "Tensor<f32, 0>");
     has_type("t.grad()", "Tensor<f32, 2>");
     has_type("System::time()", "f64");
