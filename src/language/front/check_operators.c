@@ -133,12 +133,14 @@ static bool both_tensors(checker *c, expr **slot) {
     return true;
 }
 
-/* A comparison with a number: a tensor that may be of rank 0 is the number that it holds. */
+/* A comparison with a number: a tensor of rank 0 is the number that it holds. One whose rank only the running program
+ * knows is compared element by element; where a bool is wanted, the one element of that is read. */
 static bool compare_as_scalar(checker *c, expr *e) {
     expr **tensor = e->binary.left->type->kind == TYPE_TENSOR ? &e->binary.left : &e->binary.right;
     expr *other = tensor == &e->binary.left ? e->binary.right : e->binary.left;
     bool number = type_is_numeric(other->type) || other->type->kind == TYPE_BOOL;
-    return is_comparison(e->binary.op) && number && check_item(c, tensor);
+    return is_comparison(e->binary.op) && number && (*tensor)->type->tensor.rank == 0 &&
+           check_item(c, tensor);
 }
 
 static bool tensor_binary(checker *c, expr **slot, bool *as_scalars) {

@@ -157,7 +157,7 @@ static void tensor_types(void **state) {
     has_type("t == t", "Tensor<bool, 2>");
     has_type("t > 0.5", "Tensor<bool, 2>");
     has_type("t.sum() > 0.5", "bool");
-    has_type("0.5 < un", "bool");
+    has_type("0.5 < un", "Tensor<bool>");
     has_type("un + t", "Tensor");
     has_type("t.sum()", "Tensor<f32, 0>");
     has_type("t.sum(0)", "Tensor<f32, 1>");
