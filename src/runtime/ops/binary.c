@@ -8,6 +8,7 @@
  *     div      g / b                -g * a / b²     b, and a when b is tracked
  *     rem      g                    -g * floor(a/b) both when b is tracked
  *     pow      g * b * a^(b-1)      g * a^b * ln a  both
+ *     maximum  g where a > b        g where b > a   both; half of it where they are equal
  */
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
@@ -187,29 +188,11 @@ static inline masu_status binary(const binary_operation *operation, tl_tensor *a
 
 /* ---- entry points ---------------------------------------------------------------------------- */
 
-tl_tensor *tl_tensor_add(tl_tensor *a, tl_tensor *b) {
-    TL_RETURN_TENSOR(binary(&add_operation, a, b, &out));
-}
-
-tl_tensor *tl_tensor_sub(tl_tensor *a, tl_tensor *b) {
-    TL_RETURN_TENSOR(binary(&sub_operation, a, b, &out));
-}
-
 /* a * a has a history of its own: one saved value, one edge. */
-tl_tensor *tl_tensor_mul(tl_tensor *a, tl_tensor *b) {
-    if (a == b && a->node)
-        return tl_tensor_pow_scalar(a, 2.0);
-    TL_RETURN_TENSOR(binary(&mul_operation, a, b, &out));
-}
-
-tl_tensor *tl_tensor_div(tl_tensor *a, tl_tensor *b) {
-    TL_RETURN_TENSOR(binary(&div_operation, a, b, &out));
-}
-
-tl_tensor *tl_tensor_rem(tl_tensor *a, tl_tensor *b) {
-    TL_RETURN_TENSOR(binary(&rem_operation, a, b, &out));
-}
-
-tl_tensor *tl_tensor_pow(tl_tensor *a, tl_tensor *b) {
-    TL_RETURN_TENSOR(binary(&pow_operation, a, b, &out));
-}
+#define BINARY(name, dtype, share_a, gradient_a, share_b, gradient_b, operand, text) \
+    tl_tensor *tl_tensor_##name(tl_tensor *a, tl_tensor *b) {                        \
+        if (TL_K_##name == TL_K_mul && a == b && a->node)                            \
+            return tl_tensor_pow_scalar(a, 2.0);                                     \
+        TL_RETURN_TENSOR(binary(&name##_operation, a, b, &out));                     \
+    }
+#include <masu/ops.def>

@@ -1,7 +1,8 @@
 /* extremes.c: the largest, the smallest, and where they are.
  *
  * The first among equals wins, and NaN before all else. backward sends the whole gradient to
- * that place, so what is saved is places (i64), not the tensor.
+ * that place, so what is saved is places (i64), not the tensor; but of all elements together
+ * those that are equal share it, as in PyTorch: then the tensor is saved too.
  */
 #include <string.h>
 
@@ -123,12 +124,49 @@ static void add_at(tl_tensor *to, int64_t place, const tl_tensor *from, int64_t 
         ((double *)to->data)[place] += ((const double *)from->data)[i];
 }
 
-/* Extra word: the place in row-major order. */
-static masu_status extreme_backward(tl_pass *pass, tl_node *node) {
-    tl_tensor *collected;
-    masu_status status = tl__accumulator(tl__node_inputs(node)[0], &collected);
+/* Whether elements i and j are equal; NaN is equal to NaN. */
+static bool same_element(const tl_tensor *t, int64_t i, int64_t j) {
+    double x =
+        t->dtype == TL_F32 ? (double)((const float *)t->data)[i] : ((const double *)t->data)[i];
+    double y =
+        t->dtype == TL_F32 ? (double)((const float *)t->data)[j] : ((const double *)t->data)[j];
+    return x == y || (x != x && y != y);
+}
+
+/* How many elements are as large as the one at place; t is row-major and floating. */
+static int64_t count_equals(const tl_tensor *t, int64_t place) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < t->elements; i++)
+        count += same_element(t, i, place);
+    return count;
+}
+
+static masu_status share_among_equals(tl_tensor *gradient, tl_tensor *t, int64_t place,
+                                      tl_tensor *collected) {
+    tl_tensor *x, *share;
+    masu_status status = tl__tensor_contiguous(t, &x);
+    if (status != MASU_OK)
+        return status;
+    status = tl__scale(gradient, 1.0 / (double)count_equals(x, place), &share);
+    for (int64_t i = 0; i < x->elements && status == MASU_OK; i++) {
+        if (same_element(x, i, place))
+            add_at(collected, i, share, 0);
+    }
     if (status == MASU_OK)
-        add_at(collected, (int64_t)tl__node_extra(node)[0], pass->gradient, 0);
+        tl__tensor_drop(share);
+    tl__tensor_drop(x);
+    return status;
+}
+
+/* Extra word: the place in row-major order. Saved: the tensor if the place has equals. */
+static masu_status extreme_backward(tl_pass *pass, tl_node *node) {
+    tl_tensor *collected, *t = tl__node_value(node, 0);
+    int64_t place = (int64_t)tl__node_extra(node)[0];
+    masu_status status = tl__accumulator(tl__node_inputs(node)[0], &collected);
+    if (status == MASU_OK && t)
+        return share_among_equals(pass->gradient, t, place, collected);
+    if (status == MASU_OK)
+        add_at(collected, place, pass->gradient, 0);
     return status;
 }
 
@@ -157,6 +195,27 @@ const tl_rule tl__rule_extreme_dim = {"max or min", extreme_dim_backward};
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+static masu_status record_extreme(tl_tensor *result, tl_tensor *t, int64_t place, tl_tensor **out) {
+    const uint64_t word = (uint64_t)place;
+    tl_tensor *x;
+    masu_status status = tl__tensor_contiguous(t, &x);
+    if (status != MASU_OK) {
+        tl__tensor_drop(result);
+        return status;
+    }
+    bool shared = count_equals(x, place) > 1;
+    tl__tensor_drop(x);
+    return tl__record_or_drop(result,
+                              &(tl_origin){.rule = &tl__rule_extreme,
+                                           .input_count = 1,
+                                           .inputs = &t,
+                                           .saved_count = shared,
+                                           .saved = &t,
+                                           .extra_count = 1,
+                                           .extra = &word},
+                              out);
+}
+
 static masu_status extreme(const order *order, tl_tensor *t, tl_tensor **out) {
     search_all found;
     masu_status status = search_tensor(order, order->value_name, t, &found);
@@ -165,16 +224,7 @@ static masu_status extreme(const order *order, tl_tensor *t, tl_tensor **out) {
     if (status != MASU_OK)
         return status;
     memcpy((*out)->data, found.best, tl__dtype_size((tl_dtype)t->dtype));
-    if (!t->node)
-        return MASU_OK;
-    const uint64_t place = (uint64_t)found.place;
-    return tl__record_or_drop(*out,
-                              &(tl_origin){.rule = &tl__rule_extreme,
-                                           .input_count = 1,
-                                           .inputs = &t,
-                                           .extra_count = 1,
-                                           .extra = &place},
-                              out);
+    return t->node ? record_extreme(*out, t, found.place, out) : MASU_OK;
 }
 
 static masu_status extreme_dim_tracked(const order *order, tl_tensor *t, int dim, tl_tensor *values,

@@ -1,12 +1,19 @@
 /* linalg.c: inverses, determinants, systems and decompositions through LAPACK, which OpenBLAS brings along.
  *
- * Everything is computed in f64 and given back in the operand's type. LAPACK's matrices are columns one after
- * the other: a row-major matrix handed over as it lies is read as its transpose, which inverse and determinant do
- * not mind and the others take into account:
+ * Works on the last two dimensions; those before them count matrices. Everything is computed in f64 and given back in
+ * the operand's type. What has several parts comes in one tensor, one below the other, of which the language takes
+ * views, so that a matrix is taken apart once:
+ *
+ *     eigh [n, n]    vectors as columns [n, n] | values [1, n]
+ *     svd  [m, n]    U [m, k] | S [1, k] | V [n, k]               k the smaller of m and n
+ *     qr   [m, n]    Q [m, k] | the transpose of R [n, k]
+ *
+ * LAPACK's matrices are columns one after the other: a row-major matrix handed over as it lies is read as its
+ * transpose, which inverse and determinant do not mind and the others take into account:
  *
  *     Aᵀ = U' S V'ᵀ   ─►   A = V' S U'ᵀ        U of A is V', as LAPACK leaves it when read by rows
  *
- * Results have no history; the gradients of inverse, det and solve are made of products (language/front/prelude.c).
+ * Results have no history; their gradients are made of products (language/front/ops_written.def).
  */
 #include <inttypes.h>
 #include <math.h>
@@ -37,18 +44,13 @@ typedef enum wanted {
     WANT_INVERSE,
     WANT_DET,
     WANT_CHOLESKY,
-    WANT_EIGENVALUES,
-    WANT_EIGENVECTORS,
-    WANT_SVD_U,
-    WANT_SVD_S,
-    WANT_SVD_VH,
-    WANT_QR_Q,
-    WANT_QR_R,
+    WANT_EIGH,
+    WANT_SVD,
+    WANT_QR,
     WANT_COUNT
 } wanted;
 
-static const char *const names[WANT_COUNT] = {"inverse", "det", "cholesky", "eigh", "eigh",
-                                              "svd",     "svd", "svd",      "qr",   "qr"};
+static const char *const names[WANT_COUNT] = {"inverse", "det", "cholesky", "eigh", "svd", "qr"};
 
 /* Room for one decomposition: tensors own their bytes, so these are doubles of the metadata heap. */
 typedef struct room {
@@ -81,13 +83,21 @@ static int work_size(int64_t rows, int64_t columns) {
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
+enum { LONGEST = 1 << 14 };
+
 static masu_status check_matrix(const char *what, const tl_tensor *t, bool square) {
     char shape[TL_SHAPE_TEXT];
-    if (t->rank == 2 && (!square || t->shape[0] == t->shape[1]) && t->shape[0] < 1 << 14 &&
-        t->shape[1] < 1 << 14)
+    int64_t rows = t->rank < 2 ? -1 : t->shape[t->rank - 2],
+            columns = t->rank < 2 ? -1 : t->shape[t->rank - 1];
+    if (rows >= 0 && rows < LONGEST && columns < LONGEST && (!square || rows == columns))
         return MASU_OK;
     return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shape %s is no %smatrix", what,
                      tl__shape_text(t->rank, t->shape, shape), square ? "square " : "");
+}
+
+/* How many matrices of this many elements t holds. */
+static int64_t matrices(const tl_tensor *t, int64_t size) {
+    return size == 0 ? 0 : t->elements / size;
 }
 
 static masu_status as_doubles(tl_tensor *t, tl_tensor **out) {
@@ -103,20 +113,6 @@ static void transpose_into(const double *from, int64_t rows, int64_t columns, do
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
             to[j * rows + i] = from[i * columns + j];
-}
-
-/* f64 numbers as a tensor of dtype. */
-static masu_status give(tl_dtype dtype, int rank, const int64_t *shape, const double *from,
-                        tl_tensor **out) {
-    tl_tensor *made;
-    masu_status status = tl__tensor_new(TL_F64, rank, shape, &made);
-    if (status != MASU_OK)
-        return status;
-    if (made->elements > 0)
-        memcpy(made->data, from, (size_t)made->elements * sizeof *from);
-    status = tl__as_dtype(made, dtype, out);
-    tl__tensor_drop(made);
-    return status;
 }
 
 static masu_status failed(const char *what, int info) {
@@ -163,105 +159,119 @@ static masu_status cholesky_of(room *r, int n) {
                                  "cholesky: the matrix is not positive definite");
 }
 
-static masu_status eigen_of(room *r, int n) {
+static void copy_row(const double *from, int64_t n, double *to) {
+    for (int64_t i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+static masu_status eigen_of(room *r, int n, double *to) {
     int info, size = work_size(n, n);
-    dsyev_("V", "U", &n, r->a, &n, r->b, r->work, &size, &info, 1, 1);
-    transpose_into(r->a, n, n, r->c);
+    dsyev_("V", "U", &n, r->a, &n, r->values, r->work, &size, &info, 1, 1);
+    transpose_into(r->a, n, n, to);
+    copy_row(r->values, n, to + (int64_t)n * n);
     return info == 0 ? MASU_OK : tl__error(MASU_ERR_INVALID_ARGUMENT, "eigh: no convergence");
 }
 
-/* Read by rows afterwards: b is Vh [k, columns], c is U [rows, k]. */
-static masu_status svd_of(room *r, int rows, int columns, double *values) {
+/* Read by rows afterwards: b is Vᵀ [k, columns], c is U [rows, k]. */
+static masu_status svd_of(room *r, int rows, int columns, double *to) {
     int info, k = rows < columns ? rows : columns, size = work_size(rows, columns);
-    dgesvd_("S", "S", &columns, &rows, r->a, &columns, values, r->b, &columns, r->c, &k, r->work,
+    dgesvd_("S", "S", &columns, &rows, r->a, &columns, r->values, r->b, &columns, r->c, &k, r->work,
             &size, &info, 1, 1);
+    copy_row(r->c, (int64_t)rows * k, to);
+    copy_row(r->values, k, to + (int64_t)rows * k);
+    transpose_into(r->b, k, columns, to + (int64_t)(rows + 1) * k);
     return info == 0 ? MASU_OK : tl__error(MASU_ERR_INVALID_ARGUMENT, "svd: no convergence");
 }
 
-/* b becomes Q [rows, k], c becomes R [k, columns], by rows. */
-static masu_status qr_of(room *r, int rows, int columns, double *tau) {
+static masu_status qr_of(room *r, int rows, int columns, double *to) {
     int info, k = rows < columns ? rows : columns, size = work_size(rows, columns);
+    double *tau = r->values, *right = to + (int64_t)rows * k;
     transpose_into(r->a, rows, columns, r->b);
     dgeqrf_(&rows, &columns, r->b, &rows, tau, r->work, &size, &info);
-    for (int i = 0; i < k; i++)
-        for (int j = 0; j < columns; j++)
-            r->c[(size_t)i * (size_t)columns + (size_t)j] =
-                j < i ? 0 : r->b[(size_t)j * (size_t)rows + (size_t)i];
+    for (int64_t j = 0; j < columns; j++)
+        for (int64_t i = 0; i < k; i++)
+            right[j * k + i] = j < i ? 0 : r->b[j * rows + i];
     if (info == 0)
         dorgqr_(&rows, &k, &k, r->b, &rows, tau, r->work, &size, &info);
-    transpose_into(r->b, k, rows, r->a);
+    transpose_into(r->b, k, rows, to);
     return info == 0 ? MASU_OK : failed("qr", info);
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-static masu_status square_result(room *r, wanted what, tl_dtype dtype, int n, tl_tensor **out) {
-    const int64_t shape[2] = {n, n};
+/* The matrix in r->a, none without elements, taken apart. */
+static masu_status take_apart(room *r, wanted what, int rows, int columns, double *to) {
     masu_status status = MASU_OK;
-    double det;
     switch (what) {
-    case WANT_INVERSE:
-        status = inverse_of(r, n);
-        return status == MASU_OK ? give(dtype, 2, shape, r->a, out) : status;
     case WANT_DET:
-        det = determinant_of(r, n);
-        return give(dtype, 0, shape, &det, out);
-    case WANT_CHOLESKY:
-        status = cholesky_of(r, n);
-        return status == MASU_OK ? give(dtype, 2, shape, r->a, out) : status;
-    case WANT_EIGENVALUES:
-        status = eigen_of(r, n);
-        return status == MASU_OK ? give(dtype, 1, shape, r->b, out) : status;
+        *to = determinant_of(r, rows);
+        return MASU_OK;
+    case WANT_EIGH:
+        return eigen_of(r, rows, to);
+    case WANT_SVD:
+        return svd_of(r, rows, columns, to);
+    case WANT_QR:
+        return qr_of(r, rows, columns, to);
     default:
-        status = eigen_of(r, n);
-        return status == MASU_OK ? give(dtype, 2, shape, r->c, out) : status;
+        status = what == WANT_INVERSE ? inverse_of(r, rows) : cholesky_of(r, rows);
+        copy_row(r->a, (int64_t)rows * rows, to);
+        return status;
     }
 }
 
-static masu_status any_result(room *r, wanted what, tl_dtype dtype, int rows, int columns,
-                              tl_tensor **out) {
-    int64_t k = rows < columns ? rows : columns;
-    const int64_t tall[2] = {rows, k}, wide[2] = {k, columns};
-    masu_status status = what <= WANT_SVD_VH ? svd_of(r, rows, columns, r->values)
-                                             : qr_of(r, rows, columns, r->values);
+/* A tensor for the results: the leading dimensions, then those of the parts. */
+static masu_status result_new(wanted what, const tl_tensor *t, tl_tensor **out) {
+    int64_t shape[TL_MAX_RANK] = {0};
+    int rank = t->rank;
+    int64_t rows = t->shape[rank - 2], columns = t->shape[rank - 1],
+            k = rows < columns ? rows : columns;
+    memcpy(shape, t->shape, sizeof t->shape);
+    if (what == WANT_DET)
+        rank -= 2;
+    if (what >= WANT_EIGH)
+        shape[rank - 1] = k;
+    if (what == WANT_EIGH)
+        shape[rank - 2] = rows + 1;
+    if (what == WANT_SVD)
+        shape[rank - 2] = rows + 1 + columns;
+    if (what == WANT_QR)
+        shape[rank - 2] = rows + columns;
+    return tl__tensor_new(TL_F64, rank, shape, out);
+}
+
+static masu_status take_all_apart(wanted what, const tl_tensor *a, tl_tensor *to) {
+    int64_t rows = a->shape[a->rank - 2], columns = a->shape[a->rank - 1], size = rows * columns,
+            count = matrices(a, size);
+    room r;
+    masu_status status = room_new(rows, columns, &r);
     if (status != MASU_OK)
         return status;
-    switch (what) {
-    case WANT_SVD_U:
-        return give(dtype, 2, tall, r->c, out);
-    case WANT_SVD_S:
-        return give(dtype, 1, &k, r->values, out);
-    case WANT_SVD_VH:
-        return give(dtype, 2, wide, r->b, out);
-    case WANT_QR_Q:
-        return give(dtype, 2, tall, r->a, out);
-    default:
-        return give(dtype, 2, wide, r->c, out);
+    for (int64_t i = 0; i < count && status == MASU_OK; i++) {
+        copy_row((const double *)a->data + i * size, size, r.a);
+        status = take_apart(&r, what, (int)rows, (int)columns,
+                            (double *)to->data + i * (to->elements / count));
     }
+    tl__free(r.all, r.bytes);
+    return status;
 }
 
 static masu_status decompose(tl_tensor *t, int64_t number, tl_tensor **out) {
     wanted what = number >= 0 && number < WANT_COUNT ? (wanted)number : WANT_INVERSE;
-    bool square = what <= WANT_EIGENVECTORS;
-    tl_tensor *a;
-    room r;
-    masu_status status = check_matrix(names[what], t, square);
-    if (status == MASU_OK && t->node && what > WANT_DET)
-        status = tl__error(MASU_ERR_INVALID_ARGUMENT,
-                           "%s: its gradient is not known; take the value with `detach()` first",
-                           names[what]);
+    tl_tensor *a, *result;
+    masu_status status = check_matrix(names[what], t, what <= WANT_EIGH);
     if (status == MASU_OK)
         status = as_doubles(t, &a);
     if (status != MASU_OK)
         return status;
-    status = room_new(t->shape[0], t->shape[1], &r);
+    status = result_new(what, a, &result);
     if (status == MASU_OK) {
-        if (a->elements > 0)
-            memcpy(r.a, a->data, (size_t)a->elements * sizeof *r.a);
-        status = square ? square_result(&r, what, tl__float_dtype(t), (int)t->shape[0], out)
-                        : any_result(&r, what, tl__float_dtype(t), (int)t->shape[0],
-                                     (int)t->shape[1], out);
-        tl__free(r.all, r.bytes);
+        if (a->elements == 0)
+            tl__fill(result, what == WANT_DET); /* the product of no numbers */
+        else
+            status = take_all_apart(what, a, result);
+        if (status == MASU_OK)
+            status = tl__as_dtype(result, tl__float_dtype(t), out);
+        tl__tensor_drop(result);
     }
     tl__tensor_drop(a);
     return status;
@@ -274,50 +284,98 @@ tl_tensor *tl_tensor_decompose(tl_tensor *t, int64_t what) {
 /* ---- systems --------------------------------------------------------------------------------- */
 
 /* A x = B: the factors are those of Aᵀ, so they are asked for the transpose. */
-static masu_status solve_ready(const tl_tensor *a, const tl_tensor *b, tl_dtype dtype,
-                               tl_tensor **out) {
-    int n = (int)a->shape[0], columns = b->rank == 1 ? 1 : (int)b->shape[1], info;
+static masu_status solve_one(room *r, const double *a, const double *b, int n, int columns,
+                             double *to) {
+    int info;
+    copy_row(a, (int64_t)n * n, r->a);
+    transpose_into(b, n, columns, r->b);
+    info = factorise(n, r->a, r->pivots);
+    if (info == 0)
+        dgetrs_("T", &n, &columns, r->a, &n, r->pivots, r->b, &n, &info, 1);
+    if (info != 0)
+        return failed("solve", info);
+    transpose_into(r->b, columns, n, to);
+    return MASU_OK;
+}
+
+/* a [.., n, n] and b [.., n, columns] of the same leading dimensions, row-major f64. */
+static masu_status solve_all(const tl_tensor *a, const tl_tensor *b, tl_tensor *to) {
+    int64_t n = b->shape[b->rank - 2], columns = b->shape[b->rank - 1],
+            large = n > columns ? n : columns;
+    int64_t count = matrices(b, n * columns);
     room r;
-    masu_status status = room_new(n > columns ? n : columns, n > columns ? n : columns, &r);
+    masu_status status = room_new(large, large, &r);
     if (status != MASU_OK)
         return status;
-    if (a->elements > 0)
-        memcpy(r.a, a->data, (size_t)a->elements * sizeof *r.a);
-    transpose_into(b->data, n, columns, r.b);
-    info = n == 0 ? 0 : factorise(n, r.a, r.pivots);
-    if (info == 0 && n > 0)
-        dgetrs_("T", &n, &columns, r.a, &n, r.pivots, r.b, &n, &info, 1);
-    if (info == 0) {
-        transpose_into(r.b, columns, n, r.c);
-        status = give(dtype, b->rank, b->shape, r.c, out);
-    } else {
-        status = failed("solve", info);
-    }
+    for (int64_t i = 0; i < count && status == MASU_OK; i++)
+        status = solve_one(&r, (const double *)a->data + i * n * n,
+                           (const double *)b->data + i * n * columns, (int)n, (int)columns,
+                           (double *)to->data + i * n * columns);
     tl__free(r.all, r.bytes);
+    return status;
+}
+
+/* t as row-major f64 with these leading dimensions. */
+static masu_status spread(tl_tensor *t, int rank, const int64_t *lead, tl_tensor **out) {
+    int64_t shape[TL_MAX_RANK];
+    tl_tensor *wide;
+    memcpy(shape, lead, sizeof shape);
+    shape[rank - 2] = t->shape[t->rank - 2];
+    shape[rank - 1] = t->shape[t->rank - 1];
+    masu_status status = tl__expand(t, rank, shape, &wide);
+    if (status == MASU_OK) {
+        status = as_doubles(wide, out);
+        tl__tensor_drop(wide);
+    }
+    return status;
+}
+
+/* The leading dimensions of both, broadcast; *rank counts the last two, too. */
+static masu_status common_lead(const tl_tensor *a, const tl_tensor *b, int *rank, int64_t *lead) {
+    tl_tensor left = *a, right = *b;
+    left.rank = (uint8_t)(left.rank - 2);
+    right.rank = (uint8_t)(right.rank - 2);
+    *rank = left.rank;
+    memcpy(lead, left.shape, sizeof left.shape);
+    masu_status status = tl__broadcast("solve", &right, rank, lead);
+    *rank += 2;
+    return status;
+}
+
+static masu_status solve_ready(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
+    int rank;
+    int64_t lead[TL_MAX_RANK];
+    tl_tensor *x, *y, *to;
+    masu_status status = common_lead(a, b, &rank, lead);
+    if (status == MASU_OK)
+        status = spread(a, rank, lead, &x);
+    if (status != MASU_OK)
+        return status;
+    status = spread(b, rank, lead, &y);
+    if (status == MASU_OK) {
+        status = tl__tensor_new(TL_F64, y->rank, y->shape, &to);
+        if (status == MASU_OK) {
+            tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
+            status = solve_all(x, y, to);
+            if (status == MASU_OK)
+                status = tl__as_dtype(to, dtype == TL_F64 ? TL_F64 : TL_F32, out);
+            tl__tensor_drop(to);
+        }
+        tl__tensor_drop(y);
+    }
+    tl__tensor_drop(x);
     return status;
 }
 
 static masu_status solve(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     masu_status status = check_matrix("solve", a, true);
-    if (status == MASU_OK && (b->rank < 1 || b->rank > 2 || b->shape[0] != a->shape[0] ||
-                              b->shape[b->rank - 1] >= 1 << 14))
+    if (status == MASU_OK && (b->rank < 2 || b->shape[b->rank - 2] != a->shape[a->rank - 1] ||
+                              b->shape[b->rank - 1] >= LONGEST))
         status = tl__error(MASU_ERR_SHAPE_MISMATCH, "solve: a matrix of shape %s and %s",
                            tl__shape_text(a->rank, a->shape, shape),
                            tl__shape_text(b->rank, b->shape, other));
-    tl_tensor *x, *y;
-    if (status == MASU_OK)
-        status = as_doubles(a, &x);
-    if (status != MASU_OK)
-        return status;
-    status = as_doubles(b, &y);
-    if (status == MASU_OK) {
-        tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
-        status = solve_ready(x, y, dtype == TL_F64 ? TL_F64 : TL_F32, out);
-        tl__tensor_drop(y);
-    }
-    tl__tensor_drop(x);
-    return status;
+    return status == MASU_OK ? solve_ready(a, b, out) : status;
 }
 
 tl_tensor *tl_tensor_solve(tl_tensor *a, tl_tensor *b) {

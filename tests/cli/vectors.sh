@@ -1,0 +1,27 @@
+# Values and gradients of every operation: masu against what PyTorch computed, then, where PyTorch is installed, what is
+# recorded against what it computes now. Every operation of docs/operations.md occurs, or stands below with its reason.
+folder=tests/vectors
+for program in "$folder"/operations_*.tl; do
+    expect_status 0 "$MASU" run "$program"
+    expect_stderr ''
+done
+
+# Random ones are judged by their distribution (test_ops_creation), the others by goldens; those of autograd are the means
+# by which gradients are asked for everywhere here.
+exempt='randn rand randn_like rand_like
+    len ndim dim shape numel size rank item to_f32 item_i64 to_i64 to_vec print display
+    backward grad detach enable_grad unfreeze freeze clip_grad_norm clip_grad_value'
+sed -n '/^## Vec/q; s/^| `\(t\.\|Tensor::\)\([a-z_0-9]*\)[(<].*/\2/p' docs/operations.md | sort -u >"$MASU_TMP/names"
+[ "$(wc -l <"$MASU_TMP/names")" -gt 100 ] || fail 'docs/operations.md lists no operations'
+while read -r name; do
+    case " $(echo $exempt) " in *" $name "*) continue ;; esac
+    grep -qE "near\(\"[^\"]*[.:]$name\(" "$folder"/operations_*.tl || fail "$name: PyTorch was not asked"
+done <"$MASU_TMP/names"
+
+for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import torch' 2>/dev/null; then
+        expect_status 0 "$python" -B -W ignore "$folder/record.py" --check
+        exit 0
+    fi
+done
+echo 'not derived again: PyTorch is not installed'
