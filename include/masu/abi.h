@@ -146,8 +146,8 @@ typedef enum tl_dtype_rule {
     NO_DTYPE,
     DTYPE_UNKNOWN,
     DTYPE_SAME,
-    DTYPE_COUNT,   /* the operand's, i64 of bools */
     DTYPE_PROMOTE, /* bool < i64 < f32 < f64 over all tensor operands */
+    DTYPE_COUNT,   /* likewise, i64 of bools */
     DTYPE_CHOICE,  /* likewise over all but the first */
     DTYPE_FLOAT,   /* the operand's when floating, else f32 */
     DTYPE_REAL,    /* PROMOTE, f32 of whole ones */

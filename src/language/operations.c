@@ -48,7 +48,7 @@ static const char *dtype_text(tl_dtype_rule rule) {
         [NO_DTYPE] = "",
         [DTYPE_UNKNOWN] = "the table's",
         [DTYPE_SAME] = "t's",
-        [DTYPE_COUNT] = "t's, i64 of bools",
+        [DTYPE_COUNT] = "the widest, i64 of bools",
         [DTYPE_PROMOTE] = "the widest",
         [DTYPE_CHOICE] = "the wider of a and b",
         [DTYPE_FLOAT] = "t's, f32 of whole",

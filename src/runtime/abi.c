@@ -18,6 +18,7 @@
     { ABI_none, TL_VALUE, NULL, false, 0 }
 #define BY(rule)                 TL_GRADIENT_RULE
 #define BY_KERNEL(back)          TL_GRADIENT_RULE
+#define FOLLOWS                  TL_GRADIENT_FOLLOWS
 #define NO_GRADIENT              TL_GRADIENT_NONE
 #define WITHOUT_PARENTHESES(...) __VA_ARGS__
 

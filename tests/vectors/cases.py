@@ -51,6 +51,8 @@ case("leaky_relu", "a.leaky_relu(0.2)", "F.leaky_relu(a, 0.2)", KINKS)
 case("elu", "a.elu(1.5)", "F.elu(a, 1.5)", KINKS)
 case("clamp", "a.clamp(-0.5, 1.0)", "a.clamp(-0.5, 1.0)", KINKS)
 case("clamp", "a.clamp(1, 3)", "a.clamp(1, 3)", "a[6]#7", types="i", grad=False)
+case("clamp", "a.clamp(1.5, 3.5)", "a.clamp(1.5, 3.5)", "a[6]#7", types="i", grad=False)
+case("pow", "a.pow(0.5)", "a.pow(0.5)", "a[6]#7", types="i", grad=False)
 case("logical_not", "a.logical_not()", "a.logical_not()", "a=0,1,-2,0.5", grad=False)
 case("logical_not", "!a", "a.logical_not()", "a[5]?", types="b", grad=False)
 

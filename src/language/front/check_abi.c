@@ -12,186 +12,6 @@
 
 #include "language/front/check_private.h"
 
-/* ---- results --------------------------------------------------------------------------------- */
-
-static const type *promote(checker *c, const type *a, const type *b) {
-    static const type_kind order[] = {TYPE_BOOL, TYPE_I64, TYPE_F32, TYPE_F64};
-    for (size_t i = sizeof order / sizeof order[0]; i > 0; i--) {
-        if (a->kind == order[i - 1] || b->kind == order[i - 1]) {
-            return check_scalar(c, order[i - 1]);
-        }
-    }
-    return a;
-}
-
-/* Of the tensors from operand `first` on; NULL when one is not known. */
-static const type *promoted_element(checker *c, const expr *call, uint32_t first) {
-    const type *element = NULL;
-    for (uint32_t i = first; i < call->call.operand_count; i++) {
-        const type *t = call->call.operands[i]->type;
-        if (t->kind != TYPE_TENSOR) {
-            continue;
-        }
-        if (t->tensor.element == NULL) {
-            return NULL;
-        }
-        element = element == NULL ? t->tensor.element : promote(c, element, t->tensor.element);
-    }
-    return element;
-}
-
-static const type *first_tensor(const expr *call) {
-    for (uint32_t i = 0; i < call->call.operand_count; i++) {
-        if (call->call.operands[i]->type->kind == TYPE_TENSOR) {
-            return call->call.operands[i]->type;
-        }
-    }
-    return NULL;
-}
-
-/* A real number also of whole ones. */
-static const type *real_element(checker *c, const type *element) {
-    return element == NULL || type_is_float(element) ? element : check_scalar(c, TYPE_F32);
-}
-
-static const type *result_element(checker *c, const expr *call) {
-    const type *first = first_tensor(call), *element = first == NULL ? NULL : first->tensor.element;
-    switch (tl_abi_functions[call->call.abi].dtype) {
-    case DTYPE_SAME:
-        return element;
-    case DTYPE_COUNT:
-        return element != NULL && element->kind == TYPE_BOOL ? check_scalar(c, TYPE_I64) : element;
-    case DTYPE_PROMOTE:
-        return promoted_element(c, call, 0);
-    case DTYPE_CHOICE:
-        return promoted_element(c, call, 1);
-    case DTYPE_FLOAT:
-        return real_element(c, element);
-    case DTYPE_REAL:
-        return real_element(c, promoted_element(c, call, 0));
-    case DTYPE_F32:
-        return check_scalar(c, TYPE_F32);
-    case DTYPE_F64:
-        return check_scalar(c, TYPE_F64);
-    case DTYPE_I64:
-        return check_scalar(c, TYPE_I64);
-    case DTYPE_BOOL:
-        return check_scalar(c, TYPE_BOOL);
-    default:
-        return NULL;
-    }
-}
-
-static int32_t broadcast_rank(const expr *call) {
-    int32_t rank = 0;
-    for (uint32_t i = 0; i < call->call.operand_count; i++) {
-        const type *t = call->call.operands[i]->type;
-        if (t->kind == TYPE_TENSOR) {
-            if (t->tensor.rank < 0) {
-                return -1;
-            }
-            rank = t->tensor.rank > rank ? t->tensor.rank : rank;
-        }
-    }
-    return rank;
-}
-
-static int32_t matmul_rank(const expr *call) {
-    int32_t left = call->call.operands[0]->type->tensor.rank,
-            right = call->call.operands[1]->type->tensor.rank;
-    return left < 2 || right < 2 ? -1 : left > right ? left : right;
-}
-
-/* Operands that are elements of the list. */
-static uint32_t list_length(const expr *call) {
-    const tl_abi_function *f = &tl_abi_functions[call->call.abi];
-    uint32_t others = 0;
-    bool has_list = false;
-    for (const tl_abi_parameter *p = f->parameters; p->name != NULL; p++) {
-        has_list |= p->mode == TL_LIST;
-        others += p->mode != TL_LIST;
-    }
-    return has_list ? call->call.operand_count - others : 0;
-}
-
-/* The rank of the second tensor operand. */
-static int32_t second_rank(const expr *call) {
-    bool passed = false;
-    for (uint32_t i = 0; i < call->call.operand_count; i++) {
-        const type *t = call->call.operands[i]->type;
-        if (t->kind == TYPE_TENSOR && passed) {
-            return t->tensor.rank;
-        }
-        passed |= t->kind == TYPE_TENSOR;
-    }
-    return -1;
-}
-
-static int32_t result_rank(const expr *call) {
-    const type *first = first_tensor(call);
-    int32_t rank = first == NULL ? -1 : first->tensor.rank;
-    switch (tl_abi_functions[call->call.abi].shape) {
-    case SHAPE_SAME:
-    case SHAPE_KEPT:
-    case SHAPE_TRANSPOSE:
-    case SHAPE_PERMUTE:
-    case SHAPE_SLICE:
-    case SHAPE_NARROW:
-    case SHAPE_CAT:
-    case SHAPE_SELECT:
-    case SHAPE_RANK_SAME:
-        return rank;
-    case SHAPE_BROADCAST:
-        return broadcast_rank(call);
-    case SHAPE_RANK0:
-        return 0;
-    case SHAPE_REDUCE:
-    case SHAPE_ROW:
-        return rank > 0 ? rank - 1 : -1;
-    case SHAPE_UNSQUEEZE:
-    case SHAPE_STACK:
-        return rank < 0 ? -1 : rank + 1;
-    case SHAPE_LIST:
-    case SHAPE_RESHAPE:
-    case SHAPE_EXPAND:
-        return (int32_t)list_length(call);
-    case SHAPE_SQUARE:
-        return 2;
-    case SHAPE_VECTOR:
-    case SHAPE_FLATTEN:
-        return 1;
-    case SHAPE_MATMUL:
-        return matmul_rank(call);
-    case SHAPE_LIKE_INDEX:
-        return second_rank(call);
-    default:
-        return -1;
-    }
-}
-
-static const type *result_type(checker *c, const expr *call) {
-    switch (tl_abi_functions[call->call.abi].result) {
-    case ABI_tensor: {
-        int32_t rank = result_rank(call);
-        return type_tensor(c->types, result_element(c, call), rank > TL_MAX_RANK ? -1 : rank);
-    }
-    case ABI_bool:
-        return check_scalar(c, TYPE_BOOL);
-    case ABI_i32:
-        return check_scalar(c, TYPE_I32);
-    case ABI_i64:
-        return check_scalar(c, TYPE_I64);
-    case ABI_f32:
-        return check_scalar(c, TYPE_F32);
-    case ABI_f64:
-        return check_scalar(c, TYPE_F64);
-    case ABI_object:
-        return check_scalar(c, TYPE_STRING);
-    default:
-        return check_scalar(c, TYPE_VOID);
-    }
-}
-
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands,
                       uint32_t count) {
     source_span name_span = e->call.name_span;
@@ -202,7 +22,7 @@ void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operan
                           .abi = abi,
                           .operands = copy,
                           .operand_count = count};
-    e->type = abi == TL_FN_tl_panic ? check_scalar(c, TYPE_NEVER) : result_type(c, e);
+    e->type = abi == TL_FN_tl_panic ? check_scalar(c, TYPE_NEVER) : check_abi_result(c, e);
 }
 
 /* ---- choosing a line of the table ------------------------------------------------------------ */
@@ -216,6 +36,7 @@ typedef struct abi_call {
     expr **operands;
     uint32_t count, capacity;
     expr *dynamic_shape; /* a shape that is a value: a tensor or a Vec */
+    bool has_real;       /* an argument is a real number */
     bool broken;
 } abi_call;
 
@@ -319,15 +140,25 @@ static const char *argument_text(abi_call *a, const char *parameter) {
     return text;
 }
 
+/* 2, -1: f64 where a parameter wants that, but a whole number as it is written. */
+static bool is_whole_literal(const expr *e) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
+        e = e->unary.operand;
+    }
+    return e->kind == EXPR_INT && e->integer.suffix == TYPE_VOID;
+}
+
 static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
     checker *c = a->c;
     const type *wanted = kind_type(c, p->kind);
+    bool whole = is_whole_literal(*slot);
     if ((*slot)->type == NULL) {
         check_expr(c, slot, wanted);
     }
     const type *found = type_resolve(c->types, (*slot)->type);
     bool fits = (found->kind == TYPE_TENSOR && wanted->kind == TYPE_TENSOR) || found == wanted ||
                 (type_is_numeric(found) && type_is_numeric(wanted) && check_widens(found, wanted));
+    a->has_real |= !whole && type_is_float(found);
     const coerce_reason why = {(source_span){0}, fits ? NULL : argument_text(a, p->name)};
     if (!check_coerce(c, slot, wanted, fits ? NULL : &why) || type_is_silent((*slot)->type)) {
         a->broken = true;
@@ -471,15 +302,25 @@ static void finish_grad(checker *c, expr **slot) {
     }
 }
 
+/* Whole numbers and a real one make real ones: a.pow(0.5) of i64. */
+static bool works_in_reals(const abi_call *a, tl_abi_index function) {
+    const tl_abi_function *f = &tl_abi_functions[function];
+    return a->has_real && a->count > 0 && a->operands[0]->type->kind == TYPE_TENSOR &&
+           f->shape == SHAPE_SAME && f->dtype == DTYPE_SAME && (f->effects & REPLACES) == 0;
+}
+
 static void finish(abi_call *a, expr **slot, tl_abi_index function) {
     checker *c = a->c;
     expr *e = *slot;
+    if (works_in_reals(a, function)) {
+        a->operands[0] = check_real_tensor(c, a->operands[0]);
+    }
     check_become_abi(c, e, function, a->operands, a->count);
     if (a->method && (tl_abi_functions[function].effects & REPLACES) != 0 &&
         check_is_place(e->call.operands[0])) {
         e->call.writes_receiver = check_write(c, e->call.operands[0], e->span, WRITE_TENSOR);
     }
-    if (result_rank(e) > TL_MAX_RANK) {
+    if (check_abi_rank(e) > TL_MAX_RANK) {
         diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions",
                           TL_MAX_RANK);
     }
@@ -578,11 +419,33 @@ static bool prelude_knows_better(checker *c, expr *e, const char *scope, const c
     return true;
 }
 
+static bool is_known(const char *scope, const char *name) {
+    for (size_t i = 0; i < tl_abi_name_count; i++) {
+        if (named(&tl_abi_names[i], scope, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Tensor::relu(x): a method that is called as a function. */
+static bool call_of_method(checker *c, expr **slot, const char *scope, const char *name) {
+    expr *e = *slot;
+    if (strcmp(scope, "Tensor") != 0 || e->call.arg_count == 0 || !is_known("", name)) {
+        return false;
+    }
+    *slot =
+        build_method(c, e->span, e->call.args[0], name, e->call.args + 1, e->call.arg_count - 1);
+    (*slot)->call.name_span = e->call.name_span;
+    check_expr(c, slot, NULL);
+    return true;
+}
+
 bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad) {
     expr *e = *slot;
-    bool known = false, method = scope[0] == 0;
-    for (size_t i = 0; i < tl_abi_name_count && !known; i++) {
-        known = named(&tl_abi_names[i], scope, name);
+    bool known = is_known(scope, name), method = scope[0] == 0;
+    if (!known && call_of_method(c, slot, scope, name)) {
+        return true;
     }
     if (!known || prelude_knows_better(c, e, scope, name, method)) {
         return false;

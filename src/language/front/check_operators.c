@@ -76,7 +76,7 @@ static int64_t relation(binary_op op, bool mirrored) {
 }
 
 /* Beside a real number a tensor of whole ones is one of real ones. */
-static expr *real_tensor(checker *c, expr *tensor) {
+expr *check_real_tensor(checker *c, expr *tensor) {
     const type *t = tensor->type;
     if (t->tensor.element == NULL || type_is_float(t->tensor.element)) {
         return tensor;
@@ -98,7 +98,7 @@ static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
         return false;
     }
     if (!comparison && type_is_float((*scalar)->type)) {
-        tensor = real_tensor(c, tensor);
+        tensor = check_real_tensor(c, tensor);
     }
     check_cast_to(c, scalar, check_scalar(c, TYPE_F64));
     expr *operands[3] = {tensor, *scalar, NULL};

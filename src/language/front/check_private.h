@@ -367,6 +367,11 @@ void check_method_write(checker *c, binding *root, source_span span, bool captur
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+/* A tensor of whole numbers as one of f32, others as they are. */
+expr *check_real_tensor(checker *c, expr *tensor);
+/* Of a call whose operands are known (check_abi_result.c). The rank may be more than a tensor can have; -1: not known. */
+const type *check_abi_result(checker *c, const expr *call);
+int32_t check_abi_rank(const expr *call);
 /* An operation of the table: names with this scope ("" for methods). The slot's node is an
  * EXPR_CALL or EXPR_METHOD. grad: what the parameter `grad` is by default. False when there is no
  * such name. */

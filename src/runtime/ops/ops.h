@@ -21,11 +21,13 @@
 /* Those that ops.def names: tl__rule_sum and so on, each defined beside its operation. */
 #define BY(rule)        extern const tl_rule tl__rule_##rule;
 #define BY_KERNEL(back) /* unary.c, binary.c */
+#define FOLLOWS
 #define NO_GRADIENT
 #define OP(result, symbol, parameters, effects, shape, dtype, gradient, example, text) gradient
 #include <masu/ops.def>
 #undef BY
 #undef BY_KERNEL
+#undef FOLLOWS
 #undef NO_GRADIENT
 
 /* By function: the rule of the table, NULL where it names none (rules.c). */

@@ -126,7 +126,7 @@ static masu_status power(tl_tensor *t, double exponent, tl_tensor **out) {
     if (exponent == 2.0)
         return unary_as(&square_operation, t, dtype, none, out);
     if (dtype == TL_I64 && exponent < 0)
-        dtype = TL_F32;
+        return tl__error(MASU_ERR_INVALID_ARGUMENT, "pow: a negative exponent of an i64 tensor");
     return unary_as(&pow_scalar_operation, t, dtype, (double[]){exponent, 0.0}, out);
 }
 
