@@ -154,6 +154,8 @@ static inline uint32_t tl__site(void) {
 
 /* What TL_GPU_PREALLOCATE_MB asks for, 0 for nothing. False when it is no number of MiB; *bytes is 0 then. */
 bool tl__config_preallocate(size_t *bytes);
+/* How many threads may share a loop (config.c). */
+int tl__config_threads(int processors);
 
 /* ---- errors (error.c) -------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* reduce.c: sums, means, products over all elements or over one dimension.
  *
- *     over all    rows of the tensor, one after the other, into one total
+ *     over all    rows of the tensor, one after the other, into one total;
+ *                 of a large one, totals of SLICES slices, cut by its length alone, then the total of those
  *     over dim    the tensor without dim is walked row by row; at each place
  *                   dim lies densest:    one total a place
  *                   a row lies densest:  the row's totals side by side, reading along memory
@@ -12,6 +13,7 @@
 
 #include "runtime/ops/fold.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/threads.h"
 #include "runtime/state.h"
 
 /* ---- over all -------------------------------------------------------------------------------- */
@@ -26,13 +28,49 @@ static void fold_all_row(void *context, const void *data, int64_t n, int64_t str
     all->fold->row(data, n, stride, &all->total);
 }
 
+enum { SLICES = 64 };
+
+typedef struct fold_slices {
+    const tl_fold *fold;
+    const char *data;
+    int64_t n, each, size; /* elements of all, elements of a slice, bytes of an element */
+    tl_total totals[SLICES];
+} fold_slices;
+
+static void fold_some_slices(void *context, int64_t from, int64_t to) {
+    fold_slices *s = context;
+    for (int64_t i = from; i < to; i++) {
+        int64_t first = i * s->each, n = s->n - first < s->each ? s->n - first : s->each;
+        s->totals[i] = s->fold->start;
+        if (n > 0)
+            s->fold->row(s->data + first * s->size, n, 1, &s->totals[i]);
+    }
+}
+
+static tl_total fold_large(const tl_fold *folds, const tl_tensor *t) {
+    fold_slices s = {.fold = &folds[t->dtype],
+                     .data = t->data,
+                     .n = t->elements,
+                     .each = (t->elements + SLICES - 1) / SLICES,
+                     .size = (int64_t)tl__dtype_size((tl_dtype)t->dtype)};
+    tl__in_parts(SLICES, 1, t->elements, fold_some_slices, &s);
+    tl_total total = s.fold->start;
+    const int64_t apart = sizeof(tl_total) / sizeof(double);
+    folds[TL_F64].row(&s.totals[0].real, SLICES, apart, &total);
+    folds[TL_I64].row(&s.totals[0].whole, SLICES, apart, &total);
+    return total;
+}
+
 static masu_status fold_tensor(const tl_fold *folds, const tl_tensor *t, tl_tensor **out) {
     const tl_fold *fold = &folds[t->dtype];
     masu_status status = tl__tensor_new((tl_dtype)t->dtype, 0, NULL, out);
     if (status != MASU_OK)
         return status;
     fold_all all = {fold, fold->start};
-    tl__rows(t, fold_all_row, &all);
+    if (t->contiguous && t->elements >= TL_LARGE_LOOP)
+        all.total = fold_large(folds, t);
+    else
+        tl__rows(t, fold_all_row, &all);
     fold->store(&all.total, (*out)->data);
     return MASU_OK;
 }
@@ -83,6 +121,50 @@ static void fold_nothing(const tl_fold *fold, tl_tensor *out) {
         fold->store(&fold->start, (char *)out->data + (size_t)i * size);
 }
 
+/* A large row-major tensor as [outer, n, inner]: n vanishes. */
+typedef struct fold_blocks {
+    const tl_fold *fold;
+    const char *data;
+    char *out;
+    int64_t outer, n, inner, size;
+} fold_blocks;
+
+static void fold_some_outer(void *context, int64_t from, int64_t to) {
+    const fold_blocks *b = context;
+    for (int64_t i = from; i < to; i++) {
+        const char *block = b->data + i * b->n * b->inner * b->size;
+        char *out = b->out + i * b->inner * b->size;
+        if (b->inner > 1) {
+            b->fold->columns(block, b->n, b->inner, b->inner, out);
+            continue;
+        }
+        tl_total total = b->fold->start;
+        b->fold->row(block, b->n, 1, &total);
+        b->fold->store(&total, out);
+    }
+}
+
+static void fold_some_columns(void *context, int64_t from, int64_t to) {
+    const fold_blocks *b = context;
+    b->fold->columns(b->data + from * b->size, b->n, b->inner, to - from, b->out + from * b->size);
+}
+
+static void fold_large_dim(const tl_fold *folds, const tl_tensor *t, int dim, tl_tensor *out) {
+    fold_blocks b = {&folds[t->dtype],
+                     t->data,
+                     out->data,
+                     1,
+                     t->shape[dim],
+                     1,
+                     (int64_t)tl__dtype_size((tl_dtype)t->dtype)};
+    for (int i = 0; i < t->rank; i++)
+        *(i < dim ? &b.outer : &b.inner) *= i == dim ? 1 : t->shape[i];
+    if (b.outer == 1 && b.inner > 1)
+        tl__in_parts(b.inner, TL_CACHE_LINE, t->elements, fold_some_columns, &b);
+    else
+        tl__in_parts(b.outer, 1, t->elements, fold_some_outer, &b);
+}
+
 static masu_status fold_one_dim(const tl_fold *folds, const tl_tensor *t, int dim,
                                 tl_tensor **out) {
     tl_tensor rest = rest_of(t, dim);
@@ -91,6 +173,10 @@ static masu_status fold_one_dim(const tl_fold *folds, const tl_tensor *t, int di
         return status;
     if (t->shape[dim] == 0) {
         fold_nothing(&folds[t->dtype], *out);
+        return MASU_OK;
+    }
+    if (t->contiguous && t->elements >= TL_LARGE_LOOP) {
+        fold_large_dim(folds, t, dim, *out);
         return MASU_OK;
     }
     fold_dim context = {.fold = &folds[t->dtype],

@@ -14,6 +14,7 @@
 #include <tgmath.h>
 
 #include "runtime/ops/ops.h"
+#include "runtime/ops/threads.h"
 #include "runtime/state.h"
 
 /* y = result of x; one line each. In place is fine. */
@@ -107,13 +108,27 @@ static int64_t line_start(const lines *lines, int64_t i) {
     return (i / lines->inner * lines->n * lines->inner + i % lines->inner) * lines->size;
 }
 
+typedef struct forward_work {
+    line_function *line;
+    lines lines;
+    const char *x;
+    char *y;
+} forward_work;
+
+static void forward_some(void *context, int64_t from, int64_t to) {
+    const forward_work *w = context;
+    for (int64_t i = from; i < to; i++) {
+        int64_t start = line_start(&w->lines, i);
+        w->line(w->x + start, w->y + start, w->lines.n, w->lines.inner);
+    }
+}
+
 /* x and y contiguous, of one shape. */
 static void forward_lines(line_function *line, const tl_tensor *x, tl_tensor *y, int dim) {
-    const lines lines = lines_of(x, dim);
-    for (int64_t i = 0; i < lines.outer * lines.inner; i++) {
-        int64_t start = line_start(&lines, i);
-        line((const char *)x->data + start, (char *)y->data + start, lines.n, lines.inner);
-    }
+    forward_work w = {line, lines_of(x, dim), x->data, y->data};
+    int64_t count = w.lines.outer * w.lines.inner;
+    if (count > 0)
+        tl__in_parts(count, 1, x->elements, forward_some, &w);
 }
 
 static masu_status soft(const soft_operation *operation, tl_tensor *t, int dim, tl_tensor **out) {
@@ -134,6 +149,21 @@ static masu_status soft(const soft_operation *operation, tl_tensor *t, int dim, 
 
 /* ---- history --------------------------------------------------------------------------------- */
 
+typedef struct back_work {
+    line_back_function *line;
+    lines lines;
+    const char *y, *g;
+    char *dx;
+} back_work;
+
+static void back_some(void *context, int64_t from, int64_t to) {
+    const back_work *w = context;
+    for (int64_t i = from; i < to; i++) {
+        int64_t start = line_start(&w->lines, i);
+        w->line(w->y + start, w->g + start, w->dx + start, w->lines.n, w->lines.inner);
+    }
+}
+
 /* Extra word: the dimension. */
 static masu_status soft_backward(tl_pass *pass, tl_node *node) {
     const soft_operation *operation = (const soft_operation *)(const void *)node->rule;
@@ -145,12 +175,11 @@ static masu_status soft_backward(tl_pass *pass, tl_node *node) {
     status = tl__destination(pass, node, TL_SPENT_GRADIENT | 1u, &dx);
     if (status != MASU_OK)
         return status;
-    const lines lines = lines_of(dx, (int)tl__node_extra(node)[0]);
-    for (int64_t i = 0; i < lines.outer * lines.inner; i++) {
-        int64_t start = line_start(&lines, i);
-        operation->back[dx->dtype](y + start, g + start, (char *)dx->data + start, lines.n,
-                                   lines.inner);
-    }
+    back_work w = {operation->back[dx->dtype], lines_of(dx, (int)tl__node_extra(node)[0]), y, g,
+                   dx->data};
+    int64_t count = w.lines.outer * w.lines.inner;
+    if (count > 0)
+        tl__in_parts(count, 1, dx->elements, back_some, &w);
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
 

@@ -1,6 +1,8 @@
 /* walk.c: see walk.h. */
 #include "runtime/ops/walk.h"
 
+#include "runtime/ops/threads.h"
+
 /* The stride of t in dimension d of a result of the given rank. */
 static int64_t aligned_stride(const tl_tensor *t, int d, int rank) {
     int own = d - (rank - t->rank);
@@ -105,31 +107,72 @@ static bool step(const tl_walk *walk, int64_t *index, char **out, const char **i
     return false;
 }
 
+/* One kernel over one walk, for parts of it. */
+typedef struct run {
+    const tl_walk *walk;
+    tl_kernel_function *kernel;
+    char *out;
+    const void *const *in;
+    const double *p;
+} run;
+
+/* Elements [from, to) of the only row. */
+static void run_elements(void *context, int64_t from, int64_t to) {
+    const run *r = context;
+    const void *in[TL_WALK_OPERANDS];
+    for (int k = 0; k < r->walk->operands; k++)
+        in[k] = (const char *)r->in[k] + from * r->walk->stride[0][k] * (int64_t)r->walk->size[k];
+    r->kernel(to - from, r->out + from * r->walk->out_stride[0] * (int64_t)r->walk->out_size, in,
+              r->walk->stride[0], r->p);
+}
+
+/* Row `from` of those that the outer dimensions number. */
+static void go_to_row(const run *r, int64_t from, int64_t *index, char **out, const char **in) {
+    const tl_walk *walk = r->walk;
+    *out = r->out;
+    for (int k = 0; k < walk->operands; k++)
+        in[k] = r->in[k];
+    for (int d = walk->rank - 2; d >= 0; d--) {
+        index[d] = from % walk->shape[d];
+        from /= walk->shape[d];
+        *out += index[d] * walk->out_stride[d] * (int64_t)walk->out_size;
+        for (int k = 0; k < walk->operands; k++)
+            in[k] += index[d] * walk->stride[d][k] * (int64_t)walk->size[k];
+    }
+}
+
+static void run_rows(void *context, int64_t from, int64_t to) {
+    const run *r = context;
+    const tl_walk *walk = r->walk;
+    int last = walk->rank - 1;
+    int64_t index[TL_MAX_RANK + 1] = {0};
+    char *out;
+    const char *in[TL_WALK_OPERANDS];
+    go_to_row(r, from, index, &out, in);
+    do {
+        const void *row[TL_WALK_OPERANDS];
+        for (int k = 0; k < walk->operands; k++)
+            row[k] = in[k];
+        r->kernel(walk->shape[last], out, row, walk->stride[last], r->p);
+    } while (++from < to && step(walk, index, &out, in));
+}
+
 void tl__walk_run(const tl_walk *walk, tl_kernel_function *kernel, void *out, const void *const *in,
                   const double *p) {
     static const double none[4] = {0};
     int last = walk->rank - 1;
-    p = p ? p : none;
-    if (last == 0) {
-        if (walk->shape[0] > 0)
-            kernel(walk->shape[0], out, in, walk->stride[0], p);
+    run r = {walk, kernel, out, in, p ? p : none};
+    int64_t n = walk->shape[last], rows = 1;
+    for (int d = 0; d < last; d++)
+        rows *= walk->shape[d];
+    if (n == 0 || rows == 0)
         return;
-    }
-    for (int d = 0; d <= last; d++) {
-        if (walk->shape[d] == 0)
-            return;
-    }
-    int64_t index[TL_MAX_RANK + 1] = {0};
-    char *out_at = out;
-    const char *in_at[TL_WALK_OPERANDS];
-    for (int k = 0; k < walk->operands; k++)
-        in_at[k] = in[k];
-    do {
-        const void *row[TL_WALK_OPERANDS];
-        for (int k = 0; k < walk->operands; k++)
-            row[k] = in_at[k];
-        kernel(walk->shape[last], out_at, row, walk->stride[last], p);
-    } while (step(walk, index, &out_at, in_at));
+    if (last == 0 && n < TL_LARGE_LOOP)
+        kernel(n, out, in, walk->stride[0], r.p);
+    else if (last == 0)
+        tl__in_parts(n, TL_CACHE_LINE, n, run_elements, &r);
+    else
+        tl__in_parts(rows, 1, n * rows, run_rows, &r);
 }
 
 /* ---- rows of one tensor ---------------------------------------------------------------------- */
