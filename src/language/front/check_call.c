@@ -47,6 +47,26 @@ static void note_method_use(checker *c, expr *e) {
     CHECK_PUSH(c, c->uses, c->use_count, c->use_capacity, use);
 }
 
+bool check_comes_back(const binding *parameter) {
+    return parameter->kind == BINDING_PARAMETER && parameter->annotation != NULL &&
+           parameter->annotation->is_place;
+}
+
+/* f(&mut x): x becomes what f made of its parameter. */
+static void note_writes_back(checker *c, expr *e, const function_item *f) {
+    for (uint32_t i = 0; i < f->parameter_count && i < e->call.operand_count; i++) {
+        expr *place = e->call.operands[i];
+        if (!check_comes_back(f->parameters[i]) || !check_is_place(place) ||
+            !check_write(c, place, place->span, WRITE_METHOD)) {
+            continue;
+        }
+        if (e->call.writes_back == NULL) {
+            e->call.writes_back = CHECK_ARRAY(c, bool, e->call.operand_count);
+        }
+        e->call.writes_back[i] = true;
+    }
+}
+
 /* The receiver, when there is one, is the first operand. */
 void check_finish_call(checker *c, expr *e, function_item *f) {
     uint32_t with_receiver = e->call.receiver != NULL;
@@ -56,6 +76,7 @@ void check_finish_call(checker *c, expr *e, function_item *f) {
     e->call.operands = check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count);
     e->call.operand_count = e->call.arg_count + with_receiver;
     e->type = f->result;
+    note_writes_back(c, e, f);
     if (f->has_self && e->call.operand_count > 0) {
         note_method_use(c, e);
     }

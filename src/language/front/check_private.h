@@ -212,6 +212,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
                          const type *expected);
 void check_pending_call(checker *c, expr *e);
 void check_finish_call(checker *c, expr *e, function_item *f);
+bool check_comes_back(const binding *parameter); /* of type `&mut T` */
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);
 void check_signature(checker *c, function_item *f);

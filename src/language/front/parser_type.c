@@ -175,7 +175,7 @@ type_expr *parse_type(parser *p) {
         while (parser_accept_first(
             p, TOKEN_AND)) { /* a reference is the value: sharing is never observable */
             parser_accept(p, TOKEN_LABEL);
-            parser_accept(p, TOKEN_MUT);
+            t->is_place |= parser_accept(p, TOKEN_MUT);
         }
         t->span = parser_span(p);
         parse_type_into(p, t);

@@ -92,6 +92,7 @@ struct type_expr {
         TYPE_EXPR_ARRAY,   /* [arguments[0]; length], [arguments[0]] without length */
         TYPE_EXPR_FUNCTION /* fn(arguments) -> result, impl Fn(arguments) -> result */
     } kind;
+    bool is_place;     /* `&mut T`: what a parameter of this type became goes back to the caller */
     type_expr *result; /* of a function; NULL: nothing */
     expr *length;      /* of an array */
     const char *name;
@@ -269,6 +270,9 @@ typedef struct call_expr {
      * operands[0] is no place: what would be written back is dropped. Parts of the place (indices)
      * are evaluated once. */
     bool writes_receiver;
+    /* Of a function with parameters of type `&mut T`: which operands are places that what those
+     * became is written to, after the receiver. NULL: none. */
+    bool *writes_back;
     /* Evaluate operands[1] before operands[0]: `s - t` became tl_tensor_rsub_scalar(t, s). */
     bool swapped;
     print_piece *pieces;

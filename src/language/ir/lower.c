@@ -4,6 +4,7 @@
  *
  *     fn Layer::step(mut self, rate: f32)        params   self.w, self.b, rate
  *                                                results  (result's leaves,) self.w, self.b      it writes self
+ *     fn fill(n: i64, out: &mut Vec<i64>)        results  (result's leaves,) out
  */
 #include "language/ir/lower.h"
 
@@ -69,21 +70,32 @@ static ir_type *leaf_types(lowering *l, const type *t, uint32_t *count) {
     return types;
 }
 
+bool lower_comes_back(const function_item *item, uint32_t parameter) {
+    const binding *b = item->parameters[parameter];
+    if (b->kind == BINDING_SELF || (parameter == 0 && item->has_self))
+        return item->writes_self;
+    return b->annotation && b->annotation->is_place;
+}
+
+/* The result, then what the parameters that come back have become, in their order. */
 static void declare_results(lowering *l, const function_item *item, ir_function *f) {
-    uint32_t count, self_count = 0;
-    ir_type *types = leaf_types(l, item->result, &count), *self = NULL;
-    if (item->writes_self)
-        self = leaf_types(l, item->parameters[0]->type, &self_count);
-    ir_type *all = MASU_ARENA_ARRAY(l->scratch, ir_type, count + self_count);
-    if (!types || !all || (self_count && !self)) {
+    uint32_t count = lower_leaf_count(l, item->result), at = 0;
+    for (uint32_t p = 0; p < item->parameter_count; p++)
+        count += lower_comes_back(item, p) ? lower_leaf_count(l, item->parameters[p]->type) : 0;
+    ir_type *all = MASU_ARENA_ARRAY(l->scratch, ir_type, count);
+    if (!all) {
         l->m->out_of_memory = true;
         return;
     }
-    for (uint32_t i = 0; i < count; i++)
-        all[i] = types[i];
-    for (uint32_t i = 0; i < self_count; i++)
-        all[count + i] = self[i];
-    ir_function_set_results(f, all, count + self_count);
+    lower_leaf_types(l, item->result, all);
+    at = lower_leaf_count(l, item->result);
+    for (uint32_t p = 0; p < item->parameter_count; p++) {
+        if (!lower_comes_back(item, p))
+            continue;
+        lower_leaf_types(l, item->parameters[p]->type, all + at);
+        at += lower_leaf_count(l, item->parameters[p]->type);
+    }
+    ir_function_set_results(f, all, count);
 }
 
 static void declare_function(lowering *l, const function_item *item) {

@@ -16,10 +16,9 @@ typedef struct receiver {
     uint32_t count;
 } receiver;
 
-static receiver receiver_begin(lower_fn *fn, const call_expr *c) {
-    const expr *e = c->operands[0];
+static receiver receiver_begin(lower_fn *fn, const expr *e, bool written) {
     receiver r = {.count = lower_leaf_count(fn->l, e->type)};
-    if (c->writes_receiver && lower_is_place(e))
+    if (written && lower_is_place(e))
         r.place = lower_place_of(fn, e);
     else
         r.values = lower_values(fn, e);
@@ -55,36 +54,59 @@ static void emit_call(lower_fn *fn, const call_expr *c, const ir_value *args, ui
         results[r] = i->result + r;
 }
 
+/* The operands that the call writes: their places at once, their values when all others are known. */
+static receiver *operands_begin(lower_fn *fn, const call_expr *c, ir_value *args) {
+    receiver *all = MASU_ARENA_ARRAY(fn->l->scratch, receiver, c->operand_count);
+    uint32_t at = 0;
+    if (!all) {
+        fn->l->m->out_of_memory = true;
+        return NULL;
+    }
+    for (uint32_t i = 0; i < c->operand_count; i++) {
+        const type *t = c->function->parameters[i]->type;
+        if (i == 0 && c->function->has_self)
+            all[i] = receiver_begin(fn, c->operands[0], c->writes_receiver);
+        else if (c->writes_back && c->writes_back[i])
+            all[i] = receiver_begin(fn, c->operands[i], true);
+        else
+            lower_expr_as(fn, c->operands[i], t, args + at);
+        at += lower_leaf_count(fn->l, t);
+    }
+    return all;
+}
+
+static void operands_read(lower_fn *fn, const call_expr *c, receiver *all, ir_value *args) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < c->operand_count && lower_open(fn); i++) {
+        receiver_read(fn, &all[i]);
+        if (all[i].count > 0 && all[i].values && lower_open(fn))
+            memcpy(args + at, all[i].values, all[i].count * sizeof *args);
+        at += lower_leaf_count(fn->l, c->function->parameters[i]->type);
+    }
+}
+
 static void lower_function_call(lower_fn *fn, const expr *e, ir_value *out) {
     const call_expr *c = &e->call;
     const function_item *item = c->function;
     const ir_function *callee = fn->l->functions[item->index];
     ir_value *args = lower_room(fn, callee->param_count),
              *results = lower_room(fn, callee->result_count);
-    if (!args || !results)
+    receiver *written = args && results ? operands_begin(fn, c, args) : NULL;
+    if (!written)
         return;
-    uint32_t at = 0;
-    receiver self = {0};
-    if (item->has_self) {
-        self = receiver_begin(fn, c);
-        at = self.count;
-    }
-    for (uint32_t i = item->has_self; i < c->operand_count; i++) {
-        const type *t = item->parameters[i]->type;
-        lower_expr_as(fn, c->operands[i], t, args + at);
-        at += lower_leaf_count(fn->l, t);
-    }
-    receiver_read(fn, &self);
-    if (!lower_open(fn) || (self.count > 0 && !self.values))
+    operands_read(fn, c, written, args);
+    if (!lower_open(fn))
         return;
-    if (self.count > 0)
-        memcpy(args, self.values, self.count * sizeof *args);
-    emit_call(fn, c, args, at, results, e->span);
-    uint32_t count = lower_leaf_count(fn->l, item->result);
-    for (uint32_t i = 0; i < count; i++)
+    emit_call(fn, c, args, callee->param_count, results, e->span);
+    uint32_t at = lower_leaf_count(fn->l, item->result);
+    for (uint32_t i = 0; i < at; i++)
         out[i] = results[i];
-    if (item->writes_self)
-        receiver_write(fn, &self, results + count);
+    for (uint32_t i = 0; i < c->operand_count; i++) {
+        if (!lower_comes_back(item, i))
+            continue;
+        receiver_write(fn, &written[i], results + at);
+        at += lower_leaf_count(fn->l, item->parameters[i]->type);
+    }
 }
 
 /* ---- functions of the runtime -------------------------------------------------------------------------------------------- */
@@ -101,7 +123,7 @@ static void lower_abi_call(lower_fn *fn, const expr *e, ir_value *out) {
     }
     for (uint32_t i = c->swapped ? 2 : 0; i < c->operand_count; i++) {
         if (i == 0 && c->writes_receiver)
-            self = receiver_begin(fn, c);
+            self = receiver_begin(fn, c->operands[0], c->writes_receiver);
         else
             args[i] = lower_scalar(fn, c->operands[i]);
     }
@@ -180,7 +202,7 @@ static ir_value lower_vec_new(lower_fn *fn, const expr *e) {
 static void lower_vec_write(lower_fn *fn, const expr *e) {
     const call_expr *c = &e->call;
     const type *element = c->operands[0]->type->vec.element;
-    receiver vec = receiver_begin(fn, c);
+    receiver vec = receiver_begin(fn, c->operands[0], c->writes_receiver);
     ir_value index = c->kind == CALL_VEC_SET ? lower_scalar(fn, c->operands[1]) : 0;
     ir_value *values = lower_room(fn, lower_leaf_count(fn->l, element)), result;
     if (!values)
@@ -202,7 +224,7 @@ static void lower_vec_write(lower_fn *fn, const expr *e) {
 static void lower_vec_pop(lower_fn *fn, const expr *e, ir_value *out) {
     const type *element = e->call.operands[0]->type->vec.element;
     uint32_t count = lower_leaf_count(fn->l, element);
-    receiver vec = receiver_begin(fn, &e->call);
+    receiver vec = receiver_begin(fn, e->call.operands[0], e->call.writes_receiver);
     receiver_read(fn, &vec);
     if (!lower_open(fn) || !vec.values)
         return;

@@ -241,19 +241,24 @@ static void lower_continue(lower_fn *fn, const expr *e) {
     lower_jump(fn, loop->next, e->span);
 }
 
-/* The function's result, then, when it writes self, what self has become. */
+/* The function's result, then what the parameters that come back have become. */
 void lower_return(lower_fn *fn, const ir_value *values, source_span span) {
     if (!lower_open(fn))
         return;
-    uint32_t count = lower_leaf_count(fn->l, fn->item->result);
+    const function_item *item = fn->item;
+    uint32_t at = lower_leaf_count(fn->l, item->result);
     ir_value *all = lower_room(fn, fn->f->result_count);
     if (!all)
         return;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < at; i++)
         all[i] = values[i];
-    if (fn->item->writes_self)
-        lower_read(fn, fn->variables[fn->item->parameters[0]->id], fn->f->result_count - count,
-                   all + count, span);
+    for (uint32_t p = 0; p < item->parameter_count; p++) {
+        if (!lower_comes_back(item, p))
+            continue;
+        uint32_t count = lower_leaf_count(fn->l, item->parameters[p]->type);
+        lower_read(fn, fn->variables[item->parameters[p]->id], count, all + at, span);
+        at += count;
+    }
     lower_keep(fn, 0, span);
     leave_loops(fn, NULL, span);
     ir_emit_ret(fn->b, all, fn->f->result_count, span);

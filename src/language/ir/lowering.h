@@ -54,6 +54,9 @@ typedef struct lower_fn {
     lower_loop *loop; /* innermost */
 } lower_fn;
 
+/* What the parameter became is a result of the function: self that it writes to, and `&mut T`. */
+bool lower_comes_back(const function_item *item, uint32_t parameter); /* lower.c */
+
 /* ---- leaves (lower_leaf.c) ------------------------------------------------------------------------------------ */
 
 uint32_t lower_leaf_count(const lowering *l, const type *t); /* at most TYPE_SIZE_MAX */
