@@ -9,6 +9,9 @@
  *               ├─ site        where the function is now: set before every call that may raise, so that an
  *               │              error can print the program's call stack
  *               ├─ slot_count
+ *               ├─ room        bytes behind the slots for tensors that never leave the function, laid out by
+ *               │              the planner; NULL: none
+ *               ├─ place, spent   hints for the operation that is about to run, empty before the next
  *               └─ slots[]     owners: each holds NULL or one count of one object
  *
  * Raising unwinds: the runtime walks the frames from the innermost outwards, releases what the slots and the
@@ -38,12 +41,22 @@ typedef struct tl_object
 
 typedef struct tl_frame {
     struct tl_frame *parent;
-    uint32_t site;       /* index into the program's table of places; 0 before the first */
-    uint32_t slot_count; /* length of slots */
-    uint64_t scope_mark; /* registry height and scope depth at entry; the runtime's own */
-    void *buffers;       /* the slots' growing buffers (tl_mem_get_buffer), NULL until the first */
+    uint32_t site;        /* index into the program's table of places; 0 before the first */
+    uint32_t slot_count;  /* length of slots */
+    uint64_t scope_mark;  /* registry height and scope depth at entry; the runtime's own */
+    void *buffers;        /* the slots' growing buffers (tl_mem_get_buffer), NULL until the first */
+    void *room;           /* aligned to 64; NULL: none */
+    void *place;          /* inside room: where a result of exactly place_bytes is to lie */
+    uint32_t place_bytes; /* 0: nowhere in particular */
+    uint32_t room_bytes;
+    tl_tensor
+        *spent; /* an operand that nobody reads afterwards: an element-wise operation may write
+                         its result over it; borrowed, NULL: there is none */
     void *slots[];
 } tl_frame;
+
+/* The largest room that a frame may have. */
+enum { TL_ROOM_BYTES_MAX = 1 << 20 };
 
 enum { TL_MAX_RANK = 8 };
 

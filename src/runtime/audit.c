@@ -186,20 +186,29 @@ void tl__audit_reset(tl_runtime *rt) {
 
 /* ---- counts by line ------------------------------------------------------------------------------------------- */
 
+static void add_buffers(tl_runtime *rt) {
+    masu_heap_stats stats;
+    masu_heap_get_stats(rt->payload, &stats);
+    tl_line_counts *line = &rt->lines[rt->line_site];
+    line->allocations += stats.allocations - rt->line_allocations;
+    line->placed += rt->placed - rt->line_placed;
+    line->reused += rt->reused - rt->line_reused;
+    rt->line_allocations = stats.allocations;
+    rt->line_placed = rt->placed;
+    rt->line_reused = rt->reused;
+}
+
 /* counts: acquires, releases, moves, borrows, slots, 12 bits each. What was allocated since the last call was
  * allocated by the operation that was told of then. */
 void tl_count_line(int64_t site, int64_t counts) {
     tl_runtime *rt = tl__runtime();
-    masu_heap_stats stats;
-    masu_heap_get_stats(rt->payload, &stats);
     size_t wanted = (size_t)site + 1, before = rt->line_capacity;
     tl_line_counts *lines = grown(rt->lines, &rt->line_capacity, wanted, sizeof *lines);
     if (!lines)
         return;
     rt->lines = lines;
     memset(lines + before, 0, (rt->line_capacity - before) * sizeof *lines);
-    lines[rt->line_site].allocations += stats.allocations - rt->line_allocations;
-    rt->line_allocations = stats.allocations;
+    add_buffers(rt);
     rt->line_site = (uint32_t)site;
     uint64_t *fields[] = {&lines[site].acquires, &lines[site].releases, &lines[site].moves,
                           &lines[site].borrows, &lines[site].slots};
@@ -209,11 +218,8 @@ void tl_count_line(int64_t site, int64_t counts) {
 }
 
 uint32_t tl_runtime_lines(tl_runtime *rt, const tl_line_counts **lines) {
-    masu_heap_stats stats;
-    masu_heap_get_stats(rt->payload, &stats);
     if (rt->lines)
-        rt->lines[rt->line_site].allocations += stats.allocations - rt->line_allocations;
-    rt->line_allocations = stats.allocations;
+        add_buffers(rt);
     *lines = rt->lines;
     return (uint32_t)rt->line_capacity;
 }

@@ -16,6 +16,9 @@
  *     frame_depth = number of frames;  every slot holds NULL or an object with count >= 1
  *     scope_mark of a frame <= that of the frames inside it <= scope_count
  *
+ * A frame may have room behind its slots for the elements of tensors that never leave the function. Their headers
+ * and storages are as all others; only the bytes are nobody's to free.
+ *
  * Two limits end a recursion, whichever comes first: the arena is full, or the native stack is used up to a
  * reserve that the runtime's own functions need (256 KiB, less on a stack that is itself small).
  */
@@ -47,8 +50,11 @@ uintptr_t tl__stack_limit(void) {
     return (uintptr_t)lowest + reserve;
 }
 
-static size_t frame_bytes(uint64_t slot_count) {
-    return sizeof(tl_frame) + slot_count * sizeof(void *);
+enum { ROOM_ALIGNMENT = 64 };
+
+static size_t frame_bytes(uint64_t slot_count, uint64_t room_bytes) {
+    uint64_t aligned = room_bytes ? room_bytes + ROOM_ALIGNMENT : 0;
+    return sizeof(tl_frame) + slot_count * sizeof(void *) + aligned;
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------------------- */
@@ -131,9 +137,10 @@ static __attribute__((cold)) masu_status refuse_frame(const tl_runtime *rt, int6
 }
 
 /* NULL: there is no room for a frame of so many slots. */
-static inline tl_frame *push_frame(tl_runtime *rt, int64_t slots) {
-    bool countable = slots >= 0 && slots <= UINT32_MAX;
-    size_t bytes = countable ? frame_bytes((uint64_t)slots) : SIZE_MAX;
+static inline tl_frame *push_frame(tl_runtime *rt, int64_t slots, int64_t room_bytes) {
+    bool countable =
+        slots >= 0 && slots <= UINT32_MAX && room_bytes >= 0 && room_bytes <= TL_ROOM_BYTES_MAX;
+    size_t bytes = countable ? frame_bytes((uint64_t)slots, (uint64_t)room_bytes) : SIZE_MAX;
     if (MASU_UNLIKELY(bytes > (size_t)(rt->arena_end - rt->arena_top) ||
                       (uintptr_t)__builtin_frame_address(0) < rt->stack_limit))
         return NULL;
@@ -144,6 +151,10 @@ static inline tl_frame *push_frame(tl_runtime *rt, int64_t slots) {
     frame->slot_count = (uint32_t)slots;
     frame->scope_mark = rt->scope_count;
     frame->buffers = NULL;
+    frame->room = NULL;
+    frame->room_bytes = (uint32_t)room_bytes;
+    frame->place_bytes = 0;
+    frame->spent = NULL;
     for (int64_t i = 0; i < slots; i++)
         frame->slots[i] = NULL;
     rt->frame = frame;
@@ -154,7 +165,7 @@ static inline tl_frame *push_frame(tl_runtime *rt, int64_t slots) {
 
 tl_frame *tl_mem_function_enter(int64_t slots) {
     tl_runtime *rt = tl__runtime();
-    tl_frame *frame = push_frame(rt, slots);
+    tl_frame *frame = push_frame(rt, slots, 0);
     if (MASU_UNLIKELY(!frame)) {
         refuse_frame(rt, slots);
         tl__raise();
@@ -162,14 +173,34 @@ tl_frame *tl_mem_function_enter(int64_t slots) {
     return frame;
 }
 
-tl_frame *tl_mem_function_enter_with(int64_t slots, int64_t owned_count, void *const *owned) {
+static tl_frame *enter_room(int64_t slots, int64_t bytes, int64_t owned_count, void *const *owned) {
     tl_runtime *rt = tl__runtime();
-    tl_frame *frame = push_frame(rt, slots);
+    tl_frame *frame = push_frame(rt, slots, bytes);
     if (MASU_UNLIKELY(!frame)) {
         for (int64_t i = 0; i < owned_count; i++)
             tl__object_drop(owned[i]);
         refuse_frame(rt, slots);
         tl__raise();
+    }
+    return frame;
+}
+
+tl_frame *tl_mem_function_enter_with(int64_t slots, int64_t owned_count, void *const *owned) {
+    return enter_room(slots, 0, owned_count, owned);
+}
+
+tl_frame *tl_mem_function_enter_room(int64_t slots, int64_t bytes, int64_t owned_count,
+                                     void *const *owned) {
+    tl_runtime *rt = tl__runtime();
+    tl_frame *frame = enter_room(slots, bytes, owned_count, owned);
+    if (frame && bytes > 0) {
+        uintptr_t behind = (uintptr_t)(frame->slots + slots);
+        frame->room =
+            (char *)frame +
+            ((behind + ROOM_ALIGNMENT - 1) / ROOM_ALIGNMENT * ROOM_ALIGNMENT - (uintptr_t)frame);
+        rt->room_bytes += (uint64_t)bytes;
+        if (rt->room_bytes > rt->room_bytes_peak)
+            rt->room_bytes_peak = rt->room_bytes;
     }
     return frame;
 }
@@ -188,6 +219,7 @@ static void pop_frame(tl_runtime *rt) {
     tl_frame *frame = rt->frame;
     release_slots(frame);
     free_buffers(frame);
+    rt->room_bytes -= frame->room_bytes;
     if (MASU_UNLIKELY(rt->scope_count > frame->scope_mark))
         tl__close_scopes(rt, frame->scope_mark);
     rt->frame = frame->parent;
@@ -240,7 +272,8 @@ bool tl__frames_valid(const tl_runtime *rt) {
         return false;
     for (const tl_frame *frame = rt->frame; frame; frame = frame->parent) {
         if ((const char *)frame < rt->arena ||
-            (const char *)frame + frame_bytes(frame->slot_count) != end || frame->scope_mark > mark)
+            (const char *)frame + frame_bytes(frame->slot_count, frame->room_bytes) != end ||
+            frame->scope_mark > mark)
             return false;
         if (!slots_valid(frame) || !buffers_valid(frame))
             return false;

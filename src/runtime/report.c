@@ -50,6 +50,16 @@ static void put_buffers(masu__buffer *text, const tl_report *r) {
     second_column(text, start);
     put_count(text, r->frees, "given back", "given back");
     masu__buffer_putc(text, '\n');
+    if (r->placed + r->reused == 0)
+        return;
+    start = text->length;
+    begin_line(text, "");
+    put_count(text, r->placed, "in frames", "in frames");
+    masu__buffer_puts(text, ", ");
+    masu__buffer_put_bytes(text, r->frame_bytes_peak);
+    second_column(text, start);
+    put_count(text, r->reused, "written over", "written over");
+    masu__buffer_puts(text, " an operand\n");
 }
 
 /* Only where it happened. */
@@ -225,6 +235,9 @@ void tl_report_print(const tl_report *report, FILE *out) {
     X(frame_depth)        \
     X(frame_depth_peak)   \
     X(registered)         \
+    X(placed)             \
+    X(frame_bytes_peak)   \
+    X(reused)             \
     X(rss_bytes)          \
     X(rss_peak_bytes)     \
     X(rss_anon_bytes)     \
@@ -241,7 +254,8 @@ static void put_line_counts(masu__buffer *text, const tl_report_line *l) {
         uint64_t count;
     } counts[] = {{"acquires", l->counts.acquires}, {"releases", l->counts.releases},
                   {"moves", l->counts.moves},       {"borrows", l->counts.borrows},
-                  {"slots", l->counts.slots},       {"allocations", l->counts.allocations}};
+                  {"slots", l->counts.slots},       {"allocations", l->counts.allocations},
+                  {"placed", l->counts.placed},     {"reused", l->counts.reused}};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         masu__buffer_puts(text, "  \"");
         for (const char *c = l->path ? l->path : ""; *c; c++) {

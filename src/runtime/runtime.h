@@ -49,6 +49,9 @@ typedef struct tl_report {
     uint64_t retain_ops, release_ops; /* done by compiled code and ABI calls, not internal holds */
     uint64_t live_nodes, live_grads, live_objects; /* objects: strings, vectors */
     uint64_t scope_depth, frame_depth, frame_depth_peak, registered;
+    uint64_t placed,
+        frame_bytes_peak; /* buffers in frames, and the most bytes that frames had for them */
+    uint64_t reused;      /* results written over a dying operand */
     uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes,
         rss_anon_peak_bytes; /* of the process, from the kernel */
     double wall_seconds;
@@ -56,7 +59,9 @@ typedef struct tl_report {
 
 /* What the program's operations did, by the number of their place. */
 typedef struct tl_line_counts {
-    uint64_t visits, acquires, releases, moves, borrows, slots, allocations;
+    uint64_t visits, acquires, releases, moves, borrows,
+        slots;                            /* slots: of the frame, for owners */
+    uint64_t allocations, placed, reused; /* buffers: from a pool, in the frame, over an operand */
 } tl_line_counts;
 
 typedef struct tl_audit_result {

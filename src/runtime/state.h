@@ -85,6 +85,9 @@ struct tl_runtime {
     tl_frame *frame;       /* innermost, NULL: none */
     uintptr_t stack_limit; /* frames must lie above this address of the native stack */
     uint64_t frame_depth, frame_depth_peak;
+    uint64_t room_bytes, room_bytes_peak; /* sum over the frames */
+    uint64_t placed;                      /* buffers that lay in a frame's room, ever */
+    uint64_t reused;                      /* results written over a dying operand, ever */
 
     /* dynamic owners */
     tl_entry *entries;
@@ -123,7 +126,7 @@ struct tl_runtime {
     tl_line_counts *lines; /* by site; NULL: not counted */
     size_t line_capacity;
     uint32_t line_site;        /* of the last tl_count_line */
-    uint64_t line_allocations; /* ever, then */
+    uint64_t line_allocations, line_placed, line_reused; /* ever, then */
 
     /* the rest */
     uint64_t live_objects; /* strings and vectors */
@@ -221,6 +224,25 @@ void tl__string_free(tl_object *string); /* string.c */
 void tl__vector_free(tl_object *vector); /* vector.c */
 void tl__tensor_free(tl_tensor *t);      /* tensor.c */
 bool tl__tensors_valid(const tl_runtime *rt);
+
+/* ---- hints for the operation that runs (memory.c, tensor.c) ------------------------------------------------------ */
+
+/* Elements that lie in some frame's room: nobody frees them. */
+static inline bool tl__in_frame(const tl_runtime *rt, const void *data) {
+    return (const char *)data >= rt->arena && (const char *)data < rt->arena_end;
+}
+
+/* The operation keeps its operand's elements for backward: they must stay as they are. */
+static inline void tl__keep_spent(void) {
+    tl_frame *frame = tl__runtime()->frame;
+    if (frame)
+        frame->spent = NULL;
+}
+
+/* A new tensor of the same type and shape over the elements of `spent`, which is only released from here on. NULL
+ * when that may not be: somebody else holds them, or they are not laid out as the result's would be. Says nothing
+ * of memory: without a header it is also NULL. */
+tl_tensor *tl__tensor_over(tl_tensor *spent, tl_dtype dtype, int rank, const int64_t *shape);
 
 /* ---- the audit (audit.c) ---------------------------------------------------------------------------------------- */
 

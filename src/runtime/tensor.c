@@ -102,15 +102,30 @@ void tl__tensor_refresh(tl_tensor *t) {
 
 /* ---- storages ------------------------------------------------------------------------------------------------- */
 
+/* The place in the innermost frame that compiled code names for a result of exactly so many bytes. */
+static inline void *planned_place(tl_runtime *rt, size_t bytes) {
+    tl_frame *frame = rt->frame;
+    if (MASU_LIKELY(!frame || frame->place_bytes == 0) || frame->place_bytes != bytes)
+        return NULL;
+    frame->place_bytes = 0;
+    rt->placed++;
+    return frame->place;
+}
+
+static void data_free(tl_runtime *rt, void *data, size_t bytes) {
+    if (!tl__in_frame(rt, data))
+        tl__payload_free(data, bytes);
+}
+
 static masu_status storage_new(size_t bytes, tl_storage **out) {
     tl_runtime *rt = tl__runtime();
-    void *data;
-    masu_status status = tl__payload_alloc(bytes, &data);
+    void *data = planned_place(rt, bytes);
+    masu_status status = data ? MASU_OK : tl__payload_alloc(bytes, &data);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
     tl_storage *storage = tl__cells_take(&rt->storages);
     if (MASU_UNLIKELY(!storage)) {
-        tl__payload_free(data, bytes);
+        data_free(rt, data, bytes);
         return tl__error_memory(MASU_ERR_OUT_OF_MEMORY, TL_CELL_CHUNK_BYTES,
                                 "the pool of storages");
     }
@@ -130,11 +145,12 @@ void tl__storage_drop(tl_storage *s) {
     MASU_DEBUG_ASSERT(s->count > 0);
     if (--s->count > 0)
         return;
+    tl_runtime *rt = tl__runtime();
     if (MASU_UNLIKELY(s->growth == TL_GROWTH_ROOM))
         tl__growth_free(s);
     else
-        tl__payload_free(s->data, s->bytes);
-    tl__cells_give(&tl__runtime()->storages, s);
+        data_free(rt, s->data, s->bytes);
+    tl__cells_give(&rt->storages, s);
 }
 
 /* ---- tensors ------------------------------------------------------------------------------------------------------ */
@@ -210,6 +226,31 @@ masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out) {
     view->storage->count++;
     *out = view;
     return MASU_OK;
+}
+
+static bool is_laid_out_as(const tl_tensor *t, tl_dtype dtype, int rank, const int64_t *shape) {
+    if (t->dtype != dtype || t->rank != rank || !t->contiguous)
+        return false;
+    for (int i = 0; i < rank; i++)
+        if (t->shape[i] != shape[i])
+            return false;
+    return (size_t)t->elements * tl__dtype_size(dtype) == t->storage->bytes;
+}
+
+tl_tensor *tl__tensor_over(tl_tensor *spent, tl_dtype dtype, int rank, const int64_t *shape) {
+    tl_runtime *rt = tl__runtime();
+    if (spent->head.count > 1 || spent->storage->count > 1 || tl__in_frame(rt, spent->data) ||
+        !is_laid_out_as(spent, dtype, rank, shape))
+        return NULL;
+    tl_tensor *t = tl__cells_take(&rt->tensors);
+    if (!t)
+        return NULL;
+    *t = *spent;
+    t->head = (tl_object){.count = 1, .kind = TL_TENSOR};
+    t->node = NULL;
+    t->storage->count++;
+    rt->reused++;
+    return t;
 }
 
 void tl__tensor_free(tl_tensor *t) {
@@ -290,7 +331,7 @@ static bool compare_holders(const tl_runtime *rt, uint64_t *bytes) {
             tl_storage *storage = (tl_storage *)(void *)cell;
             same = same && storage->holders == storage->count &&
                    (storage->data == NULL) == (storage->bytes == 0);
-            *bytes += storage->bytes;
+            *bytes += tl__in_frame(rt, storage->data) ? 0 : storage->bytes;
             storage->holders = 0;
         }
     }

@@ -22,6 +22,8 @@ static void add(tl_line_counts *to, const tl_line_counts *from) {
     to->borrows += from->borrows;
     to->slots += from->slots;
     to->allocations += from->allocations;
+    to->placed += from->placed;
+    to->reused += from->reused;
 }
 
 bool tool_lines(tl_runtime *rt, const masu_program *program, tool_report_options *options) {

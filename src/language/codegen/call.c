@@ -130,13 +130,39 @@ static LLVMValueRef *args_of(emit *e, const ir_instr *i) {
     return args;
 }
 
+/* ---- where the result lies ----------------------------------------------------------------------------------------- */
+
+static void store_hint(emit *e, LLVMValueRef v, size_t field) {
+    LLVMBuildStore(e->cg->builder, v, emit_offset(e, e->frame, (int64_t)field));
+}
+
+/* Hints are for the one operation that follows, whether it takes them or not. */
+static void hint_before(emit *e, const ir_instr *i) {
+    if (i->place_bytes) {
+        store_hint(e, emit_offset(e, e->room, (int64_t)i->place_at), offsetof(tl_frame, place));
+        store_hint(e, LLVMConstInt(e->cg->i32, i->place_bytes, false),
+                   offsetof(tl_frame, place_bytes));
+    } else if (i->reuse) {
+        store_hint(e, e->values[i->reuse], offsetof(tl_frame, spent));
+    }
+}
+
+static void hint_behind(emit *e, const ir_instr *i) {
+    if (i->place_bytes)
+        store_hint(e, LLVMConstInt(e->cg->i32, 0, false), offsetof(tl_frame, place_bytes));
+    else if (i->reuse)
+        store_hint(e, LLVMConstPointerNull(e->cg->ptr), offsetof(tl_frame, spent));
+}
+
 void emit_abi(emit *e, const ir_instr *i) {
     LLVMValueRef *args = args_of(e, i);
     if (!args)
         return;
     if (ir_may_raise(i))
         emit_site(e, i);
+    hint_before(e, i);
     LLVMValueRef result = emit_abi_call(e, i->abi, args, i->arg_count);
+    hint_behind(e, i);
     if (i->result_count > 0)
         e->values[i->result] = result;
 }
@@ -207,7 +233,9 @@ void emit_comprehend(emit *e, const ir_instr *i) {
     for (uint32_t k = i->kernel->cell_count; k < i->arg_count; k++)
         args[count++] = operands[k];
     emit_site(e, i);
+    hint_before(e, i);
     e->values[i->result] = emit_abi_call(e, TL_FN_tl_tensor_comprehend, args, count);
+    hint_behind(e, i);
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------------------------ */

@@ -57,6 +57,7 @@ typedef struct emit {
     uint32_t order_count;
     LLVMBasicBlockRef prologue;
     LLVMValueRef frame;       /* NULL: the function needs none */
+    LLVMValueRef room;        /* where its room begins; NULL: it has none */
     LLVMValueRef destination; /* several results go there; NULL otherwise */
     LLVMValueRef list, cells; /* stack room for operands of runtime calls, grown as needed */
     uint32_t list_words, cell_words;

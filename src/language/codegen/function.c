@@ -320,18 +320,26 @@ static void take_parameters(emit *e) {
  * releases them. */
 static void enter(emit *e) {
     const ir_function *f = e->f;
-    LLVMValueRef *args = MASU_ARENA_ARRAY(e->cg->arena, LLVMValueRef, f->param_count + 1);
+    LLVMValueRef *args = MASU_ARENA_ARRAY(e->cg->arena, LLVMValueRef, f->param_count + 2);
     if (!args) {
         e->cg->out_of_memory = true;
         return;
     }
     unsigned count = 0;
     args[count++] = codegen_i64(e->cg, f->slot_count);
+    if (f->room_bytes > 0)
+        args[count++] = codegen_i64(e->cg, (int64_t)f->room_bytes);
     for (uint32_t p = 0; p < f->param_count; p++)
         if (ir_type_managed(ir_type_of(f, f->params[p])) && !f->values[f->params[p]].borrowed)
             args[count++] = e->values[f->params[p]];
-    e->frame = emit_abi_call(
-        e, count > 1 ? TL_FN_tl_mem_function_enter_with : TL_FN_tl_mem_function_enter, args, count);
+    tl_abi_index how = f->room_bytes > 0 ? TL_FN_tl_mem_function_enter_room
+                       : count > 1       ? TL_FN_tl_mem_function_enter_with
+                                         : TL_FN_tl_mem_function_enter;
+    e->frame = emit_abi_call(e, how, args, count);
+    if (f->room_bytes == 0)
+        return;
+    LLVMValueRef field = emit_offset(e, e->frame, offsetof(tl_frame, room));
+    e->room = LLVMBuildLoad2(e->cg->builder, e->cg->ptr, field, "room");
 }
 
 /* ---- which tier ------------------------------------------------------------------------------ */

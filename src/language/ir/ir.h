@@ -87,6 +87,8 @@ typedef struct ir_value_info {
     bool is_parameter;     /* of the function */
     bool borrowed;         /* after `ownership`: a parameter that stays the caller's */
     int32_t slot;          /* after `slots`: owner slot in the frame, -1 none */
+    const char *pooled;    /* after `frames`: why a tensor made here lies in no frame; NULL: it does, or is
+                              not made here */
     const ir_shape *shape; /* after `shapes`; NULL nothing known */
 } ir_value_info;
 
@@ -203,6 +205,10 @@ struct ir_instr {
     ir_function *callee;
     ir_kernel *kernel;
     bool *owned; /* IR_CALL after `ownership`: per argument, consumed by the callee; NULL before */
+    ir_value reuse;       /* IR_ABI after `reuse`: the operand that dies here and whose buffer the result may
+                             take over; 0 none */
+    uint64_t place_bytes; /* IR_ABI, IR_COMPREHEND after `frames`: the result lies in the frame, so large; 0: in a pool */
+    uint64_t place_at;    /* its offset in the frame's room */
     ir_target target[2];
 };
 
@@ -235,6 +241,7 @@ struct ir_function {
     uint32_t slot_count; /* after `slots` */
     uint32_t
         slot_bound; /* after `slots`: lower bound, the most values that one raising instruction must find protected */
+    uint64_t room_bytes, room_bound; /* after `frames`: of tensors that never leave the function; a proven lower bound */
     const ir_function *specialised_from; /* NULL for the original */
     const char *
         ownership; /* after `ownership`: one letter a managed parameter, o owned, b borrowed; else NULL */

@@ -220,6 +220,17 @@ static void read_targets(parser *p, ir_instr *i) {
     }
 }
 
+/* over %1 at 128 bytes 4096 */
+static void read_result_place(parser *p, ir_instr *i) {
+    if (words_try_word(&p->w, "over"))
+        i->reuse = read_value(p, NULL);
+    if (!words_try_word(&p->w, "at"))
+        return;
+    i->place_at = (uint64_t)words_int(&p->w);
+    words_need(&p->w, "bytes");
+    i->place_bytes = (uint64_t)words_int(&p->w);
+}
+
 /* What follows the opcode. */
 static void read_rest(parser *p, ir_instr *i, ir_type result) {
     switch (i->op) {
@@ -240,6 +251,8 @@ static void read_rest(parser *p, ir_instr *i, ir_type result) {
         resolve_later(p, i->op == IR_CALL ? LATE_CALLEE : LATE_KERNEL, i, words_name(&p->w));
         if (read_call_operands(p) && !p->w.failed)
             i->owned = ir_copy_growing(p->w.m, p->owned, p->arg_count, sizeof *p->owned);
+        if (i->op == IR_COMPREHEND)
+            read_result_place(p, i);
         break;
     case IR_RECORD_WORD:
         read_operands(p); /* eats the comma before the number */
@@ -263,6 +276,10 @@ static void read_rest(parser *p, ir_instr *i, ir_type result) {
             words_need(&p->w, "slot");
             i->imm.i = words_int(&p->w);
         }
+        break;
+    case IR_ABI:
+        read_operands(p);
+        read_result_place(p, i);
         break;
     case IR_BRANCH:
         add_arg(p, read_value(p, NULL), false);
@@ -440,6 +457,11 @@ static void read_function(parser *p, bool kernel) {
         p->f->slot_count = (uint32_t)words_int(&p->w);
         words_need(&p->w, "bound");
         p->f->slot_bound = (uint32_t)words_int(&p->w);
+    }
+    if (words_try_word(&p->w, "room")) {
+        p->f->room_bytes = (uint64_t)words_int(&p->w);
+        words_need(&p->w, "bound");
+        p->f->room_bound = (uint64_t)words_int(&p->w);
     }
     words_need(&p->w, "{");
     while (!p->w.failed && !words_try(&p->w, "}"))

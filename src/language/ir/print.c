@@ -144,6 +144,16 @@ static void put_rooting(const ir_function *f, const ir_instr *i, masu__buffer *o
         masu__buffer_printf(out, ", slot %" PRId64, i->imm.i);
 }
 
+/* Behind the operands: over which of them the result is written, and where in the frame it lies. */
+static void put_result_place(const ir_function *f, const ir_instr *i, masu__buffer *out) {
+    if (i->reuse) {
+        masu__buffer_puts(out, " over ");
+        put_value(f, i->reuse, out);
+    }
+    if (i->place_bytes)
+        masu__buffer_printf(out, " at %" PRIu64 " bytes %" PRIu64, i->place_at, i->place_bytes);
+}
+
 static void put_operation(const ir_function *f, const ir_instr *i, masu__buffer *out) {
     switch (i->op) {
     case IR_CONST:
@@ -160,6 +170,7 @@ static void put_operation(const ir_function *f, const ir_instr *i, masu__buffer 
     case IR_ABI:
         masu__buffer_puts(out, tl_abi_functions[i->abi].symbol);
         put_operands(f, i, out);
+        put_result_place(f, i, out);
         break;
     case IR_CALL:
         put_call(f, i, out);
@@ -168,6 +179,7 @@ static void put_operation(const ir_function *f, const ir_instr *i, masu__buffer 
         masu__buffer_printf(out, "comprehend %s(", i->kernel->name);
         put_values(f, i->args, i->arg_count, out);
         masu__buffer_putc(out, ')');
+        put_result_place(f, i, out);
         break;
     case IR_RECORD_TYPE:
         masu__buffer_puts(out, "record_type {");
@@ -241,6 +253,8 @@ static void put_function_head(const ir_function *f, masu__buffer *out) {
     }
     if (f->slot_count > 0 || f->slot_bound > 0)
         masu__buffer_printf(out, " slots %" PRIu32 " bound %" PRIu32, f->slot_count, f->slot_bound);
+    if (f->room_bytes > 0)
+        masu__buffer_printf(out, " room %" PRIu64 " bound %" PRIu64, f->room_bytes, f->room_bound);
     masu__buffer_puts(out, " {\n");
 }
 

@@ -185,7 +185,42 @@ static void acquire(owners *o, const ir_instr *i) {
         gain(o, v);
 }
 
+/* Over an operand: nobody may read it afterwards, so its release stands right behind. */
+static void check_reuse(owners *o, const ir_instr *i) {
+    const ir_instr *next = i->next;
+    while (next && (next->op == IR_UNROOT || next->op == IR_ROOT ||
+                    (next->op == IR_RELEASE && next->args[0] != i->reuse)))
+        next = next->next;
+    if (!next || next->op != IR_RELEASE)
+        ir_fault(o->c, i->block, i, "is written over %s, which does not die here",
+                 name_of(o, i->reuse));
+    for (uint32_t a = 0; a < i->arg_count; a++)
+        if (i->args[a] == i->reuse)
+            return;
+    ir_fault(o->c, i->block, i, "is written over %s, which is no operand", name_of(o, i->reuse));
+}
+
+/* No two tensors that are alive together lie on the same bytes of the frame. */
+static void check_place(owners *o, const ir_instr *i) {
+    if (i->place_at + i->place_bytes > o->f->room_bytes)
+        ir_fault(o->c, i->block, i, "lies at %" PRIu64 " in a room of %" PRIu64 " bytes",
+                 i->place_at, o->f->room_bytes);
+    for (uint32_t k = 0; k < o->listed; k++) {
+        const ir_instr *other = o->f->values[o->list[k]].def;
+        if (!other || other->place_bytes == 0 || other->place_at >= i->place_at + i->place_bytes ||
+            i->place_at >= other->place_at + other->place_bytes)
+            continue;
+        bool over = o->list[k] == i->reuse && other->place_at == i->place_at;
+        if (!over)
+            ir_fault(o->c, i->block, i, "lies on the bytes of %s", name_of(o, o->list[k]));
+    }
+}
+
 static void step(owners *o, const ir_instr *i) {
+    if (i->reuse)
+        check_reuse(o, i);
+    if (i->place_bytes)
+        check_place(o, i);
     if (i->op == IR_ACQUIRE) {
         acquire(o, i);
         return;

@@ -1,7 +1,7 @@
 /* pass.h: the column of passes, what each needs and gives, and how they are run.
  *
- *     ir ─► fold ─► shapes ─► lastuse ─► ownership ─► slots ─► codegen
- *           opt.    required   opt.      required     opt.
+ *     ir ─► fold ─► shapes ─► lastuse ─► ownership ─► reuse ─► frames ─► slots ─► codegen
+ *           opt.    required   opt.      required     opt.     opt.      opt.
  *
  * Everything that decides where a value lives happens between `ir` and `slots`, on a form that
  * prints and verifies itself. Any optional pass can be left out: the program prints the same.
@@ -70,6 +70,8 @@ void pass_fold(ir_module *m, pass_context *context);
 void pass_shapes(ir_module *m, pass_context *context);
 void pass_lastuse(ir_module *m, pass_context *context);
 void pass_ownership(ir_module *m, pass_context *context);
+void pass_reuse(ir_module *m, pass_context *context);
+void pass_frames(ir_module *m, pass_context *context);
 void pass_slots(ir_module *m, pass_context *context);
 void pass_register_owners(ir_module *m, pass_context *context); /* slots.c: when `slots` is off */
 

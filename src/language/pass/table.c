@@ -6,20 +6,26 @@
 static const char AFTER[] = "after:";
 
 /*    name       summary, requires, establishes                              optional  phase  */
-#define PASSES(X)                                                                                 \
-    X(fold, "constants computed, branches on constants and superfluous parameters removed",       \
-      "built IR", "scalars known at compile time are constants", true, IR_PHASE_BUILT, pass_fold, \
-      NULL)                                                                                       \
-    X(shapes, "shapes of tensors found; those that cannot fit are errors", "built IR",            \
-      "values carry what is known of their shape", false, IR_PHASE_BUILT, pass_shapes, NULL)      \
-    X(lastuse, "values end at their last use instead of their scope's end", "built IR",           \
-      "no value is kept without being needed", true, IR_PHASE_BUILT, pass_lastuse, NULL)          \
-    X(ownership,                                                                                  \
-      "who owns each tensor where: moves, borrows, acquires, releases; functions specialised",    \
-      "built IR", "every count is given away exactly once on every path", false, IR_PHASE_OWNED,  \
-      pass_ownership, NULL)                                                                       \
-    X(slots, "owners placed in shared frame slots; without it in the dynamic registry",           \
-      "owned IR", "whatever is owned while something may raise is protected", true,               \
+#define PASSES(X)                                                                                  \
+    X(fold, "constants computed, branches on constants and superfluous parameters removed",        \
+      "built IR", "scalars known at compile time are constants", true, IR_PHASE_BUILT, pass_fold,  \
+      NULL)                                                                                        \
+    X(shapes, "shapes of tensors found; those that cannot fit are errors", "built IR",             \
+      "values carry what is known of their shape", false, IR_PHASE_BUILT, pass_shapes, NULL)       \
+    X(lastuse, "values end at their last use instead of their scope's end", "built IR",            \
+      "no value is kept without being needed", true, IR_PHASE_BUILT, pass_lastuse, NULL)           \
+    X(ownership,                                                                                   \
+      "who owns each tensor where: moves, borrows, acquires, releases; functions specialised",     \
+      "built IR", "every count is given away exactly once on every path", false, IR_PHASE_OWNED,   \
+      pass_ownership, NULL)                                                                        \
+    X(reuse, "element-wise results written over an operand that dies", "owned IR",                 \
+      "a result over an operand is followed by the operand's release", true, IR_PHASE_OWNED,       \
+      pass_reuse, NULL)                                                                            \
+    X(frames, "tensors that never leave their function placed in its frame by the planner",        \
+      "owned IR, shapes", "tensors alive together share no byte of a frame", true, IR_PHASE_OWNED, \
+      pass_frames, NULL)                                                                           \
+    X(slots, "owners placed in shared frame slots; without it in the dynamic registry",            \
+      "owned IR", "whatever is owned while something may raise is protected", true,                \
       IR_PHASE_ROOTED, pass_slots, pass_register_owners)
 
 static const pass table[] = {

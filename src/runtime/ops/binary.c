@@ -108,9 +108,15 @@ static masu_status binary_backward(tl_pass *pass, tl_node *node) {
                                                       {TL_K_##gradient_a, TL_K_##gradient_b}};
 #include <masu/ops.def>
 
+/* What is saved for the gradients of the sides that are tracked. */
+static unsigned needed_of(const binary_operation *operation, const tl_tensor *a,
+                          const tl_tensor *b) {
+    return (a->node ? needs(operation, 0) : 0) | (b->node ? needs(operation, 1) : 0);
+}
+
 static masu_status record_binary(const binary_operation *operation, tl_tensor *result, tl_tensor *a,
                                  tl_tensor *b, tl_tensor *x, tl_tensor *y, tl_tensor **out) {
-    unsigned needed = (a->node ? needs(operation, 0) : 0) | (b->node ? needs(operation, 1) : 0);
+    unsigned needed = needed_of(operation, a, b);
     return tl__record_or_drop(
         result,
         &(tl_origin){.rule = &operation->rule,
@@ -150,6 +156,8 @@ static masu_status binary_same_dtype(const binary_operation *operation, tl_tenso
         if (status != MASU_OK)
             return status;
     }
+    if (MASU_UNLIKELY(needed_of(operation, a, b)))
+        tl__keep_spent();
     const tl_tensor *operands[] = {x, y};
     tl_tensor *result;
     status =

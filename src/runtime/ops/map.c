@@ -19,9 +19,29 @@ void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl
     tl__walk_run(&walk, kernel_for(kernel, out, in[0]), out->data, data, p);
 }
 
+/* The operand that nobody reads afterwards, when it is one of these and can hold the result: each element is read
+ * before the one in its place is written. */
+static tl_tensor *over_spent(tl_dtype dtype, int rank, const int64_t *shape, int operands,
+                             const tl_tensor *const *in) {
+    tl_frame *frame = tl__runtime()->frame;
+    tl_tensor *spent = frame ? frame->spent : NULL;
+    if (MASU_LIKELY(!spent))
+        return NULL;
+    frame->spent = NULL;
+    for (int k = 0; k < operands; k++)
+        if (in[k] == spent)
+            return tl__tensor_over(spent, dtype, rank, shape);
+    return NULL;
+}
+
 masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape,
                     int operands, const tl_tensor *const *in, const double *p, tl_tensor **out) {
-    masu_status status = tl__tensor_new(dtype, rank, shape, out);
+    tl_tensor *over = over_spent(dtype, rank, shape, operands, in);
+    masu_status status = MASU_OK;
+    if (over)
+        *out = over;
+    else
+        status = tl__tensor_new(dtype, rank, shape, out);
     if (MASU_LIKELY(status == MASU_OK))
         tl__map_into(kernel, *out, operands, in, p);
     return status;

@@ -79,6 +79,8 @@ static masu_status unary_as(const unary_operation *operation, tl_tensor *t, tl_d
         if (status != MASU_OK)
             return status;
     }
+    if (t->node && operation->saves == SAVES_INPUT)
+        tl__keep_spent();
     const tl_tensor *operands[] = {x};
     masu_status status =
         tl__map(operation->kernel, dtype, t->rank, t->shape, 1, operands, numbers, &result);

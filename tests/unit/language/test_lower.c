@@ -471,7 +471,7 @@ static void test_gradients_of_sums(void **state) {
 static void test_running_out_of_memory(void **state) {
     (void)state;
     masu_compile_options options = {.until = MASU_STAGE_PASSES};
-    uint64_t before = masu__meta_live_bytes(), nth = 1;
+    uint64_t before = masu__meta_live_bytes(), nth = 1, planned = 0;
     for (;; nth++) {
         masu_program *p = NULL;
         masu__fault_arm(nth);
@@ -483,9 +483,12 @@ static void test_running_out_of_memory(void **state) {
         assert_int_equal(masu__meta_live_bytes(), before);
         if (!fired)
             break;
-        assert_int_equal(status, MASU_ERR_OUT_OF_MEMORY);
+        if (status == MASU_OK)
+            planned++; /* the planner goes on with the best plan that it has */
+        else
+            assert_int_equal(status, MASU_ERR_OUT_OF_MEMORY);
     }
-    assert_true(nth > 10);
+    assert_true(nth > 10 && planned < nth / 4);
 }
 
 int main(void) {

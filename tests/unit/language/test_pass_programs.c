@@ -174,6 +174,12 @@ static void run_all(const program *p, bool lastuse, bool slots) {
     for (uint32_t f = 0; f < m->function_count; f++)
         for (int run = 0; run < RUNS && !m->functions[f]->is_kernel; run++)
             support_run(m->functions[f], &rng, 0);
+    if (lastuse == slots) { /* half of the ways: the others do without */
+        pass_reuse(m, &context);
+        support_verify(m, IR_PHASE_OWNED);
+        pass_frames(m, &context);
+        support_verify(m, IR_PHASE_OWNED);
+    }
     if (slots)
         pass_slots(m, &context);
     else

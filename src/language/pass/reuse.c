@@ -1,0 +1,52 @@
+/* reuse.c: results written over an operand that dies.
+ *
+ *     %4 = tl_tensor_exp %1 over %1        the result may take over the buffer of %1
+ *     release %1                           which gives up its own hold on it
+ *
+ * Only element-wise operations, whose result has as many elements as the operand as far as is known.
+ * It is an offer: the runtime declines it when somebody else holds the buffer (a view, another
+ * count, a value saved for backward), and makes a buffer as it would without this pass.
+ */
+#include "language/pass/pass.h"
+#include "language/pass/tensor_facts.h"
+
+static bool may_fit(const ir_shape *a, const ir_shape *b) {
+    if (!a || !b || !a->known_rank || !b->known_rank)
+        return true;
+    if (a->rank != b->rank)
+        return false;
+    for (uint32_t d = 0; d < a->rank; d++)
+        if (a->dim[d] >= 0 && b->dim[d] >= 0 && a->dim[d] != b->dim[d])
+            return false;
+    return true;
+}
+
+/* Among what the passes put behind an operation: its operands' ends. */
+static bool dies_behind(const ir_instr *i, ir_value v) {
+    for (const ir_instr *p = i->next; p && p->op == IR_RELEASE; p = p->next)
+        if (p->args[0] == v)
+            return true;
+    return false;
+}
+
+static ir_value spent_operand(const ir_function *f, const ir_instr *i) {
+    const ir_shape *result = f->values[i->result].shape;
+    for (uint32_t a = 0; a < i->arg_count; a++) {
+        ir_value v = i->args[a];
+        if (ir_type_of(f, v) == IR_TENSOR && may_fit(f->values[v].shape, result) &&
+            dies_behind(i, v))
+            return v;
+    }
+    return 0;
+}
+
+void pass_reuse(ir_module *m, pass_context *context) {
+    (void)context;
+    for (uint32_t n = 0; n < m->function_count; n++) {
+        ir_function *f = m->functions[n];
+        for (uint32_t b = 0; b < f->block_count && !f->is_kernel; b++)
+            for (ir_instr *i = f->blocks[b]->first; i; i = i->next)
+                if (tensor_is_elementwise(i))
+                    i->reuse = spent_operand(f, i);
+    }
+}
