@@ -1,14 +1,16 @@
 /* The planner on recorded problems and on drawn ones: height over the bound, time, memory.
  *
- *     planner [--data FOLDER] [--time S] [--threads N] [--quick] [FILE…]
+ *     planner [--data FOLDER] [--time S] [--threads N] [--quick] [--drawn | --plot FILE.svg] [FILE…]
  *
  * FILE is CSV with the columns id,lower,upper,size in this order; a number between dots in its name
  * (A.1048576.csv) is a capacity. Without files: everything in FOLDER/{minimalloc,idealloc,models}
- * (default ../shared/data beside the project), then drawn problems of 10³ … 10⁶ buffers. Each
+ * (default ../shared/data beside the project), then drawn problems of 10³ … 10⁶ buffers (--drawn:
+ * only those; --plot: processor time of their first plans against size, as a picture). Each
  * line comes from a process of its own, so that memory can be told apart. Times: wall clock and
  * processor time of all threads.
  */
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,10 +188,105 @@ static void bench_drawn(const settings *s, size_t most) {
         }
 }
 
+/* ---- the plot -------------------------------------------------------------------------------- */
+
+enum { SIZES = 7, WIDTH = 640, HEIGHT = 400, MARGIN = 60 };
+
+/* The processor time until the first plan is there, and how far it is above the bound. */
+typedef struct first_plan {
+    double begin_s, seconds, over;
+} first_plan;
+
+static void note_first(void *context, const masu_plan_result *so_far, const uint64_t *offsets) {
+    first_plan *first = context;
+    (void)offsets;
+    if (first->seconds == 0) {
+        first->seconds = clock_s(CLOCK_PROCESS_CPUTIME_ID) - first->begin_s;
+        first->over = (double)so_far->height_bytes / (double)so_far->lower_bound_bytes - 1;
+    }
+}
+
+static first_plan first_plan_of(shape kind, size_t count) {
+    problem p = draw_problem(kind, count);
+    uint64_t *offsets = calloc(count + 1, sizeof *offsets);
+    first_plan first = {.begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID)};
+    masu_plan_problem question = {.rows = p.rows, .count = p.count};
+    masu_plan_options options = {
+        .time_limit_s = 1e-3, .threads = 1, .improved = note_first, .context = &first};
+    masu_plan_result r;
+    if (!offsets || masu_plan_find(&question, &options, offsets, &r) != MASU_OK)
+        exit(1);
+    free(offsets);
+    free(p.rows);
+    return first;
+}
+
+/* Both axes in powers of ten: 10³ … 10⁶ buffers, 0.1 ms … 10 s. */
+static double plot_x(double count) {
+    return MARGIN + (log10(count) - 3) / 3 * WIDTH;
+}
+
+static double plot_y(double seconds) {
+    return MARGIN + HEIGHT - (log10(seconds) + 4) / 5 * HEIGHT;
+}
+
+static void plot_axes(FILE *out) {
+    static const char *const times[] = {"0.1 ms", "1 ms", "10 ms", "0.1 s", "1 s", "10 s"};
+    static const char *const counts[] = {"10³", "10⁴", "10⁵", "10⁶"};
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "font-family=\"sans-serif\" font-size=\"13\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+            WIDTH + 3 * MARGIN, HEIGHT + 2 * MARGIN);
+    for (int i = 0; i <= 5; i++)
+        fprintf(out,
+                "<path d=\"M%d %.1fh%d\" stroke=\"#ccc\"/><text x=\"8\" y=\"%.1f\">%s</text>\n",
+                MARGIN, plot_y(pow(10, i - 4)), WIDTH, plot_y(pow(10, i - 4)) + 4, times[i]);
+    for (int i = 0; i <= 3; i++)
+        fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+                plot_x(pow(10, i + 3)), MARGIN + HEIGHT + 20, counts[i]);
+    fprintf(out,
+            "<text x=\"%d\" y=\"%d\">buffers</text>\n<text x=\"%d\" y=\"30\">processor time until "
+            "the first plan, and how far it is above the bound</text>\n",
+            MARGIN + WIDTH / 2 - 20, MARGIN + HEIGHT + 44, MARGIN);
+}
+
+static void plot_shape(FILE *out, shape kind) {
+    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73"};
+    first_plan firsts[SIZES];
+    fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\" d=\"", colours[kind]);
+    for (int i = 0; i < SIZES; i++) {
+        firsts[i] = first_plan_of(kind, (size_t)(pow(10, 3 + i / 2.0) + 0.5));
+        fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M', plot_x(pow(10, 3 + i / 2.0)),
+                plot_y(firsts[i].seconds));
+        printf("%s %.0f: %.4f s, %.2f %% above the bound\n", shape_names[kind],
+               pow(10, 3 + i / 2.0), firsts[i].seconds, 100 * firsts[i].over);
+    }
+    fprintf(out, "\"/>\n<text fill=\"%s\" x=\"%d\" y=\"%d\">%s</text>\n", colours[kind],
+            MARGIN + 20, MARGIN + 20 + 18 * (int)kind, shape_names[kind]);
+    for (int i = 0; i < SIZES; i += 2)
+        fprintf(out, "<text fill=\"%s\" x=\"%.1f\" y=\"%.1f\" font-size=\"11\">%.1f %%</text>\n",
+                colours[kind], plot_x(pow(10, 3 + i / 2.0)) + 6,
+                plot_y(firsts[i].seconds) + 14 * ((int)kind - 1), 100 * firsts[i].over);
+}
+
+static int plot(const char *path) {
+    FILE *out = fopen(path, "w");
+    if (!out) {
+        fprintf(stderr, "planner: cannot write %s\n", path);
+        return 1;
+    }
+    plot_axes(out);
+    for (int kind = 0; kind < SHAPE_COUNT; kind++)
+        plot_shape(out, (shape)kind);
+    fprintf(out, "</svg>\n");
+    return fclose(out) != 0;
+}
+
 int main(int argc, char **argv) {
     settings s = {.time_s = 10, .threads = 2};
     const char *data = MASU_SOURCE_DIR "/../shared/data";
-    bool quick = false;
+    bool quick = false, drawn = false;
     int files = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--data") == 0 && i + 1 < argc)
@@ -202,6 +299,10 @@ int main(int argc, char **argv) {
             s.seed = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--quick") == 0)
             quick = true;
+        else if (strcmp(argv[i], "--drawn") == 0)
+            drawn = true;
+        else if (strcmp(argv[i], "--plot") == 0 && i + 1 < argc)
+            return plot(argv[i + 1]);
         else if (strcmp(argv[i], "--json") != 0)
             argv[1 + files++] = argv[i];
     }
@@ -213,9 +314,11 @@ int main(int argc, char **argv) {
         bench_file(argv[1 + i], &s);
     if (files > 0)
         return 0;
-    bench_folder(data, "minimalloc", &s);
-    bench_folder(data, "idealloc", &s);
-    bench_folder(data, "models", &s);
+    if (!drawn) {
+        bench_folder(data, "minimalloc", &s);
+        bench_folder(data, "idealloc", &s);
+        bench_folder(data, "models", &s);
+    }
     bench_drawn(&s, quick ? 100000 : 1000000);
     return 0;
 }
