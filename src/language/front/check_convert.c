@@ -6,6 +6,8 @@
  *
  * Everything else needs `as`.
  */
+#include <string.h>
+
 #include "language/front/check_private.h"
 
 /* ---- structure ------------------------------------------------------------------------------- */
@@ -243,6 +245,11 @@ static bool convert(checker *c, expr **slot, const type *to) {
     return true;
 }
 
+static bool is_option(const type *t) {
+    return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+           strcmp(t->structure->template->name, "Option") == 0;
+}
+
 static const char *advice(const type *from, const type *to) {
     if (from->kind == TYPE_TENSOR && (type_is_numeric(to) || to->kind == TYPE_BOOL)) {
         if (from->tensor.rank > 0) {
@@ -258,6 +265,21 @@ static const char *advice(const type *from, const type *to) {
     }
     if (to->kind == TYPE_TENSOR && type_is_numeric(from)) {
         return "`Tensor::full([], x)` makes a tensor of a number";
+    }
+    if (from->kind == TYPE_STRING && to->kind == TYPE_CHAR) {
+        return "a character stands between single quotes: `'c'`";
+    }
+    if (from->kind == TYPE_STRING && type_is_numeric(to)) {
+        return "`s.to_f32()` and `s.to_i64()` read the number in a text";
+    }
+    if (to->kind == TYPE_STRING && type_is_numeric(from)) {
+        return "`format(\"{}\", x)` makes a text of a value";
+    }
+    if (is_option(to) && !is_option(from)) {
+        return "`Some(x)` is an `Option` with a value";
+    }
+    if (is_option(from)) {
+        return "`?`, `unwrap_or(…)` or a `match` takes the value out";
     }
     return NULL;
 }

@@ -314,7 +314,7 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
     }
     if (s->visit == VISIT_OPEN || depth > 200) {
         diagnostic *d = diagnostics_error(
-            c->diagnostics, from,
+            c->diagnostics, from.file == c->tree->prelude ? s->span : from,
             depth > 200 ? "structs are nested more than 200 deep at `%s`" : "`%s` contains itself",
             s->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` of it can be a field");

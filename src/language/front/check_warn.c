@@ -2,6 +2,7 @@
  * known which methods write to self.
  *
  *     let mut x that nothing writes to
+ *     let x that nothing reads, statements that nothing reaches
  *     a tensor made by an operation and dropped
  *     total = total + loss in a loop that calls loss.backward(): each total holds the history of all before it
  *
@@ -19,6 +20,40 @@ static void warn_of_mut(checker *c, const function_item *f) {
             diagnostics_warning(c->diagnostics, b->span,
                                 "nothing writes to `%s`: it needs no `mut`", b->name);
         }
+    }
+}
+
+/* ---- unused variables ------------------------------------------------------------------------ */
+
+static void warn_of_unread(checker *c, const function_item *f) {
+    for (uint32_t i = 0; i < f->binding_count; i++) {
+        const binding *b = f->bindings[i];
+        bool counts = b->kind == BINDING_LET && !b->is_read && !b->is_written;
+        if (!counts || b->name[0] == '<' || b->name[0] == '_' || b->type->kind == TYPE_NEVER) {
+            continue;
+        }
+        diagnostic *d =
+            diagnostics_warning(c->diagnostics, b->span, "variable `%s` is never used", b->name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`_%s` says that this is meant",
+                         b->name);
+    }
+}
+
+/* ---- unreachable statements ------------------------------------------------------------------ */
+
+static void warn_of_unreached(checker *c, const block *b) {
+    for (const stmt *s = b->first; s != NULL; s = s->next) {
+        if (s->kind != STMT_EXPR || s->value == NULL || s->value->type->kind != TYPE_NEVER) {
+            continue;
+        }
+        source_span behind = s->next != NULL     ? s->next->span
+                             : b->result != NULL ? b->result->span
+                                                 : (source_span){0};
+        if (behind.file != NULL && behind.offset > s->span.offset) {
+            diagnostic *d = diagnostics_warning(c->diagnostics, behind, "nothing reaches this");
+            diagnostics_note(c->diagnostics, d, s->span, "it never goes on behind this");
+        }
+        return;
     }
 }
 
@@ -105,6 +140,7 @@ static void warn_of_history(checker *c, block *body) {
 static void look_at(expr *e, void *context);
 
 static void look_at_block(checker *c, block *b) {
+    warn_of_unreached(c, b);
     for (stmt *s = b->first; s != NULL; s = s->next) {
         warn_of_dropped(c, s);
     }
@@ -137,6 +173,7 @@ void check_warnings(checker *c) {
         bool own = f->span.file != c->tree->prelude && f->template == NULL && !f->is_template;
         if (own && f->body != NULL && (!f->is_closure || f->body_is_checked)) {
             warn_of_mut(c, f);
+            warn_of_unread(c, f);
             expr body = {.kind = EXPR_BLOCK, .block = f->body};
             look_at(&body, c);
         }

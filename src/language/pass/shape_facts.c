@@ -117,6 +117,9 @@ bool shape_wanted(const shape_fault *fault) {
 }
 
 void shape_blame(shape_fault *fault, ir_value v) {
+    for (uint32_t n = 0; n < fault->about_count; n++)
+        if (fault->about[n] == v)
+            return; /* `a.matmul(a)`: once is enough */
     if (v && fault->about_count < 3)
         fault->about[fault->about_count++] = v;
 }
