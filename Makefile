@@ -63,7 +63,7 @@ bench:
 
 fuzz:
 	@$(MAKE) --no-print-directory build PRESET=asan
-	@scripts/fuzz.sh build/asan/masu $(FUZZ_SECONDS)
+	@scripts/fuzz.sh build/asan $(FUZZ_SECONDS)
 	@$(MAKE) --no-print-directory build PRESET=release
 	@build/release/tests/fuzz/programs/test_programs $(FUZZ_PROGRAMS) $(FUZZ_SEED) build
 

@@ -13,7 +13,7 @@
 #include "language/front/check_private.h"
 #include "language/front/lexer.h"
 
-enum { INSTANCES_MAX = 4096 };
+enum { INSTANCES_MAX = 4096, STRUCT_DEPTH_MAX = 40 };
 
 /* ---- environments ---------------------------------------------------------------------------- */
 
@@ -51,7 +51,25 @@ static bool same_types(const type *const *a, const type *const *b, uint32_t coun
     return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
 }
 
+/* struct L<T> { rest: Vec<L<Vec<T>>> }: each instance needs another one. */
+static bool grows_without_end(checker *c, struct_item *s, const struct_item *template) {
+    if (c->struct_depth < STRUCT_DEPTH_MAX) {
+        return false;
+    }
+    diagnostics_error(c->diagnostics, template->span, "`%s` contains itself with ever other types",
+                      template->name);
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        s->fields[i] = template->fields[i];
+        s->fields[i].type = check_scalar(c, TYPE_ERROR);
+    }
+    return true;
+}
+
 static void instance_fields(checker *c, struct_item *s, const struct_item *template) {
+    if (grows_without_end(c, s, template)) {
+        return;
+    }
+    c->struct_depth++;
     type_environment environment = {.parameters = &template->generics, .arguments = s->arguments};
     const type_environment *outer = c->environment;
     c->environment = &environment;
@@ -62,6 +80,7 @@ static void instance_fields(checker *c, struct_item *s, const struct_item *templ
                                 : check_type(c, s->fields[i].annotation);
     }
     c->environment = outer;
+    c->struct_depth--;
 }
 
 struct_item *check_struct_instance(checker *c, struct_item *template, const type **arguments) {

@@ -110,6 +110,7 @@ typedef struct checker {
     uint32_t implementation_count, implementation_capacity;
     struct_item *builtin_owners[TYPE_OPEN + 1]; /* by type_kind */
     uint32_t instance_count;
+    uint32_t struct_depth; /* instances of generic structs whose fields are being made */
     bool instance_refused;          /* the last one asked for, with a message */
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
     const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */

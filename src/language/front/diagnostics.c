@@ -59,6 +59,11 @@ static bool line_unread(const diagnostics *d, source_span span) {
     return false;
 }
 
+/* What is wrong inside of the language's own methods, when the program has errors, is their consequence. */
+static bool follows(const diagnostics *d, source_span span) {
+    return span.file != NULL && span.file == d->hidden && d->error_count > 0;
+}
+
 static diagnostic *add(diagnostics *d, severity severity, source_span span, const char *format,
                        va_list arguments) {
     uint32_t is_error = severity == SEVERITY_ERROR;
@@ -68,7 +73,8 @@ static diagnostic *add(diagnostics *d, severity severity, source_span span, cons
         return NULL;
     }
     const char *message = format_text(d, format, arguments);
-    if (message != NULL && (said_before(d, span, message) || line_unread(d, span))) {
+    if (message != NULL &&
+        (said_before(d, span, message) || line_unread(d, span) || follows(d, span))) {
         return NULL;
     }
     d->error_count += is_error;
