@@ -40,6 +40,24 @@ static void put_calls(const error_places *p, const uint32_t *sites, uint32_t cou
     }
 }
 
+enum { LONGEST_QUOTE = 60 };
+
+/* "add: shapes [2] and [3] cannot be broadcast" is said as it is when the compiler finds it: without the operation's
+ * name, with the source that names the values. */
+static void put_message(const char *message, source_span place, masu__buffer *out) {
+    size_t name = strspn(message, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    bool of_shapes = strncmp(message + name, ": shape", 7) == 0;
+    const char *text = place.file ? place.file->text + place.offset : NULL;
+    bool quoted = of_shapes && text && place.length > 0 && place.length <= LONGEST_QUOTE &&
+                  !memchr(text, '\n', place.length);
+    masu__buffer_puts(out, quoted ? message + name + 2 : message);
+    if (!quoted)
+        return;
+    masu__buffer_puts(out, " in `");
+    masu__buffer_append(out, text, place.length);
+    masu__buffer_putc(out, '`');
+}
+
 void error_text_put(const error_places *p, const error_facts *facts, masu__buffer *out) {
     const uint32_t *sites = facts->sites;
     uint32_t count = facts->site_count;
@@ -50,7 +68,11 @@ void error_text_put(const error_places *p, const error_facts *facts, masu__buffe
     source_span place = {0};
     if (count > 0)
         place = site_at(p, sites[0]).span;
-    diagnostic_render_entry(place, "error", facts->message, out);
+    masu__buffer message = {0};
+    put_message(facts->message, place, &message);
+    diagnostic_render_entry(place, "error", masu__buffer_text(&message), out);
+    out->failed |= message.failed;
+    masu__buffer_destroy(&message);
     if (facts->related_site)
         diagnostic_render_entry(site_at(p, facts->related_site).span, "note", facts->related_text,
                                 out);

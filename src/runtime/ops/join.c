@@ -24,7 +24,7 @@ static masu_status write_part(tl_tensor *part, tl_tensor *from) {
 
 static masu_status error_join(const char *what, const tl_tensor *a, const tl_tensor *b) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shapes %s and %s do not fit", what,
+    return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shapes %s and %s cannot be joined", what,
                      tl__shape_text(a->rank, a->shape, shape_a),
                      tl__shape_text(b->rank, b->shape, shape_b));
 }

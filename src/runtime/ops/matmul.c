@@ -147,7 +147,7 @@ static masu_status as_blas_takes_it(tl_tensor *t, tl_tensor **out) {
 
 static masu_status error_shapes(const tl_tensor *a, const tl_tensor *b) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "matmul: shapes %s and %s do not fit",
+    return tl__error(MASU_ERR_SHAPE_MISMATCH, "matmul: shapes %s and %s cannot be multiplied",
                      tl__shape_text(a->rank, a->shape, shape_a),
                      tl__shape_text(b->rank, b->shape, shape_b));
 }

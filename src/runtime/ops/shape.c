@@ -39,7 +39,7 @@ masu_status tl__dimension(const char *what, const tl_tensor *t, int64_t dim, int
 static masu_status refuse_broadcast(const char *what, const tl_tensor *t, int rank,
                                     const int64_t *shape) {
     char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shapes %s and %s do not broadcast", what,
+    return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shapes %s and %s cannot be broadcast", what,
                      tl__shape_text(rank, shape, other), tl__shape_text(t->rank, t->shape, own));
 }
 
