@@ -69,7 +69,7 @@ void support_expect_text(const char *actual, const char *expected) {
         fail_msg("got\n%s\nexpected\n%s", actual, expected);
 }
 
-void support_collect(void *user, source_span span, const char *message, const pass_note *notes,
+bool support_collect(void *user, source_span span, const char *message, const pass_note *notes,
                      size_t count) {
     masu__buffer *out = user;
     (void)span;
@@ -77,4 +77,5 @@ void support_collect(void *user, source_span span, const char *message, const pa
     for (size_t n = 0; n < count; n++)
         masu__buffer_printf(out, " [%s]", notes[n].text);
     masu__buffer_putc(out, '\n');
+    return true;
 }
