@@ -22,7 +22,8 @@ function(masu_test_folder folder)
         target_link_libraries(${target} PRIVATE ${ARGN} PkgConfig::CMOCKA)
         target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
         target_compile_definitions(${target} PRIVATE
-            MASU_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MASU_BUILD_DIR="${CMAKE_BINARY_DIR}")
+            MASU_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MASU_BUILD_DIR="${CMAKE_BINARY_DIR}"
+            $<$<TARGET_EXISTS:masu_language>:MASU_TEST_LANGUAGE=1>)
         set_target_properties(${target} PROPERTIES
             OUTPUT_NAME ${stem} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${folder})
         add_dependencies(${target} fake_cuda_driver) # some open it at run time

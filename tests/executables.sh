@@ -12,6 +12,8 @@ same_as_run() { # FILE
         >"$MASU_TMP/exe.out" 2>"$MASU_TMP/exe.err" </dev/null || built=$?
     [ "$run" -eq "$built" ] || fail "$1: run ends with $run, the executable with $built"
     cmp "$MASU_TMP/run.out" "$MASU_TMP/exe.out" || fail "$1: other output"
+    # How deep an endless recursion gets depends on what of the stack was used before it.
+    sed -i 's/[0-9]* frames/N frames/' "$MASU_TMP/run.err" "$MASU_TMP/exe.err"
     cmp "$MASU_TMP/run.err" "$MASU_TMP/exe.err" || fail "$1: other errors"
     # Resident memory, time and what the command itself took from the system are the process's own.
     for report in run exe; do

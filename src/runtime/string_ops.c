@@ -31,7 +31,7 @@ static tl_object *give(masu_status status, const char *bytes, size_t length) {
 static tl_object *give_buffer(masu__buffer *out) {
     tl_object *made = NULL;
     masu_status status = out->failed
-                             ? tl__error(MASU_ERR_OUT_OF_MEMORY, "there is no memory for a text")
+                             ? tl__error(MASU_ERR_OUT_OF_MEMORY, "out of memory for a text")
                              : tl__string_new(masu__buffer_text(out), (int64_t)out->length, &made);
     masu__buffer_destroy(out);
     return tl__object_or_raise(status, made);
