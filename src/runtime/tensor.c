@@ -250,6 +250,7 @@ tl_tensor *tl__tensor_over(tl_tensor *spent, tl_dtype dtype, int rank, const int
     t->node = NULL;
     t->storage->count++;
     rt->reused++;
+    tl__storage_written(t->storage);
     return t;
 }
 
