@@ -15,3 +15,7 @@ expect_status 0 "$MASU" explain --json examples/n_queens.tl
 expect_in_stdout '"lower_bound": '
 expect_status 0 "$MASU" explain --html examples/n_queens.tl
 expect_in_stdout '<span class=d>'
+expect_in_stdout '<pre>'
+expect_status 0 "$MASU" explain --json examples/n_queens.tl
+expect_in_stdout '"passes": ['
+expect_in_stdout '"frame_lower_bound": '

@@ -39,3 +39,11 @@ if [ -z "$MASU_SANITIZE" ]; then
     expect_report "$MASU_TMP/$long" rss_anon_peak_bytes '<' "$((16 * 1024 * 1024))"
     expect_report "$MASU_TMP/$long" rss_peak_bytes '<' "$((96 * 1024 * 1024))"
 fi
+
+# The most that tensors ever take, in pools and in frames together.
+[ "$(($(value "$long" peak_bytes) + $(value "$long" frame_bytes_peak)))" -le 13036 ] || fail "tensors take more than 13,036 bytes"
+expect_report "$MASU_TMP/$long" retain_ops == 0
+# Not a single acquire in what was compiled.
+expect_status 0 "$MASU" explain --json examples/n_queens.tl
+grep -q '"acquires": 0, ' "$MASU_TMP.stdout" || fail "explain counts no acquires"
+! grep -qE '"acquires": [1-9]' "$MASU_TMP.stdout" || fail "an acquire is left"

@@ -89,6 +89,8 @@ typedef struct ir_value_info {
     int32_t slot;          /* after `slots`: owner slot in the frame, -1 none */
     const char *pooled;    /* after `frames`: why a tensor made here lies in no frame; NULL: it does, or is
                               not made here */
+    uint32_t point_first,
+        point_last; /* after `frames`, of a tensor in the frame: its life in points of the program */
     const ir_shape *shape; /* after `shapes`; NULL nothing known */
 } ir_value_info;
 
@@ -270,6 +272,15 @@ typedef struct ir_site {
     const char *function; /* qualified name for the call stack */
 } ir_site;
 
+/* What stood in the text behind a pass. */
+typedef struct ir_tally {
+    const char *pass;
+    uint32_t acquires, releases;
+    uint32_t over;    /* results that may be written over an operand */
+    uint32_t framed;  /* tensors that lie in a frame */
+    uint32_t rooted;  /* entries into owner slots or the registry */
+} ir_tally;
+
 struct ir_module {
     masu__arena *arena; /* everything in the module lives here; one free */
     ir_function **functions;
@@ -279,6 +290,8 @@ struct ir_module {
     ir_site *sites; /* [0] unused */
     uint32_t site_count, site_capacity;
     ir_function *main;
+    ir_tally *tallies; /* one a pass that ran, in order; NULL before the first */
+    uint32_t tally_count;
     bool
         out_of_memory; /* sticky: an arena allocation failed while building; checked by the driver after each stage */
 };

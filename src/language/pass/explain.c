@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "language/pass/explain_frame.h"
 #include "language/pass/pass.h"
 
 enum { WIDEST = 64, SHORT_QUOTE = 24, MOST_SHARING = 2 };
@@ -74,13 +75,26 @@ static void put_shape(const ir_function *f, ir_value v, masu__buffer *out) {
     masu__buffer_putc(out, ']');
 }
 
+/* Which buffer it has: one in the frame, the one of an operand that died, or one of a pool, and why. */
+static void put_buffer(const ir_function *f, const ir_instr *i, masu__buffer *out) {
+    if (i->reuse) {
+        masu__buffer_puts(out, " over ");
+        put_name(f, i->reuse, out);
+    }
+    if (i->place_bytes)
+        masu__buffer_printf(out, " in the frame at %" PRIu64 ", %" PRIu64 " bytes", i->place_at,
+                            i->place_bytes);
+    else if (f->values[i->result].pooled)
+        masu__buffer_printf(out, " in a pool (%s)", f->values[i->result].pooled);
+}
+
 /* Where the value stands while something may raise, and the names of others that stand there. */
 static void put_slot(const ir_function *f, ir_value v, masu__buffer *out) {
     const char *shown[MOST_SHARING + 1] = {f->values[v].name};
     uint32_t count = 1;
     if (f->values[v].slot < 0)
         return;
-    masu__buffer_printf(out, " in slot %" PRId32, f->values[v].slot);
+    masu__buffer_printf(out, ", slot %" PRId32, f->values[v].slot);
     for (ir_value other = 1; other < f->value_count; other++) {
         const char *name = f->values[other].name;
         bool known = other == v || !name || f->values[other].slot != f->values[v].slot;
@@ -196,6 +210,7 @@ static void note_results(explainer *x, const ir_instr *i, masu__buffer *t) {
         put_name(x->f, v, t);
         masu__buffer_puts(t, i->op == IR_CALL ? " received" : " made");
         put_shape(x->f, v, t);
+        put_buffer(x->f, i, t);
         put_slot(x->f, v, t);
         note(x, t);
     }
@@ -254,6 +269,9 @@ static void note_function(explainer *x, masu__buffer *t) {
                         " acquire%s, %" PRIu32 " release%s",
                         x->f->name, c.slots, c.slots == 1 ? "" : "s", c.bound, c.acquires,
                         c.acquires == 1 ? "" : "s", c.releases, c.releases == 1 ? "" : "s");
+    if (x->f->room_bytes > 0)
+        masu__buffer_printf(t, ", tensors in %" PRIu64 " bytes (needs %" PRIu64 ")",
+                            x->f->room_bytes, x->f->room_bound);
     note(x, t);
     for (uint32_t b = 0; b < x->f->block_count; b++) {
         for (const ir_instr *i = x->f->blocks[b]->first; i; i = i->next) {
@@ -436,8 +454,10 @@ static void put_json_functions(const explainer *x, masu__buffer *out) {
         masu__buffer_printf(out,
                             ", \"line\": %" PRIu32 ", \"slots\": %" PRIu32
                             ", \"lower_bound\": %" PRIu32 ", \"acquires\": %" PRIu32
-                            ", \"releases\": %" PRIu32 "}",
+                            ", \"releases\": %" PRIu32 ", ",
                             line_of(x, fn->span), c.slots, c.bound, c.acquires, c.releases);
+        explain_frame_json(fn, out);
+        masu__buffer_putc(out, '}');
         comma = ",";
     }
 }
@@ -459,7 +479,9 @@ static void put_json(const explainer *x, masu__buffer *out) {
         masu__buffer_putc(out, '}');
         comma = ",";
     }
-    masu__buffer_puts(out, "\n  ]\n}\n");
+    masu__buffer_puts(out, "\n  ],\n  \"passes\": ");
+    explain_tallies_json(x->m, out);
+    masu__buffer_puts(out, "\n}\n");
 }
 
 static void put_escaped(const char *text, size_t length, masu__buffer *out) {
@@ -530,7 +552,15 @@ static void put_html(const explainer *x, masu__buffer *out) {
             at++;
         put_html_row(x, line, first, at, out);
     }
-    masu__buffer_puts(out, "</table>\n</html>\n");
+    masu__buffer_puts(out, "</table>\n<h2>Frames</h2>\n<pre>");
+    masu__buffer pictures = {0};
+    for (uint32_t f = 0; f < x->m->function_count; f++)
+        explain_frame(x->m->functions[f], &pictures);
+    explain_tallies(x->m, &pictures);
+    put_escaped(masu__buffer_text(&pictures), pictures.length, out);
+    out->failed |= pictures.failed;
+    masu__buffer_destroy(&pictures);
+    masu__buffer_puts(out, "</pre>\n</html>\n");
 }
 
 void pass_explain_as(const ir_module *m, const source_file *source, masu_explain_form form,
@@ -555,6 +585,9 @@ void pass_explain_as(const ir_module *m, const source_file *source, masu_explain
         put_html(&x, out);
     } else {
         put_source(&x, out);
+        for (uint32_t f = 0; f < m->function_count; f++)
+            explain_frame(m->functions[f], out);
+        explain_tallies(m, out);
         put_totals(&x, out);
     }
     out->failed |= x.failed;

@@ -29,8 +29,8 @@
 enum { MOST_BYTES = 64 * 1024, ALIGNMENT = 64 };
 
 typedef struct life {
-    int64_t first, last;
-    uint64_t bytes; /* 0: not in the frame */
+    int64_t first, last; /* of the whole chain, in the value that stands for it */
+    uint64_t bytes;      /* 0: not in the frame */
     ir_value chain; /* the value that stands for all whose buffer it shares; itself for that one */
     bool leaves;    /* the chain goes on in a buffer of the pool */
 } life;
@@ -148,6 +148,11 @@ static void settle_offer(framer *p, ir_instr *i) {
 static void touch(framer *p, ir_value v, int64_t at) {
     if (p->lives[v].bytes == 0)
         return;
+    ir_value_info *info = &p->f->values[v];
+    if (info->point_first == 0 || at < info->point_first)
+        info->point_first = (uint32_t)at;
+    if (at > info->point_last)
+        info->point_last = (uint32_t)at;
     life *l = &p->lives[chain_of(p, v)];
     if (l->first < 0 || at < l->first)
         l->first = at;
@@ -156,6 +161,7 @@ static void touch(framer *p, ir_value v, int64_t at) {
 }
 
 static void measure_block(framer *p, const ir_block *b) {
+    p->now++;
     liveness_set in = p->l.in[b->id];
     for (uint32_t k = 0; k < in.count; k++)
         touch(p, in.values[k], p->now);

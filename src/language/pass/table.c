@@ -1,6 +1,7 @@
 /* table.c: the passes in order, and the driver that runs them. */
 #include <string.h>
 
+#include "language/ir/store.h"
 #include "language/pass/pass.h"
 
 static const char AFTER[] = "after:";
@@ -103,12 +104,35 @@ static masu_status verify(const ir_module *m, ir_phase phase, const char *when,
     return MASU_ERR_INTERNAL;
 }
 
+static void count_instr(ir_tally *t, const ir_instr *i) {
+    t->acquires += i->op == IR_ACQUIRE;
+    t->releases += i->op == IR_RELEASE;
+    t->rooted += i->op == IR_ROOT;
+    t->over += i->reuse != 0;
+    t->framed += i->place_bytes != 0;
+}
+
+/* For listings: what the pass left behind. */
+static void tally(ir_module *m, const char *name) {
+    if (!m->tallies)
+        m->tallies = ir_alloc(m, PASS_COUNT, sizeof *m->tallies);
+    if (!m->tallies)
+        return;
+    ir_tally *t = &m->tallies[m->tally_count++];
+    t->pass = name;
+    for (uint32_t f = 0; f < m->function_count; f++)
+        for (uint32_t b = 0; b < m->functions[f]->block_count; b++)
+            for (const ir_instr *i = m->functions[f]->blocks[b]->first; i; i = i->next)
+                count_instr(t, i);
+}
+
 static masu_status run_one(ir_module *m, const pass *p, pass_context *context,
                            const pass_options *o) {
     if (!lists(o->disabled, o->disabled_count, p->info.name))
         p->run(m, context);
     else if (p->otherwise)
         p->otherwise(m, context);
+    tally(m, p->info.name);
     if (m->out_of_memory)
         return MASU_ERR_OUT_OF_MEMORY;
     if (wants_dump(o, p->info.name))

@@ -16,21 +16,25 @@
 enum { ELEMENTWISE = 1, FRESH = 2, READS = 4 };
 
 /* What is not listed may hand out what it was given, or keep it. */
-#define UNARY_OPERATIONS(X)                                                                        \
-    X(neg)                                                                                         \
-    X(abs) X(exp) X(log) X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) X(relu) X(gelu) X(silu) X(tan)   \
-        X(mish) X(hardswish) X(hardsigmoid) X(leaky_relu) X(elu) X(floor) X(ceil) X(round) X(sign) \
-            X(clamp) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(rem_scalar)         \
+#define UNARY_OPERATIONS(X)                                                                \
+    X(neg)                                                                                 \
+    X(abs)                                                                                 \
+    X(exp)                                                                                 \
+    X(log) X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) X(relu) X(gelu) X(silu) X(tan) X(mish) \
+        X(hardswish) X(hardsigmoid) X(leaky_relu) X(elu) X(floor) X(ceil) X(round) X(sign) \
+            X(clamp) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(rem_scalar) \
                 X(rsub_scalar) X(rdiv_scalar) X(pow_scalar)
 #define BINARY_OPERATIONS(X) X(add) X(sub) X(mul) X(div) X(rem) X(pow)
-#define MAKING_OPERATIONS(X)                                                                    \
-    X(zeros)                                                                                    \
-    X(ones) X(full) X(randn) X(rand) X(eye) X(arange) X(linspace) X(zeros_like) X(ones_like)    \
-        X(randn_like) X(rand_like) X(literal_f32) X(literal_f64) X(literal_i64) X(literal_bool) \
-            X(compare) X(compare_scalar) X(where) X(logical_not) X(logical_and) X(logical_or)   \
-                X(sum) X(sum_dim) X(mean) X(mean_dim) X(max) X(max_dim) X(min) X(min_dim)       \
-                    X(argmax) X(argmax_dim) X(argmin) X(argmin_dim) X(prod) X(softmax)          \
-                        X(log_softmax) X(matmul)
+#define MAKING_OPERATIONS(X)                                                                 \
+    X(zeros)                                                                                 \
+    X(ones)                                                                                  \
+    X(full)                                                                                  \
+    X(randn) X(rand) X(eye) X(arange) X(linspace) X(zeros_like) X(ones_like) X(randn_like)   \
+        X(rand_like) X(literal_f32) X(literal_f64) X(literal_i64) X(literal_bool) X(compare) \
+            X(compare_scalar) X(where) X(logical_not) X(logical_and) X(logical_or) X(sum)    \
+                X(sum_dim) X(mean) X(mean_dim) X(max) X(max_dim) X(min) X(min_dim) X(argmax) \
+                    X(argmax_dim) X(argmin) X(argmin_dim) X(prod) X(softmax) X(log_softmax)  \
+                        X(matmul)
 #define READING_OPERATIONS(X) \
     X(get_f64) X(get_i64) X(item) X(item_i64) X(item_bool) X(len) X(rank) X(dim)
 
@@ -222,10 +226,16 @@ bool tensor_facts_keeps(const tensor_facts *facts, const ir_function *f, const i
     }
 }
 
+/* A parameter over which something is written that leaves the function: the caller's frame could not lend it. */
+static bool leaves_as_result(const sweeper *s, const ir_instr *i, ir_value v) {
+    return i->reuse == v && s->f->values[v].is_parameter && s->own[i->result].kept;
+}
+
 static void sweep_uses(sweeper *s, const ir_instr *i) {
     for (uint32_t a = 0; a < i->arg_count; a++) {
         tensor_fact *fact = &s->own[i->args[a]];
-        if (!is_tensor(s->f, i->args[a]) || fact->kept || !tensor_facts_keeps(s->facts, s->f, i, a))
+        if (!is_tensor(s->f, i->args[a]) || fact->kept ||
+            (!tensor_facts_keeps(s->facts, s->f, i, a) && !leaves_as_result(s, i, i->args[a])))
             continue;
         fact->kept = s->changed = true;
     }

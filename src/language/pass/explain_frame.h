@@ -1,0 +1,16 @@
+/* explain_frame.h: the picture of a function's frame, and what each pass left behind. */
+#ifndef MASU_LANGUAGE_EXPLAIN_FRAME_H
+#define MASU_LANGUAGE_EXPLAIN_FRAME_H
+
+#include "base/buffer.h"
+#include "language/ir/ir.h"
+
+/* Nothing for a function whose frame holds no tensor. */
+void explain_frame(const ir_function *f, masu__buffer *out);
+/* "frame_bytes": …, "frame_lower_bound": …, "tensors": […] */
+void explain_frame_json(const ir_function *f, masu__buffer *out);
+
+void explain_tallies(const ir_module *m, masu__buffer *out);
+void explain_tallies_json(const ir_module *m, masu__buffer *out);
+
+#endif
