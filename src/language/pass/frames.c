@@ -200,13 +200,18 @@ static void refuse_all(framer *p, const char *why) {
     }
 }
 
+/* Offsets are multiples of the alignment: so are sizes, and the bound that the planner proves is one of such plans. */
+static uint64_t rounded(uint64_t bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 static uint32_t make_rows(framer *p, masu_plan_row *rows, uint32_t *row_of) {
     uint32_t count = 0;
     for (ir_value v = 1; v < p->f->value_count; v++) {
         if (p->lives[v].bytes == 0 || chain_of(p, v) != v)
             continue;
         row_of[v] = count;
-        rows[count++] = (masu_plan_row){.size_bytes = p->lives[v].bytes,
+        rows[count++] = (masu_plan_row){.size_bytes = rounded(p->lives[v].bytes),
                                         .lower = p->lives[v].first,
                                         .upper = p->lives[v].last + 1,
                                         .alignment_bytes = ALIGNMENT};
