@@ -246,9 +246,13 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     if (is_plain(t)) {
         return plain_text(c, value, t, how);
     }
-    if (type_is_silent(t) || t->kind == TYPE_OPEN) { /* the unknown part of a None, say */
+    bool parts = t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE || t->kind == TYPE_VEC;
+    if (!parts) { /* the unknown part of a None, a block without a value */
         if (c->diagnostics->error_count == 0) {
-            diagnostics_error(c->diagnostics, span, "nothing says what type this is, printed here");
+            diagnostics_error(c->diagnostics, span,
+                              t->kind == TYPE_VOID
+                                  ? "this has no value to print"
+                                  : "nothing says what type this is, printed here");
         }
         return text_node(c, span, "", 0);
     }
