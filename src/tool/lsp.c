@@ -15,17 +15,19 @@
 #include "tool/lsp.h"
 #include "tool/tool.h"
 
-static const char usage[] = "Usage: masu lsp\n"
-                            "\n"
-                            "A language server: reads requests from standard input and answers on "
-                            "standard output, as editors expect\n"
-                            "it (Language Server Protocol 3.17). It shows errors and warnings "
-                            "while you type, the type of what the\n"
-                            "pointer is on, and where that is declared.\n"
-                            "\n"
-                            "  --help   this text\n"
-                            "\n"
-                            "Exit status: 0 after `shutdown` and `exit`, 1 otherwise.\n";
+static const char usage[] =
+    "Usage: masu lsp\n"
+    "\n"
+    "A language server: reads requests from standard input and answers on "
+    "standard output, as editors expect\n"
+    "it (Language Server Protocol 3.17). It shows errors and warnings "
+    "while you type; of what the pointer is on\n"
+    "the type, the shape, where the value lives and where it is declared; and "
+    "lays files out.\n"
+    "\n"
+    "  --help   this text\n"
+    "\n"
+    "Exit status: 0 after `shutdown` and `exit`, 1 otherwise.\n";
 
 enum { MESSAGE_MAX = 64 << 20 };
 
