@@ -493,6 +493,13 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
     expr *e = *slot;
     function_item *f = s->closure;
     const char *name = e->call.callee->kind == EXPR_NAME ? e->call.callee->name.name : NULL;
+    if (f->is_closure && !f->body_is_checked && f->scope_mark > c->scope_count) {
+        /* handed on undecided: what its body sees is not visible here any more */
+        diagnostics_error(c->diagnostics, f->span,
+                          "nothing says what the parameters of this closure are");
+        check_make_error(c, e);
+        return;
+    }
     if (f->is_closure && !f->body_is_checked) {
         check_first_call(c, e, s);
     }
