@@ -80,14 +80,15 @@ typedef struct ir_kernel ir_kernel;
 
 typedef struct ir_value_info {
     ir_type type;
-    const char *name;      /* the binding's or NULL */
-    source_span span;      /* of the expression or binding */
-    ir_instr *def;         /* NULL for parameters of functions and blocks */
-    ir_block *block;       /* of the definition; the entry block for function parameters */
-    bool is_parameter;     /* of the function */
-    bool borrowed;         /* after `ownership`: a parameter that stays the caller's */
-    int32_t slot;          /* after `slots`: owner slot in the frame, -1 none */
-    const char *pooled;    /* after `frames`: why a tensor made here lies in no frame; NULL: it does, or is
+    const char *name;  /* the binding's or NULL */
+    source_span span;  /* of the expression or binding */
+    ir_instr *def;     /* NULL for parameters of functions and blocks */
+    ir_block *block;   /* of the definition; the entry block for function parameters */
+    bool is_parameter; /* of the function */
+    bool borrowed;     /* after `ownership`: a parameter that stays the caller's */
+    int32_t slot;      /* after `slots`: owner slot in the frame, -1 none */
+    const char
+        *pooled; /* after `frames`: why a tensor made here lies in no frame; NULL: it does, or is
                               not made here */
     uint32_t point_first,
         point_last; /* after `frames`, of a tensor in the frame: its life in points of the program */
@@ -207,10 +208,12 @@ struct ir_instr {
     ir_function *callee;
     ir_kernel *kernel;
     bool *owned; /* IR_CALL after `ownership`: per argument, consumed by the callee; NULL before */
-    ir_value reuse;       /* IR_ABI after `reuse`: the operand that dies here and whose buffer the result may
+    ir_value
+        reuse; /* IR_ABI after `reuse`: the operand that dies here and whose buffer the result may
                              take over; 0 none */
-    uint64_t place_bytes; /* IR_ABI, IR_COMPREHEND after `frames`: the result lies in the frame, so large; 0: in a pool */
-    uint64_t place_at;    /* its offset in the frame's room */
+    uint64_t
+        place_bytes; /* IR_ABI, IR_COMPREHEND after `frames`: the result lies in the frame, so large; 0: in a pool */
+    uint64_t place_at; /* its offset in the frame's room */
     ir_target target[2];
 };
 
@@ -243,7 +246,8 @@ struct ir_function {
     uint32_t slot_count; /* after `slots` */
     uint32_t
         slot_bound; /* after `slots`: lower bound, the most values that one raising instruction must find protected */
-    uint64_t room_bytes, room_bound; /* after `frames`: of tensors that never leave the function; a proven lower bound */
+    uint64_t room_bytes,
+        room_bound; /* after `frames`: of tensors that never leave the function; a proven lower bound */
     const ir_function *specialised_from; /* NULL for the original */
     const char *
         ownership; /* after `ownership`: one letter a managed parameter, o owned, b borrowed; else NULL */
@@ -357,6 +361,9 @@ void ir_emit_branch(ir_builder *b, ir_value c, ir_block *yes, ir_block *no, sour
 void ir_emit_ret(ir_builder *b, const ir_value *values, uint32_t count, source_span span);
 ir_variable ir_variable_new(ir_builder *b, ir_type type, const char *name, source_span span);
 void ir_write(ir_builder *b, ir_variable v, ir_value value);
+/* The only write there will ever be: every read stands behind it. So reading costs no search through the blocks, and no
+ * parameters of blocks that would only pass it on. */
+void ir_write_last(ir_builder *b, ir_variable v, ir_value value);
 ir_value ir_read(
     ir_builder *b, ir_variable v,
     source_span

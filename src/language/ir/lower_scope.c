@@ -100,7 +100,8 @@ void lower_bind(lower_fn *fn, const binding *b, const ir_value *values) {
     ir_variable first = lower_variables(fn, b->type, b->name, b->span);
     fn->variables[b->id] = first;
     name_values(fn, b, values, count);
-    lower_write(fn, first, count, values);
+    for (uint32_t i = 0; i < count; i++)
+        (b->is_written ? ir_write : ir_write_last)(fn->b, first + i, values[i]);
     keep_managed(fn, b->type, first);
 }
 

@@ -25,6 +25,7 @@ typedef struct variable_info {
     ir_type type;
     const char *name;
     source_span span;
+    ir_value settled; /* all that it ever is, 0: it may be written again */
 } variable_info;
 
 typedef struct definition { /* a slot of the table; value 0: free */
@@ -206,14 +207,23 @@ ir_value ir_read(ir_builder *b, ir_variable v, source_span span) {
         mark_sealed(b, block);
         b->block = block;
     }
+    if (b->variables[v].settled)
+        return b->variables[v].settled;
     ir_value value = look_up(b, block, v);
     settle_waiting(b);
     return value;
 }
 
 void ir_write(ir_builder *b, ir_variable v, ir_value value) {
+    MASU_DEBUG_ASSERT(!b || !b->variables[v].settled);
     if (b)
         define(b, b->block, v, value);
+}
+
+void ir_write_last(ir_builder *b, ir_variable v, ir_value value) {
+    ir_write(b, v, value);
+    if (b && b->variable_count > v)
+        b->variables[v].settled = value;
 }
 
 void ir_seal(ir_builder *b, ir_block *block) {
