@@ -16,25 +16,26 @@
 enum { ELEMENTWISE = 1, FRESH = 2, READS = 4 };
 
 /* What is not listed may hand out what it was given, or keep it. */
-#define UNARY_OPERATIONS(X)                                                                \
-    X(neg)                                                                                 \
-    X(abs)                                                                                 \
-    X(exp)                                                                                 \
-    X(log) X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) X(relu) X(gelu) X(silu) X(tan) X(mish) \
-        X(hardswish) X(hardsigmoid) X(leaky_relu) X(elu) X(floor) X(ceil) X(round) X(sign) \
-            X(clamp) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(rem_scalar) \
-                X(rsub_scalar) X(rdiv_scalar) X(pow_scalar)
+#define UNARY_OPERATIONS(X)                                                                      \
+    X(neg)                                                                                       \
+    X(abs)                                                                                       \
+    X(exp)                                                                                       \
+    X(log)                                                                                       \
+    X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) X(relu) X(gelu) X(silu) X(tan) X(mish) X(hardswish) \
+        X(hardsigmoid) X(leaky_relu) X(elu) X(floor) X(ceil) X(round) X(sign) X(clamp)           \
+            X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(rem_scalar) X(rsub_scalar) \
+                X(rdiv_scalar) X(pow_scalar)
 #define BINARY_OPERATIONS(X) X(add) X(sub) X(mul) X(div) X(rem) X(pow)
-#define MAKING_OPERATIONS(X)                                                                 \
-    X(zeros)                                                                                 \
-    X(ones)                                                                                  \
-    X(full)                                                                                  \
-    X(randn) X(rand) X(eye) X(arange) X(linspace) X(zeros_like) X(ones_like) X(randn_like)   \
-        X(rand_like) X(literal_f32) X(literal_f64) X(literal_i64) X(literal_bool) X(compare) \
-            X(compare_scalar) X(where) X(logical_not) X(logical_and) X(logical_or) X(sum)    \
-                X(sum_dim) X(mean) X(mean_dim) X(max) X(max_dim) X(min) X(min_dim) X(argmax) \
-                    X(argmax_dim) X(argmin) X(argmin_dim) X(prod) X(softmax) X(log_softmax)  \
-                        X(matmul)
+#define MAKING_OPERATIONS(X)                                                                      \
+    X(zeros)                                                                                      \
+    X(ones)                                                                                       \
+    X(full)                                                                                       \
+    X(randn)                                                                                      \
+    X(rand) X(eye) X(arange) X(linspace) X(zeros_like) X(ones_like) X(randn_like) X(rand_like)    \
+        X(literal_f32) X(literal_f64) X(literal_i64) X(literal_bool) X(compare) X(compare_scalar) \
+            X(where) X(logical_not) X(logical_and) X(logical_or) X(sum) X(sum_dim) X(mean)        \
+                X(mean_dim) X(max) X(max_dim) X(min) X(min_dim) X(argmax) X(argmax_dim) X(argmin) \
+                    X(argmin_dim) X(prod) X(softmax) X(log_softmax) X(matmul)
 #define READING_OPERATIONS(X) \
     X(get_f64) X(get_i64) X(item) X(item_i64) X(item_bool) X(len) X(rank) X(dim)
 
@@ -97,9 +98,9 @@ static bool is_float(uint8_t dtype) {
 }
 
 /* What all tensor operands agree on; rules that differ for whole numbers are left unknown. */
-static uint8_t common_dtype(const sweeper *s, const ir_instr *i, bool first_only) {
+static uint8_t common_dtype(const sweeper *s, const ir_instr *i, uint32_t from, bool first_only) {
     uint8_t dtype = DTYPE_IS_UNSET;
-    for (uint32_t a = 0; a < i->arg_count; a++) {
+    for (uint32_t a = from; a < i->arg_count; a++) {
         if (!is_tensor(s->f, i->args[a]))
             continue;
         uint8_t one = s->own[i->args[a]].dtype;
@@ -126,9 +127,13 @@ static uint8_t dtype_of_result(const sweeper *s, const ir_instr *i) {
         return TL_BOOL;
     case DTYPE_SAME:
     case DTYPE_FLOAT:
-        return common_dtype(s, i, true);
+        return common_dtype(s, i, 0, true);
     case DTYPE_PROMOTE:
-        return common_dtype(s, i, false);
+    case DTYPE_COUNT:
+    case DTYPE_REAL:
+        return common_dtype(s, i, 0, false);
+    case DTYPE_CHOICE:
+        return common_dtype(s, i, 1, false);
     default:
         return DTYPE_IS_UNKNOWN;
     }
