@@ -71,6 +71,9 @@ static void hold_inputs(tl_node *node, const tl_origin *origin) {
         if (node->depth <= input->depth && input->depth < UINT32_MAX)
             node->depth = input->depth + 1;
     }
+    tl_runtime *rt = tl__runtime();
+    if (MASU_UNLIKELY(node->depth == rt->history_limit && rt->history_site == 0))
+        rt->history_site = tl__site();
 }
 
 masu_status tl__record(tl_tensor *result, const tl_origin *origin) {

@@ -107,6 +107,7 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
     rt->device = config->device;
     rt->growing_from = GROWING_FROM_BYTES;
     rt->growing_reach = GROWING_REACH_BYTES;
+    rt->history_limit = config->history_limit ? config->history_limit : TL_HISTORY_LIMIT;
     rt->argument_count = config->argument_count;
     rt->arguments = config->arguments;
     rt->start_epoch_seconds = epoch_seconds();
@@ -253,6 +254,11 @@ static void report_heaps(const tl_runtime *rt, tl_report *out) {
                           rt->storages.live * rt->storages.cell_bytes;
     out->metadata_reserved = metadata.reserved_bytes;
     tl__growth_report(rt, out);
+}
+
+uint32_t tl_runtime_long_history(const tl_runtime *rt, uint32_t *operations) {
+    *operations = rt->history_limit;
+    return rt->history_site;
 }
 
 void tl_runtime_get_report(tl_runtime *rt, tl_report *out) {

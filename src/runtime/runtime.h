@@ -21,9 +21,13 @@ typedef struct tl_runtime_config {
     size_t frame_arena_bytes; /* 0: 16 MiB of address space, touched as used */
     masu_device *device;      /* NULL: host */
     masu_trace *trace;        /* borrowed: both heaps emit into it; NULL: none */
-    FILE *out;                /* where print goes; NULL: stdout */
-    FILE *log;                /* where tl_dump_gpu_pool_stats goes; NULL: stderr */
+    uint32_t
+        history_limit; /* a history of so many operations is pointed out; 0: TL_HISTORY_LIMIT */
+    FILE *out;         /* where print goes; NULL: stdout */
+    FILE *log;         /* where tl_dump_gpu_pool_stats goes; NULL: stderr */
 } tl_runtime_config;
+
+enum { TL_HISTORY_LIMIT = 10000 };
 
 enum { TL_ERROR_TEXT = 512, TL_ERROR_FRAMES = 64 };
 
@@ -82,6 +86,8 @@ void tl_runtime_clear_error(tl_runtime *rt);
 void tl_runtime_get_report(tl_runtime *rt, tl_report *out);
 /* Of code compiled for it (audit.c). False: something was alive that nothing needed, or the other way round. */
 bool tl_runtime_audit(const tl_runtime *rt, tl_audit_result *out);
+/* Where a history first grew to the limit; 0: none did. A loop that never detaches does so sooner or later. */
+uint32_t tl_runtime_long_history(const tl_runtime *rt, uint32_t *operations);
 /* *lines has so many entries, borrowed; 0 when the code does not count. */
 uint32_t tl_runtime_lines(tl_runtime *rt, const tl_line_counts **lines);
 /* Samples anonymous resident memory into the peak: called when heaps grow, after compilation, at the end. */

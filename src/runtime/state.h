@@ -114,6 +114,8 @@ struct tl_runtime {
     uint32_t grad_depth; /* loops entered and not left: tl_grad_loop_enter, _exit */
     tl_node *grad_read;  /* leaves whose gradient was read, the most recently read first */
     uint64_t live_nodes, live_grads;
+    uint32_t history_limit,
+        history_site; /* of the operation whose history first was so long; 0: none */
 
     /* random numbers: rand, randn */
     masu__rng rng;
@@ -125,7 +127,7 @@ struct tl_runtime {
     char audit_text[160];
     tl_line_counts *lines; /* by site; NULL: not counted */
     size_t line_capacity;
-    uint32_t line_site;        /* of the last tl_count_line */
+    uint32_t line_site;                                  /* of the last tl_count_line */
     uint64_t line_allocations, line_placed, line_reused; /* ever, then */
 
     /* the rest */

@@ -44,3 +44,20 @@ int tool_write_report(tl_runtime *rt, const tool_report_options *options) {
     fprintf(stderr, "masu: the report could not be written\n");
     return TOOL_FAILED;
 }
+
+void tool_print_warning(const char *error_text) {
+    static const char word[] = ": error: ";
+    const char *at = strstr(error_text, word);
+    if (at)
+        fprintf(stderr, "%.*s: warning: %s", (int)(at - error_text), error_text, at + strlen(word));
+    else
+        fputs(error_text, stderr);
+}
+
+const char *tool_history_text(uint32_t operations, char text[128]) {
+    snprintf(text, 128,
+             "the history behind this is %u operations long and kept for `backward`: `detach()` "
+             "cuts it off",
+             operations);
+    return text;
+}

@@ -19,6 +19,7 @@ typedef struct run_options {
     const char *path;
     tool_report_options report;
     bool audit;
+    uint32_t history_limit;
     uint64_t seed;
     int argument_count; /* the program's own */
     char **arguments;
@@ -36,6 +37,7 @@ static const char usage[] =
     "says otherwise\n"
     "  --report-file FILE  where the report goes\n"
     "  --by-line           the JSON report also counts per source line\n"
+    "  --history=N         warn of a history of N operations (10000): a loop that never detaches\n"
     "  --audit             before every operation, compare what is alive with what is needed\n"
     "  --seed N            start of the random numbers (default 8); equal seeds, equal runs\n"
     "  --no-PASS           leave an optional pass out (masu help --passes lists them)\n"
@@ -46,7 +48,7 @@ static const char usage[] =
     "Exit status: 0 fine, 1 the program is wrong or failed, 2 used wrongly.\n";
 
 static const char *const known[] = {
-    "--report", "--report=json", "--report-file", "--by-line", "--audit",
+    "--report", "--report=json", "--report-file", "--by-line", "--audit", "--history",
     "--seed",   "--dump=",       "--verify",      "--help",    NULL};
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
@@ -87,6 +89,13 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
     }
     if (strcmp(argument, "--audit") == 0 || strcmp(argument, "--by-line") == 0) {
         *(argument[2] == 'a' ? &options->audit : &options->report.by_line) = true;
+        return TOOL_OK;
+    }
+    if ((value = tool_option_value("--history", argc, argv, index, &missing))) {
+        uint64_t limit;
+        if (!tool_number(value, &limit) || limit == 0 || limit > UINT32_MAX)
+            return tool_misuse("run", "--history: `%s` is not a number of operations", value);
+        options->history_limit = (uint32_t)limit;
         return TOOL_OK;
     }
     if (missing)
@@ -151,6 +160,16 @@ static int judge(const tl_runtime *rt, masu_program *program) {
     return TOOL_FAILED;
 }
 
+static void point_out_history(const tl_runtime *rt, masu_program *program) {
+    char text[128];
+    uint32_t operations, site = tl_runtime_long_history(rt, &operations);
+    if (site == 0)
+        return;
+    fflush(stdout);
+    tool_print_warning(masu_program_format_error(program, tool_history_text(operations, text),
+                                                 &site, 1, 0, 0, NULL));
+}
+
 static int write_report(tl_runtime *rt, masu_program *program, const tool_report_options *wanted) {
     tool_report_options options = *wanted;
     if (options.by_line && program && !tool_lines(rt, program, &options)) {
@@ -172,6 +191,8 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     tl_runtime_sample_memory(rt);
     if (status == TOOL_OK)
         status = execute(rt, program);
+    if (program)
+        point_out_history(rt, program);
     if (options->audit && program && judge(rt, program) != TOOL_OK)
         status = TOOL_FAILED;
     if (options->report.form != TOOL_REPORT_NONE) {
@@ -190,6 +211,7 @@ static int run(int argc, char **argv) {
     if (status != TOOL_OK)
         return status;
     tl_runtime_config config = {.seed = options.seed,
+                                .history_limit = options.history_limit,
                                 .argument_count = options.argument_count,
                                 .arguments = (const char *const *)options.arguments};
     tl_runtime *rt;

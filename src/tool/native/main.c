@@ -31,6 +31,20 @@ static void print_error(const tl_error *error) {
     masu_text_free(&text);
 }
 
+static void point_out_history(const tl_runtime *rt) {
+    char words[128];
+    masu_text text;
+    uint32_t operations, site = tl_runtime_long_history(rt, &operations);
+    if (site == 0)
+        return;
+    fflush(stdout);
+    if (masu_native_format_error(&masu_native_data, tool_history_text(operations, words), &site, 1,
+                                 0, 0, NULL, &text) != MASU_OK)
+        return;
+    tool_print_warning(text.data);
+    masu_text_free(&text);
+}
+
 static bool read_report_options(tool_report_options *options) {
     const char *form = getenv("MASU_REPORT");
     options->path = getenv("MASU_REPORT_FILE");
@@ -55,6 +69,7 @@ static int execute(tl_runtime *rt, const tool_report_options *report) {
     masu__fault_arm(0);
     if (ended != MASU_OK)
         print_error(&error);
+    point_out_history(rt);
     int status = ended == MASU_OK ? TOOL_OK : TOOL_FAILED;
     if (report->form == TOOL_REPORT_NONE)
         return status;
