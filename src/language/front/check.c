@@ -257,8 +257,20 @@ static void constant_part(expr *e, void *context) {
     case EXPR_BINARY:
     case EXPR_CAST:
         break;
+    case EXPR_ARRAY:
+    case EXPR_TUPLE:
+    case EXPR_STRUCT:
+    case EXPR_REPEAT:
+        walk->item->is_composed = true;
+        break;
     case EXPR_NAME: {
-        symbol *s = e->name.scope != NULL ? NULL : check_find(walk->c, e->name.name);
+        const char *scope = e->name.scope;
+        if (scope != NULL && strcmp(scope, "Self") == 0 && walk->item->impl != NULL) {
+            scope = walk->item->impl->owner->name;
+        }
+        symbol *s = check_find(walk->c, scope == NULL
+                                            ? e->name.name
+                                            : check_printf(walk->c, "%s::%s", scope, e->name.name));
         if (s != NULL && s->constant != NULL) {
             check_constant(walk->c, s->constant, e->span, walk->depth + 1);
         }
@@ -293,16 +305,28 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
     }
     item->visit = VISIT_OPEN;
     constant_walk walk = {.c = c, .item = item, .depth = depth};
+    const type_environment *outer = c->environment;
+    type_environment environment = {0};
+    if (item->impl != NULL) {
+        environment.self = check_struct_named(c, item->impl->owner->name);
+        c->environment = &environment;
+    }
     constant_part(item->value, &walk);
     const type *wish = item->annotation == NULL ? NULL : check_type(c, item->annotation);
     if (walk.bad) {
         diagnostics_error(c->diagnostics, item->value->span,
                           "a constant is made of literals, operators and other constants");
+    } else if (item->is_composed && wish == NULL) {
+        diagnostics_error(c->diagnostics, item->span, "constant `%s` needs a type: `%s: T`",
+                          item->name, item->name);
+    } else if (item->is_composed) {
+        item->type = wish;
     } else {
         check_expr(c, &item->value, wish);
         bool fits = wish == NULL || check_coerce(c, &item->value, wish, NULL);
         item->type = fits ? item->value->type : wish;
     }
+    c->environment = outer;
     item->visit = VISIT_DONE;
 }
 
@@ -451,7 +475,7 @@ static void close_closures(checker *c, uint32_t from) {
     }
 }
 
-static void check_body(checker *c, function_item *f) {
+static void check_body_once(checker *c, function_item *f) {
     uint32_t functions = c->tree->function_count;
     f->is_checked = true;
     c->environment = f->template != NULL ? &f->environment : NULL;
@@ -470,6 +494,63 @@ static void check_body(checker *c, function_item *f) {
     }
     c->environment = NULL;
     c->function = NULL;
+}
+
+static bool has_flexible_let(const block *b);
+
+static void find_flexible(expr *e, void *context) {
+    bool *found = context;
+    if (!*found) {
+        const block *b = e->kind == EXPR_BLOCK ? e->block
+                         : e->kind == EXPR_WHILE || e->kind == EXPR_LOOP || e->kind == EXPR_FOR
+                             ? e->loop->body
+                         : e->kind == EXPR_IF ? e->branch.then
+                                              : NULL;
+        *found = b != NULL && has_flexible_let(b);
+        if (!*found) {
+            expr_each_child(e, find_flexible, context);
+        }
+    }
+}
+
+static bool has_flexible_let(const block *b) {
+    bool found = false;
+    for (const stmt *s = b->first; s != NULL && !found; s = s->next) {
+        if (s->kind == STMT_LET && s->value != NULL && s->annotation == NULL) {
+            binding probe = {0};
+            check_note_flexible(&probe, s->value);
+            found = probe.flexible != 0;
+        }
+        if (!found && s->value != NULL) {
+            find_flexible(s->value, &found);
+        }
+    }
+    if (!found && b->result != NULL) {
+        find_flexible(b->result, &found);
+    }
+    return found;
+}
+
+/* Once, and anew as long as mistakes come with wishes that may undo them. */
+static void check_body(checker *c, function_item *f) {
+    enum { ROUNDS_MAX = 6 };
+    c->wish_count = 0;
+    bool flexible = has_flexible_let(f->body);
+    for (int round = 1;; round++) {
+        uint32_t wishes = c->wish_count, uses = c->use_count, closures = c->closure_count;
+        diagnostics before = *c->diagnostics;
+        function_item *copy = flexible && round < ROUNDS_MAX ? function_copy(c->arena, f) : NULL;
+        check_body_once(c, f);
+        if (copy == NULL || c->wish_count == wishes || c->closure_count != closures ||
+            c->diagnostics->error_count == before.error_count) {
+            break;
+        }
+        diagnostics_return_to(c->diagnostics, &before);
+        c->use_count = uses;
+        f->body = copy->body;
+        f->binding_count = 0;
+    }
+    c->wish_count = 0;
 }
 
 /* ---- methods that write to self --------------------------------------------------------------

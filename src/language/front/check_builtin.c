@@ -190,6 +190,12 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
         check_assert(c, slot);
     } else if (is(name, "assert_eq") || is(name, "assert_ne")) {
         check_assert_equal(c, slot, is(name, "assert_eq"));
+    } else if ((is(name, "write") || is(name, "writeln")) && e->call.arg_count > 0) {
+        check_write_text(c, slot, is(name, "writeln"));
+    } else if (is(name, "eprintln") || is(name, "eprint")) { /* there is one output */
+        check_format(c, slot);
+        become_nothing(c, e);
+        *slot = e;
     } else if (is(name, "format")) {
         check_format(c, slot);
     } else if (is(name, "range")) {

@@ -330,6 +330,20 @@ static bool call_of_builtin(checker *c, expr *e, struct_item *owner, const type 
     return true;
 }
 
+/* Box::new(x): a Box where one is wanted or nothing is known, else x. */
+static void make_box(checker *c, expr **slot, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    bool box = wish != NULL && type_is_box(wish);
+    bool open = wish == NULL || wish->kind == TYPE_OPEN;
+    *slot = (*slot)->call.args[0];
+    check_expr(c, slot, box ? wish->vec.element : open ? NULL : wish);
+    const type *t = type_resolve(c->types, (*slot)->type);
+    if (box || (open && t->kind == TYPE_STRUCT && t->structure->closure == NULL)) {
+        check_coerce(c, slot, box ? wish : type_array(c->types, t, TYPE_BOX), NULL);
+        (*slot)->is_boxed = true;
+    }
+}
+
 static void call_scoped(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const name_expr *callee = &e->call.callee->name;
@@ -352,6 +366,10 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         call_of_struct(c, e, scope, owner, expected);
         return;
     }
+    if (strcmp(scope, "Box") == 0 && strcmp(name, "new") == 0 && e->call.arg_count == 1) {
+        make_box(c, slot, expected);
+        return;
+    }
     bool grad = strcmp(scope, "GradTensor") == 0;
     if (check_abi_call(c, slot, grad ? "Tensor" : scope, name, grad) ||
         check_builtin_scope(c, slot, expected)) {
@@ -359,6 +377,9 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     }
     owner = check_builtin_owner(c, scope);
     if (owner != NULL && call_of_builtin(c, e, owner, expected)) {
+        if (grad && e->type->kind == TYPE_TENSOR) { /* from_vec: made, then told to track */
+            *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, &e, 1);
+        }
         return;
     }
     check_list(c, e->call.args, e->call.arg_count);
@@ -490,11 +511,51 @@ static bool tensor_set(checker *c, expr **slot) {
     return true;
 }
 
+/* t.add(s) and t.add_assign(s) of a number s are t + s and t += s. */
+static bool tensor_operator(checker *c, expr **slot) {
+    static const struct {
+        const char *name, *in_place;
+        binary_op op;
+    } operators[] = {{"add", "add_assign", BINARY_ADD},
+                     {"sub", "sub_assign", BINARY_SUB},
+                     {"mul", "mul_assign", BINARY_MUL},
+                     {"div", "div_assign", BINARY_DIV},
+                     {"rem", "rem_assign", BINARY_REM}};
+    expr *e = *slot;
+    for (size_t i = 0; e->call.arg_count == 1 && i < sizeof operators / sizeof operators[0]; i++) {
+        bool in_place = strcmp(e->call.name, operators[i].in_place) == 0;
+        if (!in_place && strcmp(e->call.name, operators[i].name) != 0) {
+            continue;
+        }
+        if (e->call.args[0]->type == NULL) {
+            check_expr(c, &e->call.args[0], NULL);
+        }
+        if (!type_is_numeric(type_resolve(c->types, e->call.args[0]->type))) {
+            return false;
+        }
+        expr *operation = check_new(c, EXPR_BINARY, e->span, NULL), *target = e->call.receiver;
+        operation->binary.op = operators[i].op;
+        operation->binary.op_span = e->call.name_span;
+        operation->binary.left = in_place ? check_copy_place(c, target) : target;
+        operation->binary.right = e->call.args[0];
+        *slot = in_place && check_is_place(target) ? build_assign(c, e->span, target, operation)
+                                                   : operation;
+        check_expr(c, slot, NULL);
+        return true;
+    }
+    return false;
+}
+
 /* x.to_string() of numbers and characters. */
 static bool to_string(checker *c, expr **slot, const type *t) {
     expr *e = *slot;
     bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
                  t->kind == TYPE_TENSOR;
+    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) { /* the value will do */
+        *slot = e->call.receiver;
+        return true;
+    }
+    shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;
     if (strcmp(e->call.name, "to_string") != 0 || e->call.arg_count != 0 || !shown) {
         return false;
     }
@@ -528,7 +589,8 @@ static bool method_of_kind(checker *c, expr **slot, const type *t, const type *e
     case TYPE_STRUCT:
         return field_call(c, slot, t);
     case TYPE_TENSOR:
-        return check_abi_call(c, slot, "", (*slot)->call.name, false) || tensor_set(c, slot);
+        return tensor_operator(c, slot) || check_abi_call(c, slot, "", (*slot)->call.name, false) ||
+               tensor_set(c, slot);
     case TYPE_STRING:
         return check_string_method(c, slot, expected);
     case TYPE_VEC:
@@ -608,6 +670,9 @@ void check_method(checker *c, expr **slot, const type *expected) {
     c->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
     check_expr(c, &e->call.receiver, literal ? expected : NULL);
     c->receiver_of = NULL;
+    if (e->call.name[0] != '_' || e->call.name[1] != '_') {
+        check_unbox(c, &e->call.receiver);
+    }
     const type *t = type_resolve(c->types, e->call.receiver->type);
     e->call.receiver->type = t;
     if (t->kind == TYPE_VEC) {

@@ -56,6 +56,7 @@ static struct_item *new_closure_struct(checker *c, expr *e, function_item *f) {
 static function_item *new_closure_function(checker *c, expr *e) {
     function_item *f = CHECK_ARRAY(c, function_item, 1);
     uint32_t count = e->closure.parameter_count;
+    c->closure_count++;
     *f = (function_item){.name = "call",
                          .qualified = "closure",
                          .span = e->span,
@@ -254,10 +255,11 @@ static bool starts_at_self(const expr *e) {
 
 static bool changes_its_receiver(const char *name) {
     static const char *const names[] = {
-        "push",     "pop",         "__pop",      "set",        "insert",     "remove",
-        "clear",    "extend",      "append",     "swap",       "reverse",    "sort",
-        "truncate", "fill_",       "add_assign", "sub_assign", "mul_assign", "div_assign",
-        "freeze",   "enable_grad", "unfreeze",   "push_str"};
+        "push",       "pop",        "__pop",      "set",        "insert",  "remove",
+        "clear",      "extend",     "append",     "swap",       "reverse", "sort",
+        "truncate",   "fill_",      "retain",     "dedup",      "fill",    "extend_from_slice",
+        "add_assign", "sub_assign", "mul_assign", "div_assign", "freeze",  "enable_grad",
+        "unfreeze",   "push_str"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
@@ -435,6 +437,14 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
 
 static void check_first_call(checker *c, expr *e, struct_item *s) {
     function_item *f = s->closure;
+    const function_item *around = c->function;
+    while (around != f->outer && around->is_closure) {
+        around = around->outer;
+    }
+    if (around != f->outer) {
+        check_close_closure(c, s->made_by); /* its names are out of sight here */
+        return;
+    }
     closure_signature found = {.count = e->call.arg_count};
     found.parameters = CHECK_ARRAY(c, const type *, found.count + 1);
     for (uint32_t i = 0; i < found.count; i++) {
@@ -502,6 +512,11 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
     }
     if (f->is_closure && !f->body_is_checked) {
         check_first_call(c, e, s);
+        if (!f->body_is_checked) {
+            check_list(c, e->call.args, e->call.arg_count);
+            check_make_error(c, e);
+            return;
+        }
     }
     e->call.receiver = f->has_self ? receiver : NULL;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {

@@ -97,10 +97,17 @@ static void check_let(checker *c, stmt *s) {
         check_bind(c, s->pattern, t != NULL ? t : check_scalar(c, TYPE_ERROR));
         return;
     }
+    bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
+    if (named && s->annotation == NULL) {
+        t = check_wish_of(c, s->pattern->binding);
+        check_note_flexible(s->pattern->binding, s->value);
+    }
     check_expr(c, &s->value, t);
     if (t != NULL) {
         check_coerce_branch(c, &s->value, t,
-                            &(coerce_reason){s->annotation->span, "the type is given here"});
+                            s->annotation == NULL
+                                ? NULL
+                                : &(coerce_reason){s->annotation->span, "the type is given here"});
     } else {
         t = variable_type(c, s->pattern, type_resolve(c->types, s->value->type));
         if (t->kind == TYPE_VOID) {
@@ -272,7 +279,17 @@ static const type *check_range(checker *c, expr *e) {
 }
 
 /* The type of what a `for` yields. */
+/* Numbers that are written out are numbers, not tensors without dimensions. */
+static bool is_list_of_literals(const expr *e) {
+    bool plain = e->kind == EXPR_ARRAY && e->list.count > 0;
+    for (uint32_t i = 0; plain && i < e->list.count; i++) {
+        plain = check_free_literal(e->list.items[i]);
+    }
+    return plain;
+}
+
 static const type *check_iterable(checker *c, expr **slot) {
+    (*slot)->is_vec |= is_list_of_literals(*slot);
     range_call(c, slot);
     if ((*slot)->kind == EXPR_RANGE) {
         return check_range(c, *slot);

@@ -73,7 +73,8 @@ bool check_fits(checker *c, const type *from, const type *to) {
     case TYPE_TENSOR:
         return tensors_fit(from, to);
     case TYPE_VEC: /* an array is a Vec of which the length is known */
-        return (to->vec.length < 0 || from->vec.length == to->vec.length) &&
+        return (to->vec.length == -1 || from->vec.length == to->vec.length) &&
+               type_is_box(from) == type_is_box(to) &&
                check_fits(c, from->vec.element, to->vec.element);
     case TYPE_STRUCT: {
         const struct_item *a = from->structure, *b = to->structure;
@@ -221,9 +222,50 @@ bool check_item(checker *c, expr **slot) {
     return true;
 }
 
+void check_unbox(checker *c, expr **slot) {
+    const type *t = type_resolve(c->types, (*slot)->type);
+    if (!type_is_box(t)) {
+        return;
+    }
+    expr *content = check_new(c, EXPR_INDEX, (*slot)->span, type_resolve(c->types, t->vec.element));
+    content->index.base = *slot;
+    content->index.indices = CHECK_ARRAY(c, expr *, 1);
+    content->index.indices[0] = check_new_int(c, (*slot)->span, 0);
+    content->index.count = 1;
+    *slot = content;
+}
+
+/* A Box with the value in it. */
+static bool put_in_box(checker *c, expr **slot, const type *box) {
+    if (!check_coerce_branch(c, slot, box->vec.element, NULL)) {
+        return false;
+    }
+    expr *list = check_new(c, EXPR_ARRAY, (*slot)->span, NULL);
+    list->is_vec = true;
+    list->list.items = CHECK_ARRAY(c, expr *, 1);
+    list->list.items[0] = *slot;
+    list->list.count = 1;
+    *slot = list;
+    check_expr(c, slot, type_vec(c->types, box->vec.element));
+    (*slot)->type = box;
+    (*slot)->block->type = (*slot)->block->result->type = box;
+    return true;
+}
+
 static bool convert(checker *c, expr **slot, const type *to) {
-    const type *from = type_resolve(c->types, (*slot)->type);
     to = type_resolve(c->types, to);
+    const type *boxed = type_resolve(c->types, (*slot)->type);
+    if (type_is_box(boxed) && to->kind == TYPE_VEC && to->vec.length == -1 &&
+        to->vec.element == boxed->vec.element) {
+        return true; /* the prelude compares Boxes, empty ones of other variants too */
+    }
+    if (to->kind != TYPE_OPEN && !type_is_box(to)) {
+        check_unbox(c, slot);
+    }
+    const type *from = type_resolve(c->types, (*slot)->type);
+    if (type_is_box(to) && !type_is_box(from) && from->kind != TYPE_OPEN && !type_is_silent(from)) {
+        return put_in_box(c, slot, to);
+    }
     if (check_fits(c, from, to)) {
         return true;
     }
@@ -315,6 +357,7 @@ bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *
     if (convert(c, slot, to)) {
         return true;
     }
+    check_wish(c, *slot, to);
     check_mismatch(c, *slot, to, why);
     return false;
 }

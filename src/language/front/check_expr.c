@@ -105,12 +105,42 @@ static void unknown_name(checker *c, expr *e) {
     check_suggest_note(c, d, &near);
 }
 
-static void check_scoped_name(checker *c, expr *e, const type *expected) {
+static void check_constant_use(checker *c, expr **slot, const_item *item) {
+    expr *e = *slot;
+    if (!item->is_composed || item->type == NULL) {
+        e->name.constant = item;
+        e->type = item->type;
+        return;
+    }
+    const type_environment *outer = c->environment;
+    type_environment environment = {0};
+    if (item->impl != NULL) {
+        environment.self = check_struct_named(c, item->impl->owner->name);
+        c->environment = &environment;
+    }
+    *slot = expr_copy(c->arena, item->value);
+    if (*slot == NULL) {
+        check_out_of_memory(c);
+    }
+    check_expr(c, slot, item->type);
+    check_coerce_branch(c, slot, item->type, NULL);
+    c->environment = outer;
+}
+
+static void check_scoped_name(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
     if (check_variant_name(c, e, expected) || check_function_name(c, e)) {
         return;
     }
-    check_make_error(c, e);
     const char *scope = e->name.scope;
+    const struct_item *owner = check_struct_named(c, scope);
+    symbol *known =
+        check_find(c, check_printf(c, "%s::%s", owner == NULL ? scope : owner->name, e->name.name));
+    if (known != NULL && known->constant != NULL && known->constant->type != NULL) {
+        check_constant_use(c, slot, known->constant);
+        return;
+    }
+    check_make_error(c, e);
     if (check_scalar_constant(c, e, scope, e->name.name, false)) {
         return;
     }
@@ -131,7 +161,7 @@ static void check_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     e->name.scope = check_without_modules(c, e->name.scope);
     if (e->name.scope != NULL) {
-        check_scoped_name(c, e, expected);
+        check_scoped_name(c, slot, expected);
         return;
     }
     symbol *s = check_find(c, e->name.name);
@@ -144,8 +174,7 @@ static void check_name(checker *c, expr **slot, const type *expected) {
         e->type = s->binding->type;
         check_use_binding(c, s->binding);
     } else if (s != NULL && s->constant != NULL) {
-        e->name.constant = s->constant;
-        e->type = s->constant->type;
+        check_constant_use(c, slot, s->constant);
     } else if (!check_variant_name(c, e, expected) && !check_function_name(c, e) &&
                !check_unit_struct(c, e)) {
         unknown_name(c, e);
@@ -551,5 +580,9 @@ void check_expr(checker *c, expr **slot, const type *expected) {
     if ((*slot)->type == NULL) { /* else made of checked parts by another check */
         check_node(c, slot, expected);
         check_arrivals(c, slot);
+        bool made = (*slot)->is_boxed;
+        if (!made && (expected == NULL || !type_is_box(type_resolve(c->types, expected)))) {
+            check_unbox(c, slot);
+        }
     }
 }

@@ -99,9 +99,10 @@ struct_item *check_struct_instance(checker *c, struct_item *template, const type
     s->index = c->tree->struct_count;
     CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
     s->type = template->is_builtin ? type_vec(c->types, arguments[0]) : type_struct(c->types, s);
-    s->visit = 0;
+    s->visit = 1; /* being made: who measures it now has it inside */
     s->fields = CHECK_ARRAY(c, struct_field, s->field_count + 1);
     instance_fields(c, s, template);
+    s->visit = 0;
     if (c->structs_are_measured) {
         check_struct_size(c, s);
     }

@@ -109,7 +109,44 @@ static void join_arms(checker *c, expr *e) {
     }
 }
 
+static bool binds_names(const pattern *p) {
+    bool found =
+        p->kind == PATTERN_BOUND || (p->kind == PATTERN_NAME && p->binding != NULL &&
+                                     p->binding->name[0] >= 'a' && p->binding->name[0] <= 'z');
+    for (uint32_t i = 0; !found && i < p->part_count; i++) {
+        found = binds_names(p->parts[i]);
+    }
+    return found;
+}
+
+/* A(x) | B(x) => e is two arms. */
+static void split_alternatives(checker *c, expr *e) {
+    uint32_t count = 0, capacity = 0;
+    match_arm *arms = NULL;
+    for (uint32_t i = 0; i < e->match.count; i++) {
+        match_arm arm = e->match.arms[i];
+        bool split = arm.pattern->kind == PATTERN_OR && binds_names(arm.pattern);
+        for (uint32_t k = 0; k < (split ? arm.pattern->part_count : 1); k++) {
+            match_arm part = arm;
+            if (split) {
+                part.pattern = arm.pattern->parts[k];
+            }
+            if (k > 0) {
+                part.guard = arm.guard == NULL ? NULL : expr_copy(c->arena, e->match.arms[i].guard);
+                part.body = expr_copy(c->arena, e->match.arms[i].body);
+                if (part.body == NULL || (arm.guard != NULL && part.guard == NULL)) {
+                    check_out_of_memory(c);
+                }
+            }
+            CHECK_PUSH(c, arms, count, capacity, part);
+        }
+    }
+    e->match.arms = arms;
+    e->match.count = count;
+}
+
 void check_match(checker *c, expr *e, const type *expected) {
+    split_alternatives(c, e);
     const diagnostics *d = c->diagnostics;
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, never = e->match.count > 0;
     bool method = e->match.count > 0 && e->match.value->kind == EXPR_METHOD;

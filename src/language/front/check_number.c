@@ -182,6 +182,12 @@ bool check_number_method(checker *c, expr **slot) {
     expr *e = *slot;
     for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++) {
         if (strcmp(math_methods[i].name, e->call.name) == 0) {
+            const type *t = e->call.receiver->type;
+            struct_item *owner = check_owner_of(c, t);
+            if (type_is_integer(t) && !math_methods[i].integers && owner != NULL &&
+                check_find_method(c, owner, e->call.name) != NULL) {
+                return false; /* pow of an integer is one: the prelude has it */
+            }
             return math_method(c, e, &math_methods[i]);
         }
     }

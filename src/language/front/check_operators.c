@@ -143,14 +143,15 @@ static bool compare_as_scalar(checker *c, expr *e) {
            check_item(c, tensor);
 }
 
-static bool tensor_binary(checker *c, expr **slot, bool *as_scalars) {
+static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected) {
     expr *e = *slot;
     bool left = e->binary.left->type->kind == TYPE_TENSOR,
          right = e->binary.right->type->kind == TYPE_TENSOR;
     if (left && right) {
         return both_tensors(c, slot);
     }
-    if (compare_as_scalar(c, e)) {
+    bool tensor_wanted = expected != NULL && expected->kind == TYPE_TENSOR;
+    if (!tensor_wanted && compare_as_scalar(c, e)) {
         *as_scalars = true;
         return true;
     }
@@ -217,27 +218,28 @@ static expr *negate(checker *c, expr *e) {
     return negated;
 }
 
-static bool has_equality(const type *t, int depth) {
-    if (depth > 16) {
-        return false;
+/* budget: a type may hold Vecs of itself, several times over. */
+static bool has_equality(const type *t, int *budget) {
+    if (--*budget < 0) {
+        return true;
     }
     switch (t->kind) {
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (!has_equality(t->structure->fields[i].type, depth + 1)) {
+            if (!has_equality(t->structure->fields[i].type, budget)) {
                 return false;
             }
         }
         return t->structure->closure == NULL;
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (!has_equality(t->tuple.items[i], depth + 1)) {
+            if (!has_equality(t->tuple.items[i], budget)) {
                 return false;
             }
         }
         return true;
     case TYPE_VEC:
-        return has_equality(t->vec.element, depth + 1);
+        return has_equality(t->vec.element, budget);
     default:
         return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
                t->kind == TYPE_STRING;
@@ -289,6 +291,20 @@ static void compare_parts(checker *c, expr **slot, const type *t) {
     (*slot)->type = (*slot)->block->type = check_scalar(c, TYPE_BOOL);
 }
 
+static bool is_plain_enum(const type *t) {
+    return t->kind == TYPE_STRUCT && t->structure->is_enum && t->structure->field_count == 1;
+}
+
+/* An enum without fields as the number that it is. */
+static void check_tag(checker *c, expr **slot) {
+    expr *cast = check_new(c, EXPR_CAST, (*slot)->span, NULL);
+    cast->cast.operand = *slot;
+    cast->cast.target = CHECK_ARRAY(c, type_expr, 1);
+    *cast->cast.target = (type_expr){.span = (*slot)->span, .kind = TYPE_EXPR_NAME, .name = "i64"};
+    *slot = cast;
+    check_expr(c, slot, NULL);
+}
+
 static bool struct_binary(checker *c, expr **slot, const type *t, const type *other) {
     expr *e = *slot;
     const char *name = operator_method(e->binary.op);
@@ -303,7 +319,13 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
         return true;
     }
     bool equality = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
-    if (!equality || !check_fits(c, t, other) || !has_equality(t, 0)) {
+    if (!equality && is_comparison(e->binary.op) && is_plain_enum(t) && t == other) {
+        check_tag(c, &e->binary.left);
+        check_tag(c, &e->binary.right);
+        e->type = check_scalar(c, TYPE_BOOL);
+        return true;
+    }
+    if (!equality || !check_fits(c, t, other) || !has_equality(t, &(int){1000})) {
         return false;
     }
     if (t->kind == TYPE_VEC) {
@@ -441,7 +463,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     left = type_resolve(c->types, e->binary.left->type);
     right = type_resolve(c->types, e->binary.right->type);
     if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {
-        done = tensor_binary(c, slot, &as_scalars);
+        done = tensor_binary(c, slot, &as_scalars, expected);
     } else if (left->kind == TYPE_STRING && right->kind == TYPE_STRING) {
         done = string_binary(c, slot);
     } else if (left->kind == TYPE_STRUCT || left->kind == TYPE_TUPLE || left->kind == TYPE_VEC) {

@@ -285,6 +285,11 @@ static void assign(checker *c, expr *e) {
     }
     const binding *root = check_root(target);
     coerce_reason why = {root->span, "it is declared here"};
+    const type *given = type_resolve(c->types, e->assign.value->type);
+    if (target->kind == EXPR_NAME && type_is_numeric(t) && type_is_numeric(given) &&
+        !check_widens(given, t)) {
+        check_wish(c, target, given);
+    }
     if (!assign_element(c, e)) {
         check_coerce_branch(c, &e->assign.value, t, target->kind == EXPR_NAME ? &why : NULL);
     }
@@ -332,8 +337,44 @@ static void assign_tuple(checker *c, expr **slot) {
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
 }
 
+/* a += b is a.add_assign(b) where the struct has such a method. */
+static bool assign_by_method(checker *c, expr **slot) {
+    static const char *const names[BINARY_OP_COUNT] = {
+        [BINARY_ADD] = "add_assign", [BINARY_SUB] = "sub_assign", [BINARY_MUL] = "mul_assign",
+        [BINARY_DIV] = "div_assign", [BINARY_REM] = "rem_assign",
+    };
+    expr *e = *slot;
+    binding *root = NULL;
+    const expr *part = e->assign.target;
+    while (part->kind == EXPR_FIELD || part->kind == EXPR_TUPLE_FIELD) {
+        part = part->field.base;
+    }
+    if (names[e->assign.op] == NULL || part->kind != EXPR_NAME || part->name.scope != NULL) {
+        return false;
+    }
+    symbol *s = check_find(c, part->name.name);
+    root = s == NULL ? NULL : s->binding;
+    if (root == NULL || root->type == NULL ||
+        type_resolve(c->types, root->type)->kind != TYPE_STRUCT) {
+        return false;
+    }
+    expr *target = check_copy_place(c, e->assign.target);
+    check_expr(c, &target, NULL);
+    const type *t = type_resolve(c->types, target->type);
+    if (t->kind != TYPE_STRUCT ||
+        check_method_named(c, t->structure, names[e->assign.op]) == NULL) {
+        return false;
+    }
+    *slot = build_method(c, e->span, e->assign.target, names[e->assign.op], &e->assign.value, 1);
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+    return true;
+}
+
 void check_assign(checker *c, expr **slot) {
     expr *e = *slot;
+    if (e->assign.op != BINARY_NONE && assign_by_method(c, slot)) {
+        return;
+    }
     if (e->assign.target->kind == EXPR_TUPLE && e->assign.op == BINARY_NONE) {
         assign_tuple(c, slot);
         return;

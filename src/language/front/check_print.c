@@ -14,6 +14,9 @@ typedef struct format {
     expr *call;
     expr **args; /* the values behind the text */
     uint32_t arg_count;
+    expr **named; /* `name = value` behind them */
+    uint32_t named_count;
+    expr **again; /* of a value that `{0}` may show once more: a copy that is not checked */
     bool *is_used;
     expr *text; /* the format string */
     uint32_t capacity;
@@ -47,11 +50,9 @@ static bool is_plain(const type *t) {
            t->kind == TYPE_STRING || t->kind == TYPE_TENSOR;
 }
 
-static bool printable(const type *t, int depth) {
-    if (is_plain(t)) {
-        return true;
-    }
-    if (depth > 16) { /* a type that holds Vecs of itself */
+/* budget: a type may hold Vecs of itself, several times over. */
+static bool printable(const type *t, int *budget) {
+    if (is_plain(t) || type_is_silent(t) || --*budget < 0) {
         return true;
     }
     if (t->kind == TYPE_STRUCT && t->structure->closure != NULL) {
@@ -59,17 +60,17 @@ static bool printable(const type *t, int depth) {
     }
     switch (t->kind) {
     case TYPE_VEC:
-        return printable(t->vec.element, depth + 1);
+        return printable(t->vec.element, budget);
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (!printable(t->tuple.items[i], depth + 1)) {
+            if (!printable(t->tuple.items[i], budget)) {
                 return false;
             }
         }
         return true;
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (!printable(t->structure->fields[i].type, depth + 1)) {
+            if (!printable(t->structure->fields[i].type, budget)) {
                 return false;
             }
         }
@@ -134,9 +135,9 @@ static void add_literal(pieces *p, const char *text) {
     add_piece(p, text_node(p->c, p->span, text, strlen(text)));
 }
 
-static expr *checked_name(checker *c, source_span span, const char *name) {
+static expr *checked_name(checker *c, source_span span, const char *name, const type *t) {
     expr *e = check_new_name(c, span, name);
-    check_expr(c, &e, NULL);
+    check_expr(c, &e, t);
     return e;
 }
 
@@ -148,7 +149,7 @@ static expr *tuple_text(checker *c, source_span span, const char *name, const ty
     for (uint32_t i = 0; i < t->tuple.count; i++) {
         expr *part =
             check_new(c, EXPR_TUPLE_FIELD, span, type_resolve(c->types, t->tuple.items[i]));
-        part->field.base = checked_name(c, span, name);
+        part->field.base = checked_name(c, span, name, NULL);
         part->field.index = i;
         if (i > 0) {
             add_literal(&p, ", ");
@@ -167,7 +168,7 @@ static expr *fields_text(checker *c, source_span span, const char *name, const s
         add_literal(&p, s->positional ? "(" : " { ");
     }
     for (uint32_t i = 0; i < s->field_count; i++) {
-        expr *part = build_field(c, span, checked_name(c, span, name), s->fields[i].name);
+        expr *part = build_field(c, span, checked_name(c, span, name, NULL), s->fields[i].name);
         part->field.index = i;
         part->type = type_resolve(c->types, s->fields[i].type);
         if (i > 0) {
@@ -219,7 +220,7 @@ static match_arm variant_arm(checker *c, source_span span, const struct_item *s,
             add_literal(&p, field->name);
             add_literal(&p, ": ");
         }
-        add_piece(&p, check_text_of(c, checked_name(c, span, name), how));
+        add_piece(&p, check_text_of(c, checked_name(c, span, name, part->type), how));
     }
     if (v->count > 0) {
         add_literal(&p, v->positional ? ")" : " }");
@@ -239,12 +240,56 @@ static expr *enum_text(checker *c, expr *value, const struct_item *s, int64_t ho
     return e;
 }
 
+/* impl Display: fn fmt(&self, f) */
+static bool shows_itself(checker *c, const type *t) {
+    const function_item *f = check_method_named(c, t->structure, "fmt");
+    return f != NULL && f->has_self && f->parameter_count == 2;
+}
+
+/* { let mut <text> = ""; value.fmt(<text>); <text> } */
+static expr *own_text(checker *c, expr *value, int64_t how) {
+    source_span span = value->span;
+    block_builder b = build_block(c, span);
+    char *name = check_printf(c, "<text %u>", c->text_count++);
+    build_let(&b, name, true, text_node(c, span, "", 0));
+    expr *target = check_new_name(c, span, name);
+    build_stmt(&b, build_method(c, span, value, "fmt", &target, 1));
+    expr *e = build_finish(&b, check_new_name(c, span, name));
+    check_expr(c, &e, NULL);
+    return how == 0 ? e : plain_text(c, e, check_scalar(c, TYPE_STRING), how);
+}
+
+/* write!(f, …): { f = f + format(…); Ok(()) } */
+void check_write_text(checker *c, expr **slot, bool newline) {
+    expr *e = *slot, *target = e->call.args[0];
+    source_span span = e->span;
+    while (target->kind == EXPR_UNARY && target->unary.op == UNARY_REFERENCE) {
+        target = target->unary.operand;
+    }
+    block_builder b = build_block(c, span);
+    expr *text = build_call(c, span, NULL, "format", e->call.args + 1, e->call.arg_count - 1);
+    if (newline) {
+        text = check_new_binary(c, BINARY_ADD, text, text_node(c, span, "\n", 1), NULL);
+    }
+    expr *sum = check_new_binary(c, BINARY_ADD, check_copy_place(c, target), text, NULL);
+    build_stmt(&b, build_assign(c, span, target, sum));
+    expr *nothing = check_new(c, EXPR_TUPLE, span, NULL);
+    *slot = build_finish(&b, build_call(c, span, NULL, "Ok", &nothing, 1));
+    check_expr(c, slot, NULL);
+}
+
 /* Rust shows what is inside of another value as the source would write it. */
 expr *check_text_of(checker *c, expr *value, int64_t how) {
     const type *t = type_resolve(c->types, value->type);
     source_span span = value->span;
     if (is_plain(t)) {
         return plain_text(c, value, t, how);
+    }
+    if (type_is_silent(t)) {
+        return text_node(c, span, "", 0);
+    }
+    if ((how & HOW(HOW_DEBUG)) == 0 && t->kind == TYPE_STRUCT && shows_itself(c, t)) {
+        return own_text(c, value, how);
     }
     bool parts = t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE || t->kind == TYPE_VEC;
     if (!parts) { /* the unknown part of a None, a block without a value */
@@ -262,7 +307,8 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     }
     if (t->kind == TYPE_VEC) {
         expr *number = check_new_int(c, span, how);
-        expr *call = build_method(c, span, value, "__text", &number, 1);
+        expr *call =
+            build_method(c, span, value, type_is_box(t) ? "__boxed" : "__text", &number, 1);
         check_expr(c, &call, NULL);
         return call;
     }
@@ -303,7 +349,7 @@ static void push_value(format *f, expr **slot, int64_t how) {
                    (print_piece){.text = (*slot)->string.data, .length = (*slot)->string.length});
         return;
     }
-    if (!type_is_silent(t) && !printable(t, 0)) {
+    if (!type_is_silent(t) && !printable(t, &(int){1000})) {
         push_piece(f, (print_piece){.value = *slot});
         if (t->kind == TYPE_VOID) {
             diagnostics_error(c->diagnostics, (*slot)->span, "this has no value to print");
@@ -412,13 +458,38 @@ static bool name_character(char c, bool first) {
            (!first && c >= '0' && c <= '9');
 }
 
+/* `name = value` behind the text. NULL: there is none of that name. */
+static expr *named_argument(format *f, const char *name) {
+    for (uint32_t i = 0; i < f->named_count; i++) {
+        if (strcmp(f->named[i]->assign.target->name.name, name) == 0) {
+            expr *copy = expr_copy(f->c->arena, f->named[i]->assign.value);
+            if (copy == NULL) {
+                check_out_of_memory(f->c);
+            }
+            return copy;
+        }
+    }
+    return NULL;
+}
+
 static void push_argument(format *f, uint64_t index, int64_t how) {
     if (index < f->arg_count) {
+        if (f->is_used[index] && f->again[index] != NULL) {
+            expr *copy = expr_copy(f->c->arena, f->again[index]);
+            if (copy == NULL) {
+                check_out_of_memory(f->c);
+            }
+            push_value(f, &copy, how);
+            return;
+        }
         if (f->is_used[index] && f->args[index]->type != NULL &&
             !type_is_silent(f->args[index]->type)) {
             diagnostics_error(f->c->diagnostics, f->args[index]->span,
                               "this value is printed twice: bind it to a name first");
             return;
+        }
+        if (f->args[index]->type == NULL) {
+            f->again[index] = expr_copy(f->c->arena, f->args[index]);
         }
         f->is_used[index] = true;
         push_value(f, &f->args[index], how);
@@ -441,7 +512,8 @@ static const char *hole(format *f, const char *at, const char *end) {
         if (name == NULL) {
             check_out_of_memory(c);
         }
-        named = check_new_name(c, f->text->span, name);
+        named = named_argument(f, name);
+        named = named != NULL ? named : check_new_name(c, f->text->span, name);
     }
     if (at < end && *at == ':') {
         at = read_how(at + 1, end, &how);
@@ -495,7 +567,18 @@ static void split_call(format *f) {
     f->text->type = check_scalar(f->c, TYPE_STRING);
     f->args = e->call.args + 1;
     f->arg_count = e->call.arg_count - 1;
+    while (f->arg_count > 0) {
+        const expr *last = f->args[f->arg_count - 1];
+        if (last->kind != EXPR_ASSIGN || last->assign.op != BINARY_NONE ||
+            last->assign.target->kind != EXPR_NAME) {
+            break;
+        }
+        f->arg_count--;
+        f->named_count++;
+    }
+    f->named = f->args + f->arg_count;
     f->is_used = CHECK_ARRAY(f->c, bool, f->arg_count + 1);
+    f->again = CHECK_ARRAY(f->c, expr *, f->arg_count + 1);
     bool good = split_format(f);
     if (good && f->holes != f->arg_count) {
         diagnostics_error(f->c->diagnostics, f->text->span, "the text has %u `{}`, %u %s given",

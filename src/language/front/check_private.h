@@ -22,6 +22,7 @@
  *     check_variant.c     enums
  *     check_generic.c     generics
  *     check_closure.c     closures
+ *     check_wish.c        literals that follow a later use
  *     check_warn.c        what is allowed but hardly meant
  *     check_build.c       nodes for constructs that are written out
  *     check_node.c        making nodes
@@ -88,6 +89,12 @@ typedef struct implementation {
     const struct_item *owner;
 } implementation;
 
+/* What a use demands of a `let` whose literal had nothing to follow: its function is checked anew with it. */
+typedef struct let_wish {
+    source_span span; /* of the name */
+    const type *type;
+} let_wish;
+
 typedef struct checker {
     syntax_tree *tree;
     type_table *types;
@@ -105,6 +112,9 @@ typedef struct checker {
     uint32_t comprehension_count;
     method_use *uses;
     uint32_t use_count, use_capacity;
+    let_wish *wishes; /* of the function that is being checked */
+    uint32_t wish_count, wish_capacity;
+    uint32_t closure_count; /* made so far: a function that made some is not checked anew */
     const type_environment *environment; /* NULL: no type parameters are in sight */
     implementation *implementations;
     uint32_t implementation_count, implementation_capacity;
@@ -284,6 +294,15 @@ expr *build_call(checker *c, source_span span, const char *scope, const char *na
 expr *build_field(checker *c, source_span span, expr *base, const char *name);
 expr *build_assign(checker *c, source_span span, expr *target, expr *value);
 
+/* ---- literals that follow a later use (check_wish.c) ------------------------------------------- */
+
+/* The type that a use asked for; NULL: none did. */
+const type *check_wish_of(const checker *c, const binding *b);
+/* let b = value, without an annotation. */
+void check_note_flexible(binding *b, const expr *value);
+/* e was to be of that type: the variables in it whose literals can follow will. */
+void check_wish(checker *c, const expr *e, const type *to);
+
 /* ---- conversions ----------------------------------------------------------------------------- */
 
 typedef struct coerce_reason {
@@ -291,6 +310,7 @@ typedef struct coerce_reason {
     const char *text;
 } coerce_reason;
 
+void check_unbox(checker *c, expr **slot); /* a Box becomes what is in it */
 /* Without a conversion; decides open types. */
 bool check_fits(checker *c, const type *from, const type *to);
 bool check_widens(const type *from, const type *to);
@@ -386,6 +406,7 @@ bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted
                  source_span declared);
 void check_print(checker *c, expr *e, bool newline);
 void check_format(checker *c, expr **slot);
+void check_write_text(checker *c, expr **slot, bool newline);
 /* A checked value as a checked expression of type String; how: see check_print.c. */
 expr *check_text_of(checker *c, expr *value, int64_t how);
 bool check_builtin_function(checker *c, expr **slot, const char *name);

@@ -268,6 +268,30 @@ static void select_rows(checker *c, expr **slot, const type *base) {
     *slot = part;
 }
 
+/* v[a..b], v[a..], v[..b], v[..] of a Vec or String: a copy of that part. */
+static bool index_range(checker *c, expr **slot) {
+    expr *e = *slot, *base = e->index.base;
+    const type *t = type_resolve(c->types, base->type);
+    expr *range = e->index.count == 1 ? e->index.indices[0] : NULL;
+    bool text = t->kind == TYPE_STRING;
+    if (range == NULL || range->kind != EXPR_RANGE || (t->kind != TYPE_VEC && !text)) {
+        return false;
+    }
+    expr *low = range->range.low, *high = range->range.high;
+    if (high != NULL && range->range.inclusive) {
+        high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
+    }
+    if (high == NULL) {
+        expr *from = low != NULL ? low : check_new_int(c, e->span, 0);
+        *slot = build_method(c, e->span, base, "__from", &from, 1);
+    } else {
+        expr *ends[2] = {low != NULL ? low : check_new_int(c, e->span, 0), high};
+        *slot = build_method(c, e->span, base, text ? "substring" : "slice", ends, 2);
+    }
+    check_expr(c, slot, NULL);
+    return true;
+}
+
 void check_index(checker *c, expr **slot) {
     expr *e = *slot;
     bool goes_on = c->index_goes_on;
@@ -275,6 +299,9 @@ void check_index(checker *c, expr **slot) {
     check_expr(c, &e->index.base, NULL);
     c->index_goes_on = false;
     merge_indices(c, e);
+    if (index_range(c, slot)) {
+        return;
+    }
     const type *base = type_resolve(c->types, e->index.base->type);
     check_make_error(c, e);
     switch (base->kind) {
@@ -292,6 +319,14 @@ void check_index(checker *c, expr **slot) {
     case TYPE_NEVER:
         check_indices(c, e);
         return;
+    case TYPE_STRUCT: /* m[i] is m.index(i) */
+        if (check_method_named(c, base->structure, "index") != NULL) {
+            *slot =
+                build_method(c, e->span, e->index.base, "index", e->index.indices, e->index.count);
+            check_expr(c, slot, NULL);
+            return;
+        }
+        /* fall through */
     default:
         check_indices(c, e);
         diagnostics_error(c->diagnostics, e->index.base->span, "`%s` cannot be indexed",

@@ -30,7 +30,18 @@ struct_item *check_struct_named(const checker *c, const char *name) {
         return f != NULL ? f->owner : NULL;
     }
     symbol *s = check_find(c, name);
-    return s == NULL ? NULL : s->structure;
+    if (s != NULL && s->structure != NULL) {
+        return s->structure;
+    }
+    for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) { /* Name::new() */
+        bool plain = a->impl == NULL && a->type->kind == TYPE_EXPR_NAME &&
+                     a->type->argument_count == 0 && strcmp(a->type->name, name) != 0;
+        s = plain && strcmp(a->name, name) == 0 ? check_find(c, a->type->name) : NULL;
+        if (s != NULL && s->structure != NULL) {
+            return s->structure;
+        }
+    }
+    return NULL;
 }
 
 static const type *wrong(checker *c, type_expr *t, const char *message, const char *note) {
@@ -153,7 +164,18 @@ static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
     return check_struct_instance(c, s, arguments)->type;
 }
 
+/* fmt::Result: nothing, or nothing that is known of a failure. */
+static const type *bare_result(checker *c, struct_item *s) {
+    const type **arguments = CHECK_ARRAY(c, const type *, 2);
+    arguments[0] = arguments[1] = check_unit_type(c);
+    return check_struct_instance(c, s, arguments)->type;
+}
+
 static const type *struct_named_type(checker *c, type_expr *t, struct_item *s) {
+    if (t->argument_count == 0 && s->template == NULL && s->generics.count == 2 &&
+        strcmp(s->name, "Result") == 0 && check_unit_type(c) != NULL) {
+        return bare_result(c, s);
+    }
     if (s->generics.count > 0 && s->template == NULL && !s->is_builtin) {
         return generic_type(c, t, s);
     }
@@ -176,6 +198,19 @@ static const type *array_type(checker *c, type_expr *t) {
     return element->kind == TYPE_ERROR ? element : type_array(c->types, element, length);
 }
 
+static const type *alias_type(checker *c, const type_expr *t) {
+    for (alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
+        bool in_sight = a->impl == NULL || (c->function != NULL && a->impl == c->function->impl);
+        if (in_sight && !a->is_open && strcmp(a->name, t->name) == 0) {
+            a->is_open = true;
+            const type *found = check_type(c, a->type);
+            a->is_open = false;
+            return found;
+        }
+    }
+    return NULL;
+}
+
 static const type *named_type(checker *c, type_expr *t) {
     const type *argument = check_type_argument(c, t->name);
     if (argument != NULL) {
@@ -187,10 +222,17 @@ static const type *named_type(checker *c, type_expr *t) {
     if (strcmp(t->name, "Vec") == 0) {
         return vec_type(c, t);
     }
+    if (strcmp(t->name, "Box") == 0 && t->argument_count == 1) {
+        const type *inner = check_type(c, t->arguments[0]);
+        return inner->kind == TYPE_STRUCT ? type_array(c->types, inner, TYPE_BOX) : inner;
+    }
     if (strcmp(t->name, "_") == 0) {
         c->has_open = true;
         return c->function != NULL ? type_open(c->types)
                                    : wrong(c, t, "the type is written out here", NULL);
+    }
+    if (strcmp(t->name, "Formatter") == 0) { /* where an impl of Display writes to */
+        return check_scalar(c, TYPE_STRING);
     }
     if (strcmp(t->name, "str") == 0) { /* &str: references are values */
         return check_scalar(c, TYPE_STRING);
@@ -200,7 +242,11 @@ static const type *named_type(checker *c, type_expr *t) {
         return check_scalar(c, scalar);
     }
     struct_item *structure = check_struct_named(c, t->name);
-    return structure != NULL ? struct_named_type(c, t, structure) : unknown_type(c, t);
+    if (structure != NULL) {
+        return struct_named_type(c, t, structure);
+    }
+    const type *alias = alias_type(c, t);
+    return alias != NULL ? alias : unknown_type(c, t);
 }
 
 static const type *tuple_type(checker *c, type_expr *t) {
@@ -323,7 +369,11 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
     s->visit = VISIT_OPEN;
     uint32_t size = 1;
     for (uint32_t i = 0; i < s->field_count; i++) {
+        uint32_t errors = c->diagnostics->error_count;
         uint32_t part = measure_type(c, s->fields[i].type, s->fields[i].span, depth + 1);
+        if (c->diagnostics->error_count > errors) { /* no value of it could ever be written out */
+            s->fields[i].type = check_scalar(c, TYPE_ERROR);
+        }
         size = part > UINT32_MAX - size ? UINT32_MAX : size + part;
     }
     s->visit = VISIT_DONE;

@@ -348,7 +348,9 @@ bool check_function_valid(const syntax_tree *tree, const function_item *f, masu_
 bool check_tree_valid(const syntax_tree *tree, masu__buffer *out) {
     judge j = {.tree = tree, .out = out, .good = true};
     for (uint32_t i = 0; i < tree->constant_count; i++) {
-        judge_expr(tree->constants[i]->value, &j);
+        if (!tree->constants[i]->is_composed) {
+            judge_expr(tree->constants[i]->value, &j);
+        }
     }
     for (uint32_t i = 0; i < tree->function_count && j.good; i++) {
         j.good = check_function_valid(tree, tree->functions[i], out);

@@ -114,6 +114,15 @@ diagnostic *diagnostics_warning(diagnostics *d, source_span span, const char *fo
     return entry;
 }
 
+void diagnostics_return_to(diagnostics *d, const diagnostics *before) {
+    bool out_of_memory = d->out_of_memory;
+    *d = *before;
+    d->out_of_memory = out_of_memory;
+    if (d->last != NULL) {
+        d->last->next = NULL;
+    }
+}
+
 void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...) {
     if (to == NULL || (span.file != NULL && span.file == d->hidden)) {
         return;

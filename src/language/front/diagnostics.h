@@ -69,6 +69,8 @@ void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const ch
 
 /* Everything is read: see last_of_reading. */
 void diagnostics_end_of_reading(diagnostics *d);
+/* Forgets what was added since the copy `before` was taken of it. */
+void diagnostics_return_to(diagnostics *d, const diagnostics *before);
 
 /* All of it as text, sorted by place. O(n log n). */
 void diagnostics_render(const diagnostics *d, masu__buffer *out);

@@ -205,6 +205,10 @@ void parse_trait(parser *p) {
     }
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
+        if (parser_is_word(p, "type")) { /* each impl says what it is */
+            parser_synchronise(p);
+            continue;
+        }
         function_item *f = parser_is(p, TOKEN_FN) ? parse_method_of_trait(p) : NULL;
         if (f != NULL) {
             PARSER_PUSH(p, t->methods, t->method_count, capacity, f);

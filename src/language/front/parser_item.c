@@ -225,6 +225,33 @@ static void parse_struct(parser *p) {
 
 /* ---- impl, const ----------------------------------------------------------------------------- */
 
+static void parse_const(parser *p, const impl_item *impl);
+
+/* type N = T; */
+static void parse_alias(parser *p, const impl_item *impl) {
+    source_span span;
+    parser_advance(p);
+    alias_item *a = PARSER_NEW(p, alias_item);
+    const char *name = parser_name(p, &span);
+    *a = (alias_item){.name = name, .impl = impl, .next = p->tree->aliases};
+    if (name != NULL && parser_expect(p, TOKEN_EQUAL)) {
+        a->type = parse_type(p);
+        p->tree->aliases = a;
+    }
+    parser_expect(p, TOKEN_SEMICOLON);
+    if (p->panic) {
+        parser_synchronise(p);
+    }
+}
+
+static bool at_alias(const parser *p) {
+    return parser_is_word(p, "type") && parser_ahead(p, 1) == TOKEN_NAME;
+}
+
+static bool at_static(const parser *p) {
+    return parser_is_word(p, "static") && parser_ahead(p, 1) == TOKEN_NAME;
+}
+
 static void parse_methods(parser *p, impl_item *impl, source_span open) {
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
@@ -235,6 +262,10 @@ static void parse_methods(parser *p, impl_item *impl, source_span open) {
             parser_skip_group(p);
         } else if (parser_is(p, TOKEN_FN)) {
             parse_function(p, impl);
+        } else if (parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_NAME) {
+            parse_const(p, impl);
+        } else if (at_alias(p)) {
+            parse_alias(p, impl);
         } else if (parser_is(p, TOKEN_STRUCT) || parser_is(p, TOKEN_IMPL)) {
             break; /* a `}` is missing */
         } else {
@@ -275,7 +306,7 @@ static void parse_impl(parser *p) {
     parse_methods(p, impl, open);
 }
 
-static void parse_const(parser *p) {
+static void parse_const(parser *p, const impl_item *impl) {
     parser_advance(p);
     source_span span;
     const char *name = parser_name(p, &span);
@@ -284,7 +315,10 @@ static void parse_const(parser *p) {
         parser_synchronise(p);
         return;
     }
-    *c = (const_item){.name = name, .span = span};
+    *c = (const_item){.name = name, .span = span, .impl = impl};
+    if (impl != NULL) {
+        c->name = parser_printf(p, "%s::%s", impl->owner->name, name);
+    }
     if (parser_accept(p, TOKEN_COLON)) {
         c->annotation = parse_type(p);
     }
@@ -434,8 +468,9 @@ bool parser_at_item(const parser *p) {
     case TOKEN_HASH:
         return parser_ahead(p, 1) == TOKEN_LEFT_BRACKET;
     case TOKEN_NAME:
-        return (parser_is_word(p, "async") || parser_is_word(p, "extern")) &&
-               parser_ahead(p, 1) == TOKEN_FN;
+        return at_static(p) || at_alias(p) ||
+               ((parser_is_word(p, "async") || parser_is_word(p, "extern")) &&
+                parser_ahead(p, 1) == TOKEN_FN);
     default:
         return false;
     }
@@ -458,7 +493,7 @@ void parse_item(parser *p) {
         parse_impl(p);
         return;
     case TOKEN_CONST:
-        parse_const(p);
+        parse_const(p, NULL);
         return;
     case TOKEN_ENUM:
         parse_enum(p);
@@ -480,6 +515,14 @@ void parse_item(parser *p) {
         }
         break;
     default:
+        if (at_static(p)) {
+            parse_const(p, NULL);
+            return;
+        }
+        if (at_alias(p)) {
+            parse_alias(p, NULL);
+            return;
+        }
         if (parser_at_item(p)) {
             const char *what =
                 parser_is_word(p, "async") ? "asynchronous functions" : "external functions";

@@ -33,6 +33,12 @@ void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
     uint32_t capacity = 0;
     while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_SHR) && !parser_is(p, TOKEN_END) &&
            !p->panic) {
+        if (parser_accept(p, TOKEN_LABEL)) { /* a lifetime says nothing to masu */
+            if (!parser_accept(p, TOKEN_COMMA)) {
+                break;
+            }
+            continue;
+        }
         type_expr *argument = parse_type_argument(p);
         PARSER_PUSH(p, *arguments, *count, capacity, argument);
         if (!parser_accept(p, TOKEN_COMMA)) {
@@ -67,18 +73,14 @@ static void parse_named_type(parser *p, type_expr *t) {
     while (t->name != NULL && parser_accept(p, TOKEN_COLON_COLON)) {
         t->name = parser_name(p, &t->span);
     }
-    if (t->name != NULL && strcmp(t->name, "Box") == 0 && parser_accept(p, TOKEN_LESS)) {
-        type_expr **inner = NULL; /* a box is what is in it */
-        uint32_t count = 0;
-        parse_type_arguments(p, &inner, &count);
-        if (count == 1) {
-            *t = *inner[0];
-        }
-        return;
-    }
     t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
     if (parser_accept(p, TOKEN_LESS)) {
         parse_type_arguments(p, &t->arguments, &t->argument_count);
+    }
+    bool box = t->name != NULL && t->argument_count == 1 && strcmp(t->name, "Box") == 0;
+    if (box && (t->arguments[0]->kind != TYPE_EXPR_NAME || t->arguments[0]->name == NULL ||
+                t->arguments[0]->name[0] == '<')) {
+        *t = *t->arguments[0]; /* a boxed function is the function */
     }
     t->span = parser_span_from(p, t->span);
 }

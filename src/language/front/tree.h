@@ -76,6 +76,7 @@ struct binding {
     const type *type; /* [check] */
     uint32_t id;      /* [check] index into function->bindings */
     bool is_read;     /* [check] */
+    uint8_t flexible; /* [check] what its literal can still become: see check_wish.c */
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
@@ -358,7 +359,8 @@ struct expr {
     source_span span;
     const type *type; /* [check] */
     bool in_parentheses;
-    bool is_vec; /* vec![…] */
+    bool is_vec;   /* vec![…] */
+    bool is_boxed; /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     uint16_t
         height; /* of the tree below, blocks and statements included: at most PARSER_HEIGHT_MAX */
     union {
@@ -603,13 +605,26 @@ struct struct_item {
     uint32_t index;   /* in tree->structs */
 };
 
+/* `type N = T;` of the program, or of one impl block. */
+typedef struct alias_item {
+    const char *name;
+    const impl_item *impl; /* NULL: the program's */
+    type_expr *type;
+    struct alias_item *next;
+    bool is_open; /* [check] being looked at: it needs itself */
+} alias_item;
+
+/* Of an impl block: the name is OWNER::NAME. */
 struct const_item {
     const char *name;
+    const impl_item *impl; /* NULL: the program's */
     source_span span;
     type_expr *annotation;
     expr *value;      /* literals, operators and other constants only */
     const type *type; /* [check] */
-    uint8_t visit;    /* [check] while looking for constants that need themselves */
+    bool
+        is_composed; /* [check] of arrays, tuples, structs: each use is a copy, checked where it stands */
+    uint8_t visit; /* [check] while looking for constants that need themselves */
 };
 
 /* A declaration that masu does not accept: reported once where it stands, its uses are not. */
@@ -646,6 +661,7 @@ typedef struct syntax_tree {
     uint32_t impl_count, impl_capacity;
     const_item **constants;
     uint32_t constant_count, constant_capacity;
+    alias_item *aliases;
     refused_name *refused;
     module_name *modules;
     import_name *imports;
@@ -658,6 +674,8 @@ typedef struct syntax_tree {
  * after it the operands. */
 void expr_each_child(expr *e, void (*visit)(expr *child, void *context), void *context);
 
+/* The same of an unchecked expression. */
+expr *expr_copy(masu__arena *arena, const expr *e);
 /* A copy of an unchecked function: nothing of it is shared but names and texts. NULL: out of memory. */
 function_item *function_copy(masu__arena *arena, const function_item *f);
 

@@ -254,6 +254,11 @@ static block *copy_block(copier *c, const block *b) {
     return copy;
 }
 
+expr *expr_copy(masu__arena *arena, const expr *e) {
+    copier c = {.arena = arena};
+    return setjmp(c.memory_ended) != 0 ? NULL : copy_expr(&c, e);
+}
+
 function_item *function_copy(masu__arena *arena, const function_item *f) {
     copier c = {.arena = arena};
     if (setjmp(c.memory_ended) != 0) {

@@ -309,7 +309,7 @@ void type_print(const type *t, masu__buffer *out) {
         masu__buffer_puts(out, t->tuple.count == 1 ? ",)" : ")");
         return;
     case TYPE_VEC:
-        masu__buffer_puts(out, t->vec.length < 0 ? "Vec<" : "[");
+        masu__buffer_puts(out, type_is_box(t) ? "Box<" : t->vec.length < 0 ? "Vec<" : "[");
         type_print(t->vec.element, out);
         if (t->vec.length < 0) {
             masu__buffer_putc(out, '>');

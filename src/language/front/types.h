@@ -69,7 +69,7 @@ struct type {
         } tuple;
         struct {
             const type *element;
-            int64_t length; /* of a fixed array; -1: a Vec */
+            int64_t length; /* of a fixed array; -1: a Vec; TYPE_BOX: a Box, of one element */
         } vec;
         struct {
             const type **resolved; /* the cell that a use fills in; *resolved NULL before */
@@ -77,6 +77,11 @@ struct type {
     };
     const type *next_in_bucket; /* the table's own */
 };
+
+/* Box<T> of a struct or enum is a Vec of one: so a type can hold values of itself. Reading one yields
+ * its element (check_unbox), so that no other part of the checker meets it. Of other types Box<T> is T. */
+enum { TYPE_BOX = -2 };
+static inline bool type_is_box(const type *t);
 
 /* Larger types are refused where they arise: without a bound a program of n lines can name a type
  * of 2^n parts. */
@@ -118,6 +123,9 @@ const type *type_open(type_table *table);
 /* The type with every decided TYPE_OPEN replaced; one that is not decided stays. */
 const type *type_resolve(type_table *table, const type *t);
 
+static inline bool type_is_box(const type *t) {
+    return t->kind == TYPE_VEC && t->vec.length == TYPE_BOX;
+}
 static inline bool type_is(const type *t, type_kind kind) {
     return t->kind == kind;
 }

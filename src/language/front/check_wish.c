@@ -1,0 +1,97 @@
+/* check_wish.c: a literal that was bound without a type follows a later use.
+ *
+ *     let mut count = 0;              count is i64, as long as nothing else is known
+ *     …; return count                 a u32 is wanted: a wish for `count`, beside the error
+ *
+ * A function in which an error left a wish is checked anew, from a copy that no check has touched, with the
+ * wishes in place of annotations; the messages of the attempt are forgotten. So a wish never makes a right
+ * program wrong: without an error nothing is repeated.
+ */
+#include "language/front/check_private.h"
+
+const type *check_wish_of(const checker *c, const binding *b) {
+    for (uint32_t i = 0; i < c->wish_count; i++) {
+        if (c->wishes[i].span.file == b->span.file && c->wishes[i].span.offset == b->span.offset) {
+            return c->wishes[i].type;
+        }
+    }
+    return NULL;
+}
+
+/* FLEXIBLE_LIST: lists and tuples with such numbers; a list of numbers is a tensor unless something else is
+ * wanted. */
+typedef enum flexible { FLEXIBLE_NOT, FLEXIBLE_WHOLE, FLEXIBLE_REAL, FLEXIBLE_LIST } flexible;
+
+static flexible flexible_kind(const expr *e) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
+        e = e->unary.operand;
+    }
+    switch (e->kind) {
+    case EXPR_INT:
+        return e->integer.suffix == TYPE_VOID ? FLEXIBLE_WHOLE : FLEXIBLE_NOT;
+    case EXPR_FLOAT:
+        return e->floating.suffix == TYPE_VOID ? FLEXIBLE_REAL : FLEXIBLE_NOT;
+    case EXPR_ARRAY:
+    case EXPR_TUPLE:
+        for (uint32_t i = 0; i < e->list.count; i++) {
+            if (flexible_kind(e->list.items[i]) != FLEXIBLE_NOT) {
+                return FLEXIBLE_LIST;
+            }
+        }
+        return FLEXIBLE_NOT;
+    case EXPR_REPEAT:
+        return flexible_kind(e->repeat.value) != FLEXIBLE_NOT ? FLEXIBLE_LIST : FLEXIBLE_NOT;
+    default:
+        return FLEXIBLE_NOT;
+    }
+}
+
+void check_note_flexible(binding *b, const expr *value) {
+    b->flexible = (uint8_t)flexible_kind(value);
+}
+
+static bool may_become(const binding *b, const type *to) {
+    switch ((flexible)b->flexible) {
+    case FLEXIBLE_WHOLE:
+        return type_is_numeric(to);
+    case FLEXIBLE_REAL:
+        return type_is_float(to);
+    case FLEXIBLE_LIST:
+        return (to->kind == TYPE_VEC || to->kind == TYPE_TUPLE) && !to->may_have_open;
+    default:
+        return false;
+    }
+}
+
+static void wish_for(checker *c, const binding *b, const type *to) {
+    if (may_become(b, to) && check_wish_of(c, b) == NULL && b->type != to) {
+        let_wish wish = {.span = b->span, .type = to};
+        CHECK_PUSH(c, c->wishes, c->wish_count, c->wish_capacity, wish);
+    }
+}
+
+void check_wish(checker *c, const expr *e, const type *to) {
+    switch (e->kind) {
+    case EXPR_NAME:
+        if (e->name.binding != NULL) {
+            wish_for(c, e->name.binding, type_resolve(c->types, to));
+        }
+        return;
+    case EXPR_UNARY:
+        check_wish(c, e->unary.operand, to);
+        return;
+    case EXPR_CAST:
+        if (e->cast.implicit) {
+            check_wish(c, e->cast.operand, to);
+        }
+        return;
+    case EXPR_BINARY:
+        if (e->binary.op >= BINARY_ADD && e->binary.op <= BINARY_REM) {
+            check_wish(c, e->binary.left, to);
+            check_wish(c, e->binary.right, to);
+        }
+        return;
+    default:
+        return;
+    }
+}
