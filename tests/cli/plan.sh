@@ -40,6 +40,16 @@ expect_status 0 sh -c "$plan - <'$file'"
 write 'id,lower,upper,size,alignment,gaps,offset,hint\na,0,8,10,,2-6,,\nb,2,6,10,4,,,\n'
 expect_status 0 $plan "$file"
 expect_in_stdout 'height 10 bytes, optimal'
+write 'id,lower,upper,size,gaps\na,0,8,10,2-6@0:3\nb,2,6,7,\n'
+expect_status 0 $plan "$file" --output "$MASU_TMP/window.json"
+expect_in_stdout 'height 10 bytes, optimal'
+grep -q '\[2, 6, 0, 3\]' "$MASU_TMP/window.json" || fail 'the window is written'
+expect_status 0 $plan --check "$MASU_TMP/window.json"
+expect_status 0 $plan "$file" --output -
+expect_in_stdout '2-6@0:3'
+write 'id,lower,upper,size,hint\na,0,9,4,4\nb,0,9,4,0\n'
+expect_status 0 $plan "$file" --output -
+expect_in_stdout 'a,0,9,4,4'
 write 'id,lower,upper,size,offset\na,0,9,4,6\nb,0,9,6,\nc,3,9,2,\n'
 expect_status 0 $plan "$file" --output -
 expect_in_stdout 'a,0,9,4,6'
@@ -105,7 +115,7 @@ bad 2:1 'a closing quote' "${head}\"a,0,1,4\n"
 bad 3:1 'add up to less than 2^62' "${head}a,0,1,3000000000000000000\nb,5,6,3000000000000000000\n"
 bad 2:9 'from-to' 'id,lower,upper,size,gaps\na,0,9,4,3\n'
 bad 2:9 'a window of the gap as @from:to' 'id,lower,upper,size,gaps\na,0,9,4,3-4@2:1\n'
-bad 2:9 'windows inside the buffer' 'id,lower,upper,size,gaps\na,0,9,4,3-4@1:5\n'
+bad 2:5 'windows inside the buffer' 'id,lower,upper,size,gaps\na,0,9,4,3-4@1:5\n'
 bad 2:5 'gaps inside the life' 'id,lower,upper,size,gaps\na,0,9,4,3-12\n'
 bad 2:5 'a power of two' 'id,lower,upper,size,alignment\na,0,9,4,3\n'
 bad 1:1 'a list named buffers' '{"capacity": 3}'

@@ -1,6 +1,7 @@
 /* plan.c: the planner's calls: check, solve, hand over. */
 #include <masu/plan.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "allocators/plan/hints.h"
@@ -32,15 +33,29 @@ static bool contradicts(const masu__solver *s) {
     return m->contradiction;
 }
 
-static bool obstacles_collide(const masu__plan_model *m) {
-    for (uint32_t i = 0; i < m->obstacle_count; i++)
-        for (uint32_t j = 0; j < i; j++) {
-            const masu__plan_obstacle *a = &m->obstacles[i], *b = &m->obstacles[j];
-            if (a->first < b->end && b->first < a->end && a->offset < b->offset + b->size &&
-                b->offset < a->offset + a->size)
-                return true;
-        }
-    return false;
+static int by_birth(const void *a, const void *b) {
+    const masu__plan_obstacle *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Each against those born during its life. */
+static bool obstacles_collide(masu__solver *s) {
+    uint32_t count = s->model.obstacle_count;
+    size_t bytes = count * sizeof(masu__plan_obstacle);
+    masu__plan_obstacle *sorted = count > 0 ? masu__meta_alloc(bytes) : NULL;
+    bool collide = false;
+    s->out_of_memory |= count > 0 && !sorted;
+    if (!sorted)
+        return false;
+    memcpy(sorted, s->model.obstacles, bytes);
+    qsort(sorted, count, sizeof *sorted, by_birth);
+    for (uint32_t i = 0; i < count && !collide; i++)
+        for (uint32_t j = i + 1; j < count && sorted[j].first < sorted[i].end && !collide; j++)
+            collide = sorted[j].first < sorted[j].end &&
+                      sorted[i].offset < sorted[j].offset + sorted[j].size &&
+                      sorted[j].offset < sorted[i].offset + sorted[i].size;
+    masu__meta_free(sorted, bytes);
+    return collide;
 }
 
 static int64_t capacity_of(const masu_plan_problem *problem) {
@@ -50,10 +65,12 @@ static int64_t capacity_of(const masu_plan_problem *problem) {
 }
 
 static void run(masu__solver *s) {
-    if (contradicts(s) || obstacles_collide(&s->model)) {
+    if (contradicts(s) || obstacles_collide(s)) {
         s->bound = INT64_MAX;
         return;
     }
+    if (s->out_of_memory)
+        return;
     if (s->model.item_count == 0) {
         masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), "none");
         return;

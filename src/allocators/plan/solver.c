@@ -98,9 +98,9 @@ static masu_plan_outcome outcome_of(const masu__solver *s) {
         s->problem->capacity_bytes > 0 && s->problem->capacity_bytes < (uint64_t)INT64_MAX
             ? (int64_t)s->problem->capacity_bytes
             : INT64_MAX;
-    if (s->best_height <= s->bound && s->best_height <= capacity)
+    if (s->best_height <= s->bound && s->best_height <= capacity && s->best_height < INT64_MAX)
         return MASU_PLAN_OPTIMAL;
-    if (s->bound > capacity)
+    if (s->bound > capacity || s->bound == INT64_MAX)
         return MASU_PLAN_INFEASIBLE;
     return s->best_height <= capacity ? MASU_PLAN_FEASIBLE : MASU_PLAN_UNKNOWN;
 }

@@ -53,6 +53,9 @@ masu_plan_result masu__solver_result(const masu__solver *solver);
 void masu__solver_heuristics(masu__solver *solver);
 void masu__solver_noise(masu__solver *solver, uint32_t rounds, uint64_t seed);
 
+/* first_fit.c */
+void masu__solver_first_fit(masu__solver *solver);
+
 /* One method alone; see masu_plan_method_name. False: there is none of this number. */
 bool masu__solver_only(masu__solver *solver, unsigned number);
 

@@ -437,6 +437,28 @@ static void fixed_offsets_are_kept(void **state) {
     assert_int_equal(offsets[0], 6);
 }
 
+/* What fits into a capacity fits into every larger one, with the same steps. */
+static void more_room_never_hurts(void **state) {
+    (void)state;
+    masu__rng rng;
+    masu__rng_seed(&rng, 10);
+    static drawn d;
+    uint64_t offsets[MOST];
+    for (int round = 0; round < 6; round++) {
+        cut(&rng, &d, 40, 40, 400);
+        bool fitted = false;
+        for (uint64_t capacity = 396; capacity < 480; capacity += 4) {
+            d.problem.capacity_bytes = capacity;
+            masu_plan_outcome outcome = find(&d.problem, MASU_PLAN_FIT, 40000, offsets).outcome;
+            bool fits = outcome == MASU_PLAN_OPTIMAL || outcome == MASU_PLAN_FEASIBLE;
+            assert_true(fits || !fitted);
+            assert_true(capacity >= 400 || outcome == MASU_PLAN_INFEASIBLE);
+            fitted |= fits;
+        }
+        assert_true(fitted);
+    }
+}
+
 static void one_below_the_bound(void **state) {
     (void)state;
     uint64_t offsets[2] = {7, 7};
@@ -529,6 +551,7 @@ int main(void) {
         cmocka_unit_test(failures_leave_everything_alone),
         cmocka_unit_test(gaps_are_used),
         cmocka_unit_test(fixed_offsets_are_kept),
+        cmocka_unit_test(more_room_never_hurts),
         cmocka_unit_test(one_below_the_bound),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(every_verdict_can_be_had),
