@@ -496,46 +496,11 @@ static void check_body_once(checker *c, function_item *f) {
     c->function = NULL;
 }
 
-static bool has_flexible_let(const block *b);
-
-static void find_flexible(expr *e, void *context) {
-    bool *found = context;
-    if (!*found) {
-        const block *b = e->kind == EXPR_BLOCK ? e->block
-                         : e->kind == EXPR_WHILE || e->kind == EXPR_LOOP || e->kind == EXPR_FOR
-                             ? e->loop->body
-                         : e->kind == EXPR_IF ? e->branch.then
-                                              : NULL;
-        *found = b != NULL && has_flexible_let(b);
-        if (!*found) {
-            expr_each_child(e, find_flexible, context);
-        }
-    }
-}
-
-static bool has_flexible_let(const block *b) {
-    bool found = false;
-    for (const stmt *s = b->first; s != NULL && !found; s = s->next) {
-        if (s->kind == STMT_LET && s->value != NULL && s->annotation == NULL) {
-            binding probe = {0};
-            check_note_flexible(&probe, s->value);
-            found = probe.flexible != 0;
-        }
-        if (!found && s->value != NULL) {
-            find_flexible(s->value, &found);
-        }
-    }
-    if (!found && b->result != NULL) {
-        find_flexible(b->result, &found);
-    }
-    return found;
-}
-
 /* Once, and anew as long as mistakes come with wishes that may undo them. */
 static void check_body(checker *c, function_item *f) {
     enum { ROUNDS_MAX = 6 };
     c->wish_count = 0;
-    bool flexible = has_flexible_let(f->body);
+    bool flexible = check_has_flexible(f->body);
     for (int round = 1;; round++) {
         uint32_t wishes = c->wish_count, uses = c->use_count, closures = c->closure_count;
         diagnostics before = *c->diagnostics;

@@ -72,10 +72,50 @@ void check_twice(checker *c, uint32_t mark) {
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-/* What a mutable variable starts as is not what it stays: its rank may change. */
+static void add_assigned(checker *c, const expr *target) {
+    if (target->kind == EXPR_NAME && target->name.scope == NULL) {
+        CHECK_PUSH(c, c->assigned, c->assigned_count, c->assigned_capacity, target->name.name);
+    }
+    for (uint32_t i = 0; target->kind == EXPR_TUPLE && i < target->list.count; i++) {
+        add_assigned(c, target->list.items[i]);
+    }
+}
+
+static void find_assigned(expr *e, void *context) {
+    checker *c = context;
+    if (e->kind == EXPR_ASSIGN) {
+        add_assigned(c, e->assign.target);
+    } else if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
+        add_assigned(c, e->unary.operand);
+    }
+    expr_each_child(e, find_assigned, context);
+}
+
+/* By name: of two variables of one name either may be meant. */
+static bool is_assigned(checker *c, const char *name) {
+    function_item *f = c->function;
+    while (f->is_closure) {
+        f = f->outer;
+    }
+    if (c->assigned_in != f) {
+        expr body = {.kind = EXPR_BLOCK, .block = f->body};
+        c->assigned_in = f;
+        c->assigned_count = 0;
+        find_assigned(&body, c);
+    }
+    for (uint32_t i = 0; i < c->assigned_count; i++) {
+        if (strcmp(c->assigned[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a variable that is assigned to starts as is not what it stays: its rank may change. */
 static const type *variable_type(checker *c, const pattern *p, const type *t) {
     bool changes = p->kind == PATTERN_NAME && p->binding != NULL && p->binding->is_mutable &&
-                   t->kind == TYPE_TENSOR;
+                   t->kind == TYPE_TENSOR && t->tensor.rank >= 0 &&
+                   is_assigned(c, p->binding->name);
     return changes ? type_tensor(c->types, t->tensor.element, -1) : t;
 }
 
@@ -101,6 +141,10 @@ static void check_let(checker *c, stmt *s) {
     if (named && s->annotation == NULL) {
         t = check_wish_of(c, s->pattern->binding);
         check_note_flexible(s->pattern->binding, s->value);
+        if (t != NULL && t->may_have_open) { /* a Vec, of what it will turn out to hold */
+            c->has_open = true;
+            t = type_vec(c->types, type_open(c->types));
+        }
     }
     check_expr(c, &s->value, t);
     if (t != NULL) {

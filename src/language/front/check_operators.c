@@ -150,8 +150,11 @@ static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type 
     if (left && right) {
         return both_tensors(c, slot);
     }
+    /* of a tensor of which nobody knows the rank: elements, unless one answer is wanted */
+    const type *tensor = left ? e->binary.left->type : e->binary.right->type;
+    bool one = tensor->tensor.rank == 0 || (expected != NULL && expected->kind == TYPE_BOOL);
     bool tensor_wanted = expected != NULL && expected->kind == TYPE_TENSOR;
-    if (!tensor_wanted && compare_as_scalar(c, e)) {
+    if (!tensor_wanted && one && compare_as_scalar(c, e)) {
         *as_scalars = true;
         return true;
     }

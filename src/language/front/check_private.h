@@ -6,7 +6,8 @@
  *     check_convert.c     what fits where; conversions as nodes
  *     check_expr.c        dispatch, literals, names, fields, struct literals, tuples
  *     check_operators.c   unary and binary operators, casts
- *     check_call.c        functions, methods, constructors
+ *     check_call.c        functions, constructors
+ *     check_method.c      methods
  *     check_print.c       print and println
  *     check_builtin.c     assert, System, methods of strings and vectors
  *     check_number.c      methods of numbers
@@ -114,6 +115,9 @@ typedef struct checker {
     uint32_t use_count, use_capacity;
     let_wish *wishes; /* of the function that is being checked */
     uint32_t wish_count, wish_capacity;
+    const function_item *assigned_in; /* whose body `assigned` was collected from */
+    const char **assigned; /* names that are assigned as a whole or given as `&mut` there */
+    uint32_t assigned_count, assigned_capacity;
     uint32_t closure_count; /* made so far: a function that made some is not checked anew */
     const type_environment *environment; /* NULL: no type parameters are in sight */
     implementation *implementations;
@@ -223,6 +227,8 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
                          const type *expected);
 void check_pending_call(checker *c, expr *e);
 void check_finish_call(checker *c, expr *e, function_item *f);
+/* args go to the parameters from `first` on. */
+void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
 bool check_comes_back(const binding *parameter); /* of type `&mut T` */
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);
@@ -296,12 +302,16 @@ expr *build_assign(checker *c, source_span span, expr *target, expr *value);
 
 /* ---- literals that follow a later use (check_wish.c) ------------------------------------------- */
 
+/* Whether some let in it could follow a use. */
+bool check_has_flexible(const block *b);
 /* The type that a use asked for; NULL: none did. */
 const type *check_wish_of(const checker *c, const binding *b);
 /* let b = value, without an annotation. */
 void check_note_flexible(binding *b, const expr *value);
 /* e was to be of that type: the variables in it whose literals can follow will. */
 void check_wish(checker *c, const expr *e, const type *to);
+/* e.method(…), which only a Vec has. */
+void check_wish_vec(checker *c, const expr *e, const char *method);
 
 /* ---- conversions ----------------------------------------------------------------------------- */
 

@@ -7,6 +7,8 @@
  * wishes in place of annotations; the messages of the attempt are forgotten. So a wish never makes a right
  * program wrong: without an error nothing is repeated.
  */
+#include <string.h>
+
 #include "language/front/check_private.h"
 
 const type *check_wish_of(const checker *c, const binding *b) {
@@ -33,6 +35,9 @@ static flexible flexible_kind(const expr *e) {
         return e->floating.suffix == TYPE_VOID ? FLEXIBLE_REAL : FLEXIBLE_NOT;
     case EXPR_ARRAY:
     case EXPR_TUPLE:
+        if (e->kind == EXPR_ARRAY && e->list.count == 0) {
+            return FLEXIBLE_LIST;
+        }
         for (uint32_t i = 0; i < e->list.count; i++) {
             if (flexible_kind(e->list.items[i]) != FLEXIBLE_NOT) {
                 return FLEXIBLE_LIST;
@@ -94,4 +99,53 @@ void check_wish(checker *c, const expr *e, const type *to) {
     default:
         return;
     }
+}
+
+void check_wish_vec(checker *c, const expr *e, const char *method) {
+    static const char *const names[] = {"push",  "pop",  "insert",   "remove",   "extend",
+                                        "iter",  "map",  "filter",   "fold",     "swap",
+                                        "first", "last", "truncate", "is_empty", "enumerate"};
+    const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
+    bool asks = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        asks |= strcmp(names[i], method) == 0;
+    }
+    if (b != NULL && asks && b->flexible == FLEXIBLE_LIST && check_wish_of(c, b) == NULL) {
+        c->has_open = true;
+        let_wish wish = {.span = b->span, .type = type_vec(c->types, type_open(c->types))};
+        CHECK_PUSH(c, c->wishes, c->wish_count, c->wish_capacity, wish);
+    }
+}
+
+static void find_flexible(expr *e, void *context) {
+    bool *found = context;
+    if (!*found) {
+        const block *b = e->kind == EXPR_BLOCK ? e->block
+                         : e->kind == EXPR_WHILE || e->kind == EXPR_LOOP || e->kind == EXPR_FOR
+                             ? e->loop->body
+                         : e->kind == EXPR_IF ? e->branch.then
+                                              : NULL;
+        *found = b != NULL && check_has_flexible(b);
+        if (!*found) {
+            expr_each_child(e, find_flexible, context);
+        }
+    }
+}
+
+bool check_has_flexible(const block *b) {
+    bool found = false;
+    for (const stmt *s = b->first; s != NULL && !found; s = s->next) {
+        if (s->kind == STMT_LET && s->value != NULL && s->annotation == NULL) {
+            binding probe = {0};
+            check_note_flexible(&probe, s->value);
+            found = probe.flexible != 0;
+        }
+        if (!found && s->value != NULL) {
+            find_flexible(s->value, &found);
+        }
+    }
+    if (!found && b->result != NULL) {
+        find_flexible(b->result, &found);
+    }
+    return found;
 }

@@ -1,0 +1,285 @@
+/* check_method.c: x.m(…): whose method it is, and the few that are written out as something else. */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+/* ---- x.m(…) ---------------------------------------------------------------------------------- */
+
+void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
+    if (t->kind == TYPE_TENSOR) {
+        check_suggest_abi("", near);
+    }
+    const struct_item *builtin = t->kind == TYPE_STRUCT ? NULL : c->builtin_owners[t->kind];
+    for (uint32_t i = 0; builtin != NULL && i < c->tree->function_count && near->distance > 0;
+         i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->owner == builtin) {
+            check_suggest_add(near, f->name);
+        }
+    }
+    for (uint32_t i = 0;
+         t->kind == TYPE_STRUCT && i < c->tree->function_count && near->distance > 0; i++) {
+        const struct_item *owner = c->tree->functions[i]->owner;
+        bool its_own = owner != NULL && (owner == t->structure || owner == t->structure->template);
+        if (its_own && c->tree->functions[i]->has_self) {
+            check_suggest_add(near, c->tree->functions[i]->name);
+        }
+    }
+}
+
+static void unknown_method(checker *c, expr *e, const type *t) {
+    check_list(c, e->call.args, e->call.arg_count);
+    check_make_error(c, e);
+    diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` has no method `%s`",
+                                      check_type_text(c, t), e->call.name);
+    suggestion near = check_suggest(d, e->call.name);
+    check_suggest_methods(c, t, &near);
+    if (t->kind == TYPE_STRUCT) {
+        for (uint32_t i = 0; i < t->structure->field_count; i++) {
+            if (strcmp(t->structure->fields[i].name, e->call.name) == 0) {
+                diagnostics_note(c->diagnostics, d, t->structure->fields[i].span, "`%s` is a field",
+                                 e->call.name);
+            }
+        }
+    }
+    check_suggest_note(c, d, &near);
+}
+
+/* p.f(x) where the field f holds a closure. */
+static bool field_call(checker *c, expr **slot, const type *t) {
+    expr *e = *slot;
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < t->structure->field_count; i++) {
+        const struct_field *field = &t->structure->fields[i];
+        if (strcmp(field->name, e->call.name) == 0 && field->type->kind == TYPE_STRUCT &&
+            field->type->structure->closure != NULL) {
+            e->call.callee = build_field(c, e->span, e->call.receiver, e->call.name);
+            e->call.receiver = NULL;
+            e->kind = EXPR_CALL;
+            return check_closure_call(c, slot);
+        }
+    }
+    return false;
+}
+
+static bool struct_method(checker *c, expr *e, const type *t, const type *expected) {
+    struct_item *owner = check_owner_of(c, t);
+    function_item *f = owner == NULL ? NULL : check_method_named(c, owner, e->call.name);
+    if (f == NULL) {
+        return false;
+    }
+    if (!f->has_self) {
+        check_list(c, e->call.args, e->call.arg_count);
+        diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` takes no `self`",
+                                          f->qualified);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "call it as `%s(…)`", f->qualified);
+        e->type = f->result != NULL ? f->result : check_scalar(c, TYPE_ERROR);
+        return true;
+    }
+    if (f->is_template) {
+        check_template_call(c, e, check_choose_overload(c, e, f), owner, expected);
+        return true;
+    }
+    check_arguments(c, e, f, 1);
+    e->type = f->result;
+    if (check_count(c, e, f->qualified, f->parameter_count - 1, f->span)) {
+        check_finish_call(c, e, f);
+    }
+    return true;
+}
+
+/* t.set(i, j, v) is t[i, j] = v. */
+static bool tensor_set(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (strcmp(e->call.name, "set") != 0 || e->call.arg_count < 2) {
+        return false;
+    }
+    expr *index = check_new(c, EXPR_INDEX, e->span, NULL),
+         *assign = check_new(c, EXPR_ASSIGN, e->span, NULL);
+    expr *first = e->call.args[0];
+    bool bracketed = e->call.arg_count == 2 && first->kind == EXPR_ARRAY;
+    index->index.base = e->call.receiver;
+    index->index.indices = bracketed ? first->list.items : e->call.args;
+    index->index.count = bracketed ? first->list.count : e->call.arg_count - 1;
+    assign->assign.target = index;
+    assign->assign.value = e->call.args[e->call.arg_count - 1];
+    assign->assign.op_span = e->call.name_span;
+    *slot = assign;
+    check_assign(c, slot);
+    return true;
+}
+
+/* t.add(s) and t.add_assign(s) of a number s are t + s and t += s. */
+static bool tensor_operator(checker *c, expr **slot) {
+    static const struct {
+        const char *name, *in_place;
+        binary_op op;
+    } operators[] = {{"add", "add_assign", BINARY_ADD},
+                     {"sub", "sub_assign", BINARY_SUB},
+                     {"mul", "mul_assign", BINARY_MUL},
+                     {"div", "div_assign", BINARY_DIV},
+                     {"rem", "rem_assign", BINARY_REM}};
+    expr *e = *slot;
+    for (size_t i = 0; e->call.arg_count == 1 && i < sizeof operators / sizeof operators[0]; i++) {
+        bool in_place = strcmp(e->call.name, operators[i].in_place) == 0;
+        if (!in_place && strcmp(e->call.name, operators[i].name) != 0) {
+            continue;
+        }
+        if (e->call.args[0]->type == NULL) {
+            check_expr(c, &e->call.args[0], NULL);
+        }
+        if (!type_is_numeric(type_resolve(c->types, e->call.args[0]->type))) {
+            return false;
+        }
+        expr *operation = check_new(c, EXPR_BINARY, e->span, NULL), *target = e->call.receiver;
+        operation->binary.op = operators[i].op;
+        operation->binary.op_span = e->call.name_span;
+        operation->binary.left = in_place ? check_copy_place(c, target) : target;
+        operation->binary.right = e->call.args[0];
+        *slot = in_place && check_is_place(target) ? build_assign(c, e->span, target, operation)
+                                                   : operation;
+        check_expr(c, slot, NULL);
+        return true;
+    }
+    return false;
+}
+
+/* x.to_string() of numbers and characters. */
+static bool to_string(checker *c, expr **slot, const type *t) {
+    expr *e = *slot;
+    bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
+                 t->kind == TYPE_TENSOR;
+    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) { /* the value will do */
+        *slot = e->call.receiver;
+        return true;
+    }
+    shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;
+    if (strcmp(e->call.name, "to_string") != 0 || e->call.arg_count != 0 || !shown) {
+        return false;
+    }
+    *slot = check_text_of(c, e->call.receiver, 0);
+    return true;
+}
+
+/* Values are values: a copy is the value, an iterator is what it runs over. */
+static bool identity_method(expr **slot, const type *t) {
+    static const char *const names[] = {"clone",     "to_owned", "iter",    "into_iter", "as_ref",
+                                        "to_string", "as_str",   "collect", "to_vec",    "as_mut",
+                                        "iter_mut",  "copied",   "cloned"};
+    expr *e = *slot;
+    for (size_t i = 0; e->call.arg_count == 0 && i < sizeof names / sizeof names[0]; i++) {
+        bool iterator = i == 2 || i == 3 || (i >= 7 && i != 9), text = i == 5 || i == 6;
+        if (strcmp(names[i], e->call.name) == 0) {
+            bool option = i >= 11 && t->kind == TYPE_STRUCT;
+            if ((iterator && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR && !option) ||
+                (text && t->kind != TYPE_STRING)) {
+                return false;
+            }
+            *slot = e->call.receiver;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool method_of_kind(checker *c, expr **slot, const type *t, const type *expected) {
+    switch (t->kind) {
+    case TYPE_STRUCT:
+        return field_call(c, slot, t);
+    case TYPE_TENSOR:
+        return tensor_operator(c, slot) || check_abi_call(c, slot, "", (*slot)->call.name, false) ||
+               tensor_set(c, slot);
+    case TYPE_STRING:
+        return check_string_method(c, slot, expected);
+    case TYPE_VEC:
+        return check_vec_method(c, slot);
+    default:
+        return type_is_numeric(t) && check_number_method(c, slot);
+    }
+}
+
+/* An impl block of the program may add methods to types of the language, not replace them. */
+static bool method_of(checker *c, expr **slot, const type *t, const type *expected) {
+    return (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) ||
+           method_of_kind(c, slot, t, expected) ||
+           (t->kind != TYPE_STRUCT && struct_method(c, *slot, t, expected));
+}
+
+/* (a..b).rev(): the numbers as a Vec. */
+static void range_receiver(checker *c, expr **slot) {
+    expr *range = *slot;
+    if (range->kind != EXPR_RANGE || range->range.low == NULL || range->range.high == NULL) {
+        return;
+    }
+    expr *high = range->range.high;
+    if (range->range.inclusive) {
+        expr *one = check_new(c, EXPR_INT, high->span, NULL),
+             *sum = check_new(c, EXPR_BINARY, high->span, NULL);
+        one->integer.value = 1;
+        one->integer.suffix = TYPE_VOID;
+        sum->binary.op = BINARY_ADD;
+        sum->binary.op_span = high->span;
+        sum->binary.left = high;
+        sum->binary.right = one;
+        high = sum;
+    }
+    expr *ends[2] = {range->range.low, high};
+    *slot = build_call(c, range->span, NULL, "__range", ends, 2);
+}
+
+/* get, pop, first, last yield an Option where one is taken apart or wanted. Else get yields the element, and
+ * pop, first and last do where something else than an Option is wanted. */
+static void choose_element_or_option(checker *c, expr *e, const type *t, const type *expected,
+                                     const char *user, const pattern *arm) {
+    static const char *const names[4][3] = {{"get", "get", "__get"},
+                                            {"pop", "__pop", "pop"},
+                                            {"first", "__first", "first"},
+                                            {"last", "__last", "last"}};
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *element = type_resolve(c->types, t->vec.element);
+    struct_item *option = check_struct_named(c, "Option");
+    bool wanted = arm != NULL && arm->kind == PATTERN_VARIANT;
+    wanted |=
+        user != NULL && option != NULL && check_find_method(c, option, user) != NULL &&
+        (element->kind != TYPE_STRUCT || check_method_named(c, element->structure, user) == NULL);
+    bool plain = !wanted && wish != NULL && wish->kind != TYPE_VOID && wish->kind != TYPE_OPEN;
+    if (plain && wish->kind == TYPE_STRUCT && wish->structure->template == option &&
+        !(element->kind == TYPE_STRUCT && element->structure->template == option)) {
+        wanted = true;
+        plain = false;
+    }
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(e->call.name, names[i][0]) == 0) {
+            e->call.name = wanted ? names[i][2] : plain || i == 0 ? names[i][1] : names[i][2];
+            return;
+        }
+    }
+}
+
+void check_method(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    const char *user = c->receiver_of;
+    const pattern *arm = c->wanted_variants;
+    c->receiver_of = NULL;
+    c->wanted_variants = NULL;
+    bool literal =
+        check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
+    range_receiver(c, &e->call.receiver);
+    c->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
+    check_expr(c, &e->call.receiver, literal ? expected : NULL);
+    c->receiver_of = NULL;
+    if (e->call.name[0] != '_' || e->call.name[1] != '_') {
+        check_unbox(c, &e->call.receiver);
+    }
+    const type *t = type_resolve(c->types, e->call.receiver->type);
+    e->call.receiver->type = t;
+    if (t->kind == TYPE_VEC) {
+        choose_element_or_option(c, e, t, expected, user, arm);
+    }
+    if (type_is_silent(t)) {
+        check_list(c, e->call.args, e->call.arg_count);
+        check_make_error(c, e);
+    } else if (!method_of(c, slot, t, expected) && !to_string(c, slot, t) &&
+               !identity_method(slot, t)) {
+        unknown_method(c, e, t);
+    }
+}
