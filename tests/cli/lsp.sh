@@ -36,7 +36,7 @@ answers 'one file' <<TEXT
 $capabilities
 {"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/a.tl","diagnostics":[{"range":{"start":{"line":2,"character":18},"end":{"line":2,"character":19}},"severity":1,"code":"E0102","source":"masu","message":"there is no variable \`y\`"}]}}
 {"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/a.tl","diagnostics":[{"range":{"start":{"line":1,"character":12},"end":{"line":1,"character":13}},"severity":2,"code":"W0101","source":"masu","message":"nothing writes to \`x\`: it needs no \`mut\`"}]}}
-{"jsonrpc":"2.0","id":2,"result":{"contents":{"kind":"plaintext","value":"x: Tensor<f32>\nshape [2]; 2 elements, as f32 from the bucket pool; slot 0 of main; made on line 2; dies on line 3"}}}
+{"jsonrpc":"2.0","id":2,"result":{"contents":{"kind":"plaintext","value":"x: Tensor<f32, 1>\nshape [2]; 2 elements, as f32 from the bucket pool; slot 0 of main; made on line 2; dies on line 3"}}}
 {"jsonrpc":"2.0","id":"d","result":{"uri":"file:///tmp/a.tl","range":{"start":{"line":1,"character":12},"end":{"line":1,"character":13}}}}
 {"jsonrpc":"2.0","id":3,"result":null}
 {"jsonrpc":"2.0","id":4,"error":{"code":-32601,"message":"unknown method"}}

@@ -117,30 +117,37 @@ void check_wish_vec(checker *c, const expr *e, const char *method) {
     }
 }
 
+static bool binds_flexible(const block *b) {
+    for (const stmt *s = b->first; s != NULL; s = s->next) {
+        binding probe = {0};
+        if (s->kind == STMT_LET && s->value != NULL && s->annotation == NULL) {
+            check_note_flexible(&probe, s->value);
+        }
+        if (probe.flexible != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only the block's own statements are looked at here: its parts are among e's children. */
 static void find_flexible(expr *e, void *context) {
     bool *found = context;
+    const block *b = e->kind == EXPR_BLOCK ? e->block
+                     : e->kind == EXPR_WHILE || e->kind == EXPR_LOOP || e->kind == EXPR_FOR
+                         ? e->loop->body
+                     : e->kind == EXPR_IF ? e->branch.then
+                                          : NULL;
+    *found = *found || (b != NULL && binds_flexible(b));
     if (!*found) {
-        const block *b = e->kind == EXPR_BLOCK ? e->block
-                         : e->kind == EXPR_WHILE || e->kind == EXPR_LOOP || e->kind == EXPR_FOR
-                             ? e->loop->body
-                         : e->kind == EXPR_IF ? e->branch.then
-                                              : NULL;
-        *found = b != NULL && check_has_flexible(b);
-        if (!*found) {
-            expr_each_child(e, find_flexible, context);
-        }
+        expr_each_child(e, find_flexible, context);
     }
 }
 
 bool check_has_flexible(const block *b) {
-    bool found = false;
+    bool found = binds_flexible(b);
     for (const stmt *s = b->first; s != NULL && !found; s = s->next) {
-        if (s->kind == STMT_LET && s->value != NULL && s->annotation == NULL) {
-            binding probe = {0};
-            check_note_flexible(&probe, s->value);
-            found = probe.flexible != 0;
-        }
-        if (!found && s->value != NULL) {
+        if (s->value != NULL) {
             find_flexible(s->value, &found);
         }
     }

@@ -69,9 +69,9 @@ static void types(void **state) {
     body_says("let n: i32 = 1; let m: i64 = 2; let k: i32 = n + m;",
               "5:46: error: expected `i32`, found `i64`\nnote: `as i32` converts it\n5:40: note: "
               "the type is given here\n");
-    body_says(
-        "half(\"s\");",
-        "5:6: error: expected `f32`, found `String`\n3:9: note: the parameter is declared here\n");
+    body_says("half(\"s\");", "5:6: error: expected `f32`, found `String`\nnote: `s.to_f32()` and "
+                              "`s.to_i64()` read the number in "
+                              "a text\n3:9: note: the parameter is declared here\n");
     body_says("half(1.0, 2.0);",
               "5:1: error: `half` takes 1 argument, 2 given\n3:4: note: it is declared here\n");
     body_says("1 + true;", "5:5: error: `+` cannot be applied to `i64` and `bool`\n");
@@ -105,7 +105,8 @@ static void types(void **state) {
     body_says("let v = Vec::new();", "5:9: error: nothing says what this `Vec` holds\nnote: write "
                                      "it out: `let v: Vec<f32> = Vec::new();`\n");
     body_says("let mut v = Vec::new(); v.push(1); v.push(\"s\");",
-              "5:43: error: expected `i64`, found `String`\n");
+              "5:43: error: expected `i64`, found `String`\nnote: `s.to_f32()` and `s.to_i64()` "
+              "read the number in a text\n");
     body_says("let mut v = Vec::new(); v.push(v);",
               "5:13: error: nothing says what this `Vec` holds\nnote: write it out: `let v: "
               "Vec<f32> = Vec::new();`\n"
@@ -191,10 +192,11 @@ static void mutability(void **state) {
     body_says("1 = 2;", "5:1: error: only variables, fields and elements can be assigned to\n");
     body_says("half(1.0) += 2.0;",
               "5:1: error: only variables, fields and elements can be assigned to\n");
-    body_says("let t = [1.0]; t.enable_grad(); let d = t.detach();",
+    body_says("let t = [1.0]; t.enable_grad(); let _d = t.detach();",
               ""); /* tensors' own operations replace any binding */
     body_says("let mut x = 1; x = \"s\";",
-              "5:20: error: expected `i64`, found `String`\n5:9: note: it is declared here\n");
+              "5:20: error: expected `i64`, found `String`\nnote: `s.to_f32()` and `s.to_i64()` "
+              "read the number in a text\n5:9: note: it is declared here\n");
     body_says("let mut t = [1.0]; t = [[1.0]];", ""); /* a variable's rank may change */
 }
 

@@ -146,6 +146,8 @@ static void a_program_reads_it(void **state) {
                                         "peak_bytes",
                                         "allocations",
                                         "frees",
+                                        "grown_tensors",
+                                        "kept_bytes",
                                         "pool_hits",
                                         "pool_misses",
                                         "device_allocations",
