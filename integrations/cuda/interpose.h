@@ -57,28 +57,40 @@ bool masu_cuda_wants_events(void);
 
 /* ---- real.c --------------------------------------------------------------------------------------------------- */
 
+/* Handed on by value or as they are; the shapes are the interface's. */
+typedef struct cuda_extent {
+    size_t width, height, depth;
+} cuda_extent;
+
 /* X(name, arguments): every call of the runtime that is hooked or needed. */
-#define CUDA_CALLS(X)                                                  \
-    X(cudaMalloc, (void **, size_t))                                   \
-    X(cudaFree, (void *))                                              \
-    X(cudaMemcpy, (void *, const void *, size_t, int))                 \
-    X(cudaMemcpy_ptds, (void *, const void *, size_t, int))            \
-    X(cudaMemGetInfo, (size_t *, size_t *))                            \
-    X(cudaMallocAsync, (void **, size_t, void *))                      \
-    X(cudaMallocAsync_ptsz, (void **, size_t, void *))                 \
-    X(cudaMallocFromPoolAsync, (void **, size_t, void *, void *))      \
-    X(cudaMallocFromPoolAsync_ptsz, (void **, size_t, void *, void *)) \
-    X(cudaFreeAsync, (void *, void *))                                 \
-    X(cudaFreeAsync_ptsz, (void *, void *))                            \
-    X(cudaMallocManaged, (void **, size_t, unsigned))                  \
-    X(cudaMallocPitch, (void **, size_t *, size_t, size_t))            \
-    X(cudaMallocHost, (void **, size_t))                               \
-    X(cudaHostAlloc, (void **, size_t, unsigned))                      \
-    X(cudaFreeHost, (void *))                                          \
-    X(cudaIpcGetMemHandle, (void *, void *))                           \
-    X(cudaStreamBeginCapture, (void *, int))                           \
-    X(cudaStreamBeginCapture_ptsz, (void *, int))                      \
-    X(cudaStreamEndCapture, (void *, void **))                         \
+#define CUDA_CALLS(X)                                                                           \
+    X(cudaMalloc, (void **, size_t))                                                            \
+    X(cudaFree, (void *))                                                                       \
+    X(cudaMemcpy, (void *, const void *, size_t, int))                                          \
+    X(cudaMemcpy_ptds, (void *, const void *, size_t, int))                                     \
+    X(cudaMemGetInfo, (size_t *, size_t *))                                                     \
+    X(cudaMallocAsync, (void **, size_t, void *))                                               \
+    X(cudaMallocAsync_ptsz, (void **, size_t, void *))                                          \
+    X(cudaMallocFromPoolAsync, (void **, size_t, void *, void *))                               \
+    X(cudaMallocFromPoolAsync_ptsz, (void **, size_t, void *, void *))                          \
+    X(cudaFreeAsync, (void *, void *))                                                          \
+    X(cudaFreeAsync_ptsz, (void *, void *))                                                     \
+    X(cudaMallocManaged, (void **, size_t, unsigned))                                           \
+    X(cudaMallocPitch, (void **, size_t *, size_t, size_t))                                     \
+    X(cudaMalloc3D, (void *, cuda_extent))                                                      \
+    X(cudaMallocArray, (void **, const void *, size_t, size_t, unsigned))                       \
+    X(cudaMalloc3DArray, (void **, const void *, cuda_extent, unsigned))                        \
+    X(cudaFreeArray, (void *))                                                                  \
+    X(cudaMallocHost, (void **, size_t))                                                        \
+    X(cudaHostAlloc, (void **, size_t, unsigned))                                               \
+    X(cudaFreeHost, (void *))                                                                   \
+    X(cudaIpcGetMemHandle, (void *, void *))                                                    \
+    X(cudaStreamBeginCapture, (void *, int))                                                    \
+    X(cudaStreamBeginCapture_ptsz, (void *, int))                                               \
+    X(cudaStreamBeginCaptureToGraph, (void *, void *, const void *, const void *, size_t, int)) \
+    X(cudaStreamBeginCaptureToGraph_ptsz,                                                       \
+      (void *, void *, const void *, const void *, size_t, int))                                \
+    X(cudaStreamEndCapture, (void *, void **))                                                  \
     X(cudaStreamEndCapture_ptsz, (void *, void **))
 
 /* Needed, not hooked. */

@@ -21,16 +21,37 @@ int cudaDeviceSynchronize(void);
 int cudaMallocAsync(void **, size_t, void *);
 int cudaMallocAsync_ptsz(void **, size_t, void *);
 int cudaMallocFromPoolAsync(void **, size_t, void *, void *);
+int cudaMallocFromPoolAsync_ptsz(void **, size_t, void *, void *);
 int cudaFreeAsync(void *, void *);
 int cudaFreeAsync_ptsz(void *, void *);
 int cudaMallocManaged(void **, size_t, unsigned);
 int cudaMallocPitch(void **, size_t *, size_t, size_t);
+typedef struct extent {
+    size_t width, height, depth;
+} extent;
+typedef struct pitched {
+    void *ptr;
+    size_t pitch, width, height;
+} pitched;
+typedef struct format {
+    int x, y, z, w, kind;
+} format;
+int cudaMalloc3D(pitched *, extent);
+int cudaMallocArray(void **, const format *, size_t, size_t, unsigned);
+int cudaMalloc3DArray(void **, const format *, extent, unsigned);
+int cudaFreeArray(void *);
+int cudaMemcpyToArray(void *, size_t, size_t, const void *, size_t, int);
+int cudaMemcpyFromArray(void *, const void *, size_t, size_t, size_t, int);
 int cudaMallocHost(void **, size_t);
 int cudaHostAlloc(void **, size_t, unsigned);
 int cudaFreeHost(void *);
 int cudaIpcGetMemHandle(void *, void *);
 int cudaStreamBeginCapture(void *, int);
+int cudaStreamBeginCapture_ptsz(void *, int);
+int cudaStreamBeginCaptureToGraph(void *, void *, const void *, const void *, size_t, int);
+int cudaStreamBeginCaptureToGraph_ptsz(void *, void *, const void *, const void *, size_t, int);
 int cudaStreamEndCapture(void *, void **);
+int cudaStreamEndCapture_ptsz(void *, void **);
 
 #define MIB ((size_t)1 << 20)
 enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3 };
@@ -163,6 +184,58 @@ static void families(void) {
     MUST(cudaFreeHost(p[4]));
 }
 
+/* Memory with shapes: what has an address is freed as any other, what is an array has none. */
+static void shapes(void) {
+    pitched box;
+    format bytes = {8, 0, 0, 0, 1};
+    size_t pitch;
+    void *rows, *plain, *flat, *deep, *arrays[2];
+    MUST(cudaMalloc(&plain, 3 * MIB));
+    put(plain, 3 * MIB, 5);
+    MUST(cudaMalloc3D(&box, (extent){1000, 20, 30}));
+    HOLDS(box.ptr && box.pitch >= 1000 && box.width == 1000 && box.height == 20);
+    put(box.ptr, box.pitch * 20 * 30, 6);
+    MUST(cudaMallocPitch(&rows, &pitch, 1000, 40));
+    HOLDS(rows && pitch >= 1000);
+    put(rows, pitch * 40, 7);
+    MUST(cudaMallocArray(&flat, &bytes, 3 * MIB, 0, 0));
+    MUST(cudaMalloc3DArray(&deep, &bytes, (extent){1024, 1024, 3}, 0));
+    arrays[0] = flat, arrays[1] = deep;
+    for (int i = 0; i < 2; i++) {
+        void *back;
+        MUST(cudaMemcpyToArray(arrays[i], 0, 0, plain, 3 * MIB, ON_DEVICE));
+        MUST(cudaMalloc(&back, 3 * MIB));
+        MUST(cudaMemcpyFromArray(back, arrays[i], 0, 0, 3 * MIB, ON_DEVICE));
+        has(back, 3 * MIB, 5);
+        MUST(cudaFree(back));
+        MUST(cudaFreeArray(arrays[i]));
+    }
+    has(box.ptr, box.pitch * 20 * 30, 6);
+    has(rows, pitch * 40, 7);
+    has(plain, 3 * MIB, 5);
+    MUST(cudaFree(box.ptr));
+    MUST(cudaFree(rows));
+    MUST(cudaFree(plain));
+}
+
+/* A program that was compiled with a default stream for each thread calls by other names. */
+static void per_thread(void) {
+    void *a, *b, *pooled;
+    MUST(cudaMalloc(&a, 4 * MIB));
+    MUST(cudaMallocAsync_ptsz(&b, 4 * MIB, NULL));
+    MUST(cudaMallocFromPoolAsync_ptsz(&pooled, 4 * MIB, NULL, NULL));
+    put(a, 4 * MIB, 1);
+    put(b, 4 * MIB, 2);
+    MUST(cudaMemcpy_ptds(pooled, a, 4 * MIB, ON_DEVICE));
+    MUST(cudaMemcpy_ptds(a, b, 4 * MIB, ON_DEVICE));
+    has(pooled, 4 * MIB, 1);
+    has(a, 4 * MIB, 2);
+    MUST(cudaFreeAsync_ptsz(a, NULL)); /* of cudaMalloc */
+    MUST(cudaFreeAsync_ptsz(b, NULL));
+    has(pooled, 4 * MIB, 1);
+    MUST(cudaFreeAsync_ptsz(pooled, NULL));
+}
+
 static void info(void) {
     size_t before, total, during, after;
     void *ptr;
@@ -176,22 +249,38 @@ static void info(void) {
     HOLDS(before <= total && during <= before - 64 * MIB && after >= before && after <= total);
 }
 
+static int begin_capture(int way) {
+    switch (way) {
+    case 0:
+        return cudaStreamBeginCapture(NULL, 0);
+    case 1:
+        return cudaStreamBeginCapture_ptsz(NULL, 0);
+    case 2:
+        return cudaStreamBeginCaptureToGraph(NULL, NULL, NULL, NULL, 0, 0);
+    default:
+        return cudaStreamBeginCaptureToGraph_ptsz(NULL, NULL, NULL, NULL, 0, 0);
+    }
+}
+
 /* Inside a capture memory is refused cleanly, and what is freed goes when the capture has ended. */
 static void capture(void) {
-    void *ptr, *other = NULL, *graph;
-    size_t before, after;
-    MUST(cudaMalloc(&ptr, 16 * MIB));
-    MUST(cudaMemGetInfo(&before, NULL));
-    MUST(cudaStreamBeginCapture(NULL, 0));
-    HOLDS(cudaMalloc(&other, 16 * MIB) == 900);
-    int freed = cudaFree(ptr);
-    MUST(cudaStreamEndCapture(NULL, &graph));
-    if (freed != 0)
+    for (int way = 0; way < 4; way++) {
+        void *ptr, *other = NULL, *graph;
+        size_t before, after;
+        MUST(cudaMalloc(&ptr, 16 * MIB));
+        MUST(cudaMemGetInfo(&before, NULL));
+        MUST(begin_capture(way));
+        HOLDS(cudaMalloc(&other, 16 * MIB) == 900);
+        int freed = cudaFree(ptr);
+        MUST(way % 2 ? cudaStreamEndCapture_ptsz(NULL, &graph)
+                     : cudaStreamEndCapture(NULL, &graph));
+        if (freed != 0)
+            MUST(cudaFree(ptr));
+        MUST(cudaMemGetInfo(&after, NULL));
+        HOLDS(after >= before + 16 * MIB);
+        MUST(cudaMalloc(&ptr, 16 * MIB));
         MUST(cudaFree(ptr));
-    MUST(cudaMemGetInfo(&after, NULL));
-    HOLDS(after >= before + 16 * MIB);
-    MUST(cudaMalloc(&ptr, 16 * MIB));
-    MUST(cudaFree(ptr));
+    }
 }
 
 static void devices(void) {
@@ -322,10 +411,11 @@ static const struct part {
     const char *name;
     void (*run)(void);
 } parts[] = {
-    {"resize", resize},   {"backup", backup},     {"small", small},   {"first", first},
-    {"edges", edges},     {"families", families}, {"info", info},     {"capture", capture},
-    {"devices", devices}, {"threads", threads},   {"lookup", lookup}, {"refused", refused},
-    {"grow", grow},
+    {"resize", resize},   {"backup", backup},   {"small", small},
+    {"first", first},     {"edges", edges},     {"families", families},
+    {"info", info},       {"capture", capture}, {"devices", devices},
+    {"threads", threads}, {"lookup", lookup},   {"refused", refused},
+    {"grow", grow},       {"shapes", shapes},   {"per_thread", per_thread},
 };
 
 int main(int argc, char **argv) {

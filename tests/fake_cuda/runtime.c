@@ -31,11 +31,12 @@ static int (*drv_fill)(uintptr_t, unsigned char, size_t);
 static __thread int device;
 static bool capturing;
 
-static const char *names[32];
-static unsigned long counts[32];
+enum { MOST_NAMES = 64 };
+static const char *names[MOST_NAMES];
+static unsigned long counts[MOST_NAMES];
 
 static void count(const char *name) {
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < MOST_NAMES; i++) {
         if (!names[i])
             names[i] = name;
         if (strcmp(names[i], name) == 0) {
@@ -48,7 +49,7 @@ static void count(const char *name) {
 static void __attribute__((destructor)) write_counts(void) {
     const char *path = getenv("FAKE_CUDART_COUNT");
     FILE *out = path ? fopen(path, "w") : NULL;
-    for (int i = 0; out && i < 32 && names[i]; i++)
+    for (int i = 0; out && i < MOST_NAMES && names[i]; i++)
         fprintf(out, "%s %lu\n", names[i], counts[i]);
     if (out)
         fclose(out);
@@ -160,6 +161,12 @@ API int cudaMallocFromPoolAsync(void **out, size_t bytes, void *pool, void *stre
     return drv_alloc((uintptr_t *)out, bytes);
 }
 
+API int cudaMallocFromPoolAsync_ptsz(void **out, size_t bytes, void *pool, void *stream) {
+    (void)pool, (void)stream;
+    START("cudaMallocFromPoolAsync_ptsz");
+    return drv_alloc((uintptr_t *)out, bytes);
+}
+
 API int cudaFreeAsync(void *ptr, void *stream) {
     (void)stream;
     START("cudaFreeAsync");
@@ -182,6 +189,69 @@ API int cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height) 
     START("cudaMallocPitch");
     *pitch = (width + 511) / 512 * 512;
     return drv_alloc((uintptr_t *)out, *pitch * height);
+}
+
+typedef struct extent {
+    size_t width, height, depth;
+} extent;
+
+typedef struct pitched {
+    void *ptr;
+    size_t pitch, width, height;
+} pitched;
+
+API int cudaMalloc3D(pitched *out, extent e) {
+    START("cudaMalloc3D");
+    *out = (pitched){NULL, (e.width + 511) / 512 * 512, e.width, e.height};
+    return drv_alloc((uintptr_t *)&out->ptr, out->pitch * e.height * e.depth);
+}
+
+/* An array is a handle and no address: whoever looks for it among addresses is wrong. */
+typedef struct array {
+    size_t bytes;
+    unsigned char at[];
+} array;
+
+static int new_array(array **out, size_t bytes) {
+    *out = malloc(sizeof **out + bytes);
+    if (*out)
+        (*out)->bytes = bytes;
+    return *out ? OK : OUT_OF_MEMORY;
+}
+
+/* format: bits of the first channel lead the description, as in the real one. */
+API int cudaMallocArray(array **out, const int *format, size_t width, size_t height,
+                        unsigned flags) {
+    (void)flags;
+    START("cudaMallocArray");
+    return new_array(out, (size_t)format[0] / 8 * width * (height ? height : 1));
+}
+
+API int cudaMalloc3DArray(array **out, const int *format, extent e, unsigned flags) {
+    (void)flags;
+    START("cudaMalloc3DArray");
+    return new_array(out, (size_t)format[0] / 8 * e.width * e.height * e.depth);
+}
+
+API int cudaFreeArray(array *a) {
+    START("cudaFreeArray");
+    free(a);
+    return OK;
+}
+
+API int cudaMemcpyToArray(array *to, size_t x, size_t y, const void *from, size_t bytes, int kind) {
+    START("cudaMemcpyToArray");
+    if (x != 0 || y != 0 || bytes > to->bytes || kind < 0 || kind > 4)
+        return INVALID_VALUE;
+    return drv_copy((uintptr_t)to->at, (uintptr_t)from, bytes);
+}
+
+API int cudaMemcpyFromArray(void *to, const array *from, size_t x, size_t y, size_t bytes,
+                            int kind) {
+    START("cudaMemcpyFromArray");
+    if (x != 0 || y != 0 || bytes > from->bytes || kind < 0 || kind > 4)
+        return INVALID_VALUE;
+    return drv_copy((uintptr_t)to, (uintptr_t)from->at, bytes);
 }
 
 API int cudaMallocHost(void **out, size_t bytes) {
@@ -209,17 +279,47 @@ API int cudaIpcGetMemHandle(void *handle, void *ptr) {
     return OK;
 }
 
-API int cudaStreamBeginCapture(void *stream, int how) {
-    (void)stream, (void)how;
-    START("cudaStreamBeginCapture");
+static int begin_capture(const char *name) {
+    START(name);
     capturing = true;
     return OK;
 }
 
-API int cudaStreamEndCapture(void *stream, void **graph) {
-    (void)stream;
-    START("cudaStreamEndCapture");
+static int end_capture(const char *name, void **graph) {
+    START(name);
     capturing = false;
     *graph = NULL;
     return OK;
+}
+
+API int cudaStreamBeginCapture(void *stream, int how) {
+    (void)stream, (void)how;
+    return begin_capture("cudaStreamBeginCapture");
+}
+
+API int cudaStreamBeginCapture_ptsz(void *stream, int how) {
+    (void)stream, (void)how;
+    return begin_capture("cudaStreamBeginCapture_ptsz");
+}
+
+API int cudaStreamBeginCaptureToGraph(void *stream, void *graph, const void *needs,
+                                      const void *edges, size_t needed, int how) {
+    (void)stream, (void)graph, (void)needs, (void)edges, (void)needed, (void)how;
+    return begin_capture("cudaStreamBeginCaptureToGraph");
+}
+
+API int cudaStreamBeginCaptureToGraph_ptsz(void *stream, void *graph, const void *needs,
+                                           const void *edges, size_t needed, int how) {
+    (void)stream, (void)graph, (void)needs, (void)edges, (void)needed, (void)how;
+    return begin_capture("cudaStreamBeginCaptureToGraph_ptsz");
+}
+
+API int cudaStreamEndCapture(void *stream, void **graph) {
+    (void)stream;
+    return end_capture("cudaStreamEndCapture", graph);
+}
+
+API int cudaStreamEndCapture_ptsz(void *stream, void **graph) {
+    (void)stream;
+    return end_capture("cudaStreamEndCapture_ptsz", graph);
 }

@@ -21,7 +21,7 @@ expect_calls() { # NAME NUMBER   that the runtime itself got
 }
 expect_no_misuse() { expect_in_stderr "fake cuda: 0 misuses"; }
 
-parts='resize backup small first families info capture devices threads lookup'
+parts='resize backup small first families shapes per_thread info capture devices threads lookup'
 for part in $parts edges; do
     expect_status 0 "$program" "$part"
     expect_stdout 'all as promised'
@@ -56,6 +56,24 @@ expect_calls cudaMallocFromPoolAsync 2
 expect_calls cudaFree 3
 expect_calls cudaFreeAsync 2
 expect_calls cudaFreeHost 2
+expect_status 0 with VMM "$program" shapes
+expect_calls cudaMalloc ''
+expect_calls cudaFree 2
+for call in cudaMalloc3D cudaMallocPitch cudaMallocArray cudaMalloc3DArray; do expect_calls "$call" 1; done
+expect_calls cudaFreeArray 2
+expect_status 0 with VMM "$program" per_thread
+expect_calls cudaMalloc ''
+for call in cudaMallocAsync_ptsz cudaMallocFromPoolAsync_ptsz; do expect_calls "$call" 1; done
+for call in cudaMemcpy_ptds cudaFreeAsync_ptsz; do expect_calls "$call" 2; done # one of three frees was ours
+# Every hook of the runtime's calls was seen at work in one part or another.
+for part in backup families shapes per_thread info capture; do
+    expect_status 0 with MONITOR VMM_LOG_LEVEL=summary "$program" "$part"
+    sed -n 's/^masu: \([A-Za-z0-9_]*\): [0-9]* calls$/\1/p' "$MASU_TMP.stderr"
+done | sort -u >"$MASU_TMP/seen"
+expect_status 0 nm -D --defined-only "$hooks"
+awk '$3 ~ /^cuda[A-Z]/ { print $3 }' "$MASU_TMP.stdout" | sort -u >"$MASU_TMP/hooked"
+unseen=$(comm -13 "$MASU_TMP/seen" "$MASU_TMP/hooked")
+[ -z "$unseen" ] || fail "hooks that no part of the program calls: $unseen"
 expect_status 0 with VMM "$program" grow
 expect_no_misuse
 
