@@ -107,59 +107,134 @@ static masu_device *sizes_only(void) {
     return device;
 }
 
-/* B16, and its reverse. */
-static void seed_fragmentation(masu_device *on, double ratio, bool accepted) {
-    vm_fixture g;
+/* B16, and its reverse; part_bytes is 64 MiB in the seed. Where there is memory, both ends of each granule of
+ * each block are written and looked at. */
+typedef struct seed_test {
+    masu_device *on;
+    size_t part_bytes;
+    double ratio;
+    bool has_memory;
+} seed_test;
+
+enum { SEED_PARTS = 81, SEED_FRAGMENTS = 36 };
+
+static void seed_fill(const seed_test *t, void *ptr, size_t bytes, unsigned mark) {
+    if (t->has_memory)
+        vm_fill(ptr, bytes, mark);
+}
+
+static void seed_hold(const seed_test *t, const void *ptr, size_t bytes, unsigned mark) {
+    if (t->has_memory && !vm_has(ptr, bytes, bytes, mark))
+        fail_msg("block %u: other contents", mark);
+}
+
+/* Every second block is freed. */
+static void seed_begin(const seed_test *t, vm_fixture *g, void **parts) {
     masu_vm_config config = masu_vm_config_default(NULL);
-    bool divisible = on->info.flags & MASU_DEVICE_DIVISIBLE;
-    config.fragment_ratio = ratio;
-    vm_open(&g, on, config);
-    void *parts[81];
-    for (int i = 0; i < 81; i++)
-        parts[i] = vm_take(&g, 64 * MIB);
-    for (int i = 0; i < 81; i += 2)
-        vm_give(&g, parts[i]);
-    masu_vm_stats before = vm_stats(g.vm);
-    size_t wanted = (size_t)2355 * MIB / GRANULE * GRANULE;
-    void *large = vm_take(&g, wanted);
-    masu_vm_stats after = vm_stats(g.vm);
-    masu_device_stats device;
-    masu_device_get_stats(g.device, &device);
-    assert_int_equal(device.reserve_calls, 1);
-    assert_int_equal(device.reserved_bytes, after.space_bytes);
-    if (accepted) {
-        assert_int_equal(after.stock_fragments - before.stock_fragments, 36);
-        assert_int_equal(vm_ask(&g, large).pieces, 37); /* the last one cut or created */
-        if (divisible)
-            assert_true(after.held_bytes == before.held_bytes);
-    } else {
-        assert_int_equal(after.stock_fragments, before.stock_fragments);
-        assert_int_equal(after.fragments_rejected, before.fragments_rejected + 1);
-        assert_int_equal(vm_ask(&g, large).pieces, 1);
-        assert_int_equal(after.stock_bytes, before.stock_bytes); /* kept for small requests */
-        void *small = vm_take(&g, 64 * MIB);
-        assert_int_equal(vm_stats(g.vm).pieces_created, after.pieces_created);
-        vm_give(&g, small);
+    config.fragment_ratio = t->ratio;
+    vm_open(g, t->on, config);
+    for (unsigned i = 0; i < SEED_PARTS; i++) {
+        parts[i] = vm_take(g, t->part_bytes);
+        seed_fill(t, parts[i], t->part_bytes, i);
     }
+    for (int i = 0; i < SEED_PARTS; i += 2)
+        vm_give(g, parts[i]);
+}
+
+static void seed_end(const seed_test *t, vm_fixture *g, void **parts) {
+    for (unsigned i = 1; i < SEED_PARTS; i += 2) {
+        seed_hold(t, parts[i], t->part_bytes, i);
+        vm_give(g, parts[i]);
+    }
+    vm_close(g, MASU_OK);
+}
+
+static void *seed_large(const seed_test *t, vm_fixture *g, size_t *bytes) {
+    *bytes = (size_t)2355 * (t->part_bytes / 64) / GRANULE * GRANULE;
+    void *large = vm_take(g, *bytes);
+    seed_fill(t, large, *bytes, 99);
+    seed_hold(t, large, *bytes, 99);
+    masu_device_stats device;
+    masu_device_get_stats(g->device, &device);
+    assert_int_equal(device.reserve_calls, 1);
+    assert_int_equal(device.reserved_bytes, vm_stats(g->vm).space_bytes);
+    return large;
+}
+
+static void seed_fragments_stitched(seed_test t) {
+    vm_fixture g;
+    void *parts[SEED_PARTS];
+    size_t bytes;
+    bool divisible = t.on->info.flags & MASU_DEVICE_DIVISIBLE;
+    seed_begin(&t, &g, parts);
+    masu_vm_stats before = vm_stats(g.vm);
+    void *large = seed_large(&t, &g, &bytes);
+    masu_vm_stats after = vm_stats(g.vm);
+    assert_int_equal(after.stock_fragments - before.stock_fragments, SEED_FRAGMENTS);
+    assert_int_equal(vm_ask(&g, large).pieces,
+                     SEED_FRAGMENTS + 1); /* the last one cut or created */
+    if (divisible)
+        assert_true(after.held_bytes == before.held_bytes);
+    /* and as one block: moved, its 37 pieces are in their order */
+    void *other = vm_take(&g, bytes);
+    assert_int_equal(masu_vm_move(g.vm, other, large), MASU_OK);
+    seed_hold(&t, other, bytes, 99);
     vm_give(&g, large);
-    for (int i = 1; i < 81; i += 2)
-        vm_give(&g, parts[i]);
-    vm_close(&g, MASU_OK);
+    vm_give(&g, other);
+    seed_end(&t, &g, parts);
+}
+
+static void seed_fragments_kept(seed_test t) {
+    vm_fixture g;
+    void *parts[SEED_PARTS];
+    size_t bytes;
+    seed_begin(&t, &g, parts);
+    masu_vm_stats before = vm_stats(g.vm);
+    void *large = seed_large(&t, &g, &bytes);
+    masu_vm_stats after = vm_stats(g.vm);
+    assert_int_equal(after.stock_fragments, before.stock_fragments);
+    assert_int_equal(after.fragments_rejected, before.fragments_rejected + 1);
+    assert_int_equal(vm_ask(&g, large).pieces, 1);
+    assert_int_equal(after.stock_bytes, before.stock_bytes); /* kept for small requests */
+    void *small = vm_take(&g, t.part_bytes);
+    assert_int_equal(vm_stats(g.vm).pieces_created, after.pieces_created);
+    seed_fill(&t, small, t.part_bytes, 100);
+    seed_hold(&t, large, bytes, 99);
+    vm_give(&g, small);
+    vm_give(&g, large);
+    seed_end(&t, &g, parts);
+}
+
+static seed_test on_sizes(double ratio) {
+    return (seed_test){sizes_only(), 64 * MIB, ratio, false};
+}
+
+static seed_test on_cuda(double ratio) {
+    return (seed_test){open_cuda(), 64 * MIB, ratio, true};
+}
+
+/* An eighth of the size: huge pages make all of it real. */
+static seed_test on_host(double ratio) {
+    masu_device *host;
+    assert_int_equal(masu_device_create_host(&host), MASU_OK);
+    return (seed_test){host, 8 * MIB, ratio, true};
 }
 
 static void small_fragments_are_left_alone(void **state) {
     (void)state;
-    seed_fragmentation(sizes_only(), 0.25, false);
-    seed_fragmentation(sizes_only(), 1.0, false);
-    seed_fragmentation(open_cuda(), 0.25, false);
+    seed_fragments_kept(on_sizes(0.25));
+    seed_fragments_kept(on_sizes(1.0));
+    seed_fragments_kept(on_host(0.25));
+    seed_fragments_kept(on_cuda(0.25));
     audit_driver();
 }
 
 static void small_fragments_are_used_when_allowed(void **state) {
     (void)state;
-    seed_fragmentation(sizes_only(), 0.02, true);
-    seed_fragmentation(sizes_only(), 0.0, true);
-    seed_fragmentation(open_cuda(), 0.02, true);
+    seed_fragments_stitched(on_sizes(0.02));
+    seed_fragments_stitched(on_sizes(0.0));
+    seed_fragments_stitched(on_host(0.02));
+    seed_fragments_stitched(on_cuda(0.02));
     audit_driver();
 }
 
