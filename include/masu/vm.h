@@ -152,8 +152,12 @@ MASU_API masu_status masu_vm_resize(masu_vm *vm, void *ptr, size_t bytes, void *
  * stays a block, with its addresses and without memory. What dst held is lost; behind src's bytes
  * its contents are undefined. dst keeps its size, or takes src's when that is larger; its
  * addresses must hold src's memory, else MASU_ERR_SIZE_MISMATCH. dst == src, or an empty src:
- * nothing happens. Statuses of resize. When the device refuses a step and then the way back, dst is
- * left without memory; src is whole in any case. */
+ * nothing happens. Statuses of resize.
+ *
+ * When the device refuses any one call, both blocks are as before. No interface of a device
+ * exchanges what is mapped at an address: dst's memory has to leave before src's can come, and coming back is a
+ * call of the device too. Only when that is refused as well, dst is left as after a resize to 0: empty, at its
+ * address, its memory in the stock; src is whole in any case. */
 MASU_API masu_status masu_vm_move(masu_vm *vm, void *dst, void *src);
 
 /* The first bytes of src become those of dst, in the cheaper way. Moves when the source is given

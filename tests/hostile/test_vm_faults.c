@@ -271,6 +271,19 @@ static void every_call_of_the_driver_fails_once(void **state) {
     sweep_all(DRIVER);
 }
 
+/* The destination of a refused move is as before, or, when the way back was refused as well, an empty block at its
+ * address; a block like any other in both cases. Blocks that nobody moved into are whole. */
+static void destination_lives(scene *s, operation run) {
+    if (vm_ask(&s->f, s->roomy).user_bytes == 0)
+        assert_ptr_equal(run, move);
+    else
+        assert_true(vm_has(s->roomy, 5 * GRANULE, 5 * GRANULE, 3));
+    s->roomy = vm_resize(&s->f, s->roomy, 5 * GRANULE);
+    vm_fill(s->roomy, 5 * GRANULE, 4);
+    assert_true(vm_has(s->roomy, 5 * GRANULE, 5 * GRANULE, 4));
+    assert_true(contents_hold(s, s->walled));
+}
+
 /* The nth call is refused, or all from it on, for every n until the operation succeeds. What nobody
  * gave up is whole after each, wherever it was to go. */
 static void refuse(operation run, target what, bool from_there_on, masu_status how) {
@@ -284,8 +297,10 @@ static void refuse(operation run, target what, bool from_there_on, masu_status h
         status = run(&s);
         disarm(s.f.device);
         vm_judge(&s.f);
-        if (status != MASU_OK)
+        if (status != MASU_OK) {
             assert_true(contents_hold(&s, s.walled));
+            destination_lives(&s, run);
+        }
         close_scene(&s);
     } while (status != MASU_OK);
 }
