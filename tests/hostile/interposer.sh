@@ -1,8 +1,19 @@
 # The interposer in front of unchanged programs, on the simulated CUDA: each part of tests/fake_cuda/program.c alone, in both
 # modes, with the runtime beside it, inside it, and with the driver refusing each of its calls once.
-[ -z "$MASU_SANITIZE" ] || { echo "skipped: a sanitized library cannot be loaded into a program that is not" && exit 0; }
 folder=$MASU_BUILD/tests/fake_cuda
 hooks=$MASU_BUILD/libmasu_cuda.so
+# A sanitized library in a program that is not: the sanitizer comes first, where the compiler has it as a library.
+preload=$hooks
+case $MASU_SANITIZE in
+*address*) sanitizer=libasan.so ;;
+*thread*) sanitizer=libtsan.so ;;
+*) sanitizer= ;;
+esac
+if [ -n "$sanitizer" ]; then
+    runtime=$(ldd "$hooks" | sed -n "s/^.*$sanitizer[^ ]* => \([^ ]*\) .*/\1/p")
+    [ -n "$runtime" ] || { echo "skipped: this compiler's $sanitizer is not a library of its own" && exit 0; }
+    preload=$runtime:$hooks
+fi
 program=$folder/fake_cuda_program
 alone=$folder/fake_cuda_static_program
 log=$MASU_TMP/log
@@ -13,7 +24,7 @@ export LD_LIBRARY_PATH
 with() { # MODE [NAME=VALUE…] PROGRAM PART
     mode=$1
     shift
-    env VMM_MODE="$mode" LD_PRELOAD="$hooks" FAKE_CUDA_SAY=1 FAKE_CUDART_COUNT="$counts" "$@"
+    env VMM_MODE="$mode" LD_PRELOAD="$preload" FAKE_CUDA_SAY=1 FAKE_CUDART_COUNT="$counts" "$@"
 }
 calls() { sed -n "s/^$1 //p" "$counts"; }
 expect_calls() { # NAME NUMBER   that the runtime itself got
