@@ -283,9 +283,9 @@ static void draw(const char *path, const cost *costs, int count) {
         exit(1);
     }
     /* x: doublings above 2 MiB, 50 a step; y: decades above 1 us, 60 a step */
-    fprintf(out, "<svg xmlns='http://www.w3.org/2000/svg' width='760' height='460' "
+    fprintf(out, "<svg xmlns='http://www.w3.org/2000/svg' width='800' height='460' "
                  "font-family='sans-serif' font-size='12'>\n"
-                 "<rect width='760' height='460' fill='white'/>\n");
+                 "<rect width='800' height='460' fill='white'/>\n");
     for (int decade = 0; decade <= 6; decade++)
         fprintf(out,
                 "<path d='M70 %dH640' stroke='#ddd'/><text x='62' y='%d' "

@@ -4,8 +4,9 @@
 if(TARGET masu_static)
     file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/integrations/cuda/*.c)
     add_library(masu_cuda SHARED ${cuda_sources})
-    # Handing dlsym on must be a jump, in every build: see the file.
-    set_source_files_properties(${CMAKE_SOURCE_DIR}/integrations/cuda/resolve.c PROPERTIES
+    # Handing dlsym on must be a jump, in every build, and works before a sanitizer is set up: see the files.
+    set_source_files_properties(${CMAKE_SOURCE_DIR}/integrations/cuda/resolve.c
+        ${CMAKE_SOURCE_DIR}/integrations/cuda/real.c PROPERTIES
         COMPILE_OPTIONS "-O2;-fno-sanitize=all;-foptimize-sibling-calls")
     target_link_libraries(masu_cuda PRIVATE masu_options masu_public_includes masu_static ${CMAKE_DL_LIBS})
     # Only the hooks leave it: the program may carry a libmasu of its own.

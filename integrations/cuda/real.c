@@ -7,26 +7,26 @@
 #include <string.h>
 
 static real_calls real;
-static dlsym_function real_dlsym;
-static pthread_once_t dlsym_once = PTHREAD_ONCE_INIT, real_once = PTHREAD_ONCE_INIT;
+static _Atomic dlsym_function real_dlsym;
+static pthread_once_t real_once = PTHREAD_ONCE_INIT;
 enum { DRIVER_CALLS = 3 };
 static const char *const driver_names[] = {"cuMemFree_v2", "cuGetProcAddress",
                                            "cuGetProcAddress_v2"};
 static void *_Atomic driver_found[DRIVER_CALLS]; /* where somebody looked them up */
 static _Atomic uint64_t counts[CALL_COUNT];
 
-/* Our own dlsym stands in front of the C library's; its versions tell the two apart. */
-static void find_dlsym(void) {
-    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
-    for (int i = 0; i < 3 && !real_dlsym; i++) {
-        void *symbol = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-        memcpy(&real_dlsym, &symbol, sizeof symbol);
-    }
-}
-
+/* Our own dlsym stands in front of the C library's; its versions tell the two apart. The first caller may be a library
+ * that is not set up itself, such as a sanitizer's: nothing but the loader is used here, and whoever comes
+ * at the same time finds the same. */
 dlsym_function masu_cuda_real_dlsym(void) {
-    pthread_once(&dlsym_once, find_dlsym);
-    return real_dlsym;
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+    dlsym_function found = real_dlsym;
+    for (int i = 0; i < 3 && !found; i++) {
+        void *symbol = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+        __builtin_memcpy(&found, &symbol, sizeof symbol);
+    }
+    real_dlsym = found;
+    return found;
 }
 
 void *masu_cuda_next(const char *name) {
