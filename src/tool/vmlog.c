@@ -25,7 +25,8 @@ static const char usage[] =
     "into VMM_LOG_FILE,\n"
     "and prints what they add up to; with -o also draws them, address against time.\n";
 
-enum { MOST_EVENTS = 200000, WIDTH = 1100, HEIGHT = 460, LEFT = 20, TOP = 40, CURVE = 110 };
+enum { MOST_EVENTS = 200000, WIDTH = 1100, HEIGHT = 460, LEFT = 20, TOP = 60, CURVE = 110 };
+enum { CURVE_BASE = TOP + HEIGHT + 50 + CURVE };
 
 /* Something that lies at addresses for a while: a block or a mapped piece. */
 typedef struct span {
@@ -278,7 +279,7 @@ static void draw_rectangle(FILE *out, const picture *p, const span *s, uint64_t 
 static void draw_curve(FILE *out, const picture *p, bool stock, const char *colour) {
     uint64_t mapped = 0, free_bytes = 0;
     uint64_t most = p->peak_mapped > p->peak_stock ? p->peak_mapped : p->peak_stock;
-    double base = TOP + HEIGHT + 20 + CURVE, last = -1;
+    double last = CURVE_BASE;
     fprintf(out, "<polyline fill='none' stroke='%s' points='", colour);
     for (size_t i = 0; i < p->events.count; i++) {
         const masu_event *event = &p->events.items[i];
@@ -287,10 +288,10 @@ static void draw_curve(FILE *out, const picture *p, bool stock, const char *colo
         mapped += add - drop;
         free_bytes += drop - add + (event->kind == MASU_EVENT_PIECE_ADD ? event->bytes : 0) -
                       (event->kind == MASU_EVENT_PIECE_DROP ? event->bytes : 0);
-        double y = base - (double)CURVE * (double)(stock ? free_bytes : mapped) /
-                              (double)(most ? most : 1);
-        if (y != last || i + 1 == p->events.count)
-            fprintf(out, "%.1f,%.1f ", x_of(p, i), y);
+        double y = CURVE_BASE - (double)CURVE * (double)(stock ? free_bytes : mapped) /
+                                    (double)(most ? most : 1);
+        if (y != last || i + 1 == p->events.count) /* what did not change stays level */
+            fprintf(out, "%.1f,%.1f %.1f,%.1f ", x_of(p, i), last, x_of(p, i), y);
         last = y;
     }
     fprintf(out, "'/>\n");
@@ -299,14 +300,35 @@ static void draw_curve(FILE *out, const picture *p, bool stock, const char *colo
 static void draw_legend(FILE *out) {
     static const char *const entries[][2] = {{"#cfe3f5", "addresses of a block"},
                                              {"#4a90c2", "asked for"},
-                                             {"#2f6f4f", "pieces of memory"},
+                                             {"#2f6f4f", "pieces of memory in blocks"},
                                              {"#d1495b", "moved, refused"},
-                                             {"#c98a1b", "stock"}};
+                                             {"#c98a1b", "pieces in the stock"}};
     for (int i = 0; i < 5; i++)
         fprintf(
             out,
             "<rect x='%d' y='12' width='12' height='12' fill='%s'/><text x='%d' y='22'>%s</text>\n",
-            LEFT + 190 * i, entries[i][0], LEFT + 190 * i + 18, entries[i][1]);
+            LEFT + 210 * i, entries[i][0], LEFT + 210 * i + 18, entries[i][1]);
+}
+
+/* What the two directions are, and how much the upper ends stand for. */
+static void draw_axes(FILE *out, const picture *p) {
+    masu__buffer drawn = {0}, most = {0};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < p->ranges.count; i++)
+        bytes += p->ranges.items[i].to - p->ranges.items[i].from;
+    masu__buffer_put_bytes(&drawn, bytes);
+    masu__buffer_put_bytes(&most, p->peak_mapped > p->peak_stock ? p->peak_mapped : p->peak_stock);
+    fprintf(
+        out,
+        "<g fill='#555'><text x='%d' y='%d'>addresses, low ones below: %s that were used</text>\n"
+        "<text x='%d' y='%d'>memory: the line is at %s</text>\n"
+        "<text x='%d' y='%d' text-anchor='end'>%zu events, one after the other</text></g>\n"
+        "<path d='M%d %dH%dM%d %dH%d' stroke='#ccc'/>\n",
+        LEFT, TOP - 14, masu__buffer_text(&drawn), LEFT, CURVE_BASE - CURVE - 6,
+        masu__buffer_text(&most), LEFT + WIDTH, CURVE_BASE + 18, p->events.count, LEFT,
+        CURVE_BASE - CURVE, LEFT + WIDTH, LEFT, CURVE_BASE, LEFT + WIDTH);
+    masu__buffer_destroy(&drawn);
+    masu__buffer_destroy(&most);
 }
 
 static void draw(FILE *out, const picture *p) {
@@ -314,8 +336,9 @@ static void draw(FILE *out, const picture *p) {
         out,
         "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' "
         "font-size='12'>\n<rect width='100%%' height='100%%' fill='white'/>\n",
-        WIDTH + 2 * LEFT, TOP + HEIGHT + CURVE + 50);
+        WIDTH + 2 * LEFT, CURVE_BASE + 30);
     draw_legend(out);
+    draw_axes(out, p);
     for (size_t i = 0; i < p->spans.count; i++) {
         const span *s = &p->spans.items[i];
         if (s->number)
