@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""What `masu check` costs by the size of the program: CPU time beyond that of `masu version`, which starts and ends.
+"""What `masu check` or `masu run` costs by the size of the program: CPU time beyond `masu version`, which starts and ends.
 
     scripts/check_speed.py BUILD/masu [--svg docs/check-speed.svg] [--runs 9]
+    scripts/check_speed.py BUILD/masu --command run --svg docs/run-speed.svg
+    scripts/check_speed.py BUILD/masu --command run --one-function
 
 Programs of 250 to 8,000 lines are made of the same pieces (structs, methods, loops, matches, closures, tensors,
-comprehensions). Each size and `masu version` take turns; the median of the runs counts. Prints a table; the picture is an
+comprehensions), or, with --one-function, of one `main` that grows. Each size and `masu version` take turns; the median of the runs counts. Prints a table; the picture is an
 SVG without outside references.
 """
 import argparse
@@ -68,6 +70,21 @@ def program(lines):
     return "".join(pieces) + "fn main() {\n    let x = Tensor::ones([2, 8]);\n" + "\n".join(calls) + "\n}\n"
 
 
+BODY = """    let a@ = @ * 3 + t;
+    if a@ % 2 == 0 { t += a@; } else { t -= 1; }
+    let y@ = x * @.0 + 1.0;
+    for k in 0..3 { t += k; }
+    s += y@.sum().item();
+"""
+
+
+def one_function(lines):
+    """About that many lines in a single function; returns the text."""
+    bodies = [BODY.replace("@", str(i)) for i in range(lines // BODY.count("\n"))]
+    return ("fn main() {\n    let mut t = 0;\n    let mut s = 0.0;\n    let x = Tensor::ones([2, 8]);\n" + "".join(bodies)
+            + '    println("{} {}", t, s);\n}\n')
+
+
 def cpu_ms(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -75,13 +92,13 @@ def cpu_ms(command):
     return 1e3 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def measure(masu, runs):
+def measure(masu, runs, command, make, sizes):
     """[(lines, ms beyond start-up)], ms of start-up."""
     with tempfile.TemporaryDirectory() as folder:
         files = []
-        for size in SIZES:
+        for size in sizes:
             path = os.path.join(folder, "%d.tl" % size)
-            text = program(size)
+            text = make(size)
             with open(path, "w") as out:
                 out.write(text)
             files.append((text.count("\n"), path))
@@ -89,7 +106,7 @@ def measure(masu, runs):
         for _ in range(runs):
             start.append(cpu_ms([masu, "version"]))
             for _, path in files:
-                times[path].append(cpu_ms([masu, "check", path]))
+                times[path].append(cpu_ms([masu, command, path]))
         idle = statistics.median(start)
         return [(lines, statistics.median(times[path]) - idle) for lines, path in files], idle
 
@@ -102,7 +119,7 @@ def line_through(points):
     return my - slope * mx, slope
 
 
-def svg(points, path):
+def svg(points, path, command):
     width, height, left, bottom = 640, 320, 60, 280
     top_x, top_y = max(x for x, _ in points) * 1.05, max(y for _, y in points) * 1.1
     px = lambda x: left + x / top_x * (width - left - 20)
@@ -120,7 +137,7 @@ def svg(points, path):
         out.append('<text x="%d" y="%.0f" text-anchor="end">%g</text>' % (left - 6, py(y) + 4, y))
         y += step
     out.append('<text x="%d" y="%d" text-anchor="middle">lines</text>' % ((left + width) / 2, height - 6))
-    out.append('<text x="12" y="14">masu check: ms of CPU time beyond starting</text>')
+    out.append('<text x="12" y="14">masu %s: ms of CPU time beyond starting</text>' % command)
     out.append('<path d="M%.1f %.1fL%.1f %.1f" stroke="#888" stroke-dasharray="4"/>'
                % (px(0), py(max(at_zero, 0)), px(top_x), py(at_zero + slope * top_x)))
     for x, y in points:
@@ -133,17 +150,21 @@ def svg(points, path):
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("masu")
+    options.add_argument("--command", choices=["check", "run"], default="check")
+    options.add_argument("--one-function", action="store_true")
+    options.add_argument("--most", type=int, default=SIZES[-1], help="the longest program, in lines")
     options.add_argument("--svg")
     options.add_argument("--runs", type=int, default=9)
     options = options.parse_args()
-    points, idle = measure(options.masu, options.runs)
+    points, idle = measure(options.masu, options.runs, options.command, one_function if options.one_function else program,
+                           [size for size in SIZES if size <= options.most])
     at_zero, slope = line_through(points)
     print("start-up (masu version)  %6.1f ms" % idle)
     for lines, ms in points:
         print("%5d lines              %6.1f ms beyond start-up, %5.1f us a line" % (lines, ms, ms * 1e3 / lines))
     print("fitted: %.1f ms + %.1f us a line" % (at_zero, slope * 1e3))
     if options.svg:
-        svg(points, options.svg)
+        svg(points, options.svg, options.command)
 
 
 if __name__ == "__main__":
