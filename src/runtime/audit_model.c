@@ -200,7 +200,8 @@ static void leads_of(const model_entry *e, leads *l) {
 }
 
 static bool as_remembered(const model_entry *e, const leads *l) {
-    return e->lead_count == l->count && memcmp(e->leads, l->few, l->count * sizeof(void *)) == 0;
+    return e->lead_count == l->count &&
+           (l->count == 0 || memcmp(e->leads, l->few, l->count * sizeof(void *)) == 0);
 }
 
 static bool room_for_leads(audit_model *m, uint32_t at, uint32_t count) {
