@@ -513,7 +513,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_tuple_field(c, e);
         break;
     case EXPR_INDEX:
-        check_index(c, slot);
+        check_index(c, slot, expected);
         break;
     case EXPR_STRUCT:
         check_struct(c, slot, expected);

@@ -370,7 +370,7 @@ void check_array(checker *c, expr **slot, const type *expected);
 /* An array or vec![…]: false when it is a tensor. */
 bool check_list_literal(checker *c, expr **slot, const type *expected);
 void check_repeat(checker *c, expr **slot, const type *expected);
-void check_index(checker *c, expr **slot);
+void check_index(checker *c, expr **slot, const type *expected);
 void check_comprehension(checker *c, expr **slot, const type *expected);
 void check_assign(checker *c, expr **slot);
 void check_if(checker *c, expr *e, const type *expected);

@@ -255,13 +255,24 @@ static void index_vec(checker *c, expr *e, const type *base) {
     e->type = base->vec.element;
 }
 
-/* t[i] of a matrix is its row, as a tensor. */
+/* t[i] of a matrix is its row, as a tensor; of a tensor of unknown rank where a tensor is wanted, too. */
+static bool wants_rows(const checker *c, const expr *e, const type *base, const type *expected) {
+    if (c->comprehension != NULL) {
+        return false;
+    }
+    if (base->tensor.rank < 0) {
+        return expected != NULL && type_resolve(c->types, expected)->kind == TYPE_TENSOR;
+    }
+    return e->index.count < (uint32_t)base->tensor.rank;
+}
+
 static void select_rows(checker *c, expr **slot, const type *base) {
     expr *e = *slot, *part = e->index.base;
     for (uint32_t i = 0; i < e->index.count; i++) {
         expr *operands[2] = {part, e->index.indices[i]};
-        const type *t =
-            type_tensor(c->types, base->tensor.element, base->tensor.rank - 1 - (int32_t)i);
+        int32_t rank =
+            base->tensor.rank < 0 ? base->tensor.rank : base->tensor.rank - 1 - (int32_t)i;
+        const type *t = type_tensor(c->types, base->tensor.element, rank);
         part = check_new_abi(c, TL_FN_tl_tensor_row, e->span, operands, 2);
         part->type = t;
     }
@@ -292,7 +303,7 @@ static bool index_range(checker *c, expr **slot) {
     return true;
 }
 
-void check_index(checker *c, expr **slot) {
+void check_index(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     bool goes_on = c->index_goes_on;
     c->index_goes_on = e->index.base->kind == EXPR_INDEX && !e->index.base->in_parentheses;
@@ -307,8 +318,7 @@ void check_index(checker *c, expr **slot) {
     switch (base->kind) {
     case TYPE_TENSOR:
         index_tensor(c, slot, base);
-        if (!goes_on && *slot == e && e->kind == EXPR_INDEX && c->comprehension == NULL &&
-            base->tensor.rank > 0 && e->index.count < (uint32_t)base->tensor.rank) {
+        if (!goes_on && *slot == e && e->kind == EXPR_INDEX && wants_rows(c, e, base, expected)) {
             select_rows(c, slot, base);
         }
         return;
