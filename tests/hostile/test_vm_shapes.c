@@ -9,6 +9,8 @@
 #include "fake_cuda/controls.h"
 #include "unit/allocators/vm_fixture.h"
 
+#include "hostile/source_text.h"
+
 #define VM      "tests/unit/allocators/test_vm.c"
 #define PIECES  "tests/unit/allocators/test_vm_pieces.c"
 #define STREAMS "tests/unit/allocators/test_streams.c"
@@ -76,17 +78,6 @@ static const struct row {
     {"streams: a block that others use", STREAMS, "a_block_that_others_use_waits_for_them"},
     {"streams: waits when there is no more", STREAMS, "when_there_is_no_more_it_waits"},
 };
-
-static char *text_of(const char *path) {
-    static char text[1 << 18];
-    char full[1024];
-    snprintf(full, sizeof full, "%s/%s", MASU_SOURCE_DIR, path);
-    FILE *file = fopen(full, "rb");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = 0;
-    fclose(file);
-    return text;
-}
 
 static bool says(const char *text, const char *format, const char *name) {
     char wanted[160];

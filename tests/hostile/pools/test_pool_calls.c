@@ -19,6 +19,8 @@
 
 #include "base/rng.h"
 
+#include "hostile/source_text.h"
+
 #define CALLS   "tests/hostile/pools/test_pool_calls.c"
 #define REPORTS "tests/hostile/pools/test_pool_reports.c"
 #define THREADS "tests/model/test_threads.c"
@@ -82,17 +84,6 @@ static const struct row {
 };
 
 enum { KIB = 1 << 10, MIB = 1 << 20 };
-
-static char *text_of(const char *path) {
-    static char text[1 << 20];
-    char full[1024];
-    snprintf(full, sizeof full, "%s/%s", MASU_SOURCE_DIR, path);
-    FILE *file = fopen(full, "rb");
-    assert_non_null(file);
-    text[fread(text, 1, sizeof text - 1, file)] = 0;
-    fclose(file);
-    return text;
-}
 
 static void every_row_has_its_test(void **state) {
     (void)state;

@@ -298,6 +298,28 @@ static void a_refusing_device_changes_nothing(void **state) {
     }
 }
 
+/* A block that the device would not take back waits, and goes when the next one dies. */
+static void what_was_refused_back_goes_later(void **state) {
+    (void)state;
+    masu_device *host, *faulty;
+    assert_int_equal(masu_device_create_host(&host), MASU_OK);
+    assert_int_equal(masu_device_create_faulty(host, &faulty), MASU_OK);
+    tl_runtime *rt = open_growing(faulty);
+    tl_tensor *x = counting(6), *y = counting(6);
+    assert_int_equal(masu_device_fail_at(faulty, 1, false), MASU_OK);
+    tl__tensor_drop(x);
+    assert_int_equal(rt->growing_refused_count, 1);
+    assert_int_equal(masu_device_fail_at(faulty, 0, false), MASU_OK);
+    tl__tensor_drop(y);
+    assert_int_equal(rt->growing_refused_count, 0);
+    masu_vm_stats stats;
+    masu_vm_get_stats(rt->growing, &stats);
+    assert_int_equal(stats.live_blocks, 0);
+    close_runtime(rt);
+    assert_int_equal(masu_device_destroy(faulty), MASU_OK);
+    assert_int_equal(masu_device_destroy(host), MASU_OK);
+}
+
 static void every_refused_request_leaves_nothing(void **state) {
     (void)state;
     for (uint64_t nth = 1;; nth++) {
@@ -409,6 +431,7 @@ int main(void) {
         cmocka_unit_test(gradients_go_through),
         cmocka_unit_test(without_virtual_memory_it_is_copied),
         cmocka_unit_test(a_refusing_device_changes_nothing),
+        cmocka_unit_test(what_was_refused_back_goes_later),
         cmocka_unit_test(every_refused_request_leaves_nothing),
         cmocka_unit_test(random_joins_against_a_model),
     };
