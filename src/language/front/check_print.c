@@ -26,306 +26,6 @@ typedef struct format {
     uint32_t piece_count;
 } format;
 
-/* How a value is shown: see runtime/text.c. */
-enum {
-    HOW_PRECISION = 16,
-    HOW_FILL = 32,
-    HOW_ALIGN = 53,
-    HOW_PLUS = 55,
-    HOW_ZEROS,
-    HOW_DEBUG,
-    HOW_HEXADECIMAL,
-    HOW_BINARY,
-    HOW_EXPONENT,
-    HOW_CAPITALS,
-    HOW_PREFIX
-};
-
-#define HOW(bit) (INT64_C(1) << (bit))
-
-/* ---- values as text -------------------------------------------------------------------------- */
-
-static bool is_plain(const type *t) {
-    return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
-           t->kind == TYPE_STRING || t->kind == TYPE_TENSOR;
-}
-
-/* budget: a type may hold Vecs of itself, several times over. */
-static bool printable(const type *t, int *budget) {
-    if (is_plain(t) || type_is_silent(t) || --*budget < 0) {
-        return true;
-    }
-    if (t->kind == TYPE_STRUCT && t->structure->closure != NULL) {
-        return false;
-    }
-    switch (t->kind) {
-    case TYPE_VEC:
-        return printable(t->vec.element, budget);
-    case TYPE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (!printable(t->tuple.items[i], budget)) {
-                return false;
-            }
-        }
-        return true;
-    case TYPE_STRUCT:
-        for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (!printable(t->structure->fields[i].type, budget)) {
-                return false;
-            }
-        }
-        return true;
-    default:
-        return t->kind == TYPE_OPEN;
-    }
-}
-
-static expr *text_node(checker *c, source_span span, const char *text, size_t length) {
-    expr *e = check_new(c, EXPR_STRING, span, check_scalar(c, TYPE_STRING));
-    e->string.data = text;
-    e->string.length = length;
-    return e;
-}
-
-static expr *plain_text(checker *c, expr *value, const type *t, int64_t how) {
-    tl_abi_index abi = TL_FN_tl_text_i64;
-    switch (t->kind) {
-    case TYPE_F32:
-        abi = TL_FN_tl_text_f32;
-        break;
-    case TYPE_F64:
-        abi = TL_FN_tl_text_f64;
-        break;
-    case TYPE_BOOL:
-        abi = TL_FN_tl_text_bool;
-        break;
-    case TYPE_CHAR:
-        abi = TL_FN_tl_text_char;
-        break;
-    case TYPE_STRING:
-        if (how == 0) {
-            return value;
-        }
-        abi = TL_FN_tl_text_string;
-        break;
-    case TYPE_TENSOR:
-        abi = TL_FN_tl_text_tensor;
-        break;
-    default:
-        abi = type_is_signed(t) ? TL_FN_tl_text_i64 : TL_FN_tl_text_u64;
-        check_cast_to(c, &value, check_scalar(c, TYPE_I64));
-        break;
-    }
-    expr *operands[2] = {value, check_new_int(c, value->span, how)};
-    return check_new_abi(c, abi, value->span, operands, 2);
-}
-
-typedef struct pieces { /* texts that are put together */
-    checker *c;
-    source_span span;
-    expr *all;
-} pieces;
-
-static void add_piece(pieces *p, expr *e) {
-    expr *both[2] = {p->all, e};
-    p->all = p->all == NULL ? e : check_new_abi(p->c, TL_FN_tl_string_concat, p->span, both, 2);
-}
-
-static void add_literal(pieces *p, const char *text) {
-    add_piece(p, text_node(p->c, p->span, text, strlen(text)));
-}
-
-static expr *checked_name(checker *c, source_span span, const char *name, const type *t) {
-    expr *e = check_new_name(c, span, name);
-    check_expr(c, &e, t);
-    return e;
-}
-
-/* `<text>` is a variable of the block around. */
-static expr *tuple_text(checker *c, source_span span, const char *name, const type *t,
-                        int64_t how) {
-    pieces p = {.c = c, .span = span};
-    add_literal(&p, "(");
-    for (uint32_t i = 0; i < t->tuple.count; i++) {
-        expr *part =
-            check_new(c, EXPR_TUPLE_FIELD, span, type_resolve(c->types, t->tuple.items[i]));
-        part->field.base = checked_name(c, span, name, NULL);
-        part->field.index = i;
-        if (i > 0) {
-            add_literal(&p, ", ");
-        }
-        add_piece(&p, check_text_of(c, part, how));
-    }
-    add_literal(&p, t->tuple.count == 1 ? ",)" : ")");
-    return p.all;
-}
-
-static expr *fields_text(checker *c, source_span span, const char *name, const struct_item *s,
-                         int64_t how) {
-    pieces p = {.c = c, .span = span};
-    add_literal(&p, s->type == check_unit_type(c) ? "()" : s->name);
-    if (s->field_count > 0) {
-        add_literal(&p, s->positional ? "(" : " { ");
-    }
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        expr *part = build_field(c, span, checked_name(c, span, name, NULL), s->fields[i].name);
-        part->field.index = i;
-        part->type = type_resolve(c->types, s->fields[i].type);
-        if (i > 0) {
-            add_literal(&p, ", ");
-        }
-        if (!s->positional) {
-            add_literal(&p, s->fields[i].name);
-            add_literal(&p, ": ");
-        }
-        add_piece(&p, check_text_of(c, part, how));
-    }
-    if (s->field_count > 0) {
-        add_literal(&p, s->positional ? ")" : " }");
-    }
-    return p.all;
-}
-
-/* E::V(<0>, <1>) => "V(" + … */
-static match_arm variant_arm(checker *c, source_span span, const struct_item *s, uint32_t variant,
-                             int64_t how) {
-    const variant_item *v = &s->variants[variant];
-    pattern *arm = CHECK_ARRAY(c, pattern, 1);
-    *arm = (pattern){.span = span, .kind = PATTERN_VARIANT, .type = s->type, .variant = variant};
-    arm->structure = (struct_item *)s;
-    arm->parts = CHECK_ARRAY(c, pattern *, v->count + 1);
-    arm->part_fields = CHECK_ARRAY(c, uint32_t, v->count + 1);
-    arm->part_count = v->count;
-    pieces p = {.c = c, .span = span};
-    add_literal(&p, v->name);
-    if (v->count > 0) {
-        add_literal(&p, v->positional ? "(" : " { ");
-    }
-    uint32_t mark = check_scope_open(c);
-    for (uint32_t i = 0; i < v->count; i++) {
-        const struct_field *field = &s->fields[v->first + i];
-        char *name = check_printf(c, "<%u>", i);
-        pattern *part = CHECK_ARRAY(c, pattern, 1);
-        binding *b = CHECK_ARRAY(c, binding, 1);
-        *b = (binding){.name = name, .span = span, .kind = BINDING_LOOP};
-        *part = (pattern){.span = span, .kind = PATTERN_NAME, .binding = b};
-        part->type = type_resolve(c->types, field->type);
-        check_declare(c, b, part->type);
-        arm->parts[i] = part;
-        arm->part_fields[i] = v->first + i;
-        if (i > 0) {
-            add_literal(&p, ", ");
-        }
-        if (!v->positional) {
-            add_literal(&p, field->name);
-            add_literal(&p, ": ");
-        }
-        add_piece(&p, check_text_of(c, checked_name(c, span, name, part->type), how));
-    }
-    if (v->count > 0) {
-        add_literal(&p, v->positional ? ")" : " }");
-    }
-    check_scope_close(c, mark);
-    return (match_arm){.pattern = arm, .body = p.all};
-}
-
-static expr *enum_text(checker *c, expr *value, const struct_item *s, int64_t how) {
-    expr *e = check_new(c, EXPR_MATCH, value->span, check_scalar(c, TYPE_STRING));
-    e->match.value = value;
-    e->match.count = s->variant_count;
-    e->match.arms = CHECK_ARRAY(c, match_arm, s->variant_count + 1);
-    for (uint32_t i = 0; i < s->variant_count; i++) {
-        e->match.arms[i] = variant_arm(c, value->span, s, i, how);
-    }
-    return e;
-}
-
-/* impl Display: fn fmt(&self, f) */
-static bool shows_itself(checker *c, const type *t) {
-    const function_item *f = check_method_named(c, t->structure, "fmt");
-    return f != NULL && f->has_self && f->parameter_count == 2;
-}
-
-/* { let mut <text> = ""; value.fmt(<text>); <text> } */
-static expr *own_text(checker *c, expr *value, int64_t how) {
-    source_span span = value->span;
-    block_builder b = build_block(c, span);
-    char *name = check_printf(c, "<text %u>", c->text_count++);
-    build_let(&b, name, true, text_node(c, span, "", 0));
-    expr *target = check_new_name(c, span, name);
-    build_stmt(&b, build_method(c, span, value, "fmt", &target, 1));
-    expr *e = build_finish(&b, check_new_name(c, span, name));
-    check_expr(c, &e, NULL);
-    return how == 0 ? e : plain_text(c, e, check_scalar(c, TYPE_STRING), how);
-}
-
-/* write!(f, …): { f = f + format(…); Ok(()) } */
-void check_write_text(checker *c, expr **slot, bool newline) {
-    expr *e = *slot, *target = e->call.args[0];
-    source_span span = e->span;
-    while (target->kind == EXPR_UNARY && target->unary.op == UNARY_REFERENCE) {
-        target = target->unary.operand;
-    }
-    block_builder b = build_block(c, span);
-    expr *text = build_call(c, span, NULL, "format", e->call.args + 1, e->call.arg_count - 1);
-    if (newline) {
-        text = check_new_binary(c, BINARY_ADD, text, text_node(c, span, "\n", 1), NULL);
-    }
-    expr *sum = check_new_binary(c, BINARY_ADD, check_copy_place(c, target), text, NULL);
-    build_stmt(&b, build_assign(c, span, target, sum));
-    expr *nothing = check_new(c, EXPR_TUPLE, span, NULL);
-    *slot = build_finish(&b, build_call(c, span, NULL, "Ok", &nothing, 1));
-    check_expr(c, slot, NULL);
-}
-
-/* Rust shows what is inside of another value as the source would write it. */
-expr *check_text_of(checker *c, expr *value, int64_t how) {
-    const type *t = type_resolve(c->types, value->type);
-    source_span span = value->span;
-    if (is_plain(t)) {
-        return plain_text(c, value, t, how);
-    }
-    if (type_is_silent(t)) {
-        return text_node(c, span, "", 0);
-    }
-    if ((how & HOW(HOW_DEBUG)) == 0 && t->kind == TYPE_STRUCT && shows_itself(c, t)) {
-        return own_text(c, value, how);
-    }
-    bool parts = t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE || t->kind == TYPE_VEC;
-    if (!parts) { /* the unknown part of a None, a block without a value */
-        if (c->diagnostics->error_count == 0) {
-            diagnostics_error(c->diagnostics, span,
-                              t->kind == TYPE_VOID
-                                  ? "this has no value to print"
-                                  : "nothing says what type this is, printed here");
-        }
-        return text_node(c, span, "", 0);
-    }
-    how |= HOW(HOW_DEBUG);
-    if (t->kind == TYPE_STRUCT && t->structure->is_enum) {
-        return enum_text(c, value, t->structure, how);
-    }
-    if (t->kind == TYPE_VEC) {
-        expr *number = check_new_int(c, span, how);
-        expr *call =
-            build_method(c, span, value, type_is_box(t) ? "__boxed" : "__text", &number, 1);
-        check_expr(c, &call, NULL);
-        return call;
-    }
-    block_builder b = build_block(c, span);
-    char *name = check_printf(c, "<text %u>", c->text_count++);
-    uint32_t mark = check_scope_open(c);
-    build_let(&b, name, false, value);
-    b.last->pattern->type = t;
-    check_declare(c, b.last->pattern->binding, t);
-    expr *all = t->kind == TYPE_TUPLE ? tuple_text(c, span, name, t, how)
-                                      : fields_text(c, span, name, t->structure, how);
-    check_scope_close(c, mark);
-    expr *e = build_finish(&b, all);
-    e->type = e->block->type = check_scalar(c, TYPE_STRING);
-    return e;
-}
-
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 static void push_piece(format *f, print_piece piece) {
@@ -349,7 +49,7 @@ static void push_value(format *f, expr **slot, int64_t how) {
                    (print_piece){.text = (*slot)->string.data, .length = (*slot)->string.length});
         return;
     }
-    if (!type_is_silent(t) && !printable(t, &(int){1000})) {
+    if (!type_is_silent(t) && !check_printable(t)) {
         push_piece(f, (print_piece){.value = *slot});
         if (t->kind == TYPE_VOID) {
             diagnostics_error(c->diagnostics, (*slot)->span, "this has no value to print");
@@ -359,7 +59,7 @@ static void push_value(format *f, expr **slot, int64_t how) {
                           check_type_text(c, t));
         return;
     }
-    if (!type_is_silent(t) && (how != 0 || !is_plain(t))) {
+    if (!type_is_silent(t) && (how != 0 || !check_is_plain(t))) {
         expr *text = check_text_of(c, *slot, how);
         push_piece(f, (print_piece){.value = text});
         return;
@@ -618,14 +318,14 @@ void check_print(checker *c, expr *e, bool newline) {
 void check_format(checker *c, expr **slot) {
     format f = {.c = c, .call = *slot};
     split(&f);
-    pieces p = {.c = c, .span = (*slot)->span};
+    text_pieces p = {.c = c, .span = (*slot)->span};
     for (uint32_t i = 0; i < f.piece_count; i++) {
         const print_piece *piece = &f.pieces[i];
         if (piece->value == NULL) {
-            add_piece(&p, text_node(c, p.span, piece->text, piece->length));
+            check_add_piece(&p, check_text_node(c, p.span, piece->text, piece->length));
         } else if (!type_is_silent(piece->value->type)) {
-            add_piece(&p, check_text_of(c, piece->value, 0));
+            check_add_piece(&p, check_text_of(c, piece->value, 0));
         }
     }
-    *slot = p.all == NULL ? text_node(c, p.span, "", 0) : p.all;
+    *slot = p.all == NULL ? check_text_node(c, p.span, "", 0) : p.all;
 }

@@ -1,6 +1,7 @@
 /* check_private.h: what the checker's files share.
  *
  *     check.c             the order of the work, from declarations to main
+ *     check_items.c       what a program declares; signatures
  *     check_names.c       symbols, scopes, suggestions
  *     check_types.c       types as written; structs that contain themselves
  *     check_convert.c     what fits where; conversions as nodes
@@ -8,7 +9,8 @@
  *     check_operators.c   unary and binary operators, casts
  *     check_call.c        functions, constructors
  *     check_method.c      methods
- *     check_print.c       print and println
+ *     check_print.c       print and println: a text is split at its holes
+ *     check_text.c        a value as a text
  *     check_builtin.c     assert, System, methods of strings and vectors
  *     check_number.c      methods of numbers
  *     check_constant.c    F32::max_value() and its like
@@ -124,7 +126,7 @@ typedef struct checker {
     uint32_t implementation_count, implementation_capacity;
     struct_item *builtin_owners[TYPE_OPEN + 1]; /* by type_kind */
     uint32_t instance_count;
-    uint32_t struct_depth; /* instances of generic structs whose fields are being made */
+    uint32_t struct_depth;          /* instances of generic structs whose fields are being made */
     bool instance_refused;          /* the last one asked for, with a message */
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
     const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */
@@ -232,7 +234,12 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
 bool check_comes_back(const binding *parameter); /* of type `&mut T` */
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);
+
+/* ---- items (check_items.c) --------------------------------------------------------------------- */
+
+void check_declare_items(checker *c);
 void check_signature(checker *c, function_item *f);
+void check_report_twice(checker *c, source_span span, const char *name, source_span first);
 
 /* ---- closures (check_closure.c) ---------------------------------------------------------------- */
 
@@ -414,11 +421,6 @@ void check_suggest_abi(const char *scope, suggestion *s);
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
                  source_span declared);
-void check_print(checker *c, expr *e, bool newline);
-void check_format(checker *c, expr **slot);
-void check_write_text(checker *c, expr **slot, bool newline);
-/* A checked value as a checked expression of type String; how: see check_print.c. */
-expr *check_text_of(checker *c, expr *value, int64_t how);
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);
 bool check_number_method(checker *c, expr **slot);
@@ -428,5 +430,40 @@ bool check_vec_method(checker *c, expr **slot);
 bool check_scalar_constant(checker *c, expr *e, const char *scope, const char *name, bool called);
 bool check_scalar_scope(const char *scope);
 void check_suggest_builtin(suggestion *s);
+
+/* ---- printing (check_print.c, check_text.c) ------------------------------------------------------ */
+
+/* How a value is shown: see runtime/text.c. */
+enum {
+    HOW_PRECISION = 16,
+    HOW_FILL = 32,
+    HOW_ALIGN = 53,
+    HOW_PLUS = 55,
+    HOW_ZEROS,
+    HOW_DEBUG,
+    HOW_HEXADECIMAL,
+    HOW_BINARY,
+    HOW_EXPONENT,
+    HOW_CAPITALS,
+    HOW_PREFIX
+};
+
+#define HOW(bit) (INT64_C(1) << (bit))
+
+typedef struct text_pieces { /* texts that are put together */
+    checker *c;
+    source_span span;
+    expr *all; /* NULL: none yet */
+} text_pieces;
+
+void check_print(checker *c, expr *e, bool newline);
+void check_format(checker *c, expr **slot);
+void check_write_text(checker *c, expr **slot, bool newline);
+/* A checked value as a checked expression of type String; how: bits of HOW_…. */
+expr *check_text_of(checker *c, expr *value, int64_t how);
+expr *check_text_node(checker *c, source_span span, const char *text, size_t length);
+void check_add_piece(text_pieces *p, expr *e);
+bool check_is_plain(const type *t); /* number, bool, char, text, tensor: printed as it is */
+bool check_printable(const type *t);
 
 #endif

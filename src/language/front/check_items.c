@@ -1,0 +1,241 @@
+/* check_items.c: what a program declares: structs, traits, functions, methods, constants by their names, and
+ * what a function's parameters and result are.
+ *
+ * A name that is declared twice keeps its first meaning. A method of the prelude may have several forms; a
+ * program's own comes before them.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+#include "language/front/lexer.h"
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+void check_report_twice(checker *c, source_span span, const char *name, source_span first) {
+    diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s` is declared twice", name);
+    diagnostics_note(c->diagnostics, d, first, "the first one is here");
+}
+
+static bool reserved_type(const char *name) {
+    static const char *const names[] = {"Tensor", "GradTensor", "Vec",    "System",
+                                        "Self",   "str",        "Option", "Result"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return scalar_type_of_name(name, strlen(name)) != TYPE_ERROR;
+}
+
+static void declare_structs(checker *c) {
+    for (uint32_t i = 0; i < c->tree->struct_count; i++) {
+        struct_item *s = c->tree->structs[i];
+        symbol *known = check_symbol(c, s->name);
+        s->type = type_struct(c->types, s);
+        if (s->span.file != c->tree->prelude && reserved_type(s->name)) {
+            diagnostics_error(c->diagnostics, s->span, "`%s` is a type of the language", s->name);
+        } else if (known->structure != NULL && known->structure->span.file != c->tree->prelude) {
+            check_report_twice(c, s->span, s->name, known->structure->span);
+        } else {
+            known->structure = s;
+            if (s->span.file == c->tree->prelude && s->generics.count > 0) {
+                check_import_variants(c, s);
+            }
+        }
+    }
+}
+
+/* use E::* */
+static void declare_imports(checker *c) {
+    for (const import_name *i = c->tree->imports; i != NULL; i = i->next) {
+        symbol *s = check_find(c, i->name);
+        if (s != NULL && s->structure != NULL && s->structure->is_enum) {
+            check_import_variants(c, s->structure);
+        }
+    }
+}
+
+static void declare_traits(checker *c) {
+    for (uint32_t i = 0; i < c->tree->trait_count; i++) {
+        trait_item *t = c->tree->traits[i];
+        symbol *known = check_symbol(c, t->name);
+        if (known->trait != NULL) {
+            check_report_twice(c, t->span, t->name, known->trait->span);
+        } else {
+            known->trait = t;
+        }
+    }
+}
+
+static void declare_method(checker *c, function_item *f) {
+    symbol *owner = check_find(c, f->owner_name);
+    struct_item *builtin = check_builtin_owner(c, f->owner_name);
+    if (builtin == NULL && (owner == NULL || owner->structure == NULL)) {
+        if (owner == NULL || !owner->refused) {
+            diagnostic *d = diagnostics_error(c->diagnostics, f->owner_span,
+                                              "there is no struct `%s`", f->owner_name);
+            suggestion near = check_suggest(d, f->owner_name);
+            check_suggest_types(c, &near);
+            check_suggest_note(c, d, &near);
+        }
+        return;
+    }
+    f->owner = builtin != NULL ? builtin : owner->structure;
+    f->is_template = check_is_template(c, f);
+    function_item *known = check_find_method(c, f->owner, f->name);
+    /* Those of the prelude are chosen by their arguments; a program's come before them. */
+    bool overloads = known != NULL && known->span.file == c->tree->prelude;
+    if (known != NULL && f->impl->owner->argument_count == 0 && !overloads) {
+        check_report_twice(c, f->span, f->qualified, known->span);
+    } else {
+        check_add_method(c, f);
+    }
+}
+
+static void declare_functions(checker *c) {
+    c->method_bucket_count = 16;
+    while (c->method_bucket_count < c->tree->function_count) {
+        c->method_bucket_count *= 2;
+    }
+    c->methods = CHECK_ARRAY(c, function_item *, c->method_bucket_count);
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        function_item *f = c->tree->functions[i];
+        if (f->owner_name != NULL) {
+            declare_method(c, f);
+            continue;
+        }
+        symbol *known = check_symbol(c, f->name);
+        f->is_template = check_is_template(c, f);
+        if (known->function != NULL) {
+            check_report_twice(c, f->span, f->name, known->function->span);
+        } else {
+            known->function = f;
+        }
+    }
+}
+
+/* ---- traits ---------------------------------------------------------------------------------- */
+
+static struct_item *impl_owner(checker *c, const impl_item *impl) {
+    struct_item *builtin = check_builtin_owner(c, impl->owner->name);
+    symbol *s = check_find(c, impl->owner->name);
+    return builtin != NULL ? builtin : s == NULL ? NULL : s->structure;
+}
+
+/* A method that the impl block leaves out: the trait's own, copied. */
+static void add_default(checker *c, impl_item *impl, struct_item *owner, const function_item *f) {
+    function_item *made = function_copy(c->arena, f);
+    char *qualified = masu__arena_printf(c->arena, "%s::%s", impl->owner->name, f->name);
+    if (made == NULL || qualified == NULL) {
+        check_out_of_memory(c);
+    }
+    made->qualified = qualified;
+    made->owner_name = impl->owner->name;
+    made->owner_span = impl->owner->span;
+    made->impl = impl;
+    made->owner = owner;
+    made->is_template = check_is_template(c, made);
+    made->index = c->tree->function_count;
+    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
+    check_add_method(c, made);
+}
+
+static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
+    for (uint32_t i = 0; i < impl->trait->method_count; i++) {
+        const function_item *f = impl->trait->methods[i];
+        const function_item *known = check_find_method(c, owner, f->name);
+        while (known != NULL && (known->impl != impl || strcmp(known->name, f->name) != 0)) {
+            known = known->next_in_bucket;
+        }
+        if (known != NULL) {
+            if (known->parameter_count != f->parameter_count || known->has_self != f->has_self) {
+                diagnostic *d = diagnostics_error(c->diagnostics, known->span,
+                                                  "`%s` is declared otherwise in `%s`",
+                                                  known->qualified, impl->trait->name);
+                diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
+            }
+        } else if (f->body != NULL) {
+            add_default(c, impl, owner, f);
+        } else {
+            diagnostic *d = diagnostics_error(c->diagnostics, impl->owner->span,
+                                              "`%s` needs a method `%s` to be a `%s`",
+                                              impl->owner->name, f->name, impl->trait->name);
+            diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
+        }
+    }
+}
+
+static void declare_impls(checker *c) {
+    for (uint32_t i = 0; i < c->tree->impl_count; i++) {
+        impl_item *impl = c->tree->impls[i];
+        struct_item *owner = impl_owner(c, impl);
+        symbol *s = impl->trait_name == NULL ? NULL : check_find(c, impl->trait_name);
+        if (owner == NULL || s == NULL || s->trait == NULL) {
+            continue; /* traits of Rust's own library, such as Add, are their methods */
+        }
+        impl->trait = s->trait;
+        implementation made = {impl->trait, owner};
+        CHECK_PUSH(c, c->implementations, c->implementation_count, c->implementation_capacity,
+                   made);
+        complete_impl(c, impl, owner);
+    }
+}
+
+static void declare_constants(checker *c) {
+    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
+        const_item *item = c->tree->constants[i];
+        symbol *known = check_symbol(c, item->name);
+        item->type = check_scalar(c, TYPE_ERROR);
+        if (known->constant != NULL) {
+            check_report_twice(c, item->span, item->name, known->constant->span);
+        } else {
+            known->constant = item;
+        }
+    }
+}
+
+static void declare_refused(checker *c) {
+    for (refused_name *r = c->tree->refused; r != NULL; r = r->next) {
+        check_symbol(c, r->name)->refused = true;
+    }
+}
+
+void check_signature(checker *c, function_item *f) {
+    function_item *outer = c->function;
+    const type_environment *environment = c->environment;
+    c->function = f;
+    c->environment = f->template != NULL ? &f->environment : NULL;
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        binding *parameter = f->parameters[i];
+        if (parameter->kind == BINDING_SELF) {
+            parameter->type = f->owner != NULL ? f->owner->type : check_scalar(c, TYPE_ERROR);
+        } else {
+            parameter->type = check_type(c, parameter->annotation);
+        }
+        if (parameter->type->kind == TYPE_VOID || parameter->type->may_have_open) {
+            diagnostics_error(c->diagnostics, parameter->span, "parameter `%s` needs a type",
+                              parameter->name);
+            parameter->type = check_scalar(c, TYPE_ERROR);
+        }
+    }
+    f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
+                                             : check_type(c, f->result_annotation);
+    if (f->result->may_have_open) {
+        diagnostics_error(c->diagnostics, f->result_annotation->span,
+                          "a result's type is written out");
+        f->result = check_scalar(c, TYPE_ERROR);
+    }
+    c->function = outer;
+    c->environment = environment;
+}
+
+void check_declare_items(checker *c) {
+    declare_refused(c);
+    declare_traits(c);
+    declare_structs(c);
+    declare_imports(c);
+    check_struct_types(c);
+    declare_functions(c);
+    declare_impls(c);
+    declare_constants(c);
+}
