@@ -66,6 +66,17 @@ void tl_clear_grads(void) {
 
 /* ---- the gradient ---------------------------------------------------------------------------- */
 
+/* What leaves hold is theirs until they meet it again: nobody knows them all. */
+void tl_clear_all_grads(void) {
+    tl__runtime()->grad_round++;
+}
+
+static tl_tensor *gradient_of(tl_node *node) {
+    if (tl__node_leaf(node)->round != tl__runtime()->grad_round)
+        tl__leaf_clear(node);
+    return tl__node_leaf(node)->gradient;
+}
+
 void tl__leaf_clear(tl_node *node) {
     tl_leaf *leaf = tl__node_leaf(node);
     if (!leaf->gradient)
@@ -77,7 +88,7 @@ void tl__leaf_clear(tl_node *node) {
 
 masu_status tl__leaf_add(tl_node *node, tl_tensor *gradient) {
     tl_leaf *leaf = tl__node_leaf(node);
-    if (leaf->gradient)
+    if (gradient_of(node))
         return tl__accumulate(&leaf->gradient, gradient);
     masu_status status = tl__tensor_contiguous(gradient, &leaf->gradient);
     tl__tensor_drop(gradient);
@@ -85,6 +96,7 @@ masu_status tl__leaf_add(tl_node *node, tl_tensor *gradient) {
         leaf->gradient = NULL;
         return status;
     }
+    leaf->round = tl__runtime()->grad_round;
     tl__runtime()->live_grads++;
     return MASU_OK;
 }
@@ -100,9 +112,9 @@ static masu_status leaf_read(tl_tensor *t, tl_tensor **out) {
             "only leaves keep gradients, this tensor is the result of %s; detach it and "
             "call enable_grad() before it is used",
             node->rule->name);
-    tl_leaf *leaf = tl__node_leaf(node);
-    masu_status status = leaf->gradient ? tl__tensor_view(leaf->gradient, out)
-                                        : tl__tensor_new_zeroed(t->dtype, t->rank, t->shape, out);
+    tl_tensor *gradient = gradient_of(node);
+    masu_status status = gradient ? tl__tensor_view(gradient, out)
+                                  : tl__tensor_new_zeroed(t->dtype, t->rank, t->shape, out);
     if (status == MASU_OK)
         leaf_mark_read(node);
     return status;
@@ -200,9 +212,9 @@ static double norm_of(const tl_tensor *t) {
     return sqrt(sum);
 }
 
-/* g is the gradient that a leaf holds, for nobody else to see. */
-static void clip(tl_tensor *g, double limit, bool by_value) {
-    double norm = by_value ? 0 : norm_of(g), factor = limit / (norm + 1e-6);
+/* g is the gradient that a leaf holds, for nobody else to see. The norm that it had. */
+static double clip(tl_tensor *g, double limit, bool by_value) {
+    double norm = norm_of(g), factor = limit / (norm + 1e-6);
     for (int64_t i = 0; i < g->elements; i++) {
         double v = element_of(g, i);
         if (by_value)
@@ -210,24 +222,25 @@ static void clip(tl_tensor *g, double limit, bool by_value) {
         else if (factor < 1)
             set_element(g, i, v * factor);
     }
+    return norm;
 }
 
 /* A leaf without a gradient has nothing to clip. */
-void tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
+double tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
     if (!t->node || !(t->node->flags & TL_NODE_LEAF)) {
         (void)tl__error(MASU_ERR_INVALID_ARGUMENT,
                         "clip_grad: this tensor is no leaf that tracks gradients");
         tl__raise();
-        return;
+        return 0;
     }
     tl_leaf *leaf = tl__node_leaf(t->node);
-    if (!leaf->gradient)
-        return;
+    if (!gradient_of(t->node))
+        return 0;
     tl_tensor *own = leaf->gradient;
     masu_status status = tl__is_private(own) ? MASU_OK : tl__copy(leaf->gradient, &own);
     if (status != MASU_OK) {
         tl__raise();
-        return;
+        return 0;
     }
     if (own != leaf->gradient) {
         tl__tensor_drop(leaf->gradient);
@@ -236,5 +249,5 @@ void tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
             tl__audit_node(t->node);
     }
     tl__storage_written(own->storage);
-    clip(own, limit, by_value);
+    return clip(own, limit, by_value);
 }

@@ -112,6 +112,7 @@ struct tl_runtime {
 
     /* autograd.c */
     uint32_t grad_depth; /* loops entered and not left: tl_grad_loop_enter, _exit */
+    uint32_t grad_round; /* tl_clear_all_grads begins the next */
     tl_node *grad_read;  /* leaves whose gradient was read, the most recently read first */
     uint64_t live_nodes, live_grads;
     uint32_t history_limit,

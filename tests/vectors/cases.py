@@ -263,12 +263,12 @@ case("qr", "a.qr().0", "torch.linalg.qr(a)[0]", "a[2,3,2]", types="d", close=1e-
 # ---- networks ------------------------------------------------------------------------------------------------------
 
 case("conv2d", "a.conv2d(w)", "F.conv2d(a, w)", "a[2,2,4,5] w[3,2,2,3]", close=1e-5)
-case("conv2d", "a.conv2d(w, 2, 1)", "F.conv2d(a, w, stride=2, padding=1)", "a[1,2,5,4] w[3,2,3,3]", close=1e-5)
+case("conv2d", "a.conv2d(w, 1, 2)", "F.conv2d(a, w, stride=2, padding=1)", "a[1,2,5,4] w[3,2,3,3]", close=1e-5)
 case("conv2d", "a.conv2d(w, b, 1, 1, 2, 2)", "F.conv2d(a, w, b, 1, 1, 2, 2)", "a[1,4,5,5] w[2,2,2,2] b[2]", close=1e-5)
 case("conv2d", "a.conv2d(w, b)", "F.conv2d(a, w, b)", "a[1,1,3,3] w[1,1,3,3] b[1]", close=1e-5)
 case("conv2d", "a.conv2d(w, [1, 2], [1, 0])", "F.conv2d(a, w, None, (1, 2), (1, 0))", "a[1,2,4,5] w[3,2,2,3]", close=1e-5)
 case("conv2d", "a.conv2d(w, b, [1, 2], [1, 0])", "F.conv2d(a, w, b, (1, 2), (1, 0))", "a[1,2,4,5] w[3,2,2,3] b[3]", close=1e-5)
-case("conv1d", "a.conv1d(w, 2, 1)", "F.conv1d(a, w, None, 2, 1)", "a[2,2,6] w[3,2,3]", close=1e-5)
+case("conv1d", "a.conv1d(w, 1, 2)", "F.conv1d(a, w, None, 2, 1)", "a[2,2,6] w[3,2,3]", close=1e-5)
 case("conv1d", "a.conv1d(w, b)", "F.conv1d(a, w, b)", "a[2,2,6] w[3,2,3] b[3]", close=1e-5)
 case("max_pool2d", "a.max_pool2d(2)", "F.max_pool2d(a, 2)", "a[1,2,4,5]")
 case("max_pool2d", "a.max_pool2d(3, 1, 1)", "F.max_pool2d(a, 3, 1, 1)", "a[1,2,4,4]")

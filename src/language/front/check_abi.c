@@ -396,6 +396,19 @@ static bool takes_list_of_tensors(checker *c, expr *e, tl_abi_index function) {
     return type_resolve(c->types, (*arg)->type)->kind == TYPE_VEC;
 }
 
+/* stack(a, b, dim) of tensors a and b. */
+static bool ends_with_dimension(checker *c, expr *e, tl_abi_index function) {
+    if (function != TL_FN_tl_tensor_stack || e->call.arg_count != 3) {
+        return false;
+    }
+    expr **last = &e->call.args[2];
+    if ((*last)->kind != EXPR_INT && !((*last)->kind == EXPR_ARRAY && (*last)->type == NULL)) {
+        check_expr(c, last, NULL);
+    }
+    return (*last)->kind == EXPR_INT ||
+           ((*last)->type != NULL && type_is_integer(type_resolve(c->types, (*last)->type)));
+}
+
 /* sum(dim, true), cat([a, b], dim): forms that are written in the language. */
 static bool prelude_knows_better(checker *c, expr *e, const char *scope, const char *name,
                                  bool method) {
@@ -408,7 +421,8 @@ static bool prelude_knows_better(checker *c, expr *e, const char *scope, const c
         if (named(&tl_abi_names[i], scope, name)) {
             arity a = arity_of(tl_abi_names[i].function, method);
             bool fits = e->call.arg_count >= a.least && e->call.arg_count <= a.most;
-            if (!method && takes_list_of_tensors(c, e, tl_abi_names[i].function)) {
+            if (!method && (takes_list_of_tensors(c, e, tl_abi_names[i].function) ||
+                            ends_with_dimension(c, e, tl_abi_names[i].function))) {
                 return true;
             }
             if (fits) {

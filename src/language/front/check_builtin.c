@@ -298,6 +298,14 @@ static const struct {
     {"to_i64", "", 'i', TL_FN_tl_string_to_i64},
 };
 
+bool check_is_string_method(const char *name) {
+    bool found = is(name, "len") || is(name, "is_empty") || is(name, "to_f32");
+    for (size_t i = 0; i < sizeof string_methods / sizeof string_methods[0]; i++) {
+        found |= is(string_methods[i].name, name);
+    }
+    return found;
+}
+
 static const type *letter_type(checker *c, char letter) {
     switch (letter) {
     case 'b':

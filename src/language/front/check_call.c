@@ -235,7 +235,8 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
         call_struct(c, e, structure, expected);
     } else if (check_variant_call(c, e, expected)) {
         return;
-    } else if (!check_builtin_function(c, slot, name)) {
+    } else if (!check_builtin_function(c, slot, name) &&
+               !(s == NULL && check_function_form(c, slot, name, expected))) {
         unknown_function(c, e, name);
     }
 }

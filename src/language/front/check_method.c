@@ -68,6 +68,11 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
     if (f == NULL) {
         return false;
     }
+    for (function_item *o = f; o != NULL && !f->has_self; o = o->next_in_bucket) {
+        if (o->owner == f->owner && o->has_self && strcmp(o->name, f->name) == 0) {
+            f = o; /* Tensor::cat([a, b]) and a.cat(b) */
+        }
+    }
     if (!f->has_self) {
         check_list(c, e->call.args, e->call.arg_count);
         diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` takes no `self`",
@@ -187,8 +192,8 @@ static bool method_of_kind(checker *c, expr **slot, const type *t, const type *e
     case TYPE_STRUCT:
         return field_call(c, slot, t);
     case TYPE_TENSOR:
-        return tensor_operator(c, slot) || check_abi_call(c, slot, "", (*slot)->call.name, false) ||
-               tensor_set(c, slot);
+        return check_tensor_form(c, slot, t, expected) || tensor_operator(c, slot) ||
+               check_abi_call(c, slot, "", (*slot)->call.name, false) || tensor_set(c, slot);
     case TYPE_STRING:
         return check_string_method(c, slot, expected);
     case TYPE_VEC:

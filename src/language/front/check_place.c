@@ -2,7 +2,7 @@
  *
  * Assignable: `let mut`; parameters (they are the function's own values); self (it is the caller's
  * place). A tensor operation that replaces its receiver, such as enable_grad(), is allowed on any
- * tensor.
+ * tensor; fields of what a `let` holds are assignable with a warning.
  */
 #include "language/front/check_private.h"
 
@@ -17,11 +17,18 @@ binding *check_root(const expr *e) {
     return e->kind == EXPR_NAME ? e->name.binding : NULL;
 }
 
+/* Programs of the time before `mut` write to fields, and call methods that do, of what a `let` holds: a warning. The
+ * binding itself and the elements of a tensor or array in it stay what they are. */
+static bool is_tolerated(const binding *b, write_kind kind) {
+    return b->kind == BINDING_LET && (kind == WRITE_FIELD || kind == WRITE_METHOD);
+}
+
 static void report_immutable(checker *c, const binding *b, source_span span, write_kind kind) {
-    diagnostic *d = diagnostics_error(
-        c->diagnostics, span,
-        kind == WRITE_METHOD ? "this writes to `%s`, which is not mutable" : "`%s` is not mutable",
-        b->name);
+    const char *text =
+        kind == WRITE_METHOD ? "this writes to `%s`, which is not mutable" : "`%s` is not mutable";
+    diagnostic *d = is_tolerated(b, kind)
+                        ? diagnostics_warning(c->diagnostics, span, text, b->name)
+                        : diagnostics_error(c->diagnostics, span, text, b->name);
     switch (b->kind) {
     case BINDING_LET:
         diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name);
@@ -98,7 +105,7 @@ bool check_write(checker *c, const expr *place, source_span span, write_kind kin
         return true;
     }
     report_immutable(c, root, span, kind);
-    return false;
+    return is_tolerated(root, kind);
 }
 
 /* ---- op= ------------------------------------------------------------------------------------- */
@@ -265,6 +272,13 @@ static bool assign_element(checker *c, expr *e) {
     return true;
 }
 
+static bool has_field(const expr *place) {
+    while (place->kind == EXPR_INDEX || place->kind == EXPR_TUPLE_FIELD) {
+        place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
+    }
+    return place->kind == EXPR_FIELD;
+}
+
 static void assign(checker *c, expr *e) {
     c->index_goes_on = e->assign.target->kind == EXPR_INDEX;
     check_expr(c, &e->assign.target, NULL);
@@ -280,7 +294,7 @@ static void assign(checker *c, expr *e) {
         report_no_place(c, target);
         return;
     }
-    if (!check_write(c, target, target->span, WRITE_ASSIGN)) {
+    if (!check_write(c, target, target->span, has_field(target) ? WRITE_FIELD : WRITE_ASSIGN)) {
         return;
     }
     const binding *root = check_root(target);

@@ -396,7 +396,8 @@ void check_twice(checker *c, uint32_t mark);
 
 bool check_is_place(const expr *e);
 binding *check_root(const expr *e); /* NULL: no place */
-typedef enum write_kind { WRITE_ASSIGN, WRITE_METHOD, WRITE_TENSOR } write_kind;
+/* of a binding or an element, a field, by a method that writes to self, by an operation that replaces a tensor */
+typedef enum write_kind { WRITE_ASSIGN, WRITE_FIELD, WRITE_METHOD, WRITE_TENSOR } write_kind;
 /* Reports when place must not be written; notes that the function writes to self. */
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind);
 /* place lies in what the closure that is being checked captured. False after a message. */
@@ -424,6 +425,10 @@ bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);
 bool check_number_method(checker *c, expr **slot);
+bool check_is_string_method(const char *name);
+/* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
+bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected);
+bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
 bool check_string_method(checker *c, expr **slot, const type *expected);
 bool check_vec_method(checker *c, expr **slot);
 /* T::name or T::name(); node becomes a literal. False when there is no such constant. */

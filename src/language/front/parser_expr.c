@@ -54,8 +54,11 @@ static expr *parse_member(parser *p, expr *base) {
         parser_refuse(p, parser_span(p), "asynchronous functions");
         return base;
     }
-    const char *name = parser_name(p, &span);
-    if (name == NULL) {
+    const char *name = parser_is(p, TOKEN_MOD) ? parser_text(p, parser_token(p)) : NULL;
+    if (name != NULL) { /* t.mod(n) */
+        span = parser_span(p);
+        parser_advance(p);
+    } else if ((name = parser_name(p, &span)) == NULL) {
         return base;
     }
     type_expr **types = NULL;

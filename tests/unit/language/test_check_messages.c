@@ -178,16 +178,16 @@ static void mutability(void **state) {
     body_says("let x = 1; x += 2;",
               "5:12: error: `x` is not mutable\n5:5: note: make it mutable: `let mut x`\n");
     body_says("let p = P::new(); p.x = 2.0;",
-              "5:19: error: `p` is not mutable\n5:5: note: make it mutable: `let mut p`\n");
+              "5:19: warning: `p` is not mutable\n5:5: note: make it mutable: `let mut p`\n");
     body_says("let p = P::new(); p.step(); p.look();",
-              "5:21: error: this writes to `p`, which is not mutable\n5:5: note: make it mutable: "
+              "5:21: warning: this writes to `p`, which is not mutable\n5:5: note: make it mutable: "
               "`let mut p`\n");
     body_says("let t = [1.0]; t[0] = 2.0;",
               "5:16: error: `t` is not mutable\n5:5: note: make it mutable: `let mut t`\n");
     body_says("for i in 0..3 { i = 2; }",
               "5:17: error: `i` is not mutable\n5:5: note: make it mutable: `mut i`\n");
     body_says("let v = Vec::<f32>::new(); v.push(1.0);",
-              "5:28: error: this writes to `v`, which is not mutable\n5:5: note: make it mutable: "
+              "5:28: warning: this writes to `v`, which is not mutable\n5:5: note: make it mutable: "
               "`let mut v`\n");
     body_says("1 = 2;", "5:1: error: only variables, fields and elements can be assigned to\n");
     body_says("half(1.0) += 2.0;",
@@ -353,7 +353,7 @@ static void several_mistakes(void **state) {
                  "   ^~~~~~~\n"
                  "t.tl:8:18: error: there is no function `other`\n\tlet b = a * 2 + other(a);\n\t  "
                  "              ^~~~~\n"
-                 "t.tl:9:2: error: `p` is not mutable\n\tp.x = a;\n\t^~~\nt.tl:6:6: note: make it "
+                 "t.tl:9:2: warning: `p` is not mutable\n\tp.x = a;\n\t^~~\nt.tl:6:6: note: make it "
                  "mutable: `let mut p`\n\tlet p = P { x: 1.0, z: 2 };\n\t    ^\n"
                  "t.tl:10:4: error: struct `P` has no field `y`\n\tp.y\n\t  ^\n"
                  "t.tl:13:25: error: expected an expression, found `;`\n\tlet \xC3\xA9 = "

@@ -1,0 +1,122 @@
+/* check_forms.c: forms of calls on tensors that mean another call. Programs of different ages and habits write the same
+ * operation in several ways; each of these is written out as the one that the tables know:
+ *
+ *     t.get(i, j)      ─► t[i, j]               t.get(i) of a matrix: element i, row by row
+ *     t.mod(n)         ─► t.rem(n)              and the other names of the list below
+ *     t.to_i64()       ─► t as Tensor<i64>      where t holds more than a number, or a tensor is wanted
+ *     softmax(t, 1)    ─► t.softmax(1)          where no function has that name and the first argument has the method
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+/* ---- other names ----------------------------------------------------------------------------- */
+
+/* `arguments` is how many are kept; the others say what the operation knows by itself. */
+static const struct other_name {
+    const char *name, *meant;
+    uint32_t least, most, kept;
+} other_names[] = {
+    {"get_shape", "shape", 0, 0, 0},     {"transpose_2d", "t", 0, 0, 0},
+    {"transpose_2d", "transpose", 2, 2, 2}, {"matmul_4d", "matmul", 1, 1, 1},
+    {"mm", "matmul", 1, 1, 1},           {"bmm", "matmul", 1, 1, 1},
+    {"add_4d", "add", 1, 1, 1},          {"cat_4d", "cat", 2, 2, 2},
+    {"cat_i64", "cat", 2, 2, 2},         {"mod", "rem", 1, 1, 1},
+    {"mod_assign", "rem_assign", 1, 1, 1}, {"sum_all", "sum", 0, 0, 0},
+    {"sum_dim", "sum", 1, 2, 2},         {"mean_dim", "mean", 1, 2, 2},
+    {"max_dim", "max", 1, 2, 2},         {"min_dim", "min", 1, 2, 2},
+    {"cpu", "shallow_clone", 0, 0, 0},   {"cuda", "shallow_clone", 0, 0, 0},
+    {"to", "shallow_clone", 1, 1, 0},
+};
+
+static void use_other_name(checker *c, expr *e) {
+    for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++) {
+        const struct other_name *o = &other_names[i];
+        if (strcmp(o->name, e->call.name) == 0 && e->call.arg_count >= o->least &&
+            e->call.arg_count <= o->most) {
+            e->call.name = o->meant;
+            while (e->call.arg_count > o->kept) { /* a device: there is one */
+                check_expr(c, &e->call.args[--e->call.arg_count], NULL);
+            }
+            return;
+        }
+    }
+}
+
+/* ---- get ------------------------------------------------------------------------------------- */
+
+static bool get_element(checker *c, expr **slot, const type *t) {
+    expr *e = *slot;
+    if (strcmp(e->call.name, "get") != 0 || e->call.arg_count == 0) {
+        return false;
+    }
+    expr *first = e->call.args[0], *index = check_new(c, EXPR_INDEX, e->span, NULL);
+    bool list = e->call.arg_count == 1 && first->kind == EXPR_ARRAY;
+    index->index.indices = list ? first->list.items : e->call.args;
+    index->index.count = list ? first->list.count : e->call.arg_count;
+    bool flat = index->index.count == 1 && t->tensor.rank != 1;
+    index->index.base = flat ? build_method(c, e->span, e->call.receiver, "flatten", NULL, 0)
+                             : e->call.receiver;
+    *slot = index;
+    check_expr(c, slot, NULL);
+    return true;
+}
+
+/* ---- to_i64 ---------------------------------------------------------------------------------- */
+
+/* A number where one is wanted and of a tensor that holds one; else all elements as i64. */
+static bool convert_all(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (strcmp(e->call.name, "to_i64") != 0 || e->call.arg_count > 0 ||
+        (wish != NULL && type_is_numeric(wish))) {
+        return false;
+    }
+    bool many = t->tensor.rank > 0 || (wish != NULL && wish->kind == TYPE_TENSOR);
+    if (!many) {
+        return false;
+    }
+    expr *operands[2] = {e->call.receiver, check_new_int(c, e->span, TL_I64)};
+    *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, e->span, operands, 2);
+    (*slot)->type = type_tensor(c->types, check_scalar(c, TYPE_I64), t->tensor.rank);
+    return true;
+}
+
+bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
+    use_other_name(c, *slot);
+    return get_element(c, slot, t) || convert_all(c, slot, t, expected);
+}
+
+/* ---- f(x, …) --------------------------------------------------------------------------------- */
+
+static bool has_method(checker *c, const type *t, const char *name) {
+    suggestion near = {.wanted = name, .distance = 1};
+    struct_item *owner = check_owner_of(c, t);
+    if (owner != NULL && check_find_method(c, owner, name) != NULL) {
+        return check_find_method(c, owner, name)->has_self;
+    }
+    check_suggest_methods(c, t, &near);
+    return near.exact;
+}
+
+bool check_function_form(checker *c, expr **slot, const char *name, const type *expected) {
+    expr *e = *slot;
+    if (e->call.arg_count == 0) {
+        return false;
+    }
+    if (e->call.args[0]->type == NULL) {
+        check_expr(c, &e->call.args[0], NULL);
+    }
+    const type *t = type_resolve(c->types, e->call.args[0]->type);
+    bool known = (t->kind == TYPE_TENSOR && has_method(c, t, name)) ||
+                 (t->kind == TYPE_STRING && check_is_string_method(name));
+    if (!known) {
+        return false;
+    }
+    expr *method =
+        build_method(c, e->span, e->call.args[0], name, e->call.args + 1, e->call.arg_count - 1);
+    method->call.name_span = e->call.name_span;
+    *slot = method;
+    check_expr(c, slot, expected);
+    return true;
+}
