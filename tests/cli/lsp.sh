@@ -68,6 +68,24 @@ diff - "$MASU_TMP/some" <<'TEXT' || fail 'where values live'
 "id":6,"result":null}
 TEXT
 
+# Lengths that are not known have the names of the source.
+program='fn f(x: Tensor, w: Tensor) -> Tensor {\n    let B = x.dim(0);\n    let h = x.matmul(w);\n    h.reshape([B * 2, -1])\n}\nfn main() {\n    let n = args_count();\n    let made = f(Tensor::ones([n, 64]), Tensor::ones([64, n + 1]));\n    println(\"{}\", made);\n}\n'
+{
+    request 1 initialize '{}'
+    opens $a "$program"
+    request 2 textDocument/hover "$(at $a 2 8)"
+    request 3 textDocument/hover "$(at $a 7 8)"
+    request 4 textDocument/hover "$(at $a 0 16)"
+    request 5 shutdown
+    notify exit
+} | session 0
+sed -n '3,5p' "$MASU_TMP/lines" | sed 's/.*"value":"//; s/;.*//' >"$MASU_TMP/some"
+diff - "$MASU_TMP/some" <<'TEXT' || fail 'symbolic lengths'
+h: Tensor\nshape [B, w.dim(1)]
+made: Tensor\nshape [n * 2, ?]
+w: Tensor\nshape [64, ?]
+TEXT
+
 # Modules: read from the editor where it has them, else from the file; what is wrong with one is said of its own file.
 mkdir "$MASU_TMP/two words"
 folder="$MASU_TMP/two words"

@@ -70,7 +70,12 @@ typedef struct ir_shape { /* what is known of a tensor value's shape */
     bool known_rank;
     uint8_t rank;
     int64_t dim[TL_MAX_RANK]; /* -1: not known */
+    const char *name
+        [TL_MAX_RANK]; /* of a dimension that is not known: what the source calls it; NULL: nothing */
 } ir_shape;
+
+void ir_shape_put(const ir_shape *shape,
+                  masu__buffer *out); /* [2, n], ? for a dimension without number and name */
 
 typedef struct ir_block ir_block;
 typedef struct ir_instr ir_instr;
@@ -280,9 +285,9 @@ typedef struct ir_site {
 typedef struct ir_tally {
     const char *pass;
     uint32_t acquires, releases;
-    uint32_t over;    /* results that may be written over an operand */
-    uint32_t framed;  /* tensors that lie in a frame */
-    uint32_t rooted;  /* entries into owner slots or the registry */
+    uint32_t over;   /* results that may be written over an operand */
+    uint32_t framed; /* tensors that lie in a frame */
+    uint32_t rooted; /* entries into owner slots or the registry */
 } ir_tally;
 
 struct ir_module {

@@ -1,4 +1,6 @@
 /* query.c: what is asked of types, opcodes and single instructions. No state, nothing allocated. */
+#include <inttypes.h>
+
 #include "language/ir/ir.h"
 
 typedef struct type_row {
@@ -166,4 +168,16 @@ bool ir_consumes(const ir_instr *i, uint32_t index) {
     default:
         return false;
     }
+}
+
+void ir_shape_put(const ir_shape *shape, masu__buffer *out) {
+    masu__buffer_putc(out, '[');
+    for (uint32_t d = 0; d < shape->rank; d++) {
+        masu__buffer_puts(out, d ? ", " : "");
+        if (shape->dim[d] >= 0)
+            masu__buffer_printf(out, "%" PRId64, shape->dim[d]);
+        else
+            masu__buffer_puts(out, shape->name[d] ? shape->name[d] : "?");
+    }
+    masu__buffer_putc(out, ']');
 }

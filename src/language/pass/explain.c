@@ -64,15 +64,8 @@ static void put_shape(const ir_function *f, ir_value v, masu__buffer *out) {
     const ir_shape *s = f->values[v].shape;
     if (!s || !s->known_rank)
         return;
-    masu__buffer_puts(out, " [");
-    for (uint32_t d = 0; d < s->rank; d++) {
-        masu__buffer_puts(out, d ? ", " : "");
-        if (s->dim[d] < 0)
-            masu__buffer_putc(out, '?');
-        else
-            masu__buffer_printf(out, "%" PRId64, s->dim[d]);
-    }
-    masu__buffer_putc(out, ']');
+    masu__buffer_putc(out, ' ');
+    ir_shape_put(s, out);
 }
 
 /* Which buffer it has: one in the frame, the one of an operand that died, or one of a pool, and why. */

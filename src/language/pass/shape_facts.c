@@ -38,14 +38,18 @@ bool shape_fact_meet(shape_fact *fact, const shape_fact *other) {
     return changed;
 }
 
-void shape_put(const ir_shape *shape, masu__buffer *out) {
+void shape_put_dim(shape_symbols *symbols, int64_t dim, masu__buffer *out) {
+    if (dim < 0)
+        masu__buffer_puts(out, shape_symbol_text(symbols, shape_symbol_of_dim(dim)));
+    else
+        masu__buffer_printf(out, "%" PRId64, dim);
+}
+
+void shape_put(shape_symbols *symbols, const ir_shape *shape, masu__buffer *out) {
     masu__buffer_putc(out, '[');
     for (uint32_t d = 0; d < shape->rank; d++) {
         masu__buffer_puts(out, d ? ", " : "");
-        if (shape->dim[d] < 0)
-            masu__buffer_putc(out, '?');
-        else
-            masu__buffer_printf(out, "%" PRId64, shape->dim[d]);
+        shape_put_dim(symbols, shape->dim[d], out);
     }
     masu__buffer_putc(out, ']');
 }
@@ -110,6 +114,12 @@ bool shape_known_number(const shape_query *q, ir_value v, int64_t *out) {
     return true;
 }
 
+shape_length shape_number_length(const shape_query *q, ir_value v) {
+    shape_length l = {.symbol = q->numbers[v].state == SHAPE_IS_UNKNOWN ? q->numbers[v].symbol : 0};
+    l.known = shape_known_number(q, v, &l.number);
+    return l;
+}
+
 /* ---- faults ---------------------------------------------------------------------------------- */
 
 bool shape_wanted(const shape_fault *fault) {
@@ -127,9 +137,9 @@ void shape_blame(shape_fault *fault, ir_value v) {
 void shape_put_two(shape_fault *fault, const char *before, const ir_shape *a, const char *between,
                    const ir_shape *b, const char *after) {
     masu__buffer_puts(&fault->text, before);
-    shape_put(a, &fault->text);
+    shape_put(fault->symbols, a, &fault->text);
     masu__buffer_puts(&fault->text, between);
-    shape_put(b, &fault->text);
+    shape_put(fault->symbols, b, &fault->text);
     masu__buffer_puts(&fault->text, after);
 }
 

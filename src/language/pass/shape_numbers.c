@@ -1,6 +1,6 @@
 /* shape_numbers.c: whole numbers that are known although they are no constants, because shapes are
  * written with them: `let n = 8; … Tensor::zeros([n, 2 * n - 1])`, also when n is a parameter that
- * every call gives the same value.
+ * every call gives the same value. The others are symbols, and so are their sums and products.
  */
 #include "language/pass/shape_facts.h"
 
@@ -12,8 +12,14 @@ static number_fact known(int64_t number) {
 }
 
 bool number_fact_meet(number_fact *fact, const number_fact *other) {
-    if (other->state == SHAPE_IS_UNSET || fact->state == SHAPE_IS_UNKNOWN)
+    if (other->state == SHAPE_IS_UNSET)
         return false;
+    if (fact->state == SHAPE_IS_UNKNOWN) {
+        bool same = other->state == SHAPE_IS_UNKNOWN && other->symbol == fact->symbol;
+        bool changed = fact->symbol != 0 && !same;
+        fact->symbol = same ? fact->symbol : 0;
+        return changed;
+    }
     if (fact->state == SHAPE_IS_KNOWN && other->state == SHAPE_IS_KNOWN &&
         fact->number == other->number)
         return false;
@@ -47,13 +53,18 @@ static number_fact combine(ir_opcode op, int64_t a, int64_t b) {
     }
 }
 
+static number_fact of_length(shape_length l) {
+    return l.known ? known(l.number) : (number_fact){.state = SHAPE_IS_UNKNOWN, .symbol = l.symbol};
+}
+
 static number_fact of_binary(const shape_query *q) {
     const number_fact *a = &q->numbers[q->i->args[0]], *b = &q->numbers[q->i->args[1]];
     if (a->state == SHAPE_IS_UNSET || b->state == SHAPE_IS_UNSET)
         return unset;
-    if (a->state == SHAPE_IS_UNKNOWN || b->state == SHAPE_IS_UNKNOWN)
-        return unknown;
-    return combine(q->i->op, a->number, b->number);
+    if (a->state == SHAPE_IS_KNOWN && b->state == SHAPE_IS_KNOWN)
+        return combine(q->i->op, a->number, b->number);
+    return of_length(shape_combine(q->symbols, q->i->op, shape_number_length(q, q->i->args[0]),
+                                   shape_number_length(q, q->i->args[1])));
 }
 
 static number_fact of_unary(const shape_query *q) {
@@ -61,23 +72,59 @@ static number_fact of_unary(const shape_query *q) {
     int64_t number;
     if (q->i->op == IR_CAST) /* from another type: constants only */
         return shape_known_number(q, q->i->result, &number) ? known(number) : unknown;
-    if (a->state != SHAPE_IS_KNOWN)
-        return *a;
+    if (a->state == SHAPE_IS_UNSET)
+        return unset;
+    if (a->state == SHAPE_IS_UNKNOWN)
+        return q->i->op == IR_NOT
+                   ? unknown
+                   : of_length(shape_combine(q->symbols, IR_MUL,
+                                             shape_number_length(q, q->i->args[0]),
+                                             (shape_length){.known = true, .number = -1}));
     return known(q->i->op == IR_NOT ? ~a->number : (int64_t)(0 - (uint64_t)a->number));
 }
 
-static number_fact of_tensor(const shape_query *q) {
-    const shape_fact *fact = shape_fact_of(q, q->i->args[0]);
-    int64_t dim;
+/* How long the tensor is along the dimension. */
+static number_fact length_along(const shape_query *q, ir_value tensor, int64_t dim) {
+    const shape_fact *fact = shape_fact_of(q, tensor);
     if (fact->state != SHAPE_IS_KNOWN)
         return fact->state == SHAPE_IS_UNSET ? unset : unknown;
-    if (q->i->abi == TL_FN_tl_tensor_rank)
-        return known(fact->shape.rank);
-    if (!shape_known_number(q, q->i->args[1], &dim) || dim < -(int64_t)fact->shape.rank ||
-        dim >= fact->shape.rank)
+    if (dim < -(int64_t)fact->shape.rank || dim >= fact->shape.rank)
         return unknown;
-    int64_t length = fact->shape.dim[dim < 0 ? dim + fact->shape.rank : dim];
-    return length < 0 ? unknown : known(length);
+    return of_length(shape_length_of_dim(fact->shape.dim[dim < 0 ? dim + fact->shape.rank : dim]));
+}
+
+static number_fact rank_of(const shape_query *q) {
+    const shape_fact *fact = shape_fact_of(q, q->i->args[0]);
+    if (fact->state != SHAPE_IS_KNOWN)
+        return fact->state == SHAPE_IS_UNSET ? unset : unknown;
+    return known(fact->shape.rank);
+}
+
+/* x.shape()[i] */
+static number_fact of_element(const shape_query *q) {
+    const ir_instr *def = q->f->values[q->i->args[0]].def;
+    int64_t dim;
+    if (!def || def->op != IR_ABI || def->abi != TL_FN_tl_tensor_shape || q->i->arg_count != 2 ||
+        !shape_known_number(q, q->i->args[1], &dim))
+        return unknown;
+    return length_along(q, def->args[0], dim);
+}
+
+static number_fact of_tensor(const shape_query *q) {
+    int64_t dim;
+    switch (q->i->abi) {
+    case TL_FN_tl_tensor_rank:
+        return rank_of(q);
+    case TL_FN_tl_tensor_len:
+        return length_along(q, q->i->args[0], 0);
+    case TL_FN_tl_tensor_dim:
+        return shape_known_number(q, q->i->args[1], &dim) ? length_along(q, q->i->args[0], dim)
+                                                          : unknown;
+    case TL_FN_tl_tensor_get_i64:
+        return of_element(q);
+    default:
+        return unknown;
+    }
 }
 
 number_fact shape_number_apply(const shape_query *q) {
@@ -101,9 +148,7 @@ number_fact shape_number_apply(const shape_query *q) {
     case IR_SHR:
         return of_binary(q);
     case IR_ABI:
-        if (i->abi == TL_FN_tl_tensor_dim || i->abi == TL_FN_tl_tensor_rank)
-            return of_tensor(q);
-        return unknown;
+        return of_tensor(q);
     default:
         return unknown;
     }

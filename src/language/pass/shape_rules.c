@@ -14,22 +14,20 @@ static bool dims_clash(int64_t a, int64_t b) {
 }
 
 static int64_t dims_broadcast(int64_t a, int64_t b) {
-    if (dims_clash(a, b))
+    if (a == b)
+        return a;
+    if (dims_clash(a, b) || (a < 0 && b < 0))
         return -1;
     if (a == 1)
         return b;
     if (b == 1)
         return a;
-    return a >= 0 ? a : b;
-}
-
-static int64_t dim_from_end(const ir_shape *s, uint32_t back) {
-    return back < s->rank ? s->dim[s->rank - 1 - back] : 1;
+    return a >= 0 ? a : b; /* the other one is as long, or 1 */
 }
 
 static bool shapes_clash(const ir_shape *a, const ir_shape *b) {
     for (uint32_t back = 0; back < a->rank && back < b->rank; back++)
-        if (dims_clash(dim_from_end(a, back), dim_from_end(b, back)))
+        if (dims_clash(shape_dim_from_end(a, back), shape_dim_from_end(b, back)))
             return true;
     return false;
 }
@@ -41,8 +39,8 @@ static shape_fact broadcast(const shape_fact *a, const shape_fact *b) {
     shape_fact result =
         shape_of_rank(a->shape.rank > b->shape.rank ? a->shape.rank : b->shape.rank);
     for (uint32_t back = 0; back < result.shape.rank; back++)
-        result.shape.dim[result.shape.rank - 1 - back] =
-            dims_broadcast(dim_from_end(&a->shape, back), dim_from_end(&b->shape, back));
+        result.shape.dim[result.shape.rank - 1 - back] = dims_broadcast(
+            shape_dim_from_end(&a->shape, back), shape_dim_from_end(&b->shape, back));
     return result;
 }
 
@@ -88,7 +86,7 @@ static int64_t dimension(const shape_query *q, const char *parameter, const ir_s
         return dim < 0 ? dim + rank : dim;
     if (shape_wanted(fault)) {
         masu__buffer_printf(&fault->text, "dimension %" PRId64 " is out of range for shape ", dim);
-        shape_put(s, &fault->text);
+        shape_put(fault->symbols, s, &fault->text);
         shape_blame(fault, shape_tensor(q, 0));
     }
     return -1;
@@ -146,30 +144,76 @@ static void check_part(const shape_query *q, const ir_shape *s, int64_t dim, int
                         "elements %" PRId64 " to %" PRId64
                         " are out of range for dimension %" PRId64 " of shape ",
                         from, to, dim);
-    shape_put(s, &fault->text);
+    shape_put(fault->symbols, s, &fault->text);
     shape_blame(fault, shape_tensor(q, 0));
 }
 
+/* A loop's counter that begins at 0 or more and only goes up. */
+static bool counts_up(const shape_query *q, uint32_t symbol) {
+    const ir_value_info *info = &q->f->values[q->symbols->all[symbol].a];
+    const ir_block *b = info->block;
+    uint32_t p = 0;
+    while (!info->def && p < b->param_count && b->params[p] != q->symbols->all[symbol].a)
+        p++;
+    if (info->def || info->is_parameter || p == b->param_count)
+        return false;
+    for (uint32_t e = 0; e < b->pred_count; e++) {
+        const ir_instr *last = b->preds[e]->last;
+        for (int t = 0; t < ir_target_count(last); t++) {
+            if (last->target[t].block != b)
+                continue;
+            shape_length from = shape_number_length(q, last->target[t].args[p]);
+            const shape_symbol *x = &q->symbols->all[from.symbol];
+            if (!(from.known && from.number >= 0) && !(from.symbol && x->kind == ATOM_AFFINE &&
+                                                       x->a == symbol && x->mul == 1 && x->add > 0))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A length that is never negative: a dimension, and what is made of such without subtracting. */
+static bool never_negative(const shape_query *q, shape_length l, int depth) {
+    const shape_symbol *x = l.symbol ? &q->symbols->all[l.symbol] : NULL;
+    if (!x || depth == 4)
+        return l.known && l.number >= 0;
+    shape_length a = {.symbol = x->a}, b = {.symbol = x->b};
+    switch (x->kind) {
+    case ATOM_DIM:
+        return true;
+    case ATOM_VALUE:
+        return counts_up(q, l.symbol);
+    case ATOM_SUM:
+    case ATOM_PRODUCT:
+        return never_negative(q, a, depth + 1) && never_negative(q, b, depth + 1);
+    case ATOM_AFFINE:
+        return x->mul > 0 && x->add >= 0 && never_negative(q, a, depth + 1);
+    case ATOM_QUOTIENT:
+        return !x->b && never_negative(q, a, depth + 1);
+    default:
+        return false;
+    }
+}
+
+/* Elements [from, to): those that count from the end are known only when the length is. */
 static shape_fact rule_slice(const shape_query *q, const ir_shape *s, shape_fault *fault) {
-    int64_t dim = dimension(q, "dim", s, 0, fault), from, to, length = -1;
-    if (dim >= 0 && shape_known_number(q, shape_operand(q, "from"), &from) &&
-        shape_known_number(q, shape_operand(q, "to"), &to))
-        check_part(q, s, dim, from, to, fault);
-    if (dim >= 0 && shape_known_number(q, shape_operand(q, "from"), &from) &&
-        shape_known_number(q, shape_operand(q, "to"), &to) && from >= 0 && from <= to &&
-        to <= s->dim[dim])
-        length = to - from;
-    return with_dim(s, dim, length);
+    int64_t dim = dimension(q, "dim", s, 0, fault);
+    shape_length from = shape_number_length(q, shape_operand(q, "from")),
+                 to = shape_number_length(q, shape_operand(q, "to"));
+    if (dim >= 0 && from.known && to.known)
+        check_part(q, s, dim, from.number, to.number, fault);
+    bool plain = never_negative(q, from, 0) && never_negative(q, to, 0);
+    return with_dim(s, dim,
+                    plain ? shape_dim_of_length(shape_combine(q->symbols, IR_SUB, to, from)) : -1);
 }
 
 static shape_fact rule_narrow(const shape_query *q, const ir_shape *s, shape_fault *fault) {
-    int64_t dim = dimension(q, "dim", s, 0, fault), length, from;
-    if (dim >= 0 && shape_known_number(q, shape_operand(q, "from"), &from) && from >= 0 &&
-        shape_known_number(q, shape_operand(q, "length"), &length) && length >= 0)
-        check_part(q, s, dim, from, from + length, fault);
-    if (!shape_known_number(q, shape_operand(q, "length"), &length) || length < 0)
-        length = -1;
-    return with_dim(s, dim, length);
+    int64_t dim = dimension(q, "dim", s, 0, fault);
+    shape_length from = shape_number_length(q, shape_operand(q, "from")),
+                 length = shape_number_length(q, shape_operand(q, "length"));
+    if (dim >= 0 && from.known && from.number >= 0 && length.known && length.number >= 0)
+        check_part(q, s, dim, from.number, from.number + length.number, fault);
+    return with_dim(s, dim, shape_dim_of_length(length));
 }
 
 /* As many slices along the dimension as the vector of numbers names. */
@@ -204,7 +248,7 @@ static void check_joined(const shape_query *q, const ir_shape *a, const ir_shape
                          shape_fault *fault) {
     bool fit = a->rank == b->rank;
     for (uint32_t d = 0; fit && d < a->rank; d++)
-        fit = d == (uint32_t)dim || a->dim[d] < 0 || b->dim[d] < 0 || a->dim[d] == b->dim[d];
+        fit = d == (uint32_t)dim || !shape_lengths_differ(q->symbols, a->dim[d], b->dim[d]);
     if (fit || !shape_wanted(fault))
         return;
     shape_put_two(fault, "shapes ", a, " and ", b, " cannot be joined");
@@ -215,26 +259,30 @@ static void check_joined(const shape_query *q, const ir_shape *a, const ir_shape
 
 static shape_fact rule_cat(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     const shape_fact *other = shape_fact_of(q, shape_tensor(q, 1));
-    int64_t dim = dimension(q, "dim", s, 0, fault), length;
+    int64_t dim = dimension(q, "dim", s, 0, fault);
     if (other->state == SHAPE_IS_KNOWN && dim >= 0)
         check_joined(q, s, &other->shape, dim, fault);
     if (other->state != SHAPE_IS_KNOWN || other->shape.rank != s->rank || dim < 0)
         return other->state == SHAPE_IS_UNSET ? shape_unset : shape_of_rank(s->rank);
-    bool known = s->dim[dim] >= 0 && other->shape.dim[dim] >= 0;
-    if (!known || __builtin_add_overflow(s->dim[dim], other->shape.dim[dim], &length))
-        length = -1;
-    return with_dim(s, dim, length);
+    return with_dim(
+        s, dim,
+        shape_dim_of_length(shape_combine(q->symbols, IR_ADD, shape_length_of_dim(s->dim[dim]),
+                                          shape_length_of_dim(other->shape.dim[dim]))));
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
 
 static void check_inner(const shape_query *q, int64_t a, int64_t b, shape_fault *fault) {
-    if (!shape_wanted(fault) || a < 0 || b < 0 || a == b)
+    if (!shape_wanted(fault) || !shape_lengths_differ(q->symbols, a, b))
         return;
     ir_value left = shape_tensor(q, 0), right = shape_tensor(q, 1);
     shape_put_two(fault, "shapes ", &shape_fact_of(q, left)->shape, " and ",
                   &shape_fact_of(q, right)->shape, " cannot be multiplied: ");
-    masu__buffer_printf(&fault->text, "inner dimensions %" PRId64 " and %" PRId64 " differ", a, b);
+    masu__buffer_puts(&fault->text, "inner dimensions ");
+    shape_put_dim(fault->symbols, a, &fault->text);
+    masu__buffer_puts(&fault->text, " and ");
+    shape_put_dim(fault->symbols, b, &fault->text);
+    masu__buffer_puts(&fault->text, " differ");
     shape_blame(fault, left);
     shape_blame(fault, right);
 }
@@ -262,177 +310,16 @@ static shape_fact rule_matmul(const shape_query *q, shape_fault *fault) {
                                                                         : shape_unknown;
     if (a->shape.rank == 0 || b->shape.rank == 0)
         return shape_unknown;
-    check_inner(q, dim_from_end(&a->shape, 0),
-                b->shape.rank == 1 ? b->shape.dim[0] : dim_from_end(&b->shape, 1), fault);
+    check_inner(q, shape_dim_from_end(&a->shape, 0),
+                b->shape.rank == 1 ? b->shape.dim[0] : shape_dim_from_end(&b->shape, 1), fault);
     shape_fact left = batch_of(&a->shape), right = batch_of(&b->shape);
     if (shape_wanted(fault) && shapes_clash(&left.shape, &right.shape))
         check_pair(q, shape_tensor(q, 0), shape_tensor(q, 1), fault);
     shape_fact result = broadcast(&left, &right);
     if (a->shape.rank > 1)
-        append_dim(&result, dim_from_end(&a->shape, 1));
+        append_dim(&result, shape_dim_from_end(&a->shape, 1));
     if (b->shape.rank > 1 && result.state == SHAPE_IS_KNOWN)
-        append_dim(&result, dim_from_end(&b->shape, 0));
-    return result;
-}
-
-/* ---- shapes from lists ----------------------------------------------------------------------- */
-
-/* The numbers of the list as they stand: -1 for what is not known, -2 for a known -1. */
-enum { WRITTEN_MINUS_ONE = -2 };
-
-static shape_fact written_shape(const shape_query *q, shape_list l, shape_fault *fault,
-                                bool minus_one) {
-    if (l.count > TL_MAX_RANK) {
-        if (shape_wanted(fault))
-            masu__buffer_printf(&fault->text, "a tensor has at most %d dimensions, not %" PRIu32,
-                                TL_MAX_RANK, l.count);
-        return shape_unknown;
-    }
-    shape_fact result = shape_of_rank(l.count);
-    for (uint32_t d = 0; d < l.count; d++) {
-        int64_t n;
-        if (shape_number_unset(q, l.values[d]))
-            return shape_unset;
-        if (!shape_known_number(q, l.values[d], &n))
-            continue;
-        if (n >= 0)
-            result.shape.dim[d] = n;
-        else if (n == -1 && minus_one)
-            result.shape.dim[d] = WRITTEN_MINUS_ONE;
-        else if (shape_wanted(fault))
-            masu__buffer_printf(
-                &fault->text, "dimension %" PRIu32 " is %" PRId64 ", but lengths are not negative",
-                d, n);
-    }
-    return result;
-}
-
-static void refuse_reshape(const shape_query *q, const ir_shape *from, const ir_shape *to,
-                           int64_t have, int64_t want, shape_fault *fault) {
-    if (!shape_wanted(fault))
-        return;
-    shape_put_two(fault, "shape ", from, " cannot be reshaped to ", to, ": ");
-    masu__buffer_printf(&fault->text, "%" PRId64 " elements are not %s%" PRId64, have,
-                        want < 0 ? "a multiple of " : "", want < 0 ? -want : want);
-    shape_blame(fault, shape_tensor(q, 0));
-}
-
-static shape_fact rule_reshape(const shape_query *q, shape_fault *fault) {
-    shape_fact result = written_shape(q, shape_list_of(q), fault, true);
-    const shape_fact *from = shape_fact_of(q, shape_tensor(q, 0));
-    int64_t have, product = 1;
-    int open = -1;
-    bool complete = result.state == SHAPE_IS_KNOWN;
-    if (!complete)
-        return result;
-    for (uint32_t d = 0; complete && d < result.shape.rank; d++) {
-        if (result.shape.dim[d] == WRITTEN_MINUS_ONE) {
-            complete = open < 0;
-            open = (int)d;
-            result.shape.dim[d] = -1;
-        } else if (result.shape.dim[d] < 0 ||
-                   __builtin_mul_overflow(product, result.shape.dim[d], &product)) {
-            complete = false;
-        }
-    }
-    for (uint32_t d = 0; d < result.shape.rank; d++)
-        if (result.shape.dim[d] < 0)
-            result.shape.dim[d] = -1;
-    if (!complete || from->state != SHAPE_IS_KNOWN || !shape_elements(&from->shape, &have))
-        return result;
-    if (open < 0 && have != product)
-        refuse_reshape(q, &from->shape, &result.shape, have, product, fault);
-    else if (open >= 0 && product > 0 && have % product != 0)
-        refuse_reshape(q, &from->shape, &result.shape, have, -product, fault);
-    else if (open >= 0 && product > 0)
-        result.shape.dim[open] = have / product;
-    return result;
-}
-
-/* -1 keeps a dimension's length. */
-static shape_fact rule_expand(const shape_query *q, shape_fault *fault) {
-    shape_fact result = written_shape(q, shape_list_of(q), fault, true);
-    const shape_fact *from = shape_fact_of(q, shape_tensor(q, 0));
-    bool clash = false;
-    for (uint32_t back = 0; result.state == SHAPE_IS_KNOWN && back < result.shape.rank; back++) {
-        int64_t *to = &result.shape.dim[result.shape.rank - 1 - back];
-        bool known = from->state == SHAPE_IS_KNOWN && back < from->shape.rank;
-        int64_t old = known ? dim_from_end(&from->shape, back) : -1;
-        if (*to == WRITTEN_MINUS_ONE)
-            *to = old;
-        else if (*to >= 0 && old >= 0 && old != 1 && old != *to)
-            clash = true;
-    }
-    if (shape_wanted(fault) && result.state == SHAPE_IS_KNOWN && from->state == SHAPE_IS_KNOWN &&
-        (clash || from->shape.rank > result.shape.rank)) {
-        shape_put_two(fault, "shape ", &from->shape, " cannot be expanded to ", &result.shape, "");
-        shape_blame(fault, shape_tensor(q, 0));
-    }
-    return result;
-}
-
-/* A literal's list begins with its shape. */
-static shape_fact rule_literal(const shape_query *q) {
-    shape_list l = shape_list_of(q);
-    int64_t rank;
-    if (!shape_known_number(q, shape_operand(q, "rank"), &rank) || rank < 0 || rank > l.count)
-        return shape_unknown;
-    l.count = (uint32_t)rank;
-    return written_shape(q, l, NULL, false);
-}
-
-static shape_fact rule_square(const shape_query *q) {
-    shape_fact result = shape_of_rank(2);
-    int64_t n;
-    if (shape_number_unset(q, shape_operand(q, "n")))
-        return shape_unset;
-    if (shape_known_number(q, shape_operand(q, "n"), &n) && n >= 0)
-        result.shape.dim[0] = result.shape.dim[1] = n;
-    return result;
-}
-
-static shape_fact rule_permute(const shape_query *q, const ir_shape *s) {
-    shape_list order = shape_list_of(q);
-    shape_fact result = shape_of_rank(s->rank);
-    for (uint32_t d = 0; order.count == s->rank && d < s->rank; d++) {
-        int64_t from;
-        if (shape_known_number(q, order.values[d], &from) && from >= -(int64_t)s->rank &&
-            from < s->rank)
-            result.shape.dim[d] = s->dim[from < 0 ? from + s->rank : from];
-    }
-    return result;
-}
-
-static shape_fact rule_flatten(const ir_shape *s) {
-    shape_fact result = shape_of_rank(1);
-    int64_t n;
-    if (shape_elements(s, &n))
-        result.shape.dim[0] = n;
-    return result;
-}
-
-static shape_fact rule_stack(const shape_query *q, shape_fault *fault) {
-    shape_list parts = shape_list_of(q);
-    shape_fact part = shape_unset;
-    for (uint32_t p = 0; p < parts.count; p++) {
-        const shape_fact *fact = shape_fact_of(q, parts.values[p]),
-                         *first = shape_fact_of(q, parts.values[0]);
-        if (fact->state == SHAPE_IS_UNSET)
-            return shape_unset;
-        if (shape_wanted(fault) && fact->state == SHAPE_IS_KNOWN &&
-            first->state == SHAPE_IS_KNOWN && fact->shape.rank != first->shape.rank) {
-            shape_put_two(fault, "shapes ", &first->shape, " and ", &fact->shape,
-                          " cannot be stacked");
-            shape_blame(fault, parts.values[0]);
-            shape_blame(fault, parts.values[p]);
-        }
-        shape_fact_meet(&part, fact);
-    }
-    if (part.state != SHAPE_IS_KNOWN || part.shape.rank == TL_MAX_RANK)
-        return part.state == SHAPE_IS_UNSET ? shape_unset : shape_unknown;
-    shape_fact result = shape_of_rank(part.shape.rank + 1u);
-    result.shape.dim[0] = parts.count;
-    memcpy(result.shape.dim + 1, part.shape.dim, part.shape.rank * sizeof part.shape.dim[0]);
+        append_dim(&result, shape_dim_from_end(&b->shape, 0));
     return result;
 }
 
@@ -446,7 +333,7 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
     if (index.count != s->rank) {
         masu__buffer_printf(&fault->text, "%" PRIu32 " %s cannot select an element of shape ",
                             index.count, index.count == 1 ? "index" : "indices");
-        shape_put(s, &fault->text);
+        shape_put(fault->symbols, s, &fault->text);
         shape_blame(fault, shape_tensor(q, 0));
         return;
     }
@@ -457,7 +344,7 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
         masu__buffer_printf(&fault->text,
                             "index %" PRId64 " is out of range for dimension %" PRIu32 " of shape ",
                             at, d);
-        shape_put(s, &fault->text);
+        shape_put(fault->symbols, s, &fault->text);
         shape_blame(fault, shape_tensor(q, 0));
         return;
     }
@@ -475,9 +362,9 @@ static shape_fact apply_to_shape(const shape_query *q, const ir_shape *s, shape_
     case SHAPE_TRANSPOSE:
         return rule_transpose(q, s, fault);
     case SHAPE_PERMUTE:
-        return rule_permute(q, s);
+        return shape_rule_permute(q, s);
     case SHAPE_FLATTEN:
-        return rule_flatten(s);
+        return shape_rule_flatten(q, s);
     case SHAPE_SQUEEZE:
         return rule_squeeze(q, s, fault);
     case SHAPE_UNSQUEEZE:
@@ -525,15 +412,28 @@ static void check_operands(const shape_query *q, shape_fault *fault) {
     }
 }
 
+/* As many numbers as the tensor has dimensions. */
+static shape_fact rule_shape(const shape_query *q) {
+    const shape_fact *t = shape_fact_of(q, shape_tensor(q, 0));
+    shape_fact result = shape_of_rank(1);
+    if (t->state == SHAPE_IS_UNSET)
+        return shape_unset;
+    if (t->state == SHAPE_IS_KNOWN)
+        result.shape.dim[0] = t->shape.rank;
+    return result;
+}
+
 static shape_fact apply_comprehension(const shape_query *q) {
     shape_list cells = {.values = q->i->args, .count = q->i->kernel->rank};
-    return written_shape(q, cells, NULL, false);
+    return shape_written_shape(q, cells, NULL, false);
 }
 
 shape_fact shape_rule_apply(const shape_query *q, shape_fault *fault) {
     if (q->i->op == IR_COMPREHEND)
         return apply_comprehension(q);
     check_operands(q, fault);
+    if (q->i->abi == TL_FN_tl_tensor_shape)
+        return rule_shape(q);
     switch (tl_abi_functions[q->i->abi].shape) {
     case NO_SHAPE:
         return shape_unknown;
@@ -544,21 +444,21 @@ shape_fact shape_rule_apply(const shape_query *q, shape_fault *fault) {
     case SHAPE_RANK0:
         return shape_of_rank(0);
     case SHAPE_LIST:
-        return written_shape(q, shape_list_of(q), fault, false);
+        return shape_written_shape(q, shape_list_of(q), fault, false);
     case SHAPE_RESHAPE:
-        return rule_reshape(q, fault);
+        return shape_rule_reshape(q, fault);
     case SHAPE_EXPAND:
-        return rule_expand(q, fault);
+        return shape_rule_expand(q, fault);
     case SHAPE_LITERAL:
-        return rule_literal(q);
+        return shape_rule_literal(q);
     case SHAPE_SQUARE:
-        return rule_square(q);
+        return shape_rule_square(q);
     case SHAPE_VECTOR:
         return shape_of_rank(1);
     case SHAPE_MATMUL:
         return rule_matmul(q, fault);
     case SHAPE_STACK:
-        return rule_stack(q, fault);
+        return shape_rule_stack(q, fault);
     case SHAPE_LIKE_INDEX:
         return shape_tensor(q, 1) ? *shape_fact_of(q, shape_tensor(q, 1)) : shape_unknown;
     default:

@@ -8,8 +8,12 @@
  *     parameter of a function    what all calls bring; unknown for functions that nobody calls
  *     result of a call           what all returns of the callee bring
  *
- * Facts only ever lose, so this ends. Then each operation that is reached is asked once more, now
+ * What blocks, functions and calls agree on only ever loses, and between such losses facts follow from those of
+ * operands, which dominate; so this ends. Then each operation that is reached is asked once more, now
  * for faults: dimensions that are still known and do not fit will not fit whatever happens.
+ *
+ * Symbols do not leave their function: a caller's are the callee's own again, and the callee's that speak of its
+ * parameters are said in terms of the arguments.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -39,6 +43,7 @@ typedef struct shaper {
     ir_module *m;
     pass_context *context;
     masu__arena scratch;
+    shape_symbols symbols;
     function_facts *all; /* by function id */
     ir_function **queue; /* a ring with room for every function */
     uint32_t first, queued;
@@ -65,34 +70,133 @@ static ir_function *dequeue(shaper *s) {
     return f;
 }
 
-/* ---- one instruction ------------------------------------------------------------------------- */
+/* ---- facts of one value ---------------------------------------------------------------------- */
 
-/* What is known of `from` in f's caller or block flows to `to` there. True when that changed
- * what is known of `to`. */
-static bool flow_value(const function_facts *source, ir_value from, function_facts *target,
-                       ir_value to, ir_type type) {
-    if (type == IR_TENSOR)
-        return shape_fact_meet(&target->facts[to], &source->facts[from]);
-    return type == IR_I64 && number_fact_meet(&target->numbers[to], &source->numbers[from]);
+static bool same_fact(const shape_fact *a, const shape_fact *b) {
+    if (a->state != b->state || a->state != SHAPE_IS_KNOWN)
+        return a->state == b->state;
+    return a->shape.rank == b->shape.rank &&
+           memcmp(a->shape.dim, b->shape.dim, a->shape.rank * sizeof a->shape.dim[0]) == 0;
 }
 
-/* Every argument meets the callee's parameter; the results are what the callee is known to return
- * so far. */
-static void flow_call(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
+/* Dimensions of which nothing is known are named after the value. True when the fact is news. */
+static bool set_shape(shaper *s, const ir_function *f, ir_value v, shape_fact fact) {
+    shape_fact *known = &facts_of(s, f)->facts[v];
+    for (uint32_t d = 0; fact.state == SHAPE_IS_KNOWN && d < fact.shape.rank; d++)
+        if (fact.shape.dim[d] == -1)
+            fact.shape.dim[d] = shape_dim_of_symbol(shape_symbol_dim(&s->symbols, f, v, d));
+    if (same_fact(known, &fact))
+        return false;
+    *known = fact;
+    return true;
+}
+
+static bool set_number(shaper *s, const ir_function *f, ir_value v, number_fact fact) {
+    number_fact *known = &facts_of(s, f)->numbers[v];
+    if (fact.state == SHAPE_IS_UNKNOWN && !fact.symbol)
+        fact.symbol = shape_symbol_value(&s->symbols, f, v);
+    if (fact.state == known->state &&
+        (fact.state != SHAPE_IS_KNOWN || fact.number == known->number) &&
+        (fact.state != SHAPE_IS_UNKNOWN || fact.symbol == known->symbol))
+        return false;
+    *known = fact;
+    return true;
+}
+
+static bool meet_shape(shaper *s, const ir_function *f, ir_value v, const shape_fact *other) {
+    shape_fact fact = facts_of(s, f)->facts[v];
+    shape_fact_meet(&fact, other);
+    return set_shape(s, f, v, fact);
+}
+
+static bool meet_number(shaper *s, const ir_function *f, ir_value v, const number_fact *other) {
+    number_fact fact = facts_of(s, f)->numbers[v];
+    number_fact_meet(&fact, other);
+    return set_number(s, f, v, fact);
+}
+
+/* ---- one instruction ------------------------------------------------------------------------- */
+
+static shape_query query(shaper *s, const ir_function *f, const ir_instr *i) {
+    const function_facts *ff = facts_of(s, f);
+    return (shape_query){
+        .f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers, .symbols = &s->symbols};
+}
+
+/* An argument meets the callee's parameter, where the caller's symbols mean nothing. */
+static bool flow_argument(shaper *s, const ir_function *f, ir_value from, const ir_function *callee,
+                          ir_value to) {
+    const function_facts *ff = facts_of(s, f);
+    if (ir_type_of(f, from) == IR_TENSOR) {
+        shape_fact fact = ff->facts[from];
+        for (uint32_t d = 0; d < fact.shape.rank; d++)
+            fact.shape.dim[d] = fact.shape.dim[d] < 0 ? -1 : fact.shape.dim[d];
+        return meet_shape(s, callee, to, &fact);
+    }
+    number_fact fact = ff->numbers[from];
+    fact.symbol = 0;
+    return ir_type_of(f, from) == IR_I64 && meet_number(s, callee, to, &fact);
+}
+
+typedef struct call_site {
+    const function_facts *ff;
+    const ir_instr *i;
+} call_site;
+
+/* What a parameter of the callee, or a dimension of one, is at the call. */
+static shape_length at_call(void *context, const shape_symbol *atom) {
+    const call_site *call = context;
+    const ir_function *callee = call->i->callee;
+    for (uint32_t a = 0; a < call->i->arg_count && atom->function == callee->id; a++) {
+        if (callee->params[a] != atom->a)
+            continue;
+        const number_fact *number = &call->ff->numbers[call->i->args[a]];
+        const shape_fact *fact = &call->ff->facts[call->i->args[a]];
+        if (atom->kind == ATOM_VALUE)
+            return (shape_length){.known = number->state == SHAPE_IS_KNOWN,
+                                  .number = number->number,
+                                  .symbol = number->state == SHAPE_IS_UNKNOWN ? number->symbol : 0};
+        if (fact->state == SHAPE_IS_KNOWN && atom->b < fact->shape.rank)
+            return shape_length_of_dim(fact->shape.dim[atom->b]);
+    }
+    return (shape_length){0};
+}
+
+/* The results are what the callee is known to return so far. */
+static void flow_call_results(shaper *s, const ir_function *f, const ir_instr *i) {
+    const function_facts *callee = facts_of(s, i->callee);
+    call_site call = {facts_of(s, f), i};
+    for (uint32_t r = 0; r < i->result_count; r++) {
+        ir_value v = i->result + r;
+        if (ir_type_of(f, v) == IR_TENSOR) {
+            shape_fact fact = callee->results[r];
+            for (uint32_t d = 0; fact.state == SHAPE_IS_KNOWN && d < fact.shape.rank; d++)
+                if (fact.shape.dim[d] < 0)
+                    fact.shape.dim[d] = shape_dim_of_length(shape_translate(
+                        &s->symbols, shape_symbol_of_dim(fact.shape.dim[d]), at_call, &call));
+            s->changed |= set_shape(s, f, v, fact);
+        } else if (ir_type_of(f, v) == IR_I64) {
+            number_fact fact = callee->number_results[r];
+            shape_length l = {0};
+            if (fact.state == SHAPE_IS_UNKNOWN)
+                l = shape_translate(&s->symbols, fact.symbol, at_call, &call);
+            if (fact.state == SHAPE_IS_UNKNOWN)
+                fact =
+                    (number_fact){l.known ? SHAPE_IS_KNOWN : SHAPE_IS_UNKNOWN, l.number, l.symbol};
+            s->changed |= set_number(s, f, v, fact);
+        }
+    }
+}
+
+static void flow_call(shaper *s, const ir_function *f, const ir_instr *i) {
     function_facts *callee = facts_of(s, i->callee);
     bool news = !callee->reached;
     callee->reached = true;
     for (uint32_t a = 0; a < i->arg_count; a++)
-        news |= flow_value(ff, i->args[a], callee, i->callee->params[a], ir_type_of(f, i->args[a]));
+        news |= flow_argument(s, f, i->args[a], i->callee, i->callee->params[a]);
     if (news)
         enqueue(s, i->callee);
-    for (uint32_t r = 0; r < i->result_count; r++) {
-        ir_value v = i->result + r;
-        if (ir_type_of(f, v) == IR_TENSOR)
-            s->changed |= shape_fact_meet(&ff->facts[v], &callee->results[r]);
-        else if (ir_type_of(f, v) == IR_I64)
-            s->changed |= number_fact_meet(&ff->numbers[v], &callee->number_results[r]);
-    }
+    flow_call_results(s, f, i);
 }
 
 static void flow_ret(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
@@ -109,7 +213,7 @@ static void flow_ret(shaper *s, function_facts *ff, const ir_function *f, const 
 }
 
 static void flow_edges(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
-    shape_query q = {.f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers};
+    shape_query q = query(s, f, i);
     unsigned takes = i->op == IR_BRANCH ? shape_condition(&q, i->args[0]) : SHAPE_TAKES_FIRST;
     for (int t = 0; t < ir_target_count(i); t++) {
         if (!(takes & (t == 0 ? SHAPE_TAKES_FIRST : SHAPE_TAKES_SECOND)))
@@ -117,34 +221,37 @@ static void flow_edges(shaper *s, function_facts *ff, const ir_function *f, cons
         const ir_target *target = &i->target[t];
         s->changed |= !ff->taken[target->block->id];
         ff->taken[target->block->id] = true;
-        for (uint32_t a = 0; a < target->count; a++)
-            s->changed |= flow_value(ff, target->args[a], ff, target->block->params[a],
-                                     ir_type_of(f, target->args[a]));
+        for (uint32_t a = 0; a < target->count; a++) {
+            ir_value from = target->args[a], to = target->block->params[a];
+            if (ir_type_of(f, from) == IR_TENSOR)
+                s->changed |= meet_shape(s, f, to, &ff->facts[from]);
+            else if (ir_type_of(f, from) == IR_I64)
+                s->changed |= meet_number(s, f, to, &ff->numbers[from]);
+        }
     }
 }
 
-static void flow_result(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
-    shape_query q = {.f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers};
+static void flow_result(shaper *s, const ir_function *f, const ir_instr *i) {
+    shape_query q = query(s, f, i);
     ir_type type = ir_type_of(f, i->result);
     if (type == IR_TENSOR) {
         bool ruled = i->op == IR_ABI || i->op == IR_COMPREHEND;
-        shape_fact fact = ruled ? shape_rule_apply(&q, NULL) : shape_unknown;
-        s->changed |= shape_fact_meet(&ff->facts[i->result], &fact);
+        s->changed |=
+            set_shape(s, f, i->result, ruled ? shape_rule_apply(&q, NULL) : shape_unknown);
     } else if (type == IR_I64) {
-        number_fact fact = shape_number_apply(&q);
-        s->changed |= number_fact_meet(&ff->numbers[i->result], &fact);
+        s->changed |= set_number(s, f, i->result, shape_number_apply(&q));
     }
 }
 
 static void flow_instr(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
     if (i->op == IR_CALL)
-        flow_call(s, ff, f, i);
+        flow_call(s, f, i);
     else if (i->op == IR_RET)
         flow_ret(s, ff, f, i);
     else if (ir_is_terminator(i->op))
         flow_edges(s, ff, f, i);
     else if (i->result_count == 1)
-        flow_result(s, ff, f, i);
+        flow_result(s, f, i);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -170,8 +277,8 @@ static void flow_queue(shaper *s) {
 static void begin_with(shaper *s, ir_function *f) {
     function_facts *ff = facts_of(s, f);
     for (uint32_t k = 0; k < f->param_count; k++) {
-        ff->facts[f->params[k]] = shape_unknown;
-        ff->numbers[f->params[k]].state = SHAPE_IS_UNKNOWN;
+        set_shape(s, f, f->params[k], shape_unknown);
+        set_number(s, f, f->params[k], (number_fact){.state = SHAPE_IS_UNKNOWN});
     }
     ff->reached = true;
     enqueue(s, f);
@@ -247,7 +354,7 @@ static void quote(source_span span, const char *fallback, masu__buffer *out) {
     masu__buffer_putc(out, '`');
 }
 
-static void describe_value(const ir_function *f, ir_value v, const shape_fact *fact,
+static void describe_value(shaper *s, const ir_function *f, ir_value v, const shape_fact *fact,
                            masu__buffer *out) {
     const char *name = f->values[v].name;
     if (name)
@@ -255,7 +362,7 @@ static void describe_value(const ir_function *f, ir_value v, const shape_fact *f
     else
         quote(f->values[v].span, "this tensor", out);
     masu__buffer_puts(out, " has shape ");
-    shape_put(&fact->shape, out);
+    shape_put(&s->symbols, &fact->shape, out);
 }
 
 /* The one call of *f in the program, *f then the function that it stands in; NULL when there are more. */
@@ -296,7 +403,7 @@ static void report(shaper *s, const ir_function *f, const ir_instr *i, shape_fau
     masu__buffer_puts(&fault->text, " in ");
     quote(i->span, tl_abi_functions[i->abi].symbol, &fault->text);
     for (uint32_t n = 0; n < fault->about_count; n++) {
-        describe_value(f, fault->about[n], &ff->facts[fault->about[n]], &texts[n]);
+        describe_value(s, f, fault->about[n], &ff->facts[fault->about[n]], &texts[n]);
         notes[n] = (pass_note){.span = f->values[fault->about[n]].span,
                                .text = masu__buffer_text(&texts[n])};
     }
@@ -312,8 +419,8 @@ static void find_faults(shaper *s, const ir_function *f) {
         if (!ff->taken[ff->order.blocks[k]->id])
             continue;
         for (const ir_instr *i = ff->order.blocks[k]->first; i; i = i->next) {
-            shape_query q = {.f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers};
-            shape_fault fault = {0};
+            shape_query q = query(s, f, i);
+            shape_fault fault = {.symbols = &s->symbols};
             if (i->op == IR_ABI)
                 shape_rule_apply(&q, &fault);
             if (fault.text.length > 0)
@@ -325,6 +432,16 @@ static void find_faults(shaper *s, const ir_function *f) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+/* A number stays; a symbol becomes its name, unless it is the value's own dimension. */
+static void keep_dim(shaper *s, const ir_function *f, ir_value v, uint32_t d, ir_shape *shape) {
+    uint32_t symbol = shape_symbol_of_dim(shape->dim[d]);
+    if (shape->dim[d] >= 0)
+        return;
+    shape->dim[d] = -1;
+    if (symbol && !shape_symbol_is_own(&s->symbols, symbol, f, v))
+        shape->name[d] = shape_symbol_text(&s->symbols, symbol);
+}
+
 static void keep_facts(shaper *s, ir_function *f) {
     const function_facts *ff = facts_of(s, f);
     for (ir_value v = 1; v < f->value_count; v++) {
@@ -335,18 +452,34 @@ static void keep_facts(shaper *s, ir_function *f) {
         if (!shape)
             return;
         *shape = ff->facts[v].shape;
+        for (uint32_t d = 0; d < shape->rank; d++)
+            keep_dim(s, f, v, d, shape);
         f->values[v].shape = shape;
     }
 }
 
+/* Variables that hold lengths lend them their names. */
+static void name_symbols(shaper *s, const ir_function *f) {
+    uint32_t *symbols = MASU_ARENA_ARRAY(&s->scratch, uint32_t, f->value_count);
+    const number_fact *numbers = facts_of(s, f)->numbers;
+    s->symbols.out_of_memory |= !symbols;
+    for (ir_value v = 1; symbols && v < f->value_count; v++)
+        symbols[v] = numbers[v].state == SHAPE_IS_UNKNOWN ? numbers[v].symbol : 0;
+    if (symbols)
+        shape_symbols_name(&s->symbols, f, symbols);
+}
+
 void pass_shapes(ir_module *m, pass_context *context) {
     shaper s = {.m = m, .context = context};
+    s.symbols = (shape_symbols){.m = m, .arena = &s.scratch};
     if (prepare(&s)) {
         flow_program(&s);
         for (uint32_t f = 0; f < m->function_count; f++) {
+            name_symbols(&s, m->functions[f]);
             find_faults(&s, m->functions[f]);
             keep_facts(&s, m->functions[f]);
         }
+        m->out_of_memory |= s.symbols.out_of_memory;
     } else {
         m->out_of_memory = true;
     }

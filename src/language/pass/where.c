@@ -67,17 +67,11 @@ static void say_shape(finder *x, const ir_function *f, ir_value v) {
     bool known = s && s->known_rank;
     if (!known)
         return;
-    masu__buffer_puts(&text, "shape [");
-    for (uint32_t d = 0; d < s->rank; d++) {
-        masu__buffer_puts(&text, d ? ", " : "");
-        if (s->dim[d] < 0)
-            masu__buffer_putc(&text, '?');
-        else
-            masu__buffer_printf(&text, "%" PRId64, s->dim[d]);
+    ir_shape_put(s, &text);
+    for (uint32_t d = 0; d < s->rank; d++)
         known &=
             s->dim[d] >= 0 && !__builtin_mul_overflow(elements, (uint64_t)s->dim[d], &elements);
-    }
-    say(x, "%s]", masu__buffer_text(&text));
+    say(x, "shape %s", masu__buffer_text(&text));
     if (known && elements < UINT64_MAX / 8)
         say(x, "%" PRIu64 " elements, as f32 from the %s", elements, pool_of(elements * 4));
     masu__buffer_destroy(&text);
