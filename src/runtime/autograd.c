@@ -5,6 +5,9 @@
 
 #include "runtime/state.h"
 
+/* Of so many times the limit in operations alive at once something keeps too much, however it does so. */
+enum { HISTORIES = 10 };
+
 /* ---- birth ----------------------------------------------------------------------------------- */
 
 static size_t node_bytes(uint32_t word_count) {
@@ -72,8 +75,18 @@ static void hold_inputs(tl_node *node, const tl_origin *origin) {
             node->depth = input->depth + 1;
     }
     tl_runtime *rt = tl__runtime();
-    if (MASU_UNLIKELY(node->depth == rt->history_limit && rt->history_site == 0))
+    if (MASU_UNLIKELY(node->depth == rt->history_limit))
+        tl__history_is_long();
+}
+
+void tl__history_is_long(void) {
+    tl_runtime *rt = tl__runtime();
+    if (rt->history_site == 0)
         rt->history_site = tl__site();
+}
+
+bool tl__keeps_history(const tl_tensor *t) {
+    return t->node && !(t->node->flags & (TL_NODE_LEAF | TL_NODE_FREED));
 }
 
 masu_status tl__record(tl_tensor *result, const tl_origin *origin) {
@@ -96,6 +109,8 @@ masu_status tl__record(tl_tensor *result, const tl_origin *origin) {
     if (origin->extra)
         memcpy(tl__node_extra(node), origin->extra, (size_t)origin->extra_count * 8);
     hold_inputs(node, origin);
+    if (MASU_UNLIKELY(tl__runtime()->live_nodes / HISTORIES >= tl__runtime()->history_limit))
+        tl__history_is_long();
     result->node = node;
     MASU_HEAVY_ASSERT(tl__node_valid(node));
     return MASU_OK;

@@ -117,6 +117,10 @@ typedef struct tl_origin {
 masu_status tl__record(tl_tensor *result, const tl_origin *origin);
 /* The same, then *out = result; on failure result is dropped. The usual end of an operation. */
 masu_status tl__record_or_drop(tl_tensor *result, const tl_origin *origin, tl_tensor **out);
+/* The operation that runs is where the program keeps too much: pointed out after the run, the first one only. */
+void tl__history_is_long(void) __attribute__((cold));
+/* t is a result whose operands are still known. */
+bool tl__keeps_history(const tl_tensor *t);
 /* A node that tracks gradients of a floating tensor of t's shape. */
 masu_status tl__leaf_new(const tl_tensor *t, tl_node **out);
 

@@ -12,10 +12,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "runtime/autograd.h"
 #include "runtime/objects.h"
 #include "runtime/state.h"
 
-enum { FIRST_CAPACITY = 4 };
+enum { FIRST_CAPACITY = 4, SHORTEST_GATHERING = 64 /* part of the limit of a history */ };
 
 static tl_vector *vector_of(tl_object *object) {
     return (tl_vector *)(void *)object;
@@ -210,8 +211,25 @@ static tl_object *told(tl_vector *v, int64_t index) {
     return &v->head;
 }
 
+/* Losses that are gathered with their histories: each is short, and together they never end. Where as much is alive as one
+ * history may be long, the vector that has grown with it is pointed out; one of a few elements is what a model is made of. */
+static void watch_history(const tl_vector *v, const int64_t *element) {
+    const tl_runtime *rt = tl__runtime();
+    if (v->length < rt->history_limit / SHORTEST_GATHERING)
+        return;
+    for (int64_t i = 0; i < v->plan->owned_count; i++) {
+        const tl_object *object = owned_word(element, v->plan->owned[i]);
+        if (object && object->kind == TL_TENSOR &&
+            tl__keeps_history((const tl_tensor *)(const void *)object))
+            tl__history_is_long();
+    }
+}
+
 tl_object *tl_vec_push(tl_object *object, void *element) {
     tl_vector *v = vector_of(object);
+    const tl_runtime *rt = tl__runtime();
+    if (MASU_UNLIKELY(rt->live_nodes >= rt->history_limit))
+        watch_history(v, element);
     if (make_own(&v, v->length + 1) != MASU_OK)
         return consume_and_raise(v, element);
     if (v->words)
