@@ -80,6 +80,15 @@ masu_status tl__copy(const tl_tensor *t, tl_tensor **out);
 void tl__fill(tl_tensor *t, double value);
 int64_t tl__i64_of(double value);
 
+/* ---- where a result is not 0, in bits (signs.c) ------------------------------------------------- */
+
+/* Whether its signs are worth saving in place of t. */
+bool tl__signs_pay(const tl_tensor *t);
+/* A fresh bool tensor of the bits of t, which is contiguous, floating, and nowhere negative. */
+masu_status tl__signs_of(tl_tensor *t, tl_tensor **out);
+/* The pass's gradient, 0 where the signs that the node saved are: in place where nobody sees it. */
+masu_status tl__signs_mask(tl_pass *pass, tl_node *node, tl_tensor **out);
+
 /* ---- element-wise (map.c) -------------------------------------------------------------------- */
 
 /* Operands of one element type (but where the kernel says otherwise) whose shapes broadcast to

@@ -6,6 +6,7 @@
  *
  *     saves nothing    back(g)          AS_IS: the gradient as it is
  *     saves a value    back(g, value)
+ *     saves signs      g where the result is not 0 (signs.c), as back(g, result) would say; small results are saved whole
  */
 #include <math.h>
 
@@ -15,7 +16,7 @@
 /* No kernel: the gradient passes as it is. */
 #define TL_K_AS_IS TL_K_COUNT
 
-typedef enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_RESULT } saves;
+typedef enum saves { SAVES_NOTHING, SAVES_INPUT, SAVES_RESULT, SAVES_SIGNS } saves;
 
 typedef struct unary_operation {
     tl_rule rule;
@@ -33,6 +34,11 @@ static masu_status unary_backward(tl_pass *pass, tl_node *node) {
     if (operation->back == TL_K_AS_IS)
         return tl__deliver(input, tl__take_gradient(pass));
     bool has_saved = operation->saves != SAVES_NOTHING;
+    if (operation->saves == SAVES_SIGNS && tl__node_saved(node)[0]->dtype == TL_BOOL) {
+        tl_tensor *masked;
+        masu_status masking = tl__signs_mask(pass, node, &masked);
+        return masking == MASU_OK ? tl__deliver(input, masked) : masking;
+    }
     const tl_tensor *operands[] = {pass->gradient, has_saved ? tl__node_saved(node)[0] : NULL};
     const double *numbers =
         operation->numbers ? (const double *)(const void *)tl__node_extra(node) : NULL;
@@ -55,19 +61,41 @@ static masu_status unary_backward(tl_pass *pass, tl_node *node) {
 #include <masu/ops.def>
 OPERATION(square, SAVES_INPUT, square_grad, 0)
 
-static masu_status record_unary(const unary_operation *operation, tl_tensor *t, tl_tensor *x,
+static masu_status record_unary(const unary_operation *operation, tl_tensor *t, tl_tensor *saved,
                                 tl_tensor *result, const double numbers[2], tl_tensor **out) {
     const uint64_t words[2] = {tl__word(numbers[0]), tl__word(numbers[1])};
-    return tl__record_or_drop(
-        result,
-        &(tl_origin){.rule = &operation->rule,
-                     .input_count = 1,
-                     .inputs = &t,
-                     .saved_count = operation->saves != SAVES_NOTHING,
-                     .saved = (tl_tensor *[]){operation->saves == SAVES_RESULT ? result : x},
-                     .extra_count = operation->numbers,
-                     .extra = words},
-        out);
+    return tl__record_or_drop(result,
+                              &(tl_origin){.rule = &operation->rule,
+                                           .input_count = 1,
+                                           .inputs = &t,
+                                           .saved_count = operation->saves != SAVES_NOTHING,
+                                           .saved = &saved,
+                                           .extra_count = operation->numbers,
+                                           .extra = words},
+                              out);
+}
+
+static masu_status record_signs(const unary_operation *operation, tl_tensor *t, tl_tensor *result,
+                                tl_tensor **out) {
+    static const double none[2] = {0};
+    tl_tensor *signs;
+    masu_status status = tl__signs_of(result, &signs);
+    if (status != MASU_OK) {
+        tl__tensor_drop(result);
+        return status;
+    }
+    status = record_unary(operation, t, signs, result, none, out);
+    tl__tensor_drop(signs);
+    return status;
+}
+
+/* x: t as the operation saw it. */
+static masu_status record(const unary_operation *operation, tl_tensor *t, tl_tensor *x,
+                          tl_tensor *result, const double numbers[2], tl_tensor **out) {
+    if (operation->saves == SAVES_SIGNS && tl__signs_pay(result))
+        return record_signs(operation, t, result, out);
+    return record_unary(operation, t, operation->saves == SAVES_INPUT ? x : result, result, numbers,
+                        out);
 }
 
 /* dtype: of the computation and the result. */
@@ -87,7 +115,7 @@ static masu_status unary_as(const unary_operation *operation, tl_tensor *t, tl_d
     if (MASU_LIKELY(status == MASU_OK)) {
         *out = result;
         if (t->node)
-            status = record_unary(operation, t, x, result, numbers, out);
+            status = record(operation, t, x, result, numbers, out);
     }
     if (x != t)
         tl__tensor_drop(x);
