@@ -302,6 +302,7 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
 static masu_status read_prelude(masu_program *p) {
     masu__buffer text = {0};
     masu__buffer_append(&text, prelude_text, prelude_length);
+    masu__buffer_append(&text, prelude_more_text, prelude_more_length);
     masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
     masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
                                      : source_file_init(&p->prelude, &p->kept, "<prelude>",

@@ -23,9 +23,13 @@ bool check_tuple_parts(checker *c, pattern *p, const type *t,
                           check_type_text(c, t));
     }
     const type *otherwise = type_is_silent(t) ? t : check_scalar(c, TYPE_ERROR);
+    const expr *place = c->alias_place;
     for (uint32_t i = 0; i < p->part_count; i++) {
-        check_part(c, p->parts[i], fits ? type_resolve(c->types, t->tuple.items[i]) : otherwise);
+        const type *part = fits ? type_resolve(c->types, t->tuple.items[i]) : otherwise;
+        c->alias_place = fits ? check_alias_part(c, place, p, i, part) : NULL;
+        check_part(c, p->parts[i], part);
     }
+    c->alias_place = place;
     return fits;
 }
 
@@ -33,7 +37,7 @@ void check_bind(checker *c, pattern *p, const type *t) {
     p->type = t;
     switch (p->kind) {
     case PATTERN_NAME:
-        if (p->binding != NULL) {
+        if (p->binding != NULL && !check_alias_name(c, p, c->alias_place, t)) {
             check_declare(c, p->binding, t);
         }
         break;
@@ -122,6 +126,7 @@ static const type *variable_type(checker *c, const pattern *p, const type *t) {
 /* let P = v else { … }; */
 static void check_otherwise(checker *c, stmt *s, const type *t) {
     check_block(c, s->otherwise, check_scalar(c, TYPE_VOID));
+    c->checked_up_to = NULL;
     if (s->otherwise->type->kind != TYPE_NEVER) {
         diagnostic *d = diagnostics_error(c->diagnostics, s->otherwise->span,
                                           "the `else` of a `let` must not reach its end");
@@ -131,7 +136,10 @@ static void check_otherwise(checker *c, stmt *s, const type *t) {
     check_pattern(c, s->pattern, t);
 }
 
-static void check_let(checker *c, stmt *s) {
+void check_let(checker *c, stmt *s) {
+    if (check_let_alias(c, s)) {
+        return;
+    }
     const type *t = s->annotation == NULL ? NULL : check_type(c, s->annotation);
     if (s->value == NULL) {
         check_bind(c, s->pattern, t != NULL ? t : check_scalar(c, TYPE_ERROR));
@@ -197,7 +205,12 @@ void check_block(checker *c, block *b, const type *expected) {
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, ends = false;
     stmt *last = NULL;
     for (stmt *s = b->first; s != NULL; s = s->next) {
+        c->checked_up_to = NULL;
         ends |= check_statement(c, s);
+        if (c->checked_up_to != NULL) {
+            s = c->checked_up_to;
+            c->checked_up_to = NULL;
+        }
         last = s;
     }
     b->type = check_scalar(c, ends ? TYPE_NEVER : TYPE_VOID);
@@ -391,23 +404,40 @@ static const type *loop_type(checker *c, const expr *e, const loop_context *cont
                                                                : check_scalar(c, TYPE_VOID);
 }
 
-void check_loop(checker *c, expr *e, const type *expected) {
-    uint32_t mark = check_scope_open(c);
+static void check_head(checker *c, expr *e, uint32_t mark, const for_alias *alias) {
     if (e->kind == EXPR_WHILE) {
         check_condition(c, &e->loop->condition);
     } else if (e->kind == EXPR_FOR) {
         const type *t = check_iterable(c, &e->loop->iterable);
         mark_loop_bindings(e->loop->pattern);
         check_bind(c, e->loop->pattern, t);
+        check_for_element(c, alias);
         check_twice(c, mark);
     }
+}
+
+void check_loop(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    uint32_t outer = check_scope_open(c);
+    block_builder b = build_block(c, e->span);
+    for_alias alias = {0};
+    if (e->kind == EXPR_FOR) {
+        check_for_alias(c, e, &b, &alias);
+    }
+    uint32_t mark = check_scope_open(c);
+    check_head(c, e, mark, &alias);
     bool wanted = e->kind == EXPR_LOOP && expected != NULL && expected->kind != TYPE_VOID;
     loop_context context = {.loop = e, .break_type = wanted ? expected : NULL, .outer = c->loop};
     c->loop = &context;
     check_block(c, e->loop->body, check_scalar(c, TYPE_VOID));
     c->loop = context.outer;
-    check_scope_close(c, mark);
+    check_scope_close(c, outer);
     e->type = loop_type(c, e, &context);
+    if (b.block->first != NULL) { /* what the place needs is evaluated before */
+        build_stmt(&b, e);
+        *slot = build_finish(&b, NULL);
+        b.block->type = (*slot)->type = e->type;
+    }
 }
 
 /* ---- jumps ----------------------------------------------------------------------------------- */

@@ -165,6 +165,11 @@ static void check_name(checker *c, expr **slot, const type *expected) {
         return;
     }
     symbol *s = check_find(c, e->name.name);
+    if (s != NULL && s->binding != NULL && s->binding->alias != NULL) {
+        s->binding->is_read = true;
+        *slot = check_alias_copy(c, s->binding->alias);
+        return;
+    }
     if (s != NULL && s->binding != NULL && c->function != NULL &&
         !check_is_own(c->function, s->binding)) {
         e->name.binding = s->binding;
@@ -547,12 +552,12 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_if(c, e, expected);
         break;
     case EXPR_MATCH:
-        check_match(c, e, expected);
+        check_match(c, slot, expected);
         break;
     case EXPR_WHILE:
     case EXPR_LOOP:
     case EXPR_FOR:
-        check_loop(c, e, expected);
+        check_loop(c, slot, expected);
         break;
     case EXPR_BREAK:
     case EXPR_CONTINUE:

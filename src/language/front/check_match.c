@@ -37,6 +37,9 @@ static void check_alternatives(checker *c, pattern *p, const type *t) {
 
 void check_pattern(checker *c, pattern *p, const type *t) {
     p->type = t;
+    if (check_alias_element(c, p, t)) {
+        return;
+    }
     if (p->kind == PATTERN_NAME && p->binding != NULL && check_name_is_pattern(c, p)) {
         check_pattern(c, p, t);
         return;
@@ -46,6 +49,10 @@ void check_pattern(checker *c, pattern *p, const type *t) {
         break;
     case PATTERN_BOUND:
     case PATTERN_NAME:
+        if (p->binding != NULL && p->kind == PATTERN_NAME &&
+            check_alias_name(c, p, c->alias_place, t)) {
+            break;
+        }
         if (p->binding != NULL) {
             if (p->binding->kind == BINDING_LET) {
                 p->binding->kind = BINDING_LOOP;
@@ -78,9 +85,15 @@ void check_pattern(checker *c, pattern *p, const type *t) {
 
 /* ---- match ----------------------------------------------------------------------------------- */
 
-static void check_arm(checker *c, match_arm *arm, const type *t, const type *expected) {
+static void check_arm(checker *c, match_arm *arm, const type *t, const type *expected,
+                      const match_alias *alias) {
     uint32_t mark = check_scope_open(c);
+    c->alias_place = alias->place;
+    c->alias_elements = alias->elements;
+    c->alias_all = alias->all;
     check_pattern(c, arm->pattern, t);
+    c->alias_place = NULL;
+    c->alias_elements = NULL;
     check_twice(c, mark);
     if (arm->guard != NULL) {
         check_condition(c, &arm->guard);
@@ -145,8 +158,7 @@ static void split_alternatives(checker *c, expr *e) {
     e->match.count = count;
 }
 
-void check_match(checker *c, expr *e, const type *expected) {
-    split_alternatives(c, e);
+static void match_of(checker *c, expr *e, const type *expected, const match_alias *alias) {
     const diagnostics *d = c->diagnostics;
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, never = e->match.count > 0;
     bool method = e->match.count > 0 && e->match.value->kind == EXPR_METHOD;
@@ -161,7 +173,7 @@ void check_match(checker *c, expr *e, const type *expected) {
     uint32_t errors = d->error_count + d->dropped;
     const type *wish = expected;
     for (uint32_t i = 0; i < e->match.count; i++) {
-        check_arm(c, &e->match.arms[i], t, wish);
+        check_arm(c, &e->match.arms[i], t, wish, alias);
         const type *body = e->match.arms[i].body->type;
         never &= body->kind == TYPE_NEVER;
         if (wish == NULL &&
@@ -179,6 +191,26 @@ void check_match(checker *c, expr *e, const type *expected) {
     }
 }
 
+void check_match(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    uint32_t mark = check_scope_open(c);
+    block_builder b = build_block(c, e->span);
+    match_alias alias;
+    split_alternatives(c, e);
+    check_match_alias(c, e, &b, &alias);
+    match_of(c, e, expected, &alias);
+    check_scope_close(c, mark);
+    if (b.block->first != NULL) { /* what the place needs is evaluated before */
+        bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
+        *slot = build_finish(&b, NULL);
+        if (value) {
+            b.block->result = e;
+        } else {
+            build_stmt(&b, e);
+        }
+        b.block->type = (*slot)->type = e->type;
+    }
+}
 /* ---- ? ---------------------------------------------------------------------------------------
  *
  *     e?   of Result   match e { Ok(v) => v, Err(w) => return Err(w) }
@@ -254,5 +286,5 @@ void check_try(checker *c, expr **slot) {
         .pattern = variant_pattern(c, span, result ? "Err" : "None", result ? "<failure>" : NULL),
         .body = early_return(c, span, result)};
     *slot = match;
-    check_match(c, match, NULL);
+    check_match(c, slot, NULL);
 }

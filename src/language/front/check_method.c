@@ -261,8 +261,61 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
     }
 }
 
+/* map.entry(k).or_insert(v).push(x): { let <at> = …; place.push(x) } */
+static bool method_of_found(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    block_builder b;
+    uint32_t mark = check_scope_open(c);
+    if (!check_freeze_target(c, &b, &e->call.receiver)) {
+        return false;
+    }
+    check_method(c, slot, expected);
+    check_scope_close(c, mark);
+    bool value = (*slot)->type->kind != TYPE_VOID && (*slot)->type->kind != TYPE_NEVER;
+    const type *t = (*slot)->type;
+    if (b.block->first == NULL) {
+        return true;
+    }
+    if (!value) {
+        build_stmt(&b, *slot);
+    }
+    *slot = build_finish(&b, value ? *slot : NULL);
+    b.block->type = (*slot)->type = t;
+    return true;
+}
+
+/* v.iter_mut().for_each(|x| e) is for x in v.iter_mut() { e } */
+static bool for_each(checker *c, expr **slot) {
+    expr *e = *slot, *f = e->call.arg_count == 1 ? e->call.args[0] : NULL;
+    if (f == NULL || f->kind != EXPR_CLOSURE || f->type != NULL ||
+        strcmp(e->call.name, "for_each") != 0 || f->closure.parameter_count != 1) {
+        return false;
+    }
+    expr *loop = check_new(c, EXPR_FOR, e->span, NULL), *body = f->closure.body;
+    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
+    loop->loop->iterable = e->call.receiver;
+    pattern *p = CHECK_ARRAY(c, pattern, 1);
+    *p = (pattern){.span = f->span, .kind = PATTERN_NAME, .binding = f->closure.parameters[0]};
+    p->binding->kind = BINDING_LOOP;
+    stmt *s = body->kind == EXPR_BLOCK ? body->block->first : NULL;
+    if (p->binding->name[0] == '<' && s != NULL) { /* |(a, b)|: the pattern itself */
+        p = s->pattern;
+        body->block->first = s->next;
+    }
+    loop->loop->pattern = p;
+    block_builder b = build_block(c, e->span);
+    build_stmt(&b, body);
+    loop->loop->body = b.block;
+    *slot = loop;
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+    return true;
+}
+
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    if (for_each(c, slot) || method_of_found(c, slot, expected)) {
+        return;
+    }
     const char *user = c->receiver_of;
     const pattern *arm = c->wanted_variants;
     c->receiver_of = NULL;

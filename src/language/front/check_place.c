@@ -384,8 +384,30 @@ static bool assign_by_method(checker *c, expr **slot) {
     return true;
 }
 
+/* A call in the target yields the place: { let <at> = …; place = v } */
+static bool assign_to_found(checker *c, expr **slot) {
+    block_builder b;
+    expr *e = *slot;
+    uint32_t mark = check_scope_open(c);
+    if (!check_freeze_target(c, &b, &e->assign.target)) {
+        return false;
+    }
+    if (e->assign.op != BINARY_NONE) {
+        write_out(c, slot);
+    }
+    assign(c, e);
+    check_scope_close(c, mark);
+    build_stmt(&b, e);
+    *slot = build_finish(&b, NULL);
+    b.block->type = (*slot)->type = check_scalar(c, TYPE_VOID);
+    return true;
+}
+
 void check_assign(checker *c, expr **slot) {
     expr *e = *slot;
+    if (assign_to_found(c, slot)) {
+        return;
+    }
     if (e->assign.op != BINARY_NONE && assign_by_method(c, slot)) {
         return;
     }

@@ -18,6 +18,7 @@
  *     check_tensor.c      tensor literals and indexing
  *     check_list.c        fixed arrays, vec![…]
  *     check_comprehend.c  comprehensions and Einstein sums
+ *     check_alias.c       names that stand for a place: `&mut`
  *     check_place.c       assignments and who may be assigned to
  *     check_control.c     blocks, statements, if, loops
  *     check_match.c       match, patterns, `?`
@@ -131,8 +132,12 @@ typedef struct checker {
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
     const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */
     uint32_t text_count;
-    const type *parse_wish; /* of `let x: f32 = s.parse().unwrap()` */
-    bool index_goes_on;     /* the index being checked is part of a longer one, or assigned to */
+    const expr *alias_place; /* what the pattern being checked takes apart; NULL: a value */
+    expr *alias_elements;    /* the Some(p) being checked is the index of one of these */
+    bool alias_all;          /* see match_alias */
+    stmt *checked_up_to;     /* statements that check_let put behind its own */
+    const type *parse_wish;  /* of `let x: f32 = s.parse().unwrap()` */
+    bool index_goes_on;      /* the index being checked is part of a longer one, or assigned to */
     bool structs_are_measured;
     bool has_open; /* the function made a TYPE_OPEN */
     jmp_buf memory_ended;
@@ -381,16 +386,49 @@ void check_index(checker *c, expr **slot, const type *expected);
 void check_comprehension(checker *c, expr **slot, const type *expected);
 void check_assign(checker *c, expr **slot);
 void check_if(checker *c, expr *e, const type *expected);
-void check_match(checker *c, expr *e, const type *expected);
-void check_loop(checker *c, expr *e, const type *expected);
+void check_match(checker *c, expr **slot, const type *expected);
+void check_loop(checker *c, expr **slot, const type *expected);
 void check_jump(checker *c, expr *e);
 void check_block(checker *c, block *b, const type *expected);
+void check_let(checker *c, stmt *s);
 void check_bind(checker *c, pattern *p, const type *t);
 /* The parts of a tuple's pattern, each by check_part. False: the value has other parts, which is told. */
 bool check_tuple_parts(checker *c, pattern *p, const type *t,
                        void (*check_part)(checker *, pattern *, const type *));
 /* Reports names that one pattern binds twice; mark: the scopes before it. */
 void check_twice(checker *c, uint32_t mark);
+
+/* ---- names that stand for a place (check_alias.c) ------------------------------------------------ */
+
+typedef struct match_alias { /* what the patterns of a match take apart in place; NULL: a value */
+    expr *place;
+    expr *elements; /* Some(p) is the index of one of these */
+    bool all;       /* every name of a pattern stands for its part; else those with `ref mut` */
+} match_alias;
+
+typedef struct for_alias {
+    expr *place;
+    pattern *element;
+    const char *name; /* of the index */
+    bool values;
+} for_alias;
+
+/* A checked place, as the function that is being checked sees it. */
+expr *check_alias_copy(checker *c, const expr *e);
+/* An unchecked expression as a place that can be written out many times; what has to be evaluated once becomes a
+ * let in b. NULL: it is no place; parts of it may be checked already. */
+expr *check_freeze(block_builder *b, expr **slot);
+/* Whether Rust would say that e is a `&mut T`, by its form. */
+bool check_refers(const checker *c, const expr *e);
+/* The target of an assignment or receiver of a method, when a call in it yields a place. */
+bool check_freeze_target(checker *c, block_builder *b, expr **slot);
+bool check_let_alias(checker *c, stmt *s);
+expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part, const type *t);
+bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t);
+bool check_alias_element(checker *c, pattern *p, const type *t);
+void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out);
+bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out);
+void check_for_element(checker *c, const for_alias *f);
 
 /* ---- places ---------------------------------------------------------------------------------- */
 

@@ -362,12 +362,15 @@ void check_variant_pattern(checker *c, pattern *p, const type *t,
     } else {
         place_by_position(c, p, &all);
     }
+    const expr *place = c->alias_place;
     for (uint32_t i = 0; i < p->part_count; i++) {
-        const type *field = p->part_fields[i] < all.s->field_count
-                                ? type_resolve(c->types, all.s->fields[p->part_fields[i]].type)
-                                : check_scalar(c, TYPE_ERROR);
+        bool known = p->part_fields[i] < all.s->field_count;
+        const type *field = known ? type_resolve(c->types, all.s->fields[p->part_fields[i]].type)
+                                  : check_scalar(c, TYPE_ERROR);
+        c->alias_place = known ? check_alias_part(c, place, p, i, field) : NULL;
         part(c, p->parts[i], field);
     }
+    c->alias_place = place;
 }
 
 /* A name that is a variant without fields or a constant: then it is compared, not bound. */

@@ -143,9 +143,10 @@ static expr *parse_unary(parser *p) {
         e->unary.operand = parse_unary(p);
         e = parser_finish(p, e);
     } else if (parser_accept_first(p, TOKEN_AND)) {
-        parser_accept(p, TOKEN_MUT);
+        bool is_mutable = parser_accept(p, TOKEN_MUT);
         e = parser_new(p, EXPR_UNARY, span);
         e->unary.op = UNARY_REFERENCE;
+        e->unary.is_mutable = is_mutable;
         e->unary.operand = parse_unary(p);
         e = parser_finish(p, e);
     } else if (parser_is(p, TOKEN_STAR)) { /* *x is x: references are values */
@@ -154,8 +155,10 @@ static expr *parse_unary(parser *p) {
         if (power) {
             parser_expected(p, "an expression");
         }
-        parser_advance(p);
+        while (parser_accept(p, TOKEN_STAR)) {
+        }
         e = parse_unary(p);
+        e->is_followed = true;
     } else {
         e = parse_postfix(p, parse_primary(p));
     }

@@ -108,6 +108,9 @@ static void add_function(parser *p, function_item *f) {
 static void parse_result(parser *p, function_item *f) {
     if (parser_accept(p, TOKEN_ARROW)) {
         f->result_annotation = parse_type(p);
+        if (f->result_annotation->is_place) {
+            PARSER_PUSH(p, p->tree->getters, p->tree->getter_count, p->tree->getter_capacity, f);
+        }
     }
     parse_where(p, &f->generics, f->impl == NULL ? NULL : &f->impl->generics);
     if (p->panic) { /* the body is good all the same */
@@ -145,6 +148,18 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
     return f;
 }
 
+/* What `-> &mut T` yields is a place of the caller's: such a function is written out where it is called. */
+static void parse_body(parser *p, function_item *f) {
+    f->body = parse_block(p);
+    if (f->result_annotation != NULL && f->result_annotation->is_place && !p->panic) {
+        const function_item *copy = function_copy(p->arena, f);
+        if (copy == NULL) {
+            parser_out_of_memory(p);
+        }
+        f->unchecked = copy->body;
+    }
+}
+
 static void parse_function(parser *p, impl_item *impl) {
     const char *owner = impl == NULL ? NULL : impl->owner->name;
     function_item *f =
@@ -159,7 +174,7 @@ static void parse_function(parser *p, impl_item *impl) {
         parser_synchronise(p);
         return;
     }
-    f->body = parse_block(p);
+    parse_body(p, f);
     add_function(p, f);
 }
 
@@ -169,7 +184,7 @@ function_item *parse_method_of_trait(parser *p) {
         return NULL;
     }
     if (parser_is(p, TOKEN_LEFT_BRACE)) {
-        f->body = parse_block(p);
+        parse_body(p, f);
     } else {
         parser_expect(p, TOKEN_SEMICOLON);
     }

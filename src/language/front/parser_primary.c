@@ -393,10 +393,23 @@ static expr *parse_self_name(parser *p) {
 }
 
 /* |x, y: T| -> R body */
+/* |(a, b)| e is |<_0>| { let (a, b) = <_0>; e } */
+static void take_apart(parser *p, stmt **lets, pattern *part, const char *name) {
+    stmt *s = PARSER_NEW(p, stmt);
+    *s = (stmt){.kind = STMT_LET, .span = part->span, .pattern = part};
+    s->value = parser_new(p, EXPR_NAME, part->span);
+    s->value->name.name = name;
+    while (*lets != NULL) {
+        lets = &(*lets)->next;
+    }
+    *lets = s;
+}
+
 static expr *parse_closure(parser *p) {
     expr *e = parser_new(p, EXPR_CLOSURE, parser_span(p));
     uint32_t capacity = 0;
     bool empty = parser_accept(p, TOKEN_OR_OR), no_struct = p->no_struct;
+    stmt *lets = NULL;
     if (!empty) {
         parser_advance(p);
     }
@@ -404,9 +417,9 @@ static expr *parse_closure(parser *p) {
         pattern *part = parse_pattern_no_or(p);
         binding *b = part->binding;
         if (part->kind != PATTERN_NAME || b == NULL) {
-            const char *name = parser_printf(p, "_%u", e->closure.parameter_count);
+            const char *name = parser_printf(p, "<_%u>", e->closure.parameter_count);
             if (part->kind != PATTERN_WILDCARD) {
-                parser_refuse(p, part->span, "patterns as parameters of closures");
+                take_apart(p, &lets, part, name);
             }
             b = parser_new_binding(p, name, part->span, BINDING_PARAMETER, false);
         }
@@ -428,6 +441,12 @@ static expr *parse_closure(parser *p) {
     p->no_struct = false;
     e->closure.body = parser_enter(p) ? parse_expression(p) : parser_error_expr(p);
     parser_leave(p);
+    if (lets != NULL) {
+        expr *body = parser_new(p, EXPR_BLOCK, e->closure.body->span);
+        body->block = PARSER_NEW(p, block);
+        *body->block = (block){.span = body->span, .first = lets, .result = e->closure.body};
+        e->closure.body = parser_finish(p, body);
+    }
     p->no_struct = no_struct;
     return parser_finish(p, e);
 }

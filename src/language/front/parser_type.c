@@ -278,6 +278,11 @@ static void parse_named_parts(parser *p, pattern *made) {
             break;
         }
         pattern *part = new_pattern(p, PATTERN_NAME);
+        bool reference = parser_is_word(p, "ref") &&
+                         (parser_ahead(p, 1) == TOKEN_NAME || parser_ahead(p, 1) == TOKEN_MUT);
+        if (reference) {
+            parser_advance(p);
+        }
         bool is_mutable = parser_accept(p, TOKEN_MUT);
         source_span span;
         const char *name = parser_name(p, &span);
@@ -288,6 +293,7 @@ static void parse_named_parts(parser *p, pattern *made) {
             part = parse_pattern(p);
         } else {
             part->binding = parser_new_binding(p, name, span, BINDING_LET, is_mutable);
+            part->binding->is_alias = reference && is_mutable;
             part->span = parser_span_from(p, part->span);
         }
         uint32_t count = made->part_count;
@@ -328,7 +334,9 @@ static void parse_variant_pattern(parser *p, pattern *made, const char *name, so
 }
 
 static void parse_name_pattern(parser *p, pattern *made) {
-    if (parser_is_word(p, "ref") && parser_ahead(p, 1) == TOKEN_NAME) {
+    bool reference = parser_is_word(p, "ref") &&
+                     (parser_ahead(p, 1) == TOKEN_NAME || parser_ahead(p, 1) == TOKEN_MUT);
+    if (reference) {
         parser_advance(p);
     }
     bool is_mutable = parser_accept(p, TOKEN_MUT);
@@ -349,6 +357,7 @@ static void parse_name_pattern(parser *p, pattern *made) {
         return;
     }
     made->binding = parser_new_binding(p, name, span, BINDING_LET, is_mutable);
+    made->binding->is_alias = reference && is_mutable;
     if (parser_accept(p, TOKEN_AT)) {
         uint32_t capacity = 0;
         made->kind = PATTERN_BOUND;

@@ -104,6 +104,8 @@ struct function_item {
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */
     block *body;
+    block *
+        unchecked; /* of a function `-> &mut T`: a copy of its body, written out where it is called */
     /* [check] */
     const type *result;
     binding **bindings; /* all of the function, parameters first; bindings[i]->id = i */
@@ -217,6 +219,8 @@ typedef struct syntax_tree {
     alias_item *aliases;
     refused_name *refused;
     module_name *modules;
+    function_item **getters; /* functions of type `-> &mut T` */
+    uint32_t getter_count, getter_capacity;
     import_name *imports;
     const source_file *prelude; /* what the language brings along, written in itself */
     function_item *main;        /* [check] */

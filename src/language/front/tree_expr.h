@@ -52,6 +52,8 @@ struct binding {
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
+    bool is_alias; /* `ref mut` */
+    expr *alias;   /* [check] the place that the name stands for, checked; NULL: it is a variable */
     uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
 };
 
@@ -331,8 +333,9 @@ struct expr {
     source_span span;
     const type *type; /* [check] */
     bool in_parentheses;
-    bool is_vec;   /* vec![…] */
-    bool is_boxed; /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
+    bool is_vec;      /* vec![…] */
+    bool is_followed; /* written `*e` */
+    bool is_boxed;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     uint16_t
         height; /* of the tree below, blocks and statements included: at most PARSER_HEIGHT_MAX */
     union {
@@ -365,6 +368,7 @@ struct expr {
         } closure;
         struct {
             unary_op op;
+            bool is_mutable; /* &mut */
             expr *operand;
         } unary;
         struct {

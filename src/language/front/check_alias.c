@@ -1,0 +1,708 @@
+/* check_alias.c: `&mut`: names that stand for a place of somebody else.
+ *
+ *     let r = &mut v[i + 1];          let <at 0> = i + 1;
+ *     *r += 2;                 ─►     v[<at 0>] += 2;
+ *
+ * A value has no address here, so a name that Rust would make a reference is written out as the place it refers
+ * to, wherever it is used. The place is frozen first: indices are evaluated once, into variables of their own,
+ * so that it stays the same place. The same for the names of a pattern that takes apart a place (`if let Some(n)
+ * = &mut self.left`), for the variable of a loop (`for x in v.iter_mut()`: an index runs, the variable is
+ * `v[<at>]`), and for methods that yield a place of what they are called on (`map.entry(k).or_insert(0)`,
+ * `v.last_mut().unwrap()`).
+ *
+ * What must stay true: an alias is a checked place made of names, fields and elements whose indices are literals
+ * or variables that nobody assigns to.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+/* ---- uses ------------------------------------------------------------------------------------ */
+
+expr *check_alias_copy(checker *c, const expr *e) {
+    expr *copy = check_new(c, e->kind, e->span, NULL);
+    *copy = *e;
+    switch (e->kind) {
+    case EXPR_NAME:
+        if (e->name.binding != NULL && !check_is_own(c->function, e->name.binding)) {
+            copy->type = NULL;
+            check_captured_name(c, &copy);
+        } else if (e->name.binding != NULL) {
+            check_use_binding(c, e->name.binding);
+        }
+        break;
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        copy->field.base = check_alias_copy(c, e->field.base);
+        break;
+    case EXPR_CAST:
+        copy->cast.operand = check_alias_copy(c, e->cast.operand);
+        break;
+    case EXPR_INDEX:
+        copy->index.base = check_alias_copy(c, e->index.base);
+        copy->index.indices = CHECK_ARRAY(c, expr *, e->index.count);
+        for (uint32_t i = 0; i < e->index.count; i++) {
+            copy->index.indices[i] = check_alias_copy(c, e->index.indices[i]);
+        }
+        break;
+    default:
+        break;
+    }
+    return copy;
+}
+
+/* ---- freezing -------------------------------------------------------------------------------- */
+
+/* let <at n> = e; in the block that is being checked. Yields the variable's name. */
+static expr *hold(block_builder *b, expr *e, const char *what) {
+    checker *c = b->c;
+    char *name = check_printf(c, "<%s %u>", what, c->text_count++);
+    build_let(b, name, false, e);
+    check_let(c, b->last);
+    while (b->last->next != NULL) { /* what that let needed itself */
+        b->last = b->last->next;
+    }
+    c->checked_up_to = NULL;
+    expr *n = check_new_name(c, e->span, name);
+    check_expr(c, &n, NULL);
+    return n;
+}
+
+static bool is_fixed(const expr *e) {
+    return e->kind == EXPR_INT || (e->kind == EXPR_NAME && e->name.binding != NULL &&
+                                   e->name.name[0] == '<' && !e->name.binding->is_mutable);
+}
+
+static bool freeze_index(block_builder *b, expr *e) {
+    checker *c = b->c;
+    for (uint32_t i = 0; i < e->index.count; i++) {
+        expr **at = &e->index.indices[i];
+        if ((*at)->kind == EXPR_RANGE) {
+            return false;
+        }
+        check_expr(c, at, check_scalar(c, TYPE_I64));
+        if (!is_fixed(*at) && check_coerce(c, at, check_scalar(c, TYPE_I64), NULL)) {
+            *at = hold(b, *at, "at");
+        }
+    }
+    return true;
+}
+
+static expr *method_of(expr *e, const char *name, uint32_t count) {
+    return e->kind == EXPR_METHOD && e->type == NULL && strcmp(e->call.name, name) == 0 &&
+                   e->call.arg_count == count
+               ? e->call.receiver
+               : NULL;
+}
+
+static bool is_map(const type *t) {
+    return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+           (strcmp(t->structure->template->name, "HashMap") == 0 ||
+            strcmp(t->structure->template->name, "BTreeMap") == 0);
+}
+
+static const type *type_of(checker *c, const expr *e) {
+    return type_resolve(c->types, e->type);
+}
+
+/* The place in which the values of m lie, one after another. */
+static expr *elements_of(checker *c, const expr *m) {
+    expr *all = check_alias_copy(c, m);
+    if (is_map(type_of(c, m))) {
+        all = build_field(c, m->span, all, "values");
+        check_expr(c, &all, NULL);
+    }
+    return all;
+}
+
+static expr *element_at(checker *c, expr *all, expr *at) {
+    expr *e = check_new(c, EXPR_INDEX, all->span, NULL);
+    e->index.base = all;
+    e->index.indices = CHECK_ARRAY(c, expr *, 1);
+    e->index.indices[0] = at;
+    e->index.count = 1;
+    check_expr(c, &e, type_array(c->types, type_open(c->types), TYPE_BOX));
+    return e;
+}
+
+/* What was checked as a place turned out to be wanted as a value. */
+static void give_up(checker *c, expr **slot) {
+    if ((*slot)->type != NULL) {
+        check_unbox(c, slot);
+    }
+}
+
+/* A call that yields Some(place) or None: where the elements lie, and the index as an unchecked Option<i64>. */
+typedef struct maybe_place {
+    expr *elements, *index;
+} maybe_place;
+
+static bool freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
+    static const char *const ends[2][2] = {{"last_mut", "__last_at"}, {"first_mut", "__first_at"}};
+    checker *c = b->c;
+    expr *m = method_of(e, "get_mut", 1);
+    const char *finder = "__at";
+    for (int i = 0; m == NULL && i < 2; i++) {
+        m = method_of(e, ends[i][0], 0);
+        finder = ends[i][1];
+    }
+    for (int i = 0; m == NULL && i < 2; i++) { /* v.iter_mut().find(f) and its like */
+        static const char *const seeks[2][2] = {{"find", "__position"}, {"next", "__first_at"}};
+        expr *over = method_of(e, seeks[i][0], i == 0);
+        m = over == NULL ? NULL : method_of(over, "iter_mut", 0);
+        finder = seeks[i][1];
+    }
+    expr *place = m == NULL ? NULL : check_freeze(b, &e->call.receiver);
+    if (place == NULL) {
+        return false;
+    }
+    check_unbox(c, &place);
+    const type *t = type_of(c, place);
+    if (is_map(t)) {
+        finder = "__find";
+    } else if (t->kind != TYPE_VEC) {
+        give_up(c, &e->call.receiver);
+        return false;
+    }
+    out->elements = elements_of(c, place);
+    out->index = build_method(c, e->span, check_alias_copy(c, place), finder, e->call.args,
+                              e->call.arg_count);
+    return true;
+}
+
+/* map.entry(k).or_insert(v) */
+static expr *freeze_entry(block_builder *b, expr *e) {
+    static const char *const makers[3][2] = {{"or_insert", "__slot"},
+                                             {"or_insert_with", "__slot_with"},
+                                             {"or_default", "__slot_default"}};
+    checker *c = b->c;
+    for (uint32_t i = 0; i < 3; i++) {
+        expr *entry = method_of(e, makers[i][0], i < 2);
+        expr *map = entry == NULL ? NULL : method_of(entry, "entry", 1);
+        expr *place = map == NULL ? NULL : check_freeze(b, &entry->call.receiver);
+        if (place == NULL || !is_map(type_of(c, place))) {
+            continue;
+        }
+        expr *args[2] = {entry->call.args[0], i < 2 ? e->call.args[0] : NULL};
+        expr *at =
+            build_method(c, e->span, check_alias_copy(c, place), makers[i][1], args, i < 2 ? 2 : 1);
+        at = hold(b, at, "at");
+        return element_at(c, elements_of(c, place), at);
+    }
+    return NULL;
+}
+
+/* x.unwrap() where x yields Some(place), or is the place of an Option. */
+static expr *freeze_unwrap(block_builder *b, expr *e) {
+    checker *c = b->c;
+    bool expects = method_of(e, "expect", 1) != NULL;
+    if (!expects && method_of(e, "unwrap", 0) == NULL) {
+        return NULL;
+    }
+    maybe_place maybe;
+    if (freeze_maybe(b, e->call.receiver, &maybe)) {
+        expr *at =
+            build_method(c, e->span, maybe.index, e->call.name, e->call.args, e->call.arg_count);
+        return element_at(c, maybe.elements, hold(b, at, "at"));
+    }
+    static const char *const views[] = {"as_mut", "as_deref_mut"};
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        expr *option = method_of(e->call.receiver, views[i], 0);
+        expr *place = option == NULL ? NULL : check_freeze(b, &e->call.receiver->call.receiver);
+        const type *t = place == NULL ? NULL : type_of(c, place);
+        if (t == NULL || t->kind != TYPE_STRUCT || !t->structure->is_enum ||
+            check_find_variant(t->structure, "Some") < 0) {
+            continue;
+        }
+        const variant_item *some =
+            &t->structure->variants[check_find_variant(t->structure, "Some")];
+        expr *test = build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0);
+        expr *message = expects ? e->call.args[0] : NULL;
+        expr *call = build_method(c, e->span,
+                                  build_method(c, e->span, test, "then_some",
+                                               (expr *[]){check_new_int(c, e->span, 0)}, 1),
+                                  expects ? "expect" : "unwrap", &message, expects);
+        hold(b, call, "at");
+        expr *content = build_field(c, e->span, place, "0");
+        content->field.index = some->first;
+        content->type = type_resolve(c->types, t->structure->fields[some->first].type);
+        return content;
+    }
+    return NULL;
+}
+
+/* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
+static expr *freeze_getter(block_builder *b, expr *e) {
+    checker *c = b->c;
+    if (e->kind != EXPR_METHOD || e->type != NULL) {
+        return NULL;
+    }
+    expr *place = check_freeze(b, &e->call.receiver);
+    const type *t = place == NULL ? NULL : type_of(c, place);
+    function_item *f = t == NULL || t->kind != TYPE_STRUCT
+                           ? NULL
+                           : check_method_named(c, t->structure, e->call.name);
+    if (f == NULL && t != NULL && type_is_box(t) && t->vec.element->kind == TYPE_STRUCT) {
+        check_unbox(c, &place);
+        f = check_method_named(c, t->vec.element->structure, e->call.name);
+    }
+    bool getter = f != NULL && f->has_self && f->result_annotation != NULL &&
+                  f->result_annotation->is_place && f->body != NULL &&
+                  f->parameter_count == e->call.arg_count + 1;
+    if (!getter) {
+        give_up(c, &e->call.receiver);
+        return NULL;
+    }
+    const function_item *written = f->template != NULL ? f->template : f;
+    if (written->unchecked == NULL || written->unchecked->first != NULL ||
+        written->unchecked->result == NULL) {
+        give_up(c, &e->call.receiver);
+        return NULL;
+    }
+    function_item whole = *written;
+    whole.body = written->unchecked;
+    function_item *copy = function_copy(c->arena, &whole);
+    if (copy == NULL) {
+        check_out_of_memory(c);
+    }
+    copy->parameters[0]->alias = place;
+    check_declare(c, copy->parameters[0], type_of(c, place));
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        expr *argument = hold(b, e->call.args[i], "argument");
+        copy->parameters[i + 1]->alias = argument;
+        check_declare(c, copy->parameters[i + 1], argument->type);
+    }
+    return check_freeze(b, &copy->body->result);
+}
+
+static expr *freeze_part(block_builder *b, expr **slot) {
+    checker *c = b->c;
+    expr *e = *slot, **base = e->kind == EXPR_INDEX ? &e->index.base : &e->field.base;
+    expr *place = check_freeze(b, base);
+    if (place == NULL) {
+        return NULL;
+    }
+    check_unbox(c, &place);
+    if (e->kind == EXPR_INDEX && is_map(type_of(c, place)) && e->index.count == 1) {
+        expr *at =
+            build_method(c, e->span, check_alias_copy(c, place), "__place", e->index.indices, 1);
+        return element_at(c, elements_of(c, place), hold(b, at, "at"));
+    }
+    *base = place;
+    if (e->kind == EXPR_INDEX && (type_of(c, place)->kind == TYPE_STRUCT || !freeze_index(b, e))) {
+        return NULL;
+    }
+    if (e->kind == EXPR_INDEX) {
+        c->index_goes_on = true;
+    }
+    check_expr(c, slot, type_array(c->types, type_open(c->types), TYPE_BOX));
+    c->index_goes_on = false;
+    return check_is_place(*slot) ? *slot : NULL;
+}
+
+expr *check_freeze(block_builder *b, expr **slot) {
+    static const char *const views[] = {"as_mut",       "iter_mut",   "as_deref_mut",
+                                        "as_mut_slice", "borrow_mut", "by_ref"};
+    checker *c = b->c;
+    expr *e = *slot;
+    if (e->type != NULL) {
+        return check_is_place(e) ? e : NULL;
+    }
+    switch (e->kind) {
+    case EXPR_UNARY:
+        return e->unary.op == UNARY_REFERENCE ? check_freeze(b, &e->unary.operand) : NULL;
+    case EXPR_NAME:
+        check_expr(c, slot, type_array(c->types, type_open(c->types), TYPE_BOX));
+        return check_is_place(*slot) ? *slot : NULL;
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+    case EXPR_INDEX:
+        return freeze_part(b, slot);
+    case EXPR_METHOD: {
+        for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+            if (method_of(e, views[i], 0) != NULL) {
+                return check_freeze(b, &e->call.receiver);
+            }
+        }
+        expr *place = freeze_unwrap(b, e);
+        place = place != NULL ? place : freeze_entry(b, e);
+        return place != NULL ? place : freeze_getter(b, e);
+    }
+    default:
+        return NULL;
+    }
+}
+
+/* ---- which expressions refer to a place --------------------------------------------------------- */
+
+/* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
+static bool refers_by_method(const checker *c, const expr *e) {
+    static const char *const names[] = {"or_insert", "or_insert_with", "or_default", "as_mut",
+                                        "iter_mut",  "get_mut",        "last_mut",   "first_mut"};
+    if (e->kind != EXPR_METHOD || e->type != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(e->call.name, names[i]) == 0) {
+            return true;
+        }
+    }
+    if (strcmp(e->call.name, "unwrap") == 0 || strcmp(e->call.name, "expect") == 0) {
+        return refers_by_method(c, e->call.receiver);
+    }
+    if (strcmp(e->call.name, "find") == 0 || strcmp(e->call.name, "next") == 0) {
+        return e->call.receiver->kind == EXPR_METHOD &&
+               strcmp(e->call.receiver->call.name, "iter_mut") == 0;
+    }
+    for (uint32_t i = 0; i < c->tree->getter_count; i++) {
+        if (strcmp(c->tree->getters[i]->name, e->call.name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool check_refers(const checker *c, const expr *e) {
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE && e->unary.is_mutable) {
+        return true;
+    }
+    if (e->kind == EXPR_NAME && e->name.scope == NULL && !e->is_followed) {
+        const symbol *s = check_find(c, e->name.name);
+        const binding *b = s == NULL ? NULL : s->binding;
+        return b != NULL && (b->alias != NULL || check_comes_back(b) ||
+                             (b->kind == BINDING_SELF && b->is_mutable));
+    }
+    return refers_by_method(c, e);
+}
+
+static bool has_method(const checker *c, const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    }
+    return refers_by_method(c, e);
+}
+
+bool check_freeze_target(checker *c, block_builder *b, expr **slot) {
+    if ((*slot)->type != NULL || !has_method(c, *slot)) {
+        return false;
+    }
+    *b = build_block(c, (*slot)->span);
+    expr *place = check_freeze(b, slot);
+    if (place != NULL) {
+        *slot = place;
+    }
+    return place != NULL;
+}
+
+/* ---- let ------------------------------------------------------------------------------------- */
+
+typedef struct move_search {
+    const char *name;
+    bool found;
+} move_search;
+
+/* name = &mut …: the variable is made to refer to something else. */
+static void find_move(expr *e, void *context) {
+    move_search *s = context;
+    const expr *target = e->kind == EXPR_ASSIGN ? e->assign.target : NULL;
+    s->found |= target != NULL && target->kind == EXPR_NAME && !target->is_followed &&
+                strcmp(target->name.name, s->name) == 0 && e->assign.op == BINARY_NONE;
+    if (!s->found) {
+        expr_each_child(e, find_move, s);
+    }
+}
+
+static bool is_moved_on(expr *body, const char *name) {
+    move_search s = {.name = name};
+    expr_each_child(body, find_move, &s);
+    return s.found;
+}
+
+bool check_let_alias(checker *c, stmt *s) {
+    bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
+    if (!named || s->value == NULL || s->value->type != NULL || s->otherwise != NULL ||
+        s->value->is_followed || c->function == NULL || s->value->kind == EXPR_NAME ||
+        !check_refers(c, s->value)) {
+        return false;
+    }
+    const expr *e = s->value;
+    bool option = e->kind == EXPR_METHOD &&
+                  (strcmp(e->call.name, "get_mut") == 0 || strcmp(e->call.name, "last_mut") == 0 ||
+                   strcmp(e->call.name, "first_mut") == 0);
+    if (option) {
+        return false;
+    }
+    binding *name = s->pattern->binding;
+    expr body = {.kind = EXPR_BLOCK, .block = c->function->body};
+    if (name->is_mutable && is_moved_on(&body, name->name)) {
+        diagnostic *d = diagnostics_error(c->diagnostics, s->span,
+                                          "`%s` refers to one place after another", name->name);
+        diagnostics_note(
+            c->diagnostics, d, (source_span){0},
+            "a `&mut` variable stands for one place; a method that calls itself on the next part "
+            "walks along a list or tree");
+    }
+    block_builder b = build_block(c, s->span);
+    expr *place = check_freeze(&b, &s->value);
+    if (place == NULL) { /* a value of its own that the name holds */
+        while (s->value->kind == EXPR_UNARY && s->value->unary.op == UNARY_REFERENCE) {
+            s->value = s->value->unary.operand;
+        }
+        name->is_mutable = true;
+        return false;
+    }
+    name->alias = place;
+    name->is_mutable = true;
+    check_declare(c, name, type_of(c, place));
+    s->kind = STMT_EXPR;
+    s->pattern = NULL;
+    s->annotation = NULL;
+    s->value = build_finish(
+        &(block_builder){.c = c, .block = CHECK_ARRAY(c, block, 1), .span = s->span}, NULL);
+    s->value->block->span = s->span;
+    check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
+    if (b.block->first != NULL) {
+        b.last->next = s->next;
+        s->next = b.block->first;
+        c->checked_up_to = b.last;
+    }
+    return true;
+}
+
+/* ---- patterns -------------------------------------------------------------------------------- */
+
+expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part, const type *t) {
+    if (place == NULL) {
+        return NULL;
+    }
+    bool tuple = p->kind == PATTERN_TUPLE;
+    expr *e = check_new(c, tuple ? EXPR_TUPLE_FIELD : EXPR_FIELD, p->span, t);
+    e->field.base = check_alias_copy(c, place);
+    check_unbox(c, &e->field.base);
+    e->field.index = tuple ? part : p->part_fields[part];
+    e->field.name_span = p->span;
+    e->field.name = tuple ? NULL : p->structure->fields[e->field.index].name;
+    return e;
+}
+
+/* The name stands for the place; nothing is left for the pattern to bind. */
+bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t) {
+    if (place == NULL || (!c->alias_all && !p->binding->is_alias)) {
+        return false;
+    }
+    p->binding->alias = check_alias_copy(c, place);
+    p->binding->is_mutable = true;
+    check_declare(c, p->binding, t);
+    p->binding->is_read = true;
+    p->kind = PATTERN_WILDCARD;
+    p->binding = NULL;
+    return true;
+}
+
+/* Some(p) against the index of an element: p against the element. */
+bool check_alias_element(checker *c, pattern *p, const type *t) {
+    expr *elements = c->alias_elements;
+    if (elements == NULL || p->kind != PATTERN_VARIANT || p->part_count != 1) {
+        return false;
+    }
+    c->alias_elements = NULL;
+    pattern *part = p->parts[0], *at = CHECK_ARRAY(c, pattern, 1);
+    char *name = check_printf(c, "<at %u>", c->text_count++);
+    *at =
+        (pattern){.span = part->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *at->binding = (binding){.name = name, .span = part->span, .kind = BINDING_LET};
+    p->parts[0] = at;
+    check_pattern(c, p, t);
+    expr *n = check_new_name(c, part->span, name);
+    check_expr(c, &n, NULL);
+    expr *element = element_at(c, check_alias_copy(c, elements), n);
+    const expr *outer = c->alias_place;
+    bool all = c->alias_all;
+    c->alias_place = element;
+    c->alias_all = true;
+    check_bind(c, part, type_of(c, element));
+    c->alias_place = outer;
+    c->alias_all = all;
+    c->alias_elements = elements;
+    return true;
+}
+
+/* ---- match ----------------------------------------------------------------------------------- */
+
+static bool has_ref_mut(const pattern *p) {
+    bool found = p->binding != NULL && p->binding->is_alias;
+    for (uint32_t i = 0; !found && i < p->part_count; i++) {
+        found = has_ref_mut(p->parts[i]);
+    }
+    return found;
+}
+
+/* Before the value of a match is checked. */
+void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) {
+    *out = (match_alias){0};
+    bool refers = check_refers(c, e->match.value) && !e->match.value->is_followed, by_name = false;
+    for (uint32_t i = 0; i < e->match.count; i++) {
+        by_name |= has_ref_mut(e->match.arms[i].pattern);
+    }
+    if (!refers && !by_name) {
+        return;
+    }
+    maybe_place maybe;
+    if (e->match.value->kind == EXPR_METHOD && freeze_maybe(b, e->match.value, &maybe)) {
+        out->elements = maybe.elements;
+        e->match.value = maybe.index;
+        return;
+    }
+    expr *place = check_freeze(b, &e->match.value);
+    if (place != NULL) {
+        check_unbox(c, &place);
+        out->place = place;
+        out->all = refers;
+        e->match.value = check_alias_copy(c, place);
+    }
+}
+
+/* ---- for ------------------------------------------------------------------------------------- */
+
+/* The shape of what a chain behind iter_mut() yields: which part is the index of the element. */
+typedef struct chain_part {
+    const char *name;
+    bool first, second; /* whether the element is the pair's first or second part */
+} chain_part;
+
+static const chain_part chain_parts[] = {{"enumerate", false, true}, {"zip", true, false},
+                                         {"rev", false, false},      {"skip", false, false},
+                                         {"take", false, false},     {"step_by", false, false}};
+
+static const chain_part *chain_part_of(const expr *e) {
+    for (size_t i = 0; e->kind == EXPR_METHOD && e->type == NULL &&
+                       i < sizeof chain_parts / sizeof chain_parts[0];
+         i++) {
+        if (strcmp(e->call.name, chain_parts[i].name) == 0) {
+            return &chain_parts[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_mutable_source(const checker *c, const expr *e) {
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
+        return e->unary.is_mutable;
+    }
+    if (e->kind == EXPR_METHOD && e->type == NULL && e->call.arg_count == 0) {
+        return strcmp(e->call.name, "iter_mut") == 0 || strcmp(e->call.name, "values_mut") == 0;
+    }
+    return e->kind == EXPR_NAME && check_refers(c, e) && strcmp(e->name.name, "self") != 0;
+}
+
+static expr *whole_range(checker *c, const expr *all) {
+    expr *range = check_new(c, EXPR_RANGE, all->span, NULL);
+    range->range.low = check_new_int(c, all->span, 0);
+    range->range.high = build_method(c, all->span, check_alias_copy(c, all), "len", NULL, 0);
+    return range;
+}
+
+/* Descends to iter_mut() below the chain and puts the indices in its place. */
+static expr *replace_source(block_builder *b, expr **slot) {
+    checker *c = b->c;
+    if (chain_part_of(*slot) != NULL) {
+        return replace_source(b, &(*slot)->call.receiver);
+    }
+    if (!is_mutable_source(c, *slot)) {
+        return NULL;
+    }
+    expr *e = *slot;
+    bool values = e->kind == EXPR_METHOD && strcmp(e->call.name, "values_mut") == 0;
+    bool plain = e->kind == EXPR_NAME;
+    expr *place = check_freeze(b, values ? &e->call.receiver : slot);
+    if (place == NULL) {
+        return NULL;
+    }
+    check_unbox(c, &place);
+    const type *t = type_of(c, place);
+    if (t->kind != TYPE_VEC && (!is_map(t) || plain)) {
+        *slot = place;
+        return NULL;
+    }
+    *slot = whole_range(c, elements_of(c, place));
+    return place;
+}
+
+static bool can_split(const expr *chain, const pattern *p) {
+    const chain_part *part = chain_part_of(chain);
+    if (part == NULL) {
+        return true;
+    }
+    bool pair = part->first || part->second;
+    return pair ? p->kind == PATTERN_TUPLE && p->part_count == 2 &&
+                      can_split(chain->call.receiver, p->parts[part->first ? 0 : 1])
+                : can_split(chain->call.receiver, p);
+}
+
+/* p against what the chain yields; the element's part of it against the element itself. */
+static pattern *split_pattern(checker *c, const expr *chain, pattern *p, pattern **element,
+                              const char *name) {
+    const chain_part *part = chain_part_of(chain);
+    if (part != NULL && (part->first || part->second)) {
+        pattern **inner = &p->parts[part->first ? 0 : 1];
+        *inner = split_pattern(c, chain->call.receiver, *inner, element, name);
+        return p;
+    }
+    if (part != NULL) {
+        return split_pattern(c, chain->call.receiver, p, element, name);
+    }
+    *element = p;
+    pattern *at = CHECK_ARRAY(c, pattern, 1);
+    *at = (pattern){.span = p->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *at->binding = (binding){.name = name, .span = p->span, .kind = BINDING_LOOP};
+    return at;
+}
+
+bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out) {
+    *out = (for_alias){0};
+    *b = build_block(c, e->span);
+    expr *source = e->loop->iterable;
+    while (chain_part_of(source) != NULL) {
+        source = source->call.receiver;
+    }
+    if (!is_mutable_source(c, source) || !can_split(e->loop->iterable, e->loop->pattern)) {
+        return false;
+    }
+    out->values = source->kind == EXPR_METHOD && strcmp(source->call.name, "values_mut") == 0;
+    out->place = replace_source(b, &e->loop->iterable);
+    if (out->place != NULL) {
+        out->name = check_printf(c, "<at %u>", c->text_count++);
+        e->loop->pattern =
+            split_pattern(c, e->loop->iterable, e->loop->pattern, &out->element, out->name);
+    }
+    return true;
+}
+
+/* After the loop's own pattern was declared. */
+void check_for_element(checker *c, const for_alias *f) {
+    if (f->place == NULL) {
+        return;
+    }
+    const type *t = type_of(c, f->place);
+    expr *at = check_new_name(c, f->element->span, f->name);
+    check_expr(c, &at, NULL);
+    check_coerce(c, &at, check_scalar(c, TYPE_I64), NULL);
+    bool pair =
+        is_map(t) && f->element->kind == PATTERN_TUPLE && f->element->part_count == 2 && !f->values;
+    expr *element = element_at(c, elements_of(c, f->place), check_alias_copy(c, at));
+    const expr *outer = c->alias_place;
+    bool all = c->alias_all;
+    c->alias_all = true;
+    pattern *value = f->element;
+    if (pair) { /* (k, v) in map.iter_mut() */
+        expr *keys = build_field(c, f->element->span, check_alias_copy(c, f->place), "keys");
+        check_expr(c, &keys, NULL);
+        c->alias_place = element_at(c, keys, check_alias_copy(c, at));
+        check_bind(c, f->element->parts[0], type_of(c, c->alias_place));
+        value = f->element->parts[1];
+    }
+    c->alias_place = element;
+    check_bind(c, value, type_of(c, element));
+    c->alias_place = outer;
+    c->alias_all = all;
+}
