@@ -58,6 +58,35 @@ static void put_message(const char *message, source_span place, masu__buffer *ou
     masu__buffer_putc(out, '`');
 }
 
+/* "`a` has shape [3, 4]" where the message speaks of the shapes of what the operation reads, in their order: "shapes X and
+ * Y …", "… shape X …". */
+static void put_operands(const char *message, const ir_site *site, masu__buffer *out) {
+    const char *at = strstr(message, "shape");
+    int count = at && strncmp(at, "shapes ", 7) == 0 ? 2 : 1;
+    bool all =
+        (site->operands[0].span.file != NULL) + (site->operands[1].span.file != NULL) == count;
+    at = at && all ? strchr(at, '[') : NULL; /* else nobody can tell which of them is meant */
+    for (int o = 0; at && o < count; o++) {
+        source_span span = site->operands[o].span;
+        const char *end = strchr(at, ']');
+        masu__buffer text = {0};
+        if (!end || !span.file)
+            return;
+        const char *written = span.file->text + span.offset;
+        bool quoted = span.length <= LONGEST_QUOTE && !memchr(written, '\n', span.length);
+        if (site->operands[o].name)
+            masu__buffer_printf(&text, "`%s`", site->operands[o].name);
+        else
+            masu__buffer_printf(&text, "`%.*s`", quoted ? (int)span.length : 11,
+                                quoted ? written : "this tensor");
+        masu__buffer_printf(&text, " has shape %.*s", (int)(end + 1 - at), at);
+        diagnostic_render_entry(span, "note", masu__buffer_text(&text), out);
+        out->failed |= text.failed;
+        masu__buffer_destroy(&text);
+        at = strchr(end, '[');
+    }
+}
+
 void error_text_put(const error_places *p, const error_facts *facts, masu__buffer *out) {
     const uint32_t *sites = facts->sites;
     uint32_t count = facts->site_count;
@@ -73,6 +102,9 @@ void error_text_put(const error_places *p, const error_facts *facts, masu__buffe
     diagnostic_render_entry(place, "error", masu__buffer_text(&message), out);
     out->failed |= message.failed;
     masu__buffer_destroy(&message);
+    ir_site site = site_at(p, count > 0 ? sites[0] : 0);
+    if (site.span.file)
+        put_operands(facts->message, &site, out);
     if (facts->related_site)
         diagnostic_render_entry(site_at(p, facts->related_site).span, "note", facts->related_text,
                                 out);

@@ -211,7 +211,14 @@ static bool keep_sites(masu_program *p) {
             if (last && !copy)
                 return false;
         }
-        p->sites[i] = (ir_site){.span = site->span, .function = copy};
+        p->sites[i] = *site;
+        p->sites[i].function = copy;
+        for (int o = 0; o < IR_SITE_OPERANDS; o++) {
+            const char *name = site->operands[o].name;
+            p->sites[i].operands[o].name = name ? masu__arena_strdup(&p->kept, name) : NULL;
+            if (name && !p->sites[i].operands[o].name)
+                return false;
+        }
     }
     return true;
 }

@@ -80,6 +80,10 @@ typedef struct masu_native_site { /* a place that may raise */
     uint32_t file;                /* 1 + index in files; 0: no place */
     uint32_t offset, length;
     const char *function;
+    struct { /* tensors that the operation reads, in the same file; length 0: none */
+        uint32_t offset, length;
+        const char *name; /* NULL: it has none */
+    } operands[2];
 } masu_native_site;
 
 typedef struct masu_native_program {

@@ -31,6 +31,12 @@ static bool read_places(const masu_native_program *program, masu__arena *arena,
         sites[s].function = from->function;
         if (from->file)
             sites[s].span = source_span_make(&files[from->file - 1], from->offset, from->length);
+        for (int o = 0; o < IR_SITE_OPERANDS; o++) {
+            sites[s].operands[o].name = from->operands[o].name;
+            if (from->file && from->operands[o].length > 0)
+                sites[s].operands[o].span = source_span_make(
+                    &files[from->file - 1], from->operands[o].offset, from->operands[o].length);
+        }
     }
     *places = (error_places){.sites = sites,
                              .site_count = (uint32_t)program->site_count,

@@ -55,19 +55,31 @@ static LLVMValueRef array_of(codegen *cg, const char *name, LLVMTypeRef type, LL
     return codegen_constant(cg, name, LLVMConstArray2(type, items, count));
 }
 
+static void operand_parts(carrier *c, const ir_site *site, int o, LLVMValueRef *parts) {
+    source_span span = site->operands[o].span;
+    const char *name = site->operands[o].name;
+    bool here = span.file && span.file == site->span.file;
+    parts[0] = number(c->cg, here ? span.offset : 0);
+    parts[1] = number(c->cg, here ? span.length : 0);
+    parts[2] = name ? text(c->cg, name, strlen(name)) : LLVMConstPointerNull(c->cg->ptr);
+}
+
 static LLVMValueRef sites_of(carrier *c) {
     codegen *cg = c->cg;
-    LLVMTypeRef fields[] = {cg->i32, cg->i32, cg->i32, cg->ptr};
-    LLVMTypeRef type = LLVMStructTypeInContext(cg->context, fields, 4, false);
+    LLVMTypeRef fields[] = {cg->i32, cg->i32, cg->i32, cg->ptr, cg->i32,
+                            cg->i32, cg->ptr, cg->i32, cg->i32, cg->ptr};
+    LLVMTypeRef type = LLVMStructTypeInContext(cg->context, fields, 10, false);
     LLVMValueRef *items = MASU_ARENA_ARRAY(cg->arena, LLVMValueRef, c->program->site_count + 1);
     if (!items)
         return NULL;
     for (uint32_t s = 0; s < c->program->site_count; s++) {
         const ir_site *site = &c->program->sites[s];
-        LLVMValueRef parts[] = {number(cg, file_of(c, site->span.file)),
-                                number(cg, site->span.offset), number(cg, site->span.length),
-                                name_text(c, site->function)};
-        items[s] = LLVMConstStructInContext(cg->context, parts, 4, false);
+        LLVMValueRef parts[10] = {number(cg, file_of(c, site->span.file)),
+                                  number(cg, site->span.offset), number(cg, site->span.length),
+                                  name_text(c, site->function)};
+        for (int o = 0; o < IR_SITE_OPERANDS; o++)
+            operand_parts(c, site, o, parts + 4 + 3 * o);
+        items[s] = LLVMConstStructInContext(cg->context, parts, 10, false);
     }
     return array_of(cg, "sites", type, items, c->program->site_count);
 }

@@ -276,9 +276,16 @@ struct ir_kernel {
     bool *needs_value;
 };
 
+enum { IR_SITE_OPERANDS = 2 };
+
 typedef struct ir_site {
     source_span span;
     const char *function; /* qualified name for the call stack */
+    /* Of an operation on one or two tensors: these, for errors that speak of their shapes. Span without file: none. */
+    struct {
+        const char *name; /* the binding's or NULL */
+        source_span span;
+    } operands[IR_SITE_OPERANDS];
 } ir_site;
 
 /* What stood in the text behind a pass. */

@@ -2,11 +2,30 @@
  *
  * An instruction that may raise gets its place here, and nowhere else.
  */
+#include <string.h>
+
 #include "language/ir/lowering.h"
 
 static void place_site(lower_fn *fn, ir_instr *i, source_span span) {
     if (i && ir_may_raise(i))
         i->site = ir_site_new(fn->l->m, span, fn->name);
+}
+
+static void name_operands(const lower_fn *fn, const ir_instr *i) {
+    ir_site *site = &fn->l->m->sites[i->site];
+    uint32_t count = 0;
+    for (uint32_t a = 0; i->site && a < i->arg_count; a++) {
+        const ir_value_info *info = &fn->f->values[i->args[a]];
+        if (info->type != IR_TENSOR)
+            continue;
+        if (count < IR_SITE_OPERANDS) {
+            site->operands[count].name = info->name;
+            site->operands[count].span = info->span;
+        }
+        count++;
+    }
+    if (count > IR_SITE_OPERANDS)
+        memset(site->operands, 0, sizeof site->operands);
 }
 
 ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span) {
@@ -87,6 +106,7 @@ ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_
         return 0;
     i->abi = abi;
     place_site(fn, i, span);
+    name_operands(fn, i);
     if (always_raises(abi))
         ir_emit(fn->b, IR_UNREACHABLE, NULL, 0, NULL, 0, span);
     return i->result;
