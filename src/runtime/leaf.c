@@ -126,6 +126,25 @@ tl_tensor *tl_tensor_grad(tl_tensor *t) {
     return tl__tensor_or_raise(status, out);
 }
 
+/* Only t leads to the leaf, and no graph that a backward may still walk. */
+static bool may_give_up(const tl_tensor *t) {
+    tl_node *node = t->node;
+    return t->head.count == 1 && node && node->flags & TL_NODE_LEAF && node->count == 1 &&
+           tl__node_leaf(node)->gradient && tl__is_private(tl__node_leaf(node)->gradient);
+}
+
+tl_tensor *tl_tensor_take_grad(tl_tensor *t) {
+    if (!may_give_up(t))
+        return tl_tensor_grad(t);
+    tl_leaf *leaf = tl__node_leaf(t->node);
+    tl_tensor *gradient = leaf->gradient;
+    leaf->gradient = NULL;
+    tl__runtime()->live_grads--;
+    if (MASU_UNLIKELY(tl__runtime()->audit))
+        tl__audit_node(t->node);
+    return gradient;
+}
+
 /* ---- with and without history ---------------------------------------------------------------- */
 
 masu_status tl__own_header(tl_tensor **t) {

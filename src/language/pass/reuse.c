@@ -6,6 +6,15 @@
  * Only element-wise operations, whose result has as many elements as the operand as far as is known.
  * It is an offer: the runtime declines it when somebody else holds the buffer (a view, another
  * count, a value saved for backward), and makes a buffer as it would without this pass.
+ *
+ * A gradient that is read for the last time is another such operand:
+ *
+ *     %4 = tl_tensor_take_grad %1          was tl_tensor_grad: the leaf keeps nothing of it
+ *     %5 = tl_tensor_mul_scalar %4 over %4
+ *     %6 = tl_tensor_sub %1, %5 over %5    until %1 dies only its elements are read
+ *     release %1
+ *
+ * Again an offer: declined when something else leads to the leaf.
  */
 #include "language/pass/pass.h"
 #include "language/pass/tensor_facts.h"
@@ -40,13 +49,50 @@ static ir_value spent_operand(const ir_function *f, const ir_instr *i) {
     return 0;
 }
 
+/* What i does with v: nothing, it reads elements, it ends v, or anything else. */
+typedef enum use { UNUSED, READ, ENDED, OTHERWISE } use;
+
+static use use_of(const ir_instr *i, ir_value v) {
+    bool named = false, jumps = false;
+    for (uint32_t a = 0; a < i->arg_count; a++)
+        named |= i->args[a] == v;
+    for (int t = 0; t < ir_target_count(i); t++)
+        for (uint32_t a = 0; a < i->target[t].count; a++)
+            jumps |= i->target[t].args[a] == v;
+    if (jumps)
+        return OTHERWISE;
+    if (!named)
+        return UNUSED;
+    if (i->op == IR_RELEASE || (i->op == IR_ABI && i->abi == TL_FN_tl_tensor_detach))
+        return ENDED;
+    return i->op == IR_ABI && tensor_makes_fresh(i) ? READ : OTHERWISE;
+}
+
+/* Leaf v ends in i's block, and until there nothing can ask it for its gradient. */
+static bool reads_last(const ir_function *f, const ir_instr *i, ir_value v) {
+    if (f->values[v].borrowed)
+        return false;
+    for (const ir_instr *p = i->next; p; p = p->next) {
+        use u = use_of(p, v);
+        if (u == ENDED || u == OTHERWISE)
+            return u == ENDED;
+    }
+    return false;
+}
+
+static void look_at(const ir_function *f, ir_instr *i) {
+    if (tensor_is_elementwise(i))
+        i->reuse = spent_operand(f, i);
+    if (i->op == IR_ABI && i->abi == TL_FN_tl_tensor_grad && reads_last(f, i, i->args[0]))
+        i->abi = TL_FN_tl_tensor_take_grad;
+}
+
 void pass_reuse(ir_module *m, pass_context *context) {
     (void)context;
     for (uint32_t n = 0; n < m->function_count; n++) {
         ir_function *f = m->functions[n];
         for (uint32_t b = 0; b < f->block_count && !f->is_kernel; b++)
             for (ir_instr *i = f->blocks[b]->first; i; i = i->next)
-                if (tensor_is_elementwise(i))
-                    i->reuse = spent_operand(f, i);
+                look_at(f, i);
     }
 }
