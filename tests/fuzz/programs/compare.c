@@ -179,9 +179,12 @@ static void against_first(const outcome *first, const outcome *found, const way 
 }
 
 static size_t ways_of(compare_depth depth, way *ways) {
-    size_t pass_count, count = 0;
+    size_t pass_count, count = 0, optional = 0,
+                       turn = depth < COMPARE_TURN ? 0 : depth - COMPARE_TURN;
     const masu_pass_info *passes = masu_passes(&pass_count);
-    if (depth != COMPARE_AUDITED)
+    for (size_t p = 0; p < pass_count; p++)
+        optional += passes[p].optional;
+    if (depth == COMPARE_PLAIN || depth == COMPARE_ALL)
         ways[count++] = (way){.name = "all passes"};
     if (depth != COMPARE_PLAIN)
         ways[count++] = (way){.name = "audited", .audit = true};
@@ -190,8 +193,10 @@ static size_t ways_of(compare_depth depth, way *ways) {
     for (size_t p = 0; p < pass_count && p < MOST_PASSES; p++) {
         if (!passes[p].optional)
             continue;
+        bool alone = depth == COMPARE_ALL ||
+                     (depth >= COMPARE_TURN && none->disabled_count == turn % optional);
         none->disabled[none->disabled_count++] = passes[p].name;
-        if (depth == COMPARE_ALL)
+        if (alone)
             ways[count++] =
                 (way){.name = passes[p].name, .disabled = {passes[p].name}, .disabled_count = 1};
     }

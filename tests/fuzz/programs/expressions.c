@@ -86,11 +86,43 @@ static bool field(generator *g, kind k, traits *t) {
     static const struct {
         kind of, gives;
         const char *text;
-    } fields[] = {{PAIR, WIDE, ".x"},  {PAIR, ROW, ".y"},       {PAIR, INTEGER, ".n"},
-                  {NEST, PAIR, ".p"},  {NEST, SQUARE, ".m"},    {NEST, WIDE, ".p.x"},
-                  {NEST, ROW, ".p.y"}, {NEST, EMPTY, ".e"},     {TUPLE, WIDE, ".0"},
-                  {TUPLE, ROW, ".1"},  {PAIR, WIDE, ".get()"},  {NEST, INTEGER, ".p.n"},
-                  {LIST, WIDE, "[0]"}, {LIST, WIDE, ".get(0)"}, {MAYBE, TRUTH, ".is_some()"}};
+    } fields[] = {{PAIR, WIDE, ".x"},
+                  {PAIR, ROW, ".y"},
+                  {PAIR, INTEGER, ".n"},
+                  {NEST, PAIR, ".p"},
+                  {NEST, SQUARE, ".m"},
+                  {NEST, WIDE, ".p.x"},
+                  {NEST, ROW, ".p.y"},
+                  {NEST, EMPTY, ".e"},
+                  {TUPLE, WIDE, ".0"},
+                  {TUPLE, ROW, ".1"},
+                  {PAIR, WIDE, ".get()"},
+                  {NEST, INTEGER, ".p.n"},
+                  {LIST, WIDE, "[0]"},
+                  {LIST, WIDE, ".get(0)"},
+                  {MAYBE, TRUTH, ".is_some()"},
+                  {CRATE, WIDE, ".item"},
+                  {CRATE, MAYBE, ".old"},
+                  {CHEST, PAIR, ".item"},
+                  {CHEST, WIDE, ".item.x"},
+                  {CHEST, MAYBE_PAIR, ".old"},
+                  {PAIRS, PAIR, "[0]"},
+                  {PAIRS, WIDE, "[1].x"},
+                  {PAIRS, ROW, "[0].y"},
+                  {CHOICE, WIDE, ".weight()"},
+                  {CHOICES, CHOICE, "[1]"},
+                  {CHOICES, WIDE, "[0].twice()"},
+                  {TREE, WIDE, ".total()"},
+                  {TREE, WIDE, ".first()"},
+                  {FIXED, WIDE, "[1]"},
+                  {DEEP, PAIR, ".0"},
+                  {DEEP, WIDE, ".1.0"},
+                  {DEEP, INTEGER, ".1.1"},
+                  {ROWS, LIST, "[0]"},
+                  {ROWS, WIDE, "[1][0]"},
+                  {RESULT, TRUTH, ".is_ok()"},
+                  {MODEL, WIDE, ".w"},
+                  {MODEL, ROW, ".b"}};
     size_t count = sizeof fields / sizeof fields[0], first = below(g, (uint32_t)count);
     for (size_t i = 0; i < count; i++) {
         size_t f = (first + i) % count;
@@ -281,7 +313,7 @@ static traits comprehension(generator *g, int depth) {
 }
 
 static traits tensor_value(generator *g, kind k, int depth) {
-    switch (below(g, k == WIDE ? 13 : 11)) {
+    switch (below(g, k == WIDE ? 18 : 13)) {
     case 0:
     case 1:
         return of_two(g, k, one_in(g, 2) ? " + " : one_in(g, 2) ? " - " : " * ", k, depth);
@@ -304,9 +336,13 @@ static traits tensor_value(generator *g, kind k, int depth) {
     case 10:
         return reshaped(g, k, depth);
     case 11:
+        return leaf(g, k);
+    case 12:
+        return carried(g, k, depth);
+    case 13:
         return comprehension(g, depth);
     default:
-        return leaf(g, k);
+        return unpacked(g, depth);
     }
 }
 
@@ -481,7 +517,10 @@ traits value(generator *g, kind k, int depth) {
             return named(g, v);
         if (one_in(g, 2) && field(g, k, &t))
             return t;
-        return compound(g, k, depth > 0 ? depth : 1);
+        if (depth > 1 && one_in(g, 4))
+            return carried(g, k, depth);
+        return k > MAYBE ? rich_value(g, k, depth > 0 ? depth : 1)
+                         : compound(g, k, depth > 0 ? depth : 1);
     }
     if (depth <= 0 || one_in(g, 4) || k == EMPTY)
         return leaf(g, k);

@@ -6,9 +6,31 @@
 #include "generator.h"
 
 const char *kind_type(kind k) {
-    static const char *const types[KINDS] = {
-        "Tensor", "Tensor", "Tensor", "Tensor",           "i64",         "f32",           "bool",
-        "Pair",   "Nest",   "Empty",  "(Tensor, Tensor)", "Vec<Tensor>", "Option<Tensor>"};
+    static const char *const types[KINDS] = {"Tensor",
+                                             "Tensor",
+                                             "Tensor",
+                                             "Tensor",
+                                             "i64",
+                                             "f32",
+                                             "bool",
+                                             "Pair",
+                                             "Nest",
+                                             "Empty",
+                                             "(Tensor, Tensor)",
+                                             "Vec<Tensor>",
+                                             "Option<Tensor>",
+                                             "Choice",
+                                             "Crate<Tensor>",
+                                             "Crate<Pair>",
+                                             "Vec<Pair>",
+                                             "Vec<Choice>",
+                                             "Option<Pair>",
+                                             "Tree",
+                                             "[Tensor; 2]",
+                                             "(Pair, (Tensor, i64))",
+                                             "Vec<Vec<Tensor>>",
+                                             "Result<Tensor, String>",
+                                             "Model"};
     return types[k];
 }
 
@@ -50,8 +72,10 @@ static void function(generator *g) {
     routine r = {.returns = !one_in(g, 6)};
     static const kind results[] = {WIDE, WIDE, WIDE, ROW,   SQUARE, NUMBER, REAL, INTEGER,
                                    PAIR, PAIR, NEST, TUPLE, LIST,   MAYBE,  EMPTY};
-    static const kind taken[] = {WIDE, WIDE,  WIDE,    WIDE, ROW,   SQUARE, PAIR, PAIR,
-                                 NEST, TUPLE, INTEGER, REAL, TRUTH, EMPTY,  LIST, MAYBE};
+    static const kind taken[] = {WIDE,       WIDE,  WIDE,   WIDE,    ROW,   SQUARE, PAIR,
+                                 PAIR,       NEST,  TUPLE,  INTEGER, REAL,  TRUTH,  EMPTY,
+                                 LIST,       MAYBE, CHOICE, CRATE,   CHEST, PAIRS,  CHOICES,
+                                 MAYBE_PAIR, TREE,  FIXED,  DEEP,    ROWS,  RESULT, MODEL};
     r.result = results[below(g, sizeof results / sizeof results[0])];
     r.parameter_count = (int)below(g, MOST_PARAMETERS);
     r.is_recursive = r.returns && one_in(g, 5);
@@ -111,6 +135,7 @@ void generate(const generate_options *options, masu__buffer *out) {
     masu__rng_seed(&g.rng, options->seed);
     masu__buffer_puts(out, types);
     methods(&g);
+    masu__buffer_puts(out, richer_types);
     int functions = 1 + (int)below(&g, 4);
     g.budget = (int)options->size;
     for (int f = 0; f < functions && g.budget > 0; f++)

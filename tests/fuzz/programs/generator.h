@@ -3,6 +3,7 @@
  *     generate.c     a program: types, functions, main
  *     statements.c   bodies: bindings, branches, loops, ways out, training
  *     expressions.c  values of each kind
+ *     richer.c       what holds other kinds: values, and statements about them
  *
  * Every value has one of a few kinds, so that whatever is drawn fits. Tensors have one of three shapes:
  *
@@ -35,6 +36,19 @@ typedef enum kind {
     TUPLE, /* (WIDE, ROW) */
     LIST,  /* Vec<WIDE>, never empty */
     MAYBE, /* Option<WIDE> */
+    /* richer.c */
+    CHOICE,     /* enum Choice */
+    CRATE,      /* Crate<WIDE> */
+    CHEST,      /* Crate<PAIR> */
+    PAIRS,      /* Vec<PAIR>, never less than two */
+    CHOICES,    /* Vec<CHOICE>, two */
+    MAYBE_PAIR, /* Option<PAIR> */
+    TREE,       /* enum Tree */
+    FIXED,      /* [WIDE; 2] */
+    DEEP,       /* (PAIR, (WIDE, INTEGER)) */
+    ROWS,       /* Vec<LIST>, two */
+    RESULT,     /* Result<WIDE, String> */
+    MODEL,      /* struct Model */
     KINDS
 } kind;
 
@@ -75,6 +89,7 @@ typedef struct generator {
     int indent;
     int depth; /* of scopes */
     int loops; /* around this place */
+    int label; /* of a loop around it; 0: none */
     int budget;
     bool closed; /* what follows in this block is unreachable */
 } generator;
@@ -112,5 +127,20 @@ void close_scope(generator *g);
 void body(generator *g, int statements);
 void prologue(generator *g, bool all);
 void show(generator *g, const variable *v);
+
+/* richer.c */
+extern const char richer_types[];
+traits rich_value(generator *g, kind k, int depth);
+traits carried(generator *g, kind k, int depth);
+traits unpacked(generator *g, int depth);
+void change_inside(generator *g);
+void change_by_method(generator *g);
+void change_pairs(generator *g);
+void match_choice(generator *g);
+void taken_apart(generator *g);
+void labelled_loops(generator *g);
+void drained(generator *g);
+void writing_closure(generator *g);
+void train_model(generator *g);
 
 #endif

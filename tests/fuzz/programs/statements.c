@@ -71,8 +71,10 @@ variable *declare(generator *g, kind k, bool is_mutable, bool tracked) {
 /* ---- simple statements ---------------------------------------------------------------------------------- */
 
 static kind any_kind(generator *g) {
-    static const kind often[] = {WIDE, WIDE, WIDE, SQUARE, ROW,   ROW,  NUMBER, INTEGER, REAL,
-                                 PAIR, PAIR, NEST, EMPTY,  TUPLE, LIST, MAYBE,  TRUTH};
+    static const kind often[] = {WIDE,  WIDE,   WIDE,  SQUARE, ROW,   ROW,     NUMBER,     INTEGER,
+                                 REAL,  PAIR,   PAIR,  NEST,   EMPTY, TUPLE,   LIST,       MAYBE,
+                                 TRUTH, CHOICE, CRATE, CHEST,  PAIRS, CHOICES, MAYBE_PAIR, TREE,
+                                 FIXED, DEEP,   ROWS,  RESULT, MODEL};
     return often[below(g, sizeof often / sizeof often[0])];
 }
 
@@ -85,8 +87,8 @@ static void let(generator *g) {
     g->out = out;
     bool is_mutable = one_in(g, 2);
     const variable *v = declare(g, k, is_mutable, t.tracked);
-    line(g, "let %s%s%s%s = %s;", is_mutable ? "mut " : "", v->name, k == MAYBE ? ": " : "",
-         k == MAYBE ? kind_type(k) : "", masu__buffer_text(&text));
+    line(g, "let %s%s%s%s = %s;", is_mutable ? "mut " : "", v->name, k >= MAYBE ? ": " : "",
+         k >= MAYBE ? kind_type(k) : "", masu__buffer_text(&text));
     masu__buffer_destroy(&text);
 }
 
@@ -107,7 +109,8 @@ static void alias(generator *g) {
 
 /* Names of most kinds, so that what follows has something to work on. */
 void prologue(generator *g, bool all) {
-    static const kind first[] = {WIDE, WIDE, ROW, PAIR, SQUARE, LIST, INTEGER, MAYBE, NEST, TUPLE};
+    static const kind first[] = {WIDE, WIDE,  ROW,    PAIR,  SQUARE, LIST,  INTEGER, MAYBE,
+                                 NEST, TUPLE, CHOICE, CHEST, PAIRS,  MODEL, DEEP};
     int count = all ? (int)(sizeof first / sizeof first[0]) : 3;
     for (int i = 0; i < count; i++) {
         if (!all && one_in(g, 2))
@@ -117,8 +120,8 @@ void prologue(generator *g, bool all) {
         traits t = small_value(g, first[i], 1);
         g->out = out;
         const variable *v = declare(g, first[i], true, t.tracked || first[i] > NUMBER);
-        line(g, "let mut %s%s%s = %s;", v->name, first[i] == MAYBE ? ": " : "",
-             first[i] == MAYBE ? kind_type(first[i]) : "", masu__buffer_text(&text));
+        line(g, "let mut %s%s%s = %s;", v->name, first[i] >= MAYBE ? ": " : "",
+             first[i] >= MAYBE ? kind_type(first[i]) : "", masu__buffer_text(&text));
         masu__buffer_destroy(&text);
     }
 }
@@ -255,7 +258,19 @@ void show(generator *g, const variable *v) {
                                            [NEST] = ".m.sum().item()",
                                            [TUPLE] = ".1.sum().item()",
                                            [LIST] = "[0].sum().item()",
-                                           [MAYBE] = ".is_some()"};
+                                           [MAYBE] = ".is_some()",
+                                           [CHOICE] = ".weight().sum().item()",
+                                           [CRATE] = ".item.sum().item()",
+                                           [CHEST] = ".item.x.sum().item()",
+                                           [PAIRS] = "[1].x.sum().item()",
+                                           [CHOICES] = "[0].weight().sum().item()",
+                                           [MAYBE_PAIR] = ".is_none()",
+                                           [TREE] = ".total().sum().item()",
+                                           [FIXED] = "[1].sum().item()",
+                                           [DEEP] = ".1.0.sum().item()",
+                                           [ROWS] = "[1][0].sum().item()",
+                                           [RESULT] = ".is_err()",
+                                           [MODEL] = ".w.sum().item()"};
     if (v->kind != EMPTY)
         line(g, "println(\"{}\", %s%s);", v->name, how[v->kind]);
 }
@@ -466,6 +481,11 @@ static void leave_loop(generator *g) {
     begin_line(g);
     masu__buffer_puts(g->out, "if ");
     condition(g, 2);
+    if (g->label && one_in(g, 2)) {
+        masu__buffer_printf(g->out, " { %s 'l%d; }", one_in(g, 2) ? "break" : "continue", g->label);
+        end_line(g, "");
+        return;
+    }
     end_line(g, one_in(g, 2) ? " { break; }" : " { continue; }");
 }
 
@@ -498,11 +518,13 @@ typedef struct statement {
 } statement;
 
 static const statement statements[] = {
-    {let, 22},        {assign, 14},    {assign_field, 6},   {change_in_place, 5},
-    {change_list, 4}, {print, 6},      {discard, 4},        {swap, 2},
-    {closure, 2},     {train, 11},     {branch, 8},         {look_inside, 2},
-    {loop, 8},        {leave_loop, 3}, {leave_function, 4}, {destructure, 2},
-    {fail, 1},        {alias, 5}};
+    {let, 22},         {assign, 14},         {assign_field, 6},   {change_in_place, 5},
+    {change_list, 4},  {print, 6},           {discard, 4},        {swap, 2},
+    {closure, 2},      {train, 11},          {branch, 8},         {look_inside, 2},
+    {loop, 8},         {leave_loop, 3},      {leave_function, 4}, {destructure, 2},
+    {fail, 1},         {alias, 5},           {change_inside, 12}, {change_by_method, 8},
+    {change_pairs, 3}, {match_choice, 5},    {taken_apart, 4},    {labelled_loops, 3},
+    {drained, 4},      {writing_closure, 2}, {train_model, 4}};
 
 void body(generator *g, int count) {
     uint32_t total = 0;
