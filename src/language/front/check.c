@@ -149,7 +149,8 @@ static void check_result(checker *c, function_item *f) {
         report_no_result(c, f);
         return;
     }
-    coerce_reason why = {f->result_annotation->span, "the result's type is given here"};
+    source_span span = f->result_annotation == NULL ? f->span : f->result_annotation->span;
+    coerce_reason why = {span, "the result's type is given here"};
     check_coerce_branch(c, &b->result, f->result, &why);
     b->type = f->result;
 }
@@ -371,6 +372,16 @@ static void find_main(checker *c) {
     }
 }
 
+static void check_bodies(checker *c) {
+    for (; c->checked_count < c->tree->function_count;
+         c->checked_count++) { /* instances are added meanwhile */
+        function_item *f = c->tree->functions[c->checked_count];
+        if (!f->is_template && !f->is_checked) {
+            check_body(c, f);
+        }
+    }
+}
+
 static void check_program(checker *c) {
     check_generics_begin(c);
     check_declare_items(c);
@@ -383,10 +394,11 @@ static void check_program(checker *c) {
     for (uint32_t i = 0; i < c->tree->constant_count; i++) {
         check_constant(c, c->tree->constants[i], c->tree->constants[i]->span, 0);
     }
-    for (uint32_t i = 0; i < c->tree->function_count; i++) { /* instances are added meanwhile */
-        if (!c->tree->functions[i]->is_template && !c->tree->functions[i]->is_checked) {
-            check_body(c, c->tree->functions[i]);
-        }
+    check_bodies(c);
+    for (function_item *f;
+         (f = check_dyn_unwritten(c)) != NULL;) { /* these may need further instances */
+        check_body(c, f);
+        check_bodies(c);
     }
     spread_writes(c);
     settle_uses(c);

@@ -51,347 +51,8 @@ expr *check_alias_copy(checker *c, const expr *e) {
     return copy;
 }
 
-/* ---- freezing -------------------------------------------------------------------------------- */
-
-/* let <at n> = e; in the block that is being checked. Yields the variable's name. */
-static expr *hold(block_builder *b, expr *e, const char *what) {
-    checker *c = b->c;
-    char *name = check_printf(c, "<%s %u>", what, c->text_count++);
-    build_let(b, name, false, e);
-    check_let(c, b->last);
-    while (b->last->next != NULL) { /* what that let needed itself */
-        b->last = b->last->next;
-    }
-    c->checked_up_to = NULL;
-    expr *n = check_new_name(c, e->span, name);
-    check_expr(c, &n, NULL);
-    return n;
-}
-
-static bool is_fixed(const expr *e) {
-    return e->kind == EXPR_INT || (e->kind == EXPR_NAME && e->name.binding != NULL &&
-                                   e->name.name[0] == '<' && !e->name.binding->is_mutable);
-}
-
-static bool freeze_index(block_builder *b, expr *e) {
-    checker *c = b->c;
-    for (uint32_t i = 0; i < e->index.count; i++) {
-        expr **at = &e->index.indices[i];
-        if ((*at)->kind == EXPR_RANGE) {
-            return false;
-        }
-        check_expr(c, at, check_scalar(c, TYPE_I64));
-        if (!is_fixed(*at) && check_coerce(c, at, check_scalar(c, TYPE_I64), NULL)) {
-            *at = hold(b, *at, "at");
-        }
-    }
-    return true;
-}
-
-static expr *method_of(expr *e, const char *name, uint32_t count) {
-    return e->kind == EXPR_METHOD && e->type == NULL && strcmp(e->call.name, name) == 0 &&
-                   e->call.arg_count == count
-               ? e->call.receiver
-               : NULL;
-}
-
-static bool is_map(const type *t) {
-    return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-           (strcmp(t->structure->template->name, "HashMap") == 0 ||
-            strcmp(t->structure->template->name, "BTreeMap") == 0);
-}
-
 static const type *type_of(checker *c, const expr *e) {
     return type_resolve(c->types, e->type);
-}
-
-/* The place in which the values of m lie, one after another. */
-static expr *elements_of(checker *c, const expr *m) {
-    expr *all = check_alias_copy(c, m);
-    if (is_map(type_of(c, m))) {
-        all = build_field(c, m->span, all, "values");
-        check_expr(c, &all, NULL);
-    }
-    return all;
-}
-
-static expr *element_at(checker *c, expr *all, expr *at) {
-    expr *e = check_new(c, EXPR_INDEX, all->span, NULL);
-    e->index.base = all;
-    e->index.indices = CHECK_ARRAY(c, expr *, 1);
-    e->index.indices[0] = at;
-    e->index.count = 1;
-    check_expr(c, &e, type_array(c->types, type_open(c->types), TYPE_BOX));
-    return e;
-}
-
-/* What was checked as a place turned out to be wanted as a value. */
-static void give_up(checker *c, expr **slot) {
-    if ((*slot)->type != NULL) {
-        check_unbox(c, slot);
-    }
-}
-
-/* A call that yields Some(place) or None: where the elements lie, and the index as an unchecked Option<i64>. */
-typedef struct maybe_place {
-    expr *elements, *index;
-} maybe_place;
-
-static bool freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
-    static const char *const ends[2][2] = {{"last_mut", "__last_at"}, {"first_mut", "__first_at"}};
-    checker *c = b->c;
-    expr *m = method_of(e, "get_mut", 1);
-    const char *finder = "__at";
-    for (int i = 0; m == NULL && i < 2; i++) {
-        m = method_of(e, ends[i][0], 0);
-        finder = ends[i][1];
-    }
-    for (int i = 0; m == NULL && i < 2; i++) { /* v.iter_mut().find(f) and its like */
-        static const char *const seeks[2][2] = {{"find", "__position"}, {"next", "__first_at"}};
-        expr *over = method_of(e, seeks[i][0], i == 0);
-        m = over == NULL ? NULL : method_of(over, "iter_mut", 0);
-        finder = seeks[i][1];
-    }
-    expr *place = m == NULL ? NULL : check_freeze(b, &e->call.receiver);
-    if (place == NULL) {
-        return false;
-    }
-    check_unbox(c, &place);
-    const type *t = type_of(c, place);
-    if (is_map(t)) {
-        finder = "__find";
-    } else if (t->kind != TYPE_VEC) {
-        give_up(c, &e->call.receiver);
-        return false;
-    }
-    out->elements = elements_of(c, place);
-    out->index = build_method(c, e->span, check_alias_copy(c, place), finder, e->call.args,
-                              e->call.arg_count);
-    return true;
-}
-
-/* map.entry(k).or_insert(v) */
-static expr *freeze_entry(block_builder *b, expr *e) {
-    static const char *const makers[3][2] = {{"or_insert", "__slot"},
-                                             {"or_insert_with", "__slot_with"},
-                                             {"or_default", "__slot_default"}};
-    checker *c = b->c;
-    for (uint32_t i = 0; i < 3; i++) {
-        expr *entry = method_of(e, makers[i][0], i < 2);
-        expr *map = entry == NULL ? NULL : method_of(entry, "entry", 1);
-        expr *place = map == NULL ? NULL : check_freeze(b, &entry->call.receiver);
-        if (place == NULL || !is_map(type_of(c, place))) {
-            continue;
-        }
-        expr *args[2] = {entry->call.args[0], i < 2 ? e->call.args[0] : NULL};
-        expr *at =
-            build_method(c, e->span, check_alias_copy(c, place), makers[i][1], args, i < 2 ? 2 : 1);
-        at = hold(b, at, "at");
-        return element_at(c, elements_of(c, place), at);
-    }
-    return NULL;
-}
-
-/* x.unwrap() where x yields Some(place), or is the place of an Option. */
-static expr *freeze_unwrap(block_builder *b, expr *e) {
-    checker *c = b->c;
-    bool expects = method_of(e, "expect", 1) != NULL;
-    if (!expects && method_of(e, "unwrap", 0) == NULL) {
-        return NULL;
-    }
-    maybe_place maybe;
-    if (freeze_maybe(b, e->call.receiver, &maybe)) {
-        expr *at =
-            build_method(c, e->span, maybe.index, e->call.name, e->call.args, e->call.arg_count);
-        return element_at(c, maybe.elements, hold(b, at, "at"));
-    }
-    static const char *const views[] = {"as_mut", "as_deref_mut"};
-    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
-        expr *option = method_of(e->call.receiver, views[i], 0);
-        expr *place = option == NULL ? NULL : check_freeze(b, &e->call.receiver->call.receiver);
-        const type *t = place == NULL ? NULL : type_of(c, place);
-        if (t == NULL || t->kind != TYPE_STRUCT || !t->structure->is_enum ||
-            check_find_variant(t->structure, "Some") < 0) {
-            continue;
-        }
-        const variant_item *some =
-            &t->structure->variants[check_find_variant(t->structure, "Some")];
-        expr *test = build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0);
-        expr *message = expects ? e->call.args[0] : NULL;
-        expr *call = build_method(c, e->span,
-                                  build_method(c, e->span, test, "then_some",
-                                               (expr *[]){check_new_int(c, e->span, 0)}, 1),
-                                  expects ? "expect" : "unwrap", &message, expects);
-        hold(b, call, "at");
-        expr *content = build_field(c, e->span, place, "0");
-        content->field.index = some->first;
-        content->type = type_resolve(c->types, t->structure->fields[some->first].type);
-        return content;
-    }
-    return NULL;
-}
-
-/* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
-static expr *freeze_getter(block_builder *b, expr *e) {
-    checker *c = b->c;
-    if (e->kind != EXPR_METHOD || e->type != NULL) {
-        return NULL;
-    }
-    expr *place = check_freeze(b, &e->call.receiver);
-    const type *t = place == NULL ? NULL : type_of(c, place);
-    function_item *f = t == NULL || t->kind != TYPE_STRUCT
-                           ? NULL
-                           : check_method_named(c, t->structure, e->call.name);
-    if (f == NULL && t != NULL && type_is_box(t) && t->vec.element->kind == TYPE_STRUCT) {
-        check_unbox(c, &place);
-        f = check_method_named(c, t->vec.element->structure, e->call.name);
-    }
-    bool getter = f != NULL && f->has_self && f->result_annotation != NULL &&
-                  f->result_annotation->is_place && f->body != NULL &&
-                  f->parameter_count == e->call.arg_count + 1;
-    if (!getter) {
-        give_up(c, &e->call.receiver);
-        return NULL;
-    }
-    const function_item *written = f->template != NULL ? f->template : f;
-    if (written->unchecked == NULL || written->unchecked->first != NULL ||
-        written->unchecked->result == NULL) {
-        give_up(c, &e->call.receiver);
-        return NULL;
-    }
-    function_item whole = *written;
-    whole.body = written->unchecked;
-    function_item *copy = function_copy(c->arena, &whole);
-    if (copy == NULL) {
-        check_out_of_memory(c);
-    }
-    copy->parameters[0]->alias = place;
-    check_declare(c, copy->parameters[0], type_of(c, place));
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        expr *argument = hold(b, e->call.args[i], "argument");
-        copy->parameters[i + 1]->alias = argument;
-        check_declare(c, copy->parameters[i + 1], argument->type);
-    }
-    return check_freeze(b, &copy->body->result);
-}
-
-static expr *freeze_part(block_builder *b, expr **slot) {
-    checker *c = b->c;
-    expr *e = *slot, **base = e->kind == EXPR_INDEX ? &e->index.base : &e->field.base;
-    expr *place = check_freeze(b, base);
-    if (place == NULL) {
-        return NULL;
-    }
-    check_unbox(c, &place);
-    if (e->kind == EXPR_INDEX && is_map(type_of(c, place)) && e->index.count == 1) {
-        expr *at =
-            build_method(c, e->span, check_alias_copy(c, place), "__place", e->index.indices, 1);
-        return element_at(c, elements_of(c, place), hold(b, at, "at"));
-    }
-    *base = place;
-    if (e->kind == EXPR_INDEX && (type_of(c, place)->kind == TYPE_STRUCT || !freeze_index(b, e))) {
-        return NULL;
-    }
-    if (e->kind == EXPR_INDEX) {
-        c->index_goes_on = true;
-    }
-    check_expr(c, slot, type_array(c->types, type_open(c->types), TYPE_BOX));
-    c->index_goes_on = false;
-    return check_is_place(*slot) ? *slot : NULL;
-}
-
-expr *check_freeze(block_builder *b, expr **slot) {
-    static const char *const views[] = {"as_mut",       "iter_mut",   "as_deref_mut",
-                                        "as_mut_slice", "borrow_mut", "by_ref"};
-    checker *c = b->c;
-    expr *e = *slot;
-    if (e->type != NULL) {
-        return check_is_place(e) ? e : NULL;
-    }
-    switch (e->kind) {
-    case EXPR_UNARY:
-        return e->unary.op == UNARY_REFERENCE ? check_freeze(b, &e->unary.operand) : NULL;
-    case EXPR_NAME:
-        check_expr(c, slot, type_array(c->types, type_open(c->types), TYPE_BOX));
-        return check_is_place(*slot) ? *slot : NULL;
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-    case EXPR_INDEX:
-        return freeze_part(b, slot);
-    case EXPR_METHOD: {
-        for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
-            if (method_of(e, views[i], 0) != NULL) {
-                return check_freeze(b, &e->call.receiver);
-            }
-        }
-        expr *place = freeze_unwrap(b, e);
-        place = place != NULL ? place : freeze_entry(b, e);
-        return place != NULL ? place : freeze_getter(b, e);
-    }
-    default:
-        return NULL;
-    }
-}
-
-/* ---- which expressions refer to a place --------------------------------------------------------- */
-
-/* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
-static bool refers_by_method(const checker *c, const expr *e) {
-    static const char *const names[] = {"or_insert", "or_insert_with", "or_default", "as_mut",
-                                        "iter_mut",  "get_mut",        "last_mut",   "first_mut"};
-    if (e->kind != EXPR_METHOD || e->type != NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(e->call.name, names[i]) == 0) {
-            return true;
-        }
-    }
-    if (strcmp(e->call.name, "unwrap") == 0 || strcmp(e->call.name, "expect") == 0) {
-        return refers_by_method(c, e->call.receiver);
-    }
-    if (strcmp(e->call.name, "find") == 0 || strcmp(e->call.name, "next") == 0) {
-        return e->call.receiver->kind == EXPR_METHOD &&
-               strcmp(e->call.receiver->call.name, "iter_mut") == 0;
-    }
-    for (uint32_t i = 0; i < c->tree->getter_count; i++) {
-        if (strcmp(c->tree->getters[i]->name, e->call.name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool check_refers(const checker *c, const expr *e) {
-    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE && e->unary.is_mutable) {
-        return true;
-    }
-    if (e->kind == EXPR_NAME && e->name.scope == NULL && !e->is_followed) {
-        const symbol *s = check_find(c, e->name.name);
-        const binding *b = s == NULL ? NULL : s->binding;
-        return b != NULL && (b->alias != NULL || check_comes_back(b) ||
-                             (b->kind == BINDING_SELF && b->is_mutable));
-    }
-    return refers_by_method(c, e);
-}
-
-static bool has_method(const checker *c, const expr *e) {
-    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
-        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
-    }
-    return refers_by_method(c, e);
-}
-
-bool check_freeze_target(checker *c, block_builder *b, expr **slot) {
-    if ((*slot)->type != NULL || !has_method(c, *slot)) {
-        return false;
-    }
-    *b = build_block(c, (*slot)->span);
-    expr *place = check_freeze(b, slot);
-    if (place != NULL) {
-        *slot = place;
-    }
-    return place != NULL;
 }
 
 /* ---- let ------------------------------------------------------------------------------------- */
@@ -515,7 +176,7 @@ bool check_alias_element(checker *c, pattern *p, const type *t) {
     check_pattern(c, p, t);
     expr *n = check_new_name(c, part->span, name);
     check_expr(c, &n, NULL);
-    expr *element = element_at(c, check_alias_copy(c, elements), n);
+    expr *element = check_element_at(c, check_alias_copy(c, elements), n);
     const expr *outer = c->alias_place;
     bool all = c->alias_all;
     c->alias_place = element;
@@ -548,7 +209,7 @@ void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) 
         return;
     }
     maybe_place maybe;
-    if (e->match.value->kind == EXPR_METHOD && freeze_maybe(b, e->match.value, &maybe)) {
+    if (e->match.value->kind == EXPR_METHOD && check_freeze_maybe(b, e->match.value, &maybe)) {
         out->elements = maybe.elements;
         e->match.value = maybe.index;
         return;
@@ -620,11 +281,11 @@ static expr *replace_source(block_builder *b, expr **slot) {
     }
     check_unbox(c, &place);
     const type *t = type_of(c, place);
-    if (t->kind != TYPE_VEC && (!is_map(t) || plain)) {
+    if (t->kind != TYPE_VEC && (!check_is_map(t) || plain)) {
         *slot = place;
         return NULL;
     }
-    *slot = whole_range(c, elements_of(c, place));
+    *slot = whole_range(c, check_elements_of(c, place));
     return place;
 }
 
@@ -687,9 +348,9 @@ void check_for_element(checker *c, const for_alias *f) {
     expr *at = check_new_name(c, f->element->span, f->name);
     check_expr(c, &at, NULL);
     check_coerce(c, &at, check_scalar(c, TYPE_I64), NULL);
-    bool pair =
-        is_map(t) && f->element->kind == PATTERN_TUPLE && f->element->part_count == 2 && !f->values;
-    expr *element = element_at(c, elements_of(c, f->place), check_alias_copy(c, at));
+    bool pair = check_is_map(t) && f->element->kind == PATTERN_TUPLE &&
+                f->element->part_count == 2 && !f->values;
+    expr *element = check_element_at(c, check_elements_of(c, f->place), check_alias_copy(c, at));
     const expr *outer = c->alias_place;
     bool all = c->alias_all;
     c->alias_all = true;
@@ -697,7 +358,7 @@ void check_for_element(checker *c, const for_alias *f) {
     if (pair) { /* (k, v) in map.iter_mut() */
         expr *keys = build_field(c, f->element->span, check_alias_copy(c, f->place), "keys");
         check_expr(c, &keys, NULL);
-        c->alias_place = element_at(c, keys, check_alias_copy(c, at));
+        c->alias_place = check_element_at(c, keys, check_alias_copy(c, at));
         check_bind(c, f->element->parts[0], type_of(c, c->alias_place));
         value = f->element->parts[1];
     }

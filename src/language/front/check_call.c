@@ -26,7 +26,12 @@ bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         const binding *parameter = first + i < f->parameter_count ? f->parameters[first + i] : NULL;
-        check_expr(c, &e->call.args[i], parameter == NULL ? NULL : parameter->type);
+        bool lent =
+            parameter != NULL && check_comes_back(parameter) && check_is_dyn(parameter->type);
+        check_expr(c, &e->call.args[i], parameter == NULL || lent ? NULL : parameter->type);
+        if (parameter != NULL && check_comes_back(parameter)) {
+            check_dyn_lend(c, e, &e->call.args[i], parameter->type);
+        }
         if (parameter != NULL) {
             coerce_reason why = {parameter->span, "the parameter is declared here"};
             check_coerce_branch(c, &e->call.args[i], parameter->type, &why);
@@ -339,7 +344,8 @@ static void make_box(checker *c, expr **slot, const type *expected) {
     *slot = (*slot)->call.args[0];
     check_expr(c, slot, box ? wish->vec.element : open ? NULL : wish);
     const type *t = type_resolve(c->types, (*slot)->type);
-    if (box || (open && t->kind == TYPE_STRUCT && t->structure->closure == NULL)) {
+    if (box ||
+        (open && t->kind == TYPE_STRUCT && t->structure->closure == NULL && !check_is_dyn(t))) {
         check_coerce(c, slot, box ? wish : type_array(c->types, t, TYPE_BOX), NULL);
         (*slot)->is_boxed = true;
     }
@@ -367,7 +373,9 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         call_of_struct(c, e, scope, owner, expected);
         return;
     }
-    if (strcmp(scope, "Box") == 0 && strcmp(name, "new") == 0 && e->call.arg_count == 1) {
+    bool box = strcmp(scope, "Box") == 0 || strcmp(scope, "Rc") == 0 || strcmp(scope, "Arc") == 0;
+    bool clone = box && strcmp(name, "clone") == 0;
+    if (box && (strcmp(name, "new") == 0 || clone) && e->call.arg_count == 1) {
         make_box(c, slot, expected);
         return;
     }

@@ -65,6 +65,7 @@ static function_item *new_closure_function(checker *c, expr *e) {
                          .outer = c->function,
                          .is_checked = true,
                          .result_annotation = e->closure.result,
+                         .is_move = e->closure.is_move,
                          .parameter_count = count + 1,
                          .index = c->tree->function_count};
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, f);
@@ -363,6 +364,9 @@ bool check_function_name(checker *c, expr *e) {
 /* ---- where a function is wanted --------------------------------------------------------------- */
 
 static bool report_writes(checker *c, const expr *e, const struct_item *s) {
+    if (s->closure->is_move) {
+        return false;
+    }
     for (uint32_t i = 0; i < s->field_count; i++) {
         if (s->fields[i].is_written) {
             diagnostic *d = diagnostics_error(c->diagnostics, e->span,
@@ -406,7 +410,8 @@ static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_
 }
 
 void check_function_value(checker *c, expr **slot, const closure_signature *signature) {
-    expr *e = *slot;
+    expr *e = *slot, *call = c->lends_to;
+    c->lends_to = NULL;
     if (e->kind == EXPR_CLOSURE && e->type == NULL) {
         check_closure(c, e, signature);
     } else {
@@ -414,7 +419,7 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
         e = *slot;
     }
     const type *t = type_resolve(c->types, e->type);
-    if (type_is_silent(t)) {
+    if (type_is_silent(t) || check_dyn_signature(t) != NULL) {
         return;
     }
     if (t->kind != TYPE_STRUCT || t->structure->closure == NULL) {
@@ -426,7 +431,9 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
     if (s->closure->is_closure && !s->closure->body_is_checked) {
         check_body(c, s, signature);
     }
-    if (report_writes(c, e, s) || !demand_signature(c, e, s, signature)) {
+    bool lent = check_lend_closure(c, call, slot, s);
+    e = *slot;
+    if ((!lent && report_writes(c, e, s)) || !demand_signature(c, e, s, signature)) {
         expr *wrong = check_new(c, EXPR_ERROR, e->span, NULL);
         check_make_error(c, wrong);
         *slot = wrong;
@@ -460,7 +467,7 @@ static void check_first_call(checker *c, expr *e, struct_item *s) {
 
 static bool writes_outside(const checker *c, const struct_item *s) {
     for (uint32_t i = 0; i < s->field_count; i++) {
-        if (s->fields[i].is_written && s->closure->outer == c->function) {
+        if (s->fields[i].is_written && s->closure->outer == c->function && !s->closure->is_move) {
             return true;
         }
     }
@@ -552,6 +559,11 @@ bool check_closure_call(checker *c, expr **slot) {
     if (type_is_silent(t)) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
+        return true;
+    }
+    if (check_dyn_signature(t) != NULL) {
+        *slot = build_method(c, e->span, receiver, "call", e->call.args, e->call.arg_count);
+        check_expr(c, slot, NULL);
         return true;
     }
     if (t->kind != TYPE_STRUCT || t->structure->closure == NULL) {

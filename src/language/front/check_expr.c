@@ -507,9 +507,11 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         break;
     case EXPR_CALL:
         check_call(c, slot, expected);
+        check_call_wrap(c, slot);
         break;
     case EXPR_METHOD:
         check_method(c, slot, expected);
+        check_call_wrap(c, slot);
         break;
     case EXPR_FIELD:
         check_field(c, e);
@@ -574,7 +576,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_repeat(c, slot, expected);
         break;
     case EXPR_CLOSURE:
-        check_closure(c, e, NULL);
+        check_closure(c, e, expected == NULL ? NULL : check_dyn_signature(expected));
         break;
     case EXPR_KIND_COUNT:
         break;
@@ -586,6 +588,10 @@ void check_expr(checker *c, expr **slot, const type *expected) {
         check_node(c, slot, expected);
         check_arrivals(c, slot);
         bool made = (*slot)->is_boxed;
+        const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+        if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID) {
+            check_dyn_convert(c, slot, wish);
+        }
         if (!made && (expected == NULL || !type_is_box(type_resolve(c->types, expected)))) {
             check_unbox(c, slot);
         }

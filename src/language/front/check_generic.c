@@ -213,6 +213,9 @@ static bool impl_fits(checker *c, const function_item *f, const struct_item *own
 
 function_item *check_method_named(checker *c, struct_item *owner, const char *name) {
     function_item *f = check_find_method(c, owner, name);
+    if (f == NULL && owner->dyn != NULL) {
+        return check_dyn_method(c, owner, name);
+    }
     if (f != NULL || owner->template == NULL) {
         return f;
     }
@@ -236,6 +239,9 @@ function_item *check_method_named(checker *c, struct_item *owner, const char *na
 
 bool check_implements(const checker *c, const type *t, const trait_item *trait) {
     const struct_item *owner = t->kind == TYPE_STRUCT ? t->structure : c->builtin_owners[t->kind];
+    if (check_dyn_trait(t) != NULL) {
+        return check_inherits(c, check_dyn_trait(t), trait, 0);
+    }
     for (uint32_t i = 0; i < c->implementation_count && owner != NULL; i++) {
         const implementation *made = &c->implementations[i];
         if (made->trait == trait && (made->owner == owner || made->owner == owner->template)) {
@@ -332,6 +338,15 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
     made->index = c->tree->function_count;
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
     check_signature(c, made);
+    for (uint32_t i = 0; i < made->parameter_count; i++) { /* what a lent closure wrote goes back */
+        binding *p = made->parameters[i];
+        if (p->annotation != NULL && check_is_lent(p->type)) {
+            type_expr *place = CHECK_ARRAY(c, type_expr, 1);
+            *place = *p->annotation;
+            place->is_place = true;
+            p->annotation = place;
+        }
+    }
     return made;
 }
 
@@ -368,7 +383,7 @@ static const type_expr *function_bound(const function_item *f, const binding *pa
     return NULL;
 }
 
-static void check_argument(checker *c, expr **slot, const function_item *f,
+static void check_argument(checker *c, expr *call, expr **slot, const function_item *f,
                            const binding *parameter, const type_environment *e) {
     const type_environment *outer = c->environment;
     const type_expr *bound = function_bound(f, parameter);
@@ -381,7 +396,9 @@ static void check_argument(checker *c, expr **slot, const function_item *f,
     }
     c->environment = outer;
     if (bound != NULL) {
+        c->lends_to = call;
         check_function_value(c, slot, &signature);
+        c->lends_to = NULL;
     } else {
         const type *wish = wanted == NULL ? NULL : type_resolve(c->types, wanted);
         check_expr(c, slot, wish == NULL || wish->kind == TYPE_OPEN ? NULL : wish);
@@ -443,7 +460,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     use_expectation(c, result, expected);
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         if (first + i < f->parameter_count) {
-            check_argument(c, &e->call.args[i], f, f->parameters[first + i], &environment);
+            check_argument(c, e, &e->call.args[i], f, f->parameters[first + i], &environment);
         } else {
             check_expr(c, &e->call.args[i], NULL);
         }

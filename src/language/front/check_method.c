@@ -52,7 +52,7 @@ static bool field_call(checker *c, expr **slot, const type *t) {
     for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < t->structure->field_count; i++) {
         const struct_field *field = &t->structure->fields[i];
         if (strcmp(field->name, e->call.name) == 0 && field->type->kind == TYPE_STRUCT &&
-            field->type->structure->closure != NULL) {
+            (field->type->structure->closure != NULL || check_dyn_signature(field->type) != NULL)) {
             e->call.callee = build_field(c, e->span, e->call.receiver, e->call.name);
             e->call.receiver = NULL;
             e->kind = EXPR_CALL;

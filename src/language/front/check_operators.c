@@ -533,6 +533,12 @@ static bool cast_tensor(checker *c, expr **slot, expr *operand, const type *to) 
 void check_cast(checker *c, expr **slot) {
     expr *e = *slot;
     const type *to = check_type(c, e->cast.target);
+    if (check_is_dyn(to)) {
+        check_expr(c, &e->cast.operand, to);
+        check_coerce(c, &e->cast.operand, to, NULL);
+        *slot = e->cast.operand;
+        return;
+    }
     bool literal = check_free_literal(e->cast.operand) && e->cast.operand->kind == EXPR_INT &&
                    type_is_float(to);
     check_expr(c, &e->cast.operand, literal ? to : NULL);

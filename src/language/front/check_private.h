@@ -19,6 +19,7 @@
  *     check_list.c        fixed arrays, vec![…]
  *     check_comprehend.c  comprehensions and Einstein sums
  *     check_alias.c       names that stand for a place: `&mut`
+ *     check_freeze.c      expressions that refer to a place
  *     check_place.c       assignments and who may be assigned to
  *     check_control.c     blocks, statements, if, loops
  *     check_match.c       match, patterns, `?`
@@ -26,6 +27,8 @@
  *     check_variant.c     enums
  *     check_generic.c     generics
  *     check_closure.c     closures
+ *     check_lend.c        closures that write, lent to a call
+ *     check_dyn.c         `dyn Trait`, functions in fields and results
  *     check_wish.c        literals that follow a later use
  *     check_warn.c        what is allowed but hardly meant
  *     check_build.c       nodes for constructs that are written out
@@ -99,6 +102,8 @@ typedef struct let_wish {
     const type *type;
 } let_wish;
 
+typedef struct dyn_type dyn_type; /* check_dyn.c */
+
 typedef struct checker {
     syntax_tree *tree;
     type_table *types;
@@ -127,6 +132,8 @@ typedef struct checker {
     uint32_t implementation_count, implementation_capacity;
     struct_item *builtin_owners[TYPE_OPEN + 1]; /* by type_kind */
     uint32_t instance_count;
+    dyn_type *dyns;
+    uint32_t checked_count;         /* functions whose bodies are checked, from the first on */
     uint32_t struct_depth;          /* instances of generic structs whose fields are being made */
     bool instance_refused;          /* the last one asked for, with a message */
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
@@ -137,6 +144,8 @@ typedef struct checker {
     bool alias_all;          /* see match_alias */
     stmt *checked_up_to;     /* statements that check_let put behind its own */
     const type *parse_wish;  /* of `let x: f32 = s.parse().unwrap()` */
+    expr *lends_to;          /* the call whose argument is being checked */
+    bool wants_error_text;   /* a struct that shows itself may stand for its text: Box<dyn Error> */
     bool index_goes_on;      /* the index being checked is part of a longer one, or assigned to */
     bool structs_are_measured;
     bool has_open; /* the function made a TYPE_OPEN */
@@ -236,6 +245,13 @@ void check_pending_call(checker *c, expr *e);
 void check_finish_call(checker *c, expr *e, function_item *f);
 /* args go to the parameters from `first` on. */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
+/* let name = value, in front of the call; statements behind it. */
+void check_call_before(checker *c, expr *call, const char *name, expr *value);
+void check_call_first(checker *c, expr *call, expr *statement); /* a statement in front of it */
+void check_call_after(checker *c, expr *call, expr *statement);
+void check_call_wrap(checker *c, expr **slot);
+/* False: it is none that can be lent. call NULL: it is not an argument. */
+bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s);
 bool check_comes_back(const binding *parameter); /* of type `&mut T` */
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);
@@ -258,6 +274,8 @@ typedef struct closure_signature { /* what a call will give and wants back; NULL
 closure_signature check_closure_signature(checker *c, const type_expr *function);
 /* A closure, or the name of one or of a function, where a function is wanted. */
 void check_function_value(checker *c, expr **slot, const closure_signature *signature);
+/* Of a closure that writes to variables of the function in which it is made. */
+bool check_is_lent(const type *t);
 void check_closure(checker *c, expr *e, const closure_signature *signature);
 /* f(…) where f is a variable that holds a closure. False when it is none. */
 bool check_closure_call(checker *c, expr **slot);
@@ -269,6 +287,21 @@ bool check_function_name(checker *c, expr *e); /* a function as a value */
 void check_close_closure(checker *c, expr *e);
 /* Whether the method may write to self; before its body is checked, by what is written there. */
 bool check_may_write_self(const checker *c, const function_item *f);
+
+/* ---- dyn Trait (check_dyn.c) ------------------------------------------------------------------- */
+
+const type *check_dyn_type(checker *c, type_expr *t);
+bool check_is_dyn(const type *t);
+const trait_item *check_dyn_trait(const type *t); /* NULL: of functions, or no dyn type */
+const closure_signature *check_dyn_signature(const type *t); /* NULL: of no functions */
+/* The value becomes one of the dyn type `to`. False when its type cannot. */
+bool check_dyn_convert(checker *c, expr **slot, const type *to);
+void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to);
+bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth);
+/* The function that chooses among the variants; NULL: no such method. */
+function_item *check_dyn_method(checker *c, struct_item *owner, const char *name);
+/* One whose body was just written anew; NULL: all are. */
+function_item *check_dyn_unwritten(checker *c);
 
 /* ---- enums (check_variant.c, check_exhaust.c) --------------------------------------------------- */
 
@@ -413,6 +446,16 @@ typedef struct for_alias {
     bool values;
 } for_alias;
 
+/* A call that yields Some(place) or None: where the elements lie, and the index as an unchecked Option<i64>. */
+typedef struct maybe_place {
+    expr *elements, *index;
+} maybe_place;
+
+bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
+bool check_is_map(const type *t); /* HashMap or BTreeMap */
+/* The place in which the values of the Vec or map m lie, one after another. */
+expr *check_elements_of(checker *c, const expr *m);
+expr *check_element_at(checker *c, expr *all, expr *at);
 /* A checked place, as the function that is being checked sees it. */
 expr *check_alias_copy(checker *c, const expr *e);
 /* An unchecked expression as a place that can be written out many times; what has to be evaluated once becomes a

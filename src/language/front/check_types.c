@@ -222,9 +222,16 @@ static const type *named_type(checker *c, type_expr *t) {
     if (strcmp(t->name, "Vec") == 0) {
         return vec_type(c, t);
     }
-    if (strcmp(t->name, "Box") == 0 && t->argument_count == 1) {
+    if (strcmp(t->name, "<impl>") == 0) {
+        return check_dyn_type(c, t);
+    }
+    bool box =
+        strcmp(t->name, "Box") == 0 || strcmp(t->name, "Rc") == 0 || strcmp(t->name, "Arc") == 0;
+    if (box && t->argument_count == 1 && check_struct_named(c, t->name) == NULL) {
         const type *inner = check_type(c, t->arguments[0]);
-        return inner->kind == TYPE_STRUCT ? type_array(c->types, inner, TYPE_BOX) : inner;
+        return inner->kind == TYPE_STRUCT && inner->structure->dyn == NULL
+                   ? type_array(c->types, inner, TYPE_BOX)
+                   : inner;
     }
     if (strcmp(t->name, "_") == 0) {
         c->has_open = true;
@@ -272,8 +279,8 @@ const type *check_type(checker *c, type_expr *t) {
         t->type = array_type(c, t);
         break;
     case TYPE_EXPR_FUNCTION:
-        t->type = wrong(c, t, "a function's type stands only for a parameter",
-                        "each closure has a type of its own");
+    case TYPE_EXPR_DYN:
+        t->type = check_dyn_type(c, t);
         break;
     case TYPE_EXPR_ERROR:
         t->type = check_scalar(c, TYPE_ERROR);

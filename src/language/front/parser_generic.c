@@ -89,7 +89,8 @@ void parser_hide_function_type(parser *p, binding *parameter, type_parameters *g
     hidden.bounds = parser_alloc(p, sizeof *hidden.bounds);
     hidden.bounds[0] = impl ? t->arguments[0] : t;
     type_expr *name = PARSER_NEW(p, type_expr);
-    *name = (type_expr){.span = t->span, .kind = TYPE_EXPR_NAME, .name = hidden.name};
+    *name = (type_expr){
+        .span = t->span, .kind = TYPE_EXPR_NAME, .name = hidden.name, .is_place = t->is_place};
     parameter->annotation = name;
     uint32_t capacity = generics->count;
     PARSER_PUSH(p, generics->items, generics->count, capacity, hidden);
@@ -196,6 +197,13 @@ void parse_trait(parser *p) {
     if (t->name != NULL && parser_accept(p, TOKEN_COLON)) {
         type_parameter supertraits = {0};
         parse_bounds(p, &supertraits);
+        t->supertraits = supertraits.bounds;
+        t->supertrait_count = supertraits.bound_count;
+        for (uint32_t i = 0; i < t->supertrait_count; i++) {
+            const char *name = t->supertraits[i]->name;
+            t->is_shown |=
+                name != NULL && (strcmp(name, "Display") == 0 || strcmp(name, "Debug") == 0);
+        }
     }
     parse_where(p, &none, NULL);
     source_span open = parser_span(p);

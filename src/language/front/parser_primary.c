@@ -463,8 +463,10 @@ expr *parse_primary(parser *p) {
     case TOKEN_NAME:
         if (parser_is_word(p, "move") &&
             (parser_ahead(p, 1) == TOKEN_OR || parser_ahead(p, 1) == TOKEN_OR_OR)) {
-            parser_advance(p); /* closures take copies anyway */
-            return parse_closure(p);
+            parser_advance(p);
+            expr *e = parse_closure(p);
+            e->closure.is_move = true;
+            return e;
         }
         return parse_path(p);
     case TOKEN_SELF:

@@ -77,7 +77,9 @@ static void parse_named_type(parser *p, type_expr *t) {
     if (parser_accept(p, TOKEN_LESS)) {
         parse_type_arguments(p, &t->arguments, &t->argument_count);
     }
-    bool box = t->name != NULL && t->argument_count == 1 && strcmp(t->name, "Box") == 0;
+    bool box =
+        t->name != NULL && t->argument_count == 1 &&
+        (strcmp(t->name, "Box") == 0 || strcmp(t->name, "Rc") == 0 || strcmp(t->name, "Arc") == 0);
     if (box && (t->arguments[0]->kind != TYPE_EXPR_NAME || t->arguments[0]->name == NULL ||
                 t->arguments[0]->name[0] == '<')) {
         *t = *t->arguments[0]; /* a boxed function is the function */
@@ -126,11 +128,16 @@ static void parse_impl_type(parser *p, type_expr *t) {
     t->kind = TYPE_EXPR_NAME;
     t->name = "<impl>";
     do {
+        if (parser_accept(p, TOKEN_LABEL)) { /* a lifetime */
+            continue;
+        }
         type_expr *bound = parse_type(p);
         PARSER_PUSH(p, t->arguments, t->argument_count, capacity, bound);
     } while (!p->panic && parser_accept(p, TOKEN_PLUS));
     t->span = parser_span_from(p, t->span);
-    if (t->arguments[0]->kind == TYPE_EXPR_FUNCTION) {
+    if (t->argument_count == 0) {
+        t->kind = TYPE_EXPR_ERROR;
+    } else if (t->arguments[0]->kind == TYPE_EXPR_FUNCTION) {
         *t = *t->arguments[0];
     }
 }
@@ -152,8 +159,11 @@ static void parse_type_into(parser *p, type_expr *t) {
         parse_impl_type(p, t);
         return;
     case TOKEN_NAME:
-        if (parser_is_word(p, "dyn")) {
-            parser_refuse(p, t->span, "`dyn`: every type is known when the program is compiled");
+        if (parser_is_word(p, "dyn") && parser_ahead(p, 1) != TOKEN_COLON_COLON) {
+            parse_impl_type(p, t);
+            if (t->kind == TYPE_EXPR_NAME) {
+                t->kind = TYPE_EXPR_DYN;
+            }
             return;
         }
         if ((parser_is_word(p, "Fn") || parser_is_word(p, "FnMut") ||

@@ -74,6 +74,9 @@ struct trait_item {
     source_span span;
     function_item **methods; /* body NULL: every impl has to have it */
     uint32_t method_count;
+    type_expr **supertraits;
+    uint32_t supertrait_count;
+    bool is_shown; /* Display or Debug is one of them */
 };
 
 /* Generic functions are patterns: they are copied with their types filled in, and only the copies are
@@ -92,6 +95,7 @@ struct function_item {
     function_item *instances;     /* [check] of a template, linked by next_instance */
     function_item *next_instance;
     function_item *template; /* [check] what it is an instance of */
+    bool is_move;            /* of a closure: written with `move` */
     bool is_closure;         /* [check] self is what it captured */
     function_item *outer;    /* [check] of a closure: the function that it stands in */
     expr *body_expression;   /* likewise: its body as written */
@@ -152,6 +156,7 @@ struct struct_item {
     bool is_builtin;        /* Vec, String, i64 …: only methods belong to it */
     function_item *closure; /* NULL: no closure */
     expr *made_by;          /* of a closure: where it is made */
+    struct dyn_type *dyn;   /* [check] of `dyn Trait`; NULL */
     struct_field *fields;
     uint32_t field_count;
     bool positional;  /* struct P(A, B): fields named "0", "1" */

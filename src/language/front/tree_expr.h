@@ -60,11 +60,12 @@ struct binding {
 struct type_expr {
     source_span span;
     enum {
-        TYPE_EXPR_ERROR,   /* the parser has reported it */
-        TYPE_EXPR_NAME,    /* name with arguments */
-        TYPE_EXPR_TUPLE,   /* arguments; none: void */
-        TYPE_EXPR_NUMBER,  /* argument RANK of Tensor<T, RANK> */
-        TYPE_EXPR_ARRAY,   /* [arguments[0]; length], [arguments[0]] without length */
+        TYPE_EXPR_ERROR,  /* the parser has reported it */
+        TYPE_EXPR_NAME,   /* name with arguments */
+        TYPE_EXPR_TUPLE,  /* arguments; none: void */
+        TYPE_EXPR_NUMBER, /* argument RANK of Tensor<T, RANK> */
+        TYPE_EXPR_ARRAY,  /* [arguments[0]; length], [arguments[0]] without length */
+        TYPE_EXPR_DYN,    /* dyn arguments[0] + …, and impl … where it is no parameter's type */
         TYPE_EXPR_FUNCTION /* fn(arguments) -> result, impl Fn(arguments) -> result */
     } kind;
     bool is_place;     /* `&mut T`: what a parameter of this type became goes back to the caller */
@@ -248,6 +249,8 @@ typedef struct call_expr {
     /* Of a function with parameters of type `&mut T`: which operands are places that what those
      * became is written to, after the receiver. NULL: none. */
     bool *writes_back;
+    /* [check] Of a call whose arguments are lent: what has to be done around it. NULL: nothing. */
+    stmt *before, *after;
     /* Evaluate operands[1] before operands[0]: `s - t` became tl_tensor_rsub_scalar(t, s). */
     bool swapped;
     print_piece *pieces;
@@ -365,6 +368,7 @@ struct expr {
             uint32_t parameter_count;
             type_expr *result; /* NULL: follows from the body */
             expr *body;
+            bool is_move;
         } closure;
         struct {
             unary_op op;

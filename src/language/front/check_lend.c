@@ -1,0 +1,128 @@
+/* check_lend.c: what is lent to a call: closures that write to variables of the caller.
+ *
+ *     apply(|| n += 3)   ─►   { let mut <lent> = |…| …; <lent>.n = n; let <result> = apply(<lent>);
+ *                               n = <lent>.n; <result> }
+ *
+ * The parameter that receives one comes back like one of type `&mut T` does.
+ */
+#include "language/front/check_private.h"
+
+/* ---- what has to be done around a call ---------------------------------------------------------- */
+
+static void append_statement(stmt **list, stmt *s) {
+    while (*list != NULL) {
+        list = &(*list)->next;
+    }
+    *list = s;
+}
+
+void check_call_before(checker *c, expr *call, const char *name, expr *value) {
+    block_builder b = build_block(c, call->span);
+    build_let(&b, name, true, value);
+    check_let(c, b.last);
+    append_statement(&call->call.before, b.last);
+}
+
+void check_call_first(checker *c, expr *call, expr *statement) {
+    block_builder b = build_block(c, call->span);
+    check_expr(c, &statement, check_scalar(c, TYPE_VOID));
+    build_stmt(&b, statement);
+    append_statement(&call->call.before, b.last);
+}
+
+void check_call_after(checker *c, expr *call, expr *statement) {
+    stmt *s = CHECK_ARRAY(c, stmt, 1);
+    *s = (stmt){.kind = STMT_EXPR, .span = call->span, .value = statement};
+    append_statement(&call->call.after, s);
+}
+
+/* { before; let <result> = f(…); after; <result> } */
+void check_call_wrap(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (e->kind != EXPR_CALL || e->call.before == NULL) {
+        return;
+    }
+    block_builder b = build_block(c, e->span);
+    bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
+    char *name = check_printf(c, "<result %u>", c->text_count++);
+    b.block->first = b.last = e->call.before;
+    while (b.last->next != NULL) {
+        b.last = b.last->next;
+    }
+    e->call.before = NULL;
+    if (value) {
+        build_let(&b, name, false, e);
+        check_let(c, b.last);
+    } else {
+        build_stmt(&b, e);
+    }
+    for (stmt *s = e->call.after; s != NULL; s = s->next) {
+        check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
+        b.last->next = s;
+        b.last = s;
+    }
+    expr *result = NULL;
+    if (value) {
+        result = check_new_name(c, e->span, name);
+        check_expr(c, &result, e->type);
+    }
+    *slot = build_finish(&b, result);
+    b.block->type = (*slot)->type = e->type;
+}
+
+/* ---- closures ---- */
+
+/* The variable as the function that is being checked sees it. */
+static expr *captured_place(checker *c, source_span span, binding *b) {
+    expr *name = check_new_name(c, span, b->name);
+    name->name.binding = b;
+    if (check_is_own(c->function, b)) {
+        name->type = b->type;
+        check_use_binding(c, b);
+    } else {
+        check_captured_name(c, &name);
+    }
+    return name;
+}
+
+/* A closure that writes to variables of this function is lent to the call:
+ * { let mut <f> = closure; <f>.n = n; call(<f>); n = <f>.n } */
+bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s) {
+    bool writes = false;
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        writes |= s->fields[i].is_written;
+    }
+    if (call == NULL || !writes || s->closure->is_move || s->closure->outer != c->function) {
+        return false;
+    }
+    source_span span = (*slot)->span;
+    char *name = check_printf(c, "<lent %u>", c->text_count++);
+    check_call_before(c, call, name, *slot);
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        const struct_field *field = &s->fields[i];
+        if (!field->is_written) {
+            continue;
+        }
+        check_call_first(
+            c, call,
+            build_assign(c, span, build_field(c, span, check_new_name(c, span, name), field->name),
+                         captured_place(c, span, field->captured)));
+        check_call_after(
+            c, call,
+            build_assign(c, span, captured_place(c, span, field->captured),
+                         build_field(c, span, check_new_name(c, span, name), field->name)));
+    }
+    *slot = check_new_name(c, span, name);
+    check_expr(c, slot, NULL);
+    return true;
+}
+
+bool check_is_lent(const type *t) {
+    bool writes = false;
+    for (uint32_t i = 0;
+         t->kind == TYPE_STRUCT && t->structure->closure != NULL && i < t->structure->field_count;
+         i++) {
+        writes |= t->structure->fields[i].is_written;
+    }
+    return writes && !t->structure->closure->is_move;
+}
