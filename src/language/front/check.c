@@ -347,31 +347,6 @@ static void settle_uses(checker *c) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void find_main(checker *c) {
-    symbol *s = check_find(c, "main");
-    if (s == NULL || s->function == NULL) {
-        if (c->diagnostics->error_count == 0) { /* else it may be what could not be read */
-            diagnostic *d = diagnostics_error(c->diagnostics, source_span_make(c->tree->file, 0, 0),
-                                              "there is no function `main`");
-            diagnostics_note(c->diagnostics, d, (source_span){0},
-                             "a program starts at `fn main() { … }`");
-        }
-        return;
-    }
-    c->tree->main = s->function;
-    if (s->function->parameter_count > 0) {
-        diagnostic *d = diagnostics_error(c->diagnostics, s->function->parameters[0]->span,
-                                          "`main` takes no parameters");
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "`args_get(i)` reads the program's arguments");
-    }
-    if (s->function->result_annotation != NULL && s->function->result->kind != TYPE_VOID &&
-        s->function->result->kind != TYPE_ERROR) {
-        diagnostics_error(c->diagnostics, s->function->result_annotation->span,
-                          "`main` returns nothing");
-    }
-}
-
 static void check_bodies(checker *c) {
     for (; c->checked_count < c->tree->function_count;
          c->checked_count++) { /* instances are added meanwhile */
@@ -384,6 +359,7 @@ static void check_bodies(checker *c) {
 
 static void check_program(checker *c) {
     check_generics_begin(c);
+    check_main_result(c);
     check_declare_items(c);
     uint32_t written = c->tree->function_count;
     for (uint32_t i = 0; i < written; i++) {
@@ -402,7 +378,7 @@ static void check_program(checker *c) {
     }
     spread_writes(c);
     settle_uses(c);
-    find_main(c);
+    check_find_main(c);
     if (c->diagnostics->error_count == 0) {
         check_warnings(c);
     }

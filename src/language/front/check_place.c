@@ -408,7 +408,8 @@ void check_assign(checker *c, expr **slot) {
     if (assign_to_found(c, slot)) {
         return;
     }
-    if (e->assign.op != BINARY_NONE && assign_by_method(c, slot)) {
+    bool updates = e->assign.op != BINARY_NONE;
+    if (updates && assign_by_method(c, slot)) {
         return;
     }
     if (e->assign.target->kind == EXPR_TUPLE && e->assign.op == BINARY_NONE) {
@@ -421,7 +422,7 @@ void check_assign(checker *c, expr **slot) {
         check_make_error(c, e);
         return;
     }
-    if (e->assign.op != BINARY_NONE && place_form(e->assign.target)) {
+    if (updates && place_form(e->assign.target)) {
         write_out(c, slot);
         if (*slot != e) {
             check_expr(c, slot, check_scalar(c, TYPE_VOID));
@@ -430,4 +431,7 @@ void check_assign(checker *c, expr **slot) {
     }
     e->assign.op = BINARY_NONE;
     assign(c, e);
+    if (updates) {
+        check_update(c, slot);
+    }
 }

@@ -509,6 +509,11 @@ bool check_number_method(checker *c, expr **slot);
 bool check_is_string_method(const char *name);
 /* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected);
+/* check_main.c: before the declarations; at the end, with messages where there is no main. */
+void check_main_result(checker *c);
+void check_find_main(checker *c);
+/* check_update.c: t = t op b, checked, as the step of an optimiser where it may be one. */
+void check_update(checker *c, expr **slot);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
 bool check_string_method(checker *c, expr **slot, const type *expected);
 bool check_vec_method(checker *c, expr **slot);

@@ -204,3 +204,52 @@ static inline masu_status binary(const binary_operation *operation, tl_tensor *a
         TL_RETURN_TENSOR(binary(&name##_operation, a, b, &out));                     \
     }
 #include <masu/ops.def>
+
+/* ---- x op= b of what may be a parameter -------------------------------------------------------- */
+
+/* A leaf that only this header holds, and nothing that the result of b's history would need: the step of an optimiser,
+ * after which the parameter is the leaf that it was. Whoever else holds the leaf waits for its gradient, so then, as for
+ * everything else, the new value is a result with a history. */
+static bool is_step(const tl_tensor *t, const tl_tensor *b) {
+    tl_node *leaf = t->node;
+    bool alone = leaf && (leaf->flags & TL_NODE_LEAF) && leaf->count == 1 && t->head.count == 1;
+    int rank = t->rank;
+    bool fits = alone && !b->node && b->rank <= rank && b->dtype == t->dtype;
+    for (int i = 0; fits && i < b->rank; i++) {
+        int64_t length = b->shape[b->rank - 1 - i];
+        fits = length == 1 || length == t->shape[rank - 1 - i];
+    }
+    return fits;
+}
+
+static masu_status update(const binary_operation *operation, tl_tensor **t, tl_tensor *b) {
+    if (!is_step(*t, b)) {
+        tl_tensor *result;
+        masu_status status = binary(operation, *t, b, &result);
+        if (status == MASU_OK) {
+            tl__tensor_drop(*t);
+            *t = result;
+        }
+        return status;
+    }
+    tl_node *leaf = (*t)->node;
+    (*t)->node = NULL;
+    masu_status status = tl__assign(operation->rule.name, operation->kernel, t, b);
+    (*t)->node = leaf;
+    return status;
+}
+
+#define UPDATE(name)                                                     \
+    tl_tensor *tl_tensor_##name##_update(tl_tensor *t, tl_tensor *b) {   \
+        masu_status status = update(&name##_operation, &t, b);           \
+        if (MASU_LIKELY(status == MASU_OK))                              \
+            return t;                                                    \
+        tl__tensor_drop(t);                                              \
+        tl__raise();                                                     \
+        return NULL;                                                     \
+    }
+
+UPDATE(add)
+UPDATE(sub)
+UPDATE(mul)
+UPDATE(div)

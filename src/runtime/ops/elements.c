@@ -246,7 +246,7 @@ static masu_status check_kernel(const char *what, tl_kernel_index kernel, const 
     return kernel == TL_K_div && t->dtype == TL_I64 ? tl__no_zero(what, b) : MASU_OK;
 }
 
-static masu_status assign(const char *what, tl_kernel_index kernel, tl_tensor **t, tl_tensor *b) {
+masu_status tl__assign(const char *what, tl_kernel_index kernel, tl_tensor **t, tl_tensor *b) {
     tl_tensor *x;
     masu_status status = check_assign(what, *t, b);
     if (status != MASU_OK)
@@ -266,7 +266,7 @@ static masu_status assign(const char *what, tl_kernel_index kernel, tl_tensor **
 
 #define ASSIGN(name)                                                      \
     tl_tensor *tl_tensor_##name##_assign(tl_tensor *t, tl_tensor *b) {    \
-        masu_status status = assign(#name "_assign", TL_K_##name, &t, b); \
+        masu_status status = tl__assign(#name "_assign", TL_K_##name, &t, b); \
         return replaced(status, t);                                       \
     }
 

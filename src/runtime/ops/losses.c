@@ -121,8 +121,10 @@ typedef struct table {
 } table;
 
 static table table_of(const tl_tensor *logits) {
-    int64_t classes = logits->shape[logits->rank - 1];
-    return (table){(tl_dtype)logits->dtype, logits->rank == 1 ? 1 : logits->shape[0], classes};
+    int64_t rows = 1;
+    for (int i = 0; i < logits->rank - 1; i++)
+        rows *= logits->shape[i];
+    return (table){(tl_dtype)logits->dtype, rows, logits->shape[logits->rank - 1]};
 }
 
 static double number_at(tl_dtype dtype, const void *data, int64_t i) {
@@ -218,14 +220,12 @@ const tl_rule tl__rule_cross_entropy = {"cross_entropy", cross_entropy_backward}
 
 /* ---- cross entropy: the operation ------------------------------------------------------------ */
 
-static bool is_table(const tl_tensor *t) {
-    return t->rank == 1 || t->rank == 2;
-}
-
-/* Whether targets are class numbers, one a row. */
-static bool is_by_class(const tl_tensor *logits, const tl_tensor *targets) {
-    return targets->rank == logits->rank - 1 &&
-           (logits->rank == 1 || targets->shape[0] == logits->shape[0]);
+/* Whether targets has the shape of logits without dimension `classes`: class numbers. */
+static bool is_by_class(const tl_tensor *logits, const tl_tensor *targets, int classes) {
+    bool fits = logits->rank > classes && targets->rank == logits->rank - 1;
+    for (int i = 0; fits && i < targets->rank; i++)
+        fits = targets->shape[i] == logits->shape[i + (i >= classes)];
+    return fits;
 }
 
 static masu_status check_classes(const table *table, const int64_t *targets) {
@@ -273,15 +273,8 @@ static masu_status ready_targets(tl_tensor *t, tl_dtype dtype, tl_tensor **out) 
     return status;
 }
 
-static masu_status cross_entropy(tl_tensor *logits, tl_tensor *targets, tl_tensor **out) {
-    bool by_class = is_table(logits) && is_by_class(logits, targets);
-    char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
-    if (!is_table(logits) || (!by_class && !tl__same_shape(logits, targets)))
-        return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                         "cross_entropy: logits of shape %s need a class or as many probabilities "
-                         "for each row, not %s",
-                         tl__shape_text(logits->rank, logits->shape, shape),
-                         tl__shape_text(targets->rank, targets->shape, other));
+/* Classes along the last dimension. */
+static masu_status by_rows(tl_tensor *logits, tl_tensor *targets, bool by_class, tl_tensor **out) {
     tl_tensor *logs, *ready;
     masu_status status = tl__log_softmax(logits, logits->rank - 1, &logs);
     if (status != MASU_OK)
@@ -293,6 +286,42 @@ static masu_status cross_entropy(tl_tensor *logits, tl_tensor *targets, tl_tenso
     }
     tl__tensor_drop(logs);
     return status;
+}
+
+/* Classes along dimension 1 of [n, classes, ..]: they go to the end. */
+static masu_status by_columns(tl_tensor *logits, tl_tensor *targets, bool by_class,
+                              tl_tensor **out) {
+    int order[TL_MAX_RANK] = {0}, rank = logits->rank;
+    for (int i = 1; i < rank; i++)
+        order[i] = i == rank - 1 ? 1 : i + 1;
+    tl_tensor *rows, *weights = targets;
+    masu_status status = tl__permute_recorded(logits, order, &rows);
+    if (status != MASU_OK)
+        return status;
+    if (!by_class)
+        status = tl__permute_recorded(targets, order, &weights);
+    if (status == MASU_OK)
+        status = by_rows(rows, weights, by_class, out);
+    if (!by_class && weights != targets)
+        tl__tensor_drop(weights);
+    tl__tensor_drop(rows);
+    return status;
+}
+
+/* Where both readings of three and more dimensions fit, PyTorch's holds: dimension 1. */
+static masu_status cross_entropy(tl_tensor *logits, tl_tensor *targets, tl_tensor **out) {
+    bool deep = logits->rank > 2, weights = logits->rank > 0 && tl__same_shape(logits, targets);
+    if (deep && (weights || is_by_class(logits, targets, 1)))
+        return by_columns(logits, targets, !weights, out);
+    bool by_class = logits->rank > 0 && is_by_class(logits, targets, logits->rank - 1);
+    if (by_class || weights)
+        return by_rows(logits, targets, by_class, out);
+    char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
+    return tl__error(MASU_ERR_SHAPE_MISMATCH,
+                     "cross_entropy: logits of shape %s need a class or as many probabilities "
+                     "for each row, not %s",
+                     tl__shape_text(logits->rank, logits->shape, shape),
+                     tl__shape_text(targets->rank, targets->shape, other));
 }
 
 tl_tensor *tl_tensor_cross_entropy(tl_tensor *logits, tl_tensor *targets) {

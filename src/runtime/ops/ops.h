@@ -102,6 +102,10 @@ masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int6
 /* A fresh tensor of t's shape and dtype: t * factor. */
 masu_status tl__scale(const tl_tensor *t, double factor, tl_tensor **out);
 /* MASU_ERR_DIVISION_BY_ZERO when an element of an i64 tensor is 0. */
+/* *t op= b in memory that only *t sees; b untracked, not larger. On failure *t is still owned, its value unchanged. */
+masu_status tl__assign(const char *what, tl_kernel_index kernel, tl_tensor **t, tl_tensor *b);
+/* A view with its history: dimension i is t's dimension order[i]. */
+masu_status tl__permute_recorded(tl_tensor *t, const int *order, tl_tensor **out);
 masu_status tl__no_zero(const char *what, const tl_tensor *divisor);
 /* MASU_ERR_INVALID_ARGUMENT when an element of an i64 tensor is negative. */
 masu_status tl__no_negative(const char *what, const tl_tensor *exponent);

@@ -308,7 +308,7 @@ tl_tensor *tl_tensor_unsqueeze(tl_tensor *t, int64_t dim) {
 
 /* ---- transpose, permute, expand -------------------------------------------------------------- */
 
-static masu_status permute_recorded(tl_tensor *t, const int *order, tl_tensor **out) {
+masu_status tl__permute_recorded(tl_tensor *t, const int *order, tl_tensor **out) {
     tl_tensor *view;
     uint64_t words[TL_MAX_RANK];
     masu_status status = tl__permute(t, order, &view);
@@ -327,7 +327,7 @@ static masu_status transpose(tl_tensor *t, int64_t a, int64_t b, tl_tensor **out
     if (status != MASU_OK)
         return status;
     exchange(t->rank, first, second, order);
-    return permute_recorded(t, order, out);
+    return tl__permute_recorded(t, order, out);
 }
 
 static masu_status permute(tl_tensor *t, int64_t count, const int64_t *dims, tl_tensor **out) {
@@ -346,7 +346,7 @@ static masu_status permute(tl_tensor *t, int64_t count, const int64_t *dims, tl_
         if (status == MASU_OK)
             seen |= 1u << order[i];
     }
-    return status == MASU_OK ? permute_recorded(t, order, out) : status;
+    return status == MASU_OK ? tl__permute_recorded(t, order, out) : status;
 }
 
 static masu_status error_expand(const tl_tensor *t, int64_t rank, const int64_t *shape) {

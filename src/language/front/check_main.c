@@ -1,0 +1,67 @@
+/* check_main.c: where a program starts. A `main` that yields something is called by one that does not: the number that it
+ * ends with is dropped, an `Err` ends the program as panic does.
+ *
+ *     fn main() -> Result<(), String> { … }   ─►   fn <main>() -> … { … }   fn main() { __end(<main>()); }
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+static function_item *main_with_result(const syntax_tree *tree) {
+    for (uint32_t i = 0; i < tree->function_count; i++) {
+        function_item *f = tree->functions[i];
+        const type_expr *result = f->result_annotation;
+        if (f->owner_name != NULL || strcmp(f->name, "main") != 0 || result == NULL ||
+            f->parameter_count > 0 || f->generics.count > 0) {
+            continue;
+        }
+        bool nothing = (result->kind == TYPE_EXPR_TUPLE && result->argument_count == 0) ||
+                       (result->kind == TYPE_EXPR_NAME && strcmp(result->name, "void") == 0);
+        return nothing ? NULL : f;
+    }
+    return NULL;
+}
+
+void check_main_result(checker *c) {
+    function_item *inner = main_with_result(c->tree);
+    if (inner == NULL || inner->span.file == c->tree->prelude) {
+        return;
+    }
+    const type_expr *result = inner->result_annotation;
+    bool attempt = result->kind == TYPE_EXPR_NAME && strcmp(result->name, "Result") == 0;
+    inner->name = "<main>";
+    block_builder b = build_block(c, inner->span);
+    expr *call = build_call(c, inner->span, NULL, "<main>", NULL, 0);
+    if (attempt) {
+        build_stmt(&b, build_call(c, inner->span, NULL, "__end", &call, 1));
+    } else {
+        build_let(&b, "_", false, call);
+    }
+    function_item *outer = CHECK_ARRAY(c, function_item, 1);
+    *outer = (function_item){.name = "main",
+                             .qualified = "main",
+                             .span = inner->span,
+                             .body = build_finish(&b, NULL)->block,
+                             .index = c->tree->function_count};
+    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, outer);
+}
+
+void check_find_main(checker *c) {
+    symbol *s = check_find(c, "main");
+    if (s == NULL || s->function == NULL) {
+        if (c->diagnostics->error_count == 0) { /* else it may be what could not be read */
+            diagnostic *d = diagnostics_error(c->diagnostics, source_span_make(c->tree->file, 0, 0),
+                                              "there is no function `main`");
+            diagnostics_note(c->diagnostics, d, (source_span){0},
+                             "a program starts at `fn main() { … }`");
+        }
+        return;
+    }
+    c->tree->main = s->function;
+    if (s->function->parameter_count > 0) {
+        diagnostic *d = diagnostics_error(c->diagnostics, s->function->parameters[0]->span,
+                                          "`main` takes no parameters");
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "`args_get(i)` reads the program's arguments");
+    }
+}

@@ -1,0 +1,63 @@
+/* check_update.c: `w -= w.grad() * lr` is the step of an optimiser. In a function that reads gradients, `t op= b` of two
+ * tensors becomes one operation that knows whether t is a leaf (tl_tensor_sub_update and its like); everywhere else it
+ * stays `t = t op b`.
+ *
+ *     t = t - b  ─►  t.sub_update(b)    t and b of one type, the function calls grad()
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+static void find_grad(expr *e, void *context) {
+    bool *found = context;
+    bool method = e->kind == EXPR_METHOD && strcmp(e->call.name, "grad") == 0;
+    bool checked = e->kind == EXPR_CALL && e->call.kind == CALL_ABI &&
+                   e->call.abi == TL_FN_tl_tensor_grad;
+    *found = *found || method || checked;
+    if (!*found) {
+        expr_each_child(e, find_grad, context);
+    }
+}
+
+static bool reads_gradients(const function_item *f) {
+    bool found = false;
+    expr body = {.kind = EXPR_BLOCK, .block = f->body};
+    find_grad(&body, &found);
+    return found;
+}
+
+static tl_abi_index update_of(const expr *value) {
+    if (value->kind != EXPR_CALL || value->call.kind != CALL_ABI) {
+        return TL_FN_COUNT;
+    }
+    switch (value->call.abi) {
+    case TL_FN_tl_tensor_add:
+        return TL_FN_tl_tensor_add_update;
+    case TL_FN_tl_tensor_sub:
+        return TL_FN_tl_tensor_sub_update;
+    case TL_FN_tl_tensor_mul:
+        return TL_FN_tl_tensor_mul_update;
+    case TL_FN_tl_tensor_div:
+        return TL_FN_tl_tensor_div_update;
+    default:
+        return TL_FN_COUNT;
+    }
+}
+
+void check_update(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (e->kind != EXPR_ASSIGN || e->assign.target->type == NULL ||
+        type_resolve(c->types, e->assign.target->type)->kind != TYPE_TENSOR) {
+        return;
+    }
+    expr *value = e->assign.value;
+    tl_abi_index update = update_of(value);
+    if (update == TL_FN_COUNT || value->call.operands[1]->type != value->type ||
+        e->assign.target->type != value->type || !reads_gradients(c->function)) {
+        return;
+    }
+    expr *operands[2] = {e->assign.target, value->call.operands[1]};
+    expr *step = check_new_abi(c, update, e->span, operands, 2);
+    step->call.writes_receiver = true;
+    *slot = step;
+}
