@@ -22,9 +22,11 @@
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
 #include "language/pass/shape_facts.h"
+#include "language/pass/shape_users.h"
 
-typedef struct caller {
+typedef struct caller { /* one call */
     ir_function *function;
+    const ir_instr *call;
     struct caller *next;
 } caller;
 
@@ -34,6 +36,9 @@ typedef struct function_facts {
     shape_fact *results;         /* by result */
     number_fact *number_results; /* by result */
     bool *taken;                 /* by block: something leads there */
+    bool *stale;                 /* by place in the order: facts that it reads have changed */
+    uint32_t next;               /* no place before it is stale */
+    value_users users;
     ir_order order;
     bool reached, queued;
     caller *callers;
@@ -47,7 +52,7 @@ typedef struct shaper {
     function_facts *all; /* by function id */
     ir_function **queue; /* a ring with room for every function */
     uint32_t first, queued;
-    bool changed; /* by the sweep that is going on */
+    bool changed; /* some fact, since it was last asked */
 } shaper;
 
 static function_facts *facts_of(const shaper *s, const ir_function *f) {
@@ -72,6 +77,21 @@ static ir_function *dequeue(shaper *s) {
 
 /* ---- facts of one value ---------------------------------------------------------------------- */
 
+static void make_stale(function_facts *ff, const ir_block *b) {
+    uint32_t at = ff->order.position[b->id];
+    if (at >= ff->order.count)
+        return; /* nothing leads there */
+    ff->stale[at] = true;
+    ff->next = at < ff->next ? at : ff->next;
+}
+
+static void make_users_stale(shaper *s, const ir_function *f, ir_value v) {
+    function_facts *ff = facts_of(s, f);
+    s->changed = true;
+    for (uint32_t u = ff->users.first[v]; u < ff->users.first[v + 1]; u++)
+        make_stale(ff, f->blocks[ff->users.blocks[u]]);
+}
+
 static bool same_fact(const shape_fact *a, const shape_fact *b) {
     if (a->state != b->state || a->state != SHAPE_IS_KNOWN)
         return a->state == b->state;
@@ -88,6 +108,7 @@ static bool set_shape(shaper *s, const ir_function *f, ir_value v, shape_fact fa
     if (same_fact(known, &fact))
         return false;
     *known = fact;
+    make_users_stale(s, f, v);
     return true;
 }
 
@@ -100,6 +121,7 @@ static bool set_number(shaper *s, const ir_function *f, ir_value v, number_fact 
         (fact.state != SHAPE_IS_UNKNOWN || fact.symbol == known->symbol))
         return false;
     *known = fact;
+    make_users_stale(s, f, v);
     return true;
 }
 
@@ -174,7 +196,7 @@ static void flow_call_results(shaper *s, const ir_function *f, const ir_instr *i
                 if (fact.shape.dim[d] < 0)
                     fact.shape.dim[d] = shape_dim_of_length(shape_translate(
                         &s->symbols, shape_symbol_of_dim(fact.shape.dim[d]), at_call, &call));
-            s->changed |= set_shape(s, f, v, fact);
+            set_shape(s, f, v, fact);
         } else if (ir_type_of(f, v) == IR_I64) {
             number_fact fact = callee->number_results[r];
             shape_length l = {0};
@@ -183,7 +205,7 @@ static void flow_call_results(shaper *s, const ir_function *f, const ir_instr *i
             if (fact.state == SHAPE_IS_UNKNOWN)
                 fact =
                     (number_fact){l.known ? SHAPE_IS_KNOWN : SHAPE_IS_UNKNOWN, l.number, l.symbol};
-            s->changed |= set_number(s, f, v, fact);
+            set_number(s, f, v, fact);
         }
     }
 }
@@ -207,9 +229,12 @@ static void flow_ret(shaper *s, function_facts *ff, const ir_function *f, const 
         else if (f->results[a] == IR_I64)
             news |= number_fact_meet(&ff->number_results[a], &ff->numbers[i->args[a]]);
     }
-    for (caller *c = ff->callers; news && c; c = c->next)
+    for (caller *c = ff->callers; news && c; c = c->next) {
+        make_stale(facts_of(s, c->function), c->call->block);
         if (facts_of(s, c->function)->reached)
             enqueue(s, c->function);
+    }
+    s->changed |= news;
 }
 
 static void flow_edges(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
@@ -219,15 +244,17 @@ static void flow_edges(shaper *s, function_facts *ff, const ir_function *f, cons
         if (!(takes & (t == 0 ? SHAPE_TAKES_FIRST : SHAPE_TAKES_SECOND)))
             continue;
         const ir_target *target = &i->target[t];
-        s->changed |= !ff->taken[target->block->id];
+        bool news = !ff->taken[target->block->id];
         ff->taken[target->block->id] = true;
         for (uint32_t a = 0; a < target->count; a++) {
             ir_value from = target->args[a], to = target->block->params[a];
             if (ir_type_of(f, from) == IR_TENSOR)
-                s->changed |= meet_shape(s, f, to, &ff->facts[from]);
+                news |= meet_shape(s, f, to, &ff->facts[from]);
             else if (ir_type_of(f, from) == IR_I64)
-                s->changed |= meet_number(s, f, to, &ff->numbers[from]);
+                news |= meet_number(s, f, to, &ff->numbers[from]);
         }
+        if (news)
+            make_stale(ff, target->block);
     }
 }
 
@@ -236,10 +263,9 @@ static void flow_result(shaper *s, const ir_function *f, const ir_instr *i) {
     ir_type type = ir_type_of(f, i->result);
     if (type == IR_TENSOR) {
         bool ruled = i->op == IR_ABI || i->op == IR_COMPREHEND;
-        s->changed |=
-            set_shape(s, f, i->result, ruled ? shape_rule_apply(&q, NULL) : shape_unknown);
+        set_shape(s, f, i->result, ruled ? shape_rule_apply(&q, NULL) : shape_unknown);
     } else if (type == IR_I64) {
-        s->changed |= set_number(s, f, i->result, shape_number_apply(&q));
+        set_number(s, f, i->result, shape_number_apply(&q));
     }
 }
 
@@ -256,16 +282,19 @@ static void flow_instr(shaper *s, function_facts *ff, const ir_function *f, cons
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
+/* In order, back to the head of a loop while that brings news. Each fact changes a few times at most, and only what reads it
+ * is looked at again: linear in the function. */
 static void flow_function(shaper *s, ir_function *f) {
     function_facts *ff = facts_of(s, f);
-    ff->taken[0] = true;
-    do {
-        s->changed = false;
-        for (uint32_t k = 0; k < ff->order.count; k++)
-            if (ff->taken[ff->order.blocks[k]->id])
-                for (const ir_instr *i = ff->order.blocks[k]->first; i; i = i->next)
-                    flow_instr(s, ff, f, i);
-    } while (s->changed);
+    while (ff->next < ff->order.count) {
+        uint32_t at = ff->next++;
+        const ir_block *b = ff->order.blocks[at];
+        if (!ff->stale[at] || !ff->taken[b->id])
+            continue;
+        ff->stale[at] = false;
+        for (const ir_instr *i = b->first; i; i = i->next)
+            flow_instr(s, ff, f, i);
+    }
 }
 
 static void flow_queue(shaper *s) {
@@ -285,6 +314,22 @@ static void begin_with(shaper *s, ir_function *f) {
     flow_queue(s);
 }
 
+/* Over everything that is reached, until nothing changes: a rule may have looked at more than its operands. */
+static void settle(shaper *s) {
+    do {
+        s->changed = false;
+        for (uint32_t f = 0; f < s->m->function_count; f++) {
+            function_facts *ff = facts_of(s, s->m->functions[f]);
+            if (!ff->reached)
+                continue;
+            memset(ff->stale, true, ff->order.count);
+            ff->next = 0;
+            enqueue(s, s->m->functions[f]);
+        }
+        flow_queue(s);
+    } while (s->changed);
+}
+
 static void flow_program(shaper *s) {
     if (s->m->main)
         begin_with(s, s->m->main);
@@ -295,6 +340,7 @@ static void flow_program(shaper *s) {
     for (uint32_t f = 0; f < s->m->function_count; f++) /* rings of calls that nobody enters */
         if (!s->m->functions[f]->is_kernel && !facts_of(s, s->m->functions[f])->reached)
             begin_with(s, s->m->functions[f]);
+    settle(s);
 }
 
 static bool add_callers(shaper *s, ir_function *f) {
@@ -303,12 +349,10 @@ static bool add_callers(shaper *s, ir_function *f) {
             if (i->op != IR_CALL)
                 continue;
             function_facts *callee = facts_of(s, i->callee);
-            if (callee->callers && callee->callers->function == f)
-                continue;
             caller *c = MASU_ARENA_NEW(&s->scratch, caller);
             if (!c)
                 return false;
-            *c = (caller){.function = f, .next = callee->callers};
+            *c = (caller){.function = f, .call = i, .next = callee->callers};
             callee->callers = c;
         }
     }
@@ -322,8 +366,14 @@ static bool prepare_function(shaper *s, ir_function *f) {
     ff->results = MASU_ARENA_ARRAY(&s->scratch, shape_fact, f->result_count);
     ff->number_results = MASU_ARENA_ARRAY(&s->scratch, number_fact, f->result_count);
     ff->taken = MASU_ARENA_ARRAY(&s->scratch, bool, f->block_count);
-    return ff->facts && ff->numbers && ff->results && ff->number_results && ff->taken &&
-           ir_order_compute(&ff->order, f, &s->scratch) && add_callers(s, f);
+    ff->stale = MASU_ARENA_ARRAY(&s->scratch, bool, f->block_count);
+    if (!ff->facts || !ff->numbers || !ff->results || !ff->number_results || !ff->taken ||
+        !ff->stale)
+        return false;
+    if (f->block_count > 0)
+        ff->stale[0] = ff->taken[0] = true;
+    return ir_order_compute(&ff->order, f, &s->scratch) &&
+           value_users_find(&ff->users, f, &s->scratch) && add_callers(s, f);
 }
 
 static bool prepare(shaper *s) {
@@ -367,21 +417,11 @@ static void describe_value(shaper *s, const ir_function *f, ir_value v, const sh
 
 /* The one call of *f in the program, *f then the function that it stands in; NULL when there are more. */
 static const ir_instr *only_call(const shaper *s, const ir_function **f) {
-    const ir_instr *found = NULL;
-    const ir_function *callee = *f;
-    for (const caller *c = facts_of(s, callee)->callers; c; c = c->next) {
-        for (uint32_t b = 0; b < c->function->block_count; b++) {
-            for (const ir_instr *i = c->function->blocks[b]->first; i; i = i->next) {
-                if (i->op != IR_CALL || i->callee != callee)
-                    continue;
-                if (found)
-                    return NULL;
-                found = i;
-                *f = c->function;
-            }
-        }
-    }
-    return found;
+    const caller *c = facts_of(s, *f)->callers;
+    if (!c || c->next)
+        return NULL;
+    *f = c->function;
+    return c->call;
 }
 
 /* At the operation, or at the calls that lead there when nobody wrote it. */
