@@ -384,9 +384,14 @@ static bool circle_from(calm_search *s, uint32_t start) {
     return false;
 }
 
+/* More blocks than a person writes into one function. LLVM's loop passes take time in proportion to their square. */
+enum { MOST_BLOCKS_OPTIMISED = 2000 };
+
 /* A loop in which nothing calls the runtime or a function that does: its numbers are worth optimising. */
 static bool calculates_in_loops(codegen *cg, const ir_function *f) {
     calm_search s = {.f = f};
+    if (f->block_count > MOST_BLOCKS_OPTIMISED)
+        return false;
     s.calm = MASU_ARENA_ARRAY(cg->arena, bool, f->block_count);
     s.state = MASU_ARENA_ARRAY(cg->arena, uint8_t, f->block_count);
     s.stack = MASU_ARENA_ARRAY(cg->arena, visit, f->block_count);
