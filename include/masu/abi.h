@@ -11,7 +11,8 @@
  *               ├─ slot_count
  *               ├─ room        bytes behind the slots for tensors that never leave the function, laid out by
  *               │              the planner; NULL: none
- *               ├─ place, spent   hints for the operation that is about to run, empty before the next
+ *               ├─ place, grow, want, spent   hints for the operation that is about to run, empty before the next
+ *               ├─ dests       while a function is called: where it may build its results; else NULL
  *               └─ slots[]     owners: each holds NULL or one count of one object
  *
  * Raising unwinds: the runtime walks the frames from the innermost outwards, releases what the slots and the
@@ -39,6 +40,15 @@ typedef struct tl_tensor tl_tensor;
 typedef struct tl_object
     tl_object; /* the common head of tensors, strings, vectors: any counted thing */
 
+/* Where the caller wants a result of the function that it calls: at most one of the three, and the first tensor that is
+ * built for it takes it away. */
+typedef struct tl_dest {
+    void *place; /* in the caller's room, for exactly `bytes` */
+    uint32_t bytes; /* 0: taken */
+    uint32_t grow; /* 1 + a growing slot of the caller */
+    uint32_t want; /* 1 + a result of the caller: where its own caller wants that one */
+} tl_dest;
+
 typedef struct tl_frame {
     struct tl_frame *parent;
     uint32_t site;        /* index into the program's table of places; 0 before the first */
@@ -49,6 +59,10 @@ typedef struct tl_frame {
     void *place;          /* inside room: where a result of exactly place_bytes is to lie */
     uint32_t place_bytes; /* 0: nowhere in particular */
     uint32_t room_bytes;
+    uint32_t grow;        /* 1 + the growing slot that the result is to lie in, counted from growing_first; 0: none */
+    uint32_t want;        /* 1 + the result of this function that is about to be built; 0: none */
+    uint32_t growing_first, growing_end; /* of this function, in the program's table of growing slots */
+    tl_dest *dests; /* one a result of the function that is being called; borrowed */
     tl_tensor
         *spent; /* an operand that nobody reads afterwards: an element-wise operation may write
                          its result over it; borrowed, NULL: there is none */
@@ -57,6 +71,9 @@ typedef struct tl_frame {
 
 /* The largest room that a frame may have. */
 enum { TL_ROOM_BYTES_MAX = 1 << 20 };
+
+/* The largest buffer that a growing slot keeps; what is larger lies in a pool. */
+enum { TL_SLOT_BYTES_MAX = 4 << 20 };
 
 enum { TL_MAX_RANK = 8 };
 

@@ -193,9 +193,11 @@ static void add_buffers(tl_runtime *rt) {
     line->allocations += stats.allocations - rt->line_allocations;
     line->placed += rt->placed - rt->line_placed;
     line->reused += rt->reused - rt->line_reused;
+    line->slotted += rt->slotted - rt->line_slotted;
     rt->line_allocations = stats.allocations;
     rt->line_placed = rt->placed;
     rt->line_reused = rt->reused;
+    rt->line_slotted = rt->slotted;
 }
 
 /* counts: acquires, releases, moves, borrows, slots, 12 bits each. What was allocated since the last call was

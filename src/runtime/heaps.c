@@ -15,7 +15,7 @@
 enum { GROWTH_STEP_BYTES = 64 * 1024 };
 
 static uint64_t live_total(const tl_runtime *rt) {
-    return rt->live_bytes + rt->metadata_live_bytes;
+    return rt->live_bytes + rt->slot_bytes + rt->metadata_live_bytes;
 }
 
 static __attribute__((noinline, cold)) void look_for_growth(tl_runtime *rt) {
@@ -28,15 +28,6 @@ static __attribute__((noinline, cold)) void look_for_growth(tl_runtime *rt) {
         tl_runtime_sample_memory(rt);
     }
     rt->growth_watch = live_total(rt) + GROWTH_STEP_BYTES;
-}
-
-static masu_status heap_take(masu_heap *heap, size_t bytes, void **out) {
-    *out = NULL;
-    if (bytes == 0)
-        return MASU_OK;
-    if (masu__fault_hit())
-        return MASU_ERR_OUT_OF_MEMORY;
-    return masu_heap_alloc(heap, bytes, 0, out);
 }
 
 void tl__payload_taken(size_t bytes) {
@@ -55,9 +46,21 @@ void tl__payload_given(size_t bytes) {
     rt->freed_bytes += bytes;
 }
 
+masu_status tl__payload_request(tl_runtime *rt, size_t bytes, void **out) {
+    *out = NULL;
+    if (bytes == 0)
+        return MASU_OK;
+    if (masu__fault_hit())
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu_status status = masu_heap_alloc(rt->payload, bytes, 0, out);
+    if (MASU_UNLIKELY(status != MASU_OK) && tl__slots_trim(rt))
+        status = masu_heap_alloc(rt->payload, bytes, 0, out);
+    return status;
+}
+
 masu_status tl__payload_alloc(size_t bytes, void **out) {
     tl_runtime *rt = tl__runtime();
-    masu_status status = heap_take(rt->payload, bytes, out);
+    masu_status status = tl__payload_request(rt, bytes, out);
     if (MASU_UNLIKELY(status != MASU_OK))
         return tl__error_memory(status, bytes, "tensor data");
     tl__payload_taken(bytes);
@@ -75,7 +78,11 @@ void tl__payload_free(void *data, size_t bytes) {
 
 masu_status tl__alloc(size_t bytes, void **out) {
     tl_runtime *rt = tl__runtime();
-    masu_status status = heap_take(rt->metadata, bytes, out);
+    masu_status status = MASU_OK;
+    *out = NULL;
+    if (bytes > 0)
+        status = masu__fault_hit() ? MASU_ERR_OUT_OF_MEMORY
+                                   : masu_heap_alloc(rt->metadata, bytes, 0, out);
     if (MASU_UNLIKELY(status != MASU_OK))
         return tl__error_memory(status, bytes, "the program's own bookkeeping");
     rt->metadata_live_bytes += bytes;

@@ -154,6 +154,9 @@ static inline tl_frame *push_frame(tl_runtime *rt, int64_t slots, int64_t room_b
     frame->room = NULL;
     frame->room_bytes = (uint32_t)room_bytes;
     frame->place_bytes = 0;
+    frame->grow = frame->want = 0;
+    frame->growing_first = frame->growing_end = 0;
+    frame->dests = NULL;
     frame->spent = NULL;
     for (int64_t i = 0; i < slots; i++)
         frame->slots[i] = NULL;

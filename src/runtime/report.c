@@ -63,6 +63,20 @@ static void put_buffers(masu__buffer *text, const tl_report *r) {
 }
 
 /* Only where it happened. */
+static void put_slots(masu__buffer *text, const tl_report *r) {
+    size_t start = text->length;
+    if (r->slotted == 0)
+        return;
+    begin_line(text, "");
+    put_count(text, r->slotted, "in growing slots", "in growing slots");
+    masu__buffer_puts(text, ", ");
+    masu__buffer_put_bytes(text, r->slot_bytes_peak);
+    second_column(text, start);
+    put_count(text, r->slot_growths, "growth", "growths");
+    masu__buffer_putc(text, '\n');
+}
+
+/* Likewise. */
 static void put_growth(masu__buffer *text, const tl_report *r) {
     size_t start = text->length;
     if (r->grown_tensors == 0)
@@ -194,6 +208,7 @@ void tl_report_print(const tl_report *report, FILE *out) {
     put_rule(&text, "memory report ");
     put_tensors(&text, report);
     put_buffers(&text, report);
+    put_slots(&text, report);
     put_growth(&text, report);
     put_pool(&text, report);
     put_counts(&text, report);
@@ -238,6 +253,9 @@ void tl_report_print(const tl_report *report, FILE *out) {
     X(placed)             \
     X(frame_bytes_peak)   \
     X(reused)             \
+    X(slotted)            \
+    X(slot_growths)       \
+    X(slot_bytes_peak)    \
     X(rss_bytes)          \
     X(rss_peak_bytes)     \
     X(rss_anon_bytes)     \
@@ -255,7 +273,8 @@ static void put_line_counts(masu__buffer *text, const tl_report_line *l) {
     } counts[] = {{"acquires", l->counts.acquires}, {"releases", l->counts.releases},
                   {"moves", l->counts.moves},       {"borrows", l->counts.borrows},
                   {"slots", l->counts.slots},       {"allocations", l->counts.allocations},
-                  {"placed", l->counts.placed},     {"reused", l->counts.reused}};
+                  {"placed", l->counts.placed},     {"reused", l->counts.reused},
+                  {"slotted", l->counts.slotted}};
     for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
         masu__buffer_puts(text, "  \"");
         for (const char *c = l->path ? l->path : ""; *c; c++) {

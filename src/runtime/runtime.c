@@ -155,6 +155,7 @@ void tl_runtime_leave(tl_runtime *rt) {
     MASU_ASSERT(tl__current == rt && rt->enter_count > 0);
     if (--rt->enter_count > 0)
         return;
+    tl__slots_end(rt);
     tl__current = rt->outer;
     rt->outer = NULL;
 }
@@ -240,7 +241,7 @@ static void report_heaps(const tl_runtime *rt, tl_report *out) {
     masu_heap_stats payload, metadata;
     masu_heap_get_stats(rt->payload, &payload);
     masu_heap_get_stats(rt->metadata, &metadata);
-    out->live_bytes = payload.live_bytes;
+    out->live_bytes = payload.live_bytes - rt->slot_bytes;
     out->peak_bytes = rt->peak_bytes;
     out->allocations = payload.allocations;
     out->frees = payload.frees;
@@ -278,6 +279,9 @@ void tl_runtime_get_report(tl_runtime *rt, tl_report *out) {
         .placed = rt->placed,
         .frame_bytes_peak = rt->room_bytes_peak,
         .reused = rt->reused,
+        .slotted = rt->slotted,
+        .slot_growths = rt->slot_growths,
+        .slot_bytes_peak = rt->slot_bytes_peak,
         .registered = rt->registered,
         .rss_bytes = process.rss_bytes,
         .rss_peak_bytes = process.rss_peak_bytes,
@@ -295,7 +299,7 @@ static bool totals_valid(const tl_runtime *rt) {
     masu_heap_get_stats(rt->metadata, &metadata);
     uint64_t chunks = tl__cells_bytes(&rt->tensors) + tl__cells_bytes(&rt->storages);
     return rt->allocated_bytes - rt->freed_bytes == rt->live_bytes &&
-           rt->live_bytes == payload.live_bytes + rt->growing_bytes &&
+           rt->live_bytes + rt->slot_bytes == payload.live_bytes + rt->growing_bytes &&
            rt->peak_bytes >= rt->live_bytes &&
            rt->metadata_live_bytes + chunks == metadata.live_bytes;
 }
@@ -303,5 +307,5 @@ static bool totals_valid(const tl_runtime *rt) {
 /* Frames, registry, headers against storages, both heaps, and all totals. O(n). */
 bool tl_runtime_valid(const tl_runtime *rt) {
     return tl__frames_valid(rt) && tl__registry_valid(rt) && tl__tensors_valid(rt) &&
-           totals_valid(rt) && masu_heap_valid(rt->payload) && masu_heap_valid(rt->metadata);
+           tl__slots_valid(rt) && totals_valid(rt) && masu_heap_valid(rt->payload) && masu_heap_valid(rt->metadata);
 }

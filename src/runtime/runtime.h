@@ -56,6 +56,9 @@ typedef struct tl_report {
     uint64_t placed,
         frame_bytes_peak; /* buffers in frames, and the most bytes that frames had for them */
     uint64_t reused;      /* results written over a dying operand */
+    uint64_t slotted,
+        slot_growths; /* tensors in growing slots, and how often a slot's buffer was made or made larger */
+    uint64_t slot_bytes_peak; /* of those buffers, of which peak_bytes knows nothing */
     uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes,
         rss_anon_peak_bytes; /* of the process, from the kernel */
     double wall_seconds;
@@ -66,6 +69,7 @@ typedef struct tl_line_counts {
     uint64_t visits, acquires, releases, moves, borrows,
         slots;                            /* slots: of the frame, for owners */
     uint64_t allocations, placed, reused; /* buffers: from a pool, in the frame, over an operand */
+    uint64_t slotted;                     /* in a growing slot */
 } tl_line_counts;
 
 typedef struct tl_audit_result {

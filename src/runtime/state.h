@@ -48,6 +48,13 @@ typedef struct tl_scope {
         implicit; /* opened by a registration outside any scope of its function; not counted in scope_depth */
 } tl_scope;
 
+/* A buffer that stays when the tensor in it goes. */
+typedef struct tl_slot {
+    void *data; /* NULL: none yet */
+    size_t bytes;
+    tl_storage *tenant; /* who lies in it; NULL: nobody */
+} tl_slot;
+
 typedef struct tl_auditor tl_auditor;
 
 struct tl_runtime {
@@ -89,6 +96,12 @@ struct tl_runtime {
     uint64_t placed;                      /* buffers that lay in a frame's room, ever */
     uint64_t reused;                      /* results written over a dying operand, ever */
 
+    /* growing slots: slots.c */
+    tl_slot *slots; /* of the whole program, in metadata memory */
+    uint32_t slot_capacity;
+    uint64_t slot_bytes, slot_bytes_peak; /* of their buffers: of the payload heap, but not in live_bytes */
+    uint64_t slotted, slot_growths; /* tensors that lay in one; buffers made or made larger, ever */
+
     /* dynamic owners */
     tl_entry *entries;
     size_t entry_count, entry_capacity;
@@ -129,7 +142,7 @@ struct tl_runtime {
     tl_line_counts *lines; /* by site; NULL: not counted */
     size_t line_capacity;
     uint32_t line_site;                                  /* of the last tl_count_line */
-    uint64_t line_allocations, line_placed, line_reused; /* ever, then */
+    uint64_t line_allocations, line_placed, line_reused, line_slotted; /* ever, then */
 
     /* the rest */
     uint64_t live_objects; /* strings and vectors */
@@ -202,6 +215,8 @@ static inline tl_object *tl__object_or_raise(masu_status status, tl_object *out)
  * Every request asks the fault counter (base/meta.h). */
 masu_status tl__payload_alloc(size_t bytes, void **out);
 void tl__payload_free(void *data, size_t bytes);
+/* The same without counting and describing. When nothing is left, growing slots that nobody uses make room. */
+masu_status tl__payload_request(tl_runtime *rt, size_t bytes, void **out);
 /* For tensor data that comes from elsewhere (growth.c): counted all the same. */
 void tl__payload_taken(size_t bytes);
 void tl__payload_given(size_t bytes);
@@ -227,6 +242,21 @@ void tl__string_free(tl_object *string); /* string.c */
 void tl__vector_free(tl_object *vector); /* vector.c */
 void tl__tensor_free(tl_tensor *t);      /* tensor.c */
 bool tl__tensors_valid(const tl_runtime *rt);
+
+/* ---- growing slots (slots.c) --------------------------------------------------------------------------------- */
+
+/* Where the frame's hints put a result of so many bytes: in the caller's room, or in a slot (*slot: 1 + its number). NULL:
+ * in a pool. Describes its failure. */
+masu_status tl__slot_take(tl_runtime *rt, size_t bytes, void **data, uint32_t *slot);
+void tl__slot_settle(tl_runtime *rt, tl_storage *storage); /* lies there from now on */
+void tl__slot_leave(tl_runtime *rt, const tl_storage *storage);
+/* Whether a result may be written over elements that lie in a slot, or where the caller wants them: it must not go further
+ * than they may. */
+bool tl__slot_lends(const tl_runtime *rt, const tl_storage *storage);
+/* Gives back the buffers in which nobody lies; whether there were any. */
+bool tl__slots_trim(tl_runtime *rt);
+void tl__slots_end(tl_runtime *rt); /* the thread leaves */
+bool tl__slots_valid(const tl_runtime *rt);
 
 /* ---- hints for the operation that runs (memory.c, tensor.c) ------------------------------------------------------ */
 

@@ -105,11 +105,26 @@ void tl__tensor_refresh(tl_tensor *t) {
 /* The place in the innermost frame that compiled code names for a result of exactly so many bytes. */
 static inline void *planned_place(tl_runtime *rt, size_t bytes) {
     tl_frame *frame = rt->frame;
-    if (MASU_LIKELY(!frame || frame->place_bytes == 0) || frame->place_bytes != bytes)
+    if (frame->place_bytes != bytes)
         return NULL;
     frame->place_bytes = 0;
     rt->placed++;
     return frame->place;
+}
+
+/* Where hints say, else in a pool. *slot: 1 + the growing slot it is; 0: none. */
+static masu_status data_new(tl_runtime *rt, size_t bytes, void **data, uint32_t *slot) {
+    tl_frame *frame = rt->frame;
+    *slot = 0;
+    *data = NULL;
+    if (frame && frame->place_bytes > 0)
+        *data = planned_place(rt, bytes);
+    else if (frame && (frame->grow | frame->want)) {
+        masu_status status = tl__slot_take(rt, bytes, data, slot);
+        if (MASU_UNLIKELY(status != MASU_OK))
+            return status;
+    }
+    return *data ? MASU_OK : tl__payload_alloc(bytes, data);
 }
 
 static void data_free(tl_runtime *rt, void *data, size_t bytes) {
@@ -119,17 +134,21 @@ static void data_free(tl_runtime *rt, void *data, size_t bytes) {
 
 static masu_status storage_new(size_t bytes, tl_storage **out) {
     tl_runtime *rt = tl__runtime();
-    void *data = planned_place(rt, bytes);
-    masu_status status = data ? MASU_OK : tl__payload_alloc(bytes, &data);
+    void *data;
+    uint32_t slot;
+    masu_status status = data_new(rt, bytes, &data, &slot);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
     tl_storage *storage = tl__cells_take(&rt->storages);
     if (MASU_UNLIKELY(!storage)) {
-        data_free(rt, data, bytes);
+        if (!slot)
+            data_free(rt, data, bytes);
         return tl__error_memory(MASU_ERR_OUT_OF_MEMORY, TL_CELL_CHUNK_BYTES,
                                 "the pool of storages");
     }
-    *storage = (tl_storage){.count = 1, .bytes = bytes, .data = data};
+    *storage = (tl_storage){.count = 1, .slot = slot, .bytes = bytes, .data = data};
+    if (slot)
+        tl__slot_settle(rt, storage);
     *out = storage;
     return MASU_OK;
 }
@@ -148,6 +167,8 @@ void tl__storage_drop(tl_storage *s) {
     tl_runtime *rt = tl__runtime();
     if (MASU_UNLIKELY(s->growth == TL_GROWTH_ROOM))
         tl__growth_free(s);
+    else if (s->slot)
+        tl__slot_leave(rt, s);
     else
         data_free(rt, s->data, s->bytes);
     tl__cells_give(&rt->storages, s);
@@ -239,8 +260,11 @@ static bool is_laid_out_as(const tl_tensor *t, tl_dtype dtype, int rank, const i
 
 tl_tensor *tl__tensor_over(tl_tensor *spent, tl_dtype dtype, int rank, const int64_t *shape) {
     tl_runtime *rt = tl__runtime();
-    if (spent->head.count > 1 || spent->storage->count > 1 || tl__in_frame(rt, spent->data) ||
+    if (spent->head.count > 1 || spent->storage->count > 1 ||
         !is_laid_out_as(spent, dtype, rank, shape))
+        return NULL;
+    if ((spent->storage->slot || tl__in_frame(rt, spent->data)) &&
+        !tl__slot_lends(rt, spent->storage))
         return NULL;
     tl_tensor *t = tl__cells_take(&rt->tensors);
     if (!t)
@@ -332,7 +356,7 @@ static bool compare_holders(const tl_runtime *rt, uint64_t *bytes) {
             tl_storage *storage = (tl_storage *)(void *)cell;
             same = same && storage->holders == storage->count &&
                    (storage->data == NULL) == (storage->bytes == 0);
-            *bytes += tl__in_frame(rt, storage->data) ? 0 : storage->bytes;
+            *bytes += storage->slot || tl__in_frame(rt, storage->data) ? 0 : storage->bytes;
             storage->holders = 0;
         }
     }

@@ -39,6 +39,7 @@ typedef struct tl_storage {
     uint32_t
         version; /* writes into it since it was made: what backward saved must still have the same */
     uint32_t written_site; /* of the last write; 0: not known, or none */
+    uint32_t slot; /* 1 + the growing slot whose buffer data is (slots.c); 0: none */
     size_t
         bytes; /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
     void *data;

@@ -24,6 +24,7 @@ static void add(tl_line_counts *to, const tl_line_counts *from) {
     to->allocations += from->allocations;
     to->placed += from->placed;
     to->reused += from->reused;
+    to->slotted += from->slotted;
 }
 
 bool tool_lines(tl_runtime *rt, const masu_program *program, tool_report_options *options) {

@@ -136,21 +136,35 @@ static void store_hint(emit *e, LLVMValueRef v, size_t field) {
     LLVMBuildStore(e->cg->builder, v, emit_offset(e, e->frame, (int64_t)field));
 }
 
+static void store_number(emit *e, uint32_t number, size_t field) {
+    store_hint(e, LLVMConstInt(e->cg->i32, number, false), field);
+}
+
 /* Hints are for the one operation that follows, whether it takes them or not. */
 static void hint_before(emit *e, const ir_instr *i) {
-    if (i->place_bytes) {
-        store_hint(e, emit_offset(e, e->room, (int64_t)i->place_at), offsetof(tl_frame, place));
-        store_hint(e, LLVMConstInt(e->cg->i32, i->place_bytes, false),
-                   offsetof(tl_frame, place_bytes));
-    } else if (i->reuse) {
-        store_hint(e, e->values[i->reuse], offsetof(tl_frame, spent));
+    if (i->place.bytes) {
+        store_hint(e, emit_offset(e, e->room, (int64_t)i->place.at), offsetof(tl_frame, place));
+        store_number(e, (uint32_t)i->place.bytes, offsetof(tl_frame, place_bytes));
+        return;
     }
+    if (i->place.slot)
+        store_number(e, i->place.slot, offsetof(tl_frame, grow));
+    else if (i->place.dest)
+        store_number(e, i->place.dest, offsetof(tl_frame, want));
+    if (i->reuse)
+        store_hint(e, e->values[i->reuse], offsetof(tl_frame, spent));
 }
 
 static void hint_behind(emit *e, const ir_instr *i) {
-    if (i->place_bytes)
-        store_hint(e, LLVMConstInt(e->cg->i32, 0, false), offsetof(tl_frame, place_bytes));
-    else if (i->reuse)
+    if (i->place.bytes) {
+        store_number(e, 0, offsetof(tl_frame, place_bytes));
+        return;
+    }
+    if (i->place.slot)
+        store_number(e, 0, offsetof(tl_frame, grow));
+    else if (i->place.dest)
+        store_number(e, 0, offsetof(tl_frame, want));
+    if (i->reuse)
         store_hint(e, LLVMConstPointerNull(e->cg->ptr), offsetof(tl_frame, spent));
 }
 
@@ -179,6 +193,34 @@ static void load_results(emit *e, const ir_instr *i, LLVMValueRef destination) {
     }
 }
 
+/* One tl_dest: what the callee may build as this result. */
+static void store_dest(emit *e, LLVMValueRef dest, const ir_place *place) {
+    LLVMBuilderRef builder = e->cg->builder;
+    LLVMValueRef at = place->bytes ? emit_offset(e, e->room, (int64_t)place->at)
+                                   : LLVMConstPointerNull(e->cg->ptr);
+    const struct {
+        uint64_t number;
+        size_t field;
+    } numbers[] = {{place->bytes, offsetof(tl_dest, bytes)},
+                   {place->slot, offsetof(tl_dest, grow)},
+                   {place->dest, offsetof(tl_dest, want)}};
+    LLVMBuildStore(builder, at, emit_offset(e, dest, offsetof(tl_dest, place)));
+    for (int k = 0; k < 3; k++)
+        LLVMBuildStore(builder, LLVMConstInt(e->cg->i32, numbers[k].number, false),
+                       emit_offset(e, dest, (int64_t)numbers[k].field));
+}
+
+/* Only those that the callee looks at. */
+static void store_dests(emit *e, const ir_instr *i) {
+    LLVMValueRef dests =
+        room_for_words(e, &e->dests, &e->dest_words,
+                       i->result_count * (uint32_t)(sizeof(tl_dest) / sizeof(int64_t)), "dests");
+    for (uint32_t r = 0; r < i->result_count && i->callee->built >> r; r++)
+        if (i->callee->built >> r & 1)
+            store_dest(e, emit_offset(e, dests, (int64_t)(r * sizeof(tl_dest))), &i->places[r]);
+    store_hint(e, dests, offsetof(tl_frame, dests));
+}
+
 void emit_call(emit *e, const ir_instr *i) {
     codegen *cg = e->cg;
     LLVMValueRef function = codegen_declare(cg, i->callee);
@@ -194,8 +236,12 @@ void emit_call(emit *e, const ir_instr *i) {
     for (uint32_t k = 0; k < i->arg_count; k++)
         args[count++] = emit_arg(e, i, k);
     emit_site(e, i);
+    if (i->places)
+        store_dests(e, i);
     LLVMTypeRef type = codegen_function_type(cg, i->callee);
     LLVMValueRef result = LLVMBuildCall2(cg->builder, type, function, args, count, "");
+    if (i->places)
+        store_hint(e, LLVMConstPointerNull(cg->ptr), offsetof(tl_frame, dests));
     if (destination)
         load_results(e, i, destination);
     else if (i->result_count == 1)

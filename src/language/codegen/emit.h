@@ -59,8 +59,8 @@ typedef struct emit {
     LLVMValueRef frame;       /* NULL: the function needs none */
     LLVMValueRef room;        /* where its room begins; NULL: it has none */
     LLVMValueRef destination; /* several results go there; NULL otherwise */
-    LLVMValueRef list, cells; /* stack room for operands of runtime calls, grown as needed */
-    uint32_t list_words, cell_words;
+    LLVMValueRef list, cells, dests; /* stack room for operands of calls, grown as needed */
+    uint32_t list_words, cell_words, dest_words;
     /* kernels only */
     const ir_kernel *kernel;
     LLVMValueRef captured, cell_array, out, grad_out, fault;

@@ -336,6 +336,13 @@ static void enter(emit *e) {
                        : count > 1       ? TL_FN_tl_mem_function_enter_with
                                          : TL_FN_tl_mem_function_enter;
     e->frame = emit_abi_call(e, how, args, count);
+    if (f->growing_count > 0) {
+        uint32_t first = f->growing_first, end = first + f->growing_count;
+        LLVMBuildStore(e->cg->builder, LLVMConstInt(e->cg->i32, first, false),
+                       emit_offset(e, e->frame, offsetof(tl_frame, growing_first)));
+        LLVMBuildStore(e->cg->builder, LLVMConstInt(e->cg->i32, end, false),
+                       emit_offset(e, e->frame, offsetof(tl_frame, growing_end)));
+    }
     if (f->room_bytes == 0)
         return;
     LLVMValueRef field = emit_offset(e, e->frame, offsetof(tl_frame, room));

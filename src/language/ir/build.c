@@ -320,3 +320,12 @@ void ir_add_target_arg(ir_instr *terminator, int which, ir_value arg) {
     target->args = room;
     target->args[target->count++] = arg;
 }
+
+ir_place *ir_place_for(ir_function *f, ir_value v) {
+    ir_instr *i = f->values[v].def;
+    if (i->op != IR_CALL)
+        return &i->place;
+    if (!i->places)
+        i->places = ir_alloc(f->module, i->result_count, sizeof *i->places);
+    return i->places ? &i->places[v - i->result] : NULL;
+}

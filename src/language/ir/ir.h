@@ -186,6 +186,14 @@ typedef struct ir_target {
     uint32_t count;
 } ir_target;
 
+/* Where the elements of a tensor that is made are to lie, when not in a pool: at most one of the three. */
+typedef struct ir_place {
+    uint64_t bytes, at; /* after `frames`: in the frame's room, at this offset; bytes 0: not there */
+    uint32_t slot;      /* after `growing`: 1 + a growing slot of the function; 0: in none */
+    uint32_t dest;      /* after `destinations`: 1 + the result of this function as which it leaves: where
+                           the caller says; 0: it does not */
+} ir_place;
+
 struct ir_instr {
     ir_opcode op;
     ir_instr *prev, *next;
@@ -216,9 +224,8 @@ struct ir_instr {
     ir_value
         reuse; /* IR_ABI after `reuse`: the operand that dies here and whose buffer the result may
                              take over; 0 none */
-    uint64_t
-        place_bytes; /* IR_ABI, IR_COMPREHEND after `frames`: the result lies in the frame, so large; 0: in a pool */
-    uint64_t place_at; /* its offset in the frame's room */
+    ir_place place;   /* IR_ABI, IR_COMPREHEND: of the result */
+    ir_place *places; /* IR_CALL: of each result, for the callee to build it there; NULL: nowhere */
     ir_target target[2];
 };
 
@@ -253,6 +260,9 @@ struct ir_function {
         slot_bound; /* after `slots`: lower bound, the most values that one raising instruction must find protected */
     uint64_t room_bytes,
         room_bound; /* after `frames`: of tensors that never leave the function; a proven lower bound */
+    uint32_t built; /* after `destinations`: bit r: result r is built where the caller says */
+    uint32_t
+        growing_first, growing_count; /* after `growing`: its slots in the table that all functions share */
     const ir_function *specialised_from; /* NULL for the original */
     const char *
         ownership; /* after `ownership`: one letter a managed parameter, o owned, b borrowed; else NULL */
@@ -292,9 +302,11 @@ typedef struct ir_site {
 typedef struct ir_tally {
     const char *pass;
     uint32_t acquires, releases;
-    uint32_t over;   /* results that may be written over an operand */
-    uint32_t framed; /* tensors that lie in a frame */
-    uint32_t rooted; /* entries into owner slots or the registry */
+    uint32_t over;    /* results that may be written over an operand */
+    uint32_t framed;  /* tensors that lie in a frame */
+    uint32_t slotted; /* tensors that lie in growing slots */
+    uint32_t built;   /* tensors that are built where the caller says */
+    uint32_t rooted;  /* entries into owner slots or the registry */
 } ir_tally;
 
 struct ir_module {
@@ -345,6 +357,10 @@ const char *ir_math_name(ir_math math);
  * owned mask, records, releases, arguments of ret. Arguments of jumps always do; they are no operands. */
 bool ir_consumes(const ir_instr *i, uint32_t index);
 bool ir_may_raise(const ir_instr *i); /* by opcode, ABI effects; calls always may */
+/* Where the elements of v, made by an operation or a call, are to lie; NULL: nowhere in particular. */
+const ir_place *ir_place_of(const ir_function *f, ir_value v);
+/* The same to be filled in; v is the result of an IR_ABI, IR_COMPREHEND or IR_CALL. NULL when memory runs out. */
+ir_place *ir_place_for(ir_function *f, ir_value v);
 bool ir_const_int(const ir_function *f, ir_value v,
                   int64_t *out); /* v is IR_CONST of an integer or bool type */
 void ir_remove_unreachable_blocks(ir_function *f);

@@ -220,15 +220,37 @@ static void read_targets(parser *p, ir_instr *i) {
     }
 }
 
-/* over %1 at 128 bytes 4096 */
+/* at 128 bytes 4096   or   growing 2   or   dest 0   or   - */
+static void read_place(parser *p, ir_place *place) {
+    if (words_try_word(&p->w, "at")) {
+        place->at = (uint64_t)words_int(&p->w);
+        words_need(&p->w, "bytes");
+        place->bytes = (uint64_t)words_int(&p->w);
+    } else if (words_try_word(&p->w, "growing")) {
+        place->slot = (uint32_t)words_int(&p->w) + 1;
+    } else if (words_try_word(&p->w, "dest")) {
+        place->dest = (uint32_t)words_int(&p->w) + 1;
+    }
+}
+
+/* over %1 and a place */
 static void read_result_place(parser *p, ir_instr *i) {
     if (words_try_word(&p->w, "over"))
         i->reuse = read_value(p, NULL);
-    if (!words_try_word(&p->w, "at"))
+    read_place(p, &i->place);
+}
+
+/* into PLACE, PLACE: of a call, one a result */
+static void read_result_places(parser *p, ir_instr *i) {
+    if (!words_try_word(&p->w, "into"))
         return;
-    i->place_at = (uint64_t)words_int(&p->w);
-    words_need(&p->w, "bytes");
-    i->place_bytes = (uint64_t)words_int(&p->w);
+    i->places = ir_alloc(p->w.m, i->result_count, sizeof *i->places);
+    for (uint32_t r = 0; i->places && r < i->result_count && !p->w.failed; r++) {
+        if (r)
+            words_need(&p->w, ",");
+        if (!words_try(&p->w, "-"))
+            read_place(p, &i->places[r]);
+    }
 }
 
 /* What follows the opcode. */
@@ -253,6 +275,8 @@ static void read_rest(parser *p, ir_instr *i, ir_type result) {
             i->owned = ir_copy_growing(p->w.m, p->owned, p->arg_count, sizeof *p->owned);
         if (i->op == IR_COMPREHEND)
             read_result_place(p, i);
+        else
+            read_result_places(p, i);
         break;
     case IR_RECORD_WORD:
         read_operands(p); /* eats the comma before the number */
@@ -463,6 +487,13 @@ static void read_function(parser *p, bool kernel) {
         words_need(&p->w, "bound");
         p->f->room_bound = (uint64_t)words_int(&p->w);
     }
+    if (words_try_word(&p->w, "growing")) {
+        p->f->growing_count = (uint32_t)words_int(&p->w);
+        words_need(&p->w, "from");
+        p->f->growing_first = (uint32_t)words_int(&p->w);
+    }
+    if (words_try_word(&p->w, "builds"))
+        p->f->built = (uint32_t)words_int(&p->w);
     words_need(&p->w, "{");
     while (!p->w.failed && !words_try(&p->w, "}"))
         read_block(p);

@@ -144,14 +144,31 @@ static void put_rooting(const ir_function *f, const ir_instr *i, masu__buffer *o
         masu__buffer_printf(out, ", slot %" PRId64, i->imm.i);
 }
 
-/* Behind the operands: over which of them the result is written, and where in the frame it lies. */
+static void put_place(const ir_place *place, masu__buffer *out) {
+    if (place->bytes)
+        masu__buffer_printf(out, "at %" PRIu64 " bytes %" PRIu64, place->at, place->bytes);
+    else if (place->slot)
+        masu__buffer_printf(out, "growing %" PRIu32, place->slot - 1);
+    else if (place->dest)
+        masu__buffer_printf(out, "dest %" PRIu32, place->dest - 1);
+    else
+        masu__buffer_putc(out, '-');
+}
+
+/* Behind the operands: over which of them the result is written, and where it lies. */
 static void put_result_place(const ir_function *f, const ir_instr *i, masu__buffer *out) {
     if (i->reuse) {
         masu__buffer_puts(out, " over ");
         put_value(f, i->reuse, out);
     }
-    if (i->place_bytes)
-        masu__buffer_printf(out, " at %" PRIu64 " bytes %" PRIu64, i->place_at, i->place_bytes);
+    if (i->place.bytes || i->place.slot || i->place.dest) {
+        masu__buffer_putc(out, ' ');
+        put_place(&i->place, out);
+    }
+    for (uint32_t r = 0; i->places && r < i->result_count; r++) {
+        masu__buffer_puts(out, r ? ", " : " into ");
+        put_place(&i->places[r], out);
+    }
 }
 
 static void put_operation(const ir_function *f, const ir_instr *i, masu__buffer *out) {
@@ -174,6 +191,7 @@ static void put_operation(const ir_function *f, const ir_instr *i, masu__buffer 
         break;
     case IR_CALL:
         put_call(f, i, out);
+        put_result_place(f, i, out);
         break;
     case IR_COMPREHEND:
         masu__buffer_printf(out, "comprehend %s(", i->kernel->name);
@@ -255,6 +273,11 @@ static void put_function_head(const ir_function *f, masu__buffer *out) {
         masu__buffer_printf(out, " slots %" PRIu32 " bound %" PRIu32, f->slot_count, f->slot_bound);
     if (f->room_bytes > 0)
         masu__buffer_printf(out, " room %" PRIu64 " bound %" PRIu64, f->room_bytes, f->room_bound);
+    if (f->growing_count > 0)
+        masu__buffer_printf(out, " growing %" PRIu32 " from %" PRIu32, f->growing_count,
+                            f->growing_first);
+    if (f->built != 0)
+        masu__buffer_printf(out, " builds %" PRIu32, f->built);
     masu__buffer_puts(out, " {\n");
 }
 

@@ -181,3 +181,17 @@ void ir_shape_put(const ir_shape *shape, masu__buffer *out) {
     }
     masu__buffer_putc(out, ']');
 }
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static bool is_anywhere(const ir_place *place) {
+    return place->bytes || place->slot || place->dest;
+}
+
+const ir_place *ir_place_of(const ir_function *f, ir_value v) {
+    const ir_instr *i = f->values[v].def;
+    if (!i || (i->op == IR_CALL && !i->places))
+        return NULL;
+    const ir_place *place = i->op == IR_CALL ? &i->places[v - i->result] : &i->place;
+    return is_anywhere(place) ? place : NULL;
+}

@@ -200,17 +200,30 @@ static void check_reuse(owners *o, const ir_instr *i) {
     ir_fault(o->c, i->block, i, "is written over %s, which is no operand", name_of(o, i->reuse));
 }
 
-/* No two tensors that are alive together lie on the same bytes of the frame. */
-static void check_place(owners *o, const ir_instr *i) {
-    if (i->place_at + i->place_bytes > o->f->room_bytes)
+static bool meet(const ir_place *a, const ir_place *b) {
+    return b->bytes && a->at < b->at + b->bytes && b->at < a->at + a->bytes;
+}
+
+/* No two tensors that are alive together lie on the same bytes of the frame. (In a growing slot they may be meant to: the
+ * second to come finds it taken and lies in a pool.) */
+static void check_place(owners *o, const ir_instr *i, ir_value v) {
+    const ir_place *place = ir_place_of(o->f, v);
+    if (!place)
+        return;
+    if (place->at + place->bytes > o->f->room_bytes)
         ir_fault(o->c, i->block, i, "lies at %" PRIu64 " in a room of %" PRIu64 " bytes",
-                 i->place_at, o->f->room_bytes);
-    for (uint32_t k = 0; k < o->listed; k++) {
-        const ir_instr *other = o->f->values[o->list[k]].def;
-        if (!other || other->place_bytes == 0 || other->place_at >= i->place_at + i->place_bytes ||
-            i->place_at >= other->place_at + other->place_bytes)
+                 place->at, o->f->room_bytes);
+    if (place->slot > o->f->growing_count)
+        ir_fault(o->c, i->block, i, "lies in growing slot %" PRIu32 " of %" PRIu32, place->slot - 1,
+                 o->f->growing_count);
+    if (place->dest && !(o->f->built >> (place->dest - 1) & 1))
+        ir_fault(o->c, i->block, i, "is built as result %" PRIu32 ", which is not said of %s",
+                 place->dest - 1, o->f->name);
+    for (uint32_t k = 0; k < o->listed && place->bytes; k++) {
+        const ir_place *other = ir_place_of(o->f, o->list[k]);
+        if (o->list[k] == v || !other || !meet(place, other))
             continue;
-        bool over = o->list[k] == i->reuse && other->place_at == i->place_at;
+        bool over = o->list[k] == i->reuse && other->at == place->at;
         if (!over)
             ir_fault(o->c, i->block, i, "lies on the bytes of %s", name_of(o, o->list[k]));
     }
@@ -219,8 +232,9 @@ static void check_place(owners *o, const ir_instr *i) {
 static void step(owners *o, const ir_instr *i) {
     if (i->reuse)
         check_reuse(o, i);
-    if (i->place_bytes)
-        check_place(o, i);
+    for (uint32_t r = 0; r < i->result_count; r++)
+        if (ir_type_of(o->f, i->result + r) == IR_TENSOR)
+            check_place(o, i, i->result + r);
     if (i->op == IR_ACQUIRE) {
         acquire(o, i);
         return;

@@ -74,9 +74,9 @@ static void put_buffer(const ir_function *f, const ir_instr *i, masu__buffer *ou
         masu__buffer_puts(out, " over ");
         put_name(f, i->reuse, out);
     }
-    if (i->place_bytes)
-        masu__buffer_printf(out, " in the frame at %" PRIu64 ", %" PRIu64 " bytes", i->place_at,
-                            i->place_bytes);
+    if (i->place.bytes)
+        masu__buffer_printf(out, " in the frame at %" PRIu64 ", %" PRIu64 " bytes", i->place.at,
+                            i->place.bytes);
     else if (f->values[i->result].pooled)
         masu__buffer_printf(out, " in a pool (%s)", f->values[i->result].pooled);
 }

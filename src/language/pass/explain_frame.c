@@ -56,8 +56,8 @@ static void add_tenant(picture *p, const ir_instr *i) {
     p->tenants[p->count] = (tenant){i, info->point_first, info->point_last, letter_for(p->count)};
     p->columns[p->column_count++] = info->point_first;
     p->columns[p->column_count++] = info->point_last;
-    p->rows[p->row_count++] = i->place_at;
-    p->rows[p->row_count++] = i->place_at + i->place_bytes;
+    p->rows[p->row_count++] = i->place.at;
+    p->rows[p->row_count++] = i->place.at + i->place.bytes;
     p->count++;
 }
 
@@ -82,7 +82,7 @@ static uint32_t unique_u64(uint64_t *numbers, uint32_t count) {
 static void gather(picture *p) {
     for (uint32_t b = 0; b < p->f->block_count; b++)
         for (const ir_instr *i = p->f->blocks[b]->first; i; i = i->next)
-            if (i->place_bytes && p->count < MOST_SHOWN)
+            if (i->place.bytes && p->count < MOST_SHOWN)
                 add_tenant(p, i);
     p->column_count = unique_u32(p->columns, p->column_count);
     p->row_count = unique_u64(p->rows, p->row_count);
@@ -99,7 +99,7 @@ static char lives_there(const picture *p, uint64_t address, uint32_t point) {
     char letter = ' ';
     for (uint32_t k = 0; k < p->count; k++) {
         const tenant *t = &p->tenants[k];
-        if (address >= t->def->place_at && address < t->def->place_at + t->def->place_bytes &&
+        if (address >= t->def->place.at && address < t->def->place.at + t->def->place.bytes &&
             point >= t->first && point <= t->last)
             letter = t->letter;
     }
@@ -155,7 +155,7 @@ static void put_name(const ir_function *f, const ir_instr *i, masu__buffer *out)
 }
 
 static bool meets(const ir_instr *a, const ir_instr *b) {
-    return a->place_at < b->place_at + b->place_bytes && b->place_at < a->place_at + a->place_bytes;
+    return a->place.at < b->place.at + b->place.bytes && b->place.at < a->place.at + a->place.bytes;
 }
 
 static void put_sharers(const picture *p, const tenant *t, masu__buffer *out) {
@@ -172,7 +172,7 @@ static void put_list(const picture *p, masu__buffer *out) {
     for (uint32_t k = 0; k < p->count; k++) {
         const tenant *t = &p->tenants[k];
         masu__buffer_printf(out, "    %c  at %-8" PRIu64 "%8" PRIu64 " bytes  line %-5" PRIu32,
-                            t->letter, t->def->place_at, t->def->place_bytes, line_of(t->def));
+                            t->letter, t->def->place.at, t->def->place.bytes, line_of(t->def));
         put_name(p->f, t->def, out);
         put_sharers(p, t, out);
         masu__buffer_putc(out, '\n');
@@ -207,13 +207,13 @@ void explain_frame_json(const ir_function *f, masu__buffer *out) {
         f->room_bytes, f->room_bound);
     for (uint32_t b = 0; b < f->block_count; b++) {
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
-            if (i->place_bytes == 0)
+            if (i->place.bytes == 0)
                 continue;
             masu__buffer_printf(out,
                                 "%s{\"line\": %" PRIu32 ", \"offset\": %" PRIu64
                                 ", \"bytes\": %" PRIu64 ", \"from\": %" PRIu32 ", \"to\": %" PRIu32
                                 "}",
-                                comma, line_of(i), i->place_at, i->place_bytes,
+                                comma, line_of(i), i->place.at, i->place.bytes,
                                 f->values[i->result].point_first, f->values[i->result].point_last);
             comma = ", ";
         }

@@ -7,24 +7,25 @@
  *          0 │ aaaaaaaaaccccc s    the planner (masu/plan.h) finds the offsets
  *            └────────────────────► the program's points, in the order of its blocks
  *
- * A tensor qualifies when it is made here by an operation that fills a buffer of its own, its size is
- * known, nothing that reads it may keep its elements (it is not returned, stored, carried around a
- * loop, viewed, or read by an operation whose result may be tracked), and it is not large: a large
- * buffer costs little beside the work on it, and in a pool it is free again as soon as it dies. In a
- * function that may call itself every frame would hold them, so there they stay in the pool, too.
+ * A tensor qualifies when it is made here by an operation that fills a buffer of its own, or by a function that builds it
+ * where it is told to (destinations.c), its size is known, it leaves the function in no way and carries no history, no loop
+ * carries it into the iteration that makes it again, and it is not large: a large buffer costs little beside the work on it. In
+ * a function that may call itself every frame would hold them. What does not qualify for one of the last four reasons
+ * gets a growing slot (growing.c).
  *
  * Results that are written over a dying operand form a chain that has one buffer. A chain that ends in
  * a tensor that leaves the function is better off in the pool: what leaves needs a buffer there anyhow.
  *
- *     a tensor's life = from the point that makes it to its release, hull over the blocks' order
+ *     a tensor's life = from the point that makes it to the release of the last value that is its elements, hull over the
+ *                       blocks' order
  */
 #include <inttypes.h>
 
 #include <masu/plan.h>
 
-#include "language/pass/liveness.h"
+#include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/pass/tensor_facts.h"
+#include "language/pass/places.h"
 
 enum { MOST_BYTES = 64 * 1024, ALIGNMENT = 64 };
 
@@ -40,49 +41,51 @@ typedef struct framer {
     ir_function *f;
     const tensor_facts *facts;
     masu__arena scratch;
-    liveness l;
-    life *lives; /* by value */
-    int64_t now;
+    place_life *points; /* by value: own lives */
+    life *lives;        /* by value */
 } framer;
 
 /* ---- who qualifies ------------------------------------------------------------------------------- */
 
-static uint64_t bytes_of(const framer *p, ir_value v) {
-    static const uint8_t sizes[] = {4, 8, 8, 1};
-    const ir_shape *shape = p->f->values[v].shape;
-    uint8_t dtype = p->facts->values[p->f->id][v].dtype;
-    if (!shape || !shape->known_rank || dtype >= TL_DTYPE_COUNT)
-        return 0;
-    uint64_t bytes = sizes[dtype];
-    for (uint32_t d = 0; d < shape->rank; d++)
-        if (shape->dim[d] < 0 || __builtin_mul_overflow(bytes, (uint64_t)shape->dim[d], &bytes))
-            return 0;
-    return bytes;
-}
-
-static const char *reason_against(const framer *p, const ir_instr *i) {
-    if (!tensor_makes_fresh(i))
+static const char *reason_against(const framer *p, const ir_instr *i, ir_value v) {
+    const tensor_fact *fact = &p->facts->values[p->f->id][v];
+    if (i->op != IR_CALL && !tensor_makes_fresh(p->f, i))
         return "the operation may share what it was given";
-    if (!tensor_reads_plain(p->facts, p->f, i) || p->facts->values[p->f->id][i->result].tracked)
+    if (i->op != IR_CALL && !tensor_reads_plain(p->facts, p->f, i))
         return "it may be tracked";
-    if (p->facts->values[p->f->id][i->result].kept)
+    if (fact->tracked)
+        return "it may be tracked";
+    if (fact->kept || fact->returned)
         return "it leaves the function or lives on in another value";
     if (p->facts->recursive[p->f->id])
         return "the function may call itself";
-    uint64_t bytes = bytes_of(p, i->result);
+    if (p->points[v].others < p->points[v].first)
+        return "a loop carries it";
+    uint64_t bytes = place_bytes_of(p->facts, p->f, v);
     if (bytes > MOST_BYTES)
         return "it is large";
     return bytes == 0 ? "its size is known only when it runs" : NULL;
 }
 
-static void judge(framer *p, const ir_instr *i) {
-    if ((i->op != IR_ABI && i->op != IR_COMPREHEND) || i->result_count != 1 ||
-        ir_type_of(p->f, i->result) != IR_TENSOR)
+static void judge_result(framer *p, const ir_instr *i, ir_value v) {
+    if (ir_type_of(p->f, v) != IR_TENSOR)
         return;
-    ir_value_info *info = &p->f->values[i->result];
-    info->pooled = reason_against(p, i);
+    ir_value_info *info = &p->f->values[v];
+    info->pooled = reason_against(p, i, v);
     if (!info->pooled)
-        p->lives[i->result].bytes = bytes_of(p, i->result);
+        p->lives[v].bytes = place_bytes_of(p->facts, p->f, v);
+}
+
+static void judge(framer *p, ir_instr *i) {
+    if ((i->op == IR_ABI || i->op == IR_COMPREHEND) && i->result_count == 1) {
+        if (i->place.dest)
+            p->f->values[i->result].pooled = "it leaves the function: where the caller wants it";
+        else
+            judge_result(p, i, i->result);
+    }
+    for (uint32_t r = 0; i->op == IR_CALL && r < i->result_count && i->callee->built >> r; r++)
+        if (i->callee->built >> r & 1 && !(i->places && i->places[r].dest))
+            judge_result(p, i, i->result + r);
 }
 
 /* ---- chains ---------------------------------------------------------------------------------------- */
@@ -121,8 +124,8 @@ static void link_chain(framer *p, ir_instr *i) {
         return;
     bool fits = same_layout(p, i->reuse, i->result) && needs_no_conversion(p, i);
     if (result->bytes == 0)
-        p->lives[chain_of(p, i->reuse)].leaves |= fits;
-    else if (fits)
+        p->lives[chain_of(p, i->reuse)].leaves |= fits && !i->place.dest;
+    else if (fits && !p->points[i->reuse].flows)
         p->lives[chain_of(p, i->result)].chain = chain_of(p, i->reuse);
 }
 
@@ -145,50 +148,28 @@ static void settle_offer(framer *p, ir_instr *i) {
 
 /* ---- lives ------------------------------------------------------------------------------------------ */
 
-static void touch(framer *p, ir_value v, int64_t at) {
-    if (p->lives[v].bytes == 0)
-        return;
-    ir_value_info *info = &p->f->values[v];
-    if (info->point_first == 0 || at < info->point_first)
-        info->point_first = (uint32_t)at;
-    if (at > info->point_last)
-        info->point_last = (uint32_t)at;
+static void measure(framer *p, ir_value v) {
+    const place_life *own = &p->points[v];
+    p->f->values[v].point_first = (uint32_t)own->first;
+    p->f->values[v].point_last = (uint32_t)own->until;
     life *l = &p->lives[chain_of(p, v)];
-    if (l->first < 0 || at < l->first)
-        l->first = at;
-    if (at > l->last)
-        l->last = at;
-}
-
-static void measure_block(framer *p, const ir_block *b) {
-    p->now++;
-    liveness_set in = p->l.in[b->id];
-    for (uint32_t k = 0; k < in.count; k++)
-        touch(p, in.values[k], p->now);
-    for (const ir_instr *i = b->first; i; i = i->next) {
-        p->now++;
-        for (uint32_t a = 0; a < i->arg_count; a++)
-            touch(p, i->args[a], p->now);
-        for (uint32_t r = 0; r < i->result_count; r++)
-            touch(p, i->result + r, p->now);
-    }
-    for (int t = 0; t < ir_target_count(b->last); t++) {
-        liveness_set out = p->l.in[b->last->target[t].block->id];
-        for (uint32_t k = 0; k < out.count; k++)
-            touch(p, out.values[k], p->now);
-    }
+    if (l->first < 0 || own->first < l->first)
+        l->first = own->first;
+    if (own->until > l->last)
+        l->last = own->until;
 }
 
 /* ---- the plan ---------------------------------------------------------------------------------------- */
 
 static void write_places(framer *p, const uint64_t *offsets, const uint32_t *row_of) {
-    for (uint32_t b = 0; b < p->f->block_count; b++) {
-        for (ir_instr *i = p->f->blocks[b]->first; i; i = i->next) {
-            if (i->result_count != 1 || p->lives[i->result].bytes == 0)
-                continue;
-            i->place_bytes = p->lives[i->result].bytes;
-            i->place_at = offsets[row_of[chain_of(p, i->result)]];
-        }
+    for (ir_value v = 1; v < p->f->value_count; v++) {
+        if (p->lives[v].bytes == 0)
+            continue;
+        ir_place *place = ir_place_for(p->f, v);
+        if (!place)
+            return;
+        place->bytes = p->lives[v].bytes;
+        place->at = offsets[row_of[chain_of(p, v)]];
     }
 }
 
@@ -250,23 +231,20 @@ static void for_each(framer *p, void (*what)(framer *, ir_instr *)) {
             what(p, i);
 }
 
-static void judge_one(framer *p, ir_instr *i) {
-    judge(p, i);
-}
-
 static bool place_function(framer *p) {
+    p->points = place_lives(p->facts, p->f, &p->scratch);
     p->lives = MASU_ARENA_ARRAY(&p->scratch, life, p->f->value_count);
-    if (!p->lives || !liveness_compute(&p->l, p->f, &p->scratch))
+    if (!p->lives || !p->points)
         return false;
     for (ir_value v = 0; v < p->f->value_count; v++)
         p->lives[v] = (life){.first = -1, .last = -1, .chain = v};
-    for_each(p, judge_one);
+    for_each(p, judge);
     for_each(p, link_chain);
     for (ir_value v = 1; v < p->f->value_count; v++)
         send_to_pool(p, v);
-    p->now = 0;
-    for (uint32_t b = 0; b < p->f->block_count; b++)
-        measure_block(p, p->f->blocks[b]);
+    for (ir_value v = 1; v < p->f->value_count; v++)
+        if (p->lives[v].bytes > 0)
+            measure(p, v);
     bool planned = plan(p);
     if (planned)
         for_each(p, settle_offer);
@@ -274,15 +252,11 @@ static bool place_function(framer *p) {
 }
 
 void pass_frames(ir_module *m, pass_context *context) {
-    (void)context;
-    tensor_facts facts;
-    masu__arena scratch = {0};
-    m->out_of_memory |= !tensor_facts_compute(&facts, m, &scratch);
-    for (uint32_t n = 0; n < m->function_count && !m->out_of_memory; n++) {
-        framer p = {.m = m, .f = m->functions[n], .facts = &facts};
+    const tensor_facts *facts = pass_facts(m, context);
+    for (uint32_t n = 0; facts && n < m->function_count && !m->out_of_memory; n++) {
+        framer p = {.m = m, .f = m->functions[n], .facts = facts};
         if (!p.f->is_kernel)
             m->out_of_memory |= !place_function(&p);
         masu__arena_destroy(&p.scratch);
     }
-    masu__arena_destroy(&scratch);
 }

@@ -1,7 +1,7 @@
 /* pass.h: the column of passes, what each needs and gives, and how they are run.
  *
- *     ir ─► fold ─► shapes ─► lastuse ─► ownership ─► reuse ─► frames ─► slots ─► codegen
- *           opt.    required   opt.      required     opt.     opt.      opt.
+ *     ir ─► fold ─► shapes ─► lastuse ─► ownership ─► reuse ─► destinations ─► frames ─► growing ─► slots ─► codegen
+ *           opt.    required   opt.      required     opt.     opt.            opt.      opt.       opt.
  *
  * Everything that decides where a value lives happens between `ir` and `slots`, on a form that
  * prints and verifies itself. Any optional pass can be left out: the program prints the same.
@@ -29,7 +29,13 @@ typedef struct pass_context {
     pass_report report; /* NULL: errors are only counted */
     void *user;
     uint32_t error_count;
+    masu__arena scratch;                /* of facts */
+    const struct tensor_facts *facts; /* of the module, once somebody asked; NULL: nobody has */
 } pass_context;
+
+/* What is known of all tensors (tensor_facts.h): computed at the first call, after `ownership`, and good until the text
+ * changes in more than places. NULL when memory runs out: then m says so, too. */
+const struct tensor_facts *pass_facts(ir_module *m, pass_context *context);
 
 typedef struct pass {
     masu_pass_info info;
@@ -71,7 +77,9 @@ void pass_shapes(ir_module *m, pass_context *context);
 void pass_lastuse(ir_module *m, pass_context *context);
 void pass_ownership(ir_module *m, pass_context *context);
 void pass_reuse(ir_module *m, pass_context *context);
+void pass_destinations(ir_module *m, pass_context *context);
 void pass_frames(ir_module *m, pass_context *context);
+void pass_growing(ir_module *m, pass_context *context);
 void pass_slots(ir_module *m, pass_context *context);
 void pass_register_owners(ir_module *m, pass_context *context); /* slots.c: when `slots` is off */
 

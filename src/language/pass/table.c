@@ -3,6 +3,7 @@
 
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
+#include "language/pass/tensor_facts.h"
 
 static const char AFTER[] = "after:";
 
@@ -22,9 +23,15 @@ static const char AFTER[] = "after:";
     X(reuse, "element-wise results written over an operand that dies", "owned IR",                 \
       "a result over an operand is followed by the operand's release", true, IR_PHASE_OWNED,       \
       pass_reuse, NULL)                                                                            \
+    X(destinations, "what leaves a function built where its caller has room for it", "owned IR",   \
+      "a tensor built as a result leaves as that result only", true, IR_PHASE_OWNED,               \
+      pass_destinations, NULL)                                                                     \
     X(frames, "tensors that never leave their function placed in its frame by the planner",        \
       "owned IR, shapes", "tensors alive together share no byte of a frame", true, IR_PHASE_OWNED, \
       pass_frames, NULL)                                                                           \
+    X(growing, "tensors whose size is not known placed in slots that keep their buffers",          \
+      "owned IR, frames", "tensors alive together share no slot of their function", true,          \
+      IR_PHASE_OWNED, pass_growing, NULL)                                                          \
     X(slots, "owners placed in shared frame slots; without it in the dynamic registry",            \
       "owned IR", "whatever is owned while something may raise is protected", true,                \
       IR_PHASE_ROOTED, pass_slots, pass_register_owners)
@@ -92,6 +99,19 @@ static bool wants_dump(const pass_options *o, const char *name) {
     return false;
 }
 
+const tensor_facts *pass_facts(ir_module *m, pass_context *context) {
+    if (m->out_of_memory)
+        return NULL;
+    if (context->facts && context->facts->m == m)
+        return context->facts;
+    context->facts = NULL;
+    tensor_facts *facts = MASU_ARENA_NEW(&context->scratch, tensor_facts);
+    if (facts && tensor_facts_compute(facts, m, &context->scratch))
+        context->facts = facts;
+    m->out_of_memory |= !context->facts;
+    return context->facts;
+}
+
 /* ---- the driver ------------------------------------------------------------------------------ */
 
 static masu_status verify(const ir_module *m, ir_phase phase, const char *when,
@@ -109,7 +129,13 @@ static void count_instr(ir_tally *t, const ir_instr *i) {
     t->releases += i->op == IR_RELEASE;
     t->rooted += i->op == IR_ROOT;
     t->over += i->reuse != 0;
-    t->framed += i->place_bytes != 0;
+    t->framed += i->place.bytes != 0;
+    t->slotted += i->place.slot != 0;
+    t->built += i->place.dest != 0;
+    for (uint32_t r = 0; i->places && r < i->result_count; r++) {
+        t->framed += i->places[r].bytes != 0;
+        t->slotted += i->places[r].slot != 0;
+    }
 }
 
 /* For listings: what the pass left behind. */
@@ -151,6 +177,7 @@ masu_status pass_run_all(ir_module *m, const pass_options *options) {
     masu_status status = options->verify ? verify(m, IR_PHASE_BUILT, "lowering", options) : MASU_OK;
     for (size_t p = 0; p < PASS_COUNT && status == MASU_OK; p++)
         status = run_one(m, &table[p], &context, options);
+    masu__arena_destroy(&context.scratch);
     pass_instruments what = {options->audit, options->by_line,
                              lists(options->disabled, options->disabled_count, "lastuse")};
     if (status == MASU_OK && (what.audit || what.by_line)) {

@@ -4,70 +4,31 @@
  *
  *     result of an operation     from its operands, by the table abi.def
  *     parameter of a block       whatever a jump brings
- *     parameter of a function    whatever a call brings;   kept: backwards, from its uses
+ *     parameter of a function    whatever a call brings
  *     result of a call           whatever a return of the callee brings
+ *     kept, returned             backwards, from the uses of a value and of whatever its elements flow to
+ *
+ * Every other sweep goes through blocks and instructions from the last to the first, so that a chain of views or of
+ * parameters of blocks takes one sweep in its own direction and not one a link.
  */
 #include <string.h>
 
 #include "language/pass/tensor_facts.h"
 
-/* ---- the operations ---------------------------------------------------------------------------- */
-
-enum { ELEMENTWISE = 1, FRESH = 2, READS = 4 };
-
-/* What is not listed may hand out what it was given, or keep it. */
-#define UNARY_OPERATIONS(X)                                                                      \
-    X(neg)                                                                                       \
-    X(abs)                                                                                       \
-    X(exp)                                                                                       \
-    X(log)                                                                                       \
-    X(sqrt) X(sin) X(cos) X(tanh) X(sigmoid) X(relu) X(gelu) X(silu) X(tan) X(mish) X(hardswish) \
-        X(hardsigmoid) X(leaky_relu) X(elu) X(floor) X(ceil) X(round) X(sign) X(clamp)           \
-            X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(rem_scalar) X(rsub_scalar) \
-                X(rdiv_scalar) X(pow_scalar)
-#define BINARY_OPERATIONS(X) X(add) X(sub) X(mul) X(div) X(rem) X(pow)
-#define MAKING_OPERATIONS(X)                                                                      \
-    X(zeros)                                                                                      \
-    X(ones)                                                                                       \
-    X(full)                                                                                       \
-    X(randn)                                                                                      \
-    X(rand) X(eye) X(arange) X(linspace) X(zeros_like) X(ones_like) X(randn_like) X(rand_like)    \
-        X(literal_f32) X(literal_f64) X(literal_i64) X(literal_bool) X(compare) X(compare_scalar) \
-            X(where) X(logical_not) X(logical_and) X(logical_or) X(sum) X(sum_dim) X(mean)        \
-                X(mean_dim) X(max) X(max_dim) X(min) X(min_dim) X(argmax) X(argmax_dim) X(argmin) \
-                    X(argmin_dim) X(prod) X(softmax) X(log_softmax) X(matmul)
-#define READING_OPERATIONS(X) \
-    X(get_f64) X(get_i64) X(item) X(item_i64) X(item_bool) X(len) X(rank) X(dim)
-
-static unsigned kind_of(const ir_instr *i) {
-    if (i->op == IR_COMPREHEND)
-        return FRESH | READS;
-    if (i->op != IR_ABI)
-        return 0;
-    switch ((int)i->abi) {
-#define X(name) case TL_FN_tl_tensor_##name:
-        UNARY_OPERATIONS(X)
-        BINARY_OPERATIONS(X)
-        return ELEMENTWISE | FRESH | READS;
-        MAKING_OPERATIONS(X)
-        return FRESH | READS;
-        READING_OPERATIONS(X)
-        return READS;
-#undef X
-    case TL_FN_tl_print_tensor:
-    case TL_FN_tl_text_tensor:
-        return READS;
-    default:
-        return 0;
-    }
+/* What fills a buffer of its own fills it row by row: whoever only copies what is not so finds nothing to do. */
+static bool finds_rows(const ir_function *f, const ir_instr *i) {
+    const ir_instr *from = f->values[i->args[0]].def;
+    return from && (tensor_kind(from) & (TENSOR_FRESH | TENSOR_SHARES)) == TENSOR_FRESH &&
+           i->abi != TL_FN_tl_tensor_to_dtype;
 }
 
-bool tensor_makes_fresh(const ir_instr *i) {
-    return kind_of(i) & FRESH;
+bool tensor_makes_fresh(const ir_function *f, const ir_instr *i) {
+    unsigned kind = tensor_kind(i);
+    return kind & TENSOR_FRESH && !(kind & TENSOR_SHARES && finds_rows(f, i));
 }
 
 bool tensor_is_elementwise(const ir_instr *i) {
-    return kind_of(i) & ELEMENTWISE;
+    return tensor_kind(i) & TENSOR_ELEMENTWISE;
 }
 
 /* ---- facts of results ---------------------------------------------------------------------------- */
@@ -97,6 +58,22 @@ static bool is_float(uint8_t dtype) {
     return dtype == TL_F32 || dtype == TL_F64;
 }
 
+/* Of what is shared, chosen or copied, whatever the type; TENSOR_ELEMENTWISE may turn whole numbers into real ones. */
+static uint8_t dtype_of_first(const sweeper *s, const ir_instr *i) {
+    for (uint32_t a = 0; a < i->arg_count; a++)
+        if (is_tensor(s->f, i->args[a]))
+            return s->own[i->args[a]].dtype;
+    return DTYPE_IS_UNKNOWN;
+}
+
+/* What to_dtype is told to make. */
+static uint8_t dtype_asked_for(const sweeper *s, const ir_instr *i) {
+    int64_t dtype = 0;
+    return ir_const_int(s->f, i->args[1], &dtype) && dtype >= 0 && dtype < TL_DTYPE_COUNT
+               ? (uint8_t)dtype
+               : DTYPE_IS_UNKNOWN;
+}
+
 /* What all tensor operands agree on; rules that differ for whole numbers are left unknown. */
 static uint8_t common_dtype(const sweeper *s, const ir_instr *i, uint32_t from, bool first_only) {
     uint8_t dtype = DTYPE_IS_UNSET;
@@ -116,6 +93,8 @@ static uint8_t common_dtype(const sweeper *s, const ir_instr *i, uint32_t from, 
 }
 
 static uint8_t dtype_of_result(const sweeper *s, const ir_instr *i) {
+    if (i->abi == TL_FN_tl_tensor_to_dtype)
+        return dtype_asked_for(s, i);
     switch (tl_abi_functions[i->abi].dtype) {
     case DTYPE_F32:
         return TL_F32;
@@ -126,6 +105,7 @@ static uint8_t dtype_of_result(const sweeper *s, const ir_instr *i) {
     case DTYPE_BOOL:
         return TL_BOOL;
     case DTYPE_SAME:
+        return tensor_is_elementwise(i) ? common_dtype(s, i, 0, true) : dtype_of_first(s, i);
     case DTYPE_FLOAT:
         return common_dtype(s, i, 0, true);
     case DTYPE_PROMOTE:
@@ -216,57 +196,94 @@ bool tensor_reads_plain(const tensor_facts *facts, const ir_function *f, const i
     return true;
 }
 
-bool tensor_facts_keeps(const tensor_facts *facts, const ir_function *f, const ir_instr *i,
-                        uint32_t operand) {
+static void flow_through_call(const tensor_facts *facts, const ir_instr *i, uint32_t operand,
+                              tensor_flow_visit *visit, void *user) {
+    uint32_t returned = facts->values[i->callee->id][i->callee->params[operand]].returned;
+    for (uint32_t r = 0; r < i->result_count && returned >> r; r++)
+        if (returned >> r & 1)
+            visit(user, i->args[operand], i->result + r);
+}
+
+void tensor_flows(const tensor_facts *facts, const ir_function *f, const ir_instr *i,
+                  tensor_flow_visit *visit, void *user) {
+    for (uint32_t a = 0; i->op == IR_CALL && a < i->arg_count; a++)
+        if (is_tensor(f, i->args[a]))
+            flow_through_call(facts, i, a, visit, user);
+    if (tensor_kind(i) & TENSOR_SHARES && is_tensor(f, i->args[0]))
+        visit(user, i->args[0], i->result);
+    for (int t = 0; t < ir_target_count(i); t++)
+        for (uint32_t a = 0; a < i->target[t].count; a++)
+            if (is_tensor(f, i->target[t].args[a]))
+                visit(user, i->target[t].args[a], i->target[t].block->params[a]);
+}
+
+/* Whether i may keep its operand, or the operand's elements, beyond its own end. What flows on is not kept. */
+static bool keeps(const sweeper *s, const ir_instr *i, uint32_t operand) {
     switch (i->op) {
     case IR_KEEP:
+    case IR_ACQUIRE:
     case IR_RELEASE:
     case IR_ROOT:
     case IR_UNROOT:
+    case IR_RET:
         return false;
     case IR_CALL:
-        return facts->values[i->callee->id][i->callee->params[operand]].kept;
+        return s->facts->values[i->callee->id][i->callee->params[operand]].kept;
     default:
-        return !(kind_of(i) & READS) || !tensor_reads_plain(facts, f, i);
+        break;
     }
+    unsigned kind = tensor_kind(i);
+    bool joins_history = kind & TENSOR_SHARES && s->own[i->result].tracked;
+    return !(kind & TENSOR_READS) || joins_history || !tensor_reads_plain(s->facts, s->f, i);
 }
 
-/* A parameter over which something is written that leaves the function: the caller's frame could not lend it. */
-static bool leaves_as_result(const sweeper *s, const ir_instr *i, ir_value v) {
-    return i->reuse == v && s->f->values[v].is_parameter && s->own[i->result].kept;
+static void lose(sweeper *s, ir_value v, bool kept, uint32_t returned) {
+    tensor_fact *fact = &s->own[v];
+    s->changed |= (kept && !fact->kept) || (returned & ~fact->returned);
+    fact->kept |= kept;
+    fact->returned |= returned;
 }
+
+static void flow_back(void *user, ir_value from, ir_value to) {
+    sweeper *s = user;
+    lose(s, from, s->own[to].kept, s->own[to].returned);
+}
+
+enum { MOST_RESULTS = 32 };
 
 static void sweep_uses(sweeper *s, const ir_instr *i) {
     for (uint32_t a = 0; a < i->arg_count; a++) {
-        tensor_fact *fact = &s->own[i->args[a]];
-        if (!is_tensor(s->f, i->args[a]) || fact->kept ||
-            (!tensor_facts_keeps(s->facts, s->f, i, a) && !leaves_as_result(s, i, i->args[a])))
+        if (!is_tensor(s->f, i->args[a]))
             continue;
-        fact->kept = s->changed = true;
+        bool leaves = i->op == IR_RET;
+        lose(s, i->args[a], leaves ? a >= MOST_RESULTS : keeps(s, i, a),
+             leaves && a < MOST_RESULTS ? (uint32_t)1 << a : 0);
     }
-    for (int t = 0; t < ir_target_count(i); t++) {
-        for (uint32_t a = 0; a < i->target[t].count; a++) {
-            ir_value arg = i->target[t].args[a];
-            if (!is_tensor(s->f, arg))
-                continue;
-            s->changed |= !s->own[arg].kept;
-            s->own[arg].kept = true;
-            meet(s, &s->own[i->target[t].block->params[a]], s->own[arg]);
-        }
-    }
+    tensor_flows(s->facts, s->f, i, flow_back, s);
+    for (int t = 0; t < ir_target_count(i); t++)
+        for (uint32_t a = 0; a < i->target[t].count; a++)
+            if (is_tensor(s->f, i->target[t].args[a]))
+                meet(s, &s->own[i->target[t].block->params[a]], s->own[i->target[t].args[a]]);
 }
 
-static void sweep_function(sweeper *s) {
-    s->own = s->facts->values[s->f->id];
-    for (uint32_t b = 0; b < s->f->block_count; b++) {
-        for (const ir_instr *i = s->f->blocks[b]->first; i; i = i->next) {
-            sweep_results(s, i);
-            sweep_uses(s, i);
-            for (uint32_t r = 0; i->op == IR_RET && r < i->arg_count; r++)
-                if (is_tensor(s->f, i->args[r]))
-                    meet(s, &s->facts->results[s->f->id][r], s->own[i->args[r]]);
-        }
-    }
+static void sweep_instr(sweeper *s, const ir_instr *i) {
+    sweep_results(s, i);
+    sweep_uses(s, i);
+    for (uint32_t r = 0; i->op == IR_RET && r < i->arg_count; r++)
+        if (is_tensor(s->f, i->args[r]))
+            meet(s, &s->facts->results[s->f->id][r], s->own[i->args[r]]);
+}
+
+static void sweep_forwards(sweeper *s) {
+    for (uint32_t b = 0; b < s->f->block_count; b++)
+        for (const ir_instr *i = s->f->blocks[b]->first; i; i = i->next)
+            sweep_instr(s, i);
+}
+
+static void sweep_backwards(sweeper *s) {
+    for (uint32_t b = s->f->block_count; b-- > 0;)
+        for (const ir_instr *i = s->f->blocks[b]->last; i; i = i->prev)
+            sweep_instr(s, i);
 }
 
 /* ---- recursion --------------------------------------------------------------------------------------- */
@@ -301,6 +318,7 @@ static void close(circles *c, const ir_function *f) {
     const ir_function *member;
     do {
         member = c->path[--c->path_count];
+        c->facts->order[c->facts->order_count++] = member->id;
         c->open[member->id] = false;
         c->facts->recursive[member->id] |= !alone;
     } while (member != f);
@@ -374,7 +392,9 @@ bool tensor_facts_compute(tensor_facts *facts, const ir_module *m, masu__arena *
     facts->values = MASU_ARENA_ARRAY(scratch, tensor_fact *, n);
     facts->results = MASU_ARENA_ARRAY(scratch, tensor_fact *, n);
     facts->recursive = MASU_ARENA_ARRAY(scratch, bool, n);
-    if (!facts->values || !facts->results || !facts->recursive || !find_circles(facts, scratch))
+    facts->order = MASU_ARENA_ARRAY(scratch, uint32_t, n);
+    if (!facts->values || !facts->results || !facts->recursive || !facts->order ||
+        !find_circles(facts, scratch))
         return false;
     for (uint32_t f = 0; f < n; f++) {
         facts->values[f] = unset(scratch, m->functions[f]->value_count);
@@ -387,8 +407,11 @@ bool tensor_facts_compute(tensor_facts *facts, const ir_module *m, masu__arena *
         s.changed = false;
         for (uint32_t k = 0; k < n; k++) {
             s.f = m->functions[sweep % 2 ? n - 1 - k : k];
-            if (!s.f->is_kernel)
-                sweep_function(&s);
+            s.own = facts->values[s.f->id];
+            if (!s.f->is_kernel && sweep % 2)
+                sweep_backwards(&s);
+            else if (!s.f->is_kernel)
+                sweep_forwards(&s);
         }
     }
     return true;

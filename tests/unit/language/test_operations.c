@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "language/pass/tensor_facts.h"
 #include "language/front/prelude.h"
 #include "language/language.h"
 #include "runtime/runtime.h"
@@ -478,9 +479,36 @@ static void test_names_of_the_language(void **state) {
     free(output);
 }
 
+/* What each operation does with tensors is said: one that is not would get neither frame nor reuse, and nobody would
+ * notice. */
+static bool has_tensor(const tl_abi_function *f) {
+    bool has = f->result == ABI_tensor;
+    for (int p = 0; f->parameters[p].name; p++)
+        has |= f->parameters[p].kind == ABI_tensor;
+    return has;
+}
+
+static void every_operation_says_what_it_does_with_tensors(void **state) {
+    (void)state;
+    for (int k = 0; k < TL_FN_COUNT; k++) {
+        unsigned kind = tensor_kind_of((tl_abi_index)k);
+        const tl_abi_function *f = &tl_abi_functions[k];
+        if (has_tensor(f) != (kind != 0))
+            fail_msg("%s: %s", f->symbol, kind ? "has no tensor" : "stands in no list of tensor_kinds.c");
+        bool makes = kind & (TENSOR_FRESH | TENSOR_SHARES);
+        if (makes && (f->result != ABI_tensor || !(kind & TENSOR_READS)))
+            fail_msg("%s makes no tensor", f->symbol);
+        if (kind & TENSOR_SHARES && f->parameters[0].kind != ABI_tensor)
+            fail_msg("%s shares what it does not read", f->symbol);
+        if (kind & TENSOR_ELEMENTWISE && !(kind & TENSOR_FRESH))
+            fail_msg("%s writes over an operand, but makes nothing", f->symbol);
+    }
+}
+
 int main(void) {
     masu__rng_seed(&rng, 20240229);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operation_says_what_it_does_with_tensors),
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_gradients_have_examples),
         cmocka_unit_test(test_names_of_the_language),

@@ -156,6 +156,7 @@ static void run_named(const program *p, masu__arena *arena, results *r) {
         pass_register_owners(again, &context);
         put_section(p, "after registry", again, r);
     }
+    masu__arena_destroy(&context.scratch);
 }
 
 /* All passes, in the given way, and some runs. */
@@ -177,8 +178,13 @@ static void run_all(const program *p, bool lastuse, bool slots) {
     if (lastuse == slots) { /* half of the ways: the others do without */
         pass_reuse(m, &context);
         support_verify(m, IR_PHASE_OWNED);
+        pass_destinations(m, &context);
+        support_verify(m, IR_PHASE_OWNED);
         pass_frames(m, &context);
         support_verify(m, IR_PHASE_OWNED);
+        pass_growing(m, &context);
+        support_verify(m, IR_PHASE_OWNED);
+        masu__arena_destroy(&context.scratch);
     }
     if (slots)
         pass_slots(m, &context);
