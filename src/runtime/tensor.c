@@ -119,7 +119,7 @@ static masu_status data_new(tl_runtime *rt, size_t bytes, void **data, uint32_t 
     *data = NULL;
     if (frame && frame->place_bytes > 0)
         *data = planned_place(rt, bytes);
-    else if (frame && (frame->grow | frame->want)) {
+    if (frame && !*data && (frame->grow | frame->want)) {
         masu_status status = tl__slot_take(rt, bytes, data, slot);
         if (MASU_UNLIKELY(status != MASU_OK))
             return status;

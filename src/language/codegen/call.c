@@ -145,6 +145,8 @@ static void hint_before(emit *e, const ir_instr *i) {
     if (i->place.bytes) {
         store_hint(e, emit_offset(e, e->room, (int64_t)i->place.at), offsetof(tl_frame, place));
         store_number(e, (uint32_t)i->place.bytes, offsetof(tl_frame, place_bytes));
+        if (i->work)
+            store_number(e, i->work, offsetof(tl_frame, grow));
         return;
     }
     if (i->place.slot)
@@ -158,6 +160,8 @@ static void hint_before(emit *e, const ir_instr *i) {
 static void hint_behind(emit *e, const ir_instr *i) {
     if (i->place.bytes) {
         store_number(e, 0, offsetof(tl_frame, place_bytes));
+        if (i->work)
+            store_number(e, 0, offsetof(tl_frame, grow));
         return;
     }
     if (i->place.slot)

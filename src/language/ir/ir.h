@@ -225,6 +225,7 @@ struct ir_instr {
         reuse; /* IR_ABI after `reuse`: the operand that dies here and whose buffer the result may
                              take over; 0 none */
     ir_place place;   /* IR_ABI, IR_COMPREHEND: of the result */
+    uint32_t work;    /* IR_ABI after `growing`: 1 + the growing slot of what it makes on the way; 0: in a pool */
     ir_place *places; /* IR_CALL: of each result, for the callee to build it there; NULL: nowhere */
     ir_target target[2];
 };

@@ -238,6 +238,8 @@ static void read_result_place(parser *p, ir_instr *i) {
     if (words_try_word(&p->w, "over"))
         i->reuse = read_value(p, NULL);
     read_place(p, &i->place);
+    if (words_try_word(&p->w, "work"))
+        i->work = (uint32_t)words_int(&p->w) + 1;
 }
 
 /* into PLACE, PLACE: of a call, one a result */

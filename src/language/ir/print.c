@@ -165,6 +165,8 @@ static void put_result_place(const ir_function *f, const ir_instr *i, masu__buff
         masu__buffer_putc(out, ' ');
         put_place(&i->place, out);
     }
+    if (i->work)
+        masu__buffer_printf(out, " work %" PRIu32, i->work - 1);
     for (uint32_t r = 0; i->places && r < i->result_count; r++) {
         masu__buffer_puts(out, r ? ", " : " into ");
         put_place(&i->places[r], out);

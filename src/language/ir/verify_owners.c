@@ -211,10 +211,13 @@ static void check_place(owners *o, const ir_instr *i, ir_value v) {
     if (!place)
         return;
     if (place->at + place->bytes > o->f->room_bytes)
-        ir_fault(o->c, i->block, i, "lies at %" PRIu64 " in a room of %" PRIu64 " bytes",
-                 place->at, o->f->room_bytes);
+        ir_fault(o->c, i->block, i, "lies at %" PRIu64 " in a room of %" PRIu64 " bytes", place->at,
+                 o->f->room_bytes);
     if (place->slot > o->f->growing_count)
         ir_fault(o->c, i->block, i, "lies in growing slot %" PRIu32 " of %" PRIu32, place->slot - 1,
+                 o->f->growing_count);
+    if (i->work > o->f->growing_count)
+        ir_fault(o->c, i->block, i, "works in growing slot %" PRIu32 " of %" PRIu32, i->work - 1,
                  o->f->growing_count);
     if (place->dest && !(o->f->built >> (place->dest - 1) & 1))
         ir_fault(o->c, i->block, i, "is built as result %" PRIu32 ", which is not said of %s",

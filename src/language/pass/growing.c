@@ -14,6 +14,9 @@
  *
  *     first(f) = max over functions g that f calls of first(g) + count(g)         in a circle of calls: one after the other
  *
+ * What an operation makes on its way to a result that lies in the frame (an operand converted, say) is put into the slot behind
+ * the others: it is gone when the operation ends.
+ *
  * None of this has to be right for the program to be: a slot knows who lies in it (runtime/growing.c), and whoever finds all
  * slots of the function taken lies in a pool. So recursion takes slots from the outermost activation inwards, and a loop that
  * carries a value finds it in one slot while the next is made in another; for these `spare` slots are added.
@@ -39,7 +42,7 @@ typedef struct grower {
     masu__arena scratch;
     ir_order order;
     place_life *lives;
-    bool *fits;       /* by value */
+    bool *fits; /* by value */
     tenant *tenants;
     uint32_t count, spare;
 } grower;
@@ -131,6 +134,20 @@ static bool assign(grower *g) {
     return true;
 }
 
+/* Operations whose result has a slot find another one for what they make on the way: there is one more for that. */
+static void lend_work_room(grower *g) {
+    bool works = false;
+    for (uint32_t b = 0; b < g->f->block_count; b++) {
+        for (ir_instr *i = g->f->blocks[b]->first; i; i = i->next) {
+            if (!(tensor_kind(i) & TENSOR_WORKS) || !(i->place.bytes || i->place.slot))
+                continue;
+            works = true;
+            i->work = i->place.bytes ? g->f->growing_count + 1 : 0;
+        }
+    }
+    g->f->growing_count += works;
+}
+
 /* ---- functions ------------------------------------------------------------------------------------------------------ */
 
 static bool grow_function(grower *g) {
@@ -144,7 +161,10 @@ static bool grow_function(grower *g) {
             judge(g, i);
     settle_chains(g);
     gather(g);
-    return assign(g);
+    if (!assign(g))
+        return false;
+    lend_work_room(g);
+    return true;
 }
 
 /* The first number above those of all functions that f calls and that are numbered. */
@@ -152,7 +172,8 @@ static uint32_t above_callees(const ir_function *f) {
     uint32_t first = 0;
     for (uint32_t b = 0; b < f->block_count; b++) {
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
-            uint32_t end = i->op == IR_CALL ? i->callee->growing_first + i->callee->growing_count : 0;
+            uint32_t end =
+                i->op == IR_CALL ? i->callee->growing_first + i->callee->growing_count : 0;
             first = end > first ? end : first;
         }
     }

@@ -29,7 +29,7 @@ typedef struct pass_context {
     pass_report report; /* NULL: errors are only counted */
     void *user;
     uint32_t error_count;
-    masu__arena scratch;                /* of facts */
+    masu__arena scratch;              /* of facts */
     const struct tensor_facts *facts; /* of the module, once somebody asked; NULL: nobody has */
 } pass_context;
 

@@ -65,7 +65,7 @@ static use use_of(const ir_instr *i, ir_value v) {
         return UNUSED;
     if (i->op == IR_RELEASE || (i->op == IR_ABI && i->abi == TL_FN_tl_tensor_detach))
         return ENDED;
-    return i->op == IR_ABI && tensor_makes_fresh(i) ? READ : OTHERWISE;
+    return (tensor_kind(i) & (TENSOR_FRESH | TENSOR_SHARES)) == TENSOR_FRESH ? READ : OTHERWISE;
 }
 
 /* Leaf v ends in i's block, and until there nothing can ask it for its gradient. */

@@ -60,7 +60,8 @@ enum {
     TENSOR_FRESH = 2,
     TENSOR_READS = 4,
     TENSOR_SHARES = 8,
-    TENSOR_KEEPS = 16
+    TENSOR_KEEPS = 16,
+    TENSOR_WORKS = 32
 };
 unsigned tensor_kind_of(tl_abi_index function);
 unsigned tensor_kind(const ir_instr *i);

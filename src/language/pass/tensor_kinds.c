@@ -4,6 +4,7 @@
  *     shares      reads; but the result may be the first operand's elements (a view, the value itself)
  *     fresh       the result fills a buffer of its own, when it does not share one
  *     keeps       may hold them beyond its end
+ *     works       makes tensors of its own on the way: operands converted, or copied to lie row by row; they are gone at its end
  *
  * An operation whose operands may be tracked keeps them whatever stands here: history needs them. Every operation with a
  * tensor in its prototype stands in one of the lists; a test looks for one that does not. One that is not listed counts
@@ -12,44 +13,54 @@
 #include "language/pass/tensor_facts.h"
 
 /* Element by element: the result may be written over an operand. */
-#define ELEMENTWISE_OPERATIONS(X)                                                                   \
-    X(neg)                                                                                          \
-    X(abs)                                                                                          \
-    X(exp)                                                                                          \
-    X(log)                                                                                          \
-    X(sqrt) X(sin) X(cos) X(tan) X(tanh) X(sigmoid) X(relu) X(gelu) X(silu) X(mish) X(hardswish)    \
-        X(hardsigmoid) X(leaky_relu) X(elu) X(floor) X(ceil) X(round) X(sign) X(clamp)              \
-            X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(rem_scalar) X(rsub_scalar)    \
-                X(rdiv_scalar) X(pow_scalar) X(add) X(sub) X(mul) X(div) X(rem) X(pow) X(maximum)   \
+#define ELEMENTWISE_OPERATIONS(X)                                                                 \
+    X(neg)                                                                                        \
+    X(abs)                                                                                        \
+    X(exp)                                                                                        \
+    X(log)                                                                                        \
+    X(sqrt)                                                                                       \
+    X(sin) X(cos) X(tan) X(tanh) X(sigmoid) X(relu) X(gelu) X(silu) X(mish) X(hardswish)          \
+        X(hardsigmoid) X(leaky_relu) X(elu) X(floor) X(ceil) X(round) X(sign) X(clamp)            \
+            X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(rem_scalar) X(rsub_scalar)  \
+                X(rdiv_scalar) X(pow_scalar) X(add) X(sub) X(mul) X(div) X(rem) X(pow) X(maximum) \
                     X(minimum)
-#define MAKING_OPERATIONS(X)                                                                        \
-    X(zeros)                                                                                        \
-    X(ones)                                                                                         \
-    X(full)                                                                                         \
-    X(randn)                                                                                        \
-    X(rand) X(eye) X(arange) X(linspace) X(zeros_like) X(ones_like) X(randn_like) X(rand_like)      \
-        X(scalar_like) X(literal_f32) X(literal_f64) X(literal_i64) X(literal_bool) X(compare)      \
-            X(compare_scalar) X(where) X(logical_not) X(logical_and) X(logical_or) X(sum)           \
-                X(sum_dim) X(mean) X(mean_dim) X(max) X(max_dim) X(min) X(min_dim) X(argmax)        \
-                    X(argmax_dim) X(argmin) X(argmin_dim) X(prod) X(softmax) X(log_softmax)         \
-                        X(cumsum) X(matmul) X(mse_loss) X(cross_entropy) X(index_select) X(gather)  \
-                            X(embedding) X(order) X(tril) X(triu) X(pad) X(unfold) X(decompose)     \
-                                X(solve) X(cat) X(stack) X(shape) X(comprehend)
-#define READING_OPERATIONS(X)                                                                       \
-    X(get_f64)                                                                                      \
-    X(get_i64)                                                                                      \
-    X(item)                                                                                         \
+#define MAKING_OPERATIONS(X)                                                                    \
+    X(zeros)                                                                                    \
+    X(ones)                                                                                     \
+    X(full)                                                                                     \
+    X(randn)                                                                                    \
+    X(rand)                                                                                     \
+    X(eye) X(arange) X(linspace) X(zeros_like) X(ones_like) X(randn_like) X(rand_like)          \
+        X(scalar_like) X(literal_f32) X(literal_f64) X(literal_i64) X(literal_bool) X(compare)  \
+            X(compare_scalar) X(logical_not) X(logical_and) X(logical_or) X(sum) X(sum_dim)     \
+                X(mean) X(mean_dim) X(max) X(max_dim) X(min) X(min_dim) X(argmax) X(argmax_dim) \
+                    X(argmin) X(argmin_dim) X(tril) X(triu) X(pad) X(cat) X(stack) X(shape)     \
+                        X(comprehend)
+#define WORKING_OPERATIONS(X)                                                               \
+    X(where)                                                                                \
+    X(prod)                                                                                 \
+    X(softmax)                                                                              \
+    X(log_softmax)                                                                          \
+    X(cumsum) X(matmul) X(mse_loss) X(cross_entropy) X(index_select) X(gather) X(embedding) \
+        X(order) X(unfold) X(decompose) X(solve)
+#define READING_OPERATIONS(X) \
+    X(get_f64)                \
+    X(get_i64)                \
+    X(item)                   \
     X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(require_untracked)
-#define SHARING_OPERATIONS(X)                                                                       \
-    X(transpose)                                                                                    \
-    X(permute)                                                                                      \
-    X(squeeze)                                                                                      \
-    X(unsqueeze) X(expand) X(slice) X(narrow) X(row) X(shallow_clone) X(clone) X(detach) X(freeze)  \
-        X(set_f64) X(set_i64) X(fill) X(add_assign) X(sub_assign) X(mul_assign) X(div_assign)
+#define SHARING_OPERATIONS(X)                                                                    \
+    X(transpose)                                                                                 \
+    X(permute)                                                                                   \
+    X(squeeze)                                                                                   \
+    X(unsqueeze)                                                                                 \
+    X(expand) X(slice) X(narrow) X(row) X(shallow_clone) X(clone) X(detach) X(freeze) X(set_f64) \
+        X(set_i64) X(fill) X(add_assign) X(sub_assign) X(mul_assign) X(div_assign)
 /* A view where the strides allow it, or of the same type; else a copy. */
 #define COPYING_OPERATIONS(X) X(reshape) X(reshape_to) X(flatten) X(contiguous) X(to_dtype)
-#define KEEPING_OPERATIONS(X) \
-    X(backward) X(grad) X(enable_grad) X(clip_grad) X(acquire) X(release_safe) X(promote) X(register)
+#define KEEPING_OPERATIONS(X)                                                              \
+    X(backward)                                                                            \
+    X(grad) X(take_grad) X(enable_grad) X(clip_grad) X(acquire) X(release_safe) X(promote) \
+        X(register)
 
 unsigned tensor_kind_of(tl_abi_index function) {
     switch ((int)function) {
@@ -58,6 +69,8 @@ unsigned tensor_kind_of(tl_abi_index function) {
         return TENSOR_ELEMENTWISE | TENSOR_FRESH | TENSOR_READS;
         MAKING_OPERATIONS(X)
         return TENSOR_FRESH | TENSOR_READS;
+        WORKING_OPERATIONS(X)
+        return TENSOR_FRESH | TENSOR_READS | TENSOR_WORKS;
         SHARING_OPERATIONS(X)
         return TENSOR_SHARES | TENSOR_READS;
         COPYING_OPERATIONS(X)

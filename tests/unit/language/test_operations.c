@@ -21,9 +21,9 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "language/pass/tensor_facts.h"
 #include "language/front/prelude.h"
 #include "language/language.h"
+#include "language/pass/tensor_facts.h"
 #include "runtime/runtime.h"
 
 enum { OPERANDS = 6, MOST_ELEMENTS = 24, RANKS = 6, SHAPES = 5 };
@@ -494,7 +494,8 @@ static void every_operation_says_what_it_does_with_tensors(void **state) {
         unsigned kind = tensor_kind_of((tl_abi_index)k);
         const tl_abi_function *f = &tl_abi_functions[k];
         if (has_tensor(f) != (kind != 0))
-            fail_msg("%s: %s", f->symbol, kind ? "has no tensor" : "stands in no list of tensor_kinds.c");
+            fail_msg("%s: %s", f->symbol,
+                     kind ? "has no tensor" : "stands in no list of tensor_kinds.c");
         bool makes = kind & (TENSOR_FRESH | TENSOR_SHARES);
         if (makes && (f->result != ABI_tensor || !(kind & TENSOR_READS)))
             fail_msg("%s makes no tensor", f->symbol);
