@@ -192,6 +192,9 @@ static const type *array_type(checker *c, type_expr *t) {
         !check_constant_integer(c, &t->length, &length, "the length of an array")) {
         return check_scalar(c, TYPE_ERROR);
     }
+    if (t->length != NULL && length < 0) {
+        return wrong(c, t, "an array has no negative length", NULL);
+    }
     if (element->kind == TYPE_VOID) {
         return wrong(c, t->arguments[0], "an array cannot hold `void`", NULL);
     }

@@ -50,6 +50,7 @@ static void names(void **state) {
               "5:21: error: `P::new` takes no `self`\nnote: call it as `P::new(\xE2\x80\xA6)`\n");
     body_says("P::nwe();",
               "5:1: error: there is no function `P::nwe`\nnote: did you mean `P::new`?\n");
+    body_says("let a: [i64; -1] = [1];", "5:8: error: an array has no negative length\n");
     body_says("let x: f33 = 1;", "5:8: error: there is no type `f33`\nnote: did you mean `f32`?\n");
     body_says("Q { x: 1 };", "5:1: error: there is no struct `Q`\n");
     body_says("self.x;", "5:1: error: there is no `self` here\nnote: a method takes it as its "
