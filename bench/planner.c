@@ -1,6 +1,7 @@
 /* The planner on recorded problems and on drawn ones: height over the bound, time, memory.
  *
- *     planner [--data FOLDER] [--time S] [--threads N] [--quick] [--drawn | --plot FILE.svg] [FILE…]
+ *     planner [--data FOLDER] [--time S | --cpu S] [--threads N] [--seed N] [--quick]
+ *             [--drawn [--buffers N] | --plot FILE.svg] [FILE…]
  *
  * FILE is CSV with the columns id,lower,upper,size in this order; a number between dots in its name
  * (A.1048576.csv) is a capacity. Without files: everything in FOLDER/{minimalloc,idealloc,models}
@@ -11,6 +12,7 @@
  */
 #include <dirent.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@
 
 typedef struct settings {
     double time_s;
+    double cpu_s; /* > 0: instead, processor time of all threads */
     unsigned threads;
     uint64_t seed;
     size_t buffers; /* of drawn problems; 0: 10³, 10⁴ … */
@@ -117,12 +120,36 @@ static bool plan_is_right(const problem *p, const uint64_t *offsets, uint64_t he
 
 static const char *const outcomes[] = {"optimal", "feasible", "infeasible", "unknown"};
 
+static masu_plan_cancel_flag out_of_time;
+
+static void on_timer(int signal) {
+    (void)signal;
+    masu_plan_cancel(&out_of_time);
+}
+
+/* A machine that others use, too, gives a program less than the wall clock says. */
+static void cancel_after(double cpu_s) {
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    struct itimerspec when = {.it_value = {(time_t)cpu_s, (long)(fmod(cpu_s, 1) * 1e9)}};
+    if (cpu_s <= 0)
+        return;
+    signal(SIGALRM, on_timer);
+    if (timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer) ||
+        timer_settime(timer, 0, &when, NULL))
+        exit(1);
+}
+
 static void line_of(const char *name, problem p, masu_plan_goal goal, const settings *s) {
     uint64_t *offsets = calloc(p.count + 1, sizeof *offsets);
     masu_plan_problem question = {
         .rows = p.rows, .count = p.count, .capacity_bytes = goal == MASU_PLAN_FIT ? p.capacity : 0};
-    masu_plan_options options = {
-        .goal = goal, .time_limit_s = s->time_s, .threads = s->threads, .seed = s->seed};
+    masu_plan_options options = {.goal = goal,
+                                 .time_limit_s = s->cpu_s > 0 ? 0 : s->time_s,
+                                 .threads = s->threads,
+                                 .seed = s->seed,
+                                 .cancel = &out_of_time};
+    cancel_after(s->cpu_s);
     masu_plan_result r;
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
@@ -301,6 +328,8 @@ int main(int argc, char **argv) {
             data = argv[++i];
         else if (strcmp(argv[i], "--time") == 0 && i + 1 < argc)
             s.time_s = atof(argv[++i]);
+        else if (strcmp(argv[i], "--cpu") == 0 && i + 1 < argc)
+            s.cpu_s = atof(argv[++i]);
         else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
             s.threads = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)

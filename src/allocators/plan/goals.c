@@ -9,7 +9,7 @@
  */
 #include "allocators/plan/solver.h"
 
-enum { MOST_ROUNDS = 40, NOISE_AT_ONCE = 12, NOISE_LARGE = 64, FINEST = 64 };
+enum { MOST_ROUNDS = 40, NOISE_AT_ONCE = 12, FINEST = 64 };
 
 /* Heights are multiples of unit: nothing lies between. */
 static int64_t round_down(const masu__solver *s, int64_t height) {
@@ -25,15 +25,23 @@ static bool reached(const masu__solver *s, int64_t capacity) {
            masu__solver_finished(s);
 }
 
-/* Too large for the search: the heuristic goes on with noise. */
+/* Many items leave time for little more than a placement or two. */
+static bool is_small(const masu__solver *s) {
+    return s->model.item_count <= 8192;
+}
+
+/* Too large for the search: what is highest is placed again, until time is over. */
 static void keep_placing(masu__solver *s, int64_t capacity) {
-    for (uint64_t round = 0; s->valley && !reached(s, capacity); round++)
+    for (uint64_t round = 0; s->valley && !reached(s, capacity); round++) {
+        masu__solver_repair(s, UINT32_MAX, capacity);
         masu__solver_noise(s, 1, s->options->seed + round * 1000);
+    }
 }
 
 void masu__solver_fit(masu__solver *s, int64_t capacity) {
     masu__solver_heuristics(s);
-    masu__solver_noise(s, s->best_height > capacity ? NOISE_AT_ONCE : 0, s->options->seed);
+    if (is_small(s))
+        masu__solver_noise(s, s->best_height > capacity ? NOISE_AT_ONCE : 0, s->options->seed);
     for (unsigned round = 0; round < MOST_ROUNDS && !reached(s, capacity); round++) {
         masu__solver_portfolio(s, round_down(s, capacity), round, round + 1);
         if (!s->searchable)
@@ -64,7 +72,8 @@ static void bisect(masu__solver *s, unsigned level) {
 
 void masu__solver_minimize(masu__solver *s) {
     masu__solver_heuristics(s);
-    masu__solver_noise(s, NOISE_AT_ONCE, s->options->seed);
+    if (is_small(s))
+        masu__solver_noise(s, NOISE_AT_ONCE, s->options->seed);
     if (masu__solver_finished(s))
         return;
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
@@ -73,8 +82,6 @@ void masu__solver_minimize(masu__solver *s) {
             break;
         bisect(s, level);
     }
-    if (!s->searchable) {
-        masu__solver_noise(s, NOISE_LARGE, s->options->seed + NOISE_AT_ONCE);
+    if (!s->searchable)
         keep_placing(s, s->bound);
-    }
 }

@@ -1,40 +1,113 @@
-/* heuristics.c: plans at once: the valley heuristic with each key, and first fit for what it does
- * not know (obstacles, rows kept apart: first_fit.c). */
+/* heuristics.c: plans at once: the valley heuristic in its ways, and first fit for what it does
+ * not know (obstacles, rows kept apart: first_fit.c); then repair where a plan is highest. */
 #include "allocators/plan/solver.h"
+#include "base/assert.h"
 
 /* ---- valleys --------------------------------------------------------------------------------- */
 
-static void try_valley(masu__solver *s, masu__valley_key key, double noise, uint64_t seed) {
-    masu__plan_stop never = {masu__solver_stopped, s};
-    int64_t height =
-        masu__valley_place(s->valley, key, noise, seed, s->best_height, &never, s->offsets);
+/* The first plan is always finished. */
+static void try_valley(masu__solver *s, const masu__valley_way *way, uint64_t seed) {
+    masu__plan_stop stop = {masu__solver_stopped, s};
+    int64_t height = masu__valley_place(s->valley, way, seed, s->best_height,
+                                        s->best_height < INT64_MAX ? &stop : NULL, s->offsets);
     s->placements++;
     s->steps_granted += s->model.item_count;
     if (height != INT64_MAX)
-        masu__solver_offer(s, s->offsets, height, masu__valley_name(key));
+        masu__solver_offer(s, s->offsets, height, masu__valley_name(way->key));
+}
+
+static const masu__valley_way first_ways[] = {
+    {.key = MASU__VALLEY_DURATION, .coarse = 0.01},
+    {.key = MASU__VALLEY_DURATION},
+    {.key = MASU__VALLEY_AREA, .noise = 0.4},
+    {.key = MASU__VALLEY_AREA},
+    {.key = MASU__VALLEY_LONGEST},
+    {.key = MASU__VALLEY_SECTIONS},
+    {.key = MASU__VALLEY_SQUARE},
+    {.key = MASU__VALLEY_SIZE},
+};
+
+/* With many items time is short: the first is the best, and then it depends. */
+static const masu__valley_way many_ways[] = {
+    {.key = MASU__VALLEY_DURATION,
+     .coarse = 0.01,
+     .among = 16,
+     .within = 1,
+     .calm = 0.9,
+     .touch = 0.6,
+     .level = 0.6},
+    {.key = MASU__VALLEY_DURATION,
+     .coarse = 0.01,
+     .among = 64,
+     .within = 1,
+     .calm = 0.95,
+     .touch = 1,
+     .level = 1},
+    {.key = MASU__VALLEY_DURATION,
+     .coarse = 0.005,
+     .noise = 0.02,
+     .among = 32,
+     .within = 1,
+     .calm = 0.95,
+     .touch = 0.6,
+     .level = 0.6},
+    {.key = MASU__VALLEY_AREA, .noise = 0.4},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { MANY = 8192, LITTLE = 32, TRIES = 12 };
+
+/* Where only a little need be placed again, that is worth more than the next way. */
+static void many_heuristics(masu__solver *s) {
+    for (unsigned i = 0; i < COUNT(many_ways); i++) {
+        if (i > 0 && masu__solver_finished(s))
+            return;
+        try_valley(s, &many_ways[i], s->options->seed);
+        masu__solver_repair(s, s->model.item_count / LITTLE, s->bound);
+    }
 }
 
 void masu__solver_heuristics(masu__solver *s) {
-    if (!s->valley) {
+    if (!s->valley)
         masu__solver_first_fit(s);
-        return;
-    }
-    /* the first two are the best for many items, where time may be short */
-    static const struct {
-        masu__valley_key key;
-        double noise;
-    } tries[] = {{MASU__VALLEY_DURATION, 0}, {MASU__VALLEY_AREA, 0.4},   {MASU__VALLEY_AREA, 0},
-                 {MASU__VALLEY_LONGEST, 0},  {MASU__VALLEY_SECTIONS, 0}, {MASU__VALLEY_SQUARE, 0},
-                 {MASU__VALLEY_SIZE, 0}};
-    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
-        if (i == 0 || !masu__solver_finished(s))
-            try_valley(s, tries[i].key, tries[i].noise, s->options->seed);
+    else if (s->model.item_count > MANY)
+        many_heuristics(s);
+    else
+        for (unsigned i = 0; i < COUNT(first_ways); i++)
+            if (i == 0 || !masu__solver_finished(s))
+                try_valley(s, &first_ways[i], s->options->seed);
 }
 
 void masu__solver_noise(masu__solver *s, uint32_t rounds, uint64_t seed) {
     static const double noises[] = {0.02, 0.1, 0.4};
-    for (uint32_t round = 0; s->valley && round < rounds && !masu__solver_finished(s); round++)
-        try_valley(s, (masu__valley_key)(round % 4), noises[round / 4 % 3], seed + round);
+    for (uint32_t round = 0; s->valley && round < rounds && !masu__solver_finished(s); round++) {
+        masu__valley_way way = {.key = (masu__valley_key)(round % 4),
+                                .noise = noises[round / 4 % 3]};
+        try_valley(s, &way, seed + round);
+    }
+}
+
+/* ---- repair ---------------------------------------------------------------------------------- */
+
+void masu__solver_repair(masu__solver *s, uint32_t most, int64_t enough) {
+    masu__plan_stop stop = {masu__solver_stopped, s};
+    if (!s->valley || s->best_height <= enough || masu__solver_finished(s))
+        return;
+    if (!s->repair)
+        s->repair = masu__repair_create(&s->model);
+    s->out_of_memory |= !s->repair;
+    if (!s->repair)
+        return;
+    masu__repair_begin(s->repair, s->best_offsets, s->best_height);
+    while (s->best_height > enough && masu__repair_failures(s->repair) < TRIES &&
+           !masu__solver_finished(s)) {
+        int64_t height;
+        if (masu__repair_step(s->repair, s->options->seed + s->repairs++, most, &stop, &height))
+            masu__solver_offer(s, masu__repair_offsets(s->repair), height, "valleys, repaired");
+        s->steps_granted += masu__repair_items(s->repair);
+        MASU_HEAVY_ASSERT(masu__repair_valid(s->repair));
+    }
 }
 
 /* ---- one method ------------------------------------------------------------------------------ */
@@ -53,6 +126,6 @@ bool masu__solver_only(masu__solver *s, unsigned number) {
     if (number == FIRST_FIT || !s->valley)
         masu__solver_first_fit(s);
     else
-        try_valley(s, (masu__valley_key)(number - 1), 0, 0);
+        try_valley(s, &(masu__valley_way){.key = (masu__valley_key)(number - 1)}, 0);
     return true;
 }

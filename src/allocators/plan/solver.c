@@ -23,7 +23,7 @@ static bool solver_memory(masu__solver *s) {
             return false;
     }
     if (s->model.obstacle_count == 0 && s->model.apart_count == 0 && s->model.item_count > 0) {
-        s->valley = masu__valley_create(&s->model);
+        s->valley = masu__valley_create(&s->model, NULL);
         if (!s->valley)
             return false;
     }
@@ -57,6 +57,7 @@ void masu__solver_close(masu__solver *s) {
     size_t items = s->model.item_count + 1;
     for (unsigned i = 0; i < MASU__PLAN_MOST_THREADS; i++)
         masu__plan_search_destroy(s->searches[i]);
+    masu__repair_destroy(s->repair);
     masu__valley_destroy(s->valley);
     masu__meta_free(s->offsets, s->offsets ? items * sizeof *s->offsets : 0);
     masu__meta_free(s->best_offsets, s->best_offsets ? items * sizeof *s->best_offsets : 0);

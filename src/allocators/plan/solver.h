@@ -9,6 +9,7 @@
 #ifndef MASU_PLAN_SOLVER_H
 #define MASU_PLAN_SOLVER_H
 
+#include "allocators/plan/repair.h"
 #include "allocators/plan/search.h"
 #include "allocators/plan/valley.h"
 
@@ -19,6 +20,8 @@ typedef struct masu__solver {
     const masu_plan_options *options;
     masu__plan_model model;
     masu__valley *valley;                                 /* NULL: not for this model */
+    masu__repair *repair;                                 /* made when needed */
+    uint64_t repairs;                                     /* steps so far */
     masu__plan_search *searches[MASU__PLAN_MOST_THREADS]; /* one a thread; made when needed */
     unsigned thread_count;
     bool searchable;
@@ -52,6 +55,10 @@ masu_plan_result masu__solver_result(const masu__solver *solver);
 /* heuristics.c: every heuristic once; then, while rounds last, with noise. */
 void masu__solver_heuristics(masu__solver *solver);
 void masu__solver_noise(masu__solver *solver, uint32_t rounds, uint64_t seed);
+
+/* Lowers the best plan where it is highest, placing at most so many items again at once, until it is
+ * no higher than enough or nothing has helped for a while. */
+void masu__solver_repair(masu__solver *solver, uint32_t most, int64_t enough);
 
 /* first_fit.c */
 void masu__solver_first_fit(masu__solver *solver);

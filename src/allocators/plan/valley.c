@@ -10,17 +10,21 @@
 
 typedef struct node {
     uint32_t earliest_end; /* of the items below not yet placed; UINT32_MAX: none */
-    float largest_key;     /* -1: none */
+    float largest_key;     /* NO_KEY: none */
 } node;
+
+#define NO_KEY (-1.0f) /* the keys of items are not below 0 */
 
 /* A flat stretch of the skyline, found by the section in which it begins.
  *     stretches follow each other: next[s] is the end of s, before[next[s]] == s
  *     neighbours differ in height; each stands once in the heap */
 struct masu__valley {
     const masu__plan_model *model;
-    uint32_t *order;    /* items by birth */
+    const int64_t *floor; /* may be NULL */
+    uint32_t *order;      /* items by birth */
     uint32_t *first_of; /* [section_count + 1]: the first in order born in this section or later */
     float *keys;        /* per item */
+    float *crowding;    /* per item: the largest load it lives through, over the bound */
     uint32_t leaves;    /* a power of two */
     node *tree;
     int64_t *height;
@@ -47,6 +51,7 @@ static void lay_out(masu__valley *v, char *at) {
     v->height = take(&at, s, sizeof *v->height);
     v->order = take(&at, n, sizeof *v->order);
     v->keys = take(&at, n, sizeof *v->keys);
+    v->crowding = take(&at, n, sizeof *v->crowding);
     v->first_of = take(&at, s, sizeof *v->first_of);
     v->next = take(&at, s, sizeof *v->next);
     v->before = take(&at, s, sizeof *v->before);
@@ -71,11 +76,44 @@ static void order_by_birth(masu__valley *v) {
     first_of[0] = 0;
 }
 
-masu__valley *masu__valley_create(const masu__plan_model *model) {
+/* A tree of largest loads over the sections. */
+static bool find_crowding(masu__valley *v) {
+    const masu__plan_model *m = v->model;
+    size_t leaves = 1;
+    while (leaves < m->section_count)
+        leaves *= 2;
+    size_t bytes = 2 * leaves * sizeof(float);
+    float *most = masu__meta_calloc(1, bytes);
+    if (!most)
+        return false;
+    for (uint32_t s = 0; s < m->section_count; s++)
+        most[leaves + s] = (float)((double)m->load[s] / (double)m->bound);
+    for (size_t k = leaves - 1; k > 0; k--)
+        most[k] = most[2 * k] > most[2 * k + 1] ? most[2 * k] : most[2 * k + 1];
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        float crowding = 0;
+        for (size_t l = m->first[i] + leaves, h = m->end[i] + leaves; l < h; l /= 2, h /= 2) {
+            if (l & 1) {
+                crowding = most[l] > crowding ? most[l] : crowding;
+                l++;
+            }
+            if (h & 1) {
+                --h;
+                crowding = most[h] > crowding ? most[h] : crowding;
+            }
+        }
+        v->crowding[i] = crowding;
+    }
+    masu__meta_free(most, bytes);
+    return true;
+}
+
+masu__valley *masu__valley_create(const masu__plan_model *model, const int64_t *floor) {
     masu__valley *v = masu__meta_calloc(1, sizeof *v);
     if (!v)
         return NULL;
     v->model = model;
+    v->floor = floor;
     v->leaves = 1;
     while (v->leaves < model->item_count)
         v->leaves *= 2;
@@ -87,6 +125,10 @@ masu__valley *masu__valley_create(const masu__plan_model *model) {
     }
     lay_out(v, v->memory);
     order_by_birth(v);
+    if (!find_crowding(v)) {
+        masu__valley_destroy(v);
+        return NULL;
+    }
     return v;
 }
 
@@ -125,25 +167,54 @@ static void tree_join(node *tree, size_t at) {
                       a->largest_key > b->largest_key ? a->largest_key : b->largest_key};
 }
 
-static void tree_fill(masu__valley *v, masu__valley_key key, double noise, uint64_t seed) {
+/* Of a positive number: exact at powers of two, straight between them, the same on every machine. */
+static double rough_log2(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (double)bits * 0x1p-52 - 1023;
+}
+
+static float least_key(const masu__valley *v) {
+    float least = v->keys[0];
+    for (uint32_t i = 1; i < v->model->item_count; i++)
+        least = v->keys[i] < least ? v->keys[i] : least;
+    return least;
+}
+
+static void find_keys(masu__valley *v, const masu__valley_way *way, uint64_t seed) {
     const masu__plan_model *m = v->model;
     masu__rng rng;
     masu__rng_seed(&rng, seed);
+    float most = 0;
     for (uint32_t i = 0; i < m->item_count; i++) {
-        double factor = noise > 0 ? 1 + noise * masu__rng_uniform(&rng) : 1;
-        v->keys[i] = (float)(key_of(m, key, i) * 1e-18 * factor);
+        double factor = way->noise > 0 ? 1 + way->noise * masu__rng_uniform(&rng) : 1;
+        v->keys[i] = (float)rough_log2(key_of(m, way->key, i) * factor);
+        if (way->crowded > 0)
+            v->keys[i] += (float)(way->crowded * rough_log2((double)v->crowding[i]));
     }
+    float least = least_key(v);
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        v->keys[i] -= least;
+        most = v->keys[i] > most ? v->keys[i] : most;
+    }
+    most += (float)(2 * way->touch + 2 * way->level) + 1;
+    for (uint32_t i = 0; way->coarse > 0 && i < m->item_count; i++)
+        v->keys[i] += most * (float)(int)(v->crowding[i] / (float)way->coarse);
+}
+
+static void tree_fill(masu__valley *v) {
+    const masu__plan_model *m = v->model;
     for (size_t k = 0; k < v->leaves; k++)
         v->tree[v->leaves + k] = k < m->item_count
                                      ? (node){m->end[v->order[k]], v->keys[v->order[k]]}
-                                     : (node){NOWHERE, -1};
+                                     : (node){NOWHERE, NO_KEY};
     for (size_t k = v->leaves - 1; k > 0; k--)
         tree_join(v->tree, k);
 }
 
 static void tree_remove(masu__valley *v, uint32_t place) {
     size_t at = (size_t)v->leaves + place;
-    v->tree[at] = (node){NOWHERE, -1};
+    v->tree[at] = (node){NOWHERE, NO_KEY};
     for (at /= 2; at > 0; at /= 2)
         tree_join(v->tree, at);
 }
@@ -179,6 +250,105 @@ static void tree_search(const masu__valley *v, query *q, size_t at, uint32_t fro
     tree_search(v, q, 2 * at + 1, middle, to);
     if (!left_first)
         tree_search(v, q, 2 * at, from, middle);
+}
+
+/* ---- the choice among near ones --------------------------------------------------------------- */
+
+typedef struct choice {
+    uint32_t from, to, end; /* as in query */
+    float least_key;
+    uint32_t left, visits; /* items and nodes still to be looked at */
+    uint32_t begin;        /* the valley's walls, and their heights; INT64_MAX: the edge of time */
+    int64_t floor, wall_before, wall_behind;
+    const masu__valley_way *way;
+    double best_worth;
+    uint32_t best; /* a place */
+} choice;
+
+/* What is left between an item and a wall counts in full when it is this share of the item's life,
+ * or more: something else will use it. */
+static const double SLIVER = 0.2;
+
+/* 1: ends at the wall's height; 0: its own height away from it. */
+static double levelness(int64_t top, int64_t wall, int64_t size) {
+    if (wall == INT64_MAX)
+        return 0;
+    double distance = (double)(top > wall ? top - wall : wall - top) / (double)size;
+    return distance < 1 ? 1 - distance : 0;
+}
+
+static void choice_weigh(const masu__valley *v, choice *c, uint32_t place) {
+    const masu__plan_model *m = v->model;
+    uint32_t item = v->order[place];
+    int64_t size = m->size[item], top = masu__plan_align(c->floor, m->alignment[item]) + size;
+    double worth = (double)v->keys[item];
+    double slack = (m->end[item] - m->first[item]) * SLIVER;
+    double before = (m->first[item] - c->begin) / slack, behind = (c->end - m->end[item]) / slack;
+    if (before < 1)
+        worth +=
+            (1 - before) * (c->way->touch + c->way->level * levelness(top, c->wall_before, size));
+    if (behind < 1)
+        worth +=
+            (1 - behind) * (c->way->touch + c->way->level * levelness(top, c->wall_behind, size));
+    if (worth > c->best_worth) {
+        c->best_worth = worth;
+        c->best = place;
+    }
+}
+
+/* As deep as log2(items). */
+static void choice_search(const masu__valley *v, choice *c, size_t at, uint32_t from, uint32_t to) {
+    const node *here = &v->tree[at];
+    if (to <= c->from || c->to <= from || here->earliest_end > c->end ||
+        here->largest_key < c->least_key || c->left == 0 || c->visits == 0)
+        return;
+    c->visits--;
+    if (to - from == 1) {
+        c->left--;
+        choice_weigh(v, c, from);
+        return;
+    }
+    uint32_t middle = from + (to - from) / 2;
+    bool left_first = v->tree[2 * at].largest_key >= v->tree[2 * at + 1].largest_key;
+    if (left_first)
+        choice_search(v, c, 2 * at, from, middle);
+    choice_search(v, c, 2 * at + 1, middle, to);
+    if (!left_first)
+        choice_search(v, c, 2 * at, from, middle);
+}
+
+enum { VISITS_A_CHOICE = 12 };
+
+/* Looks at the items born at places [from, to). */
+static void choice_among(const masu__valley *v, choice *c, uint32_t from, uint32_t to) {
+    c->from = from;
+    c->to = to;
+    c->left = c->way->among;
+    c->visits = c->way->among * VISITS_A_CHOICE;
+    choice_search(v, c, 1, 0, v->leaves);
+}
+
+/* Those near either wall first. */
+static uint32_t choose(const masu__valley *v, const masu__valley_way *way, uint32_t valley,
+                       const query *q) {
+    uint32_t end = v->next[valley], before = v->before[valley], longest = v->order[q->best];
+    uint32_t length = v->model->end[longest] - v->model->first[longest];
+    uint32_t sliver = (uint32_t)(length * SLIVER) + 1;
+    choice c = {.end = end,
+                .least_key = (float)((double)q->best_key - way->within),
+                .begin = valley,
+                .floor = v->height[valley],
+                .wall_before = before != NOWHERE ? v->height[before] : INT64_MAX,
+                .wall_behind = end < v->model->section_count ? v->height[end] : INT64_MAX,
+                .way = way,
+                .best_worth = -1,
+                .best = q->best};
+    if (sliver < end - valley)
+        choice_among(v, &c, q->from, v->first_of[valley + sliver]);
+    if (length + sliver < end - valley)
+        choice_among(v, &c, v->first_of[end - length - sliver], v->first_of[end - length + 1]);
+    choice_among(v, &c, q->from, q->to);
+    return c.best;
 }
 
 /* ---- the skyline ----------------------------------------------------------------------------- */
@@ -288,38 +458,51 @@ static void skyline_raise(masu__valley *v, uint32_t valley) {
 /* ---- placing --------------------------------------------------------------------------------- */
 
 static void skyline_open(masu__valley *v) {
+    const masu__plan_model *m = v->model;
+    uint32_t last = NOWHERE;
     v->heap_count = 0;
-    v->height[0] = 0;
-    v->next[0] = v->model->section_count;
-    v->before[0] = NOWHERE;
-    heap_insert(v, 0);
+    for (uint32_t s = 0, end = 0; s < m->section_count; s = end) {
+        int64_t height = v->floor ? v->floor[s] : 0;
+        for (end = s + 1; end < m->section_count && (!v->floor || v->floor[end] == height);)
+            end++;
+        last = skyline_append(v, last, s, end, height);
+    }
 }
 
-int64_t masu__valley_place(masu__valley *v, masu__valley_key key, double noise, uint64_t seed,
+/* The next item, to the floor of the valley; NOWHERE: none lies within it. */
+static uint32_t take_next(masu__valley *v, const masu__valley_way *way, uint32_t valley) {
+    uint32_t end = v->next[valley];
+    query q = {v->first_of[valley], v->first_of[end], end, NO_KEY, NOWHERE, PATIENCE};
+    tree_search(v, &q, 1, 0, v->leaves);
+    if (q.best == NOWHERE)
+        return NOWHERE;
+    if (way->among > 0 && v->crowding[v->order[q.best]] >= way->calm)
+        q.best = choose(v, way, valley, &q);
+    tree_remove(v, q.best);
+    return v->order[q.best];
+}
+
+int64_t masu__valley_place(masu__valley *v, const masu__valley_way *way, uint64_t seed,
                            int64_t limit, const masu__plan_stop *stop, int64_t *offsets) {
     const masu__plan_model *m = v->model;
     int64_t height = 0;
     if (m->item_count == 0)
         return 0;
-    tree_fill(v, key, noise, seed);
+    find_keys(v, way, seed);
+    tree_fill(v);
     skyline_open(v);
     for (uint32_t placed = 0; placed < m->item_count;) {
-        uint32_t valley = v->heap[0], end = v->next[valley];
-        query q = {v->first_of[valley], v->first_of[end], end, -1, NOWHERE, PATIENCE};
-        tree_search(v, &q, 1, 0, v->leaves);
-        if (q.best == NOWHERE) {
+        uint32_t valley = v->heap[0], item = take_next(v, way, valley);
+        if (item == NOWHERE) {
             skyline_raise(v, valley);
             continue;
         }
-        uint32_t item = v->order[q.best];
-        tree_remove(v, q.best);
         offsets[item] = masu__plan_align(v->height[valley], m->alignment[item]);
         int64_t top = offsets[item] + m->size[item];
         if (top > height)
             height = top;
         placed++;
-        if (height >= limit ||
-            (placed % 1024 == 0 && limit != INT64_MAX && stop->asked(stop->context)))
+        if (height >= limit || (placed % 1024 == 0 && stop && stop->asked(stop->context)))
             return INT64_MAX;
         skyline_place(v, valley, m->first[item], m->end[item], top);
     }
