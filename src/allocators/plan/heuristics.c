@@ -27,8 +27,11 @@ static const masu__valley_way first_ways[] = {
     {.key = MASU__VALLEY_SIZE},
 };
 
-/* With many items time is short: the first is the best, and then it depends. */
+/* With many items time is short: the first two are the fastest, the third the best, and then it
+ * depends. */
 static const masu__valley_way many_ways[] = {
+    {.key = MASU__VALLEY_AREA},
+    {.key = MASU__VALLEY_DURATION, .coarse = 0.01},
     {.key = MASU__VALLEY_DURATION,
      .coarse = 0.01,
      .among = 16,
@@ -56,12 +59,16 @@ static const masu__valley_way many_ways[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { MANY = 8192, LITTLE = 32, TRIES = 12 };
+enum { MANY = 8192, VERY_MANY = 1 << 15, MOST_FOR_CHOICE = 1 << 18, LITTLE = 32, TRIES = 12 };
 
 /* Where only a little need be placed again, that is worth more than the next way. */
 static void many_heuristics(masu__solver *s) {
-    for (unsigned i = 0; i < COUNT(many_ways); i++) {
-        if (i > 0 && masu__solver_finished(s))
+    uint32_t items = s->model.item_count;
+    for (unsigned i = items <= VERY_MANY         ? 0
+                      : items <= MOST_FOR_CHOICE ? 2
+                                                 : 1;
+         i < COUNT(many_ways); i++) {
+        if (s->best_height < INT64_MAX && masu__solver_finished(s))
             return;
         try_valley(s, &many_ways[i], s->options->seed);
         masu__solver_repair(s, s->model.item_count / LITTLE, s->bound);
