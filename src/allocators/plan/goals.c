@@ -9,7 +9,7 @@
  */
 #include "allocators/plan/solver.h"
 
-enum { MOST_ROUNDS = 40, NOISE_AT_ONCE = 12, FINEST = 64 };
+enum { MOST_ROUNDS = 40, NOISE_AT_ONCE = 12, FINEST = 64, JIGSAWS = 6 };
 
 /* Heights are multiples of unit: nothing lies between. */
 static int64_t round_down(const masu__solver *s, int64_t height) {
@@ -74,6 +74,7 @@ void masu__solver_minimize(masu__solver *s) {
     masu__solver_heuristics(s);
     if (is_small(s))
         masu__solver_noise(s, NOISE_AT_ONCE, s->options->seed);
+    masu__solver_jigsaw(s, 0, JIGSAWS);
     if (masu__solver_finished(s))
         return;
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
@@ -81,6 +82,7 @@ void masu__solver_minimize(masu__solver *s) {
         if (!s->searchable)
             break;
         bisect(s, level);
+        masu__solver_jigsaw(s, JIGSAWS * (level + 1), JIGSAWS * (level + 2));
     }
     if (!s->searchable)
         keep_placing(s, s->bound);

@@ -75,7 +75,35 @@ static void many_heuristics(masu__solver *s) {
     }
 }
 
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+static const masu__slots_way ways[] = {
+    {"slots, least choice first", false, false, false, 0},
+    {"slots, least choice for the size", true, false, false, 0},
+    {"slots, least choice for the area", true, true, false, 0},
+    {"slots, least choice, lowest", false, false, true, 0},
+    {"slots, least choice for the size, lowest", true, false, true, 0},
+    {"slots, least choice for the area, lowest", true, true, true, 0},
+};
+
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static void try_slots(masu__solver *s, unsigned way, double noise, uint64_t seed, int64_t height) {
+    masu__plan_stop stop = {masu__solver_stopped, s};
+    masu__slots_way mine = ways[way];
+    mine.noise = noise;
+    s->placements++;
+    s->steps_granted += s->model.item_count;
+    if (masu__slots_place(s->slots, &mine, seed, height, s->best_height, &stop, s->offsets) !=
+        INT64_MAX)
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets),
+                           mine.name);
+}
+
 void masu__solver_heuristics(masu__solver *s) {
+    for (unsigned way = 0; s->slots && way < WAYS; way++)
+        if (way == 0 || !masu__solver_finished(s))
+            try_slots(s, way, 0, s->options->seed, s->bound);
     if (!s->valley)
         masu__solver_first_fit(s);
     else if (s->model.item_count > MANY)
@@ -117,6 +145,47 @@ void masu__solver_repair(masu__solver *s, uint32_t most, int64_t enough) {
     }
 }
 
+/* ---- jigsaws --------------------------------------------------------------------------------- */
+
+/* What one attempt decides wrongly at first it seldom takes back in time: many short ones. */
+enum { CORNERS_A_ROUND = 4, JIGSAW_PACE = 32, MORE_JIGSAWS = 6 };
+static const double most_waste = 0.1, least_waste = 0.01;
+
+static void try_corner(masu__solver *s, double noise, uint64_t seed, uint64_t steps) {
+    masu__plan_stop stop = {masu__solver_stopped, s};
+    masu__search_end end =
+        masu__corner_run(s->corner, s->bound, noise, seed, steps, &stop, s->offsets);
+    s->attempts++;
+    s->steps += masu__corner_steps(s->corner);
+    s->steps_granted += steps;
+    if (end == MASU__SEARCH_FOUND)
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets),
+                           "the tightest corner first");
+}
+
+void masu__solver_jigsaw(masu__solver *s, unsigned from, unsigned to) {
+    static const double noises[CORNERS_A_ROUND] = {0, 0.5, 2, 8};
+    bool too_large = false;
+    if (masu__solver_finished(s))
+        return;
+    if (!s->corner)
+        s->corner = masu__corner_create(&s->model, &too_large);
+    s->out_of_memory |= !s->corner && !too_large;
+    double waste = s->corner ? masu__corner_waste(s->corner, s->bound) : 1;
+    if (waste > most_waste)
+        return;
+    if (waste < least_waste) { /* no other method finds these */
+        from *= MORE_JIGSAWS;
+        to *= MORE_JIGSAWS;
+    }
+    uint64_t steps = 2 * (uint64_t)s->model.item_count + 200;
+    for (unsigned round = from; round < to; round++)
+        for (unsigned i = 0; i < CORNERS_A_ROUND && !masu__solver_finished(s); i++)
+            try_corner(s, round > 0 && i == 0 ? 1 : noises[i],
+                       s->options->seed + round * CORNERS_A_ROUND + i,
+                       steps << (round / JIGSAW_PACE));
+}
+
 /* ---- one method ------------------------------------------------------------------------------ */
 
 enum { FIRST_FIT = MASU__VALLEY_KEY_COUNT + 1 };
@@ -124,13 +193,17 @@ enum { FIRST_FIT = MASU__VALLEY_KEY_COUNT + 1 };
 const char *masu_plan_method_name(unsigned number) {
     if (number >= 1 && number <= MASU__VALLEY_KEY_COUNT)
         return masu__valley_name((masu__valley_key)(number - 1));
+    if (number > FIRST_FIT && number <= FIRST_FIT + WAYS)
+        return ways[number - FIRST_FIT - 1].name;
     return number == FIRST_FIT ? "first fit by area" : NULL;
 }
 
 bool masu__solver_only(masu__solver *s, unsigned number) {
     if (!masu_plan_method_name(number))
         return false;
-    if (number == FIRST_FIT || !s->valley)
+    if (number > FIRST_FIT && s->slots)
+        try_slots(s, number - FIRST_FIT - 1, 0, 0, s->bound);
+    else if (number >= FIRST_FIT || !s->valley)
         masu__solver_first_fit(s);
     else
         try_valley(s, &(masu__valley_way){.key = (masu__valley_key)(number - 1)}, 0);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocators/plan/walls.h"
 #include "base/assert.h"
 
 #define NEW(model, type, count)                                                       \
@@ -491,6 +492,10 @@ masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *
     }
     find_bound(out);
     find_simple(out);
+    if (!masu__walls_raise_bound(out)) {
+        masu__plan_model_close(out);
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
     MASU_HEAVY_ASSERT(masu__plan_model_valid(out));
     return MASU_OK;
 }

@@ -12,7 +12,8 @@
  * 2^62. Fixed rows are obstacles, not items.
  *
  *     load[s] = sum of heights of all items and obstacles alive in section s
- *     bound   = the largest load, and the highest end of an obstacle, and what each item needs
+ *     bound   = the largest load, and the highest end of an obstacle, and what each item and each
+ *               section needs around obstacles (walls.h)
  */
 #ifndef MASU_PLAN_MODEL_H
 #define MASU_PLAN_MODEL_H

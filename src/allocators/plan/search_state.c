@@ -134,69 +134,53 @@ static bool fill_meetings(masu__search_state *t, bool *too_large) {
 
 /* ---- obstacles ------------------------------------------------------------------------------- */
 
-/* The top of the item where it meets the obstacle, from its offset; 0: it never does. */
-static int64_t height_at_obstacle(const masu__plan_model *m, uint32_t item, uint32_t obstacle) {
-    int64_t height = 0;
-    for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
-        if (m->pieces[k].first < m->obstacles[obstacle].end &&
-            m->obstacles[obstacle].first < m->pieces[k].end &&
-            m->pieces[k].base + m->pieces[k].height > height)
-            height = m->pieces[k].base + m->pieces[k].height;
-    for (uint32_t k = 0; k < m->apart_fixed_count; k++)
-        if (m->apart_fixed[k].a == item && m->apart_fixed[k].b == obstacle &&
-            m->apart_fixed[k].height_a > height)
-            height = m->apart_fixed[k].height_a;
-    return height;
+/* Room for one item's more. */
+static bool grow_blocks(masu__search_state *t, size_t *room, size_t needed) {
+    if (needed <= *room)
+        return true;
+    size_t more = 2 * needed + 64;
+    t->blocks =
+        masu__arena_grow(&t->arena, t->blocks, *room, more, sizeof *t->blocks, sizeof(int64_t));
+    *room = more;
+    return t->blocks != NULL;
 }
 
-static int by_offset(const void *a, const void *b) {
-    const masu__obstruction *x = a, *y = b;
-    return (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-static bool fill_obstructions(masu__search_state *t) {
+static bool fill_blocks(masu__search_state *t) {
     const masu__plan_model *m = t->model;
-    uint32_t total = 0;
-    t->obstruction_start = NEW(t, uint32_t, m->item_count + 1);
-    if (!t->obstruction_start)
-        return false;
-    for (uint32_t i = 0; i < m->item_count; i++)
-        for (uint32_t o = 0; o < m->obstacle_count; o++)
-            total += height_at_obstacle(m, i, o) > 0;
-    t->obstructions = NEW(t, masu__obstruction, total);
-    if (!t->obstructions)
-        return false;
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < m->item_count; i++) {
-        t->obstruction_start[i] = at;
-        for (uint32_t o = 0; o < m->obstacle_count; o++) {
-            int64_t height = height_at_obstacle(m, i, o);
-            if (height > 0)
-                t->obstructions[at++] = (masu__obstruction){
-                    m->obstacles[o].offset, m->obstacles[o].offset + m->obstacles[o].size, height};
-        }
-        qsort(t->obstructions + t->obstruction_start[i], at - t->obstruction_start[i],
-              sizeof *t->obstructions, by_offset);
+    masu__obstacles obstacles;
+    size_t count, room = 0, total = 0;
+    t->block_start = NEW(t, uint32_t, m->item_count + 1);
+    if (!t->block_start || m->obstacle_count == 0)
+        return t->block_start != NULL;
+    bool right = masu__obstacles_open(&obstacles, m);
+    for (uint32_t i = 0; right && i < m->item_count; i++) {
+        const masu__block *blocks = masu__obstacles_blocks(&obstacles, i, &count);
+        right = count != SIZE_MAX && total + count < UINT32_MAX / 2 &&
+                grow_blocks(t, &room, total + count + 1);
+        if (right && count > 0)
+            memcpy(t->blocks + total, blocks, count * sizeof *blocks);
+        total += right ? count : 0;
+        t->block_start[i + 1] = (uint32_t)total;
     }
-    t->obstruction_start[m->item_count] = at;
-    return true;
+    masu__obstacles_close(&obstacles);
+    return right;
 }
 
-/* The lowest offset >= from that is aligned and clear of obstacles. Heights differ from obstacle to
- * obstacle, so a jump over one may land in one passed before. */
+/* The lowest offset >= from that is aligned and clear of obstacles. */
 static int64_t clear_offset(const masu__search_state *t, uint32_t item, int64_t from) {
     int64_t alignment = t->model->alignment[item];
-    int64_t offset = masu__plan_align(from, alignment), before;
-    if (t->obstruction_start[item] == t->obstruction_start[item + 1])
-        return offset;
-    do {
-        before = offset;
-        for (uint32_t k = t->obstruction_start[item]; k < t->obstruction_start[item + 1]; k++) {
-            const masu__obstruction *o = &t->obstructions[k];
-            if (o->offset < offset + o->height && offset < o->end)
-                offset = masu__plan_align(o->end, alignment);
-        }
-    } while (offset != before);
+    int64_t offset = masu__plan_align(from, alignment);
+    uint32_t low = t->block_start[item], end = t->block_start[item + 1], high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->blocks[middle].to <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < end && t->blocks[low].from < offset; low++)
+        if (t->blocks[low].to > offset)
+            offset = masu__plan_align(t->blocks[low].to, alignment);
     return offset;
 }
 
@@ -268,8 +252,10 @@ bool masu__state_open(masu__search_state *t, const masu__plan_model *m, bool *to
         t->trail_room = 0;
     if (!t->trail || !t->offsets || !t->lowest || !t->support || !t->start || !t->twin ||
         !t->witnessed || !t->rest || !t->witness || !t->crossing || !t->queue || !t->queued ||
-        !fill_members(t) || !fill_meetings(t, too_large) || !fill_obstructions(t) || !find_twins(t))
+        !fill_members(t) || !fill_meetings(t, too_large) || !fill_blocks(t) || !find_twins(t))
         return false; /* the caller closes */
+    if (t->blocks && !masu__walls_open(&t->walls, m, too_large))
+        return false;
     for (uint32_t i = 0; i < m->item_count; i++)
         t->start[i] = clear_offset(t, i, 0);
     return true;
@@ -277,6 +263,7 @@ bool masu__state_open(masu__search_state *t, const masu__plan_model *m, bool *to
 
 void masu__state_close(masu__search_state *t) {
     masu__meta_free(t->trail, t->trail_room * sizeof *t->trail);
+    masu__walls_close(&t->walls);
     masu__arena_destroy(&t->arena);
 }
 
@@ -329,22 +316,11 @@ static void queue_clear(masu__search_state *t) {
     t->queue_count = 0;
 }
 
-/* Obstacles above take their share, too. */
-static int64_t obstructed(const masu__search_state *t, uint32_t section, int64_t floor) {
-    const masu__plan_model *m = t->model;
-    int64_t bytes = 0;
-    for (uint32_t o = 0; o < m->obstacle_count; o++)
-        if (m->obstacles[o].first <= section && section < m->obstacles[o].end &&
-            m->obstacles[o].offset >= floor)
-            bytes += m->obstacles[o].size;
-    return bytes;
-}
-
 /* Whether the rest of the section has room above floor. */
 static inline bool has_room(const masu__search_state *t, uint32_t section, int64_t floor) {
     int64_t needed = floor + t->rest[section];
-    if (t->model->obstacle_count > 0 && needed <= t->capacity)
-        needed += obstructed(t, section, floor);
+    if (t->blocks && needed <= t->capacity) /* obstacles above take their share */
+        needed += masu__walls_above(&t->walls, section, floor);
     return needed <= t->capacity;
 }
 

@@ -5,7 +5,8 @@
 #ifndef MASU_PLAN_SEARCH_STATE_H
 #define MASU_PLAN_SEARCH_STATE_H
 
-#include "allocators/plan/model.h"
+#include "allocators/plan/obstacles.h"
+#include "allocators/plan/walls.h"
 
 #define MASU__PLACED INT64_MAX
 
@@ -14,11 +15,6 @@ typedef struct masu__meeting {
     int64_t height;   /* of the one whose list this is, where they meet */
     int64_t opposite; /* of the item, there */
 } masu__meeting;
-
-typedef struct masu__obstruction {
-    int64_t offset, end; /* of an obstacle */
-    int64_t height;      /* of the item where it meets it */
-} masu__obstruction;
 
 typedef struct masu__change {
     enum {
@@ -49,9 +45,10 @@ typedef struct masu__search_state {
     uint32_t *members;
     int64_t *rest; /* per section */
     uint32_t *witness, *crossing;
-    uint32_t *witnessed;         /* per item: sections that it is the witness of */
-    uint32_t *obstruction_start; /* [items + 1] into obstructions: an item's, by offset */
-    masu__obstruction *obstructions;
+    uint32_t *witnessed;   /* per item: sections that it is the witness of */
+    uint32_t *block_start; /* [items + 1] into blocks: an item's, by offset */
+    masu__block *blocks;   /* NULL: there are no obstacles */
+    masu__walls walls;
     uint32_t *queue; /* sections that need another witness */
     uint32_t queue_count;
     bool *queued;

@@ -22,11 +22,17 @@ static bool solver_memory(masu__solver *s) {
         if (!s->row_offsets)
             return false;
     }
-    if (s->model.obstacle_count == 0 && s->model.apart_count == 0 && s->model.item_count > 0) {
-        s->valley = masu__valley_create(&s->model, NULL);
+    const masu__plan_model *m = &s->model;
+    if (m->obstacle_count == 0 && m->apart_count == 0 && m->item_count > 0) {
+        s->valley = masu__valley_create(m, NULL);
         if (!s->valley)
             return false;
     }
+    bool too_large = false;
+    if (!m->simple)
+        s->slots = masu__slots_create(m, &too_large);
+    if (!m->simple && !s->slots && !too_large)
+        return false;
     return s->offsets && s->best_offsets;
 }
 
@@ -59,6 +65,8 @@ void masu__solver_close(masu__solver *s) {
         masu__plan_search_destroy(s->searches[i]);
     masu__repair_destroy(s->repair);
     masu__valley_destroy(s->valley);
+    masu__slots_destroy(s->slots);
+    masu__corner_destroy(s->corner);
     masu__meta_free(s->offsets, s->offsets ? items * sizeof *s->offsets : 0);
     masu__meta_free(s->best_offsets, s->best_offsets ? items * sizeof *s->best_offsets : 0);
     masu__meta_free(s->row_offsets,

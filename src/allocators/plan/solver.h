@@ -9,8 +9,10 @@
 #ifndef MASU_PLAN_SOLVER_H
 #define MASU_PLAN_SOLVER_H
 
+#include "allocators/plan/corner.h"
 #include "allocators/plan/repair.h"
 #include "allocators/plan/search.h"
+#include "allocators/plan/slots.h"
 #include "allocators/plan/valley.h"
 
 enum { MASU__PLAN_MOST_THREADS = 64 };
@@ -22,6 +24,8 @@ typedef struct masu__solver {
     masu__valley *valley;                                 /* NULL: not for this model */
     masu__repair *repair;                                 /* made when needed */
     uint64_t repairs;                                     /* steps so far */
+    masu__slots *slots;                                   /* NULL: not for this model */
+    masu__corner *corner;                                 /* made when needed */
     masu__plan_search *searches[MASU__PLAN_MOST_THREADS]; /* one a thread; made when needed */
     unsigned thread_count;
     bool searchable;
@@ -70,6 +74,10 @@ bool masu__solver_only(masu__solver *solver, unsigned number);
  * with twice the steps. A plan found is offered; exhaustion raises the bound. */
 masu__search_end masu__solver_portfolio(masu__solver *solver, int64_t target, unsigned from,
                                         unsigned to);
+
+/* heuristics.c: where a plan of the height of the bound could waste next to nothing: searches from
+ * the tightest corner, in rounds [from, to) of growing length. */
+void masu__solver_jigsaw(masu__solver *solver, unsigned from, unsigned to);
 
 /* goals.c */
 void masu__solver_fit(masu__solver *solver, int64_t capacity);
