@@ -3,7 +3,7 @@
  * How is one number, put together by the compiler:
  *
  *     bits 0–15 width    16–31 precision + 1 (0: none)    32–52 fill (0: blank)    53–54 alignment
- *     55 sign always     56 zeros in front     57 as the source would write it     58 hexadecimal    59 binary
+ *     55 sign always     56 zeros in front     57 as the source would write it     58 hexadecimal    59 binary (both: octal)
  *     60 exponent        61 capitals           62 `0x`, `0b` in front
  *
  * Widths count characters, as Rust does. A width beyond 1000 is no mistake of a program; a text of a
@@ -117,10 +117,10 @@ static tl_object *integer(uint64_t magnitude, bool negative, const how *h) {
     size_t length = 0;
     if (negative || h->plus)
         text[length++] = negative ? '-' : '+';
-    uint64_t base = h->hexadecimal ? 16 : h->binary ? 2 : 10;
+    uint64_t base = h->hexadecimal && h->binary ? 8 : h->hexadecimal ? 16 : h->binary ? 2 : 10;
     if (h->prefix && base != 10) {
         text[length++] = '0';
-        text[length++] = base == 16 ? 'x' : 'b';
+        text[length++] = base == 16 ? 'x' : base == 8 ? 'o' : 'b';
     }
     length += put_digits(text + length, magnitude, base, h->capitals);
     text[length] = '\0';

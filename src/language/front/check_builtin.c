@@ -186,10 +186,11 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
         check_panic(c, e,
                     is(name, "unreachable") ? "this was never to be reached"
                                             : "this is not written yet");
-    } else if (is(name, "assert")) {
+    } else if (is(name, "assert") || is(name, "debug_assert")) {
         check_assert(c, slot);
-    } else if (is(name, "assert_eq") || is(name, "assert_ne")) {
-        check_assert_equal(c, slot, is(name, "assert_eq"));
+    } else if (is(name, "assert_eq") || is(name, "assert_ne") || is(name, "debug_assert_eq") ||
+               is(name, "debug_assert_ne")) {
+        check_assert_equal(c, slot, strstr(name, "_eq") != NULL);
     } else if ((is(name, "write") || is(name, "writeln")) && e->call.arg_count > 0) {
         check_write_text(c, slot, is(name, "writeln"));
     } else if (is(name, "eprintln") || is(name, "eprint")) { /* there is one output */

@@ -45,6 +45,25 @@ static void declare_structs(checker *c) {
     }
 }
 
+/* use m::f as g: g means what f does, as far as f is known by now. */
+static void declare_renames(checker *c) {
+    for (const rename_item *r = c->tree->renames; r != NULL; r = r->next) {
+        const symbol *of = check_find(c, r->of);
+        if (of == NULL || strcmp(r->name, "_") == 0) {
+            continue;
+        }
+        symbol *s = check_symbol(c, r->name);
+        s->structure = s->structure != NULL ? s->structure : of->structure;
+        s->function = s->function != NULL ? s->function : of->function;
+        s->constant = s->constant != NULL ? s->constant : of->constant;
+        s->trait = s->trait != NULL ? s->trait : of->trait;
+        if (s->variant_of == NULL) {
+            s->variant_of = of->variant_of;
+            s->variant = of->variant;
+        }
+    }
+}
+
 /* use E::* */
 static void declare_imports(checker *c) {
     for (const import_name *i = c->tree->imports; i != NULL; i = i->next) {
@@ -234,8 +253,10 @@ void check_declare_items(checker *c) {
     declare_traits(c);
     declare_structs(c);
     declare_imports(c);
+    declare_renames(c);
     check_struct_types(c);
     declare_functions(c);
     declare_impls(c);
     declare_constants(c);
+    declare_renames(c);
 }

@@ -110,49 +110,6 @@ static const char *read_align(const char *at, const char *end, int64_t *how) {
     return at;
 }
 
-/* Behind the colon: [fill]align + # 0 width .precision ? x X b e. NULL: something else stands there. */
-static const char *read_how(const char *at, const char *end, int64_t *how) {
-    int64_t number;
-    at = read_align(at, end, how);
-    if (at < end && *at == '+') {
-        *how |= HOW(HOW_PLUS);
-        at++;
-    }
-    if (at < end && *at == '#') {
-        *how |= HOW(HOW_PREFIX);
-        at++;
-    }
-    if (at < end && *at == '0') {
-        *how |= HOW(HOW_ZEROS);
-        at++;
-    }
-    at = read_number(at, end, &number);
-    *how |= number;
-    if (at < end && *at == '.') {
-        const char *digits = at + 1;
-        at = read_number(digits, end, &number);
-        if (at == digits) {
-            return NULL;
-        }
-        *how |= (number + 1) << HOW_PRECISION;
-    }
-    if (at < end && *at != '}') {
-        *how |= *at == '?'   ? HOW(HOW_DEBUG)
-                : *at == 'x' ? HOW(HOW_HEXADECIMAL)
-                : *at == 'X' ? HOW(HOW_HEXADECIMAL) | HOW(HOW_CAPITALS)
-                : *at == 'b' ? HOW(HOW_BINARY)
-                : *at == 'e' ? HOW(HOW_EXPONENT)
-                             : 0;
-        if (strchr("?xXbe", *at) == NULL) {
-            return NULL;
-        }
-        at++;
-    }
-    return at;
-}
-
-/* ---- holes ----------------------------------------------------------------------------------- */
-
 static bool name_character(char c, bool first) {
     return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (!first && c >= '0' && c <= '9');
@@ -171,6 +128,105 @@ static expr *named_argument(format *f, const char *name) {
     }
     return NULL;
 }
+
+/* width$ and .precision$: a name or the number of a value. .* takes the next value. NULL: none of these. */
+static const char *read_given(format *f, const char *at, const char *end, int shift) {
+    checker *c = f->c;
+    const char *start = at;
+    expr *value = NULL;
+    if (shift != 0 && at < end && *at == '*' && f->unnamed < f->arg_count) {
+        value = f->args[f->unnamed];
+        f->is_used[f->unnamed++] = true;
+        f->holes++;
+        at++;
+    } else {
+        while (at < end && name_character(*at, false)) {
+            at++;
+        }
+        if (at == start || at == end || *at != '$') {
+            return NULL;
+        }
+        char *name = masu__arena_strndup(c->arena, start, (size_t)(at - start));
+        if (name == NULL) {
+            check_out_of_memory(c);
+        }
+        int64_t index;
+        at++;
+        if (*name >= '0' && *name <= '9') {
+            (void)read_number(name, name + strlen(name), &index);
+            if (index >= (int64_t)f->arg_count) {
+                return NULL;
+            }
+            f->holes = index + 1 > (int64_t)f->holes ? (uint32_t)(index + 1) : f->holes;
+            value = expr_copy(c->arena,
+                              f->args[index]->type == NULL ? f->args[index] : f->again[index]);
+        } else {
+            value = named_argument(f, name);
+            value = value != NULL ? value : check_new_name(c, f->text->span, name);
+        }
+    }
+    if (value == NULL) {
+        check_out_of_memory(c);
+    }
+    expr *bits =
+        build_call(c, f->text->span, NULL, shift == 0 ? "__width" : "__precision", &value, 1);
+    c->how_more =
+        c->how_more == NULL ? bits : check_new_binary(c, BINARY_BIT_OR, c->how_more, bits, NULL);
+    return at;
+}
+
+/* Behind the colon: [fill]align + # 0 width .precision ? x X b e. NULL: something else stands there. */
+static const char *read_how(format *f, const char *at, const char *end, int64_t *how) {
+    int64_t number;
+    f->c->how_more = NULL;
+    at = read_align(at, end, how);
+    if (at < end && *at == '+') {
+        *how |= HOW(HOW_PLUS);
+        at++;
+    }
+    if (at < end && *at == '#') {
+        *how |= HOW(HOW_PREFIX);
+        at++;
+    }
+    if (at < end && *at == '0') {
+        *how |= HOW(HOW_ZEROS);
+        at++;
+    }
+    const char *given = read_given(f, at, end, 0);
+    if (given != NULL) {
+        at = given;
+    } else {
+        at = read_number(at, end, &number);
+        *how |= number;
+    }
+    if (at < end && *at == '.') {
+        const char *digits = at + 1;
+        at = read_given(f, digits, end, HOW_PRECISION);
+        if (at == NULL) {
+            at = read_number(digits, end, &number);
+            if (at == digits) {
+                return NULL;
+            }
+            *how |= (number + 1) << HOW_PRECISION;
+        }
+    }
+    if (at < end && *at != '}') {
+        *how |= *at == '?'   ? HOW(HOW_DEBUG)
+                : *at == 'x' ? HOW(HOW_HEXADECIMAL)
+                : *at == 'X' ? HOW(HOW_HEXADECIMAL) | HOW(HOW_CAPITALS)
+                : *at == 'b' ? HOW(HOW_BINARY)
+                : *at == 'o' ? HOW(HOW_HEXADECIMAL) | HOW(HOW_BINARY)
+                : *at == 'e' ? HOW(HOW_EXPONENT)
+                             : 0;
+        if (strchr("?xXbeo", *at) == NULL) {
+            return NULL;
+        }
+        at++;
+    }
+    return at;
+}
+
+/* ---- holes ----------------------------------------------------------------------------------- */
 
 static void push_argument(format *f, uint64_t index, int64_t how) {
     if (index < f->arg_count) {
@@ -202,6 +258,7 @@ static const char *hole(format *f, const char *at, const char *end) {
     const char *start = at;
     int64_t how = 0, index = -1;
     expr *named = NULL;
+    c->how_more = NULL;
     if (at < end && *at >= '0' && *at <= '9') {
         at = read_number(at, end, &index);
     } else if (at < end && name_character(*at, true)) {
@@ -216,7 +273,7 @@ static const char *hole(format *f, const char *at, const char *end) {
         named = named != NULL ? named : check_new_name(c, f->text->span, name);
     }
     if (at < end && *at == ':') {
-        at = read_how(at + 1, end, &how);
+        at = read_how(f, at + 1, end, &how);
     }
     if (at == NULL || at == end || *at != '}') {
         bool closed = start < end && memchr(start, '}', (size_t)(end - start)) != NULL;
@@ -224,6 +281,9 @@ static const char *hole(format *f, const char *at, const char *end) {
                       closed ? "`{}`, `{name}`, `{:>8.2}`, `{:?}`; `{{` prints a `{`"
                              : "`{{` prints a `{`");
         return NULL;
+    }
+    if (c->how_more != NULL) {
+        how |= HOW(HOW_MORE);
     }
     if (named != NULL) {
         push_value(f, &named, how);

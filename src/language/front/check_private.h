@@ -144,6 +144,7 @@ typedef struct checker {
     bool alias_all;          /* see match_alias */
     stmt *checked_up_to;     /* statements that check_let put behind its own */
     const type *parse_wish;  /* of `let x: f32 = s.parse().unwrap()` */
+    expr *how_more;         /* of the hole being checked: width and precision that are values */
     expr *lends_to;          /* the call whose argument is being checked */
     bool wants_error_text;   /* a struct that shows itself may stand for its text: Box<dyn Error> */
     bool index_goes_on;      /* the index being checked is part of a longer one, or assigned to */
@@ -536,7 +537,8 @@ enum {
     HOW_BINARY,
     HOW_EXPONENT,
     HOW_CAPITALS,
-    HOW_PREFIX
+    HOW_PREFIX,
+    HOW_MORE /* checker.how_more says the rest: never part of the number at run time */
 };
 
 #define HOW(bit) (INT64_C(1) << (bit))

@@ -52,6 +52,21 @@ expr *check_text_node(checker *c, source_span span, const char *text, size_t len
     return e;
 }
 
+/* The number that says how, with what is known only when the program runs. */
+static expr *how_number(checker *c, source_span span, int64_t how) {
+    expr *number = check_new_int(c, span, how & ~HOW(HOW_MORE));
+    if ((how & HOW(HOW_MORE)) == 0) {
+        return number;
+    }
+    expr *more = expr_copy(c->arena, c->how_more);
+    if (more == NULL) {
+        check_out_of_memory(c);
+    }
+    expr *all = check_new_binary(c, BINARY_BIT_OR, number, more, NULL);
+    check_expr(c, &all, NULL);
+    return all;
+}
+
 static expr *plain_text(checker *c, expr *value, const type *t, int64_t how) {
     tl_abi_index abi = TL_FN_tl_text_i64;
     switch (t->kind) {
@@ -81,7 +96,7 @@ static expr *plain_text(checker *c, expr *value, const type *t, int64_t how) {
         check_cast_to(c, &value, check_scalar(c, TYPE_I64));
         break;
     }
-    expr *operands[2] = {value, check_new_int(c, value->span, how)};
+    expr *operands[2] = {value, how_number(c, value->span, how)};
     return check_new_abi(c, abi, value->span, operands, 2);
 }
 
@@ -269,7 +284,7 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
         return enum_text(c, value, t->structure, how);
     }
     if (t->kind == TYPE_VEC) {
-        expr *number = check_new_int(c, span, how);
+        expr *number = how_number(c, span, how);
         expr *call =
             build_method(c, span, value, type_is_box(t) ? "__boxed" : "__text", &number, 1);
         check_expr(c, &call, NULL);

@@ -306,9 +306,19 @@ static void lex_token(lexer *l) {
         bool after_dot = l->list.count > 0 && l->list.tokens[l->list.count - 1].kind == TOKEN_DOT;
         lexer_number(l, after_dot);
     } else if (c == '"') {
-        lexer_string(l);
+        lexer_string(l, false);
     } else if (c == '\'') {
         lexer_quote(l);
+    } else if (c == 'b' && (lexer_peek(l, 1) == '"' || lexer_peek(l, 1) == '\'')) {
+        l->at++;
+        if (l->text[l->at] == '"') {
+            lexer_string(l, true);
+        } else {
+            lexer_byte(l);
+        }
+    } else if (c == 'r' && (lexer_peek(l, 1) == '"' || lexer_peek(l, 1) == '#') &&
+               lexer_raw_string(l)) {
+        return;
     } else if (utf8_decode(l->text + l->at, l->end - l->at, &point) > 0 &&
                lexer_is_name_start(point)) {
         lex_name(l);

@@ -27,8 +27,10 @@ static inline source_span lexer_span(const lexer *l, uint32_t from, uint32_t to)
 
 /* Each is called at the literal's first character and leaves l->at behind it. */
 void lexer_number(lexer *l, bool digits_only);
-void lexer_string(lexer *l);
-void lexer_quote(lexer *l); /* a character or a label */
+void lexer_string(lexer *l, bool bytes); /* bytes: a list of u8 */
+bool lexer_raw_string(lexer *l);         /* r"…", r#"…"#; false: none is here */
+void lexer_byte(lexer *l);               /* 'a' behind a b */
+void lexer_quote(lexer *l);              /* a character or a label */
 
 void lexer_emit(lexer *l, token_kind kind, uint32_t from);
 void lexer_emit_literal(lexer *l, token_kind kind, uint32_t from, literal value);

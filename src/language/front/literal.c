@@ -251,7 +251,43 @@ static bool skip_line_join(lexer *l) {
     return true;
 }
 
-void lexer_string(lexer *l) {
+/* r"…" and r#"…"#: as it stands. */
+bool lexer_raw_string(lexer *l) {
+    uint32_t from = l->at, hashes = 0;
+    while (lexer_peek(l, 1 + hashes) == '#') {
+        hashes++;
+    }
+    if (lexer_peek(l, 1 + hashes) != '"') {
+        return false;
+    }
+    uint32_t start = l->at + 2 + hashes;
+    for (l->at = start; l->at < l->end; l->at++) {
+        uint32_t closing = 0;
+        while (l->text[l->at] == '"' && closing < hashes && lexer_peek(l, 1 + closing) == '#') {
+            closing++;
+        }
+        if (l->text[l->at] == '"' && closing == hashes) {
+            break;
+        }
+    }
+    size_t length = l->at - start;
+    char *data = masu__arena_strndup(l->arena, l->text + start, length);
+    if (data == NULL) {
+        l->out_of_memory = true;
+        return true;
+    }
+    if (l->at < l->end) {
+        l->at += 1 + hashes;
+    } else {
+        diagnostics_error(l->diagnostics, lexer_span(l, from, from + 1),
+                          "this string is never closed: `\"` is missing");
+    }
+    lexer_emit_literal(l, TOKEN_STRING, from,
+                       (literal){.suffix = TYPE_VOID, .string = {data, length}});
+    return true;
+}
+
+void lexer_string(lexer *l, bool bytes) {
     uint32_t from = l->at++;
     const char *scan = l->text + l->at, *stop = l->text + l->end;
     while (scan < stop && *scan != '"') {
@@ -278,7 +314,7 @@ void lexer_string(lexer *l) {
     }
     data[length] = 0;
     lexer_emit_literal(l, TOKEN_STRING, from,
-                       (literal){.suffix = TYPE_VOID, .string = {data, length}});
+                       (literal){.suffix = bytes ? TYPE_U8 : TYPE_VOID, .string = {data, length}});
 }
 
 /* 'a' is a character, 'a without the second quote a label. */
@@ -293,9 +329,18 @@ static bool label_follows(const lexer *l) {
     return lexer_peek(l, ahead) != '\'';
 }
 
+void lexer_byte(lexer *l) {
+    uint32_t before = l->list.count;
+    lexer_quote(l);
+    if (l->list.count > before && l->list.tokens[before].kind == TOKEN_CHAR) {
+        l->list.tokens[before].kind = TOKEN_INT;
+        l->list.literals[l->list.tokens[before].literal].suffix = TYPE_U8;
+    }
+}
+
 void lexer_quote(lexer *l) {
     uint32_t from = l->at;
-    if (label_follows(l)) {
+    if (l->text[from - (from > 0)] != 'b' && label_follows(l)) {
         l->at += 2;
         while (is_letter(lexer_peek(l, 0)) || is_digit(lexer_peek(l, 0))) {
             l->at++;

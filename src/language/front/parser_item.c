@@ -396,6 +396,11 @@ static void parse_use(parser *p) {
     while (!parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_END) && !parser_at_item(p)) {
         if (parser_is(p, TOKEN_NAME)) {
             last = parser_text(p, parser_token(p));
+        } else if (parser_is(p, TOKEN_AS) && last != NULL && parser_ahead(p, 1) == TOKEN_NAME) {
+            rename_item *r = PARSER_NEW(p, rename_item);
+            parser_advance(p);
+            *r = (rename_item){parser_text(p, parser_token(p)), last, p->tree->renames};
+            p->tree->renames = r;
         } else if ((parser_is(p, TOKEN_STAR) || parser_is(p, TOKEN_LEFT_BRACE)) && last != NULL) {
             import_name *import = PARSER_NEW(p, import_name);
             *import = (import_name){last, p->tree->imports};

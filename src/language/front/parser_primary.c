@@ -7,6 +7,20 @@ static const literal *literal_here(const parser *p) {
     return &p->list.literals[parser_token(p)->literal];
 }
 
+/* b"ab" is vec![97u8, 98u8]. */
+static expr *bytes_of(parser *p, const expr *text) {
+    expr *e = parser_new(p, EXPR_ARRAY, text->span);
+    uint32_t capacity = 0;
+    e->is_vec = true;
+    for (size_t i = 0; i < text->string.length; i++) {
+        expr *byte = parser_new(p, EXPR_INT, text->span);
+        byte->integer.value = (unsigned char)text->string.data[i];
+        byte->integer.suffix = TYPE_U8;
+        PARSER_PUSH(p, e->list.items, e->list.count, capacity, byte);
+    }
+    return parser_finish(p, e);
+}
+
 static expr *parse_literal(parser *p) {
     expr *e = parser_new(p, EXPR_BOOL, parser_span(p));
     const literal *value = literal_here(p);
@@ -35,7 +49,7 @@ static expr *parse_literal(parser *p) {
         break;
     }
     parser_advance(p);
-    return e;
+    return value->suffix == TYPE_U8 && e->kind == EXPR_STRING ? bytes_of(p, e) : e;
 }
 
 /* ---- names and struct literals --------------------------------------------------------------- */
@@ -183,6 +197,9 @@ static expr *parse_path(parser *p) {
             parser_refuse(p, e->span, "macros with brackets");
         }
         parser_advance(p); /* println!(…) is println(…), vec![…] the array */
+        if (!brackets && strcmp(e->name.name, "matches") == 0) {
+            return parse_matches(p, e->span);
+        }
         if (brackets) {
             expr *list = parse_brackets(p);
             list->is_vec = true;
@@ -414,6 +431,7 @@ static expr *parse_closure(parser *p) {
         parser_advance(p);
     }
     while (!empty && !parser_is(p, TOKEN_OR) && !parser_is(p, TOKEN_END) && !p->panic) {
+        uint32_t from = p->step_count;
         pattern *part = parse_pattern_no_or(p);
         binding *b = part->binding;
         if (part->kind != PATTERN_NAME || b == NULL) {
@@ -423,6 +441,11 @@ static expr *parse_closure(parser *p) {
             }
             b = parser_new_binding(p, name, part->span, BINDING_PARAMETER, false);
         }
+        stmt **end = &lets;
+        while (*end != NULL) {
+            end = &(*end)->next;
+        }
+        *end = parser_step_lets(p, from);
         b->kind = BINDING_PARAMETER;
         if (parser_accept(p, TOKEN_COLON)) {
             b->annotation = parse_type(p);

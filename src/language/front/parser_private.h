@@ -4,6 +4,7 @@
  *     parser_item.c    fn, struct, impl, const; constructs that masu does not accept
  *     parser_generic.c type parameters, enums, traits
  *     parser_type.c    types and patterns
+ *     parser_slice.c   patterns of lists, matches!
  *     parser_stmt.c    blocks, statements, if, match, loops
  *     parser_expr.c    operators, calls, fields, indices
  *     parser_primary.c literals, names, brackets, comprehensions
@@ -25,6 +26,12 @@
 #include "language/front/lexer.h"
 #include "language/front/parser.h"
 
+/* What a pattern of a list asks for or binds, in order (parser_slice.c). */
+typedef struct pattern_step {
+    expr *test; /* NULL: let */
+    stmt *let;
+} pattern_step;
+
 typedef struct parser {
     const source_file *file;
     masu__arena *arena;
@@ -38,6 +45,9 @@ typedef struct parser {
     bool
         /* `{` behind a name opens a block: heads of if, match, loops, clauses of comprehensions */
         no_struct;
+    pattern_step *steps; /* of the pattern being parsed */
+    uint32_t step_count, step_capacity;
+    uint32_t slice_count;
     jmp_buf memory_ended;
 } parser;
 
@@ -135,6 +145,12 @@ struct_item *parse_struct_head(parser *p);
 void parse_enum(parser *p);
 void parse_trait(parser *p);
 function_item *parse_method_of_trait(parser *p); /* its body may be missing */
+/* At `[`. The steps since `from` belong to the arm, to a let, or to the head of a loop. */
+void parse_slice_pattern(parser *p, pattern *made);
+void parser_apply_steps(parser *p, uint32_t from, match_arm *arm);
+stmt *parser_step_lets(parser *p, uint32_t from);
+void parser_close_match(parser *p, expr *e); /* adds an arm for the lists that it forgets */
+expr *parse_matches(parser *p, source_span start);
 block *parse_block(parser *p);
 expr *parse_expression(parser *p);
 expr *parse_condition(parser *p); /* no struct literals outside of brackets */

@@ -41,6 +41,7 @@ static void end_statement(parser *p) {
 static void parse_let(parser *p, stmt *s) {
     s->kind = STMT_LET;
     parser_advance(p);
+    uint32_t from = p->step_count;
     s->pattern = parse_pattern(p);
     comprehension_expr *einstein = NULL;
     if (parser_is(p, TOKEN_LEFT_BRACKET) && s->pattern->kind == PATTERN_NAME) {
@@ -65,6 +66,7 @@ static void parse_let(parser *p, stmt *s) {
         e->comprehension = einstein;
         s->value = parser_finish(p, e);
     }
+    s->next = parser_step_lets(p, from); /* of a list: its parts are bound behind it */
     end_statement(p);
 }
 
@@ -75,6 +77,9 @@ static void block_append(block *b, stmt **last, stmt *s) {
         b->first = s;
     } else {
         (*last)->next = s;
+    }
+    while (s->next != NULL) {
+        s = s->next;
     }
     *last = s;
 }
@@ -196,11 +201,13 @@ static expr *block_expression(parser *p, block *b) {
 static expr *parse_if_let(parser *p, source_span start) {
     expr *e = parser_new_match(p, start, NULL, 2);
     e->match.is_let = true;
+    uint32_t from = p->step_count;
     parser_advance(p);
     e->match.arms[0].pattern = parse_pattern(p);
     parser_expect(p, TOKEN_EQUAL);
     e->match.value = parse_condition(p);
     e->match.arms[0].body = block_expression(p, parse_block(p));
+    parser_apply_steps(p, from, &e->match.arms[0]);
     e->match.arms[1].pattern = wildcard(p);
     return e;
 }
@@ -239,8 +246,11 @@ static expr *parse_if(parser *p) {
     return parser_finish(p, e);
 }
 
-static match_arm parse_arm(parser *p) {
+static match_arm parse_arm(parser *p, bool *lists) {
+    uint32_t from = p->step_count;
     match_arm arm = {.pattern = parse_pattern(p)};
+    uint32_t steps = p->step_count;
+    *lists |= steps > from;
     if (parser_accept(p, TOKEN_IF)) {
         arm.guard = parse_expression(p);
     }
@@ -253,14 +263,16 @@ static match_arm parse_arm(parser *p) {
     if (!parser_accept(p, TOKEN_COMMA) && !complete && !parser_is(p, TOKEN_RIGHT_BRACE)) {
         parser_expected(p, "`,`");
     }
+    parser_apply_steps(p, from, &arm);
     return arm;
 }
 
 static void parse_arms(parser *p, expr *e, source_span open) {
     uint32_t capacity = 0;
+    bool lists = false;
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
-        match_arm arm = parse_arm(p);
+        match_arm arm = parse_arm(p, &lists);
         PARSER_PUSH(p, e->match.arms, e->match.count, capacity, arm);
         if (p->panic) {
             parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
@@ -275,6 +287,11 @@ static void parse_arms(parser *p, expr *e, source_span open) {
     }
     if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
         parser_error(p, open, "this `{` is never closed");
+    }
+    bool ends = e->match.count > 0 && e->match.arms[e->match.count - 1].guard == NULL &&
+                e->match.arms[e->match.count - 1].pattern->kind == PATTERN_WILDCARD;
+    if (lists && !ends) {
+        parser_close_match(p, e);
     }
 }
 
@@ -297,10 +314,11 @@ static expr *parse_match(parser *p) {
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-static void parse_loop_head(parser *p, expr *e) {
+static void parse_loop_head(parser *p, expr *e, uint32_t *from) {
     if (e->kind == EXPR_WHILE) {
         e->loop->condition = parse_condition(p);
     } else if (e->kind == EXPR_FOR) {
+        *from = p->step_count;
         e->loop->pattern = parse_pattern(p);
         if (parser_expect(p, TOKEN_IN)) {
             e->loop->iterable = parse_condition(p);
@@ -335,8 +353,17 @@ static expr *parse_loop(parser *p, const char *label, source_span start) {
         parse_while_let(p, e);
         return parser_finish(p, e);
     }
-    parse_loop_head(p, e);
+    uint32_t from = p->step_count;
+    parse_loop_head(p, e, &from);
     loop->body = parse_block(p);
+    stmt *lets = parser_step_lets(p, from), *end = lets;
+    while (end != NULL && end->next != NULL) {
+        end = end->next;
+    }
+    if (end != NULL) {
+        end->next = loop->body->first;
+        loop->body->first = lets;
+    }
     bool complete = (kind == EXPR_LOOP) || loop->condition != NULL || loop->iterable != NULL;
     if (!complete) {
         e->kind = EXPR_ERROR;

@@ -198,6 +198,26 @@ type_expr *parse_type(parser *p) {
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
+static expr *parse_pattern_path(parser *p) {
+    expr *e = parser_new(p, EXPR_NAME, parser_span(p));
+    e->name.name = parser_name(p, &e->span);
+    while (!p->panic && parser_accept(p, TOKEN_COLON_COLON)) {
+        e->name.scope = e->name.name;
+        e->name.scope_span = e->span;
+        e->name.name = parser_name(p, &e->span);
+    }
+    return e->name.name == NULL ? parser_error_expr(p) : e;
+}
+
+/* Whether the path here, of at most three names, is the low end of a range. */
+static bool at_path_range(const parser *p) {
+    uint32_t ahead = 1;
+    while (ahead < 7 && parser_ahead(p, ahead) == TOKEN_COLON_COLON) {
+        ahead += 2;
+    }
+    return parser_ahead(p, ahead) == TOKEN_DOT_DOT_EQUAL || parser_ahead(p, ahead) == TOKEN_DOT_DOT;
+}
+
 static expr *parse_pattern_literal(parser *p) {
     expr *minus = NULL;
     if (parser_is(p, TOKEN_MINUS)) {
@@ -205,6 +225,9 @@ static expr *parse_pattern_literal(parser *p) {
         parser_advance(p);
     }
     token_kind kind = parser_kind(p);
+    if (minus == NULL && kind == TOKEN_NAME) { /* i64::MAX, LIMIT */
+        return parse_pattern_path(p);
+    }
     bool fits = kind == TOKEN_INT || kind == TOKEN_FLOAT ||
                 (minus == NULL && (kind == TOKEN_CHAR || kind == TOKEN_TRUE ||
                                    kind == TOKEN_FALSE || kind == TOKEN_STRING));
@@ -229,7 +252,7 @@ static void parse_literal_pattern(parser *p, pattern *made) {
         made->inclusive = parser_is(p, TOKEN_DOT_DOT_EQUAL);
         parser_advance(p);
         if (made->inclusive || parser_is(p, TOKEN_INT) || parser_is(p, TOKEN_MINUS) ||
-            parser_is(p, TOKEN_CHAR)) {
+            parser_is(p, TOKEN_CHAR) || parser_is(p, TOKEN_NAME)) {
             made->high = parse_pattern_literal(p);
         }
     }
@@ -384,6 +407,9 @@ pattern *parse_pattern_no_or(parser *p) {
     case TOKEN_LEFT_PAREN:
         parse_tuple_pattern(p, made);
         break;
+    case TOKEN_LEFT_BRACKET:
+        parse_slice_pattern(p, made);
+        break;
     case TOKEN_DOT_DOT_EQUAL: /* ..=9: from the smallest number */
         made->kind = PATTERN_RANGE;
         made->inclusive = true;
@@ -392,6 +418,10 @@ pattern *parse_pattern_no_or(parser *p) {
         break;
     case TOKEN_MUT:
     case TOKEN_NAME:
+        if (at_path_range(p)) {
+            parse_literal_pattern(p, made);
+            break;
+        }
         parse_name_pattern(p, made);
         break;
     case TOKEN_INT:

@@ -99,6 +99,8 @@ impl String {
         h.__hash()
     }
 }
+fn __width(n: i64) -> i64 { n.max(0).min(60000) }
+fn __precision(n: i64) -> i64 { (n.max(0).min(60000) + 1) * 65536 }
 impl bool {
     fn cmp(self, other: bool) -> Ordering { (self as i64).cmp(other as i64) }
     fn partial_cmp(self, other: bool) -> Option<Ordering> { Some(self.cmp(other)) }

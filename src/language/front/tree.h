@@ -208,6 +208,12 @@ typedef struct import_name {
     struct import_name *next;
 } import_name;
 
+/* `use m::f as g` */
+typedef struct rename_item {
+    const char *name, *of;
+    struct rename_item *next;
+} rename_item;
+
 typedef struct syntax_tree {
     masu__arena *arena;
     const source_file *file;
@@ -227,6 +233,7 @@ typedef struct syntax_tree {
     function_item **getters; /* functions of type `-> &mut T` */
     uint32_t getter_count, getter_capacity;
     import_name *imports;
+    rename_item *renames;
     const source_file *prelude; /* what the language brings along, written in itself */
     function_item *main;        /* [check] */
 } syntax_tree;
