@@ -310,6 +310,7 @@ static masu_status read_prelude(masu_program *p) {
     masu__buffer text = {0};
     masu__buffer_append(&text, prelude_text, prelude_length);
     masu__buffer_append(&text, prelude_more_text, prelude_more_length);
+    masu__buffer_append(&text, prelude_maps_text, prelude_maps_length);
     masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
     masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
                                      : source_file_init(&p->prelude, &p->kept, "<prelude>",

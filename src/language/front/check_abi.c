@@ -455,6 +455,10 @@ static bool call_of_method(checker *c, expr **slot, const char *scope, const cha
     return true;
 }
 
+bool check_is_abi_method(const char *name) {
+    return is_known("", name);
+}
+
 bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad) {
     expr *e = *slot;
     bool known = is_known(scope, name), method = scope[0] == 0;

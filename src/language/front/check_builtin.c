@@ -326,7 +326,14 @@ static const type *letter_type(checker *c, char letter) {
 
 static bool table_method(checker *c, expr **slot) {
     expr *e = *slot;
-    for (size_t i = 0; i < sizeof string_methods / sizeof string_methods[0]; i++) {
+    const expr *first = e->call.arg_count > 0 ? e->call.args[0] : NULL;
+    while (first != NULL && first->kind == EXPR_UNARY && first->unary.op == UNARY_REFERENCE) {
+        first = first->unary.operand;
+    }
+    bool function = first != NULL && first->type == NULL &&
+                    (first->kind == EXPR_CLOSURE || first->kind == EXPR_ARRAY ||
+                     (first->kind == EXPR_NAME && first->name.scope != NULL));
+    for (size_t i = 0; !function && i < sizeof string_methods / sizeof string_methods[0]; i++) {
         if (!is(string_methods[i].name, e->call.name)) {
             continue;
         }
@@ -373,6 +380,12 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
         t = type_resolve(c->types, expected->structure->arguments[0]);
     } else if (c->parse_wish != NULL) {
         t = c->parse_wish;
+    }
+    if (t->kind == TYPE_BOOL || t->kind == TYPE_CHAR) {
+        *slot = build_method(c, e->span, e->call.receiver,
+                             t->kind == TYPE_BOOL ? "__parse_bool" : "__parse_char", NULL, 0);
+        check_expr(c, slot, NULL);
+        return true;
     }
     if (!type_is_numeric(t)) {
         diagnostics_error(c->diagnostics, e->span, "`%s` is not parsed; numbers are",

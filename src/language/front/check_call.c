@@ -53,8 +53,9 @@ static void note_method_use(checker *c, expr *e) {
 }
 
 bool check_comes_back(const binding *parameter) {
-    return parameter->kind == BINDING_PARAMETER && parameter->annotation != NULL &&
-           parameter->annotation->is_place;
+    return parameter->kind == BINDING_PARAMETER &&
+           (parameter->comes_back ||
+            (parameter->annotation != NULL && parameter->annotation->is_place));
 }
 
 /* f(&mut x): x becomes what f made of its parameter. */
@@ -143,10 +144,41 @@ static void fill_in_defaults(checker *c, expr *e, const function_item *f) {
     e->call.arg_count = count;
 }
 
+/* s.find("x") and s.find(|c| …): a function goes where one is wanted. */
+static function_item *choose_by_closures(const expr *e, function_item *f) {
+    for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
+        if (o->owner != f->owner || strcmp(o->name, f->name) != 0 ||
+            o->parameter_count != e->call.arg_count + o->has_self) {
+            continue;
+        }
+        bool fits = true;
+        for (uint32_t i = 0; fits && i < e->call.arg_count; i++) {
+            const expr *arg = e->call.args[i];
+            const type_expr *t = o->parameters[i + o->has_self]->annotation;
+            bool function =
+                arg->kind == EXPR_CLOSURE || (arg->kind == EXPR_NAME && arg->type == NULL &&
+                                              arg->name.scope != NULL && arg->name.name[0] >= 'a');
+            while (arg->kind == EXPR_UNARY && arg->unary.op == UNARY_REFERENCE) {
+                arg = arg->unary.operand;
+            }
+            bool list = t != NULL && t->name != NULL && strcmp(t->name, "Vec") == 0;
+            bool text = t != NULL && t->name != NULL && strcmp(t->name, "String") == 0;
+            fits = function == (t != NULL && t->name != NULL && t->name[0] == '<') &&
+                   !(arg->kind == EXPR_ARRAY && text) && !(arg->kind == EXPR_STRING && list);
+        }
+        if (fits) {
+            return o;
+        }
+    }
+    return f;
+}
+
 function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
-    if (f->span.file != c->tree->prelude || f->owner == NULL || f->owner->type == NULL ||
-        f->owner->type->kind != TYPE_TENSOR) {
+    if (f->span.file != c->tree->prelude || f->owner == NULL || f->owner->type == NULL) {
         return f;
+    }
+    if (f->owner->type->kind != TYPE_TENSOR) {
+        return choose_by_closures(e, f);
     }
     for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
         if (o->owner == f->owner && strcmp(o->name, f->name) == 0 && takes(c, e, o)) {
@@ -241,6 +273,7 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
     } else if (check_variant_call(c, e, expected)) {
         return;
     } else if (!check_builtin_function(c, slot, name) &&
+               !check_std_call(c, slot, NULL, name, expected) &&
                !(s == NULL && check_function_form(c, slot, name, expected))) {
         unknown_function(c, e, name);
     }
@@ -270,9 +303,8 @@ static void unknown_scope(checker *c, expr *e, const char *scope, source_span sp
     if (s != NULL && s->refused) {
         return;
     }
-    static const char *const refused[] = {"Param", "Env",     "Http",      "File",
-                                          "Path",  "Image",   "Tokenizer", "KVCache",
-                                          "Map",   "HashMap", "Thread",    "Llm"};
+    static const char *const refused[] = {"Param",     "Env",     "Http", "File",   "Path", "Image",
+                                          "Tokenizer", "KVCache", "Map",  "Thread", "Llm"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         if (strcmp(refused[i], scope) == 0) {
             diagnostics_error(c->diagnostics, span, "masu does not accept `%s`", scope);
@@ -362,7 +394,8 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         callee = scope_of_type(c, e, argument);
         scope = callee->scope;
     }
-    if (check_variant_call(c, e, expected)) {
+    if (check_variant_call(c, e, expected) || check_default_call(c, slot, scope, name, expected) ||
+        (owner == NULL && check_std_call(c, slot, scope, name, expected))) {
         return;
     }
     if (owner != NULL && owner->type != NULL && owner->type->kind != TYPE_STRUCT &&
@@ -389,6 +422,10 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         if (grad && e->type->kind == TYPE_TENSOR) { /* from_vec: made, then told to track */
             *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, &e, 1);
         }
+        return;
+    }
+    const char *last = strrchr(scope, ':');
+    if (check_scalar_call(c, slot, last == NULL ? scope : last + 1, name, expected)) {
         return;
     }
     check_list(c, e->call.args, e->call.arg_count);

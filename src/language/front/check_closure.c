@@ -29,7 +29,9 @@ bool check_is_own(const function_item *f, const binding *b) {
 closure_signature check_closure_signature(checker *c, const type_expr *function) {
     closure_signature s = {.count = function->argument_count, .is_known = true};
     s.parameters = CHECK_ARRAY(c, const type *, s.count + 1);
+    s.places = CHECK_ARRAY(c, bool, s.count + 1);
     for (uint32_t i = 0; i < s.count; i++) {
+        s.places[i] = function->arguments[i]->is_place;
         s.parameters[i] = type_resolve(c->types, check_type(c, function->arguments[i]));
     }
     s.result = function->result == NULL ? check_scalar(c, TYPE_VOID)
@@ -140,6 +142,7 @@ static void declare_parameters(checker *c, function_item *f, const closure_signa
         if (b->annotation != NULL && i - 1 < s->count) {
             check_fits(c, t, s->parameters[i - 1]);
         }
+        b->comes_back |= s->places != NULL && i - 1 < s->count && s->places[i - 1];
         check_declare(c, b, type_resolve(c->types, t));
     }
 }
@@ -410,8 +413,10 @@ static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_
 }
 
 void check_function_value(checker *c, expr **slot, const closure_signature *signature) {
-    expr *e = *slot, *call = c->lends_to;
+    expr *call = c->lends_to;
     c->lends_to = NULL;
+    check_name_as_closure(c, slot, signature->count);
+    expr *e = *slot;
     if (e->kind == EXPR_CLOSURE && e->type == NULL) {
         check_closure(c, e, signature);
     } else {

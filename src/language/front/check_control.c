@@ -352,6 +352,7 @@ static const type *check_iterable(checker *c, expr **slot) {
         return check_range(c, *slot);
     }
     check_expr(c, slot, NULL);
+    check_as_list(c, slot, NULL);
     const type *t = type_resolve(c->types, (*slot)->type);
     switch (t->kind) {
     case TYPE_VEC:

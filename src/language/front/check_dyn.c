@@ -284,6 +284,7 @@ static function_item *call_method(checker *c, const dyn_type *d) {
     for (uint32_t i = 1; i < f->parameter_count; i++) {
         f->parameters[i] = new_parameter(c, f->span, BINDING_PARAMETER, check_printf(c, "<%u>", i),
                                          d->signature.parameters[i - 1]);
+        f->parameters[i]->comes_back = d->signature.places != NULL && d->signature.places[i - 1];
     }
     return f;
 }

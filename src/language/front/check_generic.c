@@ -403,6 +403,11 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         const type *wish = wanted == NULL ? NULL : type_resolve(c->types, wanted);
         check_expr(c, slot, wish == NULL || wish->kind == TYPE_OPEN ? NULL : wish);
     }
+    if (wanted != NULL && f->span.file == c->tree->prelude &&
+        type_is(type_resolve(c->types, wanted), TYPE_STRING) &&
+        type_is(type_resolve(c->types, (*slot)->type), TYPE_CHAR)) { /* s.find('c') */
+        *slot = check_text_of(c, *slot, 0);
+    }
     if (wanted != NULL) {
         check_coerce_branch(c, slot, wanted,
                             &(coerce_reason){parameter->span, "the parameter is declared here"});

@@ -159,7 +159,8 @@ static bool to_string(checker *c, expr **slot, const type *t) {
         return true;
     }
     shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;
-    if (strcmp(e->call.name, "to_string") != 0 || e->call.arg_count != 0 || !shown) {
+    bool letters = t->kind == TYPE_CHAR && strcmp(e->call.name, "collect") == 0;
+    if ((strcmp(e->call.name, "to_string") != 0 && !letters) || e->call.arg_count != 0 || !shown) {
         return false;
     }
     *slot = check_text_of(c, e->call.receiver, 0);
@@ -205,7 +206,8 @@ static bool method_of_kind(checker *c, expr **slot, const type *t, const type *e
 
 /* An impl block of the program may add methods to types of the language, not replace them. */
 static bool method_of(checker *c, expr **slot, const type *t, const type *expected) {
-    return (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) ||
+    return (t->kind == TYPE_VEC && check_collect(c, slot, expected)) ||
+           (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) ||
            method_of_kind(c, slot, t, expected) ||
            (t->kind != TYPE_STRUCT && struct_method(c, *slot, t, expected));
 }
@@ -284,6 +286,101 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
+/* (a..b).contains(x): { let <x> = x; a <= <x> && <x> < b } */
+static void range_contains(checker *c, expr **slot) {
+    expr *e = *slot, *range = e->call.receiver;
+    source_span span = e->span;
+    block_builder b = build_block(c, span);
+    char *name = check_printf(c, "<x %u>", c->text_count++);
+    build_let(&b, name, false, e->call.args[0]);
+    expr *low =
+        range->range.low == NULL
+            ? check_new_bool(c, span, true)
+            : check_new_binary(c, BINARY_GE, check_new_name(c, span, name), range->range.low, NULL);
+    expr *high = range->range.high == NULL
+                     ? check_new_bool(c, span, true)
+                     : check_new_binary(c, range->range.inclusive ? BINARY_LE : BINARY_LT,
+                                        check_new_name(c, span, name), range->range.high, NULL);
+    *slot = build_finish(&b, check_new_binary(c, BINARY_AND, low, high, NULL));
+    check_expr(c, slot, NULL);
+}
+
+/* A method of Vec on a struct that is an iterator: on what it yields. */
+static bool method_of_list(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    bool has = t->kind == TYPE_STRUCT && c->builtin_owners[TYPE_VEC] != NULL &&
+               (check_find_method(c, c->builtin_owners[TYPE_VEC], e->call.name) != NULL ||
+                strcmp(e->call.name, "collect") == 0);
+    bool take = strcmp(e->call.name, "take") == 0 && e->call.arg_count == 1;
+    if (!has || !check_as_list(c, &e->call.receiver, take ? e->call.args[0] : NULL)) {
+        return false;
+    }
+    if (take) {
+        *slot = e->call.receiver;
+    } else {
+        check_method(c, slot, expected);
+    }
+    return true;
+}
+
+/* v.chain(a..b), v.zip(1..): the numbers as a Vec. */
+static void ranges_as_lists(checker *c, expr *e, const type *t) {
+    for (uint32_t i = 0; t->kind == TYPE_VEC && i < e->call.arg_count; i++) {
+        expr *range = e->call.args[i];
+        if (range->kind != EXPR_RANGE || range->range.low == NULL) {
+            continue;
+        }
+        if (range->range.high == NULL && strcmp(e->call.name, "zip") == 0) {
+            e->call.name = "__zip_from";
+            e->call.args[i] = range->range.low;
+        } else {
+            range_receiver(c, &e->call.args[i]);
+        }
+    }
+}
+
+/* [1, 2].iter(): a list, where a tensor has no such method. */
+static void literal_as_list(checker *c, expr *list, const char *name) {
+    static const char *const names[] = {"iter", "into_iter", "iter_mut", "to_vec"};
+    bool wanted = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        wanted |= strcmp(name, names[i]) == 0;
+    }
+    const struct_item *vec = c->builtin_owners[TYPE_VEC], *tensor = c->builtin_owners[TYPE_TENSOR];
+    wanted |= vec != NULL && check_find_method(c, vec, name) != NULL &&
+              (tensor == NULL || check_find_method(c, tensor, name) == NULL) &&
+              !check_is_abi_method(name);
+    list->is_vec |= wanted;
+}
+
+/* drain(a..b): two numbers. */
+static void split_range(checker *c, expr *e, const type *t) {
+    static const char *const names[] = {"drain", "range", "copy_within"};
+    expr *range = e->call.arg_count > 0 ? e->call.args[0] : NULL;
+    bool splits = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        splits |= strcmp(e->call.name, names[i]) == 0;
+    }
+    if (!splits || range == NULL || range->kind != EXPR_RANGE) {
+        return;
+    }
+    bool all = range->range.low == NULL && range->range.high == NULL && t->kind == TYPE_STRUCT;
+    expr **args = CHECK_ARRAY(c, expr *, 2);
+    args[0] = range->range.low != NULL ? range->range.low : check_new_int(c, range->span, 0);
+    args[1] =
+        range->range.high != NULL
+            ? range->range.high
+            : build_method(c, range->span, check_alias_copy(c, e->call.receiver), "len", NULL, 0);
+    if (range->range.inclusive) {
+        args[1] = check_new_binary(c, BINARY_ADD, args[1], check_new_int(c, range->span, 1), NULL);
+    }
+    e->call.args = args;
+    e->call.arg_count = all ? 0 : 2;
+    if (strcmp(e->call.name, "range") == 0) {
+        e->call.name = "__between";
+    }
+}
+
 /* v.iter_mut().for_each(|x| e) is for x in v.iter_mut() { e } */
 static bool for_each(checker *c, expr **slot) {
     expr *e = *slot, *f = e->call.arg_count == 1 ? e->call.args[0] : NULL;
@@ -313,16 +410,24 @@ static bool for_each(checker *c, expr **slot) {
 
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (for_each(c, slot) || method_of_found(c, slot, expected)) {
+    if (for_each(c, slot) || check_endless(c, slot) || method_of_found(c, slot, expected)) {
         return;
     }
     const char *user = c->receiver_of;
     const pattern *arm = c->wanted_variants;
     c->receiver_of = NULL;
     c->wanted_variants = NULL;
+    if (e->call.receiver->kind == EXPR_RANGE && strcmp(e->call.name, "contains") == 0 &&
+        e->call.arg_count == 1) {
+        range_contains(c, slot);
+        return;
+    }
     bool literal =
         check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
     range_receiver(c, &e->call.receiver);
+    if (e->call.receiver->kind == EXPR_ARRAY && e->call.receiver->type == NULL) {
+        literal_as_list(c, e->call.receiver, e->call.name);
+    }
     c->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
     check_expr(c, &e->call.receiver, literal ? expected : NULL);
     c->receiver_of = NULL;
@@ -331,14 +436,17 @@ void check_method(checker *c, expr **slot, const type *expected) {
     }
     const type *t = type_resolve(c->types, e->call.receiver->type);
     e->call.receiver->type = t;
+    split_range(c, e, t);
+    ranges_as_lists(c, e, t);
     if (t->kind == TYPE_VEC) {
         choose_element_or_option(c, e, t, expected, user, arm);
     }
     if (type_is_silent(t)) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
-    } else if (!method_of(c, slot, t, expected) && !to_string(c, slot, t) &&
-               !identity_method(slot, t)) {
+    } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) &&
+               !check_hash_method(c, slot, t) && !to_string(c, slot, t) &&
+               !identity_method(slot, t) && !method_of_list(c, slot, t, expected)) {
         unknown_method(c, e, t);
     }
 }

@@ -328,6 +328,9 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
         e->type = check_scalar(c, TYPE_BOOL);
         return true;
     }
+    if (check_order_operator(c, slot, t, other)) {
+        return true;
+    }
     if (!equality || !check_fits(c, t, other) || !has_equality(t, &(int){1000})) {
         return false;
     }

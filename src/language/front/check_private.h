@@ -29,6 +29,9 @@
  *     check_closure.c     closures
  *     check_lend.c        closures that write, lent to a call
  *     check_dyn.c         `dyn Trait`, functions in fields and results
+ *     check_order.c       order, hash and default of a type by its parts
+ *     check_std.c         std::cmp::max, i64::from, collect
+ *     check_endless.c     chains from a range without an end
  *     check_wish.c        literals that follow a later use
  *     check_warn.c        what is allowed but hardly meant
  *     check_build.c       nodes for constructs that are written out
@@ -144,7 +147,7 @@ typedef struct checker {
     bool alias_all;          /* see match_alias */
     stmt *checked_up_to;     /* statements that check_let put behind its own */
     const type *parse_wish;  /* of `let x: f32 = s.parse().unwrap()` */
-    expr *how_more;         /* of the hole being checked: width and precision that are values */
+    expr *how_more;          /* of the hole being checked: width and precision that are values */
     expr *lends_to;          /* the call whose argument is being checked */
     bool wants_error_text;   /* a struct that shows itself may stand for its text: Box<dyn Error> */
     bool index_goes_on;      /* the index being checked is part of a longer one, or assigned to */
@@ -267,6 +270,7 @@ void check_report_twice(checker *c, source_span span, const char *name, source_s
 
 typedef struct closure_signature { /* what a call will give and wants back; NULL: nothing is said */
     const type **parameters;
+    bool *places; /* which are `&mut`; NULL: none */
     uint32_t count;
     const type *result;
     bool is_known;
@@ -288,6 +292,24 @@ bool check_function_name(checker *c, expr *e); /* a function as a value */
 void check_close_closure(checker *c, expr *e);
 /* Whether the method may write to self; before its body is checked, by what is written there. */
 bool check_may_write_self(const checker *c, const function_item *f);
+
+/* ---- what follows from the parts (check_order.c), names of Rust's library (check_std.c) ----------- */
+
+bool check_order_method(checker *c, expr **slot, const type *t);
+bool check_order_operator(checker *c, expr **slot, const type *t, const type *other);
+bool check_hash_method(checker *c, expr **slot, const type *t);
+/* A checked value; NULL: the type has none. */
+expr *check_default(checker *c, source_span span, const type *t, int depth);
+bool check_default_call(checker *c, expr **slot, const char *scope, const char *name,
+                        const type *expected);
+bool check_std_call(checker *c, expr **slot, const char *scope, const char *name,
+                    const type *expected); /* scope NULL: imported */
+bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name,
+                       const type *expected);
+void check_name_as_closure(checker *c, expr **slot, uint32_t count);
+bool check_collect(checker *c, expr **slot, const type *expected);
+bool check_endless(checker *c, expr **slot); /* (1..).map(f).take(n): check_endless.c */
+bool check_as_list(checker *c, expr **slot, expr *limit);
 
 /* ---- dyn Trait (check_dyn.c) ------------------------------------------------------------------- */
 
@@ -498,6 +520,7 @@ int32_t check_abi_rank(const expr *call);
  * EXPR_CALL or EXPR_METHOD. grad: what the parameter `grad` is by default. False when there is no
  * such name. */
 bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad);
+bool check_is_abi_method(const char *name);
 bool check_abi_scope(const char *scope);
 void check_suggest_abi(const char *scope, suggestion *s);
 /* The call's node becomes one of a single ABI function with these operands, already checked. */

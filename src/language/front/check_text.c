@@ -266,6 +266,12 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     if (type_is_silent(t)) {
         return check_text_node(c, span, "", 0);
     }
+    if (t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "__shown") != NULL) {
+        expr *number = how_number(c, span, how | HOW(HOW_DEBUG));
+        expr *shown = build_method(c, span, value, "__shown", &number, 1);
+        check_expr(c, &shown, NULL);
+        return shown;
+    }
     if ((how & HOW(HOW_DEBUG)) == 0 && t->kind == TYPE_STRUCT && shows_itself(c, t)) {
         return own_text(c, value, how);
     }

@@ -214,6 +214,18 @@ static const type *alias_type(checker *c, const type_expr *t) {
     return NULL;
 }
 
+static bool is_error_name(const char *name) {
+    static const char *const names[] = {"ParseIntError", "ParseFloatError", "Utf8Error",
+                                        "FromUtf8Error", "TryFromIntError", "ParseBoolError",
+                                        "ParseCharError"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const type *named_type(checker *c, type_expr *t) {
     const type *argument = check_type_argument(c, t->name);
     if (argument != NULL) {
@@ -242,6 +254,9 @@ static const type *named_type(checker *c, type_expr *t) {
                                    : wrong(c, t, "the type is written out here", NULL);
     }
     if (strcmp(t->name, "Formatter") == 0) { /* where an impl of Display writes to */
+        return check_scalar(c, TYPE_STRING);
+    }
+    if (is_error_name(t->name) && check_find(c, t->name) == NULL) { /* their text */
         return check_scalar(c, TYPE_STRING);
     }
     if (strcmp(t->name, "str") == 0) { /* &str: references are values */

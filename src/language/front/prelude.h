@@ -10,6 +10,8 @@ extern const char prelude_text[]; /* Option, Result, the methods of Vec */
 extern const size_t prelude_length;
 extern const char prelude_more_text[]; /* orders, collections, what Rust's library has besides */
 extern const size_t prelude_more_length;
+extern const char prelude_maps_text[]; /* HashMap and its like */
+extern const size_t prelude_maps_length;
 extern const char prelude_tensor_text[]; /* of ops_written.def */
 extern const size_t prelude_tensor_length;
 

@@ -52,8 +52,9 @@ struct binding {
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
-    bool is_alias; /* `ref mut` */
-    expr *alias;   /* [check] the place that the name stands for, checked; NULL: it is a variable */
+    bool comes_back; /* [check] parameter of a closure that stands for `&mut T` */
+    bool is_alias;   /* `ref mut` */
+    expr *alias; /* [check] the place that the name stands for, checked; NULL: it is a variable */
     uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
 };
 

@@ -1,0 +1,184 @@
+/* check_endless.c: chains that start at a range without an end.
+ *
+ *     (1..).map(f).filter(g).take(n)   ─►   { let mut <all> = Vec::new(); let mut <i> = 1;
+ *                                             loop { if <all>.len() >= n { break }
+ *                                                    let <v> = f(<i>); <i> += 1; if g(<v>) { <all>.push(<v>); } }
+ *                                             <all> }
+ *
+ * Chains are Vecs here, one after another; only one that need not end is written as the loop that Rust would run. It
+ * reaches up to the method that ends it: take, take_while, map_while, find, position, any.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+enum { STAGES_MAX = 16 };
+
+static bool is(const expr *e, const char *name) {
+    return strcmp(e->call.name, name) == 0 && e->call.arg_count == 1;
+}
+
+static bool passes_on(const expr *e) {
+    return is(e, "map") || is(e, "filter") || is(e, "filter_map") || is(e, "inspect");
+}
+
+static bool ends(const expr *e) {
+    return is(e, "take") || is(e, "take_while") || is(e, "map_while") || is(e, "find") ||
+           is(e, "position") || is(e, "any");
+}
+
+static expr *name(checker *c, const expr *e, const char *n) {
+    return check_new_name(c, e->span, n);
+}
+
+static expr *apply(checker *c, const expr *stage, const char *value) {
+    expr *call = check_new(c, EXPR_CALL, stage->span, NULL);
+    call->call.callee = stage->call.args[0];
+    call->call.name_span = stage->call.name_span;
+    call->call.args = CHECK_ARRAY(c, expr *, 1);
+    call->call.args[0] = name(c, stage, value);
+    call->call.arg_count = 1;
+    return call;
+}
+
+static expr *leave(checker *c, const expr *e) {
+    return check_new(c, EXPR_BREAK, e->span, NULL);
+}
+
+/* if condition { then } */
+static expr *when(checker *c, expr *condition, expr *then) {
+    expr *e = check_new(c, EXPR_IF, condition->span, NULL);
+    block_builder b = build_block(c, condition->span);
+    build_stmt(&b, then);
+    e->branch.condition = condition;
+    e->branch.then = b.block;
+    return e;
+}
+
+static expr *negated(checker *c, expr *e) {
+    expr *n = check_new(c, EXPR_UNARY, e->span, NULL);
+    n->unary.op = UNARY_NOT;
+    n->unary.operand = e;
+    return n;
+}
+
+/* match option { Some(value) => body, None => otherwise } */
+static expr *unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise) {
+    expr *e = check_new(c, EXPR_MATCH, option->span, NULL);
+    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1),
+            *part = CHECK_ARRAY(c, pattern, 1);
+    *part = (pattern){
+        .span = option->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *part->binding = (binding){.name = value, .span = option->span, .kind = BINDING_LET};
+    *some =
+        (pattern){.span = option->span, .kind = PATTERN_VARIANT, .name = "Some", .part_count = 1};
+    some->parts = CHECK_ARRAY(c, pattern *, 1);
+    some->parts[0] = part;
+    *none = (pattern){.span = option->span, .kind = PATTERN_WILDCARD};
+    e->match.value = option;
+    e->match.arms = CHECK_ARRAY(c, match_arm, 2);
+    e->match.arms[0] = (match_arm){some, NULL, body};
+    e->match.arms[1] = (match_arm){none, NULL, otherwise};
+    e->match.count = 2;
+    return e;
+}
+
+static expr *nothing(checker *c, const expr *e) {
+    block_builder b = build_block(c, e->span);
+    return build_finish(&b, NULL);
+}
+
+static expr *push(checker *c, const expr *e, const char *value) {
+    expr *item = name(c, e, value);
+    return build_method(c, e->span, name(c, e, "<all>"), "push", &item, 1);
+}
+
+/* What happens with the value from stages[at] on. */
+static expr *body_of(checker *c, expr *const *stages, uint32_t at, uint32_t count,
+                     const char *value) {
+    const expr *stage = stages[at];
+    block_builder b = build_block(c, stage->span);
+    char *next = check_printf(c, "<v %u>", at + 1);
+    if (at + 1 == count) {
+        if (is(stage, "take_while")) {
+            build_stmt(&b, when(c, negated(c, apply(c, stage, value)), leave(c, stage)));
+            build_stmt(&b, push(c, stage, value));
+        } else if (is(stage, "map_while")) {
+            build_stmt(
+                &b, unpack(c, apply(c, stage, value), next, push(c, stage, next), leave(c, stage)));
+        } else { /* take, and what looks for one: every value is kept until then */
+            build_stmt(&b, push(c, stage, value));
+            if (!is(stage, "take")) {
+                build_stmt(&b, when(c, apply(c, stage, value), leave(c, stage)));
+            }
+        }
+    } else if (is(stage, "map")) {
+        build_let(&b, next, false, apply(c, stage, value));
+        build_stmt(&b, body_of(c, stages, at + 1, count, next));
+    } else if (is(stage, "filter")) {
+        build_stmt(&b, when(c, apply(c, stage, value), body_of(c, stages, at + 1, count, value)));
+    } else if (is(stage, "filter_map")) {
+        build_stmt(&b, unpack(c, apply(c, stage, value), next,
+                              body_of(c, stages, at + 1, count, next), nothing(c, stage)));
+    } else {
+        build_stmt(&b, apply(c, stage, value));
+        build_stmt(&b, body_of(c, stages, at + 1, count, value));
+    }
+    return build_finish(&b, NULL);
+}
+
+/* *slot is the method that ends the chain. */
+bool check_endless(checker *c, expr **slot) {
+    expr *stages[STAGES_MAX], *e = *slot;
+    uint32_t count = 0;
+    if (!ends(e)) {
+        return false;
+    }
+    for (expr *s = e; s->kind == EXPR_METHOD && s->type == NULL && count < STAGES_MAX;
+         s = s->call.receiver) {
+        if (s != e && !passes_on(s)) {
+            return false;
+        }
+        stages[count++] = s;
+    }
+    expr *range = stages[count - 1]->call.receiver;
+    if (range->kind != EXPR_RANGE || range->range.high != NULL || range->range.low == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count / 2; i++) {
+        expr *held = stages[i];
+        stages[i] = stages[count - 1 - i];
+        stages[count - 1 - i] = held;
+    }
+    block_builder b = build_block(c, e->span), body = build_block(c, e->span);
+    build_let(&b, "<all>", true, build_call(c, e->span, "Vec", "new", NULL, 0));
+    build_let(&b, "<i>", true, range->range.low);
+    if (is(e, "take")) {
+        build_let(&b, "<most>", false, e->call.args[0]);
+        expr *length = build_method(c, e->span, name(c, e, "<all>"), "len", NULL, 0);
+        build_stmt(&body,
+                   when(c, check_new_binary(c, BINARY_GE, length, name(c, e, "<most>"), NULL),
+                        leave(c, e)));
+    }
+    build_let(&body, "<v 0>", false, name(c, e, "<i>"));
+    expr *sum =
+        check_new_binary(c, BINARY_ADD, name(c, e, "<i>"), check_new_int(c, e->span, 1), NULL);
+    build_stmt(&body, build_assign(c, e->span, name(c, e, "<i>"), sum));
+    build_stmt(&body, body_of(c, stages, 0, count, "<v 0>"));
+    expr *loop = check_new(c, EXPR_LOOP, e->span, NULL), *all = name(c, e, "<all>");
+    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
+    loop->loop->body = body.block;
+    build_stmt(&b, loop);
+    if (is(e, "find")) {
+        all = build_method(c, e->span, all, "last", NULL, 0);
+    } else if (is(e, "any")) {
+        all = check_new_bool(c, e->span, true);
+    } else if (is(e, "position")) {
+        expr *length = build_method(c, e->span, all, "len", NULL, 0);
+        expr *at = check_new_binary(c, BINARY_SUB, length, check_new_int(c, e->span, 1), NULL);
+        all = build_call(c, e->span, NULL, "Some", &at, 1);
+    }
+    *slot = build_finish(&b, all);
+    check_expr(c, slot, NULL);
+    return true;
+}

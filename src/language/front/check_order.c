@@ -1,0 +1,279 @@
+/* check_order.c: what every type can do that its parts can, as `#[derive(…)]` says in Rust: order, hash, default.
+ *
+ *     (a, b).cmp((c, d))     { let l = …; let r = …; match l.0.cmp(r.0) { Equal => l.1.cmp(r.1), o => o } }
+ *     key.__hash()           of the text that {:?} shows, where the type has no hash of its own
+ *     Default::default()     0, "", an empty Vec, None, a struct of such
+ *
+ * An enum is compared by its tag first: the fields of other variants are nothing on both sides.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static bool is_compound(const type *t) {
+    return t->kind == TYPE_TUPLE ||
+           (t->kind == TYPE_STRUCT && t->structure->closure == NULL && t->structure->dyn == NULL);
+}
+
+static const type *part_type(checker *c, const type *t, uint32_t i) {
+    return type_resolve(c->types,
+                        t->kind == TYPE_TUPLE ? t->tuple.items[i] : t->structure->fields[i].type);
+}
+
+static expr *part(checker *c, source_span span, const char *name, const type *t, uint32_t i) {
+    expr *e = check_new(c, t->kind == TYPE_TUPLE ? EXPR_TUPLE_FIELD : EXPR_FIELD, span, NULL);
+    e->field.base = check_new_name(c, span, name);
+    check_expr(c, &e->field.base, NULL);
+    e->field.index = i;
+    e->field.name = t->kind == TYPE_TUPLE ? NULL : t->structure->fields[i].name;
+    e->type = part_type(c, t, i);
+    return e;
+}
+
+/* match first { Ordering::Equal => rest, <o> => <o> } */
+static expr *then(checker *c, source_span span, expr *first, expr *rest) {
+    if (rest == NULL) {
+        return first;
+    }
+    return build_method(c, span, first, "__or", &rest, 1);
+}
+
+static expr *order_of(checker *c, expr *left, expr *right, const type *t) {
+    source_span span = left->span;
+    block_builder b = build_block(c, span);
+    char *l = check_printf(c, "<left %u>", c->text_count),
+         *r = check_printf(c, "<right %u>", c->text_count++);
+    uint32_t mark = check_scope_open(c);
+    build_let(&b, l, false, left);
+    check_let(c, b.last);
+    build_let(&b, r, false, right);
+    check_let(c, b.last);
+    expr *all = NULL;
+    uint32_t count = t->kind == TYPE_TUPLE ? t->tuple.count : t->structure->field_count;
+    for (uint32_t i = count; i-- > 0;) {
+        expr *other = part(c, span, r, t, i);
+        expr *mine = part(c, span, l, t, i);
+        all = then(c, span, build_method(c, span, mine, "cmp", &other, 1), all);
+    }
+    if (all == NULL) {
+        all = check_new_name(c, span, "Equal");
+        all->name.scope = "Ordering";
+    }
+    check_expr(c, &all, NULL);
+    check_scope_close(c, mark);
+    expr *e = build_finish(&b, all);
+    e->type = e->block->type = all->type;
+    return e;
+}
+
+static bool has(checker *c, const type *t, const char *name) {
+    return t->kind == TYPE_STRUCT && check_method_named(c, t->structure, name) != NULL;
+}
+
+/* x.cmp(y), x.partial_cmp(y), x.max(y), x.min(y) and their like, of types that do not say themselves. */
+bool check_order_method(checker *c, expr **slot, const type *t) {
+    expr *e = *slot;
+    const char *name = e->call.name;
+    if (e->call.arg_count != 1) {
+        return false;
+    }
+    bool partial = strcmp(name, "partial_cmp") == 0, max = strcmp(name, "max") == 0;
+    if (!partial && strcmp(name, "cmp") != 0 && !max && strcmp(name, "min") != 0) {
+        return false;
+    }
+    if (max || strcmp(name, "min") == 0) {
+        if (!is_compound(t) && t->kind != TYPE_STRING && t->kind != TYPE_CHAR) {
+            return false;
+        }
+        expr *both[2] = {e->call.receiver, e->call.args[0]};
+        *slot = build_call(c, e->span, NULL, max ? "__std_max" : "__std_min", both, 2);
+        check_expr(c, slot, NULL);
+        return true;
+    }
+    if (!is_compound(t)) {
+        return false;
+    }
+    if (partial && has(c, t, "cmp")) {
+        e->call.name = "cmp";
+        check_method(c, slot, NULL);
+    } else if (!partial && has(c, t, "partial_cmp")) {
+        e->call.name = "partial_cmp";
+        *slot = build_method(c, e->span, e, "unwrap", NULL, 0);
+        check_expr(c, slot, NULL);
+    } else {
+        check_expr(c, &e->call.args[0], t);
+        check_coerce(c, &e->call.args[0], t, NULL);
+        *slot = order_of(c, e->call.receiver, e->call.args[0], t);
+    }
+    if (partial) {
+        *slot = build_call(c, e->span, NULL, "Some", slot, 1);
+        check_expr(c, slot, NULL);
+    }
+    return true;
+}
+
+/* l < r of types that are compared part by part: l.cmp(r).is_lt() */
+bool check_order_operator(checker *c, expr **slot, const type *t, const type *other) {
+    static const char *const tests[BINARY_OP_COUNT] = {
+        [BINARY_LT] = "is_lt", [BINARY_LE] = "is_le", [BINARY_GT] = "is_gt", [BINARY_GE] = "is_ge"};
+    expr *e = *slot;
+    if (tests[e->binary.op] == NULL || !(is_compound(t) || t->kind == TYPE_VEC) ||
+        !check_fits(c, other, t)) {
+        return false;
+    }
+    const char *how = has(c, t, "cmp") || !has(c, t, "partial_cmp") ? "cmp" : "partial_cmp";
+    expr *order = build_method(c, e->span, e->binary.left, how, &e->binary.right, 1);
+    if (strcmp(how, "partial_cmp") == 0) {
+        order = build_method(c, e->span, order, "unwrap", NULL, 0);
+    }
+    *slot = build_method(c, e->span, order, tests[e->binary.op], NULL, 0);
+    check_expr(c, slot, NULL);
+    return true;
+}
+
+/* ---- hash ------------------------------------------------------------------------------------ */
+
+bool check_hash_method(checker *c, expr **slot, const type *t) {
+    expr *e = *slot;
+    if (strcmp(e->call.name, "__hash") != 0 || (!is_compound(t) && t->kind != TYPE_VEC)) {
+        return false;
+    }
+    expr *text = check_text_of(c, e->call.receiver, HOW(HOW_DEBUG));
+    *slot = build_method(c, e->span, text, "__hash", NULL, 0);
+    check_expr(c, slot, NULL);
+    return true;
+}
+
+/* ---- default --------------------------------------------------------------------------------- */
+
+static expr *default_struct(checker *c, source_span span, const type *t, int depth) {
+    const struct_item *s = t->structure;
+    if (s->is_enum) {
+        int64_t none = check_find_variant(s, "None");
+        int64_t chosen = none >= 0 ? none : s->default_variant;
+        expr *e = check_new(c, EXPR_CALL, span, t);
+        if (s->variants[chosen].count > 0) {
+            return NULL;
+        }
+        e->call = (call_expr){.kind = CALL_VARIANT,
+                              .name_span = span,
+                              .structure = t->structure,
+                              .variant = (uint32_t)chosen};
+        return e;
+    }
+    expr *e = check_new(c, EXPR_CALL, span, t);
+    e->call = (call_expr){.kind = CALL_STRUCT,
+                          .name_span = span,
+                          .structure = t->structure,
+                          .operands = CHECK_ARRAY(c, expr *, s->field_count + 1),
+                          .operand_count = s->field_count};
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        e->call.operands[i] = check_default(c, span, s->fields[i].type, depth + 1);
+        if (e->call.operands[i] == NULL) {
+            return NULL;
+        }
+    }
+    return e;
+}
+
+static expr *default_list(checker *c, source_span span, const type *t, int depth) {
+    if (t->kind == TYPE_VEC && t->vec.length > 0) {
+        expr *e = check_new(c, EXPR_REPEAT, span, NULL);
+        e->repeat.value = check_default(c, span, t->vec.element, depth + 1);
+        e->repeat.count = check_new_int(c, span, t->vec.length);
+        if (e->repeat.value != NULL) {
+            check_expr(c, &e, t);
+            return e;
+        }
+        return NULL;
+    }
+    if (t->kind == TYPE_VEC && !type_is_box(t)) {
+        expr *e = check_new(c, EXPR_CALL, span, t);
+        e->call.kind = CALL_VEC_NEW;
+        e->call.name_span = span;
+        return e;
+    }
+    expr *e = check_new(c, EXPR_TUPLE, span, t);
+    if (t->kind != TYPE_TUPLE) {
+        return NULL;
+    }
+    e->list.items = CHECK_ARRAY(c, expr *, t->tuple.count);
+    e->list.count = t->tuple.count;
+    for (uint32_t i = 0; i < t->tuple.count; i++) {
+        e->list.items[i] = check_default(c, span, t->tuple.items[i], depth + 1);
+        if (e->list.items[i] == NULL) {
+            return NULL;
+        }
+    }
+    return e;
+}
+
+expr *check_default(checker *c, source_span span, const type *t, int depth) {
+    t = type_resolve(c->types, t);
+    if (depth > 30) {
+        return NULL;
+    }
+    if (type_is_float(t)) {
+        return check_new_float(c, span, 0.0, t);
+    }
+    if (type_is_integer(t)) {
+        expr *e = check_new_int(c, span, 0);
+        e->type = t;
+        return e;
+    }
+    if (t->kind == TYPE_BOOL) {
+        return check_new_bool(c, span, false);
+    }
+    if (t->kind == TYPE_STRING) {
+        return check_text_node(c, span, "", 0);
+    }
+    if (t->kind == TYPE_STRUCT && (has(c, t, "default") || has(c, t, "__shown"))) {
+        expr *e = build_call(c, span, t->structure->name, has(c, t, "default") ? "default" : "new",
+                             NULL, 0);
+        check_expr(c, &e, t);
+        return e;
+    }
+    return t->kind == TYPE_STRUCT ? default_struct(c, span, t, depth)
+                                  : default_list(c, span, t, depth);
+}
+
+/* Default::default(), T::default() of a type that does not say itself. */
+bool check_default_call(checker *c, expr **slot, const char *scope, const char *name,
+                        const type *expected) {
+    expr *e = *slot;
+    if (strcmp(name, "default") != 0 || e->call.arg_count != 0) {
+        return false;
+    }
+    const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (strcmp(scope, "Default") != 0) {
+        type_expr written = {.span = e->span,
+                             .kind = TYPE_EXPR_NAME,
+                             .name = scope,
+                             .arguments = e->call.callee->name.arguments,
+                             .argument_count = e->call.callee->name.argument_count};
+        const struct_item *s = check_struct_named(c, scope);
+        if (s != NULL &&
+            check_find_method(c, s->template != NULL ? s->template : s, name) != NULL) {
+            return false;
+        }
+        t = check_type(c, &written);
+    }
+    if (t == NULL || t->kind == TYPE_OPEN || t->kind == TYPE_VOID) {
+        diagnostics_error(c->diagnostics, e->span, "nothing says of which type this default is");
+        check_make_error(c, e);
+        return true;
+    }
+    expr *made = type_is_silent(t) ? NULL : check_default(c, e->span, t, 0);
+    if (made == NULL) {
+        if (!type_is_silent(t)) {
+            diagnostics_error(c->diagnostics, e->span, "`%s` has no default",
+                              check_type_text(c, t));
+        }
+        check_make_error(c, e);
+        return true;
+    }
+    *slot = made;
+    return true;
+}

@@ -1,0 +1,349 @@
+/* check_std.c: names of Rust's library that are no methods: std::cmp::max, i64::from, String::from as a function,
+ * T::method(x), collect().
+ *
+ *     std::mem::swap(&mut a, &mut b)   __std_swap(&mut a, &mut b), of the prelude
+ *     f64::max(a, b)                   a.max(b)
+ *     u8::try_from(x)                  a Result, by comparing with the ends of u8
+ *     v.map(f64::sqrt)                 v.map(|<0>| f64::sqrt(<0>))
+ *     it.collect()                     what the wanted type makes of a Vec
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+static bool is(const char *a, const char *b) {
+    return strcmp(a, b) == 0;
+}
+
+/* ---- functions of modules -------------------------------------------------------------------- */
+
+static const char *last_of(const char *scope) {
+    const char *last = strrchr(scope, ':');
+    return last == NULL ? scope : last + 1;
+}
+
+/* __std_NAME of the prelude; NULL: there is none. */
+static const char *std_name(checker *c, const char *name) {
+    const char *full = check_printf(c, "__std_%s", name);
+    const symbol *s = full == NULL ? NULL : check_find(c, full);
+    return s != NULL && s->function != NULL ? full : NULL;
+}
+
+static bool is_std_module(const char *scope) {
+    static const char *const modules[] = {"cmp", "mem", "iter", "convert", "std", "core"};
+    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
+        if (is(last_of(scope), modules[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* repeat(x) is endless: what is taken of it is written out at once. */
+bool check_std_call(checker *c, expr **slot, const char *scope, const char *name,
+                    const type *expected) {
+    expr *e = *slot;
+    if (scope != NULL && !is_std_module(scope)) {
+        return false;
+    }
+    if (is(name, "size_of") && e->call.callee->name.argument_count == 1) {
+        const type *t = check_type(c, e->call.callee->name.arguments[0]);
+        uint32_t bits = type_bits(t);
+        *slot = check_new_int(c, e->span, bits == 0 ? 24 : bits < 8 ? 1 : bits / 8);
+        return true;
+    }
+    if (is(name, "repeat") && e->call.arg_count == 1) { /* a cycle of one */
+        *slot =
+            build_method(c, e->span, build_call(c, e->span, NULL, "__std_once", e->call.args, 1),
+                         "cycle", NULL, 0);
+        check_expr(c, slot, expected);
+        return true;
+    }
+    if (is(name, "empty") && e->call.arg_count == 0 && scope != NULL) {
+        *slot = build_call(c, e->span, "Vec", "new", NULL, 0);
+        check_expr(c, slot, expected);
+        return true;
+    }
+    const char *full = std_name(c, name);
+    if (full == NULL) {
+        return false;
+    }
+    if (e->call.arg_count == 2 && (is(name, "max") || is(name, "min")) &&
+        check_free_literal(e->call.args[0]) && !check_free_literal(e->call.args[1])) {
+        check_expr(c, &e->call.args[1], NULL);
+        check_expr(c, &e->call.args[0], e->call.args[1]->type);
+    }
+    e->call.callee->name.name = full;
+    e->call.callee->name.scope = NULL;
+    check_call(c, slot, expected);
+    return true;
+}
+
+/* ---- conversions ------------------------------------------------------------------------------ */
+
+static expr *cast_to(checker *c, expr *value, const char *name) {
+    expr *e = check_new(c, EXPR_CAST, value->span, NULL);
+    e->cast.operand = value;
+    e->cast.target = CHECK_ARRAY(c, type_expr, 1);
+    *e->cast.target = (type_expr){.span = value->span, .kind = TYPE_EXPR_NAME, .name = name};
+    return e;
+}
+
+/* { let <n> = x as i64; if <n> < T::min … { Err(…) } else { Ok(<n> as T) } } */
+static expr *try_from(checker *c, source_span span, expr *value, const char *scope) {
+    block_builder b = build_block(c, span);
+    char *name = check_printf(c, "<n %u>", c->text_count++);
+    build_let(&b, name, false, cast_to(c, value, "i64"));
+    expr *low = build_call(c, span, scope, "min_value", NULL, 0),
+         *high = build_call(c, span, scope, "max_value", NULL, 0);
+    expr *below =
+        check_new_binary(c, BINARY_LT, check_new_name(c, span, name), cast_to(c, low, "i64"), NULL);
+    expr *above = check_new_binary(c, BINARY_GT, check_new_name(c, span, name),
+                                   cast_to(c, high, "i64"), NULL);
+    if (is(scope, "u64") || is(scope, "usize")) {
+        above = check_new_bool(c, span, false);
+    }
+    expr *text = check_text_node(c, span, "out of range integral type conversion attempted", 47);
+    expr *made = cast_to(c, check_new_name(c, span, name), scope);
+    expr *branch = check_new(c, EXPR_IF, span, NULL),
+         *otherwise = check_new(c, EXPR_BLOCK, span, NULL);
+    branch->branch.condition = check_new_binary(c, BINARY_OR, below, above, NULL);
+    branch->branch.then = build_block(c, span).block;
+    branch->branch.then->result = build_call(c, span, NULL, "Err", &text, 1);
+    otherwise->block = build_block(c, span).block;
+    otherwise->block->result = build_call(c, span, NULL, "Ok", &made, 1);
+    branch->branch.otherwise = otherwise;
+    return build_finish(&b, branch);
+}
+
+/* i64::from(x), u8::try_from(x), u8::from_str_radix(s, 16), char::from_digit(d, 10), f64::max(a, b) */
+bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name,
+                       const type *expected) {
+    expr *e = *slot, **args = e->call.args;
+    uint32_t count = e->call.arg_count;
+    source_span span = e->span;
+    if (count == 0 || (!check_scalar_scope(scope) && !is(scope, "char") && !is(scope, "bool") &&
+                       !is(scope, "str") && !is(scope, "String"))) {
+        return false;
+    }
+    bool text = is(scope, "str") || is(scope, "String");
+    expr *bytes = args[0];
+    while (bytes->kind == EXPR_UNARY && bytes->unary.op == UNARY_REFERENCE) {
+        bytes = bytes->unary.operand;
+    }
+    bytes->is_vec |= bytes->kind == EXPR_ARRAY && text;
+    if (is(name, "from_utf8") && text) {
+        expr *made = build_method(c, span, args[0], "__utf8", NULL, 0);
+        *slot = is(scope, "String") || is(scope, "str") ? build_call(c, span, NULL, "Ok", &made, 1)
+                                                        : made;
+        expr *unit = check_new(c, EXPR_STRING, span, NULL);
+        unit->string.data = "";
+        *slot =
+            build_method(c, span, build_call(c, span, NULL, "Some", &made, 1), "ok_or", &unit, 1);
+    } else if (is(name, "from_utf8_lossy") && text) {
+        *slot = build_method(c, span, args[0], "__utf8", NULL, 0);
+    } else if (text && (is(name, "from_iter"))) {
+        *slot = build_method(c, span, args[0], "__text_of", NULL, 0);
+    } else if (text && is(name, "from")) {
+        return false;
+    } else if (is(name, "from") && count == 1) {
+        *slot = cast_to(c, args[0], scope);
+    } else if (is(name, "try_from") && count == 1) {
+        *slot = try_from(c, span, args[0], scope);
+    } else if (is(name, "from_str_radix") && count == 2) {
+        expr *parsed = build_method(c, span, args[0], "__radix", &args[1], 1);
+        expr *name_of = check_new_name(c, span, "<0>"), *f = check_new(c, EXPR_CLOSURE, span, NULL);
+        f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
+        f->closure.parameters[0] = CHECK_ARRAY(c, binding, 1);
+        *f->closure.parameters[0] =
+            (binding){.name = "<0>", .span = span, .kind = BINDING_PARAMETER};
+        f->closure.parameter_count = 1;
+        f->closure.body = cast_to(c, name_of, scope);
+        *slot = build_method(c, span, parsed, "map", &f, 1);
+    } else if (is(scope, "char") && is(name, "from_digit")) {
+        *slot = build_method(c, span, cast_to(c, args[0], "i64"), "__digit", &args[1], 1);
+    } else if (is(scope, "char") && is(name, "from_u32")) {
+        *slot = build_call(c, span, NULL, "Some", (expr *[]){cast_to(c, args[0], "char")}, 1);
+    } else {
+        expr *receiver = args[0];
+        if (check_scalar_scope(scope) && receiver->type == NULL && check_free_literal(receiver)) {
+            receiver = cast_to(c, receiver, scope);
+        }
+        *slot = build_method(c, span, receiver, name, args + 1, count - 1);
+    }
+    check_expr(c, slot, expected);
+    return true;
+}
+
+/* ---- names as functions ------------------------------------------------------------------------ */
+
+/* f64::sqrt, String::from, Some, Shape::Circle, Vec::new where a function is wanted: |…| name(…) */
+void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
+    expr *e = *slot;
+    if (e->kind != EXPR_NAME || e->type != NULL) {
+        return;
+    }
+    const symbol *s = check_find(c, e->name.name);
+    bool plain = e->name.scope == NULL;
+    if (plain &&
+        (s == NULL || s->binding != NULL || s->function != NULL ||
+         (s->variant_of == NULL && s->structure == NULL && std_name(c, e->name.name) == NULL))) {
+        return;
+    }
+    if (!plain) {
+        struct_item *owner = check_struct_named(c, e->name.scope);
+        const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, e->name.name);
+        if (f != NULL && !f->has_self && !f->is_template) {
+            return;
+        }
+    }
+    static const char *const traits[] = {"ToString", "Clone",        "Into",
+                                         "Iterator", "IntoIterator", "ToOwned"};
+    bool method = false;
+    for (size_t i = 0; !plain && i < sizeof traits / sizeof traits[0]; i++) {
+        method |= is(e->name.scope, traits[i]);
+    }
+    method |= !plain && check_find(c, e->name.scope) != NULL &&
+              check_find(c, e->name.scope)->trait != NULL;
+    expr *closure = check_new(c, EXPR_CLOSURE, e->span, NULL);
+    expr **args = CHECK_ARRAY(c, expr *, count + 1);
+    closure->closure.parameters = CHECK_ARRAY(c, binding *, count + 1);
+    closure->closure.parameter_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = check_printf(c, "<%u>", i);
+        closure->closure.parameters[i] = CHECK_ARRAY(c, binding, 1);
+        *closure->closure.parameters[i] =
+            (binding){.name = name, .span = e->span, .kind = BINDING_PARAMETER};
+        args[i] = check_new_name(c, e->span, name);
+    }
+    closure->closure.body =
+        method && count > 0 ? build_method(c, e->span, args[0], e->name.name, args + 1, count - 1)
+                            : build_call(c, e->span, e->name.scope, e->name.name, args, count);
+    *slot = closure;
+}
+
+/* ---- collect --------------------------------------------------------------------------------- */
+
+static bool is_named(const type *t, const char *name) {
+    return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+           is(t->structure->template->name, name);
+}
+
+/* The receiver is a checked Vec. */
+bool check_collect(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    if (!is(e->call.name, "collect") || e->call.arg_count != 0) {
+        return false;
+    }
+    const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (e->call.type_argument_count == 1) {
+        t = check_type(c, e->call.type_arguments[0]);
+    }
+    source_span span = e->span;
+    if (t == NULL || t->kind == TYPE_VEC || t->kind == TYPE_OPEN || type_is_silent(t)) {
+        return false;
+    }
+    if (t->kind == TYPE_STRING) {
+        *slot = build_method(c, span, e->call.receiver, "__text_of", NULL, 0);
+        check_expr(c, slot, NULL);
+        return true;
+    }
+    if (is_named(t, "Option") || is_named(t, "Result")) {
+        const type *inner = type_resolve(c->types, t->structure->arguments[0]);
+        *slot = build_method(c, span, e->call.receiver, "__whole", NULL, 0);
+        check_expr(c, slot, NULL);
+        if (inner->kind != TYPE_VEC && inner->kind != TYPE_OPEN) { /* of a map or text */
+            expr *f = check_new(c, EXPR_CLOSURE, span, NULL);
+            f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
+            f->closure.parameters[0] = CHECK_ARRAY(c, binding, 1);
+            *f->closure.parameters[0] =
+                (binding){.name = "<0>", .span = span, .kind = BINDING_PARAMETER};
+            f->closure.parameter_count = 1;
+            f->closure.body =
+                build_method(c, span, check_new_name(c, span, "<0>"), "collect", NULL, 0);
+            *slot = build_method(c, span, *slot, "map", &f, 1);
+            check_expr(c, slot, t);
+        }
+        return true;
+    }
+    if (t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "from_iter") != NULL) {
+        const char *name =
+            t->structure->template != NULL ? t->structure->template->name : t->structure->name;
+        *slot = build_call(c, span, name, "from_iter", &e->call.receiver, 1);
+        check_expr(c, slot, t);
+        return true;
+    }
+    return false;
+}
+
+/* ---- iterators of the program --------------------------------------------------------------------- */
+
+/* What `for` runs over and adapters work on: the Vec of what iter() says, or of what next() yields.
+ * limit: how many at most, an unchecked number; NULL: all. */
+bool check_as_list(checker *c, expr **slot, expr *limit) {
+    const type *t = type_resolve(c->types, (*slot)->type);
+    source_span span = (*slot)->span;
+    if (t->kind != TYPE_STRUCT || t->structure->closure != NULL) {
+        return false;
+    }
+    const char *const names[] = {"into_iter", "iter"};
+    const function_item *next = check_method_named(c, t->structure, "next");
+    for (int i = 0; next == NULL && i < 2; i++) {
+        const function_item *f = check_method_named(c, t->structure, names[i]);
+        if (f != NULL && f->has_self && f->parameter_count == 1) {
+            *slot = build_method(c, span, *slot, names[i], NULL, 0);
+            check_expr(c, slot, NULL);
+            const type *made = type_resolve(c->types, (*slot)->type);
+            return made->kind == TYPE_VEC || check_as_list(c, slot, limit);
+        }
+    }
+    if (next == NULL || !next->has_self || next->parameter_count != 1) {
+        return false;
+    }
+    block_builder b = build_block(c, span), body = build_block(c, span),
+                  push = build_block(c, span);
+    char *it = check_printf(c, "<it %u>", c->text_count),
+         *all = check_printf(c, "<all %u>", c->text_count);
+    char *one = check_printf(c, "<one %u>", c->text_count++);
+    bool place = check_is_place(*slot);
+    if (!place) {
+        build_let(&b, it, true, *slot);
+    }
+    build_let(&b, all, true, build_call(c, span, "Vec", "new", NULL, 0));
+    expr *source = place ? check_alias_copy(c, *slot) : check_new_name(c, span, it);
+    expr *match = check_new(c, EXPR_MATCH, span, NULL), *loop = check_new(c, EXPR_LOOP, span, NULL);
+    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1),
+            *v = CHECK_ARRAY(c, pattern, 1);
+    *v = (pattern){.span = span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *v->binding = (binding){.name = one, .span = span, .kind = BINDING_LET};
+    *some = (pattern){.span = span, .kind = PATTERN_VARIANT, .name = "Some", .part_count = 1};
+    some->parts = CHECK_ARRAY(c, pattern *, 1);
+    some->parts[0] = v;
+    *none = (pattern){.span = span, .kind = PATTERN_WILDCARD};
+    expr *pushed = check_new_name(c, span, one);
+    build_stmt(&push, build_method(c, span, check_new_name(c, span, all), "push", &pushed, 1));
+    match->match.value = build_method(c, span, source, "next", NULL, 0);
+    match->match.arms = CHECK_ARRAY(c, match_arm, 2);
+    match->match.count = 2;
+    match->match.arms[0] = (match_arm){some, NULL, build_finish(&push, NULL)};
+    match->match.arms[1] = (match_arm){none, NULL, check_new(c, EXPR_BREAK, span, NULL)};
+    if (limit != NULL) {
+        expr *test = check_new(c, EXPR_IF, span, NULL);
+        block_builder leave = build_block(c, span);
+        build_stmt(&leave, check_new(c, EXPR_BREAK, span, NULL));
+        char *most = check_printf(c, "<most %u>", c->text_count++);
+        build_let(&b, most, false, limit);
+        test->branch.condition = check_new_binary(
+            c, BINARY_GE, build_method(c, span, check_new_name(c, span, all), "len", NULL, 0),
+            check_new_name(c, span, most), NULL);
+        test->branch.then = leave.block;
+        build_stmt(&body, test);
+    }
+    build_stmt(&body, match);
+    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
+    loop->loop->body = body.block;
+    build_stmt(&b, loop);
+    *slot = build_finish(&b, check_new_name(c, span, all));
+    check_expr(c, slot, NULL);
+    return true;
+}
