@@ -276,22 +276,75 @@ static void check_body_once(checker *c, function_item *f) {
     c->function = NULL;
 }
 
+static bool holds_forgotten(const type *t, int depth) {
+    if (depth > 8) {
+        return false;
+    }
+    switch (t->kind) {
+    case TYPE_VEC:
+        return holds_forgotten(t->vec.element, depth + 1);
+    case TYPE_TUPLE:
+        for (uint32_t i = 0; i < t->tuple.count; i++) {
+            if (holds_forgotten(t->tuple.items[i], depth + 1)) {
+                return true;
+            }
+        }
+        return false;
+    case TYPE_STRUCT:
+        if (t->structure->closure != NULL) {
+            return t->structure->closure->is_closure && t->structure->closure->is_template;
+        }
+        for (uint32_t i = 0;
+             t->structure->template != NULL && i < t->structure->template->generics.count; i++) {
+            if (holds_forgotten(t->structure->arguments[i], depth + 1)) {
+                return true;
+            }
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* The closures of an attempt that is given up, and the functions that were made for them: never compiled. */
+static void forget_closures(checker *c, uint32_t from) {
+    for (uint32_t i = from; i < c->tree->function_count; i++) {
+        c->tree->functions[i]->is_template |= c->tree->functions[i]->is_closure;
+    }
+    for (uint32_t i = from; i < c->tree->function_count; i++) {
+        function_item *f = c->tree->functions[i];
+        const type_environment *e = &f->environment;
+        bool stale =
+            f->owner != NULL && f->owner->type != NULL && holds_forgotten(f->owner->type, 0);
+        for (uint32_t k = 0;
+             f->template != NULL && e->parameters != NULL && k < e->parameters->count; k++) {
+            stale |= holds_forgotten(e->arguments[k], 0);
+        }
+        for (uint32_t k = 0; f->template != NULL && e->more != NULL && k < e->more->count; k++) {
+            stale |= holds_forgotten(e->more_arguments[k], 0);
+        }
+        f->is_template |= stale;
+    }
+}
+
 /* Once, and anew as long as mistakes come with wishes that may undo them. */
 static void check_body(checker *c, function_item *f) {
     enum { ROUNDS_MAX = 6 };
     c->wish_count = 0;
     bool flexible = check_has_flexible(f->body);
     for (int round = 1;; round++) {
-        uint32_t wishes = c->wish_count, uses = c->use_count, closures = c->closure_count;
+        uint32_t wishes = c->wish_count, uses = c->use_count, kept = c->kept_closures;
+        uint32_t functions = c->tree->function_count;
         diagnostics before = *c->diagnostics;
         function_item *copy = flexible && round < ROUNDS_MAX ? function_copy(c->arena, f) : NULL;
         check_body_once(c, f);
-        if (copy == NULL || c->wish_count == wishes || c->closure_count != closures ||
+        if (copy == NULL || c->wish_count == wishes || c->kept_closures != kept ||
             c->diagnostics->error_count == before.error_count) {
             break;
         }
         diagnostics_return_to(c->diagnostics, &before);
         c->use_count = uses;
+        forget_closures(c, functions);
         f->body = copy->body;
         f->binding_count = 0;
     }

@@ -58,7 +58,6 @@ static struct_item *new_closure_struct(checker *c, expr *e, function_item *f) {
 static function_item *new_closure_function(checker *c, expr *e) {
     function_item *f = CHECK_ARRAY(c, function_item, 1);
     uint32_t count = e->closure.parameter_count;
-    c->closure_count++;
     *f = (function_item){.name = "call",
                          .qualified = "closure",
                          .span = e->span,

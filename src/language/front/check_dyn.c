@@ -139,6 +139,7 @@ static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
             return i;
         }
     }
+    c->kept_closures += t->kind == TYPE_STRUCT && t->structure->closure != NULL;
     variant_item v = {.name = check_printf(c, "%u", s->variant_count),
                       .span = s->span,
                       .first = s->field_count,

@@ -289,6 +289,11 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
     }
     const struct_field *field = &s->fields[index];
     const type *wish = type_resolve(c->types, field->type);
+    type_expr *function = check_field_function(s, field);
+    if (function != NULL && init->value->kind == EXPR_CLOSURE && init->value->type == NULL) {
+        closure_signature signature = check_closure_signature(c, function);
+        check_function_value(c, &init->value, &signature);
+    }
     check_expr(c, &init->value, wish->kind == TYPE_OPEN ? NULL : wish);
     check_coerce_branch(c, &init->value, field->type,
                         &(coerce_reason){field->span, "the field is declared here"});

@@ -5,6 +5,8 @@
  *
  * The parameter that receives one comes back like one of type `&mut T` does.
  */
+#include <string.h>
+
 #include "language/front/check_private.h"
 
 /* ---- what has to be done around a call ---------------------------------------------------------- */
@@ -125,4 +127,18 @@ bool check_is_lent(const type *t) {
         writes |= t->structure->fields[i].is_written;
     }
     return writes && !t->structure->closure->is_move;
+}
+
+/* struct S<F: Fn(A) -> B> { f: F }: the function type that the field's value has to have; NULL: none. */
+type_expr *check_field_function(const struct_item *s, const struct_field *field) {
+    const type_expr *t = field->annotation;
+    for (uint32_t i = 0; t != NULL && t->name != NULL && i < s->generics.count; i++) {
+        const type_parameter *p = &s->generics.items[i];
+        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++) {
+            if (p->bounds[b]->kind == TYPE_EXPR_FUNCTION) {
+                return p->bounds[b];
+            }
+        }
+    }
+    return NULL;
 }

@@ -137,7 +137,7 @@ static const char *read_given(format *f, const char *at, const char *end, int sh
     if (shift != 0 && at < end && *at == '*' && f->unnamed < f->arg_count) {
         value = f->args[f->unnamed];
         f->is_used[f->unnamed++] = true;
-        f->holes++;
+        f->holes = f->unnamed > f->holes ? f->unnamed : f->holes;
         at++;
     } else {
         while (at < end && name_character(*at, false)) {
@@ -288,8 +288,8 @@ static const char *hole(format *f, const char *at, const char *end) {
     if (named != NULL) {
         push_value(f, &named, how);
     } else {
-        f->holes += index < 0;
-        push_argument(f, index >= 0 ? (uint64_t)index : f->unnamed++, how);
+        index = index >= 0 ? index : (int64_t)f->unnamed++;
+        push_argument(f, (uint64_t)index, how);
         f->holes = index + 1 > (int64_t)f->holes ? (uint32_t)(index + 1) : f->holes;
     }
     return at + 1;

@@ -129,7 +129,8 @@ typedef struct checker {
     const function_item *assigned_in; /* whose body `assigned` was collected from */
     const char **assigned; /* names that are assigned as a whole or given as `&mut` there */
     uint32_t assigned_count, assigned_capacity;
-    uint32_t closure_count; /* made so far: a function that made some is not checked anew */
+    uint32_t
+        kept_closures; /* that became part of a dyn type: a function that made some is not checked anew */
     const type_environment *environment; /* NULL: no type parameters are in sight */
     implementation *implementations;
     uint32_t implementation_count, implementation_capacity;
@@ -279,6 +280,8 @@ typedef struct closure_signature { /* what a call will give and wants back; NULL
 closure_signature check_closure_signature(checker *c, const type_expr *function);
 /* A closure, or the name of one or of a function, where a function is wanted. */
 void check_function_value(checker *c, expr **slot, const closure_signature *signature);
+/* The function type that a value of the field has to have, by the bounds of the struct; NULL: none. */
+type_expr *check_field_function(const struct_item *s, const struct_field *field);
 /* Of a closure that writes to variables of the function in which it is made. */
 bool check_is_lent(const type *t);
 void check_closure(checker *c, expr *e, const closure_signature *signature);

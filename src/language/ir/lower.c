@@ -74,7 +74,7 @@ bool lower_comes_back(const function_item *item, uint32_t parameter) {
     const binding *b = item->parameters[parameter];
     if (b->kind == BINDING_SELF || (parameter == 0 && item->has_self))
         return item->writes_self;
-    return b->annotation && b->annotation->is_place;
+    return b->comes_back || (b->annotation && b->annotation->is_place);
 }
 
 /* The result, then what the parameters that come back have become, in their order. */
