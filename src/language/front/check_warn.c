@@ -15,8 +15,8 @@
 static void warn_of_mut(checker *c, const function_item *f) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         const binding *b = f->bindings[i];
-        if (b->kind == BINDING_LET && b->is_mutable && !b->is_written && b->name[0] != '<' &&
-            b->name[0] != '_') {
+        if (b->kind == BINDING_LET && b->is_mutable && b->alias == NULL && !b->is_written &&
+            b->name[0] != '<' && b->name[0] != '_') {
             diagnostics_warning(c->diagnostics, b->span,
                                 "nothing writes to `%s`: it needs no `mut`", b->name);
         }
