@@ -567,7 +567,7 @@ enum {
     HOW_MORE /* checker.how_more says the rest: never part of the number at run time */
 };
 
-#define HOW(bit) (INT64_C(1) << (bit))
+#define HOW(bit) ((int64_t)(UINT64_C(1) << (bit)))
 
 typedef struct text_pieces { /* texts that are put together */
     checker *c;

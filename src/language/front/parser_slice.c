@@ -211,12 +211,24 @@ void parse_slice_pattern(parser *p, pattern *made) {
 
 /* ---- where a pattern ends ---------------------------------------------------------------------- */
 
+/* The names stand in the guard and in the body: in one of them they may well be unused. */
+static void mark_read(pattern *part) {
+    if (part->binding != NULL) {
+        part->binding->is_read = true;
+    }
+    for (uint32_t i = 0; i < part->part_count; i++) {
+        mark_read(part->parts[i]);
+    }
+}
+
 static stmt *copy_let(parser *p, const stmt *s) {
     expr *block = block_of(p, NULL, truth(p, s->span, true));
     stmt held = *s;
     held.next = NULL;
     block->block->first = &held;
-    return copy_of(p, block)->block->first;
+    stmt *copy = copy_of(p, block)->block->first;
+    mark_read(copy->pattern);
+    return copy;
 }
 
 /* All lets, copied: { let h = <s>[0]; … } */
