@@ -241,6 +241,17 @@ struct ir_block {
     uint32_t scope_depth; /* nesting of the source scopes, for listings */
 };
 
+/* What stood in the text behind a pass. */
+typedef struct ir_tally {
+    const char *pass;
+    uint32_t acquires, releases;
+    uint32_t over;    /* results that may be written over an operand */
+    uint32_t framed;  /* tensors that lie in a frame */
+    uint32_t slotted; /* tensors that lie in growing slots */
+    uint32_t built;   /* tensors that are built where the caller says */
+    uint32_t rooted;  /* entries into owner slots or the registry */
+} ir_tally;
+
 struct ir_function {
     ir_module *module;
     uint32_t id;      /* index in module->functions */
@@ -264,6 +275,8 @@ struct ir_function {
     uint32_t built; /* after `destinations`: bit r: result r is built where the caller says */
     uint32_t
         growing_first, growing_count; /* after `growing`: its slots in the table that all functions share */
+    ir_tally *tallies; /* one a pass since the function came to be, in order; NULL before the first */
+    uint32_t tally_count;
     const ir_function *specialised_from; /* NULL for the original */
     const char *
         ownership; /* after `ownership`: one letter a managed parameter, o owned, b borrowed; else NULL */
@@ -299,16 +312,6 @@ typedef struct ir_site {
     } operands[IR_SITE_OPERANDS];
 } ir_site;
 
-/* What stood in the text behind a pass. */
-typedef struct ir_tally {
-    const char *pass;
-    uint32_t acquires, releases;
-    uint32_t over;    /* results that may be written over an operand */
-    uint32_t framed;  /* tensors that lie in a frame */
-    uint32_t slotted; /* tensors that lie in growing slots */
-    uint32_t built;   /* tensors that are built where the caller says */
-    uint32_t rooted;  /* entries into owner slots or the registry */
-} ir_tally;
 
 struct ir_module {
     masu__arena *arena; /* everything in the module lives here; one free */

@@ -13,9 +13,10 @@
 #include <string.h>
 
 #include "language/pass/explain_frame.h"
+#include "language/pass/explain_words.h"
 #include "language/pass/pass.h"
 
-enum { WIDEST = 64, SHORT_QUOTE = 24, MOST_SHARING = 2 };
+enum { WIDEST = 64 };
 
 typedef struct event {
     uint32_t line, order;
@@ -32,78 +33,9 @@ typedef struct explainer {
     uint32_t count, capacity;
     uint32_t line; /* of the event being noted */
     const ir_function *f;
+    const explain_sharing *sharing; /* of f's owner slots */
+    uint32_t *versions;             /* by function id: how many of the same original there are */
 } explainer;
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-/* As much of the source text as fits: no line end, no half of a character. */
-static void put_quote(source_span span, masu__buffer *out) {
-    const char *text = span.file->text + span.offset;
-    uint32_t length = 0, shown = 0;
-    while (length < span.length && text[length] != '\n' && shown < SHORT_QUOTE)
-        shown += ((unsigned char)text[length++] & 0xC0) != 0x80;
-    while (length < span.length && ((unsigned char)text[length] & 0xC0) == 0x80)
-        length++;
-    masu__buffer_append(out, text, length);
-    masu__buffer_puts(out, length < span.length ? "…" : "");
-}
-
-static void put_name(const ir_function *f, ir_value v, masu__buffer *out) {
-    const ir_value_info *info = &f->values[v];
-    masu__buffer_putc(out, '`');
-    if (info->name)
-        masu__buffer_puts(out, info->name);
-    else if (info->span.file && info->span.length > 0)
-        put_quote(info->span, out);
-    else
-        masu__buffer_printf(out, "%%%" PRIu32, v);
-    masu__buffer_putc(out, '`');
-}
-
-static void put_shape(const ir_function *f, ir_value v, masu__buffer *out) {
-    const ir_shape *s = f->values[v].shape;
-    if (!s || !s->known_rank)
-        return;
-    masu__buffer_putc(out, ' ');
-    ir_shape_put(s, out);
-}
-
-/* Which buffer it has: one in the frame, the one of an operand that died, or one of a pool, and why. */
-static void put_buffer(const ir_function *f, const ir_instr *i, masu__buffer *out) {
-    if (i->reuse) {
-        masu__buffer_puts(out, " over ");
-        put_name(f, i->reuse, out);
-    }
-    if (i->place.bytes)
-        masu__buffer_printf(out, " in the frame at %" PRIu64 ", %" PRIu64 " bytes", i->place.at,
-                            i->place.bytes);
-    else if (f->values[i->result].pooled)
-        masu__buffer_printf(out, " in a pool (%s)", f->values[i->result].pooled);
-}
-
-/* Where the value stands while something may raise, and the names of others that stand there. */
-static void put_slot(const ir_function *f, ir_value v, masu__buffer *out) {
-    const char *shown[MOST_SHARING + 1] = {f->values[v].name};
-    uint32_t count = 1;
-    if (f->values[v].slot < 0)
-        return;
-    masu__buffer_printf(out, ", slot %" PRId32, f->values[v].slot);
-    for (ir_value other = 1; other < f->value_count; other++) {
-        const char *name = f->values[other].name;
-        bool known = other == v || !name || f->values[other].slot != f->values[v].slot;
-        for (uint32_t k = 0; k < count && !known; k++)
-            known = shown[k] && strcmp(shown[k], name) == 0;
-        if (known)
-            continue;
-        masu__buffer_puts(out, count == 1 ? " with " : ", ");
-        if (count > MOST_SHARING) {
-            masu__buffer_puts(out, "…");
-            return;
-        }
-        masu__buffer_printf(out, "`%s`", name);
-        shown[count++] = name;
-    }
-}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
@@ -137,42 +69,22 @@ static void note_root(explainer *x, const ir_instr *i, masu__buffer *t) {
     bool parameter = !x->f->values[i->args[0]].def;
     if (!parameter && i->imm.i >= 0)
         return;
-    put_name(x->f, i->args[0], t);
+    explain_name(x->f, i->args[0], t);
     if (i->imm.i < 0)
         masu__buffer_puts(t, " registered");
     else
-        put_slot(x->f, i->args[0], t);
+        explain_slot(x->f, i->args[0], x->sharing, t);
     note(x, t);
 }
 
-/* Why a count was needed: looks at the operation that takes it. */
-static const char *reason_for(const ir_function *f, const ir_instr *acquire) {
-    ir_value v = acquire->args[0];
-    const ir_instr *taker = acquire->next;
-    uint32_t takes = 0, acquired = 1;
-    while (taker && (taker->op == IR_ACQUIRE || taker->op == IR_UNROOT || taker->op == IR_ROOT)) {
-        acquired += taker->op == IR_ACQUIRE && taker->args[0] == v;
-        taker = taker->next;
-    }
-    for (const ir_instr *i = acquire->prev; i && i->op == IR_ACQUIRE; i = i->prev)
-        acquired += i->args[0] == v;
-    for (uint32_t a = 0; taker && a < taker->arg_count; a++)
-        takes += taker->args[a] == v && ir_consumes(taker, a);
-    for (uint32_t a = 0; taker && taker->op == IR_JUMP && a < taker->target[0].count; a++)
-        takes += taker->target[0].args[a] == v;
-    if (f->values[v].borrowed)
-        return "it is only borrowed and must outlive the call";
-    return takes > acquired ? "it is given away twice" : "it is still needed afterwards";
-}
-
 static void note_acquire(explainer *x, const ir_instr *i, masu__buffer *t) {
-    put_name(x->f, i->args[0], t);
-    masu__buffer_printf(t, " acquired: %s", reason_for(x->f, i));
+    explain_name(x->f, i->args[0], t);
+    masu__buffer_printf(t, " acquired: %s", explain_reason(x->f, i));
     note(x, t);
 }
 
 static void note_release(explainer *x, const ir_instr *i, masu__buffer *t) {
-    put_name(x->f, i->args[0], t);
+    explain_name(x->f, i->args[0], t);
     masu__buffer_puts(t, " dies");
     note(x, t);
 }
@@ -184,7 +96,7 @@ static void note_arguments(explainer *x, const ir_instr *i, masu__buffer *t) {
         bool taken = ir_consumes(i, a);
         if (i->op == IR_ABI && !taken)
             continue; /* every operation reads its operands */
-        put_name(x->f, i->args[a], t);
+        explain_name(x->f, i->args[a], t);
         if (i->op == IR_RET)
             masu__buffer_puts(t, " moves out");
         else if (i->op == IR_CALL)
@@ -200,11 +112,15 @@ static void note_results(explainer *x, const ir_instr *i, masu__buffer *t) {
         ir_value v = i->result + r;
         if (!managed(x->f, v))
             continue;
-        put_name(x->f, v, t);
+        explain_name(x->f, v, t);
         masu__buffer_puts(t, i->op == IR_CALL ? " received" : " made");
-        put_shape(x->f, v, t);
-        put_buffer(x->f, i, t);
-        put_slot(x->f, v, t);
+        explain_shape(x->f, v, t);
+        if (i->reuse) {
+            masu__buffer_puts(t, " over ");
+            explain_name(x->f, i->reuse, t);
+        }
+        explain_buffer(x->f, v, t);
+        explain_slot(x->f, v, x->sharing, t);
         note(x, t);
     }
 }
@@ -262,11 +178,15 @@ static void note_function(explainer *x, masu__buffer *t) {
                         " acquire%s, %" PRIu32 " release%s",
                         x->f->name, c.slots, c.slots == 1 ? "" : "s", c.bound, c.acquires,
                         c.acquires == 1 ? "" : "s", c.releases, c.releases == 1 ? "" : "s");
+    if (x->f->growing_count > 0)
+        masu__buffer_printf(t, ", %" PRIu32 " growing", x->f->growing_count);
     if (x->f->room_bytes > 0)
         masu__buffer_printf(t, ", tensors in %" PRIu64 " bytes (needs %" PRIu64 ")",
                             x->f->room_bytes, x->f->room_bound);
     note(x, t);
-    for (uint32_t b = 0; b < x->f->block_count; b++) {
+    x->sharing = explain_sharing_of(x->f, &x->scratch);
+    x->failed |= !x->sharing;
+    for (uint32_t b = 0; b < x->f->block_count && x->sharing; b++) {
         for (const ir_instr *i = x->f->blocks[b]->first; i; i = i->next) {
             x->line = line_for(x, i);
             note_instr(x, i, t);
@@ -287,11 +207,29 @@ static const ir_function *original(const ir_function *f) {
     return f->specialised_from ? f->specialised_from : f;
 }
 
-static uint32_t versions_of(const ir_module *m, const ir_function *f) {
-    uint32_t count = 0;
-    for (uint32_t n = 0; n < m->function_count; n++)
-        count += original(m->functions[n]) == original(f);
-    return count;
+static int by_original(const void *a, const void *b) {
+    const ir_function *x = original(*(const ir_function *const *)a),
+                      *y = original(*(const ir_function *const *)b);
+    return (x > y) - (x < y);
+}
+
+static bool count_originals(explainer *x) {
+    uint32_t n = x->m->function_count;
+    const ir_function **sorted = MASU_ARENA_ARRAY(&x->scratch, const ir_function *, n ? n : 1);
+    x->versions = MASU_ARENA_ARRAY(&x->scratch, uint32_t, n ? n : 1);
+    if (!sorted || !x->versions)
+        return false;
+    for (uint32_t f = 0; f < n; f++)
+        sorted[f] = x->m->functions[f];
+    if (n > 0)
+        qsort(sorted, n, sizeof *sorted, by_original);
+    for (uint32_t from = 0, to = 0; from < n; from = to) {
+        while (to < n && original(sorted[to]) == original(sorted[from]))
+            to++;
+        for (uint32_t k = from; k < to; k++)
+            x->versions[sorted[k]->id] = to - from;
+    }
+    return true;
 }
 
 static bool says_the_same(const event *a, const event *b) {
@@ -326,7 +264,7 @@ static bool is_summary(const event *e) {
 static void put_versions(const explainer *x, const event *first, const event *end, const event *e,
                          masu__buffer *out) {
     const ir_function *last = NULL;
-    if (is_summary(e) || count_versions(first, end, e) == versions_of(x->m, e->version))
+    if (is_summary(e) || count_versions(first, end, e) == x->versions[e->version->id])
         return;
     for (const event *other = first; other < end; other++) {
         if (other->version == last || !says_the_same(other, e))
@@ -386,6 +324,28 @@ static uint32_t width_of(const source_file *s) {
     return width;
 }
 
+static void put_words(masu__buffer *out) {
+    masu__buffer_puts(
+        out,
+        "Beside each line: what happens there to tensors and other values that live in memory.\n"
+        "\n"
+        "  made, received      here it begins: an operation makes it, a function returns it\n"
+        "  in the frame at N   its elements lie in memory of the function's own: nothing is asked "
+        "for\n"
+        "  in growing slot N   they lie in a buffer that stays with the program for the next one "
+        "made here\n"
+        "  in a pool (why)     they are asked of a pool, and why that could not be avoided\n"
+        "  over `x`            they are written over those of `x`, which nobody reads afterwards\n"
+        "  slot N with `x`     where an error would find and release it; `x` stands there at other "
+        "times\n"
+        "  lent, moves         read by a function without a count; given away: it has another "
+        "owner\n"
+        "  dies, acquired      its memory is free again; a count was needed, and why\n"
+        "  f{ob}               the version of f that takes over its first argument and borrows its "
+        "second\n"
+        "\n");
+}
+
 static void put_source(const explainer *x, masu__buffer *out) {
     const event *at = x->events, *end = x->events + x->count;
     uint32_t width = width_of(x->source);
@@ -419,6 +379,15 @@ static void put_totals(const explainer *x, masu__buffer *out) {
                         releases, releases == 1 ? "" : "s");
 }
 
+/* Behind the source: function by function its frame and its values, then the passes. */
+static void put_below(const explainer *x, masu__buffer *out) {
+    for (uint32_t f = 0; f < x->m->function_count; f++) {
+        explain_frame(x->m->functions[f], out);
+        explain_values(x->m->functions[f], out);
+    }
+    explain_tallies(x->m, out);
+}
+
 /* ---- other forms ----------------------------------------------------------------------------- */
 
 static void put_json_text(const char *text, size_t length, masu__buffer *out) {
@@ -449,7 +418,12 @@ static void put_json_functions(const explainer *x, masu__buffer *out) {
                             ", \"lower_bound\": %" PRIu32 ", \"acquires\": %" PRIu32
                             ", \"releases\": %" PRIu32 ", ",
                             line_of(x, fn->span), c.slots, c.bound, c.acquires, c.releases);
+        masu__buffer_printf(out, "\"growing_slots\": %" PRIu32 ", ", fn->growing_count);
         explain_frame_json(fn, out);
+        masu__buffer_puts(out, ", ");
+        explain_function_tallies_json(fn, out);
+        masu__buffer_puts(out, ", ");
+        explain_values_json(fn, out);
         masu__buffer_putc(out, '}');
         comma = ",";
     }
@@ -547,9 +521,7 @@ static void put_html(const explainer *x, masu__buffer *out) {
     }
     masu__buffer_puts(out, "</table>\n<h2>Frames</h2>\n<pre>");
     masu__buffer pictures = {0};
-    for (uint32_t f = 0; f < x->m->function_count; f++)
-        explain_frame(x->m->functions[f], &pictures);
-    explain_tallies(x->m, &pictures);
+    put_below(x, &pictures);
     put_escaped(masu__buffer_text(&pictures), pictures.length, out);
     out->failed |= pictures.failed;
     masu__buffer_destroy(&pictures);
@@ -565,6 +537,7 @@ void pass_explain_as(const ir_module *m, const source_file *source, masu_explain
         x.source = m->main->span.file;
     if (!x.source)
         x.source = &none;
+    x.failed = !count_originals(&x);
     for (uint32_t f = 0; f < m->function_count && !x.failed; f++) {
         x.f = m->functions[f];
         if (!x.f->is_kernel)
@@ -577,10 +550,9 @@ void pass_explain_as(const ir_module *m, const source_file *source, masu_explain
     } else if (form == MASU_EXPLAIN_HTML) {
         put_html(&x, out);
     } else {
+        put_words(out);
         put_source(&x, out);
-        for (uint32_t f = 0; f < m->function_count; f++)
-            explain_frame(m->functions[f], out);
-        explain_tallies(m, out);
+        put_below(&x, out);
         put_totals(&x, out);
     }
     out->failed |= x.failed;

@@ -19,7 +19,8 @@
 enum { MOST_ROWS = 24, MOST_COLUMNS = 72, MOST_SHOWN = 400, NAME_BYTES = 24 };
 
 typedef struct tenant {
-    const ir_instr *def;
+    ir_value value;
+    const ir_place *place;
     uint32_t first, last;
     char letter;
 } tenant;
@@ -51,13 +52,17 @@ static int by_size_u64(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void add_tenant(picture *p, const ir_instr *i) {
-    const ir_value_info *info = &p->f->values[i->result];
-    p->tenants[p->count] = (tenant){i, info->point_first, info->point_last, letter_for(p->count)};
+static void add_tenant(picture *p, ir_value v) {
+    const ir_value_info *info = &p->f->values[v];
+    const ir_place *place = ir_place_of(p->f, v);
+    if (!place || place->bytes == 0 || p->count == MOST_SHOWN)
+        return;
+    p->tenants[p->count] =
+        (tenant){v, place, info->point_first, info->point_last, letter_for(p->count)};
     p->columns[p->column_count++] = info->point_first;
     p->columns[p->column_count++] = info->point_last;
-    p->rows[p->row_count++] = i->place.at;
-    p->rows[p->row_count++] = i->place.at + i->place.bytes;
+    p->rows[p->row_count++] = place->at;
+    p->rows[p->row_count++] = place->at + place->bytes;
     p->count++;
 }
 
@@ -82,8 +87,8 @@ static uint32_t unique_u64(uint64_t *numbers, uint32_t count) {
 static void gather(picture *p) {
     for (uint32_t b = 0; b < p->f->block_count; b++)
         for (const ir_instr *i = p->f->blocks[b]->first; i; i = i->next)
-            if (i->place.bytes && p->count < MOST_SHOWN)
-                add_tenant(p, i);
+            for (uint32_t r = 0; r < i->result_count; r++)
+                add_tenant(p, i->result + r);
     p->column_count = unique_u32(p->columns, p->column_count);
     p->row_count = unique_u64(p->rows, p->row_count);
 }
@@ -99,14 +104,15 @@ static char lives_there(const picture *p, uint64_t address, uint32_t point) {
     char letter = ' ';
     for (uint32_t k = 0; k < p->count; k++) {
         const tenant *t = &p->tenants[k];
-        if (address >= t->def->place.at && address < t->def->place.at + t->def->place.bytes &&
+        if (address >= t->place->at && address < t->place->at + t->place->bytes &&
             point >= t->first && point <= t->last)
             letter = t->letter;
     }
     return letter;
 }
 
-static uint32_t line_of(const ir_instr *i) {
+static uint32_t line_of(const ir_function *f, ir_value v) {
+    const ir_instr *i = f->values[v].def;
     return i->span.file ? source_place_of(i->span).line : 0;
 }
 
@@ -114,7 +120,7 @@ static uint32_t line_of(const ir_instr *i) {
 static uint32_t line_at(const picture *p, uint32_t point) {
     for (uint32_t k = 0; k < p->count; k++)
         if (p->tenants[k].first == point)
-            return line_of(p->tenants[k].def);
+            return line_of(p->f, p->tenants[k].value);
     return 0;
 }
 
@@ -140,8 +146,8 @@ static void draw(const picture *p, masu__buffer *out) {
 
 /* ---- the list ------------------------------------------------------------------------------------------ */
 
-static void put_name(const ir_function *f, const ir_instr *i, masu__buffer *out) {
-    const ir_value_info *info = &f->values[i->result];
+static void put_name(const ir_function *f, ir_value v, masu__buffer *out) {
+    const ir_value_info *info = &f->values[v];
     if (info->name || !info->span.file) {
         masu__buffer_printf(out, "%s", info->name ? info->name : "?");
         return;
@@ -154,14 +160,14 @@ static void put_name(const ir_function *f, const ir_instr *i, masu__buffer *out)
     masu__buffer_append(out, text, length);
 }
 
-static bool meets(const ir_instr *a, const ir_instr *b) {
-    return a->place.at < b->place.at + b->place.bytes && b->place.at < a->place.at + a->place.bytes;
+static bool meets(const ir_place *a, const ir_place *b) {
+    return a->at < b->at + b->bytes && b->at < a->at + a->bytes;
 }
 
 static void put_sharers(const picture *p, const tenant *t, masu__buffer *out) {
     uint32_t shown = 0;
     for (uint32_t k = 0; k < p->count && shown < 8; k++) {
-        if (&p->tenants[k] == t || !meets(p->tenants[k].def, t->def))
+        if (&p->tenants[k] == t || !meets(p->tenants[k].place, t->place))
             continue;
         masu__buffer_printf(out, "%s%c", shown ? " " : "  shared with ", p->tenants[k].letter);
         shown++;
@@ -172,8 +178,8 @@ static void put_list(const picture *p, masu__buffer *out) {
     for (uint32_t k = 0; k < p->count; k++) {
         const tenant *t = &p->tenants[k];
         masu__buffer_printf(out, "    %c  at %-8" PRIu64 "%8" PRIu64 " bytes  line %-5" PRIu32,
-                            t->letter, t->def->place.at, t->def->place.bytes, line_of(t->def));
-        put_name(p->f, t->def, out);
+                            t->letter, t->place->at, t->place->bytes, line_of(p->f, t->value));
+        put_name(p->f, t->value, out);
         put_sharers(p, t, out);
         masu__buffer_putc(out, '\n');
     }
@@ -189,6 +195,10 @@ void explain_frame(const ir_function *f, masu__buffer *out) {
     }
     p->f = f;
     gather(p);
+    if (p->count == 0) {
+        masu__meta_free(p, sizeof *p);
+        return;
+    }
     masu__buffer_printf(out, "\nthe frame of %s: %" PRIu64 " bytes, ", f->name, f->room_bytes);
     if (f->room_bytes == f->room_bound)
         masu__buffer_puts(out, "and no plan needs less\n\n");
@@ -205,44 +215,16 @@ void explain_frame_json(const ir_function *f, masu__buffer *out) {
     masu__buffer_printf(
         out, "\"frame_bytes\": %" PRIu64 ", \"frame_lower_bound\": %" PRIu64 ", \"tensors\": [",
         f->room_bytes, f->room_bound);
-    for (uint32_t b = 0; b < f->block_count; b++) {
-        for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
-            if (i->place.bytes == 0)
-                continue;
-            masu__buffer_printf(out,
-                                "%s{\"line\": %" PRIu32 ", \"offset\": %" PRIu64
-                                ", \"bytes\": %" PRIu64 ", \"from\": %" PRIu32 ", \"to\": %" PRIu32
-                                "}",
-                                comma, line_of(i), i->place.at, i->place.bytes,
-                                f->values[i->result].point_first, f->values[i->result].point_last);
-            comma = ", ";
-        }
+    for (ir_value v = 1; v < f->value_count; v++) {
+        const ir_place *place = ir_place_of(f, v);
+        if (!place || place->bytes == 0)
+            continue;
+        masu__buffer_printf(out,
+                            "%s{\"line\": %" PRIu32 ", \"offset\": %" PRIu64 ", \"bytes\": %" PRIu64
+                            ", \"from\": %" PRIu32 ", \"to\": %" PRIu32 "}",
+                            comma, line_of(f, v), place->at, place->bytes, f->values[v].point_first,
+                            f->values[v].point_last);
+        comma = ", ";
     }
     masu__buffer_putc(out, ']');
-}
-
-/* ---- passes ------------------------------------------------------------------------------------------------ */
-
-void explain_tallies(const ir_module *m, masu__buffer *out) {
-    masu__buffer_puts(
-        out, "\nbehind        acquires  releases  over an operand  in a frame  protected\n");
-    for (uint32_t k = 0; k < m->tally_count; k++) {
-        const ir_tally *t = &m->tallies[k];
-        masu__buffer_printf(
-            out, "%-12s  %8" PRIu32 "  %8" PRIu32 "  %15" PRIu32 "  %10" PRIu32 "  %9" PRIu32 "\n",
-            t->pass, t->acquires, t->releases, t->over, t->framed, t->rooted);
-    }
-}
-
-void explain_tallies_json(const ir_module *m, masu__buffer *out) {
-    masu__buffer_putc(out, '[');
-    for (uint32_t k = 0; k < m->tally_count; k++) {
-        const ir_tally *t = &m->tallies[k];
-        masu__buffer_printf(
-            out,
-            "%s\n    {\"pass\": \"%s\", \"acquires\": %" PRIu32 ", \"releases\": %" PRIu32
-            ", \"over\": %" PRIu32 ", \"framed\": %" PRIu32 ", \"rooted\": %" PRIu32 "}",
-            k ? "," : "", t->pass, t->acquires, t->releases, t->over, t->framed, t->rooted);
-    }
-    masu__buffer_puts(out, "\n  ]");
 }

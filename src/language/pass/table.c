@@ -138,6 +138,25 @@ static void count_instr(ir_tally *t, const ir_instr *i) {
     }
 }
 
+static void count_function(ir_module *m, ir_function *f, const char *name, ir_tally *total) {
+    if (!f->tallies)
+        f->tallies = ir_alloc(m, PASS_COUNT, sizeof *f->tallies);
+    if (!f->tallies)
+        return;
+    ir_tally *t = &f->tallies[f->tally_count++];
+    t->pass = name;
+    for (uint32_t b = 0; b < f->block_count; b++)
+        for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
+            count_instr(t, i);
+    total->acquires += t->acquires;
+    total->releases += t->releases;
+    total->over += t->over;
+    total->framed += t->framed;
+    total->slotted += t->slotted;
+    total->built += t->built;
+    total->rooted += t->rooted;
+}
+
 /* For listings: what the pass left behind. */
 static void tally(ir_module *m, const char *name) {
     if (!m->tallies)
@@ -147,9 +166,7 @@ static void tally(ir_module *m, const char *name) {
     ir_tally *t = &m->tallies[m->tally_count++];
     t->pass = name;
     for (uint32_t f = 0; f < m->function_count; f++)
-        for (uint32_t b = 0; b < m->functions[f]->block_count; b++)
-            for (const ir_instr *i = m->functions[f]->blocks[b]->first; i; i = i->next)
-                count_instr(t, i);
+        count_function(m, m->functions[f], name, t);
 }
 
 static masu_status run_one(ir_module *m, const pass *p, pass_context *context,

@@ -1,5 +1,6 @@
 /* Messages and margins that quote the source: shape errors with their notes, and the annotated
  * listing. */
+#include <stdio.h>
 #include <string.h>
 
 #include "ir_support.h"
@@ -83,51 +84,133 @@ static void errors_quote_the_source(void **state) {
     masu__arena_destroy(&arena);
 }
 
+static ir_module *explained(masu__arena *arena, const source_file *of, masu_explain_form form,
+                            masu__buffer *text) {
+    pass_options o = {0};
+    ir_module *m = make(arena, 0);
+    assert_int_equal(pass_run_all(m, &o), MASU_OK);
+    pass_explain_as(m, of, form, text);
+    assert_false(text->failed);
+    return m;
+}
+
 static void the_margin_says_what_happens(void **state) {
     (void)state;
     masu__arena arena = {0};
     masu__buffer text = {0};
-    pass_options o = {0};
-    ir_module *m = make(&arena, 0);
-    assert_int_equal(pass_run_all(m, &o), MASU_OK);
-    pass_explain(m, &file, &text);
+    explained(&arena, &file, MASU_EXPLAIN_TEXT, &text);
+    const char *margin = strstr(masu__buffer_text(&text), "    1 | ");
+    assert_non_null(margin);
     assert_string_equal(
-        masu__buffer_text(&text),
+        margin,
         "    1 | fn id(x: Tensor) -> Tensor { x } | id{o}: 0 slots (needs 0), 0 acquires, 0 "
         "releases; `x` moves out; id{b}: 0 slots (needs 0), 1 acquire, 0 releases; {b} `x` "
         "acquired: it is only borrowed and must outlive the call\n"
         "    2 | fn main() {                      | main: 2 slots (needs 2), 0 acquires, 3 "
-        "releases, tensors in 64 bytes (needs 64)\n"
-        "    3 |     let a = T();                 | `a` made [4, 4] in a pool (it leaves the "
-        "function or lives on in another value), slot 0\n"
+        "releases, tensors in 128 bytes (needs 128)\n"
+        "    3 |     let a = T();                 | `a` made [4, 4] in the frame at 0, 64 bytes, "
+        "slot 0\n"
         "    4 |     let b = id(a);               | `a` lent to id{b}; `id(a)` received [4, 4], "
         "slot 1\n"
-        "    5 |     println(b + a);              | `b + a` made [4, 4] in the frame at 0, 64 "
+        "    5 |     println(b + a);              | `b + a` made [4, 4] in the frame at 64, 64 "
         "bytes, slot 1; `id(a)` dies; `b + a` dies\n"
         "    6 |     id(a);                       | `a` moves into id{o}; `id(a)` received [4, 4]; "
         "`id(a)` dies\n"
         "    7 | }\n"
         "\n"
-        "the frame of main: 64 bytes, and no plan needs less\n"
+        "the frame of main: 128 bytes, and no plan needs less\n"
         "\n"
-        "          64 ┬\n"
-        "           0 │ aa\n"
-        "        line   5.   (last digit)\n"
+        "         128 ┬\n"
+        "          64 │  bb \n"
+        "           0 │ aaaa\n"
+        "        line   35..   (last digit)\n"
         "\n"
-        "    a  at 0             64 bytes  line 5    b + a\n"
+        "    a  at 0             64 bytes  line 3    a\n"
+        "    b  at 64            64 bytes  line 5    b + a\n"
         "\n"
-        "behind        acquires  releases  over an operand  in a frame  protected\n"
-        "fold                 0         0                0           0          0\n"
-        "shapes               0         0                0           0          0\n"
-        "lastuse              0         0                0           0          0\n"
-        "ownership            1         3                0           0          0\n"
-        "reuse                1         3                1           0          0\n"
-        "frames               1         3                0           1          0\n"
-        "slots                1         3                0           1          3\n"
+        "values of main\n"
+        "    `a`, line 3: made [4, 4] in the frame at 0, 64 bytes, slot 0; lent to id{b}; last "
+        "used "
+        "in line 6; moves into id{o} in line 6\n"
+        "    `id(a)`, line 4: received from id{b} [4, 4], slot 1; last used in line 5; dies in "
+        "line "
+        "5\n"
+        "    `b + a`, line 5: made [4, 4] in the frame at 64, 64 bytes, slot 1; last used in line "
+        "5; "
+        "dies in line 5\n"
+        "    `id(a)`, line 6: received from id{o} [4, 4]; dies in line 6\n"
+        "\n"
+        "values of id{b}\n"
+        "    `x`, line 1: parameter, borrowed [4, 4]; counted 1 time: it is only borrowed and must "
+        "outlive the call; last used in line 1; moves out in line 1\n"
+        "\n"
+        "values of id{o}\n"
+        "    `x`, line 1: parameter, owned [4, 4]; last used in line 1; moves out in line 1\n"
+        "\n"
+        "What each pass left behind in the text of the program: counts taken and given back, "
+        "results\n"
+        "written over an operand, tensors in the frame, in growing slots, where the caller has "
+        "room, and\n"
+        "entries into owner slots. Nothing stands in it before `ownership`.\n"
+        "\n"
+        "behind            acquires  releases  over  in the frame  growing  for the caller  "
+        "protected\n"
+        "main\n"
+        "  ownership              0         3     0             0        0               0         "
+        " "
+        "0\n"
+        "  reuse                  0         3     1             0        0               0         "
+        " "
+        "0\n"
+        "  frames                 0         3     0             2        0               0         "
+        " "
+        "0\n"
+        "  slots                  0         3     0             2        0               0         "
+        " "
+        "3\n"
+        "id{b}\n"
+        "  ownership              1         0     0             0        0               0         "
+        " "
+        "0\n"
+        "the whole program\n"
+        "  fold                   0         0     0             0        0               0         "
+        " "
+        "0\n"
+        "  shapes                 0         0     0             0        0               0         "
+        " "
+        "0\n"
+        "  lastuse                0         0     0             0        0               0         "
+        " "
+        "0\n"
+        "  ownership              1         3     0             0        0               0         "
+        " "
+        "0\n"
+        "  reuse                  1         3     1             0        0               0         "
+        " "
+        "0\n"
+        "  destinations           1         3     1             0        0               0         "
+        " "
+        "0\n"
+        "  frames                 1         3     0             2        0               0         "
+        " "
+        "0\n"
+        "  growing                1         3     0             2        0               0         "
+        " "
+        "0\n"
+        "  slots                  1         3     0             2        0               0         "
+        " "
+        "3\n"
         "\n"
         "3 functions in the program, 1 acquire and 3 releases in the text\n");
     masu__buffer_destroy(&text);
     masu__arena_destroy(&arena);
+}
+
+static uint32_t times(const char *text, const char *word) {
+    uint32_t count = 0;
+    for (const char *c = text; (c = strstr(c, word)); c++)
+        count++;
+    return count;
 }
 
 /* Every release and acquire of the program is in the margin. */
@@ -135,21 +218,122 @@ static void nothing_is_left_out(void **state) {
     (void)state;
     masu__arena arena = {0};
     masu__buffer text = {0};
-    pass_options o = {0};
-    ir_module *m = make(&arena, 0);
-    assert_int_equal(pass_run_all(m, &o), MASU_OK);
-    pass_explain(m, NULL, &text); /* the file of main */
-    uint32_t dies = 0, acquired = 0, real_releases = 0, real_acquires = 0;
-    for (const char *c = masu__buffer_text(&text); (c = strstr(c, " dies")); c++)
-        dies++;
-    for (const char *c = masu__buffer_text(&text); (c = strstr(c, " acquired:")); c++)
-        acquired++;
+    ir_module *m = explained(&arena, NULL, MASU_EXPLAIN_TEXT, &text); /* the file of main */
+    const char *whole = masu__buffer_text(&text), *margin = strstr(whole, "    1 | ");
+    assert_non_null(margin);
+    const char *end = strstr(margin, "\n\n");
+    assert_non_null(end);
+    masu__buffer_truncate(&text, (size_t)(end - whole));
+    uint32_t real_releases = 0, real_acquires = 0;
     for (uint32_t f = 0; f < m->function_count; f++) {
         real_releases += pass_count(m->functions[f]).releases;
         real_acquires += pass_count(m->functions[f]).acquires;
     }
-    assert_int_equal(dies, real_releases);
-    assert_int_equal(acquired, real_acquires);
+    assert_int_equal(times(margin, " dies"), real_releases);
+    assert_int_equal(times(margin, " acquired:"), real_acquires);
+    masu__buffer_destroy(&text);
+    masu__arena_destroy(&arena);
+}
+
+/* ---- as data ----------------------------------------------------------------------------------- */
+
+static const char *json_value(const char *c);
+
+static const char *json_blank(const char *c) {
+    return c + strspn(c, " \n");
+}
+
+static const char *json_string(const char *c) {
+    assert_int_equal(*c++, '"');
+    for (; *c != '"'; c++) {
+        assert_true((unsigned char)*c >= 0x20);
+        c += *c == '\\';
+    }
+    return c + 1;
+}
+
+/* Objects and lists: members between the given ends. */
+static const char *json_members(const char *c, char end, bool named) {
+    c = json_blank(c + 1);
+    while (*c != end) {
+        if (named) {
+            c = json_blank(json_string(c));
+            assert_int_equal(*c, ':');
+            c = json_blank(c + 1);
+        }
+        c = json_blank(json_value(c));
+        if (*c == ',')
+            assert_int_not_equal(*(c = json_blank(c + 1)), end);
+        else
+            assert_int_equal(*c, end);
+    }
+    return c + 1;
+}
+
+static const char *json_value(const char *c) {
+    if (*c == '{')
+        return json_members(c, '}', true);
+    if (*c == '[')
+        return json_members(c, ']', false);
+    if (*c == '"')
+        return json_string(c);
+    size_t digits = strspn(c, "-0123456789");
+    assert_true(digits > 0);
+    return c + digits;
+}
+
+static void data_can_be_read(void **state) {
+    (void)state;
+    masu__arena arena = {0};
+    masu__buffer text = {0};
+    explained(&arena, &file, MASU_EXPLAIN_JSON, &text);
+    const char *json = masu__buffer_text(&text);
+    assert_int_equal(*json_blank(json_value(json)), 0);
+    static const char *const parts[] = {
+        "{\"name\": \"main\", \"line\": 2, \"slots\": 2, \"lower_bound\": 2, \"acquires\": 0, "
+        "\"releases\": 3, \"growing_slots\": 0, \"frame_bytes\": 128, \"frame_lower_bound\": 128, ",
+        "{\"pass\": \"frames\", \"acquires\": 0, \"releases\": 3, \"over\": 0, \"framed\": 2, "
+        "\"growing\": 0, \"built\": 0, \"rooted\": 0}",
+        "{\"value\": \"`b + a`\", \"line\": 5, \"origin\": \"made [4, 4] in the frame at 64, 64 "
+        "bytes\", \"where\": \"frame\", \"offset\": 64, \"bytes\": 64, \"slot\": 1, \"lent\": 0, "
+        "\"counted\": 0, \"last_use\": 5, \"ends\": \"dies in line 5\"}",
+        "\"counted\": 1, \"why\": \"it is only borrowed and must outlive the call\"",
+        "{\"line\": 6, \"function\": \"main\", \"what\": \"`a` moves into id{o}\"}",
+    };
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+        if (!strstr(json, parts[k]))
+            fail_msg("not in the data: %s\n%s", parts[k], json);
+    masu__buffer_destroy(&text);
+    masu__arena_destroy(&arena);
+}
+
+/* The page has the picture of the frame, the values and the numbers behind each pass; nothing of the source is taken for
+ * a mark of the page. */
+static void the_page_shows_frames_and_passes(void **state) {
+    (void)state;
+    masu__arena arena = {0};
+    masu__buffer text = {0};
+    explained(&arena, &file, MASU_EXPLAIN_HTML, &text);
+    const char *page = masu__buffer_text(&text);
+    static const char *const parts[] = {
+        "<td class=s>fn id(x: Tensor) -&#62; Tensor { x }<td>",
+        "<span class=a>",
+        "<pre>",
+        "          64 │  bb \n           0 │ aaaa\n",
+        "    `b + a`, line 5: made [4, 4] in the frame at 64, 64 bytes, slot 1; last used in line "
+        "5; ",
+        "main\n  ownership              0         3     0             0        0               0   "
+        "       0\n",
+    };
+    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+        if (!strstr(page, parts[k]))
+            fail_msg("not on the page: %s\n%s", parts[k], page);
+    static const char *const marks[] = {"table", "pre", "html", "style", "h1"};
+    for (size_t k = 0; k < sizeof marks / sizeof marks[0]; k++) {
+        char closing[16];
+        snprintf(closing, sizeof closing, "</%s>", marks[k]);
+        assert_int_equal(times(page, closing), 1);
+    }
     masu__buffer_destroy(&text);
     masu__arena_destroy(&arena);
 }
@@ -159,6 +343,8 @@ int main(void) {
         cmocka_unit_test(errors_quote_the_source),
         cmocka_unit_test(the_margin_says_what_happens),
         cmocka_unit_test(nothing_is_left_out),
+        cmocka_unit_test(data_can_be_read),
+        cmocka_unit_test(the_page_shows_frames_and_passes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
