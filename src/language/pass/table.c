@@ -1,4 +1,25 @@
-/* table.c: the passes in order, and the driver that runs them. */
+/* table.c: the passes in order, and the driver that runs them.
+ *
+ * What the memory strategy was once drawn with, and where it stands here:
+ *
+ *     shape inference                         shapes
+ *     liveness                                liveness.c: what ownership, frames, growing and slots each ask of the text that
+ *                                             they find; it changes nothing, so it is no pass
+ *     last use is a move                      lastuse, ownership
+ *     parameters borrowed or owned            ownership, which makes a version of the function for each (specialise.c)
+ *     destination-passing returns             tensors: destinations, frames, growing; structs have no container to pass: their
+ *                                             fields come back in room of the caller's stack (codegen/call.c)
+ *     deep clone on store, shallow on return  ownership: a store acquires what lives on, a return moves
+ *     scopes released in reverse order        ownership: the youngest first wherever several values end
+ *     pairs of counts cancelled               cancel; what lastuse and ownership decide leaves it none
+ *     gradients cleared at the latch          ir/lower_loop.c, for the loops that ir/lower_grad.c finds: every later pass sees
+ *                                             the call in the text
+ *     slots of temporaries                    frames and growing for their elements, slots for their owners
+ *     a dying operand's buffer                reuse
+ *     values without size are nothing         ir/lower_leaf.c: they have no leaves; IR_NOTHING (NULL) where a variant of an
+ *                                             enum has nothing in another one's place
+ *     Struct("Tensor") is the tensor type     front/check_types.c: the one place where names become types
+ */
 #include <string.h>
 
 #include "language/ir/store.h"
@@ -20,6 +41,8 @@ static const char AFTER[] = "after:";
       "who owns each tensor where: moves, borrows, acquires, releases; functions specialised",     \
       "built IR", "every count is given away exactly once on every path", false, IR_PHASE_OWNED,   \
       pass_ownership, NULL)                                                                        \
+    X(cancel, "counts that are taken and given back without need removed", "owned IR",             \
+      "no block takes a count and gives it back in vain", true, IR_PHASE_OWNED, pass_cancel, NULL) \
     X(reuse, "element-wise results written over an operand that dies", "owned IR",                 \
       "a result over an operand is followed by the operand's release", true, IR_PHASE_OWNED,       \
       pass_reuse, NULL)                                                                            \

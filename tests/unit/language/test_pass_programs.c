@@ -176,6 +176,8 @@ static void run_all(const program *p, bool lastuse, bool slots) {
         for (int run = 0; run < RUNS && !m->functions[f]->is_kernel; run++)
             support_run(m->functions[f], &rng, 0);
     if (lastuse == slots) { /* half of the ways: the others do without */
+        pass_cancel(m, &context);
+        support_verify(m, IR_PHASE_OWNED);
         pass_reuse(m, &context);
         support_verify(m, IR_PHASE_OWNED);
         pass_destinations(m, &context);
