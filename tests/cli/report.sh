@@ -8,7 +8,7 @@ expect_in_stdout "$(echo "$plain" | head -n 1)"
 [ "$(wc -l <"$MASU_TMP.stdout")" -gt "$(echo "$plain" | wc -l)" ] || fail "--report prints nothing"
 expect_in_stdout live
 
-expect_status 0 "$MASU" run examples/structs.tl --report=json --report-file="$MASU_TMP/json"
+expect_status 0 "$MASU" run --no-frames examples/structs.tl --report=json --report-file="$MASU_TMP/json"
 expect_stdout "$plain"
 expect_stderr ''
 for key in live_tensors live_bytes scope_depth; do

@@ -528,6 +528,19 @@ static void put_html(const explainer *x, masu__buffer *out) {
     masu__buffer_puts(out, "</pre>\n</html>\n");
 }
 
+static void put_all(const explainer *x, masu_explain_form form, masu__buffer *out) {
+    if (form == MASU_EXPLAIN_JSON) {
+        put_json(x, out);
+    } else if (form == MASU_EXPLAIN_HTML) {
+        put_html(x, out);
+    } else {
+        put_words(out);
+        put_source(x, out);
+        put_below(x, out);
+        put_totals(x, out);
+    }
+}
+
 void pass_explain_as(const ir_module *m, const source_file *source, masu_explain_form form,
                      masu__buffer *out) {
     static const source_file none = {.path = "", .text = ""};
@@ -545,16 +558,8 @@ void pass_explain_as(const ir_module *m, const source_file *source, masu_explain
     }
     if (x.count > 0)
         qsort(x.events, x.count, sizeof *x.events, by_place);
-    if (form == MASU_EXPLAIN_JSON) {
-        put_json(&x, out);
-    } else if (form == MASU_EXPLAIN_HTML) {
-        put_html(&x, out);
-    } else {
-        put_words(out);
-        put_source(&x, out);
-        put_below(&x, out);
-        put_totals(&x, out);
-    }
+    if (!x.failed)
+        put_all(&x, form, out);
     out->failed |= x.failed;
     masu__buffer_destroy(&text);
     masu__arena_destroy(&x.scratch);

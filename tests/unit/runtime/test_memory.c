@@ -189,12 +189,12 @@ static void deep_recursion_with_a_tensor_a_frame_is_fine(void **state) {
 
 static void a_full_arena_is_an_error(void **state) {
     (void)state;
-    tl_runtime *rt = open_runtime(&(tl_runtime_config){.frame_arena_bytes = 12288});
+    tl_runtime *rt = open_runtime(&(tl_runtime_config){.frame_arena_bytes = 16384});
     tl_error error;
     assert_int_equal(tl_runtime_run(rt, recurse_for_ever, &error), MASU_ERR_STACK_OVERFLOW);
-    assert_string_equal(error.text, "stack overflow: 128 frames deep"); /* 12288 / (64 + 4 * 8) */
+    assert_string_equal(error.text, "stack overflow: 136 frames deep"); /* 16384 / (88 + 4 * 8) */
     assert_int_equal(error.site_count, TL_ERROR_FRAMES);
-    assert_int_equal(error.frames_omitted, 128 - TL_ERROR_FRAMES);
+    assert_int_equal(error.frames_omitted, 136 - TL_ERROR_FRAMES);
     assert_int_equal(error.sites[0], 11);
     close_runtime(rt);
 }
