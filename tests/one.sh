@@ -1,9 +1,10 @@
 #!/bin/sh
 # Runs one test in a process of its own, with a time limit, and notes how it ended. Called by tests/run.sh only.
 #
-#     tests/one.sh 'NUMBER|KIND|NAME|FLAGS'      NAME is a path; FLAGS are those a golden program is run with
+#     tests/one.sh 'NUMBER|KIND|NAME|FLAGS'      NAME is a path; FLAGS are those a golden program is run with, one time after
+#                                                the other, apart by commas
 #
-# Writes $MASU_WORK/NUMBER.result (pass or fail, kind, name) and NUMBER.out (what it printed).
+# Writes $MASU_WORK/NUMBER.result (pass or fail, kind, name, how many runs that were) and NUMBER.out (what it printed).
 set -u
 IFS='|' read -r number kind name flags <<LINE
 $1
@@ -13,8 +14,8 @@ out=$MASU_WORK/$number.out
 export MASU_TMP
 mkdir "$MASU_TMP"
 
-# A sweep is hundreds of runs; installing may have to build first.
-case $kind in hostile | install) MASU_TIMEOUT=$((MASU_TIMEOUT * 5)) ;; esac
+# A sweep is hundreds of runs, a golden program about ten; installing may have to build first.
+case $kind in hostile | install | golden) MASU_TIMEOUT=$((MASU_TIMEOUT * 5)) ;; esac
 limit() { timeout -k 10 "$MASU_TIMEOUT" "$@"; }
 
 status=0
@@ -33,8 +34,10 @@ case $status in
 esac
 
 label=${name#"$MASU_BUILD/"}
-[ -z "$flags" ] || label="$label $flags"
-echo "$verdict|$kind|$label" >"$MASU_WORK/$number.result"
+case $flags in '' | *,*) ;; *) label="$label $flags" ;; esac
+runs=1
+[ ! -f "$MASU_TMP/runs" ] || read -r runs <"$MASU_TMP/runs"
+echo "$verdict|$kind|$label|$runs" >"$MASU_WORK/$number.result"
 if [ "$verdict" = fail ]; then
     echo "FAIL $label"
 elif [ "$kind" != golden ]; then

@@ -7,7 +7,7 @@
 #     install   tests/install/*.sh, programs built against an installed copy
 #     unit, model, hostile    programs of BUILD/tests (hostile: also tests/hostile/*.sh)
 #     fuzz      programs of BUILD/tests/fuzz: random programs and histories, a fixed few of them
-#     golden    tests/golden/*.tl as they stand, audited, and once with each optional pass switched off (three take turns)
+#     golden    tests/golden/*.tl as they stand, audited, with each optional pass switched off, and with all of them
 set -eu
 
 usage() {
@@ -78,9 +78,9 @@ add() { # KIND FLAGS, names on stdin
 scripts_of() { [ ! -d "$1" ] || find "$1" -name '*.sh' -type f | sort; }
 programs_of() { [ ! -d "$1" ] || find "$1" -name 'test_*' -type f -perm -u+x | sort; }
 goldens() { [ ! -d tests/golden ] || find tests/golden -name '*.tl' -type f | sort; }
-# Programs that stand for the repetition with a pass switched off: those that run, with no flags of their own
-# and no counters in their output.
-repeatable_goldens() { goldens | xargs -r grep -LE '^//! *(flags:|mode: *check|repeat: *no)'; }
+# Programs that are repeated, audited and with passes switched off: those that run and do not refuse.
+repeatable_goldens() { goldens | xargs -r grep -LE '^//! *(mode: *check|repeat: *no)'; }
+single_goldens() { goldens | xargs -r grep -lE '^//! *(mode: *check|repeat: *no)'; }
 
 ! wanted layers || echo scripts/check_layers.sh | add layers ''
 ! wanted cli || scripts_of tests/cli | add cli ''
@@ -92,23 +92,16 @@ repeatable_goldens() { goldens | xargs -r grep -LE '^//! *(flags:|mode: *check|r
 if [ -n "$golden_flags" ]; then
     repeatable_goldens | add golden "$golden_flags"
 elif wanted golden; then
-    goldens | add golden ''
-    repeatable_goldens | add golden --audit
     passes=$("$MASU" help --passes --optional) || {
         echo "tests: $MASU help --passes --optional does not list the optional passes" >&2
         broken=1
     }
-    # Each program with each pass switched off; these three take turns, a program has one of them.
-    turn=0
+    every=,--audit all=
     for pass in $passes; do
-        case $pass in
-        cancel | destinations | growing)
-            repeatable_goldens | awk -v turn="$turn" 'NR % 3 == turn' | add golden "--no-$pass"
-            turn=$((turn + 1))
-            ;;
-        *) repeatable_goldens | add golden "--no-$pass" ;;
-        esac
+        every=$every,--no-$pass all="$all --no-$pass"
     done
+    single_goldens | add golden ''
+    repeatable_goldens | add golden "$every,${all# }"
 fi
 
 awk '{ print NR "|" $0 }' "$plan" | xargs -r -d '\n' -n 1 -P "$jobs" sh tests/one.sh || true
@@ -119,9 +112,10 @@ number=0
 total=$(wc -l <"$plan")
 while [ "$number" -lt "$total" ]; do
     number=$((number + 1))
-    IFS='|' read -r verdict kind label <"$MASU_WORK/$number.result" || verdict=lost
+    runs=1
+    IFS='|' read -r verdict kind label runs <"$MASU_WORK/$number.result" || verdict=lost
     if [ "$verdict" = pass ]; then
-        passed=$((passed + 1))
+        passed=$((passed + runs))
         continue
     fi
     failed=$((failed + 1))

@@ -47,6 +47,7 @@ static void node_free(tl_node *node) {
         tl__leaf_forget(node);
     } else {
         tl__runtime()->live_nodes--;
+        tl__runtime()->walked_nodes -= node->flags & TL_NODE_FREED ? 1 : 0;
     }
     tl__free(node, node_bytes(node->word_count));
 }
@@ -109,7 +110,8 @@ masu_status tl__record(tl_tensor *result, const tl_origin *origin) {
     if (origin->extra)
         memcpy(tl__node_extra(node), origin->extra, (size_t)origin->extra_count * 8);
     hold_inputs(node, origin);
-    if (MASU_UNLIKELY(tl__runtime()->live_nodes / HISTORIES >= tl__runtime()->history_limit))
+    const tl_runtime *rt = tl__runtime();
+    if (MASU_UNLIKELY(tl__kept_nodes(rt) / HISTORIES >= rt->history_limit))
         tl__history_is_long();
     result->node = node;
     MASU_HEAVY_ASSERT(tl__node_valid(node));

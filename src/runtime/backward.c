@@ -123,7 +123,9 @@ static void walk_edges(tl_backward *run, tl_node *node) {
 }
 
 static void mark_freed(tl_backward *run, tl_node *node) {
+    MASU_DEBUG_ASSERT(!(node->flags & (TL_NODE_FREED | TL_NODE_LEAF)));
     node->flags |= TL_NODE_FREED;
+    tl__runtime()->walked_nodes++;
     node->freed_site = run->site;
 }
 

@@ -300,7 +300,7 @@ static bool totals_valid(const tl_runtime *rt) {
     uint64_t chunks = tl__cells_bytes(&rt->tensors) + tl__cells_bytes(&rt->storages);
     return rt->allocated_bytes - rt->freed_bytes == rt->live_bytes &&
            rt->live_bytes + rt->slot_bytes == payload.live_bytes + rt->growing_bytes &&
-           rt->peak_bytes >= rt->live_bytes &&
+           rt->peak_bytes >= rt->live_bytes && rt->walked_nodes <= rt->live_nodes &&
            rt->metadata_live_bytes + chunks == metadata.live_bytes;
 }
 

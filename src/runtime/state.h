@@ -128,6 +128,7 @@ struct tl_runtime {
     uint32_t grad_round; /* tl_clear_all_grads begins the next */
     tl_node *grad_read;  /* leaves whose gradient was read, the most recently read first */
     uint64_t live_nodes, live_grads;
+    uint64_t walked_nodes; /* of the live ones: freed by backward, still named by a tensor */
     uint32_t history_limit,
         history_site; /* of the operation whose history first was so long; 0: none */
 
@@ -161,6 +162,11 @@ extern _Thread_local tl_runtime *tl__current __attribute__((tls_model("initial-e
 static inline tl_runtime *tl__runtime(void) {
     MASU_DEBUG_ASSERT(tl__current);
     return tl__current;
+}
+
+/* Operations that a backward may still walk. */
+static inline uint64_t tl__kept_nodes(const tl_runtime *rt) {
+    return rt->live_nodes - rt->walked_nodes;
 }
 
 /* Where the program is now, for messages and for errors that later name this place; 0: nowhere. */

@@ -228,7 +228,7 @@ static void watch_history(const tl_vector *v, const int64_t *element) {
 tl_object *tl_vec_push(tl_object *object, void *element) {
     tl_vector *v = vector_of(object);
     const tl_runtime *rt = tl__runtime();
-    if (MASU_UNLIKELY(rt->live_nodes >= rt->history_limit))
+    if (MASU_UNLIKELY(tl__kept_nodes(rt) >= rt->history_limit))
         watch_history(v, element);
     if (make_own(&v, v->length + 1) != MASU_OK)
         return consume_and_raise(v, element);
