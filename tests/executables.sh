@@ -1,14 +1,21 @@
 # Executables against `masu run`, for the shell tests that read this file. exe: where they are built.
 
+said_by() { sed -n "s/^\/\/! *$1: *//p" "$2"; }
+
+# A program's own arguments go to both, and so do its flags: those that both know, which leave a pass out.
 same_as_run() { # FILE
-    (cd "$(dirname "$1")" && "$MASU" build "$(basename "$1")" -o "$exe") >"$MASU_TMP/said" 2>&1 ||
+    flags=$(said_by flags "$1") arguments=$(said_by args "$1")
+    # shellcheck disable=SC2086 # words, split at spaces
+    (cd "$(dirname "$1")" && "$MASU" build $flags "$(basename "$1")" -o "$exe") >"$MASU_TMP/said" 2>&1 ||
         fail "masu build $1: $(cat "$MASU_TMP/said")"
     [ ! -s "$MASU_TMP/said" ] || fail "masu build $1 says: $(cat "$MASU_TMP/said")"
     run=0
-    (cd "$(dirname "$1")" && exec "$MASU" run --report=json --report-file="$MASU_TMP/run.json" "$(basename "$1")") \
+    # shellcheck disable=SC2086
+    (cd "$(dirname "$1")" && exec "$MASU" run $flags --report=json --report-file="$MASU_TMP/run.json" "$(basename "$1")" $arguments) \
         >"$MASU_TMP/run.out" 2>"$MASU_TMP/run.err" </dev/null || run=$?
     built=0
-    (cd "$(dirname "$1")" && MASU_REPORT=json MASU_REPORT_FILE="$MASU_TMP/exe.json" exec "$exe") \
+    # shellcheck disable=SC2086
+    (cd "$(dirname "$1")" && MASU_REPORT=json MASU_REPORT_FILE="$MASU_TMP/exe.json" exec "$exe" $arguments) \
         >"$MASU_TMP/exe.out" 2>"$MASU_TMP/exe.err" </dev/null || built=$?
     [ "$run" -eq "$built" ] || fail "$1: run ends with $run, the executable with $built"
     cmp "$MASU_TMP/run.out" "$MASU_TMP/exe.out" || fail "$1: other output"
@@ -20,15 +27,15 @@ same_as_run() { # FILE
     diff "$MASU_TMP/run.counts" "$MASU_TMP/exe.counts" || fail "$1: other counters"
 }
 
-# Each program of the list that carries no arguments, flags or other mode; under the sanitizers, where nobody waits, all of
-# them, else every STEP-th.
+# Each program of the list that is run, and not with flags that an executable does not know; under the sanitizers, where
+# nobody waits, and when MASU_EVERY says so, all of them, else every STEP-th.
 same_as_run_each() { # STEP FILE…
     step=$1
     shift
-    [ -z "$MASU_SANITIZE" ] || step=1
+    [ -z "$MASU_SANITIZE${MASU_EVERY:-}" ] || step=1
     number=0 built_count=0
     for program in "$@"; do
-        grep -qE '^//! *(args|flags|mode):' "$program" && continue
+        grep -qE '^//! *(mode: *check|flags:.*--(history|by-line|seed))' "$program" && continue
         # How deep it gets depends on what of the stack was used before it: nothing of it is the same.
         case $program in *endless_recursion*) continue ;; esac
         number=$((number + 1))

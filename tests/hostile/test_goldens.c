@@ -33,11 +33,12 @@ enum { POINTS = 60, STEP = 1 };
 enum { POINTS = 40, STEP = 6 }; /* all of them are the heavy build's */
 #endif
 static const double MOST_SECONDS = 0.1;
+enum { MOST_WORDS = 8 };
 
 typedef struct sweep {
     const char *name;
     masu_program *program;
-    char *arguments[8];
+    char *arguments[MOST_WORDS];
     int argument_count;
 } sweep;
 
@@ -167,16 +168,30 @@ static bool read_file(const char *path, masu__buffer *text) {
 }
 
 static bool is_runnable(const char *text) {
-    return !strstr(text, "//! mode: check") && !strstr(text, "//! flags:");
+    return !strstr(text, "//! mode: check");
 }
 
-static void read_arguments(sweep *s, char *text) {
-    char *line = strstr(text, "//! args:"), *end = line ? strchr(line, '\n') : NULL;
+/* What stands behind `key`, in words. */
+static int read_words(char *text, const char *key, char *words[], int most) {
+    char *line = strstr(text, key), *end = line ? strchr(line, '\n') : NULL;
+    int count = 0;
     if (!end)
-        return;
-    char *copy = strndup(line + 9, (size_t)(end - line - 9)), *rest = copy;
-    for (char *word; s->argument_count < 8 && (word = strtok_r(rest, " ", &rest)) != NULL;)
-        s->arguments[s->argument_count++] = word;
+        return 0;
+    line += strlen(key);
+    char *copy = strndup(line, (size_t)(end - line)), *rest = copy;
+    for (char *word; count < most && (word = strtok_r(rest, " ", &rest)) != NULL;)
+        words[count++] = word;
+    return count;
+}
+
+/* Passes that the program is compiled without; its other flags do not change what is refused. */
+static void read_passes(char *text, masu_compile_options *options, const char *passes[MOST_WORDS]) {
+    char *words[MOST_WORDS];
+    int count = read_words(text, "//! flags:", words, MOST_WORDS);
+    options->disabled = passes;
+    for (int w = 0; w < count; w++)
+        if (strncmp(words[w], "--no-", 5) == 0)
+            passes[options->disabled_count++] = words[w] + 5;
 }
 
 /* Status of the child: 0 good, 1 wrong, 2 nothing to run. */
@@ -184,12 +199,14 @@ static int one_file(const char *path, const char *name, uint64_t *points) {
     masu__buffer text = {0};
     sweep s = {.name = name};
     masu_compile_options options = {.until = MASU_STAGE_CODE};
+    const char *passes[MOST_WORDS];
     if (!read_file(path, &text) || !is_runnable(masu__buffer_text(&text)))
         return 2;
+    read_passes(text.data, &options, passes);
     masu_status status = masu_program_compile(path, text.data, text.length, &options, &s.program);
     if (status == MASU_ERR_OUT_OF_MEMORY || masu_program_error_count(s.program) > 0)
         return 2;
-    read_arguments(&s, text.data);
+    s.argument_count = read_words(text.data, "//! args:", s.arguments, MOST_WORDS);
     return sweep_program(&s, points) ? 0 : 1;
 }
 

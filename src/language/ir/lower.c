@@ -141,7 +141,8 @@ static void lower_function(lowering *l, const function_item *item) {
     }
     bind_parameters(&fn);
     lower_block_as(&fn, item->body, item->result, result);
-    lower_return(&fn, result, item->body->span);
+    const expr *last = item->body->result;
+    lower_return(&fn, result, last ? last->span : item->body->span);
     ir_builder_finish(fn.b);
 }
 
