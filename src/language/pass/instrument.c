@@ -123,8 +123,6 @@ static uint32_t site_of(instrumenter *n, const ir_instr *i) {
 }
 
 static void audit_before(instrumenter *n, ir_instr *where, uint32_t site) {
-    if (where->prev && where->prev->op == IR_RECORD)
-        return;
     n->list[0] = constant(n, where, site);
     uint32_t count = list_live(n, 1);
     insert(n, where, false, tell(n, TL_FN_tl_audit, n->list, count));
@@ -199,6 +197,7 @@ static void visit(instrumenter *n, ir_instr *i) {
         n->live[i->result + r] = false;
     uint32_t site = is_point(i) ? site_of(n, i) : 0;
     ir_instr *where = start_of(i);
+    bool in_record = where->prev && where->prev->op == IR_RECORD; /* what it holds has no owner */
     if (n->what.by_line && is_point(i))
         count_before(n, i, site);
     ir_instr *around = n->what.audit && i->op == IR_CALL ? audit_around(n, i) : NULL;
@@ -211,7 +210,7 @@ static void visit(instrumenter *n, ir_instr *i) {
             for (uint32_t a = 0; a < i->target[t].count; a++)
                 wake(n, i->target[t].args[a]);
     }
-    if (n->what.audit && is_point(i))
+    if (n->what.audit && is_point(i) && !in_record)
         audit_before(n, where, site);
 }
 
