@@ -12,8 +12,8 @@
  * 2^62. Fixed rows are obstacles, not items.
  *
  *     load[s] = sum of heights of all items and obstacles alive in section s
- *     bound   = the largest load, and the highest end of an obstacle, and what each item and each
- *               section needs around obstacles (walls.h)
+ *     bound   = the largest load, the highest end of an obstacle, what each item and each section
+ *               needs around obstacles (walls.h), and what alignments ask for (bound.c)
  */
 #ifndef MASU_PLAN_MODEL_H
 #define MASU_PLAN_MODEL_H
@@ -68,6 +68,10 @@ typedef struct masu__plan_model {
 masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged,
                                   masu__plan_model *out);
 void masu__plan_model_close(masu__plan_model *model);
+
+/* bound.c: raises the bound to what alignments ask for. O(items) for each alignment there is. False:
+ * memory ran out. */
+bool masu__plan_model_aligned_bound(masu__plan_model *model);
 
 bool masu__plan_model_valid(const masu__plan_model *model);
 

@@ -111,6 +111,7 @@ static void set_target(masu__repair *r) {
 void masu__repair_begin(masu__repair *r, const int64_t *offsets, int64_t height) {
     const masu__plan_model *m = r->model;
     memcpy(r->offsets, offsets, m->item_count * sizeof *offsets);
+    memset(r->out, 0, m->item_count * sizeof *r->out);
     for (uint32_t i = 0; i < m->item_count; i++)
         r->order[i] = standing_of(r, i);
     qsort(r->order, m->item_count, sizeof *r->order, by_offset);
