@@ -59,7 +59,7 @@ static const masu__valley_way many_ways[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { MANY = 8192, VERY_MANY = 1 << 15, MOST_FOR_CHOICE = 1 << 18, LITTLE = 32, TRIES = 12 };
+enum { MANY = 8192, VERY_MANY = 1 << 15, MOST_FOR_CHOICE = 1 << 18, LITTLE = 12, TRIES = 12 };
 
 /* Where only a little need be placed again, that is worth more than the next way. */
 static void many_heuristics(masu__solver *s) {
