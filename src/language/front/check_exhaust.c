@@ -257,18 +257,20 @@ static const char **with_constructor(exhaust *x, const matrix *m, const pattern 
 
 /* ---- the first column ------------------------------------------------------------------------ */
 
+/* Cuts are sorted, each once. Patterns mostly come in order: then the place is the end. */
 static void add_cut(checker *c, wide **cuts, uint32_t *count, uint32_t *capacity, wide cut) {
-    for (uint32_t i = 0; i < *count; i++) {
-        if ((*cuts)[i] == cut) {
+    uint32_t from = 0, to = *count;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if ((*cuts)[middle] == cut) {
             return;
         }
+        from = (*cuts)[middle] < cut ? middle + 1 : from;
+        to = (*cuts)[middle] < cut ? to : middle;
     }
     CHECK_PUSH(c, *cuts, *count, *capacity, cut);
-    for (uint32_t i = *count - 1; i > 0 && (*cuts)[i] < (*cuts)[i - 1]; i--) {
-        wide t = (*cuts)[i];
-        (*cuts)[i] = (*cuts)[i - 1];
-        (*cuts)[i - 1] = t;
-    }
+    memmove(*cuts + from + 1, *cuts + from, (*count - 1 - from) * sizeof **cuts);
+    (*cuts)[from] = cut;
 }
 
 static const char **numbers(exhaust *x, const matrix *m, const pattern *const *q,

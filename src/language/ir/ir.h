@@ -70,8 +70,8 @@ typedef struct ir_shape { /* what is known of a tensor value's shape */
     bool known_rank;
     uint8_t rank;
     int64_t dim[TL_MAX_RANK]; /* -1: not known */
-    const char *name
-        [TL_MAX_RANK]; /* of a dimension that is not known: what the source calls it; NULL: nothing */
+    const char **
+        name; /* by dimension: what the source calls one that is not known, or NULL; NULL: of none */
 } ir_shape;
 
 void ir_shape_put(const ir_shape *shape,

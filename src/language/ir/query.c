@@ -177,7 +177,7 @@ void ir_shape_put(const ir_shape *shape, masu__buffer *out) {
         if (shape->dim[d] >= 0)
             masu__buffer_printf(out, "%" PRId64, shape->dim[d]);
         else
-            masu__buffer_puts(out, shape->name[d] ? shape->name[d] : "?");
+            masu__buffer_puts(out, shape->name && shape->name[d] ? shape->name[d] : "?");
     }
     masu__buffer_putc(out, ']');
 }

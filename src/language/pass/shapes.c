@@ -41,6 +41,7 @@ typedef struct function_facts {
     value_users users;
     ir_order order;
     bool reached, queued;
+    bool of_kernel; /* a kernel calls it */
     caller *callers;
 } function_facts;
 
@@ -331,6 +332,9 @@ static void settle(shaper *s) {
 }
 
 static void flow_program(shaper *s) {
+    for (uint32_t f = 0; f < s->m->function_count; f++)
+        if (facts_of(s, s->m->functions[f])->of_kernel)
+            begin_with(s, s->m->functions[f]);
     if (s->m->main)
         begin_with(s, s->m->main);
     for (uint32_t f = 0; f < s->m->function_count; f++) /* entries of what main does not reach */
@@ -359,8 +363,20 @@ static bool add_callers(shaper *s, ir_function *f) {
     return true;
 }
 
+/* There are no tensors in a kernel: only that it calls functions matters, with anything. */
+static void note_kernel(shaper *s, const ir_function *f) {
+    for (uint32_t b = 0; b < f->block_count; b++)
+        for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
+            if (i->op == IR_CALL)
+                facts_of(s, i->callee)->of_kernel = true;
+}
+
 static bool prepare_function(shaper *s, ir_function *f) {
     function_facts *ff = facts_of(s, f);
+    if (f->is_kernel) {
+        note_kernel(s, f);
+        return true;
+    }
     ff->facts = MASU_ARENA_ARRAY(&s->scratch, shape_fact, f->value_count);
     ff->numbers = MASU_ARENA_ARRAY(&s->scratch, number_fact, f->value_count);
     ff->results = MASU_ARENA_ARRAY(&s->scratch, shape_fact, f->result_count);
@@ -478,7 +494,11 @@ static void keep_dim(shaper *s, const ir_function *f, ir_value v, uint32_t d, ir
     if (shape->dim[d] >= 0)
         return;
     shape->dim[d] = -1;
-    if (symbol && !shape_symbol_is_own(&s->symbols, symbol, f, v))
+    if (!symbol || shape_symbol_is_own(&s->symbols, symbol, f, v))
+        return;
+    if (!shape->name)
+        shape->name = ir_alloc(s->m, shape->rank, sizeof *shape->name);
+    if (shape->name)
         shape->name[d] = shape_symbol_text(&s->symbols, symbol);
 }
 
@@ -515,6 +535,8 @@ void pass_shapes(ir_module *m, pass_context *context) {
     if (prepare(&s)) {
         flow_program(&s);
         for (uint32_t f = 0; f < m->function_count; f++) {
+            if (m->functions[f]->is_kernel)
+                continue;
             name_symbols(&s, m->functions[f]);
             find_faults(&s, m->functions[f]);
             keep_facts(&s, m->functions[f]);

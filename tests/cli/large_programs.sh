@@ -1,0 +1,27 @@
+# Programs that no person writes: what is long is compiled, what is deep is refused in words. Nobody's stack ends.
+# Prints the program `fn main() { LEFT… MIDDLE RIGHT… }` with so many of LEFT and RIGHT.
+nested() { awk -v l="$2" -v m="$3" -v r="$4" -v n="$1" 'BEGIN { printf "fn main() { let x = args_count(); let y = ";
+    for (i = 0; i < n; i++) printf "%s", l; printf "%s", m; for (i = 0; i < n; i++) printf "%s", r; print "; println(\"{}\", y); }" }'; }
+file=$MASU_TMP/large.tl
+
+nested 1500 'x + ' 1 '' >"$file"
+expect_status 0 "$MASU" run "$file"
+expect_stdout 1
+nested 1500 '' 'Tensor::ones([x])' ' + 1.0' >"$file"
+expect_status 0 "$MASU" run "$file" 1
+expect_stdout '[1501.0000]'
+nested 100000 '' x ' + 1' >"$file"
+expect_status 1 "$MASU" check "$file"
+expect_in_stderr 'this expression is more than 4000 levels high'
+for left in '(' '[' 'f(' '{' '! ' '- ' '|a| ' '& ' 'match 1 { _ => ' 'if x == 1 { 1 } else ' 'loop {' 'if true {'; do
+    nested 100000 "$left" '{ 1 }' '' >"$file"
+    expect_status 1 "$MASU" check "$file"
+    expect_in_stderr 'this is nested more than 256 levels deep'
+done
+
+# Every loop of a long function was once reason to look at all of it again: 2000 loops took minutes.
+awk 'BEGIN { print "fn main() {\n    let mut x = Tensor::ones([3]);\n    let mut n = 0;"
+    for (i = 0; i < 2000; i++) print "    for k in 0..2 { x = x + 1.0; n += k; }"
+    print "    println(\"{} {}\", x, n);\n}" }' >"$file"
+expect_status 0 "$MASU" run "$file"
+expect_stdout '[4001.0000, 4001.0000, 4001.0000] 2000'
