@@ -20,8 +20,7 @@ typedef struct pass_note {
     const char *text;
 } pass_note;
 
-/* An error in the program. Texts are valid during the call only. False: nobody wrote what stands there; the error is
- * then said of the call that leads there, when there is but one. */
+/* An error in the program. Texts are valid during the call only. False: nobody wrote what stands there, nothing was said. */
 typedef bool (*pass_report)(void *user, source_span span, const char *message,
                             const pass_note *notes, size_t note_count);
 

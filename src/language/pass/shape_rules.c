@@ -339,7 +339,8 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
     }
     for (uint32_t d = 0; d < s->rank; d++) {
         int64_t at;
-        if (!shape_known_number(q, index.values[d], &at) || s->dim[d] < 0 || at < s->dim[d])
+        if (!shape_known_number(q, index.values[d], &at) ||
+            (at >= 0 && (s->dim[d] < 0 || at < s->dim[d])))
             continue;
         masu__buffer_printf(&fault->text,
                             "index %" PRId64 " is out of range for dimension %" PRIu32 " of shape ",
@@ -392,20 +393,93 @@ static shape_fact apply_to_first(const shape_query *q, shape_fault *fault) {
     return fact->state == SHAPE_IS_KNOWN ? apply_to_shape(q, &fact->shape, fault) : *fact;
 }
 
+/* t[i]: a row. */
+static void check_row(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    int64_t at;
+    if (s->rank == 0 || !shape_known_number(q, shape_operand(q, "index"), &at) ||
+        (at >= 0 && (s->dim[0] < 0 || at < s->dim[0])))
+        return;
+    masu__buffer_printf(&fault->text, "index %" PRId64 " is out of range for dimension 0 of shape ",
+                        at);
+    shape_put(fault->symbols, s, &fault->text);
+    shape_blame(fault, shape_tensor(q, 0));
+}
+
+static void check_single(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    int64_t count;
+    if (!shape_elements(s, &count) || count == 1)
+        return;
+    masu__buffer_puts(&fault->text, "a tensor of shape ");
+    shape_put(fault->symbols, s, &fault->text);
+    masu__buffer_puts(&fault->text, " is not a single number");
+    shape_blame(fault, shape_tensor(q, 0));
+}
+
+static void check_square(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    if (s->rank >= 2 && !shape_lengths_differ(q->symbols, s->dim[s->rank - 1], s->dim[s->rank - 2]))
+        return;
+    masu__buffer_puts(&fault->text, "shape ");
+    shape_put(fault->symbols, s, &fault->text);
+    masu__buffer_puts(&fault->text, " is no square matrix");
+    shape_blame(fault, shape_tensor(q, 0));
+}
+
+static void check_order(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    shape_list order = shape_list_of(q);
+    bool seen[TL_MAX_RANK] = {false}, fits = order.count == s->rank;
+    for (uint32_t d = 0; fits && d < s->rank; d++) {
+        int64_t from;
+        if (!shape_known_number(q, order.values[d], &from))
+            return;
+        from += from < 0 ? s->rank : 0;
+        fits = from >= 0 && from < s->rank && !seen[from];
+        if (fits)
+            seen[from] = true;
+    }
+    if (fits)
+        return;
+    masu__buffer_puts(&fault->text, "shape ");
+    shape_put(fault->symbols, s, &fault->text);
+    masu__buffer_puts(&fault->text, " cannot be permuted: each dimension stands once");
+    shape_blame(fault, shape_tensor(q, 0));
+}
+
 /* What is wrong with operands although it says nothing about the result. */
 static void check_operands(const shape_query *q, shape_fault *fault) {
     ir_value t = shape_tensor(q, 0);
+    int64_t what;
     if (!shape_wanted(fault) || !t || shape_fact_of(q, t)->state != SHAPE_IS_KNOWN)
         return;
+    const ir_shape *s = &shape_fact_of(q, t)->shape;
     switch (q->i->abi) {
     case TL_FN_tl_tensor_get_f64:
     case TL_FN_tl_tensor_get_i64:
     case TL_FN_tl_tensor_set_f64:
     case TL_FN_tl_tensor_set_i64:
-        check_indices(q, &shape_fact_of(q, t)->shape, fault);
+        check_indices(q, s, fault);
         break;
     case TL_FN_tl_tensor_dim:
-        dimension(q, "dim", &shape_fact_of(q, t)->shape, 0, fault);
+    case TL_FN_tl_tensor_order:
+    case TL_FN_tl_tensor_gather:
+        dimension(q, "dim", s, 0, fault);
+        break;
+    case TL_FN_tl_tensor_row:
+        check_row(q, s, fault);
+        break;
+    case TL_FN_tl_tensor_item:
+    case TL_FN_tl_tensor_item_i64:
+    case TL_FN_tl_tensor_item_bool:
+        check_single(q, s, fault);
+        break;
+    case TL_FN_tl_tensor_permute:
+        check_order(q, s, fault);
+        break;
+    case TL_FN_tl_tensor_decompose: /* 0: the inverse, 1: the determinant */
+        if (shape_known_number(q, shape_operand(q, "what"), &what) && (what == 0 || what == 1))
+            check_square(q, s, fault);
+        break;
+    case TL_FN_tl_tensor_solve:
+        check_square(q, s, fault);
         break;
     default:
         break;

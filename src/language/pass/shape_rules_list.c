@@ -85,8 +85,11 @@ shape_fact shape_rule_reshape(const shape_query *q, shape_fault *fault) {
         return result;
     for (uint32_t d = 0; d < result.shape.rank; d++) {
         if (result.shape.dim[d] == WRITTEN_MINUS_ONE) {
+            if (open >= 0 && shape_wanted(fault))
+                masu__buffer_puts(&fault->text,
+                                  "only one dimension can be -1, the one that is left over");
             if (open >= 0)
-                return shape_of_rank(result.shape.rank); /* fails when it runs */
+                return shape_of_rank(result.shape.rank);
             open = (int)d;
             result.shape.dim[d] = -1;
         } else if (result.shape.dim[d] < 0 ||
@@ -175,6 +178,13 @@ shape_fact shape_rule_flatten(const shape_query *q, const ir_shape *s) {
     return result;
 }
 
+static bool parts_clash(const shape_query *q, const ir_shape *a, const ir_shape *b) {
+    bool fit = a->rank == b->rank;
+    for (uint32_t d = 0; fit && d < a->rank; d++)
+        fit = !shape_lengths_differ(q->symbols, a->dim[d], b->dim[d]);
+    return !fit;
+}
+
 shape_fact shape_rule_stack(const shape_query *q, shape_fault *fault) {
     shape_list parts = shape_list_of(q);
     shape_fact part = shape_unset;
@@ -184,7 +194,7 @@ shape_fact shape_rule_stack(const shape_query *q, shape_fault *fault) {
         if (fact->state == SHAPE_IS_UNSET)
             return shape_unset;
         if (shape_wanted(fault) && fact->state == SHAPE_IS_KNOWN &&
-            first->state == SHAPE_IS_KNOWN && fact->shape.rank != first->shape.rank) {
+            first->state == SHAPE_IS_KNOWN && parts_clash(q, &first->shape, &fact->shape)) {
             shape_put_two(fault, "shapes ", &first->shape, " and ", &fact->shape,
                           " cannot be stacked");
             shape_blame(fault, parts.values[0]);

@@ -21,47 +21,10 @@
 #include "language/ir/cfg.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/pass/shape_facts.h"
-#include "language/pass/shape_users.h"
-
-typedef struct caller { /* one call */
-    ir_function *function;
-    const ir_instr *call;
-    struct caller *next;
-} caller;
-
-typedef struct function_facts {
-    shape_fact *facts;           /* by value */
-    number_fact *numbers;        /* by value */
-    shape_fact *results;         /* by result */
-    number_fact *number_results; /* by result */
-    bool *taken;                 /* by block: something leads there */
-    bool *stale;                 /* by place in the order: facts that it reads have changed */
-    uint32_t next;               /* no place before it is stale */
-    value_users users;
-    ir_order order;
-    bool reached, queued;
-    bool of_kernel; /* a kernel calls it */
-    caller *callers;
-} function_facts;
-
-typedef struct shaper {
-    ir_module *m;
-    pass_context *context;
-    masu__arena scratch;
-    shape_symbols symbols;
-    function_facts *all; /* by function id */
-    ir_function **queue; /* a ring with room for every function */
-    uint32_t first, queued;
-    bool changed; /* some fact, since it was last asked */
-} shaper;
-
-static function_facts *facts_of(const shaper *s, const ir_function *f) {
-    return &s->all[f->id];
-}
+#include "language/pass/shape_flow.h"
 
 static void enqueue(shaper *s, ir_function *f) {
-    function_facts *ff = facts_of(s, f);
+    function_facts *ff = shape_facts_of(s, f);
     if (ff->queued)
         return;
     ff->queued = true;
@@ -72,7 +35,7 @@ static ir_function *dequeue(shaper *s) {
     ir_function *f = s->queue[s->first];
     s->first = (s->first + 1) % s->m->function_count;
     s->queued--;
-    facts_of(s, f)->queued = false;
+    shape_facts_of(s, f)->queued = false;
     return f;
 }
 
@@ -87,7 +50,7 @@ static void make_stale(function_facts *ff, const ir_block *b) {
 }
 
 static void make_users_stale(shaper *s, const ir_function *f, ir_value v) {
-    function_facts *ff = facts_of(s, f);
+    function_facts *ff = shape_facts_of(s, f);
     s->changed = true;
     for (uint32_t u = ff->users.first[v]; u < ff->users.first[v + 1]; u++)
         make_stale(ff, f->blocks[ff->users.blocks[u]]);
@@ -102,7 +65,7 @@ static bool same_fact(const shape_fact *a, const shape_fact *b) {
 
 /* Dimensions of which nothing is known are named after the value. True when the fact is news. */
 static bool set_shape(shaper *s, const ir_function *f, ir_value v, shape_fact fact) {
-    shape_fact *known = &facts_of(s, f)->facts[v];
+    shape_fact *known = &shape_facts_of(s, f)->facts[v];
     for (uint32_t d = 0; fact.state == SHAPE_IS_KNOWN && d < fact.shape.rank; d++)
         if (fact.shape.dim[d] == -1)
             fact.shape.dim[d] = shape_dim_of_symbol(shape_symbol_dim(&s->symbols, f, v, d));
@@ -114,7 +77,7 @@ static bool set_shape(shaper *s, const ir_function *f, ir_value v, shape_fact fa
 }
 
 static bool set_number(shaper *s, const ir_function *f, ir_value v, number_fact fact) {
-    number_fact *known = &facts_of(s, f)->numbers[v];
+    number_fact *known = &shape_facts_of(s, f)->numbers[v];
     if (fact.state == SHAPE_IS_UNKNOWN && !fact.symbol)
         fact.symbol = shape_symbol_value(&s->symbols, f, v);
     if (fact.state == known->state &&
@@ -127,29 +90,23 @@ static bool set_number(shaper *s, const ir_function *f, ir_value v, number_fact 
 }
 
 static bool meet_shape(shaper *s, const ir_function *f, ir_value v, const shape_fact *other) {
-    shape_fact fact = facts_of(s, f)->facts[v];
+    shape_fact fact = shape_facts_of(s, f)->facts[v];
     shape_fact_meet(&fact, other);
     return set_shape(s, f, v, fact);
 }
 
 static bool meet_number(shaper *s, const ir_function *f, ir_value v, const number_fact *other) {
-    number_fact fact = facts_of(s, f)->numbers[v];
+    number_fact fact = shape_facts_of(s, f)->numbers[v];
     number_fact_meet(&fact, other);
     return set_number(s, f, v, fact);
 }
 
 /* ---- one instruction ------------------------------------------------------------------------- */
 
-static shape_query query(shaper *s, const ir_function *f, const ir_instr *i) {
-    const function_facts *ff = facts_of(s, f);
-    return (shape_query){
-        .f = f, .i = i, .facts = ff->facts, .numbers = ff->numbers, .symbols = &s->symbols};
-}
-
 /* An argument meets the callee's parameter, where the caller's symbols mean nothing. */
 static bool flow_argument(shaper *s, const ir_function *f, ir_value from, const ir_function *callee,
                           ir_value to) {
-    const function_facts *ff = facts_of(s, f);
+    const function_facts *ff = shape_facts_of(s, f);
     if (ir_type_of(f, from) == IR_TENSOR) {
         shape_fact fact = ff->facts[from];
         for (uint32_t d = 0; d < fact.shape.rank; d++)
@@ -187,8 +144,8 @@ static shape_length at_call(void *context, const shape_symbol *atom) {
 
 /* The results are what the callee is known to return so far. */
 static void flow_call_results(shaper *s, const ir_function *f, const ir_instr *i) {
-    const function_facts *callee = facts_of(s, i->callee);
-    call_site call = {facts_of(s, f), i};
+    const function_facts *callee = shape_facts_of(s, i->callee);
+    call_site call = {shape_facts_of(s, f), i};
     for (uint32_t r = 0; r < i->result_count; r++) {
         ir_value v = i->result + r;
         if (ir_type_of(f, v) == IR_TENSOR) {
@@ -212,7 +169,7 @@ static void flow_call_results(shaper *s, const ir_function *f, const ir_instr *i
 }
 
 static void flow_call(shaper *s, const ir_function *f, const ir_instr *i) {
-    function_facts *callee = facts_of(s, i->callee);
+    function_facts *callee = shape_facts_of(s, i->callee);
     bool news = !callee->reached;
     callee->reached = true;
     for (uint32_t a = 0; a < i->arg_count; a++)
@@ -231,15 +188,15 @@ static void flow_ret(shaper *s, function_facts *ff, const ir_function *f, const 
             news |= number_fact_meet(&ff->number_results[a], &ff->numbers[i->args[a]]);
     }
     for (caller *c = ff->callers; news && c; c = c->next) {
-        make_stale(facts_of(s, c->function), c->call->block);
-        if (facts_of(s, c->function)->reached)
+        make_stale(shape_facts_of(s, c->function), c->call->block);
+        if (shape_facts_of(s, c->function)->reached)
             enqueue(s, c->function);
     }
     s->changed |= news;
 }
 
 static void flow_edges(shaper *s, function_facts *ff, const ir_function *f, const ir_instr *i) {
-    shape_query q = query(s, f, i);
+    shape_query q = shape_query_of(s, f, i);
     unsigned takes = i->op == IR_BRANCH ? shape_condition(&q, i->args[0]) : SHAPE_TAKES_FIRST;
     for (int t = 0; t < ir_target_count(i); t++) {
         if (!(takes & (t == 0 ? SHAPE_TAKES_FIRST : SHAPE_TAKES_SECOND)))
@@ -260,7 +217,7 @@ static void flow_edges(shaper *s, function_facts *ff, const ir_function *f, cons
 }
 
 static void flow_result(shaper *s, const ir_function *f, const ir_instr *i) {
-    shape_query q = query(s, f, i);
+    shape_query q = shape_query_of(s, f, i);
     ir_type type = ir_type_of(f, i->result);
     if (type == IR_TENSOR) {
         bool ruled = i->op == IR_ABI || i->op == IR_COMPREHEND;
@@ -285,8 +242,8 @@ static void flow_instr(shaper *s, function_facts *ff, const ir_function *f, cons
 
 /* In order, back to the head of a loop while that brings news. Each fact changes a few times at most, and only what reads it
  * is looked at again: linear in the function. */
-static void flow_function(shaper *s, ir_function *f) {
-    function_facts *ff = facts_of(s, f);
+void shape_flow_function(shaper *s, const ir_function *f) {
+    function_facts *ff = shape_facts_of(s, f);
     while (ff->next < ff->order.count) {
         uint32_t at = ff->next++;
         const ir_block *b = ff->order.blocks[at];
@@ -300,12 +257,12 @@ static void flow_function(shaper *s, ir_function *f) {
 
 static void flow_queue(shaper *s) {
     while (s->queued > 0)
-        flow_function(s, dequeue(s));
+        shape_flow_function(s, dequeue(s));
 }
 
 /* A function that nothing has called so far may be called with anything. */
 static void begin_with(shaper *s, ir_function *f) {
-    function_facts *ff = facts_of(s, f);
+    function_facts *ff = shape_facts_of(s, f);
     for (uint32_t k = 0; k < f->param_count; k++) {
         set_shape(s, f, f->params[k], shape_unknown);
         set_number(s, f, f->params[k], (number_fact){.state = SHAPE_IS_UNKNOWN});
@@ -320,7 +277,7 @@ static void settle(shaper *s) {
     do {
         s->changed = false;
         for (uint32_t f = 0; f < s->m->function_count; f++) {
-            function_facts *ff = facts_of(s, s->m->functions[f]);
+            function_facts *ff = shape_facts_of(s, s->m->functions[f]);
             if (!ff->reached)
                 continue;
             memset(ff->stale, true, ff->order.count);
@@ -333,16 +290,16 @@ static void settle(shaper *s) {
 
 static void flow_program(shaper *s) {
     for (uint32_t f = 0; f < s->m->function_count; f++)
-        if (facts_of(s, s->m->functions[f])->of_kernel)
+        if (shape_facts_of(s, s->m->functions[f])->of_kernel)
             begin_with(s, s->m->functions[f]);
     if (s->m->main)
         begin_with(s, s->m->main);
     for (uint32_t f = 0; f < s->m->function_count; f++) /* entries of what main does not reach */
-        if (!s->m->functions[f]->is_kernel && !facts_of(s, s->m->functions[f])->callers &&
-            !facts_of(s, s->m->functions[f])->reached)
+        if (!s->m->functions[f]->is_kernel && !shape_facts_of(s, s->m->functions[f])->callers &&
+            !shape_facts_of(s, s->m->functions[f])->reached)
             begin_with(s, s->m->functions[f]);
     for (uint32_t f = 0; f < s->m->function_count; f++) /* rings of calls that nobody enters */
-        if (!s->m->functions[f]->is_kernel && !facts_of(s, s->m->functions[f])->reached)
+        if (!s->m->functions[f]->is_kernel && !shape_facts_of(s, s->m->functions[f])->reached)
             begin_with(s, s->m->functions[f]);
     settle(s);
 }
@@ -352,7 +309,7 @@ static bool add_callers(shaper *s, ir_function *f) {
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next) {
             if (i->op != IR_CALL)
                 continue;
-            function_facts *callee = facts_of(s, i->callee);
+            function_facts *callee = shape_facts_of(s, i->callee);
             caller *c = MASU_ARENA_NEW(&s->scratch, caller);
             if (!c)
                 return false;
@@ -368,11 +325,11 @@ static void note_kernel(shaper *s, const ir_function *f) {
     for (uint32_t b = 0; b < f->block_count; b++)
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
             if (i->op == IR_CALL)
-                facts_of(s, i->callee)->of_kernel = true;
+                shape_facts_of(s, i->callee)->of_kernel = true;
 }
 
 static bool prepare_function(shaper *s, ir_function *f) {
-    function_facts *ff = facts_of(s, f);
+    function_facts *ff = shape_facts_of(s, f);
     if (f->is_kernel) {
         note_kernel(s, f);
         return true;
@@ -403,89 +360,6 @@ static bool prepare(shaper *s) {
     return true;
 }
 
-/* ---- faults ---------------------------------------------------------------------------------- */
-
-enum { LONGEST_QUOTE = 60 };
-
-/* The source text of the span when it is short and on one line; else the fallback. */
-static void quote(source_span span, const char *fallback, masu__buffer *out) {
-    const char *text = span.file ? span.file->text + span.offset : NULL;
-    bool fits =
-        text && span.length > 0 && span.length <= LONGEST_QUOTE && !memchr(text, '\n', span.length);
-    masu__buffer_putc(out, '`');
-    if (fits)
-        masu__buffer_append(out, text, span.length);
-    else
-        masu__buffer_puts(out, fallback);
-    masu__buffer_putc(out, '`');
-}
-
-static void describe_value(shaper *s, const ir_function *f, ir_value v, const shape_fact *fact,
-                           masu__buffer *out) {
-    const char *name = f->values[v].name;
-    if (name)
-        masu__buffer_printf(out, "`%s`", name);
-    else
-        quote(f->values[v].span, "this tensor", out);
-    masu__buffer_puts(out, " has shape ");
-    shape_put(&s->symbols, &fact->shape, out);
-}
-
-/* The one call of *f in the program, *f then the function that it stands in; NULL when there are more. */
-static const ir_instr *only_call(const shaper *s, const ir_function **f) {
-    const caller *c = facts_of(s, *f)->callers;
-    if (!c || c->next)
-        return NULL;
-    *f = c->function;
-    return c->call;
-}
-
-/* At the operation, or at the calls that lead there when nobody wrote it. */
-static bool say(const shaper *s, const ir_function *f, const ir_instr *i, const char *text,
-                const pass_note *notes, size_t count) {
-    for (int depth = 0; i && depth < 8; depth++) {
-        if (!s->context->report ||
-            s->context->report(s->context->user, i->span, text, notes, count))
-            return true;
-        i = only_call(s, &f);
-    }
-    return false;
-}
-
-static void report(shaper *s, const ir_function *f, const ir_instr *i, shape_fault *fault) {
-    const function_facts *ff = facts_of(s, f);
-    masu__buffer texts[3] = {0};
-    pass_note notes[3];
-    masu__buffer_puts(&fault->text, " in ");
-    quote(i->span, tl_abi_functions[i->abi].symbol, &fault->text);
-    for (uint32_t n = 0; n < fault->about_count; n++) {
-        describe_value(s, f, fault->about[n], &ff->facts[fault->about[n]], &texts[n]);
-        notes[n] = (pass_note){.span = f->values[fault->about[n]].span,
-                               .text = masu__buffer_text(&texts[n])};
-    }
-    s->context->error_count +=
-        say(s, f, i, masu__buffer_text(&fault->text), notes, fault->about_count);
-    for (uint32_t n = 0; n < fault->about_count; n++)
-        masu__buffer_destroy(&texts[n]);
-}
-
-static void find_faults(shaper *s, const ir_function *f) {
-    const function_facts *ff = facts_of(s, f);
-    for (uint32_t k = 0; k < ff->order.count; k++) {
-        if (!ff->taken[ff->order.blocks[k]->id])
-            continue;
-        for (const ir_instr *i = ff->order.blocks[k]->first; i; i = i->next) {
-            shape_query q = query(s, f, i);
-            shape_fault fault = {.symbols = &s->symbols};
-            if (i->op == IR_ABI)
-                shape_rule_apply(&q, &fault);
-            if (fault.text.length > 0)
-                report(s, f, i, &fault);
-            masu__buffer_destroy(&fault.text);
-        }
-    }
-}
-
 /* ---- results --------------------------------------------------------------------------------- */
 
 /* A number stays; a symbol becomes its name, unless it is the value's own dimension. */
@@ -503,7 +377,7 @@ static void keep_dim(shaper *s, const ir_function *f, ir_value v, uint32_t d, ir
 }
 
 static void keep_facts(shaper *s, ir_function *f) {
-    const function_facts *ff = facts_of(s, f);
+    const function_facts *ff = shape_facts_of(s, f);
     for (ir_value v = 1; v < f->value_count; v++) {
         f->values[v].shape = NULL;
         if (f->values[v].type != IR_TENSOR || ff->facts[v].state != SHAPE_IS_KNOWN)
@@ -521,7 +395,7 @@ static void keep_facts(shaper *s, ir_function *f) {
 /* Variables that hold lengths lend them their names. */
 static void name_symbols(shaper *s, const ir_function *f) {
     uint32_t *symbols = MASU_ARENA_ARRAY(&s->scratch, uint32_t, f->value_count);
-    const number_fact *numbers = facts_of(s, f)->numbers;
+    const number_fact *numbers = shape_facts_of(s, f)->numbers;
     s->symbols.out_of_memory |= !symbols;
     for (ir_value v = 1; symbols && v < f->value_count; v++)
         symbols[v] = numbers[v].state == SHAPE_IS_UNKNOWN ? numbers[v].symbol : 0;
@@ -538,7 +412,7 @@ void pass_shapes(ir_module *m, pass_context *context) {
             if (m->functions[f]->is_kernel)
                 continue;
             name_symbols(&s, m->functions[f]);
-            find_faults(&s, m->functions[f]);
+            shape_find_faults(&s, m->functions[f]);
             keep_facts(&s, m->functions[f]);
         }
         m->out_of_memory |= s.symbols.out_of_memory;
@@ -546,4 +420,5 @@ void pass_shapes(ir_module *m, pass_context *context) {
         m->out_of_memory = true;
     }
     masu__arena_destroy(&s.scratch);
+    masu__arena_destroy(&s.calls);
 }

@@ -1,0 +1,173 @@
+/* shape_faults.c: operations that fail whenever they are reached, as far as shapes are known.
+ *
+ * Operations that are written in the language itself are looked at once for each call, with the shapes of that call:
+ *
+ *     a.inverse()  ─►  facts of `inverse` for [2, 3]  ─►  its own operations, and the calls of such functions in it
+ *
+ * What is found there is said of the call, in terms of its arguments. The facts that all calls agree on, which shapes.c
+ * keeps, stand aside meanwhile.
+ */
+#include <string.h>
+
+#include "language/pass/shape_flow.h"
+
+enum { LONGEST_QUOTE = 60, DEEPEST_CALL = 4 };
+
+/* The source text of the span when it is short and on one line; else the fallback. */
+static void quote(source_span span, const char *fallback, masu__buffer *out) {
+    const char *text = span.file ? span.file->text + span.offset : NULL;
+    bool fits =
+        text && span.length > 0 && span.length <= LONGEST_QUOTE && !memchr(text, '\n', span.length);
+    masu__buffer_putc(out, '`');
+    if (fits)
+        masu__buffer_append(out, text, span.length);
+    else
+        masu__buffer_puts(out, fallback);
+    masu__buffer_putc(out, '`');
+}
+
+static void describe_value(shaper *s, const ir_function *f, ir_value v, const shape_fact *fact,
+                           masu__buffer *out) {
+    const char *name = f->values[v].name;
+    if (name)
+        masu__buffer_printf(out, "`%s`", name);
+    else
+        quote(f->values[v].span, "this tensor", out);
+    masu__buffer_puts(out, " has shape ");
+    shape_put(&s->symbols, &fact->shape, out);
+}
+
+static void report(shaper *s, const ir_function *f, const ir_instr *i, shape_fault *fault) {
+    const function_facts *ff = shape_facts_of(s, f);
+    masu__buffer texts[3] = {0};
+    pass_note notes[3];
+    bool said = true;
+    masu__buffer_puts(&fault->text, " in ");
+    quote(i->span, i->op == IR_ABI ? tl_abi_functions[i->abi].symbol : i->callee->name,
+          &fault->text);
+    for (uint32_t n = 0; n < fault->about_count; n++) {
+        describe_value(s, f, fault->about[n], &ff->facts[fault->about[n]], &texts[n]);
+        notes[n] = (pass_note){.span = f->values[fault->about[n]].span,
+                               .text = masu__buffer_text(&texts[n])};
+    }
+    if (s->context->report)
+        said = s->context->report(s->context->user, i->span, masu__buffer_text(&fault->text), notes,
+                                  fault->about_count);
+    s->context->error_count += said;
+    for (uint32_t n = 0; n < fault->about_count; n++)
+        masu__buffer_destroy(&texts[n]);
+}
+
+/* ---- calls of what the language is written in -------------------------------------------------- */
+
+static bool is_written(const ir_function *f) {
+    return f->span.file && strcmp(f->span.file->path, "<prelude>") == 0;
+}
+
+static bool find_in_call(shaper *s, const ir_function *f, const ir_instr *call, shape_fault *fault,
+                         int depth);
+
+/* Where the block leads for certain; NULL: it depends. */
+static const ir_block *next_certain(shaper *s, const ir_function *f, const ir_block *b) {
+    if (b->last->op == IR_JUMP)
+        return b->last->target[0].block;
+    if (b->last->op != IR_BRANCH)
+        return NULL;
+    shape_query q = shape_query_of(s, f, b->last);
+    unsigned takes = shape_condition(&q, b->last->args[0]);
+    return takes == SHAPE_TAKES_FIRST    ? b->last->target[0].block
+           : takes == SHAPE_TAKES_SECOND ? b->last->target[1].block
+                                         : NULL;
+}
+
+/* The first fault on the way that every run takes; the values that it is about are those of the function. */
+static bool find_first(shaper *s, const ir_function *f, shape_fault *fault, int depth) {
+    const ir_block *b = f->blocks[0];
+    for (uint32_t steps = 0; b && steps < f->block_count; steps++) {
+        for (const ir_instr *i = b->first; i; i = i->next) {
+            shape_query q = shape_query_of(s, f, i);
+            if (i->op == IR_ABI)
+                shape_rule_apply(&q, fault);
+            if (fault->text.length > 0 ||
+                (i->op == IR_CALL && find_in_call(s, f, i, fault, depth + 1)))
+                return true;
+        }
+        b = next_certain(s, f, b);
+    }
+    return false;
+}
+
+static bool prepare_call(shaper *s, const function_facts *ff, const ir_instr *call,
+                         function_facts *made) {
+    const ir_function *callee = call->callee;
+    made->facts = MASU_ARENA_ARRAY(&s->calls, shape_fact, callee->value_count);
+    made->numbers = MASU_ARENA_ARRAY(&s->calls, number_fact, callee->value_count);
+    made->taken = MASU_ARENA_ARRAY(&s->calls, bool, callee->block_count);
+    made->stale = MASU_ARENA_ARRAY(&s->calls, bool, callee->block_count);
+    made->results = MASU_ARENA_ARRAY(&s->calls, shape_fact, callee->result_count);
+    made->number_results = MASU_ARENA_ARRAY(&s->calls, number_fact, callee->result_count);
+    if (!made->facts || !made->numbers || !made->taken || !made->stale || !made->results ||
+        !made->number_results || callee->block_count == 0)
+        return false;
+    for (uint32_t a = 0; a < call->arg_count;
+         a++) { /* the caller's symbols may stay: nothing here leaves */
+        made->facts[callee->params[a]] = ff->facts[call->args[a]];
+        made->numbers[callee->params[a]] = ff->numbers[call->args[a]];
+    }
+    made->callers = NULL;
+    made->stale[0] = made->taken[0] = true;
+    made->next = 0;
+    return true;
+}
+
+/* What the fault is about, as far as it came in as arguments. */
+static void in_terms_of_caller(const ir_instr *call, shape_fault *fault) {
+    uint32_t kept = 0;
+    for (uint32_t n = 0; n < fault->about_count; n++)
+        for (uint32_t a = 0; a < call->arg_count; a++)
+            if (call->callee->params[a] == fault->about[n]) {
+                fault->about[kept++] = call->args[a];
+                break;
+            }
+    fault->about_count = kept;
+}
+
+static bool find_in_call(shaper *s, const ir_function *f, const ir_instr *call, shape_fault *fault,
+                         int depth) {
+    function_facts *place = shape_facts_of(s, call->callee), outer = *place, made = *place;
+    if (depth == DEEPEST_CALL || !is_written(call->callee) || call->callee == f || !outer.reached)
+        return false;
+    masu__arena_mark mark = masu__arena_get_mark(&s->calls);
+    bool found = false;
+    if (prepare_call(s, shape_facts_of(s, f), call, &made)) {
+        *place = made;
+        shape_flow_function(s, call->callee);
+        found = find_first(s, call->callee, fault, depth);
+        *place = outer;
+    }
+    masu__arena_release(&s->calls, mark);
+    if (found)
+        in_terms_of_caller(call, fault);
+    return found;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+void shape_find_faults(shaper *s, const ir_function *f) {
+    const function_facts *ff = shape_facts_of(s, f);
+    for (uint32_t k = 0; k < ff->order.count && !is_written(f); k++) {
+        if (!ff->taken[ff->order.blocks[k]->id])
+            continue;
+        for (const ir_instr *i = ff->order.blocks[k]->first; i; i = i->next) {
+            shape_query q = shape_query_of(s, f, i);
+            shape_fault fault = {.symbols = &s->symbols};
+            if (i->op == IR_ABI)
+                shape_rule_apply(&q, &fault);
+            else if (i->op == IR_CALL)
+                find_in_call(s, f, i, &fault, 0);
+            if (fault.text.length > 0)
+                report(s, f, i, &fault);
+            masu__buffer_destroy(&fault.text);
+        }
+    }
+}
