@@ -295,6 +295,15 @@ static void unknown_static(checker *c, expr *e, const char *scope, const char *n
     if (near.best != NULL) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s::%s`?", scope,
                          near.best);
+        return;
+    }
+    near = check_suggest(d, name);
+    if (strcmp(scope, "Tensor") == 0 || strcmp(scope, "GradTensor") == 0) {
+        check_suggest_abi("", &near);
+    }
+    if (near.best != NULL || near.exact) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "there is a method: `x.%s(…)`",
+                         near.exact ? name : near.best);
     }
 }
 
@@ -312,6 +321,11 @@ static void unknown_scope(checker *c, expr *e, const char *scope, source_span sp
         }
     }
     diagnostic *d = diagnostics_error(c->diagnostics, span, "there is no type `%s`", scope);
+    if (hint_for_word(scope, strlen(scope)) != NULL) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s",
+                         hint_for_word(scope, strlen(scope)));
+        return;
+    }
     suggestion near = check_suggest(d, scope);
     check_suggest_types(c, &near);
     check_suggest_note(c, d, &near);

@@ -163,7 +163,11 @@ void check_let(checker *c, stmt *s) {
     } else {
         t = variable_type(c, s->pattern, type_resolve(c->types, s->value->type));
         if (t->kind == TYPE_VOID) {
-            diagnostics_error(c->diagnostics, s->value->span, "this has no value");
+            diagnostic *d = diagnostics_error(c->diagnostics, s->value->span, "this has no value");
+            if (s->value->kind == EXPR_IF && s->value->branch.otherwise == NULL) {
+                diagnostics_note(c->diagnostics, d, (source_span){0},
+                                 "an `if` has one when it ends in `else { … }`");
+            }
             t = check_scalar(c, TYPE_ERROR);
         }
     }

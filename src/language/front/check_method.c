@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
+#include "language/front/hints.h"
 
 /* ---- x.m(…) ---------------------------------------------------------------------------------- */
 
@@ -42,6 +43,11 @@ static void unknown_method(checker *c, expr *e, const type *t) {
                                  e->call.name);
             }
         }
+    }
+    const char *hint = near.exact ? NULL : hint_for_method(e->call.name);
+    if (hint != NULL && (t->kind != TYPE_STRUCT || t->structure->closure == NULL)) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", hint);
+        return;
     }
     check_suggest_note(c, d, &near);
 }

@@ -5,6 +5,7 @@
  * tensor; fields of what a `let` holds are assignable with a warning.
  */
 #include "language/front/check_private.h"
+#include "language/front/hints.h"
 
 bool check_is_place(const expr *e) {
     return check_root(e) != NULL;
@@ -279,7 +280,43 @@ static bool has_field(const expr *place) {
     return place->kind == EXPR_FIELD;
 }
 
+/* x = 5 as in languages that do not declare: said once, and the name is known from here on. */
+static bool declares(checker *c, expr *e) {
+    expr *target = e->assign.target;
+    if (target->kind != EXPR_NAME || target->name.scope != NULL || e->assign.op != BINARY_NONE ||
+        target->name.name[0] == '<' || c->function == NULL || c->function->is_closure) {
+        return false;
+    }
+    const symbol *s = check_find(c, target->name.name);
+    if (s != NULL && (s->binding != NULL || s->constant != NULL || s->function != NULL ||
+                      s->structure != NULL || s->variant_of != NULL || s->refused)) {
+        return false;
+    }
+    check_expr(c, &e->assign.value, NULL);
+    target->type = check_scalar(c, TYPE_ERROR);
+    diagnostic *d = diagnostics_error(c->diagnostics, target->span, "there is no variable `%s`",
+                                      target->name.name);
+    suggestion near = check_suggest(d, target->name.name);
+    check_suggest_visible(c, &near);
+    if (!hint_for_variable(c, d, target->name.name)) {
+        check_suggest_note(c, d, &near);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "a variable begins with `let %s = …`",
+                         target->name.name);
+    }
+    binding *b = CHECK_ARRAY(c, binding, 1);
+    *b = (binding){
+        .name = target->name.name, .span = target->span, .kind = BINDING_LET, .is_mutable = true};
+    b->is_read = true;
+    const type *t = type_resolve(c->types, e->assign.value->type);
+    check_declare(c, b, t->kind == TYPE_VOID ? check_scalar(c, TYPE_ERROR) : t);
+    e->type = check_scalar(c, TYPE_VOID);
+    return true;
+}
+
 static void assign(checker *c, expr *e) {
+    if (declares(c, e)) {
+        return;
+    }
     c->index_goes_on = e->assign.target->kind == EXPR_INDEX;
     check_expr(c, &e->assign.target, NULL);
     c->index_goes_on = false;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
+#include "language/front/hints.h"
 #include "language/front/lexer.h"
 
 const char *check_type_text(checker *c, const type *t) {
@@ -134,6 +135,14 @@ static const type *unknown_type(checker *c, type_expr *t) {
         check_suggest_add(&near, scalars[i]);
     }
     check_suggest_types(c, &near);
+    const char *hint = strcmp(t->name, "int") == 0 ? "the usual integer is `i64`"
+                       : strcmp(t->name, "float") == 0
+                           ? "numbers with a fraction are `f32` and `f64`"
+                       : strcmp(t->name, "double") == 0 ? "did you mean `f64`?"
+                                                        : hint_for_word(t->name, strlen(t->name));
+    if (near.best == NULL && hint != NULL) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", hint);
+    }
     check_suggest_note(c, d, &near);
     return check_scalar(c, TYPE_ERROR);
 }

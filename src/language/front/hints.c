@@ -32,6 +32,14 @@ static const struct {
     {" torch np numpy tf nn F ",
      "the operations are methods of tensors and functions of `Tensor`: docs/operations.md"},
     {" math ", "functions of numbers are methods: `x.sqrt()`"},
+    {" then ", "branches stand in braces: `if a { b } else { c }`"},
+    {" with ", "`x.detach(false)` is a value without history; a block needs no `with`"},
+    {" rand random ", "random numbers are tensors: `Tensor::rand([n])`, `Tensor::randn([n])`"},
+    {" time Instant ", "`System::time()` is the time in seconds"},
+    {" integer long size_t ", "the usual integer is `i64`"},
+    {" real number ", "numbers with a fraction are `f32` and `f64`"},
+    {" list List array Array ", "`Vec<T>` grows, `[T; N]` does not, `Tensor` calculates"},
+    {" boolean ", "did you mean `bool`?"},
 };
 
 const char *hint_for_word(const char *word, size_t length) {
@@ -45,6 +53,45 @@ const char *hint_for_word(const char *word, size_t length) {
     for (size_t i = 0; i < sizeof known_words / sizeof known_words[0]; i++) {
         if (strstr(known_words[i].words, bordered) != NULL) {
             return known_words[i].hint;
+        }
+    }
+    return NULL;
+}
+
+/* Methods as other languages and libraries call them. */
+static const struct {
+    const char *words, *hint;
+} known_methods[] = {
+    {" length size count ", "did you mean `len`?"},
+    {" append add push_back ", "did you mean `push`?"},
+    {" upper toUpperCase ", "did you mean `to_uppercase`?"},
+    {" lower toLowerCase ", "did you mean `to_lowercase`?"},
+    {" strip ", "did you mean `trim`?"},
+    {" startswith startsWith ", "did you mean `starts_with`?"},
+    {" endswith endsWith ", "did you mean `ends_with`?"},
+    {" substr slice_str ", "did you mean `substring`?"},
+    {" to_str toString str ", "`format(\"{}\", x)` makes a text of a value"},
+    {" mm bmm mv dot ", "the matrix product is `a.matmul(b)`"},
+    {" concat concatenate ", "did you mean `cat`?"},
+    {" cuda cpu to device ", "tensors live where the program runs: nothing moves them"},
+    {" numpy tolist ", "did you mean `to_vec`?"},
+    {" zero_ zero_grad ", "a gradient that was read is cleared at the end of the loop's iteration"},
+    {" requires_grad_ requires_grad ", "`x.detach(true)` tracks gradients from here on"},
+    {" step ", "a step is written out: `w = (w - w.grad() * 0.1).detach(true)`"},
+};
+
+const char *hint_for_method(const char *name) {
+    char bordered[24];
+    size_t length = strlen(name);
+    if (length + 3 > sizeof bordered) {
+        return NULL;
+    }
+    bordered[0] = ' ';
+    memcpy(bordered + 1, name, length);
+    memcpy(bordered + 1 + length, " ", 2);
+    for (size_t i = 0; i < sizeof known_methods / sizeof known_methods[0]; i++) {
+        if (strstr(known_methods[i].words, bordered) != NULL) {
+            return known_methods[i].hint;
         }
     }
     return NULL;
@@ -68,6 +115,24 @@ static bool steps(const parser *p) {
            (now == TOKEN_SEMICOLON && before == TOKEN_MINUS && back(p, 2) == TOKEN_MINUS);
 }
 
+/* a ? b : c, and b if a else c */
+static bool ternary(const parser *p) {
+    return back(p, 1) == TOKEN_QUESTION || (parser_is(p, TOKEN_IF) && p->at > 0);
+}
+
+/* fn m(x: i64) : the token is the one behind the parameters */
+static bool after_signature(const parser *p) {
+    uint32_t at = p->at;
+    for (int depth = 0; at > 0; at--) {
+        token_kind kind = p->list.tokens[at - 1].kind;
+        depth += (kind == TOKEN_RIGHT_PAREN) - (kind == TOKEN_LEFT_PAREN);
+        if (depth == 0) {
+            return at >= 3 && p->list.tokens[at - 3].kind == TOKEN_FN;
+        }
+    }
+    return false;
+}
+
 const char *hint_for_token(const parser *p) {
     const char *word = word_at(p, p->at);
     if (word == NULL && p->at > 0) {
@@ -85,12 +150,34 @@ const char *hint_for_token(const parser *p) {
     case TOKEN_STAR:
         return back(p, 1) == TOKEN_STAR ? "a power is written `x.pow(2)`" : NULL;
     case TOKEN_ARROW:
-        return "fields and methods are reached with `.`";
+        return back(p, 1) == TOKEN_NAME && back(p, 2) == TOKEN_LEFT_PAREN
+                   ? "a closure is written `|x| x + 1`"
+                   : "fields and methods are reached with `.`";
+    case TOKEN_FAT_ARROW:
+        return "a closure is written `|x| x + 1`";
+    case TOKEN_FN:
+        return "a function inside of another is a closure: `|x| x + 1`";
+    case TOKEN_IF:
+    case TOKEN_INT:
+        return ternary(p) ? "a choice is written `if a { b } else { c }`" : NULL;
+    case TOKEN_FOR:
+        return "a list of results is a comprehension: `[i | i <- 0..n { f(i) }]`";
+    case TOKEN_DOT:
+        return back(p, 1) == TOKEN_DOT_DOT ? "ranges are `a..b` without b and `a..=b` with it"
+                                           : NULL;
+    case TOKEN_IN:
+        return back(p, 2) == TOKEN_LEFT_PAREN
+                   ? "a loop is written `for i in 0..n { … }`, without parentheses"
+               : back(p, 1) == TOKEN_NAME ? "in a comprehension a range is written `i <- 0..n`"
+                                          : NULL;
     case TOKEN_LET:
         return back(p, 1) == TOKEN_LEFT_PAREN
                    ? "a loop over numbers is written `for i in 0..n { … }`"
                    : NULL;
     case TOKEN_EQUAL:
+        if (back(p, 2) == TOKEN_FOR) {
+            return "a loop over numbers is written `for i in 0..n { … }`";
+        }
         return back(p, 1) == TOKEN_NAME
                    ? "fields are written `name: value`, arguments without names"
                    : NULL;
@@ -98,7 +185,11 @@ const char *hint_for_token(const parser *p) {
         return back(p, 1) == TOKEN_NAME &&
                        (back(p, 2) == TOKEN_LEFT_PAREN || back(p, 2) == TOKEN_COMMA)
                    ? "arguments have no names: their order counts"
-                   : NULL;
+               : back(p, 1) == TOKEN_RIGHT_PAREN && after_signature(p)
+                   ? "the type of a result is written `-> T`"
+               : back(p, 1) == TOKEN_LEFT_BRACKET || back(p, 1) == TOKEN_COMMA
+                   ? "a part of a tensor is `x.slice(dim, from, to)` or `x[from..to]`"
+                   : "a block stands in braces: `{ … }`";
     case TOKEN_LEFT_BRACE:
         return back(p, 1) == TOKEN_NAME ? "fields are written `name: value`" : NULL;
     default:

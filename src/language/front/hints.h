@@ -8,6 +8,9 @@
 /* About a word that nothing declares; NULL: none. */
 const char *hint_for_word(const char *word, size_t length);
 
+/* About a method that there is not. */
+const char *hint_for_method(const char *name);
+
 /* About the token at which the parser wanted something else, and those before it; NULL: none. */
 const char *hint_for_token(const parser *p);
 

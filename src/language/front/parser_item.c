@@ -456,12 +456,25 @@ static void skip_to_item(parser *p) {
     p->panic = false;
 }
 
+/* def f(…), function f(…): that there is no `f` is not said again. */
+static void refuse_foreign_function(parser *p) {
+    const token *t = parser_token(p);
+    const char *word = p->file->text + t->offset;
+    bool foreign = (t->length == 3 && memcmp(word, "def", 3) == 0) ||
+                   (t->length == 4 && memcmp(word, "func", 4) == 0) ||
+                   (t->length == 8 && memcmp(word, "function", 8) == 0);
+    if (foreign && t->kind == TOKEN_NAME && t[1].kind == TOKEN_NAME) {
+        refuse_name(p, masu__arena_strndup(p->arena, p->file->text + t[1].offset, t[1].length));
+    }
+}
+
 static void refuse_top_level(parser *p) {
     if (at_logic(p)) {
         parser_refuse(p, parser_span(p), "logic programs: facts, rules and queries");
     } else if (parser_is(p, TOKEN_RIGHT_BRACE)) {
         parser_error(p, parser_span(p), "this `}` closes nothing");
     } else if (parser_is(p, TOKEN_LET) || parser_at_expression(p)) {
+        refuse_foreign_function(p);
         diagnostic *d = parser_error(p, parser_span(p), "statements stand inside functions");
         const token *t = parser_token(p);
         const char *hint = hint_for_word(p->file->text + t->offset, t->length);
