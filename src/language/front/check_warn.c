@@ -5,6 +5,7 @@
  *     let x that nothing reads, statements that nothing reaches
  *     a tensor made by an operation and dropped
  *     total = total + loss in a loop that calls loss.backward(): each total holds the history of all before it
+ *     state = f(state, w) in a loop that reads w.grad(): the next backward() meets what this one has let go of
  *
  * Prelude and instances of generic functions are left out: what one instance does not need another may.
  */
@@ -76,8 +77,12 @@ static void warn_of_dropped(checker *c, const stmt *s) {
 
 typedef struct loop_scan {
     checker *c;
+    block *body;
     const binding *losses[8]; /* of which backward() is called in the loop */
     uint32_t count;
+    const binding *weights[8]; /* of which, or of a field of which, grad() is read there */
+    uint32_t weight_count;
+    bool calls_backward;
 } loop_scan;
 
 static void find_losses(expr *e, void *context) {
@@ -86,6 +91,14 @@ static void find_losses(expr *e, void *context) {
         e->call.abi == TL_FN_tl_tensor_backward && e->call.operands[0]->kind == EXPR_NAME &&
         s->count < 8) {
         s->losses[s->count++] = e->call.operands[0]->name.binding;
+    }
+    if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI) {
+        s->calls_backward |= e->call.abi == TL_FN_tl_tensor_backward;
+        const binding *root =
+            e->call.abi == TL_FN_tl_tensor_grad ? check_root(e->call.operands[0]) : NULL;
+        if (root != NULL && s->weight_count < 8) {
+            s->weights[s->weight_count++] = root;
+        }
     }
     expr_each_child(e, find_losses, s);
 }
@@ -126,12 +139,106 @@ static void find_growing(expr *e, void *context) {
     expr_each_child(e, find_growing, scan);
 }
 
+/* ---- states that take their history along ------------------------------------------------------ */
+
+typedef struct state_search {
+    const loop_scan *scan;
+    const binding *state;
+    bool has_state, has_weight, detaches;
+} state_search;
+
+static void find_detach(expr *e, void *context) {
+    bool *found = context;
+    *found |= e->kind == EXPR_CALL && e->call.kind == CALL_ABI &&
+              (e->call.abi == TL_FN_tl_tensor_detach || e->call.abi == TL_FN_tl_tensor_item);
+    expr_each_child(e, find_detach, context);
+}
+
+static bool body_detaches(const function_item *f) {
+    bool found = f->body == NULL;
+    expr body = {.kind = EXPR_BLOCK, .block = f->body};
+    if (!found) {
+        expr_each_child(&body, find_detach, &found);
+    }
+    return found;
+}
+
+static void find_carried(expr *e, void *context) {
+    state_search *s = context;
+    bool whole = e->kind == EXPR_NAME || e->kind == EXPR_FIELD;
+    const binding *root = whole ? check_root(e) : NULL;
+    s->has_state |= root != NULL && root == s->state;
+    for (uint32_t i = 0; i < s->scan->weight_count; i++) {
+        s->has_weight |= root != NULL && root == s->scan->weights[i];
+    }
+    if (e->kind != EXPR_CALL) {
+        return;
+    }
+    s->detaches |= e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_detach;
+    s->detaches |= e->call.kind == CALL_FUNCTION && body_detaches(e->call.function);
+    if ((e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR) ||
+        e->call.kind == CALL_FUNCTION) {
+        expr_each_child(e, find_carried, s);
+    }
+}
+
+typedef struct restart_search {
+    const loop_scan *scan;
+    const binding *state;
+    bool found;
+} restart_search;
+
+/* Some assignment in the loop begins the state anew. */
+static void find_restart(expr *e, void *context) {
+    restart_search *r = context;
+    if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME &&
+        e->assign.target->name.binding == r->state) {
+        state_search s = {.scan = r->scan, .state = r->state};
+        find_carried(e->assign.value, &s);
+        r->found |= !s.has_state || s.detaches;
+    }
+    expr_each_child(e, find_restart, context);
+}
+
+static void find_states(expr *e, void *context) {
+    loop_scan *scan = context;
+    if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME &&
+        e->assign.target->type->kind == TYPE_TENSOR) {
+        const binding *state = e->assign.target->name.binding;
+        bool outlives = state->span.file != scan->body->span.file ||
+                        state->span.offset < scan->body->span.offset ||
+                        state->span.offset >= scan->body->span.offset + scan->body->span.length;
+        for (uint32_t i = 0; i < scan->weight_count; i++) {
+            outlives &= state != scan->weights[i];
+        }
+        state_search s = {.scan = scan, .state = state};
+        restart_search again = {.scan = scan, .state = state};
+        expr body = {.kind = EXPR_BLOCK, .block = scan->body};
+        find_carried(e->assign.value, &s);
+        if (outlives && s.has_state && s.has_weight && !s.detaches) {
+            expr_each_child(&body, find_restart, &again);
+        }
+        if (outlives && s.has_state && s.has_weight && !s.detaches && !again.found) {
+            diagnostic *d =
+                diagnostics_warning(scan->c->diagnostics, e->span,
+                                    "`%s` takes its history into the next iteration", state->name);
+            diagnostics_note(scan->c->diagnostics, d, (source_span){0},
+                             "`backward()` lets go of it there: `%s = ….detach(false)` ends it",
+                             state->name);
+        }
+    }
+    expr_each_child(e, find_states, scan);
+}
+
 static void warn_of_history(checker *c, block *body) {
-    loop_scan scan = {.c = c};
+    loop_scan scan = {.c = c, .body = body};
     expr e = {.kind = EXPR_BLOCK, .block = body};
     expr_each_child(&e, find_losses, &scan);
     if (scan.count > 0) {
         expr_each_child(&e, find_growing, &scan);
+    }
+    if (scan.calls_backward && scan.weight_count > 0) {
+        expr_each_child(&e, find_states, &scan);
     }
 }
 
