@@ -206,7 +206,8 @@ const error_kind error_kinds[] = {
     {"W0102", "tensor is not used", "a tensor that is computed and dropped",
      "Operations yield a new tensor; they do not change their operand.\n\n"
      "    x.relu();                  // warning: x is as before\n    let x = x.relu();\n"},
-    {"W0103", "history of every iteration", "a loop that never lets go of its history",
+    {"W0103", "history of every iteration\nhistory into the next iteration",
+     "a loop that never lets go of its history",
      "A sum of losses holds everything that `backward` would need of every iteration: memory grows "
      "with each. Add the\n"
      "number, or the tensor without its history.\n\n"
