@@ -337,9 +337,11 @@ static void check_body(checker *c, function_item *f) {
         uint32_t functions = c->tree->function_count;
         diagnostics before = *c->diagnostics;
         function_item *copy = flexible && round < ROUNDS_MAX ? function_copy(c->arena, f) : NULL;
+        c->repeat = false;
+        c->may_repeat = copy != NULL;
         check_body_once(c, f);
         if (copy == NULL || c->wish_count == wishes || c->kept_closures != kept ||
-            c->diagnostics->error_count == before.error_count) {
+            (c->diagnostics->error_count == before.error_count && !c->repeat)) {
             break;
         }
         diagnostics_return_to(c->diagnostics, &before);

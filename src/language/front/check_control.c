@@ -91,7 +91,9 @@ static void find_assigned(expr *e, void *context) {
         add_assigned(c, e->assign.target);
     } else if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
         add_assigned(c, e->unary.operand);
+        c->assigned_unseen = true;
     }
+    c->assigned_unseen |= e->kind == EXPR_CLOSURE;
     expr_each_child(e, find_assigned, context);
 }
 
@@ -105,6 +107,7 @@ static bool is_assigned(checker *c, const char *name) {
         expr body = {.kind = EXPR_BLOCK, .block = f->body};
         c->assigned_in = f;
         c->assigned_count = 0;
+        c->assigned_unseen = false;
         find_assigned(&body, c);
     }
     for (uint32_t i = 0; i < c->assigned_count; i++) {
@@ -115,11 +118,16 @@ static bool is_assigned(checker *c, const char *name) {
     return false;
 }
 
-/* What a variable that is assigned to starts as is not what it stays: its rank may change. */
+/* What a variable that is assigned to starts as need not be what it stays: its rank may change. It counts as known until
+ * an assignment of another rank is met (check_wish_rank), where all assignments can be seen. */
 static const type *variable_type(checker *c, const pattern *p, const type *t) {
     bool changes = p->kind == PATTERN_NAME && p->binding != NULL && p->binding->is_mutable &&
                    t->kind == TYPE_TENSOR && t->tensor.rank >= 0 &&
                    is_assigned(c, p->binding->name);
+    if (changes && !c->assigned_unseen && c->may_repeat) {
+        check_note_rank(p->binding);
+        return t;
+    }
     return changes ? type_tensor(c->types, t->tensor.element, -1) : t;
 }
 
@@ -155,6 +163,9 @@ void check_let(checker *c, stmt *s) {
         }
     }
     check_expr(c, &s->value, t);
+    if (named && t == NULL) {
+        check_note_row(s->pattern->binding, s->value);
+    }
     if (t != NULL) {
         check_coerce_branch(c, &s->value, t,
                             s->annotation == NULL

@@ -89,7 +89,7 @@ bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expec
 
 /* ---- f(x, …) --------------------------------------------------------------------------------- */
 
-static bool has_method(checker *c, const type *t, const char *name) {
+bool check_has_method(checker *c, const type *t, const char *name) {
     suggestion near = {.wanted = name, .distance = 1};
     struct_item *owner = check_owner_of(c, t);
     if (owner != NULL && check_find_method(c, owner, name) != NULL) {
@@ -108,7 +108,7 @@ bool check_function_form(checker *c, expr **slot, const char *name, const type *
         check_expr(c, &e->call.args[0], NULL);
     }
     const type *t = type_resolve(c->types, e->call.args[0]->type);
-    bool known = (t->kind == TYPE_TENSOR && has_method(c, t, name)) ||
+    bool known = (t->kind == TYPE_TENSOR && check_has_method(c, t, name)) ||
                  (t->kind == TYPE_STRING && check_is_string_method(name));
     if (!known) {
         return false;

@@ -30,6 +30,9 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
 
 static void unknown_method(checker *c, expr *e, const type *t) {
     check_wish_vec(c, e->call.receiver, e->call.name);
+    if (check_has_method(c, type_tensor(c->types, check_scalar(c, TYPE_F32), -1), e->call.name)) {
+        check_wish_row(c, e->call.receiver);
+    }
     check_list(c, e->call.args, e->call.arg_count);
     check_make_error(c, e);
     diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` has no method `%s`",

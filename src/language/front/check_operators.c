@@ -143,6 +143,10 @@ static bool compare_as_scalar(checker *c, expr *e) {
            check_item(c, tensor);
 }
 
+static const type *tensor_of(const expr *e, bool left) {
+    return left ? e->binary.left->type : e->binary.right->type;
+}
+
 static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected) {
     expr *e = *slot;
     bool left = e->binary.left->type->kind == TYPE_TENSOR,
@@ -150,8 +154,11 @@ static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type 
     if (left && right) {
         return both_tensors(c, slot);
     }
+    if (!is_comparison(e->binary.op) && tensor_of(e, left)->tensor.rank != 0) {
+        check_wish_row(c, left ? e->binary.right : e->binary.left);
+    }
     /* of a tensor of which nobody knows the rank: elements, unless one answer is wanted */
-    const type *tensor = left ? e->binary.left->type : e->binary.right->type;
+    const type *tensor = tensor_of(e, left);
     bool one = tensor->tensor.rank == 0 || (expected != NULL && expected->kind == TYPE_BOOL);
     bool tensor_wanted = expected != NULL && expected->kind == TYPE_TENSOR;
     if (!tensor_wanted && one && compare_as_scalar(c, e)) {

@@ -337,6 +337,9 @@ static void assign(checker *c, expr *e) {
     const binding *root = check_root(target);
     coerce_reason why = {root->span, "it is declared here"};
     const type *given = type_resolve(c->types, e->assign.value->type);
+    if (target->kind == EXPR_NAME && target->name.binding != NULL) {
+        check_wish_rank(c, target->name.binding, given);
+    }
     if (target->kind == EXPR_NAME && type_is_numeric(t) && type_is_numeric(given) &&
         !check_widens(given, t)) {
         check_wish(c, target, given);

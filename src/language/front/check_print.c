@@ -42,7 +42,9 @@ static void flush_literal(format *f, const char *end) {
 
 static void push_value(format *f, expr **slot, int64_t how) {
     checker *c = f->c;
-    check_expr(c, slot, NULL);
+    bool element = (*slot)->kind == EXPR_INDEX; /* a number looks the same as a tensor of rank 0 */
+    check_expr(c, slot, element ? type_tensor(c->types, NULL, -1) : NULL);
+    check_wish_row(c, *slot);
     const type *t = type_resolve(c->types, (*slot)->type);
     if ((*slot)->kind == EXPR_STRING && how == 0) {
         push_piece(f,

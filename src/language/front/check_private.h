@@ -129,6 +129,8 @@ typedef struct checker {
     const function_item *assigned_in; /* whose body `assigned` was collected from */
     const char **assigned; /* names that are assigned as a whole or given as `&mut` there */
     uint32_t assigned_count, assigned_capacity;
+    bool assigned_unseen; /* and more may be, by closures or through `&mut` */
+    bool may_repeat;      /* the function can be checked anew */
     uint32_t
         kept_closures; /* that became part of a dyn type: a function that made some is not checked anew */
     const type_environment *environment; /* NULL: no type parameters are in sight */
@@ -152,6 +154,7 @@ typedef struct checker {
     expr *lends_to;          /* the call whose argument is being checked */
     bool wants_error_text;   /* a struct that shows itself may stand for its text: Box<dyn Error> */
     bool index_goes_on;      /* the index being checked is part of a longer one, or assigned to */
+    bool repeat;             /* a wish came without a mistake: see check_wish_row */
     bool structs_are_measured;
     bool has_open; /* the function made a TYPE_OPEN */
     jmp_buf memory_ended;
@@ -536,6 +539,14 @@ bool check_number_method(checker *c, expr **slot);
 bool check_is_string_method(const char *name);
 /* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected);
+/* check_wish.c: `let row = t[0];`, checked; and a use of e that only a row has, true where e is such a name. */
+void check_note_row(binding *b, const expr *value);
+bool check_wish_row(checker *c, const expr *e);
+/* `let mut t` whose rank is taken as that of its first value; and an assignment of a tensor of another rank. */
+void check_note_rank(binding *b);
+void check_wish_rank(checker *c, const binding *b, const type *given);
+/* Whether values of type t have a method of that name. */
+bool check_has_method(checker *c, const type *t, const char *name);
 /* check_main.c: before the declarations; at the end, with messages where there is no main. */
 void check_main_result(checker *c);
 void check_find_main(checker *c);

@@ -339,6 +339,7 @@ void check_index(checker *c, expr **slot, const type *expected) {
         /* fall through */
     default:
         check_indices(c, e);
+        check_wish_row(c, e->index.base);
         diagnostics_error(c->diagnostics, e->index.base->span, "`%s` cannot be indexed",
                           check_type_text(c, base));
         return;

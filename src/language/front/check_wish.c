@@ -22,7 +22,14 @@ const type *check_wish_of(const checker *c, const binding *b) {
 
 /* FLEXIBLE_LIST: lists and tuples with such numbers; a list of numbers is a tensor unless something else is
  * wanted. */
-typedef enum flexible { FLEXIBLE_NOT, FLEXIBLE_WHOLE, FLEXIBLE_REAL, FLEXIBLE_LIST } flexible;
+typedef enum flexible {
+    FLEXIBLE_NOT,
+    FLEXIBLE_WHOLE,
+    FLEXIBLE_REAL,
+    FLEXIBLE_LIST,
+    FLEXIBLE_RANK, /* `let mut t`: a tensor of the rank of its first value, until another one is assigned */
+    FLEXIBLE_ROW   /* t[i] of a tensor of unknown rank: a number, until a use shows that it is a row */
+} flexible;
 
 static flexible flexible_kind(const expr *e) {
     while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
@@ -55,6 +62,14 @@ void check_note_flexible(binding *b, const expr *value) {
     b->flexible = (uint8_t)flexible_kind(value);
 }
 
+void check_note_row(binding *b, const expr *value) {
+    bool element = value->kind == EXPR_INDEX && type_is_numeric(value->type);
+    if (element && value->index.base->type->kind == TYPE_TENSOR &&
+        value->index.base->type->tensor.rank < 0) {
+        b->flexible = FLEXIBLE_ROW;
+    }
+}
+
 static bool may_become(const binding *b, const type *to) {
     switch ((flexible)b->flexible) {
     case FLEXIBLE_WHOLE:
@@ -63,6 +78,9 @@ static bool may_become(const binding *b, const type *to) {
         return type_is_float(to);
     case FLEXIBLE_LIST:
         return (to->kind == TYPE_VEC || to->kind == TYPE_TUPLE) && !to->may_have_open;
+    case FLEXIBLE_RANK:
+    case FLEXIBLE_ROW:
+        return to->kind == TYPE_TENSOR;
     default:
         return false;
     }
@@ -117,11 +135,37 @@ void check_wish_vec(checker *c, const expr *e, const char *method) {
     }
 }
 
+void check_note_rank(binding *b) {
+    b->flexible = FLEXIBLE_RANK;
+}
+
+void check_wish_rank(checker *c, const binding *b, const type *given) {
+    const type *t = type_resolve(c->types, b->type);
+    if (b->flexible == FLEXIBLE_RANK && given->kind == TYPE_TENSOR &&
+        t->kind == TYPE_TENSOR && given->tensor.rank != t->tensor.rank) {
+        wish_for(c, b, type_tensor(c->types, t->tensor.element, -1));
+        c->repeat = true;
+    }
+}
+
+bool check_wish_row(checker *c, const expr *e) {
+    const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
+    if (b == NULL || b->flexible != FLEXIBLE_ROW || c->comprehension != NULL) {
+        return false;
+    }
+    wish_for(c, b, type_tensor(c->types, type_resolve(c->types, b->type), -1));
+    c->repeat = true;
+    return true;
+}
+
 static bool binds_flexible(const block *b) {
     for (const stmt *s = b->first; s != NULL; s = s->next) {
         binding probe = {0};
         if (s->kind == STMT_LET && s->value != NULL && s->annotation == NULL) {
             check_note_flexible(&probe, s->value);
+            bool variable = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
+                            s->pattern->binding->is_mutable;
+            probe.flexible |= s->value->kind == EXPR_INDEX || variable;
         }
         if (probe.flexible != 0) {
             return true;
