@@ -37,6 +37,7 @@ typedef struct abi_call {
     uint32_t count, capacity;
     expr *dynamic_shape; /* a shape that is a value: a tensor or a Vec */
     bool has_real;       /* an argument is a real number */
+    bool broadcasts;     /* a number will do for a tensor */
     bool broken;
 } abi_call;
 
@@ -156,6 +157,10 @@ static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
         check_expr(c, slot, wanted);
     }
     const type *found = type_resolve(c->types, (*slot)->type);
+    if (wanted->kind == TYPE_TENSOR && type_is_numeric(found) && a->broadcasts) {
+        check_number_as_tensor(c, slot);
+        found = (*slot)->type;
+    }
     bool fits = (found->kind == TYPE_TENSOR && wanted->kind == TYPE_TENSOR) || found == wanted ||
                 (type_is_numeric(found) && type_is_numeric(wanted) && check_widens(found, wanted));
     a->has_real |= !whole && type_is_float(found);
@@ -256,6 +261,7 @@ static void add_arguments(abi_call *a, tl_abi_index function) {
     if (a->method) {
         add_operand(a, &a->call->call.receiver, p++);
     }
+    a->broadcasts = tl_abi_functions[function].shape == SHAPE_BROADCAST;
     for (; p->name != NULL; p++) {
         if (p->mode == TL_LIST) {
             next = add_list(a, next, required_from(p + 1), p);

@@ -254,7 +254,7 @@ void check_comprehension(checker *c, expr **slot, const type *expected) {
     bool wished =
         expected != NULL && expected->kind == TYPE_TENSOR && expected->tensor.element != NULL;
     check_make_error(c, node);
-    if (e->body->kind == EXPR_ERROR || too_large(c, node, e)) {
+    if (e->body->kind == EXPR_ERROR || too_large(c, node, e) || check_hoist(c, slot, expected)) {
         return;
     }
     add_missing_generators(c, e);

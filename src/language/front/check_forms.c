@@ -3,7 +3,7 @@
  *
  *     t.get(i, j)      ─► t[i, j]               t.get(i) of a matrix: element i, row by row
  *     t.mod(n)         ─► t.rem(n)              and the other names of the list below
- *     t.to_i64()       ─► t as Tensor<i64>      where t holds more than a number, or a tensor is wanted
+ *     t.to_i64()       ─► t as Tensor<i64>      (to_f32 likewise) where t holds more than a number, or a tensor is wanted
  *     softmax(t, 1)    ─► t.softmax(1)          where no function has that name and the first argument has the method
  */
 #include <string.h>
@@ -62,23 +62,61 @@ static bool get_element(checker *c, expr **slot, const type *t) {
     return true;
 }
 
-/* ---- to_i64 ---------------------------------------------------------------------------------- */
+/* ---- values and where they stand ------------------------------------------------------------- */
+
+/* let (values, numbers) = t.topk(k): what PyTorch yields where two are taken. */
+void check_value_pair(checker *c, const pattern *p, expr **slot) {
+    static const char *const pairs[][2] = {
+        {"topk", "topk_indices"}, {"sort", "argsort"}, {"max", "argmax"}, {"min", "argmin"}};
+    expr *e = *slot;
+    if (p->kind != PATTERN_TUPLE || p->part_count != 2 || e->kind != EXPR_METHOD) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (strcmp(e->call.name, pairs[i][0]) != 0 || (i > 1 && e->call.arg_count != 1)) {
+            continue;
+        }
+        check_expr(c, &e->call.receiver, NULL);
+        if (type_resolve(c->types, e->call.receiver->type)->kind != TYPE_TENSOR) {
+            return;
+        }
+        block_builder b = build_block(c, e->span);
+        build_let(&b, "<t>", false, e->call.receiver);
+        expr *both[2], *pair = check_new(c, EXPR_TUPLE, e->span, NULL);
+        for (int k = 0; k < 2; k++) {
+            expr **args = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
+            for (uint32_t a = 0; a < e->call.arg_count; a++) {
+                args[a] = check_copy_place(c, e->call.args[a]);
+            }
+            both[k] = build_method(c, e->span, check_new_name(c, e->span, "<t>"), pairs[i][k], args,
+                                   e->call.arg_count);
+        }
+        pair->list.items = check_join_list(c, NULL, both, 2);
+        pair->list.count = 2;
+        *slot = build_finish(&b, pair);
+        return;
+    }
+}
+
+/* ---- to_i64, to_f32 --------------------------------------------------------------------------- */
 
 /* A number where one is wanted and of a tensor that holds one; else all elements as i64. */
 static bool convert_all(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (strcmp(e->call.name, "to_i64") != 0 || e->call.arg_count > 0 ||
-        (wish != NULL && type_is_numeric(wish))) {
+    bool whole = strcmp(e->call.name, "to_i64") == 0;
+    bool real = strcmp(e->call.name, "to_f32") == 0;
+    if ((!whole && !real) || e->call.arg_count > 0 || (wish != NULL && type_is_numeric(wish))) {
         return false;
     }
     bool many = t->tensor.rank > 0 || (wish != NULL && wish->kind == TYPE_TENSOR);
     if (!many) {
         return false;
     }
-    expr *operands[2] = {e->call.receiver, check_new_int(c, e->span, TL_I64)};
+    expr *operands[2] = {e->call.receiver, check_new_int(c, e->span, whole ? TL_I64 : TL_F32)};
     *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, e->span, operands, 2);
-    (*slot)->type = type_tensor(c->types, check_scalar(c, TYPE_I64), t->tensor.rank);
+    (*slot)->type =
+        type_tensor(c->types, check_scalar(c, whole ? TYPE_I64 : TYPE_F32), t->tensor.rank);
     return true;
 }
 
@@ -100,7 +138,16 @@ bool check_has_method(checker *c, const type *t, const char *name) {
 }
 
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected) {
+    static const char *const of_tensor[] = {"where_cond", "stack", "cat"};
     expr *e = *slot;
+    for (size_t i = 0; i < sizeof of_tensor / sizeof of_tensor[0]; i++) {
+        if (strcmp(name, of_tensor[i]) == 0) {
+            e->call.callee->name.scope = "Tensor";
+            e->call.callee->name.scope_span = e->call.name_span;
+            check_expr(c, slot, expected);
+            return true;
+        }
+    }
     if (e->call.arg_count == 0) {
         return false;
     }

@@ -456,12 +456,6 @@ void check_assign(checker *c, expr **slot) {
         assign_tuple(c, slot);
         return;
     }
-    if (has_range_index(e->assign.target)) {
-        diagnostics_error(c->diagnostics, e->assign.target->span, "a slice cannot be assigned to");
-        check_expr(c, &e->assign.value, NULL);
-        check_make_error(c, e);
-        return;
-    }
     if (updates && place_form(e->assign.target)) {
         write_out(c, slot);
         if (*slot != e) {
@@ -470,6 +464,15 @@ void check_assign(checker *c, expr **slot) {
         }
     }
     e->assign.op = BINARY_NONE;
+    if (check_assign_part(c, slot)) {
+        return;
+    }
+    if (has_range_index(e->assign.target)) {
+        diagnostics_error(c->diagnostics, e->assign.target->span, "a slice cannot be assigned to");
+        check_expr(c, &e->assign.value, NULL);
+        check_make_error(c, e);
+        return;
+    }
     assign(c, e);
     if (updates) {
         check_update(c, slot);

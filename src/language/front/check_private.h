@@ -539,6 +539,13 @@ bool check_number_method(checker *c, expr **slot);
 bool check_is_string_method(const char *name);
 /* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected);
+/* check_hoist.c: calls in the body of a comprehension that do not depend on it; true when *slot was checked. */
+bool check_hoist(checker *c, expr **slot, const type *expected);
+/* check_parts.c: t[a..b, i], t[i] = row; indices of e from the end, from number `first` on, as written out. */
+bool check_part(checker *c, expr **slot, const type *base);
+bool check_assign_part(checker *c, expr **slot);
+void check_count_from_end(checker *c, expr *e, uint32_t first);
+void check_number_as_tensor(checker *c, expr **slot);
 /* check_wish.c: `let row = t[0];`, checked; and a use of e that only a row has, true where e is such a name. */
 void check_note_row(binding *b, const expr *value);
 bool check_wish_row(checker *c, const expr *e);
@@ -552,6 +559,7 @@ void check_main_result(checker *c);
 void check_find_main(checker *c);
 /* check_update.c: t = t op b, checked, as the step of an optimiser where it may be one. */
 void check_update(checker *c, expr **slot);
+void check_value_pair(checker *c, const pattern *p, expr **slot);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
 bool check_string_method(checker *c, expr **slot, const type *expected);
 bool check_vec_method(checker *c, expr **slot);

@@ -226,6 +226,10 @@ static void check_slice(checker *c, expr **slot) {
 
 static void index_tensor(checker *c, expr **slot, const type *base) {
     expr *e = *slot;
+    check_count_from_end(c, e, first_unchecked(e));
+    if (check_part(c, slot, base)) {
+        return;
+    }
     if (e->index.count == 1 && e->index.indices[0]->kind == EXPR_RANGE) {
         check_slice(c, slot);
         return;

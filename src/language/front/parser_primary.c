@@ -249,13 +249,13 @@ static bool comprehension_follows(const parser *p) {
         }
         at++;
     }
-    if (at == p->at || at + 3 > last || p->list.tokens[at].kind != TOKEN_OR) {
+    if (at + 3 > last || p->list.tokens[at].kind != TOKEN_OR) {
         return false;
     }
     const token *next = &p->list.tokens[at + 1];
     bool generator = next[0].kind == TOKEN_NAME && next[1].kind == TOKEN_LESS &&
                      next[2].kind == TOKEN_MINUS && next[1].offset + 1 == next[2].offset;
-    return generator || next->kind == TOKEN_LEFT_BRACE || at > p->at + 1;
+    return generator || (next->kind == TOKEN_LEFT_BRACE && at > p->at) || at > p->at + 1;
 }
 
 static bool at_generator(const parser *p) {

@@ -1,0 +1,179 @@
+/* check_parts.c: parts of tensors that more than one index or a range names.
+ *
+ *     t[1..3, j]            ─►  { let <t> = t; <t>.slice(0, 1, 3).narrow(1, j, 1).squeeze(1) }
+ *     t[i] = row            ─►  t.put(row, i, SELECT)                 runtime/ops/put.c
+ *     t[a..b, ..] = part    ─►  t.put(part, a, b, 0, END)
+ *     t[-1]                 ─►  t[t.dim(0) - 1]                       for a number that is written out
+ */
+#include "language/front/check_private.h"
+
+static const int64_t select_one = INT64_MIN, to_the_end = INT64_MAX;
+
+static bool is_negative_literal(const expr *e) {
+    return e != NULL && e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG && e->type == NULL &&
+           e->unary.operand->kind == EXPR_INT;
+}
+
+/* dim(d) - n of the tensor that `base` names; base is checked. */
+static void from_the_end(checker *c, expr **index, const expr *base, uint32_t d) {
+    if (!is_negative_literal(*index) || !check_is_place(base)) {
+        return;
+    }
+    source_span span = (*index)->span;
+    expr *extent[2] = {check_copy_place(c, base), check_new_int(c, span, d)};
+    expr *length = check_new_abi(c, TL_FN_tl_tensor_dim, span, extent, 2);
+    *index = check_new_binary(c, BINARY_SUB, length, (*index)->unary.operand,
+                              check_scalar(c, TYPE_I64));
+    check_expr(c, &(*index)->binary.right, check_scalar(c, TYPE_I64));
+}
+
+void check_count_from_end(checker *c, expr *e, uint32_t first) {
+    for (uint32_t i = first; i < e->index.count; i++) {
+        expr *index = e->index.indices[i];
+        if (index->kind == EXPR_RANGE) {
+            from_the_end(c, &index->range.low, e->index.base, i);
+            from_the_end(c, &index->range.high, e->index.base, i);
+        } else {
+            from_the_end(c, &e->index.indices[i], e->index.base, i);
+        }
+    }
+}
+
+/* The end of a range that is written, exclusive. */
+static expr *end_of(checker *c, const expr *range) {
+    expr *high = range->range.high;
+    if (high != NULL && range->range.inclusive) {
+        high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
+    }
+    return high;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static expr *take_range(checker *c, expr *part, const expr *range, uint32_t d) {
+    if (range->range.low == NULL && range->range.high == NULL) {
+        return part;
+    }
+    source_span span = range->span;
+    expr *dimension = check_new_int(c, span, d), *high = end_of(c, range);
+    if (high == NULL) {
+        expr *whole = check_new_name(c, span, "<t>");
+        high = build_method(c, span, whole, "dim", (expr *[]){check_new_int(c, span, d)}, 1);
+    }
+    expr *args[3] = {dimension,
+                     range->range.low != NULL ? range->range.low : check_new_int(c, span, 0), high};
+    return build_method(c, span, part, "slice", args, 3);
+}
+
+bool check_part(checker *c, expr **slot, const type *base) {
+    expr *e = *slot;
+    uint32_t ranges = 0, singles = 0;
+    for (uint32_t i = 0; i < e->index.count; i++) {
+        ranges += e->index.indices[i]->kind == EXPR_RANGE;
+    }
+    if (ranges == 0 || e->index.count < 2) {
+        return false;
+    }
+    block_builder b = build_block(c, e->span);
+    build_let(&b, "<t>", false, e->index.base);
+    expr *part = check_new_name(c, e->span, "<t>");
+    for (uint32_t i = 0; i < e->index.count; i++) { /* ranges first: they keep the dimensions */
+        if (e->index.indices[i]->kind == EXPR_RANGE) {
+            part = take_range(c, part, e->index.indices[i], i);
+        }
+    }
+    for (uint32_t i = e->index.count; i-- > 0;) {
+        if (e->index.indices[i]->kind != EXPR_RANGE) {
+            expr *one[3] = {check_new_int(c, e->span, i), e->index.indices[i],
+                            check_new_int(c, e->span, 1)};
+            part = build_method(c, e->span, part, "narrow", one, 3);
+            part = build_method(c, e->span, part, "squeeze", one, 1);
+            singles++;
+        }
+    }
+    *slot = build_finish(&b, part);
+    check_expr(c, slot, NULL);
+    if (base->tensor.rank >= 0 && (*slot)->type->kind == TYPE_TENSOR) {
+        const type *t = type_tensor(c->types, base->tensor.element,
+                                    base->tensor.rank - (int32_t)singles);
+        (*slot)->type = (*slot)->block->type = (*slot)->block->result->type = t;
+    }
+    return true;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static expr *bound(checker *c, expr *e, source_span span, int64_t otherwise) {
+    if (e == NULL) {
+        return check_new_int(c, span, otherwise);
+    }
+    check_expr(c, &e, check_scalar(c, TYPE_I64));
+    check_coerce(c, &e, check_scalar(c, TYPE_I64), NULL);
+    return e;
+}
+
+static expr *put_of(checker *c, expr *target, expr *value, source_span span) {
+    uint32_t count = target->index.count;
+    expr **operands = CHECK_ARRAY(c, expr *, 2 + 2 * count);
+    operands[0] = target->index.base;
+    operands[1] = value;
+    for (uint32_t i = 0; i < count; i++) {
+        expr *index = target->index.indices[i];
+        bool range = index->kind == EXPR_RANGE;
+        operands[2 + 2 * i] = bound(c, range ? index->range.low : index, index->span, 0);
+        operands[3 + 2 * i] = range ? bound(c, end_of(c, index), index->span, to_the_end)
+                                    : check_new_int(c, index->span, select_one);
+    }
+    expr *put = check_new_abi(c, TL_FN_tl_tensor_put, span, operands, 2 + 2 * count);
+    put->call.writes_receiver = true;
+    return put;
+}
+
+bool check_assign_part(checker *c, expr **slot) {
+    expr *e = *slot, *target = e->assign.target;
+    if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE) {
+        return false;
+    }
+    bool ranges = false;
+    for (uint32_t i = 0; i < target->index.count; i++) {
+        ranges |= target->index.indices[i]->kind == EXPR_RANGE;
+    }
+    check_expr(c, &target->index.base, NULL);
+    const type *t = type_resolve(c->types, target->index.base->type);
+    bool rows = t->kind == TYPE_TENSOR && t->tensor.rank > (int32_t)target->index.count;
+    if (t->kind != TYPE_TENSOR || !check_is_place(target) || (!ranges && !rows)) {
+        return false;
+    }
+    check_count_from_end(c, target, 0);
+    check_expr(c, &e->assign.value, NULL);
+    if (type_is_silent(type_resolve(c->types, e->assign.value->type))) {
+        check_make_error(c, e);
+        return true;
+    }
+    if (type_is_numeric(type_resolve(c->types, e->assign.value->type))) {
+        check_number_as_tensor(c, &e->assign.value);
+    }
+    if (!check_coerce(c, &e->assign.value, type_tensor(c->types, NULL, -1), NULL) ||
+        !check_write(c, target, target->span, WRITE_ASSIGN)) {
+        check_make_error(c, e);
+        return true;
+    }
+    *slot = put_of(c, target, e->assign.value, e->span);
+    return true;
+}
+
+/* A number where a tensor is wanted that broadcasts: a tensor of rank 0. */
+void check_number_as_tensor(checker *c, expr **slot) {
+    const type *t = type_resolve(c->types, (*slot)->type);
+    source_span span = (*slot)->span;
+    check_cast_to(c, slot, check_scalar(c, TYPE_F64));
+    expr *operands[2] = {*slot, check_new_bool(c, span, false)};
+    *slot = check_new_abi(c, TL_FN_tl_tensor_full, span, operands, 2);
+    (*slot)->type = type_tensor(c->types, check_scalar(c, TYPE_F32), 0);
+    if (type_is_integer(t) || t->kind == TYPE_F64) {
+        bool whole = type_is_integer(t);
+        expr *as[2] = {*slot, check_new_int(c, span, whole ? TL_I64 : TL_F64)};
+        *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, span, as, 2);
+        (*slot)->type = type_tensor(c->types, check_scalar(c, whole ? TYPE_I64 : TYPE_F64), 0);
+    }
+}
