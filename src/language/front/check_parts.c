@@ -131,7 +131,8 @@ static expr *put_of(checker *c, expr *target, expr *value, source_span span) {
 
 bool check_assign_part(checker *c, expr **slot) {
     expr *e = *slot, *target = e->assign.target;
-    if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE) {
+    if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE ||
+        target->index.base->kind == EXPR_INDEX) { /* w[0][1] is w[0, 1] */
         return false;
     }
     bool ranges = false;
