@@ -8,6 +8,7 @@
 
 #include "runtime/ops/fold.h"
 #include "runtime/ops/ops.h"
+#include "runtime/ops/threads.h"
 #include "runtime/state.h"
 
 typedef struct order {
@@ -47,12 +48,51 @@ static void search_row(void *context, const void *data, int64_t n, int64_t strid
     all->passed += n;
 }
 
+/* A large tensor in pieces: which element wins does not depend on who looked where, for pieces are compared in order. */
+enum { PIECES = 64 };
+
+typedef struct pieces {
+    const search_all *all;
+    int64_t length;
+    int64_t place[PIECES];
+} pieces;
+
+static void search_pieces(void *context, int64_t from, int64_t to) {
+    pieces *p = context;
+    const tl_tensor *t = p->all->t;
+    int64_t size = (int64_t)tl__dtype_size((tl_dtype)t->dtype);
+    for (int64_t i = from; i < to; i++) {
+        int64_t begin = i * p->length, rest = t->elements - begin;
+        p->place[i] =
+            begin + p->all->order->search[t->dtype]((const char *)t->data + begin * size,
+                                                    rest < p->length ? rest : p->length, 1);
+    }
+}
+
+static void search_chunks(search_all *all) {
+    const tl_tensor *t = all->t;
+    int64_t size = (int64_t)tl__dtype_size((tl_dtype)t->dtype);
+    pieces p = {.all = all, .length = (t->elements + PIECES - 1) / PIECES};
+    int64_t count = (t->elements + p.length - 1) / p.length;
+    tl__in_parts(count, 1, t->elements, search_pieces, &p);
+    for (int64_t i = 0; i < count; i++) {
+        const void *found = (const char *)t->data + p.place[i] * size;
+        if (!all->best || all->order->beats[t->dtype](found, all->best)) {
+            all->best = found;
+            all->place = p.place[i];
+        }
+    }
+}
+
 static masu_status search_tensor(const order *order, const char *what, const tl_tensor *t,
                                  search_all *out) {
     if (t->elements == 0)
         return error_empty(what, t);
     *out = (search_all){.order = order, .t = t};
-    tl__rows(t, search_row, out);
+    if (t->contiguous && t->elements >= TL_LARGE_LOOP)
+        search_chunks(out);
+    else
+        tl__rows(t, search_row, out);
     return MASU_OK;
 }
 
@@ -80,6 +120,27 @@ static void search_dim_row(void *context, const void *data, int64_t n, int64_t s
     }
 }
 
+/* All lines, by the first of the dimensions that stay. */
+typedef struct slabs {
+    tl_tensor rest; /* one element for each line */
+    search_dim search;
+} slabs;
+
+static void search_slabs(void *context, int64_t from, int64_t to) {
+    const slabs *s = context;
+    tl_tensor rest = s->rest;
+    search_dim search = s->search;
+    int64_t each = rest.elements / rest.shape[0];
+    rest.data = (char *)rest.data + from * rest.stride[0] * search.size;
+    rest.shape[0] = to - from;
+    rest.elements = each * (to - from);
+    if (search.values)
+        search.values += from * each * search.size;
+    if (search.places)
+        search.places += from * each;
+    tl__rows(&rest, search_dim_row, &search);
+}
+
 /* values, places: tensors of t's shape without dim, to be filled; either may be NULL. */
 static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_tensor *values,
                            tl_tensor *places) {
@@ -90,13 +151,18 @@ static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_t
         rest.shape[i] = t->shape[i + 1];
         rest.stride[i] = t->stride[i + 1];
     }
-    search_dim context = {.search = order->search[t->dtype],
-                          .n = t->shape[dim],
-                          .stride = t->stride[dim],
-                          .size = (int64_t)tl__dtype_size((tl_dtype)t->dtype),
-                          .values = values ? values->data : NULL,
-                          .places = places ? places->data : NULL};
-    tl__rows(&rest, search_dim_row, &context);
+    rest.elements = t->elements / t->shape[dim];
+    slabs work = {.rest = rest,
+                  .search = {.search = order->search[t->dtype],
+                             .n = t->shape[dim],
+                             .stride = t->stride[dim],
+                             .size = (int64_t)tl__dtype_size((tl_dtype)t->dtype),
+                             .values = values ? values->data : NULL,
+                             .places = places ? places->data : NULL}};
+    if (rest.rank == 0 || rest.elements == 0)
+        tl__rows(&rest, search_dim_row, &work.search);
+    else
+        tl__in_parts(rest.shape[0], 1, t->elements, search_slabs, &work);
 }
 
 /* A tensor of t's shape without dim. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/ops/ops.h"
+#include "runtime/ops/threads.h"
 #include "runtime/state.h"
 
 /* [outer, n, inner] around one dimension of a row-major tensor. */
@@ -183,16 +184,69 @@ static bool gather_fits(const tl_tensor *t, int dim, const tl_tensor *index) {
     return fits;
 }
 
+typedef struct gather_work {
+    const tl_tensor *t, *index;
+    int dim;
+    size_t size;
+    char *to;
+} gather_work;
+
+/* Where the elements of row `row` of the index begin in t, without the dimension that the index names. */
+static int64_t gather_base(const gather_work *w, int64_t row, int64_t *along) {
+    int last = w->t->rank - 1;
+    int64_t at = 0, stride = w->t->shape[last];
+    *along = w->dim == last ? 1 : stride;
+    for (int d = last - 1; d >= 0; d--) {
+        int64_t i = row % w->index->shape[d];
+        row /= w->index->shape[d];
+        if (d == w->dim)
+            *along = stride;
+        else
+            at += i * stride;
+        stride *= w->t->shape[d];
+    }
+    return at;
+}
+
+#define GATHER_ROW(T)               \
+    for (int64_t i = 0; i < n; i++) \
+        ((T *)to)[i] = ((const T *)from)[numbers[i] * along + i * own];
+
+static void gather_rows(void *context, int64_t begin, int64_t end) {
+    const gather_work *w = context;
+    int last = w->t->rank - 1;
+    int64_t n = w->index->shape[last], own = w->dim != last;
+    for (int64_t row = begin; row < end; row++) {
+        int64_t along, base = gather_base(w, row, &along);
+        const int64_t *numbers = (const int64_t *)w->index->data + row * n;
+        const char *from = (const char *)w->t->data + base * (int64_t)w->size;
+        char *to = w->to + row * n * (int64_t)w->size;
+        if (w->size == sizeof(uint32_t)) {
+            GATHER_ROW(uint32_t)
+        } else if (w->size == sizeof(uint64_t)) {
+            GATHER_ROW(uint64_t)
+        } else {
+            GATHER_ROW(uint8_t)
+        }
+    }
+}
+
+static void gather_all(const tl_tensor *t, int dim, const tl_tensor *index, tl_tensor *out) {
+    if (index->elements == 0)
+        return;
+    gather_work work = {t, index, dim, tl__dtype_size((tl_dtype)t->dtype), out->data};
+    int64_t rows = index->elements / index->shape[index->rank - 1];
+    tl__in_parts(rows, 1, index->elements, gather_rows, &work);
+}
+
 static masu_status gather_ready(tl_tensor *t, int dim, tl_tensor *rows, tl_tensor **out) {
     tl_tensor *dense;
     masu_status status = ready_values(t, &dense);
     if (status != MASU_OK)
         return status;
     status = tl__tensor_new((tl_dtype)t->dtype, rows->rank, rows->shape, out);
-    size_t size = tl__dtype_size((tl_dtype)t->dtype);
-    for (int64_t i = 0; status == MASU_OK && i < rows->elements; i++)
-        memcpy((char *)(*out)->data + (size_t)i * size,
-               (const char *)dense->data + (size_t)source_of(dense, dim, rows, i) * size, size);
+    if (status == MASU_OK)
+        gather_all(dense, dim, rows, *out);
     tl__tensor_drop(dense);
     return status;
 }

@@ -3,16 +3,17 @@
  * A kernel of two operands has four loops, by their strides (1 1, 1 0, 0 1, any), so that the
  * usual ones vectorise. The result may lie exactly on an operand: element i is read before it is
  * written, and no other element is touched, which is what TL_INDEPENDENT tells gcc. clang finds
- * out at run time, or takes one by one.
+ * out at run time, or takes one by one. Floating-point exceptions are not looked at, so that choices need no branches.
  */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-trapping-math", "no-math-errno")
 #define TL_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define TL_INDEPENDENT
 #endif
 
 #include "runtime/ops/kernels.h"
+#include "runtime/ops/vector_math.h"
 
 #include <tgmath.h>
 
@@ -50,29 +51,37 @@ static inline int64_t int_pow(int64_t x, int64_t y) {
     return power;
 }
 
+/* f64 goes to the C library. */
+#define EITHER(function, x) \
+    _Generic((x), float : tl__##function##_f32((float)(x)), default : function(x))
+#define exp_of(x)  EITHER(exp, x)
+#define log_of(x)  EITHER(log, x)
+#define erf_of(x)  EITHER(erf, x)
+#define tanh_of(x) EITHER(tanh, x)
+
 #define FLOAT_FUNCTIONS(T, suffix)                                                \
     static inline T float_rem_##suffix(T x, T y) {                                \
         T rest = fmod(x, y);                                                      \
         return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;              \
     }                                                                             \
     static inline T sigmoid_##suffix(T x) {                                       \
-        return 1 / (1 + exp(-x));                                                 \
+        return 1 / (1 + exp_of(-x));                                              \
     }                                                                             \
     static inline T normal_below_##suffix(T x) {                                  \
-        return (T)0.5 * (1 + erf(x * (T)0.70710678118654752440));                 \
+        return (T)0.5 * (1 + erf_of(x * (T)0.70710678118654752440));              \
     }                                                                             \
     static inline T normal_density_##suffix(T x) {                                \
-        return (T)0.39894228040143267794 * exp((T)-0.5 * x * x);                  \
+        return (T)0.39894228040143267794 * exp_of((T)-0.5 * x * x);               \
     }                                                                             \
     static inline T silu_slope_##suffix(T x) {                                    \
         T s = sigmoid_##suffix(x);                                                \
         return s * (1 + x * (1 - s));                                             \
     }                                                                             \
     static inline T softplus_##suffix(T x) {                                      \
-        return x > 20 ? x : log1p(exp(x));                                        \
+        return x > 20 ? x : log1p(exp_of(x));                                     \
     }                                                                             \
     static inline T mish_slope_##suffix(T x) {                                    \
-        T t = tanh(softplus_##suffix(x));                                         \
+        T t = tanh_of(softplus_##suffix(x));                                      \
         return t + x * sigmoid_##suffix(x) * (1 - t * t);                         \
     }                                                                             \
     static inline T pow_slope_##suffix(T gradient, T base, T exponent) {          \
@@ -101,13 +110,13 @@ FLOAT_FUNCTIONS(double, f64)
     }
 
 /* Opens a kernel: the types of its row in the table and its numbers. */
-#define OPEN(name, suffix, type, R)                                                    \
-    static void kernel_##name##_##suffix(int64_t n, void *out_, const void *const *in, \
-                                         const int64_t *stride, const double *p) {     \
-        typedef type T;                                                                \
-        const T P0 = (T)p[0], P1 = (T)p[1];                                            \
-        (void)P0;                                                                      \
-        (void)P1;                                                                      \
+#define OPEN(name, suffix, type, R)                                                            \
+    TL_WIDE static void kernel_##name##_##suffix(int64_t n, void *out_, const void *const *in, \
+                                                 const int64_t *stride, const double *p) {     \
+        typedef type T;                                                                        \
+        const T P0 = (T)p[0], P1 = (T)p[1];                                                    \
+        (void)P0;                                                                              \
+        (void)P1;                                                                              \
         R *out = out_;
 
 #define MAP1(name, suffix, type, R, A, value)            \

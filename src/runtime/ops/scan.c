@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/ops/ops.h"
+#include "runtime/ops/threads.h"
 #include "runtime/state.h"
 
 /* outer * inner lines of n elements, inner apart, in a row-major tensor. */
@@ -36,9 +37,20 @@ static lines lines_of(const tl_tensor *t, int dim) {
         }                                                                 \
     } while (0)
 
-static void running(const tl_tensor *from, tl_tensor *to, int dim, bool backwards) {
-    const lines l = lines_of(from, dim);
-    for (int64_t i = 0; i < l.outer * l.inner; i++) {
+typedef struct running_work {
+    const tl_tensor *from;
+    tl_tensor *to;
+    lines lines;
+    bool backwards;
+} running_work;
+
+static void running_lines(void *context, int64_t begin, int64_t end) {
+    const running_work *w = context;
+    const tl_tensor *from = w->from;
+    tl_tensor *to = w->to;
+    const lines l = w->lines;
+    bool backwards = w->backwards;
+    for (int64_t i = begin; i < end; i++) {
         int64_t start = i / l.inner * l.n * l.inner + i % l.inner;
         if (from->dtype == TL_F32)
             RUNNING(float, double);
@@ -47,6 +59,13 @@ static void running(const tl_tensor *from, tl_tensor *to, int dim, bool backward
         else
             RUNNING(int64_t, uint64_t);
     }
+}
+
+static void running(const tl_tensor *from, tl_tensor *to, int dim, bool backwards) {
+    running_work work = {from, to, lines_of(from, dim), backwards};
+    if (from->elements > 0)
+        tl__in_parts(work.lines.outer * work.lines.inner, work.lines.inner > 1 ? TL_CACHE_LINE : 1,
+                     from->elements, running_lines, &work);
 }
 
 static masu_status cumsum_backward(tl_pass *pass, tl_node *node) {

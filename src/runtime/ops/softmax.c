@@ -8,13 +8,14 @@
  *     log_softmax   dx = g - exp(y) * sum(g)
  */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "no-trapping-math", "no-math-errno")
 #endif
 
 #include <tgmath.h>
 
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
+#include "runtime/ops/vector_math.h"
 #include "runtime/state.h"
 
 /* y = result of x; one line each. In place is fine. */
@@ -30,56 +31,79 @@ typedef struct soft_operation {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-#define LINES(T, suffix)                                                                      \
-    static T line_largest_##suffix(const T *x, int64_t n, int64_t stride) {                   \
-        T largest = x[0];                                                                     \
-        for (int64_t i = 1; i < n; i++)                                                       \
-            largest = x[i * stride] > largest ? x[i * stride] : largest;                      \
-        return largest;                                                                       \
-    }                                                                                         \
-    static void softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) {     \
-        const T *x = from;                                                                    \
-        T *y = to;                                                                            \
-        const T largest = line_largest_##suffix(x, n, stride);                                \
-        double sum = 0;                                                                       \
-        for (int64_t i = 0; i < n; i++)                                                       \
-            sum += (double)(y[i * stride] = exp(x[i * stride] - largest));                    \
-        const T factor = (T)(1 / sum);                                                        \
-        for (int64_t i = 0; i < n; i++)                                                       \
-            y[i * stride] *= factor;                                                          \
-    }                                                                                         \
-    static void log_softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) { \
-        const T *x = from;                                                                    \
-        T *y = to;                                                                            \
-        const T largest = line_largest_##suffix(x, n, stride);                                \
-        double sum = 0;                                                                       \
-        for (int64_t i = 0; i < n; i++)                                                       \
-            sum += (double)exp(x[i * stride] - largest);                                      \
-        const T shift = largest + (T)log(sum);                                                \
-        for (int64_t i = 0; i < n; i++)                                                       \
-            y[i * stride] = x[i * stride] - shift;                                            \
-    }                                                                                         \
-    static void softmax_back_##suffix(const void *result, const void *gradient, void *to,     \
-                                      int64_t n, int64_t stride) {                            \
-        const T *y = result, *g = gradient;                                                   \
-        T *dx = to;                                                                           \
-        double sum = 0;                                                                       \
-        for (int64_t i = 0; i < n; i++)                                                       \
-            sum += (double)g[i * stride] * (double)y[i * stride];                             \
-        const T mean = (T)sum;                                                                \
-        for (int64_t i = 0; i < n; i++)                                                       \
-            dx[i * stride] = y[i * stride] * (g[i * stride] - mean);                          \
-    }                                                                                         \
-    static void log_softmax_back_##suffix(const void *result, const void *gradient, void *to, \
-                                          int64_t n, int64_t stride) {                        \
-        const T *y = result, *g = gradient;                                                   \
-        T *dx = to;                                                                           \
-        double sum = 0;                                                                       \
-        for (int64_t i = 0; i < n; i++)                                                       \
-            sum += (double)g[i * stride];                                                     \
-        const T total = (T)sum;                                                               \
-        for (int64_t i = 0; i < n; i++)                                                       \
-            dx[i * stride] = g[i * stride] - exp(y[i * stride]) * total;                      \
+#define exp_of(x) _Generic((x), float : tl__exp_f32((float)(x)), default : exp(x))
+
+/* Sums stand beside what is summed, so that the loops of lines without gaps become vectors. */
+#define EXPONENTIALS(T, to, from, stride)                                         \
+    do {                                                                          \
+        if (stride == 1)                                                          \
+            for (int64_t i = 0; i < n; i++)                                       \
+                (to)[i] = exp_of((T)((from)[i] - largest));                       \
+        else                                                                      \
+            for (int64_t i = 0; i < n; i++)                                       \
+                (to)[i * (stride)] = exp_of((T)((from)[i * (stride)] - largest)); \
+    } while (0)
+
+#define LINES(T, suffix)                                                                          \
+    static T line_largest_##suffix(const T *x, int64_t n, int64_t stride) {                       \
+        T largest = x[0];                                                                         \
+        for (int64_t i = 1; i < n; i++)                                                           \
+            largest = x[i * stride] > largest ? x[i * stride] : largest;                          \
+        return largest;                                                                           \
+    }                                                                                             \
+    static double line_sum_##suffix(const T *x, int64_t n, int64_t stride) {                      \
+        double sum[4] = {0};                                                                      \
+        int64_t i = 0;                                                                            \
+        for (; i + 4 <= n; i += 4)                                                                \
+            for (int k = 0; k < 4; k++)                                                           \
+                sum[k] += (double)x[(i + k) * stride];                                            \
+        for (; i < n; i++)                                                                        \
+            sum[0] += (double)x[i * stride];                                                      \
+        return (sum[0] + sum[1]) + (sum[2] + sum[3]);                                             \
+    }                                                                                             \
+    TL_WIDE static void softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) { \
+        const T *x = from;                                                                        \
+        T *y = to;                                                                                \
+        const T largest = line_largest_##suffix(x, n, stride);                                    \
+        EXPONENTIALS(T, y, x, stride);                                                            \
+        const double sum = line_sum_##suffix(y, n, stride);                                       \
+        const T factor = (T)(1 / sum);                                                            \
+        for (int64_t i = 0; i < n; i++)                                                           \
+            y[i * stride] *= factor;                                                              \
+    }                                                                                             \
+    TL_WIDE static void log_softmax_##suffix(const void *from, void *to, int64_t n,               \
+                                             int64_t stride) {                                    \
+        const T *x = from;                                                                        \
+        T *y = to;                                                                                \
+        const T largest = line_largest_##suffix(x, n, stride);                                    \
+        double sum = 0;                                                                           \
+        for (int64_t i = 0; i < n; i++)                                                           \
+            sum += (double)exp_of((T)(x[i * stride] - largest));                                  \
+        const T shift = largest + (T)log(sum);                                                    \
+        for (int64_t i = 0; i < n; i++)                                                           \
+            y[i * stride] = x[i * stride] - shift;                                                \
+    }                                                                                             \
+    static void softmax_back_##suffix(const void *result, const void *gradient, void *to,         \
+                                      int64_t n, int64_t stride) {                                \
+        const T *y = result, *g = gradient;                                                       \
+        T *dx = to;                                                                               \
+        double sum = 0;                                                                           \
+        for (int64_t i = 0; i < n; i++)                                                           \
+            sum += (double)g[i * stride] * (double)y[i * stride];                                 \
+        const T mean = (T)sum;                                                                    \
+        for (int64_t i = 0; i < n; i++)                                                           \
+            dx[i * stride] = y[i * stride] * (g[i * stride] - mean);                              \
+    }                                                                                             \
+    static void log_softmax_back_##suffix(const void *result, const void *gradient, void *to,     \
+                                          int64_t n, int64_t stride) {                            \
+        const T *y = result, *g = gradient;                                                       \
+        T *dx = to;                                                                               \
+        double sum = 0;                                                                           \
+        for (int64_t i = 0; i < n; i++)                                                           \
+            sum += (double)g[i * stride];                                                         \
+        const T total = (T)sum;                                                                   \
+        for (int64_t i = 0; i < n; i++)                                                           \
+            dx[i * stride] = g[i * stride] - exp_of(y[i * stride]) * total;                       \
     }
 
 LINES(float, f32)
