@@ -66,7 +66,8 @@ typedef struct tl_leaf {
     tl_tensor *gradient; /* owned; NULL: none accumulated */
     tl_node *read_before, *read_after;
     uint32_t read_depth; /* loop depth of the last reading; 0: not in the list */
-    uint32_t round; /* the runtime's grad_round when the gradient was added: an older one counts as none */
+    uint32_t
+        round; /* the runtime's grad_round when the gradient was added: an older one counts as none */
 } tl_leaf;
 
 static inline tl_node **tl__node_inputs(tl_node *node) {

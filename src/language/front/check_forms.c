@@ -17,15 +17,24 @@ static const struct other_name {
     const char *name, *meant;
     uint32_t least, most, kept;
 } other_names[] = {
-    {"get_shape", "shape", 0, 0, 0},     {"transpose_2d", "t", 0, 0, 0},
-    {"transpose_2d", "transpose", 2, 2, 2}, {"matmul_4d", "matmul", 1, 1, 1},
-    {"mm", "matmul", 1, 1, 1},           {"bmm", "matmul", 1, 1, 1},
-    {"add_4d", "add", 1, 1, 1},          {"cat_4d", "cat", 2, 2, 2},
-    {"cat_i64", "cat", 2, 2, 2},         {"mod", "rem", 1, 1, 1},
-    {"mod_assign", "rem_assign", 1, 1, 1}, {"sum_all", "sum", 0, 0, 0},
-    {"sum_dim", "sum", 1, 2, 2},         {"mean_dim", "mean", 1, 2, 2},
-    {"max_dim", "max", 1, 2, 2},         {"min_dim", "min", 1, 2, 2},
-    {"cpu", "shallow_clone", 0, 0, 0},   {"cuda", "shallow_clone", 0, 0, 0},
+    {"get_shape", "shape", 0, 0, 0},
+    {"transpose_2d", "t", 0, 0, 0},
+    {"transpose_2d", "transpose", 2, 2, 2},
+    {"matmul_4d", "matmul", 1, 1, 1},
+    {"mm", "matmul", 1, 1, 1},
+    {"bmm", "matmul", 1, 1, 1},
+    {"add_4d", "add", 1, 1, 1},
+    {"cat_4d", "cat", 2, 2, 2},
+    {"cat_i64", "cat", 2, 2, 2},
+    {"mod", "rem", 1, 1, 1},
+    {"mod_assign", "rem_assign", 1, 1, 1},
+    {"sum_all", "sum", 0, 0, 0},
+    {"sum_dim", "sum", 1, 2, 2},
+    {"mean_dim", "mean", 1, 2, 2},
+    {"max_dim", "max", 1, 2, 2},
+    {"min_dim", "min", 1, 2, 2},
+    {"cpu", "shallow_clone", 0, 0, 0},
+    {"cuda", "shallow_clone", 0, 0, 0},
     {"to", "shallow_clone", 1, 1, 0},
 };
 
@@ -55,8 +64,8 @@ static bool get_element(checker *c, expr **slot, const type *t) {
     index->index.indices = list ? first->list.items : e->call.args;
     index->index.count = list ? first->list.count : e->call.arg_count;
     bool flat = index->index.count == 1 && t->tensor.rank != 1;
-    index->index.base = flat ? build_method(c, e->span, e->call.receiver, "flatten", NULL, 0)
-                             : e->call.receiver;
+    index->index.base =
+        flat ? build_method(c, e->span, e->call.receiver, "flatten", NULL, 0) : e->call.receiver;
     *slot = index;
     check_expr(c, slot, NULL);
     return true;

@@ -83,9 +83,8 @@ static bool binds_names(const comprehension_expr *e) {
 
 bool check_hoist(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    hoisting h = {.checker = c,
-                  .comprehension = e->comprehension,
-                  .builder = build_block(c, e->span)};
+    hoisting h = {
+        .checker = c, .comprehension = e->comprehension, .builder = build_block(c, e->span)};
     if (binds_names(e->comprehension)) {
         return false;
     }

@@ -132,10 +132,14 @@ static bool tensor_operator(checker *c, expr **slot) {
                      {"sub", "sub_assign", BINARY_SUB},
                      {"mul", "mul_assign", BINARY_MUL},
                      {"div", "div_assign", BINARY_DIV},
-                     {"rem", "rem_assign", BINARY_REM}, {"eq", "", BINARY_EQ},
-                     {"ne", "", BINARY_NE},             {"neq", "", BINARY_NE},
-                     {"lt", "", BINARY_LT},             {"le", "", BINARY_LE},
-                     {"gt", "", BINARY_GT},             {"ge", "", BINARY_GE}};
+                     {"rem", "rem_assign", BINARY_REM},
+                     {"eq", "", BINARY_EQ},
+                     {"ne", "", BINARY_NE},
+                     {"neq", "", BINARY_NE},
+                     {"lt", "", BINARY_LT},
+                     {"le", "", BINARY_LE},
+                     {"gt", "", BINARY_GT},
+                     {"ge", "", BINARY_GE}};
     expr *e = *slot;
     for (size_t i = 0; e->call.arg_count == 1 && i < sizeof operators / sizeof operators[0]; i++) {
         bool in_place = strcmp(e->call.name, operators[i].in_place) == 0;

@@ -22,8 +22,8 @@ static void from_the_end(checker *c, expr **index, const expr *base, uint32_t d)
     source_span span = (*index)->span;
     expr *extent[2] = {check_copy_place(c, base), check_new_int(c, span, d)};
     expr *length = check_new_abi(c, TL_FN_tl_tensor_dim, span, extent, 2);
-    *index = check_new_binary(c, BINARY_SUB, length, (*index)->unary.operand,
-                              check_scalar(c, TYPE_I64));
+    *index =
+        check_new_binary(c, BINARY_SUB, length, (*index)->unary.operand, check_scalar(c, TYPE_I64));
     check_expr(c, &(*index)->binary.right, check_scalar(c, TYPE_I64));
 }
 
@@ -94,8 +94,8 @@ bool check_part(checker *c, expr **slot, const type *base) {
     *slot = build_finish(&b, part);
     check_expr(c, slot, NULL);
     if (base->tensor.rank >= 0 && (*slot)->type->kind == TYPE_TENSOR) {
-        const type *t = type_tensor(c->types, base->tensor.element,
-                                    base->tensor.rank - (int32_t)singles);
+        const type *t =
+            type_tensor(c->types, base->tensor.element, base->tensor.rank - (int32_t)singles);
         (*slot)->type = (*slot)->block->type = (*slot)->block->result->type = t;
     }
     return true;

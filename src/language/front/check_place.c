@@ -27,9 +27,8 @@ static bool is_tolerated(const binding *b, write_kind kind) {
 static void report_immutable(checker *c, const binding *b, source_span span, write_kind kind) {
     const char *text =
         kind == WRITE_METHOD ? "this writes to `%s`, which is not mutable" : "`%s` is not mutable";
-    diagnostic *d = is_tolerated(b, kind)
-                        ? diagnostics_warning(c->diagnostics, span, text, b->name)
-                        : diagnostics_error(c->diagnostics, span, text, b->name);
+    diagnostic *d = is_tolerated(b, kind) ? diagnostics_warning(c->diagnostics, span, text, b->name)
+                                          : diagnostics_error(c->diagnostics, span, text, b->name);
     switch (b->kind) {
     case BINDING_LET:
         diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name);

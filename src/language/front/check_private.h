@@ -129,10 +129,9 @@ typedef struct checker {
     const function_item *assigned_in; /* whose body `assigned` was collected from */
     const char **assigned; /* names that are assigned as a whole or given as `&mut` there */
     uint32_t assigned_count, assigned_capacity;
-    bool assigned_unseen; /* and more may be, by closures or through `&mut` */
-    bool may_repeat;      /* the function can be checked anew */
-    uint32_t
-        kept_closures; /* that became part of a dyn type: a function that made some is not checked anew */
+    bool assigned_unseen;   /* and more may be, by closures or through `&mut` */
+    bool may_repeat;        /* the function can be checked anew */
+    uint32_t kept_closures; /* part of a dyn type: a function that made some is not checked anew */
     const type_environment *environment; /* NULL: no type parameters are in sight */
     implementation *implementations;
     uint32_t implementation_count, implementation_capacity;

@@ -11,8 +11,8 @@
 static void find_grad(expr *e, void *context) {
     bool *found = context;
     bool method = e->kind == EXPR_METHOD && strcmp(e->call.name, "grad") == 0;
-    bool checked = e->kind == EXPR_CALL && e->call.kind == CALL_ABI &&
-                   e->call.abi == TL_FN_tl_tensor_grad;
+    bool checked =
+        e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_grad;
     *found = *found || method || checked;
     if (!*found) {
         expr_each_child(e, find_grad, context);

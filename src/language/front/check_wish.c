@@ -28,7 +28,7 @@ typedef enum flexible {
     FLEXIBLE_REAL,
     FLEXIBLE_LIST,
     FLEXIBLE_RANK, /* `let mut t`: a tensor of the rank of its first value, until another one is assigned */
-    FLEXIBLE_ROW   /* t[i] of a tensor of unknown rank: a number, until a use shows that it is a row */
+    FLEXIBLE_ROW /* t[i] of a tensor of unknown rank: a number, until a use shows that it is a row */
 } flexible;
 
 static flexible flexible_kind(const expr *e) {
@@ -141,8 +141,8 @@ void check_note_rank(binding *b) {
 
 void check_wish_rank(checker *c, const binding *b, const type *given) {
     const type *t = type_resolve(c->types, b->type);
-    if (b->flexible == FLEXIBLE_RANK && given->kind == TYPE_TENSOR &&
-        t->kind == TYPE_TENSOR && given->tensor.rank != t->tensor.rank) {
+    if (b->flexible == FLEXIBLE_RANK && given->kind == TYPE_TENSOR && t->kind == TYPE_TENSOR &&
+        given->tensor.rank != t->tensor.rank) {
         wish_for(c, b, type_tensor(c->types, t->tensor.element, -1));
         c->repeat = true;
     }

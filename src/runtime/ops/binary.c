@@ -239,14 +239,14 @@ static masu_status update(const binary_operation *operation, tl_tensor **t, tl_t
     return status;
 }
 
-#define UPDATE(name)                                                     \
-    tl_tensor *tl_tensor_##name##_update(tl_tensor *t, tl_tensor *b) {   \
-        masu_status status = update(&name##_operation, &t, b);           \
-        if (MASU_LIKELY(status == MASU_OK))                              \
-            return t;                                                    \
-        tl__tensor_drop(t);                                              \
-        tl__raise();                                                     \
-        return NULL;                                                     \
+#define UPDATE(name)                                                   \
+    tl_tensor *tl_tensor_##name##_update(tl_tensor *t, tl_tensor *b) { \
+        masu_status status = update(&name##_operation, &t, b);         \
+        if (MASU_LIKELY(status == MASU_OK))                            \
+            return t;                                                  \
+        tl__tensor_drop(t);                                            \
+        tl__raise();                                                   \
+        return NULL;                                                   \
     }
 
 UPDATE(add)

@@ -264,10 +264,10 @@ masu_status tl__assign(const char *what, tl_kernel_index kernel, tl_tensor **t, 
     return status;
 }
 
-#define ASSIGN(name)                                                      \
-    tl_tensor *tl_tensor_##name##_assign(tl_tensor *t, tl_tensor *b) {    \
+#define ASSIGN(name)                                                          \
+    tl_tensor *tl_tensor_##name##_assign(tl_tensor *t, tl_tensor *b) {        \
         masu_status status = tl__assign(#name "_assign", TL_K_##name, &t, b); \
-        return replaced(status, t);                                       \
+        return replaced(status, t);                                           \
     }
 
 ASSIGN(add)

@@ -219,8 +219,7 @@ masu_status tl__record_identity(tl_tensor *result, tl_tensor *t, tl_tensor **out
 
 static masu_status error_reshape(const tl_tensor *t, int64_t rank, const int64_t *shape) {
     char from[TL_SHAPE_TEXT], to[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                     "reshape: shape %s cannot be reshaped to %s",
+    return tl__error(MASU_ERR_SHAPE_MISMATCH, "reshape: shape %s cannot be reshaped to %s",
                      tl__shape_text(t->rank, t->shape, from),
                      tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to));
 }
