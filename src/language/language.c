@@ -83,12 +83,24 @@ static masu_status keep_module(masu_program *p, source_file *file) {
     return MASU_OK;
 }
 
+/* The file that is compiled is no module of its own. */
+static bool names_program(masu_program *p, const module_name *m, masu__buffer *path) {
+    if (!module_path(m, ".tl", path) || strcmp(masu__buffer_text(path), p->tree->file->path) != 0)
+        return false;
+    diagnostics_error(&p->diagnostics, m->span, "module `%s` is the program itself", m->name);
+    return true;
+}
+
 static masu_status read_module(masu_program *p, const masu_compile_options *options,
                                module_name *m) {
     masu__buffer path = {0};
     size_t length = 0;
     const char *text = NULL;
     m->is_read = true;
+    if (names_program(p, m, &path)) {
+        masu__buffer_destroy(&path);
+        return MASU_OK;
+    }
     if (options->read && module_path(m, ".tl", &path))
         text = options->read(options->user, masu__buffer_text(&path), &length);
     if (options->read && !text && module_path(m, "/mod.tl", &path))

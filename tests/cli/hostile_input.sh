@@ -68,3 +68,27 @@ printf 'const A: i64 = B;\nconst B: i64 = A;\nfn main() { println(A); }\n' >"$t/
 never_falls 1 "$t/constants.tl"
 printf 'fn f(x: Tensor) -> Tensor { g(x) }\nfn g(x: Tensor) -> Tensor { f(x) }\nfn main() { println(f([1.0])); }\n' >"$t/calls.tl"
 never_falls 0 "$t/calls.tl"
+
+# What an operation cannot do is said when it is asked for, and nothing runs on without an end.
+refuses() { # EXPRESSION WORDS
+    printf 'fn main() {\n    let t = [[1.0, 2.0], [3.0, 4.0]];\n    let r = %s;\n    println("{:?} {:?}", r, t);\n}\n' "$1" >"$t/refused.tl"
+    expect_status 1 timeout 60 "$MASU" run "$t/refused.tl"
+    expect_in_stderr ": error: panic: $2"
+}
+refuses 't.split(0)' 'split: 0 is no length of a part'
+refuses 't.chunk(0)' 'chunk: 0 is no number of parts'
+refuses 't.topk(-1)' 'topk: -1 is no number of elements'
+refuses 't.repeat_interleave(-1)' 'repeat_interleave: -1 is no number of times'
+refuses 't.repeat_interleave(-1, 0)' 'repeat_interleave: -1 is no number of times'
+refuses 't.dropout(1.5)' 'dropout: 1.5 is no probability'
+refuses 't.reshape([1, 1, 2, 2]).conv2d([[[[1.0]]]], 0)' 'conv: stride, dilation and groups are at least 1'
+refuses 'vec![1, 2].step_by(0)' 'step_by: 0 is no step'
+
+# A match of thousands of numbers is checked in a second.
+{ printf 'fn main() { match args_count() {'; awk 'BEGIN { for (i = 0; i < 3000; i++) printf " %d => println(\"%d\"),", i, i }'; printf ' _ => println("more") } }\n'; } >"$t/match.tl"
+never_falls 0 "$t/match.tl"
+
+# A file that names the program as its module is told so.
+printf 'mod turns;\nfn main() { }\n' >"$t/turns.tl"
+expect_status 1 "$MASU" check "$t/turns.tl"
+expect_in_stderr 'turns.tl:1:5: error: module `turns` is the program itself'

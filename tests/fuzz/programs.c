@@ -3,7 +3,7 @@
  *     parent ─fork─► child: for each seed   mutant ─► compile until the passes, verified ─► explain, look up, format
  *        └── the child died: the mutant of the seed that it was at is a finding; another child goes on behind it
  *
- * A program may be right or wrong. A crash, a sanitizer's report, more than LIMIT_S seconds, an internal error, an
+ * A program may be right or wrong. A crash, a sanitizer's report, more than LIMIT_S seconds of the processor, an internal error, an
  * error without a word, or a layout that changes the program or changes again is a finding.
  *
  *     fuzz_programs [--seconds=60] [--seed=1] [--keep=FOLDER] FILE…    mutate these
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -110,6 +111,12 @@ static bool try_program(const char *text, size_t length) {
     return right;
 }
 
+/* Of the processor, so that a busy machine finds nothing; its signal ends the process. 0: no limit. */
+static void limit_time(int seconds) {
+    struct itimerval limit = {.it_value.tv_sec = seconds};
+    setitimer(ITIMER_PROF, &limit, NULL);
+}
+
 /* ---- children ------------------------------------------------------------------------------------------------- */
 
 /* Runs body(context) in a process of its own; true when it ended well. said: where its messages go, NULL: nowhere. */
@@ -137,11 +144,11 @@ static void try_mutants(void *context) {
         f->shared->seed = ++f->seed;
         masu__buffer_truncate(&mutant, 0);
         mutate(f->programs, f->count, f->seed, &mutant, &origin);
-        alarm(LIMIT_S);
+        limit_time(LIMIT_S);
         f->shared->right += try_program(masu__buffer_text(&mutant), mutant.length);
         f->shared->tried++;
     }
-    alarm(0);
+    limit_time(0);
     masu__buffer_destroy(&mutant);
 }
 
@@ -185,9 +192,9 @@ static int mutants(fuzz *f) {
 
 static void try_one(void *context) {
     const masu__buffer *text = context;
-    alarm(LIMIT_S);
+    limit_time(LIMIT_S);
     try_program(masu__buffer_text(text), text->length);
-    alarm(0);
+    limit_time(0);
 }
 
 /* From the f->seed-th on, in one process. */

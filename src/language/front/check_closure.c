@@ -184,6 +184,7 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
     function_item *f = s->closure;
     outside o = leave_function(c, f, f->scope_mark);
     uint32_t mark = check_scope_open(c);
+    f->body_is_open = true;
     declare_parameters(c, f, signature);
     f->result = f->result_annotation != NULL ? check_type(c, f->result_annotation)
                 : signature->is_known && signature->result->kind != TYPE_OPEN ? signature->result
@@ -205,6 +206,7 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
     }
     check_scope_close(c, mark);
     return_to(c, &o);
+    f->body_is_open = false;
     f->body_is_checked = true;
     fill_captures(c, s);
 }
@@ -215,6 +217,16 @@ static bool is_written_out(const function_item *f) {
             return false;
         }
     }
+    return true;
+}
+
+/* |f| f(f): what its body yields is asked for while the body is read. */
+static bool report_open(checker *c, const expr *e, const function_item *f) {
+    if (!f->is_closure || f->body_is_checked || !f->body_is_open) {
+        return false;
+    }
+    diagnostic *d = diagnostics_error(c->diagnostics, e->span, "this closure needs itself");
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "a `fn` may call itself");
     return true;
 }
 
@@ -432,12 +444,13 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
         return;
     }
     struct_item *s = t->structure;
-    if (s->closure->is_closure && !s->closure->body_is_checked) {
+    bool open = report_open(c, e, s->closure);
+    if (!open && s->closure->is_closure && !s->closure->body_is_checked) {
         check_body(c, s, signature);
     }
-    bool lent = check_lend_closure(c, call, slot, s);
+    bool lent = !open && check_lend_closure(c, call, slot, s);
     e = *slot;
-    if ((!lent && report_writes(c, e, s)) || !demand_signature(c, e, s, signature)) {
+    if (open || (!lent && report_writes(c, e, s)) || !demand_signature(c, e, s, signature)) {
         expr *wrong = check_new(c, EXPR_ERROR, e->span, NULL);
         check_make_error(c, wrong);
         *slot = wrong;
@@ -518,6 +531,11 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
         /* handed on undecided: what its body sees is not visible here any more */
         diagnostics_error(c->diagnostics, f->span,
                           "nothing says what the parameters of this closure are");
+        check_make_error(c, e);
+        return;
+    }
+    if (report_open(c, e, f)) {
+        check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
         return;
     }

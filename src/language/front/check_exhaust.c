@@ -273,18 +273,35 @@ static void add_cut(checker *c, wide **cuts, uint32_t *count, uint32_t *capacity
     (*cuts)[from] = cut;
 }
 
+/* Whether p names numbers; then which. */
+static bool is_stretch(const pattern *p, const type *t, wide *low, wide *high) {
+    if (p == NULL || (p->kind != PATTERN_LITERAL && p->kind != PATTERN_RANGE)) {
+        return false;
+    }
+    stretch_of(p, t, low, high);
+    return true;
+}
+
+/* Cut where any row begins or ends, inside of what the question asks about: a question about one number has no cuts, so that
+ * a long match takes quadratic time and not cubic. */
 static const char **numbers(exhaust *x, const matrix *m, const pattern *const *q,
                             const type *const *types, uint32_t width) {
-    wide low, high, *cuts = NULL;
+    wide first, last, low, high, *cuts = NULL;
     uint32_t count = 0, capacity = 0;
-    limits(types[0], &low, &high);
-    add_cut(x->c, &cuts, &count, &capacity, low);
-    add_cut(x->c, &cuts, &count, &capacity, high + 1);
-    for (uint32_t i = 0; i <= m->count; i++) {
-        const pattern *p = plain(i < m->count ? m->rows[i][0] : q[0]);
-        if (p != NULL && (p->kind == PATTERN_LITERAL || p->kind == PATTERN_RANGE)) {
-            stretch_of(p, types[0], &low, &high);
+    if (!is_stretch(plain(q[0]), types[0], &first, &last)) {
+        limits(types[0], &first, &last);
+    }
+    if (first > last) {
+        return NULL;
+    }
+    add_cut(x->c, &cuts, &count, &capacity, first);
+    add_cut(x->c, &cuts, &count, &capacity, last + 1);
+    for (uint32_t i = 0; i < m->count; i++) {
+        bool any = is_stretch(plain(m->rows[i][0]), types[0], &low, &high);
+        if (any && low > first && low <= last) {
             add_cut(x->c, &cuts, &count, &capacity, low);
+        }
+        if (any && high >= first && high < last) {
             add_cut(x->c, &cuts, &count, &capacity, high + 1);
         }
     }

@@ -57,6 +57,10 @@ void check_find_main(checker *c) {
         }
         return;
     }
+    if (s->function->is_template) {
+        diagnostics_error(c->diagnostics, s->function->span, "`main` is not generic");
+        return;
+    }
     c->tree->main = s->function;
     if (s->function->parameter_count > 0) {
         diagnostic *d = diagnostics_error(c->diagnostics, s->function->parameters[0]->span,

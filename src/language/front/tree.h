@@ -101,6 +101,7 @@ struct function_item {
     expr *body_expression;   /* likewise: its body as written */
     uint32_t scope_mark;     /* likewise: the names that it sees */
     bool body_is_checked;    /* likewise */
+    bool body_is_open;       /* likewise: it is being checked */
     struct_item *as_value;   /* [check] the type of the function's name where it is no call */
     bool is_checked;         /* [check] */
     bool has_self;           /* parameters[0] is then self */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,7 +42,9 @@ static comparison compare_apart(const char *text, size_t length, compare_depth d
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        alarm(SECONDS_A_PROGRAM);
+        struct itimerval limit = {.it_value.tv_sec = SECONDS_A_PROGRAM};
+        setitimer(ITIMER_PROF, &limit,
+                  NULL); /* of the processor: other work on the machine is no finding */
         close(ends[0]);
         comparison result = compare(text, length, depth, why);
         size_t wanted = why->length < 32768 ? why->length : 32768;
