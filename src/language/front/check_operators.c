@@ -443,7 +443,7 @@ static void check_operands(checker *c, expr *e, const type *expected) {
     check_expr(c, first, wish);
     const type *other = type_resolve(c->types, (*first)->type);
     if (other->kind == TYPE_TENSOR && !check_free_literal(*second)) {
-        other = check_scalar(c, TYPE_VOID); /* a tensor is as likely as a scalar: no wish */
+        other = check_scalar(c, TYPE_VOID);  /* a tensor is as likely as a scalar: no wish */
     } else if (other->kind == TYPE_TENSOR) { /* the table takes scalars as f64 */
         bool whole = other->tensor.element != NULL && !type_is_float(other->tensor.element);
         other = is_comparison(e->binary.op) ? type_of_element(c->types, other)
