@@ -213,9 +213,10 @@ typedef struct masu_plan_memory {
     uint64_t capacity_bytes; /* 0: without limit */
 } masu_plan_memory;
 
-/* Divides the rows among memories, the fastest first: each takes the rows with the most uses for
- * the time they occupy it, as many as a plan can hold; the last takes what is left. uses[i] times
- * the size is the traffic of row i; uses may be NULL: 1 each. Relations are honoured within a
+/* Divides the rows among memories, the fastest first: each takes the rows with the most traffic
+ * that a plan can hold (of up to 14 groups: proven, unless limits cut it short; of more: by rankings
+ * and swaps); the last takes what is left. When that does not fit, once more by bytes × time.
+ * uses[i] times the size is the traffic of row i; uses may be NULL: 1 each. Relations are honoured within a
  * memory, and tied rows stay together. Fills memory_of[] and offsets[] (problem->count, the
  * caller's) and results[memory_count]. A result whose outcome is INFEASIBLE or UNKNOWN: the last
  * memory is too small. problem->capacity_bytes is not looked at. Statuses as masu_plan_find. */

@@ -88,6 +88,10 @@ bool plan_parse_ops(const char *path, const char *text, size_t length, plan_tabl
 /* Outputs of element-wise operators may take over an input of their size that dies there. */
 bool plan_relate_in_place(plan_table *table, const plan_graph *graph);
 
+/* Sum of uses × bytes of the rows in one memory, at most UINT64_MAX, and how many they are. */
+uint64_t plan_traffic(const plan_table *table, const size_t *memory_of, size_t memory,
+                      size_t *count);
+
 /* ---- results --------------------------------------------------------------------------------- */
 
 typedef struct plan_answer {

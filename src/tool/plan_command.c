@@ -28,7 +28,7 @@ static const char usage[] =
     "  --svg FILE        write the plan as a picture\n"
     "  --check           judge the offsets in FILE instead of finding some\n"
     "  --compare         a table of all methods: height, distance from the bound, time\n"
-    "  --memory NAME=N   divide the buffers among memories, the fastest first, by uses × bytes; "
+    "  --memory NAME[=N] divide the buffers among memories, the fastest first, by uses × bytes; "
     "repeat it\n"
     "  --ops FILE        operators in order (op,type,inputs,outputs), for the next two and for "
     "uses\n"
@@ -108,10 +108,10 @@ static bool parse_seconds(const char *text, double *out) {
     return end != text && !*end && *out > 0 && *out < 1e9;
 }
 
+/* A name alone: without limit. */
 static bool parse_memory(const char *text, arguments *a) {
-    const char *equals = strchr(text, '=');
-    if (a->memory_count == MOST_MEMORIES || !equals || equals == text ||
-        equals - text >= NAME_BYTES)
+    const char *equals = strchrnul(text, '=');
+    if (a->memory_count == MOST_MEMORIES || equals == text || equals - text >= NAME_BYTES)
         return false;
     memory_option *m = &a->memories[a->memory_count];
     memcpy(m->name, text, (size_t)(equals - text));
@@ -119,7 +119,11 @@ static bool parse_memory(const char *text, arguments *a) {
     for (const char *c = m->name; *c; c++)
         if (strchr(", \"\t", *c))
             return false;
-    if (!parse_bytes(equals + 1, &m->capacity_bytes))
+    for (size_t i = 0; i < a->memory_count; i++)
+        if (strcmp(a->memories[i].name, m->name) == 0)
+            return false;
+    m->capacity_bytes = 0;
+    if (*equals && !parse_bytes(equals + 1, &m->capacity_bytes))
         return false;
     a->memory_count++;
     return true;
@@ -147,7 +151,7 @@ static int take_value(const char *name, const char *value, arguments *a) {
         expected = "1 to 64";
     } else if (strcmp(name, "--memory") == 0) {
         right = parse_memory(value, a);
-        expected = "NAME=BYTES, such as fast=512K";
+        expected = "NAME=BYTES (above 0) or NAME, without limit, each name once, 16 at most";
     } else if (strcmp(name, "--output") == 0) {
         a->output = value;
     } else if (strcmp(name, "--svg") == 0) {
@@ -469,6 +473,18 @@ static int check(job *j) {
     return write_files(j);
 }
 
+static void say_memory(const job *j, size_t m, const size_t *memory_of,
+                       const masu_plan_result *result) {
+    size_t count;
+    uint64_t traffic = plan_traffic(&j->table, memory_of, m, &count);
+    FILE *to = summary_stream(j->args);
+    fprintf(to, "%s: %zu buffers, height ", j->args->memories[m].name, count);
+    say_bytes(to, result->height_bytes);
+    fprintf(to, ", traffic ");
+    say_bytes(to, traffic);
+    fprintf(to, "\n");
+}
+
 static int divide(job *j) {
     masu_plan_problem problem = problem_of(j);
     masu_plan_memory memories[MOST_MEMORIES];
@@ -494,21 +510,8 @@ static int divide(job *j) {
         fprintf(stderr, " are needed\n");
         return TOOL_FAILED;
     }
-    for (size_t m = 0; m < j->args->memory_count && !j->args->quiet; m++) {
-        size_t count = 0;
-        uint64_t traffic = 0;
-        for (size_t i = 0; i < j->table.count; i++)
-            if (memory_of[i] == m) {
-                count++;
-                traffic += j->table.uses[i] * j->table.rows[i].size_bytes;
-            }
-        FILE *to = summary_stream(j->args);
-        fprintf(to, "%s: %zu buffers, height ", j->args->memories[m].name, count);
-        say_bytes(to, results[m].height_bytes);
-        fprintf(to, ", traffic ");
-        say_bytes(to, traffic);
-        fprintf(to, "\n");
-    }
+    for (size_t m = 0; m < j->args->memory_count && !j->args->quiet; m++)
+        say_memory(j, m, memory_of, &results[m]);
     for (size_t i = 0; i < j->table.count; i++)
         j->memories[i] = j->args->memories[memory_of[i]].name;
     return write_files(j);

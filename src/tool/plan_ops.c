@@ -186,3 +186,18 @@ bool plan_relate_in_place(plan_table *t, const plan_graph *graph) {
     }
     return true;
 }
+
+uint64_t plan_traffic(const plan_table *table, const size_t *memory_of, size_t memory,
+                      size_t *count) {
+    uint64_t traffic = 0, more;
+    *count = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        if (memory_of[i] != memory)
+            continue;
+        ++*count;
+        if (__builtin_mul_overflow(table->uses[i], table->rows[i].size_bytes, &more) ||
+            __builtin_add_overflow(traffic, more, &traffic))
+            traffic = UINT64_MAX;
+    }
+    return traffic;
+}

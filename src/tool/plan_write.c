@@ -49,6 +49,8 @@ static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gap
         if (gap->window_upper > 0)
             masu__buffer_printf(out, "@%" PRIu64 ":%" PRIu64, gap->window_lower, gap->window_upper);
     }
+    if (a->table->has_uses)
+        masu__buffer_printf(out, ",%" PRIu64, a->table->uses[i]);
     masu__buffer_printf(out, ",%" PRIu64, a->offsets[i]);
     if (a->memories)
         masu__buffer_printf(out, ",%s", a->memories[i]);
@@ -57,8 +59,9 @@ static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gap
 
 void plan_write_csv(const plan_answer *a, masu__buffer *out) {
     bool alignment = has_alignment(a->table), gaps = has_gaps(a->table);
-    masu__buffer_printf(out, "id,lower,upper,size%s%s,offset%s\n", alignment ? ",alignment" : "",
-                        gaps ? ",gaps" : "", a->memories ? ",memory" : "");
+    masu__buffer_printf(out, "id,lower,upper,size%s%s%s,offset%s\n", alignment ? ",alignment" : "",
+                        gaps ? ",gaps" : "", a->table->has_uses ? ",uses" : "",
+                        a->memories ? ",memory" : "");
     for (size_t i = 0; i < a->table->count; i++)
         put_row_csv(a, i, alignment, gaps, out);
 }
@@ -80,6 +83,8 @@ static void put_row_json(const plan_answer *a, size_t i, masu__buffer *out) {
                                 gap->window_upper);
         masu__buffer_puts(out, g + 1 == row->gap_count ? "]]" : "]");
     }
+    if (a->table->has_uses)
+        masu__buffer_printf(out, ", \"uses\": %" PRIu64, a->table->uses[i]);
     masu__buffer_printf(out, ", \"offset\": %" PRIu64, a->offsets[i]);
     if (a->memories) {
         masu__buffer_puts(out, ", \"memory\": ");

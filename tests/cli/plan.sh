@@ -156,8 +156,22 @@ wrong 'expected seconds' --time -1 "$file"
 wrong 'one of the two' --minimize --capacity 4 "$file"
 wrong 'is too many' "$file" "$file"
 wrong 'needs --ops' --in-place "$file"
-wrong 'NAME=BYTES' --memory fast "$file"
+wrong 'NAME=BYTES' --memory fast= "$file"
 wrong 'a value is missing' "$file" --svg
 wrong 'only judges' --check --compare "$file"
 expect_status 1 $plan "$MASU_TMP/nowhere.csv"
 expect_in_stderr 'cannot read'
+
+# ---- memories -------------------------------------------------------------------------------------
+write 'id,lower,upper,size,uses\na,0,4,8,2\nb,1,5,8,3\nc,4,6,16,1\n'
+expect_status 0 $plan "$file" --memory fast=8 --memory slow --output -
+expect_in_stdout 'b,1,5,8,3,0,fast'
+expect_in_stdout 'c,4,6,16,1,0,slow'
+expect_status 2 $plan "$file" --memory fast=8 --memory fast=16
+expect_in_stderr 'each name once'
+expect_status 2 $plan "$file" --memory fast=0 --memory slow
+expect_status 1 $plan "$file" --memory fast=8 --memory slow=8
+expect_in_stderr 'what is left does not fit into slow'
+write 'id,lower,upper,size,uses\na,0,4,4611686018427387,9000000\n'
+expect_status 0 $plan "$file" --memory slow
+expect_in_stdout 'traffic 18,446,744,073,709,551,615'

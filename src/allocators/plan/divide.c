@@ -1,194 +1,274 @@
 /* divide.c: several memories, the fastest first.
  *
- *     rows by uses / duration ─► into the memory while the load allows ─► plan ─► fits: next memory
- *                                        └── too full for a plan: the least used go ◄──┘
+ *     most traffic that the load allows (choice.c) ─► plan ─► fits: what else fits? ─► next memory
+ *                                                      │
+ *                    a small set that cannot be placed: its least worthy goes ◄──┘
+ *
+ * When what is left is too much for the last memory, once more: then each takes the most bytes ×
+ * time that it can.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocators/plan/model.h"
+#include "allocators/plan/choice.h"
+#include "allocators/plan/solver.h"
+
+enum { STEPS = 20000, CORE_ROWS = 64, MOST_ADDED = 32, MOST_DROPPED = 6, QUESTIONS = 10 };
 
 typedef struct division {
     const masu_plan_problem *problem;
     const uint64_t *uses;
-    const masu_plan_options *options;
-    uint32_t *group; /* per row: the first row it is tied to, itself included */
-    uint32_t *order; /* groups by worth */
-    double *worth;   /* per group */
-    size_t group_count;
-    uint32_t *chosen; /* groups in the present memory, by worth */
-    size_t chosen_count;
-    bool *placed, *in;             /* per group: in a memory for good; in the present one */
+    masu_plan_options options;
+    masu__plan_model model; /* without fixed rows: an item a group */
+    masu__choice choice;
+    masu_plan_row *free_rows;      /* all, none fixed */
     masu_plan_row *rows;           /* of the present memory */
     masu_plan_relation *relations; /* among them */
     uint32_t *number;              /* per row: its place in rows */
-    uint64_t *offsets;
+    size_t *core;
+    uint64_t *offsets, *kept; /* per row of the present memory; per row, of the last plan */
+    masu_plan_result kept_result;
+    uint64_t capacity; /* of the present memory */
+    masu_plan_result *result;
+    bool takes_nothing_sized; /* the first memory takes rows without a size */
+    double end_s;             /* of the questions that only improve */
+    masu_status status;
     masu__arena arena;
 } division;
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
-static uint32_t root_of(uint32_t *group, uint32_t row) {
-    while (group[row] != row)
-        row = group[row] = group[group[row]];
-    return row;
-}
-
-static int by_worth(const void *a, const void *b, void *context) {
-    const division *d = context;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (d->worth[x] != d->worth[y])
-        return d->worth[x] > d->worth[y] ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
 static bool division_open(division *d) {
     const masu_plan_problem *p = d->problem;
     size_t n = p->count + 1;
-    d->group = MASU_ARENA_ARRAY(&d->arena, uint32_t, n);
-    d->order = MASU_ARENA_ARRAY(&d->arena, uint32_t, n);
-    d->chosen = MASU_ARENA_ARRAY(&d->arena, uint32_t, n);
-    d->number = MASU_ARENA_ARRAY(&d->arena, uint32_t, n);
-    d->worth = MASU_ARENA_ARRAY(&d->arena, double, n);
-    d->placed = MASU_ARENA_ARRAY(&d->arena, bool, n);
-    d->in = MASU_ARENA_ARRAY(&d->arena, bool, n);
+    d->free_rows = MASU_ARENA_ARRAY(&d->arena, masu_plan_row, n);
     d->rows = MASU_ARENA_ARRAY(&d->arena, masu_plan_row, n);
+    d->number = MASU_ARENA_ARRAY(&d->arena, uint32_t, n);
     d->offsets = MASU_ARENA_ARRAY(&d->arena, uint64_t, n);
+    d->kept = MASU_ARENA_ARRAY(&d->arena, uint64_t, n);
+    d->core = MASU_ARENA_ARRAY(&d->arena, size_t, n);
     d->relations = MASU_ARENA_ARRAY(&d->arena, masu_plan_relation, p->relation_count + 1);
-    return d->group && d->order && d->chosen && d->number && d->worth && d->placed && d->in &&
-           d->rows && d->offsets && d->relations;
+    if (!d->free_rows || !d->rows || !d->number || !d->offsets || !d->kept || !d->core ||
+        !d->relations)
+        return false;
+    for (size_t i = 0; i < p->count; i++) {
+        d->free_rows[i] = p->rows[i];
+        d->free_rows[i].is_fixed = false;
+    }
+    masu_plan_problem free_problem = *p;
+    free_problem.rows = d->free_rows;
+    return masu__plan_model_open(&free_problem, NULL, &d->model) == MASU_OK &&
+           masu__choice_open(&d->choice, p, &d->model);
 }
 
-/* Traffic for the room taken: uses × size / (size × duration), sums over a group. */
-static void rank_groups(division *d) {
+static void division_close(division *d) {
+    masu__choice_close(&d->choice);
+    masu__plan_model_close(&d->model);
+    masu__arena_destroy(&d->arena);
+}
+
+static void weigh(division *d, bool by_traffic) {
     const masu_plan_problem *p = d->problem;
-    for (size_t i = 0; i < p->count; i++)
-        d->group[i] = (uint32_t)i;
-    for (size_t i = 0; i < p->relation_count; i++)
-        if (p->relations[i].kind == MASU_PLAN_MUST_SHARE)
-            d->group[root_of(d->group, (uint32_t)p->relations[i].b)] =
-                root_of(d->group, (uint32_t)p->relations[i].a);
-    for (size_t i = 0; i < p->count; i++)
-        d->worth[root_of(d->group, (uint32_t)i)] +=
-            (double)(d->uses ? d->uses[i] : 1) /
-            ((double)p->rows[i].upper - (double)p->rows[i].lower);
-    for (uint32_t i = 0; i < p->count; i++)
-        if (root_of(d->group, i) == i)
-            d->order[d->group_count++] = i;
-    qsort_r(d->order, d->group_count, sizeof *d->order, by_worth, d);
+    memset(d->choice.worth, 0, d->model.item_count * sizeof *d->choice.worth);
+    memset(d->choice.allowed, true, d->model.item_count * sizeof *d->choice.allowed);
+    for (size_t i = 0; i < p->count; i++) {
+        uint32_t item = d->model.row_item[i];
+        double uses = d->uses ? (double)d->uses[i] : 1;
+        if (item != MASU__PLAN_NONE)
+            d->choice.worth[item] += by_traffic ? uses * (double)p->rows[i].size_bytes : 0;
+    }
+    for (uint32_t i = 0; i < d->model.item_count && !by_traffic; i++)
+        d->choice.worth[i] = d->choice.area[i];
 }
 
 /* ---- one memory ------------------------------------------------------------------------------ */
 
-/* The problem of the groups that are `in`. */
-static masu_plan_problem problem_of(division *d, uint64_t capacity) {
+static bool is_in(const division *d, size_t row) {
+    uint32_t item = d->model.row_item[row];
+    return item == MASU__PLAN_NONE ? d->takes_nothing_sized : d->choice.in[item];
+}
+
+static masu_plan_problem problem_of(division *d) {
     const masu_plan_problem *p = d->problem;
     masu_plan_problem part = {
-        .rows = d->rows, .relations = d->relations, .capacity_bytes = capacity};
-    memset(d->number, 0xff, p->count * sizeof *d->number);
-    for (size_t i = 0; i < p->count; i++)
-        if (d->in[root_of(d->group, (uint32_t)i)]) {
-            d->number[i] = (uint32_t)part.count;
+        .rows = d->rows, .relations = d->relations, .capacity_bytes = d->capacity};
+    for (size_t i = 0; i < p->count; i++) {
+        d->number[i] = is_in(d, i) ? (uint32_t)part.count : MASU__PLAN_NONE;
+        if (is_in(d, i))
             d->rows[part.count++] = p->rows[i];
-        }
+    }
     for (size_t i = 0; i < p->relation_count; i++) {
         masu_plan_relation r = p->relations[i];
-        if (d->number[r.a] == MASU__PLAN_NONE || d->number[r.b] == MASU__PLAN_NONE)
-            continue;
-        d->relations[part.relation_count++] =
-            (masu_plan_relation){r.kind, d->number[r.a], d->number[r.b]};
+        if (d->number[r.a] != MASU__PLAN_NONE && d->number[r.b] != MASU__PLAN_NONE)
+            d->relations[part.relation_count++] =
+                (masu_plan_relation){r.kind, d->number[r.a], d->number[r.b]};
     }
     return part;
 }
 
-/* Takes groups while the load of those taken stays within the capacity. */
-static masu_status choose(division *d, uint64_t capacity) {
-    d->chosen_count = 0;
-    memset(d->in, 0, d->problem->count * sizeof *d->in);
-    for (size_t i = 0; i < d->group_count; i++) {
-        uint32_t group = d->order[i];
-        masu__plan_model model;
-        if (d->placed[group])
-            continue;
-        d->in[group] = true;
-        if (capacity > 0) {
-            masu_plan_problem part = problem_of(d, capacity);
-            masu_status status = masu__plan_model_open(&part, NULL, &model);
-            if (status != MASU_OK)
-                return status;
-            bool fits = (uint64_t)model.bound <= capacity;
-            masu__plan_model_close(&model);
-            if (!fits) {
-                d->in[group] = false;
-                continue;
-            }
-        }
-        d->chosen[d->chosen_count++] = group;
-    }
-    return MASU_OK;
-}
-
-static masu_status plan_chosen(division *d, uint64_t capacity, masu_plan_result *result) {
-    masu_plan_problem part = problem_of(d, capacity);
-    masu_plan_options options = *d->options;
-    options.goal = capacity > 0 ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE;
-    options.improved = NULL;
-    return masu_plan_find(&part, &options, d->offsets, result);
-}
-
-static bool fits(const masu_plan_result *result) {
+static bool plans(const masu_plan_result *result) {
     return result->outcome == MASU_PLAN_OPTIMAL || result->outcome == MASU_PLAN_FEASIBLE;
 }
 
-/* The least worthy go, one first, then twice as many each time. */
-static masu_status fill_memory(division *d, uint64_t capacity, masu_plan_result *result) {
-    masu_status status = choose(d, capacity);
-    for (size_t drop = 1; status == MASU_OK; drop *= 2) {
-        status = plan_chosen(d, capacity, result);
-        if (status != MASU_OK || fits(result))
-            break;
-        for (size_t i = 0; i < drop && d->chosen_count > 0; i++)
-            d->in[d->chosen[--d->chosen_count]] = false;
+/* Whether what is in has a plan; steps 0: as many as the caller's options allow. */
+static bool has_plan(division *d, uint64_t steps) {
+    masu_plan_problem part = problem_of(d);
+    masu_plan_options options = d->options;
+    options.goal = d->capacity > 0 ? MASU_PLAN_FIT : MASU_PLAN_MINIMIZE;
+    options.step_limit = steps > 0 ? steps : options.step_limit;
+    options.time_limit_s /= QUESTIONS;
+    masu_status status = masu_plan_find(&part, &options, d->offsets, d->result);
+    d->status = d->status == MASU_OK ? status : d->status;
+    if (status != MASU_OK || !plans(d->result))
+        return false;
+    for (size_t i = 0; i < d->problem->count; i++)
+        if (d->number[i] != MASU__PLAN_NONE)
+            d->kept[i] = d->offsets[d->number[i]];
+    d->kept_result = *d->result;
+    return true;
+}
+
+static bool small_plan_exists(void *context) {
+    division *d = context;
+    return has_plan(d, STEPS) || d->status != MASU_OK;
+}
+
+/* One row's group goes: the least worthy of a set that cannot be placed, or of all. */
+static void drop_one(division *d) {
+    const masu__plan_model *m = &d->model;
+    masu_plan_problem part = problem_of(d);
+    masu_plan_options options = d->options;
+    size_t count = 0;
+    options.step_limit = STEPS;
+    if (part.count <= CORE_ROWS && d->result->outcome == MASU_PLAN_INFEASIBLE)
+        masu_plan_core(&part, &options, d->core, &count, NULL);
+    uint32_t least = MASU__PLAN_NONE;
+    for (size_t i = 0, k = 0; i < d->problem->count; i++) {
+        uint32_t item = m->row_item[i];
+        if (d->number[i] == MASU__PLAN_NONE)
+            continue;
+        while (k < count && d->core[k] < d->number[i])
+            k++;
+        bool suspect = count == 0 || (k < count && d->core[k] == d->number[i]);
+        if (suspect && item != MASU__PLAN_NONE &&
+            (least == MASU__PLAN_NONE || d->choice.worth[item] < d->choice.worth[least]))
+            least = item;
     }
-    return status;
+    if (least != MASU__PLAN_NONE)
+        masu__choice_remove(&d->choice, least);
+}
+
+/* The best plan is too high: what ends above the capacity in it goes, and the rest has a plan. */
+static void drop_above(division *d) {
+    for (size_t i = 0; i < d->problem->count; i++) {
+        uint32_t item = d->model.row_item[i];
+        if (d->number[i] != MASU__PLAN_NONE && item != MASU__PLAN_NONE && d->choice.in[item] &&
+            d->offsets[d->number[i]] + d->problem->rows[i].size_bytes > d->capacity)
+            masu__choice_remove(&d->choice, item);
+    }
+}
+
+static bool out_of_time(const division *d) {
+    return d->options.time_limit_s > 0 && masu__plan_now() > d->end_s;
+}
+
+/* What does not get in for the load's sake stays out; the others are tried. */
+static void add_more(division *d) {
+    uint32_t tried = 0;
+    for (uint32_t i = 0; i < d->model.item_count && tried < MOST_ADDED && !out_of_time(d); i++) {
+        if (!d->choice.allowed[i] || d->choice.in[i] || !masu__choice_fits(&d->choice, i))
+            continue;
+        tried++;
+        masu__choice_add(&d->choice, i);
+        if (!has_plan(d, STEPS))
+            masu__choice_remove(&d->choice, i);
+    }
+    *d->result = d->kept_result;
+}
+
+static bool anything_in(const division *d) {
+    for (uint32_t i = 0; i < d->model.item_count; i++)
+        if (d->choice.in[i])
+            return true;
+    return false;
+}
+
+static void choose_and_plan(division *d) {
+    uint32_t few = 0;
+    for (uint32_t i = 0; i < d->model.item_count; i++)
+        few += d->choice.allowed[i];
+    masu__choice_clear(&d->choice, d->capacity > 0 && d->capacity < (uint64_t)MASU__PLAN_MOST
+                                       ? (int64_t)d->capacity
+                                       : MASU__PLAN_MOST);
+    if (few <= MASU__CHOICE_FEW && d->capacity > 0) {
+        masu__choice_all(&d->choice, small_plan_exists, d);
+        return;
+    }
+    masu__choice_greedy(&d->choice);
+    bool dropped = false;
+    for (int drop = 0; !has_plan(d, 0) && d->status == MASU_OK && anything_in(d); drop++) {
+        dropped = true;
+        if (d->result->outcome == MASU_PLAN_UNKNOWN && (drop >= MOST_DROPPED || out_of_time(d)))
+            drop_above(d);
+        else
+            drop_one(d);
+    }
+    if (dropped && d->status == MASU_OK && plans(d->result))
+        add_more(d);
+}
+
+static void take_the_rest(division *d) {
+    masu__choice_clear(&d->choice, MASU__PLAN_MOST);
+    for (uint32_t i = 0; i < d->model.item_count; i++)
+        if (d->choice.allowed[i])
+            masu__choice_add(&d->choice, i);
+    has_plan(d, 0);
 }
 
 static void keep(division *d, size_t memory, size_t *memory_of, uint64_t *offsets) {
     for (size_t i = 0; i < d->problem->count; i++) {
-        uint32_t group = root_of(d->group, (uint32_t)i);
-        if (!d->in[group] || d->number[i] == MASU__PLAN_NONE)
+        uint32_t item = d->model.row_item[i];
+        if (!is_in(d, i) || (item != MASU__PLAN_NONE && !d->choice.allowed[item]))
             continue;
         memory_of[i] = memory;
-        offsets[i] = d->offsets[d->number[i]];
-        d->placed[group] = true;
+        offsets[i] = d->kept[i];
+        if (item != MASU__PLAN_NONE)
+            d->choice.allowed[item] = false;
     }
 }
 
-static masu_status fill_last(division *d, uint64_t capacity, masu_plan_result *result) {
-    memset(d->in, 0, d->problem->count * sizeof *d->in);
-    for (size_t i = 0; i < d->group_count; i++)
-        d->in[d->order[i]] = !d->placed[d->order[i]];
-    return plan_chosen(d, capacity, result);
+/* Whether everything has found its memory. */
+static bool divide_by(division *d, bool by_traffic, const masu_plan_memory *memories, size_t count,
+                      size_t *memory_of, uint64_t *offsets, masu_plan_result *results) {
+    weigh(d, by_traffic);
+    for (size_t m = 0; m < count && d->status == MASU_OK; m++) {
+        d->capacity = memories[m].capacity_bytes;
+        d->result = &results[m];
+        d->takes_nothing_sized = m == 0;
+        if (m + 1 < count)
+            choose_and_plan(d);
+        else
+            take_the_rest(d);
+        if (d->status == MASU_OK)
+            keep(d, m, memory_of, offsets);
+    }
+    return d->status != MASU_OK || plans(&results[count - 1]);
 }
 
 masu_status masu_plan_divide(const masu_plan_problem *problem, const uint64_t *uses,
                              const masu_plan_memory *memories, size_t memory_count,
                              const masu_plan_options *options, size_t *memory_of, uint64_t *offsets,
                              masu_plan_result *results) {
-    masu_plan_options defaults = masu_plan_options_default();
-    division d = {.problem = problem, .uses = uses, .options = options ? options : &defaults};
+    division d = {.problem = problem, .uses = uses};
+    d.options = options ? *options : masu_plan_options_default();
+    d.options.improved = NULL;
+    d.end_s = masu__plan_now() + d.options.time_limit_s / 2;
     if (memory_count == 0 || masu_plan_validate(problem, NULL) != MASU_PLAN_RIGHT)
         return MASU_ERR_INVALID_ARGUMENT;
-    masu_status status = division_open(&d) ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
-    if (status == MASU_OK)
-        rank_groups(&d);
-    for (size_t m = 0; m < memory_count && status == MASU_OK; m++) {
-        uint64_t capacity = memories[m].capacity_bytes;
-        status = m + 1 < memory_count ? fill_memory(&d, capacity, &results[m])
-                                      : fill_last(&d, capacity, &results[m]);
-        if (status == MASU_OK)
-            keep(&d, m, memory_of, offsets);
-    }
-    masu__arena_destroy(&d.arena);
-    return status;
+    d.status = division_open(&d) ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
+    if (d.status == MASU_OK &&
+        !divide_by(&d, true, memories, memory_count, memory_of, offsets, results))
+        divide_by(&d, false, memories, memory_count, memory_of, offsets, results);
+    division_close(&d);
+    return d.status;
 }

@@ -1,0 +1,150 @@
+/* Several memories: the most traffic into the fast one, against all divisions of tiny problems. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <masu/plan.h>
+
+#include "base/rng.h"
+
+enum { TINY = 7, LARGE = 3000 };
+
+/* Each memory's part is a plan of its own. */
+static void assert_right(const masu_plan_problem *problem, const masu_plan_memory *memories,
+                         size_t count, const size_t *memory_of, const uint64_t *offsets) {
+    masu_plan_row *rows = calloc(problem->count, sizeof *rows);
+    uint64_t *places = calloc(problem->count, sizeof *places);
+    assert_true(rows && places);
+    for (size_t m = 0; m < count; m++) {
+        size_t made = 0;
+        for (size_t i = 0; i < problem->count; i++)
+            if (memory_of[i] == m) {
+                rows[made] = problem->rows[i];
+                places[made++] = offsets[i];
+            }
+        uint64_t capacity = memories[m].capacity_bytes ? memories[m].capacity_bytes : UINT64_MAX;
+        assert_int_equal(masu_plan_check(rows, made, places, capacity, NULL, NULL), MASU_PLAN_FINE);
+    }
+    free(rows);
+    free(places);
+}
+
+static uint64_t traffic_of(const masu_plan_row *rows, const uint64_t *uses, size_t count,
+                           unsigned set) {
+    uint64_t traffic = 0;
+    for (size_t i = 0; i < count; i++)
+        traffic += set >> i & 1 ? uses[i] * rows[i].size_bytes : 0;
+    return traffic;
+}
+
+static bool has_plan(const masu_plan_row *rows, size_t count, unsigned set, uint64_t capacity) {
+    masu_plan_row mine[TINY];
+    uint64_t offsets[TINY];
+    masu_plan_result result;
+    masu_plan_problem problem = {.rows = mine, .capacity_bytes = capacity};
+    masu_plan_options options = {.goal = MASU_PLAN_FIT, .threads = 1};
+    for (size_t i = 0; i < count; i++)
+        if (set >> i & 1)
+            mine[problem.count++] = rows[i];
+    assert_int_equal(masu_plan_find(&problem, &options, offsets, &result), MASU_OK);
+    return result.outcome == MASU_PLAN_OPTIMAL || result.outcome == MASU_PLAN_FEASIBLE;
+}
+
+static void the_fast_memory_serves_most(void **state) {
+    (void)state;
+    masu__rng rng;
+    masu__rng_seed(&rng, 3);
+    for (int round = 0; round < 60; round++) {
+        masu_plan_row rows[TINY];
+        uint64_t uses[TINY], offsets[TINY], best = 0;
+        size_t memory_of[TINY], count = 2 + masu__rng_below(&rng, TINY - 1);
+        for (size_t i = 0; i < count; i++) {
+            int64_t lower = (int64_t)masu__rng_below(&rng, 7);
+            rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(&rng, 6),
+                                      .lower = lower,
+                                      .upper = lower + 1 + (int64_t)masu__rng_below(&rng, 5),
+                                      .is_fixed = masu__rng_below(&rng, 6) == 0};
+            rows[i].fixed_offset = rows[i].is_fixed ? 7 * i : 0; /* never two in one place */
+            uses[i] = 1 + masu__rng_below(&rng, 9);
+        }
+        masu_plan_memory memories[2] = {{3 + masu__rng_below(&rng, 10)}, {0}};
+        for (unsigned set = 0; set < 1u << count; set++)
+            if (traffic_of(rows, uses, count, set) > best &&
+                has_plan(rows, count, set, memories[0].capacity_bytes))
+                best = traffic_of(rows, uses, count, set);
+        masu_plan_problem problem = {.rows = rows, .count = count};
+        masu_plan_result results[2];
+        assert_int_equal(
+            masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results),
+            MASU_OK);
+        assert_right(&problem, memories, 2, memory_of, offsets);
+        unsigned set = 0;
+        for (size_t i = 0; i < count; i++)
+            set |= (unsigned)(memory_of[i] == 0) << i;
+        assert_int_equal(traffic_of(rows, uses, count, set), best);
+    }
+}
+
+/* By traffic alone what is left would not fit: 8 bytes used often keep 8 idle ones out. */
+static void what_is_left_must_fit(void **state) {
+    (void)state;
+    masu_plan_row rows[] = {{.size_bytes = 4, .upper = 2}, {.size_bytes = 8, .upper = 2}};
+    uint64_t uses[] = {100, 1}, offsets[2];
+    size_t memory_of[2];
+    masu_plan_memory memories[] = {{8}, {4}};
+    masu_plan_result results[2];
+    masu_plan_problem problem = {.rows = rows, .count = 2};
+    assert_int_equal(
+        masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results), MASU_OK);
+    assert_int_equal(results[1].outcome, MASU_PLAN_OPTIMAL);
+    assert_right(&problem, memories, 2, memory_of, offsets);
+    assert_int_equal(memory_of[1], 0);
+    memories[1].capacity_bytes = 3;
+    assert_int_equal(
+        masu_plan_divide(&problem, uses, memories, 2, NULL, memory_of, offsets, results), MASU_OK);
+    assert_int_equal(results[1].outcome, MASU_PLAN_INFEASIBLE);
+}
+
+/* Too many for all sets: three memories, the fast one is nearly full where most is alive. */
+static void many_rows(void **state) {
+    (void)state;
+    static masu_plan_row rows[LARGE];
+    static uint64_t uses[LARGE], offsets[LARGE];
+    static size_t memory_of[LARGE];
+    masu__rng rng;
+    uint64_t fast = 0, all = 0;
+    masu__rng_seed(&rng, 11);
+    for (int i = 0; i < LARGE; i++) {
+        int64_t lower = (int64_t)masu__rng_below(&rng, LARGE);
+        rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(&rng, 1000),
+                                  .lower = lower,
+                                  .upper = lower + 1 + (int64_t)masu__rng_below(&rng, 60)};
+        uses[i] = 1 + masu__rng_below(&rng, 20);
+    }
+    masu_plan_problem problem = {.rows = rows, .count = LARGE};
+    masu_plan_memory memories[] = {{4096}, {8192}, {0}};
+    masu_plan_options options = {.step_limit = 2000, .threads = 1, .time_limit_s = 4};
+    masu_plan_result results[3];
+    assert_int_equal(
+        masu_plan_divide(&problem, uses, memories, 3, &options, memory_of, offsets, results),
+        MASU_OK);
+    assert_right(&problem, memories, 3, memory_of, offsets);
+    for (int i = 0; i < LARGE; i++) {
+        fast += memory_of[i] == 0 ? uses[i] * rows[i].size_bytes : 0;
+        all += uses[i] * rows[i].size_bytes;
+    }
+    assert_true(fast * 100 > all * 35); /* 28 % of the bytes alive */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_fast_memory_serves_most),
+        cmocka_unit_test(what_is_left_must_fit),
+        cmocka_unit_test(many_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
