@@ -318,11 +318,22 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
     return !p->diagnostics.out_of_memory && !p->rendered.failed && !p->dump.failed;
 }
 
-static masu_status read_prelude(masu_program *p) {
+/* Whether a program of this text may name a collection of prelude_maps.c: that part is long, and most programs do not. The
+ * files of modules are not known yet. */
+static bool may_use_maps(const char *text, size_t length) {
+    static const char *const words[] = {"Map", "Set", "VecDeque", "BinaryHeap", "mod "};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (memmem(text, length, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
+static masu_status read_prelude(masu_program *p, const char *program, size_t length) {
     masu__buffer text = {0};
     masu__buffer_append(&text, prelude_text, prelude_length);
     masu__buffer_append(&text, prelude_more_text, prelude_more_length);
-    masu__buffer_append(&text, prelude_maps_text, prelude_maps_length);
+    if (may_use_maps(program, length))
+        masu__buffer_append(&text, prelude_maps_text, prelude_maps_length);
     masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
     masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
                                      : source_file_init(&p->prelude, &p->kept, "<prelude>",
@@ -346,7 +357,7 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
         diagnostics_error(&p->diagnostics, (source_span){0}, "%s: the file is too large", path);
     p->diagnostics.hidden = &p->prelude;
     if (status == MASU_OK)
-        status = read_prelude(p);
+        status = read_prelude(p, text, length);
     if (status == MASU_OK)
         status = run_stages(p, &actual);
     if (!settle(p, &actual, status) && status == MASU_OK)

@@ -137,7 +137,7 @@ const error_kind error_kinds[] = {
      "yield nothing.\n\n"
      "    fn double(x: i64) -> i64 { x * 2; }      // error: the semicolon drops the value\n"
      "    fn double(x: i64) -> i64 { x * 2 }\n"},
-    {"E0109", "nothing says what\nis not known\nneeds a type\nis written out",
+    {"E0109", "nothing says what\nnothing says of\nis not known\nneeds a type\nis written out",
      "a type that nothing decides",
      "A `Vec::new()`, a `None`, a closure or a generic call whose types follow from no use; "
      "parameters and results of\n"
@@ -146,18 +146,18 @@ const error_kind error_kinds[] = {
     {"E0107", "argument, \narguments, \ntakes no argument\ntype, \ntypes, \nneeds field",
      "a call with too many or too few arguments",
      "The note shows where the function is declared.\n"},
-    {"E0110", "does not implement\nneeds a method\nis declared otherwise",
+    {"E0110", "does not implement\nhas no default\nthere is no trait\nneeds a method\nis declared otherwise",
      "a type without the trait that is asked for",
      "`fn f<T: Named>(t: T)` takes types with `impl Named for …`, and such an `impl` has every "
      "method of the trait, as the\n"
      "trait declares it.\n"},
-    {"E0111", "cannot be handed on", "a closure that writes to a variable from outside",
+    {"E0111", "cannot be handed on\none place after another", "a closure that writes to a variable from outside",
      "A closure holds copies. One that writes to `total` can be called where `total` is; passed to "
      "another function it\n"
      "would write to its copy. Return the new value instead, or use `fold`:\n\n"
      "    v.for_each(|x| total += x);            // error\n    let total = v.fold(0, |a, x| a + "
      "x);\n"},
-    {"E0112", "contains itself\nneeds itself\nof more than\nhas more than\nmore than",
+    {"E0112", "contains itself\nis the program itself\nis not generic\nneeds itself\nof more than\nhas more than\nmore than",
      "something of endless size",
      "A struct or enum cannot hold a value of its own type; a `Vec` of them it can. A constant "
      "cannot need itself.\n\n"

@@ -275,6 +275,8 @@ case("max_pool2d", "a.max_pool2d(3, 1, 1)", "F.max_pool2d(a, 3, 1, 1)", "a[1,2,4
 case("max_pool2d", "a.max_pool2d([2, 3])", "F.max_pool2d(a, (2, 3))", "a[1,2,4,6]")
 case("max_pool2d", "a.max_pool2d([2, 3], [1, 2])", "F.max_pool2d(a, (2, 3), (1, 2))", "a[1,2,4,6]")
 case("max_pool2d", "a.max_pool2d(2)", "F.max_pool2d(a, 2)", "a[1,1,2,2]=1,3,3,1", types="d")
+case("adaptive_avg_pool2d", "a.adaptive_avg_pool2d(2, 3)", "F.adaptive_avg_pool2d(a, (2, 3))", "a[1,2,5,4]")
+case("adaptive_avg_pool2d", "a.adaptive_avg_pool2d(1, 1)", "F.adaptive_avg_pool2d(a, (1, 1))", "a[2,2,3,4]")
 case("avg_pool2d", "a.avg_pool2d(2)", "F.avg_pool2d(a, 2)", "a[1,2,4,5]")
 case("avg_pool2d", "a.avg_pool2d(3, 1, 1)", "F.avg_pool2d(a, 3, 1, 1)", "a[1,2,4,4]")
 case("avg_pool2d", "a.avg_pool2d([2, 3])", "F.avg_pool2d(a, (2, 3))", "a[1,2,4,6]")

@@ -260,9 +260,10 @@ static const struct {
 };
 
 static bool lex_mark(lexer *l) {
+    const char *at = l->text + l->at;
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (l->end - l->at >= marks[i].length &&
-            memcmp(l->text + l->at, marks[i].text, marks[i].length) == 0) {
+        if (*at == *marks[i].text && l->end - l->at >= marks[i].length &&
+            memcmp(at, marks[i].text, marks[i].length) == 0) {
             uint32_t from = l->at;
             l->at += marks[i].length;
             lexer_emit(l, marks[i].kind, from);

@@ -49,7 +49,7 @@ static expr *parse_literal(parser *p) {
         break;
     }
     parser_advance(p);
-    return value->suffix == TYPE_U8 && e->kind == EXPR_STRING ? bytes_of(p, e) : e;
+    return e->kind == EXPR_STRING && value->suffix == TYPE_U8 ? bytes_of(p, e) : e;
 }
 
 /* ---- names and struct literals --------------------------------------------------------------- */

@@ -57,7 +57,7 @@
     X(expand)                                                                                     \
     X(slice) X(narrow) X(row) X(shallow_clone) X(clone) X(detach) X(freeze) X(set_f64) X(set_i64) \
         X(fill) X(add_assign) X(sub_assign) X(mul_assign) X(div_assign) X(add_update)             \
-            X(sub_update) X(mul_update) X(div_update)
+            X(sub_update) X(mul_update) X(div_update) X(put)
 /* A view where the strides allow it, or of the same type; else a copy. */
 #define COPYING_OPERATIONS(X) X(reshape) X(reshape_to) X(flatten) X(contiguous) X(to_dtype)
 #define KEEPING_OPERATIONS(X) \

@@ -176,8 +176,6 @@ static void constructs_that_are_not_accepted(void **state) {
         {"async fn f() {}", ":1:7: error: masu does not accept asynchronous functions\n"},
         {"trait T<U> { fn f(self); }",
          ":1:8: error: masu does not accept traits with type parameters\n"},
-        {"fn f(a: dyn T) {}", ":1:9: error: masu does not accept `dyn`: every type is known when "
-                              "the program is compiled\n"},
         {"fn f<const N: i64>() {}",
          ":1:6: error: masu does not accept constants as parameters of types\n"},
         {"parent(a, b).\nfn f() {}",
