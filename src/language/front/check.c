@@ -336,9 +336,13 @@ static void check_body(checker *c, function_item *f) {
         uint32_t wishes = c->wish_count, uses = c->use_count, kept = c->kept_closures;
         uint32_t functions = c->tree->function_count;
         diagnostics before = *c->diagnostics;
-        function_item *copy = flexible && round < ROUNDS_MAX ? function_copy(c->arena, f) : NULL;
+        bool may_repeat = flexible && round < ROUNDS_MAX;
+        function_item *copy = may_repeat ? function_copy(c->arena, f) : NULL;
+        if (may_repeat && copy == NULL) {
+            check_out_of_memory(c);
+        }
         c->repeat = false;
-        c->may_repeat = copy != NULL;
+        c->may_repeat = may_repeat;
         check_body_once(c, f);
         if (copy == NULL || c->wish_count == wishes || c->kept_closures != kept ||
             (c->diagnostics->error_count == before.error_count && !c->repeat)) {
