@@ -81,7 +81,7 @@ refuses 't.topk(-1)' 'topk: -1 is no number of elements'
 refuses 't.repeat_interleave(-1)' 'repeat_interleave: -1 is no number of times'
 refuses 't.repeat_interleave(-1, 0)' 'repeat_interleave: -1 is no number of times'
 refuses 't.dropout(1.5)' 'dropout: 1.5 is no probability'
-refuses 't.reshape([1, 1, 2, 2]).conv2d([[[[1.0]]]], 0)' 'conv: stride, dilation and groups are at least 1'
+refuses 't.reshape([1, 1, 2, 2]).conv2d([[[[1.0]]]], 0, 0)' 'conv: stride, dilation and groups are at least 1'
 refuses 'vec![1, 2].step_by(0)' 'step_by: 0 is no step'
 
 # A match of thousands of numbers is checked in a second.

@@ -10,7 +10,7 @@ done
 # by which gradients are asked for everywhere here.
 exempt='randn rand randn_like rand_like
     len ndim dim shape numel size rank item to_f32 item_i64 to_i64 to_vec print display
-    backward grad detach enable_grad unfreeze freeze clip_grad_norm clip_grad_value'
+    backward grad detach enable_grad unfreeze freeze clear_grads clip_grad_norm clip_grad_value'
 sed -n '/^## Vec/q; s/^| `\(t\.\|Tensor::\)\([a-z_0-9]*\)[(<].*/\2/p' docs/operations.md | sort -u >"$MASU_TMP/names"
 [ "$(wc -l <"$MASU_TMP/names")" -gt 100 ] || fail 'docs/operations.md lists no operations'
 while read -r name; do

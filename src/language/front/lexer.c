@@ -311,11 +311,16 @@ static void lex_token(lexer *l) {
     } else if (c == '\'') {
         lexer_quote(l);
     } else if (c == 'b' && (lexer_peek(l, 1) == '"' || lexer_peek(l, 1) == '\'')) {
+        uint32_t before = l->list.count;
         l->at++;
         if (l->text[l->at] == '"') {
             lexer_string(l, true);
         } else {
             lexer_byte(l);
+        }
+        if (l->list.count > before) { /* the b belongs to it */
+            l->list.tokens[before].offset--;
+            l->list.tokens[before].length++;
         }
     } else if (c == 'r' && (lexer_peek(l, 1) == '"' || lexer_peek(l, 1) == '#') &&
                lexer_raw_string(l)) {
