@@ -318,22 +318,21 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
     return !p->diagnostics.out_of_memory && !p->rendered.failed && !p->dump.failed;
 }
 
-/* Whether a program of this text may name a collection of prelude_maps.c: that part is long, and most programs do not. The
- * files of modules are not known yet. */
-static bool may_use_maps(const char *text, size_t length) {
-    static const char *const words[] = {"Map", "Set", "VecDeque", "BinaryHeap", "mod "};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (memmem(text, length, words[i], strlen(words[i])))
+/* The files of modules are not known yet. */
+static bool may_need(const prelude_part *part, const char *text, size_t length) {
+    for (int i = 0; i < 4 && part->words[i]; i++)
+        if (memmem(text, length, part->words[i], strlen(part->words[i])))
             return true;
-    return false;
+    return memmem(text, length, "mod ", 4);
 }
 
 static masu_status read_prelude(masu_program *p, const char *program, size_t length) {
     masu__buffer text = {0};
     masu__buffer_append(&text, prelude_text, prelude_length);
     masu__buffer_append(&text, prelude_more_text, prelude_more_length);
-    if (may_use_maps(program, length))
-        masu__buffer_append(&text, prelude_maps_text, prelude_maps_length);
+    for (size_t i = 0; i < prelude_part_count; i++)
+        if (may_need(&prelude_parts[i], program, length))
+            masu__buffer_append(&text, prelude_parts[i].text, *prelude_parts[i].length);
     masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
     masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
                                      : source_file_init(&p->prelude, &p->kept, "<prelude>",

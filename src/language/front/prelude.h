@@ -12,6 +12,17 @@ extern const char prelude_more_text[]; /* orders, collections, what Rust's libra
 extern const size_t prelude_more_length;
 extern const char prelude_maps_text[]; /* HashMap and its like */
 extern const size_t prelude_maps_length;
+
+/* Parts that are read only with a program in whose text one of the words stands: reading takes time, and most programs need
+ * none. A program with modules gets all. */
+typedef struct prelude_part {
+    const char *words[4]; /* up to the first NULL */
+    const char *text;
+    const size_t *length;
+} prelude_part;
+extern const prelude_part prelude_parts[];
+extern const size_t prelude_part_count;
+
 extern const char prelude_tensor_text[]; /* of ops_written.def */
 extern const size_t prelude_tensor_length;
 

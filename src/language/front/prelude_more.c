@@ -78,10 +78,16 @@ impl T {                                                                        
         (self >> (n as T)) & (((1 as T) << ((W - n) as T)) - (1 as T)) }                   \
 })
 
+static const char i32_text[] = MORE(i32, 32);
+static const char u32_text[] = MORE(u32, 32);
+static const char usize_text[] = MORE(usize, 64);
+static const char u64_text[] = MORE(u64, 64);
+static const char u8_text[] = MORE(u8, 8);
+
 const char prelude_more_text[] =
 SCALAR(i8) SCALAR(i16) SCALAR(u16) SCALAR(u32)
 INTEGER(i8) INTEGER(i16) INTEGER(u16)
-MORE(i64, 64) MORE(i32, 32) MORE(u32, 32) MORE(usize, 64) MORE(u64, 64) MORE(u8, 8)
+MORE(i64, 64)
 HASHED(i8) HASHED(i16) HASHED(i32) HASHED(u8) HASHED(u16) HASHED(u32) HASHED(u64) HASHED(usize) HASHED(char) HASHED(bool)
 TEXT(
 impl i64 {
@@ -502,3 +508,13 @@ impl String {
 );
 /* clang-format on */
 const size_t prelude_more_length = sizeof prelude_more_text - 1;
+
+const prelude_part prelude_parts[] = {
+    {{"Map", "Set", "VecDeque", "BinaryHeap"}, prelude_maps_text, &prelude_maps_length},
+    {{"i32"}, i32_text, &(const size_t){sizeof i32_text - 1}},
+    {{"u32"}, u32_text, &(const size_t){sizeof u32_text - 1}},
+    {{"usize"}, usize_text, &(const size_t){sizeof usize_text - 1}},
+    {{"u64"}, u64_text, &(const size_t){sizeof u64_text - 1}},
+    {{"u8", "b'", "b\"", "bytes"}, u8_text, &(const size_t){sizeof u8_text - 1}},
+};
+const size_t prelude_part_count = sizeof prelude_parts / sizeof prelude_parts[0];
