@@ -17,7 +17,7 @@
  * What an operation makes on its way to a result that lies in the frame (an operand converted, say) is put into the slot behind
  * the others: it is gone when the operation ends.
  *
- * None of this has to be right for the program to be: a slot knows who lies in it (runtime/growing.c), and whoever finds all
+ * None of this has to be right for the program to be: a slot knows who lies in it (runtime/slots.c), and whoever finds all
  * slots of the function taken lies in a pool. So recursion takes slots from the outermost activation inwards, and a loop that
  * carries a value finds it in one slot while the next is made in another; for these `spare` slots are added.
  */
