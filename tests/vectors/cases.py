@@ -110,6 +110,8 @@ for masu, torch, names in (("Tensor::zeros([2, 3])", "torch.zeros(2, 3)", "zeros
                            ("Tensor::ones([2, 0])", "torch.ones(2, 0)", "ones"),
                            ("Tensor::full([2, 2], 2.5)", "torch.full((2, 2), 2.5)", "full"),
                            ("Tensor::eye(3)", "torch.eye(3)", "eye"),
+                           ("Tensor::new_causal_mask(3)", "torch.full((3, 3), -inf).triu(1)", "new_causal_mask"),
+                           ("Tensor::from_vec_u8([65, 66], [2, 1])", "torch.tensor([[65.], [66.]])", "from_vec_u8"),
                            ("Tensor::arange(0, 5)", "torch.arange(0., 5.)", "arange"),
                            ("Tensor::arange(1, 2, 0.25)", "torch.arange(1, 2, 0.25)", "arange"),
                            ("Tensor::arange(5, 0, -2)", "torch.arange(5., 0., -2.)", "arange"),
@@ -275,6 +277,7 @@ case("max_pool2d", "a.max_pool2d(3, 1, 1)", "F.max_pool2d(a, 3, 1, 1)", "a[1,2,4
 case("max_pool2d", "a.max_pool2d([2, 3])", "F.max_pool2d(a, (2, 3))", "a[1,2,4,6]")
 case("max_pool2d", "a.max_pool2d([2, 3], [1, 2])", "F.max_pool2d(a, (2, 3), (1, 2))", "a[1,2,4,6]")
 case("max_pool2d", "a.max_pool2d(2)", "F.max_pool2d(a, 2)", "a[1,1,2,2]=1,3,3,1", types="d")
+case("dot", "a.dot(b)", "a.dot(b)", "a[4] b[4]")
 case("adaptive_avg_pool2d", "a.adaptive_avg_pool2d(2, 3)", "F.adaptive_avg_pool2d(a, (2, 3))", "a[1,2,5,4]")
 case("adaptive_avg_pool2d", "a.adaptive_avg_pool2d(1, 1)", "F.adaptive_avg_pool2d(a, (1, 1))", "a[2,2,3,4]")
 case("avg_pool2d", "a.avg_pool2d(2)", "F.avg_pool2d(a, 2)", "a[1,2,4,5]")
