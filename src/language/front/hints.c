@@ -5,9 +5,11 @@
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *words, *hint;
-} known_words[] = {
+typedef struct word_hint {
+    const char *words, *hint; /* words: each between blanks */
+} word_hint;
+
+static const word_hint known_words[] = {
     {" var int float double auto string ",
      "a variable is declared with `let`, or `let mut` when it changes"},
     {" def func function ", "a function is written `fn name(a: i64) -> i64 { … }`"},
@@ -42,7 +44,8 @@ static const struct {
     {" boolean ", "did you mean `bool`?"},
 };
 
-const char *hint_for_word(const char *word, size_t length) {
+static const char *hint_among(const word_hint *known, size_t count, const char *word,
+                              size_t length) {
     char bordered[24];
     if (length + 3 > sizeof bordered) {
         return NULL;
@@ -50,18 +53,20 @@ const char *hint_for_word(const char *word, size_t length) {
     bordered[0] = ' ';
     memcpy(bordered + 1, word, length);
     memcpy(bordered + 1 + length, " ", 2);
-    for (size_t i = 0; i < sizeof known_words / sizeof known_words[0]; i++) {
-        if (strstr(known_words[i].words, bordered) != NULL) {
-            return known_words[i].hint;
+    for (size_t i = 0; i < count; i++) {
+        if (strstr(known[i].words, bordered) != NULL) {
+            return known[i].hint;
         }
     }
     return NULL;
 }
 
+const char *hint_for_word(const char *word, size_t length) {
+    return hint_among(known_words, sizeof known_words / sizeof known_words[0], word, length);
+}
+
 /* Methods as other languages and libraries call them. */
-static const struct {
-    const char *words, *hint;
-} known_methods[] = {
+static const word_hint known_methods[] = {
     {" length size count ", "did you mean `len`?"},
     {" append add push_back ", "did you mean `push`?"},
     {" upper toUpperCase ", "did you mean `to_uppercase`?"},
@@ -71,9 +76,9 @@ static const struct {
     {" endswith endsWith ", "did you mean `ends_with`?"},
     {" substr slice_str ", "did you mean `substring`?"},
     {" to_str toString str ", "`format(\"{}\", x)` makes a text of a value"},
-    {" mm bmm mv dot ", "the matrix product is `a.matmul(b)`"},
+    {" mm bmm mv ", "the matrix product is `a.matmul(b)`"},
     {" concat concatenate ", "did you mean `cat`?"},
-    {" cuda cpu to device ", "tensors live where the program runs: nothing moves them"},
+    {" device ", "tensors live where the program runs: nothing moves them"},
     {" numpy tolist ", "did you mean `to_vec`?"},
     {" zero_ zero_grad ", "a gradient that was read is cleared at the end of the loop's iteration"},
     {" requires_grad_ requires_grad ", "`x.detach(true)` tracks gradients from here on"},
@@ -81,20 +86,8 @@ static const struct {
 };
 
 const char *hint_for_method(const char *name) {
-    char bordered[24];
-    size_t length = strlen(name);
-    if (length + 3 > sizeof bordered) {
-        return NULL;
-    }
-    bordered[0] = ' ';
-    memcpy(bordered + 1, name, length);
-    memcpy(bordered + 1 + length, " ", 2);
-    for (size_t i = 0; i < sizeof known_methods / sizeof known_methods[0]; i++) {
-        if (strstr(known_methods[i].words, bordered) != NULL) {
-            return known_methods[i].hint;
-        }
-    }
-    return NULL;
+    return hint_among(known_methods, sizeof known_methods / sizeof known_methods[0], name,
+                      strlen(name));
 }
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
