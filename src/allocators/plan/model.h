@@ -86,4 +86,11 @@ static inline int64_t masu__plan_align(int64_t offset, int64_t alignment) {
     return (offset + alignment - 1) & ~(alignment - 1);
 }
 
+/* Room for an array at *at, which moves behind it: arrays in one piece of memory, each aligned to 16 bytes. */
+static inline void *masu__plan_take(char **at, size_t count, size_t bytes) {
+    void *here = *at;
+    *at += (count * bytes + 15) / 16 * 16;
+    return here;
+}
+
 #endif

@@ -33,22 +33,16 @@ struct masu__repair {
 
 enum { DEPTHS = 6, WAYS = 8 };
 
-static void *take(char **at, size_t count, size_t bytes) {
-    void *here = *at;
-    *at += (count * bytes + 15) / 16 * 16;
-    return here;
-}
-
 static void lay_out(masu__repair *r, char *at) {
     char *begin = at;
     size_t n = r->model->item_count, s = (size_t)r->model->section_count + 1;
-    r->offsets = take(&at, n, sizeof *r->offsets);
-    r->order = take(&at, n, sizeof *r->order);
-    r->spare = take(&at, n, sizeof *r->spare);
-    r->items = take(&at, n, sizeof *r->items);
-    r->out = take(&at, n, sizeof *r->out);
-    r->section_of = take(&at, s, sizeof *r->section_of);
-    r->top = take(&at, s, sizeof *r->top);
+    r->offsets = masu__plan_take(&at, n, sizeof *r->offsets);
+    r->order = masu__plan_take(&at, n, sizeof *r->order);
+    r->spare = masu__plan_take(&at, n, sizeof *r->spare);
+    r->items = masu__plan_take(&at, n, sizeof *r->items);
+    r->out = masu__plan_take(&at, n, sizeof *r->out);
+    r->section_of = masu__plan_take(&at, s, sizeof *r->section_of);
+    r->top = masu__plan_take(&at, s, sizeof *r->top);
     r->memory_bytes = (size_t)(at - begin);
 }
 

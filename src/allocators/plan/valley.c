@@ -38,25 +38,19 @@ struct masu__valley {
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
-static void *take(char **at, size_t count, size_t bytes) {
-    void *here = *at;
-    *at += (count * bytes + 15) / 16 * 16;
-    return here;
-}
-
 static void lay_out(masu__valley *v, char *at) {
     char *begin = at;
     size_t n = v->model->item_count, s = (size_t)v->model->section_count + 1;
-    v->tree = take(&at, 2 * (size_t)v->leaves, sizeof *v->tree);
-    v->height = take(&at, s, sizeof *v->height);
-    v->order = take(&at, n, sizeof *v->order);
-    v->keys = take(&at, n, sizeof *v->keys);
-    v->crowding = take(&at, n, sizeof *v->crowding);
-    v->first_of = take(&at, s, sizeof *v->first_of);
-    v->next = take(&at, s, sizeof *v->next);
-    v->before = take(&at, s, sizeof *v->before);
-    v->heap = take(&at, s, sizeof *v->heap);
-    v->heap_position = take(&at, s, sizeof *v->heap_position);
+    v->tree = masu__plan_take(&at, 2 * (size_t)v->leaves, sizeof *v->tree);
+    v->height = masu__plan_take(&at, s, sizeof *v->height);
+    v->order = masu__plan_take(&at, n, sizeof *v->order);
+    v->keys = masu__plan_take(&at, n, sizeof *v->keys);
+    v->crowding = masu__plan_take(&at, n, sizeof *v->crowding);
+    v->first_of = masu__plan_take(&at, s, sizeof *v->first_of);
+    v->next = masu__plan_take(&at, s, sizeof *v->next);
+    v->before = masu__plan_take(&at, s, sizeof *v->before);
+    v->heap = masu__plan_take(&at, s, sizeof *v->heap);
+    v->heap_position = masu__plan_take(&at, s, sizeof *v->heap_position);
     v->memory_bytes = (size_t)(at - begin);
 }
 
