@@ -263,9 +263,11 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
     const type *element = type_resolve(c->types, t->vec.element);
     struct_item *option = check_struct_named(c, "Option");
     bool wanted = arm != NULL && arm->kind == PATTERN_VARIANT;
-    wanted |=
-        user != NULL && option != NULL && check_find_method(c, option, user) != NULL &&
-        (element->kind != TYPE_STRUCT || check_method_named(c, element->structure, user) == NULL);
+    bool of_option = user != NULL && option != NULL &&
+                     (check_find_method(c, option, user) != NULL || strcmp(user, "cloned") == 0 ||
+                      strcmp(user, "copied") == 0);
+    wanted |= of_option && (element->kind != TYPE_STRUCT ||
+                            check_method_named(c, element->structure, user) == NULL);
     bool plain = !wanted && wish != NULL && wish->kind != TYPE_VOID && wish->kind != TYPE_OPEN;
     if (plain && wish->kind == TYPE_STRUCT && wish->structure->template == option &&
         !(element->kind == TYPE_STRUCT && element->structure->template == option)) {
