@@ -365,39 +365,53 @@ static bool table_method(checker *c, expr **slot) {
     return false;
 }
 
+static const type *parse_target(checker *c, const expr *e, const type *expected) {
+    const type *wish = c->parse_wish;
+    c->parse_wish = NULL;
+    expected = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (e->call.type_argument_count == 1) {
+        return check_type(c, e->call.type_arguments[0]);
+    }
+    if (expected != NULL && expected->kind == TYPE_STRUCT &&
+        expected->structure->template != NULL) {
+        wish = expected->structure->arguments[0];
+    }
+    wish = wish == NULL ? NULL : type_resolve(c->types, wish);
+    bool says = wish != NULL && (type_is_numeric(wish) || wish->kind == TYPE_BOOL ||
+                                 wish->kind == TYPE_CHAR || wish->kind == TYPE_STRING);
+    return says ? wish : check_scalar(c, TYPE_I64);
+}
+
 /* parse::<T>() yields a Result; which type is said by the call or by what is wanted. */
 static bool string_parse(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    const type *t = check_scalar(c, TYPE_I64);
     if (!is(e->call.name, "parse") || e->call.arg_count > 0) {
         return false;
     }
-    expected = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (e->call.type_argument_count == 1) {
-        t = check_type(c, e->call.type_arguments[0]);
-    } else if (expected != NULL && expected->kind == TYPE_STRUCT &&
-               expected->structure->template != NULL) {
-        t = type_resolve(c->types, expected->structure->arguments[0]);
-    } else if (c->parse_wish != NULL) {
-        t = c->parse_wish;
-    }
-    if (t->kind == TYPE_BOOL || t->kind == TYPE_CHAR) {
-        *slot = build_method(c, e->span, e->call.receiver,
-                             t->kind == TYPE_BOOL ? "__parse_bool" : "__parse_char", NULL, 0);
-        check_expr(c, slot, NULL);
-        return true;
-    }
-    if (!type_is_numeric(t)) {
+    const type *t = parse_target(c, e, expected);
+    const char *name = t->kind == TYPE_BOOL     ? "__parse_bool"
+                       : t->kind == TYPE_CHAR   ? "__parse_char"
+                       : t->kind == TYPE_F32    ? "__parse_f32"
+                       : t->kind == TYPE_F64    ? "__parse_f64"
+                       : t->kind == TYPE_STRING ? "__parse_text"
+                       : type_is_integer(t)     ? "__parse_i64"
+                                                : NULL;
+    if (name == NULL) {
         diagnostics_error(c->diagnostics, e->span, "`%s` is not parsed; numbers are",
                           check_type_text(c, t));
         check_make_error(c, e);
         return true;
     }
-    *slot = build_method(c, e->span, e->call.receiver,
-                         type_is_float(t) ? "__parse_f64" : "__parse_i64", NULL, 0);
-    if (t->kind == TYPE_F32) {
-        (*slot)->call.name = "__parse_f32";
+    expr *parsed = build_method(c, e->span, e->call.receiver, name, NULL, 0);
+    if (type_is_integer(t) && t->kind != TYPE_I64) {
+        uint32_t bits = type_bits(t) - (type_is_signed(t) ? 1 : 0);
+        int64_t high = bits > 62 ? INT64_MAX : (INT64_C(1) << bits) - 1;
+        expr *ends[2] = {check_new_int(c, e->span, type_is_signed(t) ? -high - 1 : 0),
+                         check_new_int(c, e->span, high)};
+        parsed = build_method(c, e->span, e->call.receiver, "__parse_within", ends, 2);
+        parsed = check_map_cast(c, parsed, check_type_text(c, t));
     }
+    *slot = parsed;
     check_expr(c, slot, NULL);
     return true;
 }

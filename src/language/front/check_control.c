@@ -317,12 +317,26 @@ static void range_call(checker *c, expr **slot) {
     *slot = range;
 }
 
-static const type *check_range(checker *c, expr *e) {
-    if (e->range.low == NULL || e->range.high == NULL) {
-        diagnostics_error(c->diagnostics, e->span, "a loop needs both ends of its range");
+/* a.. in a loop: up to the largest number of its type, which nobody reaches. */
+static void range_to_the_end(checker *c, expr *e, const type *wish) {
+    check_expr(c, &e->range.low, wish);
+    const type *t = type_resolve(c->types, e->range.low->type);
+    bool narrow = type_is_integer(t) && type_bits(t) < 64;
+    uint32_t bits = narrow ? type_bits(t) - (type_is_signed(t) ? 1 : 0) : 63;
+    e->range.high = check_new(c, EXPR_INT, e->span, NULL);
+    e->range.high->integer.value = (UINT64_C(1) << bits) - 1;
+    e->range.high->integer.suffix = TYPE_VOID;
+}
+
+const type *check_range(checker *c, expr *e, const type *wish) {
+    if (e->range.low != NULL && e->range.high == NULL) {
+        range_to_the_end(c, e, wish);
+    }
+    if (e->range.low == NULL) {
+        diagnostics_error(c->diagnostics, e->span, "a loop needs the start of its range");
     }
     e->type = check_scalar(c, TYPE_VOID);
-    const type *t = NULL;
+    const type *t = wish;
     bool swap = e->range.low != NULL && e->range.high != NULL && check_free_literal(e->range.low);
     expr **order[2] = {swap ? &e->range.high : &e->range.low,
                        swap ? &e->range.low : &e->range.high};
@@ -351,7 +365,6 @@ static const type *check_range(checker *c, expr *e) {
     return t;
 }
 
-/* The type of what a `for` yields. */
 /* Numbers that are written out are numbers, not tensors without dimensions. */
 static bool is_list_of_literals(const expr *e) {
     bool plain = e->kind == EXPR_ARRAY && e->list.count > 0;
@@ -361,13 +374,19 @@ static bool is_list_of_literals(const expr *e) {
     return plain;
 }
 
-static const type *check_iterable(checker *c, expr **slot) {
+/* The type of what a `for` yields. wish: what the number that it binds is to be, or NULL. */
+static const type *check_iterable(checker *c, expr **slot, const type *wish) {
     (*slot)->is_vec |= is_list_of_literals(*slot);
     range_call(c, slot);
-    if ((*slot)->kind == EXPR_RANGE) {
-        return check_range(c, *slot);
+    if ((*slot)->kind == EXPR_RANGE && (*slot)->range.low != NULL &&
+        (*slot)->range.low->kind == EXPR_CHAR) {
+        check_range_as_list(c, slot);
+        wish = NULL;
     }
-    check_expr(c, slot, NULL);
+    if ((*slot)->kind == EXPR_RANGE) {
+        return check_range(c, *slot, wish != NULL && type_is_integer(wish) ? wish : NULL);
+    }
+    check_expr(c, slot, wish == NULL ? NULL : type_vec(c->types, wish));
     check_as_list(c, slot, NULL);
     const type *t = type_resolve(c->types, (*slot)->type);
     switch (t->kind) {
@@ -425,7 +444,12 @@ static void check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
     if (e->kind == EXPR_WHILE) {
         check_condition(c, &e->loop->condition);
     } else if (e->kind == EXPR_FOR) {
-        const type *t = check_iterable(c, &e->loop->iterable);
+        binding *b = e->loop->pattern->kind == PATTERN_NAME ? e->loop->pattern->binding : NULL;
+        if (b != NULL) {
+            check_note_counted(b, e->loop->iterable);
+        }
+        const type *t =
+            check_iterable(c, &e->loop->iterable, b == NULL ? NULL : check_wish_of(c, b));
         mark_loop_bindings(e->loop->pattern);
         check_bind(c, e->loop->pattern, t);
         check_for_element(c, alias);

@@ -229,26 +229,27 @@ static bool method_of(checker *c, expr **slot, const type *t, const type *expect
            (t->kind != TYPE_STRUCT && struct_method(c, *slot, t, expected));
 }
 
-/* (a..b).rev(): the numbers as a Vec. */
-static void range_receiver(checker *c, expr **slot) {
+/* (a..b).rev(): the numbers as a Vec, of the type of its ends. */
+void check_range_as_list(checker *c, expr **slot) {
     expr *range = *slot;
     if (range->kind != EXPR_RANGE || range->range.low == NULL || range->range.high == NULL) {
         return;
     }
-    expr *high = range->range.high;
-    if (range->range.inclusive) {
-        expr *one = check_new(c, EXPR_INT, high->span, NULL),
-             *sum = check_new(c, EXPR_BINARY, high->span, NULL);
-        one->integer.value = 1;
-        one->integer.suffix = TYPE_VOID;
-        sum->binary.op = BINARY_ADD;
-        sum->binary.op_span = high->span;
-        sum->binary.left = high;
-        sum->binary.right = one;
-        high = sum;
+    bool letters = range->range.low->kind == EXPR_CHAR;
+    if (letters) {
+        check_expr(c, &range->range.low, NULL);
+        check_cast_to(c, &range->range.low, check_scalar(c, TYPE_U32));
+        check_expr(c, &range->range.high, check_scalar(c, TYPE_CHAR));
+        check_coerce(c, &range->range.high, check_scalar(c, TYPE_CHAR), NULL);
+        check_cast_to(c, &range->range.high, check_scalar(c, TYPE_U32));
     }
-    expr *ends[2] = {range->range.low, high};
-    *slot = build_call(c, range->span, NULL, "__range", ends, 2);
+    check_range(c, range, NULL);
+    expr *ends[2] = {range->range.low, range->range.high};
+    *slot = build_call(c, range->span, NULL, range->range.inclusive ? "__range_to" : "__range",
+                       ends, 2);
+    if (letters) {
+        *slot = check_map_cast(c, *slot, "char");
+    }
 }
 
 /* get, pop, first, last yield an Option where one is taken apart or wanted. Else get yields the element, and
@@ -353,7 +354,7 @@ static void ranges_as_lists(checker *c, expr *e, const type *t) {
             e->call.name = "__zip_from";
             e->call.args[i] = range->range.low;
         } else {
-            range_receiver(c, &e->call.args[i]);
+            check_range_as_list(c, &e->call.args[i]);
         }
     }
 }
@@ -427,6 +428,24 @@ static bool for_each(checker *c, expr **slot) {
     return true;
 }
 
+/* s.parse().unwrap() is parsed as what is wanted of it, or as what unwrap_or would put in its place. */
+static void wish_of_parse(checker *c, expr *e, const type *expected) {
+    expr *parse = e->call.receiver;
+    bool parses = parse->kind == EXPR_METHOD && parse->type == NULL &&
+                  strcmp(parse->call.name, "parse") == 0 && parse->call.arg_count == 0 &&
+                  parse->call.type_argument_count == 0;
+    if (!parses ||
+        (strncmp(e->call.name, "unwrap", 6) != 0 && strcmp(e->call.name, "expect") != 0)) {
+        return;
+    }
+    bool other = strcmp(e->call.name, "unwrap_or") == 0 && e->call.arg_count == 1;
+    if (expected == NULL && other) {
+        check_expr(c, &e->call.args[0], NULL);
+        expected = type_resolve(c->types, e->call.args[0]->type);
+    }
+    c->parse_wish = expected;
+}
+
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (for_each(c, slot) || check_endless(c, slot) || method_of_found(c, slot, expected)) {
@@ -443,11 +462,12 @@ void check_method(checker *c, expr **slot, const type *expected) {
     }
     bool literal =
         check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
-    range_receiver(c, &e->call.receiver);
+    check_range_as_list(c, &e->call.receiver);
     if (e->call.receiver->kind == EXPR_ARRAY && e->call.receiver->type == NULL) {
         literal_as_list(c, e->call.receiver, e->call.name);
     }
     c->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
+    wish_of_parse(c, e, expected);
     check_expr(c, &e->call.receiver, literal ? expected : NULL);
     c->receiver_of = NULL;
     if (e->call.name[0] != '_' || e->call.name[1] != '_') {

@@ -575,7 +575,8 @@ void check_cast(checker *c, expr **slot) {
     }
     if (from == to) { /* nothing to do */
         *slot = e->cast.operand;
-    } else if (!castable(from, to)) {
+    } else if (!castable(from, to) &&
+               !(e->cast.implicit && from->kind == TYPE_U32 && to->kind == TYPE_CHAR)) {
         diagnostics_error(c->diagnostics, e->span, "`%s` cannot be converted to `%s`",
                           check_type_text(c, from), check_type_text(c, to));
         check_make_error(c, e);

@@ -143,12 +143,12 @@ typedef struct checker {
     bool instance_refused;          /* the last one asked for, with a message */
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
     const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */
+    const type *parse_wish;         /* what the parse() being checked is to yield; NULL: not said */
     uint32_t text_count;
     const expr *alias_place; /* what the pattern being checked takes apart; NULL: a value */
     expr *alias_elements;    /* the Some(p) being checked is the index of one of these */
     bool alias_all;          /* see match_alias */
     stmt *checked_up_to;     /* statements that check_let put behind its own */
-    const type *parse_wish;  /* of `let x: f32 = s.parse().unwrap()` */
     expr *how_more;          /* of the hole being checked: width and precision that are values */
     expr *lends_to;          /* the call whose argument is being checked */
     bool wants_error_text;   /* a struct that shows itself may stand for its text: Box<dyn Error> */
@@ -313,6 +313,10 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
                        const type *expected);
 void check_name_as_closure(checker *c, expr **slot, uint32_t count);
 bool check_collect(checker *c, expr **slot, const type *expected);
+/* a..b as the Vec of its numbers or letters; it stays as it is when it has no end. */
+void check_range_as_list(checker *c, expr **slot);
+/* list.map(|x| x as SCALAR), also of a Result. */
+expr *check_map_cast(checker *c, expr *list, const char *scalar);
 bool check_endless(checker *c, expr **slot); /* (1..).map(f).take(n): check_endless.c */
 bool check_as_list(checker *c, expr **slot, expr *limit);
 
@@ -381,6 +385,8 @@ bool check_has_flexible(const block *b);
 const type *check_wish_of(const checker *c, const binding *b);
 /* let b = value, without an annotation. */
 void check_note_flexible(binding *b, const expr *value);
+/* for b in iterable. */
+void check_note_counted(binding *b, const expr *iterable);
 /* e was to be of that type: the variables in it whose literals can follow will. */
 void check_wish(checker *c, const expr *e, const type *to);
 /* e.method(…), which only a Vec has. */
@@ -449,6 +455,8 @@ void check_assign(checker *c, expr **slot);
 void check_if(checker *c, expr *e, const type *expected);
 void check_match(checker *c, expr **slot, const type *expected);
 void check_loop(checker *c, expr **slot, const type *expected);
+/* The type of the numbers in it, `wish` if its ends allow that; TYPE_ERROR after a message. */
+const type *check_range(checker *c, expr *e, const type *wish);
 void check_jump(checker *c, expr *e);
 void check_block(checker *c, block *b, const type *expected);
 void check_let(checker *c, stmt *s);

@@ -86,6 +86,7 @@ static expr *cast_to(checker *c, expr *value, const char *name) {
     e->cast.operand = value;
     e->cast.target = CHECK_ARRAY(c, type_expr, 1);
     *e->cast.target = (type_expr){.span = value->span, .kind = TYPE_EXPR_NAME, .name = name};
+    e->cast.implicit = true;
     return e;
 }
 
@@ -114,6 +115,33 @@ static expr *try_from(checker *c, source_span span, expr *value, const char *sco
     otherwise->block->result = build_call(c, span, NULL, "Ok", &made, 1);
     branch->branch.otherwise = otherwise;
     return build_finish(&b, branch);
+}
+
+static expr *closure_of_one(checker *c, source_span span) {
+    expr *f = check_new(c, EXPR_CLOSURE, span, NULL);
+    f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
+    f->closure.parameters[0] = CHECK_ARRAY(c, binding, 1);
+    *f->closure.parameters[0] = (binding){.name = "<0>", .span = span, .kind = BINDING_PARAMETER};
+    f->closure.parameter_count = 1;
+    return f;
+}
+
+expr *check_map_cast(checker *c, expr *list, const char *scalar) {
+    expr *f = closure_of_one(c, list->span);
+    f->closure.body = cast_to(c, check_new_name(c, list->span, "<0>"), scalar);
+    return build_method(c, list->span, list, "map", &f, 1);
+}
+
+/* Numbers of another type than is wanted: as it would be had they been counted in it; never cut off. */
+static expr *collected_as(checker *c, expr *list, const type *from, const type *to) {
+    const char *name = check_type_text(c, to);
+    if (check_widens(from, to)) {
+        return check_map_cast(c, list, name);
+    }
+    expr *f = closure_of_one(c, list->span), *value = check_new_name(c, list->span, "<0>");
+    f->closure.body =
+        build_method(c, list->span, try_from(c, list->span, value, name), "unwrap", NULL, 0);
+    return build_method(c, list->span, list, "map", &f, 1);
 }
 
 /* i64::from(x), u8::try_from(x), u8::from_str_radix(s, 16), char::from_digit(d, 10), f64::max(a, b) */
@@ -152,18 +180,12 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
         *slot = try_from(c, span, args[0], scope);
     } else if (is(name, "from_str_radix") && count == 2) {
         expr *parsed = build_method(c, span, args[0], "__radix", &args[1], 1);
-        expr *name_of = check_new_name(c, span, "<0>"), *f = check_new(c, EXPR_CLOSURE, span, NULL);
-        f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
-        f->closure.parameters[0] = CHECK_ARRAY(c, binding, 1);
-        *f->closure.parameters[0] =
-            (binding){.name = "<0>", .span = span, .kind = BINDING_PARAMETER};
-        f->closure.parameter_count = 1;
-        f->closure.body = cast_to(c, name_of, scope);
-        *slot = build_method(c, span, parsed, "map", &f, 1);
+        *slot = check_map_cast(c, parsed, scope);
     } else if (is(scope, "char") && is(name, "from_digit")) {
         *slot = build_method(c, span, cast_to(c, args[0], "i64"), "__digit", &args[1], 1);
     } else if (is(scope, "char") && is(name, "from_u32")) {
-        *slot = build_call(c, span, NULL, "Some", (expr *[]){cast_to(c, args[0], "char")}, 1);
+        expr *point = build_method(c, span, cast_to(c, args[0], "i64"), "__code_point", NULL, 0);
+        *slot = check_map_cast(c, point, "char");
     } else {
         expr *receiver = args[0];
         if (check_scalar_scope(scope) && receiver->type == NULL && check_free_literal(receiver)) {
@@ -240,7 +262,18 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         t = check_type(c, e->call.type_arguments[0]);
     }
     source_span span = e->span;
-    if (t == NULL || t->kind == TYPE_VEC || t->kind == TYPE_OPEN || type_is_silent(t)) {
+    if (t != NULL && t->kind == TYPE_VEC) {
+        const type *from =
+            type_resolve(c->types, type_resolve(c->types, e->call.receiver->type)->vec.element);
+        const type *to = type_resolve(c->types, t->vec.element);
+        if (from == to || !type_is_integer(from) || !type_is_integer(to)) {
+            return false;
+        }
+        *slot = collected_as(c, e->call.receiver, from, to);
+        check_expr(c, slot, t);
+        return true;
+    }
+    if (t == NULL || t->kind == TYPE_OPEN || type_is_silent(t)) {
         return false;
     }
     if (t->kind == TYPE_STRING) {
@@ -253,12 +286,7 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         *slot = build_method(c, span, e->call.receiver, "__whole", NULL, 0);
         check_expr(c, slot, NULL);
         if (inner->kind != TYPE_VEC && inner->kind != TYPE_OPEN) { /* of a map or text */
-            expr *f = check_new(c, EXPR_CLOSURE, span, NULL);
-            f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
-            f->closure.parameters[0] = CHECK_ARRAY(c, binding, 1);
-            *f->closure.parameters[0] =
-                (binding){.name = "<0>", .span = span, .kind = BINDING_PARAMETER};
-            f->closure.parameter_count = 1;
+            expr *f = closure_of_one(c, span);
             f->closure.body =
                 build_method(c, span, check_new_name(c, span, "<0>"), "collect", NULL, 0);
             *slot = build_method(c, span, *slot, "map", &f, 1);

@@ -62,6 +62,29 @@ void check_note_flexible(binding *b, const expr *value) {
     b->flexible = (uint8_t)flexible_kind(value);
 }
 
+/* Only numbers that are written out are what `for` counts with or runs over. */
+static flexible counted_kind(const expr *iterable) {
+    if (iterable->kind == EXPR_RANGE) {
+        const expr *low = iterable->range.low, *high = iterable->range.high;
+        return low != NULL && check_free_literal(low) && (high == NULL || check_free_literal(high))
+                   ? FLEXIBLE_WHOLE
+                   : FLEXIBLE_NOT;
+    }
+    flexible kind = FLEXIBLE_NOT;
+    for (uint32_t i = 0; iterable->kind == EXPR_ARRAY && i < iterable->list.count; i++) {
+        flexible item = flexible_kind(iterable->list.items[i]);
+        if (item != FLEXIBLE_WHOLE && item != FLEXIBLE_REAL) {
+            return FLEXIBLE_NOT;
+        }
+        kind = kind == FLEXIBLE_REAL ? kind : item;
+    }
+    return kind;
+}
+
+void check_note_counted(binding *b, const expr *iterable) {
+    b->flexible = (uint8_t)counted_kind(iterable);
+}
+
 void check_note_row(binding *b, const expr *value) {
     bool element = value->kind == EXPR_INDEX && type_is_numeric(value->type);
     if (element && value->index.base->type->kind == TYPE_TENSOR &&
@@ -182,7 +205,8 @@ static void find_flexible(expr *e, void *context) {
                          ? e->loop->body
                      : e->kind == EXPR_IF ? e->branch.then
                                           : NULL;
-    *found = *found || (b != NULL && binds_flexible(b));
+    *found = *found || (b != NULL && binds_flexible(b)) ||
+             (e->kind == EXPR_FOR && counted_kind(e->loop->iterable) != FLEXIBLE_NOT);
     if (!*found) {
         expr_each_child(e, find_flexible, context);
     }

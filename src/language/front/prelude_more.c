@@ -151,6 +151,8 @@ impl<T> Option<T> {
 }
 impl Ordering { fn __or(self, other: Ordering) -> Ordering { if self == Ordering::Equal { other } else { self } } }
 impl i64 {
+    fn __code_point(self) -> Option<u32> {
+        if (self >= 0 && self < 55296) || (self > 57343 && self < 1114112) { Some(self as u32) } else { None } }
     fn __digit(self, base: i64) -> Option<char> {
         if self >= base { None } else { if self < 10 { Some((self as u8 + 48) as char) } else { Some((self as u8 + 87) as char) } } }
 }

@@ -385,7 +385,7 @@ struct expr {
             expr *operand;
             type_expr *target; /* NULL for implicit casts */
             bool implicit;
-        } cast;         /* to expr.type: between numbers; bool and char to integers; u8 to char */
+        } cast; /* to expr.type: between numbers; bool and char to integers; u8 to char, u32 where implicit */
         call_expr call; /* EXPR_CALL and EXPR_METHOD */
         struct {
             expr *base;
