@@ -132,15 +132,28 @@ expr *check_map_cast(checker *c, expr *list, const char *scalar) {
     return build_method(c, list->span, list, "map", &f, 1);
 }
 
-/* Numbers of another type than is wanted: as it would be had they been counted in it; never cut off. */
+/* Whole numbers, or lists of them, of another type than is wanted. */
+static bool counted_otherwise(const checker *c, const type *from, const type *to) {
+    while (from->kind == TYPE_VEC && to->kind == TYPE_VEC) {
+        from = type_resolve(c->types, from->vec.element);
+        to = type_resolve(c->types, to->vec.element);
+    }
+    return from != to && type_is_integer(from) && type_is_integer(to);
+}
+
+/* As they would be had they been counted in that type; never cut off. */
 static expr *collected_as(checker *c, expr *list, const type *from, const type *to) {
+    from = type_resolve(c->types, from->vec.element);
+    to = type_resolve(c->types, to->vec.element);
     const char *name = check_type_text(c, to);
-    if (check_widens(from, to)) {
+    if (from->kind != TYPE_VEC && check_widens(from, to)) {
         return check_map_cast(c, list, name);
     }
     expr *f = closure_of_one(c, list->span), *value = check_new_name(c, list->span, "<0>");
     f->closure.body =
-        build_method(c, list->span, try_from(c, list->span, value, name), "unwrap", NULL, 0);
+        from->kind == TYPE_VEC
+            ? collected_as(c, value, from, to)
+            : build_method(c, list->span, try_from(c, list->span, value, name), "unwrap", NULL, 0);
     return build_method(c, list->span, list, "map", &f, 1);
 }
 
@@ -263,13 +276,11 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
     }
     source_span span = e->span;
     if (t != NULL && t->kind == TYPE_VEC) {
-        const type *from =
-            type_resolve(c->types, type_resolve(c->types, e->call.receiver->type)->vec.element);
-        const type *to = type_resolve(c->types, t->vec.element);
-        if (from == to || !type_is_integer(from) || !type_is_integer(to)) {
+        const type *from = type_resolve(c->types, e->call.receiver->type);
+        if (!counted_otherwise(c, from, t)) {
             return false;
         }
-        *slot = collected_as(c, e->call.receiver, from, to);
+        *slot = collected_as(c, e->call.receiver, from, t);
         check_expr(c, slot, t);
         return true;
     }
