@@ -320,7 +320,7 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
 
 /* The files of modules are not known yet. */
 static bool may_need(const prelude_part *part, const char *text, size_t length) {
-    for (int i = 0; i < 4 && part->words[i]; i++)
+    for (int i = 0; part->words[i]; i++)
         if (memmem(text, length, part->words[i], strlen(part->words[i])))
             return true;
     return memmem(text, length, "mod ", 4);

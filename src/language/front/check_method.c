@@ -252,6 +252,24 @@ void check_range_as_list(checker *c, expr **slot) {
     }
 }
 
+static bool is_of_option(checker *c, const char *user) {
+    struct_item *option = check_struct_named(c, "Option");
+    return user != NULL && option != NULL &&
+           (check_find_method(c, option, user) != NULL || strcmp(user, "cloned") == 0 ||
+            strcmp(user, "copied") == 0);
+}
+
+/* t.shape().get(0).unwrap(): a tensor of one dimension is asked as the list that it might be. */
+static const type *tensor_as_list(checker *c, expr *e, const type *t, const char *user) {
+    if (t->kind != TYPE_TENSOR || t->tensor.rank != 1 || strcmp(e->call.name, "get") != 0 ||
+        e->call.arg_count != 1 || !is_of_option(c, user)) {
+        return t;
+    }
+    e->call.receiver = check_tensor_as_list(c, e->call.receiver);
+    check_expr(c, &e->call.receiver, NULL);
+    return type_resolve(c->types, e->call.receiver->type);
+}
+
 /* get, pop, first, last yield an Option where one is taken apart or wanted. Else get yields the element, and
  * pop, first and last do where something else than an Option is wanted. */
 static void choose_element_or_option(checker *c, expr *e, const type *t, const type *expected,
@@ -264,11 +282,8 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
     const type *element = type_resolve(c->types, t->vec.element);
     struct_item *option = check_struct_named(c, "Option");
     bool wanted = arm != NULL && arm->kind == PATTERN_VARIANT;
-    bool of_option = user != NULL && option != NULL &&
-                     (check_find_method(c, option, user) != NULL || strcmp(user, "cloned") == 0 ||
-                      strcmp(user, "copied") == 0);
-    wanted |= of_option && (element->kind != TYPE_STRUCT ||
-                            check_method_named(c, element->structure, user) == NULL);
+    wanted |= is_of_option(c, user) && (element->kind != TYPE_STRUCT ||
+                                        check_method_named(c, element->structure, user) == NULL);
     bool plain = !wanted && wish != NULL && wish->kind != TYPE_VOID && wish->kind != TYPE_OPEN;
     if (plain && wish->kind == TYPE_STRUCT && wish->structure->template == option &&
         !(element->kind == TYPE_STRUCT && element->structure->template == option)) {
@@ -475,6 +490,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
     }
     const type *t = type_resolve(c->types, e->call.receiver->type);
     e->call.receiver->type = t;
+    t = tensor_as_list(c, e, t, user);
     split_range(c, e, t);
     ranges_as_lists(c, e, t);
     if (t->kind == TYPE_VEC) {

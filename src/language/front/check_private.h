@@ -315,6 +315,8 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count);
 bool check_collect(checker *c, expr **slot, const type *expected);
 /* a..b as the Vec of its numbers or letters; it stays as it is when it has no end. */
 void check_range_as_list(checker *c, expr **slot);
+/* (0..t.len()).map(|i| t[i]), of a tensor of one dimension. */
+expr *check_tensor_as_list(checker *c, expr *t);
 /* list.map(|x| x as SCALAR), also of a Result. */
 expr *check_map_cast(checker *c, expr *list, const char *scalar);
 bool check_endless(checker *c, expr **slot); /* (1..).map(f).take(n): check_endless.c */

@@ -132,6 +132,21 @@ expr *check_map_cast(checker *c, expr *list, const char *scalar) {
     return build_method(c, list->span, list, "map", &f, 1);
 }
 
+expr *check_tensor_as_list(checker *c, expr *t) {
+    source_span span = t->span;
+    block_builder b = build_block(c, span);
+    build_let(&b, "<t>", false, t);
+    expr *range = check_new(c, EXPR_RANGE, span, NULL), *f = closure_of_one(c, span);
+    range->range.low = check_new_int(c, span, 0);
+    range->range.high = build_method(c, span, check_new_name(c, span, "<t>"), "len", NULL, 0);
+    f->closure.body = check_new(c, EXPR_INDEX, span, NULL);
+    f->closure.body->index.base = check_new_name(c, span, "<t>");
+    f->closure.body->index.indices = CHECK_ARRAY(c, expr *, 1);
+    f->closure.body->index.indices[0] = check_new_name(c, span, "<0>");
+    f->closure.body->index.count = 1;
+    return build_finish(&b, build_method(c, span, range, "map", &f, 1));
+}
+
 /* Whole numbers, or lists of them, of another type than is wanted. */
 static bool counted_otherwise(const checker *c, const type *from, const type *to) {
     while (from->kind == TYPE_VEC && to->kind == TYPE_VEC) {

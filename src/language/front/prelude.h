@@ -12,11 +12,15 @@ extern const char prelude_more_text[]; /* orders, collections, what Rust's libra
 extern const size_t prelude_more_length;
 extern const char prelude_maps_text[]; /* HashMap and its like */
 extern const size_t prelude_maps_length;
+extern const char prelude_reals_text[]; /* rarer functions of f32 and f64 */
+extern const size_t prelude_reals_length;
+extern const char prelude_older_text[]; /* functions by older names */
+extern const size_t prelude_older_length;
 
 /* Parts that are read only with a program in whose text one of the words stands: reading takes time, and most programs need
  * none. A program with modules gets all. */
 typedef struct prelude_part {
-    const char *words[4]; /* up to the first NULL */
+    const char *words[10]; /* up to the first NULL */
     const char *text;
     const size_t *length;
 } prelude_part;
