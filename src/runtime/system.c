@@ -79,6 +79,25 @@ tl_object *tl_args_get(int64_t index) {
     return tl__object_or_raise(status, out);
 }
 
+/* A line of standard input without its end; empty when there is none. What was printed so far is shown first. */
+tl_object *tl_read_line(void) {
+    masu__buffer line = {0};
+    fflush(tl__runtime()->out);
+    for (int c; (c = getc(stdin)) != EOF && c != '\n';) {
+        char byte = (char)c;
+        masu__buffer_append(&line, &byte, 1);
+    }
+    if (line.length > 0 && masu__buffer_text(&line)[line.length - 1] == '\r')
+        line.length--;
+    tl_object *out = NULL;
+    masu_status status =
+        line.failed
+            ? tl__error(MASU_ERR_OUT_OF_MEMORY, "a line of input of over %zu bytes", line.length)
+            : tl__string_new(masu__buffer_text(&line), (int64_t)line.length, &out);
+    masu__buffer_destroy(&line);
+    return tl__object_or_raise(status, out);
+}
+
 /* ---- Arena::… ------------------------------------------------------------------------------------ */
 
 /* The seeds' arena of the program's own: a number of bytes, given out from the front and never back. A second init begins

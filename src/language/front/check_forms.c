@@ -129,9 +129,53 @@ static bool convert_all(checker *c, expr **slot, const type *t, const type *expe
     return true;
 }
 
+/* w.adam_step(g, m, v, step, lr, beta1, beta2, eps, decay): w, m and v are assigned to.
+ *
+ *     { let <g> = g; …; m = m.__adam_mean(<g>, <beta1>); v = v.__adam_mean(<g> * <g>, <beta2>);
+ *       w = w.__adam_step(m, v, <step>, <lr>, <beta1>, <beta2>, <eps>, <decay>); }
+ */
+static bool adam_step(checker *c, expr **slot) {
+    enum { G, M, V, STEP, LR, BETA1, BETA2, EPS, DECAY, ARGUMENTS };
+    static const char *const names[] = {"<g>",     NULL,      NULL,    "<step>", "<lr>",
+                                        "<beta1>", "<beta2>", "<eps>", "<decay>"};
+    expr *e = *slot, **args = e->call.args, *w = e->call.receiver;
+    source_span span = e->span;
+    if (strcmp(e->call.name, "adam_step") != 0 || e->call.arg_count != ARGUMENTS) {
+        return false;
+    }
+    block_builder b = build_block(c, span);
+    expr *values[ARGUMENTS];
+    for (int i = 0; i < ARGUMENTS; i++) {
+        if (names[i] != NULL) {
+            build_let(&b, names[i], false, args[i]);
+        }
+    }
+    for (int k = 0; k < 2; k++) { /* m of the gradient, v of its square */
+        expr *mean[2] = {check_new_name(c, span, "<g>"),
+                         check_new_name(c, span, k == 0 ? "<beta1>" : "<beta2>")};
+        if (k == 1) {
+            mean[0] =
+                check_new_binary(c, BINARY_MUL, mean[0], check_new_name(c, span, "<g>"), NULL);
+        }
+        build_stmt(&b, build_assign(c, span, args[M + k],
+                                    build_method(c, span, check_copy_place(c, args[M + k]),
+                                                 "__adam_mean", mean, 2)));
+    }
+    uint32_t count = 0;
+    for (int i = M; i < ARGUMENTS; i++) {
+        values[count++] =
+            names[i] != NULL ? check_new_name(c, span, names[i]) : check_copy_place(c, args[i]);
+    }
+    build_stmt(&b, build_assign(c, span, check_copy_place(c, w),
+                                build_method(c, span, w, "__adam_step", values, count)));
+    *slot = build_finish(&b, NULL);
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+    return true;
+}
+
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
     use_other_name(c, *slot);
-    return get_element(c, slot, t) || convert_all(c, slot, t, expected);
+    return adam_step(c, slot) || get_element(c, slot, t) || convert_all(c, slot, t, expected);
 }
 
 /* ---- f(x, …) --------------------------------------------------------------------------------- */

@@ -166,13 +166,25 @@ static bool tensor_operator(checker *c, expr **slot) {
     return false;
 }
 
+/* x.into() is T::from(x) where a struct T is wanted that has it; else the value will do. */
+static void become_from(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot, *value = e->call.receiver;
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    bool other = wish != NULL && wish != t && wish->kind == TYPE_STRUCT &&
+                 check_method_named(c, wish->structure, "from") != NULL;
+    *slot = other ? build_call(c, e->span, wish->structure->name, "from", &value, 1) : value;
+    if (other) {
+        check_expr(c, slot, wish);
+    }
+}
+
 /* x.to_string() of numbers and characters. */
-static bool to_string(checker *c, expr **slot, const type *t) {
+static bool to_string(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
                  t->kind == TYPE_TENSOR;
-    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) { /* the value will do */
-        *slot = e->call.receiver;
+    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) {
+        become_from(c, slot, t, expected);
         return true;
     }
     shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;
@@ -500,7 +512,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
     } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) &&
-               !check_hash_method(c, slot, t) && !to_string(c, slot, t) &&
+               !check_hash_method(c, slot, t) && !to_string(c, slot, t, expected) &&
                !identity_method(slot, t) && !method_of_list(c, slot, t, expected)) {
         unknown_method(c, e, t);
     }

@@ -129,6 +129,26 @@ static expr *put_of(checker *c, expr *target, expr *value, source_span span) {
     return put;
 }
 
+/* m[i] = v is m.set(i, v) of a struct that has it (IndexMut). */
+static bool assign_by_set(checker *c, expr **slot, const type *t) {
+    expr *e = *slot, *target = e->assign.target;
+    const function_item *set =
+        t->kind == TYPE_STRUCT ? check_method_named(c, t->structure, "set") : NULL;
+    uint32_t count = target->index.count;
+    if (set == NULL || !set->has_self || set->parameter_count != count + 2 ||
+        check_method_named(c, t->structure, "index_mut") != NULL) {
+        return false;
+    }
+    expr **args = CHECK_ARRAY(c, expr *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        args[i] = target->index.indices[i];
+    }
+    args[count] = e->assign.value;
+    *slot = build_method(c, e->span, target->index.base, "set", args, count + 1);
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+    return true;
+}
+
 bool check_assign_part(checker *c, expr **slot) {
     expr *e = *slot, *target = e->assign.target;
     if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE ||
@@ -141,6 +161,9 @@ bool check_assign_part(checker *c, expr **slot) {
     }
     check_expr(c, &target->index.base, NULL);
     const type *t = type_resolve(c->types, target->index.base->type);
+    if (assign_by_set(c, slot, t)) {
+        return true;
+    }
     bool rows = t->kind == TYPE_TENSOR && t->tensor.rank > (int32_t)target->index.count;
     if (t->kind != TYPE_TENSOR || !check_is_place(target) || (!ranges && !rows)) {
         return false;

@@ -332,6 +332,27 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
 
 /* ---- iterators of the program --------------------------------------------------------------------- */
 
+/* A struct with len() and get(i) (Iterable): (0..s.len()).map(|i| s.get(i)). */
+static bool list_of_parts(checker *c, expr **slot, const type *t) {
+    const function_item *len = check_method_named(c, t->structure, "len"),
+                        *get = check_method_named(c, t->structure, "get");
+    if (len == NULL || get == NULL || !len->has_self || !get->has_self ||
+        len->parameter_count != 1 || get->parameter_count != 2) {
+        return false;
+    }
+    source_span span = (*slot)->span;
+    block_builder b = build_block(c, span);
+    build_let(&b, "<s>", false, *slot);
+    expr *range = check_new(c, EXPR_RANGE, span, NULL), *f = closure_of_one(c, span);
+    expr *number = check_new_name(c, span, "<0>");
+    range->range.low = check_new_int(c, span, 0);
+    range->range.high = build_method(c, span, check_new_name(c, span, "<s>"), "len", NULL, 0);
+    f->closure.body = build_method(c, span, check_new_name(c, span, "<s>"), "get", &number, 1);
+    *slot = build_finish(&b, build_method(c, span, range, "map", &f, 1));
+    check_expr(c, slot, NULL);
+    return true;
+}
+
 /* What `for` runs over and adapters work on: the Vec of what iter() says, or of what next() yields.
  * limit: how many at most, an unchecked number; NULL: all. */
 bool check_as_list(checker *c, expr **slot, expr *limit) {
@@ -350,6 +371,9 @@ bool check_as_list(checker *c, expr **slot, expr *limit) {
             const type *made = type_resolve(c->types, (*slot)->type);
             return made->kind == TYPE_VEC || check_as_list(c, slot, limit);
         }
+    }
+    if (next == NULL && list_of_parts(c, slot, t)) {
+        return true;
     }
     if (next == NULL || !next->has_self || next->parameter_count != 1) {
         return false;

@@ -1,4 +1,5 @@
 /* parser_primary.c: literals, names, brackets, comprehensions. */
+#include <ctype.h>
 #include <string.h>
 
 #include "language/front/parser_private.h"
@@ -54,11 +55,23 @@ static expr *parse_literal(parser *p) {
 
 /* ---- names and struct literals --------------------------------------------------------------- */
 
-/* Vec<T>::new(): whether `<` opens arguments of a type. Looks a bounded number of tokens ahead. */
+/* A name that types have, values hardly: i64, Point. */
+static bool looks_like_type(const parser *p, uint32_t ahead) {
+    const token *t = &p->list.tokens[p->at + ahead];
+    const char *text = p->file->text + t->offset;
+    return isupper((unsigned char)text[0]) || scalar_type_of_name(text, t->length) != TYPE_ERROR;
+}
+
+/* Vec<T>::new(), id<i64>(3), Pair<i64, f32> { … }: whether `<` opens arguments. Without `::<` before or `::` behind only where
+ * the names in it are those of types: otherwise it compares. Looks a bounded number of tokens ahead. */
 static bool type_arguments_follow(const parser *p) {
     uint32_t depth = 0;
+    bool types = true;
     for (uint32_t ahead = 0; ahead < 64; ahead++) {
-        switch (parser_ahead(p, ahead)) {
+        token_kind kind = parser_ahead(p, ahead);
+        types = types && (kind != TOKEN_NAME || looks_like_type(p, ahead)) &&
+                (kind != TOKEN_INT || depth > 1);
+        switch (kind) {
         case TOKEN_LESS:
             depth++;
             break;
@@ -81,7 +94,10 @@ static bool type_arguments_follow(const parser *p) {
             return false;
         }
         if (depth == 0) {
-            return parser_ahead(p, ahead + 1) == TOKEN_COLON_COLON;
+            token_kind next = parser_ahead(p, ahead + 1);
+            return next == TOKEN_COLON_COLON ||
+                   (types &&
+                    (next == TOKEN_LEFT_PAREN || (next == TOKEN_LEFT_BRACE && !p->no_struct)));
         }
     }
     return false;
@@ -321,13 +337,57 @@ static void parse_clauses(parser *p, comprehension_expr *c) {
     }
 }
 
-/* Without a body the elements are the first index. */
-static expr *parse_body(parser *p, const comprehension_expr *c) {
+static expr *name_of_output(parser *p, const comprehension_expr *c, uint32_t i) {
+    expr *name =
+        parser_new(p, EXPR_NAME, c->output_count > 0 ? c->output_spans[i] : parser_span(p));
+    name->name.name = c->output_count > 0 ? c->output_names[i] : "";
+    return name;
+}
+
+static expr *new_number(parser *p, source_span span, uint64_t value) {
+    expr *e = parser_new(p, EXPR_INT, span);
+    e->integer.value = value;
+    e->integer.suffix = TYPE_VOID;
+    return e;
+}
+
+/* [i, j | …] is [i, j, <axis> | …, <axis> <- 0..2 { if <axis> == 0 { i } else { j } }]: each element is where it stands. */
+static expr *coordinates(parser *p, comprehension_expr *c) {
+    uint32_t axes = c->output_count, names = axes, spans = axes, clauses = c->clause_count;
+    source_span span = c->output_spans[axes - 1];
+    expr *body = name_of_output(p, c, axes - 1);
+    for (uint32_t i = axes - 1; i-- > 0;) {
+        expr *test = parser_new(p, EXPR_BINARY, span), *choice = parser_new(p, EXPR_IF, span);
+        expr *otherwise = parser_new(p, EXPR_BLOCK, span);
+        test->binary.op = BINARY_EQ;
+        test->binary.op_span = span;
+        test->binary.left = parser_new(p, EXPR_NAME, span);
+        test->binary.left->name.name = "<axis>";
+        test->binary.right = new_number(p, span, i);
+        choice->branch.condition = test;
+        choice->branch.then = PARSER_NEW(p, block);
+        *choice->branch.then = (block){.span = span, .result = name_of_output(p, c, i)};
+        otherwise->block = PARSER_NEW(p, block);
+        *otherwise->block = (block){.span = span, .result = body};
+        choice->branch.otherwise = otherwise;
+        body = choice;
+    }
+    comprehension_clause axis = {.span = span,
+                                 .index =
+                                     parser_new_binding(p, "<axis>", span, BINDING_INDEX, false),
+                                 .low = new_number(p, span, 0),
+                                 .high = new_number(p, span, axes)};
+    uint32_t count = c->output_count;
+    PARSER_PUSH(p, c->clauses, c->clause_count, clauses, axis);
+    PARSER_PUSH(p, c->output_names, count, names, "<axis>");
+    PARSER_PUSH(p, c->output_spans, c->output_count, spans, span);
+    return body;
+}
+
+/* Without a body the elements are the index, of several the vector of all. */
+static expr *parse_body(parser *p, comprehension_expr *c) {
     if (!parser_is(p, TOKEN_LEFT_BRACE)) {
-        expr *name =
-            parser_new(p, EXPR_NAME, c->output_count > 0 ? c->output_spans[0] : parser_span(p));
-        name->name.name = c->output_count > 0 ? c->output_names[0] : "";
-        return name;
+        return c->output_count > 1 ? coordinates(p, c) : name_of_output(p, c, 0);
     }
     expr *e = parser_new(p, EXPR_BLOCK, parser_span(p));
     e->block = parse_block(p);

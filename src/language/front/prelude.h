@@ -20,7 +20,7 @@ extern const size_t prelude_older_length;
 /* Parts that are read only with a program in whose text one of the words stands: reading takes time, and most programs need
  * none. A program with modules gets all. */
 typedef struct prelude_part {
-    const char *words[10]; /* up to the first NULL */
+    const char *words[12]; /* up to the first NULL */
     const char *text;
     const size_t *length;
 } prelude_part;

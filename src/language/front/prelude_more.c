@@ -518,9 +518,12 @@ const prelude_part prelude_parts[] = {
     {{"usize"}, usize_text, &(const size_t){sizeof usize_text - 1}},
     {{"u64"}, u64_text, &(const size_t){sizeof u64_text - 1}},
     {{"u8", "b'", "b\"", "bytes"}, u8_text, &(const size_t){sizeof u8_text - 1}},
-    {{"cosh(", "sinh(", "tanh(", "cbrt(", "_m1(", "_1p(", "copysign", "euclid(", "is_sign"},
+    {{"cosh(", "sinh(", "tanh(", "cbrt(", "_m1(", "_1p(", "copysign", "euclid(", "is_sign",
+      "is_inf("},
      prelude_reals_text,
      &prelude_reals_length},
-    {{"tl_", "Device", "print()", "display()"}, prelude_older_text, &prelude_older_length},
+    {{"tl_", "Device", "print()", "display()", "adam_step", "read_line"},
+     prelude_older_text,
+     &prelude_older_length},
 };
 const size_t prelude_part_count = sizeof prelude_parts / sizeof prelude_parts[0];

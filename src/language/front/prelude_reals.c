@@ -38,6 +38,7 @@ impl T {                                                                        
         ((y - (y * y * y - x) / (3.0f64 * y * y)) as T).copysign(self)                                 \
     }                                                                                                  \
     fn is_sign_negative(self) -> bool { self < 0.0 || (self == 0.0 && 1.0 / self < 0.0) }              \
+    fn is_inf(self) -> bool { self.is_infinite() }                                                     \
     fn is_sign_positive(self) -> bool { !self.is_sign_negative() }                                     \
     fn copysign(self, sign: T) -> T {                                                                  \
         if self.is_sign_negative() == sign.is_sign_negative() { self } else { -self } }                \
@@ -50,12 +51,21 @@ impl T {                                                                        
 const char prelude_reals_text[] = REAL(f32) REAL(f64);
 
 const char prelude_older_text[] = TEXT(
+impl Tensor {
+    fn __adam_mean(self, g: Tensor, beta: f32) -> Tensor { self * beta + g * (1.0 - beta) }
+    fn __adam_step(self, m: Tensor, v: Tensor, step: i64, lr: f32, beta1: f32, beta2: f32, eps: f32, decay: f32) -> Tensor {
+        let mean = m * (1.0 / (1.0 - beta1.powi(step)));
+        let spread = (v * (1.0 / (1.0 - beta2.powi(step)))).sqrt();
+        (self - self * (lr * decay) - mean / (spread + eps) * lr).detach(true)
+    }
+}
 impl String {
     fn print(self) { println(self); }
     fn display(self) { print(self); }
 }
 enum Device { Auto, Cpu, Metal, Cuda }
 fn set_device(device: Device) { }
+fn read_line(prompt: String) -> String { print(prompt); __read_line() }
 fn tl_system_time() -> f32 { System::time() as f32 }
 fn tl_system_sleep(seconds: f32) { System::sleep(seconds); }
 fn tl_get_memory_mb() -> i64 { System::memory_mb() as i64 }
