@@ -21,7 +21,7 @@ _Thread_local tl_runtime *tl__current;
 
 #define GROWING_FROM_BYTES  ((size_t)4 << 20)
 #define GROWING_REACH_BYTES ((size_t)4 << 30)
-enum { HEAP_UNIT_BYTES = 4 << 20, ARENA_BYTES = 16 << 20 };
+enum { HEAP_UNIT_BYTES = 4 << 20, ARENA_BYTES = 64 << 20 };
 
 /* ---- create, destroy ------------------------------------------------------------------------------------------- */
 

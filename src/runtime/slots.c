@@ -37,9 +37,9 @@ typedef struct wish {
 
 /* A result that a caller hands on is where that one's caller wants it. */
 static wish wish_of(tl_frame *frame) {
-    if (frame->grow)
-        return (wish){frame, NULL, frame->grow};
     uint32_t want = frame->want;
+    if (!want)
+        return (wish){frame, NULL, frame->grow};
     for (int k = 0; k < MOST_CALLS && want && frame->parent && frame->parent->dests; k++) {
         frame = frame->parent;
         tl_dest *dest = &frame->dests[want - 1];
@@ -137,19 +137,31 @@ static masu_status take_slot(tl_runtime *rt, const wish *w, size_t bytes, void *
     return status;
 }
 
-masu_status tl__slot_take(tl_runtime *rt, size_t bytes, void **data, uint32_t *slot) {
-    wish w = wish_of(rt->frame);
-    *data = NULL;
-    *slot = 0;
-    if (w.grow)
-        return bytes == 0 || bytes > TL_SLOT_BYTES_MAX ? MASU_OK
-                                                       : take_slot(rt, &w, bytes, data, slot);
-    if (!w.dest || bytes == 0 || w.dest->bytes != bytes)
+static masu_status take_wished(tl_runtime *rt, const wish *w, size_t bytes, void **data,
+                               uint32_t *slot) {
+    if (w->grow)
+        return bytes > TL_SLOT_BYTES_MAX ? MASU_OK : take_slot(rt, w, bytes, data, slot);
+    if (!w->dest || w->dest->bytes != bytes)
         return MASU_OK;
-    w.dest->bytes = 0;
-    *data = w.dest->place;
+    w->dest->bytes = 0;
+    *data = w->dest->place;
     rt->placed++;
     return MASU_OK;
+}
+
+/* A function that wants what it makes elsewhere may have a slot for what is made on the way: whatever does not fit there. */
+masu_status tl__slot_take(tl_runtime *rt, size_t bytes, void **data, uint32_t *slot) {
+    tl_frame *frame = rt->frame;
+    wish w = wish_of(frame);
+    *data = NULL;
+    *slot = 0;
+    if (bytes == 0)
+        return MASU_OK;
+    masu_status status = take_wished(rt, &w, bytes, data, slot);
+    if (status != MASU_OK || *data || !frame->want || !frame->grow)
+        return status;
+    w = (wish){frame, NULL, frame->grow};
+    return take_wished(rt, &w, bytes, data, slot);
 }
 
 void tl__slot_settle(tl_runtime *rt, tl_storage *storage) {

@@ -142,11 +142,11 @@ static void store_number(emit *e, uint32_t number, size_t field) {
 
 /* Hints are for the one operation that follows, whether it takes them or not. */
 static void hint_before(emit *e, const ir_instr *i) {
+    if (i->work)
+        store_number(e, i->work, offsetof(tl_frame, grow));
     if (i->place.bytes) {
         store_hint(e, emit_offset(e, e->room, (int64_t)i->place.at), offsetof(tl_frame, place));
         store_number(e, (uint32_t)i->place.bytes, offsetof(tl_frame, place_bytes));
-        if (i->work)
-            store_number(e, i->work, offsetof(tl_frame, grow));
         return;
     }
     if (i->place.slot)
@@ -158,10 +158,10 @@ static void hint_before(emit *e, const ir_instr *i) {
 }
 
 static void hint_behind(emit *e, const ir_instr *i) {
+    if (i->work)
+        store_number(e, 0, offsetof(tl_frame, grow));
     if (i->place.bytes) {
         store_number(e, 0, offsetof(tl_frame, place_bytes));
-        if (i->work)
-            store_number(e, 0, offsetof(tl_frame, grow));
         return;
     }
     if (i->place.slot)

@@ -10,8 +10,9 @@
  * A tensor qualifies when it is made here by an operation that fills a buffer of its own, or by a function that builds it
  * where it is told to (destinations.c), its size is known, it leaves the function in no way and carries no history, no loop
  * carries it into the iteration that makes it again, and it is not large: a large buffer costs little beside the work on it. In
- * a function that may call itself every frame would hold them. What does not qualify for one of the last four reasons
- * gets a growing slot (growing.c).
+ * a function that may call itself only what has to outlive such a call lies in the frame, since every activation needs one of
+ * its own; the rest is gone before the next activation begins, and a slot serves them all. What does not qualify for one of the
+ * last four reasons gets a growing slot (growing.c).
  *
  * Results that are written over a dying operand form a chain that has one buffer. A chain that ends in
  * a tensor that leaves the function is better off in the pool: what leaves needs a buffer there anyhow.
@@ -27,7 +28,7 @@
 #include "language/pass/pass.h"
 #include "language/pass/places.h"
 
-enum { MOST_BYTES = 64 * 1024, ALIGNMENT = 64 };
+enum { MOST_BYTES = 64 * 1024, MOST_DEEP_BYTES = 4 * 1024, ALIGNMENT = 64 };
 
 typedef struct life {
     int64_t first, last; /* of the whole chain, in the value that stands for it */
@@ -47,6 +48,8 @@ typedef struct framer {
 
 /* ---- who qualifies ------------------------------------------------------------------------------- */
 
+static const char MAY_CALL_ITSELF[] = "the function may call itself";
+
 static const char *reason_against(const framer *p, const ir_instr *i, ir_value v) {
     const tensor_fact *fact = &p->facts->values[p->f->id][v];
     if (i->op != IR_CALL && !tensor_makes_fresh(p->f, i))
@@ -57,12 +60,13 @@ static const char *reason_against(const framer *p, const ir_instr *i, ir_value v
         return "it may be tracked";
     if (fact->kept || fact->returned)
         return "it leaves the function or lives on in another value";
-    if (p->facts->recursive[p->f->id])
-        return "the function may call itself";
+    bool recursive = p->facts->recursive[p->f->id];
+    if (recursive && !p->points[v].deep)
+        return MAY_CALL_ITSELF;
     if (p->points[v].others < p->points[v].first)
         return "a loop carries it";
     uint64_t bytes = place_bytes_of(p->facts, p->f, v);
-    if (bytes > MOST_BYTES)
+    if (bytes > (recursive ? MOST_DEEP_BYTES : MOST_BYTES))
         return "it is large";
     return bytes == 0 ? "its size is known only when it runs" : NULL;
 }
@@ -116,6 +120,14 @@ static bool needs_no_conversion(const framer *p, const ir_instr *i) {
     return facts[i->result].dtype == TL_F32 || facts[i->result].dtype == TL_F64;
 }
 
+/* In a function that may call itself: what is written over an operand that lies in the frame needs no room of its own. */
+static void stay_with_operand(framer *p, ir_value operand, ir_value result) {
+    if (p->f->values[result].pooled != MAY_CALL_ITSELF || p->points[operand].flows)
+        return;
+    p->f->values[result].pooled = NULL;
+    p->lives[result].bytes = p->lives[operand].bytes;
+}
+
 static void link_chain(framer *p, ir_instr *i) {
     if (!i->reuse)
         return;
@@ -123,6 +135,8 @@ static void link_chain(framer *p, ir_instr *i) {
     if (operand->bytes == 0)
         return;
     bool fits = same_layout(p, i->reuse, i->result) && needs_no_conversion(p, i);
+    if (fits)
+        stay_with_operand(p, i->reuse, i->result);
     if (result->bytes == 0)
         p->lives[chain_of(p, i->reuse)].leaves |= fits && !i->place.dest;
     else if (fits && !p->points[i->reuse].flows)

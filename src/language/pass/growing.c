@@ -14,8 +14,8 @@
  *
  *     first(f) = max over functions g that f calls of first(g) + count(g)         in a circle of calls: one after the other
  *
- * What an operation makes on its way to a result that lies in the frame (an operand converted, say) is put into the slot behind
- * the others: it is gone when the operation ends.
+ * What an operation makes on its way to a result that lies in the frame or where the caller wants it (an operand converted, say)
+ * is put into the slot behind the others: it is gone when the operation ends.
  *
  * None of this has to be right for the program to be: a slot knows who lies in it (runtime/slots.c), and whoever finds all
  * slots of the function taken lies in a pool. So recursion takes slots from the outermost activation inwards, and a loop that
@@ -139,10 +139,11 @@ static void lend_work_room(grower *g) {
     bool works = false;
     for (uint32_t b = 0; b < g->f->block_count; b++) {
         for (ir_instr *i = g->f->blocks[b]->first; i; i = i->next) {
-            if (!(tensor_kind(i) & TENSOR_WORKS) || !(i->place.bytes || i->place.slot))
+            bool placed = i->place.bytes || i->place.dest;
+            if (!(tensor_kind(i) & TENSOR_WORKS) || !(placed || i->place.slot))
                 continue;
             works = true;
-            i->work = i->place.bytes ? g->f->growing_count + 1 : 0;
+            i->work = placed ? g->f->growing_count + 1 : 0;
         }
     }
     g->f->growing_count += works;

@@ -73,6 +73,7 @@ const pass *pass_table(size_t *count);
 /* One file each; see there. */
 void pass_fold(ir_module *m, pass_context *context);
 void pass_shapes(ir_module *m, pass_context *context);
+void pass_identity(ir_module *m, pass_context *context);
 void pass_lastuse(ir_module *m, pass_context *context);
 void pass_ownership(ir_module *m, pass_context *context);
 void pass_cancel(ir_module *m, pass_context *context);

@@ -7,6 +7,7 @@ typedef struct surveyor {
     place_life *lives;
     int64_t now;
     bool changed;
+    uint32_t *deeper; /* by point: calls before it that may lead back here; NULL: there are none */
 } surveyor;
 
 /* ---- own lives ------------------------------------------------------------------------------------- */
@@ -75,6 +76,38 @@ static void follow_all(surveyor *s) {
     } while (s->changed);
 }
 
+/* ---- recursion --------------------------------------------------------------------------------------- */
+
+static bool leads_back(const surveyor *s, const ir_instr *i) {
+    return i->op == IR_CALL && s->facts->recursive[i->callee->id];
+}
+
+/* Points as walk_block counts them. */
+static bool count_deeper(surveyor *s, masu__arena *scratch) {
+    s->deeper = MASU_ARENA_ARRAY(scratch, uint32_t, (size_t)s->now + 2);
+    if (!s->deeper)
+        return false;
+    int64_t now = 0;
+    for (uint32_t b = 0; b < s->f->block_count; b++) {
+        now++;
+        s->deeper[now + 1] = s->deeper[now];
+        for (const ir_instr *i = s->f->blocks[b]->first; i; i = i->next) {
+            now++;
+            s->deeper[now + 1] = s->deeper[now] + leads_back(s, i);
+        }
+    }
+    return true;
+}
+
+/* What the call itself makes or takes is not alive all through it. */
+static void find_deep(surveyor *s) {
+    for (ir_value v = 1; v < s->f->value_count; v++) {
+        place_life *l = &s->lives[v];
+        l->deep =
+            l->first >= 0 && l->until > l->first && s->deeper[l->until] > s->deeper[l->first + 1];
+    }
+}
+
 place_life *place_lives(const tensor_facts *facts, const ir_function *f, masu__arena *scratch) {
     liveness l;
     surveyor s = {.facts = facts, .f = f};
@@ -88,6 +121,11 @@ place_life *place_lives(const tensor_facts *facts, const ir_function *f, masu__a
     for (ir_value v = 0; v < f->value_count; v++)
         s.lives[v].until = s.lives[v].last;
     follow_all(&s);
+    if (facts->recursive[f->id]) {
+        if (!count_deeper(&s, scratch))
+            return NULL;
+        find_deep(&s);
+    }
     return s.lives;
 }
 

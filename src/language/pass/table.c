@@ -11,6 +11,7 @@
  *                                             fields come back in room of the caller's stack (codegen/call.c)
  *     deep clone on store, shallow on return  ownership: a store acquires what lives on, a return moves
  *     scopes released in reverse order        ownership: the youngest first wherever several values end
+ *     an argument handed out                  identity
  *     pairs of counts cancelled               cancel; what lastuse and ownership decide leaves it none
  *     gradients cleared at the latch          ir/lower_loop.c, for the loops that ir/lower_grad.c finds: every later pass sees
  *                                             the call in the text
@@ -35,6 +36,9 @@ static const char AFTER[] = "after:";
       NULL)                                                                                        \
     X(shapes, "shapes of tensors found; those that cannot fit are errors", "built IR",             \
       "values carry what is known of their shape", false, IR_PHASE_BUILT, pass_shapes, NULL)       \
+    X(identity, "results that are always an argument taken from functions and calls", "built IR",  \
+      "what a call only hands out is the argument itself", true, IR_PHASE_BUILT, pass_identity,    \
+      NULL)                                                                                        \
     X(lastuse, "values end at their last use instead of their scope's end", "built IR",            \
       "no value is kept without being needed", true, IR_PHASE_BUILT, pass_lastuse, NULL)           \
     X(ownership,                                                                                   \

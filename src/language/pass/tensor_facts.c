@@ -6,6 +6,7 @@
  *     parameter of a block       whatever a jump brings
  *     parameter of a function    whatever a call brings
  *     result of a call           whatever a return of the callee brings
+ *     element of a vector        whatever any record brings, from which alone vectors get tensors
  *     kept, returned             backwards, from the uses of a value and of whatever its elements flow to
  *
  * Every other sweep goes through blocks and instructions from the last to the first, so that a chain of views or of
@@ -141,18 +142,18 @@ static bool result_is_tracked(const sweeper *s, const ir_instr *i) {
         return true;
     for (uint32_t a = 0; a < i->arg_count; a++) {
         ir_type type = ir_type_of(s->f, i->args[a]);
-        if (type == IR_OBJECT || (type == IR_TENSOR && s->own[i->args[a]].tracked))
+        if ((type == IR_OBJECT && s->facts->stored.tracked) ||
+            (type == IR_TENSOR && s->own[i->args[a]].tracked))
             return true;
     }
     return false;
 }
 
-static void sweep_comprehension(sweeper *s, const ir_instr *i) {
+static tensor_fact fact_of_comprehension(const sweeper *s, const ir_instr *i) {
     bool tracked = false;
     for (uint32_t a = 0; a < i->arg_count; a++)
         tracked |= is_tensor(s->f, i->args[a]) && s->own[i->args[a]].tracked;
-    meet(s, &s->own[i->result],
-         (tensor_fact){.tracked = tracked, .dtype = (uint8_t)i->kernel->dtype});
+    return (tensor_fact){.tracked = tracked, .dtype = (uint8_t)i->kernel->dtype};
 }
 
 static void sweep_call(sweeper *s, const ir_instr *i) {
@@ -166,25 +167,35 @@ static void sweep_call(sweeper *s, const ir_instr *i) {
             meet(s, &s->own[i->result + r], results[r]);
 }
 
+static void sweep_record(sweeper *s, const ir_instr *i) {
+    for (uint32_t a = 0; a < i->arg_count; a++)
+        if (is_tensor(s->f, i->args[a]))
+            meet(s, &s->facts->stored, s->own[i->args[a]]);
+}
+
+static tensor_fact fact_of_result(const sweeper *s, const ir_instr *i) {
+    switch (i->op) {
+    case IR_COMPREHEND:
+        return fact_of_comprehension(s, i);
+    case IR_ABI:
+        return (tensor_fact){.tracked = result_is_tracked(s, i), .dtype = dtype_of_result(s, i)};
+    case IR_RECORD_WORD:
+        return s->facts->stored;
+    case IR_NOTHING:
+        return (tensor_fact){.dtype = DTYPE_IS_UNSET};
+    default:
+        return (tensor_fact){.tracked = true, .dtype = DTYPE_IS_UNKNOWN};
+    }
+}
+
 static void sweep_results(sweeper *s, const ir_instr *i) {
-    static const tensor_fact anything = {.tracked = true, .dtype = DTYPE_IS_UNKNOWN};
-    if (i->op == IR_CALL) {
+    if (i->op == IR_CALL)
         sweep_call(s, i);
-        return;
-    }
-    if (i->op == IR_COMPREHEND) {
-        sweep_comprehension(s, i);
-        return;
-    }
-    for (uint32_t r = 0; r < i->result_count; r++) {
-        if (!is_tensor(s->f, i->result + r))
-            continue;
-        bool known = i->op == IR_ABI;
-        meet(s, &s->own[i->result + r],
-             known
-                 ? (tensor_fact){.tracked = result_is_tracked(s, i), .dtype = dtype_of_result(s, i)}
-                 : anything);
-    }
+    if (i->op == IR_RECORD)
+        sweep_record(s, i);
+    for (uint32_t r = 0; i->op != IR_CALL && r < i->result_count; r++)
+        if (is_tensor(s->f, i->result + r))
+            meet(s, &s->own[i->result + r], fact_of_result(s, i));
 }
 
 /* ---- what is kept ---------------------------------------------------------------------------------- */
@@ -388,7 +399,7 @@ static tensor_fact *unset(masu__arena *scratch, uint32_t count) {
 
 bool tensor_facts_compute(tensor_facts *facts, const ir_module *m, masu__arena *scratch) {
     uint32_t n = m->function_count;
-    *facts = (tensor_facts){.m = m};
+    *facts = (tensor_facts){.m = m, .stored.dtype = DTYPE_IS_UNSET};
     facts->values = MASU_ARENA_ARRAY(scratch, tensor_fact *, n);
     facts->results = MASU_ARENA_ARRAY(scratch, tensor_fact *, n);
     facts->recursive = MASU_ARENA_ARRAY(scratch, bool, n);

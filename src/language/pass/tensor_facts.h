@@ -30,6 +30,7 @@ typedef struct tensor_facts {
     const ir_module *m;
     tensor_fact **values;  /* by function id, by value */
     tensor_fact **results; /* by function id, by result */
+    tensor_fact stored;    /* of whatever any vector holds */
     bool *recursive;       /* by function id: a call of it may call it again */
     uint32_t *order;       /* ids of functions with blocks, callees before their callers */
     uint32_t order_count;

@@ -202,6 +202,7 @@ static void slots_lend_to_what_stays(void **state) {
     tl_frame *callee = enter_with(2, 3);
     callee->want = 1;
     assert_true(lends(callee, mine)); /* it lies in a slot of the caller then, as is wished */
+    callee->want = 0;
     wanted = grown(callee, 0, 4);
     callee->want = 1;
     assert_false(lends(callee, wanted)); /* a slot of the callee's own does not outlive the call */
@@ -211,6 +212,25 @@ static void slots_lend_to_what_stays(void **state) {
     callee->grow = 0;
     tl_tensor_release_safe(mine);
     tl_tensor_release_safe(wanted);
+    tl_mem_function_exit(caller);
+    close_slots(rt);
+}
+
+static void what_is_made_on_the_way_has_a_slot(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_frame *caller = tl_mem_function_enter_room(0, 64, 0, NULL);
+    tl_dest dest = {.place = caller->room, .bytes = 16};
+    caller->dests = &dest;
+    tl_frame *callee = enter_with(0, 1);
+    callee->want = callee->grow = 1;
+    tl_tensor *on_the_way = tl_tensor_zeros((int64_t[]){6}, 1, false);
+    tl_tensor *result = tl_tensor_zeros((int64_t[]){4}, 1, false);
+    callee->want = callee->grow = 0;
+    assert_int_equal(on_the_way->storage->slot, callee->growing_first + 1);
+    assert_ptr_equal(result->data, caller->room);
+    tl_tensor_release_safe(on_the_way);
+    tl_tensor_release_safe(result);
     tl_mem_function_exit(caller);
     close_slots(rt);
 }
@@ -333,6 +353,7 @@ int main(void) {
         cmocka_unit_test(a_result_lies_where_the_caller_wants_it),
         cmocka_unit_test(wishes_are_handed_on),
         cmocka_unit_test(slots_lend_to_what_stays),
+        cmocka_unit_test(what_is_made_on_the_way_has_a_slot),
         cmocka_unit_test(a_place_lends_to_the_same_result),
         cmocka_unit_test(a_refused_growth_leaves_nothing),
         cmocka_unit_test(idle_buffers_make_room),
