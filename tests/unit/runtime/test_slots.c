@@ -224,8 +224,8 @@ static void what_is_made_on_the_way_has_a_slot(void **state) {
     caller->dests = &dest;
     tl_frame *callee = enter_with(0, 1);
     callee->want = callee->grow = 1;
-    tl_tensor *on_the_way = tl_tensor_zeros((int64_t[]){6}, 1, false);
-    tl_tensor *result = tl_tensor_zeros((int64_t[]){4}, 1, false);
+    tl_tensor *on_the_way = ones(6);
+    tl_tensor *result = ones(4);
     callee->want = callee->grow = 0;
     assert_int_equal(on_the_way->storage->slot, callee->growing_first + 1);
     assert_ptr_equal(result->data, caller->room);
