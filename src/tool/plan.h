@@ -1,27 +1,32 @@
 /* plan.h: what the files of `masu plan` share.
  *
- *     plan.c ─► plan_read.c (CSV, TSV) ┐
- *               plan_json.c (JSON)     ├─► plan_table ─► masu_plan_find ─► plan_write.c, plan_svg.c
- *               plan_ops.c  (graphs)   ┘                                   plan_compare.c
+ *     plan_command.c ─► plan_read.c (CSV, TSV) ┐
+ *     plan_options.c    plan_json.c (JSON)     ├─► plan_table ─► masu_plan_find ─► plan_write.c, plan_svg.c
+ *                       plan_ops.c  (graphs)   ┘    plan_check.c, plan_judge.c     plan_files.c, plan_compare.c
  *
  * Every reader stops at the first mistake and says file, line, column and what was expected.
  */
 #ifndef MASU_TOOL_PLAN_H
 #define MASU_TOOL_PLAN_H
 
+#include <stdio.h>
+
 #include <masu/plan.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "tool/plan_options.h"
 #include "tool/tool.h"
 
 /* What one input file says. */
 typedef struct plan_table {
     masu_plan_row *rows;
-    const char **ids; /* per row */
-    uint64_t *given;  /* per row: the offset column; UINT64_MAX where there is none */
-    uint64_t *uses;   /* per row: how often it is read or written; 1 without graph or column */
-    bool has_uses;    /* the file has the column */
+    const char **ids;      /* per row */
+    uint64_t *given;       /* per row: the offset column; UINT64_MAX where there is none */
+    uint64_t *uses;        /* per row: how often it is read or written; 1 without graph or column */
+    bool has_uses;         /* the file has the column */
+    const char **memories; /* per row: the memory column; NULL where there is none */
+    bool has_memories;     /* a row has one */
     size_t count, room;
     masu_plan_relation *relations;
     size_t relation_count, relation_room;
@@ -94,11 +99,23 @@ uint64_t plan_traffic(const plan_table *table, const size_t *memory_of, size_t m
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+/* One memory's share of the answer. */
+typedef struct plan_part {
+    const char *name;        /* NULL: the only one */
+    uint64_t capacity_bytes; /* 0: without limit */
+    uint64_t height_bytes, lower_bound_bytes;
+} plan_part;
+
+typedef struct plan_parts {
+    plan_part parts[PLAN_MOST_MEMORIES];
+    size_t count;
+    size_t *memory_of; /* per row; NULL: all in the first */
+} plan_parts;
+
 typedef struct plan_answer {
     const plan_table *table;
     const uint64_t *offsets;
-    const char *const *memories; /* per row the memory's name; NULL: one memory */
-    const masu_plan_result *result;
+    const plan_parts *in;
 } plan_answer;
 
 void plan_write_csv(const plan_answer *answer, masu__buffer *out);
@@ -107,5 +124,30 @@ void plan_write_svg(const plan_answer *answer, masu__buffer *out);
 
 /* The table of methods. */
 int plan_compare(const plan_table *table, const masu_plan_options *options);
+
+/* "13,036 bytes (12.7 KiB)" */
+void plan_say_bytes(FILE *to, uint64_t bytes);
+
+/* ---- judging (plan_check.c, plan_judge.c) ------------------------------------------------------------------ */
+
+typedef struct plan_judgement {
+    masu_plan_verdict verdict;
+    size_t a, b; /* rows of the whole problem; SIZE_MAX: none */
+} plan_judgement;
+
+/* The judge on the chosen rows (ascending) and the relations among them, and the bound for them
+ * where they are right. The statuses of masu_plan_find. */
+masu_status plan_judge_some(const masu_plan_problem *problem, const uint64_t *offsets,
+                            uint64_t height_bytes, const size_t *chosen, size_t count,
+                            plan_judgement *out, uint64_t *lower_bound_bytes);
+/* The judge on one window of time after the other: each pair that is alive together stands in
+ * one. MASU_ERR_OUT_OF_MEMORY. O(n × alive together). */
+masu_status plan_judge_windows(const masu_plan_problem *problem, const uint64_t *offsets,
+                               uint64_t height_bytes, plan_judgement *out);
+/* Judges the table's offsets memory by memory; out->memory_of has room for a number a row. Fills
+ * *out. Says what is wrong on standard output (the plan) or standard error (the file).
+ * TOOL_OK or TOOL_FAILED. */
+int plan_check_memories(const masu_plan_problem *problem, const plan_table *table,
+                        const plan_arguments *args, plan_parts *out);
 
 #endif

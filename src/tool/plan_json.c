@@ -289,6 +289,10 @@ static bool buffer_member(json *j, span name, void *context) {
         t->has_uses = true;
         return read_bytes(j, &t->uses[state->index]);
     }
+    if (is(j, name, "memory")) {
+        t->has_memories = true;
+        return read_id(j, &t->memories[state->index]);
+    }
     if (is(j, name, "gaps")) {
         gap_list list = {0};
         bool right = each_element(j, read_gap, &list);

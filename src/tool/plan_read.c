@@ -26,12 +26,14 @@ enum {
     COLUMN_OFFSET,
     COLUMN_HINT,
     COLUMN_USES,
+    COLUMN_MEMORY,
     COLUMN_COUNT,
     COLUMN_OTHER = COLUMN_COUNT
 };
 
-static const char *const column_names[] = {"id",        "lower", "upper",  "start", "end", "size",
-                                           "alignment", "gaps",  "offset", "hint",  "uses"};
+static const char *const column_names[] = {"id",     "lower", "upper",     "start",
+                                           "end",    "size",  "alignment", "gaps",
+                                           "offset", "hint",  "uses",      "memory"};
 
 enum { MOST_COLUMNS = 64, MOST_SHOWN = 24 };
 
@@ -78,12 +80,15 @@ static bool grow(plan_table *t) {
     const char **ids = masu__arena_grow(&t->arena, t->ids, t->count, room, sizeof *ids, 16);
     uint64_t *given = masu__arena_grow(&t->arena, t->given, t->count, room, sizeof *given, 16);
     uint64_t *uses = masu__arena_grow(&t->arena, t->uses, t->count, room, sizeof *uses, 16);
-    if (!rows || !ids || !given || !uses)
+    const char **memories =
+        masu__arena_grow(&t->arena, t->memories, t->count, room, sizeof *memories, 16);
+    if (!rows || !ids || !given || !uses || !memories)
         return false;
     t->rows = rows;
     t->ids = ids;
     t->given = given;
     t->uses = uses;
+    t->memories = memories;
     t->room = room;
     return true;
 }
@@ -95,6 +100,7 @@ masu_plan_row *plan_table_add(plan_table *t) {
     t->ids[t->count] = "";
     t->given[t->count] = UINT64_MAX;
     t->uses[t->count] = 1;
+    t->memories[t->count] = NULL;
     return &t->rows[t->count++];
 }
 
@@ -426,6 +432,11 @@ static bool take_field(csv *c, int column, field f, size_t index) {
     case COLUMN_USES:
         t->has_uses = true;
         return read_bytes(c, f, &t->uses[index]);
+    case COLUMN_MEMORY:
+        t->has_memories = true;
+        t->memories[index] = masu__arena_strndup(&t->arena, f.text, f.length);
+        c->reader->out_of_memory |= !t->memories[index];
+        return t->memories[index] != NULL;
     default:
         return true;
     }

@@ -52,8 +52,8 @@ static void put_row_csv(const plan_answer *a, size_t i, bool alignment, bool gap
     if (a->table->has_uses)
         masu__buffer_printf(out, ",%" PRIu64, a->table->uses[i]);
     masu__buffer_printf(out, ",%" PRIu64, a->offsets[i]);
-    if (a->memories)
-        masu__buffer_printf(out, ",%s", a->memories[i]);
+    if (a->in->memory_of)
+        masu__buffer_printf(out, ",%s", a->in->parts[a->in->memory_of[i]].name);
     masu__buffer_putc(out, '\n');
 }
 
@@ -61,7 +61,7 @@ void plan_write_csv(const plan_answer *a, masu__buffer *out) {
     bool alignment = has_alignment(a->table), gaps = has_gaps(a->table);
     masu__buffer_printf(out, "id,lower,upper,size%s%s%s,offset%s\n", alignment ? ",alignment" : "",
                         gaps ? ",gaps" : "", a->table->has_uses ? ",uses" : "",
-                        a->memories ? ",memory" : "");
+                        a->in->memory_of ? ",memory" : "");
     for (size_t i = 0; i < a->table->count; i++)
         put_row_csv(a, i, alignment, gaps, out);
 }
@@ -86,9 +86,10 @@ static void put_row_json(const plan_answer *a, size_t i, masu__buffer *out) {
     if (a->table->has_uses)
         masu__buffer_printf(out, ", \"uses\": %" PRIu64, a->table->uses[i]);
     masu__buffer_printf(out, ", \"offset\": %" PRIu64, a->offsets[i]);
-    if (a->memories) {
+    if (a->in->memory_of) {
+        const char *name = a->in->parts[a->in->memory_of[i]].name;
         masu__buffer_puts(out, ", \"memory\": ");
-        masu__buffer_json_string(out, a->memories[i], strlen(a->memories[i]));
+        masu__buffer_json_string(out, name, strlen(name));
     }
     masu__buffer_printf(out, "}%s\n", i + 1 < a->table->count ? "," : "");
 }
@@ -97,9 +98,9 @@ void plan_write_json(const plan_answer *a, masu__buffer *out) {
     static const char *const kinds[] = {"must_share", "must_not_share", "may_share"};
     const plan_table *t = a->table;
     masu__buffer_puts(out, "{\n");
-    if (!a->memories)
+    if (!a->in->memory_of)
         masu__buffer_printf(out, "  \"height\": %" PRIu64 ",\n  \"lower_bound\": %" PRIu64 ",\n",
-                            a->result->height_bytes, a->result->lower_bound_bytes);
+                            a->in->parts[0].height_bytes, a->in->parts[0].lower_bound_bytes);
     masu__buffer_puts(out, "  \"buffers\": [\n");
     for (size_t i = 0; i < t->count; i++)
         put_row_json(a, i, out);
