@@ -23,6 +23,7 @@ typedef struct plan_table {
     masu_plan_row *rows;
     const char **ids;      /* per row */
     uint64_t *given;       /* per row: the offset column; UINT64_MAX where there is none */
+    size_t *at;            /* per row: where in the text it, or its offset, stands */
     uint64_t *uses;        /* per row: how often it is read or written; 1 without graph or column */
     bool has_uses;         /* the file has the column */
     const char **memories; /* per row: the memory column; NULL where there is none */
@@ -51,6 +52,16 @@ typedef struct plan_reader {
 /* "PATH:LINE:COLUMN: error: …"; returns false. */
 bool plan_complain(plan_reader *reader, plan_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same with what stands there instead: at most 24 bytes of it, control characters as ?. */
+bool plan_complain_found(plan_reader *reader, plan_place place, const char *expected,
+                         const char *text, size_t length);
+/* From the beginning: O(at), for complaints. */
+plan_place plan_place_at(const plan_reader *reader, size_t at);
+/* UTF-8 without zero bytes. */
+bool plan_check_text(plan_reader *reader);
+/* Moves behind a byte-order mark. */
+void plan_skip_mark(const char **text, size_t *length);
 
 /* Reads text as what it looks like: JSON when it begins with { or [, otherwise a table whose
  * fields are separated by tabs, if its first line has one, or commas. False: *message says why.

@@ -68,6 +68,22 @@ static int failed(masu_status status) {
     return TOOL_FAILED;
 }
 
+/* An offset in the file is one to keep; --alignment raises what the file says. */
+static bool settle_rows(job *j, plan_reader *reader) {
+    for (size_t i = 0; i < j->table.count; i++) {
+        masu_plan_row *row = &j->table.rows[i];
+        if (row->alignment_bytes < j->args->alignment)
+            row->alignment_bytes = j->args->alignment;
+        row->is_fixed = j->table.given[i] != UINT64_MAX;
+        row->fixed_offset = row->is_fixed ? j->table.given[i] : 0;
+        const char *mistake = plan_row_mistake(row);
+        if (mistake)
+            return plan_complain(reader, plan_place_at(reader, j->table.at[i]), "expected %s",
+                                 mistake);
+    }
+    return true;
+}
+
 /* The table keeps nothing of the text. */
 static int read_table(job *j) {
     tool_text text;
@@ -75,7 +91,12 @@ static int read_table(job *j) {
     const char *shown = strcmp(j->args->path, "-") == 0 ? "<stdin>" : j->args->path;
     if (!tool_read(j->args->path, &text))
         return TOOL_FAILED;
-    bool right = plan_parse(shown, text.data ? text.data : "", text.length, &j->table, &message);
+    const char *data = text.data ? text.data : "";
+    bool right = plan_parse(shown, data, text.length, &j->table, &message);
+    plan_reader reader = {shown, data, text.length, &j->table, &message, false};
+    plan_skip_mark(&reader.text, &reader.length);
+    if (right && !j->args->check)
+        right = settle_rows(j, &reader);
     tool_text_free(&text);
     if (!right)
         return complain(&message);
@@ -92,24 +113,6 @@ static int read_ops(job *j) {
                                 &j->graph, &message);
     tool_text_free(&text);
     return right ? TOOL_OK : complain(&message);
-}
-
-/* An offset in the file is one to keep; --alignment raises what the file says. */
-static int settle_rows(job *j) {
-    for (size_t i = 0; i < j->table.count; i++) {
-        masu_plan_row *row = &j->table.rows[i];
-        if (row->alignment_bytes < j->args->alignment)
-            row->alignment_bytes = j->args->alignment;
-        row->is_fixed = j->table.given[i] != UINT64_MAX;
-        row->fixed_offset = row->is_fixed ? j->table.given[i] : 0;
-        const char *mistake = plan_row_mistake(row);
-        if (mistake) {
-            fprintf(stderr, "masu plan: %s: buffer %s: expected %s\n", j->args->path,
-                    j->table.ids[i], mistake);
-            return TOOL_FAILED;
-        }
-    }
-    return TOOL_OK;
 }
 
 /* ---- saying ---------------------------------------------------------------------------------- */
@@ -373,8 +376,6 @@ static int prepare(job *j) {
         status = reorder(j);
     if (status == TOOL_OK && j->args->in_place && !plan_relate_in_place(&j->table, &j->graph))
         status = failed(MASU_ERR_OUT_OF_MEMORY);
-    if (status == TOOL_OK && !j->args->check)
-        status = settle_rows(j);
     return status;
 }
 

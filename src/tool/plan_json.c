@@ -29,18 +29,8 @@ typedef struct span {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static plan_place place_of(const json *j, size_t at) {
-    plan_place place = {1, 1};
-    for (size_t i = 0; i < at && i < j->reader->length; i++) {
-        place.column++;
-        if (j->reader->text[i] == '\n')
-            place = (plan_place){place.line + 1, 1};
-    }
-    return place;
-}
-
 static bool expected(const json *j, size_t at, const char *what) {
-    return plan_complain(j->reader, place_of(j, at), "expected %s", what);
+    return plan_complain(j->reader, plan_place_at(j->reader, at), "expected %s", what);
 }
 
 static bool no_memory(json *j) {
@@ -78,14 +68,34 @@ static bool read_string(json *j, span *out) {
     return true;
 }
 
+static size_t skip_digits(json *j) {
+    size_t from = j->at;
+    while (j->at < j->reader->length && j->reader->text[j->at] >= '0' &&
+           j->reader->text[j->at] <= '9')
+        j->at++;
+    return j->at - from;
+}
+
+static bool skip_char(json *j, const char *any) {
+    char c = j->at < j->reader->length ? j->reader->text[j->at] : 0;
+    bool there = c && strchr(any, c);
+    j->at += there;
+    return there;
+}
+
 static bool read_number(json *j, span *out) {
-    const char *text = j->reader->text;
     peek(j);
     out->begin = out->from = j->at;
-    while (j->at < j->reader->length && text[j->at] && strchr("+-.0123456789eE", text[j->at]))
-        j->at++;
+    skip_char(j, "-");
+    bool right = skip_digits(j) > 0;
+    if (right && skip_char(j, "."))
+        right = skip_digits(j) > 0;
+    if (right && skip_char(j, "eE")) {
+        skip_char(j, "+-");
+        right = skip_digits(j) > 0;
+    }
     out->length = j->at - out->from;
-    return out->length > 0 || expected(j, out->from, "a number");
+    return right || expected(j, out->from, "a number");
 }
 
 static bool is(const json *j, span s, const char *word) {
@@ -107,9 +117,9 @@ static bool read_moment(json *j, int64_t *out) {
             return expected(j, s.from, "a whole number");
         else if (__builtin_mul_overflow(size, 10, &size) ||
                  __builtin_add_overflow(size, (uint64_t)(*at - '0'), &size) ||
-                 size > (uint64_t)INT64_MAX)
+                 size > (uint64_t)INT64_MAX + negative)
             return expected(j, s.from, "a number between -2^63 and 2^63");
-    *out = negative ? -(int64_t)size : (int64_t)size;
+    *out = (int64_t)(negative ? 0 - size : size);
     return true;
 }
 
@@ -231,74 +241,150 @@ static bool read_gap(json *j, void *context) {
     return take(j, ']', "]");
 }
 
-enum { SEEN_ID = 1, SEEN_LOWER = 2, SEEN_UPPER = 4, SEEN_SIZE = 8, SEEN_ALL = 15 };
+static int hex_of(char c) {
+    const char *digits = "0123456789abcdef", *at = strchr(digits, c | ('A' <= c && c <= 'F') << 5);
+    return c && at ? (int)(at - digits) : -1;
+}
+
+/* The four digits at text as UTF-8; 0: they are none, or not a character by themselves. */
+static size_t put_code(const char *text, size_t length, char *out) {
+    unsigned code = 0;
+    for (size_t i = 0; i < 4; i++) {
+        int digit = i < length ? hex_of(text[i]) : -1;
+        if (digit < 0)
+            return 0;
+        code = code * 16 + (unsigned)digit;
+    }
+    if (code == 0 || (code >= 0xD800 && code < 0xE000))
+        return 0;
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    size_t count = code < 0x800 ? 2 : 3;
+    for (size_t i = count; i-- > 1; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3F));
+    out[0] = (char)((count == 2 ? 0xC0 : 0xE0) | code);
+    return count;
+}
+
+/* Escapes as what they mean, in place. 0: one is wrong. Never longer than it was. */
+static size_t unescape(char *text, size_t length) {
+    static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    size_t kept = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] != '\\') {
+            text[kept++] = text[i];
+            continue;
+        }
+        if (++i == length)
+            return 0;
+        const char *name = strchr(names, text[i]);
+        if (name) {
+            text[kept++] = meanings[name - names];
+            continue;
+        }
+        size_t count = text[i] == 'u' ? put_code(text + i + 1, length - i - 1, text + kept) : 0;
+        if (count == 0)
+            return 0;
+        kept += count;
+        i += 4;
+    }
+    return kept;
+}
+
+/* An id may be a string or a number. */
+static bool read_id(json *j, const char **out) {
+    span s;
+    bool quoted = peek(j) == '"';
+    if (quoted ? !read_string(j, &s) : !read_number(j, &s))
+        return false;
+    char *copy = masu__arena_strndup(&j->reader->table->arena, j->reader->text + s.from, s.length);
+    if (!copy)
+        return no_memory(j);
+    size_t length = quoted ? unescape(copy, s.length) : s.length;
+    if (length == 0)
+        return expected(j, s.begin, s.length ? "escapes of JSON, without surrogates" : "an id");
+    copy[length] = 0;
+    *out = copy;
+    return true;
+}
+
+enum { ID, LOWER, UPPER, START, END, SIZE, ALIGNMENT, OFFSET, HINT, USES, MEMORY, GAPS, KEYS };
+
+static const char *const keys[KEYS] = {"id",        "lower",  "upper", "start", "end",    "size",
+                                       "alignment", "offset", "hint",  "uses",  "memory", "gaps"};
 
 typedef struct buffer_state {
     size_t index;
-    unsigned seen;
+    unsigned seen; /* a bit a key */
 } buffer_state;
 
-/* An id may be a string or a number. Escapes stay as they are written. */
-static bool read_id(json *j, const char **out) {
-    span s;
-    if (peek(j) == '"' ? !read_string(j, &s) : !read_number(j, &s))
-        return false;
-    if (s.length == 0 || memchr(j->reader->text + s.from, 0, s.length))
-        return expected(j, s.begin, "an id");
-    *out = masu__arena_strndup(&j->reader->table->arena, j->reader->text + s.from, s.length);
-    return *out || no_memory(j);
+static bool read_end(json *j, int64_t *upper) {
+    peek(j);
+    size_t at = j->at;
+    return read_moment(j, upper) &&
+           (!__builtin_add_overflow(*upper, 1, upper) || expected(j, at, "an end below 2^63 - 1"));
+}
+
+static bool read_offset(json *j, size_t index) {
+    peek(j);
+    plan_table *t = j->reader->table;
+    t->at[index] = j->at;
+    return read_bytes(j, &t->given[index]) &&
+           (t->given[index] >> 62 == 0 || expected(j, t->at[index], "an offset below 2^62"));
+}
+
+static bool read_gaps(json *j, masu_plan_row *row) {
+    gap_list list = {0};
+    bool right = each_element(j, read_gap, &list);
+    row->gaps = list.gaps;
+    row->gap_count = list.count;
+    return right;
+}
+
+static bool read_key(json *j, int key, size_t index) {
+    plan_table *t = j->reader->table;
+    masu_plan_row *row = &t->rows[index];
+    switch (key) {
+    case ID:
+        return read_id(j, &t->ids[index]);
+    case LOWER:
+    case START:
+        return read_moment(j, &row->lower);
+    case UPPER:
+        return read_moment(j, &row->upper);
+    case END:
+        return read_end(j, &row->upper);
+    case SIZE:
+        return read_bytes(j, &row->size_bytes);
+    case ALIGNMENT:
+        return read_bytes(j, &row->alignment_bytes);
+    case OFFSET:
+        return read_offset(j, index);
+    case HINT:
+        row->has_hint = true;
+        return read_bytes(j, &row->hint_offset);
+    case USES:
+        t->has_uses = true;
+        return read_bytes(j, &t->uses[index]);
+    case MEMORY:
+        t->has_memories = true;
+        return read_id(j, &t->memories[index]);
+    default:
+        return read_gaps(j, row);
+    }
 }
 
 static bool buffer_member(json *j, span name, void *context) {
     buffer_state *state = context;
-    plan_table *t = j->reader->table;
-    masu_plan_row *row = &t->rows[state->index];
-    bool seen_id = is(j, name, "id"), seen_size = is(j, name, "size");
-    if (seen_id) {
-        state->seen |= SEEN_ID;
-        return read_id(j, &t->ids[state->index]);
-    }
-    if (is(j, name, "lower") || is(j, name, "start")) {
-        state->seen |= SEEN_LOWER;
-        return read_moment(j, &row->lower);
-    }
-    if (is(j, name, "upper")) {
-        state->seen |= SEEN_UPPER;
-        return read_moment(j, &row->upper);
-    }
-    if (is(j, name, "end")) {
-        state->seen |= SEEN_UPPER;
-        size_t at = j->at;
-        return read_moment(j, &row->upper) &&
-               (!__builtin_add_overflow(row->upper, 1, &row->upper) ||
-                expected(j, at, "an end below 2^63 - 1"));
-    }
-    if (seen_size) {
-        state->seen |= SEEN_SIZE;
-        return read_bytes(j, &row->size_bytes);
-    }
-    if (is(j, name, "alignment"))
-        return read_bytes(j, &row->alignment_bytes);
-    if (is(j, name, "offset"))
-        return read_bytes(j, &t->given[state->index]);
-    if (is(j, name, "hint")) {
-        row->has_hint = true;
-        return read_bytes(j, &row->hint_offset);
-    }
-    if (is(j, name, "uses")) {
-        t->has_uses = true;
-        return read_bytes(j, &t->uses[state->index]);
-    }
-    if (is(j, name, "memory")) {
-        t->has_memories = true;
-        return read_id(j, &t->memories[state->index]);
-    }
-    if (is(j, name, "gaps")) {
-        gap_list list = {0};
-        bool right = each_element(j, read_gap, &list);
-        row->gaps = list.gaps;
-        row->gap_count = list.count;
-        return right;
+    for (int key = 0; key < KEYS; key++) {
+        if (!is(j, name, keys[key]))
+            continue;
+        if (state->seen >> key & 1)
+            return expected(j, name.begin, "each name once in a buffer");
+        state->seen |= 1u << key;
+        return read_key(j, key, state->index);
     }
     return skip_value(j, 0);
 }
@@ -310,9 +396,14 @@ static bool read_buffer(json *j, void *context) {
     buffer_state state = {.index = j->reader->table->count};
     if (!plan_table_add(j->reader->table))
         return no_memory(j);
+    j->reader->table->at[state.index] = at;
     if (!each_member(j, buffer_member, &state))
         return false;
-    if (state.seen != SEEN_ALL)
+    const unsigned half_open = 1u << LOWER | 1u << UPPER, inclusive = 1u << START | 1u << END;
+    if ((state.seen & half_open) && (state.seen & inclusive))
+        return expected(j, at, "lower and upper or start and end, not both");
+    unsigned needed = 1u << ID | 1u << SIZE | (state.seen & inclusive ? inclusive : half_open);
+    if ((state.seen & needed) != needed)
         return expected(j, at, "id, lower, upper and size in each buffer");
     const char *mistake = plan_row_mistake(&j->reader->table->rows[state.index]);
     return !mistake || expected(j, at, mistake);
@@ -339,10 +430,14 @@ static bool relation_member(json *j, span name, void *context) {
     static const char *const kinds[] = {"must_share", "must_not_share", "may_share"};
     relation_state *state = context;
     span s;
-    if (is(j, name, "a") || is(j, name, "b"))
-        return read_row_name(j, &state->rows[is(j, name, "b")]);
+    bool b = is(j, name, "b");
+    if (b || is(j, name, "a"))
+        return state->rows[b] == SIZE_MAX ? read_row_name(j, &state->rows[b])
+                                          : expected(j, name.begin, "a and b once");
     if (!is(j, name, "kind"))
         return skip_value(j, 0);
+    if (state->kind >= 0)
+        return expected(j, name.begin, "kind once");
     if (!read_string(j, &s))
         return false;
     for (int i = 0; i < 3; i++)
@@ -374,44 +469,60 @@ static bool make_index(json *j) {
     }
     if (twice == SIZE_MAX)
         return no_memory(j);
-    return plan_complain(j->reader, place_of(j, j->at),
-                         "expected different ids above, found \"%s\" again",
+    return plan_complain(j->reader, plan_place_at(j->reader, j->reader->table->at[twice]),
+                         "expected an id that has not been used, found \"%s\" again",
                          j->reader->table->ids[twice]);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+typedef struct top {
+    bool buffers, capacity, relations; /* seen */
+} top;
+
+static bool once(json *j, span name, bool *seen) {
+    if (*seen)
+        return expected(j, name.begin, "each name once");
+    return *seen = true;
+}
+
+static bool read_capacity(json *j) {
+    uint64_t *capacity = &j->reader->table->capacity_bytes;
+    peek(j);
+    size_t at = j->at;
+    return read_bytes(j, capacity) && ((*capacity > 0 && *capacity >> 62 == 0) ||
+                                       expected(j, at, "a capacity above 0 and below 2^62"));
+}
+
 static bool top_member(json *j, span name, void *context) {
-    bool *has_buffers = context;
-    if (is(j, name, "buffers")) {
-        if (*has_buffers)
-            return expected(j, name.begin, "buffers once");
-        *has_buffers = true;
-        return each_element(j, read_buffer, NULL);
-    }
+    top *seen = context;
+    if (is(j, name, "buffers"))
+        return once(j, name, &seen->buffers) && each_element(j, read_buffer, NULL);
     if (is(j, name, "capacity"))
-        return read_bytes(j, &j->reader->table->capacity_bytes);
+        return once(j, name, &seen->capacity) && read_capacity(j);
     if (is(j, name, "relations")) {
-        if (!*has_buffers)
+        if (!seen->buffers)
             return expected(j, name.begin, "buffers before relations");
-        return make_index(j) && each_element(j, read_relation, NULL);
+        return once(j, name, &seen->relations) && make_index(j) &&
+               each_element(j, read_relation, NULL);
     }
     return skip_value(j, 0);
 }
 
 bool plan_parse_json(plan_reader *reader) {
     json j = {.reader = reader};
-    bool has_buffers = false, list = peek(&j) == '[';
-    if (list ? !each_element(&j, read_buffer, NULL) : !each_member(&j, top_member, &has_buffers))
+    top seen = {0};
+    bool list = peek(&j) == '[';
+    if (list ? !each_element(&j, read_buffer, NULL) : !each_member(&j, top_member, &seen))
         return false;
     if (peek(&j) != 0 || j.at < reader->length)
         return expected(&j, j.at, "the end of the file");
-    if (!list && !has_buffers)
+    if (!list && !seen.buffers)
         return expected(&j, 0, "a list named buffers");
     if (!make_index(&j))
         return false;
     masu_plan_problem all = {.rows = reader->table->rows, .count = reader->table->count};
     size_t where;
     return masu_plan_validate(&all, &where) != MASU_PLAN_TOO_LARGE ||
-           expected(&j, 0, "sizes that add up to less than 2^62");
+           expected(&j, reader->table->at[where], "sizes that add up to less than 2^62");
 }

@@ -63,8 +63,8 @@ static bool read_rows(ops_reader *r, const size_t **out, size_t *count) {
             size_t row = plan_index_find(r->base.table, &r->index, text + from, r->at - from);
             if (row == SIZE_MAX) {
                 plan_place place = {r->line, from - r->line_begin + 1};
-                return plan_complain(&r->base, place, "expected ids of buffers, found \"%.*s\"",
-                                     (int)(r->at - from > 24 ? 24 : r->at - from), text + from);
+                return plan_complain_found(&r->base, place, "ids of buffers", text + from,
+                                           r->at - from);
             }
             rows[(*count)++] = row;
         }
@@ -147,11 +147,8 @@ static bool read_all(ops_reader *r) {
 bool plan_parse_ops(const char *path, const char *text, size_t length, plan_table *table,
                     plan_graph *out, masu__buffer *message) {
     ops_reader r = {.base = {path, text, length, table, message, false}, .line = 1};
-    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
-        r.base.text += 3;
-        r.base.length -= 3;
-    }
-    if (!read_all(&r)) {
+    plan_skip_mark(&r.base.text, &r.base.length);
+    if (!plan_check_text(&r.base) || !read_all(&r)) {
         if (r.base.out_of_memory)
             masu__buffer_printf(message, "%s: error: out of memory\n", path);
         return false;

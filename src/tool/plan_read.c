@@ -8,8 +8,6 @@
  * ends and empty lines are fine.
  */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tool/plan.h"
@@ -35,7 +33,7 @@ static const char *const column_names[] = {"id",     "lower", "upper",     "star
                                            "end",    "size",  "alignment", "gaps",
                                            "offset", "hint",  "uses",      "memory"};
 
-enum { MOST_COLUMNS = 64, MOST_SHOWN = 24 };
+enum { MOST_COLUMNS = 64 };
 
 typedef struct csv {
     plan_reader *reader;
@@ -52,24 +50,9 @@ typedef struct field {
     size_t length, column;
 } field;
 
-/* ---- complaints ------------------------------------------------------------------------------ */
-
-bool plan_complain(plan_reader *reader, plan_place place, const char *format, ...) {
-    va_list arguments;
-    masu__buffer_printf(reader->message, "%s:%zu:%zu: error: ", reader->path, place.line,
-                        place.column);
-    va_start(arguments, format);
-    masu__buffer_vprintf(reader->message, format, arguments);
-    va_end(arguments);
-    masu__buffer_putc(reader->message, '\n');
-    return false;
-}
-
 static bool complain_field(csv *c, field f, const char *expected) {
-    int shown = f.length > MOST_SHOWN ? MOST_SHOWN : (int)f.length;
-    return plan_complain(c->reader, (plan_place){c->line, f.column},
-                         "expected %s, found \"%.*s%s\"", expected, shown, f.text,
-                         f.length > MOST_SHOWN ? "…" : "");
+    return plan_complain_found(c->reader, (plan_place){c->line, f.column}, expected, f.text,
+                               f.length);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -82,13 +65,15 @@ static bool grow(plan_table *t) {
     uint64_t *uses = masu__arena_grow(&t->arena, t->uses, t->count, room, sizeof *uses, 16);
     const char **memories =
         masu__arena_grow(&t->arena, t->memories, t->count, room, sizeof *memories, 16);
-    if (!rows || !ids || !given || !uses || !memories)
+    size_t *at = masu__arena_grow(&t->arena, t->at, t->count, room, sizeof *at, 16);
+    if (!rows || !ids || !given || !uses || !memories || !at)
         return false;
     t->rows = rows;
     t->ids = ids;
     t->given = given;
     t->uses = uses;
     t->memories = memories;
+    t->at = at;
     t->room = room;
     return true;
 }
@@ -101,6 +86,7 @@ masu_plan_row *plan_table_add(plan_table *t) {
     t->given[t->count] = UINT64_MAX;
     t->uses[t->count] = 1;
     t->memories[t->count] = NULL;
+    t->at[t->count] = 0;
     return &t->rows[t->count++];
 }
 
@@ -176,7 +162,7 @@ const char *plan_row_mistake(const masu_plan_row *row) {
     case MASU_PLAN_BAD_FIXED:
         return "an offset that is a multiple of the alignment and ends below 2^61";
     default:
-        return "a size below 2^62";
+        return row->size_bytes >> 62 ? "a size below 2^62" : "an alignment below 2^62";
     }
 }
 
@@ -425,7 +411,9 @@ static bool take_field(csv *c, int column, field f, size_t index) {
     case COLUMN_GAPS:
         return read_gaps(c, f, row);
     case COLUMN_OFFSET:
-        return read_bytes(c, f, &t->given[index]);
+        t->at[index] = c->line_begin + f.column - 1;
+        return read_bytes(c, f, &t->given[index]) &&
+               (t->given[index] >> 62 == 0 || complain_field(c, f, "an offset below 2^62"));
     case COLUMN_HINT:
         row->has_hint = true;
         return read_bytes(c, f, &row->hint_offset);
@@ -450,6 +438,7 @@ static bool read_row(csv *c) {
         return false;
     }
     field f, life = {0};
+    t->at[index] = c->line_begin;
     do {
         if (!read_field(c, &f))
             return false;
@@ -540,16 +529,13 @@ static bool parse_csv(plan_reader *r) {
 bool plan_parse(const char *path, const char *text, size_t length, plan_table *out,
                 masu__buffer *message) {
     *out = (plan_table){0};
-    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
-        text += 3;
-        length -= 3;
-    }
+    plan_skip_mark(&text, &length);
     plan_reader reader = {path, text, length, out, message, false};
     size_t first = 0;
     while (first < length && strchr(" \t\r\n", text[first]) && text[first])
         first++;
     bool json = first < length && (text[first] == '{' || text[first] == '[');
-    bool right = json ? plan_parse_json(&reader) : parse_csv(&reader);
+    bool right = plan_check_text(&reader) && (json ? plan_parse_json(&reader) : parse_csv(&reader));
     if (!right && reader.out_of_memory)
         masu__buffer_printf(message, "%s: error: out of memory\n", path);
     return right;

@@ -123,7 +123,7 @@ bad 1:14 'an object' '{"buffers": [3]}'
 bad 1:14 'id, lower, upper and size' '{"buffers": [{"id": 1}]}'
 bad 1:21 'the end of the file' '{"buffers": []}     x'
 bad 1:46 'not negative' '[{"id":"a","lower":0,"upper":2,      "size": -3}]'
-bad 1:3 'expected' '\0\0'
+bad 1:1 'text in UTF-8, found the byte 0x00' '\0\0'
 
 # ---- graphs and memories --------------------------------------------------------------------------
 write 'id,lower,upper,size\nx,0,1,8\ny,0,2,8\nz,1,3,8\n'
