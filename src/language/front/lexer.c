@@ -127,20 +127,22 @@ static void skip_blanks(lexer *l) {
 
 /* Letters of the scripts that programs are written in; no punctuation, no blanks. */
 bool lexer_is_name_start(uint32_t point) {
+    if (point < 0x80) {
+        return (point >= 'a' && point <= 'z') || (point >= 'A' && point <= 'Z') || point == '_';
+    }
     static const struct {
         uint32_t from, to;
     } letters[] = {
-        {'A', 'Z'},         {'_', '_'},         {'a', 'z'},       {0xAA, 0xAA},
-        {0xB5, 0xB5},       {0xBA, 0xBA},       {0xC0, 0xD6},     {0xD8, 0xF6},
-        {0xF8, 0x2C1},      {0x370, 0x373},     {0x376, 0x377},   {0x37B, 0x37D},
-        {0x386, 0x386},     {0x388, 0x481},     {0x48A, 0x556},   {0x561, 0x587},
-        {0x5D0, 0x5EA},     {0x620, 0x64A},     {0x904, 0x939},   {0xE01, 0xE30},
-        {0x10A0, 0x10FA},   {0x1100, 0x1248},   {0x1D00, 0x1DBF}, {0x1E00, 0x1FBC},
-        {0x2071, 0x2071},   {0x2090, 0x209C},   {0x2102, 0x2102}, {0x210A, 0x2113},
-        {0x2115, 0x2115},   {0x2119, 0x211D},   {0x3041, 0x3096}, {0x30A1, 0x30FF},
-        {0x3105, 0x318E},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF}, {0xAC00, 0xD7A3},
-        {0xF900, 0xFAFF},   {0xFF21, 0xFF3A},   {0xFF41, 0xFF5A}, {0xFF66, 0xFF9D},
-        {0x1D400, 0x1D7CB}, {0x20000, 0x2FA1F},
+        {0xAA, 0xAA},     {0xB5, 0xB5},       {0xBA, 0xBA},       {0xC0, 0xD6},
+        {0xD8, 0xF6},     {0xF8, 0x2C1},      {0x370, 0x373},     {0x376, 0x377},
+        {0x37B, 0x37D},   {0x386, 0x386},     {0x388, 0x481},     {0x48A, 0x556},
+        {0x561, 0x587},   {0x5D0, 0x5EA},     {0x620, 0x64A},     {0x904, 0x939},
+        {0xE01, 0xE30},   {0x10A0, 0x10FA},   {0x1100, 0x1248},   {0x1D00, 0x1DBF},
+        {0x1E00, 0x1FBC}, {0x2071, 0x2071},   {0x2090, 0x209C},   {0x2102, 0x2102},
+        {0x210A, 0x2113}, {0x2115, 0x2115},   {0x2119, 0x211D},   {0x3041, 0x3096},
+        {0x30A1, 0x30FF}, {0x3105, 0x318E},   {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},
+        {0xAC00, 0xD7A3}, {0xF900, 0xFAFF},   {0xFF21, 0xFF3A},   {0xFF41, 0xFF5A},
+        {0xFF66, 0xFF9D}, {0x1D400, 0x1D7CB}, {0x20000, 0x2FA1F},
     };
     for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
         if (point >= letters[i].from && point <= letters[i].to) {
@@ -155,35 +157,57 @@ static bool is_name_part(uint32_t point) {
            (point >= 0x300 && point <= 0x36F) || (point >= 0x2080 && point <= 0x2089);
 }
 
+/* KEYWORD_LIST is in the order of the alphabet. */
 static token_kind keyword_of(const char *text, uint32_t length) {
     static const struct {
         const char *text;
+        uint32_t length;
         token_kind kind;
     } keywords[] = {
-#define KEYWORD(name, text) {text, TOKEN_##name},
+#define KEYWORD(name, text) {text, sizeof text - 1, TOKEN_##name},
         KEYWORD_LIST(KEYWORD)
 #undef KEYWORD
     };
-    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
-        if (strlen(keywords[i].text) == length && memcmp(keywords[i].text, text, length) == 0) {
+    enum { COUNT = sizeof keywords / sizeof keywords[0], LENGTH_MIN = 2, LENGTH_MAX = 8 };
+    if (length < LENGTH_MIN || length > LENGTH_MAX) {
+        return TOKEN_NAME;
+    }
+    size_t i = 0;
+    while (i < COUNT && *keywords[i].text < *text) {
+        i++;
+    }
+    for (; i < COUNT && *keywords[i].text == *text; i++) {
+        if (keywords[i].length == length && memcmp(keywords[i].text, text, length) == 0) {
             return keywords[i].kind;
         }
     }
     return TOKEN_NAME;
 }
 
+static bool is_plain_part(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c >= '0' && c <= '9');
+}
+
 static void lex_name(lexer *l) {
-    uint32_t from = l->at, point, step;
-    while ((step = utf8_decode(l->text + l->at, l->end - l->at, &point)) > 0 &&
-           is_name_part(point)) {
-        l->at += step;
+    uint32_t from = l->at, at = from, point;
+    for (;;) {
+        while (at < l->end && is_plain_part(l->text[at])) {
+            at++;
+        }
+        uint32_t step =
+            at < l->end && l->text[at] < 0 ? utf8_decode(l->text + at, l->end - at, &point) : 0;
+        if (step == 0 || !is_name_part(point)) {
+            break;
+        }
+        at += step;
     }
-    lexer_emit(l, keyword_of(l->text + from, l->at - from), from);
+    l->at = at;
+    lexer_emit(l, keyword_of(l->text + from, at - from), from);
 }
 
 type_kind scalar_type_of_name(const char *name, size_t length) {
     static const struct {
-        const char *name;
+        char name[8];
         type_kind kind;
     } scalars[] = {
         {"i8", TYPE_I8},       {"i16", TYPE_I16},   {"i32", TYPE_I32},       {"i64", TYPE_I64},
@@ -192,8 +216,12 @@ type_kind scalar_type_of_name(const char *name, size_t length) {
         {"bool", TYPE_BOOL},   {"char", TYPE_CHAR}, {"String", TYPE_STRING}, {"str", TYPE_STRING},
         {"void", TYPE_VOID},
     };
+    if (length == 0 || length >= sizeof scalars[0].name) {
+        return TYPE_ERROR;
+    }
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
-        if (strlen(scalars[i].name) == length && memcmp(scalars[i].name, name, length) == 0) {
+        if (*scalars[i].name == *name && memcmp(scalars[i].name, name, length) == 0 &&
+            scalars[i].name[length] == 0) {
             return scalars[i].kind;
         }
     }
@@ -202,69 +230,98 @@ type_kind scalar_type_of_name(const char *name, size_t length) {
 
 /* ---- punctuation ----------------------------------------------------------------------------- */
 
-/* Longest first. */
+/* What no longer mark begins with. */
+static token_kind lone_mark(char c) {
+    switch (c) {
+    case '(':
+        return TOKEN_LEFT_PAREN;
+    case ')':
+        return TOKEN_RIGHT_PAREN;
+    case '[':
+        return TOKEN_LEFT_BRACKET;
+    case ']':
+        return TOKEN_RIGHT_BRACKET;
+    case '{':
+        return TOKEN_LEFT_BRACE;
+    case '}':
+        return TOKEN_RIGHT_BRACE;
+    case ',':
+        return TOKEN_COMMA;
+    case ';':
+        return TOKEN_SEMICOLON;
+    case '?':
+        return TOKEN_QUESTION;
+    case '@':
+        return TOKEN_AT;
+    case '#':
+        return TOKEN_HASH;
+    case '$':
+        return TOKEN_DOLLAR;
+    default:
+        return TOKEN_END;
+    }
+}
+
+/* Those of one first character side by side, the longest first. */
 static const struct {
     char text[4];
     uint8_t length;
     token_kind kind;
 } marks[] = {
-    {"..=", 3, TOKEN_DOT_DOT_EQUAL},
-    {"<<=", 3, TOKEN_SHL_EQUAL},
-    {">>=", 3, TOKEN_SHR_EQUAL},
     {"::", 2, TOKEN_COLON_COLON},
-    {"->", 2, TOKEN_ARROW},
-    {"=>", 2, TOKEN_FAT_ARROW},
-    {"..", 2, TOKEN_DOT_DOT},
-    {"<<", 2, TOKEN_SHL},
-    {">>", 2, TOKEN_SHR},
-    {"&&", 2, TOKEN_AND_AND},
-    {"||", 2, TOKEN_OR_OR},
-    {"+=", 2, TOKEN_PLUS_EQUAL},
-    {"-=", 2, TOKEN_MINUS_EQUAL},
-    {"*=", 2, TOKEN_STAR_EQUAL},
-    {"/=", 2, TOKEN_SLASH_EQUAL},
-    {"%=", 2, TOKEN_PERCENT_EQUAL},
-    {"&=", 2, TOKEN_AND_EQUAL},
-    {"|=", 2, TOKEN_OR_EQUAL},
-    {"^=", 2, TOKEN_CARET_EQUAL},
-    {"==", 2, TOKEN_EQUAL_EQUAL},
-    {"!=", 2, TOKEN_NOT_EQUAL},
-    {"<=", 2, TOKEN_LESS_EQUAL},
-    {">=", 2, TOKEN_GREATER_EQUAL},
-    {"(", 1, TOKEN_LEFT_PAREN},
-    {")", 1, TOKEN_RIGHT_PAREN},
-    {"[", 1, TOKEN_LEFT_BRACKET},
-    {"]", 1, TOKEN_RIGHT_BRACKET},
-    {"{", 1, TOKEN_LEFT_BRACE},
-    {"}", 1, TOKEN_RIGHT_BRACE},
-    {",", 1, TOKEN_COMMA},
-    {";", 1, TOKEN_SEMICOLON},
     {":", 1, TOKEN_COLON},
+    {"..=", 3, TOKEN_DOT_DOT_EQUAL},
+    {"..", 2, TOKEN_DOT_DOT},
     {".", 1, TOKEN_DOT},
-    {"?", 1, TOKEN_QUESTION},
-    {"@", 1, TOKEN_AT},
-    {"#", 1, TOKEN_HASH},
-    {"$", 1, TOKEN_DOLLAR},
-    {"+", 1, TOKEN_PLUS},
-    {"-", 1, TOKEN_MINUS},
-    {"*", 1, TOKEN_STAR},
-    {"/", 1, TOKEN_SLASH},
-    {"%", 1, TOKEN_PERCENT},
-    {"&", 1, TOKEN_AND},
-    {"|", 1, TOKEN_OR},
-    {"^", 1, TOKEN_CARET},
-    {"!", 1, TOKEN_NOT},
+    {"==", 2, TOKEN_EQUAL_EQUAL},
+    {"=>", 2, TOKEN_FAT_ARROW},
     {"=", 1, TOKEN_EQUAL},
+    {"->", 2, TOKEN_ARROW},
+    {"-=", 2, TOKEN_MINUS_EQUAL},
+    {"-", 1, TOKEN_MINUS},
+    {"<<=", 3, TOKEN_SHL_EQUAL},
+    {"<<", 2, TOKEN_SHL},
+    {"<=", 2, TOKEN_LESS_EQUAL},
     {"<", 1, TOKEN_LESS},
+    {">>=", 3, TOKEN_SHR_EQUAL},
+    {">>", 2, TOKEN_SHR},
+    {">=", 2, TOKEN_GREATER_EQUAL},
     {">", 1, TOKEN_GREATER},
+    {"+=", 2, TOKEN_PLUS_EQUAL},
+    {"+", 1, TOKEN_PLUS},
+    {"*=", 2, TOKEN_STAR_EQUAL},
+    {"*", 1, TOKEN_STAR},
+    {"&&", 2, TOKEN_AND_AND},
+    {"&=", 2, TOKEN_AND_EQUAL},
+    {"&", 1, TOKEN_AND},
+    {"||", 2, TOKEN_OR_OR},
+    {"|=", 2, TOKEN_OR_EQUAL},
+    {"|", 1, TOKEN_OR},
+    {"!=", 2, TOKEN_NOT_EQUAL},
+    {"!", 1, TOKEN_NOT},
+    {"/=", 2, TOKEN_SLASH_EQUAL},
+    {"/", 1, TOKEN_SLASH},
+    {"%=", 2, TOKEN_PERCENT_EQUAL},
+    {"%", 1, TOKEN_PERCENT},
+    {"^=", 2, TOKEN_CARET_EQUAL},
+    {"^", 1, TOKEN_CARET},
 };
 
+static bool mark_is_at(const lexer *l, size_t i) {
+    return l->end - l->at >= marks[i].length &&
+           memcmp(l->text + l->at, marks[i].text, marks[i].length) == 0;
+}
+
 static bool lex_mark(lexer *l) {
-    const char *at = l->text + l->at;
+    uint32_t from = l->at;
+    token_kind lone = lone_mark(l->text[from]);
+    if (lone != TOKEN_END) {
+        l->at++;
+        lexer_emit(l, lone, from);
+        return true;
+    }
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (*at == *marks[i].text && l->end - l->at >= marks[i].length &&
-            memcmp(at, marks[i].text, marks[i].length) == 0) {
-            uint32_t from = l->at;
+        if (l->text[from] == *marks[i].text && mark_is_at(l, i)) {
             l->at += marks[i].length;
             lexer_emit(l, marks[i].kind, from);
             return true;
