@@ -41,7 +41,7 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
 
 static void note_method_use(checker *c, expr *e) {
     binding *root = check_root(e->call.operands[0]);
-    const function_item *f = e->call.function;
+    function_item *f = e->call.function;
     if (root != NULL && c->function->is_closure && root == c->function->parameters[0] &&
         check_may_write_self(c, f)) {
         check_captured_write(c, e->call.operands[0], e->span);

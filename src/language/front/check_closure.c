@@ -255,7 +255,7 @@ void check_close_closure(checker *c, expr *e) {
 /* ---- what a method that is not checked yet may do to self ------------------------------------------ */
 
 typedef struct write_search {
-    const checker *c;
+    checker *c;
     const function_item *f;
     int depth;
     bool found;
@@ -283,14 +283,14 @@ static bool changes_its_receiver(const char *name) {
     return false;
 }
 
-static bool search_writes(const checker *c, const function_item *f, int depth);
+static bool search_writes(checker *c, function_item *f, int depth);
 
 static void find_write(expr *e, void *context) {
     write_search *s = context;
     if (e->kind == EXPR_ASSIGN && starts_at_self(e->assign.target)) {
         s->found = true;
     } else if (e->kind == EXPR_METHOD && starts_at_self(e->call.receiver)) {
-        const function_item *called =
+        function_item *called =
             e->call.receiver->kind == EXPR_NAME && s->f->owner != NULL
                 ? check_find_method(
                       s->c, s->f->owner->template != NULL ? s->f->owner->template : s->f->owner,
@@ -304,17 +304,18 @@ static void find_write(expr *e, void *context) {
     }
 }
 
-static bool search_writes(const checker *c, const function_item *f, int depth) {
+static bool search_writes(checker *c, function_item *f, int depth) {
     if (f->is_checked || depth > 4) {
         return f->writes_self;
     }
+    check_read_body(c, f);
     write_search s = {.c = c, .f = f, .depth = depth};
     expr body = {.kind = EXPR_BLOCK, .block = f->body};
     expr_each_child(&body, find_write, &s);
     return s.found;
 }
 
-bool check_may_write_self(const checker *c, const function_item *f) {
+bool check_may_write_self(checker *c, function_item *f) {
     return search_writes(c, f->is_checked || f->template == NULL ? f : f->template, 0);
 }
 

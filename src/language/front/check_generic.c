@@ -12,6 +12,7 @@
 
 #include "language/front/check_private.h"
 #include "language/front/lexer.h"
+#include "language/front/parser.h"
 
 enum { INSTANCES_MAX = 4096, STRUCT_DEPTH_MAX = 40 };
 
@@ -306,6 +307,12 @@ static function_item *find_instance(const function_item *f, const struct_item *o
     return made;
 }
 
+void check_read_body(checker *c, function_item *f) {
+    if (f->unread.length > 0 && parse_unread(c->tree, f, c->diagnostics) != MASU_OK) {
+        check_out_of_memory(c);
+    }
+}
+
 static function_item *make_instance(checker *c, function_item *f, struct_item *owner,
                                     const type_environment *e, source_span span) {
     function_item *made = find_instance(f, owner, e);
@@ -328,6 +335,7 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
     if (made == NULL) {
         check_out_of_memory(c);
     }
+    check_read_body(c, made);
     made->template = f;
     made->is_template = false;
     made->environment = *e;

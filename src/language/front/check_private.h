@@ -246,6 +246,8 @@ struct_item *check_owner_of(checker *c, const type *t);
 function_item *check_method_named(checker *c, struct_item *owner, const char *name);
 bool check_implements(const checker *c, const type *t, const trait_item *trait);
 bool check_is_template(const checker *c, const function_item *f);
+/* Afterwards the body is there, also of a function of the prelude. */
+void check_read_body(checker *c, function_item *f);
 void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner,
                          const type *expected);
 void check_pending_call(checker *c, expr *e);
@@ -296,7 +298,7 @@ bool check_unit_struct(checker *c, expr *e); /* the name of a struct without fie
 bool check_function_name(checker *c, expr *e); /* a function as a value */
 void check_close_closure(checker *c, expr *e);
 /* Whether the method may write to self; before its body is checked, by what is written there. */
-bool check_may_write_self(const checker *c, const function_item *f);
+bool check_may_write_self(checker *c, function_item *f);
 
 /* ---- what follows from the parts (check_order.c), names of Rust's library (check_std.c) ----------- */
 

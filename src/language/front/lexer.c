@@ -390,28 +390,92 @@ static void lex_token(lexer *l) {
     }
 }
 
-masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
-                       token_list *out) {
-    lexer l = {.file = file,
-               .arena = arena,
-               .diagnostics = diagnostics,
-               .text = file->text,
-               .end = (uint32_t)file->length};
-    l.locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (l.locale == (locale_t)0) {
+/* ---- bodies that nobody has asked for -------------------------------------------------------- */
+
+/* At a quote: behind the literal; behind the quote of a label. */
+static void skip_quoted(lexer *l) {
+    char quote = lexer_peek(l, 0);
+    bool label = quote == '\'' && lexer_peek(l, 1) != '\\' && lexer_peek(l, 2) != '\'';
+    for (l->at++; !label && l->at < l->end && lexer_peek(l, 0) != quote; l->at++) {
+        l->at += lexer_peek(l, 0) == '\\';
+    }
+    l->at += !label;
+}
+
+/* At `{`. */
+static void lex_body(lexer *l) {
+    uint32_t from = l->at, depth = 0;
+    do {
+        char c = lexer_peek(l, 0);
+        if (c == '"' || c == '\'') {
+            skip_quoted(l);
+            continue;
+        }
+        depth += c == '{';
+        depth -= c == '}';
+        l->at++;
+    } while (depth > 0 && l->at < l->end);
+    lexer_emit(l, TOKEN_BODY, from);
+}
+
+static bool at_head(const lexer *l) {
+    return l->list.count > 1 && l->list.tokens[l->list.count - 2].kind == TOKEN_FN &&
+           l->list.tokens[l->list.count - 1].kind == TOKEN_NAME;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static masu_status lex_all(lexer *l, bool heads_only, token_list *out) {
+    bool in_head = false;
+    l->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (l->locale == (locale_t)0) {
         return MASU_ERR_OUT_OF_MEMORY;
     }
+    for (skip_blanks(l); l->at < l->end && !l->out_of_memory; skip_blanks(l)) {
+        if (in_head && l->text[l->at] == '{') {
+            in_head = false;
+            lex_body(l);
+            continue;
+        }
+        lex_token(l);
+        in_head |= heads_only && at_head(l);
+    }
+    lexer_emit(l, TOKEN_END, l->at);
+    freelocale(l->locale);
+    if (l->out_of_memory) {
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    *out = l->list;
+    return MASU_OK;
+}
+
+static lexer lexer_of(const source_file *file, masu__arena *arena, diagnostics *diagnostics) {
+    return (lexer){.file = file,
+                   .arena = arena,
+                   .diagnostics = diagnostics,
+                   .text = file->text,
+                   .end = (uint32_t)file->length};
+}
+
+masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
+                       token_list *out) {
+    lexer l = lexer_of(file, arena, diagnostics);
     if (file->length >= 3 && memcmp(file->text, "\xEF\xBB\xBF", 3) == 0) {
         l.at = 3; /* a byte order mark */
     }
-    for (skip_blanks(&l); l.at < l.end && !l.out_of_memory; skip_blanks(&l)) {
-        lex_token(&l);
-    }
-    lexer_emit(&l, TOKEN_END, l.at);
-    freelocale(l.locale);
-    if (l.out_of_memory) {
-        return MASU_ERR_OUT_OF_MEMORY;
-    }
-    *out = l.list;
-    return MASU_OK;
+    return lex_all(&l, false, out);
+}
+
+masu_status lex_heads(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
+                      token_list *out) {
+    lexer l = lexer_of(file, arena, diagnostics);
+    return lex_all(&l, true, out);
+}
+
+masu_status lex_part(const source_file *file, uint32_t offset, uint32_t length, masu__arena *arena,
+                     diagnostics *diagnostics, token_list *out) {
+    lexer l = lexer_of(file, arena, diagnostics);
+    l.at = offset;
+    l.end = offset + length;
+    return lex_all(&l, false, out);
 }

@@ -31,6 +31,7 @@
     TOKEN(CHAR, "a character")        \
     TOKEN(STRING, "a string")         \
     TOKEN(LABEL, "a label")           \
+    TOKEN(BODY, "a body")             \
     TOKEN(LEFT_PAREN, "`(`")          \
     TOKEN(RIGHT_PAREN, "`)`")         \
     TOKEN(LEFT_BRACKET, "`[`")        \
@@ -151,6 +152,13 @@ const char *token_text(token_kind kind);
  * O(length). */
 masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
                        token_list *out);
+/* The same, but the body of each `fn NAME…` is one TOKEN_BODY, from its `{` to its `}`. Only of texts whose brackets match:
+ * the language's own. */
+masu_status lex_heads(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
+                      token_list *out);
+/* Of a part of the text only: what TOKEN_BODY left out. */
+masu_status lex_part(const source_file *file, uint32_t offset, uint32_t length, masu__arena *arena,
+                     diagnostics *diagnostics, token_list *out);
 
 /* "f32" to TYPE_F32, for the names of scalar types; TYPE_ERROR for any other name. */
 type_kind scalar_type_of_name(const char *name, size_t length);

@@ -319,7 +319,9 @@ binding *parser_new_binding(parser *p, const char *name, source_span span, bindi
 static masu_status parse_into(syntax_tree *tree, const source_file *file,
                               diagnostics *diagnostics) {
     parser p = {.file = file, .arena = tree->arena, .diagnostics = diagnostics, .tree = tree};
-    masu_status status = lex_source(file, tree->arena, diagnostics, &p.list);
+    masu_status status = file == tree->prelude
+                             ? lex_heads(file, tree->arena, diagnostics, &p.list)
+                             : lex_source(file, tree->arena, diagnostics, &p.list);
     if (status != MASU_OK) {
         return status;
     }
@@ -351,4 +353,20 @@ masu_status parse_source(const source_file *file, const source_file *prelude, ma
 
 masu_status parse_module(syntax_tree *tree, const source_file *file, diagnostics *diagnostics) {
     return parse_into(tree, file, diagnostics);
+}
+
+masu_status parse_unread(syntax_tree *tree, function_item *f, diagnostics *diagnostics) {
+    parser p = {
+        .file = f->unread.file, .arena = tree->arena, .diagnostics = diagnostics, .tree = tree};
+    masu_status status = lex_part(f->unread.file, f->unread.offset, f->unread.length, tree->arena,
+                                  diagnostics, &p.list);
+    if (status != MASU_OK) {
+        return status;
+    }
+    if (setjmp(p.memory_ended) != 0) {
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    f->body = parse_block(&p);
+    f->unread = (source_span){0};
+    return diagnostics->out_of_memory ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
 }

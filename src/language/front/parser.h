@@ -10,7 +10,7 @@
  * the operators in a row of a + b + … too. Whoever walks the tree may recurse. */
 enum { PARSER_NESTING_MAX = 256, PARSER_HEIGHT_MAX = 4000 };
 
-/* prelude (NULL: none) is read first, into the same tree.
+/* prelude (NULL: none) is read first, into the same tree; of its functions only the heads.
  *
  * Any bytes are accepted; what is wrong is reported and skipped to the next statement or item.
  * Everything lives in the arena, *out too. MASU_OK also with errors in diagnostics;
@@ -21,5 +21,9 @@ masu_status parse_source(const source_file *file, const source_file *prelude, ma
 
 /* The items of another file of the program: a module. */
 masu_status parse_module(syntax_tree *tree, const source_file *file, diagnostics *diagnostics);
+
+/* Reads the body of a function whose `unread` says where it is; `unread` is empty then. MASU_ERR_OUT_OF_MEMORY: nothing is
+ * changed. Linear in the size of the body. */
+masu_status parse_unread(syntax_tree *tree, function_item *f, diagnostics *diagnostics);
 
 #endif

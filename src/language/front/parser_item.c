@@ -148,8 +148,13 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
     return f;
 }
 
-/* What `-> &mut T` yields is a place of the caller's: such a function is written out where it is called. */
+/* What `-> &mut T` yields is a place of the caller's: such a function is written out where it is called. The prelude has none. */
 static void parse_body(parser *p, function_item *f) {
+    if (parser_is(p, TOKEN_BODY)) {
+        f->unread = parser_span(p);
+        parser_advance(p);
+        return;
+    }
     f->body = parse_block(p);
     if (f->result_annotation != NULL && f->result_annotation->is_place && !p->panic) {
         const function_item *copy = function_copy(p->arena, f);
@@ -168,7 +173,7 @@ static void parse_function(parser *p, impl_item *impl) {
         skip_item(p);
         return;
     }
-    if (!parser_is(p, TOKEN_LEFT_BRACE)) {
+    if (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_BODY)) {
         parser_expected(p, "`{`");
         refuse_name(p, owner == NULL ? f->name : NULL);
         parser_synchronise(p);

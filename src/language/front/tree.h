@@ -109,6 +109,8 @@ struct function_item {
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */
     block *body;
+    /* Of the prelude: where the body stands while it is not read; body is NULL then, and each instance reads its own. */
+    source_span unread;
     block *
         unchecked; /* of a function `-> &mut T`: a copy of its body, written out where it is called */
     /* [check] */
@@ -155,10 +157,10 @@ struct struct_item {
     variant_item *variants;
     uint32_t variant_count;
     uint32_t default_variant; /* marked #[default]; else the first */
-    bool is_builtin;        /* Vec, String, i64 …: only methods belong to it */
-    function_item *closure; /* NULL: no closure */
-    expr *made_by;          /* of a closure: where it is made */
-    struct dyn_type *dyn;   /* [check] of `dyn Trait`; NULL */
+    bool is_builtin;          /* Vec, String, i64 …: only methods belong to it */
+    function_item *closure;   /* NULL: no closure */
+    expr *made_by;            /* of a closure: where it is made */
+    struct dyn_type *dyn;     /* [check] of `dyn Trait`; NULL */
     struct_field *fields;
     uint32_t field_count;
     bool positional;  /* struct P(A, B): fields named "0", "1" */

@@ -2,6 +2,7 @@
  *
  * Trees are compared as text: (+ a (* b c)).
  */
+#include "language/front/prelude.h"
 #include "unit/language/front_tree_text.h"
 
 /* ---- what the tests say ------------------------------------------------------------------------------------------- */
@@ -347,8 +348,44 @@ static void random_tokens(void **state) {
     }
 }
 
+/* Of the language's own functions only the heads are read until somebody asks for a body; each can be asked for, and is
+ * the whole of its braces. */
+static void bodies_of_the_prelude(void **state) {
+    (void)state;
+    masu__buffer text = {0};
+    masu__buffer_append(&text, prelude_text, prelude_length);
+    masu__buffer_append(&text, prelude_more_text, prelude_more_length);
+    for (size_t i = 0; i < prelude_part_count; i++) {
+        masu__buffer_append(&text, prelude_parts[i].text, *prelude_parts[i].length);
+    }
+    masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
+    front f;
+    source_file prelude;
+    front_begin(&f, "", 0);
+    assert_int_equal(
+        source_file_init(&prelude, &f.arena, "prelude", masu__buffer_text(&text), text.length),
+        MASU_OK);
+    assert_int_equal(parse_source(&f.file, &prelude, &f.arena, &f.diagnostics, &f.tree), MASU_OK);
+    assert_true(f.tree->function_count > 500);
+    for (uint32_t i = 0; i < f.tree->function_count; i++) {
+        function_item *function = f.tree->functions[i];
+        source_span unread = function->unread;
+        assert_null(function->body);
+        assert_int_equal(prelude.text[unread.offset], '{');
+        assert_int_equal(prelude.text[unread.offset + unread.length - 1], '}');
+        assert_int_equal(parse_unread(f.tree, function, &f.diagnostics), MASU_OK);
+        assert_int_equal(function->body->span.offset, unread.offset);
+        assert_int_equal(function->body->span.length, unread.length);
+        assert_int_equal(function->unread.length, 0);
+    }
+    assert_string_equal(front_rendered(&f), "");
+    front_end(&f);
+    masu__buffer_destroy(&text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bodies_of_the_prelude),
         cmocka_unit_test(precedence),
         cmocka_unit_test(literals_and_names),
         cmocka_unit_test(struct_literals),
