@@ -19,12 +19,14 @@ enum { PAGE_BYTES = 4096, LARGE_BLOCK_BYTES = 128 << 10 };
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* used <= capacity; data[used..capacity) is free */
+/* used <= touched <= capacity; data[used..capacity) is free; data[touched..capacity) is zero, and need not be cleared before it
+ * is handed out as such. Large blocks come zeroed from the system; small ones would have to be cleared whole, and
+ * count as touched from the start. Four words keep data aligned to 16. */
 struct masu__arena_block {
     masu__arena_block *previous;
     size_t capacity;
     size_t used;
-    size_t padding; /* keeps data aligned to 16 */
+    size_t touched;
     unsigned char data[];
 };
 
@@ -60,19 +62,28 @@ static masu__arena_block *arena_add_block(masu__arena *arena, size_t bytes, size
     size_t capacity = masu__max(wanted, needed);
     if (!masu__add(capacity, sizeof(masu__arena_block), &total))
         return NULL;
-    masu__arena_block *block = masu__meta_alloc(total);
+    bool zeroed = total >= LARGE_BLOCK_BYTES;
+    masu__arena_block *block = zeroed ? masu__meta_calloc(1, total) : masu__meta_alloc(total);
     if (!block)
         return NULL;
     fault_in(block, total);
     block->previous = arena->current;
     block->capacity = capacity;
     block->used = 0;
+    block->touched = zeroed ? 0 : capacity;
     arena->current = block;
     arena->reserved_bytes += total;
     return block;
 }
 
-void *masu__arena_alloc(masu__arena *arena, size_t bytes, size_t alignment) {
+static void use_until(masu__arena *arena, masu__arena_block *block, size_t end) {
+    arena->used_bytes += end - block->used;
+    block->used = end;
+    block->touched = masu__max(block->touched, end);
+}
+
+/* *untouched: how much of its end is zero already. */
+static void *arena_take(masu__arena *arena, size_t bytes, size_t alignment, size_t *untouched) {
     MASU_DEBUG_ASSERT(masu__is_power_of_two(alignment) && alignment <= LARGEST_ALIGNMENT);
     masu__arena_block *block = arena->current;
     size_t start;
@@ -83,18 +94,24 @@ void *masu__arena_alloc(masu__arena *arena, size_t bytes, size_t alignment) {
         bool fits = block_place(block, bytes, alignment, &start);
         MASU_ASSERT(fits);
     }
-    arena->used_bytes += start + bytes - block->used;
-    block->used = start + bytes;
+    size_t end = start + bytes;
+    *untouched = end <= block->touched ? 0 : masu__min(bytes, end - block->touched);
+    use_until(arena, block, end);
     return block->data + start;
 }
 
+void *masu__arena_alloc(masu__arena *arena, size_t bytes, size_t alignment) {
+    size_t untouched;
+    return arena_take(arena, bytes, alignment, &untouched);
+}
+
 void *masu__arena_calloc(masu__arena *arena, size_t count, size_t bytes, size_t alignment) {
-    size_t total;
+    size_t total, untouched;
     if (!masu__mul(count, bytes, &total))
         return NULL;
-    void *ptr = masu__arena_alloc(arena, total, alignment);
-    if (ptr)
-        memset(ptr, 0, total);
+    void *ptr = arena_take(arena, total, alignment, &untouched);
+    if (ptr && untouched < total)
+        memset(ptr, 0, total - untouched);
     return ptr;
 }
 
@@ -141,8 +158,7 @@ static bool arena_extend_last(masu__arena *arena, const void *old, size_t old_by
         return false;
     if (new_bytes - old_bytes > block->capacity - block->used)
         return false;
-    block->used += new_bytes - old_bytes;
-    arena->used_bytes += new_bytes - old_bytes;
+    use_until(arena, block, block->used + new_bytes - old_bytes);
     return true;
 }
 
@@ -195,7 +211,7 @@ void masu__arena_destroy(masu__arena *arena) {
 bool masu__arena_valid(const masu__arena *arena) {
     size_t used = 0, reserved = 0;
     for (const masu__arena_block *block = arena->current; block; block = block->previous) {
-        if (block->used > block->capacity)
+        if (block->used > block->touched || block->touched > block->capacity)
             return false;
         used += block->used;
         reserved += sizeof *block + block->capacity;

@@ -80,6 +80,31 @@ static void texts(void **state) {
     masu__arena_destroy(&arena);
 }
 
+/* Whatever stood in its place before: cleared memory is clear. */
+static void cleared_is_clear(void **state) {
+    (void)state;
+    masu__arena arena = {.first_block_bytes = 256};
+    masu__rng rng;
+    masu__rng_seed(&rng, 5);
+    for (int round = 0; round < 300; round++) {
+        masu__arena_mark mark = masu__arena_get_mark(&arena);
+        for (int k = 0; k < 12; k++) {
+            size_t bytes = masu__rng_below(&rng, k == 11 ? 5000 : 90);
+            unsigned char *clear = masu__arena_calloc(&arena, 1, bytes, (size_t)1 << (k % 6));
+            for (size_t i = 0; i < bytes; i++)
+                assert_int_equal(clear[i], 0);
+            memset(clear, 0xA5, bytes);
+            memset(masu__arena_alloc(&arena, k, 1), 0x5A, (size_t)k);
+            unsigned char *longer = masu__arena_grow(&arena, clear, bytes, bytes + 40, 1, 1);
+            memset(longer, 0xC3, bytes + 40);
+        }
+        assert_true(masu__arena_valid(&arena));
+        if (round % 3 != 0)
+            masu__arena_release(&arena, mark);
+    }
+    masu__arena_destroy(&arena);
+}
+
 static void failure_changes_nothing(void **state) {
     (void)state;
     masu__arena arena = {0};
@@ -109,6 +134,7 @@ int main(void) {
         cmocka_unit_test(release_returns_to_the_mark),
         cmocka_unit_test(the_last_array_grows_in_place),
         cmocka_unit_test(texts),
+        cmocka_unit_test(cleared_is_clear),
         cmocka_unit_test(failure_changes_nothing),
         cmocka_unit_test(nothing_stays_behind),
     };
