@@ -1,7 +1,8 @@
-# The command: build/<preset>/masu. And what its executables (`masu build`) are linked with: everything below the
+# The command: build/<preset>/masu and masu-compiler. And what its executables (`masu build`) are linked with: everything below the
 # compiler, what the compiler says about errors, and main, as one archive from which the linker takes what it needs.
 file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tool/*.c)
-list(FILTER command_sources EXCLUDE REGEX "/src/tool/native/")
+list(FILTER command_sources EXCLUDE REGEX "/src/tool/(native/|compiler/|main\\.c$)")
+file(GLOB compiler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tool/compiler/*.c)
 if(command_sources)
     add_library(masu_program STATIC
         ${CMAKE_SOURCE_DIR}/src/tool/native/main.c ${CMAKE_SOURCE_DIR}/src/tool/report.c
@@ -13,18 +14,32 @@ if(command_sources)
     set_target_properties(masu_program PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
     install(TARGETS masu_program ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-    add_executable(masu ${command_sources})
-    target_link_libraries(masu PRIVATE masu_language)
-    # At a fixed address LLVM's tables need no relocation: a third of every start.
-    target_link_options(masu PRIVATE -no-pie)
+    # Two programs: masu starts at once, masu-compiler holds LLVM and BLAS and is what `masu run` and `masu build` become.
+    # Of the archives the linker takes what is referred to, and only masu-compiler names masu_llvm.
+    add_library(masu_tool STATIC ${command_sources})
+    target_link_libraries(masu_tool PUBLIC masu_language)
     list(JOIN OPENBLAS_LINK_LIBRARIES " " program_libraries)
     set(program_libraries "${program_libraries} -lm -lpthread")
     if(MASU_SANITIZE)
         set(program_libraries "${program_libraries} -fsanitize=${MASU_SANITIZE}")
     endif()
-    target_compile_definitions(masu PRIVATE
+    target_compile_definitions(masu_tool PRIVATE MASU_COMPILER_FOLDER="${CMAKE_INSTALL_LIBEXECDIR}")
+
+    add_executable(masu ${CMAKE_SOURCE_DIR}/src/tool/main.c)
+    add_executable(masu_compiler ${compiler_sources})
+    target_compile_definitions(masu_compiler PRIVATE
         MASU_LIBRARY_FOLDER="${CMAKE_INSTALL_LIBDIR}" MASU_LINK_LIBRARIES="${program_libraries}")
-    add_dependencies(masu masu_program)
-    set_target_properties(masu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+    foreach(command masu masu_compiler)
+        target_link_libraries(${command} PRIVATE masu_tool)
+        # At a fixed address LLVM's tables need no relocation: a third of every start. What the system's libraries are
+        # searched for costs, too.
+        target_link_options(${command} PRIVATE -no-pie -Wl,--gc-sections -Wl,--as-needed)
+        set_target_properties(${command} PROPERTIES
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} SKIP_BUILD_RPATH ${MASU_LLVM_IS_STATIC})
+    endforeach()
+    set_target_properties(masu_compiler PROPERTIES OUTPUT_NAME masu-compiler)
+    add_dependencies(masu masu_compiler)
+    add_dependencies(masu_compiler masu_program)
     install(TARGETS masu RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS masu_compiler RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR})
 endif()

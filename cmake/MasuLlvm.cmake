@@ -20,7 +20,9 @@ masu_ask_llvm(llvm_include --includedir)
 masu_ask_llvm(llvm_folder --libdir)
 
 set(llvm_components core orcjit native passes)
+set(MASU_LLVM_IS_STATIC OFF)
 if(EXISTS ${llvm_folder}/libLLVMCore.a)
+    set(MASU_LLVM_IS_STATIC ON)
     masu_ask_llvm(llvm_libraries --link-static --libs ${llvm_components})
     masu_ask_llvm(llvm_system --link-static --system-libs ${llvm_components})
     # --as-needed: the list names what any part of LLVM may want (libxml2, libz3), not what these parts do.

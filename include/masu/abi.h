@@ -206,7 +206,6 @@ typedef struct tl_abi_parameter {
 
 typedef struct tl_abi_function {
     const char *symbol;
-    void *address;
     tl_abi_kind result;
     tl_abi_mode result_mode;
     tl_abi_parameter parameters[TL_ABI_MAX_PARAMETERS + 1];
@@ -236,6 +235,8 @@ typedef struct tl_abi_name {
 } tl_abi_name;
 
 MASU_API extern const tl_abi_function tl_abi_functions[TL_FN_COUNT];
+/* Where they are, in the same order. Apart, so that who only reads the table does not link what it describes. */
+extern void *const tl_abi_addresses[TL_FN_COUNT];
 MASU_API extern const tl_abi_name tl_abi_names[];
 MASU_API extern const size_t tl_abi_name_count;
 

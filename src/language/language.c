@@ -36,7 +36,8 @@ struct masu_program {
     ir_module *module;
     ir_site *sites; /* [0] unused; functions' names and spans of what may raise */
     uint32_t site_count;
-    codegen_code *code;
+    const masu_generator *generator;
+    codegen_code *code; /* NULL: none; else generator made it */
     size_t error_count;
     masu_diagnostic_info *found; /* what diagnostics held, for masu_program_diagnostic */
     size_t found_count;
@@ -255,7 +256,9 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
     codegen_program carried = {p->sites, p->site_count, &p->prelude};
     if (options->objects)
         code.carried = &carried;
-    masu_status status = codegen_compile(p->module, &code, &error, &p->code);
+    MASU_ASSERT(options->generator);
+    p->generator = options->generator;
+    masu_status status = p->generator->compile(p->module, &code, &error, &p->code);
     if (status == MASU_ERR_INTERNAL)
         return internal_error(p, "code generation", &error);
     masu__buffer_destroy(&error);
@@ -318,20 +321,39 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
     return !p->diagnostics.out_of_memory && !p->rendered.failed && !p->dump.failed;
 }
 
-/* The files of modules are not known yet. */
-static bool may_need(const prelude_part *part, const char *text, size_t length) {
-    for (int i = 0; part->words[i]; i++)
-        if (memmem(text, length, part->words[i], strlen(part->words[i])))
-            return true;
-    return memmem(text, length, "mod ", 4);
+static bool stands_at(const char *text, size_t length, const char *word) {
+    size_t bytes = strlen(word);
+    return bytes <= length && memcmp(text, word, bytes) == 0;
+}
+
+/* Bit i: part i of the prelude may be needed. The files of modules are not known yet: with them all parts may. */
+static uint32_t wanted_parts(const char *text, size_t length) {
+    bool begins[256] = {['m'] = true};
+    uint32_t wanted = 0;
+    for (size_t i = 0; i < prelude_part_count; i++)
+        for (int w = 0; prelude_parts[i].words[w]; w++)
+            begins[(unsigned char)*prelude_parts[i].words[w]] = true;
+    for (size_t at = 0; at < length; at++) {
+        if (!begins[(unsigned char)text[at]])
+            continue;
+        if (stands_at(text + at, length - at, "mod "))
+            return UINT32_MAX;
+        for (size_t i = 0; i < prelude_part_count; i++)
+            for (int w = 0; prelude_parts[i].words[w]; w++)
+                if (*prelude_parts[i].words[w] == text[at] &&
+                    stands_at(text + at, length - at, prelude_parts[i].words[w]))
+                    wanted |= (uint32_t)1 << i;
+    }
+    return wanted;
 }
 
 static masu_status read_prelude(masu_program *p, const char *program, size_t length) {
     masu__buffer text = {0};
+    uint32_t wanted = wanted_parts(program, length);
     masu__buffer_append(&text, prelude_text, prelude_length);
     masu__buffer_append(&text, prelude_more_text, prelude_more_length);
     for (size_t i = 0; i < prelude_part_count; i++)
-        if (may_need(&prelude_parts[i], program, length))
+        if (wanted >> i & 1)
             masu__buffer_append(&text, prelude_parts[i].text, *prelude_parts[i].length);
     masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
     masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
@@ -372,7 +394,8 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
 void masu_program_destroy(masu_program *p) {
     if (!p)
         return;
-    codegen_destroy(p->code);
+    if (p->code)
+        p->generator->destroy(p->code);
     masu__buffer_destroy(&p->rendered);
     masu__buffer_destroy(&p->dump);
     masu__buffer_destroy(&p->explained);
@@ -405,7 +428,7 @@ const char *masu_program_explain(masu_program *p, masu_explain_form form) {
 }
 
 void (*masu_program_entry(const masu_program *p))(void) {
-    return p->code ? codegen_entry(p->code) : NULL;
+    return p->code ? p->generator->entry(p->code) : NULL;
 }
 
 /* ---- errors of the running program ----------------------------------------------------------------------------------------------------- */
@@ -441,7 +464,7 @@ bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *ou
 masu_object masu_program_object(const masu_program *p, unsigned number) {
     masu_object object = {0};
     if (p->code)
-        object.data = codegen_object(p->code, number, &object.length);
+        object.data = p->generator->object(p->code, number, &object.length);
     return object;
 }
 

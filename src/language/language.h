@@ -16,6 +16,10 @@
 
 typedef struct masu_program masu_program;
 
+/* What makes machine code. Named by its address only; who does not name it does not link it. */
+typedef struct masu_generator masu_generator;
+extern const masu_generator masu_llvm;
+
 typedef enum masu_stage { MASU_STAGE_CHECK, MASU_STAGE_PASSES, MASU_STAGE_CODE } masu_stage;
 
 typedef struct masu_compile_options {
@@ -26,7 +30,8 @@ typedef struct masu_compile_options {
     const char *const *
         dumps; /* "after:NAME", "ir" (after lowering), "llvm": text collected, see masu_program_dump */
     size_t dump_count;
-    bool verify;        /* ir_verify after every pass */
+    const masu_generator *generator; /* &masu_llvm, needed for CODE only */
+    bool verify;                     /* ir_verify after every pass */
     bool objects;       /* CODE makes objects for the linker instead of code in this process */
     bool audit;         /* the code checks what is alive after every operation (masu run --audit) */
     bool count_by_line; /* the code counts per source line (masu run --by-line) */

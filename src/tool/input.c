@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/meta.h"
 #include "tool/tool.h"
@@ -118,4 +120,28 @@ int tool_finish(int status) {
         return status;
     fprintf(stderr, "masu: cannot write to standard output: %s\n", strerror(errno));
     return status == TOOL_OK ? TOOL_FAILED : status;
+}
+
+/* ---- the command's own files ------------------------------------------------------------------------------- */
+
+bool tool_is_file(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool tool_find_file(const char *name, const char *folder, char *path, size_t bytes) {
+    enum { PATH_BYTES = 4096 };
+    char self[PATH_BYTES];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        return false;
+    self[length] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash)
+        slash[1] = 0;
+    int written = snprintf(path, bytes, "%s%s", self, name);
+    if (written > 0 && (size_t)written < bytes && tool_is_file(path))
+        return true;
+    written = snprintf(path, bytes, "%s../%s/%s", self, folder, name);
+    return written > 0 && (size_t)written < bytes && tool_is_file(path);
 }

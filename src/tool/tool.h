@@ -76,6 +76,11 @@ typedef struct tool_text {
 bool tool_read(const char *path, tool_text *out);
 void tool_text_free(tool_text *text);
 
+bool tool_is_file(const char *path);
+/* A file that belongs to the command: beside this executable, or in `folder` of the prefix that it is installed in. False:
+ * there is none, or its path is longer than `bytes`. */
+bool tool_find_file(const char *name, const char *folder, char *path, size_t bytes);
+
 /* Reads and compiles; prints dumps to standard output and diagnostics to standard error. *out is set unless the file
  * could not be read or memory ran out; the caller destroys it. Returns TOOL_OK or TOOL_FAILED. */
 int tool_compile(const char *path, const masu_compile_options *options, masu_program **out);

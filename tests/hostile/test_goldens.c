@@ -198,7 +198,7 @@ static void read_passes(char *text, masu_compile_options *options, const char *p
 static int one_file(const char *path, const char *name, uint64_t *points) {
     masu__buffer text = {0};
     sweep s = {.name = name};
-    masu_compile_options options = {.until = MASU_STAGE_CODE};
+    masu_compile_options options = {.until = MASU_STAGE_CODE, .generator = &masu_llvm};
     const char *passes[MOST_WORDS];
     if (!read_file(path, &text) || !is_runnable(masu__buffer_text(&text)))
         return 2;
@@ -240,7 +240,7 @@ static int apart(const char *name, uint64_t *points) {
 static void warm_up(void) {
     static const char text[] = "fn main() {\n}\n";
     masu_program *program = NULL;
-    masu_compile_options options = {.until = MASU_STAGE_CODE};
+    masu_compile_options options = {.until = MASU_STAGE_CODE, .generator = &masu_llvm};
     if (masu_program_compile("empty.tl", text, sizeof text - 1, &options, &program) == MASU_OK)
         masu_program_destroy(program);
 }

@@ -10,6 +10,7 @@
 
 #include "base/meta.h"
 #include "language/codegen/emit.h"
+#include "language/language.h"
 
 struct codegen_code {
     jit *jit;                                /* NULL: objects for an executable */
@@ -172,3 +173,5 @@ void codegen_destroy(codegen_code *code) {
     jit_drop_objects(code->objects);
     masu__meta_free(code, sizeof *code);
 }
+
+const masu_generator masu_llvm = {codegen_compile, codegen_object, codegen_entry, codegen_destroy};

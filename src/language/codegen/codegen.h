@@ -39,4 +39,14 @@ const char *codegen_object(const codegen_code *code, unsigned number, size_t *le
 void (*codegen_entry(const codegen_code *code))(void);
 void codegen_destroy(codegen_code *code); /* NULL is fine */
 
+/* These, for who compiles with masu_compile_options: a program that does not name masu_llvm (language.h) is linked without
+ * LLVM. */
+struct masu_generator {
+    masu_status (*compile)(const ir_module *module, const codegen_options *options,
+                           masu__buffer *error, codegen_code **out);
+    const char *(*object)(const codegen_code *code, unsigned number, size_t *length);
+    void (*(*entry)(const codegen_code *code))(void);
+    void (*destroy)(codegen_code *code);
+};
+
 #endif

@@ -3,7 +3,7 @@
  * The module is turned into an object first and linked afterwards, so that everything that knows the module is
  * gone before the program runs. Names that the code needs are resolved in this order:
  *
- *     tl_…    the addresses in tl_abi_functions: no lookup by name, so that a stripped or static command works too
+ *     tl_…    tl_abi_addresses: no lookup by name, so that a stripped or static command works too
  *     others  what LLVM itself calls (memset, expf, …): the process's own libraries
  */
 #include <llvm-c/Error.h>
@@ -149,7 +149,7 @@ static bool define_runtime(LLVMOrcLLJITRef lljit, const bool *used, masu__buffer
             continue;
         LLVMOrcCSymbolMapPair *pair = &pairs[count++];
         pair->Name = LLVMOrcLLJITMangleAndIntern(lljit, tl_abi_functions[k].symbol);
-        pair->Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)tl_abi_functions[k].address;
+        pair->Sym.Address = (LLVMOrcExecutorAddress)(uintptr_t)tl_abi_addresses[k];
         pair->Sym.Flags.GenericFlags =
             LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
         pair->Sym.Flags.TargetFlags = 0;

@@ -97,6 +97,7 @@ static void execute(const masu_program *p, const way *w, masu_check *judge, outc
 
 static void run(const char *text, size_t length, const way *w, outcome *out, masu__buffer *why) {
     masu_compile_options options = {.until = MASU_STAGE_CODE,
+                                    .generator = &masu_llvm,
                                     .disabled = w->disabled,
                                     .disabled_count = w->disabled_count,
                                     .verify = true,

@@ -154,7 +154,7 @@ static const operation operations[] = {
 };
 
 static tl_tensor *really(const operation *o, tl_tensor *a, tl_tensor *b) {
-    void *address = tl_abi_functions[o->abi].address;
+    void *address = tl_abi_addresses[o->abi];
     switch (o->form) {
     case ONE:
         return ((tl_tensor * (*)(tl_tensor *)) address)(a);

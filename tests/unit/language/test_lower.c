@@ -18,8 +18,11 @@
 /* ---- compiling and running ---------------------------------------------------------------------------------------- */
 
 static masu_program *compile(const char *text, masu_stage until, const char *dump) {
-    masu_compile_options options = {
-        .until = until, .dumps = &dump, .dump_count = dump ? 1 : 0, .verify = true};
+    masu_compile_options options = {.until = until,
+                                    .generator = &masu_llvm,
+                                    .dumps = &dump,
+                                    .dump_count = dump ? 1 : 0,
+                                    .verify = true};
     masu_program *p = NULL;
     masu_status status = masu_program_compile("test.tl", text, strlen(text), &options, &p);
     if (status != MASU_OK)

@@ -365,7 +365,7 @@ static int read_table(example *all, int most) {
 }
 
 static void run_program(const char *text, size_t length, char **output) {
-    masu_compile_options compile = {.until = MASU_STAGE_CODE};
+    masu_compile_options compile = {.until = MASU_STAGE_CODE, .generator = &masu_llvm};
     masu_program *program;
     masu_status status = masu_program_compile("operations.tl", text, length, &compile, &program);
     if (status != MASU_OK || masu_program_error_count(program) != 0)

@@ -11,6 +11,7 @@
 
 #include "base/meta.h"
 #include "runtime/runtime.h"
+#include "tool/compiler/compiler.h"
 #include "tool/report.h"
 #include "tool/tool.h"
 
@@ -24,28 +25,6 @@ typedef struct run_options {
     int argument_count; /* the program's own */
     char **arguments;
 } run_options;
-
-static const char usage[] =
-    "Usage: masu run [OPTIONS] FILE [ARGUMENTS]\n"
-    "\n"
-    "Compiles FILE (- is standard input) in memory and runs it. ARGUMENTS are the program's own: "
-    "args_get(0), …\n"
-    "Options may stand before or right after FILE; -- ends them.\n"
-    "\n"
-    "  --report            end with a report of what the program's memory did\n"
-    "  --report=json       the same as one JSON object, on standard error unless --report-file "
-    "says otherwise\n"
-    "  --report-file FILE  where the report goes\n"
-    "  --by-line           the JSON report also counts per source line\n"
-    "  --history=N         warn of a history of N operations (10000): a loop that never detaches\n"
-    "  --audit             before every operation, compare what is alive with what is needed\n"
-    "  --seed N            start of the random numbers (default 8); equal seeds, equal runs\n"
-    "  --no-PASS           leave an optional pass out (masu help --passes lists them)\n"
-    "  --dump=WHAT         print ir, llvm, or after:PASS before running\n"
-    "  --verify            check the compiler's work after every pass\n"
-    "  --help              this text\n"
-    "\n"
-    "Exit status: 0 fine, 1 the program is wrong or failed, 2 used wrongly.\n";
 
 static const char *const known[] = {
     "--report", "--report=json", "--report-file", "--by-line", "--audit", "--history",
@@ -183,6 +162,7 @@ static int write_report(tl_runtime *rt, masu_program *program, const tool_report
 
 static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
+    compile.generator = &masu_llvm;
     compile.audit = options->audit;
     compile.count_by_line = options->report.by_line;
     masu_program *program;
@@ -205,7 +185,7 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     return status;
 }
 
-static int run(int argc, char **argv) {
+int tool_run_program(int argc, char **argv) {
     run_options options = {.seed = TOOL_DEFAULT_SEED};
     int status = parse(argc, argv, &options);
     if (status != TOOL_OK)
@@ -222,5 +202,3 @@ static int run(int argc, char **argv) {
     }
     return compile_and_execute(rt, &options);
 }
-
-const tool_command tool_run = {"run", "compile a program in memory and run it", usage, run};

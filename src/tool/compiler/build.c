@@ -17,29 +17,10 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "tool/compiler/compiler.h"
 #include "tool/tool.h"
 
 extern char **environ;
-
-static const char usage[] =
-    "Usage: masu build [OPTIONS] FILE -o EXE\n"
-    "\n"
-    "Compiles FILE into the executable EXE with the system's C compiler as linker ($CC, else cc).\n"
-    "EXE prints what `masu run FILE` prints; its command line is the program's own. The "
-    "environment\n"
-    "variables MASU_REPORT (text or json), MASU_REPORT_FILE and MASU_SEED stand for the options of "
-    "run.\n"
-    "\n"
-    "  -o EXE            the executable\n"
-    "  --library FILE    the program library (default: libmasu_program.a beside this command or "
-    "in\n"
-    "                    its prefix)\n"
-    "  --no-PASS         leave an optional pass out (masu help --passes lists them)\n"
-    "  --dump=WHAT       print ir, llvm, or after:PASS\n"
-    "  --verify          check the compiler's work after every pass\n"
-    "  --help            this text\n"
-    "\n"
-    "Exit status: 0 fine, 1 the program is wrong or cannot be linked, 2 used wrongly.\n";
 
 static const char *const known[] = {"-o", "--library", "--dump=", "--verify", "--help", NULL};
 
@@ -49,31 +30,6 @@ typedef struct build_options {
 } build_options;
 
 enum { PATH_BYTES = 4096, MOST_OBJECTS = 2, MOST_WORDS = 48 };
-
-/* ---- the library ----------------------------------------------------------------------------- */
-
-static bool is_file(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-static bool find_library(char found[PATH_BYTES]) {
-    static const char *const places[] = {"", "../" MASU_LIBRARY_FOLDER "/"};
-    char self[PATH_BYTES];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
-        return false;
-    self[length] = 0;
-    char *slash = strrchr(self, '/');
-    if (slash)
-        slash[1] = 0;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        int written = snprintf(found, PATH_BYTES, "%s%slibmasu_program.a", self, places[i]);
-        if (written < PATH_BYTES && is_file(found))
-            return true;
-    }
-    return false;
-}
 
 /* ---- linking --------------------------------------------------------------------------------- */
 
@@ -163,7 +119,9 @@ static int link_program(const build_options *options, work *w, char *library) {
 
 static int build(const build_options *options) {
     char library[PATH_BYTES];
-    bool found = options->library ? is_file(options->library) : find_library(library);
+    bool found = options->library ? tool_is_file(options->library)
+                                  : tool_find_file("libmasu_program.a", MASU_LIBRARY_FOLDER,
+                                                   library, sizeof library);
     if (!found) {
         fprintf(stderr, "masu build: there is no %s to link with; name it with --library\n",
                 options->library ? options->library : "libmasu_program.a");
@@ -172,6 +130,7 @@ static int build(const build_options *options) {
     if (options->library)
         snprintf(library, sizeof library, "%s", options->library);
     masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
+    compile.generator = &masu_llvm;
     compile.objects = true;
     masu_program *program;
     work w = {0};
@@ -207,7 +166,7 @@ static int take_option(int argc, char **argv, int *index, build_options *options
     return TOOL_OK;
 }
 
-static int run(int argc, char **argv) {
+int tool_build_program(int argc, char **argv) {
     build_options options = {0};
     for (int i = 1; i < argc; i++) {
         bool is_option = argv[i][0] == '-' && argv[i][1] != 0;
@@ -224,5 +183,3 @@ static int run(int argc, char **argv) {
         return tool_misuse("build", "-o EXE is missing: where shall the executable go?");
     return build(&options);
 }
-
-const tool_command tool_build = {"build", "make an executable", usage, run};

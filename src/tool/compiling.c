@@ -1,0 +1,75 @@
+/* compiling.c: `masu run` and `masu build`: what they are is said here, the work is done by masu-compiler.
+ *
+ *     masu ─── check, explain, fmt, lsp, plan, …: starts in a millisecond
+ *       └─ exec ─► masu-compiler (compiler/): LLVM's tables and BLAS, tens of megabytes that take their time to load
+ *
+ * The process stays the same one, so nothing that looks at it from outside sees a difference.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool/tool.h"
+
+static const char run_usage[] =
+    "Usage: masu run [OPTIONS] FILE [ARGUMENTS]\n"
+    "\n"
+    "Compiles FILE (- is standard input) in memory and runs it. ARGUMENTS are the program's own: "
+    "args_get(0), …\n"
+    "Options may stand before or right after FILE; -- ends them.\n"
+    "\n"
+    "  --report            end with a report of what the program's memory did\n"
+    "  --report=json       the same as one JSON object, on standard error unless --report-file "
+    "says otherwise\n"
+    "  --report-file FILE  where the report goes\n"
+    "  --by-line           the JSON report also counts per source line\n"
+    "  --history=N         warn of a history of N operations (10000): a loop that never detaches\n"
+    "  --audit             before every operation, compare what is alive with what is needed\n"
+    "  --seed N            start of the random numbers (default 8); equal seeds, equal runs\n"
+    "  --no-PASS           leave an optional pass out (masu help --passes lists them)\n"
+    "  --dump=WHAT         print ir, llvm, or after:PASS before running\n"
+    "  --verify            check the compiler's work after every pass\n"
+    "  --help              this text\n"
+    "\n"
+    "Exit status: 0 fine, 1 the program is wrong or failed, 2 used wrongly.\n";
+
+static const char build_usage[] =
+    "Usage: masu build [OPTIONS] FILE -o EXE\n"
+    "\n"
+    "Compiles FILE into the executable EXE with the system's C compiler as linker ($CC, else cc).\n"
+    "EXE prints what `masu run FILE` prints; its command line is the program's own. The "
+    "environment\n"
+    "variables MASU_REPORT (text or json), MASU_REPORT_FILE and MASU_SEED stand for the options of "
+    "run.\n"
+    "\n"
+    "  -o EXE            the executable\n"
+    "  --library FILE    the program library (default: libmasu_program.a beside this command or "
+    "in\n"
+    "                    its prefix)\n"
+    "  --no-PASS         leave an optional pass out (masu help --passes lists them)\n"
+    "  --dump=WHAT       print ir, llvm, or after:PASS\n"
+    "  --verify          check the compiler's work after every pass\n"
+    "  --help            this text\n"
+    "\n"
+    "Exit status: 0 fine, 1 the program is wrong or cannot be linked, 2 used wrongly.\n";
+
+static int become_compiler(int argc, char **argv) {
+    enum { PATH_BYTES = 4096 };
+    static const char name[] = "masu-compiler";
+    char path[PATH_BYTES];
+    (void)argc;
+    if (!tool_find_file(name, MASU_COMPILER_FOLDER, path, sizeof path)) {
+        fprintf(stderr, "masu %s: %s is missing: it lies beside this command or in ../%s\n",
+                argv[0], name, MASU_COMPILER_FOLDER);
+        return TOOL_FAILED;
+    }
+    execv(path, argv - 1); /* argv[-1] is the command's name: main hands on what stands behind it */
+    fprintf(stderr, "masu %s: cannot start %s: %s\n", argv[0], path, strerror(errno));
+    return TOOL_FAILED;
+}
+
+const tool_command tool_run = {"run", "compile a program in memory and run it", run_usage,
+                               become_compiler};
+const tool_command tool_build = {"build", "make an executable", build_usage, become_compiler};
