@@ -326,7 +326,10 @@ static const char **parts_of(exhaust *x, const matrix *m, const pattern *const *
         return with_constructor(x, m, q, types, width, &k);
     }
     const char **found = NULL;
-    for (uint32_t v = 0; found == NULL && v < k.s->variant_count; v++) {
+    const pattern *asked = plain(q[0]);
+    bool one = asked != NULL && asked->kind == PATTERN_VARIANT;
+    uint32_t end = one ? asked->variant + 1 : k.s->variant_count;
+    for (uint32_t v = one ? asked->variant : 0; found == NULL && v < end; v++) {
         k.variant = v;
         k.arity = k.s->variants[v].count;
         found = with_constructor(x, m, q, types, width, &k);
@@ -407,6 +410,110 @@ static const char **useful(exhaust *x, const matrix *m, const pattern *const *q,
     return uncountable(x, &flat, q, types, width);
 }
 
+/* ---- numbers alone --------------------------------------------------------------------------
+ *
+ * A match of numbers without anything around them is answered by the stretches that the arms cover so far, sorted
+ * and apart: long tables take n log n steps, where the question above takes n for each arm.
+ */
+
+typedef struct stretch {
+    wide low, high;
+} stretch;
+
+typedef struct cover {
+    stretch *items; /* items[i].high + 1 < items[i + 1].low */
+    uint32_t count, capacity;
+} cover;
+
+static bool is_number(const pattern *p) {
+    p = plain(p);
+    if (p == NULL || p->kind == PATTERN_LITERAL || p->kind == PATTERN_RANGE) {
+        return true;
+    }
+    for (uint32_t i = 0; p->kind == PATTERN_OR && i < p->part_count; i++) {
+        if (!is_number(p->parts[i])) {
+            return false;
+        }
+    }
+    return p->kind == PATTERN_OR;
+}
+
+static bool only_numbers(const expr *match, const type *t) {
+    for (uint32_t i = 0; i < match->match.count; i++) {
+        if (!is_number(match->match.arms[i].pattern)) {
+            return false;
+        }
+    }
+    return is_counted(t);
+}
+
+/* The first stretch that ends at `from` or behind it. */
+static uint32_t cover_find(const cover *seen, wide from) {
+    uint32_t low = 0, high = seen->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        low = seen->items[middle].high < from ? middle + 1 : low;
+        high = seen->items[middle].high < from ? high : middle;
+    }
+    return low;
+}
+
+static void cover_add(checker *c, cover *seen, stretch s) {
+    uint32_t at = cover_find(seen, s.low - 1), end = at;
+    for (; end < seen->count && seen->items[end].low <= s.high + 1; end++) {
+        s.low = s.low < seen->items[end].low ? s.low : seen->items[end].low;
+        s.high = s.high > seen->items[end].high ? s.high : seen->items[end].high;
+    }
+    if (end == at) {
+        CHECK_PUSH(c, seen->items, seen->count, seen->capacity, s);
+        end = at + 1;
+        memmove(seen->items + end, seen->items + at, (seen->count - end) * sizeof s);
+    } else {
+        memmove(seen->items + at + 1, seen->items + end, (seen->count - end) * sizeof s);
+        seen->count -= end - at - 1;
+    }
+    seen->items[at] = s;
+}
+
+/* Whether the pattern matches a number that is not covered; `add` then covers what it matches. */
+static bool cover_pattern(checker *c, cover *seen, const pattern *p, const type *t, bool add) {
+    stretch s;
+    bool more = false;
+    p = plain(p);
+    if (p != NULL && p->kind == PATTERN_OR) {
+        for (uint32_t i = 0; i < p->part_count; i++) {
+            more |= cover_pattern(c, seen, p->parts[i], t, add);
+        }
+        return more;
+    }
+    if (p == NULL) {
+        limits(t, &s.low, &s.high);
+    } else {
+        stretch_of(p, t, &s.low, &s.high);
+    }
+    uint32_t at = cover_find(seen, s.low);
+    more = s.low <= s.high &&
+           (at == seen->count || seen->items[at].low > s.low || seen->items[at].high < s.high);
+    if (more && add) {
+        cover_add(c, seen, s);
+    }
+    return more;
+}
+
+/* A number that nothing covers, as text; NULL: there is none. */
+static const char *cover_gap(exhaust *x, const cover *seen, const type *t) {
+    constructor k = {.is_stretch = true};
+    limits(t, &k.low, &k.high);
+    if (seen->count > 0 && seen->items[0].low <= k.low) {
+        k.low = seen->items[0].high + 1;
+    }
+    uint32_t next = cover_find(seen, k.low);
+    if (next < seen->count) {
+        k.high = seen->items[next].low - 1;
+    }
+    return k.low <= k.high ? stretch_text(x, &k, t) : NULL;
+}
+
 /* ---- a match --------------------------------------------------------------------------------- */
 
 static const pattern *const *row_of(checker *c, const pattern *p) {
@@ -415,34 +522,47 @@ static const pattern *const *row_of(checker *c, const pattern *p) {
     return row;
 }
 
+static bool reaches(exhaust *x, const matrix *before, cover *seen, bool counted, const pattern *p,
+                    const type *t) {
+    return counted ? cover_pattern(x->c, seen, p, t, false)
+                   : useful(x, before, row_of(x->c, p), &t, 1) != NULL || x->steps > STEPS_MAX;
+}
+
+static void report_missing(checker *c, const expr *match, const char *missing) {
+    diagnostic *d =
+        diagnostics_error(c->diagnostics, source_span_make(match->span.file, match->span.offset, 5),
+                          "this `match` does not cover every value");
+    if (strcmp(missing, "_") != 0) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`%s` has no arm", missing);
+    }
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "a last arm `_ => …` does");
+}
+
 void check_exhaustive(checker *c, const expr *match, const type *t) {
     exhaust x = {.c = c};
     matrix before = {0};
+    cover seen = {0};
+    bool counted = only_numbers(match, t);
     for (uint32_t i = 0; i < match->match.count; i++) {
         const match_arm *arm = &match->match.arms[i];
-        const pattern *const *row = row_of(c, arm->pattern);
         bool fallback = match->match.is_let && i + 1 == match->match.count;
-        if (!fallback && useful(&x, &before, row, &t, 1) == NULL && x.steps <= STEPS_MAX) {
+        if (!fallback && !reaches(&x, &before, &seen, counted, arm->pattern, t)) {
             diagnostic *d =
                 diagnostics_warning(c->diagnostics, arm->pattern->span, "nothing reaches this arm");
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "the arms before it cover all that it matches");
         }
-        if (arm->guard == NULL) {
-            push_row(&x, &before, row);
+        if (arm->guard == NULL && counted) {
+            cover_pattern(c, &seen, arm->pattern, t, true);
+        } else if (arm->guard == NULL) {
+            push_row(&x, &before, row_of(c, arm->pattern));
         }
     }
-    const char **missing = useful(&x, &before, row_of(c, NULL), &t, 1);
-    if (missing == NULL) {
-        return;
+    const char **found = counted ? NULL : useful(&x, &before, row_of(c, NULL), &t, 1);
+    const char *missing = counted ? cover_gap(&x, &seen, t) : found == NULL ? NULL : found[0];
+    if (missing != NULL) {
+        report_missing(c, match, missing);
     }
-    diagnostic *d =
-        diagnostics_error(c->diagnostics, source_span_make(match->span.file, match->span.offset, 5),
-                          "this `match` does not cover every value");
-    if (strcmp(missing[0], "_") != 0) {
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "`%s` has no arm", missing[0]);
-    }
-    diagnostics_note(c->diagnostics, d, (source_span){0}, "a last arm `_ => …` does");
 }
 
 bool check_irrefutable(checker *c, const pattern *p, const type *t) {

@@ -4,12 +4,23 @@
  * continue, return. The pass `lastuse` removes the keeps; with it switched off, values live exactly as long as
  * their names do.
  */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
 #include "language/ir/lowering.h"
 
 /* ---- variables ----------------------------------------------------------------------------------------------------- */
 
+/* variable.field.field, as far as there is room: of structs deep inside one another the names would be most of the IR. */
 static const char *leaf_name(lower_fn *fn, const type *t, const char *name, uint32_t leaf) {
-    while (lower_field_count(t) > 0) {
+    enum { MOST_BYTES = 128 };
+    char text[MOST_BYTES];
+    if (!name || lower_field_count(t) == 0)
+        return name;
+    size_t length = masu__min(strlen(name), sizeof text - 1);
+    memcpy(text, name, length);
+    while (lower_field_count(t) > 0 && length + 1 < sizeof text) {
         uint32_t field = 0;
         for (;; field++) {
             uint32_t count = lower_leaf_count(fn->l, lower_field_type(t, field));
@@ -17,13 +28,20 @@ static const char *leaf_name(lower_fn *fn, const type *t, const char *name, uint
                 break;
             leaf -= count;
         }
-        if (t->kind == TYPE_STRUCT)
-            name = lower_printf(fn->l, "%s.%s", name, t->structure->fields[field].name);
-        else
-            name = lower_printf(fn->l, "%s.%u", name, field);
+        char number[16];
+        const char *part = t->kind == TYPE_STRUCT ? t->structure->fields[field].name : number;
+        if (part == number)
+            snprintf(number, sizeof number, "%u", field);
+        text[length++] = '.';
+        size_t more = masu__min(strlen(part), sizeof text - 1 - length);
+        memcpy(text + length, part, more);
+        length += more;
         t = lower_field_type(t, field);
     }
-    return name;
+    const char *copy = masu__arena_strndup(fn->l->m->arena, text, length);
+    if (!copy)
+        fn->l->m->out_of_memory = true;
+    return copy;
 }
 
 ir_variable lower_variables(lower_fn *fn, const type *t, const char *name, source_span span) {
