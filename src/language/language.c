@@ -10,6 +10,7 @@
  */
 #include "language/language.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -347,6 +348,26 @@ static uint32_t wanted_parts(const char *text, size_t length) {
     return wanted;
 }
 
+static bool is_name_byte(char c) {
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Whether `name(` stands in the text for one of the names; a file of modules may hold anything. */
+static bool calls_one_of(const char *const *names, const char *text, size_t length) {
+    for (size_t end = 1; end < length; end++) {
+        if (text[end] != '(' || !is_name_byte(text[end - 1]))
+            continue;
+        size_t start = end;
+        while (start > 0 && is_name_byte(text[start - 1]))
+            start--;
+        for (const char *const *name = names; *name; name++)
+            if ((*name)[0] == text[start] && strncmp(*name, text + start, end - start) == 0 &&
+                strlen(*name) == end - start)
+                return true;
+    }
+    return memmem(text, length, "mod ", 4);
+}
+
 static masu_status read_prelude(masu_program *p, const char *program, size_t length) {
     masu__buffer text = {0};
     uint32_t wanted = wanted_parts(program, length);
@@ -356,6 +377,8 @@ static masu_status read_prelude(masu_program *p, const char *program, size_t len
         if (wanted >> i & 1)
             masu__buffer_append(&text, prelude_parts[i].text, *prelude_parts[i].length);
     masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
+    if (calls_one_of(prelude_tensor_more_names, program, length))
+        masu__buffer_append(&text, prelude_tensor_more_text, prelude_tensor_more_length);
     masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
                                      : source_file_init(&p->prelude, &p->kept, "<prelude>",
                                                         masu__buffer_text(&text), text.length);

@@ -9,6 +9,7 @@ done
 # Random ones are judged by their distribution (test_ops_creation), the others by goldens; those of autograd are the means
 # by which gradients are asked for everywhere here.
 exempt='randn rand randn_like rand_like
+    randint randperm multinomial sample
     len ndim dim shape numel size rank item to_f32 item_i64 to_i64 to_vec print display
     backward grad detach enable_grad unfreeze freeze clear_grads clip_grad_norm clip_grad_value'
 sed -n '/^## Vec/q; s/^| `\(t\.\|Tensor::\)\([a-z_0-9]*\)[(<].*/\2/p' docs/operations.md | sort -u >"$MASU_TMP/names"
@@ -17,6 +18,21 @@ while read -r name; do
     case " $(echo $exempt) " in *" $name "*) continue ;; esac
     grep -qE "near\(\"[^\"]*[.:]$name\(" "$folder"/operations_*.tl || fail "$name: PyTorch was not asked"
 done <"$MASU_TMP/names"
+
+# What backward passes through was asked for its gradients, too: in f32 and in f64 (decompositions, whose f32 is only
+# LAPACK's, in f64), and once more as a function of a view, the result used twice (`let z = a.transpose(0, 1)`), where
+# an operation takes a matrix.
+sed -n '/^## Vec/q; s/^| `\(t\.\|Tensor::\)\([a-z_0-9]*\)[(<].* | yes | .*/\2/p' docs/operations.md | sort -u >"$MASU_TMP/smooth"
+[ "$(wc -l <"$MASU_TMP/smooth")" -gt 100 ] || fail 'docs/operations.md lists no gradients'
+grep -ho 'near("[^"]*: gradient of' "$folder"/operations_*.tl >"$MASU_TMP/gradients"
+while read -r name; do
+    for type in f d; do
+        case "$type $name" in 'f pinverse' | 'f lstsq' | 'f logdet' | 'f svd' | 'f eigh' | 'f qr') continue ;; esac
+        grep -qE "^near\(\"[a-z_0-9]+ $type [^\"]*[.:]$name\(" "$MASU_TMP/gradients" || fail "$name: no gradient in $type"
+    done
+done <"$MASU_TMP/smooth"
+again=$(grep -c 'let z = a.transpose(0, 1)' "$MASU_TMP/gradients")
+[ "$again" -ge 100 ] || fail "only $again operations on a view, used twice"
 
 for python in python3 /usr/bin/python3; do
     if "$python" -c 'import torch' 2>/dev/null; then

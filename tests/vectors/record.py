@@ -20,7 +20,7 @@ try:
 except ImportError:
     print("record.py: PyTorch is not installed here")
     sys.exit(77)
-from cases import CASES
+from cases_more import CASES
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 TYPES = dict(f=torch.float32, d=torch.float64, i=torch.int64, b=torch.bool)
@@ -164,7 +164,7 @@ def tolerance(case, tensor):
 
 def program(case, index):
     operands, result, grads = derive(case, index)
-    title = f"{case['names'][0]} {case['type']} {index}: {case['masu']}".replace("{", "(").replace("}", ")")
+    title = f"{case['names'][0]} {case['type']} {index}: {case['masu']}".translate(str.maketrans('{}"', "()'"))
     lines = [f"fn case_{index}() -> i64 {{"]
     for name, tensor, _ in operands:
         lines.append(f"    let {name} = {literal(tensor)}{'.detach(true)' if name in grads else ''};")

@@ -415,6 +415,12 @@ static bool ends_with_dimension(checker *c, expr *e, tl_abi_index function) {
            ((*last)->type != NULL && type_is_integer(type_resolve(c->types, (*last)->type)));
 }
 
+/* x.mean([0, 2]): several dimensions where the operation takes one. */
+static bool lists_dimensions(const expr *e, tl_abi_index function) {
+    return tl_abi_functions[function].shape == SHAPE_REDUCE && e->call.arg_count > 0 &&
+           e->call.args[0]->kind == EXPR_ARRAY && e->call.args[0]->type == NULL;
+}
+
 /* sum(dim, true), cat([a, b], dim): forms that are written in the language. */
 static bool prelude_knows_better(checker *c, expr *e, const char *scope, const char *name,
                                  bool method) {
@@ -429,6 +435,9 @@ static bool prelude_knows_better(checker *c, expr *e, const char *scope, const c
             bool fits = e->call.arg_count >= a.least && e->call.arg_count <= a.most;
             if (!method && (takes_list_of_tensors(c, e, tl_abi_names[i].function) ||
                             ends_with_dimension(c, e, tl_abi_names[i].function))) {
+                return true;
+            }
+            if (method && lists_dimensions(e, tl_abi_names[i].function)) {
                 return true;
             }
             if (fits) {

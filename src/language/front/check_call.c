@@ -312,8 +312,8 @@ static void unknown_scope(checker *c, expr *e, const char *scope, source_span sp
     if (s != NULL && s->refused) {
         return;
     }
-    static const char *const refused[] = {"Param",     "Env",     "Http", "File",   "Path", "Image",
-                                          "Tokenizer", "KVCache", "Map",  "Thread", "Llm"};
+    static const char *const refused[] = {"Param", "Env",       "Http", "File",   "Path",
+                                          "Image", "Tokenizer", "Map",  "Thread", "Llm"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         if (strcmp(refused[i], scope) == 0) {
             diagnostics_error(c->diagnostics, span, "masu does not accept `%s`", scope);

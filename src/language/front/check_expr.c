@@ -522,7 +522,9 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_field(c, e);
         break;
     case EXPR_TUPLE_FIELD:
-        check_tuple_field(c, e);
+        if (!check_value_part(c, slot)) {
+            check_tuple_field(c, e);
+        }
         break;
     case EXPR_INDEX:
         check_index(c, slot, expected);

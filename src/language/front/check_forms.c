@@ -73,38 +73,61 @@ static bool get_element(checker *c, expr **slot, const type *t) {
 
 /* ---- values and where they stand ------------------------------------------------------------- */
 
-/* let (values, numbers) = t.topk(k): what PyTorch yields where two are taken. */
-void check_value_pair(checker *c, const pattern *p, expr **slot) {
+/* What says where the values of e stand; NULL: e is no such method of a tensor. Its receiver is checked then. */
+static const char *places_of(checker *c, expr *e) {
     static const char *const pairs[][2] = {
         {"topk", "topk_indices"}, {"sort", "argsort"}, {"max", "argmax"}, {"min", "argmin"}};
-    expr *e = *slot;
-    if (p->kind != PATTERN_TUPLE || p->part_count != 2 || e->kind != EXPR_METHOD) {
-        return;
+    if (e->kind != EXPR_METHOD) {
+        return NULL;
     }
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (strcmp(e->call.name, pairs[i][0]) != 0 || (i > 1 && e->call.arg_count != 1)) {
+        if (strcmp(e->call.name, pairs[i][0]) != 0 || (i > 1 && e->call.arg_count == 0)) {
             continue;
         }
         check_expr(c, &e->call.receiver, NULL);
-        if (type_resolve(c->types, e->call.receiver->type)->kind != TYPE_TENSOR) {
-            return;
-        }
-        block_builder b = build_block(c, e->span);
-        build_let(&b, "<t>", false, e->call.receiver);
-        expr *both[2], *pair = check_new(c, EXPR_TUPLE, e->span, NULL);
-        for (int k = 0; k < 2; k++) {
-            expr **args = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
-            for (uint32_t a = 0; a < e->call.arg_count; a++) {
-                args[a] = check_copy_place(c, e->call.args[a]);
-            }
-            both[k] = build_method(c, e->span, check_new_name(c, e->span, "<t>"), pairs[i][k], args,
-                                   e->call.arg_count);
-        }
-        pair->list.items = check_join_list(c, NULL, both, 2);
-        pair->list.count = 2;
-        *slot = build_finish(&b, pair);
+        bool tensor = type_resolve(c->types, e->call.receiver->type)->kind == TYPE_TENSOR;
+        return tensor ? pairs[i][1] : NULL;
+    }
+    return NULL;
+}
+
+/* let (values, numbers) = t.topk(k): what PyTorch yields where two are taken. */
+void check_value_pair(checker *c, const pattern *p, expr **slot) {
+    expr *e = *slot;
+    if (p->kind != PATTERN_TUPLE || p->part_count != 2) {
         return;
     }
+    const char *names[2] = {e->call.name, places_of(c, e)};
+    if (names[1] == NULL) {
+        return;
+    }
+    block_builder b = build_block(c, e->span);
+    build_let(&b, "<t>", false, e->call.receiver);
+    expr *both[2], *pair = check_new(c, EXPR_TUPLE, e->span, NULL);
+    for (int k = 0; k < 2; k++) {
+        expr **args = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
+        for (uint32_t a = 0; a < e->call.arg_count; a++) {
+            args[a] = check_copy_place(c, e->call.args[a]);
+        }
+        both[k] = build_method(c, e->span, check_new_name(c, e->span, "<t>"), names[k], args,
+                               e->call.arg_count);
+    }
+    pair->list.items = check_join_list(c, NULL, both, 2);
+    pair->list.count = 2;
+    *slot = build_finish(&b, pair);
+}
+
+/* t.topk(k).0, t.topk(k).1: one of the two. */
+bool check_value_part(checker *c, expr **slot) {
+    expr *e = *slot, *base = e->field.base;
+    const char *places = e->field.index < 2 ? places_of(c, base) : NULL;
+    if (places == NULL) {
+        return false;
+    }
+    base->call.name = e->field.index == 0 ? base->call.name : places;
+    *slot = base;
+    check_expr(c, slot, NULL);
+    return true;
 }
 
 /* ---- to_i64, to_f32 --------------------------------------------------------------------------- */
@@ -118,7 +141,10 @@ static bool convert_all(checker *c, expr **slot, const type *t, const type *expe
     if ((!whole && !real) || e->call.arg_count > 0 || (wish != NULL && type_is_numeric(wish))) {
         return false;
     }
-    bool many = t->tensor.rank > 0 || (wish != NULL && wish->kind == TYPE_TENSOR);
+    const type *held = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
+    bool converts = real && t->tensor.rank < 0 && held != NULL &&
+                    (held->kind == TYPE_BOOL || held->kind == TYPE_I64);
+    bool many = t->tensor.rank > 0 || converts || (wish != NULL && wish->kind == TYPE_TENSOR);
     if (!many) {
         return false;
     }

@@ -219,6 +219,12 @@ static void declare_refused(checker *c) {
     }
 }
 
+/* The cache of a decoder is one thing to whoever holds it: what a function puts into it, its caller finds there. */
+static bool is_handle(const checker *c, const type *t) {
+    return t->kind == TYPE_STRUCT && t->structure->span.file == c->tree->prelude &&
+           strcmp(t->structure->name, "KVCache") == 0;
+}
+
 void check_signature(checker *c, function_item *f) {
     function_item *outer = c->function;
     const type_environment *environment = c->environment;
@@ -230,6 +236,7 @@ void check_signature(checker *c, function_item *f) {
             parameter->type = f->owner != NULL ? f->owner->type : check_scalar(c, TYPE_ERROR);
         } else {
             parameter->type = check_type(c, parameter->annotation);
+            parameter->comes_back |= is_handle(c, parameter->type);
         }
         if (parameter->type->kind == TYPE_VOID || parameter->type->may_have_open) {
             diagnostics_error(c->diagnostics, parameter->span, "parameter `%s` needs a type",

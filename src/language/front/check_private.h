@@ -570,6 +570,7 @@ void check_main_result(checker *c);
 void check_find_main(checker *c);
 /* check_update.c: t = t op b, checked, as the step of an optimiser where it may be one. */
 void check_update(checker *c, expr **slot);
+bool check_value_part(checker *c, expr **slot);
 void check_value_pair(checker *c, const pattern *p, expr **slot);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
 bool check_string_method(checker *c, expr **slot, const type *expected);

@@ -224,6 +224,29 @@ static void check_slice(checker *c, expr **slot) {
     (*slot)->type = type_tensor(c->types, base->type->tensor.element, base->type->tensor.rank);
 }
 
+/* t[numbers]: the rows with these numbers, in a list of any rank; t[mask]: the elements where a mask holds. */
+static bool index_by_tensor(checker *c, expr **slot) {
+    expr *e = *slot, **index = &e->index.indices[0];
+    if (e->index.count != 1 || first_unchecked(e) > 0 || c->comprehension != NULL ||
+        (*index)->kind == EXPR_RANGE) {
+        return false;
+    }
+    bool list = (*index)->kind == EXPR_ARRAY;
+    check_expr(c, index, list ? NULL : check_scalar(c, TYPE_I64));
+    const type *t = type_resolve(c->types, (*index)->type);
+    const type *held = t->kind != TYPE_TENSOR || t->tensor.element == NULL
+                           ? NULL
+                           : type_resolve(c->types, t->tensor.element);
+    bool whole = held == NULL || held->kind == TYPE_BOOL || held->kind == TYPE_I64;
+    if (t->kind != TYPE_TENSOR || t->tensor.rank == 0 || !whole) {
+        check_coerce(c, index, check_scalar(c, TYPE_I64), NULL);
+        return false;
+    }
+    *slot = build_method(c, e->span, e->index.base, "__rows_at", e->index.indices, 1);
+    check_expr(c, slot, NULL);
+    return true;
+}
+
 static void index_tensor(checker *c, expr **slot, const type *base) {
     expr *e = *slot;
     check_count_from_end(c, e, first_unchecked(e));
@@ -232,6 +255,9 @@ static void index_tensor(checker *c, expr **slot, const type *base) {
     }
     if (e->index.count == 1 && e->index.indices[0]->kind == EXPR_RANGE) {
         check_slice(c, slot);
+        return;
+    }
+    if (index_by_tensor(c, slot)) {
         return;
     }
     check_indices(c, e);

@@ -30,6 +30,11 @@ extern const size_t prelude_part_count;
 extern const char prelude_tensor_text[]; /* of ops_written.def */
 extern const size_t prelude_tensor_length;
 
+extern const char prelude_tensor_more_text
+    []; /* of ops_more.def: for a program that calls one of the names, up to NULL */
+extern const size_t prelude_tensor_more_length;
+extern const char *const prelude_tensor_more_names[];
+
 /* A line of ops_written.def that programs may use. */
 typedef struct written_operation {
     const char *name;

@@ -78,6 +78,24 @@ impl T {                                                                        
         (self >> (n as T)) & (((1 as T) << ((W - n) as T)) - (1 as T)) }                   \
 })
 
+/* Keys and values [batch, heads, positions, dim] of the layers of a decoder; `update` takes the whole of a layer. */
+static const char kv_cache_text[] =
+    "struct KVCache { keys: Vec<Tensor>, values: Vec<Tensor> }\n"
+    "impl KVCache {\n"
+    "    fn new(layers: i64) -> KVCache {\n"
+    "        let mut cache = KVCache { keys: Vec::new(), values: Vec::new() };\n"
+    "        for i in 0..layers {\n"
+    "            cache.keys.push(Tensor::zeros([0, 0, 0, 0]));\n"
+    "            cache.values.push(Tensor::zeros([0, 0, 0, 0]));\n"
+    "        }\n"
+    "        cache\n"
+    "    }\n"
+    "    fn get_k(self, layer: i64) -> Tensor { self.keys[layer] }\n"
+    "    fn get_v(self, layer: i64) -> Tensor { self.values[layer] }\n"
+    "    fn update(self, layer: i64, k: Tensor, v: Tensor) { self.keys[layer] = k; self.values[layer] = v; }\n"
+    "    fn len(self) -> i64 { self.keys.len() }\n"
+    "    fn free(self) { self.keys = Vec::new(); self.values = Vec::new(); }\n"
+    "}\n";
 static const char i32_text[] = MORE(i32, 32);
 static const char u32_text[] = MORE(u32, 32);
 static const char usize_text[] = MORE(usize, 64);
@@ -513,6 +531,7 @@ const size_t prelude_more_length = sizeof prelude_more_text - 1;
 
 const prelude_part prelude_parts[] = {
     {{"Map", "Set", "VecDeque", "BinaryHeap"}, prelude_maps_text, &prelude_maps_length},
+    {{"KVCache"}, kv_cache_text, &(const size_t){sizeof kv_cache_text - 1}},
     {{"i32"}, i32_text, &(const size_t){sizeof i32_text - 1}},
     {{"u32"}, u32_text, &(const size_t){sizeof u32_text - 1}},
     {{"usize"}, usize_text, &(const size_t){sizeof usize_text - 1}},

@@ -5,10 +5,31 @@ const char prelude_tensor_text[] = "impl Tensor {\n"
 #define WRITTEN(name, signature, gradient, example, text, ...) \
     "    fn " #name #signature " { " #__VA_ARGS__ " }\n"
 #define HELPER(name, signature, ...) "    fn " #name #signature " { " #__VA_ARGS__ " }\n"
+#define WRITTEN_COMMON_ONLY
 #include "language/front/ops_written.def"
                                    "}\n";
+#undef WRITTEN_COMMON_ONLY
 
 const size_t prelude_tensor_length = sizeof prelude_tensor_text - 1;
+
+const char prelude_tensor_more_text[] = "impl Tensor {\n"
+#define WRITTEN(name, signature, gradient, example, text, ...) \
+    "    fn " #name #signature " { " #__VA_ARGS__ " }\n"
+#define HELPER(name, signature, ...) "    fn " #name #signature " { " #__VA_ARGS__ " }\n"
+#include "language/front/ops_more.def"
+                                        "}\n";
+#undef WRITTEN
+#undef HELPER
+
+const size_t prelude_tensor_more_length = sizeof prelude_tensor_more_text - 1;
+
+const char *const prelude_tensor_more_names[] = {
+#define WRITTEN(name, ...) #name,
+#define HELPER(name, ...)
+#include "language/front/ops_more.def"
+#undef WRITTEN
+#undef HELPER
+    NULL};
 
 #define FOLLOWS     TL_GRADIENT_FOLLOWS
 #define NO_GRADIENT TL_GRADIENT_NONE

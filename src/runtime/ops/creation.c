@@ -192,6 +192,9 @@ static masu_status arange(double from, double to, double step, tl_tensor **out) 
     if (step == 0 || !isfinite(step) || !isfinite(from) || !isfinite(to))
         return tl__error(MASU_ERR_INVALID_ARGUMENT, "arange: from %g to %g by %g has no end", from,
                          to, step);
+    if ((to - from) / step < 0)
+        return tl__error(MASU_ERR_INVALID_ARGUMENT, "arange: steps of %g do not lead from %g to %g",
+                         step, from, to);
     return progression(from, step, ceil((to - from) / step), out);
 }
 

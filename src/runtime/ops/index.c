@@ -27,7 +27,7 @@ static around around_of(const tl_tensor *t, int dim) {
     return a;
 }
 
-/* As row-major i64, every element within [0, n); negative ones count from the end. */
+/* As row-major i64, every element within [0, n): as PyTorch, a number below 0 counts from nowhere. */
 static masu_status ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out) {
     tl_tensor *whole, *dense;
     masu_status status = tl__as_dtype(index, TL_I64, &whole);
@@ -38,14 +38,13 @@ static masu_status ready_index(const char *what, tl_tensor *index, int64_t n, tl
         return status;
     int64_t *at = dense->data;
     for (int64_t i = 0; i < dense->elements; i++) {
-        if (at[i] < -n || at[i] >= n) {
+        if (at[i] < 0 || at[i] >= n) {
             status = tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
                                "%s: index %" PRId64 " is out of range for a length of %" PRId64,
                                what, at[i], n);
             tl__tensor_drop(dense);
             return status;
         }
-        at[i] += at[i] < 0 ? n : 0;
     }
     *out = dense;
     return MASU_OK;
