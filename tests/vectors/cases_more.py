@@ -142,6 +142,11 @@ case("pixel_shuffle", "a.pixel_shuffle(2)", "F.pixel_shuffle(a, 2)", "a[1,8,2,3]
 case("conv_transpose2d", "a.conv_transpose2d(w, 2, 0)", "F.conv_transpose2d(a, w, None, 2, 0)", "a[1,2,3,3] w[2,3,2,2]", close=1e-5)
 case("conv_transpose2d", "a.conv_transpose2d(w, 1, 1)", "F.conv_transpose2d(a, w, None, 1, 1)", "a[2,2,3,2] w[2,1,3,3]", close=1e-5)
 case("conv_transpose2d", "a.conv_transpose2d(w, 3, 1)", "F.conv_transpose2d(a, w, None, 3, 1)", "a[1,1,2,3] w[1,2,3,2]", close=1e-5)
+case("conv2d", "a.conv2d(w, b, 1, 1)", "F.conv2d(a, w, b, 1, 1)", "a[2,4,3] w[3,2,3,3] b[3]", types="d", close=1e-10)
+case("conv1d", "a.conv1d(w, b)", "F.conv1d(a, w, b)", "a[2,4] w[3,2,3] b[3]", types="d", close=1e-10)
+case("max_pool2d", "a.max_pool2d(2)", "F.max_pool2d(a, 2)", "a[2,4,4]", types="d")
+case("avg_pool2d", "a.avg_pool2d(2, 1)", "F.avg_pool2d(a, 2, 1)", "a[2,4,4]", types="d")
+case("nll_loss", "a.nll_loss(t)", "F.nll_loss(a, t)", "a[3,4] t[3]#4", types="d")
 ANGLES = "torch.outer(torch.arange(3.), 10000.0 ** (-torch.arange(0., 4., 2.) / 4))"
 case("rope_new_cos", "Tensor::rope_new_cos(4, 3, 10000.0)", ANGLES + ".cos()", "", types="f", grad=False)
 case("rope_new_sin", "Tensor::rope_new_sin(4, 3, 10000.0)", ANGLES + ".sin()", "", types="f", grad=False)

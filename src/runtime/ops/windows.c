@@ -119,8 +119,10 @@ static masu_status padded(const tl_tensor *t, int pairs, const int64_t *pads, do
 static masu_status pad(tl_tensor *t, double value, int64_t count, const int64_t *pads,
                        tl_tensor **out) {
     bool good = count % 2 == 0 && count / 2 <= t->rank;
-    for (int64_t i = 0; good && i < count; i++)
-        good = pads[i] >= 0 && pads[i] < INT64_C(1) << 40;
+    for (int64_t i = 0; i < count; i++)
+        if (pads[i] < 0 || pads[i] >= INT64_C(1) << 40)
+            return tl__error(MASU_ERR_INVALID_ARGUMENT, "pad: %" PRId64 " is no length of a margin",
+                             pads[i]);
     if (!good)
         return tl__error(MASU_ERR_INVALID_ARGUMENT,
                          "pad: two lengths for each dimension, from the last one on; not %" PRId64
