@@ -38,23 +38,24 @@ static bool call(const tl_abi_function *f, const char *signature, tl_tensor *a, 
     typedef tl_tensor *of_tii(tl_tensor *, int64_t, int64_t);
     typedef tl_tensor *of_tiii(tl_tensor *, int64_t, int64_t, int64_t);
     typedef tl_tensor *of_tti(tl_tensor *, tl_tensor *, int64_t);
+    void *address = tl_abi_addresses[f - tl_abi_functions];
 #define IS(text) (strcmp(signature, text) == 0)
     if (IS("t"))
-        *out = ((of_t *)f->address)(a);
+        *out = ((of_t *)address)(a);
     else if (IS("tt"))
-        *out = ((of_tt *)f->address)(a, b);
+        *out = ((of_tt *)address)(a, b);
     else if (IS("tf"))
-        *out = ((of_tf *)f->address)(a, 0.5);
+        *out = ((of_tf *)address)(a, 0.5);
     else if (IS("tff"))
-        *out = ((of_tff *)f->address)(a, 0.5, 1.5);
+        *out = ((of_tff *)address)(a, 0.5, 1.5);
     else if (IS("ti"))
-        *out = ((of_ti *)f->address)(a, 0);
+        *out = ((of_ti *)address)(a, 0);
     else if (IS("tii"))
-        *out = ((of_tii *)f->address)(a, 0, 1);
+        *out = ((of_tii *)address)(a, 0, 1);
     else if (IS("tiii"))
-        *out = ((of_tiii *)f->address)(a, 0, 0, 1);
+        *out = ((of_tiii *)address)(a, 0, 0, 1);
     else if (IS("tti"))
-        *out = ((of_tti *)f->address)(a, b, 0);
+        *out = ((of_tti *)address)(a, b, 0);
     else
         return false;
     return true;
