@@ -332,12 +332,13 @@ static void check_body(checker *c, function_item *f) {
     enum { ROUNDS_MAX = 6 };
     c->wish_count = 0;
     bool flexible = check_has_flexible(f->body);
+    masu__arena_mark before_copies = masu__arena_get_mark(&c->spare);
     for (int round = 1;; round++) {
         uint32_t wishes = c->wish_count, uses = c->use_count, kept = c->kept_closures;
         uint32_t functions = c->tree->function_count;
         diagnostics before = *c->diagnostics;
         bool may_repeat = flexible && round < ROUNDS_MAX;
-        function_item *copy = may_repeat ? function_copy(c->arena, f) : NULL;
+        function_item *copy = may_repeat ? function_copy(&c->spare, f) : NULL;
         if (may_repeat && copy == NULL) {
             check_out_of_memory(c);
         }
@@ -351,9 +352,14 @@ static void check_body(checker *c, function_item *f) {
         diagnostics_return_to(c->diagnostics, &before);
         c->use_count = uses;
         forget_closures(c, functions);
+        copy = function_copy(c->arena, copy);
+        if (copy == NULL) {
+            check_out_of_memory(c);
+        }
         f->body = copy->body;
         f->binding_count = 0;
     }
+    masu__arena_release(&c->spare, before_copies);
     c->wish_count = 0;
 }
 
@@ -443,11 +449,18 @@ static void check_program(checker *c) {
     }
 }
 
-masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics) {
-    checker c = {.tree = tree, .types = types, .diagnostics = diagnostics, .arena = tree->arena};
-    if (setjmp(c.memory_ended) != 0) {
+static masu_status check_all(checker *c) {
+    if (setjmp(c->memory_ended) != 0) {
         return MASU_ERR_OUT_OF_MEMORY;
     }
-    check_program(&c);
-    return types->out_of_memory || diagnostics->out_of_memory ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
+    check_program(c);
+    return c->types->out_of_memory || c->diagnostics->out_of_memory ? MASU_ERR_OUT_OF_MEMORY
+                                                                    : MASU_OK;
+}
+
+masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics) {
+    checker c = {.tree = tree, .types = types, .diagnostics = diagnostics, .arena = tree->arena};
+    masu_status status = check_all(&c);
+    masu__arena_destroy(&c.spare);
+    return status;
 }

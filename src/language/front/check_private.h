@@ -112,6 +112,7 @@ typedef struct checker {
     type_table *types;
     diagnostics *diagnostics;
     masu__arena *arena;
+    masu__arena spare; /* copies of bodies, for as long as a body may have to be checked anew */
     symbol **buckets;
     uint32_t bucket_count, symbol_count;
     function_item **methods; /* by owner and name */

@@ -449,6 +449,14 @@ static masu_status lex_all(lexer *l, bool heads_only, token_list *out) {
     return MASU_OK;
 }
 
+/* As many tokens as such a text mostly has: growing would leave as much again behind in the arena. */
+static void make_room(lexer *l) {
+    enum { BYTES_A_TOKEN = 3 };
+    uint32_t wanted = (l->end - l->at) / BYTES_A_TOKEN + 16;
+    l->list.tokens = masu__arena_alloc(l->arena, (size_t)wanted * sizeof(token), _Alignof(token));
+    l->token_capacity = l->list.tokens == NULL ? 0 : wanted;
+}
+
 static lexer lexer_of(const source_file *file, masu__arena *arena, diagnostics *diagnostics) {
     return (lexer){.file = file,
                    .arena = arena,
@@ -463,6 +471,7 @@ masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics 
     if (file->length >= 3 && memcmp(file->text, "\xEF\xBB\xBF", 3) == 0) {
         l.at = 3; /* a byte order mark */
     }
+    make_room(&l);
     return lex_all(&l, false, out);
 }
 
@@ -477,5 +486,6 @@ masu_status lex_part(const source_file *file, uint32_t offset, uint32_t length, 
     lexer l = lexer_of(file, arena, diagnostics);
     l.at = offset;
     l.end = offset + length;
+    make_room(&l);
     return lex_all(&l, false, out);
 }

@@ -218,44 +218,43 @@ typedef struct print_piece {
 } print_piece;
 
 typedef struct call_expr {
+    /* Counts and flags stand together: most of a tree is calls, and this is what makes a node large. */
+    call_kind kind; /* [check] */
+    uint32_t type_argument_count, arg_count;
+    uint32_t operand_count, piece_count; /* [check] */
+    uint32_t variant;                    /* [check] */
+    tl_abi_index abi;                    /* [check] */
+    scalar_math math;                    /* [check] */
     /* as written */
     type_expr **type_arguments; /* x.m::<T>(…) */
-    uint32_t type_argument_count;
     expr *callee;     /* EXPR_NAME; NULL for a method call and for calls that the checker made */
     expr *receiver;   /* x of x.m(…), else NULL */
     const char *name; /* m of x.m(…) */
     source_span name_span; /* of f or m */
     expr **args;
-    uint32_t arg_count;
     /* [check] */
-    call_kind kind;
     function_item *function;
     struct_item *structure;
-    uint32_t variant;
     /* While the function is being checked: a generic function whose types are not decided yet, and
      * what they are so far. */
     function_item *pending;
     const type **pending_arguments;
     struct_item *pending_owner;
-    tl_abi_index abi;
-    scalar_math math;
-    bool newline;
     expr **operands;
-    uint32_t operand_count;
     /* operands[0] is a place that the call also writes: a user method with writes_self (its self
      * leaves come back), an ABI function with REPLACES (its result), VEC_PUSH, VEC_SET. False when
      * operands[0] is no place: what would be written back is dropped. Parts of the place (indices)
      * are evaluated once. */
     bool writes_receiver;
+    /* Evaluate operands[1] before operands[0]: `s - t` became tl_tensor_rsub_scalar(t, s). */
+    bool swapped;
+    bool newline;
     /* Of a function with parameters of type `&mut T`: which operands are places that what those
      * became is written to, after the receiver. NULL: none. */
     bool *writes_back;
     /* [check] Of a call whose arguments are lent: what has to be done around it. NULL: nothing. */
     stmt *before, *after;
-    /* Evaluate operands[1] before operands[0]: `s - t` became tl_tensor_rsub_scalar(t, s). */
-    bool swapped;
     print_piece *pieces;
-    uint32_t piece_count;
 } call_expr;
 
 typedef struct name_expr {
@@ -334,14 +333,14 @@ typedef struct loop_expr {
 
 struct expr {
     expr_kind kind;
-    source_span span;
-    const type *type; /* [check] */
-    bool in_parentheses;
-    bool is_vec;      /* vec![…] */
-    bool is_followed; /* written `*e` */
-    bool is_boxed;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     uint16_t
         height; /* of the tree below, blocks and statements included: at most PARSER_HEIGHT_MAX */
+    bool in_parentheses : 1;
+    bool is_vec : 1;      /* vec![…] */
+    bool is_followed : 1; /* written `*e` */
+    bool is_boxed : 1;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
+    source_span span;
+    const type *type; /* [check] */
     union {
         struct {
             uint64_t value;   /* magnitude; a wrapped two's complement value after the check */

@@ -188,14 +188,17 @@ typedef struct ir_target {
 
 /* Where the elements of a tensor that is made are to lie, when not in a pool: at most one of the three. */
 typedef struct ir_place {
-    uint64_t bytes, at; /* after `frames`: in the frame's room, at this offset; bytes 0: not there */
-    uint32_t slot;      /* after `growing`: 1 + a growing slot of the function; 0: in none */
-    uint32_t dest;      /* after `destinations`: 1 + the result of this function as which it leaves: where
+    uint64_t bytes,
+        at;        /* after `frames`: in the frame's room, at this offset; bytes 0: not there */
+    uint32_t slot; /* after `growing`: 1 + a growing slot of the function; 0: in none */
+    uint32_t
+        dest; /* after `destinations`: 1 + the result of this function as which it leaves: where
                            the caller says; 0: it does not */
 } ir_place;
 
 struct ir_instr {
     ir_opcode op;
+    tl_abi_index abi; /* of IR_ABI */
     ir_instr *prev, *next;
     ir_block *block;
     ir_value *args;
@@ -217,15 +220,15 @@ struct ir_instr {
             uint32_t count;
         } record;
     } imm;
-    tl_abi_index abi;
     ir_function *callee;
     ir_kernel *kernel;
     bool *owned; /* IR_CALL after `ownership`: per argument, consumed by the callee; NULL before */
     ir_value
         reuse; /* IR_ABI after `reuse`: the operand that dies here and whose buffer the result may
                              take over; 0 none */
+    uint32_t
+        work; /* IR_ABI after `growing`: 1 + the growing slot of what it makes on the way; 0: in a pool */
     ir_place place;   /* IR_ABI, IR_COMPREHEND: of the result */
-    uint32_t work;    /* IR_ABI after `growing`: 1 + the growing slot of what it makes on the way; 0: in a pool */
     ir_place *places; /* IR_CALL: of each result, for the callee to build it there; NULL: nowhere */
     ir_target target[2];
 };
@@ -273,9 +276,10 @@ struct ir_function {
     uint64_t room_bytes,
         room_bound; /* after `frames`: of tensors that never leave the function; a proven lower bound */
     uint32_t built; /* after `destinations`: bit r: result r is built where the caller says */
-    uint32_t
-        growing_first, growing_count; /* after `growing`: its slots in the table that all functions share */
-    ir_tally *tallies; /* one a pass since the function came to be, in order; NULL before the first */
+    uint32_t growing_first,
+        growing_count; /* after `growing`: its slots in the table that all functions share */
+    ir_tally
+        *tallies; /* one a pass since the function came to be, in order; NULL before the first */
     uint32_t tally_count;
     const ir_function *specialised_from; /* NULL for the original */
     const char *
@@ -311,7 +315,6 @@ typedef struct ir_site {
         source_span span;
     } operands[IR_SITE_OPERANDS];
 } ir_site;
-
 
 struct ir_module {
     masu__arena *arena; /* everything in the module lives here; one free */
