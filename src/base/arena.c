@@ -13,22 +13,39 @@
 #include "base/size.h"
 
 enum { FIRST_BLOCK_BYTES = 4096, LARGEST_DOUBLING_BYTES = 1 << 20, LARGEST_ALIGNMENT = 4096 };
-enum { PAGE_BYTES = 4096, LARGE_BLOCK_BYTES = 128 << 10 };
+enum { PAGE_BYTES = 4096, LARGE_BLOCK_BYTES = 128 << 10, PRESENT_STEP_BYTES = 256 << 10 };
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* used <= touched <= capacity; data[used..capacity) is free; data[touched..capacity) is zero, and need not be cleared before it
- * is handed out as such. Large blocks come zeroed from the system; small ones would have to be cleared whole, and
- * count as touched from the start. Four words keep data aligned to 16. */
+/* used <= touched <= present <= capacity
+ *
+ * data[used..capacity) is free; data[touched..capacity) is zero, and need not be cleared before it is handed out as such;
+ * data[present..capacity) was not asked of the system yet. Large blocks come zeroed; small ones would have to be cleared
+ * whole, and count as touched from the start. Six words keep data aligned to 16. */
 struct masu__arena_block {
     masu__arena_block *previous;
     size_t capacity;
     size_t used;
     size_t touched;
+    size_t present;
+    size_t is_mapped; /* in pages of its own */
     unsigned char data[];
 };
+
+/* A sanitizer knows what malloc gives, and not what lies in pages. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MASU__MAPS = false };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { MASU__MAPS = false };
+#else
+enum { MASU__MAPS = true };
+#endif
+#else
+enum { MASU__MAPS = true };
+#endif
 
 /* Where the next allocation would start in the block, or false when it does not fit. */
 static bool block_place(const masu__arena_block *block, size_t bytes, size_t alignment,
@@ -43,36 +60,65 @@ static bool block_place(const masu__arena_block *block, size_t bytes, size_t ali
 
 /* Large blocks are filled by one system call and not by one page fault after the other, of which a compilation
  * would take thousands: each costs more than what is done with the page. Kernels that do not know it fault as ever. */
-static void fault_in(void *at, size_t bytes) {
-    uintptr_t from = masu__align_up_small((uintptr_t)at, PAGE_BYTES);
-    uintptr_t to = ((uintptr_t)at + bytes) & ~(uintptr_t)(PAGE_BYTES - 1);
+static void fault_in(const masu__arena_block *block, size_t from, size_t to) {
+    uintptr_t first = masu__align_up_small((uintptr_t)block->data + from, PAGE_BYTES);
+    uintptr_t last = ((uintptr_t)block->data + to) & ~(uintptr_t)(PAGE_BYTES - 1);
     int before = errno;
-    if (bytes >= LARGE_BLOCK_BYTES && to > from)
-        madvise((void *)from, to - from, MADV_POPULATE_WRITE);
+    if (last > first)
+        madvise((void *)first, last - first, MADV_POPULATE_WRITE);
     errno = before;
 }
 
-static masu__arena_block *arena_add_block(masu__arena *arena, size_t bytes, size_t alignment) {
-    size_t wanted = arena->first_block_bytes ? arena->first_block_bytes : FIRST_BLOCK_BYTES;
-    if (arena->current)
-        wanted = masu__max(wanted, masu__min(2 * arena->current->capacity, LARGEST_DOUBLING_BYTES));
-    size_t needed, total;
-    if (!masu__add(bytes, alignment, &needed))
+/* In huge pages the first step brings all of one; where there are none, no more than is soon used. */
+static void make_present(masu__arena_block *block, size_t end) {
+    size_t until = masu__min(block->capacity, end + PRESENT_STEP_BYTES);
+    fault_in(block, block->present, until);
+    block->present = until;
+}
+
+static masu__arena_block *block_map(size_t needed) {
+    size_t total;
+    if (!masu__add(needed, sizeof(masu__arena_block) + MASU__HUGE_PAGE_BYTES - 1, &total))
         return NULL;
-    size_t capacity = masu__max(wanted, needed);
+    total &= ~(size_t)(MASU__HUGE_PAGE_BYTES - 1);
+    masu__arena_block *block = masu__meta_map(total);
+    if (!block)
+        return NULL;
+    block->capacity = total - sizeof *block;
+    block->is_mapped = true;
+    return block;
+}
+
+static masu__arena_block *block_new(size_t capacity) {
+    size_t total;
     if (!masu__add(capacity, sizeof(masu__arena_block), &total))
         return NULL;
     bool zeroed = total >= LARGE_BLOCK_BYTES;
     masu__arena_block *block = zeroed ? masu__meta_calloc(1, total) : masu__meta_alloc(total);
     if (!block)
         return NULL;
-    fault_in(block, total);
-    block->previous = arena->current;
-    block->capacity = capacity;
-    block->used = 0;
+    *block = (masu__arena_block){.capacity = capacity, .present = capacity};
     block->touched = zeroed ? 0 : capacity;
+    if (zeroed)
+        fault_in(block, 0, capacity);
+    return block;
+}
+
+static masu__arena_block *arena_add_block(masu__arena *arena, size_t bytes, size_t alignment) {
+    size_t wanted = arena->first_block_bytes ? arena->first_block_bytes : FIRST_BLOCK_BYTES;
+    if (arena->current)
+        wanted = masu__max(wanted, masu__min(2 * arena->current->capacity, LARGEST_DOUBLING_BYTES));
+    size_t needed;
+    if (!masu__add(bytes, alignment, &needed))
+        return NULL;
+    size_t capacity = masu__max(wanted, needed);
+    bool maps = arena->in_huge_pages && capacity >= LARGE_BLOCK_BYTES && MASU__MAPS;
+    masu__arena_block *block = maps ? block_map(needed) : block_new(capacity);
+    if (!block)
+        return NULL;
+    block->previous = arena->current;
     arena->current = block;
-    arena->reserved_bytes += total;
+    arena->reserved_bytes += sizeof *block + block->capacity;
     return block;
 }
 
@@ -80,6 +126,8 @@ static void use_until(masu__arena *arena, masu__arena_block *block, size_t end) 
     arena->used_bytes += end - block->used;
     block->used = end;
     block->touched = masu__max(block->touched, end);
+    if (end > block->present)
+        make_present(block, end);
 }
 
 /* *untouched: how much of its end is zero already. */
@@ -187,7 +235,10 @@ static void arena_drop_block(masu__arena *arena) {
     size_t total = sizeof *block + block->capacity;
     arena->current = block->previous;
     arena->reserved_bytes -= total;
-    masu__meta_free(block, total);
+    if (block->is_mapped)
+        masu__meta_unmap(block, total);
+    else
+        masu__meta_free(block, total);
 }
 
 void masu__arena_release(masu__arena *arena, masu__arena_mark mark) {
@@ -211,7 +262,8 @@ void masu__arena_destroy(masu__arena *arena) {
 bool masu__arena_valid(const masu__arena *arena) {
     size_t used = 0, reserved = 0;
     for (const masu__arena_block *block = arena->current; block; block = block->previous) {
-        if (block->used > block->touched || block->touched > block->capacity)
+        if (block->used > block->touched || block->touched > block->present ||
+            block->present > block->capacity)
             return false;
         used += block->used;
         reserved += sizeof *block + block->capacity;

@@ -4,7 +4,8 @@
  *     first ─► [ used ........ ] ─► [ used ... | free ] ◄─ current
  *
  * Nothing is freed alone: release to a mark, or destroy. A mark names a position; releasing to it
- * frees whatever came later, in O(blocks freed). Blocks double from the first size up to 1 MiB.
+ * frees whatever came later, in O(blocks freed). Blocks double from the first size up to 1 MiB; in huge pages
+ * they are 2 MiB from 128 KiB on.
  *
  * An arena is a plain struct: zero-initialise it, no call is needed. One thread at a time.
  */
@@ -20,8 +21,10 @@ typedef struct masu__arena_block masu__arena_block;
 typedef struct masu__arena {
     masu__arena_block *current; /* NULL before the first allocation */
     size_t first_block_bytes;   /* 0: 4 KiB */
-    size_t used_bytes;          /* sum of all live allocations, padding included */
-    size_t reserved_bytes;      /* sum of all blocks, headers included */
+    bool
+        in_huge_pages; /* from 128 KiB on: for much memory that is soon used and soon given back whole */
+    size_t used_bytes;     /* sum of all live allocations, padding included */
+    size_t reserved_bytes; /* sum of all blocks, headers included */
 } masu__arena;
 
 typedef struct masu__arena_mark {

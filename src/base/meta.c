@@ -1,8 +1,10 @@
 /* meta.c: the only caller of malloc and free, and the counter that makes the nth request fail. */
 #include "base/meta.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/assert.h"
 #include "base/size.h"
@@ -66,6 +68,33 @@ void masu__meta_free(void *ptr, size_t bytes) {
         return;
     count_free(bytes);
     free(ptr);
+}
+
+/* One page too many, so that an aligned part is among them; what stands over goes back at once. */
+void *masu__meta_map(size_t bytes) {
+    size_t asked;
+    if (!masu__add(bytes, MASU__HUGE_PAGE_BYTES, &asked) || masu__fault_hit())
+        return NULL;
+    unsigned char *all =
+        mmap(NULL, asked, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+    uintptr_t start = masu__align_up_small((uintptr_t)all, MASU__HUGE_PAGE_BYTES);
+    size_t before = start - (uintptr_t)all, behind = asked - before - bytes;
+    if (before > 0)
+        munmap(all, before);
+    if (behind > 0)
+        munmap(all + before + bytes, behind);
+    int error = errno;
+    madvise(all + before, bytes, MADV_HUGEPAGE);
+    errno = error; /* a system without huge pages */
+    count_alloc(bytes);
+    return all + before;
+}
+
+void masu__meta_unmap(void *ptr, size_t bytes) {
+    count_free(bytes);
+    munmap(ptr, bytes);
 }
 
 #ifdef MASU_HEAVY

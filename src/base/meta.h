@@ -35,6 +35,12 @@ void masu__meta_free(void *ptr, size_t bytes);
  * memory. */
 void masu__meta_retire(void *ptr, size_t bytes);
 
+/* Zeroed pages of their own, aligned to MASU__HUGE_PAGE_BYTES, of which bytes is a multiple; the system is asked for huge ones
+ * and may give others. NULL: there is no memory. Given back by masu__meta_unmap with the same size. */
+enum { MASU__HUGE_PAGE_BYTES = 2 << 20 };
+void *masu__meta_map(size_t bytes);
+void masu__meta_unmap(void *ptr, size_t bytes);
+
 uint64_t masu__meta_live_bytes(void);
 uint64_t masu__meta_live_blocks(void);
 

@@ -395,6 +395,7 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
     masu_program *p = masu__meta_calloc(1, sizeof *p);
     if (!p)
         return MASU_ERR_OUT_OF_MEMORY;
+    p->work.in_huge_pages = true;
     diagnostics_init(&p->diagnostics, &p->work);
     masu_status status = source_file_init(&p->file, &p->kept, path, text, length);
     if (status == MASU_ERR_LIMIT_REACHED)

@@ -406,13 +406,20 @@ static void skip_quoted(lexer *l) {
 static void lex_body(lexer *l) {
     uint32_t from = l->at, depth = 0;
     do {
-        char c = lexer_peek(l, 0);
-        if (c == '"' || c == '\'') {
+        switch (l->text[l->at]) {
+        case '"':
+        case '\'':
             skip_quoted(l);
             continue;
+        case '{':
+            depth++;
+            break;
+        case '}':
+            depth--;
+            break;
+        default:
+            break;
         }
-        depth += c == '{';
-        depth -= c == '}';
         l->at++;
     } while (depth > 0 && l->at < l->end);
     lexer_emit(l, TOKEN_BODY, from);
@@ -454,7 +461,8 @@ static void make_room(lexer *l) {
     enum { BYTES_A_TOKEN = 3 };
     uint32_t wanted = (l->end - l->at) / BYTES_A_TOKEN + 16;
     l->list.tokens = masu__arena_alloc(l->arena, (size_t)wanted * sizeof(token), _Alignof(token));
-    l->token_capacity = l->list.tokens == NULL ? 0 : wanted;
+    l->token_capacity = wanted;
+    l->out_of_memory = l->list.tokens == NULL;
 }
 
 static lexer lexer_of(const source_file *file, masu__arena *arena, diagnostics *diagnostics) {

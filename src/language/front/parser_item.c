@@ -123,6 +123,19 @@ static void parse_result(parser *p, function_item *f) {
     }
 }
 
+/* OWNER::NAME */
+static const char *qualified_name(parser *p, const char *owner, const char *name) {
+    size_t first = strlen(owner), second = strlen(name);
+    char *made = masu__arena_alloc(p->arena, first + second + sizeof "::", 1);
+    if (made == NULL) {
+        parser_out_of_memory(p);
+    }
+    memcpy(made, owner, first);
+    memcpy(made + first, "::", 2);
+    memcpy(made + first + 2, name, second + 1);
+    return made;
+}
+
 /* From `fn` to the body, exclusive. NULL after a message and without a name. */
 static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
                                  source_span owner_span, bool methods) {
@@ -140,7 +153,7 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
                          .owner_name = owner,
                          .owner_span = owner_span};
     if (owner != NULL) {
-        f->qualified = parser_printf(p, "%s::%s", owner, name);
+        f->qualified = qualified_name(p, owner, name);
     }
     parse_type_parameters(p, &f->generics);
     parse_parameters(p, f, methods);

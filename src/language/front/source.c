@@ -24,14 +24,15 @@ masu_status source_file_init(source_file *file, masu__arena *arena, const char *
     if (own_path == NULL || own_text == NULL || starts == NULL) {
         return MASU_ERR_OUT_OF_MEMORY;
     }
-    uint32_t line = 1;
-    for (size_t i = 0; i < length; i++) {
-        own_text[i] = text[i];
-        if (text[i] == '\n') {
-            starts[line++] = (uint32_t)i + 1;
-        }
+    if (length > 0) {
+        memcpy(own_text, text, length);
     }
     own_text[length] = 0;
+    const char *at = own_text, *end = own_text + length;
+    for (uint32_t line = 1; line < lines; line++) {
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+        starts[line] = (uint32_t)(at - own_text);
+    }
     *file = (source_file){own_path, own_text, length, starts, lines};
     return MASU_OK;
 }

@@ -405,6 +405,7 @@ static void name_symbols(shaper *s, const ir_function *f) {
 
 void pass_shapes(ir_module *m, pass_context *context) {
     shaper s = {.m = m, .context = context};
+    s.scratch.in_huge_pages = true;
     s.symbols = (shape_symbols){.m = m, .arena = &s.scratch};
     if (prepare(&s)) {
         flow_program(&s);

@@ -81,15 +81,13 @@ static void texts(void **state) {
 }
 
 /* Whatever stood in its place before: cleared memory is clear. */
-static void cleared_is_clear(void **state) {
-    (void)state;
-    masu__arena arena = {.first_block_bytes = 256};
+static void clear_in(masu__arena arena, size_t most) {
     masu__rng rng;
     masu__rng_seed(&rng, 5);
     for (int round = 0; round < 300; round++) {
         masu__arena_mark mark = masu__arena_get_mark(&arena);
         for (int k = 0; k < 12; k++) {
-            size_t bytes = masu__rng_below(&rng, k == 11 ? 5000 : 90);
+            size_t bytes = masu__rng_below(&rng, k == 11 ? most : 90);
             unsigned char *clear = masu__arena_calloc(&arena, 1, bytes, (size_t)1 << (k % 6));
             for (size_t i = 0; i < bytes; i++)
                 assert_int_equal(clear[i], 0);
@@ -103,6 +101,34 @@ static void cleared_is_clear(void **state) {
             masu__arena_release(&arena, mark);
     }
     masu__arena_destroy(&arena);
+}
+
+static void cleared_is_clear(void **state) {
+    (void)state;
+    clear_in((masu__arena){.first_block_bytes = 256}, 5000);
+    clear_in((masu__arena){.first_block_bytes = 256, .in_huge_pages = true}, 20000);
+}
+
+static void huge_pages_are_given_back(void **state) {
+    (void)state;
+    masu__arena arena = {.in_huge_pages = true};
+    for (size_t bytes = 8; bytes < (size_t)9 << 20; bytes *= 2) {
+        masu__arena_mark mark = masu__arena_get_mark(&arena);
+        unsigned char *block = masu__arena_calloc(&arena, 1, bytes, 8);
+        assert_non_null(block);
+        assert_int_equal(block[0] | block[bytes - 1], 0);
+        memset(block, 1, bytes);
+        assert_true(masu__arena_valid(&arena));
+        masu__arena_release(&arena, mark);
+        assert_true(masu__arena_valid(&arena));
+        assert_non_null(masu__arena_alloc(&arena, bytes / 8, 8));
+    }
+    assert_null(masu__arena_alloc(&arena, SIZE_MAX - 64, 8));
+    masu__fault_arm(1);
+    assert_null(masu__arena_alloc(&arena, (size_t)5 << 20, 8));
+    masu__fault_arm(0);
+    masu__arena_destroy(&arena);
+    assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
 static void failure_changes_nothing(void **state) {
@@ -135,6 +161,7 @@ int main(void) {
         cmocka_unit_test(the_last_array_grows_in_place),
         cmocka_unit_test(texts),
         cmocka_unit_test(cleared_is_clear),
+        cmocka_unit_test(huge_pages_are_given_back),
         cmocka_unit_test(failure_changes_nothing),
         cmocka_unit_test(nothing_stays_behind),
     };
