@@ -160,8 +160,11 @@ static const char *read_given(format *f, const char *at, const char *end, int sh
                 return NULL;
             }
             f->holes = index + 1 > (int64_t)f->holes ? (uint32_t)(index + 1) : f->holes;
-            value = expr_copy(c->arena,
-                              f->args[index]->type == NULL ? f->args[index] : f->again[index]);
+            const expr *from = f->args[index]->type == NULL ? f->args[index] : f->again[index];
+            value = expr_copy(c->arena, from);
+            if (value == NULL && from != NULL) {
+                check_out_of_memory(c);
+            }
         } else {
             value = named_argument(f, name);
             value = value != NULL ? value : check_new_name(c, f->text->span, name);
@@ -248,6 +251,9 @@ static void push_argument(format *f, uint64_t index, int64_t how) {
         }
         if (f->args[index]->type == NULL) {
             f->again[index] = expr_copy(f->c->arena, f->args[index]);
+            if (f->again[index] == NULL) {
+                check_out_of_memory(f->c);
+            }
         }
         f->is_used[index] = true;
         push_value(f, &f->args[index], how);
