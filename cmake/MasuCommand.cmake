@@ -6,6 +6,7 @@ file(GLOB compiler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tool/compil
 if(command_sources)
     add_library(masu_program STATIC
         ${CMAKE_SOURCE_DIR}/src/tool/native/main.c ${CMAKE_SOURCE_DIR}/src/tool/report.c
+        ${CMAKE_SOURCE_DIR}/src/tool/lines.c
         ${CMAKE_SOURCE_DIR}/src/language/native.c ${CMAKE_SOURCE_DIR}/src/language/error_text.c
         ${CMAKE_SOURCE_DIR}/src/language/front/diagnostics.c ${CMAKE_SOURCE_DIR}/src/language/front/source.c
         $<TARGET_OBJECTS:masu_runtime_objects> $<TARGET_OBJECTS:masu_allocators_objects>

@@ -2,11 +2,14 @@
 
 said_by() { sed -n "s/^\/\/! *$1: *//p" "$2"; }
 
-# A program's own arguments go to both, and so do its flags: those that both know, which leave a pass out.
+# A program's own arguments go to both, and so do its flags: what only run knows stands in the environment.
 same_as_run() { # FILE
     flags=$(said_by flags "$1") arguments=$(said_by args "$1")
+    building=$(echo "$flags" | sed 's/--history=[0-9]*//; s/--seed=[0-9]*//')
+    history=$(echo "$flags" | sed -n 's/.*--history=\([0-9]*\).*/\1/p')
+    seed=$(echo "$flags" | sed -n 's/.*--seed=\([0-9]*\).*/\1/p')
     # shellcheck disable=SC2086 # words, split at spaces
-    (cd "$(dirname "$1")" && "$MASU" build $flags "$(basename "$1")" -o "$exe") >"$MASU_TMP/said" 2>&1 ||
+    (cd "$(dirname "$1")" && "$MASU" build $building "$(basename "$1")" -o "$exe") >"$MASU_TMP/said" 2>&1 ||
         fail "masu build $1: $(cat "$MASU_TMP/said")"
     [ ! -s "$MASU_TMP/said" ] || fail "masu build $1 says: $(cat "$MASU_TMP/said")"
     run=0
@@ -15,7 +18,7 @@ same_as_run() { # FILE
         >"$MASU_TMP/run.out" 2>"$MASU_TMP/run.err" </dev/null || run=$?
     built=0
     # shellcheck disable=SC2086
-    (cd "$(dirname "$1")" && MASU_REPORT=json MASU_REPORT_FILE="$MASU_TMP/exe.json" exec "$exe" $arguments) \
+    (cd "$(dirname "$1")" && MASU_REPORT=json MASU_REPORT_FILE="$MASU_TMP/exe.json" MASU_HISTORY=${history:-10000} MASU_SEED=${seed:-8} exec "$exe" $arguments) \
         >"$MASU_TMP/exe.out" 2>"$MASU_TMP/exe.err" </dev/null || built=$?
     [ "$run" -eq "$built" ] || fail "$1: run ends with $run, the executable with $built"
     cmp "$MASU_TMP/run.out" "$MASU_TMP/exe.out" || fail "$1: other output"
@@ -27,7 +30,7 @@ same_as_run() { # FILE
     diff "$MASU_TMP/run.counts" "$MASU_TMP/exe.counts" || fail "$1: other counters"
 }
 
-# Each program of the list that is run, and not with flags that an executable does not know; under the sanitizers, where
+# Each program of the list that is run; under the sanitizers, where
 # nobody waits, and when MASU_EVERY says so, all of them, else every STEP-th.
 same_as_run_each() { # STEP FILE…
     step=$1
@@ -35,7 +38,7 @@ same_as_run_each() { # STEP FILE…
     [ -z "$MASU_SANITIZE${MASU_EVERY:-}" ] || step=1
     number=0 built_count=0
     for program in "$@"; do
-        grep -qE '^//! *(mode: *check|flags:.*--(history|by-line|seed))' "$program" && continue
+        grep -qE '^//! *mode: *check' "$program" && continue
         # How deep it gets depends on what of the stack was used before it: nothing of it is the same.
         case $program in *endless_recursion*) continue ;; esac
         number=$((number + 1))

@@ -254,7 +254,7 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
                             .dump = wants_dump(options, "llvm") ? &p->dump : NULL};
     if (!keep_sites(p))
         return MASU_ERR_OUT_OF_MEMORY;
-    codegen_program carried = {p->sites, p->site_count, &p->prelude};
+    codegen_program carried = {p->sites, p->site_count, &p->prelude, &p->file};
     if (options->objects)
         code.carried = &carried;
     MASU_ASSERT(options->generator);

@@ -95,6 +95,8 @@ typedef struct masu_native_program {
     const masu_native_file *files;
     uint64_t file_count;
     uint64_t prelude; /* 1 + index of the file in which nothing is shown; 0: none */
+    uint64_t
+        file; /* 1 + index of the file that was compiled, beside which others were read; 0: no place lies in it */
     const masu_native_site *sites;
     uint64_t site_count;
 } masu_native_program;
@@ -129,6 +131,9 @@ typedef struct masu_place_info {
 const char *masu_program_path(const masu_program *p);
 /* Where site number `site` of the running program is; text: the function's name. False: nowhere that the user wrote. */
 bool masu_program_site(const masu_program *p, uint32_t site, masu_place_info *out);
+/* What masu_program_site says, in an executable; path NULL: the file that was compiled. O(offset in the file). False: there is no such
+ * place, or it lies in the prelude. */
+bool masu_native_place(const masu_native_program *program, uint32_t site, masu_place_info *out);
 /* path: of which of the program's files; NULL: the first. column in characters, or in UTF-16 units. After PASSES the text has
  * a second line: what shape the value has, where it lives, when it moves and dies. */
 bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column,

@@ -44,6 +44,23 @@ static bool read_places(const masu_native_program *program, masu__arena *arena,
     return true;
 }
 
+bool masu_native_place(const masu_native_program *program, uint32_t site, masu_place_info *out) {
+    const masu_native_site *from = site < program->site_count ? &program->sites[site] : NULL;
+    if (!from || !from->file || from->file == program->prelude)
+        return false;
+    const masu_native_file *file = &program->files[from->file - 1];
+    *out = (masu_place_info){.text = from->function,
+                             .path = from->file == program->file ? NULL : file->path,
+                             .line = 1,
+                             .column = 1,
+                             .length = from->length};
+    for (uint32_t at = 0; at < from->offset && at < file->length; at++) {
+        out->column = file->text[at] == '\n' ? 1 : out->column + 1;
+        out->line += file->text[at] == '\n';
+    }
+    return true;
+}
+
 masu_status masu_native_format_error(const masu_native_program *program, const char *message,
                                      const uint32_t *sites, uint32_t site_count, uint64_t omitted,
                                      uint32_t related_site, const char *related_text,

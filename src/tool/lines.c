@@ -27,20 +27,19 @@ static void add(tl_line_counts *to, const tl_line_counts *from) {
     to->slotted += from->slotted;
 }
 
-bool tool_lines(tl_runtime *rt, const masu_program *program, tool_report_options *options) {
+bool tool_lines(tl_runtime *rt, const void *program, tool_place *place_of,
+                tool_report_options *options) {
     const tl_line_counts *sites;
     uint32_t site_count = tl_runtime_lines(rt, &sites);
     masu_place_info place;
-    const char *main_path = masu_program_path(program);
     options->lines = masu__meta_calloc(site_count + 1, sizeof *options->lines);
     if (!options->lines)
         return false;
     options->line_room = site_count + 1;
     size_t count = 0, kept = 0;
     for (uint32_t s = 1; s < site_count; s++)
-        if (sites[s].visits > 0 && masu_program_site(program, s, &place))
-            options->lines[count++] = (tl_report_line){
-                strcmp(place.path, main_path) == 0 ? NULL : place.path, place.line, sites[s]};
+        if (sites[s].visits > 0 && place_of(program, s, &place))
+            options->lines[count++] = (tl_report_line){place.path, place.line, sites[s]};
     qsort(options->lines, count, sizeof *options->lines, compare);
     for (size_t l = 0; l < count; l++) {
         if (kept > 0 && compare(&options->lines[kept - 1], &options->lines[l]) == 0)

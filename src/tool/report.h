@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "language/language.h"
 #include "runtime/runtime.h"
 
 enum { TOOL_DEFAULT_SEED = 8 };
@@ -25,9 +26,11 @@ typedef struct tool_report_options {
 
 /* Writes it; says so when that fails. TOOL_OK or TOOL_FAILED. */
 int tool_write_report(tl_runtime *rt, const tool_report_options *options);
-/* Fills lines from what the program counted (lines.c, only in the command). False: no memory. */
-struct masu_program;
-bool tool_lines(tl_runtime *rt, const struct masu_program *program, tool_report_options *options);
+/* Where a site lies; path NULL: in the file that was compiled. False: nowhere that is shown. */
+typedef bool tool_place(const void *program, uint32_t site, masu_place_info *out);
+/* Fills lines from what the program counted. False: no memory. */
+bool tool_lines(tl_runtime *rt, const void *program, tool_place *place_of,
+                tool_report_options *options);
 void tool_lines_free(tool_report_options *options);
 /* The hostile sweep: the nth request for memory from now on fails, n from MASU_FAIL_AT. */
 void tool_arm_failure(void);

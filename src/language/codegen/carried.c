@@ -111,12 +111,15 @@ void codegen_carry(codegen *cg, const codegen_program *program) {
         cg->out_of_memory = true;
         return;
     }
-    uint32_t prelude = 0;
-    for (uint32_t f = 0; f < c.file_count; f++)
+    uint32_t prelude = 0, file = 0;
+    for (uint32_t f = 0; f < c.file_count; f++) {
         prelude = c.files[f] == program->prelude ? f + 1 : prelude;
-    LLVMValueRef parts[] = {files, codegen_i64(cg, c.file_count), codegen_i64(cg, prelude), sites,
-                            codegen_i64(cg, program->site_count)};
-    LLVMValueRef data = LLVMConstStructInContext(cg->context, parts, 5, false);
+        file = c.files[f] == program->file ? f + 1 : file;
+    }
+    LLVMValueRef parts[] = {
+        files, codegen_i64(cg, c.file_count),       codegen_i64(cg, prelude), codegen_i64(cg, file),
+        sites, codegen_i64(cg, program->site_count)};
+    LLVMValueRef data = LLVMConstStructInContext(cg->context, parts, 6, false);
     LLVMValueRef global = LLVMAddGlobal(cg->unit->llvm, LLVMTypeOf(data), CODEGEN_DATA_NAME);
     LLVMSetInitializer(global, data);
     LLVMSetGlobalConstant(global, true);

@@ -20,6 +20,7 @@ typedef struct codegen_program { /* what an executable carries besides its code 
     const ir_site *sites;
     uint32_t site_count;
     const source_file *prelude;
+    const source_file *file; /* that was given to the compiler */
 } codegen_program;
 
 typedef struct codegen_options {

@@ -22,11 +22,13 @@
 
 extern char **environ;
 
-static const char *const known[] = {"-o", "--library", "--dump=", "--verify", "--help", NULL};
+static const char *const known[] = {
+    "-o", "--library", "--by-line", "--dump=", "--verify", "--help", NULL};
 
 typedef struct build_options {
     tool_compile_flags compile;
     const char *path, *output, *library;
+    bool by_line;
 } build_options;
 
 enum { PATH_BYTES = 4096, MOST_OBJECTS = 2, MOST_WORDS = 48 };
@@ -132,6 +134,7 @@ static int build(const build_options *options) {
     masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
     compile.generator = &masu_llvm;
     compile.objects = true;
+    compile.count_by_line = options->by_line;
     masu_program *program;
     work w = {0};
     int status = tool_compile(options->path, &compile, &program);
@@ -155,7 +158,9 @@ static int take_option(int argc, char **argv, int *index, build_options *options
     tool_option taken = tool_compile_option("build", argument, &options->compile);
     if (taken != TOOL_OPTION_UNKNOWN)
         return taken == TOOL_OPTION_TAKEN ? TOOL_OK : TOOL_MISUSED;
-    if ((value = tool_option_value("-o", argc, argv, index, &missing)))
+    if (strcmp(argument, "--by-line") == 0)
+        options->by_line = true;
+    else if ((value = tool_option_value("-o", argc, argv, index, &missing)))
         options->output = value;
     else if ((value = tool_option_value("--library", argc, argv, index, &missing)))
         options->library = value;

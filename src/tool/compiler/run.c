@@ -149,9 +149,17 @@ static void point_out_history(const tl_runtime *rt, masu_program *program) {
                                                  &site, 1, 0, 0, NULL));
 }
 
+static bool place_of(const void *program, uint32_t site, masu_place_info *out) {
+    if (!masu_program_site(program, site, out))
+        return false;
+    if (strcmp(out->path, masu_program_path(program)) == 0)
+        out->path = NULL;
+    return true;
+}
+
 static int write_report(tl_runtime *rt, masu_program *program, const tool_report_options *wanted) {
     tool_report_options options = *wanted;
-    if (options.by_line && program && !tool_lines(rt, program, &options)) {
+    if (options.by_line && program && !tool_lines(rt, program, place_of, &options)) {
         fprintf(stderr, "masu: no memory for the counts by line\n");
         return TOOL_FAILED;
     }

@@ -2,7 +2,10 @@
  * `masu run` takes as options comes from the environment here:
  *
  *     MASU_REPORT=text|json    end with the report          MASU_REPORT_FILE=FILE   where it goes
- *     MASU_SEED=N              start of the random numbers  MASU_FAIL_AT=N          see report.h
+ *     MASU_SEED=N              start of the random numbers  MASU_HISTORY=N          what is warned of, as --history
+ *     MASU_FAIL_AT=N           see report.h
+ *
+ * What `masu build --by-line` made counts by line: its JSON report then has these counts.
  *
  * Lies in libmasu_program.a beside the runtime; the linker takes what the program uses.
  */
@@ -57,9 +60,35 @@ static bool read_report_options(tool_report_options *options) {
     return true;
 }
 
+static bool read_history(uint32_t *limit) {
+    const char *text = getenv("MASU_HISTORY");
+    uint64_t n = 0;
+    if (text && (!tool_number(text, &n) || n == 0 || n > UINT32_MAX))
+        return false;
+    *limit = (uint32_t)n;
+    return true;
+}
+
 static bool read_seed(uint64_t *seed) {
     const char *text = getenv("MASU_SEED");
     return !text || tool_number(text, seed);
+}
+
+static bool place_of(const void *program, uint32_t site, masu_place_info *out) {
+    return masu_native_place(program, site, out);
+}
+
+static int write_report(tl_runtime *rt, const tool_report_options *wanted) {
+    const tl_line_counts *counts;
+    tool_report_options options = *wanted;
+    if (options.form == TOOL_REPORT_JSON && tl_runtime_lines(rt, &counts) > 0 &&
+        !tool_lines(rt, &masu_native_data, place_of, &options)) {
+        fprintf(stderr, "no memory for the counts by line\n");
+        return TOOL_FAILED;
+    }
+    int status = tool_write_report(rt, &options);
+    tool_lines_free(&options);
+    return status;
 }
 
 static int execute(tl_runtime *rt, const tool_report_options *report) {
@@ -73,7 +102,7 @@ static int execute(tl_runtime *rt, const tool_report_options *report) {
     int status = ended == MASU_OK ? TOOL_OK : TOOL_FAILED;
     if (report->form == TOOL_REPORT_NONE)
         return status;
-    int written = tool_write_report(rt, report);
+    int written = write_report(rt, report);
     return status == TOOL_OK ? written : status;
 }
 
@@ -82,8 +111,10 @@ int main(int argc, char **argv) {
     tl_runtime_config config = {.seed = TOOL_DEFAULT_SEED,
                                 .argument_count = argc > 0 ? argc - 1 : 0,
                                 .arguments = (const char *const *)argv + 1};
-    if (!read_report_options(&report) || !read_seed(&config.seed)) {
-        fprintf(stderr, "%s: MASU_REPORT is text or json, MASU_SEED a number\n", argv[0]);
+    if (!read_report_options(&report) || !read_seed(&config.seed) ||
+        !read_history(&config.history_limit)) {
+        fprintf(stderr, "%s: MASU_REPORT is text or json, MASU_SEED and MASU_HISTORY are numbers\n",
+                argv[0]);
         return TOOL_MISUSED;
     }
     tl_runtime *rt;
