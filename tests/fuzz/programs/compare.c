@@ -126,9 +126,7 @@ static size_t word_length(const char *text) {
     return strcspn(text, " \n");
 }
 
-static bool same_word(const char *a, size_t a_length, const char *b, size_t b_length) {
-    if (a_length == b_length && memcmp(a, b, a_length) == 0)
-        return true;
+static bool same_number(const char *a, size_t a_length, const char *b, size_t b_length) {
     char *a_end, *b_end;
     double x = strtod(a, &a_end), y = strtod(b, &b_end);
     if (a_end != a + a_length || b_end != b + b_length || a_length == 0 || b_length == 0)
@@ -136,6 +134,25 @@ static bool same_word(const char *a, size_t a_length, const char *b, size_t b_le
     if (isnan(x) || isnan(y))
         return isnan(x) && isnan(y);
     return fabs(x - y) <= 2e-3 * fmax(1, fmax(fabs(x), fabs(y)));
+}
+
+/* Brackets and commas around a number of a printed tensor. */
+static size_t frame_of(const char *text, size_t length, bool behind) {
+    size_t at = 0;
+    while (at < length && strchr(behind ? "]," : "[", behind ? text[length - 1 - at] : text[at]))
+        at++;
+    return at;
+}
+
+/* Blanks before a number that is padded to a width are words of no length. */
+static bool same_word(const char *a, size_t a_length, const char *b, size_t b_length) {
+    if (a_length == b_length && memcmp(a, b, a_length) == 0)
+        return true;
+    size_t front = frame_of(a, a_length, false), back = frame_of(a, a_length, true);
+    if (front != frame_of(b, b_length, false) || back != frame_of(b, b_length, true) ||
+        front + back >= a_length || front + back >= b_length)
+        return false;
+    return same_number(a + front, a_length - front - back, b + front, b_length - front - back);
 }
 
 /* Numbers may differ by what rounding does: sums are made in another order. */

@@ -136,6 +136,7 @@ void generate(const generate_options *options, masu__buffer *out) {
     masu__buffer_puts(out, types);
     methods(&g);
     masu__buffer_puts(out, richer_types);
+    masu__buffer_puts(out, further_types);
     int functions = 1 + (int)below(&g, 4);
     g.budget = (int)options->size;
     for (int f = 0; f < functions && g.budget > 0; f++)

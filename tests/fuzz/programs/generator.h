@@ -4,6 +4,7 @@
  *     statements.c   bodies: bindings, branches, loops, ways out, training
  *     expressions.c  values of each kind
  *     richer.c       what holds other kinds: values, and statements about them
+ *     further.c      parts written, places lent, functions as values, tensors that grow
  *
  * Every value has one of a few kinds, so that whatever is drawn fits. Tensors have one of three shapes:
  *
@@ -142,5 +143,15 @@ void labelled_loops(generator *g);
 void drained(generator *g);
 void writing_closure(generator *g);
 void train_model(generator *g);
+
+/* further.c */
+extern const char further_types[];
+void part_written(generator *g);
+void printed_whole(generator *g);
+void lent_for_writing(generator *g);
+void function_as_value(generator *g);
+void grown(generator *g);
+void several_results(generator *g);
+void recursion_called(generator *g);
 
 #endif

@@ -349,6 +349,9 @@ static bool print(machine *m, const ir_instr *i, const value *args) {
     case TL_FN_tl_print_f64:
         masu__buffer_printf(out, "%.9g", args[0].f);
         return true;
+    case TL_FN_tl_print_tensor:
+        naive_print(&m->n, args[0].t);
+        return true;
     case TL_FN_tl_print_bool:
         masu__buffer_puts(out, args[0].i ? "true" : "false");
         return true;

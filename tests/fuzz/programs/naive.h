@@ -96,6 +96,10 @@ typedef struct naive_call {
     int64_t list_count;
 } naive_call;
 
+/* naive_parts.c */
+tensor *naive_put(naive *n, tensor *t, const tensor *value, int64_t count, const double *bounds);
+void naive_print(naive *n, const tensor *t);
+
 bool naive_operate(naive *n, const naive_call *call, tensor **result, double *number);
 int64_t naive_offset(naive *n, const tensor *t, int64_t count, const double *index);
 

@@ -438,6 +438,24 @@ static tensor *assigned(naive *n, const naive_call *c, tl_abi_index operation) {
     return r;
 }
 
+/* Of a leaf it is a step when nobody else holds it: who holds what is not known here. */
+static tensor *updated(naive *n, const naive_call *c, tl_abi_index operation) {
+    if (c->t[0]->node)
+        naive_unsupported(n, "a step in place");
+    naive_call as = *c;
+    as.abi = operation;
+    return two_by_two(n, &as);
+}
+
+static tensor *squeeze(naive *n, tensor *t, int d) {
+    double shape[MOST_INDICES];
+    int rank = 0;
+    for (int k = 0; k < t->rank; k++)
+        if (k != d || t->shape[k] != 1)
+            shape[rank++] = (double)t->shape[k];
+    return reshape(n, t, rank, shape);
+}
+
 /* ---- by name -------------------------------------------------------------------------------------------------- */
 
 static tensor *made_of_list(naive *n, const naive_call *c, double value, bool grad) {
@@ -528,6 +546,8 @@ static tensor *rearrange(naive *n, const naive_call *c) {
         return reshape(n, t, 1, (double[]){-1});
     case TL_FN_tl_tensor_unsqueeze:
         return with_dimension(n, t, dimension(n, t, s[1], 1));
+    case TL_FN_tl_tensor_squeeze:
+        return squeeze(n, t, dimension(n, t, s[1], 0));
     case TL_FN_tl_tensor_transpose:
         return transpose(n, t, s[1], s[2]);
     case TL_FN_tl_tensor_slice:
@@ -590,6 +610,8 @@ static tensor *change(naive *n, const naive_call *c) {
     case TL_FN_tl_tensor_set_f64:
     case TL_FN_tl_tensor_set_i64:
         return written(n, c, c->number[1]);
+    case TL_FN_tl_tensor_put:
+        return naive_put(n, c->t[0], c->t[1], c->list_count, c->numbers);
     case TL_FN_tl_tensor_fill:
         if (c->t[0]->node)
             naive_fail(n, "fill_ would change a tensor that tracks gradients");
@@ -602,6 +624,14 @@ static tensor *change(naive *n, const naive_call *c) {
         return assigned(n, c, TL_FN_tl_tensor_mul);
     case TL_FN_tl_tensor_div_assign:
         return assigned(n, c, TL_FN_tl_tensor_div);
+    case TL_FN_tl_tensor_add_update:
+        return updated(n, c, TL_FN_tl_tensor_add);
+    case TL_FN_tl_tensor_sub_update:
+        return updated(n, c, TL_FN_tl_tensor_sub);
+    case TL_FN_tl_tensor_mul_update:
+        return updated(n, c, TL_FN_tl_tensor_mul);
+    case TL_FN_tl_tensor_div_update:
+        return updated(n, c, TL_FN_tl_tensor_div);
     case TL_FN_tl_tensor_grad:
         return naive_grad(n, c->t[0]);
     case TL_FN_tl_tensor_detach:
