@@ -54,7 +54,8 @@ typedef struct masu_plan_row {
 } masu_plan_row;
 
 typedef enum masu_plan_relation_kind {
-    MASU_PLAN_MUST_SHARE,     /* a and b have the same offset, whenever they live */
+    MASU_PLAN_MUST_SHARE,     /* a and b have the same offset, whenever they live, and so has all
+                                 that is tied to either: two views of one base */
     MASU_PLAN_MUST_NOT_SHARE, /* a and b share no byte, whenever they live */
     MASU_PLAN_MAY_SHARE,      /* b may take over a's offset in the moment in which a dies and b is
                                  born: a.upper - 1 == b.lower (in place), or both live on (view) */

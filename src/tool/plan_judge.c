@@ -19,6 +19,8 @@ typedef struct room {
     uint64_t *offsets;
     size_t *place; /* per row of the problem: where it stands in rows, or SIZE_MAX */
     size_t *chosen;
+    size_t *tied;  /* per row: a row of its ties, the same for all of them */
+    size_t *heads; /* per row that tied names: the first of its ties in rows, or SIZE_MAX */
     masu_plan_relation *relations;
     size_t count, relation_count; /* of the problem */
 } room;
@@ -29,7 +31,46 @@ static void leave(room *r) {
     masu__meta_free(r->offsets, n * sizeof *r->offsets);
     masu__meta_free(r->place, n * sizeof *r->place);
     masu__meta_free(r->chosen, n * sizeof *r->chosen);
-    masu__meta_free(r->relations, (r->relation_count + 1) * sizeof *r->relations);
+    masu__meta_free(r->tied, n * sizeof *r->tied);
+    masu__meta_free(r->heads, n * sizeof *r->heads);
+    masu__meta_free(r->relations, (r->relation_count + n) * sizeof *r->relations);
+}
+
+static size_t tie_of(const room *r, size_t row) {
+    while (r->tied[row] != row)
+        row = r->tied[row] = r->tied[r->tied[row]];
+    return row;
+}
+
+static void find_ties(room *r, const masu_plan_problem *problem) {
+    for (size_t i = 0; i < problem->count; i++)
+        r->tied[i] = i;
+    for (size_t i = 0; i < problem->relation_count; i++)
+        if (problem->relations[i].kind == MASU_PLAN_MUST_SHARE)
+            r->tied[tie_of(r, problem->relations[i].b)] = tie_of(r, problem->relations[i].a);
+}
+
+/* What holds between the chosen rows, over ties with others, too. */
+static size_t relate(room *r, const masu_plan_problem *problem, const size_t *chosen,
+                     size_t count) {
+    size_t relations = 0;
+    for (size_t i = 0; i < problem->relation_count; i++) {
+        masu_plan_relation mine = problem->relations[i];
+        mine.a = r->place[mine.a];
+        mine.b = r->place[mine.b];
+        if (mine.a != SIZE_MAX && mine.b != SIZE_MAX)
+            r->relations[relations++] = mine;
+    }
+    for (size_t i = 0; i < count && problem->relation_count > 0; i++) {
+        size_t *head = &r->heads[tie_of(r, chosen[i])];
+        if (*head == SIZE_MAX)
+            *head = i;
+        else
+            r->relations[relations++] = (masu_plan_relation){MASU_PLAN_MUST_SHARE, *head, i};
+    }
+    for (size_t i = 0; i < count && problem->relation_count > 0; i++)
+        r->heads[tie_of(r, chosen[i])] = SIZE_MAX;
+    return relations;
 }
 
 static bool enter(room *r, const masu_plan_problem *problem) {
@@ -39,33 +80,31 @@ static bool enter(room *r, const masu_plan_problem *problem) {
     r->offsets = masu__meta_alloc(n * sizeof *r->offsets);
     r->place = masu__meta_alloc(n * sizeof *r->place);
     r->chosen = masu__meta_alloc(n * sizeof *r->chosen);
-    r->relations = masu__meta_alloc((r->relation_count + 1) * sizeof *r->relations);
-    if (r->rows && r->offsets && r->place && r->chosen && r->relations) {
-        memset(r->place, 0xFF, n * sizeof *r->place);
-        return true;
+    r->tied = masu__meta_alloc(n * sizeof *r->tied);
+    r->heads = masu__meta_alloc(n * sizeof *r->heads);
+    r->relations = masu__meta_alloc((r->relation_count + n) * sizeof *r->relations);
+    if (!r->rows || !r->offsets || !r->place || !r->chosen || !r->tied || !r->heads ||
+        !r->relations) {
+        leave(r);
+        return false;
     }
-    leave(r);
-    return false;
+    memset(r->place, 0xFF, n * sizeof *r->place);
+    memset(r->heads, 0xFF, n * sizeof *r->heads);
+    find_ties(r, problem);
+    return true;
 }
 
 /* Returns the chosen rows as a problem of their own, in r. Leaves place[] as it was. */
 static masu_plan_problem judge(room *r, const masu_plan_problem *problem, const uint64_t *offsets,
                                uint64_t height_bytes, const size_t *chosen, size_t count,
                                plan_judgement *out) {
-    size_t relations = 0, a = SIZE_MAX, b = SIZE_MAX;
+    size_t a = SIZE_MAX, b = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
         r->rows[i] = problem->rows[chosen[i]];
         r->offsets[i] = offsets[chosen[i]];
         r->place[chosen[i]] = i;
     }
-    for (size_t i = 0; i < problem->relation_count; i++) {
-        masu_plan_relation mine = problem->relations[i];
-        mine.a = r->place[mine.a];
-        mine.b = r->place[mine.b];
-        if (mine.a != SIZE_MAX && mine.b != SIZE_MAX)
-            r->relations[relations++] = mine;
-    }
-    masu_plan_problem part = {r->rows, count, r->relations, relations, 0};
+    masu_plan_problem part = {r->rows, count, r->relations, relate(r, problem, chosen, count), 0};
     out->verdict = masu_plan_check_problem(&part, r->offsets, height_bytes, &a, &b);
     bool wrong = out->verdict != MASU_PLAN_FINE;
     out->a = wrong && a < count ? chosen[a] : SIZE_MAX;

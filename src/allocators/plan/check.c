@@ -2,6 +2,8 @@
  * code with the planner. */
 #include <masu/plan.h>
 
+#include "base/meta.h"
+
 static void say(size_t *where, size_t row) {
     if (where)
         *where = row;
@@ -60,8 +62,35 @@ static bool collide(const masu_plan_row *a, uint64_t offset_a, const masu_plan_r
            share_a_byte_when_changes(a, offset_a, b, offset_b, b);
 }
 
-/* Whether a relation lets two rows share bytes because they have the same offset. */
-static bool may_share(const masu_plan_problem *problem, size_t a, size_t b) {
+/* The first row of those that each is tied to, over any number of ties: two views of one base share
+ * its bytes. NULL when no rows are tied, or memory runs out: then only what a relation says of the two
+ * themselves counts, which is stricter. */
+static size_t *find_ties(const masu_plan_problem *problem) {
+    bool tied = false;
+    for (size_t i = 0; i < problem->relation_count; i++)
+        tied |= problem->relations[i].kind == MASU_PLAN_MUST_SHARE;
+    size_t *first = tied ? masu__meta_alloc(problem->count * sizeof *first) : NULL;
+    if (!first)
+        return NULL;
+    for (size_t i = 0; i < problem->count; i++)
+        first[i] = i;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < problem->relation_count; i++) {
+            size_t *a = &first[problem->relations[i].a], *b = &first[problem->relations[i].b];
+            if (problem->relations[i].kind != MASU_PLAN_MUST_SHARE || *a == *b)
+                continue;
+            *a = *b = *a < *b ? *a : *b;
+            changed = true;
+        }
+    }
+    return first;
+}
+
+/* Whether two rows that have the same offset may share bytes. */
+static bool may_share(const masu_plan_problem *problem, const size_t *first, size_t a, size_t b) {
+    if (first && first[a] == first[b])
+        return true;
     for (size_t i = 0; i < problem->relation_count; i++) {
         const masu_plan_relation *r = &problem->relations[i];
         if (r->kind != MASU_PLAN_MUST_NOT_SHARE &&
@@ -85,8 +114,9 @@ static masu_plan_verdict check_relations(const masu_plan_problem *problem, const
     return MASU_PLAN_FINE;
 }
 
-masu_plan_verdict masu_plan_check_problem(const masu_plan_problem *problem, const uint64_t *offsets,
-                                          uint64_t height_bytes, size_t *row_a, size_t *row_b) {
+static masu_plan_verdict check_rows(const masu_plan_problem *problem, const size_t *first,
+                                    const uint64_t *offsets, uint64_t height_bytes, size_t *row_a,
+                                    size_t *row_b) {
     const masu_plan_row *rows = problem->rows;
     for (size_t i = 0; i < problem->count; i++) {
         say(row_a, i);
@@ -98,10 +128,19 @@ masu_plan_verdict masu_plan_check_problem(const masu_plan_problem *problem, cons
             return MASU_PLAN_MOVED;
         for (size_t j = 0; j < i; j++)
             if (collide(&rows[i], offsets[i], &rows[j], offsets[j]) &&
-                !(offsets[i] == offsets[j] && may_share(problem, i, j)))
+                !(offsets[i] == offsets[j] && may_share(problem, first, i, j)))
                 return say_pair(MASU_PLAN_OVERLAP, row_a, row_b, j, i);
     }
-    return check_relations(problem, offsets, row_a, row_b);
+    return MASU_PLAN_FINE;
+}
+
+masu_plan_verdict masu_plan_check_problem(const masu_plan_problem *problem, const uint64_t *offsets,
+                                          uint64_t height_bytes, size_t *row_a, size_t *row_b) {
+    size_t *first = find_ties(problem);
+    masu_plan_verdict verdict = check_rows(problem, first, offsets, height_bytes, row_a, row_b);
+    if (first)
+        masu__meta_free(first, problem->count * sizeof *first);
+    return verdict != MASU_PLAN_FINE ? verdict : check_relations(problem, offsets, row_a, row_b);
 }
 
 masu_plan_verdict masu_plan_check(const masu_plan_row *rows, size_t count, const uint64_t *offsets,

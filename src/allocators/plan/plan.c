@@ -85,10 +85,9 @@ static void run(masu__solver *s) {
         masu__solver_minimize(s);
 }
 
-/* One run; offsets and result are only written on success. */
-static masu_status find_merged(const masu_plan_problem *problem, const bool *merged,
-                               const masu_plan_options *options, uint64_t *offsets,
-                               masu_plan_result *result) {
+masu_status masu__plan_find_merged(const masu_plan_problem *problem, const bool *merged,
+                                   const masu_plan_options *options, uint64_t *offsets,
+                                   masu_plan_result *result) {
     masu__solver s;
     masu_status status = masu__solver_open(&s, problem, merged, options);
     if (status != MASU_OK)
@@ -112,57 +111,6 @@ static bool has_choices(const masu_plan_problem *problem) {
     return false;
 }
 
-/* What was proven for one choice of sharing holds for all only up to the bound of all. */
-static void weaken(const masu_plan_problem *problem, masu_plan_result *result, uint64_t bound) {
-    uint64_t capacity = problem->capacity_bytes ? problem->capacity_bytes : UINT64_MAX;
-    result->lower_bound_bytes = bound;
-    if (bound > capacity)
-        result->outcome = MASU_PLAN_INFEASIBLE;
-    else if (result->outcome == MASU_PLAN_INFEASIBLE)
-        result->outcome = MASU_PLAN_UNKNOWN;
-    else if (result->outcome == MASU_PLAN_OPTIMAL && result->height_bytes > bound)
-        result->outcome = MASU_PLAN_FEASIBLE;
-    result->optimal = result->outcome == MASU_PLAN_OPTIMAL;
-}
-
-/* Everything shared that can be; then, where that is not at the bound, nothing: groups are stiff. */
-static masu_status find_with_choices(const masu_plan_problem *problem,
-                                     const masu_plan_options *options, uint64_t *offsets,
-                                     masu_plan_result *result) {
-    uint64_t bound;
-    masu_plan_result apart;
-    masu__arena arena = {0};
-    bool *merged = MASU_ARENA_ARRAY(&arena, bool, problem->relation_count + 1);
-    uint64_t *mine = MASU_ARENA_ARRAY(&arena, uint64_t, problem->count + 1);
-    uint64_t *others = MASU_ARENA_ARRAY(&arena, uint64_t, problem->count + 1);
-    masu_plan_result shared;
-    masu_plan_options half = *options;
-    half.time_limit_s /= 2;
-    masu_status status =
-        merged && mine && others ? masu__plan_share_bound(problem, &bound) : MASU_ERR_OUT_OF_MEMORY;
-    if (status == MASU_OK)
-        status = masu__plan_share(problem, merged);
-    if (status == MASU_OK)
-        status = find_merged(problem, merged, &half, mine, &shared);
-    if (status == MASU_OK && shared.height_bytes != bound) {
-        status = find_merged(problem, NULL, &half, others, &apart);
-        bool better = status == MASU_OK && apart.height_bytes > 0 &&
-                      (shared.height_bytes == 0 || apart.height_bytes < shared.height_bytes);
-        if (better) {
-            mine = others;
-            shared = apart;
-        }
-    }
-    if (status == MASU_OK) {
-        weaken(problem, &shared, bound);
-        *result = shared;
-        if (shared.outcome != MASU_PLAN_INFEASIBLE)
-            memcpy(offsets, mine, problem->count * sizeof *mine);
-    }
-    masu__arena_destroy(&arena);
-    return status;
-}
-
 masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_options *options,
                            uint64_t *offsets, masu_plan_result *result) {
     masu_plan_options defaults = masu_plan_options_default();
@@ -173,8 +121,8 @@ masu_status masu_plan_find(const masu_plan_problem *problem, const masu_plan_opt
     if (status != MASU_OK)
         return status;
     options = options ? options : &defaults;
-    status = has_choices(problem) ? find_with_choices(problem, options, offsets, result)
-                                  : find_merged(problem, NULL, options, offsets, result);
+    status = has_choices(problem) ? masu__plan_find_shared(problem, options, offsets, result)
+                                  : masu__plan_find_merged(problem, NULL, options, offsets, result);
     if (status == MASU_OK)
         masu__plan_follow_hints(problem, options, offsets, result);
     return status;

@@ -69,16 +69,22 @@ static bool can_join(const groups *g, uint32_t a, uint32_t b, size_t relation) {
     return true;
 }
 
+static void begin_groups(groups *g, const masu_plan_problem *problem, const bool *merged,
+                         uint32_t *numbers) {
+    *g = (groups){problem, merged, numbers, numbers + problem->count, numbers + 2 * problem->count};
+    for (uint32_t i = 0; i < problem->count; i++) {
+        g->parent[i] = g->last[i] = i;
+        g->next[i] = MASU__PLAN_NONE;
+    }
+}
+
 masu_status masu__plan_share(const masu_plan_problem *problem, bool *merged) {
     masu__arena arena = {0};
     uint32_t *numbers = MASU_ARENA_ARRAY(&arena, uint32_t, 3 * problem->count + 1);
     if (!numbers)
         return MASU_ERR_OUT_OF_MEMORY;
-    groups g = {problem, merged, numbers, numbers + problem->count, numbers + 2 * problem->count};
-    for (uint32_t i = 0; i < problem->count; i++) {
-        g.parent[i] = g.last[i] = i;
-        g.next[i] = MASU__PLAN_NONE;
-    }
+    groups g;
+    begin_groups(&g, problem, merged, numbers);
     memset(merged, 0, problem->relation_count * sizeof *merged);
     for (int kind = MASU_PLAN_MUST_SHARE; kind <= MASU_PLAN_MAY_SHARE; kind++)
         for (size_t i = 0; i < problem->relation_count; i++) {
@@ -93,6 +99,48 @@ masu_status masu__plan_share(const masu_plan_problem *problem, bool *merged) {
         }
     masu__arena_destroy(&arena);
     return MASU_OK;
+}
+
+/* All pairs of a group: they live apart, or a relation that is taken is between the two, or ties are. */
+static bool group_fits(groups *g, const groups *ties, uint32_t root) {
+    const masu_plan_row *rows = g->problem->rows;
+    for (uint32_t x = root; x != MASU__PLAN_NONE; x = g->next[x])
+        for (uint32_t y = g->next[x]; y != MASU__PLAN_NONE; y = g->next[y]) {
+            bool tied = root_of((groups *)ties, x) == root_of((groups *)ties, y);
+            if (!tied && ((!live_apart(&rows[x], &rows[y]) &&
+                           !related(g, x, y, g->problem->relation_count - 1)) ||
+                          fixed_apart(&rows[x], &rows[y]) || must_be_apart(g->problem, x, y)))
+                return false;
+        }
+    return true;
+}
+
+bool masu__plan_share_fits(const masu_plan_problem *problem, const bool *merged,
+                           masu_status *status) {
+    masu__arena arena = {0};
+    uint32_t *numbers = MASU_ARENA_ARRAY(&arena, uint32_t, 6 * problem->count + 1);
+    if (!numbers) {
+        *status = MASU_ERR_OUT_OF_MEMORY;
+        return false;
+    }
+    groups g, ties;
+    begin_groups(&g, problem, merged, numbers);
+    begin_groups(&ties, problem, merged, numbers + 3 * problem->count);
+    for (size_t i = 0; i < problem->relation_count; i++) {
+        const masu_plan_relation *r = &problem->relations[i];
+        bool tie = r->kind == MASU_PLAN_MUST_SHARE;
+        uint32_t a = root_of(&g, (uint32_t)r->a), b = root_of(&g, (uint32_t)r->b);
+        if (a != b && (tie || merged[i]))
+            join(&g, a, b);
+        a = root_of(&ties, (uint32_t)r->a), b = root_of(&ties, (uint32_t)r->b);
+        if (a != b && tie)
+            join(&ties, a, b);
+    }
+    bool fits = true;
+    for (uint32_t i = 0; i < problem->count && fits; i++)
+        fits = g.parent[i] != i || group_fits(&g, &ties, i);
+    masu__arena_destroy(&arena);
+    return fits;
 }
 
 /* ---- the bound of all choices ---------------------------------------------------------------- */
