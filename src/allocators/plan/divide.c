@@ -4,8 +4,8 @@
  *                                                      │
  *                    a small set that cannot be placed: its least worthy goes ◄──┘
  *
- * When what is left is too much for the last memory, once more: then each takes the most bytes ×
- * time that it can.
+ * Of few rows, all sets are asked, and the last memory must hold what the one before it leaves. Of more: when what is
+ * left is too much for the last memory, once more; then each takes the most bytes × time that it can.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +29,8 @@ typedef struct division {
     uint64_t *offsets, *kept; /* per row of the present memory; per row, of the last plan */
     masu_plan_result kept_result;
     uint64_t capacity; /* of the present memory */
+    uint64_t
+        rest_capacity; /* of the last memory when the present one is the last but one; 0: no limit */
     masu_plan_result *result;
     bool takes_nothing_sized; /* the first memory takes rows without a size */
     double end_s;             /* of the questions that only improve */
@@ -128,9 +130,27 @@ static bool has_plan(division *d, uint64_t steps) {
     return true;
 }
 
+static void turn_round(division *d) {
+    for (uint32_t i = 0; i < d->model.item_count; i++)
+        d->choice.in[i] = d->choice.allowed[i] && !d->choice.in[i];
+}
+
+/* Whether what is not in has a plan in the last memory. */
+static bool rest_has_plan(division *d) {
+    uint64_t capacity = d->capacity;
+    if (d->rest_capacity == 0)
+        return true;
+    turn_round(d);
+    d->capacity = d->rest_capacity;
+    bool exists = has_plan(d, STEPS);
+    d->capacity = capacity;
+    turn_round(d);
+    return exists;
+}
+
 static bool small_plan_exists(void *context) {
     division *d = context;
-    return has_plan(d, STEPS) || d->status != MASU_OK;
+    return (rest_has_plan(d) && has_plan(d, STEPS)) || d->status != MASU_OK;
 }
 
 /* One row's group goes: the least worthy of a set that cannot be placed, or of all. */
@@ -244,6 +264,7 @@ static bool divide_by(division *d, bool by_traffic, const masu_plan_memory *memo
     for (size_t m = 0; m < count && d->status == MASU_OK; m++) {
         d->capacity = memories[m].capacity_bytes;
         d->result = &results[m];
+        d->rest_capacity = m + 2 == count ? memories[m + 1].capacity_bytes : 0;
         d->takes_nothing_sized = m == 0;
         if (m + 1 < count)
             choose_and_plan(d);
