@@ -61,22 +61,47 @@ static masu_status is_infeasible(core *c, bool *infeasible) {
     return status;
 }
 
+typedef struct change {
+    int64_t moment, bytes;
+} change;
+
+/* Deaths before births. */
+static int by_moment(const void *a, const void *b) {
+    const change *x = a, *y = b;
+    if (x->moment != y->moment)
+        return x->moment < y->moment ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* The first moment at which most is alive, by whole lives. */
+static masu_status find_worst_moment(core *c, int64_t *worst, uint64_t *most) {
+    const masu_plan_problem *p = c->problem;
+    change *changes = MASU_ARENA_ARRAY(&c->arena, change, 2 * p->count + 1);
+    if (!changes)
+        return MASU_ERR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < p->count; i++) {
+        changes[2 * i] = (change){p->rows[i].lower, (int64_t)p->rows[i].size_bytes};
+        changes[2 * i + 1] = (change){p->rows[i].upper, -(int64_t)p->rows[i].size_bytes};
+    }
+    qsort(changes, 2 * p->count, sizeof *changes, by_moment);
+    int64_t load = 0; /* below 2^62: the problem is valid */
+    for (size_t i = 0; i < 2 * p->count; i++) {
+        load += changes[i].bytes;
+        if (load > (int64_t)*most) {
+            *most = (uint64_t)load;
+            *worst = changes[i].moment;
+        }
+    }
+    return MASU_OK;
+}
+
 /* Only what lives at the worst moment, if that is enough. */
 static masu_status keep_worst_moment(core *c) {
     const masu_plan_problem *p = c->problem;
     int64_t worst = 0;
-    unsigned __int128 most = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        unsigned __int128 load = 0;
-        int64_t moment = p->rows[i].lower;
-        for (size_t j = 0; j < p->count; j++)
-            if (p->rows[j].lower <= moment && moment < p->rows[j].upper)
-                load += p->rows[j].size_bytes;
-        if (load > most) {
-            most = load;
-            worst = moment;
-        }
-    }
+    uint64_t most = 0;
+    if (find_worst_moment(c, &worst, &most) != MASU_OK)
+        return MASU_ERR_OUT_OF_MEMORY;
     if (most <= p->capacity_bytes)
         return MASU_OK;
     for (size_t i = 0; i < p->count; i++)

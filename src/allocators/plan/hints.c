@@ -29,10 +29,54 @@ typedef struct hints {
     masu__arena arena;
 } hints;
 
+typedef struct bytes {
+    uint64_t from, to;
+} bytes;
+
+/* What a row at offset keeps at a moment. */
+static bytes kept_at(const masu_plan_row *row, uint64_t offset, int64_t moment) {
+    if (moment < row->lower || moment >= row->upper)
+        return (bytes){0, 0};
+    for (size_t i = 0; i < row->gap_count; i++)
+        if (row->gaps[i].lower <= moment && moment < row->gaps[i].upper)
+            return (bytes){offset + row->gaps[i].window_lower, offset + row->gaps[i].window_upper};
+    return (bytes){offset, offset + row->size_bytes};
+}
+
+static bool collide_at(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
+                       uint64_t offset_b, int64_t moment) {
+    bytes x = kept_at(a, offset_a, moment), y = kept_at(b, offset_b, moment);
+    return x.from < y.to && y.from < x.to;
+}
+
+/* Asked wherever what one of the two keeps may grow: at its birth and where a gap begins or ends. */
 static bool collide(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
                     uint64_t offset_b) {
-    return a->lower < b->upper && b->lower < a->upper && offset_a < offset_b + b->size_bytes &&
-           offset_b < offset_a + a->size_bytes;
+    if (a->lower >= b->upper || b->lower >= a->upper || offset_a >= offset_b + b->size_bytes ||
+        offset_b >= offset_a + a->size_bytes)
+        return false;
+    const masu_plan_row *both[] = {a, b};
+    for (int k = 0; k < 2; k++) {
+        if (collide_at(a, offset_a, b, offset_b, both[k]->lower))
+            return true;
+        for (size_t i = 0; i < both[k]->gap_count; i++)
+            if (collide_at(a, offset_a, b, offset_b, both[k]->gaps[i].lower) ||
+                collide_at(a, offset_a, b, offset_b, both[k]->gaps[i].upper))
+                return true;
+    }
+    return false;
+}
+
+/* At one offset because a relation lets them. */
+static bool share(const masu_plan_problem *p, size_t a, uint64_t offset_a, size_t b,
+                  uint64_t offset_b) {
+    for (size_t i = 0; i < p->relation_count && offset_a == offset_b; i++) {
+        const masu_plan_relation *r = &p->relations[i];
+        if (r->kind != MASU_PLAN_MUST_NOT_SHARE &&
+            ((r->a == a && r->b == b) || (r->a == b && r->b == a)))
+            return true;
+    }
+    return false;
 }
 
 static bool could_follow(const hints *h, const masu_plan_row *row) {
@@ -51,19 +95,22 @@ static int by_size(const void *a, const void *b, void *rows) {
 }
 
 static bool stands_in_the_way(const hints *h, uint32_t row) {
-    const masu_plan_row *rows = h->problem->rows;
-    for (size_t k = 0; k < h->wanted_count; k++)
-        if (collide(&rows[row], rows[row].hint_offset, &rows[h->wanted[k]],
-                    rows[h->wanted[k]].hint_offset))
+    const masu_plan_problem *p = h->problem;
+    const masu_plan_row *rows = p->rows;
+    uint64_t hint = rows[row].hint_offset;
+    for (size_t k = 0; k < h->wanted_count; k++) {
+        uint32_t other = h->wanted[k];
+        if (collide(&rows[row], hint, &rows[other], rows[other].hint_offset) &&
+            !share(p, row, hint, other, rows[other].hint_offset))
             return true;
-    for (size_t i = 0; i < h->problem->count; i++)
-        if (rows[i].is_fixed &&
-            collide(&rows[row], rows[row].hint_offset, &rows[i], rows[i].fixed_offset))
+    }
+    for (size_t i = 0; i < p->count; i++)
+        if (rows[i].is_fixed && collide(&rows[row], hint, &rows[i], rows[i].fixed_offset) &&
+            !share(p, row, hint, i, rows[i].fixed_offset))
             return true;
     return false;
 }
 
-/* By whole lives: a hint that only gaps make possible is not followed. */
 static void choose(hints *h) {
     const masu_plan_problem *p = h->problem;
     size_t count = 0;

@@ -106,10 +106,9 @@ static void draw_tiny(masu__rng *rng, drawn *d) {
     d->problem.count = 2 + masu__rng_below(rng, TINY - 1);
     for (size_t i = 0; i < d->problem.count; i++) {
         int64_t lower = (int64_t)(i + masu__rng_below(rng, 2));
-        d->rows[i] =
-            (masu_plan_row){.size_bytes = 1 + masu__rng_below(rng, 4),
-                            .lower = lower,
-                            .upper = lower + 2 + (int64_t)masu__rng_below(rng, 3)};
+        d->rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(rng, 4),
+                                     .lower = lower,
+                                     .upper = lower + 2 + (int64_t)masu__rng_below(rng, 3)};
     }
     d->problem.relation_count = 1 + masu__rng_below(rng, MOST_RELATIONS - 1);
     for (size_t i = 0; i < d->problem.relation_count; i++) {
@@ -150,9 +149,203 @@ static void groups_against_all_plans(void **state) {
     assert_int_equal(lowest_found, plans);
 }
 
+/* ---- reasons --------------------------------------------------------------------------------- */
+
+static void add_gap_and_fix(masu__rng *rng, drawn *d) {
+    for (size_t i = 0; i < d->problem.count; i++)
+        if (masu__rng_below(rng, 2) && d->rows[i].upper - d->rows[i].lower > 2) {
+            d->gaps[i] = (masu_plan_gap){.lower = d->rows[i].lower + 1,
+                                         .upper = d->rows[i].lower + 2,
+                                         .window_upper = masu__rng_below(rng, 2)};
+            d->rows[i].gaps = &d->gaps[i];
+            d->rows[i].gap_count = 1;
+        }
+    d->rows[0].is_fixed = masu__rng_below(rng, 2);
+    d->rows[0].fixed_offset = d->rows[0].is_fixed ? masu__rng_below(rng, 3) : 0;
+}
+
+/* The chosen rows, and the relations among them. */
+static masu_plan_problem part_of(const drawn *d, const size_t *rows, size_t count, size_t without,
+                                 drawn *out) {
+    size_t number[TINY];
+    memset(number, 0xFF, sizeof number);
+    out->problem = d->problem;
+    out->problem.rows = out->rows;
+    out->problem.relations = out->relations;
+    out->problem.count = out->problem.relation_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i != without) {
+            number[rows[i]] = out->problem.count;
+            out->rows[out->problem.count++] = d->rows[rows[i]];
+        }
+    for (size_t i = 0; i < d->problem.relation_count; i++) {
+        const masu_plan_relation *r = &d->relations[i];
+        if (number[r->a] != SIZE_MAX && number[r->b] != SIZE_MAX)
+            out->relations[out->problem.relation_count++] =
+                (masu_plan_relation){r->kind, number[r->a], number[r->b]};
+    }
+    return out->problem;
+}
+
+/* With gaps, windows, a fixed row and rows to be kept apart: the set cannot be placed, by all plans; without any one
+ * of its rows it can. */
+static void reasons_are_as_small_as_can_be(void **state) {
+    (void)state;
+    static drawn d, part;
+    masu__rng rng;
+    masu__rng_seed(&rng, 73);
+    size_t reasons = 0;
+    for (int round = 0; round < 250; round++) {
+        draw_tiny(&rng, &d);
+        for (size_t i = 0; i < d.problem.relation_count; i++)
+            d.relations[i].kind = MASU_PLAN_MUST_NOT_SHARE;
+        add_gap_and_fix(&rng, &d);
+        uint64_t lowest = lowest_height(&d.problem);
+        if (lowest == UINT64_MAX || lowest < 2)
+            continue;
+        d.problem.capacity_bytes = lowest - 1;
+        masu_plan_options options = {.step_limit = 2000000};
+        size_t rows[TINY], count;
+        bool minimal;
+        assert_int_equal(masu_plan_core(&d.problem, &options, rows, &count, &minimal), MASU_OK);
+        assert_true(count > 0 && minimal);
+        for (size_t without = 0; without <= count; without++) {
+            masu_plan_problem problem = part_of(&d, rows, count, without, &part);
+            assert_true((lowest_height(&problem) < lowest) == (without < count));
+        }
+        reasons++;
+    }
+    assert_true(reasons > 150);
+}
+
+/* ---- hints ----------------------------------------------------------------------------------- */
+
+/* b at its hint lies in a's gap: only the gap lets it. */
+static void hints_that_a_gap_makes_possible(void **state) {
+    (void)state;
+    masu_plan_gap gap = {.lower = 2, .upper = 6};
+    masu_plan_row rows[] = {
+        {.size_bytes = 16, .upper = 8, .gaps = &gap, .gap_count = 1, .has_hint = true},
+        {.size_bytes = 8, .lower = 2, .upper = 6, .has_hint = true, .hint_offset = 4},
+        {.size_bytes = 4, .lower = 2, .upper = 6, .has_hint = true, .hint_offset = 12}};
+    masu_plan_problem problem = {.rows = rows, .count = 3};
+    masu_plan_options options = {.step_limit = 5000, .threads = 1};
+    uint64_t offsets[3];
+    masu_plan_result r = find(&problem, &options, offsets);
+    assert_int_equal(r.height_bytes, 16);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(offsets[i], rows[i].hint_offset);
+}
+
+static void draw_many(masu__rng *rng, drawn *d, bool all) {
+    *d = (drawn){0};
+    d->problem = (masu_plan_problem){.rows = d->rows, .count = MOST, .relations = d->relations};
+    for (size_t i = 0; i < MOST; i++) {
+        int64_t lower = (int64_t)masu__rng_below(rng, 80);
+        d->rows[i] = (masu_plan_row){.size_bytes = 16 * (1 + masu__rng_below(rng, 40)),
+                                     .lower = lower,
+                                     .upper = lower + 4 + (int64_t)masu__rng_below(rng, 20),
+                                     .alignment_bytes = 16};
+        if (!all || i % 4 != 0)
+            continue;
+        d->gaps[i] = (masu_plan_gap){
+            .lower = lower + 1, .upper = lower + 3, .window_upper = masu__rng_below(rng, 2) * 16};
+        d->rows[i].gaps = &d->gaps[i];
+        d->rows[i].gap_count = 1;
+    }
+    if (all) {
+        d->relations[0] = (masu_plan_relation){MASU_PLAN_MUST_NOT_SHARE, 1, 2};
+        d->relations[1] = (masu_plan_relation){MASU_PLAN_MUST_SHARE, 3, 5};
+        d->problem.relation_count = 2;
+    }
+}
+
+/* Whatever is in the problem: an unchanged one keeps every offset, and one of 120 rows changed keeps most. */
+static void replans_stay_where_they_were(void **state) {
+    (void)state;
+    static drawn d;
+    static uint64_t before[MOST], after[MOST];
+    masu__rng rng;
+    masu__rng_seed(&rng, 75);
+    masu_plan_options options = {.step_limit = 5000, .threads = 1};
+    size_t kept = 0, all = 0;
+    for (int round = 0; round < 6; round++) {
+        draw_many(&rng, &d, round % 2);
+        masu_plan_result first = find(&d.problem, &options, before);
+        for (size_t i = 0; i < MOST; i++) {
+            d.rows[i].has_hint = true;
+            d.rows[i].hint_offset = before[i];
+        }
+        options.seed = 1 + (uint64_t)round; /* what it would find by itself is another plan */
+        assert_int_equal(find(&d.problem, &options, after).height_bytes, first.height_bytes);
+        assert_memory_equal(before, after, sizeof before);
+        d.rows[MOST / 2].size_bytes += 16;
+        find(&d.problem, &options, after);
+        for (size_t i = 0; i < MOST; i++)
+            kept += after[i] == before[i];
+        all += MOST;
+    }
+    print_message("kept %zu of %zu\n", kept, all);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void one_thread_or_two(void **state) {
+    (void)state;
+    static drawn d;
+    static uint64_t one[MOST], two[MOST];
+    masu__rng rng;
+    masu__rng_seed(&rng, 77);
+    for (int round = 0; round < 12; round++) {
+        draw_many(&rng, &d, round % 3 == 2);
+        masu_plan_options options = {.step_limit = 30000, .threads = 1, .seed = (uint64_t)round};
+        masu_plan_result a = find(&d.problem, &options, one);
+        options.threads = 2;
+        masu_plan_result b = find(&d.problem, &options, two);
+        assert_memory_equal(one, two, sizeof one);
+        assert_true(a.height_bytes == b.height_bytes && a.outcome == b.outcome);
+        assert_true(a.lower_bound_bytes == b.lower_bound_bytes);
+    }
+}
+
+static void *cancel_soon(void *flag) {
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+    masu_plan_cancel(flag);
+    return NULL;
+}
+
+/* With choices, gaps and ties, wherever the planner is: its best plan comes back, and it is right. */
+static void cancelled_anywhere(void **state) {
+    (void)state;
+    static drawn d;
+    static uint64_t offsets[MOST];
+    masu__rng rng;
+    masu__rng_seed(&rng, 79);
+    for (int round = 0; round < 8; round++) {
+        draw_many(&rng, &d, round % 2);
+        for (size_t i = 0; i < MOST_RELATIONS && round % 4 < 2; i++)
+            d.relations[d.problem.relation_count++ % MOST_RELATIONS] =
+                (masu_plan_relation){MASU_PLAN_MAY_SHARE, 10 + 2 * i, 11 + 2 * i};
+        if (d.problem.relation_count > MOST_RELATIONS)
+            d.problem.relation_count = MOST_RELATIONS;
+        masu_plan_cancel_flag flag = {0};
+        masu_plan_options options = {.cancel = &flag, .time_limit_s = 60};
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &flag), 0);
+        masu_plan_result r = find(&d.problem, &options, offsets);
+        pthread_join(thread, NULL);
+        assert_true(r.height_bytes > 0 && r.seconds < 30);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_against_all_plans),
+        cmocka_unit_test(reasons_are_as_small_as_can_be),
+        cmocka_unit_test(hints_that_a_gap_makes_possible),
+        cmocka_unit_test(replans_stay_where_they_were),
+        cmocka_unit_test(one_thread_or_two),
+        cmocka_unit_test(cancelled_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
