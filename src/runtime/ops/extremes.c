@@ -13,12 +13,15 @@
 
 typedef struct order {
     tl_search_function *const *search;
+    tl_search_columns_function *const *columns;
     tl_beats_function *const *beats;
     const char *value_name, *place_name;
 } order;
 
-static const order largest = {tl__search_largest, tl__beats_largest, "max", "argmax"};
-static const order smallest = {tl__search_smallest, tl__beats_smallest, "min", "argmin"};
+static const order largest = {tl__search_largest, tl__columns_largest, tl__beats_largest, "max",
+                              "argmax"};
+static const order smallest = {tl__search_smallest, tl__columns_smallest, tl__beats_smallest, "min",
+                               "argmin"};
 
 static masu_status error_empty(const char *what, const tl_tensor *t) {
     char text[TL_SHAPE_TEXT];
@@ -100,6 +103,7 @@ static masu_status search_tensor(const order *order, const char *what, const tl_
 
 typedef struct search_dim {
     tl_search_function *search;
+    tl_search_columns_function *columns;
     int64_t n, stride; /* of the dimension that vanishes */
     int64_t size;
     char *values; /* next of each; either may be NULL */
@@ -108,6 +112,12 @@ typedef struct search_dim {
 
 static void search_dim_row(void *context, const void *data, int64_t n, int64_t stride) {
     search_dim *dim = context;
+    if (stride == 1 && n > 1) { /* the lines lie side by side */
+        dim->columns(data, dim->n, dim->stride, n, dim->values, dim->places);
+        dim->values += dim->values ? n * dim->size : 0;
+        dim->places += dim->places ? n : 0;
+        return;
+    }
     for (int64_t j = 0; j < n; j++) {
         const char *from = (const char *)data + j * stride * dim->size;
         int64_t place = dim->search(from, dim->n, dim->stride);
@@ -154,6 +164,7 @@ static void search_one_dim(const order *order, const tl_tensor *t, int dim, tl_t
     rest.elements = t->elements / t->shape[dim];
     slabs work = {.rest = rest,
                   .search = {.search = order->search[t->dtype],
+                             .columns = order->columns[t->dtype],
                              .n = t->shape[dim],
                              .stride = t->stride[dim],
                              .size = (int64_t)tl__dtype_size((tl_dtype)t->dtype),

@@ -1,6 +1,6 @@
 /* fold.h: loops that make one number of many. Kernels of reduce.c.
  *
- * Sums and products of floats are carried in f64 whatever the type, in eight lanes that are
+ * Sums and products of floats are carried in f64 whatever the type, in sixteen lanes that are
  * added in a fixed order: vectorisable, deterministic, and the error does not grow with the
  * length of an f32 tensor. Whole numbers wrap.
  */
@@ -34,6 +34,13 @@ extern const tl_fold tl__fold_product[TL_DTYPE_COUNT];
 typedef int64_t tl_search_function(const void *from, int64_t n, int64_t stride);
 extern tl_search_function *const tl__search_largest[TL_DTYPE_COUNT];
 extern tl_search_function *const tl__search_smallest[TL_DTYPE_COUNT];
+
+/* The same of columns 0 to columns - 1 of n rows that lie stride apart: reads along memory. values and places: one of each
+ * for a column; either may be NULL. */
+typedef void tl_search_columns_function(const void *from, int64_t n, int64_t stride,
+                                        int64_t columns, void *values, int64_t *places);
+extern tl_search_columns_function *const tl__columns_largest[TL_DTYPE_COUNT];
+extern tl_search_columns_function *const tl__columns_smallest[TL_DTYPE_COUNT];
 
 /* Whether the element at a beats the one at b by the same order. */
 typedef bool tl_beats_function(const void *a, const void *b);

@@ -11,6 +11,7 @@
 #pragma GCC optimize("O3", "no-trapping-math", "no-math-errno")
 #endif
 
+#include <string.h>
 #include <tgmath.h>
 
 #include "runtime/ops/ops.h"
@@ -23,9 +24,13 @@ typedef void line_function(const void *x, void *y, int64_t n, int64_t stride);
 /* dx from y and g; dx may be g. */
 typedef void line_back_function(const void *y, const void *g, void *dx, int64_t n, int64_t stride);
 
+/* The same of `columns` lines that lie side by side: reads along memory. */
+typedef void columns_function(const void *x, void *y, int64_t n, int64_t stride, int64_t columns);
+
 typedef struct soft_operation {
     tl_rule rule;
     line_function *forward[2];
+    columns_function *columns[2];
     line_back_function *back[2];
 } soft_operation;
 
@@ -33,55 +38,115 @@ typedef struct soft_operation {
 
 #define exp_of(x) _Generic((x), float : tl__exp_f32((float)(x)), default : exp(x))
 
-/* Sums stand beside what is summed, so that the loops of lines without gaps become vectors. */
-#define EXPONENTIALS(T, to, from, stride)                                         \
-    do {                                                                          \
-        if (stride == 1)                                                          \
-            for (int64_t i = 0; i < n; i++)                                       \
-                (to)[i] = exp_of((T)((from)[i] - largest));                       \
-        else                                                                      \
-            for (int64_t i = 0; i < n; i++)                                       \
-                (to)[i * (stride)] = exp_of((T)((from)[i * (stride)] - largest)); \
-    } while (0)
+/* Part of each clone of the loop that calls it. */
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* Largest ones and sums are carried in lanes, so that the loops become vectors; how they are added up is fixed. */
+enum { LANES = 16, BLOCK = 64 };
 
 #define LINES(T, suffix)                                                                          \
-    static T line_largest_##suffix(const T *x, int64_t n, int64_t stride) {                       \
+    ALWAYS T line_largest_##suffix(const T *x, int64_t n, int64_t stride) {                       \
         T largest = x[0];                                                                         \
-        for (int64_t i = 1; i < n; i++)                                                           \
+        int64_t i = 0;                                                                            \
+        if (stride == 1 && n >= LANES) {                                                          \
+            T lane[LANES];                                                                        \
+            for (int l = 0; l < LANES; l++)                                                       \
+                lane[l] = x[l];                                                                   \
+            for (; i + LANES <= n; i += LANES)                                                    \
+                for (int l = 0; l < LANES; l++)                                                   \
+                    lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];                            \
+            for (int l = 0; l < LANES; l++)                                                       \
+                largest = lane[l] > largest ? lane[l] : largest;                                  \
+        }                                                                                         \
+        for (; i < n; i++)                                                                        \
             largest = x[i * stride] > largest ? x[i * stride] : largest;                          \
         return largest;                                                                           \
     }                                                                                             \
-    static double line_sum_##suffix(const T *x, int64_t n, int64_t stride) {                      \
-        double sum[4] = {0};                                                                      \
-        int64_t i = 0;                                                                            \
-        for (; i + 4 <= n; i += 4)                                                                \
-            for (int k = 0; k < 4; k++)                                                           \
-                sum[k] += (double)x[(i + k) * stride];                                            \
-        for (; i < n; i++)                                                                        \
-            sum[0] += (double)x[i * stride];                                                      \
-        return (sum[0] + sum[1]) + (sum[2] + sum[3]);                                             \
+    /* y = exp(x - largest), or only their sum where y is NULL */                                 \
+    ALWAYS double exponentials_##suffix(const T *x, T *y, int64_t n, T largest) {                 \
+        double lane[LANES] = {0}, sum = 0;                                                        \
+        for (int64_t i = 0; i < n; i += BLOCK) {                                                  \
+            T e[BLOCK];                                                                           \
+            int64_t width = n - i < BLOCK ? n - i : BLOCK;                                        \
+            for (int64_t j = 0; j < width; j++)                                                   \
+                e[j] = exp_of((T)(x[i + j] - largest));                                           \
+            for (int64_t j = width; j < BLOCK; j++)                                               \
+                e[j] = 0;                                                                         \
+            for (int64_t j = 0; j < BLOCK; j += LANES)                                            \
+                for (int l = 0; l < LANES; l++)                                                   \
+                    lane[l] += (double)e[j + l];                                                  \
+            if (y)                                                                                \
+                memcpy(y + i, e, (size_t)width * sizeof(T));                                      \
+        }                                                                                         \
+        for (int l = 0; l < LANES; l++)                                                           \
+            sum += lane[l];                                                                       \
+        return sum;                                                                               \
     }                                                                                             \
     TL_WIDE static void softmax_##suffix(const void *from, void *to, int64_t n, int64_t stride) { \
-        const T *x = from;                                                                        \
         T *y = to;                                                                                \
-        const T largest = line_largest_##suffix(x, n, stride);                                    \
-        EXPONENTIALS(T, y, x, stride);                                                            \
-        const double sum = line_sum_##suffix(y, n, stride);                                       \
-        const T factor = (T)(1 / sum);                                                            \
+        const T largest = line_largest_##suffix(from, n, stride);                                 \
+        const T factor = (T)(1 / exponentials_##suffix(from, y, n, largest));                     \
         for (int64_t i = 0; i < n; i++)                                                           \
-            y[i * stride] *= factor;                                                              \
+            y[i] *= factor;                                                                       \
     }                                                                                             \
     TL_WIDE static void log_softmax_##suffix(const void *from, void *to, int64_t n,               \
                                              int64_t stride) {                                    \
         const T *x = from;                                                                        \
         T *y = to;                                                                                \
         const T largest = line_largest_##suffix(x, n, stride);                                    \
-        double sum = 0;                                                                           \
+        const T shift = largest + (T)log(exponentials_##suffix(x, NULL, n, largest));             \
         for (int64_t i = 0; i < n; i++)                                                           \
-            sum += (double)exp_of((T)(x[i * stride] - largest));                                  \
-        const T shift = largest + (T)log(sum);                                                    \
-        for (int64_t i = 0; i < n; i++)                                                           \
-            y[i * stride] = x[i * stride] - shift;                                                \
+            y[i] = x[i] - shift;                                                                  \
+    }                                                                                             \
+    ALWAYS void block_largest_##suffix(const T *x, int64_t n, int64_t stride, int64_t width,      \
+                                       T *largest) {                                              \
+        for (int64_t j = 0; j < width; j++)                                                       \
+            largest[j] = x[j];                                                                    \
+        for (int64_t k = 1; k < n; k++)                                                           \
+            for (int64_t j = 0; j < width; j++)                                                   \
+                largest[j] = x[k * stride + j] > largest[j] ? x[k * stride + j] : largest[j];     \
+    }                                                                                             \
+    TL_WIDE static void softmax_columns_##suffix(const void *from, void *to, int64_t n,           \
+                                                 int64_t stride, int64_t columns) {               \
+        for (int64_t first = 0; first < columns; first += BLOCK) {                                \
+            const T *x = (const T *)from + first;                                                 \
+            T *y = (T *)to + first, largest[BLOCK];                                               \
+            double sum[BLOCK] = {0};                                                              \
+            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                    \
+            block_largest_##suffix(x, n, stride, width, largest);                                 \
+            for (int64_t k = 0; k < n; k++) {                                                     \
+                for (int64_t j = 0; j < width; j++)                                               \
+                    y[k * stride + j] = exp_of((T)(x[k * stride + j] - largest[j]));              \
+                for (int64_t j = 0; j < width; j++)                                               \
+                    sum[j] += (double)y[k * stride + j];                                          \
+            }                                                                                     \
+            for (int64_t j = 0; j < width; j++)                                                   \
+                largest[j] = (T)(1 / sum[j]);                                                     \
+            for (int64_t k = 0; k < n; k++)                                                       \
+                for (int64_t j = 0; j < width; j++)                                               \
+                    y[k * stride + j] *= largest[j];                                              \
+        }                                                                                         \
+    }                                                                                             \
+    TL_WIDE static void log_softmax_columns_##suffix(const void *from, void *to, int64_t n,       \
+                                                     int64_t stride, int64_t columns) {           \
+        for (int64_t first = 0; first < columns; first += BLOCK) {                                \
+            const T *x = (const T *)from + first;                                                 \
+            T *y = (T *)to + first, largest[BLOCK], e[BLOCK];                                     \
+            double sum[BLOCK] = {0};                                                              \
+            int64_t width = columns - first < BLOCK ? columns - first : BLOCK;                    \
+            block_largest_##suffix(x, n, stride, width, largest);                                 \
+            for (int64_t k = 0; k < n; k++) {                                                     \
+                for (int64_t j = 0; j < width; j++)                                               \
+                    e[j] = exp_of((T)(x[k * stride + j] - largest[j]));                           \
+                for (int64_t j = 0; j < width; j++)                                               \
+                    sum[j] += (double)e[j];                                                       \
+            }                                                                                     \
+            for (int64_t j = 0; j < width; j++)                                                   \
+                largest[j] += (T)log(sum[j]);                                                     \
+            for (int64_t k = 0; k < n; k++)                                                       \
+                for (int64_t j = 0; j < width; j++)                                               \
+                    y[k * stride + j] = x[k * stride + j] - largest[j];                           \
+        }                                                                                         \
     }                                                                                             \
     static void softmax_back_##suffix(const void *result, const void *gradient, void *to,         \
                                       int64_t n, int64_t stride) {                                \
@@ -134,6 +199,7 @@ static int64_t line_start(const lines *lines, int64_t i) {
 
 typedef struct forward_work {
     line_function *line;
+    columns_function *columns;
     lines lines;
     const char *x;
     char *y;
@@ -141,15 +207,22 @@ typedef struct forward_work {
 
 static void forward_some(void *context, int64_t from, int64_t to) {
     const forward_work *w = context;
-    for (int64_t i = from; i < to; i++) {
-        int64_t start = line_start(&w->lines, i);
-        w->line(w->x + start, w->y + start, w->lines.n, w->lines.inner);
+    int64_t inner = w->lines.inner;
+    for (int64_t i = from, count; i < to; i += count) {
+        int64_t start = line_start(&w->lines, i), side = inner - i % inner;
+        count = side < to - i ? side : to - i;
+        if (inner == 1)
+            w->line(w->x + start, w->y + start, w->lines.n, 1);
+        else
+            w->columns(w->x + start, w->y + start, w->lines.n, inner, count);
     }
 }
 
 /* x and y contiguous, of one shape. */
-static void forward_lines(line_function *line, const tl_tensor *x, tl_tensor *y, int dim) {
-    forward_work w = {line, lines_of(x, dim), x->data, y->data};
+static void forward_lines(const soft_operation *operation, const tl_tensor *x, tl_tensor *y,
+                          int dim) {
+    forward_work w = {operation->forward[x->dtype], operation->columns[x->dtype], lines_of(x, dim),
+                      x->data, y->data};
     int64_t count = w.lines.outer * w.lines.inner;
     if (count > 0)
         tl__in_parts(count, 1, x->elements, forward_some, &w);
@@ -164,7 +237,7 @@ static masu_status soft(const soft_operation *operation, tl_tensor *t, int dim, 
     if (status == MASU_OK) {
         status = tl__tensor_new(dtype, t->rank, t->shape, out);
         if (status == MASU_OK)
-            forward_lines(operation->forward[dtype], dense, *out, dim);
+            forward_lines(operation, dense, *out, dim);
         tl__tensor_drop(dense);
     }
     tl__tensor_drop(x);
@@ -207,11 +280,15 @@ static masu_status soft_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
 
-static const soft_operation softmax_operation = {
-    {"softmax", soft_backward}, {softmax_f32, softmax_f64}, {softmax_back_f32, softmax_back_f64}};
-static const soft_operation log_softmax_operation = {{"log_softmax", soft_backward},
-                                                     {log_softmax_f32, log_softmax_f64},
-                                                     {log_softmax_back_f32, log_softmax_back_f64}};
+static const soft_operation softmax_operation = {{"softmax", soft_backward},
+                                                 {softmax_f32, softmax_f64},
+                                                 {softmax_columns_f32, softmax_columns_f64},
+                                                 {softmax_back_f32, softmax_back_f64}};
+static const soft_operation log_softmax_operation = {
+    {"log_softmax", soft_backward},
+    {log_softmax_f32, log_softmax_f64},
+    {log_softmax_columns_f32, log_softmax_columns_f64},
+    {log_softmax_back_f32, log_softmax_back_f64}};
 
 masu_status tl__log_softmax(tl_tensor *t, int dim, tl_tensor **out) {
     return soft(&log_softmax_operation, t, dim, out);
