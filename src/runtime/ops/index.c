@@ -32,12 +32,15 @@ static masu_status ready_index(const char *what, tl_tensor *index, int64_t n, tl
     tl_tensor *whole, *dense;
     masu_status status = tl__as_dtype(index, TL_I64, &whole);
     if (status == MASU_OK)
-        status = tl__copy(whole, &dense);
+        status = tl__tensor_contiguous(whole, &dense);
     tl__tensor_drop(whole);
     if (status != MASU_OK)
         return status;
-    int64_t *at = dense->data;
-    for (int64_t i = 0; i < dense->elements; i++) {
+    const int64_t *at = dense->data;
+    int wrong = 0;
+    for (int64_t i = 0; i < dense->elements; i++)
+        wrong |= (at[i] < 0) | (at[i] >= n);
+    for (int64_t i = 0; wrong && i < dense->elements; i++) {
         if (at[i] < 0 || at[i] >= n) {
             status = tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
                                "%s: index %" PRId64 " is out of range for a length of %" PRId64,

@@ -146,6 +146,46 @@ static int ascending(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/* Few of many: the best so far stand in order, and most elements do not beat the last of them. */
+enum { FEW = 128 };
+
+typedef struct few_work {
+    lines l;
+    const double *x;
+    int64_t k;
+    bool largest;
+    int64_t *out;
+} few_work;
+
+static int64_t insert_best(ranked *best, int64_t count, int64_t k, ranked x, bool largest) {
+    int64_t at = count < k ? count : k - 1;
+    while (at > 0 && (largest ? descending(&x, &best[at - 1]) : ascending(&x, &best[at - 1])) < 0) {
+        best[at] = best[at - 1];
+        at--;
+    }
+    best[at] = x;
+    return count < k ? count + 1 : k;
+}
+
+static void rank_few(void *context, int64_t from, int64_t to) {
+    const few_work *w = context;
+    ranked best[FEW];
+    for (int64_t i = from; i < to; i++) {
+        const double *x = w->x + i / w->l.inner * w->l.n * w->l.inner + i % w->l.inner;
+        int64_t *out = w->out + i / w->l.inner * w->k * w->l.inner + i % w->l.inner, count = 0;
+        for (int64_t j = 0; j < w->l.n; j++) {
+            double value = x[j * w->l.inner], last = count == w->k ? best[w->k - 1].value : 0;
+            if (count == w->k && (w->largest ? value <= last : value >= last))
+                continue; /* not so where one is NaN */
+            ranked next = {value, j};
+            if (count < w->k || (w->largest ? descending : ascending)(&next, &best[w->k - 1]) < 0)
+                count = insert_best(best, count, w->k, next, w->largest);
+        }
+        for (int64_t j = 0; j < w->k; j++)
+            out[j * w->l.inner] = best[j].index;
+    }
+}
+
 /* t is row-major f64. */
 static void rank_lines(const tl_tensor *t, int dim, int64_t k, bool largest, ranked *room,
                        int64_t *out) {
@@ -173,8 +213,13 @@ static masu_status order_ready(const tl_tensor *t, int dim, int64_t k, bool larg
     if (status != MASU_OK)
         return status;
     status = tl__tensor_new(TL_I64, t->rank, shape, out);
-    if (status == MASU_OK && t->elements > 0)
+    few_work few = {lines_of(t, dim), t->data, k, largest, NULL};
+    if (status == MASU_OK && t->elements > 0 && k > 0 && k <= FEW && k < t->shape[dim]) {
+        few.out = (*out)->data;
+        tl__in_parts(few.l.outer * few.l.inner, 1, t->elements, rank_few, &few);
+    } else if (status == MASU_OK && t->elements > 0) {
         rank_lines(t, dim, k, largest, room, (*out)->data);
+    }
     tl__free(room, bytes + 1);
     return status;
 }
