@@ -144,8 +144,15 @@ static void fill_in_defaults(checker *c, expr *e, const function_item *f) {
     e->call.arg_count = count;
 }
 
+static bool names_closure(const checker *c, const expr *e) {
+    const symbol *s =
+        e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const type *t = s == NULL || s->binding == NULL ? NULL : s->binding->type;
+    return t != NULL && t->kind == TYPE_STRUCT && t->structure->closure != NULL;
+}
+
 /* s.find("x") and s.find(|c| …): a function goes where one is wanted. */
-static function_item *choose_by_closures(const expr *e, function_item *f) {
+static function_item *choose_by_closures(checker *c, const expr *e, function_item *f) {
     for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
         if (o->owner != f->owner || strcmp(o->name, f->name) != 0 ||
             o->parameter_count != e->call.arg_count + o->has_self) {
@@ -161,6 +168,7 @@ static function_item *choose_by_closures(const expr *e, function_item *f) {
             while (arg->kind == EXPR_UNARY && arg->unary.op == UNARY_REFERENCE) {
                 arg = arg->unary.operand;
             }
+            function |= names_closure(c, arg);
             bool list = t != NULL && t->name != NULL && strcmp(t->name, "Vec") == 0;
             bool text = t != NULL && t->name != NULL && strcmp(t->name, "String") == 0;
             fits = function == (t != NULL && t->name != NULL && t->name[0] == '<') &&
@@ -174,11 +182,14 @@ static function_item *choose_by_closures(const expr *e, function_item *f) {
 }
 
 function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
-    if (f->span.file != c->tree->prelude || f->owner == NULL || f->owner->type == NULL) {
+    if (f->span.file != c->tree->prelude) {
+        return check_choose_by_types(c, e, f);
+    }
+    if (f->owner == NULL || f->owner->type == NULL) {
         return f;
     }
     if (f->owner->type->kind != TYPE_TENSOR) {
-        return choose_by_closures(e, f);
+        return choose_by_closures(c, e, f);
     }
     for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
         if (o->owner == f->owner && strcmp(o->name, f->name) == 0 && takes(c, e, o)) {
@@ -191,8 +202,9 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
 
 static void call_function(checker *c, expr *e, function_item *f, struct_item *owner,
                           const type *expected) {
+    f = check_choose_overload(c, e, f);
     if (f->is_template) {
-        check_template_call(c, e, check_choose_overload(c, e, f), owner, expected);
+        check_template_call(c, e, f, owner, expected);
         return;
     }
     check_arguments(c, e, f, 0);

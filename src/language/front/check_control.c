@@ -14,8 +14,29 @@ static void bind_fields(checker *c, pattern *p, const type *t) {
     }
 }
 
+/* (a, .., z): a `_` for each part that `..` leaves out. */
+static void write_rest(checker *c, pattern *p, const type *t) {
+    if (!p->rest || t->kind != TYPE_TUPLE || t->tuple.count < p->part_count) {
+        return;
+    }
+    uint32_t left_out = t->tuple.count - p->part_count;
+    pattern **parts = CHECK_ARRAY(c, pattern *, t->tuple.count);
+    for (uint32_t i = 0; i < t->tuple.count; i++) {
+        if (i >= p->rest_at && i < p->rest_at + left_out) {
+            parts[i] = CHECK_ARRAY(c, pattern, 1);
+            *parts[i] = (pattern){.span = p->span, .kind = PATTERN_WILDCARD};
+        } else {
+            parts[i] = p->parts[i < p->rest_at ? i : i - left_out];
+        }
+    }
+    p->parts = parts;
+    p->part_count = t->tuple.count;
+    p->rest = false;
+}
+
 bool check_tuple_parts(checker *c, pattern *p, const type *t,
                        void (*check_part)(checker *, pattern *, const type *)) {
+    write_rest(c, p, t);
     bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count;
     if (!fits && !type_is_silent(t)) {
         diagnostics_error(c->diagnostics, p->span, "this pattern has %u %s, the value is `%s`",
@@ -220,8 +241,16 @@ void check_block(checker *c, block *b, const type *expected) {
     uint32_t mark = check_scope_open(c);
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, ends = false;
     stmt *last = NULL;
+    uint32_t choices = c->choice_depth;
     for (stmt *s = b->first; s != NULL; s = s->next) {
         c->checked_up_to = NULL;
+        expr *choice = check_choice(c, b, s);
+        if (choice != NULL) {
+            *(last == NULL ? &b->first : &last->next) = NULL;
+            b->result = choice;
+            c->choice_depth++;
+            break;
+        }
         ends |= check_statement(c, s);
         if (c->checked_up_to != NULL) {
             s = c->checked_up_to;
@@ -242,6 +271,7 @@ void check_block(checker *c, block *b, const type *expected) {
             b->type = t;
         }
     }
+    c->choice_depth = choices;
     check_scope_close(c, mark);
 }
 
@@ -486,9 +516,10 @@ void check_loop(checker *c, expr **slot, const type *expected) {
 static loop_context *find_loop(checker *c, expr *e) {
     const char *word = e->kind == EXPR_BREAK ? "break" : "continue";
     loop_context *context = c->loop;
-    while (context != NULL && e->jump.label != NULL &&
-           (context->loop->loop->label == NULL ||
-            strcmp(context->loop->loop->label, e->jump.label) != 0)) {
+    while (context != NULL &&
+           (e->jump.label == NULL ? context->loop->loop->is_block
+                                  : context->loop->loop->label == NULL ||
+                                        strcmp(context->loop->loop->label, e->jump.label) != 0)) {
         context = context->outer;
     }
     if (context == NULL && e->jump.label != NULL) {
@@ -517,6 +548,12 @@ static void check_break_value(checker *c, expr *e, loop_context *context) {
     check_expr(c, &e->jump.value, wish);
     if (context == NULL) {
         return;
+    }
+    wish = context->break_type; /* the value may hold breaks of its own */
+    bool falls_through = context->loop->loop->is_block && e->jump.value->kind == EXPR_BLOCK;
+    if (falls_through && (e->jump.value->type->kind == TYPE_NEVER ||
+                          (e->jump.value->type->kind == TYPE_VOID && wish == NULL))) {
+        return; /* the end of a labelled block without a value */
     }
     if (context->loop->kind != EXPR_LOOP) {
         diagnostics_error(c->diagnostics, e->jump.value->span, "only `loop` yields a value");

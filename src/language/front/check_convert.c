@@ -315,6 +315,15 @@ static bool convert(checker *c, expr **slot, const type *to) {
     if (check_fits(c, from, to)) {
         return true;
     }
+    if ((*slot)->kind == EXPR_TUPLE && to->kind == TYPE_TUPLE && from->kind == TYPE_TUPLE &&
+        from->tuple.count == to->tuple.count) {
+        bool all = true;
+        for (uint32_t i = 0; all && i < to->tuple.count; i++) {
+            all = convert(c, &(*slot)->list.items[i], to->tuple.items[i]);
+        }
+        (*slot)->type = all ? to : from;
+        return all;
+    }
     if (from->kind == TYPE_TENSOR && to->kind == TYPE_TENSOR) {
         return create_as(c, slot, to);
     }

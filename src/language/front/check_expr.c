@@ -511,10 +511,18 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_cast(c, slot);
         break;
     case EXPR_CALL:
+        if (check_choice_argument(c, slot)) {
+            check_expr(c, slot, expected);
+            break;
+        }
         check_call(c, slot, expected);
         check_call_wrap(c, slot);
         break;
     case EXPR_METHOD:
+        if (check_choice_argument(c, slot)) {
+            check_expr(c, slot, expected);
+            break;
+        }
         check_method(c, slot, expected);
         check_call_wrap(c, slot);
         break;

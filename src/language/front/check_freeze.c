@@ -11,16 +11,23 @@
 
 /* ---- freezing -------------------------------------------------------------------------------- */
 
+static void build_checked(block_builder *b, stmt *let) {
+    *(b->last == NULL ? &b->block->first : &b->last->next) = let;
+    b->last = let;
+    check_let(b->c, let);
+    while (b->last->next != NULL) { /* what that let needed itself */
+        b->last = b->last->next;
+    }
+    b->c->checked_up_to = NULL;
+}
+
 /* let <at n> = e; in the block that is being checked. Yields the variable's name. */
 static expr *hold(block_builder *b, expr *e, const char *what) {
     checker *c = b->c;
     char *name = check_printf(c, "<%s %u>", what, c->text_count++);
-    build_let(b, name, false, e);
-    check_let(c, b->last);
-    while (b->last->next != NULL) { /* what that let needed itself */
-        b->last = b->last->next;
-    }
-    c->checked_up_to = NULL;
+    block_builder alone = build_block(c, b->span);
+    build_let(&alone, name, false, e);
+    build_checked(b, alone.last);
     expr *n = check_new_name(c, e->span, name);
     check_expr(c, &n, NULL);
     return n;
@@ -183,6 +190,14 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
     return NULL;
 }
 
+static bool only_lets(const block *b) {
+    const stmt *s = b->first;
+    while (s != NULL && s->kind == STMT_LET && s->otherwise == NULL) {
+        s = s->next;
+    }
+    return s == NULL;
+}
+
 /* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
 static expr *freeze_getter(block_builder *b, expr *e) {
     checker *c = b->c;
@@ -215,7 +230,7 @@ static expr *freeze_getter(block_builder *b, expr *e) {
         build_stmt(b, call);
         return place;
     }
-    if (yields == NULL || written->unchecked->first != NULL) {
+    if (yields == NULL || !only_lets(written->unchecked)) {
         give_up(c, &e->call.receiver);
         return NULL;
     }
@@ -225,6 +240,7 @@ static expr *freeze_getter(block_builder *b, expr *e) {
     if (copy == NULL) {
         check_out_of_memory(c);
     }
+    uint32_t mark = check_scope_open(c);
     copy->parameters[0]->alias = place;
     check_declare(c, copy->parameters[0], type_of(c, place));
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
@@ -232,7 +248,14 @@ static expr *freeze_getter(block_builder *b, expr *e) {
         copy->parameters[i + 1]->alias = argument;
         check_declare(c, copy->parameters[i + 1], argument->type);
     }
-    return check_freeze(b, &copy->body->result);
+    for (stmt *s = copy->body->first, *next; s != NULL; s = next) {
+        next = s->next;
+        s->next = NULL;
+        build_checked(b, s);
+    }
+    place = check_freeze(b, &copy->body->result);
+    check_scope_close(c, mark);
+    return place;
 }
 
 static expr *freeze_part(block_builder *b, expr **slot) {
@@ -249,6 +272,12 @@ static expr *freeze_part(block_builder *b, expr **slot) {
         return check_element_at(c, check_elements_of(c, place), hold(b, at, "at"));
     }
     *base = place;
+    const type *t = type_of(c, place);
+    if (e->kind == EXPR_INDEX && t->kind == TYPE_STRUCT &&
+        check_method_named(c, t->structure, "index_mut") != NULL) {
+        *slot = build_method(c, e->span, place, "index_mut", e->index.indices, e->index.count);
+        return freeze_getter(b, *slot);
+    }
     if (e->kind == EXPR_INDEX && (type_of(c, place)->kind == TYPE_STRUCT || !freeze_index(b, e))) {
         return NULL;
     }
@@ -335,8 +364,21 @@ bool check_refers(const checker *c, const expr *e) {
     return refers_by_method(c, e);
 }
 
+/* impl IndexMut: which values have it is known when they are checked. */
+static bool indexes_itself(const checker *c) {
+    for (uint32_t i = 0; i < c->tree->getter_count; i++) {
+        if (strcmp(c->tree->getters[i]->name, "index_mut") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_method(const checker *c, const expr *e) {
     while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+        if (e->kind == EXPR_INDEX && indexes_itself(c)) {
+            return true;
+        }
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
     return refers_by_method(c, e);

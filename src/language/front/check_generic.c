@@ -361,6 +361,7 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
 /* The instance that the environment asks for; NULL while something is open. */
 static function_item *instance_of(checker *c, function_item *f, struct_item *owner,
                                   type_environment *e, source_span span) {
+    check_bounds_decide(c, e);
     resolve_all(c, e->arguments, count_of(e->parameters));
     resolve_all(c, e->more_arguments, count_of(e->more));
     bool decided = is_decided(e->arguments, count_of(e->parameters)) &&

@@ -104,6 +104,7 @@ static void declare_method(checker *c, function_item *f) {
     function_item *known = check_find_method(c, f->owner, f->name);
     /* Those of the prelude are chosen by their arguments; a program's come before them. */
     bool overloads = known != NULL && known->span.file == c->tree->prelude;
+    overloads |= known != NULL && check_is_other_trait(known->impl, f->impl);
     if (known != NULL && f->impl->owner->argument_count == 0 && !overloads) {
         check_report_twice(c, f->span, f->qualified, known->span);
     } else {
@@ -148,6 +149,7 @@ static void add_default(checker *c, impl_item *impl, struct_item *owner, const f
     if (made == NULL || qualified == NULL) {
         check_out_of_memory(c);
     }
+    check_trait_arguments(c, impl, made);
     made->qualified = qualified;
     made->owner_name = impl->owner->name;
     made->owner_span = impl->owner->span;
@@ -193,7 +195,7 @@ static void declare_impls(checker *c) {
             continue; /* traits of Rust's own library, such as Add, are their methods */
         }
         impl->trait = s->trait;
-        implementation made = {impl->trait, owner};
+        implementation made = {impl->trait, owner, impl};
         CHECK_PUSH(c, c->implementations, c->implementation_count, c->implementation_capacity,
                    made);
         complete_impl(c, impl, owner);

@@ -237,12 +237,27 @@ static bool is_prelude(const checker *c, const type *t, const char *name) {
            strcmp(t->structure->name, name) == 0;
 }
 
-static expr *early_return(checker *c, source_span span, bool result) {
+/* from: of an error that the function's own error is made of. */
+static expr *early_return(checker *c, source_span span, bool result, const char *from) {
     expr *jump = check_new(c, EXPR_RETURN, span, NULL);
     expr *failure = check_new_name(c, span, "<failure>");
+    failure = from == NULL ? failure : build_call(c, span, from, "from", &failure, 1);
     jump->jump.value =
         result ? build_call(c, span, NULL, "Err", &failure, 1) : check_new_name(c, span, "None");
     return jump;
+}
+
+/* Of the error that is wanted, when it is another one and has a `from`: its name. */
+static const char *error_maker(checker *c, const type *from, const type *to) {
+    if (to == NULL || to->kind != TYPE_STRUCT) {
+        return NULL;
+    }
+    const type *error = type_resolve(c->types, from->structure->arguments[1]),
+               *wanted = type_resolve(c->types, to->structure->arguments[1]);
+    bool makes = wanted->kind == TYPE_STRUCT && wanted != error && !check_is_dyn(wanted) &&
+                 !error->may_have_open && wanted->structure->template == NULL &&
+                 check_method_named(c, wanted->structure, "from") != NULL;
+    return makes ? wanted->structure->name : NULL;
 }
 
 void check_try(checker *c, expr **slot) {
@@ -284,7 +299,7 @@ void check_try(checker *c, expr **slot) {
                     .body = check_new_name(c, span, "<value>")};
     match->match.arms[1] = (match_arm){
         .pattern = variant_pattern(c, span, result ? "Err" : "None", result ? "<failure>" : NULL),
-        .body = early_return(c, span, result)};
+        .body = early_return(c, span, result, result ? error_maker(c, t, yields) : NULL)};
     *slot = match;
     check_match(c, slot, NULL);
 }

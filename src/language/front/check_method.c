@@ -90,8 +90,9 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
         e->type = f->result != NULL ? f->result : check_scalar(c, TYPE_ERROR);
         return true;
     }
+    f = check_choose_overload(c, e, f);
     if (f->is_template) {
-        check_template_call(c, e, check_choose_overload(c, e, f), owner, expected);
+        check_template_call(c, e, f, owner, expected);
         return true;
     }
     check_arguments(c, e, f, 1);
@@ -235,6 +236,13 @@ static bool method_of_kind(checker *c, expr **slot, const type *t, const type *e
 
 /* An impl block of the program may add methods to types of the language, not replace them. */
 static bool method_of(checker *c, expr **slot, const type *t, const type *expected) {
+    bool into = strcmp((*slot)->call.name, "into") == 0 && (*slot)->call.arg_count == 0;
+    expr *made = into && expected != NULL ? check_from(c, (*slot)->call.receiver, expected) : NULL;
+    if (made != NULL) {
+        *slot = made;
+        check_expr(c, slot, expected);
+        return true;
+    }
     return (t->kind == TYPE_VEC && check_collect(c, slot, expected)) ||
            (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) ||
            method_of_kind(c, slot, t, expected) ||

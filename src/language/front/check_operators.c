@@ -3,6 +3,8 @@
  * Operators on tensors and strings become calls of the table; what stays an operator has scalar
  * operands of one type.
  */
+#include <string.h>
+
 #include "language/front/check_private.h"
 #include "language/front/hints.h"
 
@@ -352,6 +354,30 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
     return true;
 }
 
+/* 2.0 * v of `impl Mul<V> for f64`: the number's type is one that has it. */
+static bool scalar_times_struct(checker *c, expr **slot, const type *left, const type *right) {
+    expr *e = *slot;
+    const char *name = operator_method(e->binary.op);
+    bool literal = check_free_literal(e->binary.left);
+    for (int kind = TYPE_I8; name != NULL && kind <= TYPE_F64; kind++) {
+        const type *t = check_scalar(c, (type_kind)kind);
+        struct_item *owner = c->builtin_owners[kind];
+        bool fits = t == left || (literal && (type_is_float(t) || !type_is_float(left)));
+        function_item *f = fits && owner != NULL ? check_find_method(c, owner, name) : NULL;
+        while (f != NULL && (f->owner != owner || strcmp(f->name, name) != 0 ||
+                             f->parameter_count != 2 || f->parameters[1]->type != right)) {
+            f = f->next_in_bucket;
+        }
+        if (f != NULL) {
+            check_cast_to(c, &e->binary.left, t);
+            *slot = build_method(c, e->span, e->binary.left, name, &e->binary.right, 1);
+            check_expr(c, slot, NULL);
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool operator_accepts(binary_op op, const type *t) {
     switch (op) {
     case BINARY_ADD:
@@ -483,6 +509,8 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         done = string_binary(c, slot);
     } else if (left->kind == TYPE_STRUCT || left->kind == TYPE_TUPLE || left->kind == TYPE_VEC) {
         done = struct_binary(c, slot, left, right);
+    } else if (right->kind == TYPE_STRUCT && scalar_times_struct(c, slot, left, right)) {
+        done = true;
     } else {
         as_scalars = true;
     }

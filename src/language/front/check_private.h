@@ -97,6 +97,7 @@ typedef struct method_use {
 typedef struct implementation {
     const trait_item *trait;
     const struct_item *owner;
+    const impl_item *impl;
 } implementation;
 
 /* What a use demands of a `let` whose literal had nothing to follow: its function is checked anew with it. */
@@ -143,6 +144,7 @@ typedef struct checker {
     uint32_t struct_depth;          /* instances of generic structs whose fields are being made */
     bool instance_refused;          /* the last one asked for, with a message */
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
+    uint32_t choice_depth;          /* see check_choice.c */
     const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */
     const type *parse_wish;         /* what the parse() being checked is to yield; NULL: not said */
     uint32_t text_count;
@@ -263,6 +265,18 @@ void check_call_wrap(checker *c, expr **slot);
 /* False: it is none that can be lent. call NULL: it is not an argument. */
 bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s);
 bool check_comes_back(const binding *parameter); /* of type `&mut T` */
+/* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
+bool check_is_other_trait(const impl_item *a, const impl_item *b);
+/* What the parameters of a trait stand for in a method that an impl takes over from it. */
+void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
+/* V: Visitor<R> of a V that is known says what R is. */
+void check_bounds_decide(checker *c, const type_environment *e);
+/* What takes the place of s and all behind it in b, where s names one of several places; NULL: it does not. */
+expr *check_choice(checker *c, const block *b, stmt *s);
+bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
+function_item *check_choose_by_types(checker *c, expr *e, function_item *f);
+/* E::from(e) where E has it for values of that type; e is checked. NULL: no. */
+expr *check_from(checker *c, expr *e, const type *to);
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);
 

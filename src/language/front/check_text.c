@@ -263,6 +263,12 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     if (check_is_plain(t)) {
         return plain_text(c, value, t, how);
     }
+    if ((how & HOW(HOW_DEBUG)) != 0 && (how & HOW(HOW_PREFIX)) != 0) { /* {:#?} */
+        expr *flat = check_text_of(c, value, how & ~HOW(HOW_PREFIX));
+        expr *lines = build_method(c, span, flat, "__lines", NULL, 0);
+        check_expr(c, &lines, NULL);
+        return lines;
+    }
     if (type_is_silent(t)) {
         return check_text_node(c, span, "", 0);
     }

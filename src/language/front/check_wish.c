@@ -27,6 +27,7 @@ typedef enum flexible {
     FLEXIBLE_WHOLE,
     FLEXIBLE_REAL,
     FLEXIBLE_LIST,
+    FLEXIBLE_OPEN, /* Vec::new(), None: of parts that a first use decided, maybe too early */
     FLEXIBLE_RANK, /* `let mut t`: a tensor of the rank of its first value, until another one is assigned */
     FLEXIBLE_ROW /* t[i] of a tensor of unknown rank: a number, until a use shows that it is a row */
 } flexible;
@@ -85,7 +86,23 @@ void check_note_counted(binding *b, const expr *iterable) {
     b->flexible = (uint8_t)counted_kind(iterable);
 }
 
+/* By its form; once it is checked the open parts decide. */
+static bool starts_empty(const expr *e) {
+    const expr *callee = e->kind == EXPR_CALL ? e->call.callee : e;
+    bool named = callee != NULL && callee->kind == EXPR_NAME;
+    return named &&
+           (e->kind == EXPR_NAME ? strcmp(callee->name.name, "None") == 0
+                                 : callee->name.scope != NULL && callee->name.argument_count == 0 &&
+                                       (strcmp(callee->name.name, "new") == 0 ||
+                                        strcmp(callee->name.name, "with_capacity") == 0));
+}
+
 void check_note_row(binding *b, const expr *value) {
+    bool holds = value->type->kind == TYPE_STRUCT || value->type->kind == TYPE_VEC;
+    if (holds && value->type->may_have_open && b->flexible == FLEXIBLE_NOT) {
+        b->flexible = FLEXIBLE_OPEN;
+        return;
+    }
     bool element = value->kind == EXPR_INDEX && type_is_numeric(value->type);
     if (element && value->index.base->type->kind == TYPE_TENSOR &&
         value->index.base->type->tensor.rank < 0) {
@@ -101,6 +118,11 @@ static bool may_become(const binding *b, const type *to) {
         return type_is_float(to);
     case FLEXIBLE_LIST:
         return (to->kind == TYPE_VEC || to->kind == TYPE_TUPLE) && !to->may_have_open;
+    case FLEXIBLE_OPEN: {
+        bool structs = to->kind == TYPE_STRUCT && b->type->kind == TYPE_STRUCT;
+        return to->kind == b->type->kind && !to->may_have_open &&
+               (!structs || to->structure->template == b->type->structure->template);
+    }
     case FLEXIBLE_RANK:
     case FLEXIBLE_ROW:
         return to->kind == TYPE_TENSOR;
@@ -188,7 +210,7 @@ static bool binds_flexible(const block *b) {
             check_note_flexible(&probe, s->value);
             bool variable = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
                             s->pattern->binding->is_mutable;
-            probe.flexible |= s->value->kind == EXPR_INDEX || variable;
+            probe.flexible |= s->value->kind == EXPR_INDEX || variable || starts_empty(s->value);
         }
         if (probe.flexible != 0) {
             return true;

@@ -191,9 +191,7 @@ void parse_trait(parser *p) {
     uint32_t capacity = 0;
     t->name = parser_name(p, &t->span);
     type_parameters none = {0};
-    if (parser_is(p, TOKEN_LESS)) {
-        parser_refuse(p, parser_span(p), "traits with type parameters");
-    }
+    parse_type_parameters(p, &t->generics);
     if (t->name != NULL && parser_accept(p, TOKEN_COLON)) {
         type_parameter supertraits = {0};
         parse_bounds(p, &supertraits);

@@ -39,27 +39,10 @@ static binding *parse_self(parser *p, bool is_mutable, source_span start) {
     return self;
 }
 
-static binding *parse_parameter(parser *p, bool first, bool in_impl) {
-    source_span start = parser_span(p), span;
-    bool reference = parser_accept_first(p, TOKEN_AND);
-    bool is_mutable = parser_accept(p, TOKEN_MUT);
-    if (parser_is(p, TOKEN_SELF)) {
-        if (!first || !in_impl) {
-            parser_error(p, parser_span(p),
-                         in_impl ? "`self` is the first parameter"
-                                 : "`self` belongs into an `impl` block");
-        }
-        return parse_self(p, is_mutable, start);
-    }
-    if (reference) {
-        parser_expected(p, "a name");
-        return NULL;
-    }
-    const char *name = parser_name(p, &span);
-    if (name == NULL) {
-        return NULL;
-    }
-    binding *parameter = parser_new_binding(p, name, span, BINDING_PARAMETER, is_mutable);
+/* Behind the name: its type. */
+static binding *parse_annotated(parser *p, binding *parameter) {
+    const char *name = parameter->name;
+    source_span span = parameter->span;
     if (!parser_is(p, TOKEN_COLON)) {
         parser_error(p, span, "parameter `%s` needs a type: `%s: T`", name, name);
         p->panic = false; /* it is clear how it goes on */
@@ -75,6 +58,44 @@ static binding *parse_parameter(parser *p, bool first, bool in_impl) {
     return parameter;
 }
 
+/* (a, b): (A, B) is a parameter of a hidden name, taken apart by the first statement of the body. */
+static binding *parse_parts(parser *p, function_item *f) {
+    stmt *s = PARSER_NEW(p, stmt);
+    *s = (stmt){.kind = STMT_LET, .span = parser_span(p), .pattern = parse_pattern(p)};
+    const char *name = parser_printf(p, "<parameter %u>", f->parameter_count);
+    s->value = parser_new(p, EXPR_NAME, s->span);
+    s->value->name.name = name;
+    s->next = f->opening;
+    f->opening = s;
+    return parse_annotated(p, parser_new_binding(p, name, s->span, BINDING_PARAMETER, false));
+}
+
+static binding *parse_parameter(parser *p, function_item *f, bool first, bool in_impl) {
+    source_span start = parser_span(p), span;
+    bool reference = parser_accept_first(p, TOKEN_AND);
+    bool is_mutable = parser_accept(p, TOKEN_MUT);
+    if (parser_is(p, TOKEN_SELF)) {
+        if (!first || !in_impl) {
+            parser_error(p, parser_span(p),
+                         in_impl ? "`self` is the first parameter"
+                                 : "`self` belongs into an `impl` block");
+        }
+        return parse_self(p, is_mutable, start);
+    }
+    if (parser_is(p, TOKEN_LEFT_PAREN) && !is_mutable) {
+        return parse_parts(p, f);
+    }
+    if (reference) {
+        parser_expected(p, "a name");
+        return NULL;
+    }
+    const char *name = parser_name(p, &span);
+    if (name == NULL) {
+        return NULL;
+    }
+    return parse_annotated(p, parser_new_binding(p, name, span, BINDING_PARAMETER, is_mutable));
+}
+
 static void parse_parameters(parser *p, function_item *f, bool in_impl) {
     uint32_t capacity = 0;
     bool first = true;
@@ -82,7 +103,7 @@ static void parse_parameters(parser *p, function_item *f, bool in_impl) {
         return;
     }
     while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END)) {
-        binding *parameter = parse_parameter(p, first, in_impl);
+        binding *parameter = parse_parameter(p, f, first, in_impl);
         if (parameter != NULL) {
             f->has_self |= parameter->kind == BINDING_SELF && first;
             if (parameter->annotation != NULL) {
@@ -169,6 +190,14 @@ static void parse_body(parser *p, function_item *f) {
         return;
     }
     f->body = parse_block(p);
+    if (f->opening != NULL) {
+        stmt *last = f->opening;
+        while (last->next != NULL) {
+            last = last->next;
+        }
+        last->next = f->body->first;
+        f->body->first = f->opening;
+    }
     if (f->result_annotation != NULL && f->result_annotation->is_place && !p->panic) {
         const function_item *copy = function_copy(p->arena, f);
         if (copy == NULL) {
@@ -323,6 +352,7 @@ static void parse_impl(parser *p) {
     impl->owner = parse_type(p);
     if (parser_accept(p, TOKEN_FOR)) {
         impl->trait_name = impl->owner->name;
+        impl->trait_type = impl->owner;
         impl->trait_span = impl->owner->span;
         impl->owner = parse_type(p);
     }

@@ -372,6 +372,25 @@ static expr *parse_loop(parser *p, const char *label, source_span start) {
     return parser_finish(p, e);
 }
 
+/* 'a: { … } is a loop that runs once: loop { break 'a { … } }. */
+static expr *parse_labelled_block(parser *p, const char *label, source_span start) {
+    expr *value = parser_new(p, EXPR_BLOCK, parser_span(p));
+    value->block = parse_block(p);
+    value = parser_finish(p, value);
+    expr *leave = parser_new(p, EXPR_BREAK, value->span);
+    leave->jump.value = value;
+    leave = parser_finish(p, leave);
+    stmt *s = PARSER_NEW(p, stmt);
+    *s = (stmt){.kind = STMT_EXPR, .span = value->span, .value = leave};
+    block *body = PARSER_NEW(p, block);
+    *body = (block){.span = value->span, .first = s, .height = leave->height};
+    expr *e = parser_new(p, EXPR_LOOP, start);
+    e->loop = PARSER_NEW(p, loop_expr);
+    *e->loop = (loop_expr){.label = label, .body = body, .is_block = true};
+    leave->jump.label = label;
+    return parser_finish(p, e);
+}
+
 static expr *parse_labelled(parser *p) {
     source_span start = parser_span(p);
     const char *label = parser_text(p, parser_token(p));
@@ -380,7 +399,10 @@ static expr *parse_labelled(parser *p) {
     if (parser_is(p, TOKEN_WHILE) || parser_is(p, TOKEN_LOOP) || parser_is(p, TOKEN_FOR)) {
         return parse_loop(p, label, start);
     }
-    parser_expected(p, "`loop`, `while` or `for`");
+    if (parser_is(p, TOKEN_LEFT_BRACE)) {
+        return parse_labelled_block(p, label, start);
+    }
+    parser_expected(p, "`loop`, `while`, `for` or `{`");
     return parser_error_expr(p);
 }
 

@@ -19,6 +19,10 @@ static pattern *new_pattern(parser *p, int kind) {
 /* ---- types ----------------------------------------------------------------------------------- */
 
 static type_expr *parse_type_argument(parser *p) {
+    if (parser_is(p, TOKEN_NAME) && parser_ahead(p, 1) == TOKEN_EQUAL) { /* Output = T */
+        parser_advance(p);
+        parser_advance(p);
+    }
     if (!parser_is(p, TOKEN_INT)) {
         return parse_type(p);
     }
@@ -266,8 +270,13 @@ static void parse_tuple_pattern(parser *p, pattern *made) {
     bool no_struct = p->no_struct;
     p->no_struct = false;
     while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END) && !p->panic) {
-        pattern *part = parse_pattern(p);
-        PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
+        if (!made->rest && parser_accept(p, TOKEN_DOT_DOT)) {
+            made->rest = true;
+            made->rest_at = made->part_count;
+        } else {
+            pattern *part = parse_pattern(p);
+            PARSER_PUSH(p, made->parts, made->part_count, capacity, part);
+        }
         comma = parser_accept(p, TOKEN_COMMA);
         if (!comma) {
             break;
@@ -275,7 +284,7 @@ static void parse_tuple_pattern(parser *p, pattern *made) {
     }
     p->no_struct = no_struct;
     parser_expect(p, TOKEN_RIGHT_PAREN);
-    if (made->part_count == 1 && !comma) {
+    if (made->part_count == 1 && !comma && !made->rest) {
         *made = *made->parts[0];
     }
 }

@@ -16,6 +16,8 @@ extern const char prelude_reals_text[]; /* rarer functions of f32 and f64 */
 extern const size_t prelude_reals_length;
 extern const char prelude_older_text[]; /* functions by older names */
 extern const size_t prelude_older_length;
+extern const char prelude_lines_text[]; /* {:#?} */
+extern const size_t prelude_lines_length;
 
 /* Parts that are read only with a program in whose text one of the words stands: reading takes time, and most programs need
  * none. A program with modules gets all. */

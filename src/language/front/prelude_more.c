@@ -530,6 +530,7 @@ impl String {
 const size_t prelude_more_length = sizeof prelude_more_text - 1;
 
 const prelude_part prelude_parts[] = {
+    {{"#?"}, prelude_lines_text, &prelude_lines_length},
     {{"Map", "Set", "VecDeque", "BinaryHeap"}, prelude_maps_text, &prelude_maps_length},
     {{"KVCache"}, kv_cache_text, &(const size_t){sizeof kv_cache_text - 1}},
     {{"i32"}, i32_text, &(const size_t){sizeof i32_text - 1}},

@@ -66,13 +66,15 @@ struct impl_item {
     type_expr *owner;
     const char *trait_name; /* NULL: none */
     source_span trait_span;
-    trait_item *trait; /* [check] */
+    const type_expr *trait_type; /* the trait with its arguments */
+    trait_item *trait;           /* [check] */
 };
 
 struct trait_item {
     const char *name;
     source_span span;
-    function_item **methods; /* body NULL: every impl has to have it */
+    type_parameters generics; /* each impl says what they are */
+    function_item **methods;  /* body NULL: every impl has to have it */
     uint32_t method_count;
     type_expr **supertraits;
     uint32_t supertrait_count;
@@ -108,6 +110,7 @@ struct function_item {
     binding **parameters;
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */
+    stmt *opening; /* [parse] what takes parameters apart: the first statements of the body */
     block *body;
     /* Of the prelude: where the body stands while it is not read; body is NULL then, and each instance reads its own. */
     source_span unread;

@@ -328,7 +328,8 @@ typedef struct loop_expr {
     pattern *pattern;  /* for: name, wildcard or tuple (of a Vec of tuples) */
     expr *iterable;    /* for: EXPR_RANGE; or a value of type tensor or Vec */
     block *body;
-    bool has_break; /* [check] some break leaves it */
+    bool is_block;     /* 'a: { … }: only jumps that name the label mean it */
+    bool has_break;    /* [check] some break leaves it */
 } loop_expr;
 
 struct expr {

@@ -1,0 +1,199 @@
+/* check_overload.c: traits with type parameters.
+ *
+ *     impl From<String> for Fault, impl From<i64> for Fault      two methods Fault::from
+ *     Fault::from(3)                                             the one whose parameter takes an i64
+ *     f()?  in a function that yields Result<_, Fault>           … Err(e) => return Err(Fault::from(e))
+ *
+ * Methods of one name come from different impls of a trait; which one is meant follows from the types of the
+ * arguments alone, never from what is wanted. A parameter of the trait in a method that an impl takes over is
+ * written out when the impl is declared.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+#include "language/front/lexer.h"
+
+/* ---- declarations ------------------------------------------------------------------------------ */
+
+static bool same_written(const type_expr *a, const type_expr *b) {
+    bool same = a->kind == b->kind && a->argument_count == b->argument_count &&
+                (a->name == NULL) == (b->name == NULL) &&
+                (a->name == NULL || strcmp(a->name, b->name) == 0);
+    for (uint32_t i = 0; same && i < a->argument_count; i++) {
+        same = same_written(a->arguments[i], b->arguments[i]);
+    }
+    return same;
+}
+
+bool check_is_other_trait(const impl_item *a, const impl_item *b) {
+    return a != NULL && b != NULL && a->trait_type != NULL && b->trait_type != NULL &&
+           !same_written(a->trait_type, b->trait_type);
+}
+
+static type_expr *with_arguments(checker *c, const type_parameters *parameters,
+                                 const type_expr *written, const type_expr *t) {
+    for (uint32_t i = 0; t->kind == TYPE_EXPR_NAME && i < parameters->count; i++) {
+        if (i < written->argument_count && strcmp(parameters->items[i].name, t->name) == 0) {
+            type_expr *argument = CHECK_ARRAY(c, type_expr, 1);
+            *argument = *written->arguments[i];
+            argument->is_place |= t->is_place;
+            return argument;
+        }
+    }
+    type_expr *made = CHECK_ARRAY(c, type_expr, 1);
+    *made = *t;
+    made->arguments = CHECK_ARRAY(c, type_expr *, t->argument_count + 1);
+    for (uint32_t i = 0; i < t->argument_count; i++) {
+        made->arguments[i] = with_arguments(c, parameters, written, t->arguments[i]);
+    }
+    if (t->result != NULL) {
+        made->result = with_arguments(c, parameters, written, t->result);
+    }
+    return made;
+}
+
+void check_trait_arguments(checker *c, const impl_item *impl, function_item *f) {
+    const type_parameters *parameters = &impl->trait->generics;
+    if (parameters->count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        binding *p = f->parameters[i];
+        if (p->annotation != NULL) {
+            p->annotation = with_arguments(c, parameters, impl->trait_type, p->annotation);
+        }
+    }
+    if (f->result_annotation != NULL) {
+        f->result_annotation =
+            with_arguments(c, parameters, impl->trait_type, f->result_annotation);
+    }
+}
+
+/* ---- bounds ------------------------------------------------------------------------------------ */
+
+static void bound_decides(checker *c, const type_environment *e, const type *t,
+                          const type_expr *bound) {
+    symbol *s = bound->kind == TYPE_EXPR_NAME ? check_find(c, bound->name) : NULL;
+    if (s == NULL || s->trait == NULL || bound->argument_count == 0 || t->may_have_open) {
+        return;
+    }
+    const struct_item *owner = check_owner_of(c, t);
+    const type_environment *outer = c->environment;
+    for (uint32_t i = 0; i < c->implementation_count; i++) {
+        const implementation *made = &c->implementations[i];
+        bool plain = made->trait == s->trait && made->owner == owner &&
+                     made->impl->generics.count == 0 &&
+                     made->impl->trait_type->argument_count == bound->argument_count;
+        for (uint32_t k = 0; plain && k < bound->argument_count; k++) {
+            c->environment = NULL;
+            const type *is = check_type(c, made->impl->trait_type->arguments[k]);
+            c->environment = e;
+            check_fits(c, check_type(c, bound->arguments[k]), is);
+        }
+    }
+    c->environment = outer;
+}
+
+void check_bounds_decide(checker *c, const type_environment *e) {
+    const type_parameters *lists[2] = {e->parameters, e->more};
+    const type **arguments[2] = {e->arguments, e->more_arguments};
+    for (int l = 0; l < 2; l++) {
+        for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
+            const type_parameter *p = &lists[l]->items[i];
+            for (uint32_t b = 0; b < p->bound_count; b++) {
+                bound_decides(c, e, type_resolve(c->types, arguments[l][i]), p->bounds[b]);
+            }
+        }
+    }
+}
+
+/* ---- which one is meant ------------------------------------------------------------------------ */
+
+static function_item *next_of(const function_item *f, const function_item *first) {
+    function_item *o = f->next_in_bucket;
+    while (o != NULL && (o->owner != first->owner || o->has_self != first->has_self ||
+                         strcmp(o->name, first->name) != 0)) {
+        o = o->next_in_bucket;
+    }
+    return o;
+}
+
+/* Of a generic method only the name of the type is compared. */
+static bool takes_written(const function_item *f, const type_expr *wanted, const type *t) {
+    const type_parameters *of_impl = &f->impl->generics;
+    const char *name = t->kind == TYPE_VEC              ? "Vec"
+                       : t->kind != TYPE_STRUCT         ? NULL
+                       : t->structure->template != NULL ? t->structure->template->name
+                                                        : t->structure->name;
+    if (wanted == NULL || wanted->kind != TYPE_EXPR_NAME) {
+        return wanted != NULL && wanted->kind == TYPE_EXPR_TUPLE && t->kind == TYPE_TUPLE;
+    }
+    for (uint32_t i = 0; i < of_impl->count + f->generics.count; i++) {
+        const type_parameter *p =
+            i < of_impl->count ? &of_impl->items[i] : &f->generics.items[i - of_impl->count];
+        if (strcmp(p->name, wanted->name) == 0) {
+            return true;
+        }
+    }
+    if (strcmp(wanted->name, "Self") == 0 && t->kind == TYPE_STRUCT) {
+        return t->structure == f->owner || t->structure->template == f->owner;
+    }
+    return name != NULL ? strcmp(name, wanted->name) == 0
+                        : t->kind == scalar_type_of_name(wanted->name, strlen(wanted->name));
+}
+
+static bool takes_argument(checker *c, const function_item *f, uint32_t at, const expr *arg,
+                           bool widens) {
+    const binding *p = f->parameters[at];
+    if (arg->type == NULL && arg->kind == EXPR_CLOSURE) {
+        return true;
+    }
+    const type *t = arg->type == NULL ? NULL : type_resolve(c->types, arg->type);
+    if (f->is_template) {
+        return t != NULL && takes_written(f, p->annotation, t);
+    }
+    const type *wanted = type_resolve(c->types, p->type);
+    if (check_free_literal(arg)) {
+        bool real = t != NULL ? type_is_float(t) : arg->kind == EXPR_FLOAT;
+        bool exact = wanted->kind == (real ? TYPE_F32 : TYPE_I64);
+        return exact || (widens && (type_is_float(wanted) || (!real && type_is_integer(wanted))));
+    }
+    return t == wanted ||
+           (t != NULL && widens && (check_fits(c, t, wanted) || check_widens(t, wanted)));
+}
+
+function_item *check_choose_by_types(checker *c, expr *e, function_item *f) {
+    if (f->impl == NULL || f->impl->trait_type == NULL || next_of(f, f) == NULL) {
+        return f;
+    }
+    uint32_t first = e->call.receiver != NULL && f->has_self;
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        expr *arg = e->call.args[i];
+        if (arg->type == NULL && !check_free_literal(arg) && arg->kind != EXPR_CLOSURE) {
+            check_expr(c, &e->call.args[i], NULL);
+        }
+    }
+    for (int widens = 0; widens < 2; widens++) {
+        for (function_item *o = f; o != NULL; o = next_of(o, f)) {
+            bool takes = o->parameter_count == e->call.arg_count + first;
+            for (uint32_t i = 0; takes && i < e->call.arg_count; i++) {
+                takes = takes_argument(c, o, first + i, e->call.args[i], widens == 1);
+            }
+            if (takes) {
+                return o;
+            }
+        }
+    }
+    return f;
+}
+
+/* ---- From -------------------------------------------------------------------------------------- */
+
+expr *check_from(checker *c, expr *e, const type *to) {
+    to = type_resolve(c->types, to);
+    const type *t = type_resolve(c->types, e->type);
+    bool makes = to->kind == TYPE_STRUCT && to != t && !check_is_dyn(to) &&
+                 to->structure->template == NULL && to->structure->closure == NULL &&
+                 check_method_named(c, to->structure, "from") != NULL;
+    return makes ? build_call(c, e->span, to->structure->name, "from", &e, 1) : NULL;
+}
