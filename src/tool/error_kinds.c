@@ -13,7 +13,9 @@ const error_kind error_kinds[] = {
      "is never closed\ncloses nothing\nnever closed: ", "brackets, texts and comments in pairs",
      "Every `(`, `[`, `{`, `\"` and `/*` has its partner. `masu fmt` shows by the indentation "
      "where one is "
-     "missing.\n"},
+     "missing.\n"
+     "\n"
+     "    fn main() { println(\"one\";          // error\n"},
     {"E0001",
      "expected a\nexpected symbol\nexpected the end\nis missing\ncomparisons cannot be "
      "chained\nneeds a value: "
@@ -36,19 +38,24 @@ const error_kind error_kinds[] = {
      "meant (1u8,\n"
      "2.5f64). Texts know \\n \\t \\r \\0 \\\\ \\\" \\' \\x41 \\u{2713}; a character stands "
      "between single "
-     "quotes.\n"},
+     "quotes.\n"
+     "\n"
+     "    let c = 'ab';              // error\n"
+     "    let c = 'a';\n"},
     {"E0004", "nested more than\nlevels high\nmore than 200 deep", "nesting without end",
      "Programs that people write nest a few levels deep. What is generated can be split into "
      "functions or `let`s.\n"},
     {"E0113", "masu does not accept", "a construct outside of the language",
-     "docs/language.md ends with what there is not.\n"},
+     "docs/language.md ends with what there is not.\n"
+     "\n"
+     "    async fn load() -> i64 { 1 }          // error\n"},
     /* ---- shapes, before the messages about types: theirs begin alike ------------------------------------ */
     {"E0105", "cannot be multiplied", "shapes that do not fit a product",
      "In `a.matmul(b)` the last dimension of a and the last but one of b are equal: [.., n, k] x "
      "[.., k, m]. A\n"
      "`transpose` or `reshape` brings them together.\n\n"
-     "    Tensor::ones([4, 2]).matmul(Tensor::ones([4, 3]))                   // error: 2 and 4\n"
-     "    Tensor::ones([4, 2]).transpose(0, 1).matmul(Tensor::ones([4, 3]))   // [2, 3]\n"},
+     "    Tensor::ones([4, 2]).matmul(Tensor::ones([4, 3]));                  // error: 2 and 4\n"
+     "    Tensor::ones([4, 2]).transpose(0, 1).matmul(Tensor::ones([4, 3]));  // [2, 3]\n"},
     {"E0106",
      "cannot be broadcast\ncannot be permuted\nno square matrix\nnot a single number\ncan be "
      "-1\ncannot be reshaped\ncannot be expanded\ncannot be joined\ncannot be "
@@ -58,8 +65,8 @@ const error_kind error_kinds[] = {
      "shapes that do not fit",
      "Operands broadcast: counted from the last dimension, lengths are equal or one of them is "
      "1.\n\n"
-     "    Tensor::ones([3, 2]) + Tensor::ones([3])       // error: 2 and 3\n"
-     "    Tensor::ones([3, 2]) + Tensor::ones([3, 1])    // [3, 2]\n\n"
+     "    Tensor::ones([3, 2]) + Tensor::ones([3]);      // error: 2 and 3\n"
+     "    Tensor::ones([3, 2]) + Tensor::ones([3, 1]);   // [3, 2]\n\n"
      "`reshape` keeps the number of elements; `cat` and `stack` want all other dimensions equal. "
      "Dimensions are\n"
      "counted from 0, or backwards from -1.\n"},
@@ -88,14 +95,18 @@ const error_kind error_kinds[] = {
      "a method, field or variant that the type does not have",
      "The name is misspelt, or the value is of another type than you think: `masu lsp` shows types "
      "under the\n"
-     "pointer. docs/operations.md lists the methods of tensors, vectors, Option and Result.\n"},
+     "pointer. docs/operations.md lists the methods of tensors, vectors, Option and Result.\n"
+     "\n"
+     "    let n = \"abc\".lenght();    // error: `len` is meant\n"},
     {"E0115",
      "is declared twice\ngiven twice\nfield `` twice\nbound twice\ntwo ranges\nstands twice\nhave "
      "the same number",
      "one name for two things",
      "Variables may be declared again (`let x = x + 1;` makes a new x); functions, types, fields, "
      "variants and the names of\n"
-     "one pattern may not.\n"},
+     "one pattern may not.\n"
+     "\n"
+     "    struct P { x: f32, x: f32 }          // error\n"},
     {"E0116",
      "is a type of the language\nnot a value\nnot a function\ncannot be called\na function is "
      "wanted\na function of\na "
@@ -104,7 +115,10 @@ const error_kind error_kinds[] = {
      "The name stands for a type, a function or a variable where one of the others is wanted. "
      "Functions are called with\n"
      "`f(x)`, static ones with `T::f(x)`, methods with `x.m()`; the names of built-in types cannot "
-     "be taken.\n"},
+     "be taken.\n"
+     "\n"
+     "    let n = 3;\n"
+     "    n(4);                      // error: n is a number\n"},
     /* ---- types ---------------------------------------------------------------------------------------- */
     {"E0103",
      "is not mutable\nis a constant\ncan be assigned to\ncannot be assigned to\ncomprehension "
@@ -118,7 +132,7 @@ const error_kind error_kinds[] = {
      "Every value of the matched type needs an arm; `let` takes patterns that always fit. The note "
      "names a value that has\n"
      "none.\n\n"
-     "    match n { 0 => \"none\", 1 => \"one\" }               // error\n"
+     "    let n = 3;\n    match n { 0 => \"none\", 1 => \"one\" }               // error\n"
      "    match n { 0 => \"none\", 1 => \"one\", _ => \"many\" }\n"},
     {"E0117",
      "this pattern\nparts, the value\nhave ranges\nstand between\n`else` of a `let`\n`` of a `` "
@@ -126,7 +140,9 @@ const error_kind error_kinds[] = {
      "a pattern of another shape",
      "A pattern looks like the value that it takes apart: `(a, b)` for a pair, `Shape::Circle(r)` "
      "for a variant, `P { x, .. }`\n"
-     "for a struct.\n"},
+     "for a struct.\n"
+     "\n"
+     "    let (a, b) = (1, 2, 3);    // error\n"},
     {"E0118",
      "this has no value\nnever yields a value\nends without a value\nneeds a value\nyields a "
      "value\nhas no value\nreturns "
@@ -142,22 +158,38 @@ const error_kind error_kinds[] = {
      "A `Vec::new()`, a `None`, a closure or a generic call whose types follow from no use; "
      "parameters and results of\n"
      "functions are always written out.\n\n"
-     "    let v: Vec<f32> = Vec::new();\n    let f = |x: f32| x + 1.0;\n"},
+     "    let v = Vec::new();        // error\n    let v: Vec<f32> = Vec::new();\n    let f = |x: "
+     "f32| x + 1.0;\n"},
     {"E0107", "argument, \narguments, \ntakes no argument\ntype, \ntypes, \nneeds field",
      "a call with too many or too few arguments",
-     "The note shows where the function is declared.\n"},
-    {"E0110", "does not implement\nhas no default\nthere is no trait\nneeds a method\nis declared otherwise",
+     "The note shows where the function is declared.\n"
+     "\n"
+     "    fn f(x: i64) -> i64 { x }\n"
+     "    println(f(1, 2));          // error: one argument is wanted\n"},
+    {"E0110",
+     "does not implement\nhas no default\nthere is no trait\nneeds a method\nis declared otherwise",
      "a type without the trait that is asked for",
      "`fn f<T: Named>(t: T)` takes types with `impl Named for …`, and such an `impl` has every "
      "method of the trait, as the\n"
-     "trait declares it.\n"},
-    {"E0111", "cannot be handed on\none place after another", "a closure that writes to a variable from outside",
+     "trait declares it.\n"
+     "\n"
+     "    trait Named { fn name(self) -> String; }\n"
+     "    fn hello<T: Named>(t: T) { println(t.name()); }\n"
+     "    hello(3);                  // error: i64 has no `name`\n"},
+    {"E0111", "cannot be handed on\none place after another",
+     "a closure that writes to a variable from outside",
      "A closure holds copies. One that writes to `total` can be called where `total` is; passed to "
      "another function it\n"
      "would write to its copy. Return the new value instead, or use `fold`:\n\n"
-     "    v.for_each(|x| total += x);            // error\n    let total = v.fold(0, |a, x| a + "
-     "x);\n"},
-    {"E0112", "contains itself\nis the program itself\nis not generic\nneeds itself\nof more than\nhas more than\nmore than",
+     "    let mut total = 0;\n    let f: Box<dyn FnMut(i64) -> i64> = Box::new(|d| { total += d; "
+     "total });   // error\n"
+     "    let total = vec![1, 2].fold(0, |a, x| a + x);\n\n"
+     "A name for a place (`let r = &mut a;`) stands for that one place; a method that calls itself "
+     "on the next part\n"
+     "walks along a list.\n"},
+    {"E0112",
+     "contains itself\nis the program itself\nis not generic\nneeds itself\nof more than\nhas more "
+     "than\nmore than",
      "something of endless size",
      "A struct or enum cannot hold a value of its own type; a `Vec` of them it can. A constant "
      "cannot need itself.\n\n"
@@ -173,22 +205,30 @@ const error_kind error_kinds[] = {
      "an operator on values that it does not know",
      "Arithmetic takes numbers and tensors, `!` and `&&` take bools, `for` runs over ranges, "
      "tensors and Vecs, `?` takes an\n"
-     "Option or a Result in a function that returns one.\n"},
+     "Option or a Result in a function that returns one.\n"
+     "\n"
+     "    let n = !\"text\";           // error\n"},
     {"E0121",
      "cannot be printed\nprinted twice\nhole is not\nwithout its\nto print\nneed a text\nthe text "
      "has",
      "a text with holes",
-     "`println(\"{} of {}\", a, b)` has as many holes as values. `{{` prints a brace.\n"},
+     "`println(\"{} of {}\", a, b)` has as many holes as values. `{{` prints a brace.\n"
+     "\n"
+     "    println(\"{} of {}\", 1);     // error: a value is missing\n"},
     {"E0122", "branches differ\narms differ\nis for ``", "branches of different types",
      "All branches of an `if` and all arms of a `match` yield values of one type when the result "
-     "is used.\n"},
+     "is used.\n"
+     "\n"
+     "    let x = if 1 < 2 { 1 } else { \"one\" };     // error\n"},
     {"E0123",
      "index ``\ncomprehension\nconstant is made\nstands in\na range\na loop needs\n`` takes no "
      "parameters\nreturns nothing",
      "constants, ranges and comprehensions",
      "A constant is made of literals, operators and other constants. In `[i, j | i <- 0..n, j <- "
      "0..m { … }]` each index has\n"
-     "one range, and ranges are computed before the loops.\n"},
+     "one range, and ranges are computed before the loops.\n"
+     "\n"
+     "    const N: i64 = args_count();              // error\n"},
     {"E0101",
      "expected ``, found ``\nexpected ``, but\nexpected integers\ncannot be `void`\ncannot be ``",
      "a value of another type",
@@ -202,21 +242,34 @@ const error_kind error_kinds[] = {
     /* ---- warnings ------------------------------------------------------------------------------------- */
     {"W0101", "nothing writes to", "a `mut` that nothing needs",
      "The variable is never written to. Without `mut` a reader sees at once that it stays as it "
-     "is.\n"},
+     "is.\n"
+     "\n"
+     "    let mut x = 1;             // warning\n"
+     "    println(x);\n"},
     {"W0102", "tensor is not used", "a tensor that is computed and dropped",
      "Operations yield a new tensor; they do not change their operand.\n\n"
-     "    x.relu();                  // warning: x is as before\n    let x = x.relu();\n"},
+     "    let x = Tensor::ones([2]);\n    x.relu();                  // warning: x is as before\n  "
+     "  let x = x.relu();\n"},
     {"W0103", "history of every iteration\nhistory into the next iteration",
      "a loop that never lets go of its history",
      "A sum of losses holds everything that `backward` would need of every iteration: memory grows "
      "with each. Add the\n"
      "number, or the tensor without its history.\n\n"
-     "    total = total + loss;              // warning\n    total += loss.item();\n"},
+     "    let w = Tensor::ones([2], true);\n    let mut total = w.sum();\n"
+     "    for step in 0..9 {\n        let loss = (w * 2.0).sum();\n"
+     "        loss.backward();\n        total = total + loss;          // warning; with a number "
+     "it is total += loss.item()\n"
+     "    }\n"},
     {"W0104", "nothing reaches", "code that nothing reaches",
      "An arm below one that takes everything, or a statement behind `return`, `break`, `continue` "
-     "or an endless `loop`.\n"},
+     "or an endless `loop`.\n"
+     "\n"
+     "    loop { }\n"
+     "    println(\"never\");           // warning\n"},
     {"W0105", "is never used", "a variable that nothing reads",
-     "Leave it out, or give it a name that begins with `_` when its effects are what counts.\n"},
+     "Leave it out, or give it a name that begins with `_` when its effects are what counts.\n"
+     "\n"
+     "    let x = 1;                 // warning\n"},
 };
 
 const size_t error_kind_count = sizeof error_kinds / sizeof error_kinds[0];

@@ -5,6 +5,8 @@
  *                                                    let <v> = f(<i>); <i> += 1; if g(<v>) { <all>.push(<v>); } }
  *                                             <all> }
  *
+ * The same from a struct of the program that has `next`:     match <it>.next() { Some(<v>) => …, _ => break }
+ *
  * Chains are Vecs here, one after another; only one that need not end is written as the loop that Rust would run. It
  * reaches up to the method that ends it: take, take_while, map_while, find, position, any.
  */
@@ -18,8 +20,13 @@ static bool is(const expr *e, const char *name) {
     return strcmp(e->call.name, name) == 0 && e->call.arg_count == 1;
 }
 
+static bool counts(const expr *e) {
+    return strcmp(e->call.name, "enumerate") == 0 && e->call.arg_count == 0;
+}
+
 static bool passes_on(const expr *e) {
-    return is(e, "map") || is(e, "filter") || is(e, "filter_map") || is(e, "inspect");
+    return counts(e) || is(e, "skip") || is(e, "map") || is(e, "filter") || is(e, "filter_map") ||
+           is(e, "inspect");
 }
 
 static bool ends(const expr *e) {
@@ -93,6 +100,16 @@ static expr *push(checker *c, const expr *e, const char *value) {
     return build_method(c, e->span, name(c, e, "<all>"), "push", &item, 1);
 }
 
+static expr *one_more(checker *c, const expr *e, const char *counter) {
+    expr *sum =
+        check_new_binary(c, BINARY_ADD, name(c, e, counter), check_new_int(c, e->span, 1), NULL);
+    return build_assign(c, e->span, name(c, e, counter), sum);
+}
+
+static expr *found(checker *c, const expr *e) {
+    return build_assign(c, e->span, name(c, e, "<found>"), check_new_bool(c, e->span, true));
+}
+
 /* What happens with the value from stages[at] on. */
 static expr *body_of(checker *c, expr *const *stages, uint32_t at, uint32_t count,
                      const char *value) {
@@ -109,9 +126,28 @@ static expr *body_of(checker *c, expr *const *stages, uint32_t at, uint32_t coun
         } else { /* take, and what looks for one: every value is kept until then */
             build_stmt(&b, push(c, stage, value));
             if (!is(stage, "take")) {
-                build_stmt(&b, when(c, apply(c, stage, value), leave(c, stage)));
+                block_builder ending = build_block(c, stage->span);
+                build_stmt(&ending, found(c, stage));
+                build_stmt(&ending, leave(c, stage));
+                build_stmt(&b, when(c, apply(c, stage, value), build_finish(&ending, NULL)));
             }
         }
+    } else if (counts(stage)) {
+        char *counter = check_printf(c, "<n %u>", at);
+        expr *pair = check_new(c, EXPR_TUPLE, stage->span, NULL);
+        pair->list.count = 2;
+        pair->list.items = CHECK_ARRAY(c, expr *, 2);
+        pair->list.items[0] = name(c, stage, counter);
+        pair->list.items[1] = name(c, stage, value);
+        build_let(&b, next, false, pair);
+        build_stmt(&b, one_more(c, stage, counter));
+        build_stmt(&b, body_of(c, stages, at + 1, count, next));
+    } else if (is(stage, "skip")) {
+        char *counter = check_printf(c, "<n %u>", at);
+        expr *past =
+            check_new_binary(c, BINARY_GT, name(c, stage, counter), stage->call.args[0], NULL);
+        build_stmt(&b, one_more(c, stage, counter));
+        build_stmt(&b, when(c, past, body_of(c, stages, at + 1, count, value)));
     } else if (is(stage, "map")) {
         build_let(&b, next, false, apply(c, stage, value));
         build_stmt(&b, body_of(c, stages, at + 1, count, next));
@@ -127,58 +163,123 @@ static expr *body_of(checker *c, expr *const *stages, uint32_t at, uint32_t coun
     return build_finish(&b, NULL);
 }
 
+/* Whether some struct of the program runs by itself. */
+static bool has_iterators(const checker *c) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->span.file != c->tree->prelude && f->owner_name != NULL &&
+            strcmp(f->name, "next") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool runs_itself(checker *c, expr **start) {
+    bool goes_on = (*start)->kind == EXPR_METHOD && strcmp((*start)->call.name, "by_ref") == 0;
+    if (goes_on) { /* the variable itself moves on: see check_as_list */
+        return false;
+    }
+    if ((*start)->kind != EXPR_NAME && (*start)->kind != EXPR_CALL &&
+        (*start)->kind != EXPR_STRUCT && (*start)->kind != EXPR_METHOD) {
+        return false;
+    }
+    check_expr(c, start, NULL);
+    const type *t = type_resolve(c->types, (*start)->type);
+    const function_item *f =
+        t->kind == TYPE_STRUCT ? check_method_named(c, t->structure, "next") : NULL;
+    return f != NULL && f->has_self && f->span.file != c->tree->prelude;
+}
+
+/* The stages in the order in which a value passes them; where the chain starts. NULL: it is no such chain. */
+static expr **stages_of(const checker *c, expr *e, expr **stages, uint32_t *count) {
+    expr *s = e;
+    while (s->kind == EXPR_METHOD && s->type == NULL && *count < STAGES_MAX &&
+           (s == e || passes_on(s))) {
+        stages[(*count)++] = s;
+        s = s->call.receiver;
+    }
+    bool range = s->kind == EXPR_RANGE && s->range.high == NULL && s->range.low != NULL;
+    if (!range && !has_iterators(c)) {
+        return NULL;
+    }
+    expr **start = &stages[*count - 1]->call.receiver;
+    for (uint32_t i = 0; i < *count / 2; i++) {
+        expr *held = stages[i];
+        stages[i] = stages[*count - 1 - i];
+        stages[*count - 1 - i] = held;
+    }
+    return start;
+}
+
+/* What the chain yields, behind its loop. */
+static expr *outcome(checker *c, const expr *e) {
+    expr *all = name(c, e, "<all>");
+    if (is(e, "any")) {
+        return name(c, e, "<found>");
+    }
+    if (!is(e, "find") && !is(e, "position")) {
+        return all;
+    }
+    expr *branch = check_new(c, EXPR_IF, e->span, NULL);
+    block_builder yes = build_block(c, e->span), no = build_block(c, e->span);
+    if (is(e, "find")) {
+        yes.block->result = build_method(c, e->span, all, "last", NULL, 0);
+    } else {
+        expr *length = build_method(c, e->span, all, "len", NULL, 0);
+        expr *at = check_new_binary(c, BINARY_SUB, length, check_new_int(c, e->span, 1), NULL);
+        yes.block->result = build_call(c, e->span, NULL, "Some", &at, 1);
+    }
+    branch->branch.condition = name(c, e, "<found>");
+    branch->branch.then = yes.block;
+    branch->branch.otherwise = build_finish(&no, name(c, e, "None"));
+    return branch;
+}
+
+/* One value, from the range or from `next`. */
+static void take_next(checker *c, const expr *e, block_builder *body, bool range, expr *then) {
+    if (!range) {
+        expr *next = build_method(c, e->span, name(c, e, "<i>"), "next", NULL, 0);
+        build_stmt(body, unpack(c, next, "<v 0>", then, leave(c, e)));
+        return;
+    }
+    build_let(body, "<v 0>", false, name(c, e, "<i>"));
+    build_stmt(body, one_more(c, e, "<i>"));
+    build_stmt(body, then);
+}
+
 /* *slot is the method that ends the chain. */
 bool check_endless(checker *c, expr **slot) {
     expr *stages[STAGES_MAX], *e = *slot;
     uint32_t count = 0;
-    if (!ends(e)) {
+    expr **start = ends(e) ? stages_of(c, e, stages, &count) : NULL;
+    bool range = start != NULL && (*start)->kind == EXPR_RANGE;
+    if (start == NULL || (!range && !runs_itself(c, start))) {
         return false;
-    }
-    for (expr *s = e; s->kind == EXPR_METHOD && s->type == NULL && count < STAGES_MAX;
-         s = s->call.receiver) {
-        if (s != e && !passes_on(s)) {
-            return false;
-        }
-        stages[count++] = s;
-    }
-    expr *range = stages[count - 1]->call.receiver;
-    if (range->kind != EXPR_RANGE || range->range.high != NULL || range->range.low == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count / 2; i++) {
-        expr *held = stages[i];
-        stages[i] = stages[count - 1 - i];
-        stages[count - 1 - i] = held;
     }
     block_builder b = build_block(c, e->span), body = build_block(c, e->span);
     build_let(&b, "<all>", true, build_call(c, e->span, "Vec", "new", NULL, 0));
-    build_let(&b, "<i>", true, range->range.low);
-    if (is(e, "take")) {
+    build_let(&b, "<i>", true, range ? (*start)->range.low : *start);
+    for (uint32_t i = 0; i < count; i++) {
+        if (counts(stages[i]) || is(stages[i], "skip")) {
+            build_let(&b, check_printf(c, "<n %u>", i), true, check_new_int(c, e->span, 0));
+        }
+    }
+    if (is(e, "find") || is(e, "any") || is(e, "position")) {
+        build_let(&b, "<found>", true, check_new_bool(c, e->span, false));
+    } else if (is(e, "take")) {
         build_let(&b, "<most>", false, e->call.args[0]);
         expr *length = build_method(c, e->span, name(c, e, "<all>"), "len", NULL, 0);
         build_stmt(&body,
                    when(c, check_new_binary(c, BINARY_GE, length, name(c, e, "<most>"), NULL),
                         leave(c, e)));
     }
-    build_let(&body, "<v 0>", false, name(c, e, "<i>"));
-    expr *sum =
-        check_new_binary(c, BINARY_ADD, name(c, e, "<i>"), check_new_int(c, e->span, 1), NULL);
-    build_stmt(&body, build_assign(c, e->span, name(c, e, "<i>"), sum));
-    build_stmt(&body, body_of(c, stages, 0, count, "<v 0>"));
-    expr *loop = check_new(c, EXPR_LOOP, e->span, NULL), *all = name(c, e, "<all>");
+    take_next(c, e, &body, range, body_of(c, stages, 0, count, "<v 0>"));
+    expr *loop = check_new(c, EXPR_LOOP, e->span, NULL);
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
     loop->loop->body = body.block;
     build_stmt(&b, loop);
-    if (is(e, "find")) {
-        all = build_method(c, e->span, all, "last", NULL, 0);
-    } else if (is(e, "any")) {
-        all = check_new_bool(c, e->span, true);
-    } else if (is(e, "position")) {
-        expr *length = build_method(c, e->span, all, "len", NULL, 0);
-        expr *at = check_new_binary(c, BINARY_SUB, length, check_new_int(c, e->span, 1), NULL);
-        all = build_call(c, e->span, NULL, "Some", &at, 1);
-    }
-    *slot = build_finish(&b, all);
+    *slot = build_finish(&b, outcome(c, e));
     check_expr(c, slot, NULL);
     return true;
 }

@@ -140,6 +140,9 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
         check_constant_use(c, slot, known->constant);
         return;
     }
+    if (check_number_function(c, slot)) {
+        return;
+    }
     check_make_error(c, e);
     if (check_scalar_constant(c, e, scope, e->name.name, false)) {
         return;
@@ -327,6 +330,7 @@ static void check_base(checker *c, expr **slot, struct_item *s) {
         return;
     }
     block_builder b = build_block(c, e->span);
+    check_expr(c, &e->structure.base, s->type);
     build_let(&b, "<base>", false, e->structure.base);
     uint32_t capacity = e->structure.init_count;
     for (uint32_t i = 0; i < s->field_count; i++) {

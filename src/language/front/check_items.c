@@ -161,7 +161,28 @@ static void add_default(checker *c, impl_item *impl, struct_item *owner, const f
     check_add_method(c, made);
 }
 
+static void default_constants(checker *c, const impl_item *impl) {
+    for (uint32_t i = 0; i < impl->trait->constant_count; i++) {
+        const char *name =
+            check_printf(c, "%s::%s", impl->owner->name, impl->trait->constants[i]->name);
+        bool known = false;
+        for (uint32_t k = 0; k < c->tree->constant_count && !known; k++) {
+            known = strcmp(c->tree->constants[k]->name, name) == 0;
+        }
+        if (!known) {
+            const_item *made = CHECK_ARRAY(c, const_item, 1);
+            *made = *impl->trait->constants[i];
+            made->name = name;
+            made->impl = impl;
+            made->value = expr_copy(c->arena, made->value);
+            CHECK_PUSH(c, c->tree->constants, c->tree->constant_count, c->tree->constant_capacity,
+                       made);
+        }
+    }
+}
+
 static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
+    default_constants(c, impl);
     for (uint32_t i = 0; i < impl->trait->method_count; i++) {
         const function_item *f = impl->trait->methods[i];
         const function_item *known = check_find_method(c, owner, f->name);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
+#include "language/front/lexer.h"
 
 typedef enum math_arguments { ALONE, WITH_FLOAT, WITH_INTEGER, WITH_SAME } math_arguments;
 
@@ -192,4 +193,37 @@ bool check_number_method(checker *c, expr **slot) {
         }
     }
     return conversion_method(c, slot);
+}
+
+/* f64::sqrt and f64::max as values: |x| x.sqrt(), |x, y| x.max(y). */
+bool check_number_function(checker *c, expr **slot) {
+    expr *e = *slot;
+    const char *name = e->name.name;
+    type_kind kind = scalar_type_of_name(e->name.scope, strlen(e->name.scope));
+    const struct math_method *m = NULL;
+    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++) {
+        m = strcmp(math_methods[i].name, name) == 0 ? &math_methods[i] : m;
+    }
+    if (m == NULL || kind == TYPE_ERROR || m->arguments == WITH_INTEGER ||
+        !type_is_numeric(check_scalar(c, kind))) {
+        return false;
+    }
+    static const char *const names[2] = {"<x>", "<y>"};
+    uint32_t count = m->arguments == ALONE ? 1 : 2;
+    expr *f = check_new(c, EXPR_CLOSURE, e->span, NULL), *operands[2];
+    f->closure.parameters = CHECK_ARRAY(c, binding *, 2);
+    f->closure.parameter_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        binding *b = CHECK_ARRAY(c, binding, 1);
+        *b = (binding){.name = names[i], .span = e->span, .kind = BINDING_PARAMETER};
+        b->annotation = CHECK_ARRAY(c, type_expr, 1);
+        *b->annotation =
+            (type_expr){.span = e->span, .kind = TYPE_EXPR_NAME, .name = e->name.scope};
+        f->closure.parameters[i] = b;
+        operands[i] = check_new_name(c, e->span, names[i]);
+    }
+    f->closure.body = build_method(c, e->span, operands[0], name, operands + 1, count - 1);
+    *slot = f;
+    check_expr(c, slot, NULL);
+    return true;
 }

@@ -273,6 +273,7 @@ void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
 void check_bounds_decide(checker *c, const type_environment *e);
 /* What takes the place of s and all behind it in b, where s names one of several places; NULL: it does not. */
 expr *check_choice(checker *c, const block *b, stmt *s);
+bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
 bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
 function_item *check_choose_by_types(checker *c, expr *e, function_item *f);
 /* E::from(e) where E has it for values of that type; e is checked. NULL: no. */

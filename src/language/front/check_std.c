@@ -148,12 +148,54 @@ expr *check_tensor_as_list(checker *c, expr *t) {
 }
 
 /* Whole numbers, or lists of them, of another type than is wanted. */
+static bool counted_otherwise(const checker *c, const type *from, const type *to);
+
+/* Parts of a pair: one is counted otherwise, the others are what is wanted. */
+static bool parts_otherwise(const checker *c, const type *from, const type *to) {
+    bool some = false, all = from->tuple.count == to->tuple.count;
+    for (uint32_t i = 0; all && i < to->tuple.count; i++) {
+        const type *a = type_resolve(c->types, from->tuple.items[i]),
+                   *b = type_resolve(c->types, to->tuple.items[i]);
+        bool otherwise = a->kind != TYPE_VEC && counted_otherwise(c, a, b);
+        some |= otherwise;
+        all = otherwise || a == b || b->kind == TYPE_OPEN;
+    }
+    return some && all;
+}
+
 static bool counted_otherwise(const checker *c, const type *from, const type *to) {
     while (from->kind == TYPE_VEC && to->kind == TYPE_VEC) {
         from = type_resolve(c->types, from->vec.element);
         to = type_resolve(c->types, to->vec.element);
     }
-    return from != to && type_is_integer(from) && type_is_integer(to);
+    return from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE
+               ? parts_otherwise(c, from, to)
+               : from != to && type_is_integer(from) && type_is_integer(to);
+}
+
+static expr *cast_number(checker *c, expr *value, const type *from, const type *to) {
+    const char *name = check_type_text(c, to);
+    return check_widens(from, to)
+               ? cast_to(c, value, name)
+               : build_method(c, value->span, try_from(c, value->span, value, name), "unwrap", NULL,
+                              0);
+}
+
+/* (<0>.0 as usize, <0>.1) */
+static expr *cast_parts(checker *c, source_span span, const type *from, const type *to) {
+    expr *e = check_new(c, EXPR_TUPLE, span, NULL);
+    e->list.count = to->tuple.count;
+    e->list.items = CHECK_ARRAY(c, expr *, to->tuple.count);
+    for (uint32_t i = 0; i < to->tuple.count; i++) {
+        const type *a = type_resolve(c->types, from->tuple.items[i]),
+                   *b = type_resolve(c->types, to->tuple.items[i]);
+        expr *part = check_new(c, EXPR_TUPLE_FIELD, span, NULL);
+        part->field.base = check_new_name(c, span, "<0>");
+        part->field.index = i;
+        part->field.name_span = span;
+        e->list.items[i] = a == b || b->kind == TYPE_OPEN ? part : cast_number(c, part, a, b);
+    }
+    return e;
 }
 
 /* As they would be had they been counted in that type; never cut off. */
@@ -161,14 +203,13 @@ static expr *collected_as(checker *c, expr *list, const type *from, const type *
     from = type_resolve(c->types, from->vec.element);
     to = type_resolve(c->types, to->vec.element);
     const char *name = check_type_text(c, to);
-    if (from->kind != TYPE_VEC && check_widens(from, to)) {
+    if (from->kind != TYPE_VEC && from->kind != TYPE_TUPLE && check_widens(from, to)) {
         return check_map_cast(c, list, name);
     }
     expr *f = closure_of_one(c, list->span), *value = check_new_name(c, list->span, "<0>");
-    f->closure.body =
-        from->kind == TYPE_VEC
-            ? collected_as(c, value, from, to)
-            : build_method(c, list->span, try_from(c, list->span, value, name), "unwrap", NULL, 0);
+    f->closure.body = from->kind == TYPE_VEC     ? collected_as(c, value, from, to)
+                      : from->kind == TYPE_TUPLE ? cast_parts(c, list->span, from, to)
+                                                 : cast_number(c, value, from, to);
     return build_method(c, list->span, list, "map", &f, 1);
 }
 

@@ -185,6 +185,24 @@ void parse_enum(parser *p) {
 
 /* ---- traits ---------------------------------------------------------------------------------- */
 
+/* `const N: T;` or, for impls that do not say, `const N: T = e;` */
+static void parse_trait_const(parser *p, trait_item *t) {
+    parser_advance(p);
+    const_item *item = PARSER_NEW(p, const_item);
+    uint32_t capacity = t->constant_count;
+    item->name = parser_name(p, &item->span);
+    if (item->name != NULL && parser_expect(p, TOKEN_COLON)) {
+        item->annotation = parse_type(p);
+        item->value = parser_accept(p, TOKEN_EQUAL) ? parse_expression(p) : NULL;
+        parser_expect(p, TOKEN_SEMICOLON);
+    }
+    if (p->panic) {
+        parser_synchronise(p);
+    } else if (item->value != NULL) {
+        PARSER_PUSH(p, t->constants, t->constant_count, capacity, item);
+    }
+}
+
 void parse_trait(parser *p) {
     parser_advance(p);
     trait_item *t = PARSER_NEW(p, trait_item);
@@ -213,6 +231,10 @@ void parse_trait(parser *p) {
         uint32_t before = p->at;
         if (parser_is_word(p, "type")) { /* each impl says what it is */
             parser_synchronise(p);
+            continue;
+        }
+        if (parser_is(p, TOKEN_CONST)) {
+            parse_trait_const(p, t);
             continue;
         }
         function_item *f = parser_is(p, TOKEN_FN) ? parse_method_of_trait(p) : NULL;

@@ -74,7 +74,9 @@ struct trait_item {
     const char *name;
     source_span span;
     type_parameters generics; /* each impl says what they are */
-    function_item **methods;  /* body NULL: every impl has to have it */
+    const_item **constants;   /* with values; each impl may say otherwise */
+    uint32_t constant_count;
+    function_item **methods; /* body NULL: every impl has to have it */
     uint32_t method_count;
     type_expr **supertraits;
     uint32_t supertrait_count;

@@ -1,0 +1,29 @@
+# Every explanation of `masu explain-error` holds an example, and `masu check` finds in that example what it explains.
+# The lines that begin with four blanks are one program: items stand alone, the rest stands in `main`.
+"$MASU" explain-error | cut -d' ' -f1 >"$MASU_TMP/codes"
+[ "$(wc -l <"$MASU_TMP/codes")" -ge 25 ] || fail 'the list of kinds is too short'
+while read -r code; do
+    case $code in
+    E0004) # takes a program that is too large for an explanation
+        awk 'BEGIN { s = "1"; for (i = 0; i < 300; i++) s = "(" s ")"; print "fn main() { println(" s "); }" }' >"$MASU_TMP/example.tl" ;;
+    E0900) continue ;; # a mistake of the compiler has no example
+    *)
+        "$MASU" explain-error "$code" | awk '
+            /^    / {
+                line = substr($0, 5)
+                item = line ~ /^(async fn|fn|struct|enum|trait|impl|const|use|mod) /
+                if (item) items = items line "\n"; else body = body line "\n"
+                whole = whole || line ~ /fn main/
+            }
+            END {
+                printf "%s", items
+                if (!whole) printf "fn main() {\n%s}\n", body
+                exit items == "" && body == ""
+            }' >"$MASU_TMP/example.tl" || fail "the explanation of $code has no example" ;;
+    esac
+    "$MASU" check "$MASU_TMP/example.tl" >/dev/null 2>"$MASU_TMP/said" || :
+    grep -q "masu explain-error $code" "$MASU_TMP/said" || {
+        cat "$MASU_TMP/example.tl" "$MASU_TMP/said"
+        fail "the example of $code does not show it"
+    }
+done <"$MASU_TMP/codes"
