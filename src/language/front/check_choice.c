@@ -186,9 +186,30 @@ expr *check_choice(checker *c, const block *b, stmt *s) {
     return e;
 }
 
+/* f(dim = 1): Rust has no such arguments; `println` and its like have. */
+static void refuse_names(checker *c, expr *e) {
+    const expr *callee = e->call.callee;
+    bool plain = callee != NULL && callee->kind == EXPR_NAME && callee->name.scope == NULL;
+    const symbol *s = plain ? check_find(c, callee->name.name) : NULL;
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        expr *arg = e->call.args[i];
+        bool named = arg->kind == EXPR_ASSIGN && arg->type == NULL &&
+                     arg->assign.target->kind == EXPR_NAME && arg->assign.op == BINARY_NONE;
+        if (named && (!plain || (s != NULL && s->function != NULL))) {
+            diagnostic *d = diagnostics_error(c->diagnostics, arg->assign.target->span,
+                                              "expected a value: arguments go by their position");
+            diagnostics_note(c->diagnostics, d, (source_span){0},
+                             "write the value alone, without `%s =`",
+                             arg->assign.target->name.name);
+            e->call.args[i] = arg->assign.value;
+        }
+    }
+}
+
 /* f(if c { &mut a } else { &mut b }): one call for each. */
 bool check_choice_argument(checker *c, expr **slot) {
     expr *e = *slot;
+    refuse_names(c, e);
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         expr *arg = e->call.args[i];
         uint32_t places = 0;

@@ -188,6 +188,9 @@ void check_let(checker *c, stmt *s) {
     if (named && t == NULL) {
         check_note_row(s->pattern->binding, s->value);
     }
+    if (t != NULL && t->kind == TYPE_ERROR && s->value->type->may_have_open) {
+        check_make_error(c, s->value); /* what it holds was to follow from the type */
+    }
     if (t != NULL) {
         check_coerce_branch(c, &s->value, t,
                             s->annotation == NULL

@@ -160,6 +160,20 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
     diagnostics_error(c->diagnostics, e->span, "there is no `%s::%s`", scope, e->name.name);
 }
 
+/* N of `const N: usize` */
+static bool number_argument(checker *c, expr *e, const type *expected) {
+    const type *t = check_type_argument(c, e->name.name);
+    t = t == NULL ? NULL : type_resolve(c->types, t);
+    if (t == NULL || !check_is_number_type(t)) {
+        return false;
+    }
+    e->kind = EXPR_INT;
+    e->integer.value = (uint64_t)t->vec.length;
+    e->integer.suffix = TYPE_VOID;
+    check_int(c, e, expected, false);
+    return true;
+}
+
 static void check_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     e->name.scope = check_without_modules(c, e->name.scope);
@@ -184,7 +198,7 @@ static void check_name(checker *c, expr **slot, const type *expected) {
     } else if (s != NULL && s->constant != NULL) {
         check_constant_use(c, slot, s->constant);
     } else if (!check_variant_name(c, e, expected) && !check_function_name(c, e) &&
-               !check_unit_struct(c, e)) {
+               !check_unit_struct(c, e) && !number_argument(c, e, expected)) {
         unknown_name(c, e);
         check_make_error(c, e);
     }
@@ -288,6 +302,7 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
         expr field = {.field = {.name = init->name, .name_span = init->span}};
         unknown_field(c, &field, s);
         check_expr(c, &init->value, NULL);
+        e->structure.structure = NULL; /* it may be what is missing */
         return;
     }
     const struct_field *field = &s->fields[index];
@@ -373,12 +388,16 @@ static void check_struct(checker *c, expr **slot, const type *expected) {
     if (expected != NULL && s->template != NULL) {
         check_fits(c, s->type, expected);
     }
+    s = check_decide_lengths(c, e, s);
     e->structure.structure = s;
     e->structure.values = CHECK_ARRAY(c, expr *, s->field_count);
     for (uint32_t i = 0; i < e->structure.init_count; i++) {
         check_init(c, e, s, &e->structure.inits[i]);
     }
-    report_missing_fields(c, e, s);
+    if (e->structure.structure != NULL) {
+        report_missing_fields(c, e, s);
+    }
+    e->structure.structure = s;
     e->type = type_resolve(c->types, s->type);
 }
 
@@ -428,6 +447,17 @@ static void check_range_value(checker *c, expr *e) {
 void check_list(checker *c, expr **items, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         check_expr(c, &items[i], NULL);
+    }
+}
+
+void check_lost_arguments(checker *c, expr *call) {
+    for (uint32_t i = 0; i < call->call.arg_count; i++) {
+        expr **arg = &call->call.args[i];
+        if ((*arg)->kind == EXPR_CLOSURE && (*arg)->type == NULL) {
+            check_make_error(c, *arg); /* what its parameters are is not known any more */
+        } else {
+            check_expr(c, arg, NULL);
+        }
     }
 }
 

@@ -392,11 +392,79 @@ static const type_expr *function_bound(const function_item *f, const binding *pa
     return NULL;
 }
 
+/* How many items a list has, by its form or by its type; -1: it is none. */
+static int64_t items_of(checker *c, expr **slot) {
+    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE) {
+        slot = &(*slot)->unary.operand;
+    }
+    expr *e = *slot;
+    if (e->type == NULL && e->kind == EXPR_ARRAY) {
+        return e->list.count;
+    }
+    if (e->type == NULL && e->kind == EXPR_REPEAT) {
+        int64_t count = -1;
+        return check_constant_integer(c, &e->repeat.count, &count, "a count") ? count : -1;
+    }
+    check_expr(c, slot, NULL);
+    const type *t = type_resolve(c->types, (*slot)->type);
+    return t->kind == TYPE_VEC ? t->vec.length : -1;
+}
+
+/* a: [T; N] given [1, 2, 3] says what N is. The environment is that of the type. */
+static void decide_length(checker *c, const type_expr *t, expr **slot,
+                          const type_environment *outer) {
+    const type_environment *own = c->environment;
+    const type *length = check_length_argument(c, t);
+    if (length == NULL || length->kind != TYPE_OPEN) {
+        return;
+    }
+    c->environment = outer;
+    int64_t count = items_of(c, slot);
+    c->environment = own;
+    if (count >= 0) {
+        check_fits(c, length, check_number_type(c, count));
+    }
+    expr *e = *slot;
+    if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->type != NULL && e->type->kind == TYPE_VEC) {
+        const type *inner = check_length_argument(c, t->arguments[0]),
+                   *row = type_resolve(c->types, e->type->vec.element);
+        if (inner != NULL && inner->kind == TYPE_OPEN && row->kind == TYPE_VEC) {
+            check_fits(c, inner, check_number_type(c, row->vec.length));
+        }
+    } else if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->kind == EXPR_ARRAY &&
+               e->list.count > 0) {
+        decide_length(c, t->arguments[0], &e->list.items[0], outer);
+    }
+}
+
+/* P { a: [1, 2, 3] } of a struct P<const N: usize>. */
+struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s) {
+    if (s->template == NULL || !s->type->may_have_open) {
+        return s;
+    }
+    type_environment own = {.parameters = &s->template->generics, .arguments = s->arguments};
+    const type_environment *outer = c->environment;
+    c->environment = &own;
+    for (uint32_t i = 0; i < e->structure.init_count; i++) {
+        for (uint32_t k = 0; k < s->field_count; k++) {
+            if (s->fields[k].annotation != NULL &&
+                strcmp(s->fields[k].name, e->structure.inits[i].name) == 0) {
+                decide_length(c, s->fields[k].annotation, &e->structure.inits[i].value, outer);
+            }
+        }
+    }
+    c->environment = outer;
+    return type_resolve(c->types, s->type)->structure;
+}
+
 static void check_argument(checker *c, expr *call, expr **slot, const function_item *f,
                            const binding *parameter, const type_environment *e) {
     const type_environment *outer = c->environment;
     const type_expr *bound = function_bound(f, parameter);
     c->environment = e;
+    if (parameter->annotation != NULL) {
+        decide_length(c, parameter->annotation, slot, outer);
+    }
     const type *wanted =
         parameter->annotation == NULL ? NULL : check_type(c, parameter->annotation);
     closure_signature signature = {0};

@@ -33,7 +33,7 @@ static void unknown_method(checker *c, expr *e, const type *t) {
     if (check_has_method(c, type_tensor(c->types, check_scalar(c, TYPE_F32), -1), e->call.name)) {
         check_wish_row(c, e->call.receiver);
     }
-    check_list(c, e->call.args, e->call.arg_count);
+    check_lost_arguments(c, e);
     check_make_error(c, e);
     diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` has no method `%s`",
                                       check_type_text(c, t), e->call.name);
@@ -517,7 +517,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
         choose_element_or_option(c, e, t, expected, user, arm);
     }
     if (type_is_silent(t)) {
-        check_list(c, e->call.args, e->call.arg_count);
+        check_lost_arguments(c, e);
         check_make_error(c, e);
     } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) &&
                !check_hash_method(c, slot, t) && !to_string(c, slot, t, expected) &&

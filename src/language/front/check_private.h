@@ -274,6 +274,13 @@ void check_bounds_decide(checker *c, const type_environment *e);
 /* What takes the place of s and all behind it in b, where s names one of several places; NULL: it does not. */
 expr *check_choice(checker *c, const block *b, stmt *s);
 bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
+/* `const N: usize`: what it stands for, as a type. */
+const type *check_number_type(checker *c, int64_t number);
+struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s);
+bool check_is_number_type(const type *t);
+const type *check_length_argument(checker *c, const type_expr *t);
+/* Of a call of which nobody knows what it takes. */
+void check_lost_arguments(checker *c, expr *call);
 bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
 function_item *check_choose_by_types(checker *c, expr *e, function_item *f);
 /* E::from(e) where E has it for values of that type; e is checked. NULL: no. */

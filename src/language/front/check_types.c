@@ -194,9 +194,31 @@ static const type *struct_named_type(checker *c, type_expr *t, struct_item *s) {
     return s->type;
 }
 
+/* What `const N: usize` stands for is written as a type of its own: an array of that many nothings. */
+const type *check_number_type(checker *c, int64_t number) {
+    return type_array(c->types, check_scalar(c, TYPE_VOID), number);
+}
+
+bool check_is_number_type(const type *t) {
+    return t->kind == TYPE_VEC && t->vec.element->kind == TYPE_VOID;
+}
+
+/* The parameter that the length of the array is; NULL: it is none. */
+const type *check_length_argument(checker *c, const type_expr *t) {
+    bool named = t->kind == TYPE_EXPR_ARRAY && t->length != NULL && t->length->kind == EXPR_NAME &&
+                 t->length->name.scope == NULL;
+    const type *found = named ? check_type_argument(c, t->length->name.name) : NULL;
+    return found == NULL ? NULL : type_resolve(c->types, found);
+}
+
 static const type *array_type(checker *c, type_expr *t) {
     const type *element = check_type(c, t->arguments[0]);
     int64_t length = -1; /* a slice &[T] is what a Vec is */
+    const type *argument = check_length_argument(c, t);
+    if (argument != NULL && element->kind != TYPE_VOID) {
+        return check_is_number_type(argument) ? type_array(c->types, element, argument->vec.length)
+                                              : type_open(c->types);
+    }
     if (t->length != NULL &&
         !check_constant_integer(c, &t->length, &length, "the length of an array")) {
         return check_scalar(c, TYPE_ERROR);
@@ -311,6 +333,9 @@ const type *check_type(checker *c, type_expr *t) {
         break;
     case TYPE_EXPR_ERROR:
         t->type = check_scalar(c, TYPE_ERROR);
+        break;
+    case TYPE_EXPR_NUMBER:
+        t->type = check_number_type(c, (int64_t)t->number);
         break;
     default:
         t->type = wrong(c, t, "expected a type, found a number", NULL);

@@ -26,14 +26,16 @@ void parse_type_parameters(parser *p, type_parameters *out) {
     while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_END) && !p->panic) {
         if (parser_is(p, TOKEN_LABEL)) {
             parser_advance(p);
-        } else if (parser_is(p, TOKEN_CONST)) {
-            parser_refuse(p, parser_span(p), "constants as parameters of types");
-            return;
         } else {
+            bool number = parser_accept(p, TOKEN_CONST); /* const N: usize */
             type_parameter t = {.span = parser_span(p)};
             t.name = parser_name(p, &t.span);
             if (t.name != NULL && parser_accept(p, TOKEN_COLON)) {
-                parse_bounds(p, &t);
+                if (number) {
+                    parse_type(p);
+                } else {
+                    parse_bounds(p, &t);
+                }
             }
             if (t.name != NULL) {
                 PARSER_PUSH(p, out->items, out->count, capacity, t);

@@ -309,6 +309,10 @@ void type_print(const type *t, masu__buffer *out) {
         masu__buffer_puts(out, t->tuple.count == 1 ? ",)" : ")");
         return;
     case TYPE_VEC:
+        if (t->vec.element->kind == TYPE_VOID) { /* what a `const N` stands for */
+            masu__buffer_printf(out, "%lld", (long long)t->vec.length);
+            break;
+        }
         masu__buffer_puts(out, type_is_box(t) ? "Box<" : t->vec.length < 0 ? "Vec<" : "[");
         type_print(t->vec.element, out);
         if (t->vec.length < 0) {

@@ -175,10 +175,6 @@ static void constructs_that_are_not_accepted(void **state) {
         const char *program, *message;
     } cases[] = {
         {"async fn f() {}", ":1:7: error: masu does not accept asynchronous functions\n"},
-        {"trait T<U> { fn f(self); }",
-         ":1:8: error: masu does not accept traits with type parameters\n"},
-        {"fn f<const N: i64>() {}",
-         ":1:6: error: masu does not accept constants as parameters of types\n"},
         {"parent(a, b).\nfn f() {}",
          ":1:1: error: masu does not accept logic programs: facts, rules and queries\n"},
     };
