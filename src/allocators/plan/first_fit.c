@@ -8,8 +8,8 @@
  *     nodes       [ . . . . . . . ][ . . . . . . ]      item 1..6 hangs at 1, 2..3, 4..5
  *                 [ . . ][2 . . 3][4 . . 5][ . . ]      alive at 4: on the way from leaf 4 to the root
  *
- * Looking at all of them is quadratic when most meet most: when that has cost enough, the others go
- * on top of all that they meet, in O(log sections) each.
+ * Looking at all of them is quadratic when most meet most: when that has cost enough, or the time is
+ * over, the others go on top of all that they meet, in O(log sections) each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +39,7 @@ typedef struct first_fit {
     uint32_t *apart_start, *apart; /* per item: relations it stands in */
     taken *list;
     uint64_t visits, most_visits;
+    masu__solver *solver; /* asked whether to go on looking */
     masu__arena arena;
 } first_fit;
 
@@ -210,7 +211,7 @@ static int64_t lowest_gap(first_fit *f, uint32_t item, int64_t offset, uint32_t 
 
 static bool place(first_fit *f, uint32_t item) {
     const masu__plan_model *m = f->m;
-    bool exact = f->visits < f->most_visits;
+    bool exact = f->visits < f->most_visits && !masu__solver_stopped(f->solver);
     int64_t from =
         exact ? 0
               : masu__plan_align(highest_end(f, m->first[item], m->end[item]), m->alignment[item]);
@@ -251,7 +252,9 @@ static bool place_all(first_fit *f) {
 
 void masu__solver_first_fit(masu__solver *s) {
     first_fit f;
-    if (first_fit_open(&f, &s->model, s->offsets) && place_all(&f)) {
+    bool right = first_fit_open(&f, &s->model, s->offsets);
+    f.solver = s;
+    if (right && place_all(&f)) {
         s->placements++;
         masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets),
                            "first fit by area");

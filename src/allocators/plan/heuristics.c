@@ -5,15 +5,15 @@
 
 /* ---- valleys --------------------------------------------------------------------------------- */
 
-/* The first plan is always finished. */
 static void try_valley(masu__solver *s, const masu__valley_way *way, uint64_t seed) {
     masu__plan_stop stop = {masu__solver_stopped, s};
-    int64_t height = masu__valley_place(s->valley, way, seed, s->best_height,
-                                        s->best_height < INT64_MAX ? &stop : NULL, s->offsets);
+    int64_t height = masu__valley_place(s->valley, way, seed, s->best_height, &stop, s->offsets);
     s->placements++;
     s->steps_granted += s->model.item_count;
     if (height != INT64_MAX)
         masu__solver_offer(s, s->offsets, height, masu__valley_name(way->key));
+    else if (s->best_height == INT64_MAX) /* the time was over before the first plan */
+        masu__solver_shelves(s);
 }
 
 static const masu__valley_way first_ways[] = {

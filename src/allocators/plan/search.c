@@ -30,6 +30,7 @@ struct masu__plan_search {
     masu__search_state state;
     const masu__search_order *order;
     uint64_t steps, limit;
+    uint64_t looked_at; /* items, since stop was asked */
     const masu__plan_stop *stop;
     masu__search_end end;
     uint32_t *numbers; /* a stack of item numbers: the parts */
@@ -222,10 +223,16 @@ static int64_t highest_offset(const masu__plan_search *s, const part *p) {
     return t->capacity - fullest;
 }
 
-static bool out_of_steps(masu__plan_search *s) {
+enum { LOOKS_UNASKED = 1 << 14 };
+
+/* A step looks at each item of its part, if only shortly. */
+static bool out_of_steps(masu__plan_search *s, const part *p) {
+    s->looked_at += p->count;
+    bool ask = s->steps % 256 == 0 || s->looked_at > LOOKS_UNASKED;
+    s->looked_at = ask ? 0 : s->looked_at;
     if (s->steps >= s->limit)
         s->end = MASU__SEARCH_LIMIT;
-    else if (s->steps % 256 == 0 && s->stop->asked(s->stop->context))
+    else if (ask && s->stop->asked(s->stop->context))
         s->end = MASU__SEARCH_STOPPED;
     s->steps++;
     return s->end != MASU__SEARCH_EXHAUSTED;
@@ -250,7 +257,7 @@ static bool try_candidate(masu__plan_search *s, const part *p, candidate c) {
 
 /* True: the part is placed. As deep as there are items. */
 static bool search_part(masu__plan_search *s, const part *p, int64_t offset, uint32_t place) {
-    if (out_of_steps(s) || !candidates_room(s, p->count))
+    if (out_of_steps(s, p) || !candidates_room(s, p->count))
         return false;
     bool done;
     uint32_t count = find_candidates(s, p, &done);

@@ -43,7 +43,7 @@ typedef enum masu__search_end {
     MASU__SEARCH_STOPPED,   /* stop said so, or memory ran out */
 } masu__search_end;
 
-/* Asked every few hundred steps. */
+/* Asked every few hundred steps, or few ten thousand items looked at. */
 typedef struct masu__plan_stop {
     bool (*asked)(void *context);
     void *context;

@@ -1,5 +1,6 @@
 /* Many buffers: valleys and repair. Their plans pass the judge, are near the bound, and are the same for
  * any number of threads; repair takes nothing for granted about where a plan is high. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,10 +97,115 @@ static void repair_lowers_any_plan(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
+/* ---- limits ---------------------------------------------------------------------------------- */
+
+/* Says yes the allowed-th time, and is not asked again. */
+typedef struct patience {
+    uint64_t asked, allowed;
+} patience;
+
+static bool is_over(void *context) {
+    patience *p = context;
+    assert_true(p->asked < p->allowed);
+    return ++p->asked == p->allowed;
+}
+
+/* Each 1024 items at the latest valleys ask, and end at the first yes. */
+static void valleys_ask_and_obey(void **state) {
+    (void)state;
+    draw(COUNT, true, 1, 5);
+    masu_plan_problem problem = {.rows = rows, .count = COUNT};
+    masu__plan_model model;
+    static int64_t places[COUNT];
+    assert_int_equal(masu__plan_model_open(&problem, NULL, &model), MASU_OK);
+    masu__valley *valley = masu__valley_create(&model, NULL);
+    assert_non_null(valley);
+    masu__valley_way way = {.key = MASU__VALLEY_AREA};
+    for (uint64_t allowed = 1; allowed <= COUNT / 1024; allowed++) {
+        patience p = {0, allowed};
+        masu__plan_stop stop = {is_over, &p};
+        assert_true(masu__valley_place(valley, &way, 0, INT64_MAX, &stop, places) == INT64_MAX);
+        assert_int_equal(p.asked, allowed);
+    }
+    masu__valley_destroy(valley);
+    masu__plan_model_close(&model);
+    assert_int_equal(masu__meta_live_bytes(), 0);
+}
+
+static void find_cancelled(size_t count, uint64_t most_times_the_bound) {
+    masu_plan_cancel_flag flag = {0};
+    masu_plan_cancel(&flag);
+    masu_plan_problem problem = {.rows = rows, .count = count};
+    masu_plan_options options = {.cancel = &flag};
+    masu_plan_result r;
+    assert_int_equal(masu_plan_find(&problem, &options, offsets, &r), MASU_OK);
+    assert_int_equal(masu_plan_check(rows, count, offsets, r.height_bytes, NULL, NULL),
+                     MASU_PLAN_FINE);
+    assert_string_equal(r.order, "shelves");
+    assert_true(r.height_bytes <= most_times_the_bound * r.lower_bound_bytes);
+    assert_int_equal(masu__meta_live_bytes(), 0);
+}
+
+/* Cancelled before it begins, there is a plan nevertheless: not the good one. */
+static void a_plan_at_once_when_time_is_over(void **state) {
+    (void)state;
+    static const uint64_t alignments[] = {1, 64, 4096};
+    for (size_t k = 0; k < 3; k++) {
+        draw(COUNT, k == 1, alignments[k], 60 + k);
+        find_cancelled(COUNT, 3);
+    }
+    for (size_t i = 0; i < COUNT; i++) /* too high for shelves: each size as high as the largest */
+        rows[i] = (masu_plan_row){.size_bytes = (UINT64_C(1) << (48 + i % 2)) - i % 2, .upper = 1};
+    find_cancelled(COUNT, 1);
+}
+
+static void *raise_flag(void *flag) {
+    masu_plan_cancel(flag);
+    return NULL;
+}
+
+typedef struct canceller {
+    masu_plan_cancel_flag flag;
+    pthread_t thread;
+    unsigned plans;
+} canceller;
+
+static void cancel_at_first_plan(void *context, const masu_plan_result *so_far,
+                                 const uint64_t *unused) {
+    canceller *c = context;
+    (void)unused;
+    assert_true(so_far->height_bytes > so_far->lower_bound_bytes);
+    if (c->plans++ == 0)
+        assert_int_equal(pthread_create(&c->thread, NULL, raise_flag, &c->flag), 0);
+}
+
+/* No limit but the flag; the first plan is above the bound: it ends because another thread says so, or
+ * with a proof. */
+static void another_thread_cancels(void **state) {
+    (void)state;
+    static const size_t counts[] = {SOME, COUNT};
+    for (size_t k = 0; k < 2; k++) {
+        draw(counts[k], true, 1, 90 + k);
+        canceller c = {0};
+        masu_plan_problem problem = {.rows = rows, .count = counts[k]};
+        masu_plan_options options = {
+            .cancel = &c.flag, .improved = cancel_at_first_plan, .context = &c};
+        masu_plan_result r;
+        assert_int_equal(masu_plan_find(&problem, &options, offsets, &r), MASU_OK);
+        assert_true(c.plans > 0);
+        pthread_join(c.thread, NULL);
+        assert_int_equal(masu_plan_check(rows, counts[k], offsets, r.height_bytes, NULL, NULL),
+                         MASU_PLAN_FINE);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_plans_are_near_the_bound),
         cmocka_unit_test(repair_lowers_any_plan),
+        cmocka_unit_test(valleys_ask_and_obey),
+        cmocka_unit_test(a_plan_at_once_when_time_is_over),
+        cmocka_unit_test(another_thread_cancels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
