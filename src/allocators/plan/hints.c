@@ -46,7 +46,7 @@ static bytes kept_at(const masu_plan_row *row, uint64_t offset, int64_t moment) 
 static bool collide_at(const masu_plan_row *a, uint64_t offset_a, const masu_plan_row *b,
                        uint64_t offset_b, int64_t moment) {
     bytes x = kept_at(a, offset_a, moment), y = kept_at(b, offset_b, moment);
-    return x.from < y.to && y.from < x.to;
+    return x.from < x.to && y.from < y.to && x.from < y.to && y.from < x.to;
 }
 
 /* Asked wherever what one of the two keeps may grow: at its birth and where a gap begins or ends. */

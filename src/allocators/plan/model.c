@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocators/plan/pieces.h"
 #include "allocators/plan/walls.h"
 #include "base/assert.h"
 
@@ -19,6 +20,7 @@ typedef struct builder {
     uint32_t moment_count;
     uint32_t *table;  /* section_of each moment from moments[0] on; NULL: they are far apart */
     uint32_t *parent; /* per row: union-find of rows that share */
+    uint32_t *obstacle_root; /* per obstacle: the root of its row */
 } builder;
 
 /* ---- validation ------------------------------------------------------------------------------ */
@@ -190,7 +192,8 @@ static bool count_items(builder *b) {
     const masu_plan_problem *p = b->problem;
     masu__plan_model *m = b->model;
     m->row_item = NEW(m, uint32_t, p->count);
-    if (!m->row_item)
+    m->row_root = NEW(m, uint32_t, p->count);
+    if (!m->row_item || !m->row_root)
         return false;
     memset(m->row_item, 0xff, p->count * sizeof *m->row_item);
     for (size_t i = 0; i < p->count; i++) {
@@ -206,6 +209,9 @@ static bool count_items(builder *b) {
         uint32_t root = root_of(b->parent, (uint32_t)i);
         if (p->rows[i].size_bytes > 0 && !p->rows[root].is_fixed)
             m->row_item[i] = m->row_item[root];
+        m->row_root[i] = root;
+        uint64_t alignment = p->rows[i].alignment_bytes ? p->rows[i].alignment_bytes : 1;
+        m->contradiction |= p->rows[root].is_fixed && p->rows[root].fixed_offset % alignment != 0;
     }
     return true;
 }
@@ -220,7 +226,8 @@ static bool make_item_arrays(masu__plan_model *m) {
     m->first = NEW(m, uint32_t, n);
     m->end = NEW(m, uint32_t, n);
     m->piece_start = NEW(m, uint32_t, n + 1);
-    m->obstacles = NEW(m, masu__plan_obstacle, m->obstacle_count);
+    uint32_t obstacles = 2 * m->obstacle_count; /* cut, they may become twice as many */
+    m->obstacles = NEW(m, masu__plan_obstacle, obstacles);
     m->load = NEW(m, int64_t, m->section_count + 1);
     return m->size && m->alignment && m->hint && m->lower && m->upper && m->first && m->end &&
            m->piece_start && m->obstacles && m->load;
@@ -285,46 +292,55 @@ static void add_piece(builder *b, size_t row, masu__plan_piece piece) {
 
 static void add_obstacle(builder *b, size_t row, masu__plan_piece piece) {
     masu__plan_model *m = b->model;
-    const masu_plan_row *root = &b->problem->rows[root_of(b->parent, (uint32_t)row)];
+    uint32_t root = root_of(b->parent, (uint32_t)row);
+    b->obstacle_root[m->obstacle_count] = root;
     m->obstacles[m->obstacle_count++] = (masu__plan_obstacle){
-        piece.first, piece.end, (int64_t)root->fixed_offset + piece.base, piece.height};
+        piece.first, piece.end, (int64_t)b->problem->rows[root].fixed_offset + piece.base,
+        piece.height};
 }
 
-/* Rows of a group may live at the same time: cut so that each section has one piece, over all. */
-static int by_first(const void *a, const void *b) {
-    const masu__plan_piece *x = a, *y = b;
-    return (x->first > y->first) - (x->first < y->first);
+/* The pieces of one root's rows, gathered; 0 when there are fewer than two. They leave the obstacles. */
+static uint32_t take_obstacles(builder *b, uint32_t root, masu__plan_piece *out) {
+    masu__plan_model *m = b->model;
+    uint32_t count = 0, kept = 0;
+    for (uint32_t i = 0; i < m->obstacle_count; i++)
+        if (b->obstacle_root[i] == root)
+            out[count++] = (masu__plan_piece){m->obstacles[i].first, m->obstacles[i].end,
+                                              m->obstacles[i].offset, m->obstacles[i].size};
+    if (count < 2)
+        return 0;
+    for (uint32_t i = 0; i < m->obstacle_count; i++)
+        if (b->obstacle_root[i] != root) {
+            b->obstacle_root[kept] = b->obstacle_root[i];
+            m->obstacles[kept++] = m->obstacles[i];
+        }
+    m->obstacle_count = kept;
+    return count;
 }
 
-static bool pieces_meet(const masu__plan_piece *pieces, uint32_t count) {
-    for (uint32_t i = 1; i < count; i++)
-        if (pieces[i].first < pieces[i - 1].end)
-            return true;
-    return false;
-}
-
-/* Rewrites the pieces of one item section by section; more pieces may come out than went in. */
-static uint32_t flatten(const masu__plan_piece *in, uint32_t count, masu__plan_piece *out) {
-    uint32_t made = 0, last = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (in[i].end > last)
-            last = in[i].end;
-    for (uint32_t s = in[0].first; s < last; s++) {
-        int64_t base = INT64_MAX, top = 0;
-        for (uint32_t i = 0; i < count; i++)
-            if (in[i].first <= s && s < in[i].end) {
-                base = in[i].base < base ? in[i].base : base;
-                top = in[i].base + in[i].height > top ? in[i].base + in[i].height : top;
-            }
-        if (top == 0)
-            continue;
-        if (made > 0 && out[made - 1].end == s && out[made - 1].base == base &&
-            out[made - 1].base + out[made - 1].height == top)
-            out[made - 1].end = s + 1;
-        else
-            out[made++] = (masu__plan_piece){s, s + 1, base, top - base};
+/* Rows tied to a fixed one lie upon each other; as obstacles they are one. */
+static bool settle_obstacles(builder *b) {
+    masu__plan_model *m = b->model;
+    uint32_t room = 2 * m->obstacle_count;
+    masu__plan_piece *mine = NEW(m, masu__plan_piece, room);
+    masu__plan_piece *settled = NEW(m, masu__plan_piece, room);
+    if (!mine || !settled)
+        return false;
+    for (size_t i = 0; i < b->problem->relation_count; i++) {
+        uint32_t root = root_of(b->parent, (uint32_t)b->problem->relations[i].a);
+        bool joined = root == root_of(b->parent, (uint32_t)b->problem->relations[i].b);
+        uint32_t count = joined ? take_obstacles(b, root, mine) : 0;
+        masu__plan_pieces_sort(mine, count);
+        bool meet = masu__plan_pieces_meet(mine, count);
+        uint32_t made = meet ? masu__plan_pieces_flatten(mine, count, settled) : count;
+        for (uint32_t k = 0; k < made; k++) {
+            const masu__plan_piece *piece = meet ? &settled[k] : &mine[k];
+            b->obstacle_root[m->obstacle_count] = root;
+            m->obstacles[m->obstacle_count++] =
+                (masu__plan_obstacle){piece->first, piece->end, piece->base, piece->height};
+        }
     }
-    return made;
+    return true;
 }
 
 static bool settle_pieces(masu__plan_model *m, uint32_t total) {
@@ -339,11 +355,10 @@ static bool settle_pieces(masu__plan_model *m, uint32_t total) {
     for (uint32_t i = 0; i < m->item_count; i++) {
         masu__plan_piece *mine = m->pieces + m->piece_start[i];
         uint32_t count = m->piece_start[i + 1] - m->piece_start[i];
-        if (count > 1)
-            qsort(mine, count, sizeof *mine, by_first);
+        masu__plan_pieces_sort(mine, count);
         m->piece_start[i] = made;
-        if (pieces_meet(mine, count)) {
-            made += flatten(mine, count, settled + made);
+        if (masu__plan_pieces_meet(mine, count)) {
+            made += masu__plan_pieces_flatten(mine, count, settled + made);
         } else {
             memcpy(settled + made, mine, count * sizeof *mine);
             made += count;
@@ -370,6 +385,10 @@ static bool find_pieces(builder *b) {
     m->pieces = NEW(m, masu__plan_piece, total);
     if (!m->pieces)
         return false;
+    uint32_t room = 2 * m->obstacle_count;
+    b->obstacle_root = NEW(m, uint32_t, room);
+    if (!b->obstacle_root)
+        return false;
     m->obstacle_count = 0; /* from the upper limit to what is there */
     for (size_t i = 0; i < p->count; i++) {
         if (p->rows[i].size_bytes == 0)
@@ -380,7 +399,7 @@ static bool find_pieces(builder *b) {
     for (uint32_t i = m->item_count; i > 0; i--) /* adding moved each start to the next */
         m->piece_start[i] = m->piece_start[i - 1];
     m->piece_start[0] = 0;
-    return settle_pieces(m, total);
+    return settle_pieces(m, total) && (b->problem->relation_count == 0 || settle_obstacles(b));
 }
 
 /* ---- relations that keep apart --------------------------------------------------------------- */
@@ -548,7 +567,8 @@ bool masu__plan_model_valid(const masu__plan_model *m) {
     for (uint32_t i = 0; i < m->item_count; i++) {
         uint32_t from = m->piece_start[i], to = m->piece_start[i + 1];
         if (from >= to || m->first[i] != m->pieces[from].first ||
-            m->end[i] != m->pieces[to - 1].end || pieces_meet(m->pieces + from, to - from))
+            m->end[i] != m->pieces[to - 1].end ||
+            masu__plan_pieces_meet(m->pieces + from, to - from))
             return false;
         for (uint32_t k = from; k < to; k++)
             if (m->pieces[k].base + m->pieces[k].height > m->size[i] ||
@@ -566,24 +586,11 @@ bool masu__plan_model_valid(const masu__plan_model *m) {
 void masu__plan_model_rows(const masu__plan_model *model, const masu_plan_problem *problem,
                            const int64_t *items, uint64_t *offsets) {
     for (size_t i = 0; i < problem->count; i++) {
-        const masu_plan_row *row = &problem->rows[i];
-        uint32_t item = model->row_item[i];
-        bool movable = row->size_bytes > 0 && item != MASU__PLAN_NONE;
-        offsets[i] = movable ? (uint64_t)items[item] : row->is_fixed ? row->fixed_offset : 0;
-    }
-    /* tied to a fixed row, or without a size but tied: where the partner is */
-    for (size_t round = 0, changed = 1; changed && round < problem->count; round++) {
-        changed = 0;
-        for (size_t i = 0; i < problem->relation_count; i++) {
-            const masu_plan_relation *r = &problem->relations[i];
-            if (r->kind != MASU_PLAN_MUST_SHARE || offsets[r->a] == offsets[r->b])
-                continue;
-            bool a_leads =
-                problem->rows[r->a].is_fixed ||
-                (problem->rows[r->a].size_bytes > 0 && model->row_item[r->a] != MASU__PLAN_NONE);
-            offsets[a_leads ? r->b : r->a] = offsets[a_leads ? r->a : r->b];
-            changed = 1;
-        }
+        const masu_plan_row *root = &problem->rows[model->row_root[i]];
+        uint32_t item = model->row_item[model->row_root[i]];
+        offsets[i] = root->is_fixed            ? root->fixed_offset
+                     : item != MASU__PLAN_NONE ? (uint64_t)items[item]
+                                               : 0;
     }
 }
 

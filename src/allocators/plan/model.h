@@ -44,6 +44,7 @@ typedef struct masu__plan_apart {
 typedef struct masu__plan_model {
     uint32_t item_count, section_count, obstacle_count;
     uint32_t *row_item; /* per row; MASU__PLAN_NONE: no size, or fixed */
+    uint32_t *row_root; /* per row: the row that leads its group, a fixed one where there is one */
     /* per item */
     int64_t *size, *alignment, *hint; /* hint -1: none */
     int64_t *lower, *upper;           /* moments: first and after the last */

@@ -226,10 +226,16 @@ static masu_status bound_of_ties(const masu_plan_problem *problem, masu__arena *
                                  uint64_t *out) {
     masu__plan_model model;
     bool *all = MASU_ARENA_ARRAY(arena, bool, problem->relation_count + 1);
-    if (!all)
+    masu_plan_row *rows = MASU_ARENA_ARRAY(arena, masu_plan_row, problem->count + 1);
+    if (!all || !rows)
         return MASU_ERR_OUT_OF_MEMORY;
     memset(all, true, problem->relation_count * sizeof *all);
-    masu_status status = masu__plan_model_open(problem, all, &model);
+    memcpy(rows, problem->rows, problem->count * sizeof *rows);
+    for (size_t i = 0; i < problem->count; i++)
+        rows[i].is_fixed = false; /* where it is says nothing of what need not share with it */
+    masu_plan_problem loose = *problem;
+    loose.rows = rows;
+    masu_status status = masu__plan_model_open(&loose, all, &model);
     if (status != MASU_OK)
         return status;
     *out = (uint64_t)model.bound;
