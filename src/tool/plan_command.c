@@ -200,12 +200,21 @@ static void say_result(job *j, const masu_plan_problem *problem) {
     FILE *to = summary_stream(j->args);
     if (j->args->quiet)
         return;
+    if (r->outcome == MASU_PLAN_INFEASIBLE && r->lower_bound_bytes >= (uint64_t)INT64_MAX) {
+        fprintf(stderr, "masu plan: no plan is possible: fixed buffers or those that must share an "
+                        "offset contradict each other\n");
+        return;
+    }
     if (r->outcome == MASU_PLAN_INFEASIBLE) {
         fprintf(stderr, "masu plan: no plan fits into ");
         plan_say_bytes(stderr, problem->capacity_bytes);
         fprintf(stderr, ": at least ");
         plan_say_bytes(stderr, r->lower_bound_bytes);
         fprintf(stderr, " are needed\n");
+        return;
+    }
+    if (r->outcome == MASU_PLAN_UNKNOWN && r->height_bytes == 0) {
+        fprintf(stderr, "masu plan: no plan was found, and none is ruled out\n");
         return;
     }
     fprintf(to, "%zu buffers, height ", j->table.count);
@@ -217,7 +226,7 @@ static void say_result(job *j, const masu_plan_problem *problem) {
                 100 * ((double)r->height_bytes / (double)r->lower_bound_bytes - 1),
                 r->lower_bound_bytes);
     fprintf(to, "; %.3f s, by %s\n", r->seconds, r->order);
-    if (r->outcome == MASU_PLAN_UNKNOWN) {
+    if (r->outcome == MASU_PLAN_UNKNOWN && problem->capacity_bytes > 0) {
         fprintf(stderr, "masu plan: none was found in time that fits into ");
         plan_say_bytes(stderr, problem->capacity_bytes);
         fprintf(stderr, ", and none is ruled out\n");
@@ -330,7 +339,7 @@ static int solve(job *j) {
         return failed(status);
     say_result(j, &problem);
     if (j->result.outcome == MASU_PLAN_INFEASIBLE) {
-        if (!j->args->quiet)
+        if (!j->args->quiet && problem.capacity_bytes > 0)
             say_core(j, &problem);
         return TOOL_FAILED;
     }

@@ -91,6 +91,14 @@ expect_in_stderr 'cannot be the same file'
 refused 1 'no plan fits into 7 bytes' right --capacity 7
 untouched
 
+# ---- what contradicts itself -----------------------------------------------------------------------
+pair='"buffers":[{"id":"a","lower":0,"upper":2,"size":4},{"id":"b","lower":1,"upper":3,"size":4}]'
+printf '{%s,"relations":[{"kind":"must_share","a":"a","b":"b"},{"kind":"must_not_share","a":"a","b":"b"}]}' "$pair" >in
+refused 1 'no plan is possible' in
+printf 'id,lower,upper,size,offset\na,0,2,4,0\nb,1,3,4,2\n' >in
+refused 1 'no plan is possible' in
+untouched
+
 # ---- several memories, judged ---------------------------------------------------------------------
 printf 'id,lower,upper,size,uses\na,0,4,8,2\nb,1,5,8,3\nc,4,6,16,1\n' >in
 expect_status 0 $plan in --memory fast=8 --memory slow --output m.csv --svg m.svg --quiet
