@@ -234,7 +234,8 @@ static void many_rows(void **state) {
     }
     assert_true(fast * 100 > all * 35); /* 28 % of the bytes alive */
     uint64_t most = most_traffic(rows, uses, LARGE, memories[0].capacity_bytes);
-    assert_true(fast <= most && fast * 100 > most * 60); /* a loose bound: half of the moments count */
+    assert_true(fast <= most &&
+                fast * 100 > most * 60); /* a loose bound: half of the moments count */
 }
 
 int main(void) {
