@@ -29,8 +29,11 @@ typedef struct sharing {
     masu_status status;
 } sharing;
 
+/* Not before there is a plan: also a call that is cancelled at once gives one. */
 static bool finished(const sharing *s) {
     const masu_plan_options *o = s->options;
+    if (s->status == MASU_OK && !s->has_plan)
+        return false;
     return s->status != MASU_OK || (s->has_plan && s->best.height_bytes <= s->bound) ||
            (o->cancel && __atomic_load_n(&o->cancel->raised, __ATOMIC_RELAXED)) ||
            (o->time_limit_s > 0 && masu__plan_now() - s->begin_s > o->time_limit_s);
