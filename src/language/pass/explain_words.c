@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "language/pass/explain_words.h"
+#include "language/pass/tensor_facts.h"
 
 enum { SHORT_QUOTE = 24, MOST_SHOWN = 2 };
 
@@ -42,6 +43,20 @@ void explain_shape(const ir_function *f, ir_value v, masu__buffer *out) {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
+/* The operation that has no elements of its own to place: a view, or what writes into its operand. NULL: v is none of these. */
+static const ir_instr *sharing_one(const ir_function *f, ir_value v) {
+    const ir_instr *i = f->values[v].def;
+    bool shares = i && i->op == IR_ABI && tensor_kind(i) & TENSOR_SHARES;
+    return shares && !tensor_makes_fresh(f, i) ? i : NULL;
+}
+
+static void put_shared(const ir_function *f, const ir_instr *i, masu__buffer *out) {
+    bool writes = tl_abi_functions[i->abi].effects & REPLACES;
+    masu__buffer_puts(out, writes ? " written into " : " with the elements of ");
+    explain_name(f, i->args[0], out);
+    masu__buffer_puts(out, writes ? ", copied first where others have them" : "");
+}
+
 void explain_buffer(const ir_function *f, ir_value v, masu__buffer *out) {
     const ir_place *place = ir_place_of(f, v);
     const char *why = f->values[v].pooled;
@@ -52,6 +67,8 @@ void explain_buffer(const ir_function *f, ir_value v, masu__buffer *out) {
         masu__buffer_printf(out, " in growing slot %" PRIu32, place->slot - 1);
     else if (place && place->dest)
         masu__buffer_puts(out, " where the caller has room");
+    else if (why && sharing_one(f, v))
+        put_shared(f, sharing_one(f, v), out);
     else if (why)
         masu__buffer_printf(out, " in a pool (%s)", why);
 }
