@@ -11,6 +11,7 @@
 #include "language/language.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -549,8 +550,12 @@ static const source_file *file_named(const masu_program *p, const char *path) {
 
 static void put_where(masu_program *p, const lookup_result *found) {
     masu__buffer where = {0};
+    char element[8] = "f32"; /* what a tensor holds of which nothing more is known */
+    const char *type = strstr(masu__buffer_text(&p->shown), ": Tensor<");
+    if (type)
+        sscanf(type, ": Tensor<%7[a-z0-9]", element);
     if (found->is_variable && p->module)
-        pass_where(p->module, found->name, found->declared, found->until, &where);
+        pass_where(p->module, found->name, element, found->declared, found->until, &where);
     if (where.length > 0)
         masu__buffer_printf(&p->shown, "\n%s", masu__buffer_text(&where));
     masu__buffer_destroy(&where);

@@ -109,6 +109,21 @@ static void drop_modules(lsp_document *d) {
     d->module_count = 0;
 }
 
+/* A file without `main` may be a module of a program that is not open. */
+static bool misses_main(const masu_diagnostic_info *info) {
+    return strcmp(info->message, "there is no function `main`") == 0 && info->line <= 1 &&
+           info->column <= 1;
+}
+
+/* Nothing is wrong with it but that: it is asked about as if it had one. */
+static bool is_module(const lsp_document *d) {
+    masu_diagnostic_info info;
+    bool alone = d->program && masu_program_error_count(d->program) == 1, misses = false;
+    for (size_t i = 0; alone && masu_program_diagnostic(d->program, i, &info); i++)
+        misses |= info.is_error && misses_main(&info);
+    return misses;
+}
+
 static void compile(lsp_server *s, lsp_document *d) {
     masu_compile_options options = {.until = MASU_STAGE_PASSES, .read = read_module, .user = s};
     drop_program(d);
@@ -116,6 +131,15 @@ static void compile(lsp_server *s, lsp_document *d) {
     s->compiling = d;
     masu_program_compile(masu__buffer_text(&d->path), masu__buffer_text(&d->text), d->text.length,
                          &options, &d->program);
+    if (is_module(d)) {
+        masu__buffer whole = {0};
+        masu__buffer_printf(&whole, "%s\nfn main() {}\n", masu__buffer_text(&d->text));
+        drop_program(d);
+        drop_modules(d);
+        masu_program_compile(masu__buffer_text(&d->path), masu__buffer_text(&whole), whole.length,
+                             &options, &d->program);
+        masu__buffer_destroy(&whole);
+    }
     for (size_t i = 0; i < s->text_count; i++)
         masu__buffer_destroy(&s->texts[i]);
     s->text_count = 0;
@@ -128,12 +152,6 @@ static void compile(lsp_server *s, lsp_document *d) {
 }
 
 /* ---- what was said --------------------------------------------------------------------------- */
-
-/* A file without `main` may be a module of a program that is not open. */
-static bool misses_main(const masu_diagnostic_info *info) {
-    return strcmp(info->message, "there is no function `main`") == 0 && info->line <= 1 &&
-           info->column <= 1;
-}
 
 static void put_diagnostic(lsp_server *s, const masu_diagnostic_info *info) {
     const error_kind *kind = error_kind_of(info->message);

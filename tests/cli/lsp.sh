@@ -161,3 +161,27 @@ for length in -1 99999999999 many '12 x'; do
     { printf 'Content-Length: %s\r\n\r\n{}' "$length"; request 1 initialize; } | session 1
     [ ! -s "$MASU_TMP/lines" ] || fail "an answer to a message of length $length"
 done
+
+# What a tensor holds decides how many bytes it takes; a module that is opened alone is asked about like a program.
+m=file:///tmp/alone.tl
+{
+    request 1 initialize '{}'
+    opens $a 'fn main() {\n    let b: Tensor<f64, 2> = Tensor::ones([40, 40]);\n    let d = b.argmax(1);\n    println(\"{} {}\", b, d);\n}\n'
+    request 2 textDocument/hover "$(at $a 1 8)"
+    request 3 textDocument/hover "$(at $a 2 8)"
+    opens $m 'pub fn twice(x: Tensor<f64, 1>) -> Tensor<f64, 1> {\n    let y = x * 2.0;\n    y\n}\n'
+    request 4 textDocument/hover "$(at $m 1 12)"
+    request 5 textDocument/definition "$(at $m 2 4)"
+    request 7 shutdown
+    notify exit
+} | session 0
+answers 'elements and modules' <<TEXT
+$capabilities
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/a.tl","diagnostics":[]}}
+{"jsonrpc":"2.0","id":2,"result":{"contents":{"kind":"plaintext","value":"b: Tensor<f64, 2>\nshape [40, 40]; 1600 elements, as f64 from the bucket pool; slot 0 of main; made on line 2; dies on line 4"}}}
+{"jsonrpc":"2.0","id":3,"result":{"contents":{"kind":"plaintext","value":"d: Tensor<i64, 1>\nshape [40]; 40 elements, as i64 from the bucket pool; slot 1 of main; made on line 3; dies on line 4"}}}
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/alone.tl","diagnostics":[]}}
+{"jsonrpc":"2.0","id":4,"result":{"contents":{"kind":"plaintext","value":"x: Tensor<f64, 1>"}}}
+{"jsonrpc":"2.0","id":5,"result":{"uri":"file:///tmp/alone.tl","range":{"start":{"line":1,"character":8},"end":{"line":1,"character":9}}}}
+{"jsonrpc":"2.0","id":7,"result":null}
+TEXT

@@ -434,6 +434,8 @@ static void decide_length(checker *c, const type_expr *t, expr **slot,
     } else if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->kind == EXPR_ARRAY &&
                e->list.count > 0) {
         decide_length(c, t->arguments[0], &e->list.items[0], outer);
+    } else if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->kind == EXPR_REPEAT) {
+        decide_length(c, t->arguments[0], &e->repeat.value, outer);
     }
 }
 

@@ -86,8 +86,8 @@ void pass_register_owners(ir_module *m, pass_context *context); /* slots.c: when
 
 /* Where the values of the variable live that is declared there (where.c); it means them in its file until the byte
  * `until`. Nothing is written when it holds no tensor or object. After the last pass. */
-void pass_where(const ir_module *m, const char *name, source_span declared, uint32_t until,
-                masu__buffer *out);
+void pass_where(const ir_module *m, const char *name, const char *element, source_span declared,
+                uint32_t until, masu__buffer *out);
 
 typedef struct pass_instruments {
     bool audit, by_line;

@@ -17,7 +17,7 @@ enum { MOST_FACTS = 12 };
 typedef struct finder {
     const ir_module *m;
     const source_file *file;
-    const char *name;
+    const char *name, *element;
     uint32_t from, to; /* bytes of the file in which the name means this variable */
     masu__buffer *out;
     char *said[MOST_FACTS]; /* each once, whatever the version */
@@ -60,6 +60,10 @@ static const char *pool_of(uint64_t bytes) {
                                             : "best-fit pool";
 }
 
+static uint64_t bytes_of(const char *element) {
+    return strcmp(element, "bool") == 0 ? 1 : strstr(element, "64") ? 8 : 4;
+}
+
 static void say_shape(finder *x, const ir_function *f, ir_value v) {
     const ir_shape *s = f->values[v].shape;
     masu__buffer text = {0};
@@ -73,7 +77,8 @@ static void say_shape(finder *x, const ir_function *f, ir_value v) {
             s->dim[d] >= 0 && !__builtin_mul_overflow(elements, (uint64_t)s->dim[d], &elements);
     say(x, "shape %s", masu__buffer_text(&text));
     if (known && elements < UINT64_MAX / 8)
-        say(x, "%" PRIu64 " elements, as f32 from the %s", elements, pool_of(elements * 4));
+        say(x, "%" PRIu64 " elements, as %s from the %s", elements, x->element,
+            pool_of(elements * bytes_of(x->element)));
     masu__buffer_destroy(&text);
 }
 
@@ -124,11 +129,12 @@ static void look_at(finder *x, const ir_function *f) {
     }
 }
 
-void pass_where(const ir_module *m, const char *name, source_span declared, uint32_t until,
-                masu__buffer *out) {
+void pass_where(const ir_module *m, const char *name, const char *element, source_span declared,
+                uint32_t until, masu__buffer *out) {
     finder x = {.m = m,
                 .file = declared.file,
                 .name = name,
+                .element = element,
                 .from = declared.offset,
                 .to = until,
                 .out = out};
