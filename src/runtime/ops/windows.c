@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/ops/ops.h"
+#include "runtime/ops/threads.h"
 #include "runtime/state.h"
 
 /* ---- triangles ------------------------------------------------------------------------------- */
@@ -184,42 +185,76 @@ static bool sliding_of(const tl_tensor *t, const int64_t *w, sliding *out) {
     return true;
 }
 
-/* For each number of the unfolded image: where it is in the image, -1 outside. */
-static int64_t position(const sliding *s, int64_t image, int64_t row, int64_t column, int64_t y,
-                        int64_t x) {
+/* A line of the unfolded image: places x of one (image, row, column, y). `from` is where x = 0 is in the image's line (perhaps
+ * before it), those from `low` up to `high` are inside; none where the line is outside. */
+typedef struct line {
+    int64_t to, from, low, high;
+} line;
+
+static line line_of(const sliding *s, int64_t image, int64_t row, int64_t column, int64_t y) {
     int64_t at_y = y * s->stride[0] + row * s->dilation[0] - s->padding[0];
-    int64_t at_x = x * s->stride[1] + column * s->dilation[1] - s->padding[1];
-    bool outside = at_y < 0 || at_y >= s->height || at_x < 0 || at_x >= s->width;
-    return outside ? -1 : (image * s->height + at_y) * s->width + at_x;
+    int64_t offset = column * s->dilation[1] - s->padding[1], step = s->stride[1];
+    int64_t to = (image * s->kernel[0] + row) * s->kernel[1] + column;
+    line l = {.to = (to * s->places[0] + y) * s->places[1],
+              .from = (image * s->height + at_y) * s->width + offset};
+    if (at_y < 0 || at_y >= s->height || offset >= s->width)
+        return l;
+    l.low = offset < 0 ? (-offset + step - 1) / step : 0;
+    l.high = (s->width - offset + step - 1) / step;
+    l.high = l.high > s->places[1] ? s->places[1] : l.high;
+    l.low = l.low > l.high ? l.high : l.low;
+    return l;
 }
 
-#define EACH_WINDOW(T, statement)                                             \
-    for (int64_t image = 0, to = 0; image < s->images; image++)               \
+#define EACH_LINE(statement)                                                  \
+    for (int64_t image = first; image < end; image++)                         \
         for (int64_t row = 0; row < s->kernel[0]; row++)                      \
             for (int64_t column = 0; column < s->kernel[1]; column++)         \
-                for (int64_t y = 0; y < s->places[0]; y++)                    \
-                    for (int64_t x = 0; x < s->places[1]; x++, to++) {        \
-                        int64_t from = position(s, image, row, column, y, x); \
-                        statement;                                            \
-                    }
+                for (int64_t y = 0; y < s->places[0]; y++) {                  \
+                    const line l = line_of(s, image, row, column, y);         \
+                    const int64_t step = s->stride[1], places = s->places[1]; \
+                    (void)places;                                             \
+                    statement;                                                \
+                }
 
-#define UNFOLD(T) EACH_WINDOW(T, ((T *)out)[to] = from < 0 ? (T)fill : ((const T *)in)[from])
-#define FOLD(T)   EACH_WINDOW(T, if (from >= 0)((T *)image_sum)[from] += ((const T *)in)[to])
+typedef struct window_work {
+    const sliding *s;
+    double fill;
+    const void *in;
+    void *out;
+} window_work;
 
-static void unfold_into(const sliding *s, tl_dtype dtype, double fill, const void *in, void *out) {
-    if (dtype == TL_F32) {
-        UNFOLD(float)
-    } else {
-        UNFOLD(double)
+/* Images first to end - 1: nobody else writes what belongs to them. */
+#define WINDOWS(T, suffix)                                                                         \
+    static void unfold_##suffix(void *context, int64_t first, int64_t end) {                       \
+        const window_work *w = context;                                                            \
+        const sliding *s = w->s;                                                                   \
+        EACH_LINE(T *to = (T *)w->out + l.to; const T *from = (const T *)w->in;                    \
+                  for (int64_t x = 0; x < l.low; x++) to[x] = (T)w->fill; if (step == 1) {         \
+                      if (l.high > l.low)                                                          \
+                          memcpy(to + l.low, from + l.from + l.low,                                \
+                                 (size_t)(l.high - l.low) * sizeof(T));                            \
+                  } else for (int64_t x = l.low; x < l.high; x++) to[x] = from[l.from + x * step]; \
+                  for (int64_t x = l.high; x < places; x++) to[x] = (T)w->fill)                    \
+    }                                                                                              \
+    static void fold_##suffix(void *context, int64_t first, int64_t end) {                         \
+        const window_work *w = context;                                                            \
+        const sliding *s = w->s;                                                                   \
+        EACH_LINE(const T *from = (const T *)w->in + l.to; T *to = w->out;                         \
+                  for (int64_t x = l.low; x < l.high; x++) to[l.from + x * step] += from[x])       \
     }
+WINDOWS(float, f32)
+WINDOWS(double, f64)
+
+static void unfold_into(const sliding *s, tl_dtype dtype, double fill, const void *in,
+                        tl_tensor *out) {
+    window_work w = {s, fill, in, out->data};
+    tl__in_parts(s->images, 1, out->elements, dtype == TL_F32 ? unfold_f32 : unfold_f64, &w);
 }
 
-static void fold_into(const sliding *s, tl_dtype dtype, const void *in, void *image_sum) {
-    if (dtype == TL_F32) {
-        FOLD(float)
-    } else {
-        FOLD(double)
-    }
+static void fold_into(const sliding *s, tl_dtype dtype, const tl_tensor *in, void *image_sum) {
+    window_work w = {s, 0, in->data, image_sum};
+    tl__in_parts(s->images, 1, in->elements, dtype == TL_F32 ? fold_f32 : fold_f64, &w);
 }
 
 static masu_status unfold_backward(tl_pass *pass, tl_node *node) {
@@ -231,7 +266,7 @@ static masu_status unfold_backward(tl_pass *pass, tl_node *node) {
     if (status != MASU_OK)
         return status;
     sliding_of(whole, (const int64_t *)(const void *)tl__node_extra(node), &s);
-    fold_into(&s, (tl_dtype)whole->dtype, pass->gradient->data, whole->data);
+    fold_into(&s, (tl_dtype)whole->dtype, pass->gradient, whole->data);
     return MASU_OK;
 }
 
@@ -243,7 +278,7 @@ static masu_status unfold_ready(const tl_tensor *t, const sliding *s, double fil
                         s->places[0] * s->places[1]};
     masu_status status = tl__tensor_new((tl_dtype)t->dtype, 3, shape, out);
     if (status == MASU_OK && (*out)->elements > 0)
-        unfold_into(s, (tl_dtype)t->dtype, fill, t->data, (*out)->data);
+        unfold_into(s, (tl_dtype)t->dtype, fill, t->data, *out);
     return status;
 }
 
