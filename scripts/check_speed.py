@@ -5,7 +5,7 @@
     scripts/check_speed.py BUILD/masu --command run --svg docs/run-speed.svg
     scripts/check_speed.py BUILD/masu --command run --one-function
 
-Programs of 250 to 8,000 lines are made of the same pieces (structs, methods, loops, matches, closures, tensors,
+Programs of 250 to 16,000 lines are made of the same pieces (structs, methods, loops, matches, closures, tensors,
 comprehensions), or, with --one-function, of one `main` that grows. Each size and `masu version` take turns; the median of the runs counts. Prints a table; the picture is an
 SVG without outside references.
 """
@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import tempfile
 
-SIZES = [250, 500, 1000, 2000, 4000, 8000]
+SIZES = [250, 500, 1000, 2000, 4000, 8000, 16000]
 
 PIECE = """struct Layer@ { w: Tensor, b: Tensor, hits: i64 }
 impl Layer@ {
@@ -128,7 +128,7 @@ def svg(points, path, command):
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">' % (width, height),
            '<rect width="100%" height="100%" fill="white"/>',
            '<path d="M%d 20V%dH%d" fill="none" stroke="black"/>' % (left, bottom, width - 20)]
-    for x in range(0, int(top_x), 1000):
+    for x in range(0, int(top_x), 1000 if top_x < 10000 else 2000):
         out.append('<text x="%.0f" y="%d" text-anchor="middle">%d</text>' % (px(x), bottom + 16, x))
     step = 10 ** (len(str(int(top_y))) - 1)
     step = step if top_y / step >= 4 else step / 2
