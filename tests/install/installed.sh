@@ -17,6 +17,17 @@ sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
 expect_status 0 "$prefix/bin/masu" version
 expect_in_stdout "$version"
 
+# What needs LLVM is a program of its own, found from where the command lies.
+expect_status 0 "$prefix/bin/masu" run examples/structs.tl
+cp "$MASU_TMP.stdout" "$MASU_TMP/ran"
+expect_status 0 "$prefix/bin/masu" build examples/structs.tl -o "$MASU_TMP/built"
+expect_status 0 "$MASU_TMP/built"
+expect_stdout "$(cat "$MASU_TMP/ran")"
+rm "$prefix"/libexec/masu-compiler
+expect_status 0 "$prefix/bin/masu" check examples/structs.tl
+expect_status 1 "$prefix/bin/masu" run examples/structs.tl
+expect_in_stderr "masu-compiler is missing"
+
 # Each header stands alone, under a strict dialect.
 for header in "$prefix"/include/masu/*.h; do
     echo "#include <masu/$(basename "$header")>" >"$MASU_TMP/alone.c"
