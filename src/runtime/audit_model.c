@@ -102,19 +102,23 @@ static uint32_t new_entry(audit_model *m) {
     return at;
 }
 
-/* One way more; what was not there waits in new_entries. */
+/* One way more; what was not there waits in new_entries to be looked at. So does a tensor that was: an operation may have
+ * made its result of it (detach), and that went where nobody looked yet. */
 static void arrive(audit_model *m, void *address, model_kind kind) {
     if (!address || m->failed)
         return;
     uint32_t at = find(m, address);
-    if (at) {
+    if (at)
         m->entries[at].ways++;
+    if ((at && (kind != MODEL_OBJECT || m->entries[at].object != TL_TENSOR)) ||
+        !reserve32(m, &m->new_entries, sizeof *m->new_entries, &m->new_room,
+                   (size_t)m->new_count + 1))
+        return;
+    if (at) {
+        m->new_entries[m->new_count++] = at;
         return;
     }
-    if ((m->count >= m->chain_count && !more_chains(m)) ||
-        !reserve32(m, &m->new_entries, sizeof *m->new_entries, &m->new_room,
-                   (size_t)m->new_count + 1) ||
-        !(at = new_entry(m)))
+    if ((m->count >= m->chain_count && !more_chains(m)) || !(at = new_entry(m)))
         return;
     model_entry *e = &m->entries[at];
     uint32_t chain = chain_of(m, address);
@@ -308,10 +312,10 @@ void model_refresh_element(audit_model *m, const tl_vector *v, int64_t index) {
     if (index < v->length) {
         look_at_element(m, at, v, index);
         look_at_new(m);
-        return;
     }
-    while (m->entries[at].lead_count > index * owned)
+    while (index >= v->length && m->entries[at].lead_count > index * owned)
         leave(m, m->entries[at].leads[--m->entries[at].lead_count]);
+    settle_gone(m);
 }
 
 void model_add(audit_model *m, void *object) {
