@@ -1,5 +1,6 @@
-/* bound.c: the lower bound where offsets are aligned: what lies above an item begins at a multiple of
- * its own alignment, so that the item takes more than its size.
+/* bound.c: the lower bounds. The load is the largest sum of sizes alive at once, fixed rows where they stand; where
+ * offsets are aligned, what lies above an item begins at a multiple of its own alignment, so that the item takes more
+ * than its size.
  *
  *     alignment 4:   0   4   8   12        sizes 5, 3, 2: the load is 10, but 5 takes 8, 3 takes 4,
  *                    [5    |3  |2 ]        and only the topmost ends where it ends
@@ -12,6 +13,55 @@
 #include "allocators/plan/model.h"
 
 #include <string.h>
+
+/* ---- the load ---------------------------------------------------------------------------------- */
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+void masu__plan_model_load_bound(masu__plan_model *m) {
+    int64_t load = 0;
+    m->unit = 0;
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        for (uint32_t k = m->piece_start[i]; k < m->piece_start[i + 1]; k++) {
+            m->load[m->pieces[k].first] += m->pieces[k].height;
+            m->load[m->pieces[k].end] -= m->pieces[k].height;
+            m->unit = common_divisor(m->unit, m->pieces[k].height);
+            m->unit = common_divisor(m->unit, m->pieces[k].base);
+        }
+        m->unit = common_divisor(m->unit, m->size[i]);
+        m->unit = common_divisor(m->unit, m->alignment[i] > 1 ? m->alignment[i] : 0);
+        if (m->size[i] > m->bound)
+            m->bound = m->size[i];
+    }
+    for (uint32_t i = 0; i < m->obstacle_count; i++) {
+        const masu__plan_obstacle *o = &m->obstacles[i];
+        if (o->end > o->first) {
+            m->load[o->first] += o->size;
+            m->load[o->end] -= o->size;
+        }
+        m->unit = common_divisor(m->unit, o->size);
+        m->unit = common_divisor(m->unit, o->offset);
+        if (o->offset + o->size > m->bound)
+            m->bound = o->offset + o->size;
+    }
+    for (uint32_t s = 0; s < m->section_count; s++) {
+        load += m->load[s];
+        m->load[s] = load;
+        if (load > m->bound)
+            m->bound = load;
+    }
+    if (m->unit == 0)
+        m->unit = 1;
+}
+
+/* ---- with alignment ----------------------------------------------------------------------------- */
 
 /* A piece with a base begins somewhere above its item's offset: not at a multiple of g. */
 static bool counts(const masu__plan_model *m, uint32_t item, uint32_t piece, int64_t g) {

@@ -473,52 +473,7 @@ static bool keep_apart(builder *b) {
     return true;
 }
 
-/* ---- the bound ------------------------------------------------------------------------------- */
-
-static int64_t common_divisor(int64_t a, int64_t b) {
-    while (b) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-static void find_bound(masu__plan_model *m) {
-    int64_t load = 0;
-    m->unit = 0;
-    for (uint32_t i = 0; i < m->item_count; i++) {
-        for (uint32_t k = m->piece_start[i]; k < m->piece_start[i + 1]; k++) {
-            m->load[m->pieces[k].first] += m->pieces[k].height;
-            m->load[m->pieces[k].end] -= m->pieces[k].height;
-            m->unit = common_divisor(m->unit, m->pieces[k].height);
-            m->unit = common_divisor(m->unit, m->pieces[k].base);
-        }
-        m->unit = common_divisor(m->unit, m->size[i]);
-        m->unit = common_divisor(m->unit, m->alignment[i] > 1 ? m->alignment[i] : 0);
-        if (m->size[i] > m->bound)
-            m->bound = m->size[i];
-    }
-    for (uint32_t i = 0; i < m->obstacle_count; i++) {
-        const masu__plan_obstacle *o = &m->obstacles[i];
-        if (o->end > o->first) {
-            m->load[o->first] += o->size;
-            m->load[o->end] -= o->size;
-        }
-        m->unit = common_divisor(m->unit, o->size);
-        m->unit = common_divisor(m->unit, o->offset);
-        if (o->offset + o->size > m->bound)
-            m->bound = o->offset + o->size;
-    }
-    for (uint32_t s = 0; s < m->section_count; s++) {
-        load += m->load[s];
-        m->load[s] = load;
-        if (load > m->bound)
-            m->bound = load;
-    }
-    if (m->unit == 0)
-        m->unit = 1;
-}
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static void find_simple(masu__plan_model *m) {
     m->simple = m->obstacle_count == 0 && m->apart_count == 0;
@@ -535,7 +490,7 @@ masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *
         masu__plan_model_close(out);
         return MASU_ERR_OUT_OF_MEMORY;
     }
-    find_bound(out);
+    masu__plan_model_load_bound(out);
     find_simple(out);
     if (!masu__walls_raise_bound(out) || !masu__plan_model_aligned_bound(out)) {
         masu__plan_model_close(out);

@@ -70,6 +70,8 @@ masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *
                                   masu__plan_model *out);
 void masu__plan_model_close(masu__plan_model *model);
 
+/* bound.c: the load of each section, the bound that it is, and the unit of which all sizes and offsets are multiples. */
+void masu__plan_model_load_bound(masu__plan_model *model);
 /* bound.c: raises the bound to what alignments ask for. O(items) for each alignment there is. False:
  * memory ran out. */
 bool masu__plan_model_aligned_bound(masu__plan_model *model);

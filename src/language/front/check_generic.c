@@ -184,7 +184,7 @@ struct_item *check_owner_of(checker *c, const type *t) {
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-static type_environment environment_new(checker *c, function_item *f) {
+type_environment check_environment_new(checker *c, function_item *f) {
     type_environment e = {.parameters = &f->generics};
     e.arguments = open_types(c, f->generics.count);
     if (f->impl != NULL) {
@@ -195,8 +195,8 @@ static type_environment environment_new(checker *c, function_item *f) {
 }
 
 /* Whether the impl block is one for this instance; decides the impl's type parameters. */
-static bool impl_fits(checker *c, const function_item *f, const struct_item *owner,
-                      const type_environment *environment) {
+bool check_impl_fits(checker *c, const function_item *f, const struct_item *owner,
+                     const type_environment *environment) {
     if (f->impl == NULL || owner->template == NULL) {
         return true;
     }
@@ -223,8 +223,8 @@ function_item *check_method_named(checker *c, struct_item *owner, const char *na
     f = check_find_method(c, owner->template, name);
     while (f != NULL) {
         bool had_open = c->has_open;
-        type_environment e = environment_new(c, f);
-        bool fits = impl_fits(c, f, owner, &e);
+        type_environment e = check_environment_new(c, f);
+        bool fits = check_impl_fits(c, f, owner, &e);
         c->has_open = had_open;
         if (fits) {
             return f;
@@ -285,7 +285,7 @@ static bool is_decided(const type *const *types, uint32_t count) {
     return true;
 }
 
-static uint32_t count_of(const type_parameters *p) {
+uint32_t check_type_count(const type_parameters *p) {
     return p == NULL ? 0 : p->count;
 }
 
@@ -298,10 +298,11 @@ static void resolve_all(checker *c, const type **types, uint32_t count) {
 static function_item *find_instance(const function_item *f, const struct_item *owner,
                                     const type_environment *e) {
     function_item *made = f->instances;
-    while (made != NULL &&
-           (made->owner != owner ||
-            !same_types(made->environment.arguments, e->arguments, count_of(e->parameters)) ||
-            !same_types(made->environment.more_arguments, e->more_arguments, count_of(e->more)))) {
+    while (made != NULL && (made->owner != owner ||
+                            !same_types(made->environment.arguments, e->arguments,
+                                        check_type_count(e->parameters)) ||
+                            !same_types(made->environment.more_arguments, e->more_arguments,
+                                        check_type_count(e->more)))) {
         made = made->next_instance;
     }
     return made;
@@ -359,305 +360,15 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
 }
 
 /* The instance that the environment asks for; NULL while something is open. */
-static function_item *instance_of(checker *c, function_item *f, struct_item *owner,
-                                  type_environment *e, source_span span) {
+function_item *check_instance_of(checker *c, function_item *f, struct_item *owner,
+                                 type_environment *e, source_span span) {
     check_bounds_decide(c, e);
-    resolve_all(c, e->arguments, count_of(e->parameters));
-    resolve_all(c, e->more_arguments, count_of(e->more));
-    bool decided = is_decided(e->arguments, count_of(e->parameters)) &&
-                   is_decided(e->more_arguments, count_of(e->more)) &&
+    resolve_all(c, e->arguments, check_type_count(e->parameters));
+    resolve_all(c, e->more_arguments, check_type_count(e->more));
+    bool decided = is_decided(e->arguments, check_type_count(e->parameters)) &&
+                   is_decided(e->more_arguments, check_type_count(e->more)) &&
                    (owner == NULL || owner->type == NULL || !owner->type->may_have_open);
     return decided ? make_instance(c, f, owner, e, span) : NULL;
-}
-
-/* ---- calls ----------------------------------------------------------------------------------- */
-
-/* The function type that the parameter's type parameter has as a bound. */
-static const type_expr *function_bound(const function_item *f, const binding *parameter) {
-    const type_expr *t = parameter->annotation;
-    if (t == NULL || t->kind != TYPE_EXPR_NAME) {
-        return NULL;
-    }
-    const type_parameters *lists[2] = {&f->generics, f->impl == NULL ? NULL : &f->impl->generics};
-    for (int l = 0; l < 2; l++) {
-        for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
-            const type_parameter *p = &lists[l]->items[i];
-            for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++) {
-                if (p->bounds[b]->kind == TYPE_EXPR_FUNCTION) {
-                    return p->bounds[b];
-                }
-            }
-        }
-    }
-    return NULL;
-}
-
-/* How many items a list has, by its form or by its type; -1: it is none. */
-static int64_t items_of(checker *c, expr **slot) {
-    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE) {
-        slot = &(*slot)->unary.operand;
-    }
-    expr *e = *slot;
-    if (e->type == NULL && e->kind == EXPR_ARRAY) {
-        return e->list.count;
-    }
-    if (e->type == NULL && e->kind == EXPR_REPEAT) {
-        int64_t count = -1;
-        return check_constant_integer(c, &e->repeat.count, &count, "a count") ? count : -1;
-    }
-    check_expr(c, slot, NULL);
-    const type *t = type_resolve(c->types, (*slot)->type);
-    return t->kind == TYPE_VEC ? t->vec.length : -1;
-}
-
-/* a: [T; N] given [1, 2, 3] says what N is. The environment is that of the type. */
-static void decide_length(checker *c, const type_expr *t, expr **slot,
-                          const type_environment *outer) {
-    const type_environment *own = c->environment;
-    const type *length = check_length_argument(c, t);
-    if (length == NULL || length->kind != TYPE_OPEN) {
-        return;
-    }
-    c->environment = outer;
-    int64_t count = items_of(c, slot);
-    c->environment = own;
-    if (count >= 0) {
-        check_fits(c, length, check_number_type(c, count));
-    }
-    expr *e = *slot;
-    if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->type != NULL && e->type->kind == TYPE_VEC) {
-        const type *inner = check_length_argument(c, t->arguments[0]),
-                   *row = type_resolve(c->types, e->type->vec.element);
-        if (inner != NULL && inner->kind == TYPE_OPEN && row->kind == TYPE_VEC) {
-            check_fits(c, inner, check_number_type(c, row->vec.length));
-        }
-    } else if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->kind == EXPR_ARRAY &&
-               e->list.count > 0) {
-        decide_length(c, t->arguments[0], &e->list.items[0], outer);
-    } else if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->kind == EXPR_REPEAT) {
-        decide_length(c, t->arguments[0], &e->repeat.value, outer);
-    }
-}
-
-/* P { a: [1, 2, 3] } of a struct P<const N: usize>. */
-struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s) {
-    if (s->template == NULL || !s->type->may_have_open) {
-        return s;
-    }
-    type_environment own = {.parameters = &s->template->generics, .arguments = s->arguments};
-    const type_environment *outer = c->environment;
-    c->environment = &own;
-    for (uint32_t i = 0; i < e->structure.init_count; i++) {
-        for (uint32_t k = 0; k < s->field_count; k++) {
-            if (s->fields[k].annotation != NULL &&
-                strcmp(s->fields[k].name, e->structure.inits[i].name) == 0) {
-                decide_length(c, s->fields[k].annotation, &e->structure.inits[i].value, outer);
-            }
-        }
-    }
-    c->environment = outer;
-    return type_resolve(c->types, s->type)->structure;
-}
-
-static void check_argument(checker *c, expr *call, expr **slot, const function_item *f,
-                           const binding *parameter, const type_environment *e) {
-    const type_environment *outer = c->environment;
-    const type_expr *bound = function_bound(f, parameter);
-    c->environment = e;
-    if (parameter->annotation != NULL) {
-        decide_length(c, parameter->annotation, slot, outer);
-    }
-    const type *wanted =
-        parameter->annotation == NULL ? NULL : check_type(c, parameter->annotation);
-    closure_signature signature = {0};
-    if (bound != NULL) {
-        signature = check_closure_signature(c, bound);
-    }
-    c->environment = outer;
-    if (bound != NULL) {
-        c->lends_to = call;
-        check_function_value(c, slot, &signature);
-        c->lends_to = NULL;
-    } else {
-        const type *wish = wanted == NULL ? NULL : type_resolve(c->types, wanted);
-        check_expr(c, slot, wish == NULL || wish->kind == TYPE_OPEN ? NULL : wish);
-    }
-    if (wanted != NULL && f->span.file == c->tree->prelude &&
-        type_is(type_resolve(c->types, wanted), TYPE_STRING) &&
-        type_is(type_resolve(c->types, (*slot)->type), TYPE_CHAR)) { /* s.find('c') */
-        *slot = check_text_of(c, *slot, 0);
-    }
-    if (wanted != NULL) {
-        check_coerce_branch(c, slot, wanted,
-                            &(coerce_reason){parameter->span, "the parameter is declared here"});
-    }
-}
-
-/* An expected struct of the same kind, or number, says what the result holds. */
-static void use_expectation(checker *c, const type *result, const type *expected) {
-    if (expected == NULL) {
-        return;
-    }
-    result = type_resolve(c->types, result);
-    expected = type_resolve(c->types, expected);
-    bool same = result->kind == expected->kind &&
-                (result->kind != TYPE_STRUCT ||
-                 (result->structure->template == expected->structure->template));
-    if (result->may_have_open &&
-        (same || (result->kind == TYPE_OPEN && type_is_numeric(expected)))) {
-        check_fits(c, result, expected);
-    }
-}
-
-static bool has_wrong_argument(const expr *e) {
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        if (e->call.args[i]->type->kind == TYPE_ERROR) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void find_cast(expr *e, void *context) {
-    bool *found = context;
-    *found |= e->kind == EXPR_CAST;
-    expr_each_child(e, find_cast, context);
-}
-
-/* The number in what is folded; the parts of a pair have to agree. */
-static const type *number_in(checker *c, const type *t) {
-    t = type_resolve(c->types, t);
-    if (t->kind != TYPE_TUPLE) {
-        return t;
-    }
-    const type *first = number_in(c, t->tuple.items[0]);
-    for (uint32_t i = 1; i < t->tuple.count; i++) {
-        if (number_in(c, t->tuple.items[i]) != first) {
-            return check_scalar(c, TYPE_ERROR);
-        }
-    }
-    return first;
-}
-
-/* v.fold(0.0, |a, x| a + x) of a Vec<f64> starts with an f64, where no cast says otherwise. */
-static void start_of_fold(checker *c, expr *e, const function_item *f, const type_environment *at) {
-    bool folds = f->span.file == c->tree->prelude && strcmp(f->name, "fold") == 0 &&
-                 e->call.arg_count == 2 && e->call.args[0]->type == NULL &&
-                 check_free_literal(e->call.args[0]) && e->call.receiver != NULL &&
-                 e->call.args[1]->kind == EXPR_CLOSURE && f->generics.count > 0;
-    const type *t = folds ? type_resolve(c->types, e->call.receiver->type) : NULL;
-    bool casts = false;
-    if (t == NULL || t->kind != TYPE_VEC ||
-        type_resolve(c->types, at->arguments[0])->kind != TYPE_OPEN) {
-        return;
-    }
-    find_cast(e->call.args[1], &casts);
-    t = number_in(c, t->vec.element);
-    const expr *start = e->call.args[0];
-    while (start->kind == EXPR_UNARY) {
-        start = start->unary.operand;
-    }
-    if (!casts && (start->kind == EXPR_FLOAT ? type_is_float(t) : type_is_integer(t))) {
-        check_fits(c, at->arguments[0], t);
-    }
-}
-
-void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner,
-                         const type *expected) {
-    type_environment environment = environment_new(c, f);
-    const type_environment *outer = c->environment;
-    environment.self = owner;
-    uint32_t first = e->call.receiver != NULL && f->has_self, written = 0;
-    type_expr **types = e->call.type_arguments;
-    if (e->call.callee != NULL && e->call.callee->kind == EXPR_NAME && f->owner_name == NULL) {
-        types = e->call.callee->name.arguments;
-        written = e->call.callee->name.argument_count;
-    } else {
-        written = e->call.type_argument_count;
-    }
-    for (uint32_t i = 0; i < written && i < f->generics.count; i++) {
-        environment.arguments[i] = check_type(c, types[i]);
-    }
-    if (owner != NULL) {
-        impl_fits(c, f, owner, &environment);
-    }
-    c->environment = &environment;
-    const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
-                                                      : check_type(c, f->result_annotation);
-    c->environment = outer;
-    use_expectation(c, result, expected);
-    start_of_fold(c, e, f, &environment);
-    for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        if (first + i < f->parameter_count) {
-            check_argument(c, e, &e->call.args[i], f, f->parameters[first + i], &environment);
-        } else {
-            check_expr(c, &e->call.args[i], NULL);
-        }
-    }
-    e->type = type_resolve(c->types, result);
-    if (!check_count(c, e, f->qualified, f->parameter_count - first, f->span)) {
-        return;
-    }
-    if (has_wrong_argument(e)) { /* said; an instance would only say it again inside */
-        check_make_error(c, e);
-        return;
-    }
-    c->instance_refused = false;
-    function_item *made = instance_of(c, f, owner, &environment, e->span);
-    if (c->instance_refused) {
-        check_make_error(c, e);
-        return;
-    }
-    e->call.pending = made == NULL ? f : NULL;
-    if (made != NULL) {
-        check_finish_call(c, e, made);
-        return;
-    }
-    uint32_t count = f->generics.count, more = count_of(environment.more);
-    e->call.pending_arguments = CHECK_ARRAY(c, const type *, count + more + 1);
-    memcpy(e->call.pending_arguments, environment.arguments, count * sizeof(const type *));
-    if (more > 0) {
-        memcpy(e->call.pending_arguments + count, environment.more_arguments,
-               more * sizeof(const type *));
-    }
-    e->call.pending_owner = owner;
-    e->kind = EXPR_CALL;
-}
-
-/* After the body: whatever is open now is never decided. */
-void check_pending_call(checker *c, expr *e) {
-    function_item *f = e->call.pending;
-    struct_item *owner = e->call.pending_owner;
-    type_environment environment = {.parameters = &f->generics,
-                                    .more = f->impl == NULL ? NULL : &f->impl->generics,
-                                    .arguments = e->call.pending_arguments,
-                                    .more_arguments =
-                                        e->call.pending_arguments + f->generics.count};
-    environment.self = owner;
-    e->call.pending = NULL;
-    if (owner != NULL && owner->type != NULL) {
-        owner = check_owner_of(c, type_resolve(c->types, owner->type));
-        environment.self = owner;
-    }
-    c->instance_refused = false;
-    function_item *made = instance_of(c, f, owner, &environment, e->span);
-    if (c->instance_refused) {
-        check_make_error(c, e);
-        return;
-    }
-    if (made == NULL) {
-        const char *name = f->generics.count > 0 ? f->generics.items[0].name
-                           : f->impl != NULL && f->impl->generics.count > 0
-                               ? f->impl->generics.items[0].name
-                               : "T";
-        diagnostic *d =
-            diagnostics_error(c->diagnostics, e->call.name_span,
-                              "nothing says what `%s` of `%s` stands for", name, f->qualified);
-        diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
-        check_make_error(c, e);
-        return;
-    }
-    check_finish_call(c, e, made);
 }
 
 /* ---- templates ------------------------------------------------------------------------------- */

@@ -404,6 +404,14 @@ expr *build_call(checker *c, source_span span, const char *scope, const char *na
 expr *build_field(checker *c, source_span span, expr *base, const char *name);
 expr *build_assign(checker *c, source_span span, expr *target, expr *value);
 
+/* Parts of check_generic.c that check_generic_call.c needs. */
+function_item *check_instance_of(checker *c, function_item *f, struct_item *owner,
+                                 type_environment *e, source_span span);
+bool check_impl_fits(checker *c, const function_item *f, const struct_item *owner,
+                     const type_environment *environment);
+type_environment check_environment_new(checker *c, function_item *f);
+uint32_t check_type_count(const type_parameters *p);
+
 /* ---- literals that follow a later use (check_wish.c) ------------------------------------------- */
 
 /* Whether some let in it could follow a use. */

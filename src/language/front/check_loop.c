@@ -1,0 +1,302 @@
+/* check_loop.c: loops, what `for` runs over, and the jumps out of them. */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+/* for i in range(a, b) and range(b). */
+static void range_call(checker *c, expr **slot) {
+    expr *e = *slot;
+    symbol *s = check_find(c, "range");
+    bool call = e->kind == EXPR_CALL && e->call.callee->kind == EXPR_NAME &&
+                e->call.callee->name.scope == NULL &&
+                strcmp(e->call.callee->name.name, "range") == 0;
+    if (!call || (s != NULL && s->function != NULL) || e->call.arg_count < 1 ||
+        e->call.arg_count > 2) {
+        return;
+    }
+    expr *range = check_new(c, EXPR_RANGE, e->span, NULL);
+    range->range.low = e->call.arg_count == 2 ? e->call.args[0] : check_new_int(c, e->span, 0);
+    range->range.high = e->call.args[e->call.arg_count - 1];
+    *slot = range;
+}
+
+/* a.. in a loop: up to the largest number of its type, which nobody reaches. */
+static void range_to_the_end(checker *c, expr *e, const type *wish) {
+    check_expr(c, &e->range.low, wish);
+    const type *t = type_resolve(c->types, e->range.low->type);
+    bool narrow = type_is_integer(t) && type_bits(t) < 64;
+    uint32_t bits = narrow ? type_bits(t) - (type_is_signed(t) ? 1 : 0) : 63;
+    e->range.high = check_new(c, EXPR_INT, e->span, NULL);
+    e->range.high->integer.value = (UINT64_C(1) << bits) - 1;
+    e->range.high->integer.suffix = TYPE_VOID;
+}
+
+const type *check_range(checker *c, expr *e, const type *wish) {
+    if (e->range.low != NULL && e->range.high == NULL) {
+        range_to_the_end(c, e, wish);
+    }
+    if (e->range.low == NULL) {
+        diagnostics_error(c->diagnostics, e->span, "a loop needs the start of its range");
+    }
+    e->type = check_scalar(c, TYPE_VOID);
+    const type *t = wish;
+    bool swap = e->range.low != NULL && e->range.high != NULL && check_free_literal(e->range.low);
+    expr **order[2] = {swap ? &e->range.high : &e->range.low,
+                       swap ? &e->range.low : &e->range.high};
+    for (int i = 0; i < 2; i++) {
+        if (*order[i] == NULL) {
+            return check_scalar(c, TYPE_ERROR);
+        }
+        check_expr(c, order[i], t);
+        const type *end = type_resolve(c->types, (*order[i])->type);
+        if (end->kind == TYPE_NEVER) {
+            diagnostics_error(c->diagnostics, (*order[i])->span, "this never yields a value");
+        }
+        if (!type_is_silent(end) && !type_is_integer(end)) {
+            check_coerce(c, order[i], check_scalar(c, TYPE_I64), NULL);
+            end = check_scalar(c, TYPE_I64);
+        }
+        t = t == NULL || type_is_silent(t)               ? end
+            : type_is_integer(end) && type_is_integer(t) ? check_common(c, t, end)
+                                                         : t;
+    }
+    if (!type_is_integer(t)) {
+        return check_scalar(c, TYPE_ERROR);
+    }
+    check_cast_to(c, &e->range.low, t);
+    check_cast_to(c, &e->range.high, t);
+    return t;
+}
+
+/* Numbers that are written out are numbers, not tensors without dimensions. */
+static bool is_list_of_literals(const expr *e) {
+    bool plain = e->kind == EXPR_ARRAY && e->list.count > 0;
+    for (uint32_t i = 0; plain && i < e->list.count; i++) {
+        plain = check_free_literal(e->list.items[i]);
+    }
+    return plain;
+}
+
+/* The type of what a `for` yields. wish: what the number that it binds is to be, or NULL. */
+static const type *check_iterable(checker *c, expr **slot, const type *wish) {
+    (*slot)->is_vec |= is_list_of_literals(*slot);
+    range_call(c, slot);
+    if ((*slot)->kind == EXPR_RANGE && (*slot)->range.low != NULL &&
+        (*slot)->range.low->kind == EXPR_CHAR) {
+        check_range_as_list(c, slot);
+        wish = NULL;
+    }
+    if ((*slot)->kind == EXPR_RANGE) {
+        return check_range(c, *slot, wish != NULL && type_is_integer(wish) ? wish : NULL);
+    }
+    check_expr(c, slot, wish == NULL ? NULL : type_vec(c->types, wish));
+    check_as_list(c, slot, NULL);
+    const type *t = type_resolve(c->types, (*slot)->type);
+    switch (t->kind) {
+    case TYPE_VEC:
+        return t->vec.element;
+    case TYPE_TENSOR:
+        if (t->tensor.rank == 0) {
+            diagnostics_error(c->diagnostics, (*slot)->span, "a tensor of rank 0 has no rows");
+            return check_scalar(c, TYPE_ERROR);
+        }
+        return type_tensor(c->types, t->tensor.element,
+                           t->tensor.rank < 0 ? -1 : t->tensor.rank - 1);
+    case TYPE_ERROR:
+        return t;
+    case TYPE_NEVER:
+        diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value");
+        return check_scalar(c, TYPE_ERROR);
+    case TYPE_STRING: /* its characters */
+        *slot = build_method(c, (*slot)->span, *slot, "chars", NULL, 0);
+        check_expr(c, slot, NULL);
+        return check_scalar(c, TYPE_CHAR);
+    default: {
+        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span,
+                                          "`for` cannot run over `%s`", check_type_text(c, t));
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "it runs over `a..b`, a tensor or a `Vec`");
+        return check_scalar(c, TYPE_ERROR);
+    }
+    }
+}
+
+static void mark_loop_bindings(pattern *p) {
+    if (p->binding != NULL) {
+        p->binding->kind = BINDING_LOOP;
+    }
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        mark_loop_bindings(p->parts[i]);
+    }
+}
+
+static bool is_true(const expr *e) {
+    return e->kind == EXPR_BOOL && e->boolean;
+}
+
+static const type *loop_type(checker *c, const expr *e, const loop_context *context) {
+    bool endless = e->kind == EXPR_LOOP || (e->kind == EXPR_WHILE && is_true(e->loop->condition));
+    if (endless && !e->loop->has_break) {
+        return check_scalar(c, TYPE_NEVER);
+    }
+    return e->kind == EXPR_LOOP && context->break_type != NULL ? context->break_type
+                                                               : check_scalar(c, TYPE_VOID);
+}
+
+static void check_head(checker *c, expr *e, uint32_t mark, const for_alias *alias) {
+    if (e->kind == EXPR_WHILE) {
+        check_condition(c, &e->loop->condition);
+    } else if (e->kind == EXPR_FOR) {
+        binding *b = e->loop->pattern->kind == PATTERN_NAME ? e->loop->pattern->binding : NULL;
+        if (b != NULL) {
+            check_note_counted(b, e->loop->iterable);
+        }
+        const type *t =
+            check_iterable(c, &e->loop->iterable, b == NULL ? NULL : check_wish_of(c, b));
+        mark_loop_bindings(e->loop->pattern);
+        check_bind(c, e->loop->pattern, t);
+        check_for_element(c, alias);
+        check_twice(c, mark);
+    }
+}
+
+void check_loop(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    uint32_t outer = check_scope_open(c);
+    block_builder b = build_block(c, e->span);
+    for_alias alias = {0};
+    if (e->kind == EXPR_FOR) {
+        check_for_alias(c, e, &b, &alias);
+    }
+    uint32_t mark = check_scope_open(c);
+    check_head(c, e, mark, &alias);
+    bool wanted = e->kind == EXPR_LOOP && expected != NULL && expected->kind != TYPE_VOID;
+    loop_context context = {.loop = e, .break_type = wanted ? expected : NULL, .outer = c->loop};
+    c->loop = &context;
+    check_block(c, e->loop->body, check_scalar(c, TYPE_VOID));
+    c->loop = context.outer;
+    check_scope_close(c, outer);
+    e->type = loop_type(c, e, &context);
+    if (b.block->first != NULL) { /* what the place needs is evaluated before */
+        build_stmt(&b, e);
+        *slot = build_finish(&b, NULL);
+        b.block->type = (*slot)->type = e->type;
+    }
+}
+
+/* ---- jumps ----------------------------------------------------------------------------------- */
+
+static loop_context *find_loop(checker *c, expr *e) {
+    const char *word = e->kind == EXPR_BREAK ? "break" : "continue";
+    loop_context *context = c->loop;
+    while (context != NULL &&
+           (e->jump.label == NULL ? context->loop->loop->is_block
+                                  : context->loop->loop->label == NULL ||
+                                        strcmp(context->loop->loop->label, e->jump.label) != 0)) {
+        context = context->outer;
+    }
+    if (context == NULL && e->jump.label != NULL) {
+        diagnostics_error(c->diagnostics, e->jump.label_span, "there is no loop `%s` here",
+                          e->jump.label);
+    } else if (context == NULL) {
+        diagnostics_error(c->diagnostics, e->span,
+                          c->comprehension != NULL ? "`%s` cannot leave the body of a comprehension"
+                                                   : "`%s` outside of a loop",
+                          word);
+    }
+    return context;
+}
+
+static void check_break_value(checker *c, expr *e, loop_context *context) {
+    if (e->jump.value == NULL) {
+        if (context != NULL && context->break_type != NULL &&
+            context->break_type->kind != TYPE_ERROR) {
+            diagnostics_error(c->diagnostics, e->span,
+                              "this loop yields `%s`: `break` needs a value",
+                              check_type_text(c, context->break_type));
+        }
+        return;
+    }
+    const type *wish = context == NULL ? NULL : context->break_type;
+    check_expr(c, &e->jump.value, wish);
+    if (context == NULL) {
+        return;
+    }
+    wish = context->break_type; /* the value may hold breaks of its own */
+    bool falls_through = context->loop->loop->is_block && e->jump.value->kind == EXPR_BLOCK;
+    if (falls_through && (e->jump.value->type->kind == TYPE_NEVER ||
+                          (e->jump.value->type->kind == TYPE_VOID && wish == NULL))) {
+        return; /* the end of a labelled block without a value */
+    }
+    if (context->loop->kind != EXPR_LOOP) {
+        diagnostics_error(c->diagnostics, e->jump.value->span, "only `loop` yields a value");
+    } else if (wish != NULL) {
+        check_coerce_branch(c, &e->jump.value, wish, NULL);
+    } else if (context->loop->loop->has_break) {
+        diagnostics_error(c->diagnostics, e->jump.value->span,
+                          "another `break` of this loop has no value");
+    } else {
+        context->break_type = type_resolve(c->types, e->jump.value->type);
+    }
+}
+
+static void check_return(checker *c, expr *e) {
+    const type *result = c->function->result;
+    if (result == NULL) { /* of a closure: its first `return` says what it is */
+        if (e->jump.value != NULL) {
+            check_expr(c, &e->jump.value, NULL);
+        }
+        c->function->result = e->jump.value == NULL ? check_scalar(c, TYPE_VOID)
+                                                    : type_resolve(c->types, e->jump.value->type);
+        return;
+    }
+    if (c->comprehension != NULL) {
+        diagnostics_error(c->diagnostics, e->span,
+                          "`return` cannot leave the body of a comprehension");
+    }
+    if (e->jump.value == NULL) {
+        if (result->kind != TYPE_VOID && result->kind != TYPE_ERROR) {
+            diagnostic *d =
+                diagnostics_error(c->diagnostics, e->span, "`return` needs a value of type `%s`",
+                                  check_type_text(c, result));
+            diagnostics_note(c->diagnostics, d, c->function->span, "`%s` is declared here",
+                             c->function->qualified);
+        }
+        return;
+    }
+    bool nothing = result->kind == TYPE_VOID;
+    check_expr(c, &e->jump.value, nothing ? NULL : result);
+    if (nothing && e->jump.value->type->kind != TYPE_VOID && !type_is_silent(e->jump.value->type)) {
+        diagnostic *d = diagnostics_error(c->diagnostics, e->jump.value->span,
+                                          "`%s` returns nothing", c->function->qualified);
+        diagnostics_note(c->diagnostics, d, c->function->span,
+                         "write `-> %s` behind its parameters",
+                         check_type_text(c, e->jump.value->type));
+    } else if (!nothing) {
+        check_coerce_branch(c, &e->jump.value, result,
+                            c->function->result_annotation == NULL
+                                ? NULL
+                                : &(coerce_reason){c->function->result_annotation->span,
+                                                   "the result's type is given here"});
+    }
+}
+
+void check_jump(checker *c, expr *e) {
+    e->type = check_scalar(c, TYPE_NEVER);
+    if (e->kind == EXPR_RETURN) {
+        check_return(c, e);
+        return;
+    }
+    loop_context *context = find_loop(c, e);
+    if (context != NULL) {
+        e->jump.target = context->loop;
+    }
+    if (e->kind == EXPR_BREAK) {
+        check_break_value(c, e, context);
+        if (context != NULL) {
+            context->loop->loop->has_break = true;
+        }
+    }
+}
