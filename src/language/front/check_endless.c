@@ -1,4 +1,4 @@
-/* check_endless.c: chains that start at a range without an end.
+/* check_endless.c: chains that start at a range without an end, or at what need not end by itself.
  *
  *     (1..).map(f).filter(g).take(n)   ─►   { let mut <all> = Vec::new(); let mut <i> = 1;
  *                                             loop { if <all>.len() >= n { break }
@@ -38,14 +38,44 @@ static expr *name(checker *c, const expr *e, const char *n) {
     return check_new_name(c, e->span, n);
 }
 
-static expr *apply(checker *c, const expr *stage, const char *value) {
-    expr *call = check_new(c, EXPR_CALL, stage->span, NULL);
-    call->call.callee = stage->call.args[0];
-    call->call.name_span = stage->call.name_span;
-    call->call.args = CHECK_ARRAY(c, expr *, 1);
-    call->call.args[0] = name(c, stage, value);
-    call->call.arg_count = 1;
+static void find_return(expr *e, void *context) {
+    bool *found = context;
+    *found = *found || e->kind == EXPR_RETURN || e->kind == EXPR_TRY;
+    if (!*found && e->kind != EXPR_CLOSURE) {
+        expr_each_child(e, find_return, context);
+    }
+}
+
+/* f(args). A closure that is written out is written in place of its call, so that it can write to what it captures. */
+static expr *call_of(checker *c, const expr *e, expr *f, expr **args, uint32_t count) {
+    bool returns = f->kind != EXPR_CLOSURE || f->closure.parameter_count != count;
+    if (!returns) {
+        find_return(f->closure.body, &returns);
+    }
+    for (uint32_t i = 0; !returns && i < count; i++) {
+        returns = f->closure.parameters[i]->annotation != NULL;
+    }
+    if (!returns) {
+        block_builder b = build_block(c, e->span);
+        for (uint32_t i = 0; i < count; i++) {
+            build_let(&b, f->closure.parameters[i]->name, false, args[i]);
+        }
+        return build_finish(&b, f->closure.body);
+    }
+    expr *call = check_new(c, EXPR_CALL, e->span, NULL);
+    call->call.callee = f;
+    call->call.name_span = e->kind == EXPR_METHOD ? e->call.name_span : e->span;
+    call->call.args = CHECK_ARRAY(c, expr *, count + 1);
+    call->call.arg_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        call->call.args[i] = args[i];
+    }
     return call;
+}
+
+static expr *apply(checker *c, const expr *stage, const char *value) {
+    expr *arg = name(c, stage, value);
+    return call_of(c, stage, stage->call.args[0], &arg, 1);
 }
 
 static expr *leave(checker *c, const expr *e) {
@@ -191,6 +221,42 @@ static bool runs_itself(checker *c, expr **start) {
     return f != NULL && f->has_self && f->span.file != c->tree->prelude;
 }
 
+/* Where a chain starts that need not end by itself. */
+typedef enum source {
+    SOURCE_NONE,
+    SOURCE_RANGE,      /* a.. */
+    SOURCE_NEXT,       /* a struct of the program with next() */
+    SOURCE_SUCCESSORS, /* successors(first, f) */
+    SOURCE_FROM_FN,    /* from_fn(f) */
+    SOURCE_REPEAT_WITH,
+    SOURCE_REPEAT
+} source;
+
+static source source_by_form(const expr *e) {
+    static const struct {
+        const char *name;
+        uint32_t args;
+        source source;
+    } functions[] = {{"successors", 2, SOURCE_SUCCESSORS},
+                     {"from_fn", 1, SOURCE_FROM_FN},
+                     {"repeat_with", 1, SOURCE_REPEAT_WITH},
+                     {"repeat", 1, SOURCE_REPEAT}};
+    if (e->kind == EXPR_RANGE) {
+        return e->range.high == NULL && e->range.low != NULL ? SOURCE_RANGE : SOURCE_NONE;
+    }
+    if (e->kind != EXPR_CALL || e->type != NULL || e->call.callee == NULL ||
+        e->call.callee->kind != EXPR_NAME) {
+        return SOURCE_NONE;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        if (strcmp(e->call.callee->name.name, functions[i].name) == 0 &&
+            e->call.arg_count == functions[i].args) {
+            return functions[i].source;
+        }
+    }
+    return SOURCE_NONE;
+}
+
 /* The stages in the order in which a value passes them; where the chain starts. NULL: it is no such chain. */
 static expr **stages_of(const checker *c, expr *e, expr **stages, uint32_t *count) {
     expr *s = e;
@@ -199,8 +265,7 @@ static expr **stages_of(const checker *c, expr *e, expr **stages, uint32_t *coun
         stages[(*count)++] = s;
         s = s->call.receiver;
     }
-    bool range = s->kind == EXPR_RANGE && s->range.high == NULL && s->range.low != NULL;
-    if (!range && !has_iterators(c)) {
+    if (source_by_form(s) == SOURCE_NONE && !has_iterators(c)) {
         return NULL;
     }
     expr **start = &stages[*count - 1]->call.receiver;
@@ -236,15 +301,49 @@ static expr *outcome(checker *c, const expr *e) {
     return branch;
 }
 
-/* One value, from the range or from `next`. */
-static void take_next(checker *c, const expr *e, block_builder *body, bool range, expr *then) {
-    if (!range) {
-        expr *next = build_method(c, e->span, name(c, e, "<i>"), "next", NULL, 0);
-        build_stmt(body, unpack(c, next, "<v 0>", then, leave(c, e)));
-        return;
+/* What <i> starts as; NULL: the source needs none. */
+static expr *state_of(const expr *start, source from) {
+    switch (from) {
+    case SOURCE_RANGE:
+        return start->range.low;
+    case SOURCE_SUCCESSORS:
+    case SOURCE_REPEAT:
+        return start->call.args[0];
+    default:
+        return NULL;
     }
-    build_let(body, "<v 0>", false, name(c, e, "<i>"));
-    build_stmt(body, one_more(c, e, "<i>"));
+}
+
+/* One value, and what becomes of it. */
+static void take_next(checker *c, const expr *e, block_builder *body, expr *start, source from,
+                      expr *then) {
+    expr *value = name(c, e, "<v 0>");
+    block_builder more = build_block(c, e->span);
+    switch (from) {
+    case SOURCE_NEXT:
+        build_stmt(body, unpack(c, build_method(c, e->span, name(c, e, "<i>"), "next", NULL, 0),
+                                "<v 0>", then, leave(c, e)));
+        return;
+    case SOURCE_SUCCESSORS:
+        build_stmt(&more, build_assign(c, e->span, name(c, e, "<i>"),
+                                       call_of(c, e, start->call.args[1], &value, 1)));
+        build_stmt(&more, then);
+        build_stmt(body,
+                   unpack(c, name(c, e, "<i>"), "<v 0>", build_finish(&more, NULL), leave(c, e)));
+        return;
+    case SOURCE_FROM_FN:
+        build_stmt(body, unpack(c, call_of(c, e, start->call.args[0], NULL, 0), "<v 0>", then,
+                                leave(c, e)));
+        return;
+    case SOURCE_REPEAT_WITH:
+        build_let(body, "<v 0>", false, call_of(c, e, start->call.args[0], NULL, 0));
+        break;
+    default:
+        build_let(body, "<v 0>", false, name(c, e, "<i>"));
+    }
+    if (from == SOURCE_RANGE) {
+        build_stmt(body, one_more(c, e, "<i>"));
+    }
     build_stmt(body, then);
 }
 
@@ -253,13 +352,19 @@ bool check_endless(checker *c, expr **slot) {
     expr *stages[STAGES_MAX], *e = *slot;
     uint32_t count = 0;
     expr **start = ends(e) ? stages_of(c, e, stages, &count) : NULL;
-    bool range = start != NULL && (*start)->kind == EXPR_RANGE;
-    if (start == NULL || (!range && !runs_itself(c, start))) {
+    source from = start == NULL ? SOURCE_NONE : source_by_form(*start);
+    if (start != NULL && from == SOURCE_NONE && runs_itself(c, start)) {
+        from = SOURCE_NEXT;
+    }
+    if (from == SOURCE_NONE) {
         return false;
     }
     block_builder b = build_block(c, e->span), body = build_block(c, e->span);
     build_let(&b, "<all>", true, build_call(c, e->span, "Vec", "new", NULL, 0));
-    build_let(&b, "<i>", true, range ? (*start)->range.low : *start);
+    expr *state = from == SOURCE_NEXT ? *start : state_of(*start, from);
+    if (state != NULL) {
+        build_let(&b, "<i>", true, state);
+    }
     for (uint32_t i = 0; i < count; i++) {
         if (counts(stages[i]) || is(stages[i], "skip")) {
             build_let(&b, check_printf(c, "<n %u>", i), true, check_new_int(c, e->span, 0));
@@ -274,7 +379,7 @@ bool check_endless(checker *c, expr **slot) {
                    when(c, check_new_binary(c, BINARY_GE, length, name(c, e, "<most>"), NULL),
                         leave(c, e)));
     }
-    take_next(c, e, &body, range, body_of(c, stages, 0, count, "<v 0>"));
+    take_next(c, e, &body, *start, from, body_of(c, stages, 0, count, "<v 0>"));
     expr *loop = check_new(c, EXPR_LOOP, e->span, NULL);
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
     loop->loop->body = body.block;

@@ -149,12 +149,8 @@ static void check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
     if (e->kind == EXPR_WHILE) {
         check_condition(c, &e->loop->condition);
     } else if (e->kind == EXPR_FOR) {
-        binding *b = e->loop->pattern->kind == PATTERN_NAME ? e->loop->pattern->binding : NULL;
-        if (b != NULL) {
-            check_note_counted(b, e->loop->iterable);
-        }
-        const type *t =
-            check_iterable(c, &e->loop->iterable, b == NULL ? NULL : check_wish_of(c, b));
+        const type *wish = check_wish_of_loop(c, e->loop->pattern, e->loop->iterable);
+        const type *t = check_iterable(c, &e->loop->iterable, wish);
         mark_loop_bindings(e->loop->pattern);
         check_bind(c, e->loop->pattern, t);
         check_for_element(c, alias);

@@ -420,8 +420,8 @@ bool check_has_flexible(const block *b);
 const type *check_wish_of(const checker *c, const binding *b);
 /* let b = value, without an annotation. */
 void check_note_flexible(binding *b, const expr *value);
-/* for b in iterable. */
-void check_note_counted(binding *b, const expr *iterable);
+/* for p in iterable, before it is checked: what an element is to be, or NULL. */
+const type *check_wish_of_loop(checker *c, const pattern *p, const expr *iterable);
 /* e was to be of that type: the variables in it whose literals can follow will. */
 void check_wish(checker *c, const expr *e, const type *to);
 /* e.method(…), which only a Vec has. */

@@ -63,27 +63,63 @@ void check_note_flexible(binding *b, const expr *value) {
     b->flexible = (uint8_t)flexible_kind(value);
 }
 
-/* Only numbers that are written out are what `for` counts with or runs over. */
-static flexible counted_kind(const expr *iterable) {
+/* Only numbers that are written out are what `for` counts with or runs over. part: of the tuples in the list; -1: there are none. */
+static flexible counted_kind(const expr *iterable, int64_t part) {
     if (iterable->kind == EXPR_RANGE) {
         const expr *low = iterable->range.low, *high = iterable->range.high;
-        return low != NULL && check_free_literal(low) && (high == NULL || check_free_literal(high))
+        return part < 0 && low != NULL && check_free_literal(low) &&
+                       (high == NULL || check_free_literal(high))
                    ? FLEXIBLE_WHOLE
                    : FLEXIBLE_NOT;
     }
     flexible kind = FLEXIBLE_NOT;
     for (uint32_t i = 0; iterable->kind == EXPR_ARRAY && i < iterable->list.count; i++) {
-        flexible item = flexible_kind(iterable->list.items[i]);
-        if (item != FLEXIBLE_WHOLE && item != FLEXIBLE_REAL) {
+        const expr *item = iterable->list.items[i];
+        if (part >= 0 && (item->kind != EXPR_TUPLE || item->list.count <= part)) {
             return FLEXIBLE_NOT;
         }
-        kind = kind == FLEXIBLE_REAL ? kind : item;
+        flexible one = flexible_kind(part < 0 ? item : item->list.items[part]);
+        if (one != FLEXIBLE_WHOLE && one != FLEXIBLE_REAL) {
+            return FLEXIBLE_NOT;
+        }
+        kind = kind == FLEXIBLE_REAL ? kind : one;
     }
     return kind;
 }
 
-void check_note_counted(binding *b, const expr *iterable) {
-    b->flexible = (uint8_t)counted_kind(iterable);
+static const type *wish_of_part(checker *c, const pattern *p, const expr *iterable, int64_t part) {
+    if (p->kind != PATTERN_NAME || p->binding == NULL) {
+        return NULL;
+    }
+    p->binding->flexible = (uint8_t)counted_kind(iterable, part);
+    return check_wish_of(c, p->binding);
+}
+
+const type *check_wish_of_loop(checker *c, const pattern *p, const expr *iterable) {
+    if (p->kind != PATTERN_TUPLE || p->rest || iterable->kind != EXPR_ARRAY) {
+        return wish_of_part(c, p, iterable, -1);
+    }
+    const type **parts = CHECK_ARRAY(c, const type *, p->part_count + 1);
+    bool any = false;
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        parts[i] = wish_of_part(c, p->parts[i], iterable, i);
+        any |= parts[i] != NULL;
+    }
+    for (uint32_t i = 0; any && i < p->part_count; i++) {
+        c->has_open |= parts[i] == NULL;
+        parts[i] = parts[i] == NULL ? type_open(c->types) : parts[i];
+    }
+    return any ? type_tuple(c->types, parts, p->part_count) : NULL;
+}
+
+/* Whether a number that the loop binds could follow a use. */
+static bool counts_flexibly(const expr *loop) {
+    const pattern *p = loop->loop->pattern;
+    bool found = counted_kind(loop->loop->iterable, -1) != FLEXIBLE_NOT;
+    for (uint32_t i = 0; p->kind == PATTERN_TUPLE && i < p->part_count; i++) {
+        found |= counted_kind(loop->loop->iterable, i) != FLEXIBLE_NOT;
+    }
+    return found;
 }
 
 /* By its form; once it is checked the open parts decide. */
@@ -227,8 +263,8 @@ static void find_flexible(expr *e, void *context) {
                          ? e->loop->body
                      : e->kind == EXPR_IF ? e->branch.then
                                           : NULL;
-    *found = *found || (b != NULL && binds_flexible(b)) ||
-             (e->kind == EXPR_FOR && counted_kind(e->loop->iterable) != FLEXIBLE_NOT);
+    *found =
+        *found || (b != NULL && binds_flexible(b)) || (e->kind == EXPR_FOR && counts_flexibly(e));
     if (!*found) {
         expr_each_child(e, find_flexible, context);
     }
