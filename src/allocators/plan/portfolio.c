@@ -16,23 +16,25 @@
 #include "base/meta.h"
 
 /* Some searches end at once and some never, and no order is right for all: many short attempts that
- * differ find more than one long one. What has no noise is the same in each round, with more steps;
- * what has noise differs each time. */
+ * differ find more than one long one. Those that jump back over what a failure is not about, and weigh
+ * sections by their failures from restart to restart, find most; the two that infer end with proofs
+ * as well. What has no noise is the same in each round, with more steps. */
+#define JUMPING(its_name, its_keys, its_coarse, its_noise, its_learn, its_restarts)   \
+    {                                                                                 \
+        .name = its_name, .keys = its_keys, .coarse = its_coarse, .noise = its_noise, \
+        .learn = its_learn, .restarts = its_restarts, .jumps = true                   \
+    }
+
 static const masu__search_order orders[] = {
-    {"contention, duration, area", "TWA", 0, 0, 0, true},
-    {"duration with noise", "WAT", 0, 0.2, 0, false},
-    {"contention, duration with little noise", "TWA", 0, 0.1, 0, true},
-    {"contention, duration with noise", "TWA", 0.05, 0.3, 0, false},
-    {"contention, area, duration", "TAW", 0, 0, 0, true},
-    {"sections with noise", "SAT", 0, 0.2, 0, false},
-    {"duration with noise", "WAT", 0, 0.2, 0, true},
-    {"duration with noise", "WAT", 0, 0.1, 0, false},
-    {"contention, duration with little noise", "TWA", 0, 0.1, 0, true},
-    {"contention, sections with noise", "TSA", 0.05, 0.5, 0, false},
-    {"sections with noise", "SAT", 0, 0.2, 0, true},
-    {"duration with noise", "WAT", 0, 0.3, 0, false},
-    {"contention, area with noise", "TAW", 0.01, 0.3, 0, true},
-    {"contention, duration with noise", "TWA", 0.1, 0.3, 0, false},
+    {.name = "contention, duration, area", .keys = "TWA", .infers = true},
+    JUMPING("contention, sections", "TSA", 0.05, 0.3, 3, 6),
+    JUMPING("contention, duration", "TWA", 0.1, 0.3, 3, 6),
+    JUMPING("duration", "WAT", 0, 0.2, 0, 4),
+    JUMPING("contention, area", "TAW", 0.05, 0.3, 3, 6),
+    JUMPING("contention, duration with much noise", "TWA", 0.05, 0.6, 3, 6),
+    {.name = "contention, duration with little noise", .keys = "TWA", .noise = 0.1, .infers = true},
+    JUMPING("sections", "SAT", 0, 0.2, 0, 4),
+    JUMPING("contention, duration, unlearned", "TWA", 0.05, 0.3, 0, 4),
 };
 
 enum { ORDER_COUNT = sizeof orders / sizeof *orders };
@@ -84,8 +86,11 @@ static masu__search_order order_of(const portfolio *run, uint32_t number) {
 
 /* Twice the steps in every other round. Between the bound and a plan cheap attempts find most. */
 static uint64_t steps_of(const portfolio *run, uint32_t number) {
+    const masu__search_order *order = &orders[order_number(run, number)];
     uint64_t steps = run->first_steps << (number / ORDER_COUNT / 2);
-    bool costly = orders[order_number(run, number)].infers;
+    bool costly = order->infers;
+    if (order->restarts > 0)
+        steps *= order->restarts;
     return costly && run->target > run->solver->bound && run->solver->best_height < INT64_MAX &&
                    run->solver->options->goal == MASU_PLAN_MINIMIZE
                ? steps / 2

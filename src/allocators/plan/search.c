@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocators/plan/search_state.h"
+#include "allocators/plan/conflict.h"
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/rng.h"
@@ -29,11 +29,16 @@ typedef struct ranked {
 struct masu__plan_search {
     masu__search_state state;
     const masu__search_order *order;
+    uint64_t seed; /* the order's, for this restart */
+    double learn;  /* the order's, for each failure of a section */
     uint64_t steps, limit;
     uint64_t looked_at; /* items, since stop was asked */
     const masu__plan_stop *stop;
     masu__search_end end;
-    uint32_t *numbers; /* a stack of item numbers: the parts */
+    masu__conflicts conflicts; /* what failed at each level */
+    uint32_t level;            /* in the tree */
+    bool jumps, jumped;        /* on the way up now; ever */
+    uint32_t *numbers;         /* a stack of item numbers: the parts */
     size_t number_count, number_room;
     candidate *candidates; /* a stack */
     size_t candidate_count, candidate_room;
@@ -75,24 +80,26 @@ static bool candidates_room(masu__plan_search *s, size_t more) {
 
 /* ---- the static order ------------------------------------------------------------------------ */
 
-static double noise_of(const masu__search_order *order, uint32_t item) {
-    if (order->noise <= 0)
+static double noise_of(const masu__plan_search *s, uint32_t item) {
+    if (s->order->noise <= 0)
         return 1;
-    uint64_t x = (order->seed + item + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t x = (s->seed + item + 1) * UINT64_C(0x9E3779B97F4A7C15);
     x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    return 1 + order->noise * (double)(x >> 11) * 0x1p-53;
+    return 1 + s->order->noise * (double)(x >> 11) * 0x1p-53;
 }
 
-static double contention_of(const masu__search_state *t, uint32_t item, double coarse) {
-    int64_t most = 0;
+static double contention_of(const masu__plan_search *s, uint32_t item) {
+    const masu__search_state *t = &s->state;
+    double most = 0, coarse = s->order->coarse;
     const masu__plan_model *m = t->model;
     for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
-        for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
-            if (t->rest[s] > most)
-                most = t->rest[s];
-    return coarse > 0 ? (double)(int64_t)((double)most / (coarse * (double)t->capacity))
-                      : (double)most;
+        for (uint32_t c = m->pieces[k].first; c < m->pieces[k].end; c++) {
+            double rest = (double)t->rest[c] * (1 + s->learn * t->failures[c]);
+            if (rest > most)
+                most = rest;
+        }
+    return coarse > 0 ? (double)(int64_t)(most / (coarse * (double)t->capacity)) : most;
 }
 
 static double key_of(const masu__plan_search *s, char key, uint32_t item) {
@@ -101,15 +108,15 @@ static double key_of(const masu__plan_search *s, char key, uint32_t item) {
     double size = (double)m->size[item];
     switch (key) {
     case 'T':
-        return contention_of(&s->state, item, s->order->coarse);
+        return contention_of(s, item);
     case 'W':
-        return duration * noise_of(s->order, item);
+        return duration * noise_of(s, item);
     case 'S':
-        return (m->end[item] - m->first[item]) * noise_of(s->order, item);
+        return (m->end[item] - m->first[item]) * noise_of(s, item);
     case 'A':
-        return size * duration * noise_of(s->order, item);
+        return size * duration * noise_of(s, item);
     case 'Z':
-        return size * noise_of(s->order, item);
+        return size * noise_of(s, item);
     default:
         return 0;
     }
@@ -213,16 +220,6 @@ static uint32_t find_candidates(masu__plan_search *s, const part *p, bool *done)
     return count;
 }
 
-/* No later offset may be above this one: some section would not have room. */
-static int64_t highest_offset(const masu__plan_search *s, const part *p) {
-    const masu__search_state *t = &s->state;
-    int64_t fullest = 0;
-    for (uint32_t section = p->first; section < p->end; section++)
-        if (t->rest[section] > fullest)
-            fullest = t->rest[section];
-    return t->capacity - fullest;
-}
-
 enum { LOOKS_UNASKED = 1 << 14 };
 
 /* A step looks at each item of its part, if only shortly. */
@@ -238,6 +235,14 @@ static bool out_of_steps(masu__plan_search *s, const part *p) {
     return s->end != MASU__SEARCH_EXHAUSTED;
 }
 
+/* The decision whose changes are those since mark has failed. */
+static void note_failure(masu__plan_search *s, size_t mark) {
+    if (s->order->jumps && s->end == MASU__SEARCH_EXHAUSTED && !s->state.failed_memory) {
+        s->jumps = !masu__conflict_step_up(&s->conflicts, s->level, mark);
+        s->jumped |= s->jumps;
+    }
+}
+
 static bool try_candidate(masu__plan_search *s, const part *p, candidate c) {
     masu__search_state *t = &s->state;
     uint32_t item = s->numbers[p->begin + c.place];
@@ -249,9 +254,41 @@ static bool try_candidate(masu__plan_search *s, const part *p, candidate c) {
                                         : search_part(s, p, c.offset, c.place);
         if (found)
             return true;
-    }
+    } else if (s->order->jumps)
+        masu__conflict_of_culprit(&s->conflicts, s->level + 1);
+    note_failure(s, mark);
     masu__state_undo(t, mark);
     s->out_of_memory |= t->failed_memory;
+    return false;
+}
+
+static uint32_t fullest_section(const masu__plan_search *s, const part *p) {
+    uint32_t fullest = p->first;
+    for (uint32_t section = p->first; section < p->end; section++)
+        if (s->state.rest[section] > s->state.rest[fullest])
+            fullest = section;
+    return fullest;
+}
+
+/* The candidates on the stack from base on. */
+static bool try_candidates(masu__plan_search *s, const part *p, size_t base, int64_t offset,
+                           uint32_t place) {
+    uint32_t fullest = fullest_section(s, p);
+    int64_t highest = s->state.capacity - s->state.rest[fullest]; /* or it would not have room */
+    size_t end = s->candidate_count;
+    bool tried = false;
+    for (size_t i = base; i < end && s->candidates[i].offset <= highest; i++) {
+        candidate c = s->candidates[i];
+        if (c.offset < offset || (c.offset == offset && c.place < place))
+            continue;
+        tried = true;
+        if (try_candidate(s, p, c))
+            return true;
+        if (s->jumps || s->end != MASU__SEARCH_EXHAUSTED || s->out_of_memory)
+            break;
+    }
+    if (!tried && s->order->jumps)
+        masu__conflict_of_section(&s->conflicts, s->level, fullest);
     return false;
 }
 
@@ -263,20 +300,14 @@ static bool search_part(masu__plan_search *s, const part *p, int64_t offset, uin
     uint32_t count = find_candidates(s, p, &done);
     if (done)
         return true;
-    int64_t highest = highest_offset(s, p);
     size_t base = s->candidate_count;
-    bool found = false;
     s->candidate_count += count;
-    for (uint32_t i = 0; i < count && !found; i++) {
-        candidate c = s->candidates[base + i];
-        if (c.offset > highest)
-            break;
-        if (c.offset < offset || (c.offset == offset && c.place < place))
-            continue;
-        found = try_candidate(s, p, c);
-        if (s->end != MASU__SEARCH_EXHAUSTED || s->out_of_memory)
-            break;
-    }
+    s->level++;
+    if (s->order->jumps)
+        masu__conflict_clear(&s->conflicts, s->level);
+    bool found = try_candidates(s, p, base, offset, place);
+    s->jumps = false;
+    s->level--;
     s->candidate_count = base;
     return found;
 }
@@ -289,7 +320,8 @@ masu__plan_search *masu__plan_search_create(const masu__plan_model *model, bool 
     if (!s)
         return NULL;
     s->ranks = masu__meta_calloc(model->item_count + 1, sizeof *s->ranks);
-    if (!s->ranks || !masu__state_open(&s->state, model, too_large)) {
+    if (!s->ranks || !masu__state_open(&s->state, model, too_large) ||
+        !masu__conflicts_open(&s->conflicts, &s->state)) {
         masu__plan_search_destroy(s);
         return NULL;
     }
@@ -303,21 +335,18 @@ void masu__plan_search_destroy(masu__plan_search *s) {
         masu__meta_free(s->ranks, (s->state.model_items + 1) * sizeof *s->ranks);
     masu__meta_free(s->numbers, s->number_room * sizeof *s->numbers);
     masu__meta_free(s->candidates, s->candidate_room * sizeof *s->candidates);
+    masu__conflicts_close(&s->conflicts);
     masu__state_close(&s->state);
     masu__meta_free(s, sizeof *s);
 }
 
-masu__search_end masu__plan_search_run(masu__plan_search *s, int64_t capacity,
-                                       const masu__search_order *order, uint64_t steps,
-                                       const masu__plan_stop *stop) {
+/* One restart. */
+static masu__search_end run_once(masu__plan_search *s, int64_t capacity) {
     const masu__plan_model *m = s->state.model;
-    s->order = order;
-    s->steps = 0;
-    s->limit = steps;
-    s->stop = stop;
     s->end = MASU__SEARCH_EXHAUSTED; /* unless something cuts it short */
     s->number_count = s->candidate_count = 0;
-    s->out_of_memory = false;
+    s->level = 0;
+    s->jumps = s->jumped = false;
     if (!masu__state_reset(&s->state, capacity))
         return MASU__SEARCH_EXHAUSTED;
     part all = {.end = m->section_count, .count = m->item_count};
@@ -330,7 +359,39 @@ masu__search_end masu__plan_search_run(masu__plan_search *s, int64_t capacity,
     if (s->out_of_memory)
         return MASU__SEARCH_STOPPED;
     MASU_HEAVY_ASSERT(masu__plan_search_valid(s));
+    if (s->jumped && s->end == MASU__SEARCH_EXHAUSTED)
+        s->end = MASU__SEARCH_LIMIT;
     return found ? MASU__SEARCH_FOUND : s->end;
+}
+
+/* What failed long ago counts less. */
+static void weigh_failures(masu__plan_search *s) {
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < s->state.model->section_count; i++) {
+        s->state.failures[i] /= 2;
+        if (s->state.failures[i] > most)
+            most = s->state.failures[i];
+    }
+    s->learn = s->order->learn / most;
+}
+
+masu__search_end masu__plan_search_run(masu__plan_search *s, int64_t capacity,
+                                       const masu__search_order *order, uint64_t steps,
+                                       const masu__plan_stop *stop) {
+    unsigned restarts = order->restarts > 0 ? order->restarts : 1;
+    s->order = order;
+    s->steps = s->limit = 0;
+    s->stop = stop;
+    s->out_of_memory = false;
+    memset(s->state.failures, 0, s->state.model->section_count * sizeof *s->state.failures);
+    masu__search_end end = MASU__SEARCH_LIMIT;
+    for (unsigned i = 0; i < restarts && end == MASU__SEARCH_LIMIT; i++) {
+        weigh_failures(s);
+        s->seed = order->seed + i * UINT64_C(0xD1B54A32D192ED03);
+        s->limit = s->steps + steps / restarts;
+        end = run_once(s, capacity);
+    }
+    return end;
 }
 
 const int64_t *masu__plan_search_offsets(const masu__plan_search *s) {

@@ -12,6 +12,8 @@
  *              step's offset is above its own) will lie on another one, which must come in its way:
  *              it rises above the lowest end such an item could have; if there is none, this is
  *              no such plan
+ *     jump     where the order says so: a failure goes up to the last decision that took part in it
+ *              (conflict.h)
  *     twins    items that are the same in everything lie in the order of their numbers
  *     split    when no unplaced item crosses a border between sections, both sides are searched
  *              apart: a failure on one side does not repeat the work on the other; the order is
@@ -56,6 +58,10 @@ typedef struct masu__search_order {
     double coarse; /* contention is counted in steps of this share of the capacity; 0: exactly */
     double noise;  /* the other keys get factors in [1, 1 + noise) */
     uint64_t seed;
+    double learn; /* contention counts up to 1 + learn times where former restarts found no room */
+    unsigned restarts; /* so many parts of the steps, each with its own noise; 0: one */
+    bool
+        jumps; /* back over decisions that the failure is not about; then a failure proves nothing */
     bool infers; /* items passed over are raised above what could lie in their way: fewer steps to
                     a proof, each at two or three times the cost */
 } masu__search_order;

@@ -242,6 +242,7 @@ bool masu__state_open(masu__search_state *t, const masu__plan_model *m, bool *to
     t->twin = NEW(t, uint32_t, m->item_count);
     t->witnessed = NEW(t, uint32_t, m->item_count);
     t->rest = NEW(t, int64_t, m->section_count);
+    t->failures = NEW(t, uint32_t, m->section_count);
     t->witness = NEW(t, uint32_t, m->section_count);
     t->crossing = NEW(t, uint32_t, m->section_count);
     t->queue = NEW(t, uint32_t, m->section_count);
@@ -251,8 +252,9 @@ bool masu__state_open(masu__search_state *t, const masu__plan_model *m, bool *to
     if (!t->trail)
         t->trail_room = 0;
     if (!t->trail || !t->offsets || !t->lowest || !t->support || !t->start || !t->twin ||
-        !t->witnessed || !t->rest || !t->witness || !t->crossing || !t->queue || !t->queued ||
-        !fill_members(t) || !fill_meetings(t, too_large) || !fill_blocks(t) || !find_twins(t))
+        !t->witnessed || !t->failures || !t->rest || !t->witness || !t->crossing || !t->queue ||
+        !t->queued || !fill_members(t) || !fill_meetings(t, too_large) || !fill_blocks(t) ||
+        !find_twins(t))
         return false; /* the caller closes */
     if (t->blocks && !masu__walls_open(&t->walls, m, too_large))
         return false;
@@ -353,6 +355,15 @@ static bool find_witness(masu__search_state *t, uint32_t section) {
     return false;
 }
 
+static void blame_section(masu__search_state *t, uint32_t section) {
+    t->culprit = (masu__culprit){.section = section, .item = MASU__PLAN_NONE};
+    t->failures[section]++;
+}
+
+static void blame_item(masu__search_state *t, uint32_t item, bool and_met) {
+    t->culprit = (masu__culprit){MASU__PLAN_NONE, item, and_met};
+}
+
 /* Each queued section gets another witness. False: one has no room left. */
 static bool settle_witnesses(masu__search_state *t) {
     bool fits = true;
@@ -361,6 +372,8 @@ static bool settle_witnesses(masu__search_state *t) {
         note(t, (masu__change){MASU__CHANGE_WITNESS, section, t->witness[section], 0});
         t->witnessed[t->witness[section]]--;
         fits = find_witness(t, section);
+        if (!fits)
+            blame_section(t, section);
     }
     queue_clear(t);
     return fits;
@@ -369,8 +382,10 @@ static bool settle_witnesses(masu__search_state *t) {
 static bool raise_lowest(masu__search_state *t, uint32_t item, int64_t to) {
     note(t, (masu__change){MASU__CHANGE_LOWEST, item, 0, t->lowest[item]});
     t->lowest[item] = to;
-    if (to + t->model->size[item] > t->capacity)
+    if (to + t->model->size[item] > t->capacity) {
+        blame_item(t, item, false);
         return false;
+    }
     queue_witnessed(t, item);
     return true;
 }
@@ -393,6 +408,7 @@ static bool raise_others(masu__search_state *t, uint32_t item) {
 
 bool masu__state_place(masu__search_state *t, uint32_t item) {
     const masu__plan_model *m = t->model;
+    blame_item(t, item, false);
     if (!trail_ready(t, item))
         return false;
     int64_t offset = t->lowest[item];
@@ -434,6 +450,8 @@ bool masu__state_infer(masu__search_state *t, const uint32_t *items, uint32_t co
             continue;
         int64_t to = lowest_hindrance(t, items[i], offset);
         fits = to < INT64_MAX;
+        if (!fits)
+            blame_item(t, items[i], true);
         if (fits && to > lowest)
             fits = raise_lowest(t, items[i], clear_offset(t, items[i], to));
     }

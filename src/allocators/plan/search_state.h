@@ -27,6 +27,14 @@ typedef struct masu__change {
     int64_t value;
 } masu__change;
 
+/* What a placement or an inference failed on: a section without room, or an item (and_met: and all that it
+ * meets). */
+typedef struct masu__culprit {
+    uint32_t section; /* NONE: the item */
+    uint32_t item;
+    bool and_met;
+} masu__culprit;
+
 /* witness[s]: an unplaced member of s with lowest + rest[s] (+ obstacles above) <= capacity: the
  * floor of the section is no higher. NONE: nothing is left to be placed there. */
 
@@ -52,6 +60,8 @@ typedef struct masu__search_state {
     uint32_t *queue; /* sections that need another witness */
     uint32_t queue_count;
     bool *queued;
+    uint32_t *failures; /* per section: how often it had no room; the search halves and clears it */
+    masu__culprit culprit;
     masu__change *trail;
     size_t trail_count, trail_room;
     bool failed_memory;
