@@ -55,13 +55,19 @@ void masu__conflict_of_culprit(masu__conflicts *c, uint32_t level) {
         add(set_at(c, level), t->meetings[k].item);
 }
 
-bool masu__conflict_step_up(masu__conflicts *c, uint32_t level, size_t mark) {
+bool masu__conflict_step_up(masu__conflicts *c, uint32_t level, size_t mark, bool far) {
     const masu__search_state *t = c->state;
     uint64_t *own = set_at(c, level);
-    const uint64_t *below = set_at(c, level + 1);
+    uint64_t *below = set_at(c, level + 1);
     bool took_part = false;
-    for (size_t i = mark; i < t->trail_count && !took_part; i++)
-        took_part = t->trail[i].kind != MASU__CHANGE_WITNESS && has(below, t->trail[i].index);
+    for (size_t i = mark; i < t->trail_count; i++) {
+        uint32_t item = t->trail[i].index;
+        if (t->trail[i].kind == MASU__CHANGE_WITNESS || !has(below, item))
+            continue;
+        took_part = true;
+        if (far && t->trail[i].kind == MASU__CHANGE_SUPPORT)
+            below[item / 64] &= ~(UINT64_C(1) << (item % 64));
+    }
     if (!took_part) {
         memcpy(own, below, c->words * sizeof *own);
         return false;

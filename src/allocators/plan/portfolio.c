@@ -19,22 +19,30 @@
  * differ find more than one long one. Those that jump back over what a failure is not about, and weigh
  * sections by their failures from restart to restart, find most; the two that infer end with proofs
  * as well. What has no noise is the same in each round, with more steps. */
-#define JUMPING(its_name, its_keys, its_coarse, its_noise, its_learn, its_restarts)   \
-    {                                                                                 \
-        .name = its_name, .keys = its_keys, .coarse = its_coarse, .noise = its_noise, \
-        .learn = its_learn, .restarts = its_restarts, .jumps = true                   \
+#define JUMPING(how, its_name, its_keys, its_coarse, its_noise, its_learn, its_restarts) \
+    {                                                                                    \
+        .name = its_name, .keys = its_keys, .coarse = its_coarse, .noise = its_noise,    \
+        .learn = its_learn, .restarts = its_restarts, .jumps = MASU__JUMPS_##how         \
     }
 
 static const masu__search_order orders[] = {
     {.name = "contention, duration, area", .keys = "TWA", .infers = true},
-    JUMPING("contention, sections", "TSA", 0.05, 0.3, 3, 6),
-    JUMPING("contention, duration", "TWA", 0.1, 0.3, 3, 6),
-    JUMPING("duration", "WAT", 0, 0.2, 0, 4),
-    JUMPING("contention, area", "TAW", 0.05, 0.3, 3, 6),
-    JUMPING("contention, duration with much noise", "TWA", 0.05, 0.6, 3, 6),
+    JUMPING(NEAR, "contention, sections", "TSA", 0.05, 0.3, 3, 6),
+    JUMPING(FAR, "contention, duration", "TWA", 0.2, 0.3, 3, 6),
+    {.name = "contention, duration, inferring",
+     .keys = "TWA",
+     .coarse = 0.01,
+     .noise = 0.1,
+     .restarts = 2,
+     .jumps = MASU__JUMPS_FAR,
+     .infers = true},
+    JUMPING(NEAR, "contention, area", "TAW", 0.05, 0.3, 3, 6),
+    JUMPING(NEAR, "contention, duration", "TWA", 0.1, 0.3, 10, 6),
+    JUMPING(NEAR, "duration", "WAT", 0, 0.2, 0, 4),
+    JUMPING(FAR, "contention, duration", "TWA", 0.1, 0.3, 3, 6),
+    JUMPING(NEAR, "sections", "SAT", 0, 0.2, 0, 4),
     {.name = "contention, duration with little noise", .keys = "TWA", .noise = 0.1, .infers = true},
-    JUMPING("sections", "SAT", 0, 0.2, 0, 4),
-    JUMPING("contention, duration, unlearned", "TWA", 0.05, 0.3, 0, 4),
+    JUMPING(FAR, "contention, duration with much noise", "TWA", 0.05, 0.6, 3, 6),
 };
 
 enum { ORDER_COUNT = sizeof orders / sizeof *orders };

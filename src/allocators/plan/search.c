@@ -238,7 +238,8 @@ static bool out_of_steps(masu__plan_search *s, const part *p) {
 /* The decision whose changes are those since mark has failed. */
 static void note_failure(masu__plan_search *s, size_t mark) {
     if (s->order->jumps && s->end == MASU__SEARCH_EXHAUSTED && !s->state.failed_memory) {
-        s->jumps = !masu__conflict_step_up(&s->conflicts, s->level, mark);
+        s->jumps = !masu__conflict_step_up(&s->conflicts, s->level, mark,
+                                           s->order->jumps == MASU__JUMPS_FAR);
         s->jumped |= s->jumps;
     }
 }

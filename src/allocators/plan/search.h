@@ -51,6 +51,13 @@ typedef struct masu__plan_stop {
     void *context;
 } masu__plan_stop;
 
+/* Back over decisions that the failure is not about: then a failure proves nothing. */
+typedef enum masu__search_jumps {
+    MASU__JUMPS_NONE,
+    MASU__JUMPS_NEAR, /* about: everything that raised what failed */
+    MASU__JUMPS_FAR,  /* only what raised it last */
+} masu__search_jumps;
+
 /* One static order: up to three keys, the next one decides between equals. */
 typedef struct masu__search_order {
     const char *name;
@@ -60,8 +67,7 @@ typedef struct masu__search_order {
     uint64_t seed;
     double learn; /* contention counts up to 1 + learn times where former restarts found no room */
     unsigned restarts; /* so many parts of the steps, each with its own noise; 0: one */
-    bool
-        jumps; /* back over decisions that the failure is not about; then a failure proves nothing */
+    masu__search_jumps jumps;
     bool infers; /* items passed over are raised above what could lie in their way: fewer steps to
                     a proof, each at two or three times the cost */
 } masu__search_order;
