@@ -1,7 +1,7 @@
 /* goals.c: which heights to ask for, and for how long.
  *
- * To fit: the capacity itself, and with each round also heights below it, down to the bound: a
- * lower plan answers the question as well, and sometimes a tighter one is found sooner. That also
+ * To fit: the capacity itself, and after each round also a height below it, in turns the bound and
+ * half way there, with half as many rounds: a lower plan answers the question as well, and sometimes a tighter one is found sooner. That also
  * keeps what was solved at one capacity from being lost at a larger one.
  *
  * To minimise: level by level, with twice the steps each: the bound (most problems reach it), then
@@ -47,10 +47,9 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
         if (!s->searchable)
             break;
         int64_t below = round_down(s, s->bound + (capacity - s->bound) / 2);
-        if (round >= 2 && s->bound < below && !reached(s, capacity))
-            masu__solver_portfolio(s, round_down(s, s->bound), round - 2, round - 1);
-        if (round >= 3 && below < round_down(s, capacity) && !reached(s, capacity))
-            masu__solver_portfolio(s, below, round - 3, round - 2);
+        int64_t target = round % 2 == 0 ? round_down(s, s->bound) : below;
+        if (target < round_down(s, capacity) && !reached(s, capacity))
+            masu__solver_portfolio(s, target, round / 2, round / 2 + 1);
     }
     keep_placing(s, capacity);
 }
