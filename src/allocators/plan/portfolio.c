@@ -17,8 +17,8 @@
 
 /* Some searches end at once and some never, and no order is right for all: many short attempts that
  * differ find more than one long one. Those that jump back over what a failure is not about, and weigh
- * sections by their failures from restart to restart, find most; the two that infer end with proofs
- * as well. What has no noise is the same in each round, with more steps. */
+ * sections by their failures from restart to restart, find most; the two that do not jump
+ * end with proofs as well. What has no noise is the same in each round, with more steps. */
 #define JUMPING(how, its_name, its_keys, its_coarse, its_noise, its_learn, its_restarts) \
     {                                                                                    \
         .name = its_name, .keys = its_keys, .coarse = its_coarse, .noise = its_noise,    \
@@ -92,17 +92,13 @@ static masu__search_order order_of(const portfolio *run, uint32_t number) {
     return order;
 }
 
-/* Twice the steps in every other round. Between the bound and a plan cheap attempts find most. */
+/* Twice the steps in every other round; half as many of those that cost more. */
 static uint64_t steps_of(const portfolio *run, uint32_t number) {
     const masu__search_order *order = &orders[order_number(run, number)];
     uint64_t steps = run->first_steps << (number / ORDER_COUNT / 2);
-    bool costly = order->infers;
     if (order->restarts > 0)
         steps *= order->restarts;
-    return costly && run->target > run->solver->bound && run->solver->best_height < INT64_MAX &&
-                   run->solver->options->goal == MASU_PLAN_MINIMIZE
-               ? steps / 2
-               : steps;
+    return order->infers ? steps / 2 : steps;
 }
 
 /* The mutex is held. The offsets are kept at once: the search may be used again. */
