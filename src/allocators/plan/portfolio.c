@@ -17,8 +17,8 @@
 
 /* Some searches end at once and some never, and no order is right for all: many short attempts that
  * differ find more than one long one. Those that jump back over what a failure is not about, and weigh
- * sections by their failures from restart to restart, find most; the two that do not jump
- * end with proofs as well. What has no noise is the same in each round, with more steps. */
+ * sections by their failures from restart to restart, find most; the two that do not jump end with
+ * proofs as well. What has no noise is the same in each round, with more steps. */
 #define JUMPING(how, its_name, its_keys, its_coarse, its_noise, its_learn, its_restarts) \
     {                                                                                    \
         .name = its_name, .keys = its_keys, .coarse = its_coarse, .noise = its_noise,    \
