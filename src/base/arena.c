@@ -91,7 +91,7 @@ static masu__arena_block *block_map(size_t needed) {
 
 static masu__arena_block *block_new(size_t capacity) {
     size_t total;
-    if (!masu__add(capacity, sizeof(masu__arena_block), &total))
+    if (!masu__add(capacity, sizeof(masu__arena_block), &total) || total > PTRDIFF_MAX)
         return NULL;
     bool zeroed = total >= LARGE_BLOCK_BYTES;
     masu__arena_block *block = zeroed ? masu__meta_calloc(1, total) : masu__meta_alloc(total);
