@@ -145,7 +145,7 @@ static expr *fields_text(checker *c, source_span span, const char *name, const s
     if (s->field_count > 0) {
         add_literal(&p, s->positional ? "(" : " { ");
     }
-    for (uint32_t i = 0; i < s->field_count; i++) {
+    for (uint32_t i = 0; i < s->field_count && !s->holds_itself; i++) {
         expr *part = build_field(c, span, checked_name(c, span, name, NULL), s->fields[i].name);
         part->field.index = i;
         part->type = type_resolve(c->types, s->fields[i].type);

@@ -423,6 +423,7 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
             depth > 200 ? "structs are nested more than 200 deep at `%s`" : "`%s` contains itself",
             s->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` of it can be a field");
+        s->holds_itself = true;
         return 1;
     }
     s->visit = VISIT_OPEN;

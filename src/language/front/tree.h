@@ -155,6 +155,7 @@ struct struct_item {
     const char *name;
     source_span span;
     type_parameters generics;
+    bool holds_itself; /* [check] a mistake: it has no size, nothing may go through its fields */
     struct_item *template; /* [check] what it is an instance of; NULL */
     const type **arguments;
     struct_item *instances, *next_instance; /* [check] */

@@ -28,11 +28,21 @@ static bool has_error(const function_item *item, const diagnostics *diagnostics)
     return false;
 }
 
+/* The head of a function inside another one lies in the body of that. */
+static bool head_has(const function_item *item, const diagnostic *d) {
+    return d->span.file == item->body->span.file && d->span.offset >= item->span.offset &&
+           d->span.offset < item->body->span.offset;
+}
+
 static bool is_confined(const syntax_tree *tree, const diagnostic *d) {
-    for (uint32_t f = 0; f < tree->function_count; f++)
-        if (tree->functions[f]->body && body_has(tree->functions[f], d))
-            return true;
-    return d->severity != SEVERITY_ERROR;
+    bool inside = false;
+    for (uint32_t f = 0; f < tree->function_count && d->severity == SEVERITY_ERROR; f++) {
+        const function_item *item = tree->functions[f];
+        if (item->body && head_has(item, d))
+            return false;
+        inside |= item->body && body_has(item, d);
+    }
+    return inside || d->severity != SEVERITY_ERROR;
 }
 
 bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnostics) {
