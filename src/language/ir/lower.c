@@ -54,9 +54,16 @@ bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnosti
     return true;
 }
 
+static bool has_types(const function_item *f) {
+    bool all = f->result != NULL;
+    for (uint32_t p = 0; all && p < f->parameter_count; p++)
+        all = f->parameters[p]->type != NULL;
+    return all;
+}
+
 /* Not the patterns of generic functions, and closures only when something said what their types are. */
 static bool is_compiled(const function_item *f) {
-    return !f->is_template && (!f->is_closure || f->body_is_checked);
+    return !f->is_template && (!f->is_closure || (f->body_is_checked && has_types(f)));
 }
 
 static bool mark_broken(lowering *l) {
