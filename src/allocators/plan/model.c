@@ -505,6 +505,20 @@ void masu__plan_model_close(masu__plan_model *model) {
     *model = (masu__plan_model){0};
 }
 
+void masu__plan_model_order_by_birth(const masu__plan_model *m, uint32_t *order,
+                                     uint32_t *first_of) {
+    memset(first_of, 0, ((size_t)m->section_count + 1) * sizeof *first_of);
+    for (uint32_t i = 0; i < m->item_count; i++)
+        first_of[m->first[i] + 1]++;
+    for (uint32_t s = 1; s <= m->section_count; s++)
+        first_of[s] += first_of[s - 1];
+    for (uint32_t i = 0; i < m->item_count; i++)
+        order[first_of[m->first[i]]++] = i;
+    for (uint32_t s = m->section_count; s > 0; s--)
+        first_of[s] = first_of[s - 1];
+    first_of[0] = 0;
+}
+
 /* ---- checks and results ---------------------------------------------------------------------- */
 
 static int64_t load_again(const masu__plan_model *m, uint32_t section) {

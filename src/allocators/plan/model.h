@@ -69,6 +69,10 @@ typedef struct masu__plan_model {
 masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged,
                                   masu__plan_model *out);
 void masu__plan_model_close(masu__plan_model *model);
+/* order [item_count]: the items by their first section, by number where that is the same; first_of [section_count + 1]: where
+ * in it those born in a section or later begin. O(items + sections): births are counted. */
+void masu__plan_model_order_by_birth(const masu__plan_model *model, uint32_t *order,
+                                     uint32_t *first_of);
 
 /* bound.c: the load of each section, the bound that it is, and the unit of which all sizes and offsets are multiples. */
 void masu__plan_model_load_bound(masu__plan_model *model);

@@ -44,18 +44,11 @@ static unsigned class_of(const masu__plan_model *m, uint32_t item) {
     return (unsigned)(63 - __builtin_clzll((unsigned long long)m->size[item]));
 }
 
-/* By counting: births are sections. */
 static bool order_by_birth(shelves *s) {
-    const masu__plan_model *m = s->m;
-    uint32_t *at = NEW(s, uint32_t, m->section_count + 1);
-    if (!at || !s->order)
+    uint32_t *first_of = NEW(s, uint32_t, s->m->section_count + 1);
+    if (!first_of || !s->order)
         return false;
-    for (uint32_t i = 0; i < m->item_count; i++)
-        at[m->first[i] + 1]++;
-    for (uint32_t k = 1; k <= m->section_count; k++)
-        at[k] += at[k - 1];
-    for (uint32_t i = 0; i < m->item_count; i++)
-        s->order[at[m->first[i]]++] = i;
+    masu__plan_model_order_by_birth(s->m, s->order, first_of);
     return true;
 }
 

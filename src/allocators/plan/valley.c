@@ -54,22 +54,6 @@ static void lay_out(masu__valley *v, char *at) {
     v->memory_bytes = (size_t)(at - begin);
 }
 
-/* By counting: births are sections. */
-static void order_by_birth(masu__valley *v) {
-    const masu__plan_model *m = v->model;
-    uint32_t *first_of = v->first_of;
-    memset(first_of, 0, ((size_t)m->section_count + 1) * sizeof *first_of);
-    for (uint32_t i = 0; i < m->item_count; i++)
-        first_of[m->first[i] + 1]++;
-    for (uint32_t s = 1; s <= m->section_count; s++)
-        first_of[s] += first_of[s - 1];
-    for (uint32_t i = 0; i < m->item_count; i++)
-        v->order[first_of[m->first[i]]++] = i;
-    for (uint32_t s = m->section_count; s > 0; s--)
-        first_of[s] = first_of[s - 1];
-    first_of[0] = 0;
-}
-
 /* A tree of largest loads over the sections. */
 static bool find_crowding(masu__valley *v) {
     const masu__plan_model *m = v->model;
@@ -118,7 +102,7 @@ masu__valley *masu__valley_create(const masu__plan_model *model, const int64_t *
         return NULL;
     }
     lay_out(v, v->memory);
-    order_by_birth(v);
+    masu__plan_model_order_by_birth(v->model, v->order, v->first_of);
     if (!find_crowding(v)) {
         masu__valley_destroy(v);
         return NULL;

@@ -83,3 +83,23 @@ expr *build_assign(checker *c, source_span span, expr *target, expr *value) {
     e->assign.op_span = span;
     return e;
 }
+
+expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise) {
+    expr *e = check_new(c, EXPR_MATCH, option->span, NULL);
+    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1),
+            *part = CHECK_ARRAY(c, pattern, 1);
+    *part = (pattern){
+        .span = option->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *part->binding = (binding){.name = value, .span = option->span, .kind = BINDING_LET};
+    *some =
+        (pattern){.span = option->span, .kind = PATTERN_VARIANT, .name = "Some", .part_count = 1};
+    some->parts = CHECK_ARRAY(c, pattern *, 1);
+    some->parts[0] = part;
+    *none = (pattern){.span = option->span, .kind = PATTERN_WILDCARD};
+    e->match.value = option;
+    e->match.arms = CHECK_ARRAY(c, match_arm, 2);
+    e->match.arms[0] = (match_arm){some, NULL, body};
+    e->match.arms[1] = (match_arm){none, NULL, otherwise};
+    e->match.count = 2;
+    return e;
+}

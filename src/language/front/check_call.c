@@ -467,9 +467,22 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     }
 }
 
+/* (|x| …)(a) is { let mut <called> = |x| …; <called>(a) }: a closure writes to what it captures by way of its variable. */
+static void call_of_literal(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    block_builder b = build_block(c, e->span);
+    char *name = check_printf(c, "<called %u>", c->text_count++);
+    build_let(&b, name, true, e->call.callee);
+    e->call.callee = check_new_name(c, e->call.callee->span, name);
+    *slot = build_finish(&b, e);
+    check_expr(c, slot, expected);
+}
+
 void check_call(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *callee = e->call.callee;
-    if (callee->kind != EXPR_NAME) {
+    if (callee->kind == EXPR_CLOSURE && callee->type == NULL) {
+        call_of_literal(c, slot, expected);
+    } else if (callee->kind != EXPR_NAME) {
         check_closure_call(c, slot);
     } else if ((callee->name.scope = check_without_modules(c, callee->name.scope)) != NULL) {
         call_scoped(c, slot, expected);

@@ -38,30 +38,8 @@ static expr *name(checker *c, const expr *e, const char *n) {
     return check_new_name(c, e->span, n);
 }
 
-static void find_return(expr *e, void *context) {
-    bool *found = context;
-    *found = *found || e->kind == EXPR_RETURN || e->kind == EXPR_TRY;
-    if (!*found && e->kind != EXPR_CLOSURE) {
-        expr_each_child(e, find_return, context);
-    }
-}
-
-/* f(args). A closure that is written out is written in place of its call, so that it can write to what it captures. */
+/* f(args) */
 static expr *call_of(checker *c, const expr *e, expr *f, expr **args, uint32_t count) {
-    bool returns = f->kind != EXPR_CLOSURE || f->closure.parameter_count != count;
-    if (!returns) {
-        find_return(f->closure.body, &returns);
-    }
-    for (uint32_t i = 0; !returns && i < count; i++) {
-        returns = f->closure.parameters[i]->annotation != NULL;
-    }
-    if (!returns) {
-        block_builder b = build_block(c, e->span);
-        for (uint32_t i = 0; i < count; i++) {
-            build_let(&b, f->closure.parameters[i]->name, false, args[i]);
-        }
-        return build_finish(&b, f->closure.body);
-    }
     expr *call = check_new(c, EXPR_CALL, e->span, NULL);
     call->call.callee = f;
     call->call.name_span = e->kind == EXPR_METHOD ? e->call.name_span : e->span;
@@ -99,27 +77,6 @@ static expr *negated(checker *c, expr *e) {
     return n;
 }
 
-/* match option { Some(value) => body, None => otherwise } */
-static expr *unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise) {
-    expr *e = check_new(c, EXPR_MATCH, option->span, NULL);
-    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1),
-            *part = CHECK_ARRAY(c, pattern, 1);
-    *part = (pattern){
-        .span = option->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *part->binding = (binding){.name = value, .span = option->span, .kind = BINDING_LET};
-    *some =
-        (pattern){.span = option->span, .kind = PATTERN_VARIANT, .name = "Some", .part_count = 1};
-    some->parts = CHECK_ARRAY(c, pattern *, 1);
-    some->parts[0] = part;
-    *none = (pattern){.span = option->span, .kind = PATTERN_WILDCARD};
-    e->match.value = option;
-    e->match.arms = CHECK_ARRAY(c, match_arm, 2);
-    e->match.arms[0] = (match_arm){some, NULL, body};
-    e->match.arms[1] = (match_arm){none, NULL, otherwise};
-    e->match.count = 2;
-    return e;
-}
-
 static expr *nothing(checker *c, const expr *e) {
     block_builder b = build_block(c, e->span);
     return build_finish(&b, NULL);
@@ -151,8 +108,8 @@ static expr *body_of(checker *c, expr *const *stages, uint32_t at, uint32_t coun
             build_stmt(&b, when(c, negated(c, apply(c, stage, value)), leave(c, stage)));
             build_stmt(&b, push(c, stage, value));
         } else if (is(stage, "map_while")) {
-            build_stmt(
-                &b, unpack(c, apply(c, stage, value), next, push(c, stage, next), leave(c, stage)));
+            build_stmt(&b, build_unpack(c, apply(c, stage, value), next, push(c, stage, next),
+                                        leave(c, stage)));
         } else { /* take, and what looks for one: every value is kept until then */
             build_stmt(&b, push(c, stage, value));
             if (!is(stage, "take")) {
@@ -184,8 +141,8 @@ static expr *body_of(checker *c, expr *const *stages, uint32_t at, uint32_t coun
     } else if (is(stage, "filter")) {
         build_stmt(&b, when(c, apply(c, stage, value), body_of(c, stages, at + 1, count, value)));
     } else if (is(stage, "filter_map")) {
-        build_stmt(&b, unpack(c, apply(c, stage, value), next,
-                              body_of(c, stages, at + 1, count, next), nothing(c, stage)));
+        build_stmt(&b, build_unpack(c, apply(c, stage, value), next,
+                                    body_of(c, stages, at + 1, count, next), nothing(c, stage)));
     } else {
         build_stmt(&b, apply(c, stage, value));
         build_stmt(&b, body_of(c, stages, at + 1, count, value));
@@ -193,16 +150,17 @@ static expr *body_of(checker *c, expr *const *stages, uint32_t at, uint32_t coun
     return build_finish(&b, NULL);
 }
 
-/* Whether some struct of the program runs by itself. */
-static bool has_iterators(const checker *c) {
-    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+/* Whether some struct of the program runs by itself. Functions are declared before bodies are checked: asked once. */
+static bool has_iterators(checker *c) {
+    for (uint32_t i = 0; c->iterators == ITERATORS_UNKNOWN && i < c->tree->function_count; i++) {
         const function_item *f = c->tree->functions[i];
         if (f->span.file != c->tree->prelude && f->owner_name != NULL &&
             strcmp(f->name, "next") == 0) {
-            return true;
+            c->iterators = ITERATORS_SOME;
         }
     }
-    return false;
+    c->iterators = c->iterators == ITERATORS_SOME ? ITERATORS_SOME : ITERATORS_NONE;
+    return c->iterators == ITERATORS_SOME;
 }
 
 static bool runs_itself(checker *c, expr **start) {
@@ -258,7 +216,7 @@ static source source_by_form(const expr *e) {
 }
 
 /* The stages in the order in which a value passes them; where the chain starts. NULL: it is no such chain. */
-static expr **stages_of(const checker *c, expr *e, expr **stages, uint32_t *count) {
+static expr **stages_of(checker *c, expr *e, expr **stages, uint32_t *count) {
     expr *s = e;
     while (s->kind == EXPR_METHOD && s->type == NULL && *count < STAGES_MAX &&
            (s == e || passes_on(s))) {
@@ -321,19 +279,20 @@ static void take_next(checker *c, const expr *e, block_builder *body, expr *star
     block_builder more = build_block(c, e->span);
     switch (from) {
     case SOURCE_NEXT:
-        build_stmt(body, unpack(c, build_method(c, e->span, name(c, e, "<i>"), "next", NULL, 0),
+        build_stmt(body,
+                   build_unpack(c, build_method(c, e->span, name(c, e, "<i>"), "next", NULL, 0),
                                 "<v 0>", then, leave(c, e)));
         return;
     case SOURCE_SUCCESSORS:
         build_stmt(&more, build_assign(c, e->span, name(c, e, "<i>"),
                                        call_of(c, e, start->call.args[1], &value, 1)));
         build_stmt(&more, then);
-        build_stmt(body,
-                   unpack(c, name(c, e, "<i>"), "<v 0>", build_finish(&more, NULL), leave(c, e)));
+        build_stmt(body, build_unpack(c, name(c, e, "<i>"), "<v 0>", build_finish(&more, NULL),
+                                      leave(c, e)));
         return;
     case SOURCE_FROM_FN:
-        build_stmt(body, unpack(c, call_of(c, e, start->call.args[0], NULL, 0), "<v 0>", then,
-                                leave(c, e)));
+        build_stmt(body, build_unpack(c, call_of(c, e, start->call.args[0], NULL, 0), "<v 0>", then,
+                                      leave(c, e)));
         return;
     case SOURCE_REPEAT_WITH:
         build_let(body, "<v 0>", false, call_of(c, e, start->call.args[0], NULL, 0));

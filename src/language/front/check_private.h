@@ -158,6 +158,7 @@ typedef struct checker {
     bool index_goes_on;      /* the index being checked is part of a longer one, or assigned to */
     bool repeat;             /* a wish came without a mistake: see check_wish_row */
     bool structs_are_measured;
+    enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
     bool has_open; /* the function made a TYPE_OPEN */
     jmp_buf memory_ended;
 } checker;
@@ -401,6 +402,8 @@ expr *build_method(checker *c, source_span span, expr *receiver, const char *nam
                    uint32_t count);
 expr *build_call(checker *c, source_span span, const char *scope, const char *name, expr **args,
                  uint32_t count);
+/* match option { Some(value) => body, None => otherwise } */
+expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise);
 expr *build_field(checker *c, source_span span, expr *base, const char *name);
 expr *build_assign(checker *c, source_span span, expr *target, expr *value);
 

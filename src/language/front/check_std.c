@@ -132,19 +132,34 @@ expr *check_map_cast(checker *c, expr *list, const char *scalar) {
     return build_method(c, list->span, list, "map", &f, 1);
 }
 
-expr *check_tensor_as_list(checker *c, expr *t) {
-    source_span span = t->span;
+/* { let <all> = value; (0..<all>.len()).map(|<0>| …) }: the dots are what part makes. */
+static expr *numbered(checker *c, expr *value, expr *(*part)(checker *, source_span)) {
+    source_span span = value->span;
     block_builder b = build_block(c, span);
-    build_let(&b, "<t>", false, t);
+    build_let(&b, "<all>", false, value);
     expr *range = check_new(c, EXPR_RANGE, span, NULL), *f = closure_of_one(c, span);
     range->range.low = check_new_int(c, span, 0);
-    range->range.high = build_method(c, span, check_new_name(c, span, "<t>"), "len", NULL, 0);
-    f->closure.body = check_new(c, EXPR_INDEX, span, NULL);
-    f->closure.body->index.base = check_new_name(c, span, "<t>");
-    f->closure.body->index.indices = CHECK_ARRAY(c, expr *, 1);
-    f->closure.body->index.indices[0] = check_new_name(c, span, "<0>");
-    f->closure.body->index.count = 1;
+    range->range.high = build_method(c, span, check_new_name(c, span, "<all>"), "len", NULL, 0);
+    f->closure.body = part(c, span);
     return build_finish(&b, build_method(c, span, range, "map", &f, 1));
+}
+
+static expr *indexed(checker *c, source_span span) {
+    expr *e = check_new(c, EXPR_INDEX, span, NULL);
+    e->index.base = check_new_name(c, span, "<all>");
+    e->index.indices = CHECK_ARRAY(c, expr *, 1);
+    e->index.indices[0] = check_new_name(c, span, "<0>");
+    e->index.count = 1;
+    return e;
+}
+
+static expr *got(checker *c, source_span span) {
+    expr *number = check_new_name(c, span, "<0>");
+    return build_method(c, span, check_new_name(c, span, "<all>"), "get", &number, 1);
+}
+
+expr *check_tensor_as_list(checker *c, expr *t) {
+    return numbered(c, t, indexed);
 }
 
 /* Whole numbers, or lists of them, of another type than is wanted. */
@@ -381,15 +396,7 @@ static bool list_of_parts(checker *c, expr **slot, const type *t) {
         len->parameter_count != 1 || get->parameter_count != 2) {
         return false;
     }
-    source_span span = (*slot)->span;
-    block_builder b = build_block(c, span);
-    build_let(&b, "<s>", false, *slot);
-    expr *range = check_new(c, EXPR_RANGE, span, NULL), *f = closure_of_one(c, span);
-    expr *number = check_new_name(c, span, "<0>");
-    range->range.low = check_new_int(c, span, 0);
-    range->range.high = build_method(c, span, check_new_name(c, span, "<s>"), "len", NULL, 0);
-    f->closure.body = build_method(c, span, check_new_name(c, span, "<s>"), "get", &number, 1);
-    *slot = build_finish(&b, build_method(c, span, range, "map", &f, 1));
+    *slot = numbered(c, *slot, got);
     check_expr(c, slot, NULL);
     return true;
 }
@@ -419,8 +426,7 @@ bool check_as_list(checker *c, expr **slot, expr *limit) {
     if (next == NULL || !next->has_self || next->parameter_count != 1) {
         return false;
     }
-    block_builder b = build_block(c, span), body = build_block(c, span),
-                  push = build_block(c, span);
+    block_builder b = build_block(c, span), body = build_block(c, span);
     char *it = check_printf(c, "<it %u>", c->text_count),
          *all = check_printf(c, "<all %u>", c->text_count);
     char *one = check_printf(c, "<one %u>", c->text_count++);
@@ -430,22 +436,10 @@ bool check_as_list(checker *c, expr **slot, expr *limit) {
     }
     build_let(&b, all, true, build_call(c, span, "Vec", "new", NULL, 0));
     expr *source = place ? check_alias_copy(c, *slot) : check_new_name(c, span, it);
-    expr *match = check_new(c, EXPR_MATCH, span, NULL), *loop = check_new(c, EXPR_LOOP, span, NULL);
-    pattern *some = CHECK_ARRAY(c, pattern, 1), *none = CHECK_ARRAY(c, pattern, 1),
-            *v = CHECK_ARRAY(c, pattern, 1);
-    *v = (pattern){.span = span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *v->binding = (binding){.name = one, .span = span, .kind = BINDING_LET};
-    *some = (pattern){.span = span, .kind = PATTERN_VARIANT, .name = "Some", .part_count = 1};
-    some->parts = CHECK_ARRAY(c, pattern *, 1);
-    some->parts[0] = v;
-    *none = (pattern){.span = span, .kind = PATTERN_WILDCARD};
-    expr *pushed = check_new_name(c, span, one);
-    build_stmt(&push, build_method(c, span, check_new_name(c, span, all), "push", &pushed, 1));
-    match->match.value = build_method(c, span, source, "next", NULL, 0);
-    match->match.arms = CHECK_ARRAY(c, match_arm, 2);
-    match->match.count = 2;
-    match->match.arms[0] = (match_arm){some, NULL, build_finish(&push, NULL)};
-    match->match.arms[1] = (match_arm){none, NULL, check_new(c, EXPR_BREAK, span, NULL)};
+    expr *pushed = check_new_name(c, span, one), *loop = check_new(c, EXPR_LOOP, span, NULL);
+    expr *kept = build_method(c, span, check_new_name(c, span, all), "push", &pushed, 1);
+    expr *match = build_unpack(c, build_method(c, span, source, "next", NULL, 0), one, kept,
+                               check_new(c, EXPR_BREAK, span, NULL));
     if (limit != NULL) {
         expr *test = check_new(c, EXPR_IF, span, NULL);
         block_builder leave = build_block(c, span);
