@@ -230,6 +230,7 @@ enum { PLOTTED = 3, SIZES = 7, WIDTH = 640, HEIGHT = 400, MARGIN = 60 };
 /* The processor time until the first plan is there, and how far it is above the bound. */
 typedef struct first_plan {
     double begin_s, seconds, over;
+    masu_plan_cancel_flag stop; /* enough: the first plan is there */
 } first_plan;
 
 static void note_first(void *context, const masu_plan_result *so_far, const uint64_t *offsets) {
@@ -238,6 +239,7 @@ static void note_first(void *context, const masu_plan_result *so_far, const uint
     if (first->seconds == 0) {
         first->seconds = clock_s(CLOCK_PROCESS_CPUTIME_ID) - first->begin_s;
         first->over = (double)so_far->height_bytes / (double)so_far->lower_bound_bytes - 1;
+        masu_plan_cancel(&first->stop);
     }
 }
 
@@ -247,7 +249,7 @@ static first_plan first_plan_of(shape kind, size_t count) {
     first_plan first = {.begin_s = clock_s(CLOCK_PROCESS_CPUTIME_ID)};
     masu_plan_problem question = {.rows = p.rows, .count = p.count};
     masu_plan_options options = {
-        .time_limit_s = 1e-3, .threads = 1, .improved = note_first, .context = &first};
+        .threads = 1, .improved = note_first, .context = &first, .cancel = &first.stop};
     masu_plan_result r;
     if (!offsets || masu_plan_find(&question, &options, offsets, &r) != MASU_OK)
         exit(1);
