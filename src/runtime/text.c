@@ -236,6 +236,7 @@ static tl_object *text(const char *bytes, size_t length, const how *h, char quot
         length = kept;
     }
     put_padded(&out, h, bytes, length, 0, ALIGN_LEFT);
+    out.failed |= quoted.failed;
     masu__buffer_destroy(&quoted);
     return finish(&out);
 }
