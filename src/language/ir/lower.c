@@ -10,71 +10,6 @@
 
 #include "language/ir/lowering.h"
 
-/* ---- functions with errors --------------------------------------------------------------------------------------------- */
-
-static bool lies_in(source_span inner, source_span outer) {
-    return inner.file == outer.file && inner.offset >= outer.offset &&
-           inner.offset <= outer.offset + outer.length;
-}
-
-static bool body_has(const function_item *item, const diagnostic *d) {
-    return d->severity == SEVERITY_ERROR && lies_in(d->span, item->body->span);
-}
-
-static bool has_error(const function_item *item, const diagnostics *diagnostics) {
-    for (const diagnostic *d = diagnostics->first; d; d = d->next)
-        if (body_has(item, d))
-            return true;
-    return false;
-}
-
-/* The head of a function inside another one lies in the body of that. */
-static bool head_has(const function_item *item, const diagnostic *d) {
-    return d->span.file == item->body->span.file && d->span.offset >= item->span.offset &&
-           d->span.offset < item->body->span.offset;
-}
-
-static bool is_confined(const syntax_tree *tree, const diagnostic *d) {
-    bool inside = false;
-    for (uint32_t f = 0; f < tree->function_count && d->severity == SEVERITY_ERROR; f++) {
-        const function_item *item = tree->functions[f];
-        if (item->body && head_has(item, d))
-            return false;
-        inside |= item->body && body_has(item, d);
-    }
-    return inside || d->severity != SEVERITY_ERROR;
-}
-
-bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnostics) {
-    if (diagnostics->dropped > 0) /* nobody knows where those were */
-        return false;
-    for (const diagnostic *d = diagnostics->first; d; d = d->next)
-        if (!is_confined(tree, d))
-            return false;
-    return true;
-}
-
-static bool has_types(const function_item *f) {
-    bool all = f->result != NULL;
-    for (uint32_t p = 0; all && p < f->parameter_count; p++)
-        all = f->parameters[p]->type != NULL;
-    return all;
-}
-
-/* Not the patterns of generic functions, and closures only when something said what their types are. */
-static bool is_compiled(const function_item *f) {
-    return !f->is_template && (!f->is_closure || (f->body_is_checked && has_types(f)));
-}
-
-static bool mark_broken(lowering *l) {
-    l->broken = MASU_ARENA_ARRAY(l->scratch, bool, l->tree->function_count);
-    for (uint32_t f = 0;
-         l->broken && l->diagnostics->error_count > 0 && f < l->tree->function_count; f++)
-        l->broken[f] =
-            !is_compiled(l->tree->functions[f]) || has_error(l->tree->functions[f], l->diagnostics);
-    return l->broken;
-}
-
 /* ---- signatures ------------------------------------------------------------------------------------------------------------ */
 
 static ir_type *leaf_types(lowering *l, const type *t, uint32_t *count) {
@@ -165,10 +100,10 @@ static void lower_function(lowering *l, const function_item *item) {
 
 static void lower_all(lowering *l) {
     for (uint32_t f = 0; f < l->tree->function_count; f++)
-        if (is_compiled(l->tree->functions[f]))
+        if (lower_is_compiled(l->tree->functions[f]))
             declare_function(l, l->tree->functions[f]);
     for (uint32_t f = 0; f < l->tree->function_count && !l->m->out_of_memory; f++) {
-        if (!is_compiled(l->tree->functions[f]))
+        if (!lower_is_compiled(l->tree->functions[f]))
             continue;
         masu__arena_mark mark = masu__arena_get_mark(l->scratch);
         lower_function(l, l->tree->functions[f]);
@@ -184,7 +119,7 @@ masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__a
     l.functions = MASU_ARENA_ARRAY(&scratch, ir_function *, tree->function_count);
     l.reads_grad = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
     l.leaf_counts = MASU_ARENA_ARRAY(&scratch, uint32_t, types->count);
-    bool ready = l.m && l.functions && l.reads_grad && l.leaf_counts && mark_broken(&l) &&
+    bool ready = l.m && l.functions && l.reads_grad && l.leaf_counts && lower_mark_broken(&l) &&
                  lower_find_grad_readers(&l);
     if (ready)
         lower_all(&l);

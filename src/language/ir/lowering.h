@@ -57,6 +57,11 @@ typedef struct lower_fn {
 /* What the parameter became is a result of the function: self that it writes to, and `&mut T`. */
 bool lower_comes_back(const function_item *item, uint32_t parameter); /* lower.c */
 
+/* Not the patterns of generic functions, and closures only when something said what their types are. */
+bool lower_is_compiled(const function_item *f); /* lower_broken.c */
+/* Fills in l->broken; false: out of memory. */
+bool lower_mark_broken(lowering *l);
+
 /* ---- leaves (lower_leaf.c) ------------------------------------------------------------------------------------ */
 
 uint32_t lower_leaf_count(const lowering *l, const type *t); /* at most TYPE_SIZE_MAX */
