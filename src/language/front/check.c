@@ -183,7 +183,8 @@ static void close_expr(expr *e, void *context) {
     checker *c = context;
     if (e->type != NULL) {
         e->type = type_resolve(c->types, e->type);
-        if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW) {
+        if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW &&
+            !diagnostics_has_error_in(c->diagnostics, e->span)) {
             diagnostic *d =
                 diagnostics_error(c->diagnostics, e->span, "nothing says what this `Vec` holds");
             diagnostics_note(c->diagnostics, d, (source_span){0},

@@ -357,7 +357,7 @@ void check_index(checker *c, expr **slot, const type *expected) {
         return;
     case TYPE_ERROR:
     case TYPE_NEVER:
-        check_indices(c, e);
+        check_list(c, e->index.indices, e->index.count); /* whatever they are */
         return;
     case TYPE_STRUCT: /* m[i] is m.index(i) */
         if (check_method_named(c, base->structure, "index") != NULL) {

@@ -143,6 +143,7 @@ static void call_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
     if (!v->positional || v->count == 0) {
         check_list(c, e->call.args, e->call.arg_count);
         wrong_form(c, e->span, s, v);
+        e->type = check_scalar(c, TYPE_ERROR);
         return;
     }
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
@@ -203,6 +204,7 @@ bool check_variant_name(checker *c, expr *e, const type *expected) {
     e->type = s->type;
     if (s->variants[variant].count > 0) {
         wrong_form(c, e->span, s, &s->variants[variant]);
+        e->type = check_scalar(c, TYPE_ERROR);
     } else {
         become_variant(c, e, s, variant, NULL);
     }

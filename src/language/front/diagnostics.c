@@ -94,6 +94,14 @@ static diagnostic *add(diagnostics *d, severity severity, source_span span, cons
     return entry;
 }
 
+bool diagnostics_has_error_in(const diagnostics *d, source_span span) {
+    for (const diagnostic *at = d->first; at; at = at->next)
+        if (at->severity == SEVERITY_ERROR && at->span.file == span.file &&
+            at->span.offset >= span.offset && at->span.offset < span.offset + span.length)
+            return true;
+    return false;
+}
+
 void diagnostics_end_of_reading(diagnostics *d) {
     d->last_of_reading = d->last;
 }
