@@ -4,6 +4,7 @@
 
 #include "language/front/check_private.h"
 #include "language/front/hints.h"
+#include "language/front/outside.h"
 
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
                  source_span declared) {
@@ -293,8 +294,28 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
 
 /* ---- T::f(…) --------------------------------------------------------------------------------- */
 
+bool check_report_outside(checker *c, source_span span, const char *scope, const char *name) {
+    outside_kind kind = outside_find(scope, name);
+    if (kind == OUTSIDE_NOTHING) {
+        return false;
+    }
+    bool method = strcmp(scope, ".") == 0, whole = span.length == strlen(scope);
+    if ((c->outside_said >> kind & 1) == 0) {
+        diagnostic *d = diagnostics_error(c->diagnostics, span, "masu does not accept `%s%s%s`",
+                                          method || whole ? "" : scope,
+                                          method || whole ? "" : "::", whole ? scope : name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s are outside of what it compiles",
+                         outside_text(kind));
+    }
+    c->outside_said |= 1u << kind;
+    return true;
+}
+
 static void unknown_static(checker *c, expr *e, const char *scope, const char *name,
                            const struct_item *owner) {
+    if (check_report_outside(c, e->call.name_span, scope, name)) {
+        return;
+    }
     diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span,
                                       "there is no function `%s::%s`", scope, name);
     suggestion near = check_suggest(d, name);
@@ -319,18 +340,13 @@ static void unknown_static(checker *c, expr *e, const char *scope, const char *n
     }
 }
 
-static void unknown_scope(checker *c, expr *e, const char *scope, source_span span) {
+static void unknown_scope(checker *c, source_span span, const char *scope, const char *name) {
     symbol *s = check_find(c, scope);
     if (s != NULL && s->refused) {
         return;
     }
-    static const char *const refused[] = {"Param", "Env",       "Http", "File",   "Path",
-                                          "Image", "Tokenizer", "Map",  "Thread", "Llm"};
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        if (strcmp(refused[i], scope) == 0) {
-            diagnostics_error(c->diagnostics, span, "masu does not accept `%s`", scope);
-            return;
-        }
+    if (check_report_outside(c, span, scope, name)) {
+        return;
     }
     diagnostic *d = diagnostics_error(c->diagnostics, span, "there is no type `%s`", scope);
     if (hint_for_word(scope, strlen(scope)) != NULL) {
@@ -341,7 +357,6 @@ static void unknown_scope(checker *c, expr *e, const char *scope, source_span sp
     suggestion near = check_suggest(d, scope);
     check_suggest_types(c, &near);
     check_suggest_note(c, d, &near);
-    (void)e;
 }
 
 /* P::new() where a P<i64> is expected. */
@@ -463,7 +478,7 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         strcmp(scope, "String") == 0) {
         unknown_static(c, e, scope, name, NULL);
     } else {
-        unknown_scope(c, e, scope, callee->scope_span);
+        unknown_scope(c, callee->scope_span, scope, name);
     }
 }
 

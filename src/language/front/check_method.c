@@ -35,6 +35,9 @@ static void unknown_method(checker *c, expr *e, const type *t) {
     }
     check_lost_arguments(c, e);
     check_make_error(c, e);
+    if (check_report_outside(c, e->call.name_span, ".", e->call.name)) {
+        return;
+    }
     diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` has no method `%s`",
                                       check_type_text(c, t), e->call.name);
     suggestion near = check_suggest(d, e->call.name);

@@ -145,6 +145,7 @@ typedef struct checker {
     bool instance_refused;          /* the last one asked for, with a message */
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
     uint32_t choice_depth;          /* see check_choice.c */
+    uint32_t outside_said;          /* subjects, by bit: see outside.h */
     const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */
     const type *parse_wish;         /* what the parse() being checked is to yield; NULL: not said */
     uint32_t text_count;
@@ -482,6 +483,8 @@ void check_unary(checker *c, expr **slot, const type *expected);
 void check_binary(checker *c, expr **slot, const type *expected);
 void check_cast(checker *c, expr **slot);
 void check_call(checker *c, expr **slot, const type *expected);
+/* Says once of each subject that it is outside of the language (outside.h); false: it is nothing of the kind. */
+bool check_report_outside(checker *c, source_span span, const char *scope, const char *name);
 void check_method(checker *c, expr **slot, const type *expected);
 void check_array(checker *c, expr **slot, const type *expected);
 /* An array or vec![…]: false when it is a tensor. */

@@ -126,6 +126,9 @@ static const type *unknown_type(checker *c, type_expr *t) {
     if (s != NULL && s->refused) {
         return check_scalar(c, TYPE_ERROR);
     }
+    if (check_report_outside(c, t->span, t->name, "")) {
+        return check_scalar(c, TYPE_ERROR);
+    }
     diagnostic *d = diagnostics_error(c->diagnostics, t->span, "there is no type `%s`", t->name);
     suggestion near = check_suggest(d, t->name);
     static const char *const scalars[] = {"i8",  "i16",  "i32",  "i64",    "u8",

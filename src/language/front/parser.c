@@ -161,6 +161,17 @@ diagnostic *parser_refuse(parser *p, source_span span, const char *what) {
     return parser_error(p, span, "masu does not accept %s", what);
 }
 
+void parser_refuse_once(parser *p, source_span span, const char *what) {
+    size_t length = strlen(what);
+    for (const diagnostic *d = p->diagnostics->first; d; d = d->next) {
+        size_t whole = strlen(d->message);
+        if (whole > length && strcmp(d->message + whole - length, what) == 0) {
+            return;
+        }
+    }
+    parser_refuse(p, span, what);
+}
+
 static void stop(parser *p) {
     p->at = p->list.count - 1;
     p->stopped = true;

@@ -51,7 +51,8 @@ static expr *parse_member(parser *p, expr *base) {
     }
     source_span span;
     if (parser_is_word(p, "await")) {
-        parser_refuse(p, parser_span(p), "asynchronous functions");
+        parser_refuse_once(p, parser_span(p), "asynchronous functions");
+        parser_advance(p);
         return base;
     }
     const char *name = parser_is(p, TOKEN_MOD) ? parser_text(p, parser_token(p)) : NULL;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "language/front/hints.h"
+#include "language/front/outside.h"
 #include "language/front/parser_private.h"
 
 static void refuse_name(parser *p, const char *name) {
@@ -469,14 +470,25 @@ static void refuse_item(parser *p, const char *what) {
         refuse_name(p, parser_text(p, parser_token(p)));
         parser_advance(p);
     }
-    parser_refuse(p, parser_span_from(p, start), what);
+    parser_refuse_once(p, parser_span_from(p, start), what);
     skip_item(p);
 }
 
-/* parent(a, b).   path(X, Y) :- …   ?- …   @tensor … */
-static bool at_logic(const parser *p) {
+const char parser_logic[] = "logic programs: facts, rules and queries";
+
+static bool ends_line(const parser *p, uint32_t at) {
+    const token *t = &p->list.tokens[at];
+    size_t from = t->offset, to = t[1].offset;
+    return memchr(p->file->text + from, '\n', to - from) != NULL;
+}
+
+/* parent(a, b).   path(X, Y) :- …   ?- …   @tensor …   fact parent(…) */
+static bool at_logic(parser *p) {
     if (parser_is(p, TOKEN_QUESTION) || parser_is(p, TOKEN_AT)) {
         return true;
+    }
+    if (parser_is(p, TOKEN_NAME) && parser_ahead(p, 1) == TOKEN_NAME) {
+        return outside_is_logic_word(parser_text(p, parser_token(p)));
     }
     if (!parser_is(p, TOKEN_NAME) || parser_ahead(p, 1) != TOKEN_LEFT_PAREN) {
         return false;
@@ -489,7 +501,7 @@ static bool at_logic(const parser *p) {
     token_kind behind = p->list.tokens[at + 1 < p->list.count ? at + 1 : at].kind;
     token_kind next = p->list.tokens[at + 2 < p->list.count ? at + 2 : at].kind;
     return p->list.tokens[at].kind == TOKEN_RIGHT_PAREN &&
-           ((behind == TOKEN_DOT && next != TOKEN_NAME) ||
+           ((behind == TOKEN_DOT && (next != TOKEN_NAME || ends_line(p, at + 1))) ||
             (behind == TOKEN_COLON && next == TOKEN_MINUS));
 }
 
@@ -518,7 +530,7 @@ static void refuse_foreign_function(parser *p) {
 
 static void refuse_top_level(parser *p) {
     if (at_logic(p)) {
-        parser_refuse(p, parser_span(p), "logic programs: facts, rules and queries");
+        parser_refuse_once(p, parser_span(p), parser_logic);
     } else if (parser_is(p, TOKEN_RIGHT_BRACE)) {
         parser_error(p, parser_span(p), "this `}` closes nothing");
     } else if (parser_is(p, TOKEN_LET) || parser_at_expression(p)) {

@@ -569,6 +569,15 @@ expr *parse_primary(parser *p) {
         if (parser_at_block_like(p)) {
             return parse_block_like(p);
         }
+        if (parser_is(p, TOKEN_QUESTION) && parser_ahead(p, 1) == TOKEN_NAME) { /* ?path(X, Y) */
+            parser_refuse_once(p, parser_span(p), parser_logic);
+            parser_advance(p);
+            parser_advance(p);
+            if (parser_is(p, TOKEN_LEFT_PAREN)) {
+                parser_skip_group(p);
+            }
+            return parser_error_expr(p);
+        }
         parser_expected(p, "an expression");
         return parser_error_expr(p);
     }

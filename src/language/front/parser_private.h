@@ -103,6 +103,9 @@ void parser_note(parser *p, diagnostic *to, source_span span, const char *format
 diagnostic *parser_expected(parser *p, const char *what);
 /* "masu does not accept WHAT". */
 diagnostic *parser_refuse(parser *p, source_span span, const char *what);
+/* The same, said of the first one in the program. */
+void parser_refuse_once(parser *p, source_span span, const char *what);
+extern const char parser_logic[]; /* what facts and rules are refused as */
 void parser_synchronise(parser *p);
 /* Skips to the next comma or closing bracket of the list that is being parsed; ends the panic
  * there. */

@@ -59,7 +59,12 @@ static void names(void **state) {
     body_says("let f = half; f + 1;",
               "5:15: error: `+` cannot be applied to `a closure` and `i64`\n");
     body_says("let x = 1; x(2);", "5:12: error: `i64` cannot be called\n");
-    body_says("Env::get(\"x\");", "5:1: error: masu does not accept `Env`\n");
+    body_says("Env::get(\"x\"); Env::set(\"x\"); let e: Env = 1;", /* said once */
+              "5:1: error: masu does not accept `Env`\n"
+              "note: variables of the environment are outside of what it compiles\n");
+    body_says("Tensor::ones([2]).save(\"x\"); Tensor::load(\"y\");",
+              "5:19: error: masu does not accept `save`\n"
+              "note: files of models are outside of what it compiles\n");
     body_says("{ let y = 1; } y;", "5:16: error: there is no variable `y`\n");
 }
 

@@ -175,7 +175,12 @@ static void constructs_that_are_not_accepted(void **state) {
         const char *program, *message;
     } cases[] = {
         {"async fn f() {}", ":1:7: error: masu does not accept asynchronous functions\n"},
+        {"async fn f() {}\nfn g() { f().await; f().await }",
+         ":1:7: error: masu does not accept asynchronous functions\n"},
         {"parent(a, b).\nfn f() {}",
+         ":1:1: error: masu does not accept logic programs: facts, rules and queries\n"},
+        {"parent(a, b).\nparent(b, c).\npath(x, y) :- parent(x, y).\nrule r(x) :- q(x);\nfn f() "
+         "{ let a = ?path(x, y); }",
          ":1:1: error: masu does not accept logic programs: facts, rules and queries\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
