@@ -3,14 +3,17 @@
  */
 #include "language/front/check_private.h"
 
+static int place_in_order(const type *t) {
+    return t->kind == TYPE_BOOL ? 0 : type_is_integer(t) ? 1 : t->kind == TYPE_F32 ? 2 : 3;
+}
+
+/* bool < integers < f32 < f64; of two integers i64. */
 static const type *promote(checker *c, const type *a, const type *b) {
-    static const type_kind order[] = {TYPE_BOOL, TYPE_I64, TYPE_F32, TYPE_F64};
-    for (size_t i = sizeof order / sizeof order[0]; i > 0; i--) {
-        if (a->kind == order[i - 1] || b->kind == order[i - 1]) {
-            return check_scalar(c, order[i - 1]);
-        }
+    int one = place_in_order(a), other = place_in_order(b);
+    if (a != b && one == 1 && other == 1) {
+        return check_scalar(c, TYPE_I64);
     }
-    return a;
+    return one >= other ? a : b;
 }
 
 /* Of the tensors from operand `first` on; NULL when one is not known. */

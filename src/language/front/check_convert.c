@@ -47,9 +47,13 @@ static bool decide(checker *c, const type *open, const type *t) {
     return true;
 }
 
-static bool tensors_fit(const type *from, const type *to) {
-    bool element = from->tensor.element == NULL || to->tensor.element == NULL ||
-                   from->tensor.element == to->tensor.element;
+static bool tensors_fit(checker *c, const type *from, const type *to) {
+    const type *a = from->tensor.element, *b = to->tensor.element;
+    if (b != NULL && b->kind == TYPE_OPEN) { /* the T of a Tensor<T, 2> */
+        b = *b->open.resolved = a != NULL ? a : check_scalar(c, TYPE_F32);
+    }
+    bool element =
+        a == NULL || b == NULL || a == b || (type_is_integer(a) && type_is_integer(b));
     return element &&
            (from->tensor.rank < 0 || to->tensor.rank < 0 || from->tensor.rank == to->tensor.rank);
 }
@@ -71,7 +75,7 @@ bool check_fits(checker *c, const type *from, const type *to) {
     }
     switch (from->kind) {
     case TYPE_TENSOR:
-        return tensors_fit(from, to);
+        return tensors_fit(c, from, to);
     case TYPE_VEC: /* an array is a Vec of which the length is known */
         return (to->vec.length == -1 || from->vec.length == to->vec.length) &&
                type_is_box(from) == type_is_box(to) &&
@@ -142,7 +146,9 @@ const type *check_common(checker *c, const type *a, const type *b) {
 static const type *join_tensors(checker *c, const type *a, const type *b) {
     bool elements_differ = a->tensor.element != b->tensor.element;
     if (elements_differ && a->tensor.element != NULL && b->tensor.element != NULL) {
-        return NULL;
+        bool whole = type_is_integer(a->tensor.element) && type_is_integer(b->tensor.element);
+        int32_t rank = a->tensor.rank == b->tensor.rank ? a->tensor.rank : -1;
+        return whole ? type_tensor(c->types, check_scalar(c, TYPE_I64), rank) : NULL;
     }
     return type_tensor(c->types, elements_differ ? NULL : a->tensor.element,
                        a->tensor.rank == b->tensor.rank ? a->tensor.rank : -1);
@@ -207,7 +213,7 @@ void check_cast_to(checker *c, expr **slot, const type *to) {
 void check_read_item(checker *c, expr **slot) {
     expr *e = *slot;
     const type *element = type_of_element(c->types, e->type);
-    tl_abi_index abi = element->kind == TYPE_I64    ? TL_FN_tl_tensor_item_i64
+    tl_abi_index abi = type_is_integer(element)     ? TL_FN_tl_tensor_item_i64
                        : element->kind == TYPE_BOOL ? TL_FN_tl_tensor_item_bool
                                                     : TL_FN_tl_tensor_item;
     *slot = check_new_abi(c, abi, e->span, &e, 1);
@@ -280,7 +286,7 @@ static bool create_as(checker *c, expr **slot, const type *to) {
     }
     expr *operands[2] = {e, check_new_int(c, e->span,
                                           element->kind == TYPE_F64   ? TL_F64
-                                          : element->kind == TYPE_I64 ? TL_I64
+                                          : type_is_integer(element) ? TL_I64
                                                                       : TL_BOOL)};
     *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, e->span, operands, 2);
     (*slot)->type = type_tensor(c->types, element, rank);

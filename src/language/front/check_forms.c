@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
+#include "language/front/lexer.h"
 
 /* ---- other names ----------------------------------------------------------------------------- */
 
@@ -143,7 +144,7 @@ static bool convert_all(checker *c, expr **slot, const type *t, const type *expe
     }
     const type *held = t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
     bool converts = real && t->tensor.rank < 0 && held != NULL &&
-                    (held->kind == TYPE_BOOL || held->kind == TYPE_I64);
+                    (held->kind == TYPE_BOOL || type_is_integer(held));
     bool many = t->tensor.rank > 0 || converts || (wish != NULL && wish->kind == TYPE_TENSOR);
     if (!many) {
         return false;
@@ -199,9 +200,42 @@ static bool adam_step(checker *c, expr **slot) {
     return true;
 }
 
+/* t.to_i32(), t.to_f64(): all elements, or the number in it where one is wanted or its rank says so. */
+static bool convert_to(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    const char *name = e->call.name;
+    type_kind kind = strncmp(name, "to_", 3) == 0 ? scalar_type_of_name(name + 3, strlen(name + 3))
+                                                  : TYPE_ERROR;
+    const type *to = kind < TYPE_CHAR ? check_scalar(c, kind) : NULL;
+    bool has = strcmp(name, "to_i64") == 0 || strcmp(name, "to_f32") == 0;
+    if (to == NULL || !type_is_numeric(to) || has || e->call.arg_count > 0) {
+        return false;
+    }
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    bool many = t->tensor.rank > 0 || (wish != NULL && wish->kind == TYPE_TENSOR);
+    if (!many) {
+        check_read_item(c, &e->call.receiver);
+        return check_number_method(c, slot);
+    }
+    return check_cast_tensor(c, slot, e->call.receiver, type_tensor(c->types, to, t->tensor.rank));
+}
+
+/* t.to_vec() holds what the tensor holds, or what is wanted. */
+static void name_list(checker *c, expr *e, const type *t, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    bool wanted = wish != NULL && wish->kind == TYPE_VEC;
+    const type *held = wanted ? type_resolve(c->types, wish->vec.element) : t->tensor.element;
+    if (strcmp(e->call.name, "to_vec") == 0 && e->call.arg_count == 0 && held != NULL &&
+        (type_is_numeric(held) || held->kind == TYPE_BOOL) && held->kind != TYPE_F32) {
+        const char *name = masu__arena_printf(c->arena, "__vec_%s", check_type_text(c, held));
+        e->call.name = name != NULL ? name : e->call.name;
+    }
+}
+
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
     use_other_name(c, *slot);
-    return adam_step(c, slot) || get_element(c, slot, t) || convert_all(c, slot, t, expected);
+    name_list(c, *slot, t, expected);
+    return convert_to(c, slot, t, expected) || adam_step(c, slot) || get_element(c, slot, t) || convert_all(c, slot, t, expected);
 }
 
 /* ---- f(x, …) --------------------------------------------------------------------------------- */

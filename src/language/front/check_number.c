@@ -163,6 +163,14 @@ static bool conversion_method(checker *c, expr **slot) {
     } conversions[] = {{"to_f32", TYPE_F32},
                        {"to_f64", TYPE_F64},
                        {"to_i64", TYPE_I64},
+                       {"to_i32", TYPE_I32},
+                       {"to_i16", TYPE_I16},
+                       {"to_i8", TYPE_I8},
+                       {"to_u64", TYPE_U64},
+                       {"to_u32", TYPE_U32},
+                       {"to_u16", TYPE_U16},
+                       {"to_u8", TYPE_U8},
+                       {"to_usize", TYPE_USIZE},
                        {"item", TYPE_VOID},
                        {"item_i64", TYPE_I64}};
     expr *e = *slot;

@@ -538,17 +538,16 @@ static int64_t dtype_of(const type *element) {
     switch (element->kind) {
     case TYPE_F64:
         return TL_F64;
-    case TYPE_I64:
-        return TL_I64;
+    case TYPE_F32:
+        return TL_F32;
     case TYPE_BOOL:
         return TL_BOOL;
     default:
-        return TL_F32;
+        return TL_I64;
     }
 }
 
-/* t as Tensor<f64, 2>: another element type is a conversion, a rank only a statement about it. */
-static bool cast_tensor(checker *c, expr **slot, expr *operand, const type *to) {
+bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to) {
     if (to->kind != TYPE_TENSOR) {
         return false;
     }
@@ -587,7 +586,7 @@ void check_cast(checker *c, expr **slot) {
         return;
     }
     if (from->kind == TYPE_TENSOR) {
-        if (cast_tensor(c, slot, e->cast.operand, to)) {
+        if (check_cast_tensor(c, slot, e->cast.operand, to)) {
             return;
         }
         if (type_is_numeric(to) && check_item(c, &e->cast.operand)) {

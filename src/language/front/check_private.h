@@ -456,6 +456,9 @@ const type *check_join(checker *c, const type *a, const type *b);
 bool check_free_literal(const expr *e); /* a number without a suffix, or arithmetic of such */
 /* A rank-0 tensor to the scalar that it holds. False when the rank is known and not 0. */
 bool check_item(checker *c, expr **slot);
+/* t as Tensor<f64, 2>: another element type is a conversion, a rank only a statement about it. False: not a tensor type,
+ * or of another rank. */
+bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to);
 void check_read_item(checker *c,
                      expr **slot); /* whatever the rank: one element is demanded at run time */
 void check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);

@@ -148,7 +148,8 @@ void check_array(checker *c, expr **slot, const type *expected) {
     if (wished && check_widens(element, wish)) {
         element = wish;
     }
-    set_leaves(c, e, element, stored_type(c, element), (int32_t)shape.rank);
+    set_leaves(c, e, element, element == wish ? wish : stored_type(c, element),
+               (int32_t)shape.rank);
 }
 
 /* ---- indexing -------------------------------------------------------------------------------- */
@@ -237,7 +238,7 @@ static bool index_by_tensor(checker *c, expr **slot) {
     const type *held = t->kind != TYPE_TENSOR || t->tensor.element == NULL
                            ? NULL
                            : type_resolve(c->types, t->tensor.element);
-    bool whole = held == NULL || held->kind == TYPE_BOOL || held->kind == TYPE_I64;
+    bool whole = held == NULL || held->kind == TYPE_BOOL || type_is_integer(held);
     if (t->kind != TYPE_TENSOR || t->tensor.rank == 0 || !whole) {
         check_coerce(c, index, check_scalar(c, TYPE_I64), NULL);
         return false;

@@ -53,26 +53,27 @@ static const type *wrong(checker *c, type_expr *t, const char *message, const ch
     return check_scalar(c, TYPE_ERROR);
 }
 
+/* Half precision is kept as f32: as exact as the program asked for, and more. */
+static bool is_half(const type_expr *t) {
+    return t->kind == TYPE_EXPR_NAME &&
+           (strcmp(t->name, "f16") == 0 || strcmp(t->name, "bf16") == 0);
+}
+
 /* What a tensor may hold: NULL and a message for anything else. */
 static const type *element_type(checker *c, type_expr *t) {
     if (t->kind == TYPE_EXPR_NAME && strcmp(t->name, "_") == 0) {
         return NULL;
     }
-    const type *element = check_type(c, t);
-    switch (element->kind) {
-    case TYPE_ERROR:
-    case TYPE_F32:
-    case TYPE_F64:
-    case TYPE_I64:
-    case TYPE_BOOL:
+    const type *element = is_half(t) ? check_scalar(c, TYPE_F32) : check_type(c, t);
+    if (element->kind == TYPE_ERROR || element->kind == TYPE_BOOL || element->kind == TYPE_OPEN ||
+        type_is_numeric(element)) {
         return element;
-    default:
-        diagnostics_note(c->diagnostics,
-                         diagnostics_error(c->diagnostics, t->span, "a tensor cannot hold `%s`",
-                                           check_type_text(c, element)),
-                         (source_span){0}, "tensors hold f32, f64, i64 or bool");
-        return check_scalar(c, TYPE_ERROR);
     }
+    diagnostics_note(c->diagnostics,
+                     diagnostics_error(c->diagnostics, t->span, "a tensor cannot hold `%s`",
+                                       check_type_text(c, element)),
+                     (source_span){0}, "tensors hold numbers or bool");
+    return check_scalar(c, TYPE_ERROR);
 }
 
 static const type *tensor_type(checker *c, type_expr *t) {

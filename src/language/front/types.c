@@ -108,7 +108,8 @@ static const type *table_find(const type_table *table, const type *wanted) {
 
 static void measure(type *t) {
     t->may_have_open =
-        t->kind == TYPE_OPEN || (t->kind == TYPE_VEC && t->vec.element->may_have_open);
+        t->kind == TYPE_OPEN || (t->kind == TYPE_VEC && t->vec.element->may_have_open) ||
+        (t->kind == TYPE_TENSOR && t->tensor.element != NULL && t->tensor.element->may_have_open);
     for (uint32_t i = 0; t->kind == TYPE_STRUCT && t->structure->template != NULL &&
                          i < t->structure->template->generics.count;
          i++) {
@@ -230,6 +231,9 @@ const type *type_resolve(type_table *table, const type *t) {
         const type *element = type_resolve(table, t->vec.element);
         return element == t->vec.element ? t : type_array(table, element, t->vec.length);
     }
+    if (t->kind == TYPE_TENSOR && t->may_have_open) {
+        return type_tensor(table, type_resolve(table, t->tensor.element), t->tensor.rank);
+    }
     if (t->kind == TYPE_STRUCT && t->may_have_open) {
         return resolve_struct(table, t);
     }
@@ -270,8 +274,9 @@ static void print_tensor(const type *t, masu__buffer *out) {
     if (t->tensor.element == NULL && t->tensor.rank < 0) {
         return;
     }
-    masu__buffer_printf(out, "<%s",
-                        t->tensor.element == NULL ? "_" : scalar_names[t->tensor.element->kind]);
+    const type *element = t->tensor.element;
+    bool known = element != NULL && element->kind < TYPE_SCALAR_END;
+    masu__buffer_printf(out, "<%s", known ? scalar_names[element->kind] : "_");
     if (t->tensor.rank >= 0) {
         masu__buffer_printf(out, ", %d", (int)t->tensor.rank);
     }
@@ -353,8 +358,7 @@ const char *type_name(type_table *table, const type *t) {
 /* ---- validity -------------------------------------------------------------------------------- */
 
 static bool element_valid(const type *e) {
-    return e == NULL || e->kind == TYPE_F32 || e->kind == TYPE_F64 || e->kind == TYPE_I64 ||
-           e->kind == TYPE_BOOL;
+    return e == NULL || type_is_numeric(e) || e->kind == TYPE_BOOL || e->kind == TYPE_OPEN;
 }
 
 static bool type_valid(const type_table *table, const type *t) {

@@ -5,7 +5,8 @@
  *
  * What must stay true (type_table_valid):
  *     a type's parts are types of the same table; no two types of a table are alike
- *     tensor: element NULL (not known) or one of f32 f64 i64 bool;  rank -1 (not known) or 0 … TL_MAX_RANK
+ *     tensor: element NULL (not known), a number or bool;  rank -1 (not known) or 0 … TL_MAX_RANK
+ *             (every integer is kept as i64 and becomes the element type when it is read)
  *     a checked tree holds no TYPE_OPEN: it exists only while one function is being checked
  *     size = 1 + sizes of the items of a tuple or of the fields of a struct: bounds every walk over a type
  *

@@ -38,7 +38,8 @@ ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const i
     memcpy(args + 1, indices, count * sizeof *args);
     ir_value v = lower_abi(fn, whole ? TL_FN_tl_tensor_get_i64 : TL_FN_tl_tensor_get_f64, args,
                            count + 1, span);
-    return lower_convert(fn, v, lower_dtype_type(dtype), span);
+    const type *element = tensor->tensor.element;
+    return lower_convert(fn, v, element ? lower_scalar_type(element) : IR_F32, span);
 }
 
 ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v,
