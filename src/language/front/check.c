@@ -22,6 +22,10 @@ typedef struct constant_walk {
 
 static void check_constant(checker *c, const_item *item, source_span from, uint32_t depth);
 
+void check_constant_now(checker *c, const_item *item, source_span from) {
+    check_constant(c, item, from, 0);
+}
+
 /* Before the check of a value: what it is made of, and the constants that it needs first. */
 static void constant_part(expr *e, void *context) {
     constant_walk *walk = context;
@@ -427,14 +431,14 @@ static void check_program(checker *c) {
     check_generics_begin(c);
     check_main_result(c);
     check_declare_items(c);
+    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
+        check_constant(c, c->tree->constants[i], c->tree->constants[i]->span, 0);
+    }
     uint32_t written = c->tree->function_count;
     for (uint32_t i = 0; i < written; i++) {
         if (!c->tree->functions[i]->is_template) {
             check_signature(c, c->tree->functions[i]);
         }
-    }
-    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
-        check_constant(c, c->tree->constants[i], c->tree->constants[i]->span, 0);
     }
     check_bodies(c);
     for (function_item *f;

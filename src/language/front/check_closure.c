@@ -141,6 +141,7 @@ static void declare_parameters(checker *c, function_item *f, const closure_signa
         if (b->annotation != NULL && i - 1 < s->count) {
             check_fits(c, t, s->parameters[i - 1]);
         }
+        b->origin = b->annotation == NULL ? f->receives : NULL;
         b->comes_back |= s->places != NULL && i - 1 < s->count && s->places[i - 1];
         check_declare(c, b, type_resolve(c->types, t));
     }
@@ -232,6 +233,7 @@ static bool report_open(checker *c, const expr *e, const function_item *f) {
 
 void check_closure(checker *c, expr *e, const closure_signature *signature) {
     function_item *f = new_closure_function(c, e);
+    f->receives = c->lends_origin;
     f->scope_mark = c->scope_count;
     f->body_expression = e->closure.body;
     c->has_open = true; /* it may have to be closed */
@@ -425,8 +427,9 @@ static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_
 }
 
 void check_function_value(checker *c, expr **slot, const closure_signature *signature) {
-    expr *call = c->lends_to;
+    expr *call = c->lends_to, *outer = c->lends_origin;
     c->lends_to = NULL;
+    c->lends_origin = call;
     check_name_as_closure(c, slot, signature->count);
     expr *e = *slot;
     if (e->kind == EXPR_CLOSURE && e->type == NULL) {
@@ -435,6 +438,7 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
         check_expr(c, slot, NULL);
         e = *slot;
     }
+    c->lends_origin = outer;
     const type *t = type_resolve(c->types, e->type);
     if (type_is_silent(t) || check_dyn_signature(t) != NULL) {
         return;

@@ -36,6 +36,9 @@ static void write_rest(checker *c, pattern *p, const type *t) {
 
 bool check_tuple_parts(checker *c, pattern *p, const type *t,
                        void (*check_part)(checker *, pattern *, const type *)) {
+    if (p->part_count == 0 && (t->kind == TYPE_VOID || t == check_unit_type(c))) {
+        return false; /* `()`, of which there is one */
+    }
     write_rest(c, p, t);
     bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count;
     if (!fits && !type_is_silent(t)) {
@@ -206,6 +209,9 @@ void check_let(checker *c, stmt *s) {
             }
             t = check_scalar(c, TYPE_ERROR);
         }
+    }
+    if (s->annotation == NULL) {
+        check_note_origin(s->pattern, s->value);
     }
     uint32_t mark = c->scope_count;
     if (s->otherwise != NULL) {

@@ -25,6 +25,12 @@ static void check_int(checker *c, expr *e, const type *expected, bool negative) 
         return;
     }
     bool follows = suffix == TYPE_VOID && expected != NULL && type_is_integer(expected);
+    const type *wish = suffix == TYPE_VOID && !follows ? check_wish_at(c, e->span) : NULL;
+    if (wish != NULL && type_is_integer(wish)) {
+        expected = wish;
+        follows = true;
+    }
+    e->is_default = suffix == TYPE_VOID && !follows;
     e->type = suffix != TYPE_VOID ? check_scalar(c, suffix)
               : follows           ? expected
                                   : check_scalar(c, TYPE_I64);
@@ -42,6 +48,12 @@ static void check_int(checker *c, expr *e, const type *expected, bool negative) 
 static void check_float(checker *c, expr *e, const type *expected) {
     type_kind suffix = e->floating.suffix;
     bool follows = suffix == TYPE_VOID && expected != NULL && type_is_float(expected);
+    const type *wish = suffix == TYPE_VOID && !follows ? check_wish_at(c, e->span) : NULL;
+    if (wish != NULL && type_is_float(wish)) {
+        expected = wish;
+        follows = true;
+    }
+    e->is_default = suffix == TYPE_VOID && !follows;
     e->type = suffix != TYPE_VOID ? check_scalar(c, suffix)
               : follows           ? expected
                                   : check_scalar(c, TYPE_F32);
@@ -65,7 +77,7 @@ static bool check_negative_literal(checker *c, expr *e, const type *expected) {
     } else {
         check_float(c, operand, expected);
     }
-    bool parentheses = e->in_parentheses;
+    bool parentheses = e->in_parentheses; /* and whether it is_default is the operand's */
     *e = *operand;
     e->span = span;
     e->in_parentheses = parentheses;
@@ -107,6 +119,7 @@ static void unknown_name(checker *c, expr *e) {
 
 static void check_constant_use(checker *c, expr **slot, const_item *item) {
     expr *e = *slot;
+    check_constant_now(c, item, e->span);
     if (!item->is_composed || item->type == NULL) {
         e->name.constant = item;
         e->type = item->type;
@@ -138,6 +151,11 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
         check_find(c, check_printf(c, "%s::%s", owner == NULL ? scope : owner->name, e->name.name));
     if (known != NULL && known->constant != NULL && known->constant->type != NULL) {
         check_constant_use(c, slot, known->constant);
+        return;
+    }
+    const_item *associated = check_associated_constant(c, scope, e->name.name);
+    if (associated != NULL) {
+        check_constant_use(c, slot, associated);
         return;
     }
     if (check_number_function(c, slot)) {

@@ -223,8 +223,8 @@ static void declare_impls(checker *c) {
     }
 }
 
-static void declare_constants(checker *c) {
-    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
+static void declare_constants(checker *c, uint32_t first) {
+    for (uint32_t i = first; i < c->tree->constant_count; i++) {
         const_item *item = c->tree->constants[i];
         symbol *known = check_symbol(c, item->name);
         item->type = check_scalar(c, TYPE_ERROR);
@@ -284,9 +284,11 @@ void check_declare_items(checker *c) {
     declare_structs(c);
     declare_imports(c);
     declare_renames(c);
+    uint32_t written = c->tree->constant_count;
+    declare_constants(c, 0); /* fields may be arrays of so many */
     check_struct_types(c);
     declare_functions(c);
     declare_impls(c);
-    declare_constants(c);
+    declare_constants(c, written);
     declare_renames(c);
 }

@@ -7,19 +7,57 @@
  */
 #include "language/front/check_private.h"
 
+static bool combine(binary_op op, int64_t a, int64_t b, int64_t *out) {
+    switch (op) {
+    case BINARY_ADD:
+        return !__builtin_add_overflow(a, b, out);
+    case BINARY_SUB:
+        return !__builtin_sub_overflow(a, b, out);
+    case BINARY_MUL:
+        return !__builtin_mul_overflow(a, b, out);
+    case BINARY_DIV:
+        *out = b > 0 ? a / b : 0;
+        return b > 0;
+    case BINARY_REM:
+        *out = b > 0 ? a % b : 0;
+        return b > 0;
+    case BINARY_SHL:
+        *out = a >= 0 && b >= 0 && b < 62 && a < (INT64_C(1) << (62 - b)) ? a << b : -1;
+        return *out >= 0;
+    default:
+        return false;
+    }
+}
+
+/* Of a checked expression. */
+static bool evaluate(const expr *e, int64_t *out, int depth) {
+    if (depth > 200 || e->type == NULL) {
+        return false;
+    }
+    if (e->kind == EXPR_NAME && e->name.constant != NULL && e->name.constant->value != NULL) {
+        return evaluate(e->name.constant->value, out, depth + 1);
+    }
+    if (e->kind == EXPR_CAST) {
+        return type_is_integer(e->type) && evaluate(e->cast.operand, out, depth + 1);
+    }
+    if (e->kind == EXPR_BINARY) {
+        int64_t left, right;
+        return type_is_integer(e->type) && evaluate(e->binary.left, &left, depth + 1) &&
+               evaluate(e->binary.right, &right, depth + 1) &&
+               combine(e->binary.op, left, right, out);
+    }
+    if (e->kind == EXPR_INT && type_is_integer(e->type)) {
+        *out = (int64_t)e->integer.value;
+        return true;
+    }
+    return false;
+}
+
 bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what) {
     const type *integer = check_scalar(c, TYPE_I64);
     check_expr(c, slot, integer);
     const expr *e = *slot;
-    for (int depth = 0; depth < 200; depth++) {
-        if (e->kind == EXPR_NAME && e->name.constant != NULL && e->name.constant->value != NULL) {
-            e = e->name.constant->value;
-        } else if (e->kind == EXPR_CAST) {
-            e = e->cast.operand;
-        }
-    }
-    if (e->kind == EXPR_INT && type_is_integer(e->type)) {
-        *out = (int64_t)e->integer.value;
+    if (evaluate(e, out, 0)) {
         return true;
     }
     if (!type_is_silent(e->type)) {

@@ -152,6 +152,7 @@ static void check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
         const type *wish = check_wish_of_loop(c, e->loop->pattern, e->loop->iterable);
         const type *t = check_iterable(c, &e->loop->iterable, wish);
         mark_loop_bindings(e->loop->pattern);
+        check_note_origin(e->loop->pattern, e->loop->iterable);
         check_bind(c, e->loop->pattern, t);
         check_for_element(c, alias);
         check_twice(c, mark);

@@ -85,9 +85,10 @@ void check_pattern(checker *c, pattern *p, const type *t) {
 
 /* ---- match ----------------------------------------------------------------------------------- */
 
-static void check_arm(checker *c, match_arm *arm, const type *t, const type *expected,
+static void check_arm(checker *c, match_arm *arm, expr *value, const type *t, const type *expected,
                       const match_alias *alias) {
     uint32_t mark = check_scope_open(c);
+    check_note_origin(arm->pattern, value);
     c->alias_place = alias->place;
     c->alias_elements = alias->elements;
     c->alias_all = alias->all;
@@ -173,7 +174,7 @@ static void match_of(checker *c, expr *e, const type *expected, const match_alia
     uint32_t errors = d->error_count + d->dropped;
     const type *wish = expected;
     for (uint32_t i = 0; i < e->match.count; i++) {
-        check_arm(c, &e->match.arms[i], t, wish, alias);
+        check_arm(c, &e->match.arms[i], e->match.value, t, wish, alias);
         const type *body = e->match.arms[i].body->type;
         never &= body->kind == TYPE_NEVER;
         if (wish == NULL &&

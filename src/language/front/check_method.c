@@ -28,7 +28,23 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
     }
 }
 
+/* 2.5.double() where only f64 has it: the literal behind the receiver may be one. */
+static void wish_other_number(checker *c, const expr *e, const type *t) {
+    static const type_kind kinds[] = {TYPE_F64,   TYPE_I32, TYPE_U32, TYPE_U64,
+                                      TYPE_USIZE, TYPE_U8,  TYPE_I16, TYPE_U16};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const type *other = check_scalar(c, kinds[i]);
+        const struct_item *owner = c->builtin_owners[kinds[i]];
+        if (type_is_numeric(t) && type_is_float(t) == type_is_float(other) && owner != NULL &&
+            check_find_method(c, owner, e->call.name) != NULL) {
+            check_wish(c, e->call.receiver, other);
+            return;
+        }
+    }
+}
+
 static void unknown_method(checker *c, expr *e, const type *t) {
+    wish_other_number(c, e, t);
     check_wish_vec(c, e->call.receiver, e->call.name);
     if (check_has_method(c, type_tensor(c->types, check_scalar(c, TYPE_F32), -1), e->call.name)) {
         check_wish_row(c, e->call.receiver);
@@ -398,17 +414,21 @@ static void ranges_as_lists(checker *c, expr *e, const type *t) {
 }
 
 /* [1, 2].iter(): a list, where a tensor has no such method. */
-static void literal_as_list(checker *c, expr *list, const char *name) {
-    static const char *const names[] = {"iter", "into_iter", "iter_mut", "to_vec"};
+bool check_only_lists_have(checker *c, const char *name) {
+    static const char *const names[] = {"iter", "into_iter", "iter_mut", "to_vec", "push",  "pop",
+                                        "swap", "contains",  "sort",     "insert", "remove"};
     bool wanted = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         wanted |= strcmp(name, names[i]) == 0;
     }
     const struct_item *vec = c->builtin_owners[TYPE_VEC], *tensor = c->builtin_owners[TYPE_TENSOR];
-    wanted |= vec != NULL && check_find_method(c, vec, name) != NULL &&
-              (tensor == NULL || check_find_method(c, tensor, name) == NULL) &&
-              !check_is_abi_method(name);
-    list->is_vec |= wanted;
+    return wanted || (vec != NULL && check_find_method(c, vec, name) != NULL &&
+                      (tensor == NULL || check_find_method(c, tensor, name) == NULL) &&
+                      !check_is_abi_method(name));
+}
+
+static void literal_as_list(checker *c, expr *list, const char *name) {
+    list->is_vec |= check_only_lists_have(c, name);
 }
 
 /* drain(a..b): two numbers. */

@@ -240,6 +240,14 @@ static bool is_module(const checker *c, const char *name, size_t length) {
 }
 
 const char *check_without_modules(const checker *c, const char *scope) {
+    static const char *const library[] = {"std::collections", "std::rc",     "std::sync",
+                                          "std::boxed",       "std::string", "std::vec"};
+    for (size_t i = 0; scope != NULL && i < sizeof library / sizeof library[0]; i++) {
+        size_t length = strlen(library[i]);
+        if (strncmp(scope, library[i], length) == 0 && strncmp(scope + length, "::", 2) == 0) {
+            return scope + length + 2;
+        }
+    }
     while (scope != NULL) {
         const char *end = strstr(scope, "::");
         if (!is_module(c, scope, end == NULL ? strlen(scope) : (size_t)(end - scope))) {

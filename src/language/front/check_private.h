@@ -4,6 +4,7 @@
  *     check_items.c       what a program declares; signatures
  *     check_names.c       symbols, scopes, suggestions
  *     check_types.c       types as written; structs that contain themselves
+ *     check_associated.c  T::Item, T::NAME, `type N = T;`
  *     check_convert.c     what fits where; conversions as nodes
  *     check_expr.c        dispatch, literals, names, fields, struct literals, tuples
  *     check_operators.c   unary and binary operators, casts
@@ -33,6 +34,7 @@
  *     check_std.c         std::cmp::max, i64::from, collect
  *     check_endless.c     chains from a range without an end
  *     check_wish.c        literals that follow a later use
+ *     check_origin.c      those behind what they made
  *     check_warn.c        what is allowed but hardly meant
  *     check_build.c       nodes for constructs that are written out
  *     check_node.c        making nodes
@@ -155,6 +157,7 @@ typedef struct checker {
     stmt *checked_up_to;     /* statements that check_let put behind its own */
     expr *how_more;          /* of the hole being checked: width and precision that are values */
     expr *lends_to;          /* the call whose argument is being checked */
+    expr *lends_origin;      /* the call that gives the closure being checked its arguments */
     bool wants_error_text;   /* a struct that shows itself may stand for its text: Box<dyn Error> */
     bool index_goes_on;      /* the index being checked is part of a longer one, or assigned to */
     bool repeat;             /* a wish came without a mistake: see check_wish_row */
@@ -227,6 +230,10 @@ void check_use_binding(checker *c, binding *b);
 
 const type *check_type(checker *c, type_expr *t);
 void check_struct_types(checker *c);
+/* check_associated.c: `type N = T;` by the name t; NULL: there is none. */
+const type *check_alias_type(checker *c, type_expr *t);
+/* The constant T::NAME of what T stands for; NULL: there is none. */
+const_item *check_associated_constant(checker *c, const char *scope, const char *name);
 /* `Self` or a struct's name; NULL when it is none. */
 struct_item *check_struct_named(const checker *c, const char *name);
 const char *check_type_text(checker *c, const type *t);
@@ -234,6 +241,8 @@ const char *check_type_text(checker *c, const type *t);
 const type *check_bounded(checker *c, const type *t, source_span span);
 
 void check_struct_size(checker *c, struct_item *s);
+/* The type and value of a constant, wherever it stands. */
+void check_constant_now(checker *c, const_item *item, source_span from);
 /* A whole number that is known now. False after a message. */
 bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what);
 
@@ -428,6 +437,15 @@ void check_note_flexible(binding *b, const expr *value);
 const type *check_wish_of_loop(checker *c, const pattern *p, const expr *iterable);
 /* e was to be of that type: the variables in it whose literals can follow will. */
 void check_wish(checker *c, const expr *e, const type *to);
+void check_wish_number(checker *c, source_span literal, const type *to);
+void check_wish_binding(checker *c, const binding *b, const type *to);
+const type *check_wish_at(const checker *c, source_span span); /* of a literal; NULL: none */
+/* check_origin.c: the same for the literals that e, checked, was made from. */
+void check_wish_origin(checker *c, const expr *e, const type *to);
+/* The names in p take apart this value. */
+void check_note_origin(pattern *p, expr *value);
+/* Whether a Vec has such a method and a tensor has none. */
+bool check_only_lists_have(checker *c, const char *name);
 /* e.method(…), which only a Vec has. */
 void check_wish_vec(checker *c, const expr *e, const char *method);
 

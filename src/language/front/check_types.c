@@ -236,19 +236,6 @@ static const type *array_type(checker *c, type_expr *t) {
     return element->kind == TYPE_ERROR ? element : type_array(c->types, element, length);
 }
 
-static const type *alias_type(checker *c, const type_expr *t) {
-    for (alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
-        bool in_sight = a->impl == NULL || (c->function != NULL && a->impl == c->function->impl);
-        if (in_sight && !a->is_open && strcmp(a->name, t->name) == 0) {
-            a->is_open = true;
-            const type *found = check_type(c, a->type);
-            a->is_open = false;
-            return found;
-        }
-    }
-    return NULL;
-}
-
 static bool is_error_name(const char *name) {
     static const char *const names[] = {"ParseIntError", "ParseFloatError", "Utf8Error",
                                         "FromUtf8Error", "TryFromIntError", "ParseBoolError",
@@ -305,7 +292,7 @@ static const type *named_type(checker *c, type_expr *t) {
     if (structure != NULL) {
         return struct_named_type(c, t, structure);
     }
-    const type *alias = alias_type(c, t);
+    const type *alias = check_alias_type(c, t);
     return alias != NULL ? alias : unknown_type(c, t);
 }
 

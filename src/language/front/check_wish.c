@@ -11,13 +11,24 @@
 
 #include "language/front/check_private.h"
 
-const type *check_wish_of(const checker *c, const binding *b) {
+const type *check_wish_at(const checker *c, source_span span) {
     for (uint32_t i = 0; i < c->wish_count; i++) {
-        if (c->wishes[i].span.file == b->span.file && c->wishes[i].span.offset == b->span.offset) {
+        if (c->wishes[i].span.file == span.file && c->wishes[i].span.offset == span.offset) {
             return c->wishes[i].type;
         }
     }
     return NULL;
+}
+
+const type *check_wish_of(const checker *c, const binding *b) {
+    return check_wish_at(c, b->span);
+}
+
+void check_wish_number(checker *c, source_span literal, const type *to) {
+    if (check_wish_at(c, literal) == NULL) {
+        let_wish wish = {.span = literal, .type = to};
+        CHECK_PUSH(c, c->wishes, c->wish_count, c->wish_capacity, wish);
+    }
 }
 
 /* FLEXIBLE_LIST: lists and tuples with such numbers; a list of numbers is a tensor unless something else is
@@ -174,7 +185,13 @@ static void wish_for(checker *c, const binding *b, const type *to) {
     }
 }
 
-void check_wish(checker *c, const expr *e, const type *to) {
+void check_wish_binding(checker *c, const binding *b, const type *to) {
+    if (b->name[0] != '<') { /* made for a construct: several share its place */
+        wish_for(c, b, type_resolve(c->types, to));
+    }
+}
+
+static void wish_by_form(checker *c, const expr *e, const type *to) {
     switch (e->kind) {
     case EXPR_NAME:
         if (e->name.binding != NULL) {
@@ -182,17 +199,17 @@ void check_wish(checker *c, const expr *e, const type *to) {
         }
         return;
     case EXPR_UNARY:
-        check_wish(c, e->unary.operand, to);
+        wish_by_form(c, e->unary.operand, to);
         return;
     case EXPR_CAST:
         if (e->cast.implicit) {
-            check_wish(c, e->cast.operand, to);
+            wish_by_form(c, e->cast.operand, to);
         }
         return;
     case EXPR_BINARY:
         if (e->binary.op >= BINARY_ADD && e->binary.op <= BINARY_REM) {
-            check_wish(c, e->binary.left, to);
-            check_wish(c, e->binary.right, to);
+            wish_by_form(c, e->binary.left, to);
+            wish_by_form(c, e->binary.right, to);
         }
         return;
     default:
@@ -200,16 +217,18 @@ void check_wish(checker *c, const expr *e, const type *to) {
     }
 }
 
-void check_wish_vec(checker *c, const expr *e, const char *method) {
-    static const char *const names[] = {"push",  "pop",  "insert",   "remove",   "extend",
-                                        "iter",  "map",  "filter",   "fold",     "swap",
-                                        "first", "last", "truncate", "is_empty", "enumerate"};
-    const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
-    bool asks = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        asks |= strcmp(names[i], method) == 0;
+void check_wish(checker *c, const expr *e, const type *to) {
+    uint32_t before = c->wish_count;
+    wish_by_form(c, e, to);
+    if (c->wish_count == before) {
+        check_wish_origin(c, e, to);
     }
-    if (b != NULL && asks && b->flexible == FLEXIBLE_LIST && check_wish_of(c, b) == NULL) {
+}
+
+void check_wish_vec(checker *c, const expr *e, const char *method) {
+    const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
+    bool asks = b != NULL && b->flexible == FLEXIBLE_LIST && check_only_lists_have(c, method);
+    if (asks && check_wish_of(c, b) == NULL) {
         c->has_open = true;
         let_wish wish = {.span = b->span, .type = type_vec(c->types, type_open(c->types))};
         CHECK_PUSH(c, c->wishes, c->wish_count, c->wish_capacity, wish);
@@ -258,6 +277,7 @@ static bool binds_flexible(const block *b) {
 /* Only the block's own statements are looked at here: its parts are among e's children. */
 static void find_flexible(expr *e, void *context) {
     bool *found = context;
+    *found = *found || flexible_kind(e) != FLEXIBLE_NOT;
     const block *b = e->kind == EXPR_BLOCK ? e->block
                      : e->kind == EXPR_WHILE || e->kind == EXPR_LOOP || e->kind == EXPR_FOR
                          ? e->loop->body

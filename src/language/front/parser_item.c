@@ -297,6 +297,7 @@ static void parse_alias(parser *p, const impl_item *impl) {
     alias_item *a = PARSER_NEW(p, alias_item);
     const char *name = parser_name(p, &span);
     *a = (alias_item){.name = name, .impl = impl, .next = p->tree->aliases};
+    parse_type_parameters(p, &a->generics);
     if (name != NULL && parser_expect(p, TOKEN_EQUAL)) {
         a->type = parse_type(p);
         p->tree->aliases = a;
@@ -315,11 +316,19 @@ static bool at_static(const parser *p) {
     return parser_is_word(p, "static") && parser_ahead(p, 1) == TOKEN_NAME;
 }
 
+/* pub, pub(crate) */
+static void skip_pub(parser *p) {
+    while (parser_accept(p, TOKEN_PUB)) {
+        if (parser_is(p, TOKEN_LEFT_PAREN)) {
+            parser_skip_group(p);
+        }
+    }
+}
+
 static void parse_methods(parser *p, impl_item *impl, source_span open) {
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
-        while (parser_accept(p, TOKEN_PUB)) {
-        }
+        skip_pub(p);
         if (parser_is(p, TOKEN_HASH) && parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
             parser_advance(p);
             parser_skip_group(p);
@@ -438,13 +447,45 @@ static void parse_mod(parser *p) {
     }
 }
 
+/* What Rust's library has and masu does not: each word is told once, where it is imported. */
+static void refuse_import(parser *p, const char *name) {
+    static const char *const words[][2] = {
+        {"thread", "threads"},
+        {"mpsc", "threads: channels"},
+        {"Mutex", "threads: `Mutex`"},
+        {"RwLock", "threads: `RwLock`"},
+        {"AtomicUsize", "threads: atomics"},
+        {"AtomicI32", "threads: atomics"},
+        {"AtomicBool", "threads: atomics"},
+        {"RefCell", "`RefCell`: no two names share a value that changes"},
+        {"Cell", "`Cell`: no two names share a value that changes"},
+        {"OnceCell", "`OnceCell`: no two names share a value that changes"},
+        {"TcpStream", "the network"},
+        {"TcpListener", "the network"},
+        {"UdpSocket", "the network"},
+        {"File", "files"},
+        {"fs", "files"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i][0], name) == 0) {
+            refuse_name(p, name);
+            parser_refuse(p, parser_span(p), words[i][1]);
+            p->panic = false;
+        }
+    }
+}
+
 /* Names need no import; `use E::*` makes the variants of E names of their own. */
 static void parse_use(parser *p) {
     const char *last = NULL;
     parser_advance(p);
+    bool library = parser_is_word(p, "std");
     while (!parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_END) && !parser_at_item(p)) {
         if (parser_is(p, TOKEN_NAME)) {
             last = parser_text(p, parser_token(p));
+            if (library) {
+                refuse_import(p, last);
+            }
         } else if (parser_is(p, TOKEN_AS) && last != NULL && parser_ahead(p, 1) == TOKEN_NAME) {
             rename_item *r = PARSER_NEW(p, rename_item);
             parser_advance(p);
@@ -480,6 +521,26 @@ static bool ends_line(const parser *p, uint32_t at) {
     const token *t = &p->list.tokens[at];
     size_t from = t->offset, to = t[1].offset;
     return memchr(p->file->text + from, '\n', to - from) != NULL;
+}
+
+static bool at_macro(const parser *p) {
+    return parser_is_word(p, "macro_rules") && parser_ahead(p, 1) == TOKEN_NOT &&
+           parser_ahead(p, 2) == TOKEN_NAME;
+}
+
+static void refuse_macro(parser *p) {
+    source_span start = parser_span(p);
+    parser_advance(p);
+    parser_advance(p);
+    refuse_name(p, parser_text(p, parser_token(p)));
+    parser_advance(p);
+    diagnostic *d = parser_refuse(p, parser_span_from(p, start), "macros of your own");
+    parser_note(p, d, (source_span){0}, "a generic `fn` does what most of them are for");
+    p->panic = false;
+    if (parser_is(p, TOKEN_LEFT_BRACE) || parser_is(p, TOKEN_LEFT_PAREN)) {
+        parser_skip_group(p);
+    }
+    parser_accept(p, TOKEN_SEMICOLON);
 }
 
 /* parent(a, b).   path(X, Y) :- …   ?- …   @tensor …   fact parent(…) */
@@ -546,6 +607,8 @@ static void refuse_top_level(parser *p) {
     skip_to_item(p);
 }
 
+static bool at_macro(const parser *p);
+
 bool parser_at_item(const parser *p) {
     switch (parser_kind(p)) {
     case TOKEN_FN:
@@ -561,7 +624,7 @@ bool parser_at_item(const parser *p) {
     case TOKEN_HASH:
         return parser_ahead(p, 1) == TOKEN_LEFT_BRACKET;
     case TOKEN_NAME:
-        return at_static(p) || at_alias(p) ||
+        return at_static(p) || at_alias(p) || at_macro(p) ||
                ((parser_is_word(p, "async") || parser_is_word(p, "extern")) &&
                 parser_ahead(p, 1) == TOKEN_FN);
     default:
@@ -570,11 +633,7 @@ bool parser_at_item(const parser *p) {
 }
 
 void parse_item(parser *p) {
-    while (parser_accept(p, TOKEN_PUB)) {
-        if (parser_is(p, TOKEN_LEFT_PAREN)) {
-            parser_skip_group(p);
-        }
-    }
+    skip_pub(p);
     switch (parser_kind(p)) {
     case TOKEN_FN:
         parse_function(p, NULL);
@@ -614,6 +673,10 @@ void parse_item(parser *p) {
         }
         if (at_alias(p)) {
             parse_alias(p, NULL);
+            return;
+        }
+        if (at_macro(p)) {
+            refuse_macro(p);
             return;
         }
         if (parser_at_item(p)) {

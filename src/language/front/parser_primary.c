@@ -271,7 +271,9 @@ static bool comprehension_follows(const parser *p) {
     const token *next = &p->list.tokens[at + 1];
     bool generator = next[0].kind == TOKEN_NAME && next[1].kind == TOKEN_LESS &&
                      next[2].kind == TOKEN_MINUS && next[1].offset + 1 == next[2].offset;
-    return generator || (next->kind == TOKEN_LEFT_BRACE && at > p->at) || at > p->at + 1;
+    bool closure = at > p->at && p->list.tokens[at - 1].kind == TOKEN_COMMA;
+    return generator ||
+           (!closure && ((next->kind == TOKEN_LEFT_BRACE && at > p->at) || at > p->at + 1));
 }
 
 static bool at_generator(const parser *p) {
@@ -534,6 +536,22 @@ static expr *parse_closure(parser *p) {
     return parser_finish(p, e);
 }
 
+/* <T as Trait>::NAME, <T>::f(…): T::NAME */
+static expr *parse_qualified(parser *p) {
+    expr *e = parser_new(p, EXPR_NAME, parser_span(p));
+    const type_expr *t = parse_qualified_scope(p);
+    e->name.scope = t->name;
+    e->name.scope_span = t->span;
+    e->name.arguments = t->arguments;
+    e->name.argument_count = t->argument_count;
+    source_span span;
+    if (parser_expect(p, TOKEN_COLON_COLON)) {
+        e->name.name = parser_name(p, &span);
+    }
+    e->span = parser_span_from(p, e->span);
+    return e->name.name == NULL || e->name.scope == NULL ? parser_error_expr(p) : e;
+}
+
 expr *parse_primary(parser *p) {
     switch (parser_kind(p)) {
     case TOKEN_INT:
@@ -554,6 +572,8 @@ expr *parse_primary(parser *p) {
         return parse_path(p);
     case TOKEN_SELF:
         return parse_self_name(p);
+    case TOKEN_LESS:
+        return parse_qualified(p);
     case TOKEN_LEFT_PAREN:
         return parse_parentheses(p);
     case TOKEN_LEFT_BRACKET:

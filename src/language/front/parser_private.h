@@ -140,6 +140,7 @@ pattern *parse_pattern(parser *p);
 pattern *parse_pattern_no_or(parser *p); /* parameters of closures: `|` ends them */
 /* `<T: Bound, U>`, when it stands there. */
 void parse_type_parameters(parser *p, type_parameters *out);
+type_expr *parse_qualified_scope(parser *p);
 /* `where T: Bound`, when it stands there: bounds of parameters of either list. */
 void parse_where(parser *p, type_parameters *own, type_parameters *of_impl);
 void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics);

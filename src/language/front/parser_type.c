@@ -75,6 +75,7 @@ static void parse_tuple_type(parser *p, type_expr *t) {
 static void parse_named_type(parser *p, type_expr *t) {
     t->name = parser_name(p, &t->span);
     while (t->name != NULL && parser_accept(p, TOKEN_COLON_COLON)) {
+        t->scope = t->name;
         t->name = parser_name(p, &t->span);
     }
     t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
@@ -146,8 +147,27 @@ static void parse_impl_type(parser *p, type_expr *t) {
     }
 }
 
+/* `<T as Trait>`, in front of `::` */
+type_expr *parse_qualified_scope(parser *p) {
+    parser_advance(p);
+    type_expr *t = parse_type(p);
+    if (parser_accept(p, TOKEN_AS)) {
+        parse_type(p);
+    }
+    parser_expect(p, TOKEN_GREATER);
+    return t;
+}
+
 static void parse_type_into(parser *p, type_expr *t) {
     switch (parser_kind(p)) {
+    case TOKEN_LESS: {
+        const type_expr *scope = parse_qualified_scope(p);
+        parser_expect(p, TOKEN_COLON_COLON);
+        t->scope = scope->name;
+        t->name = parser_name(p, &t->span);
+        t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
+        return;
+    }
     case TOKEN_LEFT_PAREN:
         parser_advance(p);
         parse_tuple_type(p, t);

@@ -102,13 +102,14 @@ struct function_item {
     bool is_move;            /* of a closure: written with `move` */
     bool is_closure;         /* [check] self is what it captured */
     function_item *outer;    /* [check] of a closure: the function that it stands in */
-    expr *body_expression;   /* likewise: its body as written */
-    uint32_t scope_mark;     /* likewise: the names that it sees */
-    bool body_is_checked;    /* likewise */
-    bool body_is_open;       /* likewise: it is being checked */
-    struct_item *as_value;   /* [check] the type of the function's name where it is no call */
-    bool is_checked;         /* [check] */
-    bool has_self;           /* parameters[0] is then self */
+    expr *receives; /* [check] the call that gives a closure its arguments; NULL: not known */
+    expr *body_expression; /* likewise: its body as written */
+    uint32_t scope_mark;   /* likewise: the names that it sees */
+    bool body_is_checked;  /* likewise */
+    bool body_is_open;     /* likewise: it is being checked */
+    struct_item *as_value; /* [check] the type of the function's name where it is no call */
+    bool is_checked;       /* [check] */
+    bool has_self;         /* parameters[0] is then self */
     binding **parameters;
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */
@@ -180,6 +181,7 @@ typedef struct alias_item {
     const char *name;
     const impl_item *impl; /* NULL: the program's */
     type_expr *type;
+    type_parameters generics; /* type N<A> = …; */
     struct alias_item *next;
     bool is_open; /* [check] being looked at: it needs itself */
 } alias_item;

@@ -52,8 +52,10 @@ struct binding {
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
-    bool comes_back; /* [check] parameter of a closure that stands for `&mut T` */
-    bool is_alias;   /* `ref mut` */
+    bool comes_back;  /* [check] parameter of a closure that stands for `&mut T` */
+    bool is_alias;    /* `ref mut` */
+    bool origin_seen; /* [check] see check_origin.c */
+    expr *origin;     /* [check] what its value was taken from; NULL: not known */
     expr *alias; /* [check] the place that the name stands for, checked; NULL: it is a variable */
     uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
 };
@@ -72,7 +74,7 @@ struct type_expr {
     bool is_place;     /* `&mut T`: what a parameter of this type became goes back to the caller */
     type_expr *result; /* of a function; NULL: nothing */
     expr *length;      /* of an array */
-    const char *name;
+    const char *name, *scope; /* scope: what stood before the last `::`; NULL: nothing */
     type_expr **arguments;
     uint32_t argument_count;
     uint64_t number;
@@ -328,8 +330,8 @@ typedef struct loop_expr {
     pattern *pattern;  /* for: name, wildcard or tuple (of a Vec of tuples) */
     expr *iterable;    /* for: EXPR_RANGE; or a value of type tensor or Vec */
     block *body;
-    bool is_block;     /* 'a: { … }: only jumps that name the label mean it */
-    bool has_break;    /* [check] some break leaves it */
+    bool is_block;  /* 'a: { … }: only jumps that name the label mean it */
+    bool has_break; /* [check] some break leaves it */
 } loop_expr;
 
 struct expr {
@@ -339,6 +341,7 @@ struct expr {
     bool in_parentheses : 1;
     bool is_vec : 1;      /* vec![…] */
     bool is_followed : 1; /* written `*e` */
+    bool is_default : 1;  /* [check] a number whose type nothing said */
     bool is_boxed : 1;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */

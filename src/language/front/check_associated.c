@@ -1,0 +1,123 @@
+/* check_associated.c: other names for types, and what a type of a trait brings along.
+ *
+ *     type Row = Vec<f64>;   type Parsed<T> = Result<T, String>;
+ *     impl Iterator for Fib { type Item = u64; … }        Self::Item in it, I::Item where I stands for Fib
+ *     impl Shape for Disc { const SIDES: u32 = 0; … }     S::SIDES where S stands for Disc
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+/* The name under which impl blocks know the type; NULL: they know none. */
+static const char *owner_name(checker *c, const type *t) {
+    const struct_item *s = t->kind == TYPE_STRUCT ? t->structure : check_owner_of(c, t);
+    if (t->kind == TYPE_VEC) {
+        return "Vec";
+    }
+    return t->kind == TYPE_STRUCT ? (s->template != NULL ? s->template->name : s->name)
+                                  : type_name(c->types, t);
+}
+
+/* What the impl's parameters stand for where its owner is t: impl<A> … for P<A>. */
+static type_environment of_impl(checker *c, const impl_item *impl, const type *t) {
+    type_environment e = {.parameters = &impl->generics};
+    e.arguments = CHECK_ARRAY(c, const type *, impl->generics.count + 1);
+    for (uint32_t i = 0; i < impl->generics.count; i++) {
+        e.arguments[i] = check_scalar(c, TYPE_ERROR);
+        for (uint32_t k = 0; k < impl->owner->argument_count; k++) {
+            const type_expr *written = impl->owner->arguments[k];
+            if (written->name == NULL || strcmp(written->name, impl->generics.items[i].name) != 0) {
+                continue;
+            }
+            if (t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+                k < t->structure->template->generics.count) {
+                e.arguments[i] = type_resolve(c->types, t->structure->arguments[k]);
+            } else if (t->kind == TYPE_VEC) {
+                e.arguments[i] = type_resolve(c->types, t->vec.element);
+            }
+        }
+    }
+    e.self = t->kind == TYPE_STRUCT ? t->structure : NULL;
+    return e;
+}
+
+/* impl … for P<f64> says nothing of P<i32>. */
+static bool is_impl_for(checker *c, const impl_item *impl, const type *t) {
+    const char *name = owner_name(c, t);
+    if (name == NULL || strcmp(impl->owner->name, name) != 0) {
+        return false;
+    }
+    return impl->generics.count > 0 || impl->owner->argument_count == 0 ||
+           check_type(c, impl->owner) == t;
+}
+
+static const type *follow(checker *c, alias_item *a, const type_environment *e) {
+    const type_environment *outer = c->environment;
+    a->is_open = true;
+    c->environment = e;
+    const type *found = check_type(c, a->type);
+    c->environment = outer;
+    a->is_open = false;
+    return found;
+}
+
+/* The type that `Self` or a type parameter stands for; NULL: the scope is neither. */
+static const type *scope_type(checker *c, const char *scope) {
+    const type *t = scope == NULL ? NULL : check_type_argument(c, scope);
+    if (t == NULL && scope != NULL && strcmp(scope, "Self") == 0) {
+        const struct_item *self = check_struct_named(c, scope);
+        t = self == NULL ? NULL : self->type;
+    }
+    return t == NULL ? NULL : type_resolve(c->types, t);
+}
+
+static const type *parametric(checker *c, alias_item *a, const type_expr *t) {
+    if (t->argument_count != a->generics.count) {
+        diagnostics_error(c->diagnostics, t->span, "`%s` takes %u types, %u given", a->name,
+                          a->generics.count, t->argument_count);
+        return check_scalar(c, TYPE_ERROR);
+    }
+    type_environment e = {.parameters = &a->generics};
+    e.arguments = CHECK_ARRAY(c, const type *, a->generics.count);
+    for (uint32_t i = 0; i < a->generics.count; i++) {
+        e.arguments[i] = check_type(c, t->arguments[i]);
+    }
+    return follow(c, a, &e);
+}
+
+const type *check_alias_type(checker *c, type_expr *t) {
+    const type *owner = scope_type(c, t->scope);
+    const impl_item *here = c->function == NULL ? NULL : c->function->impl;
+    for (alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
+        if (a->is_open || strcmp(a->name, t->name) != 0) {
+            continue;
+        }
+        if (a->impl == NULL && a->generics.count > 0) {
+            return parametric(c, a, t);
+        }
+        bool own = a->impl != NULL && c->environment != NULL &&
+                   c->environment->more == &a->impl->generics && a->impl->generics.count > 0;
+        if (a->impl == NULL || own ||
+            (a->impl == here && strcmp(t->scope == NULL ? "Self" : t->scope, "Self") == 0)) {
+            return follow(c, a, c->environment);
+        }
+    }
+    for (alias_item *a = c->tree->aliases; owner != NULL && a != NULL; a = a->next) {
+        if (!a->is_open && a->impl != NULL && strcmp(a->name, t->name) == 0 &&
+            is_impl_for(c, a->impl, owner)) {
+            type_environment e = of_impl(c, a->impl, owner);
+            return follow(c, a, &e);
+        }
+    }
+    if (owner != NULL && strcmp(t->name, "Item") == 0 && owner->kind == TYPE_VEC) {
+        return type_resolve(c->types, owner->vec.element);
+    }
+    return owner != NULL && strcmp(t->name, "Output") == 0 && type_is_numeric(owner) ? owner : NULL;
+}
+
+const_item *check_associated_constant(checker *c, const char *scope, const char *name) {
+    const type *t = scope_type(c, scope);
+    const char *owner = t == NULL ? NULL : owner_name(c, t);
+    const symbol *s = owner == NULL ? NULL : check_find(c, check_printf(c, "%s::%s", owner, name));
+    return s == NULL ? NULL : s->constant;
+}

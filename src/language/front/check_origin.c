@@ -1,0 +1,123 @@
+/* check_origin.c: numbers that were written out without a type, found behind what they made.
+ *
+ *     let v = vec![3, 1, 2];
+ *     let (a, b): (Vec<i32>, Vec<i32>) = v.iter().partition(|x| **x > 1);
+ *
+ * The call yields lists of i64 because nothing told the three literals otherwise. A value of which only such numbers
+ * are wrong leaves a wish for each literal that stands in it, in the `let`, loop or `match` that its names come from,
+ * or in a closure's result; the function is then checked anew with them (check_wish.c).
+ *
+ * What must stay true: only literals that no type reached follow; the walk is bounded.
+ */
+#include "language/front/check_private.h"
+
+enum { STEPS_MAX = 4000, DEPTH_MAX = 200 };
+
+typedef struct origin_walk {
+    checker *c;
+    const type *from, *to; /* of the numbers */
+    uint32_t steps, depth;
+} origin_walk;
+
+/* The first pair of numbers in which the two types differ; false: there is none that literals can mend. */
+static bool numbers_differ(checker *c, const type *from, const type *to, origin_walk *w) {
+    from = type_resolve(c->types, from);
+    to = type_resolve(c->types, to);
+    if (from == to) {
+        return false;
+    }
+    if (type_is_numeric(from) && type_is_numeric(to)) {
+        w->from = from;
+        w->to = to;
+        return (from->kind == TYPE_I64 && type_is_integer(to)) ||
+               (from->kind == TYPE_F32 && to->kind == TYPE_F64);
+    }
+    if (from->kind != to->kind) {
+        return false;
+    }
+    bool found = false;
+    if (from->kind == TYPE_VEC) {
+        return numbers_differ(c, from->vec.element, to->vec.element, w);
+    }
+    if (from->kind == TYPE_TUPLE && from->tuple.count == to->tuple.count) {
+        for (uint32_t i = 0; !found && i < from->tuple.count; i++) {
+            found = numbers_differ(c, from->tuple.items[i], to->tuple.items[i], w);
+        }
+    }
+    const struct_item *a = from->kind == TYPE_STRUCT ? from->structure : NULL;
+    if (a != NULL && a->template != NULL && a->template == to->structure->template) {
+        for (uint32_t i = 0; !found && i < a->template->generics.count; i++) {
+            found = numbers_differ(c, a->arguments[i], to->structure->arguments[i], w);
+        }
+    }
+    return found;
+}
+
+static void walk_origin(expr *e, void *context);
+
+static void walk_binding(origin_walk *w, binding *b) {
+    if (b->origin == NULL || b->origin_seen) {
+        return;
+    }
+    b->origin_seen = true;
+    walk_origin(b->origin, w);
+    b->origin_seen = false;
+}
+
+static bool is_free(const expr *e, const type *from) {
+    type_kind suffix = e->kind == EXPR_INT     ? e->integer.suffix
+                       : e->kind == EXPR_FLOAT ? e->floating.suffix
+                                               : TYPE_ERROR;
+    return suffix == TYPE_VOID && e->is_default && e->type == from;
+}
+
+static void walk_origin(expr *e, void *context) {
+    origin_walk *w = context;
+    if (w->depth >= DEPTH_MAX || ++w->steps > STEPS_MAX) {
+        return;
+    }
+    w->depth++;
+    if (is_free(e, w->from)) {
+        check_wish_number(w->c, e->span, w->to);
+    } else if (e->kind == EXPR_NAME && e->name.binding != NULL) {
+        check_wish_binding(w->c, e->name.binding, w->to);
+        walk_binding(w, e->name.binding);
+    } else if (e->kind == EXPR_FIELD && e->field.base->kind == EXPR_NAME && e->type != NULL &&
+               e->field.base->name.binding != NULL &&
+               e->field.base->name.binding->kind == BINDING_SELF) {
+        const type *t = e->field.base->type; /* what a closure captured */
+        const struct_item *s = t != NULL && t->kind == TYPE_STRUCT ? t->structure : NULL;
+        if (s != NULL && s->closure != NULL && e->field.index < s->field_count) {
+            binding *b = s->fields[e->field.index].captured;
+            check_wish_binding(w->c, b, w->to);
+            walk_binding(w, b);
+        }
+    } else if (e->kind == EXPR_CALL && e->call.kind == CALL_STRUCT && e->call.structure != NULL &&
+               e->call.structure->closure != NULL) {
+        const function_item *f = e->call.structure->closure;
+        if (f->is_closure && f->body_is_checked && f->body->result != NULL) {
+            walk_origin(f->body->result, w);
+        }
+    } else {
+        expr_each_child(e, walk_origin, w);
+    }
+    w->depth--;
+}
+
+void check_wish_origin(checker *c, const expr *e, const type *to) {
+    origin_walk w = {.c = c};
+    if (c->may_repeat && e->type != NULL && numbers_differ(c, e->type, to, &w)) {
+        walk_origin((expr *)e, &w);
+    }
+}
+
+void check_note_origin(pattern *p, expr *value) {
+    if (p->binding != NULL) {
+        p->binding->origin = value;
+    }
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        if (p->parts[i] != NULL) {
+            check_note_origin(p->parts[i], value);
+        }
+    }
+}
