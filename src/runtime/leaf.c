@@ -177,6 +177,11 @@ static masu_status replace_history(tl_tensor *t, bool track, tl_tensor **out) {
     return MASU_OK;
 }
 
+masu_status tl__own_leaf(tl_tensor **t) {
+    bool alone = (*t)->head.count == 1 && (*t)->node->count == 1;
+    return alone ? MASU_OK : replace_history(*t, true, t);
+}
+
 static tl_tensor *replace_or_raise(tl_tensor *t, bool track) {
     tl_tensor *out = NULL;
     masu_status status = replace_history(t, track, &out);

@@ -288,11 +288,9 @@ static void index_vec(checker *c, expr *e, const type *base) {
 
 /* t[i] of a matrix is its row, as a tensor; of a tensor of unknown rank where a tensor is wanted, too. */
 static bool wants_rows(const checker *c, const expr *e, const type *base, const type *expected) {
-    if (c->comprehension != NULL) {
-        return false;
-    }
     if (base->tensor.rank < 0) {
-        return expected != NULL && type_resolve(c->types, expected)->kind == TYPE_TENSOR;
+        return c->comprehension == NULL && expected != NULL &&
+               type_resolve(c->types, expected)->kind == TYPE_TENSOR;
     }
     return e->index.count < (uint32_t)base->tensor.rank;
 }

@@ -13,12 +13,13 @@
 
 /* ---- behind an operand ----------------------------------------------------------------------- */
 
-void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count) {
+static void parse_list_of(parser *p, token_kind close, expr *(*parse_item)(parser *), expr ***items,
+                          uint32_t *count) {
     uint32_t capacity = 0;
     bool no_struct = p->no_struct;
     p->no_struct = false;
     while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
-        expr *item = parse_expression(p);
+        expr *item = parse_item(p);
         PARSER_PUSH(p, *items, *count, capacity, item);
         parser_synchronise_list(p, close);
         if (!parser_accept(p, TOKEN_COMMA)) {
@@ -27,6 +28,10 @@ void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count) {
     }
     p->no_struct = no_struct;
     parser_expect(p, close);
+}
+
+void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count) {
+    parse_list_of(p, close, parse_expression, items, count);
 }
 
 static expr *parse_call(parser *p, expr *callee) {
@@ -86,12 +91,27 @@ static expr *parse_member(parser *p, expr *base) {
     return parser_finish(p, e);
 }
 
+/* i, a..b, and as NumPy writes ranges: `:`, `a:`, `:b`, `a:b`. */
+static expr *parse_one_index(parser *p) {
+    source_span start = parser_span(p);
+    expr *low = parser_is(p, TOKEN_COLON) ? NULL : parse_expression(p);
+    if (p->panic || !parser_accept(p, TOKEN_COLON)) {
+        return low;
+    }
+    expr *e = parser_new(p, EXPR_RANGE, start);
+    e->range.low = low;
+    if (!parser_is(p, TOKEN_COMMA) && !parser_is(p, TOKEN_RIGHT_BRACKET)) {
+        e->range.high = parse_expression(p);
+    }
+    return parser_finish(p, e);
+}
+
 static expr *parse_index(parser *p, expr *base) {
     expr *e = parser_new(p, EXPR_INDEX, base->span);
     e->index.base = base;
     source_span open = parser_span(p);
     parser_advance(p);
-    parse_list(p, TOKEN_RIGHT_BRACKET, &e->index.indices, &e->index.count);
+    parse_list_of(p, TOKEN_RIGHT_BRACKET, parse_one_index, &e->index.indices, &e->index.count);
     if (e->index.count == 0) {
         parser_error(p, parser_span_from(p, open), "an index is missing");
     }

@@ -168,6 +168,9 @@ bool parser_at_expression(const parser *p);
 expr *parser_new_match(parser *p, source_span span, expr *value,
                        uint32_t arms); /* arms are empty */
 /* `(` or `[` consumed: expressions up to and including close. */
+/* Behind `[`: outputs, `|`, and what only a comprehension goes on with. */
+bool parser_at_comprehension(const parser *p);
+expr *parse_comprehension(parser *p, source_span start);
 void parse_list(parser *p, token_kind close, expr ***items, uint32_t *count);
 binding *parser_new_binding(parser *p, const char *name, source_span span, binding_kind kind,
                             bool is_mutable);

@@ -103,22 +103,20 @@ bool tl_tensor_item_bool(tl_tensor *t) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static masu_status error_history(const char *what, const tl_tensor *t) {
-    if (t->node->flags & TL_NODE_LEAF)
-        return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                         "%s would change a tensor that tracks gradients; call detach(false) first",
-                         what);
+static masu_status check_history(const char *what, const tl_tensor *t) {
+    if (!t->node || t->node->flags & TL_NODE_LEAF)
+        return MASU_OK;
     return tl__error(
         MASU_ERR_MODIFIED_IN_PLACE,
         "%s would change the result of %s, which backward may need; call detach(false) first", what,
         t->node->rule->name);
 }
 
-/* *t, owned, as memory that only it sees. On failure *t is still owned, its value unchanged. */
+/* *t, owned, as memory that only it sees; a leaf stays one. On failure *t is still owned, its value unchanged. */
 static masu_status make_writable(const char *what, tl_tensor **t) {
-    if (MASU_UNLIKELY((*t)->node != NULL))
-        return error_history(what, *t);
-    masu_status status = tl__own_header(t);
+    masu_status status = check_history(what, *t);
+    if (status == MASU_OK)
+        status = (*t)->node ? tl__own_leaf(t) : tl__own_header(t);
     return status == MASU_OK ? tl__tensor_make_writable(*t) : status;
 }
 
@@ -185,8 +183,12 @@ tl_tensor *tl_tensor_set_i64(tl_tensor *t, int64_t value, int64_t index_count,
 }
 
 static masu_status fill(tl_tensor **t, double value) {
-    if ((*t)->node)
-        return error_history("fill_", *t);
+    if ((*t)->node) {
+        masu_status status = make_writable("fill_", t);
+        if (status == MASU_OK)
+            tl__fill(*t, value);
+        return status;
+    }
     if ((*t)->head.count == 1 && tl__is_private(*t)) {
         tl__storage_written((*t)->storage);
         tl__fill(*t, value);
@@ -214,14 +216,15 @@ static masu_status check_assign(const char *what, const tl_tensor *t, const tl_t
     int64_t shape[TL_MAX_RANK];
     for (int i = 0; i < rank; i++)
         shape[i] = t->shape[i];
-    if (t->node)
-        return error_history(what, t);
+    masu_status status = check_history(what, t);
+    if (status != MASU_OK)
+        return status;
     if (b->node)
         return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
                          "%s would lose the history of its operand; write x = x + y, or detach the "
                          "operand first",
                          what);
-    masu_status status = tl__broadcast(what, b, &rank, shape);
+    status = tl__broadcast(what, b, &rank, shape);
     if (status != MASU_OK)
         return status;
     bool same = rank == t->rank;

@@ -154,6 +154,9 @@ masu_status tl__log_softmax(tl_tensor *t, int dim, tl_tensor **out);
 /* *t, one count of which the caller owns, as a header that nobody else holds. Without history if
  * it is a new one. */
 masu_status tl__own_header(tl_tensor **t);
+/* The same of a leaf that is to be written to: the leaf that it was, its gradient with it, when nobody else holds it, else a
+ * new one. A history that needs the old value goes on to deliver to the old leaf. */
+masu_status tl__own_leaf(tl_tensor **t);
 
 /* The usual last lines of an entry point. */
 #define TL_RETURN_TENSOR(call)                   \

@@ -86,13 +86,14 @@ static void copy_block(const block *b, const tl_tensor *value, int d, size_t siz
 }
 
 static masu_status refuse_history(const tl_tensor *t, const tl_tensor *value) {
-    if (!t->node && !value->node)
+    bool result = t->node && !(t->node->flags & TL_NODE_LEAF);
+    if (!result && !value->node)
         return MASU_OK;
     return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                     t->node ? "assigning to a part would change a tensor that tracks gradients; "
-                               "call detach(false) first"
-                             : "assigning to a part would lose the history of what is assigned; "
-                               "detach it first, or put parts together with cat and stack");
+                     result ? "assigning to a part would change a result that backward may need; "
+                              "call detach(false) first"
+                            : "assigning to a part would lose the history of what is assigned; "
+                              "detach it first, or put parts together with cat and stack");
 }
 
 static masu_status put(tl_tensor **t, tl_tensor *value, int64_t count, const int64_t *bounds) {
@@ -106,7 +107,7 @@ static masu_status put(tl_tensor **t, tl_tensor *value, int64_t count, const int
     if (status == MASU_OK)
         status = tl__as_dtype(value, (tl_dtype)(*t)->dtype, &x);
     if (status == MASU_OK)
-        status = tl__own_header(t);
+        status = (*t)->node ? tl__own_leaf(t) : tl__own_header(t);
     if (status == MASU_OK)
         status = tl__tensor_make_writable(*t);
     if (status == MASU_OK)

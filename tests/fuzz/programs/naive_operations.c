@@ -420,7 +420,7 @@ static tensor *stack(naive *n, int64_t count, tensor *const *parts) {
 static tensor *written(naive *n, const naive_call *c, double value) {
     if (c->t[0]->node) {
         naive_offset(n, c->t[0], c->list_count, c->numbers); /* a wrong place is told first */
-        naive_fail(n, "would change a tensor that tracks gradients");
+        naive_unsupported(n, "a leaf written in place");
     }
     tensor *r = naive_detach(n, c->t[0], false);
     r->e[naive_offset(n, r, c->list_count, c->numbers)] = naive_number(n, r->dtype, value);
@@ -428,8 +428,10 @@ static tensor *written(naive *n, const naive_call *c, double value) {
 }
 
 static tensor *assigned(naive *n, const naive_call *c, tl_abi_index operation) {
-    if (c->t[0]->node || c->t[1]->node)
+    if (c->t[1]->node)
         naive_fail(n, "history in place");
+    if (c->t[0]->node)
+        naive_unsupported(n, "a leaf written in place");
     naive_call as = *c;
     as.abi = operation;
     tensor *r = two_by_two(n, &as);
@@ -614,7 +616,7 @@ static tensor *change(naive *n, const naive_call *c) {
         return naive_put(n, c->t[0], c->t[1], c->list_count, c->numbers);
     case TL_FN_tl_tensor_fill:
         if (c->t[0]->node)
-            naive_fail(n, "fill_ would change a tensor that tracks gradients");
+            naive_unsupported(n, "a leaf written in place");
         return naive_full(n, c->t[0]->dtype, c->t[0]->rank, c->t[0]->shape, c->number[1]);
     case TL_FN_tl_tensor_add_assign:
         return assigned(n, c, TL_FN_tl_tensor_add);

@@ -57,7 +57,9 @@ static void check_fit(naive *n, const tensor *t, const part *p, const tensor *va
 }
 
 tensor *naive_put(naive *n, tensor *t, const tensor *value, int64_t count, const double *bounds) {
-    if (t->node || value->node)
+    if (t->node)
+        naive_unsupported(n, "a leaf written in place");
+    if (value->node)
         naive_fail(n, "assigning to a part");
     if (count > 2 * (int64_t)t->rank)
         naive_fail(n, "indices given");
