@@ -195,6 +195,22 @@ static const char heading[] =
     "| form | shape of the result | element type | gradient | what it does |\n"
     "|---|---|---|---|---|\n";
 
+static void put_other_names(masu__buffer *text) {
+    static const char *const names[][2] = {
+#define NAME(name, meant, ...) {#name, #meant},
+#include "language/front/other_names.def"
+#undef NAME
+    };
+    masu__buffer_puts(text, "\n## Other names\n\nThe same, as other libraries call it:\n\n");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        masu__buffer_printf(text, "%s`%s` = `%s`",
+                            i == 0       ? ""
+                            : i % 5 == 0 ? ",\n"
+                                         : ", ",
+                            names[i][0], names[i][1]);
+    masu__buffer_puts(text, ".\n");
+}
+
 masu_status masu_operations(masu_text *out) {
     masu__buffer text = {0};
     masu__buffer_puts(&text, heading);
@@ -205,6 +221,7 @@ masu_status masu_operations(masu_text *out) {
                              "| form | gradient | what it does |\n|---|---|---|\n");
     for (size_t i = 0; i < written_operation_count; i++)
         put_written(&written_operations[i], &text);
+    put_other_names(&text);
     masu__buffer_puts(&text,
                       "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
                       "`is_empty`, indexing and `for`.\n\n");

@@ -158,6 +158,78 @@ for name in ("allclose", "equal"):
     for b in ("1,2,3", "1,2,3.000001", "1,2,4"):
         case(name, f"[a.{name}(b)]", f"torch.tensor([torch.{name}(a, b)])", f"a=1,2,3 b={b}", types="d", grad=False)
 
+# ---- names that people bring along: ops_named.def ----------------------------------------------------------------------
+
+for name, torch, operands in (
+        ("fmod(b)", "a.fmod(b)", "a[2,3] b[3]+"), ("fmod(0.7)", "a.fmod(0.7)", "a[2,3]"), ("atan2(b)", "a.atan2(b)", "a[2,3] b[3]"),
+        ("hypot(b)", "a.hypot(b)", "a[2,3] b[3]"), ("copysign(b)", "a.copysign(b)", "a[2,3] b[2,3]"), ("asinh()", "a.asinh()", "a[2,3]"),
+        ("atanh()", "a.atanh()", "a[2,3]%"), ("erfc()", "a.erfc()", "a[2,3]"), ("logit()", "a.logit()", "a[2,3]%"),
+        ("sinc()", "a.sinc()", "a[2,3]"), ("tanhshrink()", "F.tanhshrink(a)", "a[2,3]"), ("softshrink()", "F.softshrink(a)", "a[2,3]"),
+        ("hardshrink()", "F.hardshrink(a)", "a[2,3]"), ("threshold(0.1, 0.7)", "F.threshold(a, 0.1, 0.7)", "a[2,3]"),
+        ("softmin(1)", "F.softmin(a, 1)", "a[2,3]"), ("quick_gelu()", "a * torch.sigmoid(1.702 * a)", "a[2,3]"),
+        ("xlogy(b)", "torch.xlogy(a, b)", "a[2,3] b[2,3]+"), ("deg2rad()", "torch.deg2rad(a)", "a[2,3]"),
+        ("rad2deg()", "torch.rad2deg(a)", "a[2,3]"), ("affine(2.0, 1.0)", "a * 2 + 1", "a[2,3]"), ("rsub(b)", "torch.rsub(a, b)", "a[2,3] b[3]"),
+        ("addcmul(b, c, 0.5)", "torch.addcmul(a, b, c, value=0.5)", "a[2,3] b[2,3] c[2,3]"),
+        ("addcdiv(b, c, 0.5)", "torch.addcdiv(a, b, c, value=0.5)", "a[2,3] b[2,3] c[2,3]+"),
+        ("median(1)", "a.median(1).values", "a[2,4]"), ("kthvalue(2)", "a.kthvalue(2).values", "a[2,3]"),
+        ("quantile(0.3)", "a.quantile(0.3)", "a[2,3]"), ("quantile(0.3, 1)", "a.quantile(0.3, 1)", "a[2,4]"),
+        ("cummax(1)", "a.cummax(1).values", "a[2,4]"), ("cummin(0)", "a.cummin(0).values", "a[4,2]"),
+        ("logcumsumexp(1)", "a.logcumsumexp(1)", "a[2,4]"), ("trapz(0.5)", "torch.trapz(a, dx=0.5)", "a[2,4]"),
+        ("dist(b)", "torch.dist(a, b)", "a[2,3] b[2,3]"), ("cov()", "a.cov()", "a[2,4]"), ("corrcoef()", "a.corrcoef()", "a[2,4]"),
+        ("var_mean().0", "torch.var_mean(a)[0]", "a[2,3]"), ("std_mean().1", "torch.std_mean(a)[1]", "a[2,3]"),
+        ("rot90()", "a.rot90()", "a[2,3]"), ("rot90(2)", "a.rot90(2)", "a[2,3]"), ("rot90(-1)", "a.rot90(-1)", "a[2,3]"),
+        ("rot90(1, [1, 2])", "a.rot90(1, [1, 2])", "a[2,3,2]"), ("rot90(1, [1, 0])", "a.rot90(1, [1, 0])", "a[2,3]"),
+        ("fliplr()", "a.fliplr()", "a[2,3]"), ("flipud()", "a.flipud()", "a[2,3]"), ("movedim(0, 2)", "a.movedim(0, 2)", "a[2,3,4]"),
+        ("movedim(-1, 0)", "a.movedim(-1, 0)", "a[2,3,4]"), ("repeat(2, 3)", "a.repeat(2, 3)", "a[2,2]"), ("tile([2])", "a.tile((2,))", "a[2,3]"),
+        ("unfold(1, 3, 2)", "a.unfold(1, 3, 2)", "a[2,5]"), ("unfold(0, 2, 1)", "a.unfold(0, 2, 1)", "a[3,2]"),
+        ("tensor_split(3)[1]", "a.tensor_split(3)[1]", "a[5,2]"), ("diag_embed()", "torch.diag_embed(a)", "a[2,3]"),
+        ("diagflat()", "torch.diagflat(a)", "a[2,2]"), ("take(i)", "a.take(i)", "a[2,3] i[2,2]#6"),
+        ("take_along_dim(i, 1)", "torch.take_along_dim(a, i, 1)", "a[2,3] i[2,2]#3"), ("index_add(0, i, s)", "a.index_add(0, i, s)", "a[4,2] i[3]#4 s[3,2]"),
+        ("index_add(1, i, s)", "a.index_add(1, i, s)", "a[2,4] i[3]#4 s[2,3]"), ("index_fill(0, i, 0.5)", "a.index_fill(0, i, 0.5)", "a[4,2] i[2]#4"),
+        ("scatter(1, s.detach().argsort(1), s)", "a.scatter(1, s.detach().argsort(1), s)", "a[2,4] s[2,2]"),
+        ("scatter(0, s.detach().argsort(0), s)", "a.scatter(0, s.detach().argsort(0), s)", "a[4,3] s[2,3]"),
+        ("addmm(b, c, 0.5, 2.0)", "torch.addmm(a, b, c, beta=0.5, alpha=2)", "a[4] b[2,3] c[3,4]"), ("inner(b)", "torch.inner(a, b)", "a[2,3] b[4,3]"),
+        ("cross(b, 1)", "torch.cross(a, b, 1)", "a[2,3] b[2,3]"), ("cross(b)", "torch.cross(a, b, 0)", "a[3] b[3]"), ("kron(b)", "torch.kron(a, b)", "a[2,3] b[2,2]"),
+        ("tensordot(b, 2)", "torch.tensordot(a, b, 2)", "a[2,3,4] b[3,4,2]"), ("slogdet().1", "a.slogdet()[1]", "a[3,3]!"),
+        ("matrix_exp()", "torch.matrix_exp(a)", "a[3,3]"), ("svdvals()", "torch.linalg.svdvals(a)", "a[3,2]"),
+        ("adaptive_avg_pool2d([2, 3])", "F.adaptive_avg_pool2d(a, (2, 3))", "a[1,2,5,4]"), ("adaptive_max_pool2d(2)", "F.adaptive_max_pool2d(a, 2)", "a[1,2,4,4]"),
+        ("upsample_bilinear2d(2)", "F.interpolate(a, scale_factor=2, mode='bilinear', align_corners=False)", "a[1,2,2,3]"),
+        ("upsample_bilinear2d(3, true)", "F.interpolate(a, scale_factor=3, mode='bilinear', align_corners=True)", "a[1,1,2,3]"),
+        ("global_avg_pool2d()", "F.adaptive_avg_pool2d(a, 1)", "a[1,2,3,2]"), ("pixel_unshuffle(2)", "F.pixel_unshuffle(a, 2)", "a[1,1,4,4]"),
+        ("channel_shuffle(2)", "a.reshape(1, 2, 2, 2, 2).transpose(1, 2).reshape(1, 4, 2, 2)", "a[1,4,2,2]"),
+        ("zero_pad2d(1)", "F.pad(a, (1, 1, 1, 1))", "a[1,1,2,3]"), ("reflection_pad2d(2)", "F.pad(a, (2, 2, 2, 2), mode='reflect')", "a[1,1,3,3]"),
+        ("replication_pad2d(2)", "F.pad(a, (2, 2, 2, 2), mode='replicate')", "a[1,1,3,3]"), ("pairwise_distance(b)", "F.pairwise_distance(a, b)", "a[2,3] b[2,3]"),
+        ("margin_ranking_loss(b, y * 2 - 1, 0.3)", "F.margin_ranking_loss(a, b, y * 2 - 1, 0.3)", "a[4] b[4] y[4]#2"),
+        ("hinge_embedding_loss(y * 2 - 1)", "F.hinge_embedding_loss(a, y * 2 - 1)", "a[4] y[4]#2"),
+        ("soft_margin_loss(y * 2 - 1)", "F.soft_margin_loss(a, y * 2 - 1)", "a[4] y[4]#2"),
+        ("cosine_embedding_loss(b, y * 2 - 1, 0.2)", "F.cosine_embedding_loss(a, b, y * 2 - 1, 0.2)", "a[3,4] b[3,4] y[3]#2"),
+        ("triplet_margin_loss(b, c)", "F.triplet_margin_loss(a, b, c)", "a[2,3] b[2,3] c[2,3]"), ("poisson_nll_loss(b)", "F.poisson_nll_loss(a, b)", "a[2,3] b[2,3]+"),
+        ("gaussian_nll_loss(b, v)", "F.gaussian_nll_loss(a, b, v)", "a[2,3] b[2,3] v[2,3]+"), ("nansum()", "a.nansum()", "a[2,3]")):
+    case(name.split("(")[0], "a." + name, torch, operands, types="d", close=1e-6 if "bilinear" in name else 1e-9)
+case("acosh", "(a + 1.0).acosh()", "(a + 1.0).acosh()", "a[2,3]+", types="d")
+case("asinh", "a.asinh()", "a.asinh()", "a=-1e6,-1e-9,1e-12,0.5,3e4", types="d", grad=False)
+case("atan2", "a.atan2(b)", "a.atan2(b)", "a=0,0,1,-1,2,-2,3,-3 b=1,-1,0,0,-2,-2,4,4", types="d", grad=False)
+case("eigvalsh", "(a + a.t()).eigvalsh()", "torch.linalg.eigvalsh(a + a.t())", "a[3,3]", types="d", close=1e-9)
+case("nan_to_num", "a.nan_to_num()", "a.nan_to_num()", "a=1,nan,inf,-inf,-2", types="f", grad=False)
+case("heaviside", "a.heaviside(b)", "torch.heaviside(a, b)", "a=-1,0,2 b=5,6,7", types="f", grad=False)
+for name, torch, operands in (("isin(b)", "torch.isin(a, b)", "a[2,3]#4 b[2]#4"), ("count_nonzero(1)", "a.count_nonzero(1)", "a[2,3]#2"),
+                              ("mode()", "a.mode().values", "a[9]#3"), ("unique()", "a.unique()", "a[2,5]#4"), ("bincount(6)", "a.bincount(minlength=6)", "a[7]#4"),
+                              ("long()", "a.long()", "a[3]#9"), ("float()", "a.float()", "a[3]#9"), ("bool()", "a.bool()", "a[5]#2"),
+                              ("one_hot()", "F.one_hot(a).float()", "a[5]#3")):
+    case(name.split("(")[0], "a." + name, torch, operands, types="i", grad=False)
+case("isclose", "a.isclose(b)", "a.isclose(b)", "a=1,2,inf b=1,2.1,inf", types="d", grad=False)
+case("histc", "a.histc(4, -1.0, 1.0)", "a.histc(4, -1, 1)", "a[9]", types="f", grad=False)
+case("searchsorted", "a.searchsorted(b)", "torch.searchsorted(a, b)", "a=1,2,4 b=0,1,1.5,4,9", types="d", grad=False)
+case("bucketize", "b.bucketize(a)", "torch.bucketize(b, a)", "a=1,2,4 b=0,1,1.5,4,9", types="d", grad=False)
+for name, torch in (("cartesian_prod(a, b)", "torch.cartesian_prod(a, b)"), ("column_stack([a, b])", "torch.column_stack([a, b])"),
+                    ("meshgrid(a, b).0 + b", "torch.meshgrid(a, b, indexing='ij')[0] + b"), ("meshgrid(a, b).1 * a", "torch.meshgrid(a, b, indexing='ij')[1] * a")):
+    case(name.split("(")[0], "Tensor::" + name, torch, "a[3] b[3]", types="d")
+for name, torch in (("concat([a, b], 1)", "torch.cat([a, b], 1)"), ("concatenate([a, b])", "torch.cat([a, b])"), ("dstack([a, b])", "torch.dstack([a, b])"),
+                    ("block_diag([a, b, a])", "torch.block_diag(a, b, a)")):
+    case(name.split("(")[0], "Tensor::" + name, torch, "a[2,3] b[2,3]", types="d")
+case("logspace", "Tensor::logspace(-1.0, 2.0, 4)", "torch.logspace(-1, 2, 4)", "", types="f", grad=False, close=1e-5)
+case("tri", "Tensor::tri(3)", "torch.ones(3, 3).tril()", "", types="f", grad=False)
+
 # ---- views and second uses -------------------------------------------------------------------------------------------------
 #
 # For each operation the first case with a matrix or more as `a`: now a is a transposed view, and the result goes into a
@@ -170,9 +242,9 @@ def swapped(text, match):
     return text.replace(match.group(0), "a[" + ",".join(lengths) + "]", 1)
 
 
-# view takes no transposed one; PyTorch 1.13 delivers masked_select's gradient to a transposed one in the wrong order (of
+# view takes no transposed one, nor does kron of PyTorch; PyTorch 1.13 delivers masked_select's gradient to a transposed one in the wrong order (of
 # y = [a10, a01], each squared, with the weights -0.4 and 0.1, a01 has 2 * 0.1 * a01, not 2 * -0.4 * a10).
-APART = ("view", "view_as", "masked_select")
+APART = ("view", "view_as", "masked_select", "kron")
 
 
 def again():

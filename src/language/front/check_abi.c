@@ -415,10 +415,21 @@ static bool ends_with_dimension(checker *c, expr *e, tl_abi_index function) {
            ((*last)->type != NULL && type_is_integer(type_resolve(c->types, (*last)->type)));
 }
 
-/* x.mean([0, 2]): several dimensions where the operation takes one. */
-static bool lists_dimensions(const expr *e, tl_abi_index function) {
-    return tl_abi_functions[function].shape == SHAPE_REDUCE && e->call.arg_count > 0 &&
-           e->call.args[0]->kind == EXPR_ARRAY && e->call.args[0]->type == NULL;
+/* x.mean([0, 2]): several dimensions where the operation takes one; x.permute(order), x.sum(dims) of a Vec. */
+static bool lists_dimensions(checker *c, expr *e, tl_abi_index function) {
+    bool reduces = tl_abi_functions[function].shape == SHAPE_REDUCE;
+    if ((!reduces && function != TL_FN_tl_tensor_permute) || e->call.arg_count == 0) {
+        return false;
+    }
+    expr **first = &e->call.args[0];
+    if ((*first)->kind == EXPR_ARRAY && (*first)->type == NULL && !(*first)->is_vec) {
+        return reduces;
+    }
+    if ((*first)->kind == EXPR_INT || (*first)->kind == EXPR_UNARY) {
+        return false;
+    }
+    check_expr(c, first, NULL);
+    return type_resolve(c->types, (*first)->type)->kind == TYPE_VEC;
 }
 
 /* sum(dim, true), cat([a, b], dim): forms that are written in the language. */
@@ -437,7 +448,7 @@ static bool prelude_knows_better(checker *c, expr *e, const char *scope, const c
                             ends_with_dimension(c, e, tl_abi_names[i].function))) {
                 return true;
             }
-            if (method && lists_dimensions(e, tl_abi_names[i].function)) {
+            if (method && lists_dimensions(c, e, tl_abi_names[i].function)) {
                 return true;
             }
             if (fits) {

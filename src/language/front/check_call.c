@@ -465,7 +465,11 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         }
         return;
     }
+    bool tensor = grad || strcmp(scope, "Tensor") == 0;
     const char *last = strrchr(scope, ':');
+    if (tensor && check_tensor_static(c, slot, grad, expected)) {
+        return;
+    }
     if (check_scalar_call(c, slot, last == NULL ? scope : last + 1, name, expected)) {
         return;
     }

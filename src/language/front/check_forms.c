@@ -37,7 +37,20 @@ static const struct other_name {
     {"cpu", "shallow_clone", 0, 0, 0},
     {"cuda", "shallow_clone", 0, 0, 0},
     {"to", "shallow_clone", 1, 1, 0},
+#define NAME(name, meant, least, most, kept) {#name, #meant, least, most, kept},
+#include "language/front/other_names.def"
+#undef NAME
 };
+
+const char *check_other_name(const char *name, uint32_t argument_count) {
+    for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++) {
+        const struct other_name *o = &other_names[i];
+        if (strcmp(o->name, name) == 0 && argument_count >= o->least && argument_count <= o->most) {
+            return o->meant;
+        }
+    }
+    return NULL;
+}
 
 static void use_other_name(checker *c, expr *e) {
     for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++) {

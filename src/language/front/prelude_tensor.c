@@ -26,7 +26,10 @@ const size_t prelude_tensor_more_length = sizeof prelude_tensor_more_text - 1;
 const char *const prelude_tensor_more_names[] = {
 #define WRITTEN(name, ...) #name,
 #define HELPER(name, ...)
+#define NAME(name, ...) #name,
 #include "language/front/ops_more.def"
+#include "language/front/other_names.def"
+#undef NAME
 #undef WRITTEN
 #undef HELPER
     NULL};
