@@ -260,7 +260,7 @@ static void read_rest(parser *p, ir_instr *i, ir_type result) {
     switch (i->op) {
     case IR_CONST:
         if (ir_type_float(result))
-            i->imm.f = words_float(&p->w);
+            i->imm.f = result == IR_F32 ? (double)(float)words_float(&p->w) : words_float(&p->w);
         else
             i->imm.i = words_int(&p->w);
         break;

@@ -59,8 +59,8 @@ static void put_types(const ir_type *types, uint32_t count, masu__buffer *out) {
         masu__buffer_printf(out, "%s%s", i ? ", " : "", ir_type_name(types[i]));
 }
 
-/* Shortest form that reads back as the same number. */
-static void put_float(double v, masu__buffer *out) {
+/* Shortest form that reads back as the same number of the type. */
+static void put_float(ir_type type, double v, masu__buffer *out) {
     if (isnan(v) || isinf(v)) {
         masu__buffer_puts(out, isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
         return;
@@ -69,7 +69,8 @@ static void put_float(double v, masu__buffer *out) {
     for (int digits = 1; digits <= 17 && !out->failed; digits++) {
         masu__buffer_truncate(out, start);
         masu__buffer_printf(out, "%.*g", digits, v);
-        if (!out->failed && strtod(out->data + start, NULL) == v)
+        double read = out->failed ? v : strtod(out->data + start, NULL);
+        if (read == v || (type == IR_F32 && (float)read == (float)v))
             break;
     }
 }
@@ -112,8 +113,9 @@ static void put_call(const ir_function *f, const ir_instr *i, masu__buffer *out)
 
 static void put_const(const ir_function *f, const ir_instr *i, masu__buffer *out) {
     masu__buffer_puts(out, "const ");
-    if (ir_type_float(ir_type_of(f, i->result)))
-        put_float(i->imm.f, out);
+    ir_type type = ir_type_of(f, i->result);
+    if (ir_type_float(type))
+        put_float(type, i->imm.f, out);
     else
         masu__buffer_printf(out, "%" PRId64, i->imm.i);
 }

@@ -298,7 +298,7 @@ ir_value ir_emit_const_float(ir_builder *b, ir_type type, double v, source_span 
     ir_instr *i = emit_const(b, type, span);
     if (!i)
         return 0;
-    i->imm.f = v;
+    i->imm.f = type == IR_F32 ? (double)(float)v : v; /* as it is written, it is an f32: 0.1 */
     return i->result;
 }
 

@@ -55,6 +55,8 @@ static void check_constant(const site *s) {
         demand(s, plain_type(result_type(s)), "a managed value that nothing has written");
     else
         demand(s, result_type(s) == IR_ADDRESS, "yields an address");
+    double f = s->i->op == IR_CONST && result_type(s) == IR_F32 ? s->i->imm.f : 0;
+    demand(s, f == (double)(float)f || f != f, "a constant that is not a number of its type");
 }
 
 static void check_binary(const site *s, bool (*accepts)(ir_type), bool comparison) {
