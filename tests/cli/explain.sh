@@ -19,3 +19,51 @@ expect_in_stdout '<pre>'
 expect_status 0 "$MASU" explain --json examples/n_queens.tl
 expect_in_stdout '"passes": ['
 expect_in_stdout '"frame_lower_bound": '
+
+# Every binding of every kind is in the margin and among the values, also those that are only one more name; hostile texts in names'
+# places stay texts.
+cat >"$MASU_TMP/bindings.tl" <<'TL'
+struct Layer { w: Tensor, b: Tensor }
+enum Choice { Small(Tensor), Empty }
+fn given(first: Tensor, second: Tensor) -> Tensor { first + second }
+fn main() {
+    let layer = Layer { w: Tensor::ones([4]), b: Tensor::zeros([4]) };
+    let copied = layer;
+    let (left, right) = (copied.w, copied.b * 2.0);
+    let chosen = Choice::Small(left);
+    match chosen { Choice::Small(inside) => println(inside.sum().item()), Choice::Empty => println(0) }
+    let mut kept = right;
+    kept = left;
+    let listed = vec![kept, right];
+    for each in listed { println(each.sum().item()); }
+    let added = |part: Tensor| part + kept;
+    println(given(added(right), left).sum().item());
+    let text = "</pre><script>\"\\\t'&é";
+    println(text + "…");
+}
+TL
+expect_status 0 "$MASU" explain "$MASU_TMP/bindings.tl"
+for name in layer.w layer.b copied.w copied.b left right chosen.0 inside kept listed each first second part text; do
+    case $name in # a parameter that is only lent needs no word in the margin
+    first | second | part) ;;
+    *) grep -q "^ *[0-9]* |.* | .*\`$name\` " "$MASU_TMP.stdout" || fail "nothing in the margin about $name" ;;
+    esac
+    grep -q "^    \`$name\`, line [0-9]*: " "$MASU_TMP.stdout" || fail "$name is not among the values"
+done
+grep -q '`copied.w`, line 6: another name of `layer.w`' "$MASU_TMP.stdout" || fail "what is copied is not another name"
+grep -q '`left` acquired\|`layer.w` acquired: it is still needed afterwards' "$MASU_TMP.stdout" || fail "no reason for a count"
+
+# The members of the data are those that docs/explain.md describes.
+expect_status 0 "$MASU" explain --json "$MASU_TMP/bindings.tl"
+expect_in_stdout '"format": 1'
+sed 's/"\([^"\\]\|\\.\)*"\( *[],}]\)/""\2/g' "$MASU_TMP.stdout" | grep -o '"[a-z_]*":' | tr -d '":' | sort -u >"$MASU_TMP/members"
+grep -E '^\| `' docs/explain.md | cut -d'|' -f2 | grep -o '`[a-z_]*`' | tr -d '`' | sort -u >"$MASU_TMP/described"
+grep -vxF -f "$MASU_TMP/described" "$MASU_TMP/members" && fail "members that docs/explain.md does not describe"
+grep -vxF -f "$MASU_TMP/members" "$MASU_TMP/described" | grep -vx growing_slot && fail "docs/explain.md describes members that are not there"
+
+# A page of its own: nothing is fetched, and nothing of the source is read as a mark.
+expect_status 0 "$MASU" explain --html "$MASU_TMP/bindings.tl"
+! grep -q '<script\|href=\|src=\|url(' "$MASU_TMP.stdout" || fail "the page is not its own"
+expect_in_stdout '&#60;/pre&#62;&#60;script&#62;'
+expect_in_stdout '<svg '
+expect_in_stdout '<td>another name of `layer.w`<td>'

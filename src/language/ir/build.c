@@ -113,6 +113,13 @@ ir_value ir_value_new(ir_function *f, ir_type type, const char *name, source_spa
     return f->value_count++;
 }
 
+void ir_function_alias(ir_function *f, ir_value v, const char *name, source_span span) {
+    if (!f || !grow(f->module, (void **)&f->aliases, f->alias_count, &f->alias_capacity,
+                    sizeof *f->aliases))
+        return;
+    f->aliases[f->alias_count++] = (ir_alias){.name = name, .span = span, .value = v};
+}
+
 ir_value ir_function_add_param(ir_function *f, ir_type type, const char *name, source_span span) {
     ir_value v = ir_value_new(f, type, name, span);
     ir_value *room = v ? ir_room(f->module, f->params, f->param_count, sizeof *f->params) : NULL;

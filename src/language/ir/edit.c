@@ -20,6 +20,8 @@ static ir_value resolve(ir_value *to, ir_value v) {
 }
 
 void ir_replace_values(ir_function *f, ir_value *to) {
+    for (uint32_t a = 0; a < f->alias_count; a++)
+        f->aliases[a].value = resolve(to, f->aliases[a].value);
     for (uint32_t b = 0; b < f->block_count; b++) {
         for (ir_instr *i = f->blocks[b]->first; i; i = i->next) {
             for (uint32_t a = 0; a < i->arg_count; a++)
@@ -243,6 +245,8 @@ static bool clone_header(ir_function *copy, const ir_function *f) {
     copy->value_count = copy->value_capacity = f->value_count; /* the real room is at least this */
     copy->params = ir_copy_growing(m, f->params, f->param_count, sizeof *f->params);
     copy->param_count = f->param_count;
+    copy->aliases = ir_copy_growing(m, f->aliases, f->alias_count, sizeof *f->aliases);
+    copy->alias_count = copy->alias_capacity = f->alias_count;
     copy->is_kernel = f->is_kernel;
     ir_function_set_results(copy, f->results, f->result_count);
     return !m->out_of_memory;

@@ -255,6 +255,13 @@ typedef struct ir_tally {
     uint32_t rooted;  /* entries into owner slots or the registry */
 } ir_tally;
 
+/* A binding of a value that has a name already: `let q = p;`. Only listings read it. */
+typedef struct ir_alias {
+    const char *name;
+    source_span span;
+    ir_value value; /* what stands for it by now; it may be gone where nobody reads it */
+} ir_alias;
+
 struct ir_function {
     ir_module *module;
     uint32_t id;      /* index in module->functions */
@@ -267,6 +274,8 @@ struct ir_function {
     uint32_t result_count;
     ir_value_info *values; /* [0] unused */
     uint32_t value_count, value_capacity;
+    ir_alias *aliases;
+    uint32_t alias_count, alias_capacity;
     ir_block **blocks; /* [0] is the entry */
     uint32_t block_count, block_capacity;
     bool is_kernel;
@@ -336,6 +345,8 @@ struct ir_module {
 ir_module *ir_module_new(masu__arena *arena);
 ir_function *ir_function_new(ir_module *m, const char *name, source_span span);
 ir_value ir_function_add_param(ir_function *f, ir_type type, const char *name, source_span span);
+/* One more name of v. */
+void ir_function_alias(ir_function *f, ir_value v, const char *name, source_span span);
 void ir_function_set_results(ir_function *f, const ir_type *types, uint32_t count);
 ir_kernel *ir_kernel_new(ir_module *m, const char *name);
 uint32_t ir_site_new(ir_module *m, source_span span, const char *function);
@@ -394,6 +405,7 @@ void ir_emit_jump(ir_builder *b, ir_block *to,
                   source_span span); /* arguments are filled in by variables */
 void ir_emit_branch(ir_builder *b, ir_value c, ir_block *yes, ir_block *no, source_span span);
 void ir_emit_ret(ir_builder *b, const ir_value *values, uint32_t count, source_span span);
+const char *ir_variable_name(const ir_builder *b, ir_variable v);
 ir_variable ir_variable_new(ir_builder *b, ir_type type, const char *name, source_span span);
 void ir_write(ir_builder *b, ir_variable v, ir_value value);
 /* The only write there will ever be: every read stands behind it. So reading costs no search through the blocks, and no

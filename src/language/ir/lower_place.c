@@ -163,6 +163,7 @@ void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out) {
 
 void lower_place_write(lower_fn *fn, const lower_place *p, const ir_value *values) {
     if (p->kind == PLACE_VARIABLES) {
+        lower_name_values(fn, p->first, p->count, values, p->span);
         lower_write(fn, p->first, p->count, values);
         return;
     }

@@ -102,12 +102,18 @@ static void keep_managed(lower_fn *fn, const type *t, ir_variable first) {
             push_kept(fn, first + i);
 }
 
-/* A value that has no name yet takes the binding's: listings are read by people. */
-static void name_values(lower_fn *fn, const binding *b, const ir_value *values, uint32_t count) {
+/* A value that has no name yet takes the variable's, and of one that has this is another: listings are read by people. */
+void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values,
+                       source_span span) {
     for (uint32_t i = 0; i < count; i++) {
         ir_value_info *info = values[i] ? &fn->f->values[values[i]] : NULL;
-        if (info && !info->name && (!info->def || info->def->op != IR_CONST))
-            info->name = leaf_name(fn, b->type, b->name, i);
+        const char *name = ir_variable_name(fn->b, first + i);
+        if (!info || !name || (info->def && info->def->op == IR_CONST))
+            continue;
+        if (!info->name || (info->name[0] == '<' && name[0] != '<'))
+            info->name = name;
+        else if (ir_type_managed(info->type) && strcmp(info->name, name) != 0)
+            ir_function_alias(fn->f, values[i], name, span);
     }
 }
 
@@ -117,7 +123,7 @@ void lower_bind(lower_fn *fn, const binding *b, const ir_value *values) {
     uint32_t count = lower_leaf_count(fn->l, b->type);
     ir_variable first = lower_variables(fn, b->type, b->name, b->span);
     fn->variables[b->id] = first;
-    name_values(fn, b, values, count);
+    lower_name_values(fn, first, count, values, b->span);
     for (uint32_t i = 0; i < count; i++)
         (b->is_written ? ir_write : ir_write_last)(fn->b, first + i, values[i]);
     keep_managed(fn, b->type, first);

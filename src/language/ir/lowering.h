@@ -107,6 +107,8 @@ ir_variable lower_variables(lower_fn *fn, const type *t, const char *name, sourc
 /* A binding comes into scope with these leaves. */
 void lower_bind(lower_fn *fn, const binding *b, const ir_value *values);
 void lower_read(lower_fn *fn, ir_variable first, uint32_t count, ir_value *out, source_span span);
+void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values,
+                       source_span span);
 void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values);
 uint32_t lower_scope_open(lower_fn *fn);
 void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span);

@@ -318,6 +318,10 @@ void ir_emit_ret(ir_builder *b, const ir_value *values, uint32_t count, source_s
     ir_emit(b, IR_RET, values, count, NULL, 0, span);
 }
 
+const char *ir_variable_name(const ir_builder *b, ir_variable v) {
+    return b && v < b->variable_count ? b->variables[v].name : NULL;
+}
+
 ir_variable ir_variable_new(ir_builder *b, ir_type type, const char *name, source_span span) {
     variable_info *room =
         b ? ir_room(module_of(b), b->variables, b->variable_count, sizeof *room) : NULL;

@@ -23,12 +23,13 @@ typedef struct tenant {
     const ir_place *place;
     uint32_t first, last;
     char letter;
+    uint32_t round; /* how often the letters had been used up before it: a, then a1 */
 } tenant;
 
 typedef struct picture {
     const ir_function *f;
     tenant tenants[MOST_SHOWN];
-    uint32_t count;
+    uint32_t count, left_out;
     uint32_t columns[2 * MOST_SHOWN]; /* points, ascending */
     uint32_t column_count;
     uint64_t rows[2 * MOST_SHOWN]; /* addresses, ascending */
@@ -37,10 +38,8 @@ typedef struct picture {
 
 /* ---- gathering ------------------------------------------------------------------------------------- */
 
-static char letter_for(uint32_t n) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    return letters[n % (sizeof letters - 1)];
-}
+static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+enum { LETTERS = sizeof letters - 1 };
 
 static int by_size_u32(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -55,10 +54,18 @@ static int by_size_u64(const void *a, const void *b) {
 static void add_tenant(picture *p, ir_value v) {
     const ir_value_info *info = &p->f->values[v];
     const ir_place *place = ir_place_of(p->f, v);
-    if (!place || place->bytes == 0 || p->count == MOST_SHOWN)
+    if (!place || place->bytes == 0)
         return;
-    p->tenants[p->count] =
-        (tenant){v, place, info->point_first, info->point_last, letter_for(p->count)};
+    if (p->count == MOST_SHOWN) {
+        p->left_out++;
+        return;
+    }
+    p->tenants[p->count] = (tenant){v,
+                                    place,
+                                    info->point_first,
+                                    info->point_last,
+                                    letters[p->count % LETTERS],
+                                    p->count / LETTERS};
     p->columns[p->column_count++] = info->point_first;
     p->columns[p->column_count++] = info->point_last;
     p->rows[p->row_count++] = place->at;
@@ -164,41 +171,62 @@ static bool meets(const ir_place *a, const ir_place *b) {
     return a->at < b->at + b->bytes && b->at < a->at + a->bytes;
 }
 
+static void put_label(const tenant *t, masu__buffer *out) {
+    masu__buffer_putc(out, t->letter);
+    if (t->round > 0)
+        masu__buffer_printf(out, "%" PRIu32, t->round);
+}
+
 static void put_sharers(const picture *p, const tenant *t, masu__buffer *out) {
-    uint32_t shown = 0;
-    for (uint32_t k = 0; k < p->count && shown < 8; k++) {
+    enum { MOST_SHARERS = 8 };
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < p->count; k++) {
         if (&p->tenants[k] == t || !meets(p->tenants[k].place, t->place))
             continue;
-        masu__buffer_printf(out, "%s%c", shown ? " " : "  shared with ", p->tenants[k].letter);
-        shown++;
+        if (count < MOST_SHARERS) {
+            masu__buffer_puts(out, count ? " " : "  shared with ");
+            put_label(&p->tenants[k], out);
+        }
+        count++;
     }
+    if (count > MOST_SHARERS)
+        masu__buffer_printf(out, " and %" PRIu32 " more", count - MOST_SHARERS);
 }
 
 static void put_list(const picture *p, masu__buffer *out) {
     for (uint32_t k = 0; k < p->count; k++) {
         const tenant *t = &p->tenants[k];
-        masu__buffer_printf(out, "    %c  at %-8" PRIu64 "%8" PRIu64 " bytes  line %-5" PRIu32,
-                            t->letter, t->place->at, t->place->bytes, line_of(p->f, t->value));
+        masu__buffer_puts(out, "    ");
+        put_label(t, out);
+        masu__buffer_printf(out, "%s at %-8" PRIu64 "%8" PRIu64 " bytes  line %-5" PRIu32,
+                            t->round ? "" : " ", t->place->at, t->place->bytes,
+                            line_of(p->f, t->value));
         put_name(p->f, t->value, out);
         put_sharers(p, t, out);
         masu__buffer_putc(out, '\n');
     }
+    if (p->left_out > 0)
+        masu__buffer_printf(out, "    and %" PRIu32 " more that are not drawn\n", p->left_out);
+}
+
+/* NULL: nothing to draw, or no memory left. */
+static picture *picture_of(const ir_function *f, masu__buffer *out) {
+    picture *p = f->room_bytes > 0 ? masu__meta_calloc(1, sizeof *p) : NULL;
+    out->failed |= f->room_bytes > 0 && !p;
+    if (!p)
+        return NULL;
+    p->f = f;
+    gather(p);
+    if (p->count > 0)
+        return p;
+    masu__meta_free(p, sizeof *p);
+    return NULL;
 }
 
 void explain_frame(const ir_function *f, masu__buffer *out) {
-    if (f->room_bytes == 0)
+    picture *p = picture_of(f, out);
+    if (!p)
         return;
-    picture *p = masu__meta_calloc(1, sizeof *p);
-    if (!p) {
-        out->failed = true;
-        return;
-    }
-    p->f = f;
-    gather(p);
-    if (p->count == 0) {
-        masu__meta_free(p, sizeof *p);
-        return;
-    }
     masu__buffer_printf(out, "\nthe frame of %s: %" PRIu64 " bytes, ", f->name, f->room_bytes);
     if (f->room_bytes == f->room_bound)
         masu__buffer_puts(out, "and no plan needs less\n\n");
@@ -209,6 +237,59 @@ void explain_frame(const ir_function *f, masu__buffer *out) {
     put_list(p, out);
     masu__meta_free(p, sizeof *p);
 }
+
+/* ---- for a page ------------------------------------------------------------------------------------------- */
+
+enum { SVG_WIDTH = 800, SVG_HEIGHT = 200 };
+
+static uint32_t column_of(const picture *p, uint32_t point) {
+    uint32_t c = 0;
+    while (c + 1 < p->column_count && p->columns[c] < point)
+        c++;
+    return c;
+}
+
+static void put_tenant_svg(const picture *p, const tenant *t, masu__buffer *out) {
+    double across = (double)SVG_WIDTH / p->column_count;
+    double up = (double)SVG_HEIGHT / (double)p->f->room_bytes;
+    double x = across * column_of(p, t->first), y = up * (double)(t->place->at + t->place->bytes);
+    masu__buffer_printf(out,
+                        "<g><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/><text "
+                        "x=\"%.1f\" y=\"%.1f\">",
+                        x, SVG_HEIGHT - y, across * (column_of(p, t->last) + 1) - x,
+                        up * (double)t->place->bytes, x + 2, SVG_HEIGHT - y + 11);
+    put_label(t, out);
+    masu__buffer_puts(out, "</text><title>");
+    masu__buffer name = {0};
+    put_name(p->f, t->value, &name);
+    masu__buffer_html(out, masu__buffer_text(&name), name.length);
+    out->failed |= name.failed;
+    masu__buffer_destroy(&name);
+    masu__buffer_printf(out, ", line %" PRIu32 ": bytes %" PRIu64 " to %" PRIu64 "</title></g>\n",
+                        line_of(p->f, t->value), t->place->at, t->place->at + t->place->bytes);
+}
+
+void explain_frame_svg(const ir_function *f, masu__buffer *out) {
+    picture *p = picture_of(f, out);
+    if (!p)
+        return;
+    masu__buffer_printf(out,
+                        "<p>The frame: addresses upwards from 0 to %" PRIu64
+                        ", the program's course to the right.</p>\n<svg width=%d height=%d>\n",
+                        f->room_bytes, SVG_WIDTH, SVG_HEIGHT);
+    for (uint32_t k = 0; k < p->count; k++)
+        put_tenant_svg(p, &p->tenants[k], out);
+    masu__buffer_puts(out, "</svg>\n<pre>");
+    masu__buffer listed = {0};
+    put_list(p, &listed);
+    masu__buffer_html(out, masu__buffer_text(&listed), listed.length);
+    out->failed |= listed.failed;
+    masu__buffer_destroy(&listed);
+    masu__buffer_puts(out, "</pre>\n");
+    masu__meta_free(p, sizeof *p);
+}
+
+/* ---- as data ---------------------------------------------------------------------------------------------- */
 
 void explain_frame_json(const ir_function *f, masu__buffer *out) {
     const char *comma = "";

@@ -1,5 +1,5 @@
-/* explain_frame.h: the parts of `explain` that stand below the source: the picture of each function's frame, the lives of its
- * values, and what each pass left behind. */
+/* explain_frame.h: the parts of `explain` that stand below the source: the picture of each function's frame,
+ * and what each pass left behind. */
 #ifndef MASU_LANGUAGE_EXPLAIN_FRAME_H
 #define MASU_LANGUAGE_EXPLAIN_FRAME_H
 
@@ -8,13 +8,10 @@
 
 /* Nothing for a function whose frame holds no tensor. */
 void explain_frame(const ir_function *f, masu__buffer *out);
+/* The same picture for a page, with the list as tooltips. */
+void explain_frame_svg(const ir_function *f, masu__buffer *out);
 /* "frame_bytes": …, "frame_lower_bound": …, "tensors": […] */
 void explain_frame_json(const ir_function *f, masu__buffer *out);
-
-/* A line for each value that is counted; explain_values.c. */
-void explain_values(const ir_function *f, masu__buffer *out);
-/* "values": […] */
-void explain_values_json(const ir_function *f, masu__buffer *out);
 
 /* explain_passes.c */
 void explain_tallies(const ir_module *m, masu__buffer *out);

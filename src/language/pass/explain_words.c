@@ -24,10 +24,13 @@ static void put_quote(source_span span, masu__buffer *out) {
 void explain_name(const ir_function *f, ir_value v, masu__buffer *out) {
     const ir_value_info *info = &f->values[v];
     masu__buffer_putc(out, '`');
-    if (info->name)
+    bool spoken = info->name && info->name[0] != '<'; /* not `<list>`: the compiler's own */
+    if (spoken)
         masu__buffer_puts(out, info->name);
     else if (info->span.file && info->span.length > 0)
         put_quote(info->span, out);
+    else if (info->name)
+        masu__buffer_puts(out, info->name);
     else
         masu__buffer_printf(out, "%%%" PRIu32, v);
     masu__buffer_putc(out, '`');
@@ -48,6 +51,15 @@ static const ir_instr *sharing_one(const ir_function *f, ir_value v) {
     const ir_instr *i = f->values[v].def;
     bool shares = i && i->op == IR_ABI && tensor_kind(i) & TENSOR_SHARES;
     return shares && !tensor_makes_fresh(f, i) ? i : NULL;
+}
+
+bool explain_changes(const ir_function *f, const ir_instr *i) {
+    return i->op == IR_ABI && i->arg_count > 0 && i->result_count == 1 &&
+           tl_abi_functions[i->abi].effects & REPLACES && ir_type_of(f, i->result) == IR_OBJECT;
+}
+
+bool explain_is_view(const ir_function *f, ir_value v) {
+    return f->values[v].pooled && sharing_one(f, v);
 }
 
 static void put_shared(const ir_function *f, const ir_instr *i, masu__buffer *out) {
@@ -84,7 +96,7 @@ static void add_name(explain_sharing *s, const char *name) {
 explain_sharing *explain_sharing_of(const ir_function *f, masu__arena *scratch) {
     explain_sharing *s = MASU_ARENA_ARRAY(scratch, explain_sharing, f->slot_count + 1);
     for (ir_value v = 1; s && v < f->value_count; v++)
-        if (f->values[v].slot >= 0 && f->values[v].name &&
+        if (f->values[v].slot >= 0 && f->values[v].name && f->values[v].name[0] != '<' &&
             (uint32_t)f->values[v].slot < f->slot_count)
             add_name(&s[f->values[v].slot], f->values[v].name);
     return s;

@@ -58,8 +58,10 @@ static const char *reason_against(const framer *p, const ir_instr *i, ir_value v
         return "it may be tracked";
     if (fact->tracked)
         return "it may be tracked";
-    if (fact->kept || fact->returned)
-        return "it leaves the function or lives on in another value";
+    if (fact->returned)
+        return "it leaves the function";
+    if (fact->kept)
+        return "a vector, a box or a function that it is given to may keep it";
     bool recursive = p->facts->recursive[p->f->id];
     if (recursive && !p->points[v].deep)
         return MAY_CALL_ITSELF;
