@@ -272,6 +272,7 @@ static masu__valley_way draw_way(masu__rng *rng) {
         way.within = masu__rng_below(rng, 2) ? 0.3 : 1;
         way.touch = way.level = bonus[masu__rng_below(rng, 4)];
     }
+    way.demand = masu__rng_below(rng, 4) > 0;
     return way;
 }
 

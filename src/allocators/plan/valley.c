@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocators/plan/demand.h"
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/rng.h"
 
 typedef struct node {
-    uint32_t earliest_end; /* of the items below not yet placed; UINT32_MAX: none */
-    float largest_key;     /* NO_KEY: none */
+    uint32_t earliest_end, latest_end; /* of the items below not yet placed; UINT32_MAX, 0: none */
+    float largest_key;                 /* NO_KEY: none */
 } node;
 
 #define NO_KEY (-1.0f) /* the keys of items are not below 0 */
@@ -21,12 +22,14 @@ typedef struct node {
 struct masu__valley {
     const masu__plan_model *model;
     const int64_t *floor; /* may be NULL */
-    uint32_t *order;      /* items by birth */
+    uint32_t *order;      /* items by birth, then by death */
     uint32_t *first_of; /* [section_count + 1]: the first in order born in this section or later */
     float *keys;        /* per item */
     float *crowding;    /* per item: the largest load it lives through, over the bound */
     uint32_t leaves;    /* a power of two */
     node *tree;
+    masu__demand demand;
+    masu__demand_node *demand_nodes;
     int64_t *height;
     uint32_t *next, *before, *heap, *heap_position;
     uint32_t heap_count;
@@ -42,6 +45,8 @@ static void lay_out(masu__valley *v, char *at) {
     char *begin = at;
     size_t n = v->model->item_count, s = (size_t)v->model->section_count + 1;
     v->tree = masu__plan_take(&at, 2 * (size_t)v->leaves, sizeof *v->tree);
+    v->demand_nodes =
+        masu__plan_take(&at, masu__demand_nodes(v->model->section_count), sizeof *v->demand_nodes);
     v->height = masu__plan_take(&at, s, sizeof *v->height);
     v->order = masu__plan_take(&at, n, sizeof *v->order);
     v->keys = masu__plan_take(&at, n, sizeof *v->keys);
@@ -52,6 +57,26 @@ static void lay_out(masu__valley *v, char *at) {
     v->heap = masu__plan_take(&at, s, sizeof *v->heap);
     v->heap_position = masu__plan_take(&at, s, sizeof *v->heap_position);
     v->memory_bytes = (size_t)(at - begin);
+}
+
+/* By birth is there; deaths within a birth, few or many, are sorted by counting: all by death first, and
+ * those then dealt to their births. keys and first_of are not yet in use, or put right again. */
+static void order_by_life(masu__valley *v) {
+    const masu__plan_model *m = v->model;
+    uint32_t *by_death = (uint32_t *)v->keys, *count = v->heap;
+    memset(count, 0, ((size_t)m->section_count + 1) * sizeof *count);
+    for (uint32_t i = 0; i < m->item_count; i++)
+        count[m->end[i]]++;
+    for (uint32_t s = 0, sum = 0; s <= m->section_count; s++) {
+        uint32_t here = count[s];
+        count[s] = sum;
+        sum += here;
+    }
+    for (uint32_t k = 0; k < m->item_count; k++)
+        by_death[count[m->end[v->order[k]]]++] = v->order[k];
+    memcpy(count, v->first_of, ((size_t)m->section_count + 1) * sizeof *count);
+    for (uint32_t k = 0; k < m->item_count; k++)
+        v->order[count[m->first[by_death[k]]]++] = by_death[k];
 }
 
 /* A tree of largest loads over the sections. */
@@ -103,6 +128,7 @@ masu__valley *masu__valley_create(const masu__plan_model *model, const int64_t *
     }
     lay_out(v, v->memory);
     masu__plan_model_order_by_birth(v->model, v->order, v->first_of);
+    order_by_life(v);
     if (!find_crowding(v)) {
         masu__valley_destroy(v);
         return NULL;
@@ -142,6 +168,7 @@ static double key_of(const masu__plan_model *m, masu__valley_key key, uint32_t i
 static void tree_join(node *tree, size_t at) {
     const node *a = &tree[2 * at], *b = &tree[2 * at + 1];
     tree[at] = (node){a->earliest_end < b->earliest_end ? a->earliest_end : b->earliest_end,
+                      a->latest_end > b->latest_end ? a->latest_end : b->latest_end,
                       a->largest_key > b->largest_key ? a->largest_key : b->largest_key};
 }
 
@@ -183,22 +210,36 @@ static void find_keys(masu__valley *v, const masu__valley_way *way, uint64_t see
 static void tree_fill(masu__valley *v) {
     const masu__plan_model *m = v->model;
     for (size_t k = 0; k < v->leaves; k++)
-        v->tree[v->leaves + k] = k < m->item_count
-                                     ? (node){m->end[v->order[k]], v->keys[v->order[k]]}
-                                     : (node){NOWHERE, NO_KEY};
+        v->tree[v->leaves + k] =
+            k < m->item_count
+                ? (node){m->end[v->order[k]], m->end[v->order[k]], v->keys[v->order[k]]}
+                : (node){NOWHERE, 0, NO_KEY};
     for (size_t k = v->leaves - 1; k > 0; k--)
         tree_join(v->tree, k);
 }
 
 static void tree_remove(masu__valley *v, uint32_t place) {
     size_t at = (size_t)v->leaves + place;
-    v->tree[at] = (node){NOWHERE, NO_KEY};
+    v->tree[at] = (node){NOWHERE, 0, NO_KEY};
     for (at /= 2; at > 0; at /= 2)
         tree_join(v->tree, at);
 }
 
+/* The smallest node with all of places [from, to), from < to, below it. */
+typedef struct root {
+    size_t at;
+    uint32_t from, to;
+} root;
+
+static root root_over(const masu__valley *v, uint32_t from, uint32_t to) {
+    unsigned up = from == to - 1 ? 0 : 32 - (unsigned)__builtin_clz(from ^ (to - 1));
+    uint32_t first = from >> up << up;
+    return (root){((size_t)v->leaves + from) >> up, first, first + (1u << up)};
+}
+
 typedef struct query {
     uint32_t from, to; /* places in order */
+    uint32_t covered;  /* all must live in this section, if they are born before it */
     uint32_t end;      /* no item may end later */
     float best_key;
     uint32_t best;     /* a place; NOWHERE */
@@ -213,7 +254,8 @@ enum { PATIENCE = 96 };
 static void tree_search(const masu__valley *v, query *q, size_t at, uint32_t from, uint32_t to) {
     const node *here = &v->tree[at];
     if (to <= q->from || q->to <= from || here->earliest_end > q->end ||
-        here->largest_key <= q->best_key || (q->patience == 0 && q->best != NOWHERE))
+        here->latest_end <= q->covered || here->largest_key <= q->best_key ||
+        (q->patience == 0 && q->best != NOWHERE))
         return;
     q->patience -= q->patience > 0;
     if (to - from == 1) {
@@ -233,7 +275,8 @@ static void tree_search(const masu__valley *v, query *q, size_t at, uint32_t fro
 /* ---- the choice among near ones --------------------------------------------------------------- */
 
 typedef struct choice {
-    uint32_t from, to, end; /* as in query */
+    uint32_t from, to, covered, end; /* as in query */
+    uint32_t most_to;                /* no place from here on */
     float least_key;
     uint32_t left, visits; /* items and nodes still to be looked at */
     uint32_t begin;        /* the valley's walls, and their heights; INT64_MAX: the edge of time */
@@ -278,7 +321,8 @@ static void choice_weigh(const masu__valley *v, choice *c, uint32_t place) {
 static void choice_search(const masu__valley *v, choice *c, size_t at, uint32_t from, uint32_t to) {
     const node *here = &v->tree[at];
     if (to <= c->from || c->to <= from || here->earliest_end > c->end ||
-        here->largest_key < c->least_key || c->left == 0 || c->visits == 0)
+        here->latest_end <= c->covered || here->largest_key < c->least_key || c->left == 0 ||
+        c->visits == 0)
         return;
     c->visits--;
     if (to - from == 1) {
@@ -300,10 +344,13 @@ enum { VISITS_A_CHOICE = 12 };
 /* Looks at the items born at places [from, to). */
 static void choice_among(const masu__valley *v, choice *c, uint32_t from, uint32_t to) {
     c->from = from;
-    c->to = to;
+    c->to = to < c->most_to ? to : c->most_to;
     c->left = c->way->among;
     c->visits = c->way->among * VISITS_A_CHOICE;
-    choice_search(v, c, 1, 0, v->leaves);
+    if (c->from >= c->to)
+        return;
+    root over = root_over(v, c->from, c->to);
+    choice_search(v, c, over.at, over.from, over.to);
 }
 
 /* Those near either wall first. */
@@ -311,8 +358,12 @@ static uint32_t choose(const masu__valley *v, const masu__valley_way *way, uint3
                        const query *q) {
     uint32_t end = v->next[valley], before = v->before[valley], longest = v->order[q->best];
     uint32_t length = v->model->end[longest] - v->model->first[longest];
+    if (length == end - valley) /* fits exactly */
+        return q->best;
     uint32_t sliver = (uint32_t)(length * SLIVER) + 1;
     choice c = {.end = end,
+                .covered = q->covered,
+                .most_to = q->to,
                 .least_key = (float)((double)q->best_key - way->within),
                 .begin = valley,
                 .floor = v->height[valley],
@@ -422,15 +473,17 @@ static void skyline_place(masu__valley *v, uint32_t valley, uint32_t first, uint
     skyline_close(v, last, valley_end);
 }
 
-/* The whole valley rises to its lower neighbour. */
-static void skyline_raise(masu__valley *v, uint32_t valley) {
+/* The whole valley rises to its lower neighbour. Returns its height. */
+static int64_t skyline_raise(masu__valley *v, uint32_t valley) {
     uint32_t end = v->next[valley], before = v->before[valley];
     int64_t left = before != NOWHERE ? v->height[before] : INT64_MAX;
     int64_t right = end < v->model->section_count ? v->height[end] : INT64_MAX;
     MASU_DEBUG_ASSERT(left != INT64_MAX || right != INT64_MAX);
     heap_remove(v, valley);
-    uint32_t last = skyline_append(v, before, valley, end, left < right ? left : right);
+    int64_t height = left < right ? left : right;
+    uint32_t last = skyline_append(v, before, valley, end, height);
     skyline_close(v, last, end);
+    return height;
 }
 
 /* ---- placing --------------------------------------------------------------------------------- */
@@ -447,11 +500,26 @@ static void skyline_open(masu__valley *v) {
     }
 }
 
-/* The next item, to the floor of the valley; NOWHERE: none lies within it. */
-static uint32_t take_next(masu__valley *v, const masu__valley_way *way, uint32_t valley) {
-    uint32_t end = v->next[valley];
-    query q = {v->first_of[valley], v->first_of[end], end, NO_KEY, NOWHERE, PATIENCE};
-    tree_search(v, &q, 1, 0, v->leaves);
+static void find_best(const masu__valley *v, query *q) {
+    if (q->from == q->to)
+        return;
+    root over = root_over(v, q->from, q->to);
+    tree_search(v, q, over.at, over.from, over.to);
+}
+
+/* The next item, to the floor of the valley; NOWHERE: none lies within it. One that lives where the demand
+ * is most, if there is one: elsewhere is room to waste. */
+static uint32_t take_next(masu__valley *v, const masu__valley_way *way, uint32_t valley,
+                          uint32_t where) {
+    uint32_t end = v->next[valley], from = v->first_of[valley];
+    query q = {from, v->first_of[end], 0, end, NO_KEY, NOWHERE, PATIENCE};
+    if (way->demand) {
+        query needed = {from, v->first_of[where + 1], where, end, NO_KEY, NOWHERE, PATIENCE};
+        find_best(v, &needed);
+        q = needed.best != NOWHERE ? needed : q;
+    }
+    if (q.best == NOWHERE)
+        find_best(v, &q);
     if (q.best == NOWHERE)
         return NOWHERE;
     if (way->among > 0 && v->crowding[v->order[q.best]] >= way->calm)
@@ -460,19 +528,30 @@ static uint32_t take_next(masu__valley *v, const masu__valley_way *way, uint32_t
     return v->order[q.best];
 }
 
+static void open_way(masu__valley *v, const masu__valley_way *way, uint64_t seed) {
+    find_keys(v, way, seed);
+    tree_fill(v);
+    skyline_open(v);
+    if (way->demand)
+        masu__demand_open(&v->demand, v->demand_nodes, v->model->section_count, v->model->load,
+                          v->floor);
+}
+
 int64_t masu__valley_place(masu__valley *v, const masu__valley_way *way, uint64_t seed,
                            int64_t limit, const masu__plan_stop *stop, int64_t *offsets) {
     const masu__plan_model *m = v->model;
     int64_t height = 0;
     if (m->item_count == 0)
         return 0;
-    find_keys(v, way, seed);
-    tree_fill(v);
-    skyline_open(v);
+    open_way(v, way, seed);
     for (uint32_t placed = 0; placed < m->item_count;) {
-        uint32_t valley = v->heap[0], item = take_next(v, way, valley);
+        uint32_t valley = v->heap[0], where = 0;
+        int64_t most =
+            way->demand ? masu__demand_most(&v->demand, valley, v->next[valley], &where) : 0;
+        uint32_t item = take_next(v, way, valley, where);
         if (item == NOWHERE) {
-            skyline_raise(v, valley);
+            if (skyline_raise(v, valley) + most >= limit)
+                return INT64_MAX;
             continue;
         }
         offsets[item] = masu__plan_align(v->height[valley], m->alignment[item]);
@@ -483,6 +562,8 @@ int64_t masu__valley_place(masu__valley *v, const masu__valley_way *way, uint64_
         if (height >= limit || (placed % 1024 == 0 && stop && stop->asked(stop->context)))
             return INT64_MAX;
         skyline_place(v, valley, m->first[item], m->end[item], top);
+        if (way->demand)
+            masu__demand_lower(&v->demand, m->first[item], m->end[item], m->size[item]);
     }
     return height;
 }
