@@ -1,15 +1,17 @@
 /* goals.c: which heights to ask for, and for how long.
  *
- * To fit: the capacity itself, and after each round also a height below it, in turns the bound and
- * half way there, with half as many rounds: a lower plan answers the question as well, and sometimes a tighter one is found sooner. That also
- * keeps what was solved at one capacity from being lost at a larger one.
+ * To fit: the capacity; the first orders of each round ask, in turns with it, for a height below: the
+ * bound in even rounds, half way to it in odd ones. A lower plan answers the question as well, and a
+ * tighter one is often found sooner: so what is solved at one capacity is not lost at a larger one.
  *
- * To minimise: level by level, with twice the steps each: the bound (most problems reach it), then
- * the interval between the bound and the best plan by halves.
+ * To minimise: down a ladder. Each few orders ask for the bound and, in turns with it, for a height
+ * below the best plan: half way to the bound, or less far when that was not found. What is found gives
+ * the next two; then all orders once more, with twice the steps. So plans are soon near the bound, whichever heights
+ * are easy, and the bound is never asked last.
  */
 #include "allocators/plan/solver.h"
 
-enum { MOST_ROUNDS = 40, NOISE_AT_ONCE = 12, FINEST = 64, JIGSAWS = 6 };
+enum { MOST_ROUNDS = 40, NOISE_AT_ONCE = 12, JIGSAWS = 6, AT_ONCE = 2, LOWER_ORDERS = 3 };
 
 /* Heights are multiples of unit: nothing lies between. */
 static int64_t round_down(const masu__solver *s, int64_t height) {
@@ -18,6 +20,10 @@ static int64_t round_down(const masu__solver *s, int64_t height) {
 
 static int64_t round_up(const masu__solver *s, int64_t height) {
     return round_down(s, height + s->model.unit - 1);
+}
+
+static int64_t lowest_height(const masu__solver *s) {
+    return round_up(s, s->bound > s->given_up ? s->bound : s->given_up);
 }
 
 static bool reached(const masu__solver *s, int64_t capacity) {
@@ -43,29 +49,49 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
     if (is_small(s))
         masu__solver_noise(s, s->best_height > capacity ? NOISE_AT_ONCE : 0, s->options->seed);
     for (unsigned round = 0; round < MOST_ROUNDS && !reached(s, capacity); round++) {
-        masu__solver_portfolio(s, round_down(s, capacity), round, round + 1);
+        int64_t lowest = lowest_height(s);
+        int64_t between = round_down(s, lowest + (capacity - lowest) / 2);
+        int64_t targets[] = {round_down(s, capacity), round % 2 == 0 ? lowest : between};
+        unsigned first = round * MASU__PLAN_ORDERS, both = first;
+        if (targets[1] < targets[0]) {
+            both += LOWER_ORDERS;
+            masu__solver_portfolio(s, targets, 2, first, both);
+        }
+        if (!reached(s, capacity))
+            masu__solver_portfolio(s, targets, 1, both, first + MASU__PLAN_ORDERS);
         if (!s->searchable)
             break;
-        int64_t below = round_down(s, s->bound + (capacity - s->bound) / 2);
-        int64_t target = round % 2 == 0 ? round_down(s, s->bound) : below;
-        if (target < round_down(s, capacity) && !reached(s, capacity))
-            masu__solver_portfolio(s, target, round / 2, round / 2 + 1);
     }
     keep_placing(s, capacity);
 }
 
-/* Halves the interval down to a share of it. A failure says little (a tight target is not always
- * harder than a loose one): the next level begins at the bound again. */
-static void bisect(masu__solver *s, unsigned level) {
-    int64_t low = s->bound, finest = (s->best_height - s->bound) / FINEST;
-    while (!masu__solver_finished(s)) {
-        int64_t target = round_up(s, low + (s->best_height - low) / 2);
-        if (target >= s->best_height)
-            target = round_up(s, s->best_height - 1) - s->model.unit;
-        if (target <= low || target <= s->bound || s->best_height - low <= finest)
-            return;
-        if (masu__solver_portfolio(s, target, 2 * level, 2 * level + 2) != MASU__SEARCH_FOUND)
-            low = target;
+/* The next height to ask for: this part of the way from the best plan to the lowest height. */
+static int64_t below_best(const masu__solver *s, int64_t lowest, unsigned part) {
+    int64_t below = round_up(s, s->best_height - 1) - s->model.unit; /* the next one */
+    int64_t target = round_down(s, s->best_height - (s->best_height - lowest) / part);
+    target = target < below ? target : below;
+    return target > lowest ? target : lowest;
+}
+
+/* Orders [from, to). A failure says little: a tight target is not always harder than a loose one. */
+static void descend(masu__solver *s, unsigned from, unsigned to) {
+    static const unsigned parts[] = {2, 4, 2, 8, 2, 4, 2, 64};
+    unsigned failures = 0;
+    for (unsigned i = from; i < to && s->searchable && !masu__solver_finished(s);) {
+        int64_t lowest = lowest_height(s);
+        int64_t targets[] = {below_best(s, lowest, parts[failures % 8]), lowest};
+        unsigned end = i + AT_ONCE < to ? i + AT_ONCE : to;
+        switch (masu__solver_portfolio(s, targets, targets[1] < targets[0] ? 2 : 1, i, end)) {
+        case MASU__SEARCH_FOUND: /* with the same order once more */
+            i = s->found_by;
+            failures = 0;
+            break;
+        case MASU__SEARCH_EXHAUSTED: /* the lowest height has risen */
+            break;
+        default:
+            i = end;
+            failures++;
+        }
     }
 }
 
@@ -74,13 +100,10 @@ void masu__solver_minimize(masu__solver *s) {
     if (is_small(s))
         masu__solver_noise(s, NOISE_AT_ONCE, s->options->seed);
     masu__solver_jigsaw(s, 0, JIGSAWS);
-    if (masu__solver_finished(s))
-        return;
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
-        masu__solver_portfolio(s, round_up(s, s->bound), 2 * level, 2 * level + 2);
+        descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS);
         if (!s->searchable)
             break;
-        bisect(s, level);
         masu__solver_jigsaw(s, JIGSAWS * (level + 1), JIGSAWS * (level + 2));
     }
     if (!s->searchable)

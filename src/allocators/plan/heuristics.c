@@ -159,7 +159,7 @@ static void try_corner(masu__solver *s, double noise, uint64_t seed, uint64_t st
         masu__corner_run(s->corner, s->bound, noise, seed, steps, &stop, s->offsets);
     s->attempts++;
     s->steps += masu__corner_steps(s->corner);
-    s->steps_granted += steps;
+    s->steps_granted += masu__corner_steps(s->corner);
     if (end == MASU__SEARCH_FOUND)
         masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets),
                            "the tightest corner first");

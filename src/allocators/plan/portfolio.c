@@ -1,6 +1,7 @@
 /* portfolio.c: many orders for one question, over several threads.
  *
  *     attempts, in the order of their numbers:   round 0: order 0, 1, 2 …   round 1: …
+ *     (with two targets each order comes twice, the higher target first)
  *     thread A  ──0──────2────────3──✓
  *     thread B  ────1──────────────────4…   stopped: its number is higher than the answer's
  *
@@ -45,7 +46,7 @@ static const masu__search_order orders[] = {
     JUMPING(FAR, "contention, duration with much noise", "TWA", 0.05, 0.6, 3, 6),
 };
 
-enum { ORDER_COUNT = sizeof orders / sizeof *orders };
+_Static_assert(sizeof orders / sizeof *orders == MASU__PLAN_ORDERS, "each order has its number");
 
 typedef struct portfolio portfolio;
 
@@ -60,12 +61,15 @@ typedef struct worker {
 
 struct portfolio {
     masu__solver *solver;
-    int64_t target;
+    const int64_t *targets;
+    unsigned target_count;
     int favourite;
     uint64_t first_steps; /* of round 0 */
     uint32_t first, count, next;
     pthread_mutex_t mutex; /* guards everything below, and next */
     uint32_t answer;       /* the lowest number with an answer; count: none yet */
+    uint32_t exhausted[MASU__PLAN_MOST_TARGETS]; /* the lowest number that said so; count: none */
+    uint64_t used[MASU__PLAN_MOST_ATTEMPTS];     /* steps, by number - first */
     masu__search_end end;
     const char *name;
     bool cut_short;
@@ -78,27 +82,43 @@ static bool worker_stopped(void *context) {
     return __atomic_load_n(&w->stopped, __ATOMIC_RELAXED) || masu__solver_stopped(w->run->solver);
 }
 
+static int64_t target_of(const portfolio *run, uint32_t number) {
+    return run->targets[number % run->target_count];
+}
+
 /* In later rounds every other attempt is one more of what found the last plan. */
 static uint32_t order_number(const portfolio *run, uint32_t number) {
-    bool again = run->favourite >= 0 && number % 2 == 1 && number >= ORDER_COUNT;
-    return again ? (uint32_t)run->favourite : number % ORDER_COUNT;
+    number /= run->target_count;
+    bool again = run->favourite >= 0 && number % 2 == 1 && number >= MASU__PLAN_ORDERS;
+    return again ? (uint32_t)run->favourite : number % MASU__PLAN_ORDERS;
 }
 
 static masu__search_order order_of(const portfolio *run, uint32_t number) {
-    masu__search_order order = orders[order_number(run, number)];
-    if (order_number(run, number) != number % ORDER_COUNT && order.noise == 0)
+    uint32_t mine = order_number(run, number), attempt = number / run->target_count;
+    masu__search_order order = orders[mine];
+    if (mine != attempt % MASU__PLAN_ORDERS && order.noise == 0)
         order.noise = 0.2;
-    order.seed = run->solver->options->seed * UINT64_C(1000003) + number;
+    order.seed = run->solver->options->seed * UINT64_C(1000003) + attempt;
     return order;
 }
 
 /* Twice the steps in every other round; half as many of those that cost more. */
 static uint64_t steps_of(const portfolio *run, uint32_t number) {
     const masu__search_order *order = &orders[order_number(run, number)];
-    uint64_t steps = run->first_steps << (number / ORDER_COUNT / 2);
+    uint64_t steps = run->first_steps << (number / run->target_count / MASU__PLAN_ORDERS / 2);
     if (order->restarts > 0)
         steps *= order->restarts;
     return order->infers ? steps / 2 : steps;
+}
+
+/* The mutex is held. A target that is exhausted is no longer asked for; the highest one answers for
+ * all. */
+static bool is_answer(portfolio *run, const worker *w, masu__search_end end) {
+    uint32_t *exhausted = &run->exhausted[w->number % run->target_count];
+    if (end == MASU__SEARCH_EXHAUSTED && w->number < *exhausted)
+        *exhausted = w->number;
+    return end == MASU__SEARCH_FOUND ||
+           (end == MASU__SEARCH_EXHAUSTED && w->number % run->target_count == 0);
 }
 
 /* The mutex is held. The offsets are kept at once: the search may be used again. */
@@ -122,6 +142,10 @@ static bool take_attempt(portfolio *run, worker *w) {
     bool more = run->next < run->count && run->next < run->answer && !run->cut_short;
     if (more)
         w->number = run->next++;
+    while (more && w->number > run->exhausted[w->number % run->target_count]) {
+        more = run->next < run->count && run->next < run->answer;
+        w->number = more ? run->next++ : w->number;
+    }
     __atomic_store_n(&w->stopped, 0, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&run->mutex);
     return more;
@@ -133,12 +157,13 @@ static void *work(void *context) {
     masu__plan_stop stop = {worker_stopped, w};
     while (take_attempt(run, w)) {
         masu__search_order order = order_of(run, w->number);
-        masu__search_end end =
-            masu__plan_search_run(w->search, run->target, &order, steps_of(run, w->number), &stop);
+        masu__search_end end = masu__plan_search_run(w->search, target_of(run, w->number), &order,
+                                                     steps_of(run, w->number), &stop);
         pthread_mutex_lock(&run->mutex);
+        run->used[w->number - run->first] = masu__plan_search_steps(w->search);
         run->solver->steps += masu__plan_search_steps(w->search);
         run->solver->attempts++;
-        if (end == MASU__SEARCH_FOUND || end == MASU__SEARCH_EXHAUSTED)
+        if (is_answer(run, w, end))
             note_answer(run, w, end, order.name);
         else if (end == MASU__SEARCH_STOPPED && masu__solver_stopped(run->solver))
             run->cut_short = true;
@@ -192,28 +217,50 @@ static void note_exhausted(masu__solver *s, int64_t height) {
         s->bound = height;
 }
 
-masu__search_end masu__solver_portfolio(masu__solver *s, int64_t target, unsigned from,
-                                        unsigned to) {
-    portfolio run = {
-        .solver = s, .target = target, .favourite = s->favourite, .end = MASU__SEARCH_LIMIT};
-    run.first_steps = 3 * (uint64_t)s->model.item_count + 800;
-    run.first = run.next = from * ORDER_COUNT;
-    run.count = run.answer = to * ORDER_COUNT;
-    for (uint32_t number = run.first; number < run.count; number++) {
-        if (s->options->step_limit > 0 && s->steps_granted >= s->options->step_limit)
-            run.count = number;
-        s->steps_granted += number < run.count ? steps_of(&run, number) : 0;
+/* As many attempts as there are steps for. */
+static void count_attempts(portfolio *run, unsigned to) {
+    const masu__solver *s = run->solver;
+    uint64_t granted = s->steps_granted, limit = s->options->step_limit;
+    run->count = run->first;
+    while (run->count < to * run->target_count &&
+           run->count - run->first < MASU__PLAN_MOST_ATTEMPTS && (limit == 0 || granted < limit))
+        granted += steps_of(run, run->count++);
+    run->answer = run->count;
+    for (unsigned t = 0; t < run->target_count; t++)
+        run->exhausted[t] = run->count;
+}
+
+/* What attempts behind the answer came to depends on the threads: it is not looked at. */
+static void settle(portfolio *run) {
+    masu__solver *s = run->solver;
+    for (uint32_t number = run->first; number < run->count && number <= run->answer; number++)
+        s->steps_granted += run->used[number - run->first];
+    if (run->end == MASU__SEARCH_FOUND) {
+        s->favourite = (int)order_number(run, run->answer);
+        s->found_by = run->answer / run->target_count;
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets),
+                           run->name);
     }
+    for (unsigned t = 0; t < run->target_count; t++)
+        if (run->exhausted[t] < run->count && run->exhausted[t] <= run->answer)
+            note_exhausted(s, next_height(s, run->targets[t]));
+}
+
+masu__search_end masu__solver_portfolio(masu__solver *s, const int64_t *targets,
+                                        unsigned target_count, unsigned from, unsigned to) {
+    portfolio run = {.solver = s,
+                     .targets = targets,
+                     .target_count = target_count,
+                     .favourite = s->favourite,
+                     .end = MASU__SEARCH_LIMIT};
+    run.first_steps = 3 * (uint64_t)s->model.item_count + 800;
+    run.first = run.next = from * target_count;
+    count_attempts(&run, to);
     if (!s->searchable || run.count <= run.first)
         return MASU__SEARCH_LIMIT;
     pthread_mutex_init(&run.mutex, NULL);
-    run_all(&run, from == 0 && s->model.item_count < 64 ? 1 : s->thread_count);
+    run_all(&run, from < MASU__PLAN_ORDERS && s->model.item_count < 64 ? 1 : s->thread_count);
     pthread_mutex_destroy(&run.mutex);
-    if (run.end == MASU__SEARCH_FOUND)
-        s->favourite = (int)order_number(&run, run.answer);
-    if (run.end == MASU__SEARCH_FOUND)
-        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), run.name);
-    else if (run.end == MASU__SEARCH_EXHAUSTED)
-        note_exhausted(s, next_height(s, target));
+    settle(&run);
     return run.cut_short && run.end == MASU__SEARCH_LIMIT ? MASU__SEARCH_STOPPED : run.end;
 }

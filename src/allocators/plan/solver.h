@@ -34,6 +34,7 @@ typedef struct masu__solver {
     int64_t given_up; /* below this the search has nothing more to look at; proven where == bound */
     const char *best_name;
     int favourite;         /* the order that last found a plan in the portfolio; -1: none yet */
+    unsigned found_by;     /* the attempt of the portfolio that last found a plan */
     uint64_t *row_offsets; /* for the callback; NULL without one */
     double begin_s;
     uint64_t steps, steps_granted;
@@ -73,10 +74,14 @@ void masu__solver_first_fit(masu__solver *solver);
 /* One method alone; see masu_plan_method_name. False: there is none of this number. */
 bool masu__solver_only(masu__solver *solver, unsigned number);
 
-/* portfolio.c: is there a plan of at most target? Rounds [from, to) of every order, each round
- * with twice the steps. A plan found is offered; exhaustion raises the bound. */
-masu__search_end masu__solver_portfolio(masu__solver *solver, int64_t target, unsigned from,
-                                        unsigned to);
+/* portfolio.c: is there a plan of at most one of these heights? targets[target_count] falls; every
+ * one is asked for by the attempts [from, to), in turns. Attempt number i is the i mod
+ * MASU__PLAN_ORDERS th order, with twice the steps in every other round. A plan found is offered;
+ * exhaustion raises the bound. FOUND: for one of them. EXHAUSTED: for all. */
+enum { MASU__PLAN_ORDERS = 11, MASU__PLAN_MOST_TARGETS = 2, MASU__PLAN_MOST_ATTEMPTS = 64 };
+
+masu__search_end masu__solver_portfolio(masu__solver *solver, const int64_t *targets,
+                                        unsigned target_count, unsigned from, unsigned to);
 
 /* heuristics.c: where a plan of the height of the bound could waste next to nothing: searches from
  * the tightest corner, in rounds [from, to) of growing length. */
