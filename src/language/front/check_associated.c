@@ -51,13 +51,16 @@ static bool is_impl_for(checker *c, const impl_item *impl, const type *t) {
            check_type(c, impl->owner) == t;
 }
 
+/* A list may need itself by way of its nodes; `type A = (A, A)` ends soon. */
+enum { ALIAS_DEPTH_MAX = 4 };
+
 static const type *follow(checker *c, alias_item *a, const type_environment *e) {
     const type_environment *outer = c->environment;
-    a->is_open = true;
+    a->is_open++;
     c->environment = e;
     const type *found = check_type(c, a->type);
     c->environment = outer;
-    a->is_open = false;
+    a->is_open--;
     return found;
 }
 
@@ -89,7 +92,7 @@ const type *check_alias_type(checker *c, type_expr *t) {
     const type *owner = scope_type(c, t->scope);
     const impl_item *here = c->function == NULL ? NULL : c->function->impl;
     for (alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
-        if (a->is_open || strcmp(a->name, t->name) != 0) {
+        if (a->is_open == ALIAS_DEPTH_MAX || strcmp(a->name, t->name) != 0) {
             continue;
         }
         if (a->impl == NULL && a->generics.count > 0) {
@@ -103,7 +106,7 @@ const type *check_alias_type(checker *c, type_expr *t) {
         }
     }
     for (alias_item *a = c->tree->aliases; owner != NULL && a != NULL; a = a->next) {
-        if (!a->is_open && a->impl != NULL && strcmp(a->name, t->name) == 0 &&
+        if (a->is_open < ALIAS_DEPTH_MAX && a->impl != NULL && strcmp(a->name, t->name) == 0 &&
             is_impl_for(c, a->impl, owner)) {
             type_environment e = of_impl(c, a->impl, owner);
             return follow(c, a, &e);

@@ -29,6 +29,9 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
         const binding *parameter = first + i < f->parameter_count ? f->parameters[first + i] : NULL;
         bool lent =
             parameter != NULL && check_comes_back(parameter) && check_is_dyn(parameter->type);
+        if (parameter != NULL && check_comes_back(parameter)) {
+            check_lend_place(c, e, &e->call.args[i]);
+        }
         check_expr(c, &e->call.args[i], parameter == NULL || lent ? NULL : parameter->type);
         if (parameter != NULL && check_comes_back(parameter)) {
             check_dyn_lend(c, e, &e->call.args[i], parameter->type);

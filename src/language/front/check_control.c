@@ -201,7 +201,8 @@ void check_let(checker *c, stmt *s) {
                                 : &(coerce_reason){s->annotation->span, "the type is given here"});
     } else {
         t = variable_type(c, s->pattern, type_resolve(c->types, s->value->type));
-        if (t->kind == TYPE_VOID) {
+        bool written = named && s->pattern->binding->name[0] == '<';
+        if (t->kind == TYPE_VOID && !written) {
             diagnostic *d = diagnostics_error(c->diagnostics, s->value->span, "this has no value");
             if (s->value->kind == EXPR_IF && s->value->branch.otherwise == NULL) {
                 diagnostics_note(c->diagnostics, d, (source_span){0},
@@ -260,6 +261,7 @@ void check_block(checker *c, block *b, const type *expected) {
             c->choice_depth++;
             break;
         }
+        check_cursor(c, b, s);
         ends |= check_statement(c, s);
         if (c->checked_up_to != NULL) {
             s = c->checked_up_to;

@@ -52,8 +52,7 @@ static bool tensors_fit(checker *c, const type *from, const type *to) {
     if (b != NULL && b->kind == TYPE_OPEN) { /* the T of a Tensor<T, 2> */
         b = *b->open.resolved = a != NULL ? a : check_scalar(c, TYPE_F32);
     }
-    bool element =
-        a == NULL || b == NULL || a == b || (type_is_integer(a) && type_is_integer(b));
+    bool element = a == NULL || b == NULL || a == b || (type_is_integer(a) && type_is_integer(b));
     return element &&
            (from->tensor.rank < 0 || to->tensor.rank < 0 || from->tensor.rank == to->tensor.rank);
 }
@@ -285,9 +284,9 @@ static bool create_as(checker *c, expr **slot, const type *to) {
         *grad = check_new_bool(c, e->span, false);
     }
     expr *operands[2] = {e, check_new_int(c, e->span,
-                                          element->kind == TYPE_F64   ? TL_F64
+                                          element->kind == TYPE_F64  ? TL_F64
                                           : type_is_integer(element) ? TL_I64
-                                                                      : TL_BOOL)};
+                                                                     : TL_BOOL)};
     *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, e->span, operands, 2);
     (*slot)->type = type_tensor(c->types, element, rank);
     if (tracks) {

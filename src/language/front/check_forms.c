@@ -217,8 +217,8 @@ static bool adam_step(checker *c, expr **slot) {
 static bool convert_to(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
     const char *name = e->call.name;
-    type_kind kind = strncmp(name, "to_", 3) == 0 ? scalar_type_of_name(name + 3, strlen(name + 3))
-                                                  : TYPE_ERROR;
+    type_kind kind =
+        strncmp(name, "to_", 3) == 0 ? scalar_type_of_name(name + 3, strlen(name + 3)) : TYPE_ERROR;
     const type *to = kind < TYPE_CHAR ? check_scalar(c, kind) : NULL;
     bool has = strcmp(name, "to_i64") == 0 || strcmp(name, "to_f32") == 0;
     if (to == NULL || !type_is_numeric(to) || has || e->call.arg_count > 0) {
@@ -248,7 +248,8 @@ static void name_list(checker *c, expr *e, const type *t, const type *expected) 
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
     use_other_name(c, *slot);
     name_list(c, *slot, t, expected);
-    return convert_to(c, slot, t, expected) || adam_step(c, slot) || get_element(c, slot, t) || convert_all(c, slot, t, expected);
+    return convert_to(c, slot, t, expected) || adam_step(c, slot) || get_element(c, slot, t) ||
+           convert_all(c, slot, t, expected);
 }
 
 /* ---- f(x, …) --------------------------------------------------------------------------------- */

@@ -142,6 +142,8 @@ static expr *freeze_entry(block_builder *b, expr *e) {
         if (place == NULL || !check_is_map(type_of(c, place))) {
             continue;
         }
+        const expr *f = i == 1 ? e->call.args[0] : NULL;
+        i += f != NULL && f->kind == EXPR_NAME && strcmp(f->name.name, "default") == 0;
         expr *args[2] = {entry->call.args[0], i < 2 ? e->call.args[0] : NULL};
         expr *at =
             build_method(c, e->span, check_alias_copy(c, place), makers[i][1], args, i < 2 ? 2 : 1);

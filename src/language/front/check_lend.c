@@ -72,6 +72,25 @@ void check_call_wrap(checker *c, expr **slot) {
     b.block->type = (*slot)->type = e->type;
 }
 
+/* f(list.as_mut().unwrap()) of a `&mut T`: the place is found before the call. */
+void check_lend_place(checker *c, expr *call, expr **slot) {
+    expr **inner = slot;
+    while ((*inner)->kind == EXPR_UNARY && (*inner)->unary.op == UNARY_REFERENCE) {
+        inner = &(*inner)->unary.operand;
+    }
+    if ((*inner)->kind != EXPR_METHOD || (*inner)->type != NULL || !check_refers(c, *inner)) {
+        return;
+    }
+    block_builder b = build_block(c, call->span);
+    expr *place = check_freeze(&b, inner);
+    if (place != NULL) {
+        *slot = place;
+    }
+    if (b.block->first != NULL) {
+        append_statement(&call->call.before, b.block->first);
+    }
+}
+
 /* ---- closures ---- */
 
 /* The variable as the function that is being checked sees it. */

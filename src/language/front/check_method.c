@@ -237,10 +237,28 @@ static bool identity_method(expr **slot, const type *t) {
     return false;
 }
 
+/* An Option of a Box as one of what is in it. */
+static bool deref_view(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot, *option = e->call.receiver;
+    bool named = strcmp(e->call.name, "as_deref") == 0 || strcmp(e->call.name, "as_deref_mut") == 0;
+    if (!named || e->call.arg_count > 0 || t->kind != TYPE_STRUCT ||
+        t->structure->template != check_struct_named(c, "Option")) {
+        return false;
+    }
+    *slot = option;
+    if (type_is_box(type_resolve(c->types, t->structure->arguments[0]))) {
+        expr *inner = check_new_name(c, e->span, "<inner>");
+        *slot = build_unpack(c, option, "<inner>", build_call(c, e->span, NULL, "Some", &inner, 1),
+                             check_new_name(c, e->span, "None"));
+        check_expr(c, slot, expected);
+    }
+    return true;
+}
+
 static bool method_of_kind(checker *c, expr **slot, const type *t, const type *expected) {
     switch (t->kind) {
     case TYPE_STRUCT:
-        return field_call(c, slot, t);
+        return deref_view(c, slot, t, expected) || field_call(c, slot, t);
     case TYPE_TENSOR:
         return check_tensor_form(c, slot, t, expected) || tensor_operator(c, slot) ||
                check_abi_call(c, slot, "", (*slot)->call.name, false) || tensor_set(c, slot);

@@ -160,18 +160,10 @@ static bool conversion_method(checker *c, expr **slot) {
     static const struct {
         const char *name;
         type_kind kind; /* TYPE_VOID: stays what it is */
-    } conversions[] = {{"to_f32", TYPE_F32},
-                       {"to_f64", TYPE_F64},
-                       {"to_i64", TYPE_I64},
-                       {"to_i32", TYPE_I32},
-                       {"to_i16", TYPE_I16},
-                       {"to_i8", TYPE_I8},
-                       {"to_u64", TYPE_U64},
-                       {"to_u32", TYPE_U32},
-                       {"to_u16", TYPE_U16},
-                       {"to_u8", TYPE_U8},
-                       {"to_usize", TYPE_USIZE},
-                       {"item", TYPE_VOID},
+    } conversions[] = {{"to_f32", TYPE_F32},  {"to_f64", TYPE_F64},     {"to_i64", TYPE_I64},
+                       {"to_i32", TYPE_I32},  {"to_i16", TYPE_I16},     {"to_i8", TYPE_I8},
+                       {"to_u64", TYPE_U64},  {"to_u32", TYPE_U32},     {"to_u16", TYPE_U16},
+                       {"to_u8", TYPE_U8},    {"to_usize", TYPE_USIZE}, {"item", TYPE_VOID},
                        {"item_i64", TYPE_I64}};
     expr *e = *slot;
     for (size_t i = 0; e->call.arg_count == 0 && i < sizeof conversions / sizeof conversions[0];

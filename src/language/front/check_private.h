@@ -273,6 +273,8 @@ void check_call_before(checker *c, expr *call, const char *name, expr *value);
 void check_call_first(checker *c, expr *call, expr *statement); /* a statement in front of it */
 void check_call_after(checker *c, expr *call, expr *statement);
 void check_call_wrap(checker *c, expr **slot);
+/* An argument for a `&mut T` that a method yields as a place. */
+void check_lend_place(checker *c, expr *call, expr **slot);
 /* False: it is none that can be lent. call NULL: it is not an argument. */
 bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s);
 bool check_comes_back(const binding *parameter); /* of type `&mut T` */
@@ -284,6 +286,9 @@ void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
 void check_bounds_decide(checker *c, const type_environment *e);
 /* What takes the place of s and all behind it in b, where s names one of several places; NULL: it does not. */
 expr *check_choice(checker *c, const block *b, stmt *s);
+/* A name that refers to one place after another (check_cursor.c): s and what follows it in b are written out as values.
+ * False: s is no such `let`. */
+bool check_cursor(checker *c, block *b, stmt *s);
 bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
 /* `const N: usize`: what it stands for, as a type. */
 const type *check_number_type(checker *c, int64_t number);

@@ -150,6 +150,12 @@ void check_note_row(binding *b, const expr *value) {
         b->flexible = FLEXIBLE_OPEN;
         return;
     }
+    const binding *other = value->kind == EXPR_NAME ? value->name.binding : NULL;
+    if (other != NULL && b->flexible == FLEXIBLE_NOT &&
+        (other->flexible == FLEXIBLE_WHOLE || other->flexible == FLEXIBLE_REAL)) {
+        b->flexible = other->flexible;
+        b->follows = other;
+    }
     bool element = value->kind == EXPR_INDEX && type_is_numeric(value->type);
     if (element && value->index.base->type->kind == TYPE_TENSOR &&
         value->index.base->type->tensor.rank < 0) {
@@ -179,6 +185,9 @@ static bool may_become(const binding *b, const type *to) {
 }
 
 static void wish_for(checker *c, const binding *b, const type *to) {
+    if (b->follows != NULL && may_become(b, to)) {
+        wish_for(c, b->follows, to);
+    }
     if (may_become(b, to) && check_wish_of(c, b) == NULL && b->type != to) {
         let_wish wish = {.span = b->span, .type = to};
         CHECK_PUSH(c, c->wishes, c->wish_count, c->wish_capacity, wish);

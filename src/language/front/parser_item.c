@@ -290,7 +290,7 @@ static void parse_struct(parser *p) {
 
 static void parse_const(parser *p, const impl_item *impl);
 
-/* type N = T; */
+/* type N = T; type N<A> = T; */
 static void parse_alias(parser *p, const impl_item *impl) {
     source_span span;
     parser_advance(p);

@@ -183,7 +183,7 @@ typedef struct alias_item {
     type_expr *type;
     type_parameters generics; /* type N<A> = …; */
     struct alias_item *next;
-    bool is_open; /* [check] being looked at: it needs itself */
+    uint8_t is_open; /* [check] how often it is being looked at: it needs itself */
 } alias_item;
 
 /* Of an impl block: the name is OWNER::NAME. */

@@ -45,10 +45,11 @@ struct binding {
     bool is_mutable;       /* `mut`, `&mut` */
     type_expr *annotation; /* NULL: none */
     expr *otherwise; /* of a parameter: a literal, when the call leaves it out; NULL: it must not */
-    const type *type; /* [check] */
-    uint32_t id;      /* [check] index into function->bindings */
-    bool is_read;     /* [check] */
-    uint8_t flexible; /* [check] what its literal can still become: see check_wish.c */
+    const type *type;       /* [check] */
+    uint32_t id;            /* [check] index into function->bindings */
+    bool is_read;           /* [check] */
+    uint8_t flexible;       /* [check] what its literal can still become: see check_wish.c */
+    const binding *follows; /* [check] the variable whose literal it started as; NULL: its own */
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
