@@ -339,7 +339,7 @@ static void check_body(checker *c, function_item *f) {
     bool flexible = check_has_flexible(f->body);
     masu__arena_mark before_copies = masu__arena_get_mark(&c->spare);
     for (int round = 1;; round++) {
-        uint32_t wishes = c->wish_count, uses = c->use_count, kept = c->kept_closures;
+        uint32_t wishes = c->wish_count, uses = c->use_count;
         uint32_t functions = c->tree->function_count;
         diagnostics before = *c->diagnostics;
         bool may_repeat = flexible && round < ROUNDS_MAX;
@@ -348,13 +348,15 @@ static void check_body(checker *c, function_item *f) {
             check_out_of_memory(c);
         }
         c->repeat = false;
+        check_dyn_mark(c);
         c->may_repeat = may_repeat;
         check_body_once(c, f);
-        if (copy == NULL || c->wish_count == wishes || c->kept_closures != kept ||
+        if (copy == NULL || c->wish_count == wishes ||
             (c->diagnostics->error_count == before.error_count && !c->repeat)) {
             break;
         }
         diagnostics_return_to(c->diagnostics, &before);
+        check_dyn_return(c);
         c->use_count = uses;
         forget_closures(c, functions);
         copy = function_copy(c->arena, copy);

@@ -90,6 +90,10 @@ static const type *parametric(checker *c, alias_item *a, const type_expr *t) {
 
 const type *check_alias_type(checker *c, type_expr *t) {
     const type *owner = scope_type(c, t->scope);
+    if (owner != NULL && owner->kind == TYPE_OPEN) { /* of a call whose arguments will say it */
+        c->has_open = true;
+        return type_open(c->types);
+    }
     const impl_item *here = c->function == NULL ? NULL : c->function->impl;
     for (alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
         if (a->is_open == ALIAS_DEPTH_MAX || strcmp(a->name, t->name) != 0) {

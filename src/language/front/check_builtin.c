@@ -238,6 +238,14 @@ static bool string_static(checker *c, expr **slot, const char *name) {
         e->type = check_scalar(c, TYPE_STRING);
         return true;
     }
+    if (is(name, "with_capacity") && e->call.arg_count == 1) {
+        check_expr(c, &e->call.args[0], check_scalar(c, TYPE_I64));
+        e->kind = EXPR_STRING; /* how much room there is shows nowhere */
+        e->string.data = "";
+        e->string.length = 0;
+        e->type = check_scalar(c, TYPE_STRING);
+        return true;
+    }
     if ((is(name, "from") || is(name, "from_str")) && e->call.arg_count == 1) {
         check_expr(c, &e->call.args[0], check_scalar(c, TYPE_STRING));
         check_coerce(c, &e->call.args[0], check_scalar(c, TYPE_STRING), NULL);
@@ -366,7 +374,12 @@ static bool table_method(checker *c, expr **slot) {
     return false;
 }
 
-static const type *parse_target(checker *c, const expr *e, const type *expected) {
+/* impl FromStr for T */
+static bool reads_itself(checker *c, const type *t) {
+    return t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "from_str") != NULL;
+}
+
+static const type *parse_target(checker *c, const expr *e, const type *expected, bool *is_default) {
     const type *wish = c->parse_wish;
     c->parse_wish = NULL;
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
@@ -378,9 +391,14 @@ static const type *parse_target(checker *c, const expr *e, const type *expected)
         wish = expected->structure->arguments[0];
     }
     wish = wish == NULL ? NULL : type_resolve(c->types, wish);
-    bool says = wish != NULL && (type_is_numeric(wish) || wish->kind == TYPE_BOOL ||
-                                 wish->kind == TYPE_CHAR || wish->kind == TYPE_STRING);
-    return says ? wish : check_scalar(c, TYPE_I64);
+    bool says = wish != NULL &&
+                (type_is_numeric(wish) || wish->kind == TYPE_BOOL || wish->kind == TYPE_CHAR ||
+                 wish->kind == TYPE_STRING || reads_itself(c, wish));
+    if (!says) { /* what a use of the number asked for when this was checked before */
+        wish = check_wish_at(c, e->call.name_span);
+        *is_default = wish == NULL;
+    }
+    return wish != NULL ? wish : check_scalar(c, TYPE_I64);
 }
 
 /* parse::<T>() yields a Result; which type is said by the call or by what is wanted. */
@@ -389,7 +407,13 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
     if (!is(e->call.name, "parse") || e->call.arg_count > 0) {
         return false;
     }
-    const type *t = parse_target(c, e, expected);
+    bool is_default = false;
+    const type *t = parse_target(c, e, expected, &is_default);
+    if (reads_itself(c, t)) {
+        *slot = build_call(c, e->span, t->structure->name, "from_str", &e->call.receiver, 1);
+        check_expr(c, slot, expected);
+        return true;
+    }
     const char *name = t->kind == TYPE_BOOL     ? "__parse_bool"
                        : t->kind == TYPE_CHAR   ? "__parse_char"
                        : t->kind == TYPE_F32    ? "__parse_f32"
@@ -398,7 +422,8 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
                        : type_is_integer(t)     ? "__parse_i64"
                                                 : NULL;
     if (name == NULL) {
-        diagnostics_error(c->diagnostics, e->span, "`%s` is not parsed; numbers are",
+        diagnostics_error(c->diagnostics, e->span,
+                          "`%s` is not parsed; numbers are, and what has `impl FromStr`",
                           check_type_text(c, t));
         check_make_error(c, e);
         return true;
@@ -412,8 +437,10 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
         parsed = build_method(c, e->span, e->call.receiver, "__parse_within", ends, 2);
         parsed = check_map_cast(c, parsed, check_type_text(c, t));
     }
+    parsed->call.name_span = e->call.name_span;
     *slot = parsed;
     check_expr(c, slot, NULL);
+    (*slot)->is_default = is_default;
     return true;
 }
 

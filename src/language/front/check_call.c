@@ -438,6 +438,11 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         callee = scope_of_type(c, e, argument);
         scope = callee->scope;
     }
+    if (strncmp(scope, "std::", 5) == 0 && name[0] >= 'A' && name[0] <= 'Z') {
+        e->call.callee->name.scope = NULL; /* std::cmp::Reverse(x) */
+        call_plain(c, slot, name, expected);
+        return;
+    }
     if (check_variant_call(c, e, expected) || check_default_call(c, slot, scope, name, expected) ||
         (owner == NULL && check_std_call(c, slot, scope, name, expected))) {
         return;
@@ -451,8 +456,12 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         return;
     }
     bool box = strcmp(scope, "Box") == 0 || strcmp(scope, "Rc") == 0 || strcmp(scope, "Arc") == 0;
-    bool clone = box && strcmp(name, "clone") == 0;
-    if (box && (strcmp(name, "new") == 0 || clone) && e->call.arg_count == 1) {
+    static const char *const makers[] = {"new", "clone", "from"};
+    bool makes = false;
+    for (size_t i = 0; box && i < sizeof makers / sizeof makers[0]; i++) {
+        makes |= strcmp(name, makers[i]) == 0;
+    }
+    if (makes && e->call.arg_count == 1) {
         make_box(c, slot, expected);
         return;
     }

@@ -346,6 +346,7 @@ static bool convert(checker *c, expr **slot, const type *to) {
     if (!type_is_numeric(from) || !check_widens(from, to)) {
         return false;
     }
+    check_wish_parse(c, *slot, to);
     check_cast_to(c, slot, to);
     return true;
 }
@@ -446,6 +447,9 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
         e->branch.then->type = to;
     } else {
         return check_coerce(c, slot, to, why);
+    }
+    if (!good) {
+        check_wish_origin(c, e, to);
     }
     e->type = to;
     return good;

@@ -8,7 +8,7 @@
  * function that returns `impl Fn(A) -> R` or takes a function in a field or Vec does so through such an enum, too: one
  * type for all closures of a signature.
  *
- * What must stay true: a variant is never removed, its number is its tag; a method's body has one arm for each variant
+ * What must stay true: a variant is removed only with the whole attempt at checking a function that added it, its number is its tag; a method's body has one arm for each variant
  * that exists when the last body is checked.
  */
 #include <string.h>
@@ -23,6 +23,7 @@ struct dyn_type {
     uint32_t method_count, method_capacity;
     uint32_t *arms; /* of each method's body; UINT32_MAX: not written yet */
     uint32_t field_capacity, variant_capacity;
+    uint32_t kept_fields, kept_variants; /* see check_dyn_mark */
     dyn_type *next;
 };
 
@@ -139,7 +140,6 @@ static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
             return i;
         }
     }
-    c->kept_closures += t->kind == TYPE_STRUCT && t->structure->closure != NULL;
     variant_item v = {.name = check_printf(c, "%u", s->variant_count),
                       .span = s->span,
                       .first = s->field_count,
@@ -158,6 +158,20 @@ static bool may_become(checker *c, const dyn_type *d, const type *t) {
         return check_implements(c, t, d->trait);
     }
     return t->kind == TYPE_STRUCT && t->structure->closure != NULL;
+}
+
+void check_dyn_mark(checker *c) {
+    for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
+        d->kept_fields = d->s->field_count;
+        d->kept_variants = d->s->variant_count;
+    }
+}
+
+void check_dyn_return(checker *c) {
+    for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
+        d->s->field_count = d->kept_fields > 1 ? d->kept_fields : 1; /* the tag stays */
+        d->s->variant_count = d->kept_variants;
+    }
 }
 
 /* A value of another type as a variant of the dyn type `to`. */

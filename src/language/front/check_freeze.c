@@ -129,6 +129,23 @@ bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
     return true;
 }
 
+/* entry(<key>).and_modify(|v| e): if let Some(v) = map.get_mut(<key>) { e } */
+static bool modify_entry(block_builder *b, const expr *place, const expr *key, expr *f) {
+    checker *c = b->c;
+    if (f->kind != EXPR_CLOSURE || f->type != NULL || f->closure.parameter_count != 1) {
+        return false;
+    }
+    expr *name = check_alias_copy(c, key);
+    expr *value = build_method(c, f->span, check_alias_copy(c, place), "get_mut", &name, 1);
+    block_builder body = build_block(c, f->span), nothing = build_block(c, f->span);
+    build_stmt(&body, f->closure.body);
+    expr *choice = build_unpack(c, value, f->closure.parameters[0]->name, build_finish(&body, NULL),
+                                build_finish(&nothing, NULL));
+    build_stmt(b, choice);
+    check_expr(c, &b->last->value, check_scalar(c, TYPE_VOID));
+    return true;
+}
+
 /* map.entry(k).or_insert(v) */
 static expr *freeze_entry(block_builder *b, expr *e) {
     static const char *const makers[3][2] = {{"or_insert", "__slot"},
@@ -136,15 +153,31 @@ static expr *freeze_entry(block_builder *b, expr *e) {
                                              {"or_default", "__slot_default"}};
     checker *c = b->c;
     for (uint32_t i = 0; i < 3; i++) {
-        expr *entry = method_of(e, makers[i][0], i < 2);
-        expr *map = entry == NULL ? NULL : method_of(entry, "entry", 1);
-        expr *place = map == NULL ? NULL : check_freeze(b, &entry->call.receiver);
+        expr *first = method_of(e, makers[i][0], i < 2), *entry = first, *inner;
+        while (entry != NULL && (inner = method_of(entry, "and_modify", 1)) != NULL) {
+            entry = inner;
+        }
+        if (entry == NULL || method_of(entry, "entry", 1) == NULL) {
+            continue;
+        }
+        expr *place = check_freeze(b, &entry->call.receiver);
         if (place == NULL || !check_is_map(type_of(c, place))) {
             continue;
         }
         const expr *f = i == 1 ? e->call.args[0] : NULL;
         i += f != NULL && f->kind == EXPR_NAME && strcmp(f->name.name, "default") == 0;
         expr *args[2] = {entry->call.args[0], i < 2 ? e->call.args[0] : NULL};
+        if (first != entry) {
+            args[0] = hold(b, args[0], "key");
+        }
+        for (expr *m = first; m != entry; m = m->call.receiver) {
+            if (!modify_entry(b, place, args[0], m->call.args[0])) {
+                return NULL;
+            }
+        }
+        if (first != entry) {
+            args[0] = check_alias_copy(c, args[0]);
+        }
         expr *at =
             build_method(c, e->span, check_alias_copy(c, place), makers[i][1], args, i < 2 ? 2 : 1);
         at = hold(b, at, "at");
@@ -384,6 +417,33 @@ static bool has_method(const checker *c, const expr *e) {
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
     return refers_by_method(c, e);
+}
+
+/* map.entry(k).or_insert(v) as a value or a statement */
+bool check_entry_value(checker *c, expr **slot) {
+    static const char *const makers[] = {"or_insert", "or_insert_with", "or_default"};
+    const expr *e = *slot;
+    bool makes = false;
+    for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
+        makes |= strcmp(e->call.name, makers[i]) == 0;
+    }
+    e = e->call.receiver;
+    while (e->kind == EXPR_METHOD && strcmp(e->call.name, "and_modify") == 0) {
+        e = e->call.receiver;
+    }
+    if (!makes || e->kind != EXPR_METHOD || strcmp(e->call.name, "entry") != 0) {
+        return false;
+    }
+    uint32_t mark = check_scope_open(c);
+    block_builder b = build_block(c, (*slot)->span);
+    expr *place = check_freeze(&b, slot);
+    check_scope_close(c, mark);
+    if (place == NULL) {
+        return false;
+    }
+    *slot = build_finish(&b, place);
+    b.block->type = (*slot)->type = place->type;
+    return true;
 }
 
 bool check_freeze_target(checker *c, block_builder *b, expr **slot) {

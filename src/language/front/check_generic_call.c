@@ -209,6 +209,9 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         written = e->call.type_argument_count;
     }
     for (uint32_t i = 0; i < written && i < f->generics.count; i++) {
+        if (f->generics.items[i].name[0] == '<') {
+            break; /* partition::<Vec<_>, _>(f): what Rust calls them is nothing here */
+        }
         environment.arguments[i] = check_type(c, types[i]);
     }
     if (owner != NULL) {
@@ -226,6 +229,11 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         } else {
             check_expr(c, &e->call.args[i], NULL);
         }
+    }
+    if (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open) {
+        c->environment = &environment; /* T::Item, now that T is known */
+        check_fits(c, result, check_type(c, f->result_annotation));
+        c->environment = outer;
     }
     e->type = type_resolve(c->types, result);
     if (!check_count(c, e, f->qualified, f->parameter_count - first, f->span)) {

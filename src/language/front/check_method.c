@@ -446,7 +446,13 @@ bool check_only_lists_have(checker *c, const char *name) {
 }
 
 static void literal_as_list(checker *c, expr *list, const char *name) {
+    static const char *const nested[] = {"concat", "flatten", "join", "iter", "into_iter"};
     list->is_vec |= check_only_lists_have(c, name);
+    for (size_t i = 0; list->is_vec && i < sizeof nested / sizeof nested[0]; i++) {
+        for (uint32_t k = 0; strcmp(nested[i], name) == 0 && k < list->list.count; k++) {
+            list->list.items[k]->is_vec |= list->list.items[k]->kind == EXPR_ARRAY;
+        }
+    }
 }
 
 /* drain(a..b): two numbers. */
@@ -461,6 +467,14 @@ static void split_range(checker *c, expr *e, const type *t) {
         return;
     }
     bool all = range->range.low == NULL && range->range.high == NULL && t->kind == TYPE_STRUCT;
+    bool half = !all && check_is_map(t) && (range->range.low == NULL || range->range.high == NULL);
+    if (half) {
+        e->call.args[0] = range->range.low != NULL ? range->range.low : range->range.high;
+        e->call.name = range->range.low != NULL ? "__from"
+                       : range->range.inclusive ? "__until_with"
+                                                : "__until";
+        return;
+    }
     expr **args = CHECK_ARRAY(c, expr *, 2);
     args[0] = range->range.low != NULL ? range->range.low : check_new_int(c, range->span, 0);
     args[1] =
@@ -522,9 +536,24 @@ static void wish_of_parse(checker *c, expr *e, const type *expected) {
     c->parse_wish = expected;
 }
 
+/* v.sum() where `impl Sum for T` says what that is: T::sum(v) */
+static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    const type *element = t->kind == TYPE_VEC ? type_resolve(c->types, t->vec.element) : t;
+    bool sums = strcmp(e->call.name, "sum") == 0 || strcmp(e->call.name, "product") == 0;
+    if (!sums || e->call.arg_count > 0 || t->kind != TYPE_VEC || element->kind != TYPE_STRUCT ||
+        check_method_named(c, element->structure, e->call.name) == NULL) {
+        return false;
+    }
+    *slot = build_call(c, e->span, element->structure->name, e->call.name, &e->call.receiver, 1);
+    check_expr(c, slot, expected);
+    return true;
+}
+
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (for_each(c, slot) || check_endless(c, slot) || method_of_found(c, slot, expected)) {
+    if (for_each(c, slot) || check_endless(c, slot) || check_entry_value(c, slot) ||
+        method_of_found(c, slot, expected)) {
         return;
     }
     const char *user = c->receiver_of;
@@ -554,6 +583,9 @@ void check_method(checker *c, expr **slot, const type *expected) {
     t = tensor_as_list(c, e, t, user);
     split_range(c, e, t);
     ranges_as_lists(c, e, t);
+    if (sum_of_their_own(c, slot, t, expected)) {
+        return;
+    }
     if (t->kind == TYPE_VEC) {
         choose_element_or_option(c, e, t, expected, user, arm);
     }

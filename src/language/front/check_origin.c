@@ -1,4 +1,4 @@
-/* check_origin.c: numbers that were written out without a type, found behind what they made.
+/* check_origin.c: numbers that were written out without a type, and parse() without one, found behind what they made.
  *
  *     let v = vec![3, 1, 2];
  *     let (a, b): (Vec<i32>, Vec<i32>) = v.iter().partition(|x| **x > 1);
@@ -17,6 +17,7 @@ typedef struct origin_walk {
     checker *c;
     const type *from, *to; /* of the numbers */
     uint32_t steps, depth;
+    bool only_parse;
 } origin_walk;
 
 /* The first pair of numbers in which the two types differ; false: there is none that literals can mend. */
@@ -26,11 +27,10 @@ static bool numbers_differ(checker *c, const type *from, const type *to, origin_
     if (from == to) {
         return false;
     }
-    if (type_is_numeric(from) && type_is_numeric(to)) {
+    if (type_is_numeric(from) && to->kind != TYPE_OPEN && !type_is_silent(to)) {
         w->from = from;
         w->to = to;
-        return (from->kind == TYPE_I64 && type_is_integer(to)) ||
-               (from->kind == TYPE_F32 && to->kind == TYPE_F64);
+        return from->kind == TYPE_I64 || (from->kind == TYPE_F32 && to->kind == TYPE_F64);
     }
     if (from->kind != to->kind) {
         return false;
@@ -71,13 +71,24 @@ static bool is_free(const expr *e, const type *from) {
     return suffix == TYPE_VOID && e->is_default && e->type == from;
 }
 
+/* "12".parse(), of which nothing said what it is to yield */
+static bool is_free_parse(const expr *e, const type *from) {
+    return e->kind == EXPR_CALL && e->is_default && from->kind == TYPE_I64;
+}
+
 static void walk_origin(expr *e, void *context) {
     origin_walk *w = context;
     if (w->depth >= DEPTH_MAX || ++w->steps > STEPS_MAX) {
         return;
     }
     w->depth++;
-    if (is_free(e, w->from)) {
+    if (is_free_parse(e, w->from)) {
+        check_wish_number(w->c, e->call.name_span, w->to);
+    } else if (w->only_parse && (e->kind == EXPR_INT || e->kind == EXPR_NAME)) {
+        if (e->kind == EXPR_NAME && e->name.binding != NULL) {
+            walk_binding(w, e->name.binding);
+        }
+    } else if (is_free(e, w->from)) {
         check_wish_number(w->c, e->span, w->to);
     } else if (e->kind == EXPR_NAME && e->name.binding != NULL) {
         check_wish_binding(w->c, e->name.binding, w->to);
@@ -109,6 +120,16 @@ void check_wish_origin(checker *c, const expr *e, const type *to) {
     if (c->may_repeat && e->type != NULL && numbers_differ(c, e->type, to, &w)) {
         walk_origin((expr *)e, &w);
     }
+}
+
+/* A whole number becomes one with a fraction: a parse() behind it was to read that one. */
+void check_wish_parse(checker *c, const expr *e, const type *to) {
+    uint32_t before = c->wish_count;
+    origin_walk w = {.c = c, .from = e->type, .to = to, .only_parse = true};
+    if (c->may_repeat && e->type->kind == TYPE_I64 && type_is_float(to)) {
+        walk_origin((expr *)e, &w);
+    }
+    c->repeat |= c->wish_count != before;
 }
 
 void check_note_origin(pattern *p, expr *value) {

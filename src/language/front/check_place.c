@@ -55,6 +55,9 @@ static void report_captured(checker *c, const binding *root, source_span span) {
 
 void check_method_write(checker *c, binding *root, source_span span, bool captured) {
     root->is_written = true;
+    if (!captured && check_dyn_signature(root->type) != NULL) {
+        return; /* whether a `dyn Fn` has something to write to depends on which one it is */
+    }
     if (captured) {
         report_captured(c, root, span);
     } else if (!may_write(root, WRITE_METHOD)) {

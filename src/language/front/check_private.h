@@ -133,9 +133,8 @@ typedef struct checker {
     const function_item *assigned_in; /* whose body `assigned` was collected from */
     const char **assigned; /* names that are assigned as a whole or given as `&mut` there */
     uint32_t assigned_count, assigned_capacity;
-    bool assigned_unseen;   /* and more may be, by closures or through `&mut` */
-    bool may_repeat;        /* the function can be checked anew */
-    uint32_t kept_closures; /* part of a dyn type: a function that made some is not checked anew */
+    bool assigned_unseen;                /* and more may be, by closures or through `&mut` */
+    bool may_repeat;                     /* the function can be checked anew */
     const type_environment *environment; /* NULL: no type parameters are in sight */
     implementation *implementations;
     uint32_t implementation_count, implementation_capacity;
@@ -366,6 +365,9 @@ bool check_as_list(checker *c, expr **slot, expr *limit);
 /* ---- dyn Trait (check_dyn.c) ------------------------------------------------------------------- */
 
 const type *check_dyn_type(checker *c, type_expr *t);
+/* Variants that dyn types get from here on are gone after check_dyn_return. */
+void check_dyn_mark(checker *c);
+void check_dyn_return(checker *c);
 bool check_is_dyn(const type *t);
 const trait_item *check_dyn_trait(const type *t); /* NULL: of functions, or no dyn type */
 const closure_signature *check_dyn_signature(const type *t); /* NULL: of no functions */
@@ -447,6 +449,7 @@ void check_wish_binding(checker *c, const binding *b, const type *to);
 const type *check_wish_at(const checker *c, source_span span); /* of a literal; NULL: none */
 /* check_origin.c: the same for the literals that e, checked, was made from. */
 void check_wish_origin(checker *c, const expr *e, const type *to);
+void check_wish_parse(checker *c, const expr *e, const type *to);
 /* The names in p take apart this value. */
 void check_note_origin(pattern *p, expr *value);
 /* Whether a Vec has such a method and a tensor has none. */
@@ -554,6 +557,7 @@ typedef struct maybe_place {
     expr *elements, *index;
 } maybe_place;
 
+bool check_entry_value(checker *c, expr **slot);
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
 bool check_is_map(const type *t); /* HashMap or BTreeMap */
 /* The place in which the values of the Vec or map m lie, one after another. */

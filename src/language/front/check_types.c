@@ -248,6 +248,34 @@ static bool is_error_name(const char *name) {
     return false;
 }
 
+/* Iterators are lists: Peekable<Chars<'a>> is what chars() yields. */
+static const type *iterator_type(checker *c, const type_expr *t) {
+    static const char *const same[] = {"Peekable", "Rev", "Skip", "Take", "StepBy", "Fuse"};
+    static const char *const of_one[] = {"IntoIter", "Iter", "IterMut", "Drain"};
+    static const char *const of_texts[] = {"SplitWhitespace", "Lines", "Split"};
+    const type *text = check_scalar(c, TYPE_STRING), *letter = check_scalar(c, TYPE_CHAR);
+    for (size_t i = 0; t->argument_count == 1 && i < sizeof same / sizeof same[0]; i++) {
+        if (strcmp(t->name, same[i]) == 0) {
+            return check_type(c, t->arguments[0]);
+        }
+    }
+    for (size_t i = 0; t->argument_count == 1 && i < sizeof of_one / sizeof of_one[0]; i++) {
+        if (strcmp(t->name, of_one[i]) == 0) {
+            return type_vec(c->types, check_type(c, t->arguments[0]));
+        }
+    }
+    for (size_t i = 0; i < sizeof of_texts / sizeof of_texts[0]; i++) {
+        if (t->argument_count == 0 && strcmp(t->name, of_texts[i]) == 0) {
+            return type_vec(c->types, text);
+        }
+    }
+    const type *pair[2] = {check_scalar(c, TYPE_USIZE), letter};
+    return strcmp(t->name, "Chars") == 0         ? type_vec(c->types, letter)
+           : strcmp(t->name, "Bytes") == 0       ? type_vec(c->types, check_scalar(c, TYPE_U8))
+           : strcmp(t->name, "CharIndices") == 0 ? type_vec(c->types, type_tuple(c->types, pair, 2))
+                                                 : NULL;
+}
+
 static const type *named_type(checker *c, type_expr *t) {
     const type *argument = check_type_argument(c, t->name);
     if (argument != NULL) {
@@ -293,6 +321,7 @@ static const type *named_type(checker *c, type_expr *t) {
         return struct_named_type(c, t, structure);
     }
     const type *alias = check_alias_type(c, t);
+    alias = alias != NULL ? alias : iterator_type(c, t);
     return alias != NULL ? alias : unknown_type(c, t);
 }
 

@@ -188,16 +188,15 @@ static void wish_for(checker *c, const binding *b, const type *to) {
     if (b->follows != NULL && may_become(b, to)) {
         wish_for(c, b->follows, to);
     }
-    if (may_become(b, to) && check_wish_of(c, b) == NULL && b->type != to) {
+    bool made = b->name[0] == '<'; /* for a construct: several share its place */
+    if (!made && may_become(b, to) && check_wish_of(c, b) == NULL && b->type != to) {
         let_wish wish = {.span = b->span, .type = to};
         CHECK_PUSH(c, c->wishes, c->wish_count, c->wish_capacity, wish);
     }
 }
 
 void check_wish_binding(checker *c, const binding *b, const type *to) {
-    if (b->name[0] != '<') { /* made for a construct: several share its place */
-        wish_for(c, b, type_resolve(c->types, to));
-    }
+    wish_for(c, b, type_resolve(c->types, to));
 }
 
 static void wish_by_form(checker *c, const expr *e, const type *to) {
@@ -286,7 +285,8 @@ static bool binds_flexible(const block *b) {
 /* Only the block's own statements are looked at here: its parts are among e's children. */
 static void find_flexible(expr *e, void *context) {
     bool *found = context;
-    *found = *found || flexible_kind(e) != FLEXIBLE_NOT;
+    *found = *found || flexible_kind(e) != FLEXIBLE_NOT ||
+             (e->kind == EXPR_METHOD && strcmp(e->call.name, "parse") == 0);
     const block *b = e->kind == EXPR_BLOCK ? e->block
                      : e->kind == EXPR_WHILE || e->kind == EXPR_LOOP || e->kind == EXPR_FOR
                          ? e->loop->body

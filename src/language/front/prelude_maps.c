@@ -172,6 +172,18 @@ impl<K, V> BTreeMap<K, V> {
     fn last_key_value(self) -> Option<(K, V)> { self.__pair(self.keys.len() - 1) }
     fn pop_first(self) -> Option<(K, V)> { let p = self.__pair(0); if p.is_some() { self.keys.remove(0); self.values.remove(0); } p }
     fn pop_last(self) -> Option<(K, V)> { let p = self.__pair(self.keys.len() - 1); if p.is_some() { self.keys.__pop(); self.values.__pop(); } p }
+    fn __from(self, from: K) -> Vec<(K, V)> {
+        let low = self.keys.partition_point(|k| k < from);
+        self.keys.slice(low, self.len()).zip(self.values.slice(low, self.len()))
+    }
+    fn __until(self, to: K) -> Vec<(K, V)> {
+        let high = self.keys.partition_point(|k| k < to);
+        self.keys.slice(0, high).zip(self.values.slice(0, high))
+    }
+    fn __until_with(self, to: K) -> Vec<(K, V)> {
+        let high = self.keys.partition_point(|k| k <= to);
+        self.keys.slice(0, high).zip(self.values.slice(0, high))
+    }
     fn __between(self, from: K, to: K) -> Vec<(K, V)> {
         let low = self.keys.partition_point(|k| k < from);
         let high = self.keys.partition_point(|k| k < to);

@@ -232,7 +232,7 @@ impl<T> Vec<T> {
         for v in self { if order(v, best) == Ordering::Less { best = v; } }
         Some(best)
     }
-    fn try_fold<A, R>(self, start: A, f: fn(A, T) -> Option<A>) -> Option<A> {
+    fn try_fold<A>(self, start: A, f: fn(A, T) -> Option<A>) -> Option<A> {
         let mut sum = start;
         for v in self { match f(sum, v) { Some(s) => { sum = s; } None => { return None; } } }
         Some(sum)
@@ -296,6 +296,16 @@ impl<T> Vec<T> {
     fn resize(self, n: i64, value: T) { self.truncate(n); while self.len() < n { self.push(value); } }
     fn rotate_left(self, n: i64) { self = self.slice(n, self.len()).chain(self.slice(0, n)); }
     fn rotate_right(self, n: i64) { self.rotate_left(self.len() - n); }
+    fn rchunks(self, n: i64) -> Vec<Vec<T>> {
+        let mut out: Vec<Vec<T>> = Vec::new();
+        let mut end = self.len();
+        while end > 0 {
+            let start = if end > n { end - n } else { 0 };
+            out.push(self.slice(start, end));
+            end = start;
+        }
+        out
+    }
     fn chunks_exact(self, n: i64) -> Vec<Vec<T>> { self.slice(0, self.len() / n * n).chunks(n) }
     fn binary_search(self, wanted: T) -> Result<i64, i64> { self.binary_search_by(|v| v.cmp(wanted)) }
     fn binary_search_by(self, order: fn(T) -> Ordering) -> Result<i64, i64> {
@@ -443,6 +453,19 @@ impl String {
     fn trim_start_matches(self, c: char) -> String { self.__trim_left(c) }
     fn trim_end_matches(self, c: char) -> String { self.__trim_right(c) }
     fn trim_matches(self, c: char) -> String { self.__trim_left(c).__trim_right(c) }
+    fn replacen(self, from: String, to: String, n: i64) -> String {
+        let mut out = "";
+        let mut rest = self;
+        let mut left = n;
+        while left > 0 {
+            let at = rest.index_of(from);
+            if at < 0 { return out + rest }
+            out = out + rest.substring(0, at) + to;
+            rest = rest.substring(at + from.len(), rest.len());
+            left -= 1;
+        }
+        out + rest
+    }
     fn splitn(self, n: i64, by: String) -> Vec<String> {
         let mut out: Vec<String> = Vec::new();
         let mut rest = self;
