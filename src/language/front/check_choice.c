@@ -12,7 +12,9 @@
 
 #include "language/front/check_private.h"
 
-enum { CHOICES_MAX = 5 }; /* one in the rest of another: each doubles what is written */
+/* One in the rest of another: each doubles what is written. The third and those behind it are cursors where they can
+ * be (check_cursor.c). */
+enum { CHOICES_CHEAP = 2, CHOICES_MAX = 5 };
 
 typedef enum tail { TAIL_VALUE, TAIL_PLACE, TAIL_LEAVES } tail;
 
@@ -161,6 +163,12 @@ static expr *let_else(checker *c, const block *b, stmt *s) {
     otherwise->block = s->otherwise;
     e->match.arms[1] = (match_arm){.pattern = any, .body = otherwise};
     return e;
+}
+
+bool check_is_choice(const checker *c, const expr *e, bool any) {
+    uint32_t places = 0;
+    return (any || c->choice_depth >= CHOICES_CHEAP) && (e->kind == EXPR_IF || e->kind == EXPR_MATCH) &&
+           all_places(c, e, &places) && places > 0;
 }
 
 expr *check_choice(checker *c, const block *b, stmt *s) {

@@ -254,14 +254,14 @@ void check_block(checker *c, block *b, const type *expected) {
     uint32_t choices = c->choice_depth;
     for (stmt *s = b->first; s != NULL; s = s->next) {
         c->checked_up_to = NULL;
-        expr *choice = check_choice(c, b, s);
+        bool cursor = check_cursor(c, b, s);
+        expr *choice = cursor ? NULL : check_choice(c, b, s);
         if (choice != NULL) {
             *(last == NULL ? &b->first : &last->next) = NULL;
             b->result = choice;
             c->choice_depth++;
             break;
         }
-        check_cursor(c, b, s);
         ends |= check_statement(c, s);
         if (c->checked_up_to != NULL) {
             s = c->checked_up_to;

@@ -24,168 +24,6 @@
 
 #include "language/front/check_cursor.h"
 
-/* ---- what an expression is rooted at ------------------------------------------------------------------ */
-
-static bool is_method(const expr *e, const char *name, uint32_t count) {
-    return e->kind == EXPR_METHOD && e->call.arg_count == count && strcmp(e->call.name, name) == 0;
-}
-
-static bool is_view(const expr *e) {
-    return is_method(e, "as_mut", 0) || is_method(e, "as_deref_mut", 0);
-}
-
-static bool is_unwrap(const expr *e) {
-    return is_method(e, "unwrap", 0) || is_method(e, "expect", 1);
-}
-
-static bool is_entry(const expr *e) {
-    bool made = is_method(e, "or_insert", 1) || is_method(e, "or_insert_with", 1) ||
-                is_method(e, "or_default", 0);
-    return made && is_method(e->call.receiver, "entry", 1);
-}
-
-/* Where the next shorter path stands in e; NULL: e is a name, or no path. */
-static expr **shorter(expr *e) {
-    switch (e->kind) {
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-        return &e->field.base;
-    case EXPR_INDEX:
-        return &e->index.base;
-    case EXPR_UNARY:
-        return e->unary.op == UNARY_REFERENCE ? &e->unary.operand : NULL;
-    case EXPR_METHOD:
-        if (is_entry(e)) {
-            return &e->call.receiver->call.receiver;
-        }
-        return is_view(e) || is_unwrap(e) || is_method(e, "get_mut", 1) ? &e->call.receiver : NULL;
-    default:
-        return NULL;
-    }
-}
-
-static expr **first_name(expr **slot) {
-    while (shorter(*slot) != NULL) {
-        slot = shorter(*slot);
-    }
-    return (*slot)->kind == EXPR_NAME && (*slot)->name.scope == NULL ? slot : NULL;
-}
-
-static bool binds(const pattern *p, const char *name) {
-    bool found = p->binding != NULL && strcmp(p->binding->name, name) == 0;
-    for (uint32_t i = 0; !found && i < p->part_count; i++) {
-        found = binds(p->parts[i], name);
-    }
-    return found;
-}
-
-const cursor_link *cursor_link_of(const cursor_link *at, const char *name) {
-    while (at != NULL && !binds(at->pattern, name)) {
-        at = at->outer;
-    }
-    return at;
-}
-
-static bool is_cursor(const cursor *k, const expr *e) {
-    return e->kind == EXPR_NAME && e->name.scope == NULL && strcmp(e->name.name, k->name) == 0;
-}
-
-/* Whether e is the cursor's value or a part of it. */
-static bool is_inside(const cursor *k, const cursor_link *links, expr *e) {
-    expr **name = first_name(&e);
-    if (name == NULL) {
-        return false;
-    }
-    const cursor_link *link = cursor_link_of(links, (*name)->name.name);
-    return link != NULL ? link->value != NULL : is_cursor(k, *name);
-}
-
-/* ---- places that overlap with where the cursor started -------------------------------------------------- */
-
-enum { PATH_MAX_PARTS = 16 };
-
-/* The fields behind the first name, from it outwards; stops at what is no field. */
-static uint32_t fields_of(expr *e, const char **name, const expr **fields) {
-    uint32_t count = 0;
-    *name = NULL;
-    for (expr **next = shorter(e); next != NULL; e = *next, next = shorter(e)) {
-        bool field = e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD;
-        if (!field && e->kind != EXPR_UNARY) {
-            count = 0; /* what stands outside of it counts no more */
-        }
-        if (field && count < PATH_MAX_PARTS) {
-            fields[count++] = e;
-        }
-    }
-    if (e->kind == EXPR_NAME && e->name.scope == NULL) {
-        *name = e->name.name;
-    }
-    return count;
-}
-
-static bool same_field(const expr *a, const expr *b) {
-    return a->kind == b->kind && (a->kind == EXPR_FIELD ? strcmp(a->field.name, b->field.name) == 0
-                                                        : a->field.index == b->field.index);
-}
-
-static bool overlaps(expr *a, expr *b) {
-    const char *one, *other;
-    const expr *left[PATH_MAX_PARTS], *right[PATH_MAX_PARTS];
-    uint32_t lefts = fields_of(a, &one, left), rights = fields_of(b, &other, right);
-    bool same = one != NULL && other != NULL && strcmp(one, other) == 0;
-    while (same && lefts > 0 && rights > 0) {
-        same = same_field(left[--lefts], right[--rights]);
-    }
-    return same;
-}
-
-typedef struct mention {
-    const cursor *k;
-    bool found;
-} mention;
-
-static bool is_block_like(const expr *e) {
-    return e->kind == EXPR_BLOCK || e->kind == EXPR_LOOP || e->kind == EXPR_WHILE ||
-           e->kind == EXPR_FOR;
-}
-
-static void find_mention(expr *e, void *context) {
-    mention *m = context;
-    expr **name = first_name(&e);
-    if (name != NULL) {
-        for (uint32_t i = 0; i < m->k->site_count; i++) {
-            m->found |= m->k->sites[i].is_root && overlaps(e, m->k->sites[i].path);
-        }
-    }
-    if (e->kind == EXPR_IF) { /* blocks have statements of their own */
-        find_mention(e->branch.condition, m);
-    } else if (e->kind == EXPR_MATCH) {
-        find_mention(e->match.value, m);
-    } else if (is_block_like(e)) {
-        if (e->kind == EXPR_WHILE || e->kind == EXPR_FOR) {
-            find_mention(e->kind == EXPR_WHILE ? e->loop->condition : e->loop->iterable, m);
-        }
-    } else if (name == NULL || e->kind != EXPR_NAME) {
-        expr **base = name == NULL ? NULL : shorter(e);
-        if (base == NULL) {
-            expr_each_child(e, find_mention, m);
-        } else if (e->kind == EXPR_INDEX || e->kind == EXPR_METHOD) {
-            mention parts = {.k = m->k};
-            expr nothing = {.kind = EXPR_BOOL}, *kept = *base;
-            *base = &nothing;
-            expr_each_child(e, find_mention, &parts);
-            *base = kept;
-            m->found |= parts.found;
-        }
-    }
-}
-
-static bool mentions_root(const cursor *k, expr *e) {
-    mention m = {.k = k};
-    find_mention(e, &m);
-    return m.found;
-}
-
 /* ---- sites ---------------------------------------------------------------------------------------------- */
 
 static expr *name_of(cursor *k, const char *name) {
@@ -208,7 +46,7 @@ static expr *copy_of(cursor *k, const expr *e) {
 
 /* What &mut … and a last as_mut() are about. */
 static expr *without_reference(expr *e) {
-    while ((e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) || is_view(e)) {
+    while ((e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) || cursor_is_view(e)) {
         e = e->kind == EXPR_UNARY ? e->unary.operand : e->call.receiver;
     }
     return e;
@@ -216,21 +54,21 @@ static expr *without_reference(expr *e) {
 
 static cursor_site *site_of(cursor *k, const cursor_link *links, expr *written) {
     expr *path = without_reference(written);
-    expr **name = first_name(&path);
+    expr **name = cursor_first_name(&path);
     if (name == NULL || k->site_count == CURSOR_SITES_MAX) {
         k->broken = true;
         return NULL;
     }
     cursor_site *s = &k->sites[k->site_count];
     *s = (cursor_site){.number = k->site_count, .links = links};
-    s->is_root = !is_inside(k, links, path);
+    s->is_root = !cursor_is_inside(k, links, path);
     const cursor_link *link = cursor_link_of(links, (*name)->name.name);
     k->broken |= s->is_root && link != NULL && link->is_pattern; /* a part of something else */
     s->value = copy_of(k, path);
     s->path = copy_of(k, path);
     expr *last = s->path;
-    bool found = is_unwrap(last) && is_method(last->call.receiver, "get_mut", 1);
-    if (is_entry(last) || found) {
+    bool found = cursor_is_unwrap(last) && cursor_is_method(last->call.receiver, "get_mut", 1);
+    if (cursor_is_entry(last) || found) {
         expr *map = last->call.receiver; /* entry(key), get_mut(key) */
         s->key = map->call.args[0];
         s->keyed = found ? CURSOR_FOUND : CURSOR_ENTRY;
@@ -240,7 +78,7 @@ static cursor_site *site_of(cursor *k, const cursor_link *links, expr *written) 
         s->key = last->index.indices[0];
         s->keyed = CURSOR_INDEX;
         s->path = last->index.base;
-    } else if (is_unwrap(last)) {
+    } else if (cursor_is_unwrap(last)) {
         s->is_content = true;
         s->path = without_reference(last->call.receiver);
     }
@@ -308,7 +146,7 @@ static const cursor_link *linked(cursor *k, const cursor_link *links, pattern *p
                                  bool is_pattern) {
     cursor_link *link = CHECK_ARRAY(k->c, cursor_link, 1);
     *link = (cursor_link){.pattern = p, .value = value, .is_pattern = is_pattern, .outer = links};
-    k->broken |= binds(p, k->name);
+    k->broken |= cursor_binds(p, k->name);
     return link;
 }
 
@@ -332,7 +170,7 @@ static void leave(cursor *k, expr *e) {
     expr *jump = check_new(c, e->kind, e->span, NULL);
     *jump = *e;
     block_builder b = build_block(c, e->span);
-    if (jump->jump.value != NULL && !mentions_root(k, jump->jump.value)) {
+    if (jump->jump.value != NULL && !cursor_mentions_root(k, jump->jump.value)) {
         jump->jump.value = value_first(k, jump->jump.value);
     } else {
         build_stmt(&b, cursor_put_back(k));
@@ -379,7 +217,7 @@ static void walk_arm(cursor *k, const cursor_link *links, match_arm *arm) {
     if (arm->guard != NULL) {
         walk(k, links, arm->guard);
     }
-    if (arm->body->kind != EXPR_BLOCK && mentions_root(k, arm->body)) {
+    if (arm->body->kind != EXPR_BLOCK && cursor_mentions_root(k, arm->body)) {
         arm->body = build_finish(
             &(block_builder){.c = k->c, .block = CHECK_ARRAY(k->c, block, 1), .span = k->span},
             arm->body);
@@ -389,14 +227,14 @@ static void walk_arm(cursor *k, const cursor_link *links, match_arm *arm) {
 
 static const cursor_link *enter_match(cursor *k, const cursor_link *links, expr *e,
                                       pattern *pattern) {
-    return linked(k, links, pattern, is_inside(k, links, e->match.value) ? e->match.value : NULL,
-                  true);
+    return linked(k, links, pattern,
+                  cursor_is_inside(k, links, e->match.value) ? e->match.value : NULL, true);
 }
 
 /* The names of a pattern against the cursor stand for its parts. */
 static void refer(cursor *k, const cursor_link *links, expr *e) {
     expr *value = e->match.value;
-    bool name = value->kind == EXPR_NAME && is_inside(k, links, value);
+    bool name = value->kind == EXPR_NAME && cursor_is_inside(k, links, value);
     if (name && !value->is_followed) {
         expr *reference = check_new(k->c, EXPR_UNARY, value->span, NULL);
         reference->unary.op = UNARY_REFERENCE;
@@ -407,7 +245,7 @@ static void refer(cursor *k, const cursor_link *links, expr *e) {
 }
 
 static void walk_match(cursor *k, const cursor_link *links, expr *e) {
-    if (!is_inside(k, links, e->match.value)) {
+    if (!cursor_is_inside(k, links, e->match.value)) {
         walk(k, links, e->match.value);
     }
     refer(k, links, e);
@@ -468,9 +306,12 @@ static void walk_child(expr *e, void *context) {
 }
 
 static void walk(cursor *k, const cursor_link *links, expr *e) {
+    if (e->is_put_back) {
+        return;
+    }
     switch (e->kind) {
     case EXPR_ASSIGN:
-        if (is_cursor(k, e->assign.target) && !e->assign.target->is_followed &&
+        if (cursor_is(k, e->assign.target) && !e->assign.target->is_followed &&
             e->assign.op == BINARY_NONE) {
             replace(e, assign(k, links, e->assign.value));
             return;
@@ -522,24 +363,26 @@ static stmt *put_back_before(cursor *k, stmt *s) {
 static void walk_block(cursor *k, const cursor_link *links, block *b) {
     stmt **at = &b->first;
     for (stmt *s = b->first; s != NULL; s = s->next) {
-        if (s->value != NULL && mentions_root(k, s->value)) {
+        bool chooses =
+            s->kind == STMT_LET && s->value != NULL && check_is_choice(k->c, s->value, true);
+        if (s->value != NULL && (chooses || cursor_mentions_root(k, s->value))) {
             *at = put_back_before(k, s);
         }
         at = &s->next;
-        if (s->value != NULL) {
+        if (s->value != NULL && !chooses) {
             walk(k, links, s->value);
         }
         if (s->otherwise != NULL) {
             walk_block(k, links, s->otherwise);
         }
         if (s->kind == STMT_LET) {
-            bool part = s->value != NULL && is_inside(k, links, s->value) &&
+            bool part = s->value != NULL && cursor_is_inside(k, links, s->value) &&
                         s->pattern->kind == PATTERN_NAME;
             links = linked(k, links, s->pattern, part ? s->value : NULL, false);
         }
     }
     if (b->result != NULL) {
-        if (mentions_root(k, b->result)) {
+        if (cursor_mentions_root(k, b->result)) {
             *at = put_back_before(k, NULL);
         }
         walk(k, links, b->result);
@@ -557,10 +400,10 @@ static bool is_step(const expr *e) {
     if (e->kind == EXPR_UNARY) {
         return e->unary.op == UNARY_REFERENCE && e->unary.is_mutable;
     }
-    return is_view(e) || is_entry(e) ||
-           (is_unwrap(e) &&
-            (is_view(e->call.receiver) || is_method(e->call.receiver, "get_mut", 1) ||
-             is_method(e->call.receiver, "last_mut", 0)));
+    return cursor_is_view(e) || cursor_is_entry(e) ||
+           (cursor_is_unwrap(e) &&
+            (cursor_is_view(e->call.receiver) || cursor_is_method(e->call.receiver, "get_mut", 1) ||
+             cursor_is_method(e->call.receiver, "last_mut", 0)));
 }
 
 static void find_step(expr *e, void *context) {
@@ -574,7 +417,7 @@ static void find_step(expr *e, void *context) {
 /* cur = &mut …, in this expression or below. */
 static void find_move(expr *e, void *context) {
     move_search *s = context;
-    if (e->kind == EXPR_ASSIGN && is_cursor(s->k, e->assign.target) &&
+    if (e->kind == EXPR_ASSIGN && cursor_is(s->k, e->assign.target) &&
         !e->assign.target->is_followed && e->assign.op == BINARY_NONE) {
         find_step(e->assign.value, s);
     }
@@ -608,45 +451,111 @@ static void end_block(cursor *k, block *b) {
     }
     if (b->result == NULL) {
         *at = put_back_before(k, NULL);
-    } else if (!mentions_root(k, b->result)) {
+    } else if (!cursor_mentions_root(k, b->result)) {
         b->result = value_first(k, b->result);
     }
 }
 
+/* The name starts at one place and is moved on. */
+static bool check_moved(cursor *k, block *b, stmt *s, block *rest) {
+    cursor_begin(k);
+    cursor_site *first = site_of(k, NULL, s->value);
+    if (first != NULL && first->keyed == CURSOR_INDEX && is_simple(first->key)) {
+        first->keys = check_printf(k->c, "<keys %u>", k->c->text_count++);
+    } else {
+        k->broken |= first != NULL && first->keyed != CURSOR_PLAIN;
+    }
+    if (!k->broken) {
+        end_block(k, rest);
+        walk_block(k, NULL, rest);
+        s->value = copy_of(k, k->sites[0].value);
+    }
+    if (k->broken) {
+        return false;
+    }
+    cursor_fill(k);
+    s->next = cursor_lets(k, rest->first);
+    b->result = rest->result;
+    return true;
+}
+
+/* { <steps>.push(n); place } in every branch. */
+static expr *choose(cursor *k, expr *e) {
+    if (e->kind == EXPR_IF) {
+        expr then = {.kind = EXPR_BLOCK, .block = e->branch.then, .span = e->span};
+        e->branch.then = choose(k, &then)->block;
+        e->branch.otherwise = choose(k, e->branch.otherwise);
+        return e;
+    }
+    for (uint32_t i = 0; e->kind == EXPR_MATCH && i < e->match.count; i++) {
+        match_arm *arm = &e->match.arms[i];
+        k->links = linked(k, NULL, arm->pattern, NULL, true);
+        arm->body = choose(k, arm->body);
+        k->links = NULL;
+    }
+    if (e->kind == EXPR_MATCH || leaves(e) || (e->kind == EXPR_BLOCK && e->block->result == NULL)) {
+        return e;
+    }
+    if (e->kind == EXPR_BLOCK) {
+        e->block->result = choose(k, e->block->result);
+        expr *made = check_new(k->c, EXPR_BLOCK, e->span, NULL);
+        made->block = e->block;
+        return made;
+    }
+    cursor_site *s = site_of(k, k->links, e);
+    if (s == NULL) {
+        return e;
+    }
+    block_builder b = build_block(k->c, e->span);
+    expr *value = keep_key(k, s, &b);
+    push_step(k, s, &b);
+    return build_finish(&b, value);
+}
+
+/* let r = if c { &mut a } else { &mut b }: written on a copy, for the case that it cannot be. */
+static bool check_chosen(cursor *k, block *b, stmt *s) {
+    checker *c = k->c;
+    block rest = {.span = b->span, .first = s->next, .result = b->result};
+    expr *chosen, whole = {.kind = EXPR_BLOCK, .block = &rest, .span = b->span};
+    expr *tail = copy_of(k, &whole);
+    chosen = choose(k, copy_of(k, s->value));
+    if (!k->broken) {
+        end_block(k, tail->block);
+        walk_block(k, NULL, tail->block);
+    }
+    if (k->broken || k->has_steps) {
+        return false;
+    }
+    stmt *let = CHECK_ARRAY(c, stmt, 1);
+    *let = *s;
+    let->value = chosen;
+    let->pattern->binding->is_mutable = true;
+    let->next = tail->block->first;
+    cursor_fill(k);
+    *s = *cursor_lets(k, let);
+    b->result = tail->block->result;
+    return true;
+}
+
 bool check_cursor(checker *c, block *b, stmt *s) {
     bool named = s->kind == STMT_LET && s->pattern->kind == PATTERN_NAME && s->pattern->binding;
-    if (!named || s->pattern->binding->name[0] == '<' || !s->pattern->binding->is_mutable ||
-        s->value == NULL || s->value->type != NULL || s->otherwise != NULL ||
-        s->value->is_followed || c->function == NULL) {
+    if (!named || s->pattern->binding->name[0] == '<' || s->value == NULL ||
+        s->value->type != NULL || s->otherwise != NULL || s->value->is_followed ||
+        c->function == NULL) {
         return false;
     }
     cursor k = {.c = c, .name = s->pattern->binding->name, .span = s->span};
+    if (check_is_choice(c, s->value, false)) {
+        cursor_begin(&k);
+        k.is_chosen = true;
+        return check_chosen(&k, b, s);
+    }
     block rest = {.span = b->span, .first = s->next, .result = b->result};
     expr whole = {.kind = EXPR_BLOCK, .block = &rest};
     move_search moves = {.k = &k};
-    expr_each_child(&whole, find_move, &moves);
     bool starts = s->value->kind == EXPR_NAME || is_step(s->value);
-    if (!moves.found || !starts) {
-        return false;
+    if (starts && s->pattern->binding->is_mutable) {
+        expr_each_child(&whole, find_move, &moves);
     }
-    cursor_begin(&k);
-    expr *written = s->value;
-    cursor_site *first = site_of(&k, NULL, written);
-    if (first != NULL && first->keyed == CURSOR_INDEX && is_simple(first->key)) {
-        first->keys = check_printf(c, "<keys %u>", c->text_count++);
-    } else {
-        k.broken |= first != NULL && first->keyed != CURSOR_PLAIN;
-    }
-    if (!k.broken) {
-        end_block(&k, &rest);
-        walk_block(&k, NULL, &rest);
-        s->value = copy_of(&k, k.sites[0].value);
-    }
-    if (k.broken) {
-        return false;
-    }
-    cursor_fill(&k);
-    s->next = cursor_lets(&k, rest.first);
-    b->result = rest.result;
-    return true;
+    return moves.found && check_moved(&k, b, s, &rest);
 }

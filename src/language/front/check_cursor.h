@@ -2,6 +2,8 @@
 #ifndef MASU_LANGUAGE_CHECK_CURSOR_H
 #define MASU_LANGUAGE_CHECK_CURSOR_H
 
+#include <string.h>
+
 #include "language/front/check_private.h"
 
 enum { CURSOR_SITES_MAX = 16, CURSOR_LOOPS_MAX = 16 };
@@ -33,6 +35,7 @@ typedef struct cursor {
     const char *name, *steps, *above, *next;
     cursor_site sites[CURSOR_SITES_MAX];
     uint32_t site_count;
+    bool is_chosen; /* the first step is written where the place is chosen */
     bool has_steps, broken;
     const char *labels[CURSOR_LOOPS_MAX];
     uint32_t loop_depth;
@@ -41,6 +44,34 @@ typedef struct cursor {
     uint32_t put_back_count, put_back_capacity;
 } cursor;
 
+/* ---- check_cursor_path.c */
+
+static inline bool cursor_is_method(const expr *e, const char *name, uint32_t count) {
+    return e->kind == EXPR_METHOD && e->call.arg_count == count && strcmp(e->call.name, name) == 0;
+}
+
+static inline bool cursor_is_view(const expr *e) {
+    return cursor_is_method(e, "as_mut", 0) || cursor_is_method(e, "as_deref_mut", 0);
+}
+
+static inline bool cursor_is_unwrap(const expr *e) {
+    return cursor_is_method(e, "unwrap", 0) || cursor_is_method(e, "expect", 1);
+}
+
+static inline bool cursor_is_entry(const expr *e) {
+    bool made = cursor_is_method(e, "or_insert", 1) || cursor_is_method(e, "or_insert_with", 1) ||
+                cursor_is_method(e, "or_default", 0);
+    return made && cursor_is_method(e->call.receiver, "entry", 1);
+}
+
+/* Where the first name of the path in *slot stands; NULL: that is no path. */
+expr **cursor_first_name(expr **slot);
+bool cursor_binds(const pattern *p, const char *name);
+bool cursor_is(const cursor *k, const expr *e); /* its name */
+/* Whether e is the cursor's value or a part of it. */
+bool cursor_is_inside(const cursor *k, const cursor_link *links, expr *e);
+/* Whether e, without the blocks in it, names a place that overlaps with one where the cursor started. */
+bool cursor_mentions_root(const cursor *k, expr *e);
 const cursor_link *cursor_link_of(const cursor_link *at, const char *name);
 expr *cursor_name(cursor *k);
 

@@ -40,6 +40,7 @@ expr *cursor_put_back(cursor *k) {
     checker *c = k->c;
     block_builder b = build_block(c, k->span);
     expr *e = build_finish(&b, NULL);
+    e->is_put_back = true;
     CHECK_PUSH(c, k->put_backs, k->put_back_count, k->put_back_capacity, e);
     return e;
 }
@@ -239,7 +240,8 @@ static expr *list_of(cursor *k, expr *item) {
 stmt *cursor_lets(cursor *k, stmt *rest) {
     checker *c = k->c;
     block_builder b = build_block(c, k->span);
-    build_let(&b, k->steps, true, list_of(k, number(k, 0)));
+    expr *none = build_call(c, k->span, "Vec", "new", NULL, 0);
+    build_let(&b, k->steps, true, k->is_chosen ? none : list_of(k, number(k, 0)));
     if (k->has_steps) {
         build_let(&b, k->next, true, name_of(k, k->name));
         build_let(&b, k->above, true, build_call(c, k->span, "Vec", "new", NULL, 0));
@@ -247,8 +249,8 @@ stmt *cursor_lets(cursor *k, stmt *rest) {
     for (uint32_t i = 0; i < k->site_count; i++) {
         if (k->sites[i].keys != NULL) {
             build_let(&b, k->sites[i].keys, true,
-                      i == 0 ? list_of(k, copy_of(k, k->sites[i].key))
-                             : build_call(c, k->span, "Vec", "new", NULL, 0));
+                      i == 0 && !k->is_chosen ? list_of(k, copy_of(k, k->sites[i].key))
+                                              : build_call(c, k->span, "Vec", "new", NULL, 0));
         }
     }
     b.last->next = rest;

@@ -296,6 +296,8 @@ bool check_is_number_type(const type *t);
 const type *check_length_argument(checker *c, const type_expr *t);
 /* Of a call of which nobody knows what it takes. */
 void check_lost_arguments(checker *c, expr *call);
+/* Whether e chooses one of several places; any: also where that is the first. */
+bool check_is_choice(const checker *c, const expr *e, bool any);
 bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
 function_item *check_choose_by_types(checker *c, expr *e, function_item *f);
 /* E::from(e) where E has it for values of that type; e is checked. NULL: no. */
