@@ -397,7 +397,8 @@ static bool report_writes(checker *c, const expr *e, const struct_item *s) {
     return false;
 }
 
-static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_signature *wanted) {
+static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_signature *wanted,
+                             const expr *call) {
     const function_item *f = s->closure;
     uint32_t first = f->has_self, count = f->parameter_count - first;
     if (count != wanted->count) {
@@ -409,6 +410,7 @@ static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_
     bool good = true;
     for (uint32_t i = 0; i < count; i++) {
         if (!check_fits(c, wanted->parameters[i], f->parameters[first + i]->type)) {
+            check_wish_behind(c, call, wanted->parameters[i], f->parameters[first + i]->type);
             diagnostics_error(c->diagnostics, e->span,
                               "a function of `%s` is wanted here, this one takes `%s`",
                               check_type_text(c, wanted->parameters[i]),
@@ -455,7 +457,7 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
     }
     bool lent = !open && check_lend_closure(c, call, slot, s);
     e = *slot;
-    if (open || (!lent && report_writes(c, e, s)) || !demand_signature(c, e, s, signature)) {
+    if (open || (!lent && report_writes(c, e, s)) || !demand_signature(c, e, s, signature, call)) {
         expr *wrong = check_new(c, EXPR_ERROR, e->span, NULL);
         check_make_error(c, wrong);
         *slot = wrong;

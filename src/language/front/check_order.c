@@ -55,7 +55,8 @@ static expr *order_of(checker *c, expr *left, expr *right, const type *t) {
     for (uint32_t i = count; i-- > 0;) {
         expr *other = part(c, span, r, t, i);
         expr *mine = part(c, span, l, t, i);
-        all = then(c, span, build_method(c, span, mine, "cmp", &other, 1), all);
+        const char *how = type_is_box(mine->type) ? "__order" : "cmp"; /* it may hold a t itself */
+        all = then(c, span, build_method(c, span, mine, how, &other, 1), all);
     }
     if (all == NULL) {
         all = check_new_name(c, span, "Equal");

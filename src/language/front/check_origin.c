@@ -122,6 +122,14 @@ void check_wish_origin(checker *c, const expr *e, const type *to) {
     }
 }
 
+/* What e was made from holds numbers of type `from`, and others are wanted. */
+void check_wish_behind(checker *c, const expr *e, const type *from, const type *to) {
+    origin_walk w = {.c = c};
+    if (c->may_repeat && e != NULL && numbers_differ(c, from, to, &w)) {
+        walk_origin((expr *)e, &w);
+    }
+}
+
 /* A whole number becomes one with a fraction: a parse() behind it was to read that one. */
 void check_wish_parse(checker *c, const expr *e, const type *to) {
     uint32_t before = c->wish_count;

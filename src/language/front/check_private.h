@@ -452,6 +452,7 @@ const type *check_wish_at(const checker *c, source_span span); /* of a literal; 
 /* check_origin.c: the same for the literals that e, checked, was made from. */
 void check_wish_origin(checker *c, const expr *e, const type *to);
 void check_wish_parse(checker *c, const expr *e, const type *to);
+void check_wish_behind(checker *c, const expr *e, const type *from, const type *to);
 /* The names in p take apart this value. */
 void check_note_origin(pattern *p, expr *value);
 /* Whether a Vec has such a method and a tensor has none. */

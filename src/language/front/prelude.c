@@ -42,7 +42,7 @@
                                "    fn checked_rem(self, o: " T ") -> Option<" T                 \
                                "> { if o == 0 { None } else { Some(self % "                      \
                                "o) } }\n"                                                        \
-                               "    fn count_ones(self) -> i64 {\n"                              \
+                               "    fn count_ones(self) -> u32 {\n"                              \
                                "        let mut left = self;\n"                                  \
                                "        let mut n = 0;\n"                                        \
                                "        while left != 0 { left = left & (left - 1); n += 1; }\n" \

@@ -47,17 +47,18 @@ impl T {                                                                        
     fn overflowing_add(self, o: T) -> (T, bool) { (self + o, self.checked_add(o).is_none()) } \
     fn wrapping_neg(self) -> T { (0 as T) - self }                                         \
     fn wrapping_pow(self, n: i64) -> T { self.pow(n) }                                     \
-    fn leading_zeros(self) -> i64 {                                                        \
+    fn leading_zeros(self) -> u32 {                                                        \
         let mut n = 0;                                                                     \
         let mut i = W - 1;                                                                 \
         while i >= 0 && ((self >> (i as T)) & (1 as T)) == (0 as T) { n += 1; i -= 1; }    \
         n }                                                                                \
-    fn trailing_zeros(self) -> i64 {                                                       \
+    fn trailing_zeros(self) -> u32 {                                                       \
         let mut n = 0;                                                                     \
         while n < W && ((self >> (n as T)) & (1 as T)) == (0 as T) { n += 1; }             \
         n }                                                                                \
-    fn count_zeros(self) -> i64 { W - self.count_ones() }                                  \
+    fn count_zeros(self) -> u32 { W - self.count_ones() }                                  \
     fn is_power_of_two(self) -> bool { self > 0 && (self & (self - 1)) == 0 }              \
+    fn checked_next_power_of_two(self) -> Option<T> { Some(self.next_power_of_two()) }                        \
     fn next_power_of_two(self) -> T { let mut p: T = 1; while p < self { p = p * 2; } p }  \
     fn isqrt(self) -> T {                                                                  \
         let mut r = ((self as f64).sqrt()) as T;                                           \
@@ -296,6 +297,11 @@ impl<T> Vec<T> {
     fn resize(self, n: i64, value: T) { self.truncate(n); while self.len() < n { self.push(value); } }
     fn rotate_left(self, n: i64) { self = self.slice(n, self.len()).chain(self.slice(0, n)); }
     fn rotate_right(self, n: i64) { self.rotate_left(self.len() - n); }
+    fn __order(self, other: Vec<T>) -> Ordering {
+        if self.len() != other.len() { return self.len().cmp(other.len()) }
+        for i in 0..self.len() { let o = self[i].cmp(other[i]); if o != Ordering::Equal { return o } }
+        Ordering::Equal
+    }
     fn rchunks(self, n: i64) -> Vec<Vec<T>> {
         let mut out: Vec<Vec<T>> = Vec::new();
         let mut end = self.len();
