@@ -122,6 +122,19 @@ const type *check_alias_type(checker *c, type_expr *t) {
     return owner != NULL && strcmp(t->name, "Output") == 0 && type_is_numeric(owner) ? owner : NULL;
 }
 
+void check_alias_scope(checker *c, name_expr *callee) {
+    for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
+        if (a->impl == NULL && a->type->kind == TYPE_EXPR_NAME && a->generics.count == 0 &&
+            a->type->argument_count > 0 && strcmp(a->name, callee->scope) == 0 &&
+            callee->argument_count == 0) {
+            callee->scope = a->type->name;
+            callee->arguments = a->type->arguments;
+            callee->argument_count = a->type->argument_count;
+            return;
+        }
+    }
+}
+
 const_item *check_associated_constant(checker *c, const char *scope, const char *name) {
     const type *t = scope_type(c, scope);
     const char *owner = t == NULL ? NULL : owner_name(c, t);

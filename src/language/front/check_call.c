@@ -430,6 +430,7 @@ static void make_box(checker *c, expr **slot, const type *expected) {
 static void call_scoped(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const name_expr *callee = &e->call.callee->name;
+    check_alias_scope(c, &e->call.callee->name);
     const char *scope = callee->scope, *name = callee->name;
     const type *argument = check_type_argument(c, scope);
     struct_item *owner = argument != NULL ? check_owner_of(c, type_resolve(c->types, argument))
@@ -463,6 +464,12 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     }
     if (makes && e->call.arg_count == 1) {
         make_box(c, slot, expected);
+        return;
+    }
+    if (strcmp(scope, "Vec") == 0 && strcmp(name, "from") == 0 && e->call.arg_count == 1) {
+        *slot = e->call.args[0];
+        (*slot)->is_vec |= (*slot)->kind == EXPR_ARRAY;
+        check_expr(c, slot, expected);
         return;
     }
     bool grad = strcmp(scope, "GradTensor") == 0;

@@ -143,7 +143,13 @@ static void declare_parameters(checker *c, function_item *f, const closure_signa
         }
         b->origin = b->annotation == NULL ? f->receives : NULL;
         b->comes_back |= s->places != NULL && i - 1 < s->count && s->places[i - 1];
-        check_declare(c, b, type_resolve(c->types, t));
+        const type *wish =
+            b->annotation == NULL && f->receives == NULL ? check_wish_of(c, b) : NULL;
+        t = wish != NULL ? wish : type_resolve(c->types, t);
+        if (b->annotation == NULL && f->receives == NULL) {
+            check_note_number(b, t); /* of a literal, maybe, with which it is called first */
+        }
+        check_declare(c, b, t);
     }
 }
 

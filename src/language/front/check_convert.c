@@ -57,6 +57,15 @@ static bool tensors_fit(checker *c, const type *from, const type *to) {
            (from->tensor.rank < 0 || to->tensor.rank < 0 || from->tensor.rank == to->tensor.rank);
 }
 
+/* Inside of lists, tuples and structs a length may stand for an i64 and the other way round: the same 64 bits. */
+static bool part_fits(checker *c, const type *from, const type *to) {
+    from = type_resolve(c->types, from);
+    to = type_resolve(c->types, to);
+    bool lengths = (from->kind == TYPE_I64 && to->kind == TYPE_USIZE) ||
+                   (from->kind == TYPE_USIZE && to->kind == TYPE_I64);
+    return lengths || check_fits(c, from, to);
+}
+
 bool check_fits(checker *c, const type *from, const type *to) {
     from = type_resolve(c->types, from);
     to = type_resolve(c->types, to);
@@ -78,19 +87,19 @@ bool check_fits(checker *c, const type *from, const type *to) {
     case TYPE_VEC: /* an array is a Vec of which the length is known */
         return (to->vec.length == -1 || from->vec.length == to->vec.length) &&
                type_is_box(from) == type_is_box(to) &&
-               check_fits(c, from->vec.element, to->vec.element);
+               part_fits(c, from->vec.element, to->vec.element);
     case TYPE_STRUCT: {
         const struct_item *a = from->structure, *b = to->structure;
         bool fits = a->template != NULL && a->template == b->template;
         for (uint32_t i = 0; fits && i < a->template->generics.count; i++) {
-            fits = check_fits(c, a->arguments[i], b->arguments[i]);
+            fits = part_fits(c, a->arguments[i], b->arguments[i]);
         }
         return fits;
     }
     case TYPE_TUPLE: {
         bool fits = from->tuple.count == to->tuple.count;
         for (uint32_t i = 0; fits && i < from->tuple.count; i++) {
-            fits = check_fits(c, from->tuple.items[i], to->tuple.items[i]);
+            fits = part_fits(c, from->tuple.items[i], to->tuple.items[i]);
         }
         return fits;
     }

@@ -203,6 +203,12 @@ static bool to_string(checker *c, expr **slot, const type *t, const type *expect
     expr *e = *slot;
     bool shown = type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
                  t->kind == TYPE_TENSOR;
+    bool text = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_STRING;
+    if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0 && text &&
+        t->kind == TYPE_CHAR) {
+        *slot = check_text_of(c, e->call.receiver, 0);
+        return true;
+    }
     if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) {
         become_from(c, slot, t, expected);
         return true;

@@ -231,6 +231,8 @@ const type *check_type(checker *c, type_expr *t);
 void check_struct_types(checker *c);
 /* check_associated.c: `type N = T;` by the name t; NULL: there is none. */
 const type *check_alias_type(checker *c, type_expr *t);
+/* Graph::new() where `type Graph = HashMap<u32, u32>;`: the scope is what the name stands for. */
+void check_alias_scope(checker *c, name_expr *callee);
 /* The constant T::NAME of what T stands for; NULL: there is none. */
 const_item *check_associated_constant(checker *c, const char *scope, const char *name);
 /* `Self` or a struct's name; NULL when it is none. */
@@ -446,6 +448,8 @@ void check_note_flexible(binding *b, const expr *value);
 const type *check_wish_of_loop(checker *c, const pattern *p, const expr *iterable);
 /* e was to be of that type: the variables in it whose literals can follow will. */
 void check_wish(checker *c, const expr *e, const type *to);
+/* b, a parameter of a closure, is of type t because of what it was called with. */
+void check_note_number(binding *b, const type *t);
 void check_wish_number(checker *c, source_span literal, const type *to);
 void check_wish_binding(checker *c, const binding *b, const type *to);
 const type *check_wish_at(const checker *c, source_span span); /* of a literal; NULL: none */

@@ -74,6 +74,12 @@ void check_note_flexible(binding *b, const expr *value) {
     b->flexible = (uint8_t)flexible_kind(value);
 }
 
+void check_note_number(binding *b, const type *t) {
+    b->flexible = (uint8_t)(t->kind == TYPE_I64   ? FLEXIBLE_WHOLE
+                            : t->kind == TYPE_F32 ? FLEXIBLE_REAL
+                                                  : FLEXIBLE_NOT);
+}
+
 /* Only numbers that are written out are what `for` counts with or runs over. part: of the tuples in the list; -1: there are none. */
 static flexible counted_kind(const expr *iterable, int64_t part) {
     if (iterable->kind == EXPR_RANGE) {

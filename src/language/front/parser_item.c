@@ -74,6 +74,9 @@ static binding *parse_parts(parser *p, function_item *f) {
 static binding *parse_parameter(parser *p, function_item *f, bool first, bool in_impl) {
     source_span start = parser_span(p), span;
     bool reference = parser_accept_first(p, TOKEN_AND);
+    if (reference) {
+        parser_accept(p, TOKEN_LABEL); /* &'a self */
+    }
     bool is_mutable = parser_accept(p, TOKEN_MUT);
     if (parser_is(p, TOKEN_SELF)) {
         if (!first || !in_impl) {

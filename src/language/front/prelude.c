@@ -585,6 +585,8 @@ const char prelude_text[] =
                    "float "
                    "literal\") }\n"
                    "    }\n"
+                   "    fn pad(self, text: String) -> Result<__Unit, __Unit> { self = self + text; "
+                   "Ok(__Unit {}) }\n"
                    "    fn write_str(self, text: String) -> Result<__Unit, __Unit> { self = self + "
                    "text; "
                    "Ok(__Unit {}) }\n"
