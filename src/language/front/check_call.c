@@ -148,6 +148,20 @@ static void fill_in_defaults(checker *c, expr *e, const function_item *f) {
     e->call.arg_count = count;
 }
 
+/* x.fmod(2.0): numbers where the operation takes tensors are tensors of rank 0. */
+static bool numbers_to_tensors(checker *c, expr *e, const function_item *f) {
+    uint32_t first = e->call.receiver != NULL && f->has_self;
+    bool changed = false;
+    for (uint32_t i = 0; i < e->call.arg_count && first + i < f->parameter_count; i++) {
+        const type_expr *wanted = f->parameters[first + i]->annotation;
+        if (wanted != NULL && wanted->name != NULL && strcmp(wanted->name, "Tensor") == 0) {
+            changed |= check_number_beside(c, &e->call.args[i],
+                                           first == 1 ? e->call.receiver->type : NULL);
+        }
+    }
+    return changed;
+}
+
 static bool names_closure(const checker *c, const expr *e) {
     const symbol *s =
         e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
@@ -195,13 +209,19 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
     if (f->owner->type->kind != TYPE_TENSOR) {
         return choose_by_closures(c, e, f);
     }
+    function_item *nearest = NULL;
     for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
-        if (o->owner == f->owner && strcmp(o->name, f->name) == 0 && takes(c, e, o)) {
+        if (o->owner != f->owner || strcmp(o->name, f->name) != 0) {
+            continue;
+        }
+        if (takes(c, e, o)) {
             fill_in_defaults(c, e, o);
             return o;
         }
+        nearest = nearest == NULL ? o : nearest;
     }
-    return f;
+    bool again = nearest != NULL && numbers_to_tensors(c, e, nearest);
+    return again ? check_choose_overload(c, e, f) : f;
 }
 
 static void call_function(checker *c, expr *e, function_item *f, struct_item *owner,

@@ -248,8 +248,8 @@ static void name_list(checker *c, expr *e, const type *t, const type *expected) 
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
     use_other_name(c, *slot);
     name_list(c, *slot, t, expected);
-    return convert_to(c, slot, t, expected) || adam_step(c, slot) || get_element(c, slot, t) ||
-           convert_all(c, slot, t, expected);
+    return check_update_method(c, slot) || convert_to(c, slot, t, expected) || adam_step(c, slot) ||
+           get_element(c, slot, t) || convert_all(c, slot, t, expected);
 }
 
 /* ---- f(x, …) --------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  *     Tensor::from([[1.0, 2.0]])     ─► [[1.0, 2.0]]                 of a Vec: Tensor::from_vec(v)
  *     Tensor::new(v, [2, 3])         ─► Tensor::from_vec(v, [2, 3])
  *     Tensor::bmm(a, b)              ─► a.matmul(b)                  by the other names of methods
+ *     w.add_(x)                      ─► { w += x; w }                sub_, mul_, div_ likewise: of a leaf it is a step
  */
 #include <string.h>
 
@@ -61,4 +62,47 @@ bool check_tensor_static(checker *c, expr **slot, bool grad, const type *expecte
     *slot = build_method(c, e->span, e->call.args[0], callee->name, e->call.args + 1, count - 1);
     check_expr(c, slot, expected);
     return true;
+}
+
+bool check_number_beside(checker *c, expr **slot, const type *beside) {
+    expr *e = *slot;
+    const type *own = beside == NULL ? NULL : type_resolve(c->types, beside);
+    bool real = own != NULL && own->kind == TYPE_TENSOR && own->tensor.element != NULL &&
+                type_is_float(type_resolve(c->types, own->tensor.element));
+    bool number =
+        e->type == NULL ? check_free_literal(e) : type_is_numeric(type_resolve(c->types, e->type));
+    if (!number) {
+        return false;
+    }
+    expr *list = check_new(c, EXPR_ARRAY, e->span, NULL), *zero = check_new_int(c, e->span, 0);
+    list->list.items = check_join_list(c, NULL, &e, 1);
+    list->list.count = 1;
+    check_expr(c, &list, real ? type_tensor(c->types, own->tensor.element, 1) : NULL);
+    *slot = build_method(c, e->span, list, "squeeze", &zero, 1);
+    check_expr(c, slot, NULL);
+    return true;
+}
+
+bool check_update_method(checker *c, expr **slot) {
+    static const struct {
+        const char *name;
+        binary_op op;
+    } names[] = {
+        {"add_", BINARY_ADD}, {"sub_", BINARY_SUB}, {"mul_", BINARY_MUL}, {"div_", BINARY_DIV}};
+    expr *e = *slot;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(e->call.name, names[i].name) == 0 && e->call.arg_count == 1 &&
+            check_is_place(e->call.receiver)) {
+            block_builder b = build_block(c, e->span);
+            check_number_beside(c, &e->call.args[0], e->call.receiver->type);
+            expr *update = build_assign(c, e->span, e->call.receiver, e->call.args[0]);
+            update->assign.op = names[i].op;
+            expr *result = check_copy_place(c, e->call.receiver);
+            build_stmt(&b, update);
+            *slot = build_finish(&b, result);
+            check_expr(c, slot, NULL);
+            return true;
+        }
+    }
+    return false;
 }

@@ -2,7 +2,7 @@
  * tensors becomes one operation that knows whether t is a leaf (tl_tensor_sub_update and its like); everywhere else it
  * stays `t = t op b`.
  *
- *     t = t - b  ─►  t.sub_update(b)    t and b of one type, the function calls grad()
+ *     t = t - b  ─►  t.sub_update(b)    elements of one type, the function calls grad(); b may be a number
  */
 #include <string.h>
 
@@ -32,16 +32,42 @@ static tl_abi_index update_of(const expr *value) {
     }
     switch (value->call.abi) {
     case TL_FN_tl_tensor_add:
+    case TL_FN_tl_tensor_add_scalar:
         return TL_FN_tl_tensor_add_update;
     case TL_FN_tl_tensor_sub:
+    case TL_FN_tl_tensor_sub_scalar:
         return TL_FN_tl_tensor_sub_update;
     case TL_FN_tl_tensor_mul:
+    case TL_FN_tl_tensor_mul_scalar:
         return TL_FN_tl_tensor_mul_update;
     case TL_FN_tl_tensor_div:
+    case TL_FN_tl_tensor_div_scalar:
         return TL_FN_tl_tensor_div_update;
     default:
         return TL_FN_COUNT;
     }
+}
+
+static const type *element_of(checker *c, const type *t) {
+    t = type_resolve(c->types, t);
+    return t->kind != TYPE_TENSOR || t->tensor.element == NULL
+               ? NULL
+               : type_resolve(c->types, t->tensor.element);
+}
+
+static bool type_is_float_tensor(checker *c, const type *t) {
+    const type *element = element_of(c, t);
+    return element != NULL && type_is_float(element);
+}
+
+static bool same_elements(checker *c, const expr *a, const expr *b) {
+    const type *of_a = element_of(c, a->type), *of_b = element_of(c, b->type);
+    return of_a != NULL && of_a == of_b;
+}
+
+static void number_as_tensor(checker *c, expr **slot, const type *beside) {
+    check_cast_to(c, slot, element_of(c, beside));
+    check_number_as_tensor(c, slot);
 }
 
 void check_update(checker *c, expr **slot) {
@@ -52,11 +78,17 @@ void check_update(checker *c, expr **slot) {
     }
     expr *value = e->assign.value;
     tl_abi_index update = update_of(value);
-    if (update == TL_FN_COUNT || value->call.operands[1]->type != value->type ||
-        e->assign.target->type != value->type || !reads_gradients(c->function)) {
+    if (update == TL_FN_COUNT || !type_is_float_tensor(c, e->assign.target->type) ||
+        !reads_gradients(c->function)) {
         return;
     }
     expr *operands[2] = {e->assign.target, value->call.operands[1]};
+    if (type_is_numeric(type_resolve(c->types, operands[1]->type))) {
+        number_as_tensor(c, &operands[1], e->assign.target->type);
+    }
+    if (!same_elements(c, operands[0], operands[1])) {
+        return;
+    }
     expr *step = check_new_abi(c, update, e->span, operands, 2);
     step->call.writes_receiver = true;
     *slot = step;
