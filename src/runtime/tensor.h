@@ -39,7 +39,7 @@ typedef struct tl_storage {
     uint32_t
         version; /* writes into it since it was made: what backward saved must still have the same */
     uint32_t written_site; /* of the last write; 0: not known, or none */
-    uint32_t slot; /* 1 + the growing slot whose buffer data is (slots.c); 0: none */
+    uint32_t slot;         /* 1 + the growing slot whose buffer data is (slots.c); 0: none */
     size_t
         bytes; /* as requested; 0 bytes have no data: a tensor without elements still has a storage */
     void *data;
@@ -87,6 +87,7 @@ void tl__tensor_relay(tl_tensor *t);
 masu_status tl__tensor_make_writable(tl_tensor *t);
 /* t as contiguous row-major data: t itself with one more count, or a fresh copy. No history. */
 masu_status tl__tensor_contiguous(tl_tensor *t, tl_tensor **out);
+masu_status tl__tensor_copied(const tl_tensor *t, tl_tensor **out); /* always a buffer of its own */
 /* t converted: itself with one more count when the dtype is right. No history on a converted copy. */
 masu_status tl__tensor_cast(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
 static inline void tl__tensor_retain(tl_tensor *t) {

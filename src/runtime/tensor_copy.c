@@ -91,6 +91,10 @@ static masu_status copy_as(const tl_tensor *t, tl_dtype dtype, tl_tensor **out) 
     return status;
 }
 
+masu_status tl__tensor_copied(const tl_tensor *t, tl_tensor **out) {
+    return copy_as(t, t->dtype, out);
+}
+
 masu_status tl__tensor_contiguous(tl_tensor *t, tl_tensor **out) {
     if (!t->contiguous)
         return copy_as(t, t->dtype, out);

@@ -5,6 +5,8 @@
  *     t[a..b, ..] = part    ─►  t.put(part, a, b, 0, END)
  *     t[-1]                 ─►  t[t.dim(0) - 1]                       for a number that is written out
  */
+#include <string.h>
+
 #include "language/front/check_private.h"
 
 static const int64_t select_one = INT64_MIN, to_the_end = INT64_MAX;
@@ -112,6 +114,27 @@ static expr *bound(checker *c, expr *e, source_span span, int64_t otherwise) {
     return e;
 }
 
+/* The variable that e is a part of; NULL: of none. */
+static const char *variable_of(const expr *e) {
+    for (;;) {
+        if (e->kind == EXPR_NAME) {
+            return e->name.name;
+        } else if (e->kind == EXPR_INDEX) {
+            e = e->index.base;
+        } else if (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD) {
+            e = e->field.base;
+        } else {
+            return NULL;
+        }
+    }
+}
+
+/* t[..] = t[..]: what is read is a view of what is written, so that the whole would be copied for the part. */
+static bool reads_what_it_writes(const expr *target, const expr *value) {
+    const char *written = variable_of(target), *read = variable_of(value);
+    return value->kind == EXPR_INDEX && written && read && strcmp(written, read) == 0;
+}
+
 static expr *put_of(checker *c, expr *target, expr *value, source_span span) {
     uint32_t count = target->index.count;
     expr **operands = CHECK_ARRAY(c, expr *, 2 + 2 * count);
@@ -169,6 +192,7 @@ bool check_assign_part(checker *c, expr **slot) {
         return false;
     }
     check_count_from_end(c, target, 0);
+    bool copies = reads_what_it_writes(target, e->assign.value);
     check_expr(c, &e->assign.value, NULL);
     if (type_is_silent(type_resolve(c->types, e->assign.value->type))) {
         check_make_error(c, e);
@@ -181,6 +205,10 @@ bool check_assign_part(checker *c, expr **slot) {
         !check_write(c, target, target->span, WRITE_ASSIGN)) {
         check_make_error(c, e);
         return true;
+    }
+    if (copies && type_resolve(c->types, e->assign.value->type)->kind == TYPE_TENSOR) {
+        expr *part = e->assign.value;
+        e->assign.value = check_new_abi(c, TL_FN_tl_tensor_copied, part->span, &part, 1);
     }
     *slot = put_of(c, target, e->assign.value, e->span);
     return true;

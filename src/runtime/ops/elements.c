@@ -317,6 +317,16 @@ tl_tensor *tl_tensor_contiguous(tl_tensor *t) {
     TL_RETURN_TENSOR(contiguous(t, &out));
 }
 
+static masu_status copied(tl_tensor *t, tl_tensor **out) {
+    tl_tensor *copy;
+    masu_status status = tl__tensor_copied(t, &copy);
+    return status == MASU_OK ? tl__record_identity(copy, t, out) : status;
+}
+
+tl_tensor *tl_tensor_copied(tl_tensor *t) {
+    TL_RETURN_TENSOR(copied(t, &out));
+}
+
 /* ---- the shape ------------------------------------------------------------------------------- */
 
 /* Of the first dimension, as in PyTorch; 1 for rank 0. */

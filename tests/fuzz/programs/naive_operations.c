@@ -565,6 +565,7 @@ static tensor *rearrange(naive *n, const naive_call *c) {
         return join(n, 2, c->t, dimension(n, t, s[2], 0));
     case TL_FN_tl_tensor_stack:
         return stack(n, c->list_count, c->tensors);
+    case TL_FN_tl_tensor_copied:
     case TL_FN_tl_tensor_clone:
         return t->node ? identity(n, t) : t;
     case TL_FN_tl_tensor_shallow_clone:
