@@ -87,6 +87,18 @@ static void put_operands(const char *message, const ir_site *site, masu__buffer 
     }
 }
 
+/* Names what "… would change …" is about, and where it came to be. */
+static void put_changed(const char *message, const ir_site *site, masu__buffer *out) {
+    masu__buffer text = {0};
+    if (!strstr(message, " would change ") || !site->operands[0].name ||
+        !site->operands[0].span.file)
+        return;
+    masu__buffer_printf(&text, "`%s`, which would change, comes from here", site->operands[0].name);
+    diagnostic_render_entry(site->operands[0].span, "note", masu__buffer_text(&text), out);
+    out->failed |= text.failed;
+    masu__buffer_destroy(&text);
+}
+
 void error_text_put(const error_places *p, const error_facts *facts, masu__buffer *out) {
     const uint32_t *sites = facts->sites;
     uint32_t count = facts->site_count;
@@ -103,8 +115,10 @@ void error_text_put(const error_places *p, const error_facts *facts, masu__buffe
     out->failed |= message.failed;
     masu__buffer_destroy(&message);
     ir_site site = site_at(p, count > 0 ? sites[0] : 0);
-    if (site.span.file)
+    if (site.span.file) {
         put_operands(facts->message, &site, out);
+        put_changed(facts->message, &site, out);
+    }
     if (facts->related_site)
         diagnostic_render_entry(site_at(p, facts->related_site).span, "note", facts->related_text,
                                 out);
