@@ -19,6 +19,7 @@ typedef struct part {
     uint32_t first, end;
     size_t begin; /* of its items in the stack of numbers */
     uint32_t count;
+    uint32_t level; /* of the tree: so many levels further up so many of its items are placed */
 } part;
 
 typedef struct ranked {
@@ -32,6 +33,7 @@ struct masu__plan_search {
     uint64_t seed; /* the order's, for this restart */
     double learn;  /* the order's, for each failure of a section */
     uint64_t steps, limit;
+    uint32_t fullest;   /* section of the part with most to be placed; NONE: not known */
     uint64_t looked_at; /* items, since stop was asked */
     const masu__plan_stop *stop;
     masu__search_end end;
@@ -154,7 +156,7 @@ static bool search_side(masu__plan_search *s, const part *p, uint32_t first, uin
     const masu__search_state *t = &s->state;
     if (!numbers_room(s, p->count))
         return false;
-    part side = {.first = first, .end = end, .begin = s->number_count};
+    part side = {.first = first, .end = end, .begin = s->number_count, .level = s->level};
     for (uint32_t i = 0; i < p->count; i++) {
         uint32_t item = s->numbers[p->begin + i];
         if (t->lowest[item] != MASU__PLACED && t->model->first[item] >= first &&
@@ -193,9 +195,10 @@ static bool splits(const masu__plan_search *s, const part *p, uint32_t item) {
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* The items that may come next, by offset and place; they go on top of the stack. *done: all are
- * placed. */
-static uint32_t find_candidates(masu__plan_search *s, const part *p, bool *done) {
+/* The items that may come next, at (offset, place) or behind; they go on top of the stack. *done: all
+ * are placed. */
+static uint32_t find_candidates(masu__plan_search *s, const part *p, int64_t offset, uint32_t place,
+                                bool *done) {
     const masu__search_state *t = &s->state;
     const uint32_t *items = s->numbers + p->begin;
     candidate *list = s->candidates + s->candidate_count;
@@ -209,15 +212,27 @@ static uint32_t find_candidates(masu__plan_search *s, const part *p, bool *done)
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->count; i++) {
         int64_t lowest = t->lowest[items[i]];
-        if (lowest >= lowest_end || lowest != t->support[items[i]] || /* placed, or dominated */
+        if (lowest >= lowest_end || lowest < offset || (lowest == offset && i < place) ||
+            lowest != t->support[items[i]] || /* placed, dominated, passed over, raised */
             (t->twin[items[i]] != MASU__PLAN_NONE && t->lowest[t->twin[items[i]]] != MASU__PLACED))
             continue;
-        uint32_t at = count++;
-        for (; at > 0 && list[at - 1].offset > lowest; at--)
-            list[at] = list[at - 1];
-        list[at] = (candidate){lowest, i};
+        list[count++] = (candidate){lowest, i};
     }
     return count;
+}
+
+/* The first of candidates [from, end) by offset and place goes to from. Most steps try only one. */
+static candidate first_candidate(masu__plan_search *s, size_t from, size_t end) {
+    candidate *list = s->candidates;
+    size_t first = from;
+    for (size_t i = from + 1; i < end; i++)
+        if (list[i].offset < list[first].offset ||
+            (list[i].offset == list[first].offset && list[i].place < list[first].place))
+            first = i;
+    candidate c = list[first];
+    list[first] = list[from];
+    list[from] = c;
+    return c;
 }
 
 enum { LOOKS_UNASKED = 1 << 14 };
@@ -244,14 +259,42 @@ static void note_failure(masu__plan_search *s, size_t mark) {
     }
 }
 
+static bool is_thinned(const masu__plan_search *s, const part *p) {
+    return (s->level - p->level) * 4 > p->count;
+}
+
+/* The same part without what has been placed since: each step looks at all items of its part. */
+static bool search_rest(masu__plan_search *s, const part *p, int64_t offset, uint32_t place) {
+    part rest = *p;
+    uint32_t new_place = 0;
+    if (!numbers_room(s, p->count))
+        return false;
+    rest.begin = s->number_count;
+    rest.count = 0;
+    rest.level = s->level;
+    for (uint32_t i = 0; i < p->count; i++)
+        if (s->state.lowest[s->numbers[p->begin + i]] != MASU__PLACED) {
+            new_place += i < place;
+            s->numbers[rest.begin + rest.count++] = s->numbers[p->begin + i];
+        }
+    s->number_count += rest.count;
+    bool found = search_part(s, &rest, offset, new_place);
+    s->number_count -= rest.count;
+    return found;
+}
+
 static bool try_candidate(masu__plan_search *s, const part *p, candidate c) {
     masu__search_state *t = &s->state;
     uint32_t item = s->numbers[p->begin + c.place];
     size_t mark = t->trail_count;
+    uint32_t fullest = s->fullest;
+    if (t->model->first[item] <= fullest && fullest < t->model->end[item])
+        s->fullest = MASU__PLAN_NONE;
     if (masu__state_place(t, item) &&
         (!s->order->infers ||
          masu__state_infer(t, s->numbers + p->begin, p->count, c.offset, c.place))) {
         bool found = splits(s, p, item) ? search_split(s, p, c.offset)
+                     : is_thinned(s, p) ? search_rest(s, p, c.offset, c.place)
                                         : search_part(s, p, c.offset, c.place);
         if (found)
             return true;
@@ -259,29 +302,32 @@ static bool try_candidate(masu__plan_search *s, const part *p, candidate c) {
         masu__conflict_of_culprit(&s->conflicts, s->level + 1);
     note_failure(s, mark);
     masu__state_undo(t, mark);
+    s->fullest = fullest;
     s->out_of_memory |= t->failed_memory;
     return false;
 }
 
-static uint32_t fullest_section(const masu__plan_search *s, const part *p) {
-    uint32_t fullest = p->first;
-    for (uint32_t section = p->first; section < p->end; section++)
-        if (s->state.rest[section] > s->state.rest[fullest])
-            fullest = section;
-    return fullest;
+/* The section with most to be placed; what has been placed since it was found lives elsewhere. */
+static uint32_t fullest_section(masu__plan_search *s, const part *p) {
+    if (s->fullest < p->first || s->fullest >= p->end) {
+        s->fullest = p->first;
+        for (uint32_t section = p->first; section < p->end; section++)
+            if (s->state.rest[section] > s->state.rest[s->fullest])
+                s->fullest = section;
+    }
+    return s->fullest;
 }
 
 /* The candidates on the stack from base on. */
-static bool try_candidates(masu__plan_search *s, const part *p, size_t base, int64_t offset,
-                           uint32_t place) {
+static bool try_candidates(masu__plan_search *s, const part *p, size_t base) {
     uint32_t fullest = fullest_section(s, p);
     int64_t highest = s->state.capacity - s->state.rest[fullest]; /* or it would not have room */
     size_t end = s->candidate_count;
     bool tried = false;
-    for (size_t i = base; i < end && s->candidates[i].offset <= highest; i++) {
-        candidate c = s->candidates[i];
-        if (c.offset < offset || (c.offset == offset && c.place < place))
-            continue;
+    for (size_t i = base; i < end; i++) {
+        candidate c = first_candidate(s, i, end);
+        if (c.offset > highest)
+            break;
         tried = true;
         if (try_candidate(s, p, c))
             return true;
@@ -298,7 +344,7 @@ static bool search_part(masu__plan_search *s, const part *p, int64_t offset, uin
     if (out_of_steps(s, p) || !candidates_room(s, p->count))
         return false;
     bool done;
-    uint32_t count = find_candidates(s, p, &done);
+    uint32_t count = find_candidates(s, p, offset, place, &done);
     if (done)
         return true;
     size_t base = s->candidate_count;
@@ -306,7 +352,7 @@ static bool search_part(masu__plan_search *s, const part *p, int64_t offset, uin
     s->level++;
     if (s->order->jumps)
         masu__conflict_clear(&s->conflicts, s->level);
-    bool found = try_candidates(s, p, base, offset, place);
+    bool found = try_candidates(s, p, base);
     s->jumps = false;
     s->level--;
     s->candidate_count = base;
@@ -348,6 +394,7 @@ static masu__search_end run_once(masu__plan_search *s, int64_t capacity) {
     s->number_count = s->candidate_count = 0;
     s->level = 0;
     s->jumps = s->jumped = false;
+    s->fullest = MASU__PLAN_NONE;
     if (!masu__state_reset(&s->state, capacity))
         return MASU__SEARCH_EXHAUSTED;
     part all = {.end = m->section_count, .count = m->item_count};

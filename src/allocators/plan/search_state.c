@@ -332,10 +332,15 @@ static void queue_witnessed(masu__search_state *t, uint32_t item) {
     if (t->witnessed[item] == 0)
         return;
     bool placed = t->lowest[item] == MASU__PLACED;
-    for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
-        for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
-            if (t->witness[s] == item && (placed || !has_room(t, s, t->lowest[item])))
+    uint32_t left = t->witnessed[item];
+    for (uint32_t k = m->piece_start[item]; left > 0 && k < m->piece_start[item + 1]; k++)
+        for (uint32_t s = m->pieces[k].first; left > 0 && s < m->pieces[k].end; s++) {
+            if (t->witness[s] != item)
+                continue;
+            left--;
+            if (placed || !has_room(t, s, t->lowest[item]))
                 queue_section(t, s);
+        }
 }
 
 /* False: every unplaced member is too high. */
