@@ -88,7 +88,7 @@ static const masu__slots_way ways[] = {
     {"slots, least choice for the area, lowest", true, true, true, 0},
 };
 
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { WAYS = sizeof ways / sizeof *ways, LONG_FOR_SLOTS = 2000 };
 
 static void try_slots(masu__solver *s, unsigned way, double noise, uint64_t seed, int64_t height) {
     masu__plan_stop stop = {masu__solver_stopped, s};
@@ -103,9 +103,15 @@ static void try_slots(masu__solver *s, unsigned way, double noise, uint64_t seed
 }
 
 void masu__solver_heuristics(masu__solver *s) {
+    bool first =
+        !s->valley && s->model.item_count > LONG_FOR_SLOTS; /* a plan before time is over */
+    if (first)
+        masu__solver_first_fit(s);
     for (unsigned way = 0; s->slots && way < WAYS; way++)
         if (way == 0 || !masu__solver_finished(s))
             try_slots(s, way, 0, s->options->seed, s->bound);
+    if (first)
+        return;
     if (!s->valley)
         masu__solver_first_fit(s);
     else if (s->model.item_count > MANY)

@@ -51,7 +51,7 @@ typedef struct masu__plan_model {
     uint32_t *first, *end;            /* sections: the hull of the pieces */
     uint32_t *piece_start;            /* [item_count + 1] into pieces */
     masu__plan_piece *pieces;
-    masu__plan_obstacle *obstacles; /* by offset */
+    masu__plan_obstacle *obstacles; /* in no order */
     int64_t *load;                  /* per section */
     masu__plan_apart *apart, *apart_fixed;
     uint32_t apart_count, apart_fixed_count;

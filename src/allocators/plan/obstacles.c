@@ -2,6 +2,7 @@
 #include "allocators/plan/obstacles.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/meta.h"
 
@@ -16,18 +17,29 @@ static int by_birth(const void *a, const void *b, void *model) {
     return (x > y) - (x < y);
 }
 
+static int by_offset(const void *a, const void *b, void *model) {
+    const masu__plan_model *m = model;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (m->obstacles[x].offset != m->obstacles[y].offset)
+        return m->obstacles[x].offset < m->obstacles[y].offset ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
 bool masu__obstacles_open(masu__obstacles *o, const masu__plan_model *m) {
     *o = (masu__obstacles){.model = m, .leaves = 1};
     while (o->leaves < m->obstacle_count)
         o->leaves *= 2;
     o->order = NEW(o, uint32_t, m->obstacle_count);
     o->latest = NEW(o, uint32_t, 2 * (size_t)o->leaves);
-    if (!o->order || !o->latest)
+    o->lowest = NEW(o, uint32_t, m->obstacle_count);
+    if (!o->order || !o->latest || !o->lowest)
         return false;
     for (uint32_t i = 0; i < m->obstacle_count; i++)
         if (m->obstacles[i].first < m->obstacles[i].end)
             o->order[o->count++] = i;
+    memcpy(o->lowest, o->order, o->count * sizeof *o->lowest);
     qsort_r(o->order, o->count, sizeof *o->order, by_birth, (void *)m);
+    qsort_r(o->lowest, o->count, sizeof *o->lowest, by_offset, (void *)m);
     for (uint32_t k = 0; k < o->count; k++)
         o->latest[o->leaves + k] = m->obstacles[o->order[k]].end;
     for (uint32_t node = o->leaves - 1; node > 0; node--) {
@@ -118,6 +130,19 @@ static size_t join(masu__block *blocks, size_t count) {
     return made;
 }
 
+/* Those of an item of a single piece that lives with many: by offset, and nothing is left to sort. */
+static void gather_sorted(masu__obstacles *o, uint32_t item) {
+    const masu__plan_model *m = o->model;
+    gathering g = {o, &m->pieces[m->piece_start[item]]};
+    o->block_count = 0;
+    for (uint32_t i = 0; i < o->count; i++)
+        if (m->obstacles[o->lowest[i]].first < g.piece->end &&
+            g.piece->first < m->obstacles[o->lowest[i]].end)
+            gather(&g, o->lowest[i]);
+}
+
+enum { FEW = 16 };
+
 const masu__block *masu__obstacles_blocks(masu__obstacles *o, uint32_t item, size_t *count) {
     const masu__plan_model *m = o->model;
     o->block_count = 0;
@@ -130,7 +155,10 @@ const masu__block *masu__obstacles_blocks(masu__obstacles *o, uint32_t item, siz
             const masu__plan_obstacle *fixed = &m->obstacles[m->apart_fixed[k].b];
             add_block(o, fixed->offset - m->apart_fixed[k].height_a, fixed->offset + fixed->size);
         }
-    if (o->block_count > 0)
+    if (o->block_count > FEW && o->block_count > o->count / FEW && m->apart_fixed_count == 0 &&
+        m->piece_start[item + 1] - m->piece_start[item] == 1)
+        gather_sorted(o, item);
+    else if (o->block_count > 0)
         qsort(o->blocks, o->block_count, sizeof *o->blocks, by_from);
     *count = o->failed ? SIZE_MAX : join(o->blocks, o->block_count);
     return o->blocks;

@@ -19,13 +19,14 @@ typedef struct masu__block {
 
 typedef struct masu__obstacles {
     const masu__plan_model *model;
-    uint32_t *order; /* those that live at all, by birth */
+    uint32_t *order;  /* those that live at all, by birth */
+    uint32_t *lowest; /* the same, by offset */
     uint32_t count, leaves;
     uint32_t *latest;    /* per node: the latest end below; a leaf's is its own */
     masu__block *blocks; /* of one item */
     size_t block_count, block_room;
     bool failed;       /* no memory for blocks */
-    masu__arena arena; /* owns order and latest */
+    masu__arena arena; /* owns order, lowest and latest */
 } masu__obstacles;
 
 /* False: out of memory. Close in either case. model is borrowed. */

@@ -4,13 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocators/plan/alive.h"
 #include "allocators/plan/obstacles.h"
 #include "base/assert.h"
 #include "base/rng.h"
 
-#define MOST_PAIRS ((uint64_t)16 << 20)
+/* A pass looks at each pair twice, at a few nanoseconds. */
+#define MOST_PAIRS ((uint64_t)256 << 20)
 
-enum { MORE_RANGES = 8, NOWHERE = UINT32_MAX };
+enum { FEWEST_RANGES = 64, MOST_RANGES = 4 << 20, MORE_RANGES = 8, NOWHERE = UINT32_MAX };
 
 /* Offsets from `low` to `high`, both included. */
 typedef struct range {
@@ -18,17 +20,20 @@ typedef struct range {
 } range;
 
 typedef struct pair {
-    uint32_t item;  /* that is met */
-    uint32_t apart; /* relation + 1 that keeps them apart; 0: they live at the same time */
+    uint32_t item;  /* that is kept apart */
+    uint32_t apart; /* by this relation */
 } pair;
 
 struct masu__slots {
     const masu__plan_model *model;
-    uint32_t *pair_start; /* [items + 1] into pairs */
+    masu__alive alive;
+    uint32_t *with;       /* room for those that live with an item */
+    uint32_t *pair_start; /* [items + 1] into pairs: who is kept apart from an item */
     pair *pairs;
     uint32_t *range_start; /* [items + 1] into begin and ranges: the room of each item */
     uint32_t *begin_count, *range_count;
     range *begin, *ranges; /* before anything is placed; now */
+    double *choice;        /* per item: its offsets below the height */
     double *weight;        /* per item: what its choice is divided by */
     double *blame;         /* per item: grows with each pass in which it found no place */
     double *key;           /* per item, of the heap: choice / weight */
@@ -40,70 +45,25 @@ struct masu__slots {
 #define NEW(s, type, count) \
     ((type *)masu__arena_calloc(&(s)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
 
-/* ---- who meets whom -------------------------------------------------------------------------- */
+/* ---- who is kept apart ----------------------------------------------------------------------- */
 
-static int by_birth(const void *a, const void *b, void *model) {
-    const masu__plan_model *m = model;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (m->first[x] != m->first[y])
-        return m->first[x] < m->first[y] ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
-static bool pieces_meet(const masu__plan_model *m, uint32_t a, uint32_t b) {
-    for (uint32_t i = m->piece_start[a]; i < m->piece_start[a + 1]; i++)
-        for (uint32_t j = m->piece_start[b]; j < m->piece_start[b + 1]; j++)
-            if (m->pieces[i].first < m->pieces[j].end && m->pieces[j].first < m->pieces[i].end)
-                return true;
-    return false;
-}
-
-/* Counts, and notes where there are pairs. */
-static void add_pair(masu__slots *s, uint32_t a, uint32_t b, uint32_t apart) {
-    if (s->pairs) {
-        s->pairs[s->pair_start[a]++] = (pair){b, apart};
-        s->pairs[s->pair_start[b]++] = (pair){a, apart};
-    } else {
-        s->pair_start[a + 1]++;
-        s->pair_start[b + 1]++;
-    }
-}
-
-/* False: too many. */
-static bool each_pair(masu__slots *s, const uint32_t *order) {
+/* Who lives at the same time is looked up each time: lists of all pairs would be quadratic. */
+static bool find_apart(masu__slots *s) {
     const masu__plan_model *m = s->model;
-    uint64_t count = m->apart_count;
-    for (uint32_t r = 0; r < m->apart_count && count <= MOST_PAIRS; r++)
-        add_pair(s, m->apart[r].a, m->apart[r].b, r + 1);
-    for (uint32_t i = 0; i < m->item_count; i++)
-        for (uint32_t j = i + 1; j < m->item_count && m->first[order[j]] < m->end[order[i]]; j++) {
-            if (!pieces_meet(m, order[i], order[j]))
-                continue;
-            if (++count > MOST_PAIRS)
-                return false;
-            add_pair(s, order[i], order[j], 0);
-        }
-    return count <= MOST_PAIRS;
-}
-
-static bool find_pairs(masu__slots *s, bool *too_large) {
-    const masu__plan_model *m = s->model;
-    uint32_t *order = NEW(s, uint32_t, m->item_count);
     s->pair_start = NEW(s, uint32_t, m->item_count + 1);
-    if (!order || !s->pair_start)
+    s->pairs = NEW(s, pair, 2 * (size_t)m->apart_count);
+    if (!s->pair_start || !s->pairs)
         return false;
-    for (uint32_t i = 0; i < m->item_count; i++)
-        order[i] = i;
-    qsort_r(order, m->item_count, sizeof *order, by_birth, (void *)m);
-    *too_large = !each_pair(s, order);
-    if (*too_large)
-        return false;
+    for (uint32_t r = 0; r < m->apart_count; r++) {
+        s->pair_start[m->apart[r].a + 1]++;
+        s->pair_start[m->apart[r].b + 1]++;
+    }
     for (uint32_t i = 0; i < m->item_count; i++)
         s->pair_start[i + 1] += s->pair_start[i];
-    s->pairs = NEW(s, pair, s->pair_start[m->item_count]);
-    if (!s->pairs)
-        return false;
-    each_pair(s, order);
+    for (uint32_t r = 0; r < m->apart_count; r++) {
+        s->pairs[s->pair_start[m->apart[r].a]++] = (pair){m->apart[r].b, r};
+        s->pairs[s->pair_start[m->apart[r].b]++] = (pair){m->apart[r].a, r};
+    }
     for (uint32_t i = m->item_count; i > 0; i--)
         s->pair_start[i] = s->pair_start[i - 1];
     s->pair_start[0] = 0;
@@ -116,14 +76,15 @@ static int64_t align_down(int64_t offset, int64_t alignment) {
     return offset & ~(alignment - 1);
 }
 
-/* What the blocks leave of all offsets; out may be NULL to count. */
-static uint32_t leave(const masu__block *blocks, size_t count, int64_t alignment, range *out) {
+/* What the blocks leave of all offsets, the lowest `most` - 1 and the last; out may be NULL to count. */
+static uint32_t leave(const masu__block *blocks, size_t count, int64_t alignment, uint32_t most,
+                      range *out) {
     uint32_t made = 0;
     int64_t low = 0;
     for (size_t i = 0; i <= count; i++) {
         int64_t high = i < count ? blocks[i].from : INT64_MAX;
         high = high < 0 ? -1 : align_down(high, alignment);
-        if (low <= high) {
+        if (low <= high && (i == count || made + 1 < most)) {
             if (out)
                 out[made] = (range){low, high};
             made++;
@@ -134,42 +95,56 @@ static uint32_t leave(const masu__block *blocks, size_t count, int64_t alignment
     return made;
 }
 
-static bool find_ranges(masu__slots *s, masu__obstacles *obstacles, bool *too_large) {
+static bool find_ranges(masu__slots *s, masu__obstacles *obstacles) {
     const masu__plan_model *m = s->model;
+    uint32_t most = FEWEST_RANGES + MOST_RANGES / (m->item_count + 1);
     size_t count;
-    uint64_t total = 0;
     for (uint32_t i = 0; i < m->item_count; i++) {
         const masu__block *blocks = masu__obstacles_blocks(obstacles, i, &count);
         if (count == SIZE_MAX)
             return false;
-        s->begin_count[i] = leave(blocks, count, m->alignment[i], NULL);
-        total += s->begin_count[i] + MORE_RANGES;
-        *too_large = total > MOST_PAIRS;
-        if (*too_large)
-            return false;
-        s->range_start[i + 1] = (uint32_t)total;
+        s->begin_count[i] = leave(blocks, count, m->alignment[i], most, NULL);
+        s->range_start[i + 1] = s->range_start[i] + s->begin_count[i] + MORE_RANGES;
     }
-    s->begin = NEW(s, range, total);
-    s->ranges = NEW(s, range, total);
+    s->begin = NEW(s, range, s->range_start[m->item_count]);
+    s->ranges = NEW(s, range, s->range_start[m->item_count]);
     if (!s->begin || !s->ranges)
         return false;
     for (uint32_t i = 0; i < m->item_count; i++) {
         const masu__block *blocks = masu__obstacles_blocks(obstacles, i, &count);
         if (count == SIZE_MAX)
             return false;
-        leave(blocks, count, m->alignment[i], s->begin + s->range_start[i]);
+        leave(blocks, count, m->alignment[i], most, s->begin + s->range_start[i]);
     }
     return true;
+}
+
+/* The first range that ends above `from`. */
+static uint32_t first_above(const range *ranges, uint32_t count, int64_t from) {
+    uint32_t low = 0;
+    while (low < count) {
+        uint32_t middle = low + (count - low) / 2;
+        if (ranges[middle].high <= from)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+/* Offsets of a range below the height, in bytes; one counts for a step of the alignment. */
+static double choice_in(const masu__slots *s, uint32_t item, range r) {
+    int64_t highest = s->height - s->model->size[item];
+    int64_t high = r.high < highest ? r.high : highest;
+    return r.low > highest ? 0 : (double)(high - r.low) + (double)s->model->alignment[item];
 }
 
 /* Takes the offsets between `from` and `to`, neither included, from an item. Where one range
  * becomes two and there is no room, the smaller is given up. False: nothing changed. */
 static bool cut(masu__slots *s, uint32_t item, int64_t from, int64_t to) {
     range *ranges = s->ranges + s->range_start[item];
-    uint32_t count = s->range_count[item], at = 0, last;
+    uint32_t count = s->range_count[item], at = first_above(ranges, count, from), last;
     int64_t alignment = s->model->alignment[item];
-    while (at < count && ranges[at].high <= from)
-        at++;
     for (last = at; last < count && ranges[last].low < to; last++)
         continue;
     if (at == last)
@@ -183,7 +158,12 @@ static bool cut(masu__slots *s, uint32_t item, int64_t from, int64_t to) {
         keeps_right = !keeps_left;
     }
     uint32_t made = (uint32_t)keeps_left + keeps_right;
-    memmove(ranges + at + made, ranges + last, (count - last) * sizeof *ranges);
+    for (uint32_t k = at; k < last; k++)
+        s->choice[item] -= choice_in(s, item, ranges[k]);
+    s->choice[item] += keeps_left ? choice_in(s, item, left) : 0;
+    s->choice[item] += keeps_right ? choice_in(s, item, right) : 0;
+    if (made != last - at)
+        memmove(ranges + at + made, ranges + last, (count - last) * sizeof *ranges);
     if (keeps_left)
         ranges[at] = left;
     if (keeps_right)
@@ -238,21 +218,13 @@ static uint32_t heap_take(masu__slots *s) {
 
 /* ---- a pass ---------------------------------------------------------------------------------- */
 
-/* Offsets below the height, in steps of the alignment. */
-static double choice_of(const masu__slots *s, uint32_t item) {
-    const masu__plan_model *m = s->model;
-    const range *ranges = s->ranges + s->range_start[item];
-    int64_t highest = s->height - m->size[item];
-    double choice = 0;
-    for (uint32_t k = 0; k < s->range_count[item] && ranges[k].low <= highest; k++) {
-        int64_t high = ranges[k].high < highest ? ranges[k].high : highest;
-        choice += (double)(high - ranges[k].low) + (double)m->alignment[item];
-    }
-    return choice / (double)m->alignment[item];
+/* In steps of the alignment. */
+static double key_of(const masu__slots *s, uint32_t item) {
+    return s->choice[item] / (double)s->model->alignment[item] / s->weight[item];
 }
 
 static void rekey(masu__slots *s, uint32_t item) {
-    double key = choice_of(s, item) / s->weight[item];
+    double key = key_of(s, item);
     double old = s->key[item];
     s->key[item] = key;
     if (key < old)
@@ -283,7 +255,10 @@ static void begin(masu__slots *s) {
     memcpy(s->range_count, s->begin_count, m->item_count * sizeof *s->range_count);
     s->heap_count = m->item_count;
     for (uint32_t i = 0; i < m->item_count; i++) {
-        s->key[i] = choice_of(s, i) / s->weight[i];
+        s->choice[i] = 0;
+        for (uint32_t k = 0; k < s->range_count[i]; k++)
+            s->choice[i] += choice_in(s, i, s->ranges[s->range_start[i] + k]);
+        s->key[i] = key_of(s, i);
         heap_put(s, i, i);
     }
     for (uint32_t i = m->item_count / 2; i-- > 0;)
@@ -319,20 +294,17 @@ static bool cut_pieces(masu__slots *s, uint32_t item, int64_t offset, uint32_t o
 
 static void cut_others(masu__slots *s, uint32_t item, int64_t offset) {
     const masu__plan_model *m = s->model;
+    uint32_t count = masu__alive_with(&s->alive, item, s->with);
+    for (uint32_t k = 0; k < count; k++)
+        if (s->heap_place[s->with[k]] != NOWHERE && cut_pieces(s, item, offset, s->with[k]))
+            rekey(s, s->with[k]);
     for (uint32_t k = s->pair_start[item]; k < s->pair_start[item + 1]; k++) {
         uint32_t other = s->pairs[k].item;
-        bool changed;
-        if (s->heap_place[other] == NOWHERE)
-            continue;
-        if (s->pairs[k].apart > 0) {
-            const masu__plan_apart *apart = &m->apart[s->pairs[k].apart - 1];
-            bool is_a = apart->a == item;
-            changed = cut(s, other, offset - (is_a ? apart->height_b : apart->height_a),
-                          offset + (is_a ? apart->height_a : apart->height_b));
-        } else {
-            changed = cut_pieces(s, item, offset, other);
-        }
-        if (changed)
+        const masu__plan_apart *apart = &m->apart[s->pairs[k].apart];
+        bool is_a = apart->a == item;
+        if (s->heap_place[other] != NOWHERE &&
+            cut(s, other, offset - (is_a ? apart->height_b : apart->height_a),
+                offset + (is_a ? apart->height_a : apart->height_b)))
             rekey(s, other);
     }
 }
@@ -361,16 +333,18 @@ int64_t masu__slots_place(masu__slots *s, const masu__slots_way *way, uint64_t s
 
 static bool slots_arrays(masu__slots *s) {
     uint32_t n = s->model->item_count;
+    s->with = NEW(s, uint32_t, n);
     s->range_start = NEW(s, uint32_t, n + 1);
     s->begin_count = NEW(s, uint32_t, n);
     s->range_count = NEW(s, uint32_t, n);
+    s->choice = NEW(s, double, n);
     s->weight = NEW(s, double, n);
     s->blame = NEW(s, double, n);
     s->key = NEW(s, double, n);
     s->heap = NEW(s, uint32_t, n);
     s->heap_place = NEW(s, uint32_t, n);
-    return s->range_start && s->begin_count && s->range_count && s->weight && s->blame && s->key &&
-           s->heap && s->heap_place;
+    return s->with && s->range_start && s->begin_count && s->range_count && s->choice &&
+           s->weight && s->blame && s->key && s->heap && s->heap_place;
 }
 
 masu__slots *masu__slots_create(const masu__plan_model *model, bool *too_large) {
@@ -381,8 +355,10 @@ masu__slots *masu__slots_create(const masu__plan_model *model, bool *too_large) 
     if (!s)
         return NULL;
     *s = (masu__slots){.model = model, .arena = arena};
-    bool right = masu__obstacles_open(&obstacles, model) && slots_arrays(s) &&
-                 find_pairs(s, too_large) && find_ranges(s, &obstacles, too_large);
+    bool right = masu__obstacles_open(&obstacles, model) && slots_arrays(s) && find_apart(s) &&
+                 masu__alive_open(&s->alive, model, &s->arena);
+    *too_large = right && masu__alive_pairs(&s->alive) > MOST_PAIRS;
+    right = right && !*too_large && find_ranges(s, &obstacles);
     masu__obstacles_close(&obstacles);
     if (right)
         return s;
