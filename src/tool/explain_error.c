@@ -53,13 +53,29 @@ static int explain(const char *what) {
     return tool_finish(TOOL_OK);
 }
 
+/* In the order of the codes; the table is in the order in which messages are compared. */
+static void list_codes(void) {
+    const char *last = "";
+    for (size_t n = 0; n < error_kind_count; n++) {
+        const error_kind *next = NULL;
+        for (size_t k = 0; k < error_kind_count; k++) {
+            const error_kind *one = &error_kinds[k];
+            if (strcmp(one->code, last) > 0 && (!next || strcmp(one->code, next->code) < 0))
+                next = one;
+        }
+        if (!next)
+            return;
+        printf("%s  %s\n", next->code, next->title);
+        last = next->code;
+    }
+}
+
 static int run(int argc, char **argv) {
     if (argc > 2)
         return tool_misuse("explain-error", "one code at a time");
     if (argc == 2)
         return strcmp(argv[1], "-") == 0 ? code_lines() : explain(argv[1]);
-    for (size_t k = 0; k < error_kind_count; k++)
-        printf("%s  %s\n", error_kinds[k].code, error_kinds[k].title);
+    list_codes();
     return tool_finish(TOOL_OK);
 }
 

@@ -22,6 +22,7 @@ static const struct other_name {
     {"transpose_2d", "t", 0, 0, 0},
     {"transpose_2d", "transpose", 2, 2, 2},
     {"matmul_4d", "matmul", 1, 1, 1},
+    {"T", "t", 0, 0, 0},
     {"mm", "matmul", 1, 1, 1},
     {"bmm", "matmul", 1, 1, 1},
     {"add_4d", "add", 1, 1, 1},
@@ -245,8 +246,33 @@ static void name_list(checker *c, expr *e, const type *t, const type *expected) 
     }
 }
 
+/* t.slice(start, length): rows. mask.where_cond(a, b) and a.where_cond(mask, b) are Tensor::where_cond(mask, a, b). */
+static bool other_order(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot, **args = e->call.args;
+    if (e->call.arg_count != 2) {
+        return false;
+    }
+    if (strcmp(e->call.name, "slice") == 0) {
+        expr *rows[3] = {check_new_int(c, e->span, 0), args[0], args[1]};
+        *slot = build_method(c, e->span, e->call.receiver, "narrow", rows, 3);
+    } else if (strcmp(e->call.name, "where_cond") == 0) {
+        bool mask = t->tensor.element != NULL && t->tensor.element->kind == TYPE_BOOL;
+        expr *three[3] = {mask ? e->call.receiver : args[0], mask ? args[0] : e->call.receiver,
+                          args[1]};
+        *slot = build_call(c, e->span, "Tensor", "where_cond", three, 3);
+    } else {
+        return false;
+    }
+    (*slot)->call.name_span = e->call.name_span;
+    check_expr(c, slot, expected);
+    return true;
+}
+
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
     use_other_name(c, *slot);
+    if (other_order(c, slot, t, expected)) {
+        return true;
+    }
     name_list(c, *slot, t, expected);
     return check_update_method(c, slot) || convert_to(c, slot, t, expected) || adam_step(c, slot) ||
            get_element(c, slot, t) || convert_all(c, slot, t, expected);

@@ -329,6 +329,22 @@ static bool split_format(format *f) {
     return true;
 }
 
+static bool has_no_holes(const expr *text) {
+    return memchr(text->string.data, '{', text->string.length) == NULL &&
+           memchr(text->string.data, '}', text->string.length) == NULL;
+}
+
+/* Several values without a text that says where they go: a space between them. */
+static void split_list(format *f) {
+    expr *e = f->call;
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        if (i > 0) {
+            push_piece(f, (print_piece){.text = " ", .length = 1});
+        }
+        push_value(f, &e->call.args[i], 0);
+    }
+}
+
 static void split_call(format *f) {
     expr *e = f->call;
     f->text = e->call.args[0];
@@ -347,6 +363,10 @@ static void split_call(format *f) {
     f->named = f->args + f->arg_count;
     f->is_used = CHECK_ARRAY(f->c, bool, f->arg_count + 1);
     f->again = CHECK_ARRAY(f->c, expr *, f->arg_count + 1);
+    if (f->arg_count > 0 && f->named_count == 0 && has_no_holes(f->text)) { /* println("x:", x) */
+        split_list(f);
+        return;
+    }
     bool good = split_format(f);
     if (good && f->holes != f->arg_count) {
         diagnostics_error(f->c->diagnostics, f->text->span, "the text has %u `{}`, %u %s given",
@@ -364,11 +384,7 @@ static void split(format *f) {
     } else if (e->call.arg_count == 1) {
         push_value(f, &e->call.args[0], 0);
     } else if (e->call.arg_count > 1) {
-        check_list(f->c, e->call.args, e->call.arg_count);
-        diagnostic *d = diagnostics_error(f->c->diagnostics, e->call.args[0]->span,
-                                          "several values need a text to stand in");
-        diagnostics_note(f->c->diagnostics, d, (source_span){0},
-                         "for instance `println(\"{} {}\", a, b)`");
+        split_list(f);
     }
 }
 

@@ -592,11 +592,50 @@ static void refuse_foreign_function(parser *p) {
     }
 }
 
+static bool has_main(const parser *p) {
+    const token *t = p->list.tokens;
+    while (t->kind != TOKEN_END) {
+        bool found = t->kind == TOKEN_FN && t[1].kind == TOKEN_NAME && t[1].length == 4 &&
+                     memcmp(p->file->text + t[1].offset, "main", 4) == 0;
+        if (found) {
+            return true;
+        }
+        t++;
+    }
+    return false;
+}
+
+/* Statements outside of functions are what `fn main` would hold, where there is none. */
+static bool at_script(const parser *p) {
+    const token *t = parser_token(p);
+    bool keyword = false, name = t->kind == TOKEN_NAME;
+    switch (parser_kind(p)) {
+    case TOKEN_LET:
+    case TOKEN_IF:
+    case TOKEN_FOR:
+    case TOKEN_WHILE:
+    case TOKEN_LOOP:
+    case TOKEN_MATCH:
+        keyword = true;
+        break;
+    default:
+        break;
+    }
+    bool goes_on = name && t[1].kind != TOKEN_NAME && t[1].kind != TOKEN_COLON &&
+                   t[1].kind != TOKEN_LEFT_BRACE &&
+                   (t[1].kind == TOKEN_LEFT_PAREN ||
+                    hint_for_word(p->file->text + t->offset, t->length) == NULL);
+    return p->file == p->tree->file && p->depth == 0 && (keyword || goes_on) && !has_main(p);
+}
+
 static void refuse_top_level(parser *p) {
     if (at_logic(p)) {
         parser_refuse_once(p, parser_span(p), parser_logic);
     } else if (parser_is(p, TOKEN_RIGHT_BRACE)) {
         parser_error(p, parser_span(p), "this `}` closes nothing");
+    } else if (at_script(p)) {
+        parse_script_statement(p);
+        return;
     } else if (parser_is(p, TOKEN_LET) || parser_at_expression(p)) {
         refuse_foreign_function(p);
         diagnostic *d = parser_error(p, parser_span(p), "statements stand inside functions");
@@ -700,5 +739,11 @@ void parse_items(parser *p) {
         if (p->panic) {
             parser_synchronise(p);
         }
+    }
+    if (p->script != NULL) {
+        function_item *f = PARSER_NEW(p, function_item);
+        *f = (function_item){
+            .name = "main", .qualified = "main", .span = p->script->span, .body = p->script};
+        add_function(p, f);
     }
 }

@@ -48,6 +48,9 @@ typedef struct parser {
     pattern_step *steps; /* of the pattern being parsed */
     uint32_t step_count, step_capacity;
     uint32_t slice_count;
+    block *
+        script; /* statements outside of functions, where there is no `fn main`; NULL: none so far */
+    stmt *script_last;
     jmp_buf memory_ended;
 } parser;
 
@@ -156,6 +159,8 @@ stmt *parser_step_lets(parser *p, uint32_t from);
 void parser_close_match(parser *p, expr *e); /* adds an arm for the lists that it forgets */
 expr *parse_matches(parser *p, source_span start);
 block *parse_block(parser *p);
+/* One statement into p->script; an item in front of it is read, too. */
+void parse_script_statement(parser *p);
 expr *parse_expression(parser *p);
 expr *parse_condition(parser *p); /* no struct literals outside of brackets */
 expr *parse_no_range(parser *p);  /* binds tighter than `..` and `=` */

@@ -109,7 +109,8 @@ static bool parse_expression_statement(parser *p, stmt *s) {
     if (parser_is(p, TOKEN_RIGHT_BRACE)) {
         return true;
     }
-    if (!parser_accept(p, TOKEN_SEMICOLON) && !complete) {
+    bool script = p->script != NULL && p->depth == 0 && parser_is(p, TOKEN_END);
+    if (!parser_accept(p, TOKEN_SEMICOLON) && !complete && !script) {
         end_statement(p);
     }
     return false;
@@ -136,6 +137,20 @@ static void parse_statement(parser *p, block *b, stmt **last) {
         b->result = s->value;
     } else {
         block_append(b, last, s);
+    }
+}
+
+void parse_script_statement(parser *p) {
+    if (p->script == NULL) {
+        p->script = PARSER_NEW(p, block);
+        p->script->span = parser_span(p);
+    }
+    parse_statement(p, p->script, &p->script_last);
+    if (p->script->result != NULL) { /* in front of a `}` that closes nothing */
+        stmt *s = PARSER_NEW(p, stmt);
+        *s = (stmt){.kind = STMT_EXPR, .span = p->script->span, .value = p->script->result};
+        block_append(p->script, &p->script_last, s);
+        p->script->result = NULL;
     }
 }
 

@@ -11,44 +11,45 @@
     "    fn clamp(self, low: " T ", high: " T ") -> " T " {\n"                       \
     "        if self < low { low } else { if self > high { high } else { self } }\n" \
     "    }\n"
-#define INTEGER(T)                                                                               \
-    "impl " T " {\n" NUMBER(T) "    fn pow(self, n: i64) -> " T " {\n"                           \
-                               "        let mut out: " T " = 1;\n"                               \
-                               "        for i in 0..n { out = out * self; }\n"                   \
-                               "        out\n"                                                   \
-                               "    }\n"                                                         \
-                               "    fn rem_euclid(self, n: " T ") -> " T                         \
-                               " { let r = self % n; if r < 0 { r + n } else { r } "             \
-                               "}\n"                                                             \
-                               "    fn signum(self) -> " T " { if self < 0 { (0 - 1) as " T      \
-                               " } else { if self > 0 { 1 } "                                    \
-                               "else { 0 } } }\n"                                                \
-                               "    fn abs_diff(self, o: " T ") -> " T                           \
-                               " { if self < o { o - self } else { self - o } }\n"               \
-                               "    fn wrapping_add(self, o: " T ") -> " T " { self + o }\n"     \
-                               "    fn wrapping_sub(self, o: " T ") -> " T " { self - o }\n"     \
-                               "    fn wrapping_mul(self, o: " T ") -> " T " { self * o }\n"     \
-                               "    fn saturating_sub(self, o: " T ") -> " T " {\n"              \
-                               "        if self < " T "::min_value() + o { " T                   \
-                               "::min_value() } else { self - o }\n"                             \
-                               "    }\n"                                                         \
-                               "    fn checked_sub(self, o: " T ") -> Option<" T "> {\n"         \
-                               "        if self < " T                                            \
-                               "::min_value() + o { None } else { Some(self - o) }\n"            \
-                               "    }\n"                                                         \
-                               "    fn checked_div(self, o: " T ") -> Option<" T                 \
-                               "> { if o == 0 { None } else { Some(self / "                      \
-                               "o) } }\n"                                                        \
-                               "    fn checked_rem(self, o: " T ") -> Option<" T                 \
-                               "> { if o == 0 { None } else { Some(self % "                      \
-                               "o) } }\n"                                                        \
-                               "    fn count_ones(self) -> u32 {\n"                              \
-                               "        let mut left = self;\n"                                  \
-                               "        let mut n = 0;\n"                                        \
-                               "        while left != 0 { left = left & (left - 1); n += 1; }\n" \
-                               "        n\n"                                                     \
-                               "    }\n"                                                         \
-                               "}\n"
+#define INTEGER(T)                                                                                \
+    "impl " T                                                                                     \
+    " {\n" NUMBER(T) "    fn pow(self, n: i64) -> " T " {\n"                                      \
+                     "        let mut out: " T " = 1;\n"                                          \
+                     "        for i in 0..n { out = out * self; }\n"                              \
+                     "        out\n"                                                              \
+                     "    }\n"                                                                    \
+                     "    fn rem_euclid(self, n: " T ") -> " T                                    \
+                     " { let r = self % n; if r < 0 { r + n } else { r } "                        \
+                     "}\n"                                                                        \
+                     "    fn signum(self) -> " T " { if self < 0 { (0 - 1) as " T                 \
+                     " } else { if self > 0 { 1 } "                                               \
+                     "else { 0 } } }\n"                                                           \
+                     "    fn abs_diff(self, o: " T ") -> " T                                      \
+                     " { if self < o { o - self } else { self - o } }\n"                          \
+                     "    fn wrapping_add(self, o: " T ") -> " T " { self + o }\n"                \
+                     "    fn wrapping_sub(self, o: " T ") -> " T " { self - o }\n"                \
+                     "    fn wrapping_mul(self, o: " T ") -> " T " { self * o }\n"                \
+                     "    fn saturating_sub(self, o: " T ") -> " T " {\n"                         \
+                     "        match self.checked_sub(o) { Some(v) => v, None => if o > 0 { " T    \
+                     "::min_value() } else { " T "::max_value() } }\n"                            \
+                     "    }\n"                                                                    \
+                     "    fn checked_sub(self, o: " T ") -> Option<" T "> {\n"                    \
+                     "        if (o > 0 && self < " T "::min_value() + o) || (o < 0 && self > " T \
+                     "::max_value() + o) { None } else { Some(self - o) }\n"                      \
+                     "    }\n"                                                                    \
+                     "    fn checked_div(self, o: " T ") -> Option<" T "> { if o == 0 || (" T     \
+                     "::min_value() < 0 && self == " T "::min_value() && o == (0 as " T           \
+                     ") - (1 as " T ")) { None } else { Some(self / o) } }\n"                     \
+                     "    fn checked_rem(self, o: " T ") -> Option<" T                            \
+                     "> { if o == 0 { None } else { Some(self % "                                 \
+                     "o) } }\n"                                                                   \
+                     "    fn count_ones(self) -> u32 {\n"                                         \
+                     "        let mut left = self;\n"                                             \
+                     "        let mut n = 0;\n"                                                   \
+                     "        while left != 0 { left = left & (left - 1); n += 1; }\n"            \
+                     "        n\n"                                                                \
+                     "    }\n"                                                                    \
+                     "}\n"
 #define REAL(T)                                                                                    \
     "impl " T " {\n" NUMBER(                                                                       \
         T) "    fn round(self) -> " T " { if self < 0.0 { -(0.5 - self).floor() } else { (self + " \

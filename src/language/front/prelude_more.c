@@ -45,6 +45,19 @@ impl T {                                                                        
         match self.checked_mul(o) { Some(v) => v,                                          \
             None => if (self < 0) == (o < 0) { T::max_value() } else { T::min_value() } } } \
     fn overflowing_add(self, o: T) -> (T, bool) { (self + o, self.checked_add(o).is_none()) } \
+    fn overflowing_sub(self, o: T) -> (T, bool) { (self - o, self.checked_sub(o).is_none()) } \
+    fn overflowing_mul(self, o: T) -> (T, bool) { (self * o, self.checked_mul(o).is_none()) } \
+    fn checked_neg(self) -> Option<T> { (0 as T).checked_sub(self) }                       \
+    fn saturating_pow(self, n: i64) -> T {                                                 \
+        match self.checked_pow(n) { Some(v) => v,                                          \
+            None => if self < 0 && n % 2 == 1 { T::min_value() } else { T::max_value() } } } \
+    fn wrapping_shl(self, n: i64) -> T { self << ((n % W) as T) }                          \
+    fn wrapping_shr(self, n: i64) -> T { self >> ((n % W) as T) }                          \
+    fn checked_shl(self, n: i64) -> Option<T> { if n < 0 || n >= W { None } else { Some(self << (n as T)) } } \
+    fn checked_shr(self, n: i64) -> Option<T> { if n < 0 || n >= W { None } else { Some(self >> (n as T)) } } \
+    fn wrapping_div(self, o: T) -> T { if T::min_value() < 0 && o == (0 as T) - (1 as T) { (0 as T) - self } else { self / o } } \
+    fn wrapping_rem(self, o: T) -> T { if T::min_value() < 0 && o == (0 as T) - (1 as T) { 0 } else { self % o } } \
+    fn wrapping_abs(self) -> T { if self < 0 { (0 as T) - self } else { self } }           \
     fn wrapping_neg(self) -> T { (0 as T) - self }                                         \
     fn wrapping_pow(self, n: i64) -> T { self.pow(n) }                                     \
     fn leading_zeros(self) -> u32 {                                                        \
