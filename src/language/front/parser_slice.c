@@ -170,7 +170,9 @@ void parse_slice_pattern(parser *p, pattern *made) {
     uint32_t first = p->step_count;
     parser_advance(p);
     while (!parser_is(p, TOKEN_RIGHT_BRACKET) && !parser_is(p, TOKEN_END) && !p->panic) {
-        if (at_rest(p, &rest)) {
+        pattern *bound;
+        if (at_rest(p, &bound)) {
+            rest = bound;
             rest_at = count;
         } else {
             pattern *part = parse_pattern(p);
