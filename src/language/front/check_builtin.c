@@ -114,10 +114,20 @@ static const struct {
     {"metal_pool_count", 0, TL_FN_tl_get_gpu_free_count},
 };
 
-static const char *const function_names[] = {
-    "print",      "println",          "panic",        "assert",     "range",
-    "format",     "assert_eq",        "assert_ne",    "args_count", "args_get",
-    "metal_sync", "metal_pool_count", "metal_pool_mb"};
+static const char *const function_names[] = {"print",
+                                             "println",
+                                             "panic",
+                                             "assert",
+                                             "range",
+                                             "format",
+                                             "format_args",
+                                             "assert_eq",
+                                             "assert_ne",
+                                             "args_count",
+                                             "args_get",
+                                             "metal_sync",
+                                             "metal_pool_count",
+                                             "metal_pool_mb"};
 
 void check_suggest_builtin(suggestion *s) {
     for (size_t i = 0; i < sizeof function_names / sizeof function_names[0]; i++) {
@@ -198,7 +208,7 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
         check_format(c, slot);
         become_nothing(c, e);
         *slot = e;
-    } else if (is(name, "format")) {
+    } else if (is(name, "format") || is(name, "format_args")) {
         check_format(c, slot);
     } else if (is(name, "range")) {
         check_list(c, e->call.args, e->call.arg_count);

@@ -360,9 +360,13 @@ static bool convert(checker *c, expr **slot, const type *to) {
     return true;
 }
 
-static bool is_option(const type *t) {
+static bool is_instance_of(const type *t, const char *name) {
     return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-           strcmp(t->structure->template->name, "Option") == 0;
+           strcmp(t->structure->template->name, name) == 0;
+}
+
+static bool is_option(const type *t) {
+    return is_instance_of(t, "Option");
 }
 
 static const char *advice(const type *from, const type *to) {
@@ -392,6 +396,12 @@ static const char *advice(const type *from, const type *to) {
     }
     if (is_option(to) && !is_option(from)) {
         return "`Some(x)` is an `Option` with a value";
+    }
+    if (is_instance_of(to, "Result") && !is_instance_of(from, "Result")) {
+        return "`Ok(x)` is a `Result` with a value, `Err(e)` one with an error";
+    }
+    if (is_instance_of(from, "Result") && !is_instance_of(to, "Result")) {
+        return "`?`, `unwrap()` or a `match` takes the value out";
     }
     if (is_option(from)) {
         return "`?`, `unwrap_or(…)` or a `match` takes the value out";
@@ -466,6 +476,13 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
 
 bool check_condition(checker *c, expr **slot) {
     const type *boolean = check_scalar(c, TYPE_BOOL);
+    if ((*slot)->kind == EXPR_ASSIGN && (*slot)->assign.op == BINARY_NONE) { /* one mistake */
+        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span,
+                                          "expected `bool`, but this has no value");
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "`==` compares, `=` assigns");
+        check_make_error(c, *slot);
+        return false;
+    }
     check_expr(c, slot, boolean);
     (*slot)->type = type_resolve(c->types, (*slot)->type);
     expr *e = *slot;

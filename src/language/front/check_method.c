@@ -406,6 +406,9 @@ static void range_contains(checker *c, expr **slot) {
 /* A method of Vec on a struct that is an iterator: on what it yields. */
 static bool method_of_list(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
+    if (check_is_map(t) && strcmp(e->call.name, "contains") == 0) {
+        return false; /* contains_key is meant */
+    }
     bool has = t->kind == TYPE_STRUCT && c->builtin_owners[TYPE_VEC] != NULL &&
                (check_find_method(c, c->builtin_owners[TYPE_VEC], e->call.name) != NULL ||
                 strcmp(e->call.name, "collect") == 0);

@@ -42,6 +42,7 @@ static void flush_literal(format *f, const char *end) {
 
 static void push_value(format *f, expr **slot, int64_t how) {
     checker *c = f->c;
+    check_unit_value(c, slot);
     bool element = (*slot)->kind == EXPR_INDEX; /* a number looks the same as a tensor of rank 0 */
     check_expr(c, slot, element ? type_tensor(c->types, NULL, -1) : NULL);
     check_wish_row(c, *slot);

@@ -131,6 +131,14 @@ static const type *unknown_type(checker *c, type_expr *t) {
         return check_scalar(c, TYPE_ERROR);
     }
     diagnostic *d = diagnostics_error(c->diagnostics, t->span, "there is no type `%s`", t->name);
+    if (t->name[0] >= 'A' && t->name[0] <= 'Z' && t->name[1] == 0) { /* said once */
+        diagnostics_note(
+            c->diagnostics, d, (source_span){0},
+            "a type parameter is declared where it is used: `impl<%s> …`, `fn f<%s>(…)`", t->name,
+            t->name);
+        check_symbol(c, t->name)->refused = true;
+        return check_scalar(c, TYPE_ERROR);
+    }
     suggestion near = check_suggest(d, t->name);
     static const char *const scalars[] = {"i8",  "i16",  "i32",  "i64",    "u8",
                                           "u16", "u32",  "u64",  "usize",  "f32",

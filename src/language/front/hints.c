@@ -67,7 +67,8 @@ const char *hint_for_word(const char *word, size_t length) {
 
 /* Methods as other languages and libraries call them. */
 static const word_hint known_methods[] = {
-    {" length size count ", "did you mean `len`?"},
+    {" length lenght size count ", "did you mean `len`?"},
+    {" has_key containsKey contains ", "did you mean `contains_key`?"},
     {" append add push_back ", "did you mean `push`?"},
     {" upper toUpperCase ", "did you mean `to_uppercase`?"},
     {" lower toLowerCase ", "did you mean `to_lowercase`?"},

@@ -413,6 +413,10 @@ expr *parse_primary(parser *p) {
             e->closure.is_move = true;
             return e;
         }
+        if (parser_is_word(p, "unsafe") && parser_ahead(p, 1) == TOKEN_LEFT_BRACE) {
+            parser_advance(p); /* what it allows, nothing here needs */
+            return parse_block_like(p);
+        }
         return parse_path(p);
     case TOKEN_SELF:
         return parse_self_name(p);
