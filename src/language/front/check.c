@@ -59,7 +59,16 @@ static void constant_part(expr *e, void *context) {
         }
         break;
     }
-    case EXPR_CALL:
+    case EXPR_CALL: /* P(1, 2) */
+        if (walk->item->annotation != NULL && e->call.callee != NULL &&
+            e->call.callee->kind == EXPR_NAME && e->call.callee->name.scope == NULL &&
+            e->call.callee->name.name[0] >= 'A' && e->call.callee->name.name[0] <= 'Z') {
+            walk->item->is_composed = true;
+            for (uint32_t i = 0; i < e->call.arg_count; i++) {
+                constant_part(e->call.args[i], context);
+            }
+            return;
+        }
         if (e->call.arg_count == 0 && e->call.callee->kind == EXPR_NAME &&
             e->call.callee->name.scope != NULL && check_scalar_scope(e->call.callee->name.scope)) {
             return; /* F32::max_value() */

@@ -33,9 +33,9 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         expr *operand = e->unary.operand;
         *slot = check_new_abi(c, negative ? TL_FN_tl_tensor_neg : TL_FN_tl_tensor_logical_not,
                               e->span, &operand, 1);
-    } else if (negative && t->kind == TYPE_STRUCT &&
-               check_method_named(c, t->structure, "neg") != NULL) {
-        *slot = build_method(c, e->span, e->unary.operand, "neg", NULL, 0);
+    } else if (t->kind == TYPE_STRUCT &&
+               check_method_named(c, t->structure, negative ? "neg" : "not") != NULL) {
+        *slot = build_method(c, e->span, e->unary.operand, negative ? "neg" : "not", NULL, 0);
         check_expr(c, slot, expected);
     } else if (negative ? !(type_is_float(t) || type_is_signed(t))
                         : !(type_is_integer(t) || t->kind == TYPE_BOOL)) {
@@ -216,9 +216,12 @@ static void widen_character(checker *c, expr **slot, const type *other) {
 /* a + b is a.add(b) where the struct has such a method; enums without fields are compared by their tags. */
 static const char *operator_method(binary_op op) {
     static const char *const names[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = "add", [BINARY_SUB] = "sub", [BINARY_MUL] = "mul", [BINARY_DIV] = "div",
-        [BINARY_REM] = "rem", [BINARY_EQ] = "eq",   [BINARY_NE] = "eq",   [BINARY_LT] = "lt",
-        [BINARY_LE] = "le",   [BINARY_GT] = "gt",   [BINARY_GE] = "ge",
+        [BINARY_ADD] = "add",      [BINARY_SUB] = "sub",        [BINARY_MUL] = "mul",
+        [BINARY_DIV] = "div",      [BINARY_REM] = "rem",        [BINARY_EQ] = "eq",
+        [BINARY_NE] = "eq",        [BINARY_LT] = "lt",          [BINARY_LE] = "le",
+        [BINARY_GT] = "gt",        [BINARY_GE] = "ge",          [BINARY_BIT_AND] = "bitand",
+        [BINARY_BIT_OR] = "bitor", [BINARY_BIT_XOR] = "bitxor", [BINARY_SHL] = "shl",
+        [BINARY_SHR] = "shr",
     };
     return names[op];
 }
