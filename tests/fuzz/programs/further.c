@@ -59,6 +59,14 @@ void printed_whole(generator *g) {
     end_line(g, ");");
 }
 
+/* An f32 that no f64 is, where an f64 is wanted: it keeps the value that it has. */
+void widened(generator *g) {
+    static const char *const literals[] = {"0.1", "-0.3", "2.7", "16777217.0"};
+    int n = g->names++;
+    line(g, "let n%d = %s;", n, literals[below(g, 4)]);
+    line(g, "println((n%d %s) as f64);", n, one_in(g, 2) ? "* 3.0" : "+ 0.0");
+}
+
 /* Names are tracked from the start in the generator's eyes only when they were declared so. */
 static const variable *tracked_one(generator *g, kind k) {
     const variable *v = any_variable(g, k, true, false);

@@ -148,6 +148,7 @@ void train_model(generator *g);
 extern const char further_types[];
 void part_written(generator *g);
 void printed_whole(generator *g);
+void widened(generator *g);
 void lent_for_writing(generator *g);
 void function_as_value(generator *g);
 void grown(generator *g);

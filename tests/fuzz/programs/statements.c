@@ -517,40 +517,16 @@ typedef struct statement {
     uint32_t weight;
 } statement;
 
-static const statement statements[] = {{let, 22},
-                                       {assign, 14},
-                                       {assign_field, 6},
-                                       {change_in_place, 5},
-                                       {change_list, 4},
-                                       {print, 6},
-                                       {discard, 4},
-                                       {swap, 2},
-                                       {closure, 2},
-                                       {train, 11},
-                                       {branch, 8},
-                                       {look_inside, 2},
-                                       {loop, 8},
-                                       {leave_loop, 3},
-                                       {leave_function, 4},
-                                       {destructure, 2},
-                                       {fail, 1},
-                                       {alias, 5},
-                                       {change_inside, 12},
-                                       {change_by_method, 8},
-                                       {change_pairs, 3},
-                                       {match_choice, 5},
-                                       {taken_apart, 4},
-                                       {labelled_loops, 3},
-                                       {drained, 4},
-                                       {writing_closure, 2},
-                                       {train_model, 4},
-                                       {part_written, 6},
-                                       {printed_whole, 4},
-                                       {lent_for_writing, 6},
-                                       {function_as_value, 4},
-                                       {grown, 4},
-                                       {several_results, 4},
-                                       {recursion_called, 3}};
+static const statement statements[] = {
+    {let, 22},          {assign, 14},         {assign_field, 6},     {change_in_place, 5},
+    {change_list, 4},   {print, 6},           {discard, 4},          {swap, 2},
+    {closure, 2},       {train, 11},          {branch, 8},           {look_inside, 2},
+    {loop, 8},          {leave_loop, 3},      {leave_function, 4},   {destructure, 2},
+    {fail, 1},          {alias, 5},           {change_inside, 12},   {change_by_method, 8},
+    {change_pairs, 3},  {match_choice, 5},    {taken_apart, 4},      {labelled_loops, 3},
+    {drained, 4},       {writing_closure, 2}, {train_model, 4},      {part_written, 6},
+    {printed_whole, 4}, {widened, 3},         {lent_for_writing, 6}, {function_as_value, 4},
+    {grown, 4},         {several_results, 4}, {recursion_called, 3}};
 
 void body(generator *g, int count) {
     uint32_t total = 0;
