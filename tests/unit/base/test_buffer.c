@@ -36,6 +36,14 @@ static void long_texts_grow(void **state) {
     masu__buffer_destroy(&b);
 }
 
+static void pages_take_no_text_for_a_mark(void **state) {
+    (void)state;
+    masu__buffer b = {0};
+    masu__buffer_html(&b, "<a b=\"c\">&'\xc3\xa9", 13);
+    assert_string_equal(masu__buffer_text(&b), "&#60;a b=&#34;c&#34;&#62;&#38;&#39;\xc3\xa9");
+    masu__buffer_destroy(&b);
+}
+
 static void json_strings_are_escaped(void **state) {
     (void)state;
     masu__buffer b = {0};
@@ -104,6 +112,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appending_in_every_way),
         cmocka_unit_test(long_texts_grow),
+        cmocka_unit_test(pages_take_no_text_for_a_mark),
         cmocka_unit_test(json_strings_are_escaped),
         cmocka_unit_test(numbers_for_a_person),
         cmocka_unit_test(failure_is_remembered_and_keeps_the_text),
