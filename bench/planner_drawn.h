@@ -78,14 +78,20 @@ typedef enum shape {
     MILLION_MOMENTS,
     VERY_SHORT,
     LOG_LIVES,
+    TENTH_LIVES,
+    LONG_GEOMETRIC,
+    POWERS_OF_TWO,
+    LOG_SHORT,
     SHAPE_COUNT
 } shape;
 
 static const char *const shape_names[] = {
-    "short lives",     "any lives",     "mixed lives",      "lives up to 1000", "geometric lives",
-    "power-law sizes", "power-law all", "equal sizes",      "eight sizes",      "aligned to 64",
-    "aligned to 256",  "few huge",      "nested",           "training steps",   "1000 moments",
-    "10^6 moments",    "very short",    "log-uniform lives"};
+    "short lives",     "any lives",         "mixed lives",         "lives up to 1000",
+    "geometric lives", "power-law sizes",   "power-law all",       "equal sizes",
+    "eight sizes",     "aligned to 64",     "aligned to 256",      "few huge",
+    "nested",          "training steps",    "1000 moments",        "10^6 moments",
+    "very short",      "log-uniform lives", "lives up to a tenth", "long geometric",
+    "powers of two",   "log-uniform short"};
 
 /* The life of buffer i of count, not yet cut to the moments there are. */
 static void draw_life(shape kind, size_t i, size_t count, int64_t *at, int64_t *length) {
@@ -104,6 +110,7 @@ static void draw_life(shape kind, size_t i, size_t count, int64_t *at, int64_t *
         break;
     case UNIFORM_LIVES:
     case FEW_SIZES:
+    case POWERS_OF_TWO:
         *length = 1 + (int64_t)draw(1000);
         break;
     case GEOMETRIC_LIVES:
@@ -142,6 +149,15 @@ static void draw_life(shape kind, size_t i, size_t count, int64_t *at, int64_t *
     case LOG_LIVES:
         *length = (int64_t)draw_between_logs(1, (double)count / 2);
         break;
+    case TENTH_LIVES:
+        *length = 1 + (int64_t)draw(count / 10 + 1);
+        break;
+    case LONG_GEOMETRIC:
+        *length = (int64_t)draw_geometric((double)count / 50);
+        break;
+    case LOG_SHORT:
+        *length = (int64_t)draw_between_logs(1, 1000);
+        break;
     default:
         break;
     }
@@ -163,11 +179,15 @@ static uint64_t draw_size(shape kind) {
         return 64 * (1 + draw(1000));
     case ALIGNED_256:
         return 1 + draw(20000);
+    case POWERS_OF_TWO:
+    case LOG_SHORT:
+        return UINT64_C(64) << draw(12);
     case FEW_HUGE:
         return draw(100) == 0 ? 1000000 + draw(9000000) : 1 + draw(10000);
     case NESTED:
     case TRAINING:
     case LOG_LIVES:
+    case LONG_GEOMETRIC:
         return 64 * draw_between_logs(1, 16384);
     default:
         return 1 + draw(1000000);

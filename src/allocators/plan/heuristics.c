@@ -5,9 +5,28 @@
 
 /* ---- valleys --------------------------------------------------------------------------------- */
 
+/* Late by what so many items take is better than a plan half as high again. */
+enum { MOST_LATE = 1 << 18 };
+/* Placing an item quickly takes so many times what it took to open the problem. */
+static const double QUICK_PLACING = 3;
+
+/* For the first plan: it is to be there when time is over, so what is left of it is placed in a hurry when it must
+ * be. How fast the machine is shows in how long opening took. */
+static bool first_plan_hurries(void *context, uint32_t left, bool over) {
+    const masu__solver *s = context;
+    double limit = s->options->time_limit_s, now = masu__plan_now() - s->begin_s;
+    double an_item = s->open_s / s->model.item_count * QUICK_PLACING;
+    if (over)
+        return left <= MOST_LATE || left <= s->model.item_count / 2;
+    return limit > 0 && now + left * an_item > limit;
+}
+
 static void try_valley(masu__solver *s, const masu__valley_way *way, uint64_t seed) {
     masu__plan_stop stop = {masu__solver_stopped, s};
+    masu__valley_pace pace = {first_plan_hurries, s};
+    masu__valley_set_pace(s->valley, s->best_height == INT64_MAX ? &pace : NULL);
     int64_t height = masu__valley_place(s->valley, way, seed, s->best_height, &stop, s->offsets);
+    masu__valley_set_pace(s->valley, NULL);
     s->placements++;
     s->steps_granted += s->model.item_count;
     if (height != INT64_MAX)
@@ -31,7 +50,16 @@ static const masu__valley_way first_ways[] = {
  * depends. */
 static const masu__valley_way many_ways[] = {
     {.key = MASU__VALLEY_AREA},
-    {.key = MASU__VALLEY_DURATION, .coarse = 0.01},
+    {.key = MASU__VALLEY_LONGEST, .coarse = 0.01, .crowded = 1, .demand = true},
+    {.key = MASU__VALLEY_LONGEST,
+     .coarse = 0.01,
+     .crowded = 1,
+     .among = 64,
+     .within = 1,
+     .calm = 0.9,
+     .touch = 0.3,
+     .level = 2,
+     .demand = true},
     {.key = MASU__VALLEY_DURATION,
      .coarse = 0.01,
      .crowded = 8,
@@ -41,27 +69,22 @@ static const masu__valley_way many_ways[] = {
      .touch = 0.6,
      .level = 0.6,
      .demand = true},
-    {.key = MASU__VALLEY_DURATION,
-     .among = 32,
-     .within = 1,
-     .calm = 0.9,
-     .touch = 2,
-     .level = 2,
-     .demand = true},
     {.key = MASU__VALLEY_LONGEST,
-     .coarse = 0.02,
+     .coarse = 0.01,
+     .noise = 0.02,
      .crowded = 1,
      .among = 64,
-     .within = 1,
+     .within = 0.7,
      .calm = 0.9,
-     .level = 1,
+     .touch = 0.3,
+     .level = 4,
      .demand = true},
     {.key = MASU__VALLEY_AREA, .noise = 0.4},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { MANY = 8192, VERY_MANY = 1 << 15, MOST_FOR_CHOICE = 1 << 18, LITTLE = 12, TRIES = 12 };
+enum { MANY = 8192, VERY_MANY = 1 << 15, MOST_FOR_CHOICE = 1 << 18, LITTLE = 4, TRIES = 12 };
 
 /* Where only a little need be placed again, that is worth more than the next way. */
 static void many_heuristics(masu__solver *s) {

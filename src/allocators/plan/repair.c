@@ -255,6 +255,22 @@ static void small_fill(const masu__repair *r, const pyramid *p, small *s) {
     }
 }
 
+/* What has most often been best for many items, slightly changed. */
+static masu__valley_way draw_good_way(masu__rng *rng) {
+    static const double levels[] = {1, 2, 2, 4};
+    return (masu__valley_way){.key = masu__rng_below(rng, 3) ? MASU__VALLEY_LONGEST
+                                                             : MASU__VALLEY_DURATION,
+                              .coarse = masu__rng_below(rng, 2) ? 0.01 : 0.02,
+                              .crowded = 1,
+                              .noise = masu__rng_below(rng, 2) ? 0.02 : 0.1,
+                              .among = masu__rng_below(rng, 2) ? 64 : 32,
+                              .within = masu__rng_below(rng, 2) ? 0.7 : 1,
+                              .calm = 0.9,
+                              .touch = masu__rng_below(rng, 2) ? 0.3 : 0.6,
+                              .level = levels[masu__rng_below(rng, 4)],
+                              .demand = true};
+}
+
 static masu__valley_way draw_way(masu__rng *rng) {
     static const double coarse[] = {0.05, 0.02, 0.02, 0.01, 0.005, 0, 0.1, 0.01};
     static const double noise[] = {0.02, 0.1, 0.2, 0.5};
@@ -276,20 +292,28 @@ static masu__valley_way draw_way(masu__rng *rng) {
     return way;
 }
 
-static int64_t place_again(masu__repair *r, const small *s, masu__rng *rng, unsigned ways,
-                           const masu__plan_stop *stop, int64_t *offsets) {
-    int64_t height = INT64_MAX;
-    masu__valley *valley = masu__valley_create(&s->model, s->floor);
-    if (!valley)
-        return height;
-    for (unsigned k = 0; k < ways && height == INT64_MAX && !stop->asked(stop->context); k++) {
-        masu__valley_way way = draw_way(rng);
+/* In many ways, until one is no higher than the target. Where most of time is to be placed again, each that
+ * is lower helps, and the next must be lower still. */
+static bool place_again(masu__repair *r, small *s, bool wide, masu__rng *rng,
+                        const masu__plan_stop *stop, int64_t *offsets) {
+    int64_t limit = (wide ? r->height - 1 : r->target) + 1;
+    int64_t *lower = NEW(s, int64_t, r->item_count);
+    masu__valley *valley = lower ? masu__valley_create(&s->model, s->floor) : NULL;
+    bool placed = false;
+    for (unsigned k = 0; valley && k < WAYS && !stop->asked(stop->context); k++) {
+        masu__valley_way way = masu__rng_below(rng, 2) ? draw_good_way(rng) : draw_way(rng);
         r->placed += r->item_count;
-        height =
-            masu__valley_place(valley, &way, masu__rng_next(rng), r->target + 1, stop, offsets);
+        int64_t height = masu__valley_place(valley, &way, masu__rng_next(rng), limit, stop, lower);
+        if (height == INT64_MAX)
+            continue;
+        placed = true;
+        limit = height;
+        memcpy(offsets, lower, r->item_count * sizeof *lower);
+        if (height <= r->target)
+            break;
     }
     masu__valley_destroy(valley);
-    return height;
+    return placed;
 }
 
 /* ---- an attempt ------------------------------------------------------------------------------ */
@@ -351,8 +375,10 @@ bool masu__repair_step(masu__repair *r, uint64_t seed, uint32_t most, const masu
     if (r->item_count <= most && small_open(r, &p, &s)) {
         int64_t *offsets = NEW(&s, int64_t, r->item_count);
         small_fill(r, &p, &s);
-        placed = offsets && s.model.bound <= r->target &&
-                 place_again(r, &s, &rng, WAYS, stop, offsets) != INT64_MAX;
+        bool wide = p.to - p.from > r->model->section_count / 2 &&
+                    r->height - r->model->bound < r->model->bound / 8;
+        placed =
+            offsets && s.model.bound <= r->target && place_again(r, &s, wide, &rng, stop, offsets);
         if (placed)
             put_back(r, offsets);
     }

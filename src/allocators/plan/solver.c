@@ -56,6 +56,7 @@ masu_status masu__solver_open(masu__solver *s, const masu_plan_problem *problem,
         masu__solver_close(s);
         return MASU_ERR_OUT_OF_MEMORY;
     }
+    s->open_s = masu__plan_now() - s->begin_s;
     return MASU_OK;
 }
 

@@ -33,10 +33,10 @@ typedef struct masu__solver {
     int64_t best_height, bound;      /* best_height INT64_MAX: no plan yet */
     int64_t given_up; /* below this the search has nothing more to look at; proven where == bound */
     const char *best_name;
-    int favourite;         /* the order that last found a plan in the portfolio; -1: none yet */
-    unsigned found_by;     /* the attempt of the portfolio that last found a plan */
-    uint64_t *row_offsets; /* for the callback; NULL without one */
-    double begin_s;
+    int favourite;          /* the order that last found a plan in the portfolio; -1: none yet */
+    unsigned found_by;      /* the attempt of the portfolio that last found a plan */
+    uint64_t *row_offsets;  /* for the callback; NULL without one */
+    double begin_s, open_s; /* open_s: how long opening took */
     uint64_t steps, steps_granted;
     uint32_t attempts, placements;
     bool out_of_memory;

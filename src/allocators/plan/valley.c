@@ -33,7 +33,8 @@ struct masu__valley {
     int64_t *height;
     uint32_t *next, *before, *heap, *heap_position;
     uint32_t heap_count;
-    void *memory; /* owned: all arrays */
+    const masu__valley_pace *pace; /* may be NULL */
+    void *memory;                  /* owned: all arrays */
     size_t memory_bytes;
 };
 
@@ -537,18 +538,37 @@ static void open_way(masu__valley *v, const masu__valley_way *way, uint64_t seed
                           v->floor);
 }
 
-int64_t masu__valley_place(masu__valley *v, const masu__valley_way *way, uint64_t seed,
+void masu__valley_set_pace(masu__valley *v, const masu__valley_pace *pace) {
+    v->pace = pace;
+}
+
+/* Every 1024 items. False: no more. */
+static bool go_on(const masu__valley *v, uint32_t placed, const masu__plan_stop *stop,
+                  masu__valley_way *way) {
+    if (placed % 1024 != 0)
+        return true;
+    bool over = stop && stop->asked(stop->context);
+    bool hurry = v->pace && v->pace->hurry(v->pace->context, v->model->item_count - placed, over);
+    if (hurry)
+        way->among = 0;
+    return hurry || !over;
+}
+
+int64_t masu__valley_place(masu__valley *v, const masu__valley_way *how, uint64_t seed,
                            int64_t limit, const masu__plan_stop *stop, int64_t *offsets) {
     const masu__plan_model *m = v->model;
+    masu__valley_way way = *how;
     int64_t height = 0;
     if (m->item_count == 0)
         return 0;
-    open_way(v, way, seed);
+    open_way(v, &way, seed);
+    if (v->pace && !go_on(v, 0, stop, &way))
+        return INT64_MAX;
     for (uint32_t placed = 0; placed < m->item_count;) {
         uint32_t valley = v->heap[0], where = 0;
         int64_t most =
-            way->demand ? masu__demand_most(&v->demand, valley, v->next[valley], &where) : 0;
-        uint32_t item = take_next(v, way, valley, where);
+            way.demand ? masu__demand_most(&v->demand, valley, v->next[valley], &where) : 0;
+        uint32_t item = take_next(v, &way, valley, where);
         if (item == NOWHERE) {
             if (skyline_raise(v, valley) + most >= limit)
                 return INT64_MAX;
@@ -559,10 +579,10 @@ int64_t masu__valley_place(masu__valley *v, const masu__valley_way *way, uint64_
         if (top > height)
             height = top;
         placed++;
-        if (height >= limit || (placed % 1024 == 0 && stop && stop->asked(stop->context)))
+        if (height >= limit || !go_on(v, placed, stop, &way))
             return INT64_MAX;
         skyline_place(v, valley, m->first[item], m->end[item], top);
-        if (way->demand)
+        if (way.demand)
             masu__demand_lower(&v->demand, m->first[item], m->end[item], m->size[item]);
     }
     return height;

@@ -60,6 +60,16 @@ typedef struct masu__valley masu__valley;
 masu__valley *masu__valley_create(const masu__plan_model *model, const int64_t *floor);
 void masu__valley_destroy(masu__valley *valley);
 
+/* Asked when so many items are left and the caller's stop says that time is over, or not yet: whether the rest
+ * is to be placed quickly, without choosing among near ones. */
+typedef struct masu__valley_pace {
+    bool (*hurry)(void *context, uint32_t left, bool over);
+    void *context;
+} masu__valley_pace;
+
+/* From now on; NULL: nobody is asked, and placing ends when time is over. Borrowed. */
+void masu__valley_set_pace(masu__valley *valley, const masu__valley_pace *pace);
+
 /* Places all items. offsets[item_count] is filled; returns the highest end of an item, or
  * INT64_MAX as soon as limit is reached or stop (may be NULL) says so: offsets are partly filled
  * then. */
