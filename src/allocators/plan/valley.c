@@ -61,7 +61,7 @@ static void lay_out(masu__valley *v, char *at) {
 }
 
 /* By birth is there; deaths within a birth, few or many, are sorted by counting: all by death first, and
- * those then dealt to their births. keys and first_of are not yet in use, or put right again. */
+ * those then dealt to their births. keys and heap lend the room: neither is in use yet. */
 static void order_by_life(masu__valley *v) {
     const masu__plan_model *m = v->model;
     uint32_t *by_death = (uint32_t *)v->keys, *count = v->heap;
