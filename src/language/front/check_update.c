@@ -55,14 +55,15 @@ static const type *element_of(checker *c, const type *t) {
                : type_resolve(c->types, t->tensor.element);
 }
 
-static bool type_is_float_tensor(checker *c, const type *t) {
+/* What is not known is looked at when the program runs. */
+static bool may_be_real(checker *c, const type *t) {
     const type *element = element_of(c, t);
-    return element != NULL && type_is_float(element);
+    return element == NULL || type_is_float(element);
 }
 
 static bool same_elements(checker *c, const expr *a, const expr *b) {
     const type *of_a = element_of(c, a->type), *of_b = element_of(c, b->type);
-    return of_a != NULL && of_a == of_b;
+    return of_a == NULL || of_b == NULL || of_a == of_b;
 }
 
 static void number_as_tensor(checker *c, expr **slot, const type *beside) {
@@ -78,12 +79,15 @@ void check_update(checker *c, expr **slot) {
     }
     expr *value = e->assign.value;
     tl_abi_index update = update_of(value);
-    if (update == TL_FN_COUNT || !type_is_float_tensor(c, e->assign.target->type) ||
+    if (update == TL_FN_COUNT || !may_be_real(c, e->assign.target->type) ||
         !reads_gradients(c->function)) {
         return;
     }
     expr *operands[2] = {e->assign.target, value->call.operands[1]};
     if (type_is_numeric(type_resolve(c->types, operands[1]->type))) {
+        if (element_of(c, e->assign.target->type) == NULL) {
+            return;
+        }
         number_as_tensor(c, &operands[1], e->assign.target->type);
     }
     if (!same_elements(c, operands[0], operands[1])) {
