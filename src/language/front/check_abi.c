@@ -149,12 +149,30 @@ static bool is_whole_literal(const expr *e) {
     return e->kind == EXPR_INT && e->integer.suffix == TYPE_VOID;
 }
 
+/* 2.7, -2.7: where an f64 is wanted it is one, also when it was looked at before that was known. */
+static void make_literal_f64(expr *e, const type *wanted) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
+        e->type = wanted;
+        e = e->unary.operand;
+    }
+    e->type = wanted;
+}
+
+static bool is_real_literal(const expr *e) {
+    while (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG) {
+        e = e->unary.operand;
+    }
+    return e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
+}
+
 static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
     checker *c = a->c;
     const type *wanted = kind_type(c, p->kind);
     bool whole = is_whole_literal(*slot);
     if ((*slot)->type == NULL) {
         check_expr(c, slot, wanted);
+    } else if (wanted->kind == TYPE_F64 && is_real_literal(*slot)) {
+        make_literal_f64(*slot, wanted);
     }
     const type *found = type_resolve(c->types, (*slot)->type);
     if (wanted->kind == TYPE_TENSOR && type_is_numeric(found) && a->broadcasts) {
