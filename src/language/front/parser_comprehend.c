@@ -270,5 +270,13 @@ expr *parse_comprehension(parser *p, source_span start) {
     }
     parser_expect(p, TOKEN_RIGHT_BRACKET);
     parser_finish(p, e);
-    return p->panic ? e : without_lists(p, e);
+    if (!p->panic) {
+        return without_lists(p, e);
+    }
+    for (uint32_t i = 0; i < c->clause_count; i++) {
+        if (c->clauses[i].index != NULL && c->clauses[i].high == NULL) {
+            c->clauses[i].high = parser_error_expr(p);
+        }
+    }
+    return e;
 }
