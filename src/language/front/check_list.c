@@ -105,7 +105,7 @@ static bool holds_no_tensor_elements(checker *c, expr *e) {
     }
     expr **first = &e->list.items[0];
     if ((*first)->kind == EXPR_ARRAY) {
-        return holds_no_tensor_elements(c, *first);
+        return (*first)->is_vec || holds_no_tensor_elements(c, *first);
     }
     switch ((*first)->kind) {
     case EXPR_INT:

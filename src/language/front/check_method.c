@@ -102,6 +102,7 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
         }
     }
     if (!f->has_self) {
+        check_wish_vec(c, e->call.receiver, e->call.name);
         check_list(c, e->call.args, e->call.arg_count);
         diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` takes no `self`",
                                           f->qualified);
@@ -345,8 +346,11 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
     const type *element = type_resolve(c->types, t->vec.element);
     struct_item *option = check_struct_named(c, "Option");
     bool wanted = arm != NULL && arm->kind == PATTERN_VARIANT;
-    wanted |= is_of_option(c, user) && (element->kind != TYPE_STRUCT ||
-                                        check_method_named(c, element->structure, user) == NULL);
+    bool own = user != NULL && (element->kind == TYPE_STRUCT
+                                    ? check_method_named(c, element->structure, user) != NULL
+                                    : element->kind == TYPE_TENSOR &&
+                                          check_has_method(c, element, user)); /* t.transpose(…) */
+    wanted |= is_of_option(c, user) && !own;
     bool plain = !wanted && wish != NULL && wish->kind != TYPE_VOID && wish->kind != TYPE_OPEN;
     if (plain && wish->kind == TYPE_STRUCT && wish->structure->template == option &&
         !(element->kind == TYPE_STRUCT && element->structure->template == option)) {
@@ -441,6 +445,17 @@ static void ranges_as_lists(checker *c, expr *e, const type *t) {
 }
 
 /* [1, 2].iter(): a list, where a tensor has no such method. */
+/* Tensor::concat(…) is no method, and leaves `concat` to lists. */
+static bool has_written_method(checker *c, const struct_item *owner, const char *name) {
+    for (const function_item *f = check_find_method(c, owner, name); f != NULL;
+         f = f->next_in_bucket) {
+        if (f->owner == owner && f->has_self && strcmp(f->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool check_only_lists_have(checker *c, const char *name) {
     static const char *const names[] = {"iter", "into_iter", "iter_mut", "to_vec", "push",  "pop",
                                         "swap", "contains",  "sort",     "insert", "remove"};
@@ -450,7 +465,7 @@ bool check_only_lists_have(checker *c, const char *name) {
     }
     const struct_item *vec = c->builtin_owners[TYPE_VEC], *tensor = c->builtin_owners[TYPE_TENSOR];
     return wanted || (vec != NULL && check_find_method(c, vec, name) != NULL &&
-                      (tensor == NULL || check_find_method(c, tensor, name) == NULL) &&
+                      (tensor == NULL || !has_written_method(c, tensor, name)) &&
                       !check_is_abi_method(name));
 }
 
