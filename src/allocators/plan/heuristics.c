@@ -86,9 +86,30 @@ static const masu__valley_way many_ways[] = {
 
 enum { MANY = 8192, VERY_MANY = 1 << 15, MOST_FOR_CHOICE = 1 << 18, LITTLE = 4, TRIES = 12 };
 
+enum { FEW_SIZES = 64 };
+
+/* Few sizes, as powers of two, lie best on layers of each: by size first. */
+static bool has_few_sizes(const masu__plan_model *m) {
+    int64_t seen[FEW_SIZES];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        uint32_t at = 0;
+        while (at < count && seen[at] != m->size[i])
+            at++;
+        if (at == FEW_SIZES)
+            return false;
+        if (at == count)
+            seen[count++] = m->size[i];
+    }
+    return true;
+}
+
 /* Where only a little need be placed again, that is worth more than the next way. */
 static void many_heuristics(masu__solver *s) {
+    static const masu__valley_way by_size = {.key = MASU__VALLEY_SIZE};
     uint32_t items = s->model.item_count;
+    if (has_few_sizes(&s->model))
+        try_valley(s, &by_size, s->options->seed);
     for (unsigned i = items <= VERY_MANY         ? 0
                       : items <= MOST_FOR_CHOICE ? 2
                                                  : 1;
