@@ -94,6 +94,16 @@ static bool names_program(masu_program *p, const module_name *m, masu__buffer *p
     return true;
 }
 
+/* Of a first reading. */
+static source_file *kept_module(const masu_program *p, const module_name *m, masu__buffer *path) {
+    static const char *const tails[] = {".tl", "/mod.tl"};
+    for (size_t t = 0; t < sizeof tails / sizeof tails[0]; t++)
+        for (size_t i = 0; i < p->module_count && module_path(m, tails[t], path); i++)
+            if (strcmp(p->modules[i]->path, masu__buffer_text(path)) == 0)
+                return p->modules[i];
+    return NULL;
+}
+
 static masu_status read_module(masu_program *p, const masu_compile_options *options,
                                module_name *m) {
     masu__buffer path = {0};
@@ -103,6 +113,11 @@ static masu_status read_module(masu_program *p, const masu_compile_options *opti
     if (names_program(p, m, &path)) {
         masu__buffer_destroy(&path);
         return MASU_OK;
+    }
+    source_file *known = kept_module(p, m, &path);
+    if (known) {
+        masu__buffer_destroy(&path);
+        return parse_module(p->tree, known, m->scope, &p->diagnostics);
     }
     if (options->read && module_path(m, ".tl", &path))
         text = options->read(options->user, masu__buffer_text(&path), &length);
@@ -116,7 +131,7 @@ static masu_status read_module(masu_program *p, const masu_compile_options *opti
         if (status == MASU_OK)
             status = keep_module(p, file);
         if (status == MASU_OK)
-            status = parse_module(p->tree, file, &p->diagnostics);
+            status = parse_module(p->tree, file, m->scope, &p->diagnostics);
     } else {
         diagnostic *d = diagnostics_error(&p->diagnostics, m->span,
                                           "there is no file `%s.tl` for this module", m->name);
@@ -139,7 +154,11 @@ static masu_status read_modules(masu_program *p, const masu_compile_options *opt
     masu_status status = MASU_OK;
     for (module_name *m; status == MASU_OK && (m = unread_module(p)) != NULL;) {
         for (const module_name *other = p->tree->modules; other; other = other->next)
-            m->is_read |= other != m && other->is_read && strcmp(other->name, m->name) == 0;
+            if (other != m && other->is_read && strcmp(other->name, m->name) == 0) {
+                m->is_read = true;
+                if (m->scope && other->scope)
+                    modules_same(m->scope, other->scope);
+            }
         if (!m->is_read)
             status = read_module(p, options, m);
     }
@@ -147,9 +166,17 @@ static masu_status read_modules(masu_program *p, const masu_compile_options *opt
 }
 
 static masu_status read_source(masu_program *p, const masu_compile_options *options) {
-    masu_status status = parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, &p->tree);
+    masu_status status =
+        parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, NULL, &p->tree);
     if (status == MASU_OK)
         status = read_modules(p, options);
+    module_names *names =
+        status == MASU_OK && p->diagnostics.error_count == 0 ? p->tree->names : NULL;
+    if (names && modules_clash(names, &status)) {
+        status = parse_source(&p->file, &p->prelude, &p->work, &p->diagnostics, names, &p->tree);
+        if (status == MASU_OK)
+            status = read_modules(p, options);
+    }
     if (status != MASU_OK)
         return status;
     bool parsed = p->diagnostics.error_count == 0;
@@ -505,7 +532,7 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
     diagnostics_init(&found, &arena);
     masu_status status = source_file_init(&file, &arena, path, text, length);
     if (status == MASU_OK)
-        status = parse_source(&file, NULL, &arena, &found, &tree);
+        status = parse_source(&file, NULL, &arena, &found, NULL, &tree);
     if (status == MASU_OK && found.error_count == 0)
         status = format_source(&file, &arena, &found, &out);
     diagnostics_render(&found, &messages);

@@ -540,6 +540,9 @@ static void call_of_literal(checker *c, expr **slot, const type *expected) {
 
 void check_call(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *callee = e->call.callee;
+    if (callee->kind == EXPR_NAME) {
+        check_settle_name(c, &callee->name);
+    }
     if (callee->kind == EXPR_CLOSURE && callee->type == NULL) {
         call_of_literal(c, slot, expected);
     } else if (callee->kind != EXPR_NAME) {

@@ -167,8 +167,8 @@ static expr *let_else(checker *c, const block *b, stmt *s) {
 
 bool check_is_choice(const checker *c, const expr *e, bool any) {
     uint32_t places = 0;
-    return (any || c->choice_depth >= CHOICES_CHEAP) && (e->kind == EXPR_IF || e->kind == EXPR_MATCH) &&
-           all_places(c, e, &places) && places > 0;
+    return (any || c->choice_depth >= CHOICES_CHEAP) &&
+           (e->kind == EXPR_IF || e->kind == EXPR_MATCH) && all_places(c, e, &places) && places > 0;
 }
 
 expr *check_choice(checker *c, const block *b, stmt *s) {
@@ -198,6 +198,9 @@ expr *check_choice(checker *c, const block *b, stmt *s) {
 static void refuse_names(checker *c, expr *e) {
     const expr *callee = e->call.callee;
     bool plain = callee != NULL && callee->kind == EXPR_NAME && callee->name.scope == NULL;
+    if (plain) {
+        check_settle_name(c, &e->call.callee->name);
+    }
     const symbol *s = plain ? check_find(c, callee->name.name) : NULL;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         expr *arg = e->call.args[i];

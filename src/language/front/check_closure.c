@@ -364,6 +364,7 @@ bool check_captured_name(checker *c, expr **slot) {
 /* ---- functions as values ---------------------------------------------------------------------- */
 
 bool check_function_name(checker *c, expr *e) {
+    check_settle_name(c, &e->name);
     symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
     function_item *f = s == NULL ? NULL : s->function;
     if (e->name.scope != NULL) {

@@ -66,6 +66,19 @@ symbol *check_symbol(checker *c, const char *name) {
     return s;
 }
 
+const char *check_plain_name(checker *c, const char *name) {
+    size_t length = modules_plain_length(name);
+    return name[length] == 0 ? name : check_printf(c, "%.*s", (int)length, name);
+}
+
+void check_settle_name(const checker *c, name_expr *e) {
+    const symbol *s = e->item == NULL || e->scope != NULL ? NULL : check_find(c, e->name);
+    if (e->item != NULL && (s == NULL || s->binding == NULL)) {
+        e->name = e->item;
+        e->item = NULL;
+    }
+}
+
 /* ---- methods --------------------------------------------------------------------------------- */
 
 static uint32_t method_bucket(const checker *c, const struct_item *owner, const char *name) {

@@ -289,6 +289,7 @@ static bool declares(checker *c, expr *e) {
         target->name.name[0] == '<' || c->function == NULL || c->function->is_closure) {
         return false;
     }
+    check_settle_name(c, &target->name);
     const symbol *s = check_find(c, target->name.name);
     if (s != NULL && (s->binding != NULL || s->constant != NULL || s->function != NULL ||
                       s->structure != NULL || s->variant_of != NULL || s->refused)) {

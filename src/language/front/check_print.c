@@ -132,6 +132,18 @@ static expr *named_argument(format *f, const char *name) {
     return NULL;
 }
 
+/* {NAME}: a variable, or a constant as the module knows it */
+static expr *name_in_text(const format *f, const char *name) {
+    checker *c = f->c;
+    expr *e = check_new_name(c, f->text->span, name);
+    const module_scope *module = c->function == NULL ? NULL : c->function->module;
+    const char *goes_on;
+    if (module != NULL && modules_are_settled(c->tree->names)) {
+        e->name.item = modules_find(c->tree->names, module, name, f->text->span, &goes_on);
+    }
+    return e;
+}
+
 /* width$ and .precision$: a name or the number of a value. .* takes the next value. NULL: none of these. */
 static const char *read_given(format *f, const char *at, const char *end, int shift) {
     checker *c = f->c;
@@ -168,7 +180,7 @@ static const char *read_given(format *f, const char *at, const char *end, int sh
             }
         } else {
             value = named_argument(f, name);
-            value = value != NULL ? value : check_new_name(c, f->text->span, name);
+            value = value != NULL ? value : name_in_text(f, name);
         }
     }
     if (value == NULL) {
@@ -279,7 +291,7 @@ static const char *hole(format *f, const char *at, const char *end) {
             check_out_of_memory(c);
         }
         named = named_argument(f, name);
-        named = named != NULL ? named : check_new_name(c, f->text->span, name);
+        named = named != NULL ? named : name_in_text(f, name);
     }
     if (at < end && *at == ':') {
         at = read_how(f, at + 1, end, &how);

@@ -220,6 +220,10 @@ void check_suggest_functions(const checker *c, suggestion *s);
 void check_suggest_types(const checker *c, suggestion *s);
 void check_suggest_methods(const checker *c, const type *t,
                            suggestion *s); /* of values of type t */
+/* What people call it. */
+const char *check_plain_name(checker *c, const char *name);
+/* The name of an item of a module, where no variable has that name, becomes what the item is called. */
+void check_settle_name(const checker *c, name_expr *e);
 /* The scope without modules in front; NULL when nothing is left. */
 const char *check_without_modules(const checker *c, const char *scope);
 /* Marks it read; captures it for the comprehensions around. */

@@ -289,6 +289,7 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     if (e->kind != EXPR_NAME || e->type != NULL) {
         return;
     }
+    check_settle_name(c, &e->name);
     const symbol *s = check_find(c, e->name.name);
     bool plain = e->name.scope == NULL;
     if (plain &&

@@ -141,7 +141,7 @@ static expr *tuple_text(checker *c, source_span span, const char *name, const ty
 static expr *fields_text(checker *c, source_span span, const char *name, const struct_item *s,
                          int64_t how) {
     text_pieces p = {.c = c, .span = span};
-    add_literal(&p, s->type == check_unit_type(c) ? "()" : s->name);
+    add_literal(&p, s->type == check_unit_type(c) ? "()" : check_plain_name(c, s->name));
     if (s->field_count > 0) {
         add_literal(&p, s->positional ? "(" : " { ");
     }

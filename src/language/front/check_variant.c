@@ -377,7 +377,7 @@ void check_variant_pattern(checker *c, pattern *p, const type *t,
 
 /* A name that is a variant without fields or a constant: then it is compared, not bound. */
 bool check_name_is_pattern(checker *c, pattern *p) {
-    const char *name = p->binding->name;
+    const char *name = p->name != NULL ? p->name : p->binding->name;
     symbol *s = p->binding->is_mutable ? NULL : check_find(c, name);
     if (s == NULL) {
         return false;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "language/front/modules.h"
+
 /* A line longer than this is shown as the part around its span. */
 enum { LINE_SHOWN = 160, LINE_BEFORE = 60 };
 /* Longer messages are cut: names in a program have no bound. */
@@ -13,9 +15,27 @@ void diagnostics_init(diagnostics *d, masu__arena *arena) {
     *d = (diagnostics){.arena = arena, .limit = DIAGNOSTICS_LIMIT};
 }
 
+/* What tells names of several modules apart is not shown. */
+static void without_marks(masu__buffer *text) {
+    size_t kept = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        if (text->data[i] == MODULES_MARK) {
+            while (i + 1 < text->length && text->data[i + 1] >= '0' && text->data[i + 1] <= '9') {
+                i++;
+            }
+            continue;
+        }
+        text->data[kept++] = text->data[i];
+    }
+    if (kept < text->length) {
+        masu__buffer_truncate(text, kept);
+    }
+}
+
 static const char *format_text(diagnostics *d, const char *format, va_list arguments) {
     masu__buffer text = {0};
     masu__buffer_vprintf(&text, format, arguments);
+    without_marks(&text);
     if (text.length > MESSAGE_SHOWN) {
         size_t shown = MESSAGE_SHOWN;
         while (shown > 0 && ((unsigned char)text.data[shown] & 0xC0) == 0x80) {

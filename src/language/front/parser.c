@@ -327,14 +327,35 @@ binding *parser_new_binding(parser *p, const char *name, source_span span, bindi
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static masu_status parse_into(syntax_tree *tree, const source_file *file,
+static bool has_modules(const token_list *list) {
+    uint32_t i = 0;
+    while (i < list->count && list->tokens[i].kind != TOKEN_MOD) {
+        i++;
+    }
+    return i < list->count;
+}
+
+static masu_status parse_into(syntax_tree *tree, const source_file *file, module_scope *module,
                               diagnostics *diagnostics) {
-    parser p = {.file = file, .arena = tree->arena, .diagnostics = diagnostics, .tree = tree};
+    parser p = {.file = file,
+                .arena = tree->arena,
+                .diagnostics = diagnostics,
+                .tree = tree,
+                .module = module};
     masu_status status = file == tree->prelude
                              ? lex_heads(file, tree->arena, diagnostics, &p.list)
                              : lex_source(file, tree->arena, diagnostics, &p.list);
     if (status != MASU_OK) {
         return status;
+    }
+    if (file == tree->file && tree->names == NULL && has_modules(&p.list)) {
+        tree->names = modules_new(tree->arena);
+        if (tree->names == NULL) {
+            return MASU_ERR_OUT_OF_MEMORY;
+        }
+    }
+    if (file == tree->file && tree->names != NULL) {
+        p.module = modules_root(tree->names);
     }
     if (setjmp(p.memory_ended) != 0) {
         return MASU_ERR_OUT_OF_MEMORY;
@@ -344,7 +365,7 @@ static masu_status parse_into(syntax_tree *tree, const source_file *file,
 }
 
 masu_status parse_source(const source_file *file, const source_file *prelude, masu__arena *arena,
-                         diagnostics *diagnostics, syntax_tree **out) {
+                         diagnostics *diagnostics, module_names *names, syntax_tree **out) {
     syntax_tree *tree = masu__arena_calloc(arena, 1, sizeof *tree, _Alignof(syntax_tree));
     if (tree == NULL) {
         return MASU_ERR_OUT_OF_MEMORY;
@@ -352,9 +373,10 @@ masu_status parse_source(const source_file *file, const source_file *prelude, ma
     tree->arena = arena;
     tree->file = file;
     tree->prelude = prelude;
-    masu_status status = prelude == NULL ? MASU_OK : parse_into(tree, prelude, diagnostics);
+    tree->names = names;
+    masu_status status = prelude == NULL ? MASU_OK : parse_into(tree, prelude, NULL, diagnostics);
     if (status == MASU_OK) {
-        status = parse_into(tree, file, diagnostics);
+        status = parse_into(tree, file, NULL, diagnostics);
     }
     if (status == MASU_OK) {
         *out = tree;
@@ -362,8 +384,9 @@ masu_status parse_source(const source_file *file, const source_file *prelude, ma
     return status;
 }
 
-masu_status parse_module(syntax_tree *tree, const source_file *file, diagnostics *diagnostics) {
-    return parse_into(tree, file, diagnostics);
+masu_status parse_module(syntax_tree *tree, const source_file *file, module_scope *module,
+                         diagnostics *diagnostics) {
+    return parse_into(tree, file, module, diagnostics);
 }
 
 masu_status parse_unread(syntax_tree *tree, function_item *f, diagnostics *diagnostics) {

@@ -162,6 +162,7 @@ struct_item *parse_struct_head(parser *p) {
     if (name == NULL) {
         return NULL;
     }
+    name = parser_declare(p, name);
     struct_item *s = PARSER_NEW(p, struct_item);
     *s = (struct_item){.name = name, .span = span, .index = p->tree->struct_count};
     parse_type_parameters(p, &s->generics);
@@ -209,7 +210,7 @@ void parse_trait(parser *p) {
     parser_advance(p);
     trait_item *t = PARSER_NEW(p, trait_item);
     uint32_t capacity = 0;
-    t->name = parser_name(p, &t->span);
+    t->name = parser_declare(p, parser_name(p, &t->span));
     type_parameters none = {0};
     parse_type_parameters(p, &t->generics);
     if (t->name != NULL && parser_accept(p, TOKEN_COLON)) {

@@ -5,7 +5,7 @@
 #include "language/front/outside.h"
 #include "language/front/parser_private.h"
 
-static void refuse_name(parser *p, const char *name) {
+void parser_refuse_name(parser *p, const char *name) {
     if (name == NULL) {
         return;
     }
@@ -15,7 +15,7 @@ static void refuse_name(parser *p, const char *name) {
 }
 
 /* To behind the `;` or the `{ … }` that ends the item. */
-static void skip_item(parser *p) {
+void parser_skip_item(parser *p) {
     while (!parser_is(p, TOKEN_END) && !parser_is(p, TOKEN_SEMICOLON) &&
            !parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE)) {
         parser_advance(p);
@@ -150,7 +150,7 @@ static void parse_result(parser *p, function_item *f) {
 
 /* OWNER::NAME */
 static const char *qualified_name(parser *p, const char *owner, const char *name) {
-    size_t first = strlen(owner), second = strlen(name);
+    size_t first = modules_plain_length(owner), second = strlen(name);
     char *made = masu__arena_alloc(p->arena, first + second + sizeof "::", 1);
     if (made == NULL) {
         parser_out_of_memory(p);
@@ -172,6 +172,7 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
         return NULL;
     }
     *f = (function_item){.name = name,
+                         .module = p->module,
                          .qualified = name,
                          .span = span,
                          .impl = impl,
@@ -179,6 +180,8 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
                          .owner_span = owner_span};
     if (owner != NULL) {
         f->qualified = qualified_name(p, owner, name);
+    } else if (!methods) {
+        f->name = parser_declare(p, name);
     }
     parse_type_parameters(p, &f->generics);
     parse_parameters(p, f, methods);
@@ -193,7 +196,9 @@ static void parse_body(parser *p, function_item *f) {
         parser_advance(p);
         return;
     }
+    p->functions++;
     f->body = parse_block(p);
+    p->functions--;
     if (f->opening != NULL) {
         stmt *last = f->opening;
         while (last->next != NULL) {
@@ -216,12 +221,12 @@ static void parse_function(parser *p, impl_item *impl) {
     function_item *f =
         parse_head(p, impl, owner, impl == NULL ? (source_span){0} : impl->owner->span, impl);
     if (f == NULL) {
-        skip_item(p);
+        parser_skip_item(p);
         return;
     }
     if (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_BODY)) {
         parser_expected(p, "`{`");
-        refuse_name(p, owner == NULL ? f->name : NULL);
+        parser_refuse_name(p, owner == NULL ? f->name : NULL);
         parser_synchronise(p);
         return;
     }
@@ -272,7 +277,7 @@ static void parse_fields(parser *p, struct_item *s, token_kind close) {
 static void parse_struct(parser *p) {
     struct_item *s = parse_struct_head(p);
     if (s == NULL) {
-        skip_item(p);
+        parser_skip_item(p);
         return;
     }
     if (parser_accept(p, TOKEN_LEFT_BRACE)) {
@@ -299,6 +304,7 @@ static void parse_alias(parser *p, const impl_item *impl) {
     parser_advance(p);
     alias_item *a = PARSER_NEW(p, alias_item);
     const char *name = parser_name(p, &span);
+    name = impl == NULL ? parser_declare(p, name) : name;
     *a = (alias_item){.name = name, .impl = impl, .next = p->tree->aliases};
     parse_type_parameters(p, &a->generics);
     if (name != NULL && parser_expect(p, TOKEN_EQUAL)) {
@@ -375,7 +381,7 @@ static void parse_impl(parser *p) {
         if (!p->panic) {
             parser_error(p, impl->owner->span, "methods belong to a type that has a name");
         }
-        skip_item(p);
+        parser_skip_item(p);
         return;
     }
     PARSER_PUSH(p, p->tree->impls, p->tree->impl_count, p->tree->impl_capacity, impl);
@@ -394,6 +400,8 @@ static void parse_const(parser *p, const impl_item *impl) {
     *c = (const_item){.name = name, .span = span, .impl = impl};
     if (impl != NULL) {
         c->name = parser_printf(p, "%s::%s", impl->owner->name, name);
+    } else {
+        c->name = parser_declare(p, name);
     }
     if (parser_accept(p, TOKEN_COLON)) {
         c->annotation = parse_type(p);
@@ -403,105 +411,11 @@ static void parse_const(parser *p, const impl_item *impl) {
     }
     parser_expect(p, TOKEN_SEMICOLON);
     if (p->panic) {
-        refuse_name(p, name);
+        parser_refuse_name(p, name);
         parser_synchronise(p);
         return;
     }
     PARSER_PUSH(p, p->tree->constants, p->tree->constant_count, p->tree->constant_capacity, c);
-}
-
-/* ---- modules --------------------------------------------------------------------------------- */
-
-static void parse_mod(parser *p) {
-    parser_advance(p);
-    module_name *m = PARSER_NEW(p, module_name);
-    m->name = parser_name(p, &m->span);
-    if (m->name == NULL) {
-        skip_item(p);
-        return;
-    }
-    m->next = p->tree->modules;
-    p->tree->modules = m;
-    if (parser_accept(p, TOKEN_SEMICOLON)) {
-        return;
-    }
-    source_span open = parser_span(p);
-    m->is_read = true;
-    if (!parser_expect(p, TOKEN_LEFT_BRACE)) {
-        skip_item(p);
-        return;
-    }
-    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
-        uint32_t before = p->at;
-        if (parser_enter(p)) {
-            parse_item(p);
-        }
-        parser_leave(p);
-        if (p->panic) {
-            parser_synchronise(p);
-        }
-        if (p->at == before) {
-            parser_advance(p);
-        }
-    }
-    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
-        parser_error(p, open, "this `{` is never closed");
-        p->panic = false;
-    }
-}
-
-/* What Rust's library has and masu does not: each word is told once, where it is imported. */
-static void refuse_import(parser *p, const char *name) {
-    static const char *const words[][2] = {
-        {"thread", "threads"},
-        {"mpsc", "threads: channels"},
-        {"Mutex", "threads: `Mutex`"},
-        {"RwLock", "threads: `RwLock`"},
-        {"AtomicUsize", "threads: atomics"},
-        {"AtomicI32", "threads: atomics"},
-        {"AtomicBool", "threads: atomics"},
-        {"RefCell", "`RefCell`: no two names share a value that changes"},
-        {"Cell", "`Cell`: no two names share a value that changes"},
-        {"OnceCell", "`OnceCell`: no two names share a value that changes"},
-        {"TcpStream", "the network"},
-        {"TcpListener", "the network"},
-        {"UdpSocket", "the network"},
-        {"File", "files"},
-        {"fs", "files"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i][0], name) == 0) {
-            refuse_name(p, name);
-            parser_refuse(p, parser_span(p), words[i][1]);
-            p->panic = false;
-        }
-    }
-}
-
-/* Names need no import; `use E::*` makes the variants of E names of their own. */
-static void parse_use(parser *p) {
-    const char *last = NULL;
-    parser_advance(p);
-    bool library = parser_is_word(p, "std");
-    while (!parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_END) && !parser_at_item(p)) {
-        if (parser_is(p, TOKEN_NAME)) {
-            last = parser_text(p, parser_token(p));
-            if (library) {
-                refuse_import(p, last);
-            }
-        } else if (parser_is(p, TOKEN_AS) && last != NULL && parser_ahead(p, 1) == TOKEN_NAME) {
-            rename_item *r = PARSER_NEW(p, rename_item);
-            parser_advance(p);
-            *r = (rename_item){parser_text(p, parser_token(p)), last, p->tree->renames};
-            p->tree->renames = r;
-        } else if ((parser_is(p, TOKEN_STAR) || parser_is(p, TOKEN_LEFT_BRACE)) && last != NULL) {
-            import_name *import = PARSER_NEW(p, import_name);
-            *import = (import_name){last, p->tree->imports};
-            p->tree->imports = import;
-        }
-        parser_advance(p);
-    }
-    parser_expect(p, TOKEN_SEMICOLON);
 }
 
 /* ---- what masu does not accept --------------------------------------------------------------- */
@@ -511,11 +425,11 @@ static void refuse_item(parser *p, const char *what) {
     bool names_follow = parser_ahead(p, 1) == TOKEN_NAME;
     parser_advance(p);
     if (names_follow) {
-        refuse_name(p, parser_text(p, parser_token(p)));
+        parser_refuse_name(p, parser_text(p, parser_token(p)));
         parser_advance(p);
     }
     parser_refuse_once(p, parser_span_from(p, start), what);
-    skip_item(p);
+    parser_skip_item(p);
 }
 
 const char parser_logic[] = "logic programs: facts, rules and queries";
@@ -535,7 +449,7 @@ static void refuse_macro(parser *p) {
     source_span start = parser_span(p);
     parser_advance(p);
     parser_advance(p);
-    refuse_name(p, parser_text(p, parser_token(p)));
+    parser_refuse_name(p, parser_text(p, parser_token(p)));
     parser_advance(p);
     diagnostic *d = parser_refuse(p, parser_span_from(p, start), "macros of your own");
     parser_note(p, d, (source_span){0}, "a generic `fn` does what most of them are for");
@@ -588,7 +502,8 @@ static void refuse_foreign_function(parser *p) {
                    (t->length == 4 && memcmp(word, "func", 4) == 0) ||
                    (t->length == 8 && memcmp(word, "function", 8) == 0);
     if (foreign && t->kind == TOKEN_NAME && t[1].kind == TOKEN_NAME) {
-        refuse_name(p, masu__arena_strndup(p->arena, p->file->text + t[1].offset, t[1].length));
+        parser_refuse_name(p,
+                           masu__arena_strndup(p->arena, p->file->text + t[1].offset, t[1].length));
     }
 }
 

@@ -173,7 +173,7 @@ static field_init parse_init(parser *p) {
 static expr *parse_struct_literal(parser *p, expr *name) {
     expr *e = parser_new(p, EXPR_STRUCT, name->span);
     uint32_t capacity = 0;
-    e->structure.name = name->name.name;
+    e->structure.name = name->name.item != NULL ? name->name.item : name->name.name;
     e->structure.name_span = name->span;
     e->structure.scope = name->name.scope;
     e->structure.type_arguments = name->name.arguments;
@@ -202,6 +202,11 @@ static expr *parse_path(parser *p) {
     e->name.name = parser_text(p, parser_token(p));
     parser_advance(p);
     parse_path_rest(p, e);
+    if (e->name.scope != NULL) {
+        parser_find_item(p, &e->name.scope, &e->name.name, e->span);
+    } else {
+        e->name.item = parser_found_item(p, e->name.name, e->span);
+    }
     e->span = parser_span_from(p, e->span);
     if (struct_literal_follows(p)) {
         return parse_struct_literal(p, e);
@@ -419,6 +424,10 @@ expr *parse_primary(parser *p) {
         }
         return parse_path(p);
     case TOKEN_SELF:
+        if (parser_ahead(p, 1) == TOKEN_COLON_COLON) {
+            parser_skip_self(p);
+            return parse_primary(p);
+        }
         return parse_self_name(p);
     case TOKEN_LESS:
         return parse_qualified(p);

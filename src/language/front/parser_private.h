@@ -2,6 +2,7 @@
  *
  *     parser.c         tokens, messages, finding the way back after a mistake
  *     parser_item.c    fn, struct, impl, const; constructs that masu does not accept
+ *     parser_module.c  mod, use
  *     parser_generic.c type parameters, enums, traits
  *     parser_type.c    types and patterns
  *     parser_slice.c   patterns of lists, matches!
@@ -51,6 +52,8 @@ typedef struct parser {
     block *
         script; /* statements outside of functions, where there is no `fn main`; NULL: none so far */
     stmt *script_last;
+    module_scope *module; /* whose items are read; NULL: names are not told apart */
+    uint32_t functions;   /* bodies around the present token */
     jmp_buf memory_ended;
 } parser;
 
@@ -136,6 +139,18 @@ expr *parser_error_expr(parser *p);
 void parse_items(parser *p);
 bool parser_at_item(const parser *p);
 void parse_item(parser *p);
+void parser_skip_item(parser *p); /* to behind the `;` or the `{ … }` that ends it */
+void parser_refuse_name(parser *p, const char *name);
+void parse_mod(parser *p);
+void parse_use(parser *p);
+/* Notes an item of the present module; what the checker calls it. */
+const char *parser_declare(parser *p, const char *name);
+/* *scope::*name (*scope NULL: *name) becomes what the checker calls it, where names are told apart. */
+void parser_find_item(parser *p, const char **scope, const char **name, source_span at);
+/* What the checker calls this item; NULL: just so. */
+const char *parser_found_item(parser *p, const char *name, source_span at);
+const char *parser_join(parser *p, const char *scope, const char *name); /* scope::name */
+void parser_skip_self(parser *p);
 type_expr *parse_type(parser *p);
 /* Behind `<`: arguments up to and including `>`. */
 void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count);

@@ -73,11 +73,16 @@ static void parse_tuple_type(parser *p, type_expr *t) {
 }
 
 static void parse_named_type(parser *p, type_expr *t) {
+    const char *path = NULL;
     t->name = parser_name(p, &t->span);
     while (t->name != NULL && parser_accept(p, TOKEN_COLON_COLON)) {
+        path = parser_join(p, path, t->name);
         t->scope = t->name;
         t->name = parser_name(p, &t->span);
     }
+    const char *scope = path;
+    parser_find_item(p, &scope, &t->name, t->span);
+    t->scope = scope == path ? t->scope : scope;
     t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
     if (parser_accept(p, TOKEN_LESS)) {
         parse_type_arguments(p, &t->arguments, &t->argument_count);
@@ -159,6 +164,7 @@ type_expr *parse_qualified_scope(parser *p) {
 }
 
 static void parse_type_into(parser *p, type_expr *t) {
+    parser_skip_self(p);
     switch (parser_kind(p)) {
     case TOKEN_LESS: {
         const type_expr *scope = parse_qualified_scope(p);
@@ -224,12 +230,17 @@ type_expr *parse_type(parser *p) {
 
 static expr *parse_pattern_path(parser *p) {
     expr *e = parser_new(p, EXPR_NAME, parser_span(p));
+    const char *path = NULL;
     e->name.name = parser_name(p, &e->span);
     while (!p->panic && parser_accept(p, TOKEN_COLON_COLON)) {
+        path = parser_join(p, path, e->name.name);
         e->name.scope = e->name.name;
         e->name.scope_span = e->span;
         e->name.name = parser_name(p, &e->span);
     }
+    const char *scope = path;
+    parser_find_item(p, &scope, &e->name.name, e->span);
+    e->name.scope = scope == path ? e->name.scope : scope;
     return e->name.name == NULL ? parser_error_expr(p) : e;
 }
 
@@ -374,6 +385,7 @@ static void parse_named_parts(parser *p, pattern *made) {
 static void parse_variant_pattern(parser *p, pattern *made, const char *name, source_span span) {
     made->kind = PATTERN_VARIANT;
     made->name = name;
+    const char *path = NULL;
     while (!p->panic && parser_accept(p, TOKEN_COLON_COLON)) {
         if (parser_accept(p, TOKEN_LESS)) {
             type_expr **ignored = NULL;
@@ -381,9 +393,13 @@ static void parse_variant_pattern(parser *p, pattern *made, const char *name, so
             parse_type_arguments(p, &ignored, &count);
             continue;
         }
+        path = parser_join(p, path, made->name);
         made->scope = made->name;
         made->name = parser_name(p, &span);
     }
+    const char *scope = path;
+    parser_find_item(p, &scope, &made->name, span);
+    made->scope = scope == path ? made->scope : scope;
     if (made->name == NULL) { /* said: nothing is known of what it would match */
         made->kind = PATTERN_WILDCARD;
         return;
@@ -420,6 +436,7 @@ static void parse_name_pattern(parser *p, pattern *made) {
     }
     made->binding = parser_new_binding(p, name, span, BINDING_LET, is_mutable);
     made->binding->is_alias = reference && is_mutable;
+    made->name = name[0] >= 'A' && name[0] <= 'Z' ? parser_found_item(p, name, span) : NULL;
     if (parser_accept(p, TOKEN_AT)) {
         uint32_t capacity = 0;
         made->kind = PATTERN_BOUND;
@@ -432,6 +449,7 @@ pattern *parse_pattern_no_or(parser *p) {
     pattern *made = new_pattern(p, PATTERN_WILDCARD);
     while (parser_accept_first(p, TOKEN_AND)) {
     }
+    parser_skip_self(p);
     switch (parser_kind(p)) {
     case TOKEN_LEFT_PAREN:
         parse_tuple_pattern(p, made);

@@ -87,6 +87,7 @@ struct trait_item {
  * checked and compiled. */
 struct function_item {
     const char *name;
+    const module_scope *module;
     const char *qualified;  /* Model::forward, or the name alone */
     source_span span;       /* of the name */
     const char *owner_name; /* impl block's type, NULL: a free function */
@@ -206,11 +207,12 @@ typedef struct refused_name {
 } refused_name;
 
 /* `mod name;`: a file beside the one that says so; `mod name { … }`: is_read from the start. All names are in one
- * space: a module's name in front of `::` says only where to look for people. */
+ * space, where those that several modules declare differ (modules.h). */
 typedef struct module_name {
     const char *name;
     source_span span;
     bool is_read;
+    module_scope *scope;
     struct module_name *next;
 } module_name;
 
@@ -242,6 +244,7 @@ typedef struct syntax_tree {
     alias_item *aliases;
     refused_name *refused;
     module_name *modules;
+    module_names *names;     /* NULL: the program has no modules */
     function_item **getters; /* functions of type `-> &mut T` */
     uint32_t getter_count, getter_capacity;
     import_name *imports;

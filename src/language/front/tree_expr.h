@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "language/front/modules.h"
 #include "language/front/source.h"
 #include "language/front/types.h"
 #include <masu/abi.h>
@@ -266,6 +267,7 @@ typedef struct name_expr {
     type_expr **arguments; /* of T<A>::x */
     uint32_t argument_count;
     const char *name;
+    const char *item; /* what it is where no variable has that name; NULL: the name */
     /* [check] exactly one of: */
     binding *binding;
     const_item *constant; /* its value is lowered anew at each use: it has no effects */
