@@ -48,7 +48,7 @@ static void constant_part(expr *e, void *context) {
         break;
     case EXPR_NAME: {
         check_settle_name(walk->c, &e->name);
-        const char *scope = e->name.scope;
+        const char *scope = check_without_modules(walk->c, e->name.scope);
         if (scope != NULL && strcmp(scope, "Self") == 0 && walk->item->impl != NULL) {
             scope = walk->item->impl->owner->name;
         }

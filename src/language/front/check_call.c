@@ -547,7 +547,7 @@ void check_call(checker *c, expr **slot, const type *expected) {
         call_of_literal(c, slot, expected);
     } else if (callee->kind != EXPR_NAME) {
         check_closure_call(c, slot);
-    } else if ((callee->name.scope = check_without_modules(c, callee->name.scope)) != NULL) {
+    } else if (callee->name.scope != NULL) {
         call_scoped(c, slot, expected);
     } else {
         call_plain(c, slot, callee->name.name, expected);

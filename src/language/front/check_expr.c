@@ -194,7 +194,6 @@ static bool number_argument(checker *c, expr *e, const type *expected) {
 
 static void check_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    e->name.scope = check_without_modules(c, e->name.scope);
     check_settle_name(c, &e->name);
     if (e->name.scope != NULL) {
         check_scoped_name(c, slot, expected);

@@ -71,8 +71,28 @@ const char *check_plain_name(checker *c, const char *name) {
     return name[length] == 0 ? name : check_printf(c, "%.*s", (int)length, name);
 }
 
-void check_settle_name(const checker *c, name_expr *e) {
-    const symbol *s = e->item == NULL || e->scope != NULL ? NULL : check_find(c, e->name);
+/* m::f, where f is a variable, too: the item goes by a name that no variable has. */
+static const char *item_beside_variable(checker *c, const char *name) {
+    const symbol *s = check_find(c, name);
+    if (s == NULL || s->binding == NULL ||
+        (s->function == NULL && s->constant == NULL && s->structure == NULL)) {
+        return name;
+    }
+    name = check_printf(c, "%s%c", name, MODULES_MARK);
+    symbol *item = check_symbol(c, name);
+    item->function = s->function;
+    item->constant = s->constant;
+    item->structure = s->structure;
+    return name;
+}
+
+void check_settle_name(checker *c, name_expr *e) {
+    if (e->scope != NULL) {
+        e->scope = check_without_modules(c, e->scope);
+        e->name = e->scope == NULL ? item_beside_variable(c, e->name) : e->name;
+        return;
+    }
+    const symbol *s = e->item == NULL ? NULL : check_find(c, e->name);
     if (e->item != NULL && (s == NULL || s->binding == NULL)) {
         e->name = e->item;
         e->item = NULL;

@@ -222,8 +222,8 @@ void check_suggest_methods(const checker *c, const type *t,
                            suggestion *s); /* of values of type t */
 /* What people call it. */
 const char *check_plain_name(checker *c, const char *name);
-/* The name of an item of a module, where no variable has that name, becomes what the item is called. */
-void check_settle_name(const checker *c, name_expr *e);
+/* Takes modules off the name; an item of a module, where no variable is meant, gets the name that the item goes by. */
+void check_settle_name(checker *c, name_expr *e);
 /* The scope without modules in front; NULL when nothing is left. */
 const char *check_without_modules(const checker *c, const char *scope);
 /* Marks it read; captures it for the comprehensions around. */

@@ -325,6 +325,10 @@ static bool at_static(const parser *p) {
     return parser_is_word(p, "static") && parser_ahead(p, 1) == TOKEN_NAME;
 }
 
+static bool at_const_function(const parser *p) {
+    return parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_FN;
+}
+
 /* pub, pub(crate) */
 static void skip_pub(parser *p) {
     while (parser_accept(p, TOKEN_PUB)) {
@@ -341,7 +345,8 @@ static void parse_methods(parser *p, impl_item *impl, source_span open) {
         if (parser_is(p, TOKEN_HASH) && parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
             parser_advance(p);
             parser_skip_group(p);
-        } else if (parser_is(p, TOKEN_FN)) {
+        } else if (parser_is(p, TOKEN_FN) || at_const_function(p)) {
+            parser_accept(p, TOKEN_CONST);
             parse_function(p, impl);
         } else if (parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_NAME) {
             parse_const(p, impl);
@@ -602,6 +607,11 @@ void parse_item(parser *p) {
         parse_impl(p);
         return;
     case TOKEN_CONST:
+        if (at_const_function(p)) {
+            parser_advance(p);
+            parse_function(p, NULL);
+            return;
+        }
         parse_const(p, NULL);
         return;
     case TOKEN_ENUM:

@@ -33,7 +33,7 @@ void parser_find_item(parser *p, const char **scope, const char **name, source_s
         return;
     }
     if (goes_on == NULL) {
-        *scope = NULL;
+        *scope = *scope == NULL ? NULL : "crate"; /* no variable is meant */
         *name = found;
         return;
     }
