@@ -21,6 +21,8 @@ masu_status tl__error(masu_status status, const char *format, ...) {
     vsnprintf(pending->text, sizeof pending->text, format, arguments);
     va_end(arguments);
     pending->status = status;
+    pending->ends = false;
+    pending->exit_status = 0;
     pending->related_site = 0;
     pending->related_text[0] = '\0';
     return status;
@@ -95,6 +97,13 @@ void tl_panic(tl_object *message) {
     int64_t length = tl__string_length(message);
     int shown = length < TL_ERROR_TEXT ? (int)length : TL_ERROR_TEXT;
     tl__error(MASU_ERR_PANIC, "panic: %.*s", shown, bytes);
+    tl__raise();
+}
+
+void tl_exit(int64_t status) {
+    tl__error(MASU_ERR_PANIC, "exit with status %" PRId64, status);
+    tl__runtime()->pending.ends = true;
+    tl__runtime()->pending.exit_status = (int)(status & 255);
     tl__raise();
 }
 

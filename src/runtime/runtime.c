@@ -214,9 +214,12 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
     tl__arena_end(rt);
     if (!mark.frame)
         tl__audit_reset(rt);
-    status = flush_output(rt, status);
+    int exit_status = status != MASU_OK && rt->pending.ends ? rt->pending.exit_status : -1;
+    status = flush_output(rt, exit_status >= 0 ? MASU_OK : status);
     if (error && status != MASU_OK)
         *error = rt->pending;
+    else if (error && exit_status >= 0)
+        error->exit_status = exit_status;
     rt->pending.status = MASU_OK;
     tl_runtime_leave(rt);
     MASU_HEAVY_ASSERT(tl_runtime_valid(rt));
@@ -307,5 +310,6 @@ static bool totals_valid(const tl_runtime *rt) {
 /* Frames, registry, headers against storages, both heaps, and all totals. O(n). */
 bool tl_runtime_valid(const tl_runtime *rt) {
     return tl__frames_valid(rt) && tl__registry_valid(rt) && tl__tensors_valid(rt) &&
-           tl__slots_valid(rt) && totals_valid(rt) && masu_heap_valid(rt->payload) && masu_heap_valid(rt->metadata);
+           tl__slots_valid(rt) && totals_valid(rt) && masu_heap_valid(rt->payload) &&
+           masu_heap_valid(rt->metadata);
 }

@@ -40,6 +40,9 @@ typedef struct tl_error {
     uint64_t frames_omitted; /* deeper stacks: frames not listed, in the middle */
     uint32_t related_site;   /* e.g. the first backward of a freed graph; 0: none */
     char related_text[128];
+    bool
+        ends; /* the program asked to end, with exit_status (0 to 255); tl_runtime_run says MASU_OK then */
+    int exit_status;
 } tl_error;
 
 /* Everything the report shows. Bytes are payload bytes as requested, not class sizes, unless said otherwise. */

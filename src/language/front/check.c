@@ -193,12 +193,21 @@ static void close_block(checker *c, block *b) {
     }
 }
 
+/* Of what is handed to a call that was reported nobody can say what it would have been. */
+static bool is_lost_call(checker *c, const expr *e) {
+    bool call = e->kind == EXPR_METHOD || e->kind == EXPR_CALL;
+    return call && c->diagnostics->error_count > 0 &&
+           ((e->type != NULL && e->type->kind == TYPE_ERROR) ||
+            diagnostics_has_error_in(c->diagnostics, e->call.name_span));
+}
+
 static void close_expr(expr *e, void *context) {
     checker *c = context;
+    uint32_t lost = is_lost_call(c, e) ? 1 : 0;
     if (e->type != NULL) {
         e->type = type_resolve(c->types, e->type);
         if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW &&
-            !diagnostics_has_error_in(c->diagnostics, e->span)) {
+            c->lost_calls == 0 && !diagnostics_has_error_in(c->diagnostics, e->span)) {
             diagnostic *d =
                 diagnostics_error(c->diagnostics, e->span, "nothing says what this `Vec` holds");
             diagnostics_note(c->diagnostics, d, (source_span){0},
@@ -234,7 +243,9 @@ static void close_expr(expr *e, void *context) {
     default:
         break;
     }
+    c->lost_calls += lost;
     expr_each_child(e, close_expr, c);
+    c->lost_calls -= lost;
 }
 
 static void close_captures(checker *c, struct_item *s) {

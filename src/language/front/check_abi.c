@@ -22,7 +22,8 @@ void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operan
                           .abi = abi,
                           .operands = copy,
                           .operand_count = count};
-    e->type = abi == TL_FN_tl_panic ? check_scalar(c, TYPE_NEVER) : check_abi_result(c, e);
+    e->type = abi == TL_FN_tl_panic || abi == TL_FN_tl_exit ? check_scalar(c, TYPE_NEVER)
+                                                            : check_abi_result(c, e);
 }
 
 /* ---- choosing a line of the table ------------------------------------------------------------ */

@@ -109,6 +109,7 @@ static const struct {
 } system_functions[] = {
     {"args_count", 0, TL_FN_tl_args_count},
     {"args_get", 1, TL_FN_tl_args_get},
+    {"exit", 1, TL_FN_tl_exit},
     {"__read_line", 0, TL_FN_tl_read_line},
     {"metal_pool_bytes", 0, TL_FN_tl_get_gpu_free_bytes},
     {"metal_pool_count", 0, TL_FN_tl_get_gpu_free_count},

@@ -538,10 +538,63 @@ static void call_of_literal(checker *c, expr **slot, const type *expected) {
     check_expr(c, slot, expected);
 }
 
+static bool is_process_exit(const name_expr *callee) {
+    static const char *const scopes[] = {"std::process", "process", "System"};
+    bool ends = false;
+    for (size_t i = 0; callee->scope != NULL && i < sizeof scopes / sizeof scopes[0]; i++) {
+        ends |= strcmp(callee->scope, scopes[i]) == 0;
+    }
+    return ends && strcmp(callee->name, "exit") == 0;
+}
+
+/* Tensor::<i32, 1>::zeros([3]): what the path says is what is wanted. */
+static bool call_of_tensor_type(checker *c, expr **slot) {
+    expr *e = *slot;
+    name_expr *callee = &e->call.callee->name;
+    bool grad = callee->scope != NULL && strcmp(callee->scope, "GradTensor") == 0;
+    if (callee->argument_count == 0 || callee->scope == NULL ||
+        (!grad && strcmp(callee->scope, "Tensor") != 0)) {
+        return false;
+    }
+    const struct_item *owner = check_builtin_owner(c, callee->scope);
+    const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, callee->name);
+    if (f != NULL && f->generics.count > 0) {
+        return false; /* Tensor::f::<T>(…) */
+    }
+    type_expr written = {.span = callee->scope_span,
+                         .kind = TYPE_EXPR_NAME,
+                         .name = callee->scope,
+                         .arguments = callee->arguments,
+                         .argument_count = callee->argument_count};
+    const type *t = type_resolve(c->types, check_type(c, &written));
+    callee->argument_count = 0;
+    check_call(c, slot, t);
+    const type *found = type_resolve(c->types, (*slot)->type);
+    if (found->kind == TYPE_TENSOR && t->kind == TYPE_TENSOR) {
+        check_coerce(c, slot, t, NULL);
+        found = type_resolve(c->types, (*slot)->type);
+        bool unsaid = found->tensor.element == NULL && t->tensor.element != NULL;
+        (*slot)->type = found;
+        if (unsaid && check_cast_tensor(c, slot, *slot, t)) {
+            return true;
+        }
+        (*slot)->type = found->tensor.rank < 0 ? t : found;
+    }
+    return true;
+}
+
 void check_call(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *callee = e->call.callee;
     if (callee->kind == EXPR_NAME) {
         check_settle_name(c, &callee->name);
+    }
+    if (callee->kind == EXPR_NAME && call_of_tensor_type(c, slot)) {
+        return;
+    }
+    if (callee->kind == EXPR_NAME && is_process_exit(&callee->name)) {
+        callee->name.scope = NULL;
+        check_builtin_function(c, slot, "exit");
+        return;
     }
     if (callee->kind == EXPR_CLOSURE && callee->type == NULL) {
         call_of_literal(c, slot, expected);

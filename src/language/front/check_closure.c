@@ -253,7 +253,9 @@ void check_closure(checker *c, expr *e, const closure_signature *signature) {
 }
 
 void check_close_closure(checker *c, expr *e) {
-    if (e->kind == EXPR_CLOSURE) { /* never called: nobody ever said what its parameters are */
+    bool lost = c->lost_calls > 0 || (e->type != NULL && e->type->kind == TYPE_ERROR);
+    if (e->kind == EXPR_CLOSURE &&
+        !lost) { /* never called: nobody ever said what its parameters are */
         diagnostic *d = diagnostics_error(c->diagnostics, e->span,
                                           "nothing says what the parameters of this closure are");
         diagnostics_note(c->diagnostics, d, (source_span){0}, "write it out: `|x: f32| …`");

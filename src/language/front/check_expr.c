@@ -560,7 +560,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_binary(c, slot, expected);
         break;
     case EXPR_CAST:
-        check_cast(c, slot);
+        check_cast(c, slot, expected);
         break;
     case EXPR_CALL:
         if (check_choice_argument(c, slot)) {

@@ -570,7 +570,16 @@ bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to) {
     return true;
 }
 
-void check_cast(checker *c, expr **slot) {
+/* t as f64: every element, or the number in it where one is wanted or its rank does not say otherwise. */
+static const type *cast_elements(checker *c, const type *from, const type *to,
+                                 const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    bool many = from->tensor.rank > 0 ||
+                (from->tensor.rank < 0 && wish != NULL && wish->kind == TYPE_TENSOR);
+    return many && type_is_numeric(to) ? type_tensor(c->types, to, from->tensor.rank) : to;
+}
+
+void check_cast(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *to = check_type(c, e->cast.target);
     if (check_is_dyn(to)) {
@@ -589,6 +598,8 @@ void check_cast(checker *c, expr **slot) {
         return;
     }
     if (from->kind == TYPE_TENSOR) {
+        e->cast.operand->type = from;
+        to = cast_elements(c, from, to, expected);
         if (check_cast_tensor(c, slot, e->cast.operand, to)) {
             return;
         }

@@ -163,6 +163,7 @@ typedef struct checker {
     bool structs_are_measured;
     enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
     bool has_open; /* the function made a TYPE_OPEN */
+    uint32_t lost_calls; /* while open types are closed: calls around that were reported */
     jmp_buf memory_ended;
 } checker;
 
@@ -521,7 +522,7 @@ void check_list(checker *c, expr **items,
                 uint32_t count); /* each without an expectation, for their own mistakes */
 void check_unary(checker *c, expr **slot, const type *expected);
 void check_binary(checker *c, expr **slot, const type *expected);
-void check_cast(checker *c, expr **slot);
+void check_cast(checker *c, expr **slot, const type *expected);
 void check_call(checker *c, expr **slot, const type *expected);
 /* Says once of each subject that it is outside of the language (outside.h); false: it is nothing of the kind. */
 bool check_report_outside(checker *c, source_span span, const char *scope, const char *name);

@@ -121,7 +121,7 @@ static int execute(tl_runtime *rt, masu_program *program) {
     masu_status status = tl_runtime_run(rt, masu_program_entry(program), &error);
     masu__fault_arm(0);
     if (status == MASU_OK)
-        return TOOL_OK;
+        return error.exit_status;
     fflush(stdout);
     fputs(masu_program_format_error(program, error.text, error.sites, error.site_count,
                                     error.frames_omitted, error.related_site, error.related_text),

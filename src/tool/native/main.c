@@ -99,7 +99,7 @@ static int execute(tl_runtime *rt, const tool_report_options *report) {
     if (ended != MASU_OK)
         print_error(&error);
     point_out_history(rt);
-    int status = ended == MASU_OK ? TOOL_OK : TOOL_FAILED;
+    int status = ended == MASU_OK ? error.exit_status : TOOL_FAILED;
     if (report->form == TOOL_REPORT_NONE)
         return status;
     int written = write_report(rt, report);

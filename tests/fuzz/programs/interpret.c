@@ -128,6 +128,8 @@ static bool print(machine *m, const ir_instr *i, const value *args) {
 
 static bool raise(machine *m, const ir_instr *i, const value *args) {
     switch (i->abi) {
+    case TL_FN_tl_exit:
+        naive_fail(&m->n, "exit");
     case TL_FN_tl_panic:
         naive_fail(&m->n, "%.*s", (int)((object *)args[0].p)->length, ((object *)args[0].p)->bytes);
     case TL_FN_tl_assert:

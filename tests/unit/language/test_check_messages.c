@@ -273,6 +273,16 @@ static void print_and_assert(void **state) {
     body_says("panic(1);", "");
 }
 
+/* What is handed to a call that was reported is not reported again. */
+static void lost_calls(void **state) {
+    (void)state;
+    body_says("let v: Vec<f32> = vec![1.0];\n    v.flub(|x| x, Vec::new());",
+              "6:7: error: `Vec<f32>` has no method `flub`\n");
+    body_says("flub(|x| x, Vec::new());", "5:5: error: there is no function `flub`\n");
+    body_says("let t = Tensor::ones([2]);\n    t.exp(|x| x);",
+              "6:7: error: `exp` takes 0 arguments, 1 given\n");
+}
+
 static void items(void **state) {
     (void)state;
     front_expect("fn f() {}\nfn f() {}\nfn main() {}\n",
@@ -377,6 +387,7 @@ static void several_mistakes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
+        cmocka_unit_test(lost_calls),
         cmocka_unit_test(types),
         cmocka_unit_test(tensors),
         cmocka_unit_test(mutability),
