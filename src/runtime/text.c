@@ -174,6 +174,9 @@ static tl_object *floating(double v, bool single, const how *h) {
                     break;
             }
         length += tidy_exponent(at);
+        char *letter = strchr(at, 'e');
+        if (h->capitals && letter)
+            *letter = 'E';
     } else if (h->precision >= 0) {
         length += (size_t)snprintf(at, room, "%.*f", h->precision > 60 ? 60 : h->precision, v);
     } else {

@@ -155,6 +155,10 @@ static void report_no_result(checker *c, function_item *f) {
 
 static void check_result(checker *c, function_item *f) {
     block *b = f->body;
+    if (f->never_returns && b->type->kind != TYPE_NEVER && b->type->kind != TYPE_ERROR) {
+        diagnostics_error(c->diagnostics, f->span, "`%s` is `-> !`, and comes back all the same",
+                          f->qualified);
+    }
     if (f->result->kind == TYPE_VOID || b->type->kind == TYPE_NEVER ||
         f->result->kind == TYPE_ERROR) {
         return;

@@ -235,8 +235,9 @@ static const char *read_how(format *f, const char *at, const char *end, int64_t 
                 : *at == 'b' ? HOW(HOW_BINARY)
                 : *at == 'o' ? HOW(HOW_HEXADECIMAL) | HOW(HOW_BINARY)
                 : *at == 'e' ? HOW(HOW_EXPONENT)
+                : *at == 'E' ? HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS)
                              : 0;
-        if (strchr("?xXbeo", *at) == NULL) {
+        if (strchr("?xXbeEo", *at) == NULL) {
             return NULL;
         }
         at++;

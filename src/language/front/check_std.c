@@ -60,7 +60,10 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
         return true;
     }
     if (is(name, "empty") && e->call.arg_count == 0 && scope != NULL) {
+        name_expr typed = e->call.callee->name; /* empty::<T>() */
         *slot = build_call(c, e->span, "Vec", "new", NULL, 0);
+        (*slot)->call.callee->name.arguments = typed.arguments;
+        (*slot)->call.callee->name.argument_count = typed.argument_count;
         check_expr(c, slot, expected);
         return true;
     }

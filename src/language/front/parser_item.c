@@ -131,7 +131,9 @@ static void add_function(parser *p, function_item *f) {
 
 /* Between the parameters and the body. */
 static void parse_result(parser *p, function_item *f) {
-    if (parser_accept(p, TOKEN_ARROW)) {
+    bool arrow = parser_accept(p, TOKEN_ARROW);
+    f->never_returns = arrow && parser_accept(p, TOKEN_NOT);
+    if (arrow && !f->never_returns) {
         f->result_annotation = parse_type(p);
         if (f->result_annotation->is_place) {
             PARSER_PUSH(p, p->tree->getters, p->tree->getter_count, p->tree->getter_capacity, f);

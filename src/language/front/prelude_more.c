@@ -60,6 +60,14 @@ impl T {                                                                        
     fn wrapping_abs(self) -> T { if self < 0 { (0 as T) - self } else { self } }           \
     fn wrapping_neg(self) -> T { (0 as T) - self }                                         \
     fn wrapping_pow(self, n: i64) -> T { self.pow(n) }                                     \
+    fn to_le_bytes(self) -> Vec<u8> {                                                      \
+        let mut bytes: Vec<u8> = Vec::new();                                               \
+        for i in 0 .. W / 8 { bytes.push(((self >> ((8 * i) as T)) & (255 as T)) as u8); }   \
+        bytes }                                                                            \
+    fn to_be_bytes(self) -> Vec<u8> {                                                      \
+        let mut bytes: Vec<u8> = Vec::new();                                               \
+        for i in 1 .. W / 8 + 1 { bytes.push(((self >> ((W - 8 * i) as T)) & (255 as T)) as u8); } \
+        bytes }                                                                            \
     fn leading_zeros(self) -> u32 {                                                        \
         let mut n = 0;                                                                     \
         let mut i = W - 1;                                                                 \
@@ -83,7 +91,7 @@ impl T {                                                                        
     fn swap_bytes(self) -> T {                                                             \
         let mut out: T = 0;                                                                \
         let mut v = self;                                                                  \
-        for i in 0..W / 8 { out = (out << 8) | (v & 255); v = v >> 8; }                    \
+        for i in 0 .. W / 8 { out = (out << 8) | (v & 255); v = v >> 8; }                    \
         out }                                                                              \
     fn rotate_left(self, n: i64) -> T {                                                    \
         if n % W == 0 { self } else { (self << ((n % W) as T)) | self.__unsigned_shr(W - n % W) } } \

@@ -111,6 +111,7 @@ struct function_item {
     struct_item *as_value; /* [check] the type of the function's name where it is no call */
     bool is_checked;       /* [check] */
     bool has_self;         /* parameters[0] is then self */
+    bool never_returns;    /* written `-> !` */
     binding **parameters;
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */

@@ -278,7 +278,7 @@ static void lost_calls(void **state) {
     (void)state;
     body_says("let v: Vec<f32> = vec![1.0];\n    v.flub(|x| x, Vec::new());",
               "6:7: error: `Vec<f32>` has no method `flub`\n");
-    body_says("flub(|x| x, Vec::new());", "5:5: error: there is no function `flub`\n");
+    body_says("flub(|x| x, Vec::new());", "5:1: error: there is no function `flub`\n");
     body_says("let t = Tensor::ones([2]);\n    t.exp(|x| x);",
               "6:7: error: `exp` takes 0 arguments, 1 given\n");
 }
