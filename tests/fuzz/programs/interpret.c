@@ -419,7 +419,7 @@ static bool lower(front *f, const char *text, size_t length) {
     diagnostics_init(&f->found, &f->arena);
     return source_file_init(&f->file, &f->arena, "program.tl", text, length) == MASU_OK &&
            read_prelude(f) &&
-           parse_source(&f->file, &f->prelude, &f->arena, &f->found, &f->tree) == MASU_OK &&
+           parse_source(&f->file, &f->prelude, &f->arena, &f->found, NULL, &f->tree) == MASU_OK &&
            type_table_init(&f->types, &f->arena) &&
            check_tree(f->tree, &f->types, &f->found) == MASU_OK && f->found.error_count == 0 &&
            lower_tree(f->tree, &f->types, &f->arena, &f->found, &f->module) == MASU_OK;

@@ -43,7 +43,7 @@ static inline void front_end(front *f) {
 static inline void front_parse(front *f, const char *text, size_t length) {
     front_begin(f, text, length);
     if (f->status == MASU_OK) {
-        f->status = parse_source(&f->file, NULL, &f->arena, &f->diagnostics, &f->tree);
+        f->status = parse_source(&f->file, NULL, &f->arena, &f->diagnostics, NULL, &f->tree);
     }
 }
 

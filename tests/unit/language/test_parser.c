@@ -366,7 +366,8 @@ static void bodies_of_the_prelude(void **state) {
     assert_int_equal(
         source_file_init(&prelude, &f.arena, "prelude", masu__buffer_text(&text), text.length),
         MASU_OK);
-    assert_int_equal(parse_source(&f.file, &prelude, &f.arena, &f.diagnostics, &f.tree), MASU_OK);
+    assert_int_equal(parse_source(&f.file, &prelude, &f.arena, &f.diagnostics, NULL, &f.tree),
+                     MASU_OK);
     assert_true(f.tree->function_count > 500);
     for (uint32_t i = 0; i < f.tree->function_count; i++) {
         function_item *function = f.tree->functions[i];
