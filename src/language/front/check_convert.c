@@ -66,6 +66,30 @@ static bool part_fits(checker *c, const type *from, const type *to) {
     return lengths || check_fits(c, from, to);
 }
 
+/* Which part_fits let pass in what lies open: not behind the pointer of a list. */
+static bool has_other_lengths(checker *c, const type *from, const type *to) {
+    from = type_resolve(c->types, from);
+    to = type_resolve(c->types, to);
+    if (from == to || from->kind == TYPE_VEC) {
+        return false;
+    }
+    bool other = (from->kind == TYPE_I64 && to->kind == TYPE_USIZE) ||
+                 (from->kind == TYPE_USIZE && to->kind == TYPE_I64);
+    for (uint32_t i = 0; from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE && !other &&
+                         i < from->tuple.count;
+         i++) {
+        other = has_other_lengths(c, from->tuple.items[i], to->tuple.items[i]);
+    }
+    bool instances = from->kind == TYPE_STRUCT && to->kind == TYPE_STRUCT &&
+                     from->structure->template != NULL;
+    for (uint32_t i = 0; instances && !other && i < from->structure->template->generics.count;
+         i++) {
+        other =
+            has_other_lengths(c, from->structure->arguments[i], to->structure->arguments[i]);
+    }
+    return other;
+}
+
 bool check_fits(checker *c, const type *from, const type *to) {
     from = type_resolve(c->types, from);
     to = type_resolve(c->types, to);
@@ -327,6 +351,10 @@ static bool convert(checker *c, expr **slot, const type *to) {
         return put_in_box(c, slot, to);
     }
     if (check_fits(c, from, to)) {
+        if (has_other_lengths(c, from, to)) { /* better made so than converted */
+            check_wish(c, *slot, to);
+            check_cast_to(c, slot, to);
+        }
         return true;
     }
     if ((*slot)->kind == EXPR_TUPLE && to->kind == TYPE_TUPLE && from->kind == TYPE_TUPLE &&

@@ -71,6 +71,21 @@ static void lower_tuple(lower_fn *fn, const expr *e, ir_value *out) {
                       out + lower_field_offset(fn->l, e->type, i));
 }
 
+/* A number, or what lies open and holds lengths where i64 are wanted: leaf by leaf. */
+static void lower_cast(lower_fn *fn, const expr *e, ir_value *out) {
+    uint32_t count = lower_leaf_count(fn->l, e->type);
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    if (!types) {
+        fn->l->m->out_of_memory = true;
+        return;
+    }
+    lower_leaf_types(fn->l, e->type, types);
+    lower_expr(fn, e->cast.operand, out);
+    for (uint32_t i = 0; i < count; i++)
+        if (types[i] != IR_OBJECT && types[i] != IR_TENSOR)
+            out[i] = lower_convert(fn, out[i], types[i], e->span);
+}
+
 static void lower_assign(lower_fn *fn, const expr *e) {
     ir_value *values = lower_room(fn, lower_leaf_count(fn->l, e->assign.target->type));
     if (!values)
@@ -160,8 +175,7 @@ void lower_expr(lower_fn *fn, const expr *e, ir_value *out) {
             *out = lower_binary(fn, e);
         break;
     case EXPR_CAST:
-        *out = lower_convert(fn, lower_scalar(fn, e->cast.operand), lower_scalar_type(e->type),
-                             e->span);
+        lower_cast(fn, e, out);
         break;
     case EXPR_CALL:
         lower_call(fn, e, out);
