@@ -66,6 +66,12 @@ static void unknown_method(checker *c, expr *e, const type *t) {
             }
         }
     }
+    if (type_is_float(t) && strcmp(e->call.name, "backward") == 0) {
+        diagnostics_note(
+            c->diagnostics, d, (source_span){0},
+            "a number has no history, and `t[i]` is one: `t.narrow(0, i, 1).sum()` keeps it");
+        return;
+    }
     const char *hint = near.exact ? NULL : hint_for_method(e->call.name);
     if (hint != NULL && (t->kind != TYPE_STRUCT || t->structure->closure == NULL)) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", hint);

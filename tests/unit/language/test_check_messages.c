@@ -133,9 +133,8 @@ static void tensors(void **state) {
     body_says("let t: Tensor<f32, 2> = [1.0];",
               "5:25: error: expected `Tensor<f32, 2>`, found `Tensor<f32, 1>`\n5:8: note: the type "
               "is given here\n");
-    body_says(
-        "let t: Tensor<char, 2> = [1];",
-        "5:15: error: a tensor cannot hold `char`\nnote: tensors hold numbers or bool\n");
+    body_says("let t: Tensor<char, 2> = [1];",
+              "5:15: error: a tensor cannot hold `char`\nnote: tensors hold numbers or bool\n");
     body_says("let t: Tensor<f32, 9> = 1;", "5:20: error: a tensor has at most 8 dimensions\n");
     body_says("let t = [1.0]; half(t);",
               "5:21: error: expected `f32`, found `Tensor<f32, 1>`\nnote: only a tensor of rank 0 "
@@ -278,6 +277,10 @@ static void lost_calls(void **state) {
     (void)state;
     body_says("let v: Vec<f32> = vec![1.0];\n    v.flub(|x| x, Vec::new());",
               "6:7: error: `Vec<f32>` has no method `flub`\n");
+    body_says(
+        "let t = Tensor::ones([2]);\n    let s = -t[0];\n    s.backward();",
+        "7:7: error: `f32` has no method `backward`\nnote: a number has no history, and `t[i]` is "
+        "one: `t.narrow(0, i, 1).sum()` keeps it\n");
     body_says("flub(|x| x, Vec::new());", "5:1: error: there is no function `flub`\n");
     body_says("let t = Tensor::ones([2]);\n    t.exp(|x| x);",
               "6:7: error: `exp` takes 0 arguments, 1 given\n");
