@@ -102,6 +102,10 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
     }
     const type *wanted =
         parameter->annotation == NULL ? NULL : check_type(c, parameter->annotation);
+    bool self = f->has_self && parameter == f->parameters[0] && e->self != NULL;
+    if (self && e->self->type != NULL && type_is_numeric(e->self->type)) {
+        wanted = e->self->type; /* u64::pow(2, 63) */
+    }
     closure_signature signature = {0};
     if (bound != NULL) {
         signature = check_closure_signature(c, bound);
