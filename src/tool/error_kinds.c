@@ -81,7 +81,8 @@ const error_kind error_kinds[] = {
      "    [[1.0, 2.0], [3.0]]        // error: the second row is shorter\n"},
     /* ---- names ---------------------------------------------------------------------------------------- */
     {"E0102",
-     "there is no variable\nthere is no function\nthere is no type\nthere is no struct\nthere is "
+     "there is no variable\nthere is no module or type\nthere is no function\nthere is no "
+     "type\nthere is no struct\nthere is "
      "no variant\nthere is no "
      "``\nthere is no ``::``\nthere is no loop\nthere is no file\nthere is no ``.tl\nno `self` "
      "here\nthere is no `` here",
@@ -230,7 +231,8 @@ const error_kind error_kinds[] = {
      "\n"
      "    const N: i64 = args_count();              // error\n"},
     {"E0101",
-     "expected ``, found ``\nexpected ``, but\nexpected integers\ncannot be `void`\ncannot be ``",
+     "comes back all the same\nexpected ``, found ``\nexpected ``, but\nexpected integers\ncannot "
+     "be `void`\ncannot be ``",
      "a value of another type",
      "A value stands where one of another type is wanted. Numbers widen by themselves (i32 to i64, "
      "i64 to f32, f32 to\n"

@@ -6,9 +6,12 @@ for program in "$folder"/operations_*.tl; do
     expect_stderr ''
 done
 
-# Random ones are judged by their distribution (test_ops_creation), the others by goldens; those of autograd are the means
-# by which gradients are asked for everywhere here.
-exempt='randn rand randn_like rand_like
+# Random ones are judged by their distribution (test_ops_creation), the others by goldens (those in place, which keep a
+# dimension, convert or ask: lang_in_place_names); those of autograd are the means by which gradients are asked for everywhere here.
+exempt='randn rand randn_like rand_like bernoulli normal uniform
+    add_ sub_ mul_ div_ exp_ neg_ relu_ sigmoid_ tanh_ clamp_ masked_fill_ fill_diagonal_ copy_ zero_ normal_ uniform_ squeeze_ unsqueeze_
+    aminmax max_keepdim min_keepdim sum_keepdim mean_keepdim matrix_rank
+    double int empty empty_like is_empty scalar to_vec2 requires_grad requires_grad_ zero_grad
     randint randperm multinomial sample
     len ndim dim shape numel size rank item to_f32 item_i64 to_i64 to_vec print display
     backward grad detach enable_grad unfreeze freeze clear_grads clip_grad_norm clip_grad_value'

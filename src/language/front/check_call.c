@@ -372,8 +372,9 @@ static void unknown_scope(checker *c, source_span span, const char *scope, const
         return;
     }
     bool module = scope[0] >= 'a' && scope[0] <= 'z';
-    diagnostic *d = diagnostics_error(c->diagnostics, span, "there is no %s `%s`",
-                                      module ? "module or type" : "type", scope);
+    diagnostic *d =
+        module ? diagnostics_error(c->diagnostics, span, "there is no module or type `%s`", scope)
+               : diagnostics_error(c->diagnostics, span, "there is no type `%s`", scope);
     if (hint_for_word(scope, strlen(scope)) != NULL) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "%s",
                          hint_for_word(scope, strlen(scope)));
