@@ -43,10 +43,10 @@ typedef struct tl_object
 /* Where the caller wants a result of the function that it calls: at most one of the three, and the first tensor that is
  * built for it takes it away. */
 typedef struct tl_dest {
-    void *place; /* in the caller's room, for exactly `bytes` */
+    void *place;    /* in the caller's room, for exactly `bytes` */
     uint32_t bytes; /* 0: taken */
-    uint32_t grow; /* 1 + a growing slot of the caller */
-    uint32_t want; /* 1 + a result of the caller: where its own caller wants that one */
+    uint32_t grow;  /* 1 + a growing slot of the caller */
+    uint32_t want;  /* 1 + a result of the caller: where its own caller wants that one */
 } tl_dest;
 
 typedef struct tl_frame {
@@ -59,10 +59,12 @@ typedef struct tl_frame {
     void *place;          /* inside room: where a result of exactly place_bytes is to lie */
     uint32_t place_bytes; /* 0: nowhere in particular */
     uint32_t room_bytes;
-    uint32_t grow;        /* 1 + the growing slot that the result is to lie in, counted from growing_first; 0: none */
-    uint32_t want;        /* 1 + the result of this function that is about to be built; 0: none */
-    uint32_t growing_first, growing_end; /* of this function, in the program's table of growing slots */
-    tl_dest *dests; /* one a result of the function that is being called; borrowed */
+    uint32_t
+        grow; /* 1 + the growing slot that the result is to lie in, counted from growing_first; 0: none */
+    uint32_t want; /* 1 + the result of this function that is about to be built; 0: none */
+    uint32_t growing_first,
+        growing_end; /* of this function, in the program's table of growing slots */
+    tl_dest *dests;  /* one a result of the function that is being called; borrowed */
     tl_tensor
         *spent; /* an operand that nobody reads afterwards: an element-wise operation may write
                          its result over it; borrowed, NULL: there is none */

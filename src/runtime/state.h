@@ -99,7 +99,8 @@ struct tl_runtime {
     /* growing slots: slots.c */
     tl_slot *slots; /* of the whole program, in metadata memory */
     uint32_t slot_capacity;
-    uint64_t slot_bytes, slot_bytes_peak; /* of their buffers: of the payload heap, but not in live_bytes */
+    uint64_t slot_bytes,
+        slot_bytes_peak; /* of their buffers: of the payload heap, but not in live_bytes */
     uint64_t slotted, slot_growths; /* tensors that lay in one; buffers made or made larger, ever */
 
     /* dynamic owners */
@@ -142,7 +143,7 @@ struct tl_runtime {
     char audit_text[160];
     tl_line_counts *lines; /* by site; NULL: not counted */
     size_t line_capacity;
-    uint32_t line_site;                                  /* of the last tl_count_line */
+    uint32_t line_site; /* of the last tl_count_line */
     uint64_t line_allocations, line_placed, line_reused, line_slotted; /* ever, then */
 
     /* the rest */

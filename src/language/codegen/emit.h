@@ -56,9 +56,9 @@ typedef struct emit {
     const ir_block **order;    /* reverse postorder */
     uint32_t order_count;
     LLVMBasicBlockRef prologue;
-    LLVMValueRef frame;       /* NULL: the function needs none */
-    LLVMValueRef room;        /* where its room begins; NULL: it has none */
-    LLVMValueRef destination; /* several results go there; NULL otherwise */
+    LLVMValueRef frame;              /* NULL: the function needs none */
+    LLVMValueRef room;               /* where its room begins; NULL: it has none */
+    LLVMValueRef destination;        /* several results go there; NULL otherwise */
     LLVMValueRef list, cells, dests; /* stack room for operands of calls, grown as needed */
     uint32_t list_words, cell_words, dest_words;
     /* kernels only */

@@ -75,17 +75,16 @@ static bool has_other_lengths(checker *c, const type *from, const type *to) {
     }
     bool other = (from->kind == TYPE_I64 && to->kind == TYPE_USIZE) ||
                  (from->kind == TYPE_USIZE && to->kind == TYPE_I64);
-    for (uint32_t i = 0; from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE && !other &&
-                         i < from->tuple.count;
+    for (uint32_t i = 0;
+         from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE && !other && i < from->tuple.count;
          i++) {
         other = has_other_lengths(c, from->tuple.items[i], to->tuple.items[i]);
     }
-    bool instances = from->kind == TYPE_STRUCT && to->kind == TYPE_STRUCT &&
-                     from->structure->template != NULL;
+    bool instances =
+        from->kind == TYPE_STRUCT && to->kind == TYPE_STRUCT && from->structure->template != NULL;
     for (uint32_t i = 0; instances && !other && i < from->structure->template->generics.count;
          i++) {
-        other =
-            has_other_lengths(c, from->structure->arguments[i], to->structure->arguments[i]);
+        other = has_other_lengths(c, from->structure->arguments[i], to->structure->arguments[i]);
     }
     return other;
 }

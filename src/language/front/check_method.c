@@ -470,9 +470,9 @@ bool check_only_lists_have(checker *c, const char *name) {
         wanted |= strcmp(name, names[i]) == 0;
     }
     const struct_item *vec = c->builtin_owners[TYPE_VEC], *tensor = c->builtin_owners[TYPE_TENSOR];
-    return wanted || (vec != NULL && check_find_method(c, vec, name) != NULL &&
-                      (tensor == NULL || !has_written_method(c, tensor, name)) &&
-                      !check_is_abi_method(name));
+    return wanted ||
+           (vec != NULL && check_find_method(c, vec, name) != NULL &&
+            (tensor == NULL || !has_written_method(c, tensor, name)) && !check_is_abi_method(name));
 }
 
 static void literal_as_list(checker *c, expr *list, const char *name) {

@@ -162,7 +162,7 @@ typedef struct checker {
     bool repeat;             /* a wish came without a mistake: see check_wish_row */
     bool structs_are_measured;
     enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
-    bool has_open; /* the function made a TYPE_OPEN */
+    bool has_open;       /* the function made a TYPE_OPEN */
     uint32_t lost_calls; /* while open types are closed: calls around that were reported */
     jmp_buf memory_ended;
 } checker;

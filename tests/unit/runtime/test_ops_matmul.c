@@ -144,7 +144,8 @@ static void shapes_that_do_not_fit(void **state) {
               *d = checked(tl_tensor_ones(SHAPE(4, 2, 3), false));
     tl_tensor *scalar = checked(tl_tensor_ones(0, NULL, false));
     assert_null(tl_tensor_matmul(a, b));
-    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "matmul: shapes [2, 3] and [2, 3] cannot be multiplied");
+    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH,
+                  "matmul: shapes [2, 3] and [2, 3] cannot be multiplied");
     assert_null(tl_tensor_matmul(d, c));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "[4, 2, 3] and [2, 3, 1]");
     assert_null(tl_tensor_matmul(a, scalar));

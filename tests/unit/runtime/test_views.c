@@ -131,8 +131,7 @@ static void what_does_not_fit_is_refused(void **state) {
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *t = counting(SHAPE(2, 3));
     assert_null(tl_tensor_reshape(t, SHAPE(4, 2)));
-    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH,
-                  "shape [2, 3] cannot be reshaped to [4, 2]");
+    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "shape [2, 3] cannot be reshaped to [4, 2]");
     assert_null(tl_tensor_reshape(t, SHAPE(-1, -1)));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "reshape");
     assert_null(tl_tensor_reshape(t, SHAPE(-2, -3)));
