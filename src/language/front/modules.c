@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { BUCKETS = 256, DEPTH_MAX = 16 };
+enum { BUCKETS = 256, DEPTH_MAX = 16, FOLLOWED_MAX = 256 };
 
 typedef struct used {
     const module_scope *in;
@@ -51,6 +51,7 @@ typedef struct question {
     const module_names *names;
     source_span at;
     uint32_t depth;
+    uint32_t followed; /* imports that name each other would be gone through in every order */
 } question;
 
 static uint32_t bucket(const char *name, size_t length) {
@@ -168,8 +169,9 @@ static const used *use_of(const question *q, const module_scope *in, const char 
 static target follow(question *q, const module_scope *in, const used *u, bool module) {
     target found = {0};
     const char *goes_on;
-    if (q->depth < DEPTH_MAX) {
+    if (q->depth < DEPTH_MAX && q->followed < FOLLOWED_MAX) {
         q->depth++;
+        q->followed++;
         found = find_path(q, in, u->path, &goes_on);
         q->depth--;
         if (goes_on != NULL) {
