@@ -300,16 +300,19 @@ static void the_page_shows_frames_and_passes(void **state) {
     masu__buffer text = {0};
     explained(&arena, &file, MASU_EXPLAIN_HTML, &text);
     const char *page = masu__buffer_text(&text);
-    static const char *const parts[] = {
+    static const char shared[] =
+        "<tr><td>`b + a`<td class=r>5<td>made [4, 4] in the frame at 64, 64 bytes<td>1, shared "
+        "with `id(a)`<td><td><td class=r>5<td>dies in line 5\n";
+    static const char counts[] =
+        "main\n  ownership              0         3     0             0    "
+        "    0               0          0\n";
+    const char *const parts[] = {
         "<td class=s>fn id(x: Tensor) -&#62; Tensor { x }<td>",
         "<span class=a>",
         "<pre>",
         "<text x=\"202.0\" y=\"11.0\">b</text><title>b + a, line 5: bytes 64 to 128</title>",
-        "<tr><td>`b + a`<td class=r>5<td>made [4, 4] in the frame at 64, 64 bytes<td>1, shared "
-        "with "
-        "`id(a)`<td><td><td class=r>5<td>dies in line 5\n",
-        "main\n  ownership              0         3     0             0        0               0   "
-        "       0\n",
+        shared,
+        counts,
     };
     for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
         if (!strstr(page, parts[k]))
