@@ -47,39 +47,36 @@ expr *cursor_put_back(cursor *k) {
 
 /* ---- one site ------------------------------------------------------------------------------------------ */
 
-static expr *first_name_of(expr *e) {
-    for (;;) {
-        if (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD) {
-            e = e->field.base;
-        } else if (e->kind == EXPR_INDEX) {
-            e = e->index.base;
-        } else if (e->kind == EXPR_UNARY) {
-            e = e->unary.operand;
-        } else if (e->kind == EXPR_METHOD) {
-            e = e->call.receiver;
-        } else {
-            return e;
-        }
+/* What e is a part of; NULL: of nothing. */
+static expr *whole_of(const expr *e) {
+    switch (e->kind) {
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        return e->field.base;
+    case EXPR_INDEX:
+        return e->index.base;
+    case EXPR_UNARY:
+        return e->unary.operand;
+    case EXPR_METHOD:
+        return e->call.receiver;
+    default:
+        return NULL;
     }
+}
+
+static expr *first_name_of(expr *e) {
+    for (expr *whole; (whole = whole_of(e)) != NULL;) {
+        e = whole;
+    }
+    return e;
 }
 
 /* x.unwrap() of a place is a place where it is seen as one. */
 static void view_places(cursor *k, expr *e) {
-    for (; e->kind != EXPR_NAME;) {
+    for (; e != NULL; e = whole_of(e)) {
         bool unwrap = e->kind == EXPR_METHOD && strcmp(e->call.name, "unwrap") == 0;
         if (unwrap && e->call.receiver->kind != EXPR_METHOD) {
             e->call.receiver = build_method(k->c, k->span, e->call.receiver, "as_mut", NULL, 0);
-        }
-        if (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD) {
-            e = e->field.base;
-        } else if (e->kind == EXPR_INDEX) {
-            e = e->index.base;
-        } else if (e->kind == EXPR_UNARY) {
-            e = e->unary.operand;
-        } else if (e->kind == EXPR_METHOD) {
-            e = e->call.receiver;
-        } else {
-            return;
         }
     }
 }

@@ -48,6 +48,17 @@ static inline float tl__power_of_two(int32_t n) {
     return tl__float_of((uint32_t)(n + 127) << 23);
 }
 
+/* |r| of at most half of ln 2. */
+static inline float tl__exp_near_0_f32(float r) {
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    return (p * (r * r) + r) + 1.0f;
+}
+
 /* Adding 1.5 · 2²³ leaves the nearest whole number in the last bits. 2ⁿ is applied in two halves, so that results beyond the
  * normal numbers round once. */
 static inline float tl__exp_f32(float x) {
@@ -57,13 +68,7 @@ static inline float tl__exp_f32(float x) {
     float moved = y * 1.44269504088896341f + shift, n = moved - shift;
     int32_t whole = (int32_t)(tl__bits_of(moved) - tl__bits_of(shift)), half = whole >> 1;
     float r = (y - n * high) - n * low;
-    float p = 1.9875691500e-4f;
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    float value = (p * (r * r) + r) + 1.0f;
+    float value = tl__exp_near_0_f32(r);
     return value * tl__power_of_two(half) * tl__power_of_two(whole - half);
 }
 
@@ -72,13 +77,7 @@ static inline float tl__exp_below_0_f32(float x) {
     const float shift = 12582912.0f, high = 0.693359375f, low = -2.12194440e-4f;
     float moved = x * 1.44269504088896341f + shift, n = moved - shift;
     float r = (x - n * high) - n * low;
-    float p = 1.9875691500e-4f;
-    p = p * r + 1.3981999507e-3f;
-    p = p * r + 8.3334519073e-3f;
-    p = p * r + 4.1665795894e-2f;
-    p = p * r + 1.6666665459e-1f;
-    p = p * r + 5.0000001201e-1f;
-    float value = (p * (r * r) + r) + 1.0f;
+    float value = tl__exp_near_0_f32(r);
     return value * tl__float_of((tl__bits_of(moved) << 23) + 0x3f800000u);
 }
 
