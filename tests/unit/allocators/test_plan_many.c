@@ -247,6 +247,16 @@ static void demand_lowers_plans(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
+static void few_sizes_lie_on_layers(void **state) {
+    (void)state;
+    draw(COUNT, false, 1, 3);
+    for (size_t i = 0; i < COUNT; i++)
+        rows[i].size_bytes = (uint64_t)1 << rows[i].size_bytes % 18;
+    masu_plan_result r = find(COUNT, 1, 1, offsets); /* the first plan */
+    assert_string_equal(r.order, "valleys by size");
+    assert_true(r.height_bytes <= r.lower_bound_bytes + r.lower_bound_bytes / 25);
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static void *raise_flag(void *flag) {
@@ -298,6 +308,7 @@ int main(void) {
         cmocka_unit_test(shelves_are_a_plan),
         cmocka_unit_test(demand_is_what_an_array_says),
         cmocka_unit_test(demand_lowers_plans),
+        cmocka_unit_test(few_sizes_lie_on_layers),
         cmocka_unit_test(another_thread_cancels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
