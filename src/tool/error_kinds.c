@@ -26,7 +26,7 @@ const error_kind error_kinds[] = {
      "The text does not have the form of a program at this place. The caret stands on the first "
      "word that\n"
      "does not fit; what is missing often belongs at the end of the line before.\n\n"
-     "    let x = 1\n    println(x);                // error: expected `;`\n"},
+     "    let x = 1 println(x);      // error: expected `;`\n"},
     {"E0003",
      "does not belong to the language\nare no text\nis no text\nescape is not known\nno suffix of "
      "a number\ndigits are "
@@ -195,7 +195,7 @@ const error_kind error_kinds[] = {
      "A struct or enum cannot hold a value of its own type; a `Vec` of them it can. A constant "
      "cannot need itself.\n\n"
      "    struct Node { next: Option<Node> }     // error\n    struct Node { next: Vec<Node> }\n"},
-    {"E0119", "does not fit ``\nhas no negative numbers\nwhole number known\nneeds an f32 or f64",
+    {"E0119", "does not fit ``\nhas no negative numbers\nwhole number known",
      "a number outside of its type",
      "u8 holds 0 to 255, i8 -128 to 127, and so on. `as` cuts a number to size when that is "
      "meant.\n\n"
@@ -272,6 +272,11 @@ const error_kind error_kinds[] = {
      "Leave it out, or give it a name that begins with `_` when its effects are what counts.\n"
      "\n"
      "    let x = 1;                 // warning\n"},
+    {"W0106", "line ends without", "a semicolon or comma that the end of the line stands for",
+     "A statement that is complete at the end of its line, or an arm of a `match`, ends there. The "
+     "next line must not go on with it: a line that begins with `-`, `(` or `[` does.\n"
+     "\n"
+     "    let x = 1                  // warning\n    println(x);\n"},
 };
 
 const size_t error_kind_count = sizeof error_kinds / sizeof error_kinds[0];

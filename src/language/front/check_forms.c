@@ -309,7 +309,8 @@ bool check_function_form(checker *c, expr **slot, const char *name, const type *
     }
     const type *t = type_resolve(c->types, e->call.args[0]->type);
     bool known = (t->kind == TYPE_TENSOR && check_has_method(c, t, name)) ||
-                 (t->kind == TYPE_STRING && check_is_string_method(name));
+                 (t->kind == TYPE_STRING && check_is_string_method(name)) ||
+                 check_is_number_method(c, t, name);
     if (!known) {
         return false;
     }

@@ -128,15 +128,8 @@ static bool check_math_argument(checker *c, expr *e, math_arguments arguments) {
 
 static bool math_method(checker *c, expr *e, const struct math_method *m) {
     const type *t = e->call.receiver->type;
-    if (type_is_integer(t) && !m->integers) {
-        check_list(c, e->call.args, e->call.arg_count);
-        diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span,
-                                          "`%s` needs an f32 or f64, this is `%s`", m->name,
-                                          check_type_text(c, t));
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "`(x as f32).%s(…)` converts first",
-                         m->name);
-        e->type = check_scalar(c, TYPE_F32);
-        return true;
+    if (type_is_integer(t) && !m->integers) { /* as n * 0.5 widens n */
+        check_cast_to(c, &e->call.receiver, check_scalar(c, TYPE_F32));
     }
     if (!check_count(c, e, m->name, m->arguments != ALONE, (source_span){0})) {
         check_list(c, e->call.args, e->call.arg_count);
@@ -179,6 +172,29 @@ static bool conversion_method(checker *c, expr **slot) {
     return false;
 }
 
+/* n.pow(0.5) */
+static bool real_argument(checker *c, expr *e) {
+    if (e->call.arg_count != 1) {
+        return false;
+    }
+    if (e->call.args[0]->type == NULL) {
+        check_expr(c, &e->call.args[0], NULL);
+    }
+    return type_is_float(type_resolve(c->types, e->call.args[0]->type));
+}
+
+bool check_is_number_method(checker *c, const type *t, const char *name) {
+    struct_item *owner = type_is_numeric(t) ? check_owner_of(c, t) : NULL;
+    for (size_t i = 0; type_is_numeric(t) && i < sizeof math_methods / sizeof math_methods[0];
+         i++) {
+        if (strcmp(math_methods[i].name, name) == 0) {
+            return true;
+        }
+    }
+    const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, name);
+    return f != NULL && f->has_self;
+}
+
 bool check_number_method(checker *c, expr **slot) {
     expr *e = *slot;
     for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++) {
@@ -186,7 +202,7 @@ bool check_number_method(checker *c, expr **slot) {
             const type *t = e->call.receiver->type;
             struct_item *owner = check_owner_of(c, t);
             if (type_is_integer(t) && !math_methods[i].integers && owner != NULL &&
-                check_find_method(c, owner, e->call.name) != NULL) {
+                check_find_method(c, owner, e->call.name) != NULL && !real_argument(c, e)) {
                 return false; /* pow of an integer is one: the prelude has it */
             }
             return math_method(c, e, &math_methods[i]);

@@ -626,6 +626,7 @@ bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);
 bool check_number_method(checker *c, expr **slot);
+bool check_is_number_method(checker *c, const type *t, const char *name);
 bool check_is_string_method(const char *name);
 /* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
 /* What the method of a tensor by this name means; NULL: it is no other name, or not with so many arguments. */

@@ -69,7 +69,8 @@ static bool line_unread(const diagnostics *d, source_span span) {
     }
     uint32_t line = source_place_of(span).line;
     for (const diagnostic *entry = d->first; entry != NULL; entry = entry->next) {
-        if (entry->span.file == span.file && source_place_of(entry->span).line == line) {
+        if (entry->severity == SEVERITY_ERROR && entry->span.file == span.file &&
+            source_place_of(entry->span).line == line) {
             return true;
         }
         if (entry == d->last_of_reading) {

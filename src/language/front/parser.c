@@ -157,6 +157,13 @@ diagnostic *parser_expected(parser *p, const char *what) {
     return d;
 }
 
+void parser_warn_missing(parser *p, const char *what) {
+    if (!p->stopped) {
+        diagnostics_warning(p->diagnostics, source_span_make(p->file, end_before(p), 0),
+                            "the line ends without %s", what);
+    }
+}
+
 diagnostic *parser_refuse(parser *p, source_span span, const char *what) {
     return parser_error(p, span, "masu does not accept %s", what);
 }
@@ -231,6 +238,29 @@ static bool starts_statement(token_kind kind) {
         return true;
     default:
         return false;
+    }
+}
+
+bool parser_begins_statement(const parser *p) {
+    switch (parser_kind(p)) {
+    case TOKEN_NAME:
+    case TOKEN_SELF:
+    case TOKEN_INT:
+    case TOKEN_FLOAT:
+    case TOKEN_STRING:
+    case TOKEN_TRUE:
+    case TOKEN_FALSE:
+    case TOKEN_LABEL:
+    case TOKEN_LEFT_BRACE:
+    case TOKEN_NOT:
+    case TOKEN_HASH:
+    case TOKEN_USE:
+    case TOKEN_ENUM:
+    case TOKEN_TRAIT:
+    case TOKEN_MOD:
+        return true;
+    default:
+        return starts_statement(parser_kind(p));
     }
 }
 

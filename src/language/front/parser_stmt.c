@@ -27,8 +27,19 @@ static comprehension_expr *parse_einstein_indices(parser *p) {
     return c;
 }
 
+/* A statement that is complete at the end of its line needs no semicolon; what goes on is what the next line cannot
+ * begin. */
+static bool ends_with_line(parser *p) {
+    if (!parser_first_on_line(p) || !parser_begins_statement(p)) {
+        return false;
+    }
+    parser_warn_missing(p, "`;`");
+    return true;
+}
+
 static void end_statement(parser *p) {
-    if (p->panic || parser_accept(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE)) {
+    if (p->panic || parser_accept(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE) ||
+        ends_with_line(p)) {
         return; /* in a panic the semicolon is where parser_synchronise stops */
     }
     bool new_line = parser_first_on_line(p);
@@ -276,7 +287,11 @@ static match_arm parse_arm(parser *p, bool *lists) {
     bool complete;
     arm.body = parse_statement_expression(p, &complete);
     if (!parser_accept(p, TOKEN_COMMA) && !complete && !parser_is(p, TOKEN_RIGHT_BRACE)) {
-        parser_expected(p, "`,`");
+        if (!p->panic && parser_first_on_line(p)) { /* a line is an arm */
+            parser_warn_missing(p, "`,`");
+        } else {
+            parser_expected(p, "`,`");
+        }
     }
     parser_apply_steps(p, from, &arm);
     return arm;

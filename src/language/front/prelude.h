@@ -14,6 +14,8 @@ extern const char prelude_maps_text[]; /* HashMap and its like */
 extern const size_t prelude_maps_length;
 extern const char prelude_reals_text[]; /* rarer functions of f32 and f64 */
 extern const size_t prelude_reals_length;
+extern const char prelude_activations_text[]; /* what tensors have, of one number */
+extern const size_t prelude_activations_length;
 extern const char prelude_older_text[]; /* functions by older names */
 extern const size_t prelude_older_length;
 extern const char prelude_lines_text[]; /* {:#?} */

@@ -50,6 +50,20 @@ impl T {                                                                        
 
 const char prelude_reals_text[] = REAL(f32) REAL(f64);
 
+/* What tensors have, of one number. */
+#define ACTIVATIONS(T) TEXT(                                                                           \
+impl T {                                                                                               \
+    fn silu(self) -> T { self * self.sigmoid() }                                                       \
+    fn gelu(self) -> T { Tensor::full([1], self as f32).gelu().item() as T }                           \
+    fn softplus(self) -> T { if self > 20.0 { self } else { (1.0f64 + (self as f64).exp()).ln() as T } } \
+    fn leaky_relu(self, slope: T) -> T { if self > 0.0 { self } else { self * slope } }                \
+    fn elu(self) -> T { if self > 0.0 { self } else { self.exp() - 1.0 } }                             \
+    fn sign(self) -> T { if self > 0.0 { 1.0 } else { if self < 0.0 { -1.0 } else { 0.0 } } }          \
+    fn square(self) -> T { self * self }                                                               \
+})
+
+const char prelude_activations_text[] = ACTIVATIONS(f32) ACTIVATIONS(f64);
+
 const char prelude_older_text[] = TEXT(
 impl Tensor {
     fn __adam_mean(self, g: Tensor, beta: f32) -> Tensor { self * beta + g * (1.0 - beta) }
@@ -77,4 +91,5 @@ fn tl_get_scope_depth() -> i64 { System::scope_depth() as i64 }
 /* clang-format on */
 
 const size_t prelude_reals_length = sizeof prelude_reals_text - 1,
+             prelude_activations_length = sizeof prelude_activations_text - 1,
              prelude_older_length = sizeof prelude_older_text - 1;

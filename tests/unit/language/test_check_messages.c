@@ -102,8 +102,9 @@ static void types(void **state) {
     body_says("let x = println(1);", "5:9: error: this has no value\n");
     body_says("println(\"{}\", println(1));", "5:15: error: this has no value to print\n");
     body_says("\"s\" as i64;", "5:1: error: `String` cannot be converted to `i64`\n");
-    body_says("1.sqrt();", "5:3: error: `sqrt` needs an f32 or f64, this is `i64`\nnote: `(x as "
-                           "f32).sqrt(\xE2\x80\xA6)` converts first\n");
+    body_says("let x: i64 = 4.sqrt();",
+              "5:14: error: expected `i64`, found `f32`\nnote: `as i64` converts it\n5:8: note: the "
+              "type is given here\n");
     body_says("let (a, b) = 1;", "5:5: error: this pattern has 2 parts, the value is `i64`\n");
     body_says("let (a, a) = (1, 2);", "5:9: error: `a` is bound twice in one pattern\n");
     body_says("let t = (1, 2); t.2;", "5:19: error: `(i64, i64)` has 2 parts, counted from 0\n");

@@ -147,8 +147,14 @@ static void messages(void **state) {
     (void)state;
     says("fn f() { let x = ; }", "t.tl:1:18: error: expected an expression, found `;`\nfn f() { "
                                  "let x = ; }\n                 ^\n");
-    says("fn f() { let x = 1\n  let y = 2; }",
-         "t.tl:1:19: error: expected `;`, found `let`\nfn f() { let x = 1\n                  ^\n");
+    says(
+        "fn f() { let x = 1\n  let y = 2; }",
+        "t.tl:1:19: warning: the line ends without `;`\nfn f() { let x = 1\n                  ^\n");
+    says("fn f() { let x = 1 let y = 2; }", "t.tl:1:20: error: expected `;`, found `let`\nfn f() { "
+                                            "let x = 1 let y = 2; }\n                   ^~~\n");
+    says("fn f() { match x { 1 => 2\n  _ => 3 } }",
+         "t.tl:1:26: warning: the line ends without `,`\nfn f() { match x { 1 => 2\n               "
+         "          ^\n");
     says("fn f() { g(1, 2; }",
          "t.tl:1:16: error: expected `)`, found `;`\nfn f() { g(1, 2; }\n               ^\n");
     says("fn f() { a < b < c }",
