@@ -212,9 +212,7 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
     } else if (is(name, "format") || is(name, "format_args")) {
         check_format(c, slot);
     } else if (is(name, "range")) {
-        check_list(c, e->call.args, e->call.arg_count);
-        diagnostics_error(c->diagnostics, e->span, "`range` stands in `for i in range(a, b)`");
-        check_make_error(c, e);
+        check_range_call(c, slot);
     } else {
         return device_function(c, slot, name);
     }

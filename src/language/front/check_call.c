@@ -308,6 +308,10 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
         call_struct(c, e, structure, expected);
     } else if (check_variant_call(c, e, expected)) {
         return;
+    } else if (strcmp(name, "Tensor") == 0 || strcmp(name, "GradTensor") == 0) {
+        e->call.callee->name.scope = name; /* Tensor([1.0, 2.0]) */
+        e->call.callee->name.name = "from";
+        check_call(c, slot, expected);
     } else if (!check_builtin_function(c, slot, name) &&
                !check_std_call(c, slot, NULL, name, expected) &&
                !(s == NULL && check_function_form(c, slot, name, expected))) {

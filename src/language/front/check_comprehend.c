@@ -5,7 +5,7 @@
  *
  * A generator may be missing: the index then runs over the dimension of a tensor that it indexes in
  * the body, as all indices of `let C[i, k] = A[i, j] * B[j, k]` do. Bounds are evaluated once,
- * before the loops, so no index stands in them.
+ * before the loops: an index in them is a condition (check_ragged.c).
  */
 #include <string.h>
 
@@ -111,38 +111,16 @@ static void add_missing_generators(checker *c, comprehension_expr *e) {
 
 /* ---- clauses --------------------------------------------------------------------------------- */
 
-/* Reads of the comprehension's own indices in a bound. */
-typedef struct bound_search {
-    checker *checker;
-    uint32_t first_binding, end_binding;
-    bool found;
-} bound_search;
-
-static void find_index_in_bound(expr *e, void *context) {
-    bound_search *search = context;
-    const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
-    if (b != NULL && b->kind == BINDING_INDEX && b->id >= search->first_binding &&
-        b->id < search->end_binding && !search->found) {
-        diagnostics_error(
-            search->checker->diagnostics, e->span,
-            "index `%s` cannot stand in a bound: bounds are computed before the loops", b->name);
-        search->found = true;
-    }
-    expr_each_child(e, find_index_in_bound, context);
-}
-
-static void check_bound(checker *c, expr **slot, uint32_t first_binding) {
+static void check_bound(checker *c, expr **slot) {
     const type *integer = check_scalar(c, TYPE_I64);
-    bound_search search = {c, first_binding, c->function->binding_count, false};
     check_expr(c, slot, integer);
     check_coerce(c, slot, integer, NULL);
     if ((*slot)->type->kind == TYPE_NEVER) {
         diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value");
     }
-    find_index_in_bound(*slot, &search);
 }
 
-static void check_clauses(checker *c, comprehension_expr *e, uint32_t first_binding) {
+static void check_clauses(checker *c, comprehension_expr *e) {
     for (uint32_t i = 0; i < e->clause_count; i++) {
         comprehension_clause *clause = &e->clauses[i];
         if (clause->index == NULL) {
@@ -158,8 +136,8 @@ static void check_clauses(checker *c, comprehension_expr *e, uint32_t first_bind
                                  "the first one is here");
             }
         }
-        check_bound(c, &clause->low, first_binding);
-        check_bound(c, &clause->high, first_binding);
+        check_bound(c, &clause->low);
+        check_bound(c, &clause->high);
         check_declare(c, clause->index, check_scalar(c, TYPE_I64));
     }
 }
@@ -258,7 +236,7 @@ void check_comprehension(checker *c, expr **slot, const type *expected) {
         return;
     }
     add_missing_generators(c, e);
-    if (too_large(c, node, e)) {
+    if (too_large(c, node, e) || check_ragged(c, slot, expected)) {
         return;
     }
     uint32_t mark = check_scope_open(c), first = c->function->binding_count;
@@ -269,7 +247,7 @@ void check_comprehension(checker *c, expr **slot, const type *expected) {
     loop_context *loop = c->loop;
     c->comprehension = &context;
     c->loop = NULL;
-    check_clauses(c, e, first);
+    check_clauses(c, e);
     bool good = resolve_outputs(c, e);
     const type *element = check_body(c, e, wished ? expected->tensor.element : NULL);
     c->comprehension = context.outer;

@@ -268,9 +268,26 @@ static bool other_order(checker *c, expr **slot, const type *t, const type *expe
     return true;
 }
 
+/* x.zeros_like(), x.full_like(v) */
+static bool alike(checker *c, expr **slot, const type *expected) {
+    static const char *const names[] = {"zeros_like", "ones_like", "rand_like", "randn_like",
+                                        "full_like"};
+    expr *e = *slot;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(e->call.name, names[i]) == 0) {
+            expr **args = check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count);
+            *slot = build_call(c, e->span, "Tensor", names[i], args, e->call.arg_count + 1);
+            (*slot)->call.name_span = e->call.name_span;
+            check_expr(c, slot, expected);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
     use_other_name(c, *slot);
-    if (other_order(c, slot, t, expected)) {
+    if (alike(c, slot, expected) || other_order(c, slot, t, expected)) {
         return true;
     }
     name_list(c, *slot, t, expected);

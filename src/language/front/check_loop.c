@@ -22,6 +22,28 @@ static void range_call(checker *c, expr **slot) {
     *slot = range;
 }
 
+/* Elsewhere, and with a step: the list of its numbers. */
+void check_range_call(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (e->call.arg_count < 1 || e->call.arg_count > 3) {
+        check_list(c, e->call.args, e->call.arg_count);
+        diagnostics_error(c->diagnostics, e->span,
+                          "`range` takes an end, or a start and an end, or these and a step");
+        check_make_error(c, e);
+        return;
+    }
+    expr *args[3] = {check_new_int(c, e->span, 0), e->call.args[0], check_new_int(c, e->span, 1)};
+    if (e->call.arg_count > 1) {
+        args[0] = e->call.args[0];
+        args[1] = e->call.args[1];
+    }
+    if (e->call.arg_count == 3) {
+        args[2] = e->call.args[2];
+    }
+    *slot = build_call(c, e->span, NULL, "__steps", args, 3);
+    check_expr(c, slot, NULL);
+}
+
 /* a.. in a loop: up to the largest number of its type, which nobody reaches. */
 static void range_to_the_end(checker *c, expr *e, const type *wish) {
     check_expr(c, &e->range.low, wish);

@@ -625,6 +625,7 @@ bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted
                  source_span declared);
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);
+void check_range_call(checker *c, expr **slot); /* range(a, b) that is not what a `for` runs over */
 bool check_number_method(checker *c, expr **slot);
 bool check_is_number_method(checker *c, const type *t, const char *name);
 bool check_is_string_method(const char *name);
@@ -640,6 +641,8 @@ bool check_tensor_static(checker *c, expr **slot, bool grad, const type *expecte
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected);
 /* check_hoist.c: calls in the body of a comprehension that do not depend on it; true when *slot was checked. */
 bool check_hoist(checker *c, expr **slot, const type *expected);
+/* check_ragged.c: ranges that depend on an index bound before; true when *slot was checked. */
+bool check_ragged(checker *c, expr **slot, const type *expected);
 /* check_parts.c: t[a..b, i], t[i] = row; indices of e from the end, from number `first` on, as written out. */
 bool check_part(checker *c, expr **slot, const type *base);
 bool check_assign_part(checker *c, expr **slot);

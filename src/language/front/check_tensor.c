@@ -358,6 +358,15 @@ void check_index(checker *c, expr **slot, const type *expected) {
     case TYPE_NEVER:
         check_list(c, e->index.indices, e->index.count); /* whatever they are */
         return;
+    case TYPE_STRING: /* s[i] is s.char_at(i) */
+        if (e->index.count == 1) {
+            *slot = build_method(c, e->span, e->index.base, "char_at", e->index.indices, 1);
+            check_expr(c, slot, NULL);
+            return;
+        }
+        check_indices(c, e);
+        diagnostics_error(c->diagnostics, e->span, "a `String` has one index");
+        return;
     case TYPE_STRUCT: /* m[i] is m.index(i) */
         if (check_method_named(c, base->structure, "index") != NULL) {
             *slot =

@@ -148,6 +148,13 @@ impl bool {
     fn then_some<T>(self, value: T) -> Option<T> { if self { Some(value) } else { None } }
     fn then<T>(self, f: fn() -> T) -> Option<T> { if self { Some(f()) } else { None } }
 }
+fn __steps(from: i64, to: i64, step: i64) -> Vec<i64> {
+    assert(step != 0, "range: the step is 0");
+    let mut numbers = Vec::new();
+    let mut at = from;
+    while (step > 0 && at < to) || (step < 0 && at > to) { numbers.push(at); at += step; }
+    numbers
+}
 fn __std_max<T>(a: T, b: T) -> T { if b < a { a } else { b } }
 fn __std_min<T>(a: T, b: T) -> T { if b < a { b } else { a } }
 fn __std_swap<T>(a: &mut T, b: &mut T) { let held = a; a = b; b = held; }

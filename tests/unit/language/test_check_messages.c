@@ -102,9 +102,10 @@ static void types(void **state) {
     body_says("let x = println(1);", "5:9: error: this has no value\n");
     body_says("println(\"{}\", println(1));", "5:15: error: this has no value to print\n");
     body_says("\"s\" as i64;", "5:1: error: `String` cannot be converted to `i64`\n");
-    body_says("let x: i64 = 4.sqrt();",
-              "5:14: error: expected `i64`, found `f32`\nnote: `as i64` converts it\n5:8: note: the "
-              "type is given here\n");
+    body_says(
+        "let x: i64 = 4.sqrt();",
+        "5:14: error: expected `i64`, found `f32`\nnote: `as i64` converts it\n5:8: note: the "
+        "type is given here\n");
     body_says("let (a, b) = 1;", "5:5: error: this pattern has 2 parts, the value is `i64`\n");
     body_says("let (a, a) = (1, 2);", "5:9: error: `a` is bound twice in one pattern\n");
     body_says("let t = (1, 2); t.2;", "5:19: error: `(i64, i64)` has 2 parts, counted from 0\n");
@@ -152,9 +153,7 @@ static void tensors(void **state) {
     body_says("let t = [1.0]; 2.0 % t;",
               "5:20: error: `%` cannot be applied to `f64` and `Tensor<f32, 1>`\n5:16: note: this "
               "is `f64`\n5:22: note: this is `Tensor<f32, 1>`\n");
-    body_says(
-        "[i | i <- 0..3, j <- 0..i { 1 }];",
-        "5:25: error: index `i` cannot stand in a bound: bounds are computed before the loops\n");
+    body_says("[i | i <- 0..3, j <- 0..i { 1 }];", "");
     body_says("[i, j | i <- 0..3 { 1 }];",
               "5:5: error: index `j` has no range\nnote: give it one: `j <- 0..n`\n");
     body_says("[i, i | i <- 0..3 { 1 }];",
