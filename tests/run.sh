@@ -7,16 +7,18 @@
 #     install   tests/install/*.sh, programs built against an installed copy
 #     unit, model, hostile    programs of BUILD/tests (hostile: also tests/hostile/*.sh)
 #     fuzz      programs of BUILD/tests/fuzz: random programs and histories, a fixed few of them
-#     golden    tests/golden/*.tl as they stand, audited, with each optional pass switched off, and with all of them
+#     golden    tests/golden/*.tl as they stand, audited, with optional passes switched off singly, and with all of them off
 set -eu
 
 usage() {
     cat <<'TEXT'
-usage: tests/run.sh [--build FOLDER] [--only KIND,…] [--match TEXT] [--golden-flags FLAGS] [--jobs N] [--timeout S]
+usage: tests/run.sh [--build FOLDER] [--only KIND,…] [--match TEXT] [--golden-flags FLAGS] [--every-pass]
+                    [--jobs N] [--timeout S]
   --build FOLDER         build/release
   --only KIND,…          of layers, cli, install, unit, model, hostile, fuzz, golden
   --match TEXT           only tests whose path contains TEXT
   --golden-flags FLAGS   only golden programs, once, with these flags of masu
+  --every-pass           each golden program with each pass switched off, not with some of them in turns
   --jobs N, --timeout S  2 at a time; 120 s each, 600 s under a sanitizer
 TEXT
 }
@@ -26,12 +28,14 @@ build=build/release
 only=layers,cli,install,unit,model,hostile,fuzz,golden
 match=
 golden_flags=
+every_pass=no
 jobs=2
 limit=
 broken=0
 while [ $# -gt 0 ]; do
     case $1 in
     --help) usage && exit 0 ;;
+    --every-pass) every_pass=yes && shift ;;
     --build | --only | --match | --golden-flags | --jobs | --timeout)
         [ $# -ge 2 ] || { usage >&2 && exit 2; }
         case $1 in
@@ -96,27 +100,32 @@ elif wanted golden; then
         echo "tests: $MASU help --passes --optional does not list the optional passes" >&2
         broken=1
     }
-    # Each pass singly, and all of them. The families of ownership (a*, own_*, sh*) go through every pass; of the others each
-    # leaves out those that only move tensors and counts in turns, a third of them each.
-    every=,--audit some=,--audit all=
-    turn_0='' turn_1='' turn_2='' turn=0
-    for pass in $passes; do
-        every=$every,--no-$pass all="$all --no-$pass"
-        case $pass in
-        cancel | destinations | growing)
-            eval "turn_$turn=\$turn_$turn,--no-$pass"
-            turn=$(((turn + 1) % 3))
-            ;;
-        *) some=$some,--no-$pass ;;
-        esac
-    done
+    # Every program as it stands, audited, without all passes, and without some of them singly: the families of ownership (a*, own_*,
+    # sh*) without half of them, the others without a third, in turns, so that each pass is left out by many programs.
     family='tests/golden/(a[0-9]|own_|sh[0-9])'
+    all=
+    for pass in $passes; do all="$all --no-$pass"; done
+    flags_of_turn() { # TURN OF_TURNS
+        number=0
+        printf ',--audit'
+        for pass in $passes; do
+            [ $((number % $2)) -ne "$1" ] || printf ',--no-%s' "$pass"
+            number=$((number + 1))
+        done
+        printf ',%s\n' "${all# }"
+    }
+    in_turns() { # OF_TURNS, names on stdin
+        cat >"$MASU_WORK/in_turns"
+        turn=0
+        while [ "$turn" -lt "$1" ]; do
+            awk -v turn="$turn" -v turns="$1" 'NR % turns == turn' "$MASU_WORK/in_turns" |
+                add golden "$(flags_of_turn "$turn" "$1")"
+            turn=$((turn + 1))
+        done
+    }
     single_goldens | add golden ''
-    repeatable_goldens | grep -E "$family" | add golden "$every,${all# }"
-    for turn in 0 1 2; do
-        eval "more=\$turn_$turn"
-        repeatable_goldens | grep -vE "$family" | awk -v turn="$turn" 'NR % 3 == turn' | add golden "$some$more,${all# }"
-    done
+    repeatable_goldens | grep -E "$family" | in_turns $([ "$every_pass" = yes ] && echo 1 || echo 2)
+    repeatable_goldens | grep -vE "$family" | in_turns $([ "$every_pass" = yes ] && echo 1 || echo 3)
 fi
 
 awk '{ print NR "|" $0 }' "$plan" | xargs -r -d '\n' -n 1 -P "$jobs" sh tests/one.sh || true
