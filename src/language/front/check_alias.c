@@ -15,7 +15,7 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_getter.h"
 
 /* ---- uses ------------------------------------------------------------------------------------ */
 
@@ -79,6 +79,27 @@ static bool is_moved_on(expr *body, const char *name) {
     return s.found;
 }
 
+static void become_nothing(checker *c, stmt *s) {
+    s->kind = STMT_EXPR;
+    s->pattern = NULL;
+    s->annotation = NULL;
+    s->value = build_finish(
+        &(block_builder){.c = c, .block = CHECK_ARRAY(c, block, 1), .span = s->span}, NULL);
+    s->value->block->span = s->span;
+    check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
+}
+
+/* let x = call, of one of several places: the call, and behind it a let with the choice. */
+static void choose_later(checker *c, stmt *s, block_builder *b, const written_getter *w) {
+    stmt *let = CHECK_ARRAY(c, stmt, 1);
+    *let = *s;
+    let->value = getter_choice(c, w);
+    become_nothing(c, s);
+    b->last->next = let;
+    s->next = b->block->first;
+    c->checked_up_to = b->last;
+}
+
 bool check_let_alias(checker *c, stmt *s) {
     bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
     if (!named || s->value == NULL || s->value->type != NULL || s->otherwise != NULL ||
@@ -87,10 +108,12 @@ bool check_let_alias(checker *c, stmt *s) {
         return false;
     }
     const expr *e = s->value;
+    bool yields_option = false;
     bool option = e->kind == EXPR_METHOD &&
                   (strcmp(e->call.name, "get_mut") == 0 || strcmp(e->call.name, "last_mut") == 0 ||
                    strcmp(e->call.name, "first_mut") == 0);
-    if (option) {
+    bool user = getter_by_name(c, e, &yields_option) && yields_option;
+    if (option || user) {
         return false;
     }
     binding *name = s->pattern->binding;
@@ -104,7 +127,14 @@ bool check_let_alias(checker *c, stmt *s) {
             "walks along a list or tree");
     }
     block_builder b = build_block(c, s->span);
+    written_getter several = {0}, *outer = c->split;
+    c->split = &several;
     expr *place = check_freeze(&b, &s->value);
+    c->split = outer;
+    if (several.count > 1) {
+        choose_later(c, s, &b, &several);
+        return true;
+    }
     if (place == NULL) { /* a value of its own that the name holds */
         while (s->value->kind == EXPR_UNARY && s->value->unary.op == UNARY_REFERENCE) {
             s->value = s->value->unary.operand;
@@ -115,13 +145,7 @@ bool check_let_alias(checker *c, stmt *s) {
     name->alias = place;
     name->is_mutable = true;
     check_declare(c, name, type_of(c, place));
-    s->kind = STMT_EXPR;
-    s->pattern = NULL;
-    s->annotation = NULL;
-    s->value = build_finish(
-        &(block_builder){.c = c, .block = CHECK_ARRAY(c, block, 1), .span = s->span}, NULL);
-    s->value->block->span = s->span;
-    check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
+    become_nothing(c, s);
     if (b.block->first != NULL) {
         b.last->next = s->next;
         s->next = b.block->first;

@@ -454,6 +454,35 @@ static void make_box(checker *c, expr **slot, const type *expected) {
     }
 }
 
+/* Trait::method(x, …) is x.method(…). */
+static bool call_of_trait(checker *c, expr **slot, const char *scope, const char *name,
+                          const type *expected) {
+    static const char *const known[] = {"Iterator",   "IntoIterator", "Clone", "ToString", "Ord",
+                                        "PartialOrd", "PartialEq",    "Add",   "Sub",      "Mul",
+                                        "Div",        "Rem",          "Neg",   "Not",      "Into",
+                                        "ToOwned",    "AsRef",        "Index", "Hash"};
+    expr *e = *slot;
+    const symbol *s = check_find(c, scope);
+    bool found = false;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        found |= strcmp(known[i], scope) == 0;
+    }
+    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
+        found |= s->trait->methods[i]->has_self && strcmp(s->trait->methods[i]->name, name) == 0;
+    }
+    if (!found || e->call.arg_count == 0) {
+        return false;
+    }
+    expr *receiver = e->call.args[0];
+    while (receiver->kind == EXPR_UNARY && receiver->unary.op == UNARY_REFERENCE) {
+        receiver = receiver->unary.operand;
+    }
+    *slot = build_method(c, e->span, receiver, name, e->call.args + 1, e->call.arg_count - 1);
+    (*slot)->call.name_span = e->call.name_span;
+    check_expr(c, slot, expected);
+    return true;
+}
+
 static void call_scoped(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const name_expr *callee = &e->call.callee->name;
@@ -517,6 +546,9 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         return;
     }
     if (check_scalar_call(c, slot, last == NULL ? scope : last + 1, name, expected)) {
+        return;
+    }
+    if (call_of_trait(c, slot, last == NULL ? scope : last + 1, name, expected)) {
         return;
     }
     check_list(c, e->call.args, e->call.arg_count);

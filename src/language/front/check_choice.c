@@ -18,7 +18,7 @@ enum { CHOICES_CHEAP = 2, CHOICES_MAX = 5 };
 
 typedef enum tail { TAIL_VALUE, TAIL_PLACE, TAIL_LEAVES } tail;
 
-static bool is_panic(const expr *e) {
+bool check_is_panic(const expr *e) {
     static const char *const names[] = {"panic", "unreachable", "todo", "unimplemented"};
     const expr *callee = e->kind == EXPR_CALL ? e->call.callee : NULL;
     for (size_t i = 0; callee != NULL && i < sizeof names / sizeof names[0]; i++) {
@@ -31,7 +31,7 @@ static bool is_panic(const expr *e) {
 
 static bool leaves(const expr *e) {
     return e->kind == EXPR_RETURN || e->kind == EXPR_BREAK || e->kind == EXPR_CONTINUE ||
-           is_panic(e);
+           check_is_panic(e);
 }
 
 /* by_name: a name that stands alone is one that the pattern bound to a place. */

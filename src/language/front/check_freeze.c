@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_getter.h"
 
 /* ---- freezing -------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static void build_checked(block_builder *b, stmt *let) {
 }
 
 /* let <at n> = e; in the block that is being checked. Yields the variable's name. */
-static expr *hold(block_builder *b, expr *e, const char *what) {
+expr *check_hold(block_builder *b, expr *e, const char *what) {
     checker *c = b->c;
     char *name = check_printf(c, "<%s %u>", what, c->text_count++);
     block_builder alone = build_block(c, b->span);
@@ -47,7 +47,7 @@ static bool freeze_index(block_builder *b, expr *e) {
         }
         check_expr(c, at, check_scalar(c, TYPE_I64));
         if (!is_fixed(*at) && check_coerce(c, at, check_scalar(c, TYPE_I64), NULL)) {
-            *at = hold(b, *at, "at");
+            *at = check_hold(b, *at, "at");
         }
     }
     return true;
@@ -168,7 +168,7 @@ static expr *freeze_entry(block_builder *b, expr *e) {
         i += f != NULL && f->kind == EXPR_NAME && strcmp(f->name.name, "default") == 0;
         expr *args[2] = {entry->call.args[0], i < 2 ? e->call.args[0] : NULL};
         if (first != entry) {
-            args[0] = hold(b, args[0], "key");
+            args[0] = check_hold(b, args[0], "key");
         }
         for (expr *m = first; m != entry; m = m->call.receiver) {
             if (!modify_entry(b, place, args[0], m->call.args[0])) {
@@ -180,10 +180,38 @@ static expr *freeze_entry(block_builder *b, expr *e) {
         }
         expr *at =
             build_method(c, e->span, check_alias_copy(c, place), makers[i][1], args, i < 2 ? 2 : 1);
-        at = hold(b, at, "at");
+        at = check_hold(b, at, "at");
         return check_element_at(c, check_elements_of(c, place), at);
     }
     return NULL;
+}
+
+/* (test).then_some(0).unwrap() */
+static void demand_some(block_builder *b, const expr *e, expr *test) {
+    checker *c = b->c;
+    bool expects = e->call.arg_count == 1;
+    expr *message = expects ? e->call.args[0] : NULL, *zero = check_new_int(c, e->span, 0);
+    expr *some = build_method(c, e->span, test, "then_some", &zero, 1);
+    check_hold(b, build_method(c, e->span, some, e->call.name, &message, expects), "at");
+}
+
+/* f(…).unwrap() of a function `-> Option<&mut T>`. */
+static expr *freeze_found(block_builder *b, expr *e, const written_getter *w) {
+    checker *c = b->c;
+    expr *site = check_alias_copy(c, w->chosen);
+    demand_some(b, e, check_new_binary(c, BINARY_GT, site, check_new_int(c, e->span, 0), NULL));
+    if (w->count > 1 && c->split != NULL) {
+        *c->split = *w;
+        c->split->node = e;
+        return NULL;
+    }
+    if (w->count > 1) {
+        diagnostic *d = diagnostics_error(c->diagnostics, e->span,
+                                          "this yields one of %u places of its own", w->count);
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "give the place a name first: `let x = …;`");
+    }
+    return w->places[0];
 }
 
 /* x.unwrap() where x yields Some(place), or is the place of an Option. */
@@ -194,10 +222,16 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
         return NULL;
     }
     maybe_place maybe;
+    written_getter w;
+    bool option = false;
+    if (getter_by_name(c, e->call.receiver, &option) && option &&
+        check_write_getter(b, e->call.receiver, &w)) {
+        return freeze_found(b, e, &w);
+    }
     if (check_freeze_maybe(b, e->call.receiver, &maybe)) {
         expr *at =
             build_method(c, e->span, maybe.index, e->call.name, e->call.args, e->call.arg_count);
-        return check_element_at(c, maybe.elements, hold(b, at, "at"));
+        return check_element_at(c, maybe.elements, check_hold(b, at, "at"));
     }
     static const char *const views[] = {"as_mut", "as_deref_mut"};
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
@@ -210,13 +244,7 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
         }
         const variant_item *some =
             &t->structure->variants[check_find_variant(t->structure, "Some")];
-        expr *test = build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0);
-        expr *message = expects ? e->call.args[0] : NULL;
-        expr *call = build_method(c, e->span,
-                                  build_method(c, e->span, test, "then_some",
-                                               (expr *[]){check_new_int(c, e->span, 0)}, 1),
-                                  expects ? "expect" : "unwrap", &message, expects);
-        hold(b, call, "at");
+        demand_some(b, e, build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0));
         expr *content = build_field(c, e->span, place, "0");
         content->field.index = some->first;
         content->type = type_resolve(c->types, t->structure->fields[some->first].type);
@@ -233,11 +261,33 @@ static bool only_lets(const block *b) {
     return s == NULL;
 }
 
+/* A call that yields one of several places: which is known when it runs. */
+static expr *freeze_written(block_builder *b, expr *e) {
+    checker *c = b->c;
+    written_getter w;
+    bool option = false;
+    if (!getter_by_name(c, e, &option) || option || !check_write_getter(b, e, &w)) {
+        return NULL;
+    }
+    if (w.count > 1 && c->split != NULL) {
+        *c->split = w;
+        c->split->node = e;
+        return NULL;
+    }
+    if (w.count > 1) {
+        diagnostic *d = diagnostics_error(c->diagnostics, e->span,
+                                          "this yields one of %u places of its own", w.count);
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "give the place a name first: `let x = …;`");
+    }
+    return w.places[0];
+}
+
 /* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
 static expr *freeze_getter(block_builder *b, expr *e) {
     checker *c = b->c;
     if (e->kind != EXPR_METHOD || e->type != NULL) {
-        return NULL;
+        return freeze_written(b, e);
     }
     expr *place = check_freeze(b, &e->call.receiver);
     const type *t = place == NULL ? NULL : type_of(c, place);
@@ -265,9 +315,11 @@ static expr *freeze_getter(block_builder *b, expr *e) {
         build_stmt(b, call);
         return place;
     }
-    if (yields == NULL || !only_lets(written->unchecked)) {
-        give_up(c, &e->call.receiver);
-        return NULL;
+    bool simple = yields != NULL && only_lets(written->unchecked) &&
+                  (yields->kind == EXPR_UNARY || yields->kind == EXPR_NAME ||
+                   yields->kind == EXPR_METHOD || yields->kind == EXPR_FIELD);
+    if (!simple) {
+        return freeze_written(b, e);
     }
     function_item whole = *written;
     whole.body = written->unchecked;
@@ -279,16 +331,20 @@ static expr *freeze_getter(block_builder *b, expr *e) {
     copy->parameters[0]->alias = place;
     check_declare(c, copy->parameters[0], type_of(c, place));
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        expr *argument = hold(b, e->call.args[i], "argument");
+        expr *argument = check_hold(b, e->call.args[i], "argument");
         copy->parameters[i + 1]->alias = argument;
         check_declare(c, copy->parameters[i + 1], argument->type);
     }
+    type_environment own = getter_environment(c, copy, place);
+    const type_environment *outer = c->environment;
+    c->environment = &own;
     for (stmt *s = copy->body->first, *next; s != NULL; s = next) {
         next = s->next;
         s->next = NULL;
         build_checked(b, s);
     }
     place = check_freeze(b, &copy->body->result);
+    c->environment = outer;
     check_scope_close(c, mark);
     return place;
 }
@@ -304,7 +360,7 @@ static expr *freeze_part(block_builder *b, expr **slot) {
     if (e->kind == EXPR_INDEX && check_is_map(type_of(c, place)) && e->index.count == 1) {
         expr *at =
             build_method(c, e->span, check_alias_copy(c, place), "__place", e->index.indices, 1);
-        return check_element_at(c, check_elements_of(c, place), hold(b, at, "at"));
+        return check_element_at(c, check_elements_of(c, place), check_hold(b, at, "at"));
     }
     *base = place;
     const type *t = type_of(c, place);
@@ -352,6 +408,8 @@ expr *check_freeze(block_builder *b, expr **slot) {
         place = place != NULL ? place : freeze_entry(b, e);
         return place != NULL ? place : freeze_getter(b, e);
     }
+    case EXPR_CALL:
+        return freeze_getter(b, e);
     default:
         return NULL;
     }
@@ -361,10 +419,12 @@ expr *check_freeze(block_builder *b, expr **slot) {
 
 /* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
 static bool refers_by_method(const checker *c, const expr *e) {
-    static const char *const names[] = {"or_insert", "or_insert_with", "or_default", "as_mut",
-                                        "iter_mut",  "get_mut",        "last_mut",   "first_mut"};
+    static const char *const names[] = {"or_insert", "or_insert_with", "or_default",
+                                        "as_mut",    "iter_mut",       "get_mut",
+                                        "last_mut",  "first_mut",      "as_deref_mut"};
+    bool option;
     if (e->kind != EXPR_METHOD || e->type != NULL) {
-        return false;
+        return getter_by_name(c, e, &option);
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(e->call.name, names[i]) == 0) {
@@ -378,12 +438,7 @@ static bool refers_by_method(const checker *c, const expr *e) {
         return e->call.receiver->kind == EXPR_METHOD &&
                strcmp(e->call.receiver->call.name, "iter_mut") == 0;
     }
-    for (uint32_t i = 0; i < c->tree->getter_count; i++) {
-        if (strcmp(c->tree->getters[i]->name, e->call.name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return getter_by_name(c, e, &option);
 }
 
 bool check_refers(const checker *c, const expr *e) {
@@ -446,14 +501,19 @@ bool check_entry_value(checker *c, expr **slot) {
     return true;
 }
 
-bool check_freeze_target(checker *c, block_builder *b, expr **slot) {
+/* several: one of several places is meant, so that *slot has to be checked once for each (getter_split). */
+bool check_freeze_target(checker *c, block_builder *b, expr **slot, written_getter *several) {
+    *several = (written_getter){0};
     if ((*slot)->type != NULL || !has_method(c, *slot)) {
         return false;
     }
     *b = build_block(c, (*slot)->span);
+    written_getter *outer = c->split;
+    c->split = several;
     expr *place = check_freeze(b, slot);
+    c->split = outer;
     if (place != NULL) {
         *slot = place;
     }
-    return place != NULL;
+    return place != NULL || several->count > 1;
 }

@@ -1,7 +1,7 @@
 /* check_match.c: match, the patterns of its arms, and `?`, which is one. */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_getter.h"
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
@@ -198,8 +198,14 @@ void check_match(checker *c, expr **slot, const type *expected) {
     block_builder b = build_block(c, e->span);
     match_alias alias;
     split_alternatives(c, e);
-    check_match_alias(c, e, &b, &alias);
-    match_of(c, e, expected, &alias);
+    expr *chain = NULL;
+    if (check_getter_match(&b, e, &chain)) {
+        check_expr(c, &chain, expected);
+        e = chain;
+    } else {
+        check_match_alias(c, e, &b, &alias);
+        match_of(c, e, expected, &alias);
+    }
     check_scope_close(c, mark);
     if (b.block->first != NULL) { /* what the place needs is evaluated before */
         bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;

@@ -1,7 +1,7 @@
 /* check_method.c: x.m(…): whose method it is, and the few that are written out as something else. */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_getter.h"
 #include "language/front/hints.h"
 
 /* ---- x.m(…) ---------------------------------------------------------------------------------- */
@@ -376,8 +376,14 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     block_builder b;
     uint32_t mark = check_scope_open(c);
-    if (!check_freeze_target(c, &b, &e->call.receiver)) {
+    written_getter several;
+    if (!check_freeze_target(c, &b, &e->call.receiver, &several)) {
         return false;
+    }
+    if (several.count > 1) {
+        getter_split(c, slot, &b, &several, expected);
+        check_scope_close(c, mark);
+        return true;
     }
     check_method(c, slot, expected);
     check_scope_close(c, mark);
@@ -580,6 +586,20 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
     return true;
 }
 
+/* v.get_mut(i) and its like where nothing is written to what they find. */
+static void element_as_value(expr *e, const type *t) {
+    static const char *const names[3][2] = {
+        {"get_mut", "__get"}, {"last_mut", "last"}, {"first_mut", "first"}};
+    if (t->kind != TYPE_VEC && !check_is_map(t)) {
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(e->call.name, names[i][0]) == 0) {
+            e->call.name = i == 0 && t->kind != TYPE_VEC ? "get" : names[i][1];
+        }
+    }
+}
+
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (for_each(c, slot) || check_endless(c, slot) || check_entry_value(c, slot) ||
@@ -619,6 +639,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
     if (t->kind == TYPE_VEC) {
         choose_element_or_option(c, e, t, expected, user, arm);
     }
+    element_as_value(e, t);
     if (type_is_silent(t)) {
         check_lost_arguments(c, e);
         check_make_error(c, e);

@@ -18,6 +18,10 @@ static void wrong_operand(checker *c, expr *e, const char *op, const type *t) {
 
 void check_unary(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    if (e->is_site) {
+        check_getter_site(c, slot);
+        return;
+    }
     if (e->unary.op == UNARY_REFERENCE) { /* the value itself */
         check_expr(c, &e->unary.operand, expected);
         *slot = e->unary.operand;

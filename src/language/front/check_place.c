@@ -4,7 +4,7 @@
  * place). A tensor operation that replaces its receiver, such as enable_grad(), is allowed on any
  * tensor; fields of what a `let` holds are assignable with a warning.
  */
-#include "language/front/check_private.h"
+#include "language/front/check_getter.h"
 #include "language/front/hints.h"
 
 bool check_is_place(const expr *e) {
@@ -432,8 +432,14 @@ static bool assign_to_found(checker *c, expr **slot) {
     block_builder b;
     expr *e = *slot;
     uint32_t mark = check_scope_open(c);
-    if (!check_freeze_target(c, &b, &e->assign.target)) {
+    written_getter several;
+    if (!check_freeze_target(c, &b, &e->assign.target, &several)) {
         return false;
+    }
+    if (several.count > 1) {
+        getter_split(c, slot, &b, &several, check_scalar(c, TYPE_VOID));
+        check_scope_close(c, mark);
+        return true;
     }
     if (e->assign.op != BINARY_NONE) {
         write_out(c, slot);

@@ -62,7 +62,8 @@ typedef struct symbol {
     struct_item *structure;
     const_item *constant;
     trait_item *trait;
-    struct_item *variant_of; /* NULL: no variant goes by this name alone */
+    struct_item *variant_of;  /* NULL: no variant goes by this name alone */
+    struct_item *variant_too; /* another enum that was imported with a variant of this name */
     uint32_t variant;
     bool refused;
     struct symbol *next;
@@ -150,16 +151,18 @@ typedef struct checker {
     const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */
     const type *parse_wish;         /* what the parse() being checked is to yield; NULL: not said */
     uint32_t text_count;
-    const expr *alias_place; /* what the pattern being checked takes apart; NULL: a value */
-    expr *alias_elements;    /* the Some(p) being checked is the index of one of these */
-    bool alias_all;          /* see match_alias */
-    stmt *checked_up_to;     /* statements that check_let put behind its own */
-    expr *how_more;          /* of the hole being checked: width and precision that are values */
-    expr *lends_to;          /* the call whose argument is being checked */
-    expr *lends_origin;      /* the call that gives the closure being checked its arguments */
-    bool wants_error_text;   /* a struct that shows itself may stand for its text: Box<dyn Error> */
-    bool index_goes_on;      /* the index being checked is part of a longer one, or assigned to */
-    bool repeat;             /* a wish came without a mistake: see check_wish_row */
+    struct getter_call *getter;   /* the call that is being written out; see check_getter.c */
+    struct written_getter *split; /* a let takes one of several places, too: where they are told */
+    const expr *alias_place;      /* what the pattern being checked takes apart; NULL: a value */
+    expr *alias_elements;         /* the Some(p) being checked is the index of one of these */
+    bool alias_all;               /* see match_alias */
+    stmt *checked_up_to;          /* statements that check_let put behind its own */
+    expr *how_more;        /* of the hole being checked: width and precision that are values */
+    expr *lends_to;        /* the call whose argument is being checked */
+    expr *lends_origin;    /* the call that gives the closure being checked its arguments */
+    bool wants_error_text; /* a struct that shows itself may stand for its text: Box<dyn Error> */
+    bool index_goes_on;    /* the index being checked is part of a longer one, or assigned to */
+    bool repeat;           /* a wish came without a mistake: see check_wish_row */
     bool structs_are_measured;
     enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
     bool has_open;       /* the function made a TYPE_OPEN */
@@ -569,6 +572,10 @@ typedef struct maybe_place {
     expr *elements, *index;
 } maybe_place;
 
+bool check_is_panic(const expr *e); /* panic(…) and its like, by name */
+void check_getter_site(checker *c, expr **slot);
+/* let <what n> = e; checked, in b. Yields the variable's name. */
+expr *check_hold(block_builder *b, expr *e, const char *what);
 bool check_entry_value(checker *c, expr **slot);
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
 bool check_is_map(const type *t); /* HashMap or BTreeMap */
@@ -583,7 +590,7 @@ expr *check_freeze(block_builder *b, expr **slot);
 /* Whether Rust would say that e is a `&mut T`, by its form. */
 bool check_refers(const checker *c, const expr *e);
 /* The target of an assignment or receiver of a method, when a call in it yields a place. */
-bool check_freeze_target(checker *c, block_builder *b, expr **slot);
+bool check_freeze_target(checker *c, block_builder *b, expr **slot, struct written_getter *several);
 bool check_let_alias(checker *c, stmt *s);
 expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part, const type *t);
 bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t);

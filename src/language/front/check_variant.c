@@ -58,6 +58,8 @@ void check_import_variants(checker *c, struct_item *s) {
         if (known->variant_of == NULL) {
             known->variant_of = s;
             known->variant = i;
+        } else if (known->variant_of != s) {
+            known->variant_too = s;
         }
     }
 }
@@ -158,15 +160,40 @@ static void call_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
     }
 }
 
+/* A variant of several enums that were imported: what is expected decides. */
+static struct_item *one_of_several(checker *c, const symbol *s, source_span span,
+                                   const type *expected, uint32_t *variant) {
+    const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
+    struct_item *wanted = t == NULL || t->kind != TYPE_STRUCT || !t->structure->is_enum ? NULL
+                          : t->structure->template != NULL ? t->structure->template
+                                                           : t->structure;
+    int64_t found = wanted == NULL ? -1 : check_find_variant(wanted, s->name);
+    if (found >= 0) {
+        *variant = (uint32_t)found;
+        return wanted;
+    }
+    if (s->variant_of->span.file != c->tree->prelude) {
+        diagnostic *d =
+            diagnostics_error(c->diagnostics, span, "`%s` is a variant of `%s` and of `%s`",
+                              s->name, s->variant_of->name, s->variant_too->name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "write `%s::%s` or `%s::%s`",
+                         s->variant_of->name, s->name, s->variant_too->name, s->name);
+    }
+    return s->variant_of;
+}
+
 /* T::V or V, with or without scope: which enum and variant it names. */
 static struct_item *named_variant(checker *c, const char *scope, const char *name, source_span span,
-                                  uint32_t *variant, bool report) {
+                                  uint32_t *variant, const type *expected, bool report) {
     if (scope == NULL) {
         symbol *s = check_find(c, name);
         if (s == NULL || s->variant_of == NULL || s->structure != NULL) {
             return NULL;
         }
         *variant = s->variant;
+        if (s->variant_too != NULL) {
+            return one_of_several(c, s, span, expected, variant);
+        }
         return s->variant_of;
     }
     const char *last = strrchr(scope, ':');
@@ -185,8 +212,8 @@ static struct_item *named_variant(checker *c, const char *scope, const char *nam
 bool check_variant_call(checker *c, expr *e, const type *expected) {
     uint32_t variant;
     const name_expr *callee = &e->call.callee->name;
-    struct_item *s =
-        named_variant(c, callee->scope, callee->name, e->call.callee->span, &variant, false);
+    struct_item *s = named_variant(c, callee->scope, callee->name, e->call.callee->span, &variant,
+                                   expected, false);
     if (s == NULL) {
         return false;
     }
@@ -196,7 +223,8 @@ bool check_variant_call(checker *c, expr *e, const type *expected) {
 
 bool check_variant_name(checker *c, expr *e, const type *expected) {
     uint32_t variant;
-    struct_item *s = named_variant(c, e->name.scope, e->name.name, e->span, &variant, false);
+    struct_item *s =
+        named_variant(c, e->name.scope, e->name.name, e->span, &variant, expected, false);
     if (s == NULL) {
         return false;
     }
@@ -225,7 +253,7 @@ bool check_report_variant(checker *c, const expr *e) {
 bool check_variant_struct(checker *c, expr *e, const type *expected) {
     uint32_t variant;
     struct_expr *w = &e->structure;
-    struct_item *s = named_variant(c, w->scope, w->name, w->name_span, &variant, true);
+    struct_item *s = named_variant(c, w->scope, w->name, w->name_span, &variant, expected, true);
     if (s == NULL) {
         return false;
     }
@@ -276,7 +304,7 @@ typedef struct shape { /* of what a pattern takes apart */
 /* The struct or variant that the pattern names, as one of the matched type. False after a message. */
 static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
     uint32_t variant = 0;
-    struct_item *s = named_variant(c, p->scope, p->name, p->span, &variant, true);
+    struct_item *s = named_variant(c, p->scope, p->name, p->span, &variant, t, true);
     bool is_variant = s != NULL;
     if (s == NULL && p->scope == NULL) {
         s = check_struct_named(c, p->name);
@@ -382,7 +410,9 @@ bool check_name_is_pattern(checker *c, pattern *p) {
     if (s == NULL) {
         return false;
     }
-    if (s->variant_of != NULL && s->variant_of->variants[s->variant].count == 0) {
+    int64_t too = s->variant_too == NULL ? -1 : check_find_variant(s->variant_too, name);
+    if (s->variant_of != NULL && (s->variant_of->variants[s->variant].count == 0 ||
+                                  (too >= 0 && s->variant_too->variants[too].count == 0))) {
         p->kind = PATTERN_VARIANT;
         p->name = name;
         p->binding = NULL;

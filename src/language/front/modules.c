@@ -30,6 +30,7 @@ struct module_scope {
     module_scope *parent, *first_child, *next_sibling;
     const module_scope *same; /* NULL, or the module that has the items */
     used *globs;
+    bool is_block; /* a function's body: what it does not declare means what it means around it */
 };
 
 struct module_names {
@@ -97,6 +98,14 @@ module_scope *modules_enter(module_names *names, module_scope *in, const char *n
             *m = (module_scope){.name = name, .parent = in, .next_sibling = in->first_child};
             in->first_child = m;
         }
+    }
+    return m;
+}
+
+module_scope *modules_enter_block(module_names *names, module_scope *in, const char *name) {
+    module_scope *m = modules_enter(names, in, name);
+    if (m != NULL) {
+        m->is_block = true;
     }
     return m;
 }
@@ -209,7 +218,15 @@ static target find_in(question *q, const module_scope *in, const char *name, siz
             q->depth--;
         }
     }
-    return found;
+    bool known = found.item != NULL || found.module != NULL;
+    return known || !in->is_block ? found : find_in(q, in->parent, name, length, module);
+}
+
+static const module_scope *around_blocks(const module_scope *in) {
+    while (in->is_block) {
+        in = in->parent;
+    }
+    return in;
 }
 
 /* crate, self, super, or a module's name */
@@ -219,9 +236,10 @@ static const module_scope *module_of(question *q, const module_scope *in, const 
         return &q->names->root;
     }
     if (is("self", name, length)) {
-        return in;
+        return around_blocks(in);
     }
     if (is("super", name, length)) {
+        in = around_blocks(in);
         return in->parent != NULL ? in->parent : in;
     }
     target found = find_in(q, in, name, length, true);

@@ -30,6 +30,8 @@ module_names *modules_new(masu__arena *arena);
 module_scope *modules_root(module_names *names);
 /* The module of this name inside of `in`; made when it is not there. NULL: out of memory. */
 module_scope *modules_enter(module_names *names, module_scope *in, const char *name);
+/* The same for a function's body that declares items. */
+module_scope *modules_enter_block(module_names *names, module_scope *in, const char *name);
 /* Both `mod` name one file. */
 void modules_same(module_scope *a, module_scope *b);
 

@@ -357,12 +357,35 @@ binding *parser_new_binding(parser *p, const char *name, source_span span, bindi
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* `mod`, or an item in the body of a function. */
 static bool has_modules(const token_list *list) {
-    uint32_t i = 0;
-    while (i < list->count && list->tokens[i].kind != TOKEN_MOD) {
-        i++;
+    uint32_t depth = 0, body = 0; /* 0: outside of functions */
+    bool head = false;
+    for (uint32_t i = 0; i + 1 < list->count; i++) {
+        switch (list->tokens[i].kind) {
+        case TOKEN_MOD:
+            return true;
+        case TOKEN_LEFT_BRACE:
+            depth++;
+            body = head && body == 0 ? depth : body;
+            head = false;
+            break;
+        case TOKEN_RIGHT_BRACE:
+            body = body == depth ? 0 : body;
+            depth -= depth > 0;
+            break;
+        case TOKEN_SEMICOLON:
+            head = false;
+            break;
+        default:
+            if (body > 0 && parser_declares(&list->tokens[i])) {
+                return true;
+            }
+            head |= list->tokens[i].kind == TOKEN_FN && list->tokens[i + 1].kind == TOKEN_NAME;
+            break;
+        }
     }
-    return i < list->count;
+    return false;
 }
 
 static masu_status parse_into(syntax_tree *tree, const source_file *file, module_scope *module,

@@ -129,13 +129,19 @@ static void add_function(parser *p, function_item *f) {
     PARSER_PUSH(p, p->tree->functions, p->tree->function_count, p->tree->function_capacity, f);
 }
 
+/* &mut T, Option<&mut T> */
+static bool yields_place(const type_expr *t) {
+    return t->is_place || (t->kind == TYPE_EXPR_NAME && t->argument_count == 1 &&
+                           strcmp(t->name, "Option") == 0 && t->arguments[0]->is_place);
+}
+
 /* Between the parameters and the body. */
 static void parse_result(parser *p, function_item *f) {
     bool arrow = parser_accept(p, TOKEN_ARROW);
     f->never_returns = arrow && parser_accept(p, TOKEN_NOT);
     if (arrow && !f->never_returns) {
         f->result_annotation = parse_type(p);
-        if (f->result_annotation->is_place) {
+        if (yields_place(f->result_annotation)) {
             PARSER_PUSH(p, p->tree->getters, p->tree->getter_count, p->tree->getter_capacity, f);
         }
     }
@@ -191,16 +197,19 @@ static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
     return f;
 }
 
-/* What `-> &mut T` yields is a place of the caller's: such a function is written out where it is called. The prelude has none. */
+/* What `-> &mut T` and `-> Option<&mut T>` yield is a place of the caller's: such a function is written out where it is called. The prelude has none. */
 static void parse_body(parser *p, function_item *f) {
     if (parser_is(p, TOKEN_BODY)) {
         f->unread = parser_span(p);
         parser_advance(p);
         return;
     }
+    module_scope *outer = p->module;
+    parser_enter_body(p);
     p->functions++;
     f->body = parse_block(p);
     p->functions--;
+    p->module = outer;
     if (f->opening != NULL) {
         stmt *last = f->opening;
         while (last->next != NULL) {
@@ -209,7 +218,7 @@ static void parse_body(parser *p, function_item *f) {
         last->next = f->body->first;
         f->body->first = f->opening;
     }
-    if (f->result_annotation != NULL && f->result_annotation->is_place && !p->panic) {
+    if (f->result_annotation != NULL && yields_place(f->result_annotation) && !p->panic) {
         const function_item *copy = function_copy(p->arena, f);
         if (copy == NULL) {
             parser_out_of_memory(p);

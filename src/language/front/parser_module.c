@@ -145,6 +145,34 @@ static uint32_t end_of_block(const parser *p) {
     return p->list.tokens[at].offset;
 }
 
+bool parser_declares(const token *at) {
+    return (at->kind == TOKEN_FN || at->kind == TOKEN_STRUCT || at->kind == TOKEN_ENUM ||
+            at->kind == TOKEN_CONST) &&
+           at[1].kind == TOKEN_NAME;
+}
+
+/* At `{` of a function: its own items are a module that sees everything around it. */
+void parser_enter_body(parser *p) {
+    uint32_t open = 0, at = p->at;
+    bool declares = false;
+    for (; p->module != NULL && !declares && at + 1 < p->list.count; at++) {
+        token_kind kind = p->list.tokens[at].kind;
+        if (kind == TOKEN_RIGHT_BRACE && --open == 0) {
+            break;
+        }
+        open += kind == TOKEN_LEFT_BRACE;
+        declares = parser_declares(&p->list.tokens[at]);
+    }
+    if (!declares) {
+        return;
+    }
+    const char *name = parser_printf(p, "<in %u>", parser_token(p)->offset);
+    p->module = modules_enter_block(p->tree->names, p->module, name);
+    if (p->module == NULL) {
+        parser_out_of_memory(p);
+    }
+}
+
 static void note_use(parser *p, const char *path, const char *alias) {
     if (p->module == NULL || path == NULL) {
         return;

@@ -147,6 +147,9 @@ void parser_refuse_name(parser *p, const char *name);
 void parse_mod(parser *p);
 void parse_use(parser *p);
 /* Notes an item of the present module; what the checker calls it. */
+/* fn name, struct name, …: an item, no type. There is a token behind it. */
+bool parser_declares(const token *at);
+void parser_enter_body(parser *p);
 const char *parser_declare(parser *p, const char *name);
 /* *scope::*name (*scope NULL: *name) becomes what the checker calls it, where names are told apart. */
 void parser_find_item(parser *p, const char **scope, const char **name, source_span at);
@@ -173,6 +176,18 @@ function_item *parse_method_of_trait(parser *p); /* its body may be missing */
 /* At `[`. The steps since `from` belong to the arm, to a let, or to the head of a loop. */
 void parse_slice_pattern(parser *p, pattern *made);
 void parser_apply_steps(parser *p, uint32_t from, match_arm *arm);
+/* `[] | [_]`: alternatives that hold lists are arms of their own, each with its steps. */
+typedef struct pattern_choice {
+    pattern **patterns;
+    pattern_step **steps; /* of each; those of a single pattern stay where they are */
+    uint32_t *step_counts;
+    uint32_t count, step_capacity, count_capacity, capacity;
+    bool lists; /* some alternative has steps */
+} pattern_choice;
+/* `from`: p->step_count before. */
+pattern_choice parse_pattern_choice(parser *p, uint32_t from);
+void parser_add_arms(parser *p, const pattern_choice *choice, uint32_t from, match_arm arm,
+                     match_arm **arms, uint32_t *count, uint32_t *capacity);
 stmt *parser_step_lets(parser *p, uint32_t from);
 void parser_close_match(parser *p, expr *e); /* adds an arm for the lists that it forgets */
 expr *parse_matches(parser *p, source_span start);

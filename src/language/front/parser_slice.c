@@ -269,6 +269,53 @@ void parser_apply_steps(parser *p, uint32_t from, match_arm *arm) {
     p->step_count = from;
 }
 
+pattern_choice parse_pattern_choice(parser *p, uint32_t from) {
+    pattern_choice made = {0};
+    parser_accept(p, TOKEN_OR);
+    do {
+        pattern *one = parse_pattern_no_or(p);
+        uint32_t count = p->step_count - from;
+        pattern_step *steps = parser_alloc(p, (count + 1) * sizeof *steps);
+        if (count > 0) {
+            memcpy(steps, p->steps + from, count * sizeof *steps);
+        }
+        p->step_count = from;
+        made.lists |= count > 0;
+        uint32_t n = made.count, m = made.count;
+        PARSER_PUSH(p, made.steps, n, made.step_capacity, steps);
+        PARSER_PUSH(p, made.step_counts, m, made.count_capacity, count);
+        PARSER_PUSH(p, made.patterns, made.count, made.capacity, one);
+    } while (!p->panic && parser_accept(p, TOKEN_OR));
+    if (!made.lists && made.count > 1) {
+        pattern *either = PARSER_NEW(p, pattern);
+        *either = (pattern){.kind = PATTERN_OR, .parts = made.patterns, .part_count = made.count};
+        either->span = parser_span_from(p, made.patterns[0]->span);
+        made.patterns = parser_alloc(p, sizeof(pattern *));
+        made.patterns[0] = either;
+        made.count = 1;
+    }
+    return made;
+}
+
+void parser_add_arms(parser *p, const pattern_choice *choice, uint32_t from, match_arm arm,
+                     match_arm **arms, uint32_t *count, uint32_t *capacity) {
+    for (uint32_t i = 0; i < choice->count; i++) {
+        match_arm one = arm;
+        one.pattern = choice->patterns[i];
+        if (i + 1 < choice->count && arm.body != NULL) {
+            one.body = copy_of(p, arm.body);
+            one.guard = arm.guard == NULL ? NULL : copy_of(p, arm.guard);
+        }
+        p->step_count = from;
+        for (uint32_t k = 0; k < choice->step_counts[i]; k++) {
+            PARSER_PUSH(p, p->steps, p->step_count, p->step_capacity, choice->steps[i][k]);
+        }
+        parser_apply_steps(p, from, &one);
+        p->step_count = from;
+        PARSER_PUSH(p, *arms, *count, *capacity, one);
+    }
+}
+
 stmt *parser_step_lets(parser *p, uint32_t from) {
     stmt *lets = all_lets(p, from);
     p->step_count = from;
@@ -301,15 +348,21 @@ expr *parse_matches(parser *p, source_span start) {
     parser_advance(p);
     expr *value = parse_expression(p), *guard = NULL;
     parser_expect(p, TOKEN_COMMA);
-    pattern *wanted = parse_pattern(p);
+    pattern_choice choice = parse_pattern_choice(p, from);
     if (parser_accept(p, TOKEN_IF)) {
         guard = parse_expression(p);
     }
     parser_accept(p, TOKEN_COMMA);
     parser_expect(p, TOKEN_RIGHT_PAREN);
     p->no_struct = no_struct;
-    expr *e = test_of(p, value, wanted, guard);
+    expr *e = parser_new_match(p, value->span, value, 0);
+    uint32_t capacity = 0;
+    match_arm arm = {.guard = guard, .body = truth(p, value->span, true)}, other = {0};
+    parser_add_arms(p, &choice, from, arm, &e->match.arms, &e->match.count, &capacity);
+    other.pattern = PARSER_NEW(p, pattern);
+    *other.pattern = (pattern){.span = value->span, .kind = PATTERN_WILDCARD};
+    other.body = truth(p, value->span, false);
+    PARSER_PUSH(p, e->match.arms, e->match.count, capacity, other);
     e->span = parser_span_from(p, start);
-    parser_apply_steps(p, from, &e->match.arms[0]);
     return parser_finish(p, e);
 }

@@ -225,16 +225,17 @@ static expr *block_expression(parser *p, block *b) {
 
 /* Behind `if`: let P = v { … } else … is match v { P => { … }, _ => … }. */
 static expr *parse_if_let(parser *p, source_span start) {
-    expr *e = parser_new_match(p, start, NULL, 2);
+    expr *e = parser_new(p, EXPR_MATCH, start);
     e->match.is_let = true;
-    uint32_t from = p->step_count;
+    uint32_t from = p->step_count, capacity = 0;
     parser_advance(p);
-    e->match.arms[0].pattern = parse_pattern(p);
+    pattern_choice choice = parse_pattern_choice(p, from);
+    match_arm arm = {0}, other = {.pattern = wildcard(p)};
     parser_expect(p, TOKEN_EQUAL);
     e->match.value = parse_condition(p);
-    e->match.arms[0].body = block_expression(p, parse_block(p));
-    parser_apply_steps(p, from, &e->match.arms[0]);
-    e->match.arms[1].pattern = wildcard(p);
+    arm.body = block_expression(p, parse_block(p));
+    parser_add_arms(p, &choice, from, arm, &e->match.arms, &e->match.count, &capacity);
+    PARSER_PUSH(p, e->match.arms, e->match.count, capacity, other);
     return e;
 }
 
@@ -266,35 +267,39 @@ static expr *parse_if(parser *p) {
         block *nothing = PARSER_NEW(p, block);
         nothing->span = parser_span(p);
         nothing->span.length = 0;
-        e->match.arms[1].body = otherwise != NULL ? otherwise : block_expression(p, nothing);
+        e->match.arms[e->match.count - 1].body =
+            otherwise != NULL ? otherwise : block_expression(p, nothing);
     }
     parser_leave(p);
     return parser_finish(p, e);
 }
 
-static match_arm parse_arm(parser *p, bool *lists) {
+static void end_arm(parser *p) {
+    if (!p->panic && parser_first_on_line(p)) { /* a line is an arm */
+        parser_warn_missing(p, "`,`");
+    } else {
+        parser_expected(p, "`,`");
+    }
+}
+
+static void parse_arm(parser *p, expr *e, uint32_t *capacity, bool *lists) {
     uint32_t from = p->step_count;
-    match_arm arm = {.pattern = parse_pattern(p)};
-    uint32_t steps = p->step_count;
-    *lists |= steps > from;
+    pattern_choice choice = parse_pattern_choice(p, from);
+    match_arm arm = {0};
+    *lists |= choice.lists;
     if (parser_accept(p, TOKEN_IF)) {
         arm.guard = parse_expression(p);
     }
     if (!parser_expect(p, TOKEN_FAT_ARROW)) {
         arm.body = parser_error_expr(p);
-        return arm;
-    }
-    bool complete;
-    arm.body = parse_statement_expression(p, &complete);
-    if (!parser_accept(p, TOKEN_COMMA) && !complete && !parser_is(p, TOKEN_RIGHT_BRACE)) {
-        if (!p->panic && parser_first_on_line(p)) { /* a line is an arm */
-            parser_warn_missing(p, "`,`");
-        } else {
-            parser_expected(p, "`,`");
+    } else {
+        bool complete;
+        arm.body = parse_statement_expression(p, &complete);
+        if (!parser_accept(p, TOKEN_COMMA) && !complete && !parser_is(p, TOKEN_RIGHT_BRACE)) {
+            end_arm(p);
         }
     }
-    parser_apply_steps(p, from, &arm);
-    return arm;
+    parser_add_arms(p, &choice, from, arm, &e->match.arms, &e->match.count, capacity);
 }
 
 static void parse_arms(parser *p, expr *e, source_span open) {
@@ -302,8 +307,7 @@ static void parse_arms(parser *p, expr *e, source_span open) {
     bool lists = false;
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         uint32_t before = p->at;
-        match_arm arm = parse_arm(p, &lists);
-        PARSER_PUSH(p, e->match.arms, e->match.count, capacity, arm);
+        parse_arm(p, e, &capacity, &lists);
         if (p->panic) {
             parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
             if (p->panic) {
@@ -360,7 +364,7 @@ static void parse_loop_head(parser *p, expr *e, uint32_t *from) {
 static void parse_while_let(parser *p, expr *e) {
     source_span span = parser_span(p);
     expr *choice = parse_if_let(p, span), *leave = parser_new(p, EXPR_BREAK, span);
-    choice->match.arms[1].body = leave;
+    choice->match.arms[choice->match.count - 1].body = leave;
     choice = parser_finish(p, choice);
     block *body = PARSER_NEW(p, block);
     stmt *s = PARSER_NEW(p, stmt);

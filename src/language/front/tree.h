@@ -120,7 +120,7 @@ struct function_item {
     /* Of the prelude: where the body stands while it is not read; body is NULL then, and each instance reads its own. */
     source_span unread;
     block *
-        unchecked; /* of a function `-> &mut T`: a copy of its body, written out where it is called */
+        unchecked; /* of a function `-> &mut T`, `-> Option<&mut T>`: a copy of its body, written out where it is called */
     /* [check] */
     const type *result;
     binding **bindings; /* all of the function, parameters first; bindings[i]->id = i */
@@ -246,7 +246,7 @@ typedef struct syntax_tree {
     refused_name *refused;
     module_name *modules;
     module_names *names;     /* NULL: the program has no modules */
-    function_item **getters; /* functions of type `-> &mut T` */
+    function_item **getters; /* functions of type `-> &mut T`, `-> Option<&mut T>` */
     uint32_t getter_count, getter_capacity;
     import_name *imports;
     rename_item *renames;
