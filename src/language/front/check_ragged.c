@@ -117,7 +117,8 @@ bool check_ragged(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     ragged r = {
         .checker = c, .comprehension = e->comprehension, .builder = build_block(c, e->span)};
-    for (; r.clause < r.comprehension->clause_count; r.clause++) {
+    for (; r.clause < r.comprehension->clause_count && r.clause < 64;
+         r.clause++) { /* more are refused */
         comprehension_clause *clause = &r.comprehension->clauses[r.clause];
         expr *guards[2] = {NULL, NULL};
         if (clause->index == NULL) {
