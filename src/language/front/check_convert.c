@@ -518,6 +518,11 @@ bool check_condition(checker *c, expr **slot) {
         *slot = check_new_abi(c, TL_FN_tl_tensor_item_bool, e->span, &e, 1);
         return true;
     }
+    if (e->type->kind == TYPE_TENSOR && e->type->tensor.element != NULL &&
+        type_resolve(c->types, e->type->tensor.element)->kind == TYPE_BOOL) {
+        check_read_item(c, slot); /* of shape [1] or [1, 1], too: else item() says so */
+        return true;
+    }
     if (e->type->kind == TYPE_NEVER) {
         diagnostics_error(c->diagnostics, e->span, "this never yields a value");
     }

@@ -208,9 +208,13 @@ static bool string_binary(checker *c, expr **slot) {
     }
 }
 
-/* A character beside a text is a text. */
-static void widen_character(checker *c, expr **slot, const type *other) {
-    if (other->kind == TYPE_STRING && (*slot)->type->kind == TYPE_CHAR) {
+/* A character beside a text is a text; so is what + puts behind or before one. */
+static void widen_to_text(checker *c, binary_op op, expr **slot, const type *other) {
+    const type *own = type_resolve(c->types, (*slot)->type);
+    bool shown = own->kind == TYPE_CHAR ||
+                 (op == BINARY_ADD &&
+                  (type_is_numeric(own) || own->kind == TYPE_BOOL || own->kind == TYPE_TENSOR));
+    if (other->kind == TYPE_STRING && shown) {
         *slot = check_text_of(c, *slot, 0);
     }
 }
@@ -506,8 +510,8 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         return;
     }
     bool done = false, as_scalars = false;
-    widen_character(c, &e->binary.left, right);
-    widen_character(c, &e->binary.right, left);
+    widen_to_text(c, e->binary.op, &e->binary.left, right);
+    widen_to_text(c, e->binary.op, &e->binary.right, left);
     left = type_resolve(c->types, e->binary.left->type);
     right = type_resolve(c->types, e->binary.right->type);
     if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {

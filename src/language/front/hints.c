@@ -305,10 +305,8 @@ bool hint_for_field(checker *c, diagnostic *d, const type *base, const char *nam
 void hint_for_operands(checker *c, diagnostic *d, binary_op op, const type *left,
                        const type *right) {
     const type *both[2] = {left, right};
-    bool text = (left->kind == TYPE_STRING && type_is_numeric(right)) ||
-                (right->kind == TYPE_STRING && type_is_numeric(left));
-    if (op == BINARY_ADD && text) {
-        note(c, d, "`format(\"{}{}\", a, b)` puts texts and values together%s%s", "", "");
+    if (op == BINARY_ADD && (left->kind == TYPE_STRING || right->kind == TYPE_STRING)) {
+        note(c, d, "`format(\"{}{:?}\", a, b)` puts texts and values together%s%s", "", "");
     }
     for (int i = 0; i < 2; i++) {
         const struct_item *s = both[i]->kind == TYPE_STRUCT ? both[i]->structure->template : NULL;

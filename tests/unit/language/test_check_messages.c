@@ -148,8 +148,8 @@ static void tensors(void **state) {
     body_says("let t = [1.0]; t.softmax(0.5);",
               "5:26: error: expected `i64`, found `f32`\nnote: `as i64` converts it\nnote: "
               "parameter `dim` of `softmax`\n");
-    body_says("let t = [1.0]; t + \"s\";",
-              "5:20: error: `+` cannot be applied to `Tensor<f32, 1>` and `String`\n");
+    body_says("let t = [1.0]; t - \"s\";",
+              "5:20: error: `-` cannot be applied to `Tensor<f32, 1>` and `String`\n");
     body_says("let t = [1.0]; 2.0 % t;",
               "5:20: error: `%` cannot be applied to `f64` and `Tensor<f32, 1>`\n5:16: note: this "
               "is `f64`\n5:22: note: this is `Tensor<f32, 1>`\n");
