@@ -596,10 +596,12 @@ bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint
         !lookup_at(p->tree, file, offset_of(file, line, column, utf16), &found))
         return false;
     masu__buffer_truncate(&p->shown, 0);
-    if (found.name)
+    bool own = found.declared.file != &p->prelude || !strstr(found.name ? found.name : "", "__");
+    if (found.name && found.name[0] != '<' && own)
         masu__buffer_printf(&p->shown, "%s: ", found.name);
     type_print(found.type, &p->shown);
     put_where(p, &found);
+    diagnostics_plain_names(&p->shown);
     source_place place = source_place_of(found.declared);
     bool known = found.declared.file && found.declared.file != &p->prelude;
     *out = (masu_place_info){.text = masu__buffer_text(&p->shown),

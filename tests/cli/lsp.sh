@@ -61,10 +61,10 @@ program='fn f(t: Tensor) -> Tensor { t * 2.0 }\nfn main() {\n    let big = Tenso
 } | session 0
 sed -n '3,5p;7,8p' "$MASU_TMP/lines" | sed 's/.*"id"/"id"/' >"$MASU_TMP/some"
 diff - "$MASU_TMP/some" <<'TEXT' || fail 'where values live'
-"id":2,"result":{"contents":{"kind":"plaintext","value":"big: Tensor<f32, 2>\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; slot 0 of main; made on line 3; lent to f{b} on line 4; dies on line 6"}}}
-"id":3,"result":{"contents":{"kind":"plaintext","value":"lent: Tensor\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; received on line 4; moves into f{o} on line 5"}}}
-"id":4,"result":{"contents":{"kind":"plaintext","value":"t: Tensor\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; slot 0 of f{o}; dies on line 1; borrowed from the caller"}}}
-"id":5,"result":{"contents":{"kind":"plaintext","value":"big: Tensor<f32, 2>\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; slot 0 of main; made on line 3; lent to f{b} on line 4; dies on line 6"}}}
+"id":2,"result":{"contents":{"kind":"plaintext","value":"big: Tensor<f32, 2>\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; slot 0 of main; made on line 3; lent to f on line 4; dies on line 6"}}}
+"id":3,"result":{"contents":{"kind":"plaintext","value":"lent: Tensor\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; received on line 4; moves into f on line 5"}}}
+"id":4,"result":{"contents":{"kind":"plaintext","value":"t: Tensor\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; slot 0 of f; dies on line 1; borrowed from the caller"}}}
+"id":5,"result":{"contents":{"kind":"plaintext","value":"big: Tensor<f32, 2>\nshape [100, 100]; 10000 elements, as f32 from the best-fit pool; slot 0 of main; made on line 3; lent to f on line 4; dies on line 6"}}}
 "id":6,"result":null}
 TEXT
 

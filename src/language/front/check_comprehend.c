@@ -157,6 +157,10 @@ static bool resolve_outputs(checker *c, comprehension_expr *e) {
                                               "index `%s` has no range", e->output_names[i]);
             diagnostics_note(c->diagnostics, d, (source_span){0}, "give it one: `%s <- 0..n`",
                              e->output_names[i]);
+            binding *b = CHECK_ARRAY(c, binding, 1); /* so that nothing else is said of it */
+            *b = (binding){
+                .name = e->output_names[i], .span = e->output_spans[i], .kind = BINDING_INDEX};
+            check_declare(c, b, check_scalar(c, TYPE_I64));
             good = false;
         }
         for (uint32_t j = 0; j < i; j++) {

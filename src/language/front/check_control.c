@@ -289,10 +289,16 @@ void check_block(checker *c, block *b, const type *expected) {
 /* ---- if -------------------------------------------------------------------------------------- */
 
 /* A block whose type is never counts as nothing: the other one decides. */
-static void join_branches(checker *c, expr *e) {
+static void join_branches(checker *c, expr *e, const type *expected) {
     block *then = e->branch.then;
     const type *left = then->type, *right = e->branch.otherwise->type;
     const type *joined = check_join(c, left, right);
+    if (joined == NULL && expected != NULL && then->result != NULL) { /* each by itself is judged */
+        check_coerce_branch(c, &then->result, expected, NULL);
+        check_coerce_branch(c, &e->branch.otherwise, expected, NULL);
+        check_make_error(c, e);
+        return;
+    }
     if (joined == NULL) {
         const expr *value = then->result != NULL ? then->result : e;
         diagnostic *d = diagnostics_error(c->diagnostics, e->branch.otherwise->span,
@@ -331,7 +337,7 @@ void check_if(checker *c, expr *e, const type *expected) {
     check_block(c, e->branch.then, expected);
     check_expr(c, &e->branch.otherwise, wanted ? wish_of(expected, e->branch.then->type) : none);
     if (wanted) {
-        join_branches(c, e);
+        join_branches(c, e, expected);
     } else {
         bool never = e->branch.then->type->kind == TYPE_NEVER &&
                      e->branch.otherwise->type->kind == TYPE_NEVER;

@@ -97,8 +97,13 @@ static void unknown_name(checker *c, expr *e) {
         return;
     }
     if (s != NULL && (s->function != NULL || s->structure != NULL)) {
-        diagnostics_error(c->diagnostics, e->span, "`%s` is a %s, not a value", e->name.name,
-                          s->function != NULL ? "function" : "struct");
+        diagnostic *d =
+            diagnostics_error(c->diagnostics, e->span, "`%s` is a %s, not a value", e->name.name,
+                              s->function != NULL ? "function" : "struct");
+        if (s->function == NULL) {
+            diagnostics_note(c->diagnostics, d, (source_span){0},
+                             "what belongs to it is reached with `::`: `%s::name`", e->name.name);
+        }
         return;
     }
     if (strcmp(e->name.name, "self") == 0) {

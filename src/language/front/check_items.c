@@ -4,6 +4,7 @@
  * A name that is declared twice keeps its first meaning. A method of the prelude may have several forms; a
  * program's own comes before them.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "language/front/check_private.h"
@@ -207,13 +208,50 @@ static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
     }
 }
 
+/* Traits of Rust's own library are their methods: what they are called does not matter. */
+static bool is_known_trait(const char *name) {
+    static const char names[] =
+        " Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor Shl Shr AddAssign SubAssign MulAssign "
+        "DivAssign RemAssign Index IndexMut Display Debug Clone Copy Default PartialEq Eq "
+        "PartialOrd Ord Hash From Into TryFrom TryInto FromStr AsRef AsMut Iterator IntoIterator "
+        "DoubleEndedIterator ExactSizeIterator FromIterator Extend Sum Product Drop Deref DerefMut "
+        "Borrow ToString Error Write Read Fn FnMut FnOnce Send Sync Sized Any Hasher ";
+    char bordered[40];
+    int length = snprintf(bordered, sizeof bordered, " %s ", name);
+    return length < (int)sizeof bordered && strstr(names, bordered) != NULL;
+}
+
+/* A trait that is declared nowhere is its methods, too, unless its name is nearly that of one that is. */
+static void check_trait_name(checker *c, const impl_item *impl) {
+    static const diagnostic somebody_reads = {0};
+    if (impl->trait_name == NULL || is_known_trait(impl->trait_name)) {
+        return;
+    }
+    suggestion near = check_suggest(&somebody_reads, impl->trait_name);
+    for (uint32_t i = 0; i < c->tree->trait_count; i++) {
+        const trait_item *t = c->tree->traits[i];
+        if (t->span.file != c->tree->prelude && strchr(t->name, MODULES_MARK) == NULL) {
+            check_suggest_add(&near, t->name);
+        }
+    }
+    if (near.best == NULL) {
+        return;
+    }
+    diagnostic *d = diagnostics_error(c->diagnostics, impl->trait_span, "there is no trait `%s`",
+                                      impl->trait_name);
+    check_suggest_note(c, d, &near);
+}
+
 static void declare_impls(checker *c) {
     for (uint32_t i = 0; i < c->tree->impl_count; i++) {
         impl_item *impl = c->tree->impls[i];
         struct_item *owner = impl_owner(c, impl);
         symbol *s = impl->trait_name == NULL ? NULL : check_find(c, impl->trait_name);
         if (owner == NULL || s == NULL || s->trait == NULL) {
-            continue; /* traits of Rust's own library, such as Add, are their methods */
+            if (owner != NULL) {
+                check_trait_name(c, impl);
+            }
+            continue;
         }
         impl->trait = s->trait;
         implementation made = {impl->trait, owner, impl};

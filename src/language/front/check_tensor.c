@@ -378,8 +378,12 @@ void check_index(checker *c, expr **slot, const type *expected) {
     default:
         check_indices(c, e);
         check_wish_row(c, e->index.base);
-        diagnostics_error(c->diagnostics, e->index.base->span, "`%s` cannot be indexed",
-                          check_type_text(c, base));
+        diagnostic *d = diagnostics_error(c->diagnostics, e->index.base->span,
+                                          "`%s` cannot be indexed", check_type_text(c, base));
+        if (base->kind == TYPE_TUPLE) {
+            diagnostics_note(c->diagnostics, d, (source_span){0},
+                             "the parts of a tuple are `x.0`, `x.1`, …");
+        }
         return;
     }
 }

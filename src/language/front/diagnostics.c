@@ -15,8 +15,7 @@ void diagnostics_init(diagnostics *d, masu__arena *arena) {
     *d = (diagnostics){.arena = arena, .limit = DIAGNOSTICS_LIMIT};
 }
 
-/* What tells names of several modules apart is not shown. */
-static void without_marks(masu__buffer *text) {
+void diagnostics_plain_names(masu__buffer *text) {
     size_t kept = 0;
     for (size_t i = 0; i < text->length; i++) {
         if (text->data[i] == MODULES_MARK) {
@@ -35,7 +34,7 @@ static void without_marks(masu__buffer *text) {
 static const char *format_text(diagnostics *d, const char *format, va_list arguments) {
     masu__buffer text = {0};
     masu__buffer_vprintf(&text, format, arguments);
-    without_marks(&text);
+    diagnostics_plain_names(&text);
     if (text.length > MESSAGE_SHOWN) {
         size_t shown = MESSAGE_SHOWN;
         while (shown > 0 && ((unsigned char)text.data[shown] & 0xC0) == 0x80) {

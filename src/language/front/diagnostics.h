@@ -57,6 +57,8 @@ typedef struct diagnostics {
 enum { DIAGNOSTICS_LIMIT = 200 };
 
 void diagnostics_init(diagnostics *d, masu__arena *arena);
+/* Takes out of the text what tells names of several modules apart: it is not shown. */
+void diagnostics_plain_names(masu__buffer *text);
 
 /* Return the diagnostic for notes to be added; NULL when it was dropped (said before at this place,
  * over the limit, out of memory): notes on NULL are ignored. O(limit). */

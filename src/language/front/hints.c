@@ -30,7 +30,7 @@ static const word_hint known_words[] = {
     {" new ", "a struct is made with `P { x: a }` or `P::new(a)`"},
     {" pass ", "an empty block is written `{ }`"},
     {" do repeat until foreach ", "loops are `for i in 0..n`, `while condition` and `loop`"},
-    {" print printf echo puts console ", "`println(\"{}\", x)` prints"},
+    {" print println printf echo puts console cout ", "`println(\"{}\", x)` prints"},
     {" torch np numpy tf nn F ",
      "the operations are methods of tensors and functions of `Tensor`: docs/operations.md"},
     {" math ", "functions of numbers are methods: `x.sqrt()`"},
@@ -102,10 +102,26 @@ static const char *word_at(const parser *p, uint32_t at) {
     return t->kind == TOKEN_NAME ? hint_for_word(p->file->text + t->offset, t->length) : NULL;
 }
 
+const char *hint_for_item_word(parser *p) {
+    static const char *const words[] = {"fn",    "struct", "enum", "impl",
+                                        "trait", "const",  "func", "function"};
+    static const diagnostic somebody_reads = {0};
+    const token *t = parser_token(p);
+    if (t->kind != TOKEN_NAME || t[1].kind != TOKEN_NAME) {
+        return NULL;
+    }
+    suggestion near = check_suggest(&somebody_reads, parser_text(p, t));
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        check_suggest_add(&near, words[i]);
+    }
+    return near.best != NULL && near.best[0] == 'f' ? words[0] : near.best;
+}
+
 /* a++; and a--; as other languages have them */
 static bool steps(const parser *p) {
     token_kind now = parser_kind(p), before = back(p, 1);
-    return (now == TOKEN_PLUS && before == TOKEN_PLUS) ||
+    return (now == TOKEN_PLUS && parser_ahead(p, 1) == TOKEN_PLUS) ||
+           (now == TOKEN_PLUS && before == TOKEN_PLUS) ||
            (now == TOKEN_SEMICOLON && before == TOKEN_MINUS && back(p, 2) == TOKEN_MINUS);
 }
 
@@ -168,7 +184,15 @@ const char *hint_for_token(const parser *p) {
         return back(p, 1) == TOKEN_LEFT_PAREN
                    ? "a loop over numbers is written `for i in 0..n { … }`"
                    : NULL;
+    case TOKEN_GREATER:
+        return back(p, 1) == TOKEN_LESS ? "`a != b` holds where they differ" : NULL;
     case TOKEN_EQUAL:
+        if (back(p, 1) == TOKEN_EQUAL_EQUAL || back(p, 1) == TOKEN_NOT_EQUAL) {
+            return "`==` and `!=` compare";
+        }
+        if (back(p, 1) == TOKEN_AND_AND || back(p, 1) == TOKEN_OR_OR) {
+            return "write `a = a && b` or `a = a || b`";
+        }
         if (back(p, 2) == TOKEN_FOR) {
             return "a loop over numbers is written `for i in 0..n { … }`";
         }

@@ -11,6 +11,8 @@ const char *hint_for_word(const char *word, size_t length);
 /* About a method that there is not. */
 const char *hint_for_method(const char *name);
 
+/* "fn" where a misspelt one stands in front of a name, and likewise the others that begin an item; NULL: nothing like it. */
+const char *hint_for_item_word(parser *p);
 /* About the token at which the parser wanted something else, and those before it; NULL: none. */
 const char *hint_for_token(const parser *p);
 

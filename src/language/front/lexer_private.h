@@ -6,6 +6,14 @@
 
 #include "language/front/lexer.h"
 
+/* The first string over several lines, with all that was there before it: the one whose `"` is missing, should a later one
+ * not end before the file does. */
+typedef struct long_string {
+    bool seen, blamed;
+    uint32_t at, tokens, literals;
+    diagnostics before;
+} long_string;
+
 typedef struct lexer {
     const source_file *file;
     masu__arena *arena;
@@ -16,6 +24,7 @@ typedef struct lexer {
     uint32_t token_capacity, literal_capacity;
     locale_t locale; /* "C": numbers read the same everywhere */
     bool out_of_memory;
+    long_string long_string;
 } lexer;
 
 static inline char lexer_peek(const lexer *l, uint32_t ahead) {

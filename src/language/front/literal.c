@@ -287,11 +287,55 @@ bool lexer_raw_string(lexer *l) {
     return true;
 }
 
+static long_string before_string(const lexer *l) {
+    return (long_string){.seen = true,
+                         .at = l->at,
+                         .tokens = l->list.count,
+                         .literals = l->list.literal_count,
+                         .before = *l->diagnostics};
+}
+
+/* Whether the text of a closed string looks as if its `"` had been forgotten. */
+static bool runs_on(const char *from, const char *to) {
+    const char *line = memchr(from, '\n', (size_t)(to - from));
+    return line != NULL && line[-1] != '\\';
+}
+
+/* No string ends here: the one that has no end is closed at the end of its line, in front of what closes a statement, and
+ * all is read again from there. */
+static void close_string(lexer *l, const long_string *open, bool bytes) {
+    const char *text = l->text + open->at, *line = memchr(text, '\n', l->end - open->at),
+               *to = line ? line : l->text + l->end;
+    while (to > text + 1 && strchr(" \t\r;),", to[-1]) != NULL) {
+        to--;
+    }
+    l->long_string.blamed = true;
+    l->list.count = open->tokens;
+    l->list.literal_count = open->literals;
+    diagnostics_return_to(l->diagnostics, &open->before);
+    diagnostics_error(l->diagnostics, lexer_span(l, open->at, open->at + 1),
+                      "this string is never closed: `\"` is missing");
+    size_t length = (size_t)(to - text - 1);
+    char *data = masu__arena_strndup(l->arena, text + 1, length);
+    l->out_of_memory |= data == NULL;
+    l->at = (uint32_t)(to - l->text);
+    lexer_emit_literal(l, TOKEN_STRING, open->at,
+                       (literal){.suffix = bytes ? TYPE_U8 : TYPE_VOID, .string = {data, length}});
+}
+
 void lexer_string(lexer *l, bool bytes) {
+    long_string open = before_string(l);
     uint32_t from = l->at++;
     const char *scan = l->text + l->at, *stop = l->text + l->end;
     while (scan < stop && *scan != '"') {
         scan += *scan == '\\' && scan + 1 < stop ? 2 : 1;
+    }
+    if (scan == stop && !l->long_string.blamed) {
+        close_string(l, l->long_string.seen ? &l->long_string : &open, bytes);
+        return;
+    }
+    if (!l->long_string.seen && runs_on(l->text + l->at, scan)) {
+        l->long_string = open;
     }
     /* An escape is never shorter than the character it stands for. */
     char *data = masu__arena_alloc(l->arena, (size_t)(scan - (l->text + l->at)) + 5, 1);

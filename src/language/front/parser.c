@@ -151,8 +151,12 @@ diagnostic *parser_expected(parser *p, const char *what) {
     } else {
         d = parser_error(p, span, "expected %s, found %s", what, token_text(t->kind));
     }
-    if (d != NULL && hint_for_token(p) != NULL) {
-        diagnostics_note(p->diagnostics, d, (source_span){0}, "%s", hint_for_token(p));
+    const char *hint = hint_for_token(p);
+    if (hint == NULL && strcmp(what, "`{`") == 0) {
+        hint = "a block stands in braces: `{ … }`";
+    }
+    if (d != NULL && hint != NULL) {
+        diagnostics_note(p->diagnostics, d, (source_span){0}, "%s", hint);
     }
     return d;
 }
@@ -280,6 +284,13 @@ void parser_synchronise(parser *p) {
         }
         braces += kind == TOKEN_LEFT_BRACE;
         braces -= kind == TOKEN_RIGHT_BRACE;
+        if (braces == 0 && kind == TOKEN_RIGHT_BRACE && parser_ahead(p, 1) == TOKEN_NAME) {
+            parser_advance(p);
+            if (parser_first_on_line(p)) { /* behind a block begins a statement */
+                break;
+            }
+            p->at--;
+        }
     }
     p->panic = false;
 }

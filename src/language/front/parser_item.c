@@ -517,6 +517,7 @@ static void refuse_foreign_function(parser *p) {
     bool foreign = (t->length == 3 && memcmp(word, "def", 3) == 0) ||
                    (t->length == 4 && memcmp(word, "func", 4) == 0) ||
                    (t->length == 8 && memcmp(word, "function", 8) == 0);
+    foreign |= hint_for_item_word(p) != NULL;
     if (foreign && t->kind == TOKEN_NAME && t[1].kind == TOKEN_NAME) {
         parser_refuse_name(p,
                            masu__arena_strndup(p->arena, p->file->text + t[1].offset, t[1].length));
@@ -572,8 +573,11 @@ static void refuse_top_level(parser *p) {
         diagnostic *d = parser_error(p, parser_span(p), "statements stand inside functions");
         const token *t = parser_token(p);
         const char *hint = hint_for_word(p->file->text + t->offset, t->length);
-        parser_note(p, d, (source_span){0}, "%s",
-                    hint != NULL ? hint : "a program starts at `fn main() { … }`");
+        const char *meant = hint == NULL ? hint_for_item_word(p) : NULL;
+        parser_note(p, d, (source_span){0}, meant != NULL ? "did you mean `%s`?" : "%s",
+                    hint != NULL    ? hint
+                    : meant != NULL ? meant
+                                    : "a program starts at `fn main() { … }`");
     } else {
         parser_expected(p, "`fn`, `struct`, `enum`, `impl` or `const`");
     }

@@ -348,11 +348,43 @@ static expr *parse_match(parser *p) {
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
+/* for (i = 0; i < n; i++) and for (let x of v), as other languages have them. */
+static bool is_counting_head(const parser *p) {
+    if (!parser_is(p, TOKEN_LEFT_PAREN)) {
+        return false;
+    }
+    uint32_t depth = 0, ahead = 0;
+    do {
+        token_kind kind = parser_ahead(p, ahead++);
+        depth += (kind == TOKEN_LEFT_PAREN) - (kind == TOKEN_RIGHT_PAREN);
+        if (kind == TOKEN_SEMICOLON || kind == TOKEN_LET) {
+            return true;
+        }
+        if (kind == TOKEN_END || kind == TOKEN_LEFT_BRACE) {
+            return false;
+        }
+    } while (depth > 0);
+    return false;
+}
+
+/* The body is read all the same: what is wrong in it is said, too. */
+static void refuse_counting_head(parser *p) {
+    source_span span = parser_span(p);
+    parser_skip_group(p);
+    diagnostic *d = parser_error(p, parser_span_from(p, span), "expected `in`, found `;`");
+    parser_note(p, d, (source_span){0}, "a loop over numbers is written `for i in 0..n { … }`");
+    p->panic = false;
+}
+
 static void parse_loop_head(parser *p, expr *e, uint32_t *from) {
     if (e->kind == EXPR_WHILE) {
         e->loop->condition = parse_condition(p);
     } else if (e->kind == EXPR_FOR) {
         *from = p->step_count;
+        if (is_counting_head(p)) {
+            refuse_counting_head(p);
+            return;
+        }
         e->loop->pattern = parse_pattern(p);
         if (parser_expect(p, TOKEN_IN)) {
             e->loop->iterable = parse_condition(p);

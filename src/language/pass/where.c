@@ -12,7 +12,7 @@
 
 #include "language/pass/pass.h"
 
-enum { MOST_FACTS = 12 };
+enum { MOST_FACTS = 12, LONGEST_NAME = 80 };
 
 typedef struct finder {
     const ir_module *m;
@@ -43,6 +43,15 @@ static void say(finder *x, const char *format, ...) {
         return;
     x->said[x->count++] = text;
     masu__buffer_printf(x->out, "%s%s", x->count > 1 ? "; " : "", text);
+}
+
+/* "f" of f{ob}, the version of f; NULL: a name that the program does not have. */
+static const char *spoken(finder *x, const ir_function *f) {
+    size_t length = strcspn(f->name, "{");
+    bool own = f->span.file && strcmp(f->span.file->path, "<prelude>") != 0;
+    if (f->name[0] == '<' || length > LONGEST_NAME || (!own && strstr(f->name, "__")))
+        return NULL;
+    return masu__arena_strndup(&x->scratch, f->name, length);
 }
 
 static uint32_t line_near(const ir_instr *i) {
@@ -84,13 +93,21 @@ static void say_shape(finder *x, const ir_function *f, ir_value v) {
 
 static void say_place(finder *x, const ir_function *f, ir_value v) {
     say_shape(x, f, v);
-    if (f->values[v].slot >= 0)
-        say(x, "slot %" PRId32 " of %s", f->values[v].slot, f->name);
+    const char *name = spoken(x, f);
+    if (f->values[v].slot >= 0 && name)
+        say(x, "slot %" PRId32 " of %s", f->values[v].slot, name);
     if (f->values[v].borrowed)
         say(x, "borrowed from the caller");
 }
 
 /* ---- what happens to it ---------------------------------------------------------------------- */
+
+static void say_handed_on(finder *x, const char *to, bool taken, uint32_t line) {
+    if (to)
+        say(x, taken ? "moves into %s on line %" PRIu32 : "lent to %s on line %" PRIu32, to, line);
+    else if (taken)
+        say(x, "moves on line %" PRIu32, line);
+}
 
 static void say_operand(finder *x, const ir_function *f, const ir_instr *i, uint32_t a) {
     uint32_t line = line_near(i);
@@ -100,8 +117,7 @@ static void say_operand(finder *x, const ir_function *f, const ir_instr *i, uint
     if (i->op == IR_RET)
         say(x, "moves out on line %" PRIu32, line);
     else if (i->op == IR_CALL)
-        say(x, taken ? "moves into %s on line %" PRIu32 : "lent to %s on line %" PRIu32,
-            i->callee->name, line);
+        say_handed_on(x, spoken(x, i->callee), taken, line);
     else if (i->op == IR_RELEASE)
         say(x, "dies on line %" PRIu32, line);
     else if (i->op == IR_ACQUIRE)
