@@ -107,13 +107,11 @@ static masu_status vector_grow(tl_vector *v, int64_t capacity) {
     return MASU_OK;
 }
 
-/* Turns *v, of which the caller owns one count, into a vector that only the caller holds, with room for `length`
- * elements. On failure *v is as it was. */
-static masu_status make_own(tl_vector **v, int64_t length) {
+/* Turns *v, of which the caller owns one count, into a vector that only the caller holds, with room for `capacity`
+ * elements or what it has. On failure *v is as it was. */
+static masu_status make_room(tl_vector **v, int64_t capacity) {
     tl_vector *old = *v;
-    int64_t capacity = old->capacity;
-    while (capacity < length)
-        capacity = capacity ? 2 * capacity : FIRST_CAPACITY;
+    capacity = capacity > old->capacity ? capacity : old->capacity;
     if (old->head.count > 1) {
         masu_status status = vector_copy(old, capacity, v);
         if (status == MASU_OK)
@@ -121,6 +119,14 @@ static masu_status make_own(tl_vector **v, int64_t length) {
         return status;
     }
     return capacity == old->capacity ? MASU_OK : vector_grow(old, capacity);
+}
+
+/* The same, with room to grow. */
+static masu_status make_own(tl_vector **v, int64_t length) {
+    int64_t capacity = (*v)->capacity;
+    while (capacity < length)
+        capacity = capacity ? 2 * capacity : FIRST_CAPACITY;
+    return make_room(v, capacity);
 }
 
 /* ---- freeing -------------------------------------------------------------------------------------------------------- */
@@ -236,6 +242,39 @@ tl_object *tl_vec_push(tl_object *object, void *element) {
         memcpy(element_at(v, v->length), element, element_bytes(v->plan));
     v->length++;
     return told(v, v->length - 1);
+}
+
+/* Each of the new elements is the one before them; none when there are `length` or more already. */
+static void repeat_last(tl_vector *v, int64_t length) {
+    const int64_t width = v->plan->word_count, first = v->length;
+    const int64_t *last = element_at(v, first - 1);
+    for (int64_t i = first; width == 1 && i < length; i++)
+        v->words[i] = *last;
+    for (int64_t i = first; width > 1 && i < length; i++)
+        memcpy(element_at(v, i), last, element_bytes(v->plan));
+    for (int64_t i = 0; i < v->plan->owned_count; i++) {
+        tl_object *object = owned_word(last, v->plan->owned[i]);
+        if (object)
+            object->count += length - first;
+    }
+}
+
+tl_object *tl_vec_fill(tl_object *object, int64_t length) {
+    tl_vector *v = vector_of(object);
+    if (v->length == 0 || v->length >= length)
+        return object;
+    if (make_room(&v, length) != MASU_OK) {
+        tl__object_drop(&v->head);
+        tl__raise();
+        return NULL;
+    }
+    const int64_t first = v->length;
+    if (v->words)
+        repeat_last(v, length);
+    v->length = length;
+    for (int64_t i = first; MASU_UNLIKELY(tl__runtime()->audit) && i < length; i++)
+        tl__audit_element(&v->head, i);
+    return &v->head;
 }
 
 tl_object *tl_vec_set(tl_object *object, int64_t index, void *element) {

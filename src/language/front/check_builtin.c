@@ -531,6 +531,14 @@ bool check_vec_method(checker *c, expr **slot) {
     } else if (args == 1 && is(name, "push") && may_grow(e)) {
         vec_argument(c, &e->call.args[0], element);
         become_vec_call(c, e, CALL_VEC_PUSH, check_scalar(c, TYPE_VOID));
+    } else if (args == 1 && is(name, "__fill")) { /* copies of the last element */
+        vec_argument(c, &e->call.args[0], integer);
+        expr *operands[2] = {e->call.receiver, e->call.args[0]};
+        bool place =
+            check_is_place(operands[0]) && check_write(c, operands[0], e->span, WRITE_METHOD);
+        *slot = check_new_abi(c, TL_FN_tl_vec_fill, e->span, operands, 2);
+        (*slot)->type = check_scalar(c, TYPE_VOID);
+        (*slot)->call.writes_receiver = place;
     } else if (args == 1 && is(name, "get")) {
         vec_argument(c, &e->call.args[0], integer);
         become_vec_call(c, e, CALL_VEC_GET, element);

@@ -137,22 +137,19 @@ bool check_list_literal(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
-/* for _ in 0..<count> { <list>.push(<value>) } */
-static expr *fill_loop(checker *c, source_span span) {
-    expr *loop = check_new(c, EXPR_FOR, span, NULL), *range = check_new(c, EXPR_RANGE, span, NULL);
-    expr *zero = check_new(c, EXPR_INT, span, NULL);
+/* if <count> > 0 { <list>.push(<value>); <list>.__fill(<count>); } */
+static expr *fill_all(checker *c, source_span span) {
+    expr *branch = check_new(c, EXPR_IF, span, NULL), *zero = check_new(c, EXPR_INT, span, NULL);
     zero->integer.suffix = TYPE_VOID;
-    range->range.low = zero;
-    range->range.high = check_new_name(c, span, "<count>");
+    branch->branch.condition =
+        check_new_binary(c, BINARY_GT, check_new_name(c, span, "<count>"), zero, NULL);
     block_builder body = build_block(c, span);
     push(c, &body, check_new_name(c, span, "<value>"));
-    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
-    loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-    loop->loop->pattern->kind = PATTERN_WILDCARD;
-    loop->loop->pattern->span = span;
-    loop->loop->iterable = range;
-    loop->loop->body = body.block;
-    return loop;
+    expr *count = check_new_name(c, span, "<count>");
+    build_stmt(&body,
+               build_method(c, span, check_new_name(c, span, "<list>"), "__fill", &count, 1));
+    branch->branch.then = body.block;
+    return branch;
 }
 
 void check_repeat(checker *c, expr **slot, const type *expected) {
@@ -178,7 +175,7 @@ void check_repeat(checker *c, expr **slot, const type *expected) {
     build_let(&b, "<value>", false, e->repeat.value);
     build_let(&b, "<count>", false, e->repeat.count);
     build_let(&b, "<list>", true, new_vec(c, e->span, type_array(c->types, element, length)));
-    build_stmt(&b, fill_loop(c, e->span));
+    build_stmt(&b, fill_all(c, e->span));
     *slot = build_finish(&b, check_new_name(c, e->span, "<list>"));
     check_expr(c, slot, NULL);
 }

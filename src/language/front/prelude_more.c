@@ -322,7 +322,7 @@ impl<T> Vec<T> {
         self.__pop();
         v
     }
-    fn resize(self, n: i64, value: T) { self.truncate(n); while self.len() < n { self.push(value); } }
+    fn resize(self, n: i64, value: T) { self.truncate(n); if self.len() < n { self.push(value); self.__fill(n); } }
     fn rotate_left(self, n: i64) { self = self.slice(n, self.len()).chain(self.slice(0, n)); }
     fn rotate_right(self, n: i64) { self.rotate_left(self.len() - n); }
     fn __order(self, other: Vec<T>) -> Ordering {

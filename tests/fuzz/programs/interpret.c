@@ -61,6 +61,12 @@ static bool vector_operation(machine *m, const ir_instr *i, const value *args, v
         v = vector_of(m, v, v->length + 1);
         copy_words(v->words + (v->length - 1) * v->width, args[1].p, v->width);
         break;
+    case TL_FN_tl_vec_fill:
+        for (int64_t old = v->length; old > 0 && old < args[1].i; old++) {
+            v = vector_of(m, v, old + 1);
+            copy_words(v->words + old * v->width, v->words + (old - 1) * v->width, v->width);
+        }
+        break;
     case TL_FN_tl_vec_set:
         check_index(m, v, args[1].i);
         v = vector_of(m, v, v->length);

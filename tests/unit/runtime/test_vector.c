@@ -224,6 +224,29 @@ static void fill_vectors(void) {
     tl_mem_function_exit(frame);
 }
 
+static void filling_repeats_the_last_element(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_record plan = {1, 1, first_word};
+    tl_object *inner = make_vector(3), *v = tl_vec_fill(new_vector(&plan), 5);
+    assert_int_equal(tl_vec_len(v), 0); /* there is nothing to repeat */
+    inner->count++;
+    v = tl_vec_fill(push_owned(v, inner), 1000);
+    assert_int_equal(tl_vec_len(v), 1000);
+    assert_int_equal(inner->count, 1001);
+    v = tl_vec_fill(v, 7);
+    assert_int_equal(tl_vec_len(v), 1000);
+    v->count++;
+    tl_object *copy = tl_vec_fill(v, 1001); /* v is shared: it keeps its length */
+    assert_int_equal(tl_vec_len(v), 1000);
+    assert_int_equal(tl_vec_len(copy), 1001);
+    tl_mem_release_object(v);
+    tl_mem_release_object(copy);
+    assert_int_equal(inner->count, 1);
+    tl_mem_release_object(inner);
+    close_runtime(rt);
+}
+
 static void every_failing_request_leaves_nothing(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -255,6 +278,7 @@ int main(void) {
         cmocka_unit_test(wrong_indices_are_errors_that_consume),
         cmocka_unit_test(deep_nests_die_without_recursion),
         cmocka_unit_test(a_nest_with_shared_parts_dies_part_by_part),
+        cmocka_unit_test(filling_repeats_the_last_element),
         cmocka_unit_test(every_failing_request_leaves_nothing),
         cmocka_unit_test(destroying_takes_along_what_still_lives),
     };
