@@ -108,12 +108,10 @@ bool check_let_alias(checker *c, stmt *s) {
         return false;
     }
     const expr *e = s->value;
-    bool yields_option = false;
     bool option = e->kind == EXPR_METHOD &&
                   (strcmp(e->call.name, "get_mut") == 0 || strcmp(e->call.name, "last_mut") == 0 ||
                    strcmp(e->call.name, "first_mut") == 0);
-    bool user = getter_by_name(c, e, &yields_option) && yields_option;
-    if (option || user) {
+    if (option || getter_by_name(c, e) >= GETTER_OPTION) {
         return false;
     }
     binding *name = s->pattern->binding;

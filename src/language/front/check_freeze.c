@@ -195,11 +195,8 @@ static void demand_some(block_builder *b, const expr *e, expr *test) {
     check_hold(b, build_method(c, e->span, some, e->call.name, &message, expects), "at");
 }
 
-/* f(…).unwrap() of a function `-> Option<&mut T>`. */
-static expr *freeze_found(block_builder *b, expr *e, const written_getter *w) {
-    checker *c = b->c;
-    expr *site = check_alias_copy(c, w->chosen);
-    demand_some(b, e, check_new_binary(c, BINARY_GT, site, check_new_int(c, e->span, 0), NULL));
+/* One of w's places; NULL: of several, which is told. */
+static expr *only_place(checker *c, expr *e, const written_getter *w) {
     if (w->count > 1 && c->split != NULL) {
         *c->split = *w;
         c->split->node = e;
@@ -214,6 +211,32 @@ static expr *freeze_found(block_builder *b, expr *e, const written_getter *w) {
     return w->places[0];
 }
 
+/* f(…).unwrap() of a function `-> Option<&mut T>`. */
+static expr *freeze_found(block_builder *b, expr *e, const written_getter *w) {
+    checker *c = b->c;
+    expr *site = check_alias_copy(c, w->chosen);
+    demand_some(b, e, check_new_binary(c, BINARY_GT, site, check_new_int(c, e->span, 0), NULL));
+    return only_place(c, e, w);
+}
+
+/* e? where e yields a place or leaves. */
+static expr *freeze_try(block_builder *b, expr *e) {
+    checker *c = b->c;
+    written_getter w;
+    maybe_place maybe;
+    expr *operand = e->attempt.operand;
+    if (getter_by_name(c, operand) >= GETTER_OPTION && check_write_getter(b, operand, &w)) {
+        getter_leave(b, &w);
+        return only_place(c, e, &w);
+    }
+    if (check_freeze_maybe(b, operand, &maybe)) {
+        expr *at = check_new(c, EXPR_TRY, e->span, NULL);
+        at->attempt.operand = maybe.index;
+        return check_element_at(c, maybe.elements, check_hold(b, at, "at"));
+    }
+    return NULL;
+}
+
 /* x.unwrap() where x yields Some(place), or is the place of an Option. */
 static expr *freeze_unwrap(block_builder *b, expr *e) {
     checker *c = b->c;
@@ -223,8 +246,7 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
     }
     maybe_place maybe;
     written_getter w;
-    bool option = false;
-    if (getter_by_name(c, e->call.receiver, &option) && option &&
+    if (getter_by_name(c, e->call.receiver) >= GETTER_OPTION &&
         check_write_getter(b, e->call.receiver, &w)) {
         return freeze_found(b, e, &w);
     }
@@ -265,22 +287,10 @@ static bool only_lets(const block *b) {
 static expr *freeze_written(block_builder *b, expr *e) {
     checker *c = b->c;
     written_getter w;
-    bool option = false;
-    if (!getter_by_name(c, e, &option) || option || !check_write_getter(b, e, &w)) {
+    if (getter_by_name(c, e) != GETTER_PLAIN || !check_write_getter(b, e, &w)) {
         return NULL;
     }
-    if (w.count > 1 && c->split != NULL) {
-        *c->split = w;
-        c->split->node = e;
-        return NULL;
-    }
-    if (w.count > 1) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->span,
-                                          "this yields one of %u places of its own", w.count);
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "give the place a name first: `let x = …;`");
-    }
-    return w.places[0];
+    return only_place(c, e, &w);
 }
 
 /* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
@@ -410,6 +420,8 @@ expr *check_freeze(block_builder *b, expr **slot) {
     }
     case EXPR_CALL:
         return freeze_getter(b, e);
+    case EXPR_TRY:
+        return freeze_try(b, e);
     default:
         return NULL;
     }
@@ -422,9 +434,11 @@ static bool refers_by_method(const checker *c, const expr *e) {
     static const char *const names[] = {"or_insert", "or_insert_with", "or_default",
                                         "as_mut",    "iter_mut",       "get_mut",
                                         "last_mut",  "first_mut",      "as_deref_mut"};
-    bool option;
+    if (e->kind == EXPR_TRY && e->type == NULL) {
+        return refers_by_method(c, e->attempt.operand);
+    }
     if (e->kind != EXPR_METHOD || e->type != NULL) {
-        return getter_by_name(c, e, &option);
+        return getter_by_name(c, e) != GETTER_NONE;
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(e->call.name, names[i]) == 0) {
@@ -438,7 +452,7 @@ static bool refers_by_method(const checker *c, const expr *e) {
         return e->call.receiver->kind == EXPR_METHOD &&
                strcmp(e->call.receiver->call.name, "iter_mut") == 0;
     }
-    return getter_by_name(c, e, &option);
+    return getter_by_name(c, e) != GETTER_NONE;
 }
 
 bool check_refers(const checker *c, const expr *e) {

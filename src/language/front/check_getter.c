@@ -1,4 +1,4 @@
-/* check_getter.c: functions that yield a place of the caller's: `-> &mut T`, `-> Option<&mut T>`.
+/* check_getter.c: functions that yield a place of the caller's: `-> &mut T`, `-> Option<&mut T>`, `-> Result<&mut T, E>`.
  *
  * A value has no address here, so such a call is written out where it stands, with each place that the function may
  * yield as a site with a number. What a place needs to be found again (its indices) goes into variables in front:
@@ -27,7 +27,9 @@ typedef struct getter_call {
     checker *c;
     const char *label;
     const function_item *function;
-    bool option, broken;
+    getter_kind kind;
+    bool broken;
+    const char *error;      /* of a Result: the name of <error> */
     uint32_t first_binding; /* what the function itself declares has this number or a higher one */
     expr *chosen;           /* the name of <site>, checked */
     block_builder lets;
@@ -41,14 +43,27 @@ static const type_expr *result_of(const function_item *f) {
     return f->result_annotation;
 }
 
-bool getter_is_option(const function_item *f) {
-    const type_expr *t = result_of(f);
-    return t != NULL && !t->is_place && t->kind == TYPE_EXPR_NAME && t->argument_count == 1 &&
-           strcmp(t->name, "Option") == 0 && t->arguments[0]->is_place;
+static const char *plain_name(const checker *c, const char *name) {
+    for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
+        if (a->impl == NULL && strcmp(a->name, name) == 0 && a->type->kind == TYPE_EXPR_NAME) {
+            return a->type->name;
+        }
+    }
+    return name;
 }
 
-bool getter_is_plain(const function_item *f) {
-    return result_of(f) != NULL && result_of(f)->is_place;
+getter_kind getter_kind_of(const checker *c, const function_item *f) {
+    const type_expr *t = result_of(f);
+    if (t == NULL || t->is_place) {
+        return t == NULL ? GETTER_NONE : GETTER_PLAIN;
+    }
+    if (t->kind != TYPE_EXPR_NAME || t->argument_count == 0 || !t->arguments[0]->is_place) {
+        return GETTER_NONE;
+    }
+    const char *name = plain_name(c, t->name);
+    return strcmp(name, "Option") == 0   ? GETTER_OPTION
+           : strcmp(name, "Result") == 0 ? GETTER_RESULT
+                                         : GETTER_NONE;
 }
 
 static const char *called_name(const expr *e) {
@@ -60,16 +75,15 @@ static const char *called_name(const expr *e) {
                : NULL;
 }
 
-bool getter_by_name(const checker *c, const expr *e, bool *option) {
+getter_kind getter_by_name(const checker *c, const expr *e) {
     const char *name = e->type == NULL ? called_name(e) : NULL;
     for (uint32_t i = 0; name != NULL && i < c->tree->getter_count; i++) {
         const function_item *f = c->tree->getters[i];
         if (strcmp(f->name, name) == 0 && (f->owner_name == NULL) == (e->kind == EXPR_CALL)) {
-            *option = getter_is_option(f);
-            return true;
+            return getter_kind_of(c, f);
         }
     }
-    return false;
+    return GETTER_NONE;
 }
 
 /* ---- the function's body: its results become sites ------------------------------------------- */
@@ -97,21 +111,44 @@ static void make_site(getter_call *g, expr *e, const expr *place) {
     e->unary.operand = operand;
 }
 
-static void tail(getter_call *g, expr *e, bool option);
+static void tail(getter_call *g, expr *e, getter_kind kind);
 
-static void tail_of_block(getter_call *g, block *b, bool option) {
+static void tail_of_block(getter_call *g, block *b, getter_kind kind) {
     if (b->result != NULL) {
-        tail(g, b->result, option);
+        tail(g, b->result, kind);
     }
 }
 
-/* match value { Some(name) => body, _ => {} } in place of e */
-static void unpack_into(getter_call *g, expr *e, expr *value, pattern *part, expr *body) {
+/* { <error> = Some(value); } */
+static expr *note_error(getter_call *g, source_span span, expr *value) {
+    block_builder b = build_block(g->c, span);
+    expr *some = build_call(g->c, span, NULL, "Some", &value, 1);
+    build_stmt(&b, build_assign(g->c, span, check_new_name(g->c, span, g->error), some));
+    return build_finish(&b, NULL);
+}
+
+/* match value { Some(name) => body, _ => {} } in place of e; of a Result Ok(name), and Err(w) is noted. */
+static void unpack_into(getter_call *g, expr *e, getter_kind kind, expr *value, pattern *part,
+                        expr *body) {
     expr *match = build_unpack(g->c, value, "<found>", body, new_block(g, e->span, NULL, NULL));
+    pattern *some = match->match.arms[0].pattern;
     if (part != NULL) {
-        match->match.arms[0].pattern->parts[0] = part;
+        some->parts[0] = part;
     }
-    match->match.is_let = true;
+    if (kind == GETTER_RESULT) {
+        pattern *failed = expr_copy(g->c->arena, match)->match.arms[0].pattern;
+        some->name = "Ok";
+        failed->name = "Err";
+        failed->parts[0] = CHECK_ARRAY(g->c, pattern, 1);
+        *failed->parts[0] = (pattern){
+            .span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(g->c, binding, 1)};
+        *failed->parts[0]->binding =
+            (binding){.name = "<failure>", .span = e->span, .kind = BINDING_LET};
+        match->match.arms[1].pattern = failed;
+        match->match.arms[1].body =
+            note_error(g, e->span, check_new_name(g->c, e->span, "<failure>"));
+    }
+    match->match.is_let = kind != GETTER_RESULT;
     *e = *match;
 }
 
@@ -141,7 +178,9 @@ static expr *copied(getter_call *g, const expr *e) {
 }
 
 /* x.map(|p| place), x.and_then(|p| maybe) */
-static bool tail_of_map(getter_call *g, expr *e) {
+static void tail_of_value(getter_call *g, expr *e, getter_kind kind);
+
+static bool tail_of_map(getter_call *g, expr *e, getter_kind kind) {
     bool map = e->kind == EXPR_METHOD && strcmp(e->call.name, "map") == 0,
          then = e->kind == EXPR_METHOD && strcmp(e->call.name, "and_then") == 0;
     expr *f = (map || then) && e->call.arg_count == 1 ? e->call.args[0] : NULL;
@@ -151,48 +190,69 @@ static bool tail_of_map(getter_call *g, expr *e) {
     pattern *part = CHECK_ARRAY(g->c, pattern, 1);
     *part = (pattern){.span = f->span, .kind = PATTERN_NAME, .binding = f->closure.parameters[0]};
     part->binding->kind = BINDING_LET;
-    tail(g, f->closure.body, then);
-    unpack_into(g, e, e->call.receiver, part, f->closure.body);
+    tail(g, f->closure.body, then ? kind : GETTER_PLAIN);
+    unpack_into(g, e, kind, e->call.receiver, part, f->closure.body);
     return true;
 }
 
-static void tail_of_value(getter_call *g, expr *e, bool option) {
+/* x.ok_or(e), x.ok_or_else(|| e) */
+static bool tail_of_ok_or(getter_call *g, expr *e) {
+    bool value = e->kind == EXPR_METHOD && strcmp(e->call.name, "ok_or") == 0,
+         made = e->kind == EXPR_METHOD && strcmp(e->call.name, "ok_or_else") == 0;
+    if ((!value && !made) || e->call.arg_count != 1) {
+        return false;
+    }
+    expr *error = e->call.args[0];
+    if (made && (error->kind != EXPR_CLOSURE || error->closure.parameter_count > 0)) {
+        return false;
+    }
+    error = made ? error->closure.body : error;
+    expr *found = copied(g, e->call.receiver);
+    tail_of_value(g, found, GETTER_OPTION);
+    *e = *found;
+    if (e->kind == EXPR_MATCH) {
+        e->match.arms[1].body = note_error(g, e->span, error);
+    }
+    return e->kind == EXPR_MATCH;
+}
+
+static void tail_of_value(getter_call *g, expr *e, getter_kind kind) {
     expr *attempt = try_below(e);
     if (attempt != NULL) {
         expr *operand = attempt->attempt.operand;
         char *name = check_printf(g->c, "<some %u>", g->c->text_count++);
         *attempt = *check_new_name(g->c, attempt->span, name);
         expr *rest = copied(g, e);
-        tail(g, rest, option);
-        unpack_into(g, e, operand, NULL, rest);
+        tail(g, rest, kind);
+        unpack_into(g, e, g->kind, operand, NULL, rest);
         e->match.arms[0].pattern->parts[0]->binding->name = name;
-    } else if (!option) {
+    } else if (kind == GETTER_PLAIN) {
         make_site(g, e, e);
-    } else if (!tail_of_map(g, e)) {
+    } else if (!tail_of_map(g, e, kind) && !(kind == GETTER_RESULT && tail_of_ok_or(g, e))) {
         char *name = check_printf(g->c, "<some %u>", g->c->text_count++);
         expr *found = check_new_name(g->c, e->span, name);
         make_site(g, found, found);
-        unpack_into(g, e, copied(g, e), NULL, found);
+        unpack_into(g, e, kind, copied(g, e), NULL, found);
         e->match.arms[0].pattern->parts[0]->binding->name = name;
     }
 }
 
 /* Turns the value of e, which the function yields, into what notes the place. */
-static void tail(getter_call *g, expr *e, bool option) {
+static void tail(getter_call *g, expr *e, getter_kind kind) {
     const char *name = called_name(e);
     switch (e->kind) {
     case EXPR_BLOCK:
-        tail_of_block(g, e->block, option);
+        tail_of_block(g, e->block, kind);
         return;
     case EXPR_IF:
-        tail_of_block(g, e->branch.then, option);
+        tail_of_block(g, e->branch.then, kind);
         if (e->branch.otherwise != NULL) {
-            tail(g, e->branch.otherwise, option);
+            tail(g, e->branch.otherwise, kind);
         }
         return;
     case EXPR_MATCH:
         for (uint32_t i = 0; i < e->match.count; i++) {
-            tail(g, e->match.arms[i].body, option);
+            tail(g, e->match.arms[i].body, kind);
         }
         return;
     case EXPR_BREAK:
@@ -201,16 +261,22 @@ static void tail(getter_call *g, expr *e, bool option) {
     case EXPR_LOOP:
         return;
     case EXPR_NAME:
-        if (option && strcmp(e->name.name, "None") == 0) {
+        if (kind == GETTER_OPTION && strcmp(e->name.name, "None") == 0) {
             *e = *new_block(g, e->span, NULL, NULL);
             return;
         }
         break;
     case EXPR_CALL:
-        if (option && name != NULL && strcmp(name, "Some") == 0 && e->call.arg_count == 1) {
+        if (name != NULL && e->call.arg_count == 1 && kind != GETTER_PLAIN &&
+            strcmp(name, kind == GETTER_OPTION ? "Some" : "Ok") == 0) {
             expr *place = e->call.args[0];
-            tail(g, place, false);
+            tail(g, place, GETTER_PLAIN);
             *e = *place;
+            return;
+        }
+        if (name != NULL && e->call.arg_count == 1 && kind == GETTER_RESULT &&
+            strcmp(name, "Err") == 0) {
+            *e = *note_error(g, e->span, e->call.args[0]);
             return;
         }
         if (name != NULL && check_is_panic(e)) {
@@ -220,22 +286,27 @@ static void tail(getter_call *g, expr *e, bool option) {
     default:
         break;
     }
-    tail_of_value(g, e, option);
+    tail_of_value(g, e, kind);
 }
 
-/* let p = e?; is let Some(p) = e else { break }: p stays a place. */
+/* let p = e?; rest     is     match e { Some(p) => { rest } _ => break }: p stays a place. */
 static void try_in_lets(getter_call *g, block *b) {
-    for (stmt *s = b == NULL ? NULL : b->first; s != NULL; s = s->next) {
+    stmt **at = b == NULL ? NULL : &b->first;
+    while (at != NULL && *at != NULL) {
+        stmt *s = *at;
         if (s->kind != STMT_LET || s->value == NULL || s->value->kind != EXPR_TRY ||
             s->otherwise != NULL) {
+            at = &s->next;
             continue;
         }
-        expr shape = {.span = s->span};
-        unpack_into(g, &shape, s->value->attempt.operand, s->pattern, NULL);
-        s->pattern = shape.match.arms[0].pattern;
-        s->value = s->value->attempt.operand;
-        s->annotation = NULL;
-        s->otherwise = new_block(g, s->span, NULL, leave(g, s->span))->block;
+        expr *rest = new_block(g, s->span, s->next, b->result);
+        expr *match = new_block(g, s->span, NULL, NULL);
+        unpack_into(g, match, g->kind, s->value->attempt.operand, s->pattern, rest);
+        expr *otherwise = match->match.arms[1].body;
+        otherwise->block->result = leave(g, s->span);
+        *at = NULL;
+        b->result = match;
+        return;
     }
 }
 
@@ -254,16 +325,17 @@ static void leave_early(expr *e, void *context) {
     if (e->kind == EXPR_RETURN) {
         stmt *first = NULL;
         if (e->jump.value != NULL) {
-            tail(g, e->jump.value, g->option);
+            tail(g, e->jump.value, g->kind);
             first = CHECK_ARRAY(g->c, stmt, 1);
             *first = (stmt){.kind = STMT_EXPR, .span = e->span, .value = e->jump.value};
         }
         *e = *new_block(g, e->span, first, leave(g, e->span));
-    } else if (e->kind == EXPR_TRY && g->option) {
+    } else if (e->kind == EXPR_TRY && g->kind != GETTER_PLAIN) {
         char *name = check_printf(g->c, "<some %u>", g->c->text_count++);
-        expr *match = build_unpack(g->c, e->attempt.operand, name,
-                                   check_new_name(g->c, e->span, name), leave(g, e->span));
-        *e = *match;
+        expr *operand = e->attempt.operand, *found = check_new_name(g->c, e->span, name);
+        unpack_into(g, e, g->kind, operand, NULL, found);
+        e->match.arms[0].pattern->parts[0]->binding->name = name;
+        e->match.arms[1].body->block->result = leave(g, e->span);
     }
 }
 
@@ -387,7 +459,7 @@ static function_item *find_function(block_builder *b, expr *e, expr **receiver) 
         }
         *receiver = place;
     }
-    bool getter = f != NULL && (getter_is_option(f) || getter_is_plain(f)) && f->body != NULL &&
+    bool getter = f != NULL && getter_kind_of(c, f) != GETTER_NONE && f->body != NULL &&
                   f->has_self == (*receiver != NULL) &&
                   f->parameter_count == e->call.arg_count + f->has_self;
     return getter ? f : NULL;
@@ -454,6 +526,29 @@ static bool is_open(const checker *c, const function_item *f) {
     return g != NULL || depth >= GETTERS_DEEP;
 }
 
+/* let mut <error> = None; of the type that the function says. */
+static void new_error(getter_call *g, function_item *copy, const type_environment *own) {
+    checker *c = g->c;
+    const type_environment *outer = c->environment;
+    c->environment = own;
+    const type *t = type_resolve(c->types, check_type(c, copy->result_annotation));
+    c->environment = outer;
+    if (t->kind != TYPE_STRUCT || t->structure->template == NULL) {
+        g->broken = true;
+        return;
+    }
+    const type *error = t->structure->arguments[1];
+    struct_item *option = check_struct_open(c, check_struct_named(c, "Option"), NULL, 0);
+    check_fits(c, option->arguments[0], error);
+    expr *none = check_new_name(c, g->lets.span, "None");
+    check_expr(c, &none, option->type);
+    build_let(&g->lets, g->error, true, none);
+    check_let(c, g->lets.last);
+    g->lets.last->pattern->binding->is_read = true;
+    g->out->error = name_of(c, g->lets.span, g->lets.last->pattern->binding);
+    g->out->result = t;
+}
+
 static void write_out(getter_call *g, block_builder *b, function_item *copy, expr *receiver,
                       expr **held) {
     checker *c = g->c;
@@ -461,10 +556,13 @@ static void write_out(getter_call *g, block_builder *b, function_item *copy, exp
     const type_environment *outer = c->environment;
     expr *body = new_block(g, copy->body->span, copy->body->first, copy->body->result);
     leave_early(body, g);
-    tail(g, body, g->option);
+    tail(g, body, g->kind);
     uint32_t mark = check_scope_open(c);
     g->chosen = name_of(c, b->span, new_variable(g, "site"));
     g->first_binding = c->function->binding_count;
+    if (g->kind == GETTER_RESULT) {
+        new_error(g, copy, &own);
+    }
     declare_parameters(c, copy, receiver, held);
     expr *written = labelled(g, body);
     g->outer = c->getter;
@@ -481,10 +579,9 @@ static void write_out(getter_call *g, block_builder *b, function_item *copy, exp
 
 bool check_write_getter(block_builder *b, expr *e, written_getter *out) {
     checker *c = b->c;
-    bool option;
     *out = (written_getter){0};
     if ((e->kind != EXPR_METHOD && e->kind != EXPR_CALL) || e->type != NULL ||
-        !getter_by_name(c, e, &option)) {
+        getter_by_name(c, e) == GETTER_NONE) {
         return false;
     }
     expr *receiver;
@@ -507,10 +604,11 @@ bool check_write_getter(block_builder *b, expr *e, written_getter *out) {
     getter_call g = {.c = c,
                      .label = check_printf(c, "<call %u>", c->text_count++),
                      .function = written,
-                     .option = getter_is_option(written),
+                     .kind = getter_kind_of(c, written),
+                     .error = check_printf(c, "<error %u>", c->text_count++),
                      .lets = build_block(c, e->span),
                      .out = out};
-    out->option = g.option;
+    out->kind = g.kind;
     write_out(&g, b, copy, receiver, held);
     if (g.broken || out->count == 0) {
         diagnostic *d = diagnostics_error(
@@ -520,6 +618,21 @@ bool check_write_getter(block_builder *b, expr *e, written_getter *out) {
                          GETTER_SITES_MAX);
     }
     return !g.broken && out->count > 0;
+}
+
+/* if <site> == 0 { return None; }, or the error; checked */
+void getter_leave(block_builder *b, const written_getter *w) {
+    checker *c = b->c;
+    expr *leave = check_new(c, EXPR_IF, b->span, NULL);
+    block_builder then = build_block(c, b->span);
+    expr *error = w->kind == GETTER_RESULT
+                      ? build_method(c, b->span, check_alias_copy(c, w->error), "unwrap", NULL, 0)
+                      : NULL;
+    build_stmt(&then, check_failure(c, b->span, error, w->result));
+    leave->branch.condition = getter_test(c, w, 0);
+    leave->branch.then = then.block;
+    build_stmt(b, leave);
+    check_expr(c, &b->last->value, check_scalar(c, TYPE_VOID));
 }
 
 /* ---- uses ------------------------------------------------------------------------------------ */
@@ -582,7 +695,8 @@ static bool is_named(const pattern *p, const char *name) {
 static bool arms_fit(const expr *e) {
     for (uint32_t i = 0; i < e->match.count; i++) {
         const pattern *p = e->match.arms[i].pattern;
-        bool some = p->kind == PATTERN_VARIANT && is_named(p, "Some") && p->part_count == 1;
+        bool some = p->kind == PATTERN_VARIANT && p->part_count == 1 &&
+                    (is_named(p, "Some") || is_named(p, "Ok") || is_named(p, "Err"));
         if (!some && !is_named(p, "None") && p->kind != PATTERN_WILDCARD) {
             return false;
         }
@@ -602,7 +716,7 @@ static expr *arms_of_some(checker *c, const expr *e, expr *place) {
     bool all = false;
     for (uint32_t i = 0; !all && i < e->match.count; i++) {
         match_arm arm = e->match.arms[i];
-        if (is_named(arm.pattern, "None")) {
+        if (is_named(arm.pattern, "None") || is_named(arm.pattern, "Err")) {
             continue;
         }
         if (arm.pattern->kind == PATTERN_VARIANT) {
@@ -621,19 +735,30 @@ static expr *arms_of_some(checker *c, const expr *e, expr *place) {
     return copy;
 }
 
-static expr *arms_of_none(checker *c, const expr *e) {
+static expr *arms_of_none(checker *c, const expr *e, const written_getter *w) {
     expr *match = check_new(c, EXPR_MATCH, e->span, NULL);
     match->match.arms = CHECK_ARRAY(c, match_arm, e->match.count + 1);
     match->match.value = check_new_bool(c, e->span, true);
+    if (w->kind == GETTER_RESULT) {
+        match->match.value =
+            build_method(c, e->span, check_alias_copy(c, w->error), "unwrap", NULL, 0);
+    }
     for (uint32_t i = 0; i < e->match.count; i++) {
         match_arm arm = e->match.arms[i];
-        if (arm.pattern->kind == PATTERN_VARIANT && !is_named(arm.pattern, "None")) {
+        bool error = is_named(arm.pattern, "Err");
+        if (arm.pattern->kind == PATTERN_VARIANT && !is_named(arm.pattern, "None") && !error) {
             continue;
         }
-        arm.pattern = CHECK_ARRAY(c, pattern, 1);
-        *arm.pattern = (pattern){.span = e->span, .kind = PATTERN_WILDCARD};
+        if (error) {
+            arm.pattern = arm.pattern->parts[0];
+        } else {
+            arm.pattern = CHECK_ARRAY(c, pattern, 1);
+            *arm.pattern = (pattern){.span = e->span, .kind = PATTERN_WILDCARD};
+        }
         match->match.arms[match->match.count++] = arm;
-        if (arm.guard == NULL) {
+        bool all = arm.pattern->kind == PATTERN_WILDCARD ||
+                   (arm.pattern->kind == PATTERN_NAME && arm.pattern->binding != NULL);
+        if (arm.guard == NULL && all) {
             break;
         }
     }
@@ -643,12 +768,11 @@ static expr *arms_of_none(checker *c, const expr *e) {
 bool check_getter_match(block_builder *b, expr *e, expr **out) {
     checker *c = b->c;
     written_getter w;
-    bool option = false;
-    if (!getter_by_name(c, e->match.value, &option) || !option || !arms_fit(e) ||
+    if (getter_by_name(c, e->match.value) < GETTER_OPTION || !arms_fit(e) ||
         !check_write_getter(b, e->match.value, &w)) {
         return false;
     }
-    expr *chain = arms_of_none(c, e);
+    expr *chain = arms_of_none(c, e, &w);
     for (uint32_t n = w.count; n-- > 0;) {
         expr *branch = check_new(c, EXPR_IF, e->span, NULL);
         block_builder then = build_block(c, e->span), otherwise = build_block(c, e->span);

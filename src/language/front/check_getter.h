@@ -6,25 +6,35 @@
 
 enum { GETTER_SITES_MAX = 6 };
 
-/* <site> is n + 1 where the call yielded places[n], 0 where it yielded None. */
+typedef enum getter_kind {
+    GETTER_NONE,
+    GETTER_PLAIN, /* -> &mut T */
+    GETTER_OPTION,
+    GETTER_RESULT
+} getter_kind;
+
+/* <site> is n + 1 where the call yielded places[n], 0 where it yielded None or an error. */
 typedef struct written_getter {
-    bool option;
+    getter_kind kind;
     uint32_t count;
     expr *places[GETTER_SITES_MAX];
     expr *chosen;
-    expr *node; /* of several places: the call */
+    expr *error;        /* of a Result: the name of an Option with the error */
+    const type *result; /* likewise: what the function yields */
+    expr *node;         /* of several places: the call */
 } written_getter;
 
-/* By its declaration: `-> Option<&mut T>`, `-> &mut T`. */
-bool getter_is_option(const function_item *f);
-bool getter_is_plain(const function_item *f);
-/* Whether e calls something of the name of such a function. */
-bool getter_by_name(const checker *c, const expr *e, bool *option);
+/* By its declaration. */
+getter_kind getter_kind_of(const checker *c, const function_item *f);
+/* Of the function of that name, if e is a call that may be one of it. */
+getter_kind getter_by_name(const checker *c, const expr *e);
 /* Writes the call out into b. False: e calls no such function, or one that is being written out; its receiver and
  * arguments may be checked then. */
 bool check_write_getter(block_builder *b, expr *e, written_getter *out);
 /* <site> == n, unchecked. */
 expr *getter_test(checker *c, const written_getter *w, uint32_t n);
+/* call?: leaves the function that is being checked where nothing was found. */
+void getter_leave(block_builder *b, const written_getter *w);
 /* What Self and the type parameters are in its body. */
 type_environment getter_environment(checker *c, function_item *f, const expr *receiver);
 /* The statement or value `whole`, in which w->node yields one of several places, once for each; b comes before. */

@@ -244,16 +244,6 @@ static bool is_prelude(const checker *c, const type *t, const char *name) {
            strcmp(t->structure->name, name) == 0;
 }
 
-/* from: of an error that the function's own error is made of. */
-static expr *early_return(checker *c, source_span span, bool result, const char *from) {
-    expr *jump = check_new(c, EXPR_RETURN, span, NULL);
-    expr *failure = check_new_name(c, span, "<failure>");
-    failure = from == NULL ? failure : build_call(c, span, from, "from", &failure, 1);
-    jump->jump.value =
-        result ? build_call(c, span, NULL, "Err", &failure, 1) : check_new_name(c, span, "None");
-    return jump;
-}
-
 /* Of the error that is wanted, when it is another one and has a `from`: its name. */
 static const char *error_maker(checker *c, const type *from, const type *to) {
     if (to == NULL || to->kind != TYPE_STRUCT) {
@@ -267,10 +257,60 @@ static const char *error_maker(checker *c, const type *from, const type *to) {
     return makes ? wanted->structure->name : NULL;
 }
 
+/* from: of an error that the function's own error is made of. */
+static expr *early_return(checker *c, source_span span, bool result, const char *from) {
+    expr *jump = check_new(c, EXPR_RETURN, span, NULL);
+    expr *failure = check_new_name(c, span, "<failure>");
+    failure = from == NULL ? failure : build_call(c, span, from, "from", &failure, 1);
+    jump->jump.value =
+        result ? build_call(c, span, NULL, "Err", &failure, 1) : check_new_name(c, span, "None");
+    return jump;
+}
+
+expr *check_failure(checker *c, source_span span, expr *error, const type *result) {
+    expr *jump = early_return(c, span, error != NULL, NULL);
+    const type *yields =
+        c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
+    const char *from = error == NULL ? NULL : error_maker(c, result, yields);
+    if (error != NULL) {
+        jump->jump.value->call.args[0] =
+            from == NULL ? error : build_call(c, span, from, "from", &error, 1);
+    }
+    return jump;
+}
+
+/* Err(e)?, which always leaves. */
+static bool try_of_error(checker *c, expr **slot) {
+    expr *call = (*slot)->attempt.operand;
+    bool fails = call->kind == EXPR_CALL && call->type == NULL && call->call.callee != NULL &&
+                 call->call.callee->kind == EXPR_NAME && call->call.callee->name.scope == NULL &&
+                 strcmp(call->call.callee->name.name, "Err") == 0 && call->call.arg_count == 1;
+    const type *yields =
+        c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
+    if (!fails || yields == NULL || !is_prelude(c, yields, "Result")) {
+        return false;
+    }
+    const type *wanted = type_resolve(c->types, yields->structure->arguments[1]);
+    expr *error = call->call.args[0];
+    check_expr(c, &error, wanted->kind == TYPE_STRUCT ? NULL : wanted);
+    const type *t = type_resolve(c->types, error->type);
+    bool makes = wanted->kind == TYPE_STRUCT && t != wanted && !check_is_dyn(wanted) &&
+                 check_method_named(c, wanted->structure, "from") != NULL;
+    expr *jump = early_return(c, (*slot)->span, true, NULL);
+    jump->jump.value->call.args[0] =
+        makes ? build_call(c, call->span, wanted->structure->name, "from", &error, 1) : error;
+    *slot = jump;
+    check_expr(c, slot, NULL);
+    return true;
+}
+
 void check_try(checker *c, expr **slot) {
     expr *e = *slot;
     source_span span = e->span;
     static const pattern variant = {.kind = PATTERN_VARIANT};
+    if (try_of_error(c, slot)) {
+        return;
+    }
     c->wanted_variants = e->attempt.operand->kind == EXPR_METHOD ? &variant : NULL;
     check_expr(c, &e->attempt.operand, NULL);
     c->wanted_variants = NULL;

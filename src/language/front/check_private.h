@@ -573,6 +573,8 @@ typedef struct maybe_place {
 } maybe_place;
 
 bool check_is_panic(const expr *e); /* panic(…) and its like, by name */
+/* return Err(error), of a Result of type `result` whose error may have to become another one; NULL: return None */
+expr *check_failure(checker *c, source_span span, expr *error, const type *result);
 void check_getter_site(checker *c, expr **slot);
 /* let <what n> = e; checked, in b. Yields the variable's name. */
 expr *check_hold(block_builder *b, expr *e, const char *what);

@@ -129,10 +129,10 @@ static void add_function(parser *p, function_item *f) {
     PARSER_PUSH(p, p->tree->functions, p->tree->function_count, p->tree->function_capacity, f);
 }
 
-/* &mut T, Option<&mut T> */
+/* &mut T, Option<&mut T>, Result<&mut T, E>, or by another name for one of them */
 static bool yields_place(const type_expr *t) {
-    return t->is_place || (t->kind == TYPE_EXPR_NAME && t->argument_count == 1 &&
-                           strcmp(t->name, "Option") == 0 && t->arguments[0]->is_place);
+    return t->is_place || (t->kind == TYPE_EXPR_NAME && t->argument_count > 0 &&
+                           t->arguments[0]->is_place && strcmp(t->name, "Vec") != 0);
 }
 
 /* Between the parameters and the body. */
