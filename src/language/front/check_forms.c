@@ -237,7 +237,8 @@ static bool convert_to(checker *c, expr **slot, const type *t, const type *expec
 /* t.to_vec() holds what the tensor holds, or what is wanted. */
 static void name_list(checker *c, expr *e, const type *t, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    bool wanted = wish != NULL && wish->kind == TYPE_VEC;
+    bool wanted = wish != NULL && wish->kind == TYPE_VEC &&
+                  type_resolve(c->types, wish->vec.element)->kind != TYPE_OPEN;
     const type *held = wanted ? type_resolve(c->types, wish->vec.element) : t->tensor.element;
     if (strcmp(e->call.name, "to_vec") == 0 && e->call.arg_count == 0 && held != NULL &&
         (type_is_numeric(held) || held->kind == TYPE_BOOL) && held->kind != TYPE_F32) {

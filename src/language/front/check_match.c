@@ -159,11 +159,20 @@ static void split_alternatives(checker *c, expr *e) {
     e->match.count = count;
 }
 
+/* The first arm that says what is taken apart: `None` alone may be a name. */
+static const pattern *telling_arm(const expr *e) {
+    uint32_t i = 0;
+    while (i + 1 < e->match.count && e->match.arms[i].pattern->kind == PATTERN_NAME) {
+        i++;
+    }
+    return e->match.arms[i].pattern;
+}
+
 static void match_of(checker *c, expr *e, const type *expected, const match_alias *alias) {
     const diagnostics *d = c->diagnostics;
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, never = e->match.count > 0;
     bool method = e->match.count > 0 && e->match.value->kind == EXPR_METHOD;
-    c->wanted_variants = method ? e->match.arms[0].pattern : NULL;
+    c->wanted_variants = method ? telling_arm(e) : NULL;
     check_expr(c, &e->match.value, NULL);
     c->wanted_variants = NULL;
     const type *t = type_resolve(c->types, e->match.value->type);

@@ -7,16 +7,21 @@
  * are wrong leaves a wish for each literal that stands in it, in the `let`, loop or `match` that its names come from,
  * or in a closure's result; the function is then checked anew with them (check_wish.c).
  *
+ * A path says which part of tuples is meant, the outermost in the lowest four bits, each counted from 1: of `(_, (a, _))`
+ * the path of `a` is 0x12. A tuple takes the lowest part off; 0 means all of it.
+ *
  * What must stay true: only literals that no type reached follow; the walk is bounded.
  */
+#include <string.h>
+
 #include "language/front/check_private.h"
 
-enum { STEPS_MAX = 4000, DEPTH_MAX = 200 };
+enum { STEPS_MAX = 4000, DEPTH_MAX = 200, PATH_BITS = 4, PART_MAX = 15 };
 
 typedef struct origin_walk {
     checker *c;
     const type *from, *to; /* of the numbers */
-    uint32_t steps, depth;
+    uint32_t steps, depth, path;
     bool only_parse;
 } origin_walk;
 
@@ -55,13 +60,88 @@ static bool numbers_differ(checker *c, const type *from, const type *to, origin_
 
 static void walk_origin(expr *e, void *context);
 
+static uint32_t bits_of(uint32_t path) {
+    uint32_t bits = 0;
+    for (; path != 0; path >>= PATH_BITS) {
+        bits += PATH_BITS;
+    }
+    return bits;
+}
+
+/* What map() yields is made by its closure: its list comes into it by way of the closure's parameter (walk_received). */
+static bool walk_made(origin_walk *w, expr *e) {
+    static const char *const names[] = {"map", "flat_map", "filter_map"};
+    const char *name = e->call.function == NULL ? "" : e->call.function->name;
+    bool made = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        made |= strcmp(names[i], name) == 0;
+    }
+    for (uint32_t i = 1; made && i < e->call.operand_count; i++) {
+        walk_origin(e->call.operands[i], w);
+    }
+    return made;
+}
+
+/* What a call gives to the parameter of a closure: whatever it was given itself. */
+static void walk_received(origin_walk *w, expr *call) {
+    if (call->kind != EXPR_CALL || call->call.operand_count == 0) {
+        walk_origin(call, w);
+        return;
+    }
+    for (uint32_t i = 0; i < call->call.operand_count; i++) {
+        const expr *operand = call->call.operands[i];
+        bool closure = operand->kind == EXPR_CALL && operand->call.kind == CALL_STRUCT &&
+                       operand->call.structure->closure != NULL;
+        if (!closure) {
+            walk_origin(call->call.operands[i], w);
+        }
+    }
+}
+
 static void walk_binding(origin_walk *w, binding *b) {
     if (b->origin == NULL || b->origin_seen) {
         return;
     }
+    uint32_t path = w->path;
     b->origin_seen = true;
-    walk_origin(b->origin, w);
+    w->path = b->origin_path == 0 ? path : (path << bits_of(b->origin_path)) | b->origin_path;
+    if (b->kind == BINDING_PARAMETER) {
+        walk_received(w, b->origin);
+    } else {
+        walk_origin(b->origin, w);
+    }
     b->origin_seen = false;
+    w->path = path;
+}
+
+/* (a, b): the part that is meant, or all. */
+static void walk_tuple(origin_walk *w, expr *e) {
+    uint32_t path = w->path, part = path & PART_MAX;
+    if (part == 0 || part > e->list.count) {
+        expr_each_child(e, walk_origin, w);
+        return;
+    }
+    w->path = path >> PATH_BITS;
+    walk_origin(e->list.items[part - 1], w);
+    w->path = path;
+}
+
+/* enumerate() and zip() put tuples around what they are given. */
+static bool walk_pairs(origin_walk *w, expr *e) {
+    const char *name = e->call.function == NULL ? "" : e->call.function->name;
+    bool numbers = strcmp(name, "enumerate") == 0, pairs = strcmp(name, "zip") == 0;
+    uint32_t path = w->path, part = path & PART_MAX;
+    if ((!numbers && !pairs) || part == 0 || e->call.operand_count == 0) {
+        return false;
+    }
+    w->path = path >> PATH_BITS;
+    if (numbers && part == 2) {
+        walk_origin(e->call.operands[0], w);
+    } else if (pairs && part <= e->call.operand_count) {
+        walk_origin(e->call.operands[part - 1], w);
+    }
+    w->path = path;
+    return true;
 }
 
 static bool is_free(const expr *e, const type *from) {
@@ -109,7 +189,14 @@ static void walk_origin(expr *e, void *context) {
         if (f->is_closure && f->body_is_checked && f->body->result != NULL) {
             walk_origin(f->body->result, w);
         }
-    } else {
+    } else if (e->kind == EXPR_TUPLE) {
+        walk_tuple(w, e);
+    } else if (e->kind == EXPR_TUPLE_FIELD) {
+        uint32_t path = w->path;
+        w->path = (path << PATH_BITS) | (e->field.index + 1 < PART_MAX ? e->field.index + 1 : 0);
+        walk_origin(e->field.base, w);
+        w->path = path;
+    } else if (e->kind != EXPR_CALL || (!walk_pairs(w, e) && !walk_made(w, e))) {
         expr_each_child(e, walk_origin, w);
     }
     w->depth--;
@@ -140,13 +227,21 @@ void check_wish_parse(checker *c, const expr *e, const type *to) {
     c->repeat |= c->wish_count != before;
 }
 
-void check_note_origin(pattern *p, expr *value) {
+static void note_origin(pattern *p, expr *value, uint32_t path, uint32_t bits) {
     if (p->binding != NULL) {
         p->binding->origin = value;
+        p->binding->origin_path = path;
     }
+    bool tuple = p->kind == PATTERN_TUPLE && !p->rest && bits + PATH_BITS <= 28;
     for (uint32_t i = 0; i < p->part_count; i++) {
+        bool counted = tuple && i + 1 < PART_MAX;
         if (p->parts[i] != NULL) {
-            check_note_origin(p->parts[i], value);
+            note_origin(p->parts[i], value, counted ? path | ((i + 1) << bits) : path,
+                        counted ? bits + PATH_BITS : bits);
         }
     }
+}
+
+void check_note_origin(pattern *p, expr *value) {
+    note_origin(p, value, 0, 0);
 }

@@ -54,10 +54,11 @@ struct binding {
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
-    bool comes_back;  /* [check] parameter of a closure that stands for `&mut T` */
-    bool is_alias;    /* `ref mut` */
-    bool origin_seen; /* [check] see check_origin.c */
-    expr *origin;     /* [check] what its value was taken from; NULL: not known */
+    bool comes_back;      /* [check] parameter of a closure that stands for `&mut T` */
+    bool is_alias;        /* `ref mut` */
+    bool origin_seen;     /* [check] see check_origin.c */
+    expr *origin;         /* [check] what its value was taken from; NULL: not known */
+    uint32_t origin_path; /* [check] which part of it, see check_origin.c; 0: the whole */
     expr *alias; /* [check] the place that the name stands for, checked; NULL: it is a variable */
     uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
 };
