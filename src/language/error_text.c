@@ -42,11 +42,23 @@ static void put_calls(const error_places *p, const uint32_t *sites, uint32_t cou
 
 enum { LONGEST_QUOTE = 60 };
 
+/* "conv: the images have 3 channels, …" */
+static bool is_refusal(const char *message) {
+    size_t name = strspn(message, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    return name > 0 && strncmp(message + name, ": ", 2) == 0;
+}
+
 /* "add: shapes [2] and [3] cannot be broadcast" is said as it is when the compiler finds it: without the operation's
  * name, with the source that names the values. */
-static void put_message(const char *message, source_span place, masu__buffer *out) {
+static void put_message(const char *message, source_span place, bool in_prelude,
+                        masu__buffer *out) {
+    static const char panic[] = "panic: ";
+    const char *said = message + sizeof panic - 1;
+    if (in_prelude && strncmp(message, panic, sizeof panic - 1) == 0 && is_refusal(said))
+        message = said; /* an operation that is written in the language: like any other */
     size_t name = strspn(message, "abcdefghijklmnopqrstuvwxyz_0123456789");
-    bool of_shapes = strncmp(message + name, ": shape", 7) == 0;
+    bool of_shapes = strncmp(message + name, ": shape", 7) == 0 ||
+                     strncmp(message + name, ": logits of shape", 17) == 0;
     const char *text = place.file ? place.file->text + place.offset : NULL;
     bool quoted = of_shapes && text && place.length > 0 && place.length <= LONGEST_QUOTE &&
                   !memchr(text, '\n', place.length);
@@ -102,6 +114,7 @@ static void put_changed(const char *message, const ir_site *site, masu__buffer *
 void error_text_put(const error_places *p, const error_facts *facts, masu__buffer *out) {
     const uint32_t *sites = facts->sites;
     uint32_t count = facts->site_count;
+    bool in_prelude = count > 1 && hidden(p, sites[0]);
     while (count > 1 && hidden(p, sites[0])) {
         sites++; /* `unwrap` is written in the language: what matters is where it was called */
         count--;
@@ -110,7 +123,7 @@ void error_text_put(const error_places *p, const error_facts *facts, masu__buffe
     if (count > 0)
         place = site_at(p, sites[0]).span;
     masu__buffer message = {0};
-    put_message(facts->message, place, &message);
+    put_message(facts->message, place, in_prelude, &message);
     diagnostic_render_entry(place, "error", masu__buffer_text(&message), out);
     out->failed |= message.failed;
     masu__buffer_destroy(&message);

@@ -58,7 +58,8 @@ const error_kind error_kinds[] = {
      "    Tensor::ones([4, 2]).transpose(0, 1).matmul(Tensor::ones([4, 3]));  // [2, 3]\n"},
     {"E0106",
      "cannot be broadcast\ncannot be permuted\nno square matrix\nnot a single number\ncan be "
-     "-1\ncannot be reshaped\ncannot be expanded\ncannot be joined\ncannot be "
+     "-1\nthe images have\ninto an image\nchannels are not divided\ncannot be reshaped\ncannot be "
+     "expanded\ncannot be joined\ncannot be "
      "stacked\nout of range "
      "for\ncannot select an element\nlengths are not negative\ntensor has at most\nshapes \nshape "
      "[",

@@ -7,6 +7,7 @@
  * What is found there is said of the call, in terms of its arguments. The facts that all calls agree on, which shapes.c
  * keeps, stand aside meanwhile.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "language/pass/shape_flow.h"
@@ -28,9 +29,9 @@ static void quote(source_span span, const char *fallback, masu__buffer *out) {
 
 static void describe_value(shaper *s, const ir_function *f, ir_value v, const shape_fact *fact,
                            masu__buffer *out) {
-    const char *name = f->values[v].name;
-    if (name)
-        masu__buffer_printf(out, "`%s`", name);
+    const char *name = f->values[v].name, *inner = name ? strchr(name, '.') : NULL;
+    if (name && (name[0] != '<' || inner)) /* `<closure>.w` is the w of outside */
+        masu__buffer_printf(out, "`%s`", name[0] == '<' && inner ? inner + 1 : name);
     else
         quote(f->values[v].span, "this tensor", out);
     masu__buffer_puts(out, " has shape ");
@@ -80,13 +81,63 @@ static const ir_block *next_certain(shaper *s, const ir_function *f, const ir_bl
                                          : NULL;
 }
 
+/* ---- panics in what the language is written in -------------------------------------------------------------------------- */
+
+enum { PIECES_MAX = 32 };
+
+/* The text as far as all of it is known: literals, numbers, and what puts them together. */
+static bool put_text(const shape_query *q, ir_value v, uint32_t *pieces, masu__buffer *out) {
+    const ir_instr *def = q->f->values[v].def;
+    int64_t number;
+    if (!def || def->op != IR_ABI || (*pieces)++ == PIECES_MAX)
+        return false;
+    switch (def->abi) {
+    case TL_FN_tl_string_literal: {
+        const ir_instr *bytes = q->f->values[def->args[0]].def;
+        if (!bytes || bytes->op != IR_BYTES)
+            return false;
+        masu__buffer_append(out, bytes->imm.bytes.data, bytes->imm.bytes.length);
+        return true;
+    }
+    case TL_FN_tl_text_i64:
+        if (!shape_known_number(q, def->args[0], &number))
+            return false;
+        masu__buffer_printf(out, "%" PRId64, number);
+        return true;
+    case TL_FN_tl_string_concat:
+        return put_text(q, def->args[0], pieces, out) && put_text(q, def->args[1], pieces, out);
+    default:
+        return false;
+    }
+}
+
+/* "conv: the images have 3 channels …" is an operation's refusal of its operands; "unwrap of `None`" is what the program does.
+ */
+static void refusal(const shape_query *q, shape_fault *fault) {
+    masu__buffer text = {0};
+    uint32_t pieces = 0;
+    bool known = put_text(q, q->i->args[0], &pieces, &text);
+    const char *all = masu__buffer_text(&text);
+    size_t name = strspn(all, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    if (known && name > 0 && strncmp(all + name, ": ", 2) == 0) {
+        masu__buffer_puts(&fault->text, all + name + 2);
+        for (uint32_t p = 0; p < q->f->param_count; p++)
+            if (shape_fact_of(q, q->f->params[p])->state == SHAPE_IS_KNOWN &&
+                fault->about_count < 2)
+                shape_blame(fault, q->f->params[p]);
+    }
+    masu__buffer_destroy(&text);
+}
+
 /* The first fault on the way that every run takes; the values that it is about are those of the function. */
 static bool find_first(shaper *s, const ir_function *f, shape_fault *fault, int depth) {
     const ir_block *b = f->blocks[0];
     for (uint32_t steps = 0; b && steps < f->block_count; steps++) {
         for (const ir_instr *i = b->first; i; i = i->next) {
             shape_query q = shape_query_of(s, f, i);
-            if (i->op == IR_ABI)
+            if (i->op == IR_ABI && i->abi == TL_FN_tl_panic)
+                refusal(&q, fault);
+            else if (i->op == IR_ABI)
                 shape_rule_apply(&q, fault);
             if (fault->text.length > 0 ||
                 (i->op == IR_CALL && find_in_call(s, f, i, fault, depth + 1)))
@@ -121,7 +172,7 @@ static bool prepare_call(shaper *s, const function_facts *ff, const ir_instr *ca
 }
 
 /* What the fault is about, as far as it came in as arguments. */
-static void in_terms_of_caller(const ir_instr *call, shape_fault *fault) {
+static void in_terms_of_caller(const function_facts *ff, const ir_instr *call, shape_fault *fault) {
     uint32_t kept = 0;
     for (uint32_t n = 0; n < fault->about_count; n++)
         for (uint32_t a = 0; a < call->arg_count; a++)
@@ -130,6 +181,9 @@ static void in_terms_of_caller(const ir_instr *call, shape_fault *fault) {
                 break;
             }
     fault->about_count = kept;
+    for (uint32_t a = 0; a < call->arg_count && kept == 0 && fault->about_count < 2; a++)
+        if (ff->facts[call->args[a]].state == SHAPE_IS_KNOWN) /* what it was made of */
+            shape_blame(fault, call->args[a]);
 }
 
 static bool find_in_call(shaper *s, const ir_function *f, const ir_instr *call, shape_fault *fault,
@@ -147,7 +201,7 @@ static bool find_in_call(shaper *s, const ir_function *f, const ir_instr *call, 
     }
     masu__arena_release(&s->calls, mark);
     if (found)
-        in_terms_of_caller(call, fault);
+        in_terms_of_caller(shape_facts_of(s, f), call, fault);
     return found;
 }
 

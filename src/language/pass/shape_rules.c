@@ -415,6 +415,32 @@ static void check_single(const shape_query *q, const ir_shape *s, shape_fault *f
     shape_blame(fault, shape_tensor(q, 0));
 }
 
+static void check_loss(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    int64_t count;
+    if (!shape_elements(s, &count) || count == 1)
+        return;
+    masu__buffer_puts(&fault->text, "backward needs a scalar, this tensor has shape ");
+    shape_put(fault->symbols, s, &fault->text);
+    shape_blame(fault, shape_tensor(q, 0));
+}
+
+/* Logits of two dimensions: a class for each row, or as many numbers as the logits. */
+static void check_classes(const shape_query *q, const ir_shape *s, shape_fault *fault) {
+    const shape_fact *targets = shape_fact_of(q, shape_tensor(q, 1));
+    if (s->rank != 2 || targets->state != SHAPE_IS_KNOWN)
+        return;
+    const ir_shape *t = &targets->shape;
+    bool fits = t->rank == 1 || t->rank == 2;
+    for (uint32_t d = 0; fits && d < t->rank; d++)
+        fits = !shape_lengths_differ(q->symbols, t->dim[d], s->dim[d]);
+    if (fits)
+        return;
+    shape_put_two(fault, "logits of shape ", s,
+                  " need a class or as many probabilities for each row, not ", t, "");
+    shape_blame(fault, shape_tensor(q, 0));
+    shape_blame(fault, shape_tensor(q, 1));
+}
+
 static void check_square(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     if (s->rank >= 2 && !shape_lengths_differ(q->symbols, s->dim[s->rank - 1], s->dim[s->rank - 2]))
         return;
@@ -470,6 +496,15 @@ static void check_operands(const shape_query *q, shape_fault *fault) {
     case TL_FN_tl_tensor_item_i64:
     case TL_FN_tl_tensor_item_bool:
         check_single(q, s, fault);
+        break;
+    case TL_FN_tl_tensor_backward:
+        check_loss(q, s, fault);
+        break;
+    case TL_FN_tl_tensor_mse_loss:
+        check_pair(q, t, shape_tensor(q, 1), fault);
+        break;
+    case TL_FN_tl_tensor_cross_entropy:
+        check_classes(q, s, fault);
         break;
     case TL_FN_tl_tensor_permute:
         check_order(q, s, fault);

@@ -22,11 +22,12 @@ static masu_status write_part(tl_tensor *part, tl_tensor *from) {
     return status;
 }
 
-static masu_status error_join(const char *what, const tl_tensor *a, const tl_tensor *b) {
+static masu_status error_join(const tl_tensor *a, const tl_tensor *b, int dim) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shapes %s and %s cannot be joined", what,
+    return tl__error(MASU_ERR_SHAPE_MISMATCH,
+                     "cat: shapes %s and %s cannot be joined along dimension %d",
                      tl__shape_text(a->rank, a->shape, shape_a),
-                     tl__shape_text(b->rank, b->shape, shape_b));
+                     tl__shape_text(b->rank, b->shape, shape_b), dim);
 }
 
 /* ---- cat ------------------------------------------------------------------------------------- */
@@ -57,14 +58,14 @@ static masu_status cat_shape(const tl_tensor *a, const tl_tensor *b, int64_t dim
     if (status != MASU_OK)
         return status;
     if (a->rank != b->rank)
-        return error_join("cat", a, b);
+        return error_join(a, b, *index);
     for (int i = 0; i < a->rank; i++) {
         shape[i] = a->shape[i];
         if (i == *index) {
             if (__builtin_add_overflow(a->shape[i], b->shape[i], &shape[i]))
-                return error_join("cat", a, b);
+                return error_join(a, b, *index);
         } else if (a->shape[i] != b->shape[i]) {
-            return error_join("cat", a, b);
+            return error_join(a, b, *index);
         }
     }
     return MASU_OK;
@@ -139,6 +140,13 @@ static masu_status stack_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
+static masu_status error_stack(const tl_tensor *a, const tl_tensor *b) {
+    char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
+    return tl__error(MASU_ERR_SHAPE_MISMATCH, "stack: shapes %s and %s cannot be stacked",
+                     tl__shape_text(a->rank, a->shape, shape_a),
+                     tl__shape_text(b->rank, b->shape, shape_b));
+}
+
 const tl_rule tl__rule_stack = {"stack", stack_backward};
 
 static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype *dtype,
@@ -155,7 +163,7 @@ static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype 
     *tracked = false;
     for (int64_t i = 0; i < count; i++) {
         if (!tl__same_shape(parts[0], parts[i]))
-            return error_join("stack", parts[0], parts[i]);
+            return error_stack(parts[0], parts[i]);
         *dtype = tl__promote(*dtype, (tl_dtype)parts[i]->dtype);
         *tracked = *tracked || parts[i]->node;
     }

@@ -7,7 +7,9 @@
  * costs no copy; any other view is copied first. A stack of matrices times one matrix is one
  * tall product.
  */
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cblas.h>
@@ -146,10 +148,14 @@ static masu_status as_blas_takes_it(tl_tensor *t, tl_tensor **out) {
 }
 
 static masu_status error_shapes(const tl_tensor *a, const tl_tensor *b) {
-    char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "matmul: shapes %s and %s cannot be multiplied",
+    char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT], why[80] = "";
+    int64_t k = a->rank > 0 ? a->shape[a->rank - 1] : 0,
+            n = b->rank > 0 ? b->shape[b->rank > 1 ? b->rank - 2 : 0] : 0;
+    if (a->rank > 0 && b->rank > 0 && k != n)
+        snprintf(why, sizeof why, ": inner dimensions %" PRId64 " and %" PRId64 " differ", k, n);
+    return tl__error(MASU_ERR_SHAPE_MISMATCH, "matmul: shapes %s and %s cannot be multiplied%s",
                      tl__shape_text(a->rank, a->shape, shape_a),
-                     tl__shape_text(b->rank, b->shape, shape_b));
+                     tl__shape_text(b->rank, b->shape, shape_b), why);
 }
 
 static bool broadcast_leading(const tl_tensor *a, const tl_tensor *b, int *rank, int64_t *shape) {

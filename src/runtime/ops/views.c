@@ -10,6 +10,7 @@
  * gradient; a part adds into the whole.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/ops/ops.h"
@@ -219,9 +220,20 @@ masu_status tl__record_identity(tl_tensor *result, tl_tensor *t, tl_tensor **out
 
 static masu_status error_reshape(const tl_tensor *t, int64_t rank, const int64_t *shape) {
     char from[TL_SHAPE_TEXT], to[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "reshape: shape %s cannot be reshaped to %s",
+    char why[64] = "";
+    int64_t product = 1, open = 0;
+    bool counted = rank <= TL_MAX_RANK;
+    for (int64_t d = 0; d < rank && counted; d++) {
+        open += shape[d] == -1;
+        counted = shape[d] >= -1 &&
+                  !__builtin_mul_overflow(product, shape[d] < 0 ? 1 : shape[d], &product);
+    }
+    if (counted && open < 2)
+        snprintf(why, sizeof why, ": %" PRId64 " elements are not %s%" PRId64, t->elements,
+                 open ? "a multiple of " : "", product);
+    return tl__error(MASU_ERR_SHAPE_MISMATCH, "reshape: shape %s cannot be reshaped to %s%s",
                      tl__shape_text(t->rank, t->shape, from),
-                     tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to));
+                     tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to), why);
 }
 
 /* shape without its -1, if it has one. */
@@ -350,8 +362,7 @@ static masu_status permute(tl_tensor *t, int64_t count, const int64_t *dims, tl_
 
 static masu_status error_expand(const tl_tensor *t, int64_t rank, const int64_t *shape) {
     char from[TL_SHAPE_TEXT], to[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                     "expand: a tensor of shape %s does not broadcast to shape %s",
+    return tl__error(MASU_ERR_SHAPE_MISMATCH, "expand: shape %s cannot be expanded to %s",
                      tl__shape_text(t->rank, t->shape, from),
                      tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to));
 }

@@ -157,8 +157,7 @@ static void what_does_not_fit_is_refused(void **state) {
     assert_null(tl_tensor_row(t, 2));
     assert_raised(rt, MASU_ERR_INDEX_OUT_OF_RANGE, "index 2 is out of range for length 2");
     assert_null(tl_tensor_expand(t, SHAPE(4, 3)));
-    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH,
-                  "expand: a tensor of shape [2, 3] does not broadcast to shape [4, 3]");
+    assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "expand: shape [2, 3] cannot be expanded to [4, 3]");
     assert_null(tl_tensor_expand(t, SHAPE(3)));
     assert_raised(rt, MASU_ERR_SHAPE_MISMATCH, "expand");
     assert_null(tl_tensor_expand(t, SHAPE(-1, 2, 3)));
