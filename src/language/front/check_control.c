@@ -186,7 +186,7 @@ void check_let(checker *c, stmt *s) {
             t = type_vec(c->types, type_open(c->types));
         }
     }
-    check_value_pair(c, s->pattern, &s->value);
+    check_value_pair(c, s->pattern, &s->value, t);
     check_expr(c, &s->value, t);
     if (named && t == NULL) {
         check_note_row(s->pattern->binding, s->value);

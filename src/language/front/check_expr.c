@@ -287,6 +287,7 @@ static void check_tuple_field(checker *c, expr *e) {
     }
     bool positional = base->kind == TYPE_STRUCT && base->structure->positional;
     if (base->kind != TYPE_TUPLE && !positional) {
+        check_wish_pair(c, e->field.base, base);
         diagnostics_error(c->diagnostics, e->field.name_span, "`%s` is no tuple",
                           check_type_text(c, base));
         return;

@@ -88,28 +88,37 @@ static bool get_element(checker *c, expr **slot, const type *t) {
 
 /* ---- values and where they stand ------------------------------------------------------------- */
 
-/* What says where the values of e stand; NULL: e is no such method of a tensor. Its receiver is checked then. */
-static const char *places_of(checker *c, expr *e) {
+static const char *name_of_places(const expr *e) {
     static const char *const pairs[][2] = {
         {"topk", "topk_indices"}, {"sort", "argsort"}, {"max", "argmax"}, {"min", "argmin"}};
-    if (e->kind != EXPR_METHOD) {
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (strcmp(e->call.name, pairs[i][0]) != 0 || (i > 1 && e->call.arg_count == 0)) {
-            continue;
+    for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (strcmp(e->call.name, pairs[i][0]) == 0 && (i < 2 || e->call.arg_count > 0)) {
+            return pairs[i][1];
         }
-        check_expr(c, &e->call.receiver, NULL);
-        bool tensor = type_resolve(c->types, e->call.receiver->type)->kind == TYPE_TENSOR;
-        return tensor ? pairs[i][1] : NULL;
     }
     return NULL;
 }
 
+bool check_has_places(const expr *e) {
+    return name_of_places(e) != NULL;
+}
+
+/* What says where the values of e stand; NULL: e is no such method of a tensor. Its receiver is checked then. */
+static const char *places_of(checker *c, expr *e) {
+    const char *name = name_of_places(e);
+    if (name == NULL) {
+        return NULL;
+    }
+    check_expr(c, &e->call.receiver, NULL);
+    bool tensor = type_resolve(c->types, e->call.receiver->type)->kind == TYPE_TENSOR;
+    return tensor ? name : NULL;
+}
+
 /* let (values, numbers) = t.topk(k): what PyTorch yields where two are taken. */
-void check_value_pair(checker *c, const pattern *p, expr **slot) {
+void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wish) {
     expr *e = *slot;
-    if (p->kind != PATTERN_TUPLE || p->part_count != 2) {
+    bool wished = wish != NULL && wish->kind == TYPE_TUPLE && wish->tuple.count == 2;
+    if (!wished && (p->kind != PATTERN_TUPLE || p->part_count != 2)) {
         return;
     }
     const char *names[2] = {e->call.name, places_of(c, e)};
@@ -130,6 +139,14 @@ void check_value_pair(checker *c, const pattern *p, expr **slot) {
     pair->list.items = check_join_list(c, NULL, both, 2);
     pair->list.count = 2;
     *slot = build_finish(&b, pair);
+}
+
+void check_wish_pair(checker *c, const expr *name, const type *values) {
+    if (name->kind == EXPR_NAME && name->name.binding != NULL && values->kind == TYPE_TENSOR) {
+        const type *parts[2] = {
+            values, type_tensor(c->types, check_scalar(c, TYPE_I64), values->tensor.rank)};
+        check_wish_binding(c, name->name.binding, type_tuple(c->types, parts, 2));
+    }
 }
 
 /* t.topk(k).0, t.topk(k).1: one of the two. */

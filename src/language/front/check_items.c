@@ -28,11 +28,32 @@ static bool reserved_type(const char *name) {
     return scalar_type_of_name(name, strlen(name)) != TYPE_ERROR;
 }
 
+/* An Option or Result of the program with the language's own variants is the language's. */
+static bool is_same_enum(const checker *c, const struct_item *s) {
+    static const char *const names[] = {"Option", "Result"};
+    static const char *const variants[][2] = {{"Some", "None"}, {"Ok", "Err"}};
+    if (!s->is_enum || s->variant_count != 2 || c->tree->prelude == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        int64_t first = check_find_variant(s, variants[i][0]),
+                second = check_find_variant(s, variants[i][1]);
+        if (strcmp(s->name, names[i]) == 0 && first >= 0 && second >= 0) {
+            return s->generics.count == 1 + i && s->variants[first].count == 1 &&
+                   s->variants[second].count == i;
+        }
+    }
+    return false;
+}
+
 static void declare_structs(checker *c) {
     for (uint32_t i = 0; i < c->tree->struct_count; i++) {
         struct_item *s = c->tree->structs[i];
         symbol *known = check_symbol(c, s->name);
         s->type = type_struct(c->types, s);
+        if (s->span.file != c->tree->prelude && is_same_enum(c, s)) {
+            continue;
+        }
         if (s->span.file != c->tree->prelude && reserved_type(s->name)) {
             diagnostics_error(c->diagnostics, s->span, "`%s` is a type of the language", s->name);
         } else if (known->structure != NULL && known->structure->span.file != c->tree->prelude) {

@@ -671,7 +671,10 @@ void check_find_main(checker *c);
 /* check_update.c: t = t op b, checked, as the step of an optimiser where it may be one. */
 void check_update(checker *c, expr **slot);
 bool check_value_part(checker *c, expr **slot);
-void check_value_pair(checker *c, const pattern *p, expr **slot);
+void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wish);
+bool check_has_places(const expr *e); /* t.topk(k) and its like, by their form */
+/* name.0 where it was bound to such values: it is the pair. */
+void check_wish_pair(checker *c, const expr *name, const type *values);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
 bool check_string_method(checker *c, expr **slot, const type *expected);
 bool check_vec_method(checker *c, expr **slot);

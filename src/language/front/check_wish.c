@@ -40,6 +40,7 @@ typedef enum flexible {
     FLEXIBLE_LIST,
     FLEXIBLE_OPEN, /* Vec::new(), None: of parts that a first use decided, maybe too early */
     FLEXIBLE_RANK, /* `let mut t`: a tensor of the rank of its first value, until another one is assigned */
+    FLEXIBLE_PAIR, /* t.topk(k): the values, until a use asks for .0 or .1 */
     FLEXIBLE_ROW /* t[i] of a tensor of unknown rank: a number, until a use shows that it is a row */
 } flexible;
 
@@ -71,7 +72,7 @@ static flexible flexible_kind(const expr *e) {
 }
 
 void check_note_flexible(binding *b, const expr *value) {
-    b->flexible = (uint8_t)flexible_kind(value);
+    b->flexible = (uint8_t)(check_has_places(value) ? FLEXIBLE_PAIR : flexible_kind(value));
 }
 
 void check_note_number(binding *b, const type *t) {
@@ -182,6 +183,8 @@ static bool may_become(const binding *b, const type *to) {
         return to->kind == b->type->kind && !to->may_have_open &&
                (!structs || to->structure->template == b->type->structure->template);
     }
+    case FLEXIBLE_PAIR:
+        return to->kind == TYPE_TUPLE && to->tuple.count == 2;
     case FLEXIBLE_RANK:
     case FLEXIBLE_ROW:
         return to->kind == TYPE_TENSOR;

@@ -479,6 +479,10 @@ masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics 
     if (file->length >= 3 && memcmp(file->text, "\xEF\xBB\xBF", 3) == 0) {
         l.at = 3; /* a byte order mark */
     }
+    if (file->length - l.at > 2 && memcmp(file->text + l.at, "#!/", 3) == 0) { /* who runs it */
+        const char *end = memchr(file->text + l.at, '\n', file->length - l.at);
+        l.at = end == NULL ? l.end : (uint32_t)(end - file->text);
+    }
     make_room(&l);
     return lex_all(&l, false, out);
 }

@@ -341,9 +341,18 @@ static bool at_const_function(const parser *p) {
 }
 
 /* pub, pub(crate) */
+/* `unsafe` says nothing: there is nothing that it would allow. */
+static bool at_unsafe(const parser *p) {
+    token_kind next = parser_ahead(p, 1);
+    return parser_is_word(p, "unsafe") &&
+           (next == TOKEN_FN || next == TOKEN_IMPL || next == TOKEN_TRAIT);
+}
+
 static void skip_pub(parser *p) {
-    while (parser_accept(p, TOKEN_PUB)) {
-        if (parser_is(p, TOKEN_LEFT_PAREN)) {
+    while (parser_is(p, TOKEN_PUB) || at_unsafe(p)) {
+        bool public = parser_is(p, TOKEN_PUB);
+        parser_advance(p);
+        if (public && parser_is(p, TOKEN_LEFT_PAREN)) {
             parser_skip_group(p);
         }
     }
@@ -586,6 +595,26 @@ static void refuse_top_level(parser *p) {
 
 static bool at_macro(const parser *p);
 
+/* async fn, extern fn, extern "C" fn, extern "C" { … } */
+static bool at_foreign(const parser *p) {
+    bool external = parser_is_word(p, "extern");
+    return ((external || parser_is_word(p, "async")) && parser_ahead(p, 1) == TOKEN_FN) ||
+           (external && parser_ahead(p, 1) == TOKEN_STRING);
+}
+
+/* #[…] and #![…] */
+static bool skip_attribute(parser *p) {
+    uint32_t behind = parser_ahead(p, 1) == TOKEN_NOT ? 2 : 1;
+    if (!parser_is(p, TOKEN_HASH) || parser_ahead(p, behind) != TOKEN_LEFT_BRACKET) {
+        return false;
+    }
+    for (uint32_t i = 0; i < behind; i++) {
+        parser_advance(p);
+    }
+    parser_skip_group(p);
+    return true;
+}
+
 bool parser_at_item(const parser *p) {
     switch (parser_kind(p)) {
     case TOKEN_FN:
@@ -599,11 +628,10 @@ bool parser_at_item(const parser *p) {
     case TOKEN_USE:
         return true;
     case TOKEN_HASH:
-        return parser_ahead(p, 1) == TOKEN_LEFT_BRACKET;
+        return parser_ahead(p, 1) == TOKEN_LEFT_BRACKET ||
+               (parser_ahead(p, 1) == TOKEN_NOT && parser_ahead(p, 2) == TOKEN_LEFT_BRACKET);
     case TOKEN_NAME:
-        return at_static(p) || at_alias(p) || at_macro(p) ||
-               ((parser_is_word(p, "async") || parser_is_word(p, "extern")) &&
-                parser_ahead(p, 1) == TOKEN_FN);
+        return at_static(p) || at_alias(p) || at_macro(p) || at_unsafe(p) || at_foreign(p);
     default:
         return false;
     }
@@ -642,9 +670,7 @@ void parse_item(parser *p) {
         parse_use(p);
         return;
     case TOKEN_HASH: /* attributes say nothing to masu */
-        if (parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
-            parser_advance(p);
-            parser_skip_group(p);
+        if (skip_attribute(p)) {
             return;
         }
         break;
@@ -661,7 +687,7 @@ void parse_item(parser *p) {
             refuse_macro(p);
             return;
         }
-        if (parser_at_item(p)) {
+        if (at_foreign(p)) {
             const char *what =
                 parser_is_word(p, "async") ? "asynchronous functions" : "external functions";
             parser_advance(p);
@@ -675,6 +701,9 @@ void parse_item(parser *p) {
 
 void parse_items(parser *p) {
     while (!parser_is(p, TOKEN_END)) {
+        if (parser_accept(p, TOKEN_SEMICOLON)) { /* struct P { … }; */
+            continue;
+        }
         parse_item(p);
         if (p->panic) {
             parser_synchronise(p);

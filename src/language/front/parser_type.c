@@ -84,7 +84,8 @@ static void parse_named_type(parser *p, type_expr *t) {
     parser_find_item(p, &scope, &t->name, t->span);
     t->scope = scope == path ? t->scope : scope;
     t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
-    if (parser_accept(p, TOKEN_LESS)) {
+    bool scalar = t->name != NULL && scalar_type_of_name(t->name, strlen(t->name)) != TYPE_ERROR;
+    if (!scalar && parser_accept(p, TOKEN_LESS)) { /* n as i64 < m compares */
         parse_type_arguments(p, &t->arguments, &t->argument_count);
     }
     bool box =
