@@ -343,9 +343,12 @@ static void assign(checker *c, expr *e) {
     if (target->kind == EXPR_NAME && target->name.binding != NULL) {
         check_wish_rank(c, target->name.binding, given);
     }
-    if (target->kind == EXPR_NAME && type_is_numeric(t) && type_is_numeric(given) &&
-        !check_widens(given, t)) {
-        check_wish(c, target, given);
+    const type *number = given->kind == TYPE_TENSOR && given->tensor.rank == 0
+                             ? type_resolve(c->types, type_of_element(c->types, given))
+                             : given;
+    if (target->kind == EXPR_NAME && type_is_numeric(t) && type_is_numeric(number) &&
+        !check_widens(number, t)) {
+        check_wish(c, target, number);
     }
     if (!assign_element(c, e)) {
         check_coerce_branch(c, &e->assign.value, t, target->kind == EXPR_NAME ? &why : NULL);

@@ -39,6 +39,31 @@ static bool is_std_module(const char *scope) {
     return false;
 }
 
+/* max(a, b) of numbers of different types, or held by tensors of rank 0: a.max(b), which widens. */
+static bool widest_of_two(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot, **args = e->call.args;
+    bool same = true;
+    for (uint32_t i = 0; i < 2; i++) {
+        const type *t = type_resolve(c->types, args[i]->type);
+        bool one = t->kind == TYPE_TENSOR && t->tensor.rank == 0;
+        if (!one && !type_is_numeric(t)) {
+            return false;
+        }
+        same &= !one && t == type_resolve(c->types, args[0]->type);
+    }
+    if (same) {
+        return false;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        if (args[i]->type->kind == TYPE_TENSOR) {
+            check_read_item(c, &args[i]);
+        }
+    }
+    *slot = build_method(c, e->span, args[0], e->call.callee->name.name, &args[1], 1);
+    check_expr(c, slot, expected);
+    return true;
+}
+
 /* repeat(x) is endless: what is taken of it is written out at once. */
 bool check_std_call(checker *c, expr **slot, const char *scope, const char *name,
                     const type *expected) {
@@ -71,10 +96,13 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
     if (full == NULL) {
         return false;
     }
-    if (e->call.arg_count == 2 && (is(name, "max") || is(name, "min")) &&
-        check_free_literal(e->call.args[0]) && !check_free_literal(e->call.args[1])) {
-        check_expr(c, &e->call.args[1], NULL);
-        check_expr(c, &e->call.args[0], e->call.args[1]->type);
+    if (e->call.arg_count == 2 && (is(name, "max") || is(name, "min"))) {
+        bool swap = check_free_literal(e->call.args[0]) && !check_free_literal(e->call.args[1]);
+        check_expr(c, &e->call.args[swap], NULL);
+        check_expr(c, &e->call.args[!swap], e->call.args[swap]->type);
+        if (widest_of_two(c, slot, expected)) {
+            return true;
+        }
     }
     e->call.callee->name.name = full;
     e->call.callee->name.scope = NULL;
