@@ -10,6 +10,8 @@ done
 # dimension, convert or ask: lang_in_place_names); those of autograd are the means by which gradients are asked for everywhere here.
 exempt='randn rand randn_like rand_like bernoulli normal uniform
     add_ sub_ mul_ div_ exp_ neg_ relu_ sigmoid_ tanh_ clamp_ masked_fill_ fill_diagonal_ copy_ zero_ normal_ uniform_ squeeze_ unsqueeze_
+    scatter_ scatter_add_ index_add_ clip_grad_norm_ clip_grad_value_
+    xavier_uniform xavier_normal kaiming_uniform kaiming_normal orthogonal xavier_uniform_ xavier_normal_ kaiming_uniform_ kaiming_normal_
     aminmax max_keepdim min_keepdim sum_keepdim mean_keepdim matrix_rank
     double int empty empty_like is_empty scalar to_vec2 requires_grad requires_grad_ zero_grad
     randint randperm multinomial sample
@@ -28,7 +30,7 @@ done <"$MASU_TMP/names"
 sed -n '/^## Vec/q; s/^| `\(t\.\|Tensor::\)\([a-z_0-9]*\)[(<].* | yes | .*/\2/p' docs/operations.md | sort -u >"$MASU_TMP/smooth"
 [ "$(wc -l <"$MASU_TMP/smooth")" -gt 100 ] || fail 'docs/operations.md lists no gradients'
 grep -ho 'near("[^"]*: gradient of' "$folder"/operations_*.tl >"$MASU_TMP/gradients"
-sed -n 's/^WRITTEN(\([a-z_0-9]*\),.*/\1/p' src/language/front/ops_named.def >"$MASU_TMP/composed"
+sed -n 's/^WRITTEN(\([a-z_0-9]*\),.*/\1/p' src/language/front/ops_named.def src/language/front/ops_rare.def >"$MASU_TMP/composed"
 while read -r name; do
     for type in f d; do
         case "$type $name" in 'f pinverse' | 'f lstsq' | 'f logdet' | 'f svd' | 'f eigh' | 'f qr' | 'f slogdet' | 'f eigvalsh' | 'f svdvals') continue ;; esac

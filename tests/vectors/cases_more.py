@@ -230,6 +230,65 @@ for name, torch in (("concat([a, b], 1)", "torch.cat([a, b], 1)"), ("concatenate
 case("logspace", "Tensor::logspace(-1.0, 2.0, 4)", "torch.logspace(-1, 2, 4)", "", types="f", grad=False, close=1e-5)
 case("tri", "Tensor::tri(3)", "torch.ones(3, 3).tril()", "", types="f", grad=False)
 
+# ---- forms with PyTorch's arguments, and what few programs use -----------------------------------------------------------
+
+for name, torch, operands in (("erfinv()", "a.erfinv()", "a[2,3]%"), ("lgamma()", "a.lgamma()", "a[2,3]+"), ("digamma()", "a.digamma()", "a[2,3]+")):
+    case(name.split("(")[0], "a." + name, torch, operands, close=1e-5 if name == "digamma()" else None)
+case("erfinv", "a.erfinv()", "a.erfinv()", "a=-1,-0.999999999,-0.6,0,1e-9,0.3,0.99,1,1.5", types="d", grad=False, close=1e-9)
+case("lgamma", "a.lgamma()", "a.lgamma()", "a=-2.5,-0.5,1,2,30,1e6", types="d", grad=False)
+case("digamma", "a.digamma()", "a.digamma()", "a=-2.5,-0.5,0.001,1,5.9,30,1e6", types="d", close=1e-9)
+for name, torch, operands in (
+        ("max(b)", "torch.max(a, b)", "a[2,3] b[3]"), ("min(b)", "torch.min(a, b)", "a[2,3] b[3]"), ("max(0.25)", "a.clamp(min=0.25)", "a[2,3]"),
+        ("var(false)", "a.var(False)", "a[2,3]"), ("var(1, false, true)", "a.var(1, False, True)", "a[2,3]"), ("std(false)", "a.std(False)", "a[2,3]"),
+        ("std(1, false, true)", "a.std(1, False, True)", "a[2,3]"), ("std([0, 2])", "a.std([0, 2])", "a[2,3,2]"),
+        ("norm(3.0, [0, 2])", "a.norm(3, [0, 2])", "a[2,3,2]"), ("norm(2.0, 1, true)", "a.norm(2, 1, True)", "a[2,3]"),
+        ("norm(F64::infinity())", "a.abs().max()", "a[2,3]"), ("topk(2, 1, true, true)", "a.topk(2)[0]", "a[2,4]"),
+        ("clamp(-b, b)", "a.clamp(-b, b)", "a[2,3] b[3]+"), ("gelu(\"tanh\")", "F.gelu(a, approximate='tanh')", "a[2,3]"),
+        ("softplus(2.0, 1.0)", "F.softplus(a, 2, 1)", "a[2,3]"), ("squeeze([0, -2])", "a[0, :, 0]", "a[1,2,1,3]"),
+        ("pad([1, 2], \"reflect\")", "F.pad(a, [1, 2], 'reflect')", "a[2,3,4]"), ("pad([2, 1], \"replicate\")", "F.pad(a, [2, 1], 'replicate')", "a[2,3,4]"),
+        ("pad([2, 1], \"circular\")", "F.pad(a, [2, 1], 'circular')", "a[2,3,4]"), ("split([2, 3])[1]", "a.split([2, 3])[1]", "a[5,2]"),
+        ("repeat_interleave([2, 1], 0)", "a.repeat_interleave(torch.tensor([2, 1]), 0)", "a[2,3]"), ("index_select(1, vec![2, 0])", "a[:, [2, 0]]", "a[2,3]"),
+        ("max_pool2d([2, 3], [1, 2], [1, 1])", "F.max_pool2d(a, [2, 3], [1, 2], [1, 1])", "a[1,2,4,6]"),
+        ("avg_pool2d([2, 3], [1, 2], [1, 1])", "F.avg_pool2d(a, [2, 3], [1, 2], [1, 1])", "a[1,2,4,6]"),
+        ("conv2d(w, b, [1, 2], [1, 0], [2, 1], 2)", "F.conv2d(a, w, b, [1, 2], [1, 0], [2, 1], 2)", "a[1,2,6,5] w[2,1,2,2] b[2]"),
+        ("conv2d(w, None, 2, 1)", "F.conv2d(a, w, None, 2, 1)", "a[2,2,5,4] w[3,2,2,3]"), ("linear(w, Some(b))", "F.linear(a, w, b)", "a[2,3] w[2,3] b[2]"),
+        ("layer_norm(3)", "F.layer_norm(a, [3])", "a[2,3]"), ("layer_norm(w)", "F.layer_norm(a, [4], w)", "a[2,4] w[4]"),
+        ("batch_norm(m, v, w, b, true)", "F.batch_norm(a, m.detach().clone(), v.detach().clone(), w, b, True)", "a[3,2] m[2]- v[2]-=1,2 w[2] b[2]"),
+        ("batch_norm(m, v, w, b, false, 0.1, 0.001)", "F.batch_norm(a, m, v, w, b, False, 0.1, 0.001)", "a[3,2] m[2]- v[2]-=1,2 w[2] b[2]"),
+        ("mse_loss(b, \"sum\")", "F.mse_loss(a, b, reduction='sum')", "a[2,3] b[2,3]"), ("mse_loss(b, \"none\")", "F.mse_loss(a, b, reduction='none')", "a[2,3] b[2,3]"),
+        ("l1_loss(b, \"sum\")", "F.l1_loss(a, b, reduction='sum')", "a[2,3] b[2,3]"), ("bce_loss(b, \"sum\")", "F.binary_cross_entropy(a, b, reduction='sum')", "a[2,3]% b[2,3]-%"),
+        ("nll_loss(t, \"none\")", "F.nll_loss(a, t, reduction='none')", "a[4,3] t[4]#3"), ("cross_entropy(t, \"sum\")", "F.cross_entropy(a, t, reduction='sum')", "a[4,3] t[4]#3"),
+        ("cross_entropy(t, w)", "F.cross_entropy(a, t, w)", "a[4,3] t[4]#3 w[3]-=1,2,0.5"), ("cross_entropy(t, 0.1)", "F.cross_entropy(a, t, label_smoothing=0.1)", "a[4,3] t[4]#3"),
+        ("nll_loss(t, w)", "F.nll_loss(a, t, w)", "a[4,3] t[4]#3 w[3]-=1,2,0.5"),
+        ("sdpa(k, v, None, 0.0, true)", "((a @ k.t() / 2 ** 0.5).masked_fill(torch.ones(3, 3).tril() == 0, -inf)).softmax(-1) @ v", "a[3,2] k[3,2] v[3,2]")):
+    case(name.split("(")[0], "a." + name, torch, operands, close=2e-5 if "norm" in name else None)
+case("kl_div_loss", "a.kl_div_loss(b, \"batchmean\")", "F.kl_div(a, b, reduction='batchmean')", "a[2,3] b[2,3]+")
+for name, torch, operands in (
+        ("amax([0, 2])", "a.amax([0, 2])", "a[2,3,2]"), ("amin([0, 2], true)", "a.amin([0, 2], True)", "a[2,3,2]"), ("logsumexp([0, 2])", "a.logsumexp([0, 2])", "a[2,3,2]"),
+        ("nanmean()", "a.nanmean()", "a[2,3]"), ("flip(0, 1)", "a.flip(0, 1)", "a[2,3]"), ("roll([1, -1], [0, 1])", "a.roll([1, -1], [0, 1])", "a[2,3]"),
+        ("round(1)", "a.round(decimals=1)", "a[2,3]"), ("diagonal(1, 1, 2)", "a.diagonal(1, 1, 2)", "a[2,3,4]"), ("diag(-1)", "a.diag(-1)", "a[3]"), ("diag(1)", "a.diag(1)", "a[2,3]"),
+        ("index_copy(0, [2, 0], s)", "a.index_copy(0, torch.tensor([2, 0]), s)", "a[4,2] s[2,2]"), ("masked_scatter(m, s)", "a.masked_scatter(m, s)", "a[2,3] m[2,3]? s[2,3]"),
+        ("cdist(b, 3.0)", "torch.cdist(a, b, 3)", "a[3,2] b[4,2]"), ("tensordot(b, [1, 2], [2, 0])", "torch.tensordot(a, b, [[1, 2], [2, 0]])", "a[2,3,4] b[4,2,3]"),
+        ("baddbmm(b, c)", "a.baddbmm(b, c)", "a[2,2,4] b[2,2,3] c[2,3,4]"),
+        ("conv_transpose2d(w, b, 2, 1, 1)", "F.conv_transpose2d(a, w, b, 2, 1, 1)", "a[1,2,3,3] w[2,2,3,3] b[2]"),
+        ("conv_transpose1d(w, 2, 1)", "F.conv_transpose1d(a, w, None, 2, 1)", "a[1,2,4] w[2,3,3]"), ("conv_transpose1d(w, b)", "F.conv_transpose1d(a, w, b)", "a[1,2,4] w[2,3,3] b[3]"),
+        ("conv3d(w)", "F.conv3d(a, w)", "a[1,1,3,3,3] w[2,1,2,2,2]"), ("conv3d(w, b, 2, 1)", "F.conv3d(a, w, b, 2, 1)", "a[1,2,3,3,4] w[2,2,2,2,2] b[2]"),
+        ("adaptive_max_pool2d([2, 3])", "F.adaptive_max_pool2d(a, [2, 3])", "a[1,2,5,4]"), ("adaptive_avg_pool1d(2)", "F.adaptive_avg_pool1d(a, 2)", "a[1,2,5]"),
+        ("interpolate([2, 5])", "F.interpolate(a, [2, 5])", "a[1,2,3,3]"), ("interpolate([2, 5], \"bilinear\")", "F.interpolate(a, [2, 5], mode='bilinear')", "a[1,2,3,3]"),
+        ("unfold([2, 3], 1, 1, 2)", "F.unfold(a, [2, 3], 1, 1, 2)", "a[1,2,4,4]"),
+        ("rnn_tanh_cell(h, w, v, b, c)", "torch.rnn_tanh_cell(a, h, w, v, b, c)", "a[2,3] h[2,2] w[2,3] v[2,2] b[2] c[2]"),
+        ("gru_cell(h, w, v, b, c)", "torch.gru_cell(a, h, w, v, b, c)", "a[2,3] h[2,2] w[6,3] v[6,2] b[6] c[6]"),
+        ("lstm_cell(h, s, w, v, b, c).0", "torch.lstm_cell(a, (h, s), w, v, b, c)[0]", "a[2,3] h[2,2] s[2,2] w[8,3] v[8,2] b[8] c[8]"),
+        ("lstm_cell(h, s, w, v, b, c).1", "torch.lstm_cell(a, (h, s), w, v, b, c)[1]", "a[2,3] h[2,2] s[2,2] w[8,3] v[8,2] b[8] c[8]"),
+        ("multi_margin_loss(t)", "F.multi_margin_loss(a, t)", "a[4,3] t[4]#3"), ("multilabel_soft_margin_loss(b)", "F.multilabel_soft_margin_loss(a, b)", "a[2,3] b[2,3]-%"),
+        ("lu().1", "torch.linalg.lu(a)[1]", "a[3,3]!"), ("lu().2", "torch.linalg.lu(a)[2]", "a[3,3]!")):
+    case(name.split("(")[0], "a." + name, torch, operands, types="d", close=1e-6 if "bilinear" in name else 1e-9)
+for name, torch, operands in (("...qd,...kd->...qk", "a @ b.transpose(-1, -2)", "a[2,2,3,4] b[2,2,2,4]"), ("bij,bkj->ik", "torch.einsum('bij,bkj->ik', a, b)", "a[2,3,4] b[2,2,4]")):
+    case("einsum", "Tensor::einsum(\"" + name + "\", a, b)", torch, operands, types="d")
+case("einsum", "Tensor::einsum(\"ij,jk,k->i\", a, b, c)", "torch.einsum('ij,jk,k->i', a, b, c)", "a[2,3] b[3,4] c[4]", types="d")
+case("mode", "a.mode(1)", "a.mode(1)[0]", "a[2,9]#3", types="i", grad=False)
+case("eye", "Tensor::eye(2, 3)", "torch.eye(2, 3)", "", types="f", grad=False)
+
 # ---- views and second uses -------------------------------------------------------------------------------------------------
 #
 # For each operation the first case with a matrix or more as `a`: now a is a transposed view, and the result goes into a

@@ -470,7 +470,8 @@ static bool prelude_knows_better(checker *c, expr *e, const char *scope, const c
             if (method && lists_dimensions(c, e, tl_abi_names[i].function)) {
                 return true;
             }
-            if (fits) {
+            if (fits && !(method && check_misfits(c, e, tl_abi_names[i].function) &&
+                          check_form_takes(c, e, check_find_method(c, owner, name)))) {
                 return false;
             }
         }

@@ -111,7 +111,11 @@ static bool takes(checker *c, expr *e, const function_item *f) {
         bool list_wanted =
             wanted != NULL && wanted->name != NULL && strcmp(wanted->name, "Vec") == 0;
         if (list) {
-            if (!list_wanted && !tensor_wanted) {
+            bool real = (*arg)->list.count > 0 && (*arg)->list.items[0]->kind == EXPR_FLOAT;
+            if ((!list_wanted && !tensor_wanted) ||
+                (list_wanted && real && wanted->argument_count == 1 &&
+                 wanted->arguments[0]->name != NULL &&
+                 strcmp(wanted->arguments[0]->name, "i64") == 0)) {
                 return false;
             }
             continue;
@@ -125,7 +129,8 @@ static bool takes(checker *c, expr *e, const function_item *f) {
         if (t != NULL && type_is_silent(t)) {
             continue;
         }
-        if (is_tensor != tensor_wanted || is_list != list_wanted) {
+        if (is_tensor != tensor_wanted || is_list != list_wanted ||
+            (!is_tensor && !is_list && !check_takes_scalar(c, *arg, wanted))) {
             return false;
         }
     }
@@ -137,6 +142,9 @@ static void fill_in_defaults(checker *c, expr *e, const function_item *f) {
     expr **args = CHECK_ARRAY(c, expr *, f->parameter_count + count + 1);
     for (uint32_t i = 0; i < count; i++) {
         args[i] = e->call.args[i];
+        if (args[i]->kind == EXPR_TUPLE && args[i]->type == NULL) { /* a kernel of (3, 3) */
+            args[i]->kind = EXPR_ARRAY;
+        }
     }
     while (first + count < f->parameter_count && f->parameters[first + count]->otherwise != NULL) {
         args[count] = check_new(c, EXPR_INT, e->span, NULL);
@@ -197,6 +205,15 @@ static function_item *choose_by_closures(checker *c, const expr *e, function_ite
         }
     }
     return f;
+}
+
+bool check_form_takes(checker *c, expr *e, function_item *f) {
+    for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
+        if (o->owner == f->owner && strcmp(o->name, f->name) == 0 && takes(c, e, o)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 function_item *check_choose_overload(checker *c, expr *e, function_item *f) {

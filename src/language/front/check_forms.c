@@ -89,8 +89,14 @@ static bool get_element(checker *c, expr **slot, const type *t) {
 /* ---- values and where they stand ------------------------------------------------------------- */
 
 static const char *name_of_places(const expr *e) {
-    static const char *const pairs[][2] = {
-        {"topk", "topk_indices"}, {"sort", "argsort"}, {"max", "argmax"}, {"min", "argmin"}};
+    static const char *const pairs[][2] = {{"topk", "topk_indices"},
+                                           {"sort", "argsort"},
+                                           {"max", "argmax"},
+                                           {"min", "argmin"},
+                                           {"median", "__median_places"},
+                                           {"mode", "__mode_places"},
+                                           {"cummax", "__cummax_places"},
+                                           {"cummin", "__cummin_places"}};
     for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof pairs / sizeof pairs[0]; i++) {
         if (strcmp(e->call.name, pairs[i][0]) == 0 && (i < 2 || e->call.arg_count > 0)) {
             return pairs[i][1];
@@ -103,8 +109,27 @@ bool check_has_places(const expr *e) {
     return name_of_places(e) != NULL;
 }
 
+/* Tensor::topk(t, k), topk(t, k): as t.topk(k). */
+static void name_as_method(checker *c, expr *e) {
+    if (e->kind != EXPR_CALL || e->call.callee == NULL || e->call.callee->kind != EXPR_NAME ||
+        e->call.arg_count == 0 || e->type != NULL) {
+        return;
+    }
+    const name_expr *callee = &e->call.callee->name;
+    if (callee->scope != NULL ? strcmp(callee->scope, "Tensor") != 0
+                              : check_find(c, callee->name) != NULL) {
+        return;
+    }
+    expr *method = build_method(c, e->span, e->call.args[0], callee->name, e->call.args + 1,
+                                e->call.arg_count - 1);
+    if (check_has_places(method)) {
+        *e = *method;
+    }
+}
+
 /* What says where the values of e stand; NULL: e is no such method of a tensor. Its receiver is checked then. */
 static const char *places_of(checker *c, expr *e) {
+    name_as_method(c, e);
     const char *name = name_of_places(e);
     if (name == NULL) {
         return NULL;
@@ -121,8 +146,9 @@ void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wis
     if (!wished && (p->kind != PATTERN_TUPLE || p->part_count != 2)) {
         return;
     }
-    const char *names[2] = {e->call.name, places_of(c, e)};
-    if (names[1] == NULL) {
+    const char *places = places_of(c, e); /* the call is a method then */
+    const char *names[2] = {e->call.name, places};
+    if (places == NULL) {
         return;
     }
     block_builder b = build_block(c, e->span);
@@ -231,6 +257,58 @@ static bool adam_step(checker *c, expr **slot) {
     return true;
 }
 
+/* x.batch_norm(mean, variance, weight, bias, training, momentum, eps): mean and variance, where the program may write to
+ * them, move by momentum towards what this batch has.
+ *
+ *     { let <t> = training; let <x> = x; let <n> = <x>.batch_norm(…); mean = mean.__moved(<x>, <t>, momentum, false); …; <n> }
+ */
+static bool moving_batch_norm(checker *c, expr **slot) {
+    enum { MEAN, VARIANCE, WEIGHT, BIAS, TRAINING, MOMENTUM, EPS, ARGUMENTS };
+    expr *e = *slot, **args = e->call.args;
+    uint32_t count = e->call.arg_count;
+    source_span span = e->span;
+    if (strcmp(e->call.name, "batch_norm") != 0 || count <= TRAINING || count > ARGUMENTS) {
+        return false;
+    }
+    for (int i = 0; i < ARGUMENTS && i < (int)count; i++) {
+        if (args[i]->type == NULL && (i == TRAINING || i < WEIGHT)) {
+            check_expr(c, &args[i], NULL);
+        }
+    }
+    bool moves = true;
+    for (int i = 0; i < WEIGHT; i++) {
+        binding *root = check_root(args[i]);
+        moves &= root != NULL && (root->kind == BINDING_SELF || root->is_mutable);
+    }
+    if (!moves || type_resolve(c->types, args[TRAINING]->type)->kind != TYPE_BOOL) {
+        return false;
+    }
+    block_builder b = build_block(c, span);
+    build_let(&b, "<t>", false, args[TRAINING]);
+    build_let(&b, "<x>", false, e->call.receiver);
+    args[TRAINING] = check_new_name(c, span, "<t>");
+    if (count > MOMENTUM) {
+        build_let(&b, "<m>", false, args[MOMENTUM]);
+        args[MOMENTUM] = check_new_name(c, span, "<m>");
+    }
+    expr *normal =
+        build_method(c, span, check_new_name(c, span, "<x>"), "__batch_norm", args, count);
+    build_let(&b, "<n>", false, normal);
+    for (int i = 0; i < WEIGHT; i++) {
+        expr *moved[4] = {check_new_name(c, span, "<x>"), check_new_name(c, span, "<t>"),
+                          check_new_int(c, span, i)};
+        if (count > MOMENTUM) {
+            moved[3] = check_new_name(c, span, "<m>");
+        }
+        expr *value = build_method(c, span, check_copy_place(c, args[i]), "__moved", moved,
+                                   count > MOMENTUM ? 4 : 3);
+        build_stmt(&b, build_assign(c, span, check_copy_place(c, args[i]), value));
+    }
+    *slot = build_finish(&b, check_new_name(c, span, "<n>"));
+    check_expr(c, slot, NULL);
+    return true;
+}
+
 /* t.to_i32(), t.to_f64(): all elements, or the number in it where one is wanted or its rank says so. */
 static bool convert_to(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
@@ -264,6 +342,20 @@ static void name_list(checker *c, expr *e, const type *t, const type *expected) 
     }
 }
 
+/* t.zeros_like() is Tensor::zeros_like(t). */
+static bool made_like(checker *c, expr **slot) {
+    expr *e = *slot;
+    const char *name = e->call.name, *end = strstr(name, "_like");
+    if (end == NULL || end[5] != 0 || name[0] == '_' || e->call.arg_count > 1) {
+        return false;
+    }
+    expr *both[2] = {e->call.receiver, e->call.arg_count > 0 ? e->call.args[0] : NULL};
+    *slot = build_call(c, e->span, "Tensor", name, both, 1 + e->call.arg_count);
+    (*slot)->call.name_span = e->call.name_span;
+    check_expr(c, slot, NULL);
+    return true;
+}
+
 /* t.slice(start, length): rows. mask.where_cond(a, b) and a.where_cond(mask, b) are Tensor::where_cond(mask, a, b). */
 static bool other_order(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot, **args = e->call.args;
@@ -286,26 +378,9 @@ static bool other_order(checker *c, expr **slot, const type *t, const type *expe
     return true;
 }
 
-/* x.zeros_like(), x.full_like(v) */
-static bool alike(checker *c, expr **slot, const type *expected) {
-    static const char *const names[] = {"zeros_like", "ones_like", "rand_like", "randn_like",
-                                        "full_like"};
-    expr *e = *slot;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(e->call.name, names[i]) == 0) {
-            expr **args = check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count);
-            *slot = build_call(c, e->span, "Tensor", names[i], args, e->call.arg_count + 1);
-            (*slot)->call.name_span = e->call.name_span;
-            check_expr(c, slot, expected);
-            return true;
-        }
-    }
-    return false;
-}
-
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected) {
     use_other_name(c, *slot);
-    if (alike(c, slot, expected) || other_order(c, slot, t, expected)) {
+    if (other_order(c, slot, t, expected) || made_like(c, slot) || moving_batch_norm(c, slot)) {
         return true;
     }
     name_list(c, *slot, t, expected);
@@ -326,7 +401,7 @@ bool check_has_method(checker *c, const type *t, const char *name) {
 }
 
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected) {
-    static const char *const of_tensor[] = {"where_cond", "stack", "cat"};
+    static const char *const of_tensor[] = {"where_cond", "stack", "cat", "einsum", "meshgrid"};
     expr *e = *slot;
     for (size_t i = 0; i < sizeof of_tensor / sizeof of_tensor[0]; i++) {
         if (strcmp(name, of_tensor[i]) == 0) {

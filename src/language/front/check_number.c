@@ -197,6 +197,14 @@ bool check_is_number_method(checker *c, const type *t, const char *name) {
 
 bool check_number_method(checker *c, expr **slot) {
     expr *e = *slot;
+    if (strcmp(e->call.name, "item") == 0 && e->call.arg_count == 0) {
+        block_builder b =
+            build_block(c, e->span); /* t[i].item(): no row of t, whatever is done with it */
+        const type *t = e->call.receiver->type;
+        *slot = build_finish(&b, e->call.receiver);
+        b.block->type = (*slot)->type = t;
+        return true;
+    }
     for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++) {
         if (strcmp(math_methods[i].name, e->call.name) == 0) {
             const type *t = e->call.receiver->type;

@@ -172,6 +172,42 @@ static bool assign_by_set(checker *c, expr **slot, const type *t) {
     return true;
 }
 
+/* t[mask] = v is t = t.masked_fill(mask, v); of a tensor v its elements go where the mask holds, one after the other. */
+static bool assign_by_mask(checker *c, expr **slot, const type *t) {
+    expr *e = *slot, *target = e->assign.target, **index = &target->index.indices[0];
+    bool may_be = (*index)->kind == EXPR_NAME || (*index)->kind == EXPR_BINARY ||
+                  (*index)->kind == EXPR_UNARY || (*index)->kind == EXPR_METHOD;
+    if (t->kind != TYPE_TENSOR || target->index.count != 1 || !may_be || !check_is_place(target)) {
+        return false;
+    }
+    check_expr(c, index, check_scalar(c, TYPE_I64));
+    const type *mask = type_resolve(c->types, (*index)->type);
+    const type *held = mask->kind != TYPE_TENSOR || mask->tensor.element == NULL
+                           ? NULL
+                           : type_resolve(c->types, mask->tensor.element);
+    if (held == NULL || held->kind != TYPE_BOOL) {
+        return false;
+    }
+    expr *base = target->index.base, *args[2] = {*index, e->assign.value};
+    check_expr(c, &args[1], NULL);
+    bool number = type_is_numeric(type_resolve(c->types, args[1]->type));
+    expr *put = build_method(c, e->span, check_copy_place(c, base),
+                             number ? "masked_fill" : "__mask_put", args, 2);
+    *slot = build_assign(c, e->span, base, put);
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+    return true;
+}
+
+/* t[i] = v of a tensor t whose rank is not known: v says that a row is meant. */
+static bool is_row(checker *c, const type *t, const expr *target, expr **value) {
+    if (t->kind != TYPE_TENSOR || t->tensor.rank >= 0 || check_free_literal(*value)) {
+        return t->kind == TYPE_TENSOR && t->tensor.rank > (int32_t)target->index.count;
+    }
+    check_expr(c, value, NULL);
+    const type *of_value = type_resolve(c->types, (*value)->type);
+    return of_value->kind == TYPE_TENSOR && of_value->tensor.rank != 0;
+}
+
 bool check_assign_part(checker *c, expr **slot) {
     expr *e = *slot, *target = e->assign.target;
     if (target->kind != EXPR_INDEX || e->assign.op != BINARY_NONE ||
@@ -184,10 +220,10 @@ bool check_assign_part(checker *c, expr **slot) {
     }
     check_expr(c, &target->index.base, NULL);
     const type *t = type_resolve(c->types, target->index.base->type);
-    if (assign_by_set(c, slot, t)) {
+    if (assign_by_set(c, slot, t) || assign_by_mask(c, slot, t)) {
         return true;
     }
-    bool rows = t->kind == TYPE_TENSOR && t->tensor.rank > (int32_t)target->index.count;
+    bool rows = is_row(c, t, target, &e->assign.value);
     if (t->kind != TYPE_TENSOR || !check_is_place(target) || (!ranges && !rows)) {
         return false;
     }

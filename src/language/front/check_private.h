@@ -315,6 +315,15 @@ expr *check_from(checker *c, expr *e, const type *to);
 /* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
 function_item *check_choose_overload(checker *c, expr *e, function_item *f);
 
+/* A form written in the language takes this argument as far as its kind goes: check_takes.c. */
+bool check_takes_scalar(checker *c, const expr *arg, const type_expr *wanted);
+
+/* A kernel called as a method does not take the arguments: a list, a tensor, a text where it wants a number. */
+bool check_misfits(checker *c, expr *e, tl_abi_index function);
+
+/* One of the forms that the language's own text has of a method takes the call's arguments. */
+bool check_form_takes(checker *c, expr *e, function_item *f);
+
 /* ---- items (check_items.c) --------------------------------------------------------------------- */
 
 void check_declare_items(checker *c);

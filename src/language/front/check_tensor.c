@@ -238,6 +238,12 @@ static bool index_by_tensor(checker *c, expr **slot) {
     const type *held = t->kind != TYPE_TENSOR || t->tensor.element == NULL
                            ? NULL
                            : type_resolve(c->types, t->tensor.element);
+    if (t->kind == TYPE_TENSOR && t->tensor.rank > 0 && held != NULL && type_is_float(held)) {
+        expr *operands[2] = {*index, check_new_int(c, e->span, TL_I64)};
+        *index = check_new_abi(c, TL_FN_tl_tensor_to_dtype, e->span, operands, 2);
+        (*index)->type = type_tensor(c->types, check_scalar(c, TYPE_I64), t->tensor.rank);
+        held = check_scalar(c, TYPE_I64);
+    }
     bool whole = held == NULL || held->kind == TYPE_BOOL || type_is_integer(held);
     if (t->kind != TYPE_TENSOR || t->tensor.rank == 0 || !whole) {
         check_coerce(c, index, check_scalar(c, TYPE_I64), NULL);

@@ -27,7 +27,7 @@
     X(relu) X(gelu) X(silu) X(mish) X(hardswish) X(hardsigmoid) X(leaky_relu) X(elu) X(floor)     \
         X(ceil) X(round) X(sign) X(clamp) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) \
             X(rem_scalar) X(rsub_scalar) X(rdiv_scalar) X(pow_scalar) X(trunc) X(log1p) X(log2)   \
-                X(log10) X(expm1) X(exp2) X(rsqrt) X(erf) X(softplus) X(asin) X(acos) X(atan)     \
+                X(log10) X(expm1) X(exp2) X(rsqrt) X(erf) X(erfinv) X(lgamma) X(digamma) X(softplus) X(asin) X(acos) X(atan)     \
                     X(sinh) X(cosh) X(add) X(sub) X(mul) X(div) X(rem) X(pow) X(maximum)          \
                         X(minimum)
 #define MAKING_OPERATIONS(X)                                                                     \

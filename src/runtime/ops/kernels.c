@@ -13,6 +13,7 @@
 #endif
 
 #include "runtime/ops/kernels.h"
+#include "runtime/ops/special.h"
 #include "runtime/ops/vector_math.h"
 
 #include <tgmath.h>

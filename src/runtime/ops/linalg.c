@@ -7,6 +7,7 @@
  *     eigh [n, n]    vectors as columns [n, n] | values [1, n]
  *     svd  [m, n]    U [m, k] | S [1, k] | V [n, k]               k the smaller of m and n
  *     qr   [m, n]    Q [m, k] | the transpose of R [n, k]
+ *     lu   [n, n]    L below the diagonal, U on and above it [n, n] | row i of L U is this row of the matrix [1, n]
  *
  * LAPACK's matrices are columns one after the other: a row-major matrix handed over as it lies is read as its
  * transpose, which inverse and determinant do not mind and the others take into account:
@@ -47,10 +48,12 @@ typedef enum wanted {
     WANT_EIGH,
     WANT_SVD,
     WANT_QR,
+    WANT_LU,
     WANT_COUNT
 } wanted;
 
-static const char *const names[WANT_COUNT] = {"inverse", "det", "cholesky", "eigh", "svd", "qr"};
+static const char *const names[WANT_COUNT] = {"inverse", "det", "cholesky", "eigh",
+                                              "svd",     "qr",  "lu"};
 
 /* Room for one decomposition: tensors own their bytes, so these are doubles of the metadata heap. */
 typedef struct room {
@@ -197,6 +200,22 @@ static masu_status qr_of(room *r, int rows, int columns, double *to) {
     return info == 0 ? MASU_OK : failed("qr", info);
 }
 
+static masu_status lu_of(room *r, int n, double *to) {
+    int info;
+    double *order = to + (int64_t)n * n;
+    transpose_into(r->a, n, n, r->b);
+    info = factorise(n, r->b, r->pivots);
+    transpose_into(r->b, n, n, to);
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = 0; i < n; i++) {
+        double row = order[i];
+        order[i] = order[r->pivots[i] - 1];
+        order[r->pivots[i] - 1] = row;
+    }
+    return info >= 0 ? MASU_OK : failed("lu", info);
+}
+
 /* ---- the operation --------------------------------------------------------------------------- */
 
 /* The matrix in r->a, none without elements, taken apart. */
@@ -212,6 +231,8 @@ static masu_status take_apart(room *r, wanted what, int rows, int columns, doubl
         return svd_of(r, rows, columns, to);
     case WANT_QR:
         return qr_of(r, rows, columns, to);
+    case WANT_LU:
+        return lu_of(r, rows, to);
     default:
         status = what == WANT_INVERSE ? inverse_of(r, rows) : cholesky_of(r, rows);
         copy_row(r->a, (int64_t)rows * rows, to);
@@ -230,7 +251,7 @@ static masu_status result_new(wanted what, const tl_tensor *t, tl_tensor **out) 
         rank -= 2;
     if (what >= WANT_EIGH)
         shape[rank - 1] = k;
-    if (what == WANT_EIGH)
+    if (what == WANT_EIGH || what == WANT_LU)
         shape[rank - 2] = rows + 1;
     if (what == WANT_SVD)
         shape[rank - 2] = rows + 1 + columns;
@@ -258,7 +279,7 @@ static masu_status take_all_apart(wanted what, const tl_tensor *a, tl_tensor *to
 static masu_status decompose(tl_tensor *t, int64_t number, tl_tensor **out) {
     wanted what = number >= 0 && number < WANT_COUNT ? (wanted)number : WANT_INVERSE;
     tl_tensor *a, *result;
-    masu_status status = check_matrix(names[what], t, what <= WANT_EIGH);
+    masu_status status = check_matrix(names[what], t, what <= WANT_EIGH || what == WANT_LU);
     if (status == MASU_OK)
         status = as_doubles(t, &a);
     if (status != MASU_OK)

@@ -26,7 +26,7 @@
 #include "language/pass/tensor_facts.h"
 #include "runtime/runtime.h"
 
-enum { OPERANDS = 6, MOST_ELEMENTS = 24, RANKS = 6, SHAPES = 5 };
+enum { OPERANDS = 8, MOST_ELEMENTS = 24, RANKS = 6, SHAPES = 5 };
 
 typedef struct dims {
     int rank;
@@ -391,9 +391,9 @@ static void run_program(const char *text, size_t length, char **output) {
 
 static void test_examples(void **state) {
     (void)state;
-    static example all[400];
-    int count = read_table(all, 400);
-    assert_true(count > 100 && count < 400);
+    static example all[600];
+    int count = read_table(all, 600);
+    assert_true(count > 100 && count < 600);
     char *text, *output = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
