@@ -304,6 +304,22 @@ tl_object *tl_vec_pop(tl_object *object, void *element) {
     return told(v, v->length);
 }
 
+/* Its counts move to the program. In a vector that others hold, too, the copy's are moved. */
+tl_object *tl_vec_take(tl_object *object, int64_t index, void *element) {
+    tl_vector *v = vector_of(object);
+    if (check_index(v, index) != MASU_OK || make_own(&v, v->length) != MASU_OK) {
+        tl__object_drop(&v->head);
+        tl__raise();
+        return NULL;
+    }
+    if (v->words) {
+        memcpy(element, element_at(v, index), element_bytes(v->plan));
+        for (int64_t i = 0; i < v->plan->owned_count; i++)
+            element_at(v, index)[v->plan->owned[i]] = 0;
+    }
+    return told(v, index);
+}
+
 /* Copies the words; the program owns one more count of each owned one. */
 void tl_vec_get(tl_object *object, int64_t index, void *element) {
     tl_vector *v = vector_of(object);

@@ -25,3 +25,15 @@ awk 'BEGIN { print "fn main() {\n    let mut x = Tensor::ones([3]);\n    let mut
     print "    println(\"{} {}\", x, n);\n}" }' >"$file"
 expect_status 0 "$MASU" run "$file"
 expect_stdout '[4001.0000, 4001.0000, 4001.0000] 2000'
+
+# Each of these writes once copied the row it went to: minutes.
+cat >"$file" <<'TL'
+fn main() {
+    let n = 1000000;
+    let mut rows = vec![vec![0; n], vec![0; n]];
+    for k in 0..n { rows[1][k] = k; rows[0][k] += rows[1][k]; }
+    println("{}", rows[0].iter().sum());
+}
+TL
+expect_status 0 timeout 60 "$MASU" run "$file"
+expect_stdout 499999500000

@@ -1,6 +1,6 @@
 /* lower_call.c: calls of every kind, tensor literals, printing.
  *
- * A call that writes its receiver reads the receiver's place after the other operands are evaluated, and writes
+ * A call that writes its receiver opens the receiver's place after the other operands are evaluated, and writes
  * what comes back to the same place; the place's own indices are evaluated first, once.
  */
 #include <string.h>
@@ -25,9 +25,16 @@ static receiver receiver_begin(lower_fn *fn, const expr *e, bool written) {
     return r;
 }
 
-static void receiver_read(lower_fn *fn, receiver *r) {
+static void receiver_open(lower_fn *fn, receiver *r) {
     if (!r->place)
         return;
+    r->values = lower_room(fn, r->count);
+    if (r->values)
+        lower_place_open(fn, r->place, r->values);
+}
+
+/* The same where another place that is written, too, may be part of the same variable: both hold counts then. */
+static void receiver_read(lower_fn *fn, receiver *r) {
     r->values = lower_room(fn, r->count);
     if (r->values)
         lower_place_read(fn, r->place, r->values);
@@ -75,10 +82,20 @@ static receiver *operands_begin(lower_fn *fn, const call_expr *c, ir_value *args
     return all;
 }
 
+static bool meets_another(const receiver *all, uint32_t count, uint32_t i) {
+    for (uint32_t k = 0; k < count; k++)
+        if (k != i && all[k].place && lower_places_meet(all[i].place, all[k].place))
+            return true;
+    return false;
+}
+
 static void operands_read(lower_fn *fn, const call_expr *c, receiver *all, ir_value *args) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < c->operand_count && lower_open(fn); i++) {
-        receiver_read(fn, &all[i]);
+        if (all[i].place && meets_another(all, c->operand_count, i))
+            receiver_read(fn, &all[i]);
+        else
+            receiver_open(fn, &all[i]);
         if (all[i].count > 0 && all[i].values && lower_open(fn))
             memcpy(args + at, all[i].values, all[i].count * sizeof *args);
         at += lower_leaf_count(fn->l, c->function->parameters[i]->type);
@@ -128,7 +145,7 @@ static void lower_abi_call(lower_fn *fn, const expr *e, ir_value *out) {
             args[i] = lower_scalar(fn, c->operands[i]);
     }
     if (c->writes_receiver) {
-        receiver_read(fn, &self);
+        receiver_open(fn, &self);
         if (!self.values)
             return;
         args[0] = self.values[0];
@@ -208,7 +225,7 @@ static void lower_vec_write(lower_fn *fn, const expr *e) {
     if (!values)
         return;
     lower_expr_as(fn, c->operands[c->operand_count - 1], element, values);
-    receiver_read(fn, &vec);
+    receiver_open(fn, &vec);
     if (!lower_open(fn) || !vec.values)
         return;
     if (c->kind == CALL_VEC_SET) {
@@ -225,7 +242,7 @@ static void lower_vec_pop(lower_fn *fn, const expr *e, ir_value *out) {
     const type *element = e->call.operands[0]->type->vec.element;
     uint32_t count = lower_leaf_count(fn->l, element);
     receiver vec = receiver_begin(fn, e->call.operands[0], e->call.writes_receiver);
-    receiver_read(fn, &vec);
+    receiver_open(fn, &vec);
     if (!lower_open(fn) || !vec.values)
         return;
     ir_type address = IR_ADDRESS, *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);

@@ -7,7 +7,13 @@
  *     points[i].x            leaves [0, 1) of element i of the vector in (variables of points)
  *     layers[i].w[j, k]      element (j, k) of the tensor in (leaf 0 of element i of …)
  *
- * Writing goes from the outside in: the new tensor or vector that the write yields is written to the place below.
+ * A place is written from the inside out, and what holds it is moved out of its own holder for that time, so that each
+ * vector and tensor on the way has one owner and is written where it lies:
+ *
+ *     rows[i][j] = x      rows, row = take(rows, i);  row = set(row, j, x);  rows = set(rows, i, row)
+ *
+ * Between the take and the last set, the place is open: nothing else may be read from the same variables. What the write
+ * needs was evaluated before; only the call whose result goes to the place stands between.
  * Indices are evaluated when the place is made, once.
  */
 #include <string.h>
@@ -16,13 +22,15 @@
 
 struct lower_place {
     enum { PLACE_VARIABLES, PLACE_VEC_ELEMENT, PLACE_TENSOR_ELEMENT } kind;
-    const type *holder;      /* of the two elements: type of the vector or tensor */
-    const lower_place *base; /* likewise: where that one is */
+    const type *holder; /* of the two elements: type of the vector or tensor */
+    lower_place *base;  /* likewise: where that one is */
     ir_value *indices;
     uint32_t index_count;
     ir_variable first;      /* PLACE_VARIABLES */
     uint32_t offset, count; /* leaves: of the element of a vector; count also of the others */
     source_span span;
+    /* an element of a vector that is open: the element's leaves, and the vector without them */
+    ir_value *taken, rest;
 };
 
 /* ---- elements ----------------------------------------------------------------------------------------------------- */
@@ -56,27 +64,34 @@ ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_valu
                      span);
 }
 
-void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
-                   source_span span) {
+/* The element's leaves, by a call that fills a record with them. What the call yields: the vector, or nothing. */
+static ir_value words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index,
+                         const type *element, ir_value *out, source_span span) {
     if (!lower_open(fn))
-        return;
+        return 0;
     uint32_t count = lower_leaf_count(fn->l, element);
     ir_type address = IR_ADDRESS, *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
     ir_instr *record = ir_emit(fn->b, IR_RECORD_EMPTY, NULL, 0, &address, 1, span);
     if (!record || !types) {
         fn->l->m->out_of_memory = true;
-        return;
+        return 0;
     }
     record->imm.i = count;
     lower_leaf_types(fn->l, element, types);
-    lower_abi(fn, TL_FN_tl_vec_get, (ir_value[]){vec, index, record->result}, 3, span);
+    ir_value rest = lower_abi(fn, abi, (ir_value[]){vec, index, record->result}, 3, span);
     for (uint32_t i = 0; i < count; i++) {
         ir_instr *word = ir_emit(fn->b, IR_RECORD_WORD, &record->result, 1, &types[i], 1, span);
         if (!word)
-            return;
+            return rest;
         word->imm.i = i;
         out[i] = word->result;
     }
+    return rest;
+}
+
+void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
+                   source_span span) {
+    words_by(fn, TL_FN_tl_vec_get, vec, index, element, out, span);
 }
 
 ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
@@ -161,28 +176,110 @@ void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out) {
         memcpy(out, all + p->offset, p->count * sizeof *out);
 }
 
-void lower_place_write(lower_fn *fn, const lower_place *p, const ir_value *values) {
+/* ---- writing ------------------------------------------------------------------------------------------------------- */
+
+static ir_value open_holder(lower_fn *fn, lower_place *p);
+
+static bool holds_counts(lower_fn *fn, const type *element) {
+    uint32_t count = lower_leaf_count(fn->l, element);
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    if (!types) {
+        fn->l->m->out_of_memory = true;
+        return false;
+    }
+    lower_leaf_types(fn->l, element, types);
+    while (count > 0 && !ir_type_managed(types[count - 1]))
+        count--;
+    return count > 0;
+}
+
+/* The element of a vector, out of it; a copy where it holds numbers only. */
+static void open_element(lower_fn *fn, lower_place *p) {
+    const type *element = p->holder->vec.element;
+    bool counts = holds_counts(fn, element);
+    ir_value holder = open_holder(fn, p);
+    p->taken = lower_room(fn, lower_leaf_count(fn->l, element));
+    if (!p->taken)
+        return;
+    p->rest = words_by(fn, counts ? TL_FN_tl_vec_take : TL_FN_tl_vec_get, holder, p->indices[0],
+                       element, p->taken, p->span);
+    if (!counts)
+        p->rest = holder;
+}
+
+/* The vector or tensor that p is an element of, out of what holds that. */
+static ir_value open_holder(lower_fn *fn, lower_place *p) {
+    lower_place *base = p->base;
+    ir_value holder = 0;
+    if (base->kind == PLACE_VARIABLES) {
+        lower_read(fn, base->first, base->count, &holder, base->span);
+        return holder;
+    }
+    open_element(fn, base);
+    return base->taken ? base->taken[base->offset] : 0;
+}
+
+static void close_element(lower_fn *fn, lower_place *p, const ir_value *values);
+
+static void close_holder(lower_fn *fn, lower_place *p, ir_value holder) {
+    if (p->base->kind == PLACE_VARIABLES)
+        lower_place_write(fn, p->base, &holder);
+    else
+        close_element(fn, p->base, &holder);
+}
+
+/* Values take the place of p's leaves of the element, which goes back. */
+static void close_element(lower_fn *fn, lower_place *p, const ir_value *values) {
+    if (!p->taken)
+        return;
+    memcpy(p->taken + p->offset, values, p->count * sizeof *values);
+    ir_value holder =
+        lower_vec_set(fn, p->rest, p->indices[0], p->holder->vec.element, p->taken, p->span);
+    p->taken = NULL;
+    close_holder(fn, p, holder);
+}
+
+void lower_place_open(lower_fn *fn, lower_place *p, ir_value *out) {
+    if (p->kind != PLACE_VEC_ELEMENT) {
+        lower_place_read(fn, p, out);
+        return;
+    }
+    open_element(fn, p);
+    if (p->taken)
+        memcpy(out, p->taken + p->offset, p->count * sizeof *out);
+}
+
+void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values) {
     if (p->kind == PLACE_VARIABLES) {
         lower_name_values(fn, p->first, p->count, values, p->span);
         lower_write(fn, p->first, p->count, values);
-        return;
-    }
-    ir_value holder = 0;
-    lower_place_read(fn, p->base, &holder);
-    if (p->kind == PLACE_TENSOR_ELEMENT) {
-        holder = lower_element_set(fn, holder, p->holder, values[0], p->indices, p->index_count,
-                                   p->span);
+    } else if (p->kind == PLACE_TENSOR_ELEMENT) {
+        ir_value holder = open_holder(fn, p);
+        close_holder(fn, p,
+                     lower_element_set(fn, holder, p->holder, values[0], p->indices, p->index_count,
+                                       p->span));
+    } else if (p->taken) {
+        close_element(fn, p, values);
+    } else if (p->count < lower_leaf_count(fn->l, p->holder->vec.element)) {
+        open_element(fn, p);
+        close_element(fn, p, values);
     } else {
-        const type *element = p->holder->vec.element;
-        ir_value *all = NULL;
-        if (p->count < lower_leaf_count(fn->l, element)) {
-            all = read_element(fn, p, holder);
-            if (all)
-                memcpy(all + p->offset, values, p->count * sizeof *all);
-        }
-        holder = lower_vec_set(fn, holder, p->indices[0], element, all ? all : values, p->span);
+        ir_value holder = open_holder(fn, p);
+        close_holder(
+            fn, p,
+            lower_vec_set(fn, holder, p->indices[0], p->holder->vec.element, values, p->span));
     }
-    lower_place_write(fn, p->base, &holder);
+}
+
+static const lower_place *root_of(const lower_place *p) {
+    while (p->kind != PLACE_VARIABLES)
+        p = p->base;
+    return p;
+}
+
+bool lower_places_meet(const lower_place *a, const lower_place *b) {
+    const lower_place *x = root_of(a), *y = root_of(b);
+    return x->first < y->first + y->count && y->first < x->first + x->count;
 }
 
 /* ---- as expressions ------------------------------------------------------------------------------------------------------ */

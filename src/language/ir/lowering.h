@@ -137,7 +137,12 @@ bool lower_is_place(const expr *e);
 /* Evaluates the place's indices. NULL: out of memory or unreachable. */
 lower_place *lower_place_of(lower_fn *fn, const expr *e);
 void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out);
-void lower_place_write(lower_fn *fn, const lower_place *p, const ir_value *values);
+void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values);
+/* Reads what a write of the same place follows: the values are moved out. Until then nothing else may be read from its
+ * variables, but by what was read before. */
+void lower_place_open(lower_fn *fn, lower_place *p, ir_value *out);
+/* Both are parts of the same variable. */
+bool lower_places_meet(const lower_place *a, const lower_place *b);
 void lower_index(lower_fn *fn, const expr *e, ir_value *out);
 void lower_field(lower_fn *fn, const expr *e, ir_value *out);
 ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices,

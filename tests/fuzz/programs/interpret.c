@@ -76,6 +76,10 @@ static bool vector_operation(machine *m, const ir_instr *i, const value *args, v
         check_index(m, v, args[1].i);
         copy_words(args[2].p, v->words + args[1].i * v->width, v->width);
         return true;
+    case TL_FN_tl_vec_take: /* that the place is empty until it is set again, no program sees */
+        check_index(m, v, args[1].i);
+        copy_words(args[2].p, v->words + args[1].i * v->width, v->width);
+        break;
     case TL_FN_tl_vec_pop:
         if (v->length == 0)
             naive_fail(&m->n, "empty");

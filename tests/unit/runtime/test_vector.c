@@ -123,6 +123,34 @@ static void setting_an_element_to_itself_keeps_it(void **state) {
     close_runtime(rt);
 }
 
+static void a_taken_element_leaves_nothing_that_owns(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *t = make_vector(2);
+    tl_object *v = push_pair(new_vector(&pair), 1, t);
+    pair_element taken = {0, NULL}, left = {0, NULL};
+    assert_ptr_equal(tl_vec_take(v, 0, &taken), v);
+    assert_int_equal(taken.number, 1);
+    assert_ptr_equal(taken.owned, t);
+    assert_int_equal(t->head.count, 1); /* moved, not counted again */
+    tl_vec_get(v, 0, &left);
+    assert_null(left.owned);
+    taken.number = 2;
+    assert_ptr_equal(tl_vec_set(v, 0, &taken), v);
+    tl_ptr_acquire(v);
+    tl_object *copy = tl_vec_take(v, 0, &taken); /* another holds it: the copy is emptied */
+    assert_ptr_not_equal(copy, v);
+    assert_int_equal(t->head.count, 2);
+    tl_vec_get(v, 0, &left);
+    assert_ptr_equal(left.owned, t);
+    tl_ptr_release(left.owned);
+    tl_ptr_release(taken.owned);
+    tl_ptr_release(copy); /* with the hole in it */
+    tl_ptr_release(v);
+    assert_int_equal(rt->tensors.live, 0);
+    close_runtime(rt);
+}
+
 static void elements_without_bytes_are_only_counted(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -274,6 +302,7 @@ int main(void) {
         cmocka_unit_test(an_element_is_owned_once),
         cmocka_unit_test(a_shared_vector_is_copied_before_it_is_written),
         cmocka_unit_test(setting_an_element_to_itself_keeps_it),
+        cmocka_unit_test(a_taken_element_leaves_nothing_that_owns),
         cmocka_unit_test(elements_without_bytes_are_only_counted),
         cmocka_unit_test(wrong_indices_are_errors_that_consume),
         cmocka_unit_test(deep_nests_die_without_recursion),
