@@ -401,6 +401,7 @@ static masu_status read_prelude(masu_program *p, const char *program, size_t len
     uint32_t wanted = wanted_parts(program, length);
     masu__buffer_append(&text, prelude_text, prelude_length);
     masu__buffer_append(&text, prelude_more_text, prelude_more_length);
+    masu__buffer_append(&text, prelude_i64_text, prelude_i64_length);
     for (size_t i = 0; i < prelude_part_count; i++)
         if (wanted >> i & 1)
             masu__buffer_append(&text, prelude_parts[i].text, *prelude_parts[i].length);

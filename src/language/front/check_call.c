@@ -462,8 +462,13 @@ static void make_box(checker *c, expr **slot, const type *expected) {
     bool box = wish != NULL && type_is_box(wish);
     bool open = wish == NULL || wish->kind == TYPE_OPEN;
     *slot = (*slot)->call.args[0];
-    check_expr(c, slot, box ? wish->vec.element : open ? NULL : wish);
+    bool text = wish != NULL && wish->kind == TYPE_STRING; /* Box<dyn Error> is one */
+    check_expr(c, slot, box ? wish->vec.element : open || text ? NULL : wish);
     const type *t = type_resolve(c->types, (*slot)->type);
+    if (text && t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL) {
+        *slot = check_text_of(c, *slot, 0);
+        return;
+    }
     if (box ||
         (open && t->kind == TYPE_STRUCT && t->structure->closure == NULL && !check_is_dyn(t))) {
         check_coerce(c, slot, box ? wish : type_array(c->types, t, TYPE_BOX), NULL);

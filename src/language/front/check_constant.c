@@ -16,6 +16,9 @@ static type_kind scope_type(const char *scope, const char **rest) {
             scope += strlen(prefixes[i]);
         }
     }
+    if (strcmp(scope, "consts") == 0) { /* use std::f64::consts; */
+        scope = "f64::consts";
+    }
     size_t length = strcspn(scope, ":");
     char lower[8];
     if (length == 0 || length >= sizeof lower) {
@@ -67,7 +70,18 @@ static bool float_constant(expr *e, const type *t, const char *name) {
         {"E", M_E},
         {"TAU", 2 * M_PI},
         {"LN_2", M_LN2},
+        {"LN_10", M_LN10},
+        {"LOG2_E", M_LOG2E},
+        {"LOG10_E", M_LOG10E},
         {"SQRT_2", M_SQRT2},
+        {"FRAC_1_SQRT_2", M_SQRT1_2},
+        {"FRAC_PI_2", M_PI_2},
+        {"FRAC_PI_3", M_PI / 3},
+        {"FRAC_PI_4", M_PI_4},
+        {"FRAC_PI_6", M_PI / 6},
+        {"FRAC_PI_8", M_PI / 8},
+        {"FRAC_1_PI", M_1_PI},
+        {"FRAC_2_PI", M_2_PI},
     };
     for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
         if (strcmp(constants[i].name, name) == 0) {

@@ -68,20 +68,6 @@ static uint32_t bits_of(uint32_t path) {
     return bits;
 }
 
-/* What map() yields is made by its closure: its list comes into it by way of the closure's parameter (walk_received). */
-static bool walk_made(origin_walk *w, expr *e) {
-    static const char *const names[] = {"map", "flat_map", "filter_map"};
-    const char *name = e->call.function == NULL ? "" : e->call.function->name;
-    bool made = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        made |= strcmp(names[i], name) == 0;
-    }
-    for (uint32_t i = 1; made && i < e->call.operand_count; i++) {
-        walk_origin(e->call.operands[i], w);
-    }
-    return made;
-}
-
 /* What a call gives to the parameter of a closure: whatever it was given itself. */
 static void walk_received(origin_walk *w, expr *call) {
     if (call->kind != EXPR_CALL || call->call.operand_count == 0) {
@@ -96,6 +82,32 @@ static void walk_received(origin_walk *w, expr *call) {
             walk_origin(call->call.operands[i], w);
         }
     }
+}
+
+static bool is_one_of(const char *name, const char *const *names) {
+    while (*names != NULL && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return *names != NULL;
+}
+
+/* What map() yields is made by its closure: its list comes into it by way of the closure's parameter. What filter()
+ * yields comes from its list. */
+static bool walk_made(origin_walk *w, expr *e) {
+    static const char *const makers[] = {"map", "flat_map", "filter_map", NULL};
+    static const char *const choosers[] = {"filter", "take_while", "skip_while", "inspect",
+                                           "find",   "max_by_key", "min_by_key", "max_by",
+                                           "min_by", "partition",  NULL};
+    const char *name = e->call.function == NULL ? "" : e->call.function->name;
+    if (is_one_of(name, choosers)) {
+        walk_received(w, e);
+        return true;
+    }
+    bool made = is_one_of(name, makers);
+    for (uint32_t i = 1; made && i < e->call.operand_count; i++) {
+        walk_origin(e->call.operands[i], w);
+    }
+    return made;
 }
 
 static void walk_binding(origin_walk *w, binding *b) {

@@ -231,6 +231,36 @@ static void parse_use_group(parser *p, const char *path, bool library) {
     parser_accept(p, TOKEN_RIGHT_BRACE);
 }
 
+/* use std::f64::consts::PI as alias; is const alias: f64 = std::f64::consts::PI; */
+static bool import_constant(parser *p, const char *scope, const char *name, const char *alias,
+                            source_span span) {
+    static const char *const scopes[] = {"std::f64::consts", "std::f32::consts",
+                                         "core::f64::consts", "core::f32::consts"};
+    size_t at = 0, count = sizeof scopes / sizeof scopes[0];
+    while (at < count && (scope == NULL || strcmp(scopes[at], scope) != 0)) {
+        at++;
+    }
+    for (uint32_t i = 0; at < count && i < p->tree->constant_count; i++) {
+        if (strcmp(p->tree->constants[i]->name, alias) == 0) {
+            return true; /* imported before */
+        }
+    }
+    if (at == count) {
+        return false;
+    }
+    const_item *c = PARSER_NEW(p, const_item);
+    *c = (const_item){.name = alias, .span = span, .value = parser_new(p, EXPR_NAME, span)};
+    c->value->name.name = name;
+    c->value->name.scope = scope;
+    c->value->name.scope_span = span;
+    c->value = parser_finish(p, c->value);
+    c->annotation = PARSER_NEW(p, type_expr);
+    *c->annotation =
+        (type_expr){.span = span, .kind = TYPE_EXPR_NAME, .name = at % 2 == 0 ? "f64" : "f32"};
+    PARSER_PUSH(p, p->tree->constants, p->tree->constant_count, p->tree->constant_capacity, c);
+    return true;
+}
+
 /* What stands behind `path::` */
 static void parse_use_path(parser *p, const char *path, bool library) {
     const char *scope = NULL, *last = NULL; /* path = scope::last */
@@ -250,12 +280,16 @@ static void parse_use_path(parser *p, const char *path, bool library) {
             last = name;
             path = parser_join(p, path, name);
         }
+        source_span span = parser_span(p);
         parser_advance(p);
         if (!parser_accept(p, TOKEN_COLON_COLON)) {
             const char *alias = last;
-            if (parser_accept(p, TOKEN_AS)) {
-                source_span span;
-                alias = parser_name(p, &span);
+            bool other = parser_accept(p, TOKEN_AS);
+            alias = other ? parser_name(p, &span) : alias;
+            if (library && alias != NULL && import_constant(p, scope, last, alias, span)) {
+                return;
+            }
+            if (other) {
                 if (alias != NULL) {
                     rename_import(p, scope, last, alias);
                 }

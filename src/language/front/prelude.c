@@ -11,7 +11,7 @@
     "    fn clamp(self, low: " T ", high: " T ") -> " T " {\n"                       \
     "        if self < low { low } else { if self > high { high } else { self } }\n" \
     "    }\n"
-#define INTEGER(T)                                                                                \
+#define INTEGER(T, U)                                                                             \
     "impl " T                                                                                     \
     " {\n" NUMBER(T) "    fn pow(self, n: i64) -> " T " {\n"                                      \
                      "        let mut out: " T " = 1;\n"                                          \
@@ -24,8 +24,8 @@
                      "    fn signum(self) -> " T " { if self < 0 { (0 - 1) as " T                 \
                      " } else { if self > 0 { 1 } "                                               \
                      "else { 0 } } }\n"                                                           \
-                     "    fn abs_diff(self, o: " T ") -> " T                                      \
-                     " { if self < o { o - self } else { self - o } }\n"                          \
+                     "    fn abs_diff(self, o: " T ") -> " U " { if self < o { (o as " U          \
+                     ") - (self as " U ") } else { (self as " U ") - (o as " U ") } }\n"          \
                      "    fn wrapping_add(self, o: " T ") -> " T " { self + o }\n"                \
                      "    fn wrapping_sub(self, o: " T ") -> " T " { self - o }\n"                \
                      "    fn wrapping_mul(self, o: " T ") -> " T " { self * o }\n"                \
@@ -41,8 +41,8 @@
                      "::min_value() < 0 && self == " T "::min_value() && o == (0 as " T           \
                      ") - (1 as " T ")) { None } else { Some(self / o) } }\n"                     \
                      "    fn checked_rem(self, o: " T ") -> Option<" T                            \
-                     "> { if o == 0 { None } else { Some(self % "                                 \
-                     "o) } }\n"                                                                   \
+                     "> { if self.checked_div(o).is_none() { None } else { Some(self % o) } }\n"  \
+                                                                                                  \
                      "    fn count_ones(self) -> u32 {\n"                                         \
                      "        let mut left = self;\n"                                             \
                      "        let mut n = 0;\n"                                                   \
@@ -194,6 +194,7 @@ const char prelude_text[] =
     "} else { self } }\n"
     "    fn to_ascii_lowercase(self) -> char { if self.is_uppercase() { (self as u8 + 32) as char "
     "} else { self } }\n"
+    "    fn next(self) -> Option<char> { Some(self) }\n"
     "    fn to_uppercase(self) -> char { self.to_ascii_uppercase() }\n"
     "    fn to_lowercase(self) -> char { self.to_ascii_lowercase() }\n"
     "}\n"
@@ -212,8 +213,8 @@ const char prelude_text[] =
     "    }\n"
     "    fn partial_cmp(self, other: u64) -> Option<Ordering> { Some(self.cmp(other)) }\n"
     "    fn total_cmp(self, other: u64) -> Ordering { self.cmp(other) }\n"
-    "}\n" INTEGER("i64") INTEGER("i32") INTEGER("u32") INTEGER("usize") INTEGER("u64") INTEGER("u8")
-        REAL("f32") REAL(
+    "}\n" INTEGER("i64", "u64") INTEGER("i32", "u32") INTEGER("u32", "u32")
+        INTEGER("usize", "usize") INTEGER("u64", "u64") INTEGER("u8", "u8") REAL("f32") REAL(
             "f64") "impl<T> Option<T> {\n"
                    "    fn is_some(self) -> bool { match self { Some(_) => true, None => false } "
                    "}\n"
@@ -551,7 +552,8 @@ const char prelude_text[] =
                    "    fn concat(self) -> Vec<T> { self.flatten() }\n"
                    "    fn join(self, between: T) -> Vec<T> {\n"
                    "        let mut out = Vec::new();\n"
-                   "        for i in 0..self.len() { if i > 0 { out.push(between); } out.extend(self.get(i)); }\n"
+                   "        for i in 0..self.len() { if i > 0 { out.push(between); } "
+                   "out.extend(self.get(i)); }\n"
                    "        out\n"
                    "    }\n"
                    "}\n"

@@ -16,6 +16,13 @@ extern const char prelude_reals_text[]; /* rarer functions of f32 and f64 */
 extern const size_t prelude_reals_length;
 extern const char prelude_activations_text[]; /* what tensors have, of one number */
 extern const size_t prelude_activations_length;
+/* methods of integers; those of i64 are always read */
+extern const char prelude_i64_text[], prelude_i32_text[], prelude_u32_text[], prelude_usize_text[],
+    prelude_u64_text[], prelude_u8_text[], prelude_i8_text[], prelude_i16_text[],
+    prelude_u16_text[];
+extern const size_t prelude_i64_length, prelude_i32_length, prelude_u32_length,
+    prelude_usize_length, prelude_u64_length, prelude_u8_length, prelude_i8_length,
+    prelude_i16_length, prelude_u16_length;
 extern const char prelude_older_text[]; /* functions by older names */
 extern const size_t prelude_older_length;
 extern const char prelude_lines_text[]; /* {:#?} */

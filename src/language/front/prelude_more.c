@@ -14,92 +14,6 @@ impl T {                                                                        
     fn partial_cmp(self, other: T) -> Option<Ordering> { Some(self.cmp(other)) }           \
 })
 #define HASHED(T) "impl " #T " { fn __hash(self) -> i64 { (self as i64).__hash() } }\n"
-#define INTEGER(T) TEXT(                                                                   \
-impl T {                                                                                   \
-    fn clamp(self, low: T, high: T) -> T {                                                 \
-        if self < low { low } else { if self > high { high } else { self } } }             \
-    fn pow(self, n: i64) -> T { let mut out: T = 1; for i in 0..n { out = out * self; } out } \
-})
-/* What needs the width or the sign of the type. */
-#define MORE(T, W) TEXT(                                                                \
-impl T {                                                                                   \
-    fn is_positive(self) -> bool { self > 0 }                                              \
-    fn is_negative(self) -> bool { self < 0 }                                              \
-    fn div_euclid(self, n: T) -> T {                                                       \
-        let q = self / n;                                                                  \
-        if self % n < 0 { if n > 0 { q - 1 } else { q + 1 } } else { q } }                 \
-    fn checked_add(self, o: T) -> Option<T> {                                              \
-        if (o > 0 && self > T::max_value() - o) || (o < 0 && self < T::min_value() - o) { None } \
-        else { Some(self + o) } }                                                          \
-    fn checked_mul(self, o: T) -> Option<T> {                                              \
-        if self == 0 || o == 0 { return Some(0) }                                          \
-        let r = self * o;                                                                  \
-        if r / o != self || (T::min_value() < 0 && ((r < 0) != ((self < 0) != (o < 0)))) { None } else { Some(r) } } \
-    fn checked_pow(self, n: i64) -> Option<T> {                                            \
-        let mut out: T = 1;                                                                \
-        for i in 0..n { match out.checked_mul(self) { Some(v) => { out = v; } None => { return None; } } } \
-        Some(out) }                                                                        \
-    fn saturating_add(self, o: T) -> T {                                                   \
-        match self.checked_add(o) { Some(v) => v, None => if o > 0 { T::max_value() } else { T::min_value() } } } \
-    fn saturating_mul(self, o: T) -> T {                                                   \
-        match self.checked_mul(o) { Some(v) => v,                                          \
-            None => if (self < 0) == (o < 0) { T::max_value() } else { T::min_value() } } } \
-    fn overflowing_add(self, o: T) -> (T, bool) { (self + o, self.checked_add(o).is_none()) } \
-    fn overflowing_sub(self, o: T) -> (T, bool) { (self - o, self.checked_sub(o).is_none()) } \
-    fn overflowing_mul(self, o: T) -> (T, bool) { (self * o, self.checked_mul(o).is_none()) } \
-    fn checked_neg(self) -> Option<T> { (0 as T).checked_sub(self) }                       \
-    fn saturating_pow(self, n: i64) -> T {                                                 \
-        match self.checked_pow(n) { Some(v) => v,                                          \
-            None => if self < 0 && n % 2 == 1 { T::min_value() } else { T::max_value() } } } \
-    fn wrapping_shl(self, n: i64) -> T { self << ((n % W) as T) }                          \
-    fn wrapping_shr(self, n: i64) -> T { self >> ((n % W) as T) }                          \
-    fn checked_shl(self, n: i64) -> Option<T> { if n < 0 || n >= W { None } else { Some(self << (n as T)) } } \
-    fn checked_shr(self, n: i64) -> Option<T> { if n < 0 || n >= W { None } else { Some(self >> (n as T)) } } \
-    fn wrapping_div(self, o: T) -> T { if T::min_value() < 0 && o == (0 as T) - (1 as T) { (0 as T) - self } else { self / o } } \
-    fn wrapping_rem(self, o: T) -> T { if T::min_value() < 0 && o == (0 as T) - (1 as T) { 0 } else { self % o } } \
-    fn wrapping_abs(self) -> T { if self < 0 { (0 as T) - self } else { self } }           \
-    fn wrapping_neg(self) -> T { (0 as T) - self }                                         \
-    fn wrapping_pow(self, n: i64) -> T { self.pow(n) }                                     \
-    fn to_le_bytes(self) -> Vec<u8> {                                                      \
-        let mut bytes: Vec<u8> = Vec::new();                                               \
-        for i in 0 .. W / 8 { bytes.push(((self >> ((8 * i) as T)) & (255 as T)) as u8); }   \
-        bytes }                                                                            \
-    fn to_be_bytes(self) -> Vec<u8> {                                                      \
-        let mut bytes: Vec<u8> = Vec::new();                                               \
-        for i in 1 .. W / 8 + 1 { bytes.push(((self >> ((W - 8 * i) as T)) & (255 as T)) as u8); } \
-        bytes }                                                                            \
-    fn leading_zeros(self) -> u32 {                                                        \
-        let mut n = 0;                                                                     \
-        let mut i = W - 1;                                                                 \
-        while i >= 0 && ((self >> (i as T)) & (1 as T)) == (0 as T) { n += 1; i -= 1; }    \
-        n }                                                                                \
-    fn trailing_zeros(self) -> u32 {                                                       \
-        let mut n = 0;                                                                     \
-        while n < W && ((self >> (n as T)) & (1 as T)) == (0 as T) { n += 1; }             \
-        n }                                                                                \
-    fn count_zeros(self) -> u32 { W - self.count_ones() }                                  \
-    fn is_power_of_two(self) -> bool { self > 0 && (self & (self - 1)) == 0 }              \
-    fn checked_next_power_of_two(self) -> Option<T> { Some(self.next_power_of_two()) }                        \
-    fn next_power_of_two(self) -> T { let mut p: T = 1; while p < self { p = p * 2; } p }  \
-    fn isqrt(self) -> T {                                                                  \
-        let mut r = ((self as f64).sqrt()) as T;                                           \
-        while r * r > self { r = r - 1; }                                                  \
-        while (r + 1) * (r + 1) <= self { r = r + 1; }                                     \
-        r }                                                                                \
-    fn ilog2(self) -> i64 { let mut n = -1; let mut v = self; while v > 0 { v = v / 2; n += 1; } n } \
-    fn ilog10(self) -> i64 { let mut n = -1; let mut v = self; while v > 0 { v = v / 10; n += 1; } n } \
-    fn swap_bytes(self) -> T {                                                             \
-        let mut out: T = 0;                                                                \
-        let mut v = self;                                                                  \
-        for i in 0 .. W / 8 { out = (out << 8) | (v & 255); v = v >> 8; }                    \
-        out }                                                                              \
-    fn rotate_left(self, n: i64) -> T {                                                    \
-        if n % W == 0 { self } else { (self << ((n % W) as T)) | self.__unsigned_shr(W - n % W) } } \
-    fn rotate_right(self, n: i64) -> T { self.rotate_left(W - n % W) }                     \
-    fn __unsigned_shr(self, n: i64) -> T {                                                 \
-        (self >> (n as T)) & (((1 as T) << ((W - n) as T)) - (1 as T)) }                   \
-})
-
 /* Keys and values [batch, heads, positions, dim] of the layers of a decoder; `update` takes the whole of a layer. */
 static const char kv_cache_text[] =
     "struct KVCache { keys: Vec<Tensor>, values: Vec<Tensor> }\n"
@@ -118,16 +32,8 @@ static const char kv_cache_text[] =
     "    fn len(self) -> i64 { self.keys.len() }\n"
     "    fn free(self) { self.keys = Vec::new(); self.values = Vec::new(); }\n"
     "}\n";
-static const char i32_text[] = MORE(i32, 32);
-static const char u32_text[] = MORE(u32, 32);
-static const char usize_text[] = MORE(usize, 64);
-static const char u64_text[] = MORE(u64, 64);
-static const char u8_text[] = MORE(u8, 8);
-
 const char prelude_more_text[] =
 SCALAR(i8) SCALAR(i16) SCALAR(u16) SCALAR(u32)
-INTEGER(i8) INTEGER(i16) INTEGER(u16)
-MORE(i64, 64)
 HASHED(i8) HASHED(i16) HASHED(i32) HASHED(u8) HASHED(u16) HASHED(u32) HASHED(u64) HASHED(usize) HASHED(char) HASHED(bool)
 TEXT(
 impl i64 {
@@ -589,12 +495,15 @@ const size_t prelude_more_length = sizeof prelude_more_text - 1;
 const prelude_part prelude_parts[] = {
     {{"#?"}, prelude_lines_text, &prelude_lines_length},
     {{"Map", "Set", "VecDeque", "BinaryHeap"}, prelude_maps_text, &prelude_maps_length},
+    {{"i32"}, prelude_i32_text, &prelude_i32_length},
+    {{"u32"}, prelude_u32_text, &prelude_u32_length},
+    {{"usize"}, prelude_usize_text, &prelude_usize_length},
+    {{"u64"}, prelude_u64_text, &prelude_u64_length},
+    {{"u8", "b'", "b\"", "bytes"}, prelude_u8_text, &prelude_u8_length},
+    {{"i8"}, prelude_i8_text, &prelude_i8_length},
+    {{"i16"}, prelude_i16_text, &prelude_i16_length},
+    {{"u16"}, prelude_u16_text, &prelude_u16_length},
     {{"KVCache"}, kv_cache_text, &(const size_t){sizeof kv_cache_text - 1}},
-    {{"i32"}, i32_text, &(const size_t){sizeof i32_text - 1}},
-    {{"u32"}, u32_text, &(const size_t){sizeof u32_text - 1}},
-    {{"usize"}, usize_text, &(const size_t){sizeof usize_text - 1}},
-    {{"u64"}, u64_text, &(const size_t){sizeof u64_text - 1}},
-    {{"u8", "b'", "b\"", "bytes"}, u8_text, &(const size_t){sizeof u8_text - 1}},
     {{"cosh(", "sinh(", "tanh(", "cbrt(", "_m1(", "_1p(", "copysign", "euclid(", "is_sign",
       "is_inf("},
      prelude_reals_text,
