@@ -253,6 +253,21 @@ static bool is_prelude(const checker *c, const type *t, const char *name) {
            strcmp(t->structure->name, name) == 0;
 }
 
+/* In place of the name of a type with `from`. */
+static const char error_text[] = "<text>";
+
+static expr *made_error(checker *c, source_span span, const char *from, expr *error) {
+    return from == NULL         ? error
+           : from == error_text ? build_method(c, span, error, "to_string", NULL, 0)
+                                : build_call(c, span, from, "from", &error, 1);
+}
+
+/* An error with a text of its own where a text is wanted: Box<dyn Error>. */
+static bool shows_itself(checker *c, const type *error, const type *wanted) {
+    return wanted->kind == TYPE_STRING && error->kind == TYPE_STRUCT &&
+           check_method_named(c, error->structure, "fmt") != NULL;
+}
+
 /* Of the error that is wanted, when it is another one and has a `from`: its name. */
 static const char *error_maker(checker *c, const type *from, const type *to) {
     if (to == NULL || to->kind != TYPE_STRUCT) {
@@ -260,6 +275,9 @@ static const char *error_maker(checker *c, const type *from, const type *to) {
     }
     const type *error = type_resolve(c->types, from->structure->arguments[1]),
                *wanted = type_resolve(c->types, to->structure->arguments[1]);
+    if (shows_itself(c, error, wanted)) {
+        return error_text;
+    }
     bool makes = wanted->kind == TYPE_STRUCT && wanted != error && !check_is_dyn(wanted) &&
                  !error->may_have_open && wanted->structure->template == NULL &&
                  check_method_named(c, wanted->structure, "from") != NULL;
@@ -270,7 +288,7 @@ static const char *error_maker(checker *c, const type *from, const type *to) {
 static expr *early_return(checker *c, source_span span, bool result, const char *from) {
     expr *jump = check_new(c, EXPR_RETURN, span, NULL);
     expr *failure = check_new_name(c, span, "<failure>");
-    failure = from == NULL ? failure : build_call(c, span, from, "from", &failure, 1);
+    failure = made_error(c, span, from, failure);
     jump->jump.value =
         result ? build_call(c, span, NULL, "Err", &failure, 1) : check_new_name(c, span, "None");
     return jump;
@@ -282,8 +300,7 @@ expr *check_failure(checker *c, source_span span, expr *error, const type *resul
         c->function->result == NULL ? NULL : type_resolve(c->types, c->function->result);
     const char *from = error == NULL ? NULL : error_maker(c, result, yields);
     if (error != NULL) {
-        jump->jump.value->call.args[0] =
-            from == NULL ? error : build_call(c, span, from, "from", &error, 1);
+        jump->jump.value->call.args[0] = made_error(c, span, from, error);
     }
     return jump;
 }
@@ -301,13 +318,16 @@ static bool try_of_error(checker *c, expr **slot) {
     }
     const type *wanted = type_resolve(c->types, yields->structure->arguments[1]);
     expr *error = call->call.args[0];
-    check_expr(c, &error, wanted->kind == TYPE_STRUCT ? NULL : wanted);
+    check_expr(c, &error,
+               wanted->kind == TYPE_STRUCT || wanted->kind == TYPE_STRING ? NULL : wanted);
     const type *t = type_resolve(c->types, error->type);
     bool makes = wanted->kind == TYPE_STRUCT && t != wanted && !check_is_dyn(wanted) &&
                  check_method_named(c, wanted->structure, "from") != NULL;
+    const char *from = shows_itself(c, t, wanted) ? error_text
+                       : makes                    ? wanted->structure->name
+                                                  : NULL;
     expr *jump = early_return(c, (*slot)->span, true, NULL);
-    jump->jump.value->call.args[0] =
-        makes ? build_call(c, call->span, wanted->structure->name, "from", &error, 1) : error;
+    jump->jump.value->call.args[0] = made_error(c, call->span, from, error);
     *slot = jump;
     check_expr(c, slot, NULL);
     return true;

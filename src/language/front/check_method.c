@@ -614,6 +614,20 @@ static bool rows_in_a_row(checker *c, expr **slot, const type *t, const type *ex
     return true;
 }
 
+/* flat_map(|c| c.to_uppercase()): that yields one char here. */
+static void letters_one_by_one(expr *e) {
+    expr *f =
+        strcmp(e->call.name, "flat_map") == 0 && e->call.arg_count == 1 ? e->call.args[0] : NULL;
+    const expr *last = f != NULL && f->kind == EXPR_CLOSURE ? f->closure.body : f;
+    const char *name = last == NULL                                          ? ""
+                       : last->kind == EXPR_METHOD                           ? last->call.name
+                       : last->kind == EXPR_NAME && last->name.scope != NULL ? last->name.name
+                                                                             : "";
+    if (strcmp(name, "to_uppercase") == 0 || strcmp(name, "to_lowercase") == 0) {
+        e->call.name = "map";
+    }
+}
+
 /* v.get_mut(i) and its like where nothing is written to what they find. */
 static void element_as_value(expr *e, const type *t) {
     static const char *const names[3][2] = {
@@ -668,6 +682,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
         choose_element_or_option(c, e, t, expected, user, arm);
     }
     element_as_value(e, t);
+    letters_one_by_one(e);
     if (rows_in_a_row(c, slot, t, expected)) {
         return;
     }

@@ -329,6 +329,10 @@ expr *parse_expression(parser *p) {
     return parse_assignment_from(p, parse_range_from(p, parse_operand(p, 1)));
 }
 
+expr *parse_in_chain(parser *p) {
+    return parse_range_from(p, parse_operand(p, 3));
+}
+
 expr *parse_condition(parser *p) {
     bool no_struct = p->no_struct;
     p->no_struct = true;

@@ -173,6 +173,11 @@ struct_item *parse_struct_head(parser *p);
 void parse_enum(parser *p);
 void parse_trait(parser *p);
 function_item *parse_method_of_trait(parser *p); /* its body may be missing */
+/* Conditions with `let` and `&&` (parser_chain.c). */
+bool parser_at_chain(const parser *p);
+expr *parse_in_chain(parser *p); /* up to `&&` */
+/* parse_otherwise: what follows the block; NULL from it: nothing. */
+expr *parse_chain(parser *p, source_span start, expr *(*parse_otherwise)(parser *p));
 /* At `[`. The steps since `from` belong to the arm, to a let, or to the head of a loop. */
 void parse_slice_pattern(parser *p, pattern *made);
 void parser_apply_steps(parser *p, uint32_t from, match_arm *arm);

@@ -239,6 +239,19 @@ static expr *parse_if_let(parser *p, source_span start) {
     return e;
 }
 
+static expr *parse_if(parser *p);
+
+static expr *parse_else(parser *p) {
+    if (!parser_accept(p, TOKEN_ELSE)) {
+        return NULL;
+    }
+    return parser_is(p, TOKEN_IF) ? parse_if(p) : block_expression(p, parse_block(p));
+}
+
+static expr *parse_break(parser *p) {
+    return parser_finish(p, parser_new(p, EXPR_BREAK, parser_span(p)));
+}
+
 static expr *parse_if(parser *p) {
     expr *e = parser_new(p, EXPR_IF, parser_span(p)), *otherwise = NULL;
     parser_advance(p);
@@ -247,15 +260,18 @@ static expr *parse_if(parser *p) {
         e->kind = EXPR_ERROR;
         return e;
     }
+    if (parser_at_chain(p)) {
+        e = parse_chain(p, e->span, parse_else);
+        parser_leave(p);
+        return e;
+    }
     if (parser_is(p, TOKEN_LET)) {
         e = parse_if_let(p, e->span);
     } else {
         e->branch.condition = parse_condition(p);
         e->branch.then = parse_block(p);
     }
-    if (parser_accept(p, TOKEN_ELSE)) {
-        otherwise = parser_is(p, TOKEN_IF) ? parse_if(p) : block_expression(p, parse_block(p));
-    }
+    otherwise = parse_else(p);
     if (e->kind == EXPR_IF) {
         e->branch.otherwise = otherwise;
         if (otherwise != NULL && otherwise->kind == EXPR_MATCH) { /* else if let */
@@ -395,9 +411,14 @@ static void parse_loop_head(parser *p, expr *e, uint32_t *from) {
 /* while let P = v { … } is loop { match v { P => { … }, _ => break } }. */
 static void parse_while_let(parser *p, expr *e) {
     source_span span = parser_span(p);
-    expr *choice = parse_if_let(p, span), *leave = parser_new(p, EXPR_BREAK, span);
-    choice->match.arms[choice->match.count - 1].body = leave;
-    choice = parser_finish(p, choice);
+    expr *choice;
+    if (parser_at_chain(p)) {
+        choice = parse_chain(p, span, parse_break);
+    } else {
+        choice = parse_if_let(p, span);
+        choice->match.arms[choice->match.count - 1].body = parser_new(p, EXPR_BREAK, span);
+        choice = parser_finish(p, choice);
+    }
     block *body = PARSER_NEW(p, block);
     stmt *s = PARSER_NEW(p, stmt);
     *s = (stmt){.kind = STMT_EXPR, .span = choice->span, .value = choice};
