@@ -202,6 +202,10 @@ void check_let(checker *c, stmt *s) {
     } else {
         t = variable_type(c, s->pattern, type_resolve(c->types, s->value->type));
         bool written = named && s->pattern->binding->name[0] == '<';
+        if (t->kind == TYPE_VOID && s->pattern->kind == PATTERN_WILDCARD) { /* let _ = f(); */
+            s->kind = STMT_EXPR;
+            return;
+        }
         if (t->kind == TYPE_VOID && !written) {
             diagnostic *d = diagnostics_error(c->diagnostics, s->value->span, "this has no value");
             if (s->value->kind == EXPR_IF && s->value->branch.otherwise == NULL) {

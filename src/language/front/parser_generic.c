@@ -70,6 +70,10 @@ void parse_where(parser *p, type_parameters *own, type_parameters *of_impl) {
         type_parameter unknown = {.name = name, .span = span};
         type_parameter *t = find_parameter(own, name);
         t = t == NULL ? find_parameter(of_impl, name) : t;
+        while (!p->panic && parser_accept(p, TOKEN_COLON_COLON)) { /* C::Item: Debug */
+            parser_name(p, &span);
+            t = NULL;
+        }
         if (parser_expect(p, TOKEN_COLON)) {
             parse_bounds(p, t == NULL ? &unknown : t);
         }

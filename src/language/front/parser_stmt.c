@@ -436,7 +436,7 @@ static expr *parse_loop(parser *p, const char *label, source_span start) {
     loop->label = label;
     e->loop = loop;
     parser_advance(p);
-    if (kind == EXPR_WHILE && parser_is(p, TOKEN_LET)) {
+    if (kind == EXPR_WHILE && (parser_is(p, TOKEN_LET) || parser_at_chain(p))) {
         parse_while_let(p, e);
         return parser_finish(p, e);
     }
