@@ -256,7 +256,8 @@ static void filling_repeats_the_last_element(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_record plan = {1, 1, first_word};
-    tl_object *inner = make_vector(3), *v = tl_vec_fill(new_vector(&plan), 5);
+    tl_object *inner = (tl_object *)(void *)make_vector(3), *v = new_vector(&plan);
+    v = tl_vec_fill(v, 5);
     assert_int_equal(tl_vec_len(v), 0); /* there is nothing to repeat */
     inner->count++;
     v = tl_vec_fill(push_owned(v, inner), 1000);
@@ -268,10 +269,10 @@ static void filling_repeats_the_last_element(void **state) {
     tl_object *copy = tl_vec_fill(v, 1001); /* v is shared: it keeps its length */
     assert_int_equal(tl_vec_len(v), 1000);
     assert_int_equal(tl_vec_len(copy), 1001);
-    tl_mem_release_object(v);
-    tl_mem_release_object(copy);
+    tl_ptr_release(v);
+    tl_ptr_release(copy);
     assert_int_equal(inner->count, 1);
-    tl_mem_release_object(inner);
+    tl_ptr_release(inner);
     close_runtime(rt);
 }
 
