@@ -448,9 +448,10 @@ static bool refers_by_method(const checker *c, const expr *e) {
     if (strcmp(e->call.name, "unwrap") == 0 || strcmp(e->call.name, "expect") == 0) {
         return refers_by_method(c, e->call.receiver);
     }
-    if (strcmp(e->call.name, "find") == 0 || strcmp(e->call.name, "next") == 0) {
-        return e->call.receiver->kind == EXPR_METHOD &&
-               strcmp(e->call.receiver->call.name, "iter_mut") == 0;
+    bool finds = strcmp(e->call.name, "find") == 0 || strcmp(e->call.name, "next") == 0;
+    if (finds && e->call.receiver->kind == EXPR_METHOD &&
+        strcmp(e->call.receiver->call.name, "iter_mut") == 0) {
+        return true;
     }
     return getter_by_name(c, e) != GETTER_NONE;
 }

@@ -23,20 +23,6 @@
 
 enum { GETTERS_DEEP = 12 };
 
-typedef struct getter_call {
-    checker *c;
-    const char *label;
-    const function_item *function;
-    getter_kind kind;
-    bool broken;
-    const char *error;      /* of a Result: the name of <error> */
-    uint32_t first_binding; /* what the function itself declares has this number or a higher one */
-    expr *chosen;           /* the name of <site>, checked */
-    block_builder lets;
-    written_getter *out;
-    struct getter_call *outer;
-} getter_call;
-
 /* ---- which functions ------------------------------------------------------------------------- */
 
 static const type_expr *result_of(const function_item *f) {
@@ -66,7 +52,7 @@ getter_kind getter_kind_of(const checker *c, const function_item *f) {
                                          : GETTER_NONE;
 }
 
-static const char *called_name(const expr *e) {
+const char *getter_called(const expr *e) {
     if (e->kind == EXPR_METHOD) {
         return e->call.name;
     }
@@ -76,7 +62,7 @@ static const char *called_name(const expr *e) {
 }
 
 getter_kind getter_by_name(const checker *c, const expr *e) {
-    const char *name = e->type == NULL ? called_name(e) : NULL;
+    const char *name = e->type == NULL ? getter_called(e) : NULL;
     for (uint32_t i = 0; name != NULL && i < c->tree->getter_count; i++) {
         const function_item *f = c->tree->getters[i];
         if (strcmp(f->name, name) == 0 && (f->owner_name == NULL) == (e->kind == EXPR_CALL)) {
@@ -84,259 +70,6 @@ getter_kind getter_by_name(const checker *c, const expr *e) {
         }
     }
     return GETTER_NONE;
-}
-
-/* ---- the function's body: its results become sites ------------------------------------------- */
-
-static expr *new_block(getter_call *g, source_span span, stmt *first, expr *result) {
-    expr *e = check_new(g->c, EXPR_BLOCK, span, NULL);
-    e->block = CHECK_ARRAY(g->c, block, 1);
-    *e->block = (block){.span = span, .first = first, .result = result};
-    return e;
-}
-
-static expr *leave(getter_call *g, source_span span) {
-    expr *jump = check_new(g->c, EXPR_BREAK, span, NULL);
-    jump->jump.label = g->label;
-    jump->jump.label_span = span;
-    return jump;
-}
-
-static void make_site(getter_call *g, expr *e, const expr *place) {
-    expr *operand = CHECK_ARRAY(g->c, expr, 1);
-    *operand = *place;
-    *e = (expr){.kind = EXPR_UNARY, .span = place->span, .is_site = true};
-    e->unary.op = UNARY_REFERENCE;
-    e->unary.is_mutable = true;
-    e->unary.operand = operand;
-}
-
-static void tail(getter_call *g, expr *e, getter_kind kind);
-
-static void tail_of_block(getter_call *g, block *b, getter_kind kind) {
-    if (b->result != NULL) {
-        tail(g, b->result, kind);
-    }
-}
-
-/* { <error> = Some(value); } */
-static expr *note_error(getter_call *g, source_span span, expr *value) {
-    block_builder b = build_block(g->c, span);
-    expr *some = build_call(g->c, span, NULL, "Some", &value, 1);
-    build_stmt(&b, build_assign(g->c, span, check_new_name(g->c, span, g->error), some));
-    return build_finish(&b, NULL);
-}
-
-/* match value { Some(name) => body, _ => {} } in place of e; of a Result Ok(name), and Err(w) is noted. */
-static void unpack_into(getter_call *g, expr *e, getter_kind kind, expr *value, pattern *part,
-                        expr *body) {
-    expr *match = build_unpack(g->c, value, "<found>", body, new_block(g, e->span, NULL, NULL));
-    pattern *some = match->match.arms[0].pattern;
-    if (part != NULL) {
-        some->parts[0] = part;
-    }
-    if (kind == GETTER_RESULT) {
-        pattern *failed = expr_copy(g->c->arena, match)->match.arms[0].pattern;
-        some->name = "Ok";
-        failed->name = "Err";
-        failed->parts[0] = CHECK_ARRAY(g->c, pattern, 1);
-        *failed->parts[0] = (pattern){
-            .span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(g->c, binding, 1)};
-        *failed->parts[0]->binding =
-            (binding){.name = "<failure>", .span = e->span, .kind = BINDING_LET};
-        match->match.arms[1].pattern = failed;
-        match->match.arms[1].body =
-            note_error(g, e->span, check_new_name(g->c, e->span, "<failure>"));
-    }
-    match->match.is_let = kind != GETTER_RESULT;
-    *e = *match;
-}
-
-/* The `?` that the chain of receivers of e starts with: its place in the tree. */
-static expr *try_below(expr *e) {
-    for (;;) {
-        if (e->kind == EXPR_TRY) {
-            return e;
-        } else if (e->kind == EXPR_METHOD) {
-            e = e->call.receiver;
-        } else if (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD) {
-            e = e->field.base;
-        } else if (e->kind == EXPR_INDEX) {
-            e = e->index.base;
-        } else if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
-            e = e->unary.operand;
-        } else {
-            return NULL;
-        }
-    }
-}
-
-static expr *copied(getter_call *g, const expr *e) {
-    expr *copy = CHECK_ARRAY(g->c, expr, 1);
-    *copy = *e;
-    return copy;
-}
-
-/* x.map(|p| place), x.and_then(|p| maybe) */
-static void tail_of_value(getter_call *g, expr *e, getter_kind kind);
-
-static bool tail_of_map(getter_call *g, expr *e, getter_kind kind) {
-    bool map = e->kind == EXPR_METHOD && strcmp(e->call.name, "map") == 0,
-         then = e->kind == EXPR_METHOD && strcmp(e->call.name, "and_then") == 0;
-    expr *f = (map || then) && e->call.arg_count == 1 ? e->call.args[0] : NULL;
-    if (f == NULL || f->kind != EXPR_CLOSURE || f->closure.parameter_count != 1) {
-        return false;
-    }
-    pattern *part = CHECK_ARRAY(g->c, pattern, 1);
-    *part = (pattern){.span = f->span, .kind = PATTERN_NAME, .binding = f->closure.parameters[0]};
-    part->binding->kind = BINDING_LET;
-    tail(g, f->closure.body, then ? kind : GETTER_PLAIN);
-    unpack_into(g, e, kind, e->call.receiver, part, f->closure.body);
-    return true;
-}
-
-/* x.ok_or(e), x.ok_or_else(|| e) */
-static bool tail_of_ok_or(getter_call *g, expr *e) {
-    bool value = e->kind == EXPR_METHOD && strcmp(e->call.name, "ok_or") == 0,
-         made = e->kind == EXPR_METHOD && strcmp(e->call.name, "ok_or_else") == 0;
-    if ((!value && !made) || e->call.arg_count != 1) {
-        return false;
-    }
-    expr *error = e->call.args[0];
-    if (made && (error->kind != EXPR_CLOSURE || error->closure.parameter_count > 0)) {
-        return false;
-    }
-    error = made ? error->closure.body : error;
-    expr *found = copied(g, e->call.receiver);
-    tail_of_value(g, found, GETTER_OPTION);
-    *e = *found;
-    if (e->kind == EXPR_MATCH) {
-        e->match.arms[1].body = note_error(g, e->span, error);
-    }
-    return e->kind == EXPR_MATCH;
-}
-
-static void tail_of_value(getter_call *g, expr *e, getter_kind kind) {
-    expr *attempt = try_below(e);
-    if (attempt != NULL) {
-        expr *operand = attempt->attempt.operand;
-        char *name = check_printf(g->c, "<some %u>", g->c->text_count++);
-        *attempt = *check_new_name(g->c, attempt->span, name);
-        expr *rest = copied(g, e);
-        tail(g, rest, kind);
-        unpack_into(g, e, g->kind, operand, NULL, rest);
-        e->match.arms[0].pattern->parts[0]->binding->name = name;
-    } else if (kind == GETTER_PLAIN) {
-        make_site(g, e, e);
-    } else if (!tail_of_map(g, e, kind) && !(kind == GETTER_RESULT && tail_of_ok_or(g, e))) {
-        char *name = check_printf(g->c, "<some %u>", g->c->text_count++);
-        expr *found = check_new_name(g->c, e->span, name);
-        make_site(g, found, found);
-        unpack_into(g, e, kind, copied(g, e), NULL, found);
-        e->match.arms[0].pattern->parts[0]->binding->name = name;
-    }
-}
-
-/* Turns the value of e, which the function yields, into what notes the place. */
-static void tail(getter_call *g, expr *e, getter_kind kind) {
-    const char *name = called_name(e);
-    switch (e->kind) {
-    case EXPR_BLOCK:
-        tail_of_block(g, e->block, kind);
-        return;
-    case EXPR_IF:
-        tail_of_block(g, e->branch.then, kind);
-        if (e->branch.otherwise != NULL) {
-            tail(g, e->branch.otherwise, kind);
-        }
-        return;
-    case EXPR_MATCH:
-        for (uint32_t i = 0; i < e->match.count; i++) {
-            tail(g, e->match.arms[i].body, kind);
-        }
-        return;
-    case EXPR_BREAK:
-    case EXPR_CONTINUE:
-    case EXPR_RETURN:
-    case EXPR_LOOP:
-        return;
-    case EXPR_NAME:
-        if (kind == GETTER_OPTION && strcmp(e->name.name, "None") == 0) {
-            *e = *new_block(g, e->span, NULL, NULL);
-            return;
-        }
-        break;
-    case EXPR_CALL:
-        if (name != NULL && e->call.arg_count == 1 && kind != GETTER_PLAIN &&
-            strcmp(name, kind == GETTER_OPTION ? "Some" : "Ok") == 0) {
-            expr *place = e->call.args[0];
-            tail(g, place, GETTER_PLAIN);
-            *e = *place;
-            return;
-        }
-        if (name != NULL && e->call.arg_count == 1 && kind == GETTER_RESULT &&
-            strcmp(name, "Err") == 0) {
-            *e = *note_error(g, e->span, e->call.args[0]);
-            return;
-        }
-        if (name != NULL && check_is_panic(e)) {
-            return;
-        }
-        break;
-    default:
-        break;
-    }
-    tail_of_value(g, e, kind);
-}
-
-/* let p = e?; rest     is     match e { Some(p) => { rest } _ => break }: p stays a place. */
-static void try_in_lets(getter_call *g, block *b) {
-    stmt **at = b == NULL ? NULL : &b->first;
-    while (at != NULL && *at != NULL) {
-        stmt *s = *at;
-        if (s->kind != STMT_LET || s->value == NULL || s->value->kind != EXPR_TRY ||
-            s->otherwise != NULL) {
-            at = &s->next;
-            continue;
-        }
-        expr *rest = new_block(g, s->span, s->next, b->result);
-        expr *match = new_block(g, s->span, NULL, NULL);
-        unpack_into(g, match, g->kind, s->value->attempt.operand, s->pattern, rest);
-        expr *otherwise = match->match.arms[1].body;
-        otherwise->block->result = leave(g, s->span);
-        *at = NULL;
-        b->result = match;
-        return;
-    }
-}
-
-/* `return e` and `e?` leave the written-out call instead. */
-static void leave_early(expr *e, void *context) {
-    getter_call *g = context;
-    if (e->kind == EXPR_CLOSURE) {
-        return;
-    }
-    try_in_lets(g, e->kind == EXPR_BLOCK ? e->block
-                   : e->kind == EXPR_IF  ? e->branch.then
-                   : e->kind == EXPR_LOOP || e->kind == EXPR_WHILE || e->kind == EXPR_FOR
-                       ? e->loop->body
-                       : NULL);
-    expr_each_child(e, leave_early, g);
-    if (e->kind == EXPR_RETURN) {
-        stmt *first = NULL;
-        if (e->jump.value != NULL) {
-            tail(g, e->jump.value, g->kind);
-            first = CHECK_ARRAY(g->c, stmt, 1);
-            *first = (stmt){.kind = STMT_EXPR, .span = e->span, .value = e->jump.value};
-        }
-        *e = *new_block(g, e->span, first, leave(g, e->span));
-    } else if (e->kind == EXPR_TRY && g->kind != GETTER_PLAIN) {
-        char *name = check_printf(g->c, "<some %u>", g->c->text_count++);
-        expr *operand = e->attempt.operand, *found = check_new_name(g->c, e->span, name);
-        unpack_into(g, e, g->kind, operand, NULL, found);
-        e->match.arms[0].pattern->parts[0]->binding->name = name;
-        e->match.arms[1].body->block->result = leave(g, e->span);
-    }
 }
 
 /* ---- sites ----------------------------------------------------------------------------------- */
@@ -499,13 +232,13 @@ type_environment getter_environment(checker *c, function_item *f, const expr *re
 
 /* '<call>: { body } */
 static expr *labelled(getter_call *g, expr *body) {
-    expr *jump = leave(g, body->span), *e = check_new(g->c, EXPR_LOOP, body->span, NULL);
+    expr *jump = getter_break(g, body->span), *e = check_new(g->c, EXPR_LOOP, body->span, NULL);
     jump->jump.value = body;
     stmt *s = CHECK_ARRAY(g->c, stmt, 1);
     *s = (stmt){.kind = STMT_EXPR, .span = body->span, .value = jump};
     e->loop = CHECK_ARRAY(g->c, loop_expr, 1);
     *e->loop = (loop_expr){.label = g->label, .is_block = true};
-    e->loop->body = new_block(g, body->span, s, NULL)->block;
+    e->loop->body = getter_block(g, body->span, s, NULL)->block;
     return e;
 }
 
@@ -554,9 +287,8 @@ static void write_out(getter_call *g, block_builder *b, function_item *copy, exp
     checker *c = g->c;
     type_environment own = getter_environment(c, copy, receiver);
     const type_environment *outer = c->environment;
-    expr *body = new_block(g, copy->body->span, copy->body->first, copy->body->result);
-    leave_early(body, g);
-    tail(g, body, g->kind);
+    expr *body = getter_block(g, copy->body->span, copy->body->first, copy->body->result);
+    getter_rewrite(g, body);
     uint32_t mark = check_scope_open(c);
     g->chosen = name_of(c, b->span, new_variable(g, "site"));
     g->first_binding = c->function->binding_count;

@@ -45,4 +45,28 @@ expr *getter_choice(checker *c, const written_getter *w);
 /* match call { Some(p) => …, None => … }: what is to be checked in its place. */
 bool check_getter_match(block_builder *b, expr *e, expr **out);
 
+/* ---- for check_getter_body.c ---------------------------------------------------------------------- */
+
+typedef struct getter_call {
+    checker *c;
+    const char *label;
+    const function_item *function;
+    getter_kind kind;
+    bool broken;
+    const char *error;      /* of a Result: the name of <error> */
+    uint32_t first_binding; /* what the function itself declares has this number or a higher one */
+    expr *chosen;           /* the name of <site>, checked */
+    block_builder lets;
+    written_getter *out;
+    struct getter_call *outer;
+} getter_call;
+
+/* The name of what e calls; NULL: e is no call of a name. */
+const char *getter_called(const expr *e);
+/* A copy of the function's body, unchecked: its results become sites, `return` and `?` leave the labelled block. */
+void getter_rewrite(getter_call *g, expr *body);
+expr *getter_block(getter_call *g, source_span span, stmt *first, expr *result);
+/* break '<call> */
+expr *getter_break(getter_call *g, source_span span);
+
 #endif
