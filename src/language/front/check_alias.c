@@ -111,7 +111,7 @@ bool check_let_alias(checker *c, stmt *s) {
     bool option = e->kind == EXPR_METHOD &&
                   (strcmp(e->call.name, "get_mut") == 0 || strcmp(e->call.name, "last_mut") == 0 ||
                    strcmp(e->call.name, "first_mut") == 0);
-    if (option || getter_by_name(c, e) >= GETTER_OPTION) {
+    if (option || (getter_may_yield(c, e, true) && !getter_may_yield(c, e, false))) {
         return false;
     }
     binding *name = s->pattern->binding;

@@ -225,7 +225,7 @@ static expr *freeze_try(block_builder *b, expr *e) {
     written_getter w;
     maybe_place maybe;
     expr *operand = e->attempt.operand;
-    if (getter_by_name(c, operand) >= GETTER_OPTION && check_write_getter(b, operand, &w)) {
+    if (getter_may_yield(c, operand, true) && check_write_getter(b, operand, true, &w)) {
         getter_leave(b, &w);
         return only_place(c, e, &w);
     }
@@ -246,8 +246,8 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
     }
     maybe_place maybe;
     written_getter w;
-    if (getter_by_name(c, e->call.receiver) >= GETTER_OPTION &&
-        check_write_getter(b, e->call.receiver, &w)) {
+    if (getter_may_yield(c, e->call.receiver, true) &&
+        check_write_getter(b, e->call.receiver, true, &w)) {
         return freeze_found(b, e, &w);
     }
     if (check_freeze_maybe(b, e->call.receiver, &maybe)) {
@@ -287,7 +287,7 @@ static bool only_lets(const block *b) {
 static expr *freeze_written(block_builder *b, expr *e) {
     checker *c = b->c;
     written_getter w;
-    if (getter_by_name(c, e) != GETTER_PLAIN || !check_write_getter(b, e, &w)) {
+    if (!getter_may_yield(c, e, false) || !check_write_getter(b, e, false, &w)) {
         return NULL;
     }
     return only_place(c, e, &w);
@@ -438,7 +438,7 @@ static bool refers_by_method(const checker *c, const expr *e) {
         return refers_by_method(c, e->attempt.operand);
     }
     if (e->kind != EXPR_METHOD || e->type != NULL) {
-        return getter_by_name(c, e) != GETTER_NONE;
+        return getter_may_yield(c, e, true) || getter_may_yield(c, e, false);
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(e->call.name, names[i]) == 0) {
@@ -453,7 +453,7 @@ static bool refers_by_method(const checker *c, const expr *e) {
         strcmp(e->call.receiver->call.name, "iter_mut") == 0) {
         return true;
     }
-    return getter_by_name(c, e) != GETTER_NONE;
+    return getter_may_yield(c, e, true) || getter_may_yield(c, e, false);
 }
 
 bool check_refers(const checker *c, const expr *e) {

@@ -61,15 +61,17 @@ const char *getter_called(const expr *e) {
                : NULL;
 }
 
-getter_kind getter_by_name(const checker *c, const expr *e) {
+bool getter_may_yield(const checker *c, const expr *e, bool maybe) {
     const char *name = e->type == NULL ? getter_called(e) : NULL;
     for (uint32_t i = 0; name != NULL && i < c->tree->getter_count; i++) {
         const function_item *f = c->tree->getters[i];
-        if (strcmp(f->name, name) == 0 && (f->owner_name == NULL) == (e->kind == EXPR_CALL)) {
-            return getter_kind_of(c, f);
+        getter_kind kind = getter_kind_of(c, f);
+        if (strcmp(f->name, name) == 0 && (f->owner_name == NULL) == (e->kind == EXPR_CALL) &&
+            kind != GETTER_NONE && (kind >= GETTER_OPTION) == maybe) {
+            return true;
         }
     }
-    return GETTER_NONE;
+    return false;
 }
 
 /* ---- sites ----------------------------------------------------------------------------------- */
@@ -309,17 +311,18 @@ static void write_out(getter_call *g, block_builder *b, function_item *copy, exp
     g->out->chosen = g->chosen;
 }
 
-bool check_write_getter(block_builder *b, expr *e, written_getter *out) {
+bool check_write_getter(block_builder *b, expr *e, bool maybe, written_getter *out) {
     checker *c = b->c;
     *out = (written_getter){0};
     if ((e->kind != EXPR_METHOD && e->kind != EXPR_CALL) || e->type != NULL ||
-        getter_by_name(c, e) == GETTER_NONE) {
+        !getter_may_yield(c, e, maybe)) {
         return false;
     }
     expr *receiver;
     const function_item *f = find_function(b, e, &receiver);
     const function_item *written = f == NULL ? NULL : f->template != NULL ? f->template : f;
-    if (written == NULL || written->unchecked == NULL || is_open(c, written)) {
+    bool fits = written != NULL && (getter_kind_of(c, written) >= GETTER_OPTION) == maybe;
+    if (!fits || written->unchecked == NULL || is_open(c, written)) {
         if (e->kind == EXPR_METHOD && e->call.receiver->type != NULL) {
             check_unbox(c, &e->call.receiver);
         }
@@ -500,8 +503,8 @@ static expr *arms_of_none(checker *c, const expr *e, const written_getter *w) {
 bool check_getter_match(block_builder *b, expr *e, expr **out) {
     checker *c = b->c;
     written_getter w;
-    if (getter_by_name(c, e->match.value) < GETTER_OPTION || !arms_fit(e) ||
-        !check_write_getter(b, e->match.value, &w)) {
+    if (!getter_may_yield(c, e->match.value, true) || !arms_fit(e) ||
+        !check_write_getter(b, e->match.value, true, &w)) {
         return false;
     }
     expr *chain = arms_of_none(c, e, &w);

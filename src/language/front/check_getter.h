@@ -26,11 +26,11 @@ typedef struct written_getter {
 
 /* By its declaration. */
 getter_kind getter_kind_of(const checker *c, const function_item *f);
-/* Of the function of that name, if e is a call that may be one of it. */
-getter_kind getter_by_name(const checker *c, const expr *e);
+/* Whether e is a call that may be one of such a function, by the names: maybe: of an Option or Result. */
+bool getter_may_yield(const checker *c, const expr *e, bool maybe);
 /* Writes the call out into b. False: e calls no such function, or one that is being written out; its receiver and
  * arguments may be checked then. */
-bool check_write_getter(block_builder *b, expr *e, written_getter *out);
+bool check_write_getter(block_builder *b, expr *e, bool maybe, written_getter *out);
 /* <site> == n, unchecked. */
 expr *getter_test(checker *c, const written_getter *w, uint32_t n);
 /* call?: leaves the function that is being checked where nothing was found. */
