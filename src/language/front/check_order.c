@@ -227,6 +227,9 @@ expr *check_default(checker *c, source_span span, const type *t, int depth) {
     if (t->kind == TYPE_BOOL) {
         return check_new_bool(c, span, false);
     }
+    if (t->kind == TYPE_CHAR) {
+        return check_new(c, EXPR_CHAR, span, t); /* '\0' */
+    }
     if (t->kind == TYPE_STRING) {
         return check_text_node(c, span, "", 0);
     }

@@ -306,7 +306,8 @@ static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
     uint32_t variant = 0;
     struct_item *s = named_variant(c, p->scope, p->name, p->span, &variant, t, true);
     bool is_variant = s != NULL;
-    if (s == NULL && p->scope == NULL) {
+    bool library = p->scope != NULL && strcmp(p->scope, "cmp") == 0;
+    if (s == NULL && (p->scope == NULL || library)) { /* std::cmp::Reverse(x) */
         s = check_struct_named(c, p->name);
     }
     if (s == NULL || (!is_variant && s->is_enum)) {
