@@ -436,6 +436,20 @@ static const char *advice(const type *from, const type *to) {
     return NULL;
 }
 
+/* Two types of one name, of two modules: where each comes from. */
+static void note_namesakes(checker *c, diagnostic *d, const type *to, const type *from) {
+    if (to->kind != TYPE_STRUCT || from->kind != TYPE_STRUCT || to->structure == from->structure) {
+        return;
+    }
+    const struct_item *a = to->structure, *b = from->structure;
+    size_t length = modules_plain_length(a->name);
+    bool alike = length == modules_plain_length(b->name) && strncmp(a->name, b->name, length) == 0;
+    if (alike && a->template == NULL && b->template == NULL) {
+        diagnostics_note(c->diagnostics, d, a->span, "this `%s` is expected", a->name);
+        diagnostics_note(c->diagnostics, d, b->span, "this one is found");
+    }
+}
+
 void check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why) {
     const type *from = type_resolve(c->types, found->type);
     diagnostic *d;
@@ -452,6 +466,7 @@ void check_mismatch(checker *c, const expr *found, const type *to, const coerce_
         d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, found `%s`",
                               check_type_text(c, to), check_type_text(c, from));
     }
+    note_namesakes(c, d, to, from);
     if (type_is_numeric(from) && type_is_numeric(to)) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`as %s` converts it",
                          check_type_text(c, to));

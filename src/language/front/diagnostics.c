@@ -196,6 +196,29 @@ static uint32_t shown_character(const char *text, uint32_t available) {
     return length;
 }
 
+/* Columns of a terminal that the character takes: two for the scripts of East Asia and for pictures, none for marks above
+ * letters. */
+static uint32_t width_of(const char *text, uint32_t length) {
+    static const struct {
+        uint32_t from, to, width;
+    } ranges[] = {
+        {0x300, 0x36F, 0},     {0x1100, 0x115F, 2},   {0x200B, 0x200F, 0},   {0x2E80, 0x303E, 2},
+        {0x3041, 0xA4CF, 2},   {0xAC00, 0xD7A3, 2},   {0xF900, 0xFAFF, 2},   {0xFE00, 0xFE0F, 0},
+        {0xFE30, 0xFE4F, 2},   {0xFF00, 0xFF60, 2},   {0xFFE0, 0xFFE6, 2},   {0x1F300, 0x1F64F, 2},
+        {0x1F680, 0x1F6FF, 2}, {0x1F900, 0x1F9FF, 2}, {0x20000, 0x3FFFD, 2},
+    };
+    uint32_t point = (unsigned char)text[0] & (length == 1 ? 0x7F : 0x7F >> length);
+    for (uint32_t i = 1; i < length; i++) {
+        point = point << 6 | ((unsigned char)text[i] & 0x3F);
+    }
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0] && point >= ranges[i].from; i++) {
+        if (point <= ranges[i].to) {
+            return ranges[i].width;
+        }
+    }
+    return 1;
+}
+
 static uint32_t character_start(const char *line, uint32_t at) {
     while (at > 0 && ((unsigned char)line[at] & 0xC0) == 0x80) {
         at--;
@@ -221,6 +244,7 @@ static void render_line(source_span span, uint32_t line_number, masu__buffer *ou
     bool caret = false;
     for (uint32_t at = start; at < end;) {
         uint32_t step = shown_character(line + at, end - at);
+        uint32_t width = step == 0 ? 1 : width_of(line + at, step);
         if (step == 0) {
             masu__buffer_puts(out, "\xEF\xBF\xBD"); /* the replacement character */
             step = 1;
@@ -229,11 +253,12 @@ static void render_line(source_span span, uint32_t line_number, masu__buffer *ou
         }
         if (at + step > from && !caret) {
             masu__buffer_putc(&under, '^');
+            masu__buffer_fill(&under, '~', width > 1 ? width - 1 : 0);
             caret = true;
         } else if (caret && at < to) {
-            masu__buffer_putc(&under, '~');
+            masu__buffer_fill(&under, '~', width);
         } else if (!caret) {
-            masu__buffer_putc(&under, line[at] == '\t' ? '\t' : ' ');
+            masu__buffer_fill(&under, line[at] == '\t' ? '\t' : ' ', width);
         }
         at += step;
     }
