@@ -367,6 +367,15 @@ static const char **uncountable(exhaust *x, const matrix *m, const pattern *cons
     return witness;
 }
 
+static bool any_alternatives(const matrix *m) {
+    bool any = false;
+    for (uint32_t i = 0; i < m->count && !any; i++) {
+        const pattern *p = plain(m->rows[i][0]);
+        any = p != NULL && p->kind == PATTERN_OR;
+    }
+    return any;
+}
+
 static bool all_wild(const matrix *m, const pattern *const *q) {
     bool wild = plain(q[0]) == NULL;
     for (uint32_t i = 0; wild && i < m->count; i++) {
@@ -394,8 +403,8 @@ static const char **useful(exhaust *x, const matrix *m, const pattern *const *q,
         }
         return found;
     }
-    matrix flat = {0};
-    for (uint32_t i = 0; i < m->count; i++) {
+    matrix flat = any_alternatives(m) ? (matrix){0} : *m; /* long matches have none: no copy */
+    for (uint32_t i = 0; i < m->count && flat.rows != m->rows; i++) {
         add_alternatives(x, &flat, m->rows[i], width);
     }
     if (all_wild(&flat, q)) {

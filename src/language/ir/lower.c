@@ -108,6 +108,7 @@ static void lower_all(lowering *l) {
         masu__arena_mark mark = masu__arena_get_mark(l->scratch);
         lower_function(l, l->tree->functions[f]);
         masu__arena_release(l->scratch, mark);
+        l->kernel_room[0] = l->kernel_room[1] = NULL;
     }
 }
 

@@ -1,4 +1,6 @@
 /* lower_kernel.c: the loops of a kernel, forward and backward, and the instruction that runs it. See lower_kernel.h. */
+#include <string.h>
+
 #include "language/ir/lower_kernel.h"
 
 #include "language/ir/edit.h"
@@ -246,6 +248,20 @@ static void drop_unused(lowering *l, ir_function *f) {
     }
 }
 
+/* `count` variables that are none yet, from the room of this depth. */
+static ir_variable *kernel_room(lowering *l, uint32_t count) {
+    enum { DEEPEST = sizeof l->kernel_room / sizeof l->kernel_room[0] };
+    ir_variable **room = l->kernel_depth < DEEPEST ? &l->kernel_room[l->kernel_depth] : NULL;
+    if (!room || !*room) {
+        ir_variable *made = MASU_ARENA_ARRAY(l->scratch, ir_variable, count);
+        if (room)
+            *room = made;
+        return made;
+    }
+    memset(*room, 0, count * sizeof **room);
+    return *room;
+}
+
 static ir_function *write_function(lower_kernel *lk, bool backward, ir_function **careful) {
     lowering *l = lk->outer->l;
     const char *name =
@@ -255,13 +271,14 @@ static ir_function *write_function(lower_kernel *lk, bool backward, ir_function 
     uint32_t bindings = lk->outer->item->binding_count;
     kf.fn = (lower_fn){
         .l = l, .item = lk->outer->item, .name = lk->outer->name, .f = f, .b = ir_builder_new(f)};
-    kf.fn.variables = MASU_ARENA_ARRAY(l->scratch, ir_variable, bindings);
-    kf.adjoints = MASU_ARENA_ARRAY(l->scratch, ir_variable, bindings);
-    if (!f || !kf.fn.b || !kf.fn.variables || !kf.adjoints) {
+    kf.fn.variables = kernel_room(l, 2 * bindings);
+    kf.adjoints = kf.fn.variables + bindings;
+    if (!f || !kf.fn.b || !kf.fn.variables) {
         l->m->out_of_memory = true;
         return NULL;
     }
     f->is_kernel = true;
+    l->kernel_depth++;
     make_variables(&kf);
     if (backward && !kernel_is_active(&kf, lk->c->body))
         ir_emit_ret(kf.fn.b, NULL, 0, lk->e->span); /* no element of a tensor to differentiate by */
@@ -270,6 +287,7 @@ static ir_function *write_function(lower_kernel *lk, bool backward, ir_function 
     else if (write_proved_nest(&kf))
         *careful = write_function(lk, backward, NULL);
     ir_builder_finish(kf.fn.b);
+    l->kernel_depth--;
     if (backward && !l->m->out_of_memory)
         drop_unused(l, f);
     return f;

@@ -22,6 +22,10 @@ typedef struct lowering {
     const syntax_tree *tree;
     const diagnostics *diagnostics;
     masu__arena *scratch; /* gone after the lowering */
+    /* Of the kernels of the present function, by how deep they are written in one another: a function of many does not take
+     * that memory for each of them. */
+    ir_variable *kernel_room[2];
+    uint32_t kernel_depth;
     ir_module *m;
     ir_function **functions; /* by function_item.index */
     bool *reads_grad;        /* likewise: may call something that READS_GRAD */
