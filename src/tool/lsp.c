@@ -3,6 +3,7 @@
  *     editor ── didOpen, didChange ──►  compile without code       ──►  publishDiagnostics
  *            ── hover, definition  ──►  look up in the last text that was right
  *            ── formatting         ──►  masu fmt
+ *            ── outline, completion ─►  the items of the present text, and the operations
  *
  * Messages have the form "Content-Length: N", an empty line, N bytes of JSON. Documents come whole (sync kind 1), positions
  * count UTF-16 units. What is no message is answered with an error and forgotten; only a header without a length that can
@@ -22,14 +23,15 @@ static const char usage[] =
     "standard output, as editors expect\n"
     "it (Language Server Protocol 3.17). It shows errors and warnings "
     "while you type; of what the pointer is on\n"
-    "the type, the shape, where the value lives and where it is declared; and "
-    "lays files out.\n"
+    "the type, the shape, where the value lives and where it is declared; what may stand "
+    "at a place; the\n"
+    "items of a file; and lays files out.\n"
     "\n"
     "  --help   this text\n"
     "\n"
     "Exit status: 0 after `shutdown` and `exit`, 1 otherwise.\n";
 
-enum { MESSAGE_MAX = 64 << 20 };
+enum { MESSAGE_MAX = 64 << 20, CHANGES_MAX = 64 };
 
 typedef enum lsp_error {
     LSP_PARSE_ERROR = -32700,
@@ -152,7 +154,9 @@ static void answer_initialize(lsp_server *s, json_value id) {
     masu__buffer_puts(&s->out,
                       ",\"result\":{\"capabilities\":{\"positionEncoding\":\"utf-16\","
                       "\"textDocumentSync\":1,\"hoverProvider\":true,\"definitionProvider\":true,"
-                      "\"documentFormattingProvider\":true},\"serverInfo\":{\"name\":\"masu\"}}");
+                      "\"documentFormattingProvider\":true,\"documentSymbolProvider\":true,"
+                      "\"completionProvider\":{\"triggerCharacters\":[\".\",\":\"]}},"
+                      "\"serverInfo\":{\"name\":\"masu\"}}");
     lsp_send(s);
 }
 
@@ -214,9 +218,47 @@ static void answer_formatting(lsp_server *s, json_value message, json_value id) 
     masu_text_free(&said);
 }
 
+static void answer_outline(lsp_server *s, json_value message, json_value id) {
+    lsp_document *d = lsp_find(s, json_find(message, "params.textDocument.uri"));
+    begin_answer(s, id);
+    masu__buffer_puts(&s->out, ",\"result\":");
+    if (d)
+        lsp_put_outline(s, d);
+    else
+        masu__buffer_puts(&s->out, "null");
+    lsp_send(s);
+}
+
+static void answer_completion(lsp_server *s, json_value message, json_value id) {
+    lsp_document *d = lsp_find(s, json_find(message, "params.textDocument.uri"));
+    int64_t line = json_number(json_find(message, "params.position.line"), -1);
+    int64_t column = json_number(json_find(message, "params.position.character"), -1);
+    begin_answer(s, id);
+    masu__buffer_puts(&s->out, ",\"result\":");
+    if (d && line >= 0 && column >= 0 && line < INT32_MAX && column < INT32_MAX)
+        lsp_put_completion(s, d, (uint32_t)line, (uint32_t)column);
+    else
+        masu__buffer_puts(&s->out, "null");
+    lsp_send(s);
+}
+
 static void answer_shutdown(lsp_server *s, json_value id) {
     s->shut_down = true;
     answer_null(s, id);
+}
+
+/* Each change is a whole text: the last one counts. */
+static json_value last_change(json_value message) {
+    json_value last = {0};
+    for (int i = 0; i < CHANGES_MAX; i++) {
+        char path[48];
+        snprintf(path, sizeof path, "params.contentChanges.%d.text", i);
+        json_value next = json_find(message, path);
+        if (!next.at)
+            break;
+        last = next;
+    }
+    return last;
 }
 
 /* Notifications: they are never answered. */
@@ -225,7 +267,7 @@ static void take_notification(lsp_server *s, json_value method, json_value messa
     if (json_is(method, "textDocument/didOpen")) {
         lsp_take_text(s, uri, json_find(message, "params.textDocument.text"));
     } else if (json_is(method, "textDocument/didChange")) {
-        lsp_take_text(s, uri, json_find(message, "params.contentChanges.0.text"));
+        lsp_take_text(s, uri, last_change(message));
     } else if (json_is(method, "textDocument/didClose")) {
         lsp_document *d = lsp_find(s, uri);
         if (d)
@@ -246,6 +288,10 @@ static void answer(lsp_server *s, json_value method, json_value message, json_va
         answer_definition(s, message, id);
     else if (json_is(method, "textDocument/formatting"))
         answer_formatting(s, message, id);
+    else if (json_is(method, "textDocument/documentSymbol"))
+        answer_outline(s, message, id);
+    else if (json_is(method, "textDocument/completion"))
+        answer_completion(s, message, id);
     else if (json_is(method, "shutdown"))
         answer_shutdown(s, id);
     else

@@ -2,6 +2,7 @@
  *
  *     lsp.c            messages in and out, requests
  *     lsp_documents.c  open documents: compiling them, what was said of them, what stands at a place
+ *     lsp_complete.c   completion, and the outline as the editor wants it; lsp_outline.c finds the items
  *
  * A document that another open one reads as its module is compiled as a part of that one, from the editor's text.
  */
@@ -53,5 +54,10 @@ void lsp_forget(lsp_server *s); /* everything, at the end */
  * are the same in both. */
 bool lsp_look_up(lsp_server *s, lsp_document *d, uint32_t line, uint32_t column,
                  masu_place_info *out);
+
+/* ---- lsp_complete.c: the result, appended to s->out ---- */
+void lsp_put_outline(lsp_server *s, const lsp_document *d);
+/* line and column as above. Linear in the text, and in the list of operations. */
+void lsp_put_completion(lsp_server *s, lsp_document *d, uint32_t line, uint32_t column);
 
 #endif

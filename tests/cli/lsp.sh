@@ -13,7 +13,7 @@ session() {
     tr -d '\r' <"$MASU_TMP/answers" | grep -o '{"jsonrpc.*' | sed 's/Content-Length: [0-9]*$//' >"$MASU_TMP/lines"
 }
 answers() { diff - "$MASU_TMP/lines" || fail "$1: the answers differ"; }
-capabilities='{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"positionEncoding":"utf-16","textDocumentSync":1,"hoverProvider":true,"definitionProvider":true,"documentFormattingProvider":true},"serverInfo":{"name":"masu"}}}'
+capabilities='{"jsonrpc":"2.0","id":1,"result":{"capabilities":{"positionEncoding":"utf-16","textDocumentSync":1,"hoverProvider":true,"definitionProvider":true,"documentFormattingProvider":true,"documentSymbolProvider":true,"completionProvider":{"triggerCharacters":[".",":"]}},"serverInfo":{"name":"masu"}}}'
 
 # A program is opened with a mistake, corrected, asked about, laid out.
 a=file:///tmp/a.tl
@@ -185,3 +185,34 @@ $capabilities
 {"jsonrpc":"2.0","id":5,"result":{"uri":"file:///tmp/alone.tl","range":{"start":{"line":1,"character":8},"end":{"line":1,"character":9}}}}
 {"jsonrpc":"2.0","id":7,"result":null}
 TEXT
+
+# The outline of a text, whether it is right or not, and what may stand at a place.
+head='struct Net { w: Tensor }\nimpl Net {\n    fn new() -> Net { Net { w: Tensor::ones([2]) } }\n    fn forward(self, x: Tensor) -> Tensor { x * self.w }\n}\n'
+main='fn main() {\n    let net = Net::new();\n    println(\"{}\", net.forward(net.w));\n'
+{
+    request 1 initialize '{}'
+    opens $a "$head$main}\n"
+    request 2 textDocument/documentSymbol '{"textDocument":{"uri":"'$a'"}}'
+    changes $a "$head$main    \\\"\ud83d\ude00\\\"; net.fo\n    Tensor::\n    net.w.\n    ne"
+    request 3 textDocument/completion "$(at $a 8 16)"
+    request 4 textDocument/completion "$(at $a 9 12)"
+    request 5 textDocument/completion "$(at $a 10 10)"
+    request 6 textDocument/completion "$(at $a 11 6)"
+    request 7 textDocument/documentSymbol '{"textDocument":{"uri":"'$a'"}}'
+    request 8 textDocument/completion "$(at $a 99 99)"
+    request 9 textDocument/completion "$(at file:///none 0 0)"
+    request 10 shutdown
+    notify exit
+} | session 0
+grep -o '"name":"[^"]*","kind":[0-9]*' "$MASU_TMP/lines" | tr '\n' ' ' >"$MASU_TMP/some"
+outline='"name":"Net","kind":23 "name":"impl Net","kind":5 "name":"new","kind":6 "name":"forward","kind":6 "name":"main","kind":12 '
+[ "$(cat "$MASU_TMP/some")" = "$outline$outline" ] ||
+    fail "the outline: $(cat "$MASU_TMP/some")"
+grep -q '"id":2,.*"name":"forward","kind":6,"selectionRange":{"start":{"line":3,"character":7},"end":{"line":3,"character":14}},"range":{"start":{"line":3,"character":4},"end":{"line":3,"character":56}}' \
+    "$MASU_TMP/lines" || fail "where forward stands: $(cat "$MASU_TMP/lines")"
+grep -q '"id":3,"result":\[{"label":"forward","kind":2,"detail":"forward(self, x: Tensor) -> Tensor"}\]' "$MASU_TMP/lines" ||
+    fail "methods of a struct"
+grep -q '"id":4,.*"label":"zeros","kind":3,' "$MASU_TMP/lines" || fail 'functions of Tensor'
+grep -q '"id":5,.*"label":"matmul","kind":2,' "$MASU_TMP/lines" || fail 'methods of a tensor'
+grep -q '"id":6,.*"label":"Net".*"label":"main".*"label":"net".*"label":"while"' "$MASU_TMP/lines" || fail 'names'
+grep -q '"id":9,"result":null' "$MASU_TMP/lines" || fail 'a document that is not open'
