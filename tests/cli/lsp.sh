@@ -216,3 +216,17 @@ grep -q '"id":4,.*"label":"zeros","kind":3,' "$MASU_TMP/lines" || fail 'function
 grep -q '"id":5,.*"label":"matmul","kind":2,' "$MASU_TMP/lines" || fail 'methods of a tensor'
 grep -q '"id":6,.*"label":"Net".*"label":"main".*"label":"net".*"label":"while"' "$MASU_TMP/lines" || fail 'names'
 grep -q '"id":9,"result":null' "$MASU_TMP/lines" || fail 'a document that is not open'
+
+# Names that the compiler gives are never shown: of namesakes in two modules, of closures, of the language's own methods.
+text='mod a { pub const L: i64 = 1; pub struct P { x: i64 } }\nmod b { pub const L: i64 = 2; #[derive(Debug)] pub struct P { x: i64 } }\nfn main() {\n    let v = vec![b::P { x: a::L + b::L }];\n    let add = |q: i64| q + 1;\n    let last = v.last().unwrap();\n    println(\"{:?} {} {}\", v, add(1), last.x);\n}\n'
+{
+    request 1 initialize '{}'
+    opens $a "$text"
+    for line in 3 4 5 6; do
+        for column in 8 14 17 20 23 26 29 32 35 38 41; do request 2 textDocument/hover "$(at $a $line $column)"; done
+    done
+    request 3 shutdown
+    notify exit
+} | session 0
+grep -q '"value":"v: Vec<P>' "$MASU_TMP/lines" || fail "no hover: $(cat "$MASU_TMP/lines")"
+if grep -E 'u0001|__|<closure|\{[bo]' "$MASU_TMP/lines" | grep -v publish; then fail 'names of the compiler'; fi
