@@ -321,7 +321,8 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
     }
     if (s != NULL && s->function != NULL) {
         call_function(c, e, s->function, NULL, expected);
-    } else if (structure != NULL && !structure->is_enum) {
+    } else if (structure != NULL && !structure->is_enum &&
+               (structure->positional || structure->span.file != c->tree->prelude)) {
         call_struct(c, e, structure, expected);
     } else if (check_variant_call(c, e, expected)) {
         return;

@@ -30,6 +30,7 @@ static const word_hint known_words[] = {
     {" new ", "a struct is made with `P { x: a }` or `P::new(a)`"},
     {" pass ", "an empty block is written `{ }`"},
     {" do repeat until foreach ", "loops are `for i in 0..n`, `while condition` and `loop`"},
+    {" Tensor ", "`Tensor::from_vec(v, shape)` makes one of a `Vec`; `[1.0, 2.0]` is one"},
     {" print println printf echo puts console cout ", "`println(\"{}\", x)` prints"},
     {" torch np numpy tf nn F ",
      "the operations are methods of tensors and functions of `Tensor`: docs/operations.md"},
@@ -130,6 +131,13 @@ static bool ternary(const parser *p) {
     return back(p, 1) == TOKEN_QUESTION || (parser_is(p, TOKEN_IF) && p->at > 0);
 }
 
+/* The f of f"{a}" */
+static bool is_letter_f(const parser *p, uint32_t at) {
+    const token *t = &p->list.tokens[at];
+    return t->kind == TOKEN_NAME && t->length == 1 && p->file->text[t->offset] == 'f' &&
+           t[1].offset == t->offset + 1;
+}
+
 /* fn m(x: i64) : the token is the one behind the parameters */
 static bool after_signature(const parser *p) {
     uint32_t at = p->at;
@@ -155,6 +163,10 @@ const char *hint_for_token(const parser *p) {
         return "write `i += 1` or `i -= 1`";
     }
     switch (parser_kind(p)) {
+    case TOKEN_STRING:
+        return p->at > 0 && is_letter_f(p, p->at - 1)
+                   ? "names stand in every text: `println(\"{a}\")`, `format(\"{a}\")`"
+                   : NULL;
     case TOKEN_AT:
         return "the matrix product is `a.matmul(b)`";
     case TOKEN_STAR:
@@ -306,6 +318,16 @@ bool hint_for_function(checker *c, diagnostic *d, const expr *call, const char *
     }
     if (call->call.arg_count > 0 && is_number_method(name)) {
         return note(c, d, "it is a method: `x.%s(…)`%s", name, "");
+    }
+    static const char collections[] = " Vec String HashMap HashSet BTreeMap BTreeSet VecDeque ";
+    char bordered[16];
+    if (strlen(name) < sizeof bordered - 3) {
+        bordered[0] = ' ';
+        strcpy(bordered + 1, name);
+        strcat(bordered, " ");
+        if (strstr(collections, bordered) != NULL) {
+            return note(c, d, "an empty one is `%s::new()`%s", name, "");
+        }
     }
     return word != NULL && note(c, d, "%s%s", word, "");
 }
