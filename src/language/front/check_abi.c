@@ -508,6 +508,9 @@ bool check_is_abi_method(const char *name) {
 bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad) {
     expr *e = *slot;
     bool known = is_known(scope, name), method = scope[0] == 0;
+    if (known) {
+        check_lent_lists(e);
+    }
     if (!known && call_of_method(c, slot, scope, name)) {
         return true;
     }

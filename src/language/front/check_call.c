@@ -226,6 +226,7 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
     if (f->owner->type->kind != TYPE_TENSOR) {
         return choose_by_closures(c, e, f);
     }
+    check_lent_lists(e);
     function_item *nearest = NULL;
     for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
         if (o->owner != f->owner || strcmp(o->name, f->name) != 0) {

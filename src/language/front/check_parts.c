@@ -176,7 +176,8 @@ static bool assign_by_set(checker *c, expr **slot, const type *t) {
 static bool assign_by_mask(checker *c, expr **slot, const type *t) {
     expr *e = *slot, *target = e->assign.target, **index = &target->index.indices[0];
     bool may_be = (*index)->kind == EXPR_NAME || (*index)->kind == EXPR_BINARY ||
-                  (*index)->kind == EXPR_UNARY || (*index)->kind == EXPR_METHOD;
+                  ((*index)->kind == EXPR_UNARY && (*index)->unary.op == UNARY_NOT) ||
+                  (*index)->kind == EXPR_METHOD;
     if (t->kind != TYPE_TENSOR || target->index.count != 1 || !may_be || !check_is_place(target)) {
         return false;
     }

@@ -318,6 +318,9 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f);
 /* A form written in the language takes this argument as far as its kind goes: check_takes.c. */
 bool check_takes_scalar(checker *c, const expr *arg, const type_expr *wanted);
 
+/* &[2, 3] among the arguments of an operation is [2, 3]. */
+void check_lent_lists(expr *e);
+
 /* A kernel called as a method does not take the arguments: a list, a tensor, a text where it wants a number. */
 bool check_misfits(checker *c, expr *e, tl_abi_index function);
 

@@ -42,6 +42,18 @@ bool check_takes_scalar(checker *c, const expr *arg, const type_expr *wanted) {
            !(is_named(wanted, "i64") && is_real(arg, t));
 }
 
+void check_lent_lists(expr *e) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        expr **arg = &e->call.args[i];
+        while ((*arg)->kind == EXPR_UNARY && (*arg)->unary.op == UNARY_REFERENCE &&
+               !(*arg)->unary.is_mutable && (*arg)->type == NULL &&
+               ((*arg)->unary.operand->kind == EXPR_ARRAY ||
+                (*arg)->unary.operand->kind == EXPR_UNARY)) {
+            *arg = (*arg)->unary.operand;
+        }
+    }
+}
+
 /* The type of an argument that needs no wish to have one; NULL: it waits for what is wanted. */
 static const type *type_of(checker *c, expr **arg) {
     switch ((*arg)->kind) {
