@@ -642,6 +642,18 @@ static void element_as_value(expr *e, const type *t) {
     }
 }
 
+/* x[i].sum() where x has an unknown rank: numbers have no such method, rows do. */
+static bool method_of_row(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    const type *row = type_tensor(c->types, check_scalar(c, TYPE_F32), -1);
+    if (!type_is_numeric(t) || !check_has_method(c, row, e->call.name) ||
+        !check_index_as_row(c, &e->call.receiver)) {
+        return false;
+    }
+    check_method(c, slot, expected);
+    return true;
+}
+
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (for_each(c, slot) || check_endless(c, slot) || check_entry_value(c, slot) ||
@@ -670,6 +682,10 @@ void check_method(checker *c, expr **slot, const type *expected) {
     if (e->call.name[0] != '_' || e->call.name[1] != '_') {
         check_unbox(c, &e->call.receiver);
     }
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (wish != NULL && wish->kind == TYPE_TENSOR) {
+        check_index_as_row(c, &e->call.receiver);
+    }
     const type *t = type_resolve(c->types, e->call.receiver->type);
     e->call.receiver->type = t;
     t = tensor_as_list(c, e, t, user);
@@ -691,7 +707,8 @@ void check_method(checker *c, expr **slot, const type *expected) {
         check_make_error(c, e);
     } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) &&
                !check_hash_method(c, slot, t) && !to_string(c, slot, t, expected) &&
-               !identity_method(slot, t) && !method_of_list(c, slot, t, expected)) {
+               !identity_method(slot, t) && !method_of_list(c, slot, t, expected) &&
+               !method_of_row(c, slot, t, expected)) {
         unknown_method(c, e, t);
     }
 }

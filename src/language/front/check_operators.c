@@ -161,7 +161,11 @@ static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type 
         return both_tensors(c, slot);
     }
     if (!is_comparison(e->binary.op) && tensor_of(e, left)->tensor.rank != 0) {
-        check_wish_row(c, left ? e->binary.right : e->binary.left);
+        expr **number = left ? &e->binary.right : &e->binary.left;
+        check_wish_row(c, *number);
+        if (check_index_as_row(c, number)) {
+            return both_tensors(c, slot);
+        }
     }
     /* of a tensor of which nobody knows the rank: elements, unless one answer is wanted */
     const type *tensor = tensor_of(e, left);
@@ -503,6 +507,11 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         return;
     }
     check_operands(c, e, expected);
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (wish != NULL && wish->kind == TYPE_TENSOR && !is_comparison(e->binary.op)) {
+        check_index_as_row(c, &e->binary.left);
+        check_index_as_row(c, &e->binary.right);
+    }
     const type *left = type_resolve(c->types, e->binary.left->type),
                *right = type_resolve(c->types, e->binary.right->type);
     if (type_is_silent(left) || type_is_silent(right)) {

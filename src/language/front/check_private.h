@@ -318,6 +318,9 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f);
 /* A form written in the language takes this argument as far as its kind goes: check_takes.c. */
 bool check_takes_scalar(checker *c, const expr *arg, const type_expr *wanted);
 
+/* t[i] of a tensor of unknown rank, checked as a number, is a row after all: check_tensor.c. */
+bool check_index_as_row(checker *c, expr **slot);
+
 /* &[2, 3] among the arguments of an operation is [2, 3]. */
 void check_lent_lists(expr *e);
 

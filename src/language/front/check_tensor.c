@@ -314,6 +314,19 @@ static void select_rows(checker *c, expr **slot, const type *base) {
     *slot = part;
 }
 
+bool check_index_as_row(checker *c, expr **slot) {
+    const expr *e = *slot;
+    const type *base = e->kind == EXPR_INDEX && e->index.base->type != NULL
+                           ? type_resolve(c->types, e->index.base->type)
+                           : NULL;
+    if (base == NULL || base->kind != TYPE_TENSOR || base->tensor.rank >= 0 ||
+        c->comprehension != NULL) {
+        return false;
+    }
+    select_rows(c, slot, base);
+    return true;
+}
+
 /* v[a..b], v[a..], v[..b], v[..] of a Vec or String: a copy of that part. */
 static bool index_range(checker *c, expr **slot) {
     expr *e = *slot, *base = e->index.base;
