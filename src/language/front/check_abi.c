@@ -166,6 +166,26 @@ static bool is_real_literal(const expr *e) {
     return e->kind == EXPR_FLOAT && e->floating.suffix == TYPE_VOID;
 }
 
+static bool holds_f64(checker *c, const expr *e) {
+    const type *t = e->type ? type_resolve(c->types, e->type) : NULL;
+    return t && t->kind == TYPE_TENSOR && t->tensor.element &&
+           type_resolve(c->types, t->tensor.element)->kind == TYPE_F64;
+}
+
+/* Some operand of the call holds f64: a literal beside it is one, too. */
+static bool beside_f64(const abi_call *a, const type *wanted) {
+    expr *e = a->call;
+    bool found = a->count > 0 && holds_f64(a->c, a->operands[0]);
+    for (uint32_t i = 0; i < e->call.arg_count && !found; i++) {
+        expr **x = &e->call.args[i];
+        if ((*x)->type == NULL && (*x)->kind == EXPR_NAME) {
+            check_expr(a->c, x, wanted);
+        }
+        found = holds_f64(a->c, *x);
+    }
+    return found;
+}
+
 static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
     checker *c = a->c;
     const type *wanted = kind_type(c, p->kind);
@@ -177,6 +197,9 @@ static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
     }
     const type *found = type_resolve(c->types, (*slot)->type);
     if (wanted->kind == TYPE_TENSOR && type_is_numeric(found) && a->broadcasts) {
+        if (is_real_literal(*slot) && beside_f64(a, wanted)) {
+            make_literal_f64(*slot, check_scalar(c, TYPE_F64));
+        }
         check_number_as_tensor(c, slot);
         found = (*slot)->type;
     }

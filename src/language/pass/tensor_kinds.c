@@ -7,71 +7,60 @@
  *     works       makes tensors of its own on the way: operands converted, or copied to lie row by row; they are gone at its end
  *
  * An operation whose operands may be tracked keeps them whatever stands here: history needs them. Every operation with a
- * tensor in its prototype stands in one of the lists; a test looks for one that does not. One that is not listed counts
+ * tensor in its prototype stands in one of the lists, or is one of the table's ELEMENTs, UNARYs and BINARYs; a test looks for one that does not. One that is not listed counts
  * as keeping: that is never wrong, only dear.
  */
 #include "language/pass/tensor_facts.h"
 
-/* Element by element: the result may be written over an operand. */
-#define ELEMENTWISE_OPERATIONS(X)                                                                 \
-    X(neg)                                                                                        \
-    X(abs)                                                                                        \
-    X(exp)                                                                                        \
-    X(log)                                                                                        \
-    X(sqrt)                                                                                       \
-    X(sin)                                                                                        \
-    X(cos)                                                                                        \
-    X(tan)                                                                                        \
-    X(tanh)                                                                                       \
-    X(sigmoid)                                                                                    \
-    X(relu) X(gelu) X(silu) X(mish) X(hardswish) X(hardsigmoid) X(leaky_relu) X(elu) X(floor)     \
-        X(ceil) X(round) X(sign) X(clamp) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) \
-            X(rem_scalar) X(rsub_scalar) X(rdiv_scalar) X(pow_scalar) X(trunc) X(log1p) X(log2)   \
-                X(log10) X(expm1) X(exp2) X(rsqrt) X(erf) X(erfinv) X(lgamma) X(digamma) X(softplus) X(asin) X(acos) X(atan)     \
-                    X(sinh) X(cosh) X(add) X(sub) X(mul) X(div) X(rem) X(pow) X(maximum)          \
-                        X(minimum)
-#define MAKING_OPERATIONS(X)                                                                     \
-    X(zeros)                                                                                     \
-    X(ones)                                                                                      \
-    X(full)                                                                                      \
-    X(randn)                                                                                     \
-    X(rand)                                                                                      \
-    X(eye)                                                                                       \
-    X(arange)                                                                                    \
-    X(linspace)                                                                                  \
-    X(zeros_like)                                                                                \
-    X(ones_like)                                                                                 \
-    X(randn_like) X(rand_like) X(scalar_like) X(literal_f32) X(literal_f64) X(literal_i64)       \
-        X(literal_bool) X(compare) X(compare_scalar) X(logical_not) X(logical_and) X(logical_or) \
-            X(sum) X(sum_dim) X(mean) X(mean_dim) X(max) X(max_dim) X(min) X(min_dim) X(argmax)  \
-                X(argmax_dim) X(argmin) X(argmin_dim) X(tril) X(triu) X(pad) X(copied) X(cat)    \
-                    X(stack) X(shape) X(comprehend)
-#define WORKING_OPERATIONS(X)                                                              \
-    X(where)                                                                               \
-    X(prod)                                                                                \
-    X(softmax)                                                                             \
-    X(log_softmax)                                                                         \
-    X(standardise)                                                                         \
-    X(cumsum)                                                                              \
-    X(matmul) X(mse_loss) X(cross_entropy) X(index_select) X(gather) X(embedding) X(order) \
+#define MAKING_OPERATIONS(X)                                                                    \
+    X(zeros)                                                                                    \
+    X(ones)                                                                                     \
+    X(full)                                                                                     \
+    X(randn)                                                                                    \
+    X(rand)                                                                                     \
+    X(eye)                                                                                      \
+    X(arange)                                                                                   \
+    X(linspace)                                                                                 \
+    X(zeros_like)                                                                               \
+    X(ones_like)                                                                                \
+    X(randn_like)                                                                               \
+    X(rand_like)                                                                                \
+    X(scalar_like) X(literal_f32) X(literal_f64) X(literal_i64) X(literal_bool) X(compare)      \
+        X(compare_scalar) X(logical_not) X(logical_and) X(logical_or) X(sum) X(sum_dim) X(mean) \
+            X(mean_dim) X(max) X(max_dim) X(min) X(min_dim) X(argmax) X(argmax_dim) X(argmin)   \
+                X(argmin_dim) X(tril) X(triu) X(pad) X(copied) X(cat) X(stack) X(shape)         \
+                    X(comprehend)
+#define WORKING_OPERATIONS(X)                                                                  \
+    X(where)                                                                                   \
+    X(prod)                                                                                    \
+    X(softmax)                                                                                 \
+    X(log_softmax)                                                                             \
+    X(standardise)                                                                             \
+    X(cumsum)                                                                                  \
+    X(matmul)                                                                                  \
+    X(mse_loss)                                                                                \
+    X(cross_entropy) X(index_select) X(gather) X(scatter_add) X(scatter) X(embedding) X(order) \
         X(unfold) X(decompose) X(solve)
 #define READING_OPERATIONS(X) \
     X(get_f64)                \
     X(get_i64)                \
     X(item)                   \
     X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(require_untracked)
-#define SHARING_OPERATIONS(X)                                                              \
-    X(transpose)                                                                           \
-    X(permute)                                                                             \
-    X(squeeze)                                                                             \
-    X(unsqueeze)                                                                           \
-    X(expand)                                                                              \
-    X(slice)                                                                               \
-    X(narrow)                                                                              \
-    X(row)                                                                                 \
-    X(shallow_clone)                                                                       \
-    X(clone) X(detach) X(freeze) X(set_f64) X(set_i64) X(fill) X(add_assign) X(sub_assign) \
-        X(mul_assign) X(div_assign) X(add_update) X(sub_update) X(mul_update) X(div_update) X(put)
+#define SHARING_OPERATIONS(X)                                                         \
+    X(transpose)                                                                      \
+    X(permute)                                                                        \
+    X(squeeze)                                                                        \
+    X(unsqueeze)                                                                      \
+    X(expand)                                                                         \
+    X(expand_to)                                                                      \
+    X(slice)                                                                          \
+    X(narrow)                                                                         \
+    X(row)                                                                            \
+    X(shallow_clone)                                                                  \
+    X(clone)                                                                          \
+    X(detach)                                                                         \
+    X(freeze) X(set_f64) X(set_i64) X(fill) X(add_assign) X(sub_assign) X(mul_assign) \
+        X(div_assign) X(add_update) X(sub_update) X(mul_update) X(div_update) X(put)
 /* A view where the strides allow it, or of the same type; else a copy. */
 #define COPYING_OPERATIONS(X) X(reshape) X(reshape_to) X(flatten) X(contiguous) X(to_dtype)
 #define KEEPING_OPERATIONS(X) \
@@ -81,9 +70,14 @@
 
 unsigned tensor_kind_of(tl_abi_index function) {
     switch ((int)function) {
-#define X(name) case TL_FN_tl_tensor_##name:
-        ELEMENTWISE_OPERATIONS(X)
+        /* Element by element: the result may be written over an operand. */
+#define ELEMENT(name, parameters, dtype, saves, back, numbers, example, text) \
+    case TL_FN_tl_tensor_##name:
+#define BINARY(name, dtype, share_a, back_a, share_b, back_b, operand, text) \
+    case TL_FN_tl_tensor_##name:
+#include <masu/ops.def>
         return TENSOR_ELEMENTWISE | TENSOR_FRESH | TENSOR_READS;
+#define X(name) case TL_FN_tl_tensor_##name:
         MAKING_OPERATIONS(X)
         return TENSOR_FRESH | TENSOR_READS;
         WORKING_OPERATIONS(X)

@@ -7,6 +7,9 @@
  *     mul      g * b                g * a           of each only what a tracked other side needs
  *     div      g / b                -g * a / b²     b, and a when b is tracked
  *     rem      g                    -g * floor(a/b) both when b is tracked
+ *     fmod     g                    -g * trunc(a/b) both when b is tracked
+ *     atan2    g * b / (a² + b²)    -g * a / (a² + b²) both; hypot, copysign likewise
+ *     floor_divide  0               0               both
  *     pow      g * b * a^(b-1)      g * a^b * ln a  both
  *     maximum  g where a > b        g where b > a   both; half of it where they are equal
  */
@@ -26,6 +29,7 @@ typedef struct binary_operation {
     tl_kernel_index kernel;
     share shares[2];
     tl_kernel_index gradients[2];
+    bool real; /* of whole numbers too, as in PyTorch: DTYPE_REAL */
 } binary_operation;
 
 /* Bit i: saved value i (0 for a, 1 for b) is needed for the gradient of side. */
@@ -101,11 +105,12 @@ static masu_status binary_backward(tl_pass *pass, tl_node *node) {
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-#define BINARY(name, dtype, share_a, gradient_a, share_b, gradient_b, operand, text) \
-    static const binary_operation name##_operation = {{#name, binary_backward},      \
-                                                      TL_K_##name,                   \
-                                                      {share_a, share_b},            \
-                                                      {TL_K_##gradient_a, TL_K_##gradient_b}};
+#define BINARY(name, dtype, share_a, gradient_a, share_b, gradient_b, operand, text)          \
+    static const binary_operation name##_operation = {{#name, binary_backward},               \
+                                                      TL_K_##name,                            \
+                                                      {share_a, share_b},                     \
+                                                      {TL_K_##gradient_a, TL_K_##gradient_b}, \
+                                                      (dtype) == DTYPE_REAL};
 #include <masu/ops.def>
 
 /* What is saved for the gradients of the sides that are tracked. */
@@ -134,7 +139,8 @@ static masu_status check_binary(const binary_operation *operation, const tl_tens
                          operation->rule.name);
     if (MASU_LIKELY(x->dtype != TL_I64))
         return MASU_OK;
-    if (operation->kernel == TL_K_rem)
+    if (operation->kernel == TL_K_rem || operation->kernel == TL_K_fmod ||
+        operation->kernel == TL_K_floor_divide)
         return tl__no_zero(operation->rule.name, y);
     return operation->kernel == TL_K_pow ? tl__no_negative(operation->rule.name, y) : MASU_OK;
 }
@@ -173,8 +179,8 @@ static masu_status binary_same_dtype(const binary_operation *operation, tl_tenso
 static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
                                 tl_tensor **out) {
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
-    if (operation->kernel == TL_K_div && (dtype == TL_I64 || dtype == TL_BOOL))
-        dtype = TL_F32; /* a quotient of whole numbers is a real one, as in PyTorch */
+    if (operation->real && (dtype == TL_I64 || dtype == TL_BOOL))
+        dtype = TL_F32;
     tl_tensor *x, *y = NULL;
     masu_status status = tl__as_dtype(a, dtype, &x);
     if (status == MASU_OK)
@@ -188,8 +194,7 @@ static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a,
 
 static inline masu_status binary(const binary_operation *operation, tl_tensor *a, tl_tensor *b,
                                  tl_tensor **out) {
-    bool real = operation->kernel != TL_K_div || tl__is_float(a);
-    if (MASU_LIKELY(a->dtype == b->dtype && real))
+    if (MASU_LIKELY(a->dtype == b->dtype && (!operation->real || tl__is_float(a))))
         return binary_same_dtype(operation, a, b, a, b, out);
     return binary_mixed(operation, a, b, out);
 }

@@ -27,8 +27,7 @@ static around around_of(const tl_tensor *t, int dim) {
     return a;
 }
 
-/* As row-major i64, every element within [0, n): as PyTorch, a number below 0 counts from nowhere. */
-static masu_status ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out) {
+masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out) {
     tl_tensor *whole, *dense;
     masu_status status = tl__as_dtype(index, TL_I64, &whole);
     if (status == MASU_OK)
@@ -130,7 +129,7 @@ static masu_status index_select(const char *what, tl_tensor *t, int64_t dim, tl_
     tl_tensor *rows, *dense;
     masu_status status = tl__dimension(what, t, dim, &at);
     if (status == MASU_OK)
-        status = ready_index(what, index, t->shape[at], &rows);
+        status = tl__ready_index(what, index, t->shape[at], &rows);
     if (status != MASU_OK)
         return status;
     status = ready_values(t, &dense);
@@ -150,8 +149,7 @@ tl_tensor *tl_tensor_index_select(tl_tensor *t, int64_t dim, tl_tensor *index) {
 
 /* ---- gather ---------------------------------------------------------------------------------- */
 
-/* For each place of the row-major index the element of the row-major t that it names. */
-static int64_t source_of(const tl_tensor *t, int dim, const tl_tensor *index, int64_t place) {
+int64_t tl__named_place(const tl_tensor *t, int dim, const tl_tensor *index, int64_t place) {
     int64_t at = 0, stride = 1, rest = place;
     for (int d = t->rank - 1; d >= 0; d--) {
         int64_t i = rest % index->shape[d];
@@ -171,7 +169,7 @@ static masu_status gather_backward(tl_pass *pass, tl_node *node) {
         status = tl__accumulator(tl__node_inputs(node)[0], &to);
     for (int64_t i = 0; status == MASU_OK && i < index->elements; i++) {
         int64_t size = (int64_t)tl__dtype_size((tl_dtype)to->dtype);
-        add_row((tl_dtype)to->dtype, (char *)to->data + source_of(to, dim, index, i) * size,
+        add_row((tl_dtype)to->dtype, (char *)to->data + tl__named_place(to, dim, index, i) * size,
                 (const char *)pass->gradient->data + i * size, 1);
     }
     return status;
@@ -263,7 +261,7 @@ static masu_status gather(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor
                            tl__shape_text(index->rank, index->shape, other),
                            tl__shape_text(t->rank, t->shape, shape));
     if (status == MASU_OK)
-        status = ready_index("gather", index, t->shape[at], &rows);
+        status = tl__ready_index("gather", index, t->shape[at], &rows);
     if (status != MASU_OK)
         return status;
     status = gather_ready(t, at, rows, out);

@@ -60,47 +60,58 @@ static inline int64_t int_pow(int64_t x, int64_t y) {
 #define erf_of(x)  EITHER(erf, x)
 #define tanh_of(x) EITHER(tanh, x)
 
-#define FLOAT_FUNCTIONS(T, suffix)                                                \
-    static inline T float_rem_##suffix(T x, T y) {                                \
-        T rest = fmod(x, y);                                                      \
-        return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;              \
-    }                                                                             \
-    static inline T sigmoid_##suffix(T x) {                                       \
-        return 1 / (1 + exp_of(-x));                                              \
-    }                                                                             \
-    static inline T normal_below_##suffix(T x) {                                  \
-        return (T)0.5 * (1 + erf_of(x * (T)0.70710678118654752440));              \
-    }                                                                             \
-    static inline T normal_density_##suffix(T x) {                                \
-        return (T)0.39894228040143267794 * exp_of((T)-0.5 * x * x);               \
-    }                                                                             \
-    static inline T silu_slope_##suffix(T x) {                                    \
-        T s = sigmoid_##suffix(x);                                                \
-        return s * (1 + x * (1 - s));                                             \
-    }                                                                             \
-    static inline T softplus_##suffix(T x) {                                      \
-        return x > 20 ? x : log1p(exp_of(x));                                     \
-    }                                                                             \
-    static inline T mish_slope_##suffix(T x) {                                    \
-        T t = tanh_of(softplus_##suffix(x));                                      \
-        return t + x * sigmoid_##suffix(x) * (1 - t * t);                         \
-    }                                                                             \
-    static inline T pow_slope_##suffix(T gradient, T base, T exponent) {          \
-        return exponent == 0 ? 0 : gradient * exponent * pow(base, exponent - 1); \
+#define FLOAT_FUNCTIONS(T, suffix)                                                        \
+    static inline T float_rem_##suffix(T x, T y) {                                        \
+        T rest = fmod(x, y);                                                              \
+        return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;                      \
+    }                                                                                     \
+    /* As PyTorch: from the exact remainder, so that rounding a / b up never counts. */   \
+    static inline T float_floor_divide_##suffix(T x, T y) {                               \
+        T rest = fmod(x, y), times = (x - rest) / y;                                      \
+        if (y == 0)                                                                       \
+            return x / y;                                                                 \
+        if (rest != 0 && (rest < 0) != (y < 0))                                           \
+            times -= 1;                                                                   \
+        T low = floor(times);                                                             \
+        return times == 0 ? copysign((T)0, x / y) : times - low > (T)0.5 ? low + 1 : low; \
+    }                                                                                     \
+    static inline T sigmoid_##suffix(T x) {                                               \
+        return 1 / (1 + exp_of(-x));                                                      \
+    }                                                                                     \
+    static inline T normal_below_##suffix(T x) {                                          \
+        return (T)0.5 * (1 + erf_of(x * (T)0.70710678118654752440));                      \
+    }                                                                                     \
+    static inline T normal_density_##suffix(T x) {                                        \
+        return (T)0.39894228040143267794 * exp_of((T)-0.5 * x * x);                       \
+    }                                                                                     \
+    static inline T silu_slope_##suffix(T x) {                                            \
+        T s = sigmoid_##suffix(x);                                                        \
+        return s * (1 + x * (1 - s));                                                     \
+    }                                                                                     \
+    static inline T softplus_##suffix(T x) {                                              \
+        return x > 20 ? x : log1p(exp_of(x));                                             \
+    }                                                                                     \
+    static inline T mish_slope_##suffix(T x) {                                            \
+        T t = tanh_of(softplus_##suffix(x));                                              \
+        return t + x * sigmoid_##suffix(x) * (1 - t * t);                                 \
+    }                                                                                     \
+    static inline T pow_slope_##suffix(T gradient, T base, T exponent) {                  \
+        return exponent == 0 ? 0 : gradient * exponent * pow(base, exponent - 1);         \
     }
 
 FLOAT_FUNCTIONS(float, f32)
 FLOAT_FUNCTIONS(double, f64)
 
-#define BY_TYPE(function, x) _Generic((x), float : function##_f32, default : function##_f64)
-#define float_rem(x, y)      BY_TYPE(float_rem, x)(x, y)
-#define sigmoid(x)           BY_TYPE(sigmoid, x)(x)
-#define normal_below(x)      BY_TYPE(normal_below, x)(x)
-#define normal_density(x)    BY_TYPE(normal_density, x)(x)
-#define silu_slope(x)        BY_TYPE(silu_slope, x)(x)
-#define softplus(x)          BY_TYPE(softplus, x)(x)
-#define mish_slope(x)        BY_TYPE(mish_slope, x)(x)
-#define pow_slope(g, x, y)   BY_TYPE(pow_slope, g)(g, x, y)
+#define BY_TYPE(function, x)     _Generic((x), float : function##_f32, default : function##_f64)
+#define float_rem(x, y)          BY_TYPE(float_rem, x)(x, y)
+#define float_floor_divide(x, y) BY_TYPE(float_floor_divide, x)(x, y)
+#define sigmoid(x)               BY_TYPE(sigmoid, x)(x)
+#define normal_below(x)          BY_TYPE(normal_below, x)(x)
+#define normal_density(x)        BY_TYPE(normal_density, x)(x)
+#define silu_slope(x)            BY_TYPE(silu_slope, x)(x)
+#define softplus(x)              BY_TYPE(softplus, x)(x)
+#define mish_slope(x)            BY_TYPE(mish_slope, x)(x)
+#define pow_slope(g, x, y)       BY_TYPE(pow_slope, g)(g, x, y)
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 

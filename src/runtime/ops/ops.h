@@ -89,6 +89,14 @@ masu_status tl__signs_of(tl_tensor *t, tl_tensor **out);
 /* The pass's gradient, 0 where the signs that the node saved are: in place where nobody sees it. */
 masu_status tl__signs_mask(tl_pass *pass, tl_node *node, tl_tensor **out);
 
+/* ---- elements by their numbers (index.c) --------------------------------------------------------- */
+
+/* index as row-major i64, every element within [0, n), else MASU_ERR_INDEX_OUT_OF_RANGE: as in PyTorch, a number below 0
+ * counts from nowhere. The caller owns *out. */
+masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_tensor **out);
+/* For a place of the row-major index the element of the row-major t that it names. */
+int64_t tl__named_place(const tl_tensor *t, int dim, const tl_tensor *index, int64_t place);
+
 /* ---- element-wise (map.c) -------------------------------------------------------------------- */
 
 /* Operands of one element type (but where the kernel says otherwise) whose shapes broadcast to

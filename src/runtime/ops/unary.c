@@ -184,6 +184,10 @@ static masu_status clamp(tl_tensor *t, double low, double high, tl_tensor **out)
     }
 #include <masu/ops.def>
 
+tl_tensor *tl_tensor_acosh(tl_tensor *t) {
+    TL_RETURN_TENSOR(unary(&acosh_operation, t, &out));
+}
+
 #define SCALAR(name, function)                                     \
     tl_tensor *tl_tensor_##name(tl_tensor *t, double s) {          \
         TL_RETURN_TENSOR(function(&name##_operation, t, s, &out)); \
@@ -202,6 +206,7 @@ SCALAR(sub_scalar, with_scalar)
 SCALAR(mul_scalar, with_scalar)
 SCALAR(div_scalar, real_with_scalar)
 SCALAR(rem_scalar, remainder_by_scalar)
+SCALAR(fmod_scalar, remainder_by_scalar)
 SCALAR(rsub_scalar, with_scalar)
 SCALAR(rdiv_scalar, real_with_scalar)
 

@@ -460,8 +460,8 @@ tl_tensor *tl_tensor_row(tl_tensor *t, int64_t index) {
 
 /* ---- shapes that only the running program knows ----------------------------------------------- */
 
-static masu_status reshape_to(tl_tensor *t, tl_tensor *wanted, tl_tensor **out) {
-    int64_t shape[TL_MAX_RANK];
+/* The elements of `wanted`, a vector of at most TL_MAX_RANK lengths. */
+static masu_status read_shape(tl_tensor *wanted, int64_t *rank, int64_t shape[TL_MAX_RANK]) {
     tl_tensor *whole, *dense;
     char text[TL_SHAPE_TEXT];
     if (wanted->rank != 1 || wanted->elements > TL_MAX_RANK)
@@ -473,15 +473,31 @@ static masu_status reshape_to(tl_tensor *t, tl_tensor *wanted, tl_tensor **out) 
     tl__tensor_drop(whole);
     if (status != MASU_OK)
         return status;
-    int64_t rank = dense->elements;
-    if (rank > 0)
-        memcpy(shape, dense->data, (size_t)rank * sizeof *shape);
+    *rank = dense->elements;
+    if (*rank > 0)
+        memcpy(shape, dense->data, (size_t)*rank * sizeof *shape);
     tl__tensor_drop(dense);
-    return reshape(t, rank, shape, out);
+    return MASU_OK;
+}
+
+static masu_status reshape_to(tl_tensor *t, tl_tensor *wanted, tl_tensor **out) {
+    int64_t rank, shape[TL_MAX_RANK];
+    masu_status status = read_shape(wanted, &rank, shape);
+    return status == MASU_OK ? reshape(t, rank, shape, out) : status;
+}
+
+static masu_status expand_to(tl_tensor *t, tl_tensor *wanted, tl_tensor **out) {
+    int64_t rank, shape[TL_MAX_RANK];
+    masu_status status = read_shape(wanted, &rank, shape);
+    return status == MASU_OK ? expand(t, rank, shape, out) : status;
 }
 
 tl_tensor *tl_tensor_reshape_to(tl_tensor *t, tl_tensor *shape) {
     TL_RETURN_TENSOR(reshape_to(t, shape, &out));
+}
+
+tl_tensor *tl_tensor_expand_to(tl_tensor *t, tl_tensor *shape) {
+    TL_RETURN_TENSOR(expand_to(t, shape, &out));
 }
 
 bool tl_tensor_is_bool(tl_tensor *t) {

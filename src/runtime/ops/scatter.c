@@ -1,0 +1,166 @@
+/* scatter.c: elements put to the places that the numbers in another tensor name: `gather` the other way round.
+ *
+ *     scatter_add(t, dim, index, source)    out = t;  out[index[i][j]][j] += source[i][j] for dim 0
+ *     scatter(t, dim, index, source)        out = t;  out[index[i][j]][j]  = source[i][j], the last one of several
+ *
+ * index has the rank of both and may be smaller than source: what it does not reach is not put anywhere. Every element
+ * counts by itself, so that an infinity or what is no number stays where it is put. backward gathers source's gradient; t
+ * gets the rest, which is all of it after an addition.
+ */
+#include <string.h>
+
+#include "runtime/ops/ops.h"
+#include "runtime/state.h"
+
+/* The element of the row-major tensor of `shape` that stands where index has its row-major `place`. */
+static int64_t same_place(int rank, const int64_t *shape, const tl_tensor *index, int64_t place) {
+    int64_t at = 0, stride = 1;
+    for (int d = rank - 1; d >= 0; d--) {
+        at += place % index->shape[d] * stride;
+        place /= index->shape[d];
+        stride *= shape[d];
+    }
+    return at;
+}
+
+/* What happens to the element of `out` for each place of the index: one of out and from is named by the index, the other
+ * one stands where the index stands. */
+typedef enum deed { DEED_ADD, DEED_PUT, DEED_CLEAR } deed;
+
+#define FLOAT_PLUS(x, y) ((x) + (y))
+#define INT_PLUS(x, y)   ((int64_t)((uint64_t)(x) + (uint64_t)(y)))
+#define BOOL_PLUS(x, y)  ((x) | (y))
+#define EACH(T, plus)                                                                \
+    for (int64_t i = 0; i < index->elements; i++) {                                  \
+        int64_t named_at = tl__named_place(named, dim, index, i);                    \
+        int64_t other_at = same_place(other->rank, other->shape, index, i);          \
+        T *to = (T *)out->data + (out == named ? named_at : other_at);               \
+        T value = ((const T *)from->data)[out == named ? other_at : named_at];       \
+        *to = what == DEED_ADD ? (T)plus(*to, value) : what == DEED_PUT ? value : 0; \
+    }
+
+static void each_place(deed what, tl_tensor *out, const tl_tensor *from, const tl_tensor *named,
+                       int dim, const tl_tensor *index) {
+    const tl_tensor *other = out == named ? from : out;
+    if (out->dtype == TL_F32) {
+        EACH(float, FLOAT_PLUS)
+    } else if (out->dtype == TL_F64) {
+        EACH(double, FLOAT_PLUS)
+    } else if (out->dtype == TL_I64) {
+        EACH(int64_t, INT_PLUS)
+    } else {
+        EACH(uint8_t, BOOL_PLUS)
+    }
+}
+
+static masu_status source_backward(tl_pass *pass, tl_node *input, const tl_tensor *index, int dim) {
+    tl_tensor *share;
+    masu_status status = tl__contiguous_gradient(pass);
+    if (status == MASU_OK)
+        status = tl__full((tl_dtype)pass->gradient->dtype, input->rank, tl__node_shape(input), 0,
+                          &share);
+    if (status != MASU_OK)
+        return status;
+    each_place(DEED_ADD, share, pass->gradient, pass->gradient, dim, index);
+    return tl__deliver(input, share);
+}
+
+/* What is left of the gradient for t where source's elements stand in place of its own. */
+static masu_status rest_backward(tl_pass *pass, tl_node *input, const tl_tensor *index, int dim) {
+    tl_tensor *rest;
+    masu_status status = tl__copy(pass->gradient, &rest);
+    if (status != MASU_OK)
+        return status;
+    each_place(DEED_CLEAR, rest, index, rest, dim, index);
+    return tl__deliver(input, rest);
+}
+
+/* Extra words: the dimension, and what was done. */
+static masu_status scatter_backward(tl_pass *pass, tl_node *node) {
+    tl_node **inputs = tl__node_inputs(node);
+    const tl_tensor *index = tl__node_saved(node)[0];
+    const int dim = (int)tl__node_extra(node)[0];
+    masu_status status = MASU_OK;
+    if (inputs[1])
+        status = source_backward(pass, inputs[1], index, dim);
+    if (status != MASU_OK || !inputs[0])
+        return status;
+    if (tl__node_extra(node)[1] == DEED_PUT)
+        return rest_backward(pass, inputs[0], index, dim);
+    return tl__deliver(inputs[0], tl__take_gradient(pass));
+}
+
+const tl_rule tl__rule_scatter_add = {"scatter_add", scatter_backward};
+const tl_rule tl__rule_scatter = {"scatter", scatter_backward};
+
+static masu_status check_scatter(const tl_rule *rule, const tl_tensor *t, int dim,
+                                 const tl_tensor *index, const tl_tensor *source) {
+    char shape[TL_SHAPE_TEXT], numbers[TL_SHAPE_TEXT], added[TL_SHAPE_TEXT];
+    bool fits = t->rank == index->rank && t->rank == source->rank;
+    for (int i = 0; fits && i < t->rank; i++)
+        fits = index->shape[i] <= source->shape[i] && (i == dim || index->shape[i] <= t->shape[i]);
+    return fits ? MASU_OK
+                : tl__error(MASU_ERR_SHAPE_MISMATCH,
+                            "%s: an index of shape %s, source of shape %s, for shape %s",
+                            rule->name, tl__shape_text(index->rank, index->shape, numbers),
+                            tl__shape_text(source->rank, source->shape, added),
+                            tl__shape_text(t->rank, t->shape, shape));
+}
+
+static masu_status scatter_ready(deed what, tl_tensor *t, int dim, const tl_tensor *numbers,
+                                 tl_tensor *source, tl_dtype dtype, tl_tensor **out) {
+    tl_tensor *as_result = NULL, *as_added = NULL, *dense;
+    masu_status status = tl__as_dtype(t, dtype, &as_result);
+    if (status == MASU_OK)
+        status = tl__as_dtype(source, dtype, &as_added);
+    if (status == MASU_OK)
+        status = tl__tensor_contiguous(as_added, &dense);
+    if (status == MASU_OK) {
+        status = tl__copy(as_result, out);
+        if (status == MASU_OK)
+            each_place(what, *out, dense, *out, dim, numbers);
+        tl__tensor_drop(dense);
+    }
+    tl__tensor_drop(as_result);
+    tl__tensor_drop(as_added);
+    return status;
+}
+
+static masu_status scatter(const tl_rule *rule, tl_tensor *t, int64_t dim, tl_tensor *index,
+                           tl_tensor *source, tl_tensor **out) {
+    int at;
+    tl_tensor *numbers;
+    const deed what = rule == &tl__rule_scatter ? DEED_PUT : DEED_ADD;
+    masu_status status = tl__dimension(rule->name, t, dim, &at);
+    if (status == MASU_OK)
+        status = check_scatter(rule, t, at, index, source);
+    if (status == MASU_OK)
+        status = tl__ready_index(rule->name, index, t->shape[at], &numbers);
+    if (status != MASU_OK)
+        return status;
+    tl_dtype dtype = tl__promote((tl_dtype)t->dtype, (tl_dtype)source->dtype);
+    if (dtype == TL_BOOL && what == DEED_ADD)
+        dtype = TL_I64;
+    status = scatter_ready(what, t, at, numbers, source, dtype, out);
+    const uint64_t words[] = {(uint64_t)at, what};
+    if (status == MASU_OK && (t->node || source->node))
+        status = tl__record_or_drop(*out,
+                                    &(tl_origin){.rule = rule,
+                                                 .input_count = 2,
+                                                 .inputs = (tl_tensor *[]){t, source},
+                                                 .saved_count = 1,
+                                                 .saved = &numbers,
+                                                 .extra_count = 2,
+                                                 .extra = words},
+                                    out);
+    tl__tensor_drop(numbers);
+    return status;
+}
+
+tl_tensor *tl_tensor_scatter_add(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor *source) {
+    TL_RETURN_TENSOR(scatter(&tl__rule_scatter_add, t, dim, index, source, &out));
+}
+
+tl_tensor *tl_tensor_scatter(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor *source) {
+    TL_RETURN_TENSOR(scatter(&tl__rule_scatter, t, dim, index, source, &out));
+}
