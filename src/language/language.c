@@ -181,6 +181,8 @@ static masu_status read_source(masu_program *p, const masu_compile_options *opti
         return status;
     bool parsed = p->diagnostics.error_count == 0;
     diagnostics_end_of_reading(&p->diagnostics);
+    if (!parsed && p->tree->is_broken) /* what a check would say follows from that */
+        return stop_on_errors(p, MASU_ERR_SYNTAX);
     if (!type_table_init(&p->types, &p->work))
         return MASU_ERR_OUT_OF_MEMORY;
     status = check_tree(p->tree, &p->types, &p->diagnostics);

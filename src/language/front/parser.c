@@ -141,6 +141,7 @@ diagnostic *parser_expected(parser *p, const char *what) {
     diagnostic *d;
     bool punctuation = what[0] == '`';
     source_span span = parser_span(p);
+    p->tree->is_broken |= p->functions == 0 && p->script == NULL && !p->panic && !p->stopped;
     if (punctuation && p->at > 0 && (t->kind == TOKEN_END || parser_first_on_line(p))) {
         span = source_span_make(p->file, end_before(p), 0); /* where it should have stood */
     }

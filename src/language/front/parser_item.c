@@ -574,6 +574,7 @@ static void refuse_top_level(parser *p) {
         parser_refuse_once(p, parser_span(p), parser_logic);
     } else if (parser_is(p, TOKEN_RIGHT_BRACE)) {
         parser_error(p, parser_span(p), "this `}` closes nothing");
+        p->tree->is_broken = true;
     } else if (at_script(p)) {
         parse_script_statement(p);
         return;

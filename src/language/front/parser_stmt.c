@@ -179,6 +179,7 @@ static void parse_statements(parser *p, block *b, source_span open) {
     }
     if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
         parser_error(p, open, "this `{` is never closed");
+        p->tree->is_broken = true;
     }
 }
 

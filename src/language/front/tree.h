@@ -252,6 +252,8 @@ typedef struct syntax_tree {
     rename_item *renames;
     const source_file *prelude; /* what the language brings along, written in itself */
     function_item *main;        /* [check] */
+    bool
+        is_broken; /* an item's head or the braces are not what was meant: nothing is known of the rest */
 } syntax_tree;
 
 /* Calls visit for each expression directly below e, in the order of evaluation, blocks' statements
