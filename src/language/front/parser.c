@@ -169,6 +169,17 @@ void parser_warn_missing(parser *p, const char *what) {
     }
 }
 
+/* A text that is never closed has swallowed the `}`. */
+void parser_unclosed(parser *p, source_span open) {
+    p->tree->is_broken = true;
+    for (const diagnostic *d = p->diagnostics->first; d != NULL; d = d->next) {
+        if (d->span.file == p->file && strstr(d->message, " is never closed: `") != NULL) {
+            return;
+        }
+    }
+    parser_error(p, open, "this `{` is never closed");
+}
+
 diagnostic *parser_refuse(parser *p, source_span span, const char *what) {
     return parser_error(p, span, "masu does not accept %s", what);
 }

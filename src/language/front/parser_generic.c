@@ -258,7 +258,7 @@ void parse_trait(parser *p) {
         }
     }
     if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
-        parser_error(p, open, "this `{` is never closed");
+        parser_unclosed(p, open);
     }
     PARSER_PUSH(p, p->tree->traits, p->tree->trait_count, p->tree->trait_capacity, t);
 }

@@ -260,6 +260,31 @@ function_item *parse_method_of_trait(parser *p) {
 
 /* ---- structs --------------------------------------------------------------------------------- */
 
+/* A line is a field. */
+static bool field_ends_with_line(parser *p, const struct_item *s) {
+    bool ends = !p->panic && !s->positional && parser_first_on_line(p) &&
+                (parser_is(p, TOKEN_NAME) || parser_is(p, TOKEN_PUB));
+    if (ends) {
+        parser_warn_missing(p, "`,`");
+    }
+    return ends;
+}
+
+/* Behind the partner of what was opened. */
+static void skip_to_close(parser *p, token_kind close) {
+    while (!parser_is(p, TOKEN_END) && !parser_is(p, close)) {
+        token_kind kind = parser_kind(p);
+        if (kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE) {
+            parser_skip_group(p);
+        } else {
+            parser_advance(p);
+        }
+    }
+    if (parser_accept(p, close)) {
+        p->panic = false;
+    }
+}
+
 static void parse_fields(parser *p, struct_item *s, token_kind close) {
     uint32_t capacity = 0;
     while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
@@ -278,11 +303,13 @@ static void parse_fields(parser *p, struct_item *s, token_kind close) {
             PARSER_PUSH(p, s->fields, s->field_count, capacity, field);
         }
         parser_synchronise_list(p, close);
-        if (!parser_accept(p, TOKEN_COMMA)) {
+        if (!parser_accept(p, TOKEN_COMMA) && !field_ends_with_line(p, s)) {
             break;
         }
     }
-    parser_expect(p, close);
+    if (!parser_expect(p, close)) { /* the rest of the fields is no item */
+        skip_to_close(p, close);
+    }
 }
 
 static void parse_struct(parser *p) {
@@ -383,7 +410,7 @@ static void parse_methods(parser *p, impl_item *impl, source_span open) {
         }
     }
     if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
-        parser_error(p, open, "this `{` is never closed");
+        parser_unclosed(p, open);
         p->panic = false;
     }
 }

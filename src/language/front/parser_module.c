@@ -99,7 +99,7 @@ void parse_mod(parser *p) {
     }
     p->module = outer;
     if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
-        parser_error(p, open, "this `{` is never closed");
+        parser_unclosed(p, open);
         p->panic = false;
     }
 }

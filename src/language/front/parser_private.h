@@ -107,6 +107,8 @@ void parser_note(parser *p, diagnostic *to, source_span span, const char *format
     __attribute__((format(printf, 4, 5)));
 /* "expected WHAT, found …" at the present token. */
 diagnostic *parser_expected(parser *p, const char *what);
+/* The file ends, and `{` is still open. */
+void parser_unclosed(parser *p, source_span open);
 /* A warning: WHAT is missing behind the last token. */
 void parser_warn_missing(parser *p, const char *what);
 bool parser_begins_statement(const parser *p); /* the present token can */

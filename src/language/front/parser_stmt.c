@@ -178,8 +178,7 @@ static void parse_statements(parser *p, block *b, source_span open) {
         }
     }
     if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
-        parser_error(p, open, "this `{` is never closed");
-        p->tree->is_broken = true;
+        parser_unclosed(p, open);
     }
 }
 
@@ -337,7 +336,7 @@ static void parse_arms(parser *p, expr *e, source_span open) {
         }
     }
     if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
-        parser_error(p, open, "this `{` is never closed");
+        parser_unclosed(p, open);
     }
     bool ends = e->match.count > 0 && e->match.arms[e->match.count - 1].guard == NULL &&
                 e->match.arms[e->match.count - 1].pattern->kind == PATTERN_WILDCARD;
