@@ -187,6 +187,7 @@ void check_let(checker *c, stmt *s) {
         }
     }
     check_value_pair(c, s->pattern, &s->value, t);
+    check_written_value(c, &s->value);
     check_expr(c, &s->value, t);
     if (named && t == NULL) {
         check_note_row(s->pattern->binding, s->value);

@@ -388,6 +388,30 @@ bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expec
            get_element(c, slot, t) || convert_all(c, slot, t, expected);
 }
 
+/* let u = t.set(0, 1.0), t = t.add_assign(x): what t is then.
+ *
+ *     { t.set(0, 1.0); t }
+ */
+void check_written_value(checker *c, expr **slot) {
+    static const char *const names[] = {"set",        "add_assign", "sub_assign",
+                                        "mul_assign", "div_assign", "rem_assign"};
+    expr *e = *slot;
+    for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(e->call.name, names[i]) != 0) {
+            continue;
+        }
+        check_expr(c, &e->call.receiver, NULL);
+        bool tensor = type_resolve(c->types, e->call.receiver->type)->kind == TYPE_TENSOR;
+        if (tensor && check_is_place(e->call.receiver)) {
+            block_builder b = build_block(c, e->span);
+            expr *result = check_copy_place(c, e->call.receiver);
+            build_stmt(&b, e);
+            *slot = build_finish(&b, result);
+        }
+        return;
+    }
+}
+
 /* ---- f(x, …) --------------------------------------------------------------------------------- */
 
 bool check_has_method(checker *c, const type *t, const char *name) {

@@ -325,6 +325,7 @@ static void assign(checker *c, expr *e) {
     c->index_goes_on = false;
     expr *target = e->assign.target;
     const type *t = type_resolve(c->types, target->type);
+    check_written_value(c, &e->assign.value);
     check_expr(c, &e->assign.value, t);
     e->type = check_scalar(c, TYPE_VOID);
     if (type_is_silent(t) && (t->kind != TYPE_NEVER || check_is_place(target))) {
