@@ -103,11 +103,23 @@ static void check_arm(checker *c, match_arm *arm, expr *value, const type *t, co
     check_scope_close(c, mark);
 }
 
-static void join_arms(checker *c, expr *e) {
+/* Each arm by itself is judged by what is wanted of all. */
+static void refuse_arms(checker *c, expr *e, const type *expected) {
+    for (uint32_t i = 0; i < e->match.count; i++) {
+        check_coerce_branch(c, &e->match.arms[i].body, expected, NULL);
+    }
+    check_make_error(c, e);
+}
+
+static void join_arms(checker *c, expr *e, const type *expected) {
     const type *joined = check_scalar(c, TYPE_NEVER);
     for (uint32_t i = 0; i < e->match.count; i++) {
         const expr *body = e->match.arms[i].body;
         const type *t = type_resolve(c->types, body->type), *next = check_join(c, joined, t);
+        if (next == NULL && expected != NULL) {
+            refuse_arms(c, e, expected);
+            return;
+        }
         if (next == NULL) {
             diagnostics_error(c->diagnostics, body->span, "the arms differ: `%s` here, `%s` before",
                               check_type_text(c, t), check_type_text(c, joined));
@@ -195,7 +207,7 @@ static void match_of(checker *c, expr *e, const type *expected, const match_alia
         check_exhaustive(c, e, t);
     }
     if (wanted) {
-        join_arms(c, e);
+        join_arms(c, e, expected);
     } else {
         e->type = check_scalar(c, never ? TYPE_NEVER : TYPE_VOID);
     }
