@@ -93,6 +93,13 @@ static expr *plain_text(checker *c, expr *value, const type *t, int64_t how) {
         break;
     default:
         abi = type_is_signed(t) ? TL_FN_tl_text_i64 : TL_FN_tl_text_u64;
+        if ((how & (HOW(HOW_HEXADECIMAL) | HOW(HOW_BINARY))) != 0 && type_is_signed(t)) {
+            type_kind same = t->kind == TYPE_I8    ? TYPE_U8 /* the bits that it has */
+                             : t->kind == TYPE_I16 ? TYPE_U16
+                             : t->kind == TYPE_I32 ? TYPE_U32
+                                                   : t->kind;
+            check_cast_to(c, &value, check_scalar(c, same));
+        }
         check_cast_to(c, &value, check_scalar(c, TYPE_I64));
         break;
     }
