@@ -102,7 +102,7 @@ const error_kind error_kinds[] = {
      "    let n = \"abc\".lenght();    // error: `len` is meant\n"},
     {"E0115",
      "is declared twice\ngiven twice\nfield `` twice\nbound twice\ntwo ranges\nstands twice\nhave "
-     "the same number",
+     "the same number\nis a variant of",
      "one name for two things",
      "Variables may be declared again (`let x = x + 1;` makes a new x); functions, types, fields, "
      "variants and the names of\n"
@@ -178,7 +178,7 @@ const error_kind error_kinds[] = {
      "    trait Named { fn name(self) -> String; }\n"
      "    fn hello<T: Named>(t: T) { println(t.name()); }\n"
      "    hello(3);                  // error: i64 has no `name`\n"},
-    {"E0111", "cannot be handed on\none place after another",
+    {"E0111", "cannot be handed on\none place after another\nplaces of its own\nwhat place",
      "a closure that writes to a variable from outside",
      "A closure holds copies. One that writes to `total` can be called where `total` is; passed to "
      "another function it\n"
