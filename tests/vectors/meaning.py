@@ -176,7 +176,7 @@ WORDS = dict(
     nansum=lambda t: t.nansum(), __standardise=standardise,
     rem=torch.remainder, add_scalar=lambda t, s: t + s, sub_scalar=lambda t, s: t - s, scale=lambda t, s: t * s,
     mul_scalar=lambda t, s: t * s, div_scalar=lambda t, s: t / s, shallow_clone=lambda t: t.clone(), gelu=F.gelu, silu=F.silu,
-    mish=F.mish, hardswish=F.hardswish, hardsigmoid=F.hardsigmoid, softplus=lambda t: F.softplus(t, threshold=1000.0),
+    mish=F.mish, hardswish=F.hardswish, hardsigmoid=F.hardsigmoid, softplus=F.softplus,
     leaky_relu=F.leaky_relu, elu=F.elu, selu=F.selu, celu=F.celu, relu6=F.relu6, hardtanh=F.hardtanh,
     log_sigmoid=F.logsigmoid, softsign=F.softsign, prelu=F.prelu, glu=lambda t, d=-1: F.glu(t, d),
     tanhshrink=F.tanhshrink, softshrink=lambda t, b=0.5: F.softshrink(t, b), hardshrink=lambda t, b=0.5: F.hardshrink(t, b),

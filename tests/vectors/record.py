@@ -170,7 +170,7 @@ def program(case, index):
         lines.append(f"    let {name} = {literal(tensor)}{'.detach(true)' if name in grads else ''};")
     lines.append(f"    let y = {case['masu']};")
     want = literal(result)
-    lines.append(f"    let mut bad = near(\"{title}\", is_{letter_of(result)}(y.detach()), {want}, {tolerance(case, result)});")
+    lines.append(f"    let {'mut ' if grads else ''}bad = near(\"{title}\", is_{letter_of(result)}(y.detach()), {want}, {tolerance(case, result)});")
     if grads:
         lines.append("    loss(y).backward();")
     for name, grad in grads.items():

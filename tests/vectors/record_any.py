@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 """Every example of the tables of operations on drawn operands, as PyTorch computes it: values and gradients.
 
-    record_any.py                  writes tests/vectors/any_*.tl (needs PyTorch; recorded with 1.13)
-    record_any.py --check          derives everything again and compares
-    record_any.py --draw N SEED    prints one program of N other cases for each example
-    record_any.py --show SEED K    what the case of that seed of example K is made of and what PyTorch says
+    record_any.py            writes tests/vectors/any_*.tl (needs PyTorch; recorded with 1.13)
+    record_any.py --check    derives everything again and compares; status 0, or 1, or 77 where there is no PyTorch
+    record_any.py --draw N SEED FILE [NAME…]
+                             writes a program of N other cases for each example (of these operations)
 
 Operands have ranks 0 to 6, lengths 0 to 3, are rows or views (see VIEWS), hold f32, f64, i64 or bool, sometimes
 infinities and what is no number. What is recorded of a tensor are two numbers (see digest), so that a case is a
-short line; the program draws the same operands again. Where masu has several forms of the operand that mean the same,
-the program compares them bit by bit by itself: a view with its copy, twice the same operand with two.
+short line; the program (any_head.tl) draws the same operands again, and compares what an operation makes of views with
+what it makes of their copies, bit by bit.
 """
 import math
 import os
@@ -31,6 +31,7 @@ LETTERS = "fdib"
 VIEWS = ("rows", "transposed", "stepped", "narrowed", "expanded")
 WILD = (math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 16.0, -0.25, 100.0)
 PARTS = 3
+EACH = 16  # cases of an example
 
 
 class Draw:
@@ -166,24 +167,24 @@ class Case:
         for _ in range(3):
             draw.below(2)
         generic = any(".." in t or "*" in t for t in texts)
-        letter = "fd"[number % 2] if number < 6 else "fdib"[draw.below(4)]
+        letter = "fdfdfdibfdifdfdf"[number] if number < 16 else "fdib"[draw.below(4)]
+        less = limits(self.name)
+        if letter == "i" and "no whole" in less or letter == "b" and ("no whole" in less or "no bools" in less):
+            letter = "fd"[number // 2 % 2]
         rank = (k + number) % 7
-        wild = number % 5 == 4
+        wild = number % 5 == 4 and "no wild" not in less and "no ties" not in less
         any_dims = any_shape(draw, rank, generic and number % 4 == 3)
         narrow = [n if draw.below(2) else 1 for n in any_dims][draw.below(len(any_dims) + 1):]
         self.operands = [Operand(t, letter, draw, any_dims, narrow, False, wild) for t in texts]
         self.letter, self.wild = letter, wild
-        self.turn_dimension(draw)
         for o in self.operands:
-            o.view = (0, 0, 1, 2, 3, 4)[draw.below(6)] if number else 0
+            o.view = (0, 1, 2, 3, 0, 4, 1, 2, 0, 1, 3, 4, 2, 3, 1, 0)[number] if number < 16 else draw.below(5)
+            if o.view == 4 and "no ties" in less:
+                o.view = 3
             if not o.shape and o.view in (1, 3, 4) or not o.plain and o.view == 4 or o.kind in ("~", "!"):
                 o.view = 0
         # PyTorch's slope of hardsigmoid is an f32 sixth, also in f64.
         self.tracked = self.has_gradient and letter in ("f" if self.name == "hardsigmoid" else "fd")
-
-    def turn_dimension(self, draw):
-        """`-1` where all have their one fixed length last: that dimension elsewhere, named from either end."""
-        self.moved = None
 
     def evaluate(self):
         leaves = [o.base() for o in self.operands]
@@ -232,6 +233,8 @@ LESS = {
     "softshrink logcumsumexp soft_margin_loss triplet_margin_loss": "no wild",
     "median": "no ties, no wild",
     "cummax": "no bools",
+    "elu selu celu hardtanh relu6 hardswish kthvalue prelu nan_to_num": "no wild",  # PyTorch's own loops differ about gradients of what is no number
+    "max_pool2d max_pool1d adaptive_max_pool2d sdpa normalize bce_with_logits trapz dist": "no ties, no wild",
     "logsumexp": "no bools, no wild",
     "cummin cummax pairwise_distance long int upsample_bilinear2d quantile": "no ties, no wild",
     "histc": "no wild, no whole",
@@ -240,16 +243,8 @@ LESS = {
 }
 
 
-def refused(name, letter, wild, views):
-    for names, reason in LESS.items():
-        if name in names.split():
-            if letter == "b" and ("no bools" in reason or "no whole" in reason) or letter == "i" and "no whole" in reason:
-                return True
-            if "no wild" in reason and wild:
-                return True
-            if "no ties" in reason and (wild or 4 in views):
-                return True
-    return False
+def limits(name):
+    return ", ".join(reason for names, reason in LESS.items() if name in names.split())
 
 
 PRELUDE = open(os.path.join(FOLDER, "any_head.tl"), encoding="utf-8").read()
@@ -272,45 +267,65 @@ def program(cases, chosen):
 
 def draw_cases(k, example, seed, count):
     for number in range(count):
-        case = Case(k, example, seed, number)
-        if not refused(case.name, case.letter, case.wild, [o.view for o in case.operands]):
-            yield case
+        yield Case(k, example, seed, number)
 
 
-def hunt(count, seed, only=None):
-    """Development: programs of some examples each, in the folder /tmp/hunt."""
-    os.makedirs("/tmp/hunt", exist_ok=True)
-    size = 1 if only else 8
-    group, lines = [], []
-
-    def flush():
-        if lines:
-            with open(f"/tmp/hunt/op_{group[0][0]:03d}.tl", "w") as f:
-                f.write(program(lines, group))
-        group.clear()
-        lines.clear()
-
+def recorded(count, seed, only=()):
+    """(cases, examples that have some) of the whole table. What PyTorch refuses is none."""
+    lines, chosen = [], []
     for k, example in enumerate(examples()):
-        if only and example[0] not in only and str(k) not in only:
+        if only and example[0] not in only:
             continue
-        errors = {}
-        group.append((k, example))
+        chosen.append((k, example))
         for case in draw_cases(k, example, seed, count):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    lines.append(case.line())
-            except NotImplementedError as e:
-                errors[str(e)] = errors.get(str(e), 0) + 1
-            except Exception as e:
-                text = f"{case.letter} {type(e).__name__} {e}".split("\n")[0]
-                errors[text] = errors.get(text, 0) + 1
-        for text, n in errors.items():
-            print(f"{k} {example[0]} {example[3]}: torch: {n} x {text[:150]}")
-        if len(group) == size:
-            flush()
-    flush()
+                    lines.append((k, case.line()))
+            except (RuntimeError, TypeError, IndexError):
+                if case.letter in "fd" and not case.wild:
+                    raise
+    return lines, chosen
 
 
-if sys.argv[1:2] == ["--hunt"]:
-    hunt(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+def programs():
+    lines, chosen = recorded(EACH, 1)
+    files = {}
+    for part in range(PARTS):
+        mine = chosen[part::PARTS]
+        numbers = {k for k, _ in mine}
+        files[f"any_{part + 1}.tl"] = program([line for k, line in lines if k in numbers], mine)
+    return files
+
+
+def same_text(a, b):
+    """Word by word, numbers by value."""
+    words = list(zip(a.split(), b.split()))
+    for x, y in words:
+        if x != y and (not re.fullmatch(r"-?[\d.e+-]+", y) or abs(float(x) - float(y)) > 1e-4 * (1 + abs(float(y)))):
+            return f"recorded {y}, derived {x}"
+    return None if len(a.split()) == len(b.split()) else "one of them is longer"
+
+
+def main(arguments):
+    if arguments[:1] == ["--draw"]:
+        lines, chosen = recorded(int(arguments[1]), int(arguments[2]), arguments[4:])
+        with open(arguments[3], "w", encoding="utf-8") as file:
+            file.write(program([line for _, line in lines], chosen))
+        return 0
+    status = 0
+    for name, text in programs().items():
+        path = os.path.join(FOLDER, name)
+        if arguments == ["--check"]:
+            with open(path, encoding="utf-8") as file:
+                difference = same_text(text, file.read())
+            if difference:
+                print(f"{name}: {difference}")
+                status = 1
+        else:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+    return status
+
+
+sys.exit(main(sys.argv[1:]))
