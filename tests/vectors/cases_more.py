@@ -359,3 +359,8 @@ case("expand", "a.expand(vec![2, 3])", "a.expand(2, 3)", "a[3]#5", types="i", gr
 case("prod", "a.prod(1)", "a.prod(1)", "a[2,3]?", types="b", grad=False)
 case("cumprod", "a.cumprod(0)", "a.cumprod(0)", "a[3]?", types="b", grad=False)
 case("adaptive_avg_pool2d", "a.adaptive_avg_pool2d(2, 2)", "F.adaptive_avg_pool2d(a, (2, 2))", "a[1,1,2,2]=1,inf,nan,2", grad=False)
+case("acosh", "(a + 1.0).acosh()", "(a + 1.0).acosh()", "a[2,3]+")
+case("atanh", "a.atanh()", "a.atanh()", "a[2,3]%")
+for name, torch in (("atan2", "torch.atan2(a, b)"), ("hypot", "torch.hypot(a, b)"), ("copysign", "torch.copysign(a, b)"),
+                    ("fmod", "torch.fmod(a, b)"), ("floor_divide", "torch.div(a, b, rounding_mode='floor')")):
+    case(name, f"a.{name}(b)", torch, "a[2,3]+ b[3]+")

@@ -300,6 +300,7 @@ def programs():
 
 def same_text(a, b):
     """Word by word, numbers by value."""
+    a, b = a.replace("\\n", " "), b.replace("\\n", " ")
     words = list(zip(a.split(), b.split()))
     for x, y in words:
         if x != y and (not re.fullmatch(r"-?[\d.e+-]+", y) or abs(float(x) - float(y)) > 1e-4 * (1 + abs(float(y)))):
