@@ -123,6 +123,10 @@ typedef struct tl_record {
     const int64_t *owned;
 } tl_record;
 
+/* Where compiled code finds what it reads of a counted thing (32 bits) and of a vector (64 bits each): its length in
+ * elements and its elements' words. */
+enum { TL_OBJECT_COUNT_AT = 0, TL_VECTOR_LENGTH_AT = 24, TL_VECTOR_WORDS_AT = 40 };
+
 /* ---- the table as data --------------------------------------------------------------------------------- */
 
 typedef enum tl_abi_kind {

@@ -9,12 +9,19 @@
  * A vector of vectors of … dies without recursion: those whose count reaches zero wait in a list, linked
  * through next_dead.
  */
+#include <assert.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "runtime/autograd.h"
 #include "runtime/objects.h"
 #include "runtime/state.h"
+
+static_assert(offsetof(tl_object, count) == TL_OBJECT_COUNT_AT &&
+                  offsetof(tl_vector, length) == TL_VECTOR_LENGTH_AT &&
+                  offsetof(tl_vector, words) == TL_VECTOR_WORDS_AT,
+              "compiled code looks there");
 
 enum { FIRST_CAPACITY = 4, SHORTEST_GATHERING = 64 /* part of the limit of a history */ };
 
@@ -320,13 +327,7 @@ tl_object *tl_vec_take(tl_object *object, int64_t index, void *element) {
     return told(v, index);
 }
 
-/* Copies the words; the program owns one more count of each owned one. */
-void tl_vec_get(tl_object *object, int64_t index, void *element) {
-    tl_vector *v = vector_of(object);
-    if (check_index(v, index) != MASU_OK) {
-        tl__raise();
-        return;
-    }
+static void hand_out_copy(const tl_vector *v, int64_t index, int64_t *element) {
     if (!v->words)
         return;
     memcpy(element, element_at(v, index), element_bytes(v->plan));
@@ -334,4 +335,25 @@ void tl_vec_get(tl_object *object, int64_t index, void *element) {
     tl_runtime *rt = tl__runtime();
     for (int64_t i = 0; i < v->plan->owned_count; i++)
         rt->retain_ops += owned_word(element, v->plan->owned[i]) != NULL;
+}
+
+/* Copies the words; the program owns one more count of each owned one. */
+void tl_vec_get(tl_object *object, int64_t index, void *element) {
+    if (check_index(vector_of(object), index) != MASU_OK)
+        tl__raise();
+    else
+        hand_out_copy(vector_of(object), index, element);
+}
+
+void tl_vec_get_in(tl_object *object, void *element, int64_t count, const int64_t *path) {
+    enum { INDEX, WIDTH, WORD, LEVEL };
+    const tl_vector *v = vector_of(object);
+    for (; check_index(v, path[INDEX]) == MASU_OK; path += LEVEL, count -= LEVEL) {
+        if (count == 1) {
+            hand_out_copy(v, path[INDEX], element);
+            return;
+        }
+        v = vector_of(owned_word(element_at(v, path[INDEX]), path[WORD]));
+    }
+    tl__raise();
 }

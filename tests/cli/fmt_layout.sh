@@ -18,7 +18,7 @@ cmp ../before ../after || fail 'something else than blanks has changed'
 # Lines with texts and characters stay: their blanks count.
 cd "$MASU_TMP/as"
 awk 'BEGIN { srand(7) }
-    /["\047]/ || /\/\*/ || /\*\// { print >("../other/" FILENAME); next }
+    /^#!\// || /["\047]/ || /\/\*/ || /\*\// { print >("../other/" FILENAME); next }
     {
         comment = match($0, /\/\/.*/) ? substr($0, RSTART) : ""
         code = comment == "" ? $0 : substr($0, 1, RSTART - 1)

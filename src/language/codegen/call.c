@@ -173,6 +173,8 @@ static void hint_behind(emit *e, const ir_instr *i) {
 }
 
 void emit_abi(emit *e, const ir_instr *i) {
+    if (emit_list_access(e, i))
+        return;
     LLVMValueRef *args = args_of(e, i);
     if (!args)
         return;

@@ -128,6 +128,12 @@ void emit_comprehend(emit *e, const ir_instr *i);
 void emit_record(emit *e, const ir_instr *i);
 void emit_ownership(emit *e, const ir_instr *i);
 
+/* ---- list.c ----------------------------------------------------------------------------------------------------- */
+
+/* A call that is written as loads and stores, and calls the runtime only to raise or to copy. */
+bool emit_is_list_access(const ir_function *f, const ir_instr *i);
+bool emit_list_access(emit *e, const ir_instr *i); /* false: it is none, nothing is written */
+
 /* ---- kernel.c ---------------------------------------------------------------------------------------------------- */
 
 LLVMValueRef codegen_plan(codegen *cg, const ir_kernel *kernel);

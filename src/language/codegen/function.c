@@ -351,11 +351,11 @@ static void enter(emit *e) {
 
 /* ---- which tier ------------------------------------------------------------------------------ */
 
-/* Only numbers, and calls of functions that are made of numbers only. */
-static bool is_calm(const ir_block *b) {
+/* Only numbers, lists of them, and calls of functions that are made of numbers only. */
+static bool is_calm(const ir_function *f, const ir_block *b) {
     for (const ir_instr *i = b->first; i; i = i->next) {
-        bool divides = i->op == IR_DIV || i->op == IR_REM;
-        if (i->op == IR_ABI || (!divides && may_raise(i)))
+        bool inside = i->op == IR_DIV || i->op == IR_REM || emit_is_list_access(f, i);
+        if (!inside && (i->op == IR_ABI || may_raise(i)))
             return false;
     }
     return true;
@@ -407,7 +407,7 @@ static bool calculates_in_loops(codegen *cg, const ir_function *f) {
         return false;
     }
     for (uint32_t b = 0; b < f->block_count; b++)
-        s.calm[b] = is_calm(f->blocks[b]);
+        s.calm[b] = is_calm(f, f->blocks[b]);
     for (uint32_t b = 0; b < f->block_count; b++)
         if (s.calm[b] && !s.state[b] && circle_from(&s, b))
             return true;

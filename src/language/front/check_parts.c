@@ -224,12 +224,13 @@ bool check_assign_part(checker *c, expr **slot) {
     if (assign_by_set(c, slot, t) || assign_by_mask(c, slot, t)) {
         return true;
     }
-    bool rows = is_row(c, t, target, &e->assign.value);
+    bool copies =
+        reads_what_it_writes(target, e->assign.value); /* by its form: it is not checked yet */
+    bool rows = !ranges && is_row(c, t, target, &e->assign.value);
     if (t->kind != TYPE_TENSOR || !check_is_place(target) || (!ranges && !rows)) {
         return false;
     }
     check_count_from_end(c, target, 0);
-    bool copies = reads_what_it_writes(target, e->assign.value);
     check_expr(c, &e->assign.value, NULL);
     if (type_is_silent(type_resolve(c->types, e->assign.value->type))) {
         check_make_error(c, e);

@@ -230,7 +230,10 @@ static void count_brackets(formatter *f, token_kind k) {
 
 static void put_tokens(formatter *f) {
     const char *text = f->file->text;
-    uint32_t end = 0;
+    uint32_t begin, end = lex_first_line(f->file, &begin);
+    bool wide = end > begin && text[end - 1] == '\r';
+    masu__buffer_append(f->out, text + begin, end - begin - wide); /* #!/usr/bin/env masu */
+    f->starts_line = end == begin;
     for (uint32_t i = 0; i < f->list.count; i++) {
         const token *t = &f->list.tokens[i];
         put_gap(f, i, text + end, text + t->offset);

@@ -473,16 +473,26 @@ static lexer lexer_of(const source_file *file, masu__arena *arena, diagnostics *
                    .end = (uint32_t)file->length};
 }
 
+/* A byte order mark. */
+static uint32_t mark_length(const source_file *file) {
+    return file->length >= 3 && memcmp(file->text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+uint32_t lex_first_line(const source_file *file, uint32_t *begin) {
+    const char *at = file->text + (*begin = mark_length(file));
+    size_t left = file->length - *begin;
+    if (left < 3 || memcmp(at, "#!/", 3) != 0) {
+        return *begin;
+    }
+    const char *end = memchr(at, '\n', left);
+    return end == NULL ? (uint32_t)file->length : (uint32_t)(end - file->text);
+}
+
 masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
                        token_list *out) {
     lexer l = lexer_of(file, arena, diagnostics);
-    if (file->length >= 3 && memcmp(file->text, "\xEF\xBB\xBF", 3) == 0) {
-        l.at = 3; /* a byte order mark */
-    }
-    if (file->length - l.at > 2 && memcmp(file->text + l.at, "#!/", 3) == 0) { /* who runs it */
-        const char *end = memchr(file->text + l.at, '\n', file->length - l.at);
-        l.at = end == NULL ? l.end : (uint32_t)(end - file->text);
-    }
+    uint32_t begin;
+    l.at = lex_first_line(file, &begin);
     make_room(&l);
     return lex_all(&l, false, out);
 }

@@ -148,6 +148,10 @@ typedef struct token_list {
 /* For messages: "`+`", "`let`", "a name", … */
 const char *token_text(token_kind kind);
 
+/* Where the first token may stand: behind a byte order mark, and behind a line `#!/…` that says who runs the file, which
+ * begins at *begin. */
+uint32_t lex_first_line(const source_file *file, uint32_t *begin);
+
 /* Everything in *out lives in the arena. MASU_OK also with errors; MASU_ERR_OUT_OF_MEMORY.
  * O(length). */
 masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics *diagnostics,

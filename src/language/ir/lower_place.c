@@ -64,29 +64,57 @@ ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_valu
                      span);
 }
 
-/* The element's leaves, by a call that fills a record with them. What the call yields: the vector, or nothing. */
-static ir_value words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index,
-                         const type *element, ir_value *out, source_span span) {
-    if (!lower_open(fn))
+/* A record that a call fills with an element's leaves. */
+static ir_value record_begin(lower_fn *fn, const type *element, source_span span) {
+    ir_type address = IR_ADDRESS;
+    ir_instr *record =
+        lower_open(fn) ? ir_emit(fn->b, IR_RECORD_EMPTY, NULL, 0, &address, 1, span) : NULL;
+    if (!record)
         return 0;
+    record->imm.i = lower_leaf_count(fn->l, element);
+    return record->result;
+}
+
+static void record_end(lower_fn *fn, ir_value record, const type *element, ir_value *out,
+                       source_span span) {
     uint32_t count = lower_leaf_count(fn->l, element);
-    ir_type address = IR_ADDRESS, *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    ir_instr *record = ir_emit(fn->b, IR_RECORD_EMPTY, NULL, 0, &address, 1, span);
-    if (!record || !types) {
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    if (!types) {
         fn->l->m->out_of_memory = true;
-        return 0;
+        return;
     }
-    record->imm.i = count;
     lower_leaf_types(fn->l, element, types);
-    ir_value rest = lower_abi(fn, abi, (ir_value[]){vec, index, record->result}, 3, span);
     for (uint32_t i = 0; i < count; i++) {
-        ir_instr *word = ir_emit(fn->b, IR_RECORD_WORD, &record->result, 1, &types[i], 1, span);
+        ir_instr *word = ir_emit(fn->b, IR_RECORD_WORD, &record, 1, &types[i], 1, span);
         if (!word)
-            return rest;
+            return;
         word->imm.i = i;
         out[i] = word->result;
     }
+}
+
+/* The element's leaves, by get or take. What the call yields: nothing, or the vector without them. */
+static ir_value words_by(lower_fn *fn, tl_abi_index abi, ir_value vec, ir_value index,
+                         const type *element, ir_value *out, source_span span) {
+    ir_value record = record_begin(fn, element, span);
+    if (!record)
+        return 0;
+    ir_value rest = lower_abi(fn, abi, (ir_value[]){vec, index, record}, 3, span);
+    record_end(fn, record, element, out, span);
     return rest;
+}
+
+static bool holds_counts(lower_fn *fn, const type *element) {
+    uint32_t count = lower_leaf_count(fn->l, element);
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    if (!types) {
+        fn->l->m->out_of_memory = true;
+        return false;
+    }
+    lower_leaf_types(fn->l, element, types);
+    while (count > 0 && !ir_type_managed(types[count - 1]))
+        count--;
+    return count > 0;
 }
 
 void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
@@ -153,11 +181,45 @@ lower_place *lower_place_of(lower_fn *fn, const expr *e) {
     return p->base && p->indices && lower_open(fn) ? p : NULL;
 }
 
-static ir_value *read_element(lower_fn *fn, const lower_place *p, ir_value holder) {
-    ir_value *all = lower_room(fn, lower_leaf_count(fn->l, p->holder->vec.element));
-    if (all)
-        lower_vec_get(fn, holder, p->indices[0], p->holder->vec.element, all, p->span);
-    return all;
+static uint32_t vectors_deep(const lower_place *p) {
+    uint32_t depth = 0;
+    for (; p->kind == PLACE_VEC_ELEMENT; p = p->base)
+        depth++;
+    return depth;
+}
+
+/* Numbers in a vector in a vector: nothing on the way is counted. */
+static void read_along(lower_fn *fn, const lower_place *p, uint32_t depth, ir_value *out) {
+    const type *element = p->holder->vec.element;
+    ir_value *args = lower_room(fn, 3 * depth);
+    if (!args)
+        return;
+    uint32_t at = 3 * depth - 1;
+    args[at] = p->indices[0];
+    const lower_place *base = p->base;
+    for (; base->kind == PLACE_VEC_ELEMENT; base = base->base) {
+        args[--at] = lower_int(fn, IR_I64, base->offset, p->span);
+        args[--at] =
+            lower_int(fn, IR_I64, lower_leaf_count(fn->l, base->holder->vec.element), p->span);
+        args[--at] = base->indices[0];
+    }
+    lower_read(fn, base->first, 1, args, base->span);
+    args[1] = record_begin(fn, element, p->span);
+    if (!args[1])
+        return;
+    lower_abi(fn, TL_FN_tl_vec_get_in, args, 3 * depth, p->span);
+    record_end(fn, args[1], element, out, p->span);
+}
+
+static void read_element(lower_fn *fn, const lower_place *p, ir_value *out) {
+    uint32_t depth = vectors_deep(p);
+    if (depth > 1 && !holds_counts(fn, p->holder->vec.element)) {
+        read_along(fn, p, depth, out);
+        return;
+    }
+    ir_value holder = 0;
+    lower_place_read(fn, p->base, &holder);
+    lower_vec_get(fn, holder, p->indices[0], p->holder->vec.element, out, p->span);
 }
 
 void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out) {
@@ -165,33 +227,22 @@ void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out) {
         lower_read(fn, p->first, p->count, out, p->span);
         return;
     }
-    ir_value holder = 0;
-    lower_place_read(fn, p->base, &holder);
     if (p->kind == PLACE_TENSOR_ELEMENT) {
+        ir_value holder = 0;
+        lower_place_read(fn, p->base, &holder);
         *out = lower_element_get(fn, holder, p->holder, p->indices, p->index_count, p->span);
         return;
     }
-    ir_value *all = read_element(fn, p, holder);
-    if (all)
-        memcpy(out, all + p->offset, p->count * sizeof *out);
+    ir_value *all = lower_room(fn, lower_leaf_count(fn->l, p->holder->vec.element));
+    if (!all)
+        return;
+    read_element(fn, p, all);
+    memcpy(out, all + p->offset, p->count * sizeof *out);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------------- */
 
 static ir_value open_holder(lower_fn *fn, lower_place *p);
-
-static bool holds_counts(lower_fn *fn, const type *element) {
-    uint32_t count = lower_leaf_count(fn->l, element);
-    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    if (!types) {
-        fn->l->m->out_of_memory = true;
-        return false;
-    }
-    lower_leaf_types(fn->l, element, types);
-    while (count > 0 && !ir_type_managed(types[count - 1]))
-        count--;
-    return count > 0;
-}
 
 /* The element of a vector, out of it; a copy where it holds numbers only. */
 static void open_element(lower_fn *fn, lower_place *p) {

@@ -80,6 +80,16 @@ static bool vector_operation(machine *m, const ir_instr *i, const value *args, v
         check_index(m, v, args[1].i);
         copy_words(args[2].p, v->words + args[1].i * v->width, v->width);
         break;
+    case TL_FN_tl_vec_get_in:
+        for (uint32_t k = 2;; k += 3) {
+            check_index(m, v, args[k].i);
+            const value *at = v->words + args[k].i * v->width;
+            if (k + 1 == i->arg_count) {
+                copy_words(args[1].p, at, v->width);
+                return true;
+            }
+            v = at[args[k + 2].i].p;
+        }
     case TL_FN_tl_vec_pop:
         if (v->length == 0)
             naive_fail(&m->n, "empty");
