@@ -34,14 +34,30 @@ static tl_tensor *over_spent(tl_dtype dtype, int rank, const int64_t *shape, int
     return NULL;
 }
 
+/* The place that the compiler chose is the dying operand's own, and that operand can not be written over: it is a
+ * transposed view of what lies there, or another holds it, too. The result lies elsewhere then. */
+static void stay_off_operands(int operands, const tl_tensor *const *in) {
+    tl_frame *frame = tl__runtime()->frame;
+    if (!frame || frame->place_bytes == 0)
+        return;
+    const char *place = frame->place;
+    for (int k = 0; k < operands; k++) {
+        const char *data = in[k]->data;
+        if (data >= place && data < place + frame->place_bytes)
+            frame->place_bytes = 0;
+    }
+}
+
 masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int64_t *shape,
                     int operands, const tl_tensor *const *in, const double *p, tl_tensor **out) {
     tl_tensor *over = over_spent(dtype, rank, shape, operands, in);
     masu_status status = MASU_OK;
-    if (over)
+    if (over) {
         *out = over;
-    else
+    } else {
+        stay_off_operands(operands, in);
         status = tl__tensor_new(dtype, rank, shape, out);
+    }
     if (MASU_LIKELY(status == MASU_OK))
         tl__map_into(kernel, *out, operands, in, p);
     return status;
