@@ -189,7 +189,9 @@ static void close_pattern(checker *c, pattern *p) {
 }
 
 static void close_block(checker *c, block *b) {
-    b->type = type_resolve(c->types, b->type);
+    if (b->type != NULL) { /* else nobody looked at it: what it stands in was refused */
+        b->type = type_resolve(c->types, b->type);
+    }
     for (stmt *s = b->first; s != NULL; s = s->next) {
         if (s->pattern != NULL) {
             close_pattern(c, s->pattern);
@@ -357,6 +359,15 @@ static void forget_closures(checker *c, uint32_t from) {
     }
 }
 
+/* What was said in an attempt that is given up is said again in the next. */
+static void return_to(checker *c, const diagnostics *before, said_type *said, unsigned outside) {
+    diagnostics_return_to(c->diagnostics, before);
+    for (; c->said_types != said; c->said_types = c->said_types->before) {
+        c->said_types->symbol->refused = false;
+    }
+    c->outside_said = outside;
+}
+
 /* Once, and anew as long as mistakes come with wishes that may undo them. */
 static void check_body(checker *c, function_item *f) {
     enum { ROUNDS_MAX = 6 };
@@ -367,6 +378,8 @@ static void check_body(checker *c, function_item *f) {
         uint32_t wishes = c->wish_count, uses = c->use_count;
         uint32_t functions = c->tree->function_count;
         diagnostics before = *c->diagnostics;
+        said_type *said = c->said_types;
+        unsigned outside = c->outside_said;
         bool may_repeat = flexible && round < ROUNDS_MAX;
         function_item *copy = may_repeat ? function_copy(&c->spare, f) : NULL;
         if (may_repeat && copy == NULL) {
@@ -380,7 +393,7 @@ static void check_body(checker *c, function_item *f) {
             (c->diagnostics->error_count == before.error_count && !c->repeat)) {
             break;
         }
-        diagnostics_return_to(c->diagnostics, &before);
+        return_to(c, &before, said, outside);
         check_dyn_return(c);
         c->use_count = uses;
         forget_closures(c, functions);

@@ -299,9 +299,9 @@ static void join_branches(checker *c, expr *e, const type *expected) {
     const type *left = then->type, *right = e->branch.otherwise->type;
     const type *joined = check_join(c, left, right);
     if (joined == NULL && expected != NULL && then->result != NULL) { /* each by itself is judged */
-        check_coerce_branch(c, &then->result, expected, NULL);
-        check_coerce_branch(c, &e->branch.otherwise, expected, NULL);
-        check_make_error(c, e);
+        bool good = check_coerce_branch(c, &then->result, expected, NULL);
+        good &= check_coerce_branch(c, &e->branch.otherwise, expected, NULL);
+        then->type = e->type = good ? expected : check_scalar(c, TYPE_ERROR);
         return;
     }
     if (joined == NULL) {

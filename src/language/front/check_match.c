@@ -104,11 +104,12 @@ static void check_arm(checker *c, match_arm *arm, expr *value, const type *t, co
 }
 
 /* Each arm by itself is judged by what is wanted of all. */
-static void refuse_arms(checker *c, expr *e, const type *expected) {
+static void judge_arms(checker *c, expr *e, const type *expected) {
+    bool good = true;
     for (uint32_t i = 0; i < e->match.count; i++) {
-        check_coerce_branch(c, &e->match.arms[i].body, expected, NULL);
+        good &= check_coerce_branch(c, &e->match.arms[i].body, expected, NULL);
     }
-    check_make_error(c, e);
+    e->type = good ? expected : check_scalar(c, TYPE_ERROR);
 }
 
 static void join_arms(checker *c, expr *e, const type *expected) {
@@ -117,7 +118,7 @@ static void join_arms(checker *c, expr *e, const type *expected) {
         const expr *body = e->match.arms[i].body;
         const type *t = type_resolve(c->types, body->type), *next = check_join(c, joined, t);
         if (next == NULL && expected != NULL) {
-            refuse_arms(c, e, expected);
+            judge_arms(c, e, expected);
             return;
         }
         if (next == NULL) {

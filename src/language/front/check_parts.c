@@ -174,11 +174,15 @@ static bool assign_by_set(checker *c, expr **slot, const type *t) {
 
 /* t[mask] = v is t = t.masked_fill(mask, v); of a tensor v its elements go where the mask holds, one after the other. */
 static bool assign_by_mask(checker *c, expr **slot, const type *t) {
-    expr *e = *slot, *target = e->assign.target, **index = &target->index.indices[0];
+    expr *e = *slot, *target = e->assign.target;
+    if (t->kind != TYPE_TENSOR || target->index.count != 1) {
+        return false;
+    }
+    expr **index = &target->index.indices[0];
     bool may_be = (*index)->kind == EXPR_NAME || (*index)->kind == EXPR_BINARY ||
                   ((*index)->kind == EXPR_UNARY && (*index)->unary.op == UNARY_NOT) ||
                   (*index)->kind == EXPR_METHOD;
-    if (t->kind != TYPE_TENSOR || target->index.count != 1 || !may_be || !check_is_place(target)) {
+    if (!may_be || !check_is_place(target)) {
         return false;
     }
     check_expr(c, index, check_scalar(c, TYPE_I64));

@@ -111,6 +111,11 @@ typedef struct let_wish {
 
 typedef struct dyn_type dyn_type; /* check_dyn.c */
 
+typedef struct said_type {
+    symbol *symbol;
+    struct said_type *before;
+} said_type;
+
 typedef struct checker {
     syntax_tree *tree;
     type_table *types;
@@ -148,8 +153,10 @@ typedef struct checker {
     const pattern *wanted_variants; /* first arm of the match whose value is being checked */
     uint32_t choice_depth;          /* see check_choice.c */
     uint32_t outside_said;          /* subjects, by bit: see outside.h */
-    const char *receiver_of;        /* the method whose receiver is being checked; NULL: none */
-    const type *parse_wish;         /* what the parse() being checked is to yield; NULL: not said */
+    struct said_type
+        *said_types; /* the last; unknown types that were said, so that they are not said again */
+    const char *receiver_of; /* the method whose receiver is being checked; NULL: none */
+    const type *parse_wish;  /* what the parse() being checked is to yield; NULL: not said */
     uint32_t text_count;
     struct getter_call *getter;   /* the call that is being written out; see check_getter.c */
     struct written_getter *split; /* a let takes one of several places, too: where they are told */
@@ -688,7 +695,7 @@ void check_update(checker *c, expr **slot);
 bool check_value_part(checker *c, expr **slot);
 void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wish);
 void check_written_value(checker *c, expr **slot); /* t.set(0, 1.0) where a value is wanted */
-bool check_has_places(const expr *e); /* t.topk(k) and its like, by their form */
+bool check_has_places(const expr *e);              /* t.topk(k) and its like, by their form */
 /* name.0 where it was bound to such values: it is the pair. */
 void check_wish_pair(checker *c, const expr *name, const type *values);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);

@@ -136,7 +136,10 @@ static const type *unknown_type(checker *c, type_expr *t) {
             c->diagnostics, d, (source_span){0},
             "a type parameter is declared where it is used: `impl<%s> …`, `fn f<%s>(…)`", t->name,
             t->name);
-        check_symbol(c, t->name)->refused = true;
+        said_type *said = CHECK_ARRAY(c, said_type, 1);
+        *said = (said_type){.symbol = check_symbol(c, t->name), .before = c->said_types};
+        said->symbol->refused = true;
+        c->said_types = said;
         return check_scalar(c, TYPE_ERROR);
     }
     suggestion near = check_suggest(d, t->name);
