@@ -1,7 +1,8 @@
 /* parser_private.h: what the parser's files share.
  *
  *     parser.c         tokens, messages, finding the way back after a mistake
- *     parser_item.c    fn, struct, impl, const; constructs that masu does not accept
+ *     parser_item.c    fn, struct, impl, const
+ *     parser_refuse.c  constructs that masu does not accept where items stand
  *     parser_module.c  mod, use
  *     parser_generic.c type parameters, enums, traits
  *     parser_type.c    types and patterns
@@ -144,10 +145,15 @@ expr *parser_error_expr(parser *p);
 void parse_items(parser *p);
 bool parser_at_item(const parser *p);
 void parse_item(parser *p);
-void parser_skip_item(parser *p); /* to behind the `;` or the `{ … }` that ends it */
-void parser_refuse_name(parser *p, const char *name);
 void parse_mod(parser *p);
 void parse_use(parser *p);
+void parser_refuse_item(parser *p, const char *what); /* at its first word */
+void parser_refuse_top_level(parser *p);              /* nothing that an item begins with */
+bool parser_at_macro(const parser *p);
+void parser_refuse_macro(parser *p);
+bool parser_at_foreign(const parser *p); /* async, extern */
+void parser_skip_item(parser *p);        /* to behind the `;` or the `{ … }` that ends it */
+void parser_refuse_name(parser *p, const char *name);
 /* Notes an item of the present module; what the checker calls it. */
 /* fn name, struct name, …: an item, no type. There is a token behind it. */
 bool parser_declares(const token *at);

@@ -34,16 +34,21 @@ static tl_tensor *over_spent(tl_dtype dtype, int rank, const int64_t *shape, int
     return NULL;
 }
 
-/* The place that the compiler chose is the dying operand's own, and that operand can not be written over: it is a
- * transposed view of what lies there, or another holds it, too. The result lies elsewhere then. */
-static void stay_off_operands(int operands, const tl_tensor *const *in) {
+/* The place that the compiler chose may be the dying operand's own. Element by element that is right where the operand lies
+ * there row by row; a transposed view of what lies there is still to be read where the result would be written, which
+ * lies elsewhere then. */
+static void stay_off_operands(tl_dtype dtype, int operands, const tl_tensor *const *in) {
     tl_frame *frame = tl__runtime()->frame;
     if (!frame || frame->place_bytes == 0)
         return;
     const char *place = frame->place;
+    const size_t size = tl__dtype_size(dtype);
     for (int k = 0; k < operands; k++) {
         const char *data = in[k]->data;
-        if (data >= place && data < place + frame->place_bytes)
+        bool alike = data == place && in[k]->contiguous &&
+                     tl__dtype_size((tl_dtype)in[k]->dtype) == size &&
+                     (size_t)in[k]->elements * size == frame->place_bytes;
+        if (data >= place && data < place + frame->place_bytes && !alike)
             frame->place_bytes = 0;
     }
 }
@@ -55,7 +60,7 @@ masu_status tl__map(tl_kernel_index kernel, tl_dtype dtype, int rank, const int6
     if (over) {
         *out = over;
     } else {
-        stay_off_operands(operands, in);
+        stay_off_operands(dtype, operands, in);
         status = tl__tensor_new(dtype, rank, shape, out);
     }
     if (MASU_LIKELY(status == MASU_OK))
