@@ -262,6 +262,20 @@ static expr *collected_as(checker *c, expr *list, const type *from, const type *
     return build_method(c, list->span, list, "map", &f, 1);
 }
 
+/* char::from_digit(d, 10), char::from_u32(n); false: not with so many arguments, which is said. */
+static bool char_of(checker *c, expr **slot, const char *name) {
+    expr *e = *slot, **args = e->call.args;
+    bool digit = is(name, "from_digit");
+    if (!check_count(c, e, name, digit ? 2 : 1, (source_span){0})) {
+        return false;
+    }
+    expr *number = cast_to(c, args[0], "i64");
+    *slot = digit ? build_method(c, e->span, number, "__digit", &args[1], 1)
+                  : check_map_cast(c, build_method(c, e->span, number, "__code_point", NULL, 0),
+                                   "char");
+    return true;
+}
+
 /* i64::from(x), u8::try_from(x), u8::from_str_radix(s, 16), char::from_digit(d, 10), f64::max(a, b) */
 bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name,
                        const type *expected) {
@@ -299,11 +313,12 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
     } else if (is(name, "from_str_radix") && count == 2) {
         expr *parsed = build_method(c, span, args[0], "__radix", &args[1], 1);
         *slot = check_map_cast(c, parsed, scope);
-    } else if (is(scope, "char") && is(name, "from_digit")) {
-        *slot = build_method(c, span, cast_to(c, args[0], "i64"), "__digit", &args[1], 1);
-    } else if (is(scope, "char") && is(name, "from_u32")) {
-        expr *point = build_method(c, span, cast_to(c, args[0], "i64"), "__code_point", NULL, 0);
-        *slot = check_map_cast(c, point, "char");
+    } else if (is(scope, "char") && (is(name, "from_digit") || is(name, "from_u32"))) {
+        if (!char_of(c, slot, name)) {
+            check_list(c, args, count);
+            check_make_error(c, e);
+            return true;
+        }
     } else {
         expr *receiver = args[0];
         if (check_scalar_scope(scope) && receiver->type == NULL && check_free_literal(receiver)) {
