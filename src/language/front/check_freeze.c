@@ -33,6 +33,17 @@ expr *check_hold(block_builder *b, expr *e, const char *what) {
     return n;
 }
 
+expr *check_hold_argument(block_builder *b, expr *e, const type *wanted) {
+    const type *t = wanted == NULL ? NULL : type_resolve(b->c->types, wanted);
+    if (t != NULL && (type_is_numeric(t) || t->kind == TYPE_BOOL)) {
+        check_expr(b->c, &e, t);
+        if (!check_coerce(b->c, &e, t, NULL)) {
+            check_make_error(b->c, e); /* said once */
+        }
+    }
+    return check_hold(b, e, "argument");
+}
+
 static bool is_fixed(const expr *e) {
     return e->kind == EXPR_INT || (e->kind == EXPR_NAME && e->name.binding != NULL &&
                                    e->name.name[0] == '<' && !e->name.binding->is_mutable);
@@ -341,7 +352,7 @@ static expr *freeze_getter(block_builder *b, expr *e) {
     copy->parameters[0]->alias = place;
     check_declare(c, copy->parameters[0], type_of(c, place));
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
-        expr *argument = check_hold(b, e->call.args[i], "argument");
+        expr *argument = check_hold_argument(b, e->call.args[i], written->parameters[i + 1]->type);
         copy->parameters[i + 1]->alias = argument;
         check_declare(c, copy->parameters[i + 1], argument->type);
     }

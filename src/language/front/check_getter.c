@@ -201,13 +201,16 @@ static function_item *find_function(block_builder *b, expr *e, expr **receiver) 
 }
 
 /* A parameter of type `&mut T` is the caller's place, any other a value of its own. */
-static void bind_arguments(block_builder *b, expr *e, function_item *copy, expr **held) {
+static void bind_arguments(block_builder *b, expr *e, const function_item *f, function_item *copy,
+                           expr **held) {
     checker *c = b->c;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         binding *p = copy->parameters[i + copy->has_self];
         bool lent = p->annotation != NULL && p->annotation->is_place;
         expr *place = lent ? check_freeze(b, &e->call.args[i]) : NULL;
-        held[i] = place != NULL ? place : check_hold(b, e->call.args[i], "argument");
+        held[i] = place != NULL ? place
+                                : check_hold_argument(b, e->call.args[i],
+                                                      f->parameters[i + f->has_self]->type);
         e->call.args[i] = check_alias_copy(c, held[i]);
     }
 }
@@ -335,7 +338,7 @@ bool check_write_getter(block_builder *b, expr *e, bool maybe, written_getter *o
         check_out_of_memory(c);
     }
     expr **held = CHECK_ARRAY(c, expr *, e->call.arg_count + 1);
-    bind_arguments(b, e, copy, held);
+    bind_arguments(b, e, written, copy, held);
     getter_call g = {.c = c,
                      .label = check_printf(c, "<call %u>", c->text_count++),
                      .function = written,

@@ -600,6 +600,8 @@ expr *check_failure(checker *c, source_span span, expr *error, const type *resul
 void check_getter_site(checker *c, expr **slot);
 /* let <what n> = e; checked, in b. Yields the variable's name. */
 expr *check_hold(block_builder *b, expr *e, const char *what);
+/* Of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
+expr *check_hold_argument(block_builder *b, expr *e, const type *wanted);
 bool check_entry_value(checker *c, expr **slot);
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
 bool check_is_map(const type *t); /* HashMap or BTreeMap */
