@@ -56,3 +56,14 @@ expect_in() {
 expect_report() {
     awk -v assertions="$2 $3 $4" -f tests/report.awk "$1" || exit 1
 }
+
+# expect_derived SCRIPT   what PyTorch gave is derived again by SCRIPT --check where PyTorch is installed
+expect_derived() {
+    for python in python3 /usr/bin/python3; do
+        if "$python" -c 'import torch' 2>/dev/null; then
+            expect_status 0 "$python" -B -W ignore "$1" --check
+            return
+        fi
+    done
+    echo 'not derived again: PyTorch is not installed'
+}

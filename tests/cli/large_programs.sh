@@ -37,3 +37,18 @@ fn main() {
 TL
 expect_status 0 timeout 60 "$MASU" run "$file"
 expect_stdout 499999500000
+
+# Lists of numbers are read, measured and written without a call: what stands there is for an index out of range, and for
+# a list that somebody else has as well.
+cat >"$file" <<'TL'
+fn main() {
+    let mut v = vec![1, 2, 3];
+    let mut rows = vec![vec![1.0, 2.0], vec![3.0, 4.0]];
+    for i in 0..2 { v[i] += v[i + 1] * v.len(); rows[i][i] = rows[i][1 - i] + rows[1][0]; }
+    println("{:?} {:?}", v, rows);
+}
+TL
+expect_status 0 "$MASU" run --dump=llvm "$file"
+cat "$MASU_TMP.stdout" "$MASU_TMP.stderr" >"$MASU_TMP.llvm"
+sed -n '/@masu_main/,/^}/p' "$MASU_TMP.llvm" | grep -A 1 'call .*@tl_vec_get' >"$MASU_TMP.calls" || fail 'no way out for an index out of range'
+grep -v '^--' "$MASU_TMP.calls" | awk 'NR % 2 == 0 && !/unreachable/ { exit 1 }' || fail "an element is read by a call: $(cat "$MASU_TMP.calls")"

@@ -54,7 +54,7 @@ const char prelude_reals_text[] = REAL(f32) REAL(f64);
 #define ACTIVATIONS(T) TEXT(                                                                           \
 impl T {                                                                                               \
     fn silu(self) -> T { self * self.sigmoid() }                                                       \
-    fn gelu(self) -> T { Tensor::full([1], self as f32).gelu().item() as T }                           \
+    fn gelu(self) -> T { let x: Tensor<T, 1> = [self]; x.gelu()[0] }                                   \
     fn softplus(self) -> T { if self > 20.0 { self } else { (1.0f64 + (self as f64).exp()).ln() as T } } \
     fn leaky_relu(self, slope: T) -> T { if self > 0.0 { self } else { self * slope } }                \
     fn elu(self) -> T { if self > 0.0 { self } else { self.exp() - 1.0 } }                             \
