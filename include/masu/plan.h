@@ -218,7 +218,7 @@ typedef struct masu_plan_memory {
  * that a plan can hold (of up to 14 groups: proven, unless limits cut it short; of more: by rankings
  * and swaps); the last takes what is left. When that does not fit, once more by bytes × time.
  * uses[i] times the size is the traffic of row i; uses may be NULL: 1 each. Relations are honoured within a
- * memory, and tied rows stay together. Fills memory_of[] and offsets[] (problem->count, the
+ * memory, and tied rows stay together, those without a size too. Fills every entry of memory_of[] and offsets[] (problem->count, the
  * caller's) and results[memory_count]. A result whose outcome is INFEASIBLE or UNKNOWN: the last
  * memory is too small. problem->capacity_bytes is not looked at. Statuses as masu_plan_find. */
 MASU_API masu_status masu_plan_divide(const masu_plan_problem *problem, const uint64_t *uses,

@@ -28,10 +28,12 @@ static int64_t common_divisor(int64_t a, int64_t b) {
 void masu__plan_model_load_bound(masu__plan_model *m) {
     int64_t load = 0;
     m->unit = 0;
+    m->bound = m->fixed_end;
     for (uint32_t i = 0; i < m->item_count; i++) {
         for (uint32_t k = m->piece_start[i]; k < m->piece_start[i + 1]; k++) {
-            m->load[m->pieces[k].first] += m->pieces[k].height;
-            m->load[m->pieces[k].end] -= m->pieces[k].height;
+            int64_t kept = m->pieces[k].height - m->pieces[k].hole;
+            m->load[m->pieces[k].first] += kept;
+            m->load[m->pieces[k].end] -= kept;
             m->unit = common_divisor(m->unit, m->pieces[k].height);
             m->unit = common_divisor(m->unit, m->pieces[k].base);
         }
@@ -42,7 +44,7 @@ void masu__plan_model_load_bound(masu__plan_model *m) {
     }
     for (uint32_t i = 0; i < m->obstacle_count; i++) {
         const masu__plan_obstacle *o = &m->obstacles[i];
-        if (o->end > o->first) {
+        if (o->end > o->first && !m->holes) { /* an obstacle with one takes more than it keeps */
             m->load[o->first] += o->size;
             m->load[o->end] -= o->size;
         }
@@ -57,7 +59,14 @@ void masu__plan_model_load_bound(masu__plan_model *m) {
         if (load > m->bound)
             m->bound = load;
     }
-    if (m->unit == 0)
+    /* what is kept apart ends where its rows end, not its groups */
+    for (uint32_t r = 0; r < m->apart_count; r++)
+        m->unit =
+            common_divisor(common_divisor(m->unit, m->apart[r].height_a), m->apart[r].height_b);
+    for (uint32_t r = 0; r < m->apart_fixed_count; r++)
+        m->unit = common_divisor(m->unit, m->apart_fixed[r].height_a);
+    m->unit = common_divisor(m->unit, m->fixed_end);
+    if (m->unit == 0 || m->holes)
         m->unit = 1;
 }
 
@@ -65,7 +74,7 @@ void masu__plan_model_load_bound(masu__plan_model *m) {
 
 /* A piece with a base begins somewhere above its item's offset: not at a multiple of g. */
 static bool counts(const masu__plan_model *m, uint32_t item, uint32_t piece, int64_t g) {
-    return m->alignment[item] >= g && m->pieces[piece].base == 0;
+    return m->alignment[item] >= g && m->pieces[piece].base == 0 && m->pieces[piece].hole == 0;
 }
 
 /* The largest rounding of those alive in each section: a tree over the sections, in which an item marks

@@ -45,9 +45,11 @@ void masu__choice_clear(masu__choice *c, int64_t capacity) {
 
 static void add_load(masu__choice *c, uint32_t item, int sign) {
     const masu__plan_model *m = c->model;
+    if (c->light && c->light[item])
+        return;
     for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
         for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
-            c->load[s] += sign * m->pieces[k].height;
+            c->load[s] += sign * (m->pieces[k].height - m->pieces[k].hole);
 }
 
 static bool live_together(const masu_plan_row *a, const masu_plan_row *b) {
@@ -80,9 +82,10 @@ bool masu__choice_fits(const masu__choice *c, uint32_t item) {
     const masu__plan_model *m = c->model;
     if (m->size[item] > c->capacity)
         return false;
-    for (uint32_t k = m->piece_start[item]; k < m->piece_start[item + 1]; k++)
+    bool light = c->light && c->light[item];
+    for (uint32_t k = m->piece_start[item]; !light && k < m->piece_start[item + 1]; k++)
         for (uint32_t s = m->pieces[k].first; s < m->pieces[k].end; s++)
-            if (c->load[s] > c->capacity - m->pieces[k].height)
+            if (c->load[s] > c->capacity - (m->pieces[k].height - m->pieces[k].hole))
                 return false;
     return !c->has_fixed[item] || fixed_rows_fit(c, item);
 }
@@ -258,7 +261,7 @@ static void gather(masu__choice *c, uint32_t count, uint32_t at, set here, set *
     gather(c, count, at + 1, here, sets, made);
 }
 
-void masu__choice_all(masu__choice *c, bool (*plan_exists)(void *context), void *context) {
+bool masu__choice_all(masu__choice *c, bool (*plan_exists)(void *context), void *context) {
     uint32_t count = 0, made = 0;
     size_t bytes = sizeof(set) << MASU__CHOICE_FEW;
     for (uint32_t i = 0; i < c->model->item_count; i++)
@@ -267,16 +270,19 @@ void masu__choice_all(masu__choice *c, bool (*plan_exists)(void *context), void 
     set *sets = masu__meta_alloc(bytes);
     masu__choice_clear(c, c->capacity);
     if (!sets)
-        return;
+        return false;
+    bool exists = false;
     gather(c, count, 0, (set){0, 0}, sets, &made);
     qsort(sets, made, sizeof *sets, by_value);
-    for (uint32_t k = 0; k < made; k++) {
+    for (uint32_t k = 0; k < made && !exists; k++) {
         masu__choice_clear(c, c->capacity);
         for (uint32_t at = 0; at < count; at++)
             if (sets[k].members & 1u << at)
                 masu__choice_add(c, c->order[at]);
-        if (plan_exists(context))
-            break;
+        exists = plan_exists(context);
     }
     masu__meta_free(sets, bytes);
+    if (!exists)
+        masu__choice_clear(c, c->capacity);
+    return exists;
 }

@@ -15,12 +15,13 @@
 typedef struct masu__choice {
     const masu_plan_problem *problem;
     const masu__plan_model *model;
-    double *worth;   /* per item: what it brings; all above 0 or 0 */
-    double *area;    /* per item: bytes × duration */
-    bool *allowed;   /* per item: not yet in another memory */
-    bool *in;        /* per item: taken */
-    bool *has_fixed; /* per item: some row of it is fixed */
-    int64_t *load;   /* per section: of what is in */
+    double *worth;     /* per item: what it brings; all above 0 or 0 */
+    double *area;      /* per item: bytes × duration */
+    bool *allowed;     /* per item: not yet in another memory */
+    bool *in;          /* per item: taken */
+    const bool *light; /* per item: may lie on others, its load is not counted; NULL: none */
+    bool *has_fixed;   /* per item: some row of it is fixed */
+    int64_t *load;     /* per section: of what is in */
     int64_t capacity;
     uint32_t *order, *out; /* scratch, per item */
     masu__arena arena;
@@ -47,7 +48,7 @@ void masu__choice_greedy(masu__choice *choice);
 enum { MASU__CHOICE_FEW = 14 };
 
 /* With at most MASU__CHOICE_FEW allowed items: all sets that the load can hold, the most valuable
- * first, until plan_exists says so of the set that is `in`. */
-void masu__choice_all(masu__choice *choice, bool (*plan_exists)(void *context), void *context);
+ * first, until plan_exists says so of the set that is `in`. False: of none; nothing is in. */
+bool masu__choice_all(masu__choice *choice, bool (*plan_exists)(void *context), void *context);
 
 #endif

@@ -26,6 +26,7 @@ typedef struct division {
     masu_plan_relation *relations; /* among them */
     uint32_t *number;              /* per row: its place in rows */
     size_t *core;
+    bool *light;              /* per item: few groups, and it may share with another */
     uint64_t *offsets, *kept; /* per row of the present memory; per row, of the last plan */
     masu_plan_result kept_result;
     uint64_t capacity; /* of the present memory */
@@ -39,6 +40,26 @@ typedef struct division {
 } division;
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
+
+/* Of the row's group: a row without a size goes where what it is tied to goes. */
+static uint32_t item_of(const division *d, size_t row) {
+    return d->model.row_item[d->model.row_root[row]];
+}
+
+/* What may share can lie on others: its load says nothing. Of few groups plans tell. */
+static bool find_light(division *d) {
+    const masu_plan_problem *p = d->problem;
+    d->light = MASU_ARENA_ARRAY(&d->arena, bool, d->model.item_count + 1);
+    for (size_t i = 0; d->light && i < p->relation_count; i++)
+        if (p->relations[i].kind == MASU_PLAN_MAY_SHARE &&
+            d->model.item_count <= MASU__CHOICE_FEW) {
+            uint32_t a = item_of(d, p->relations[i].a), b = item_of(d, p->relations[i].b);
+            if (a != MASU__PLAN_NONE && b != MASU__PLAN_NONE)
+                d->light[a] = d->light[b] = true;
+        }
+    d->choice.light = d->light;
+    return d->light != NULL;
+}
 
 static bool division_open(division *d) {
     const masu_plan_problem *p = d->problem;
@@ -60,7 +81,7 @@ static bool division_open(division *d) {
     masu_plan_problem free_problem = *p;
     free_problem.rows = d->free_rows;
     return masu__plan_model_open(&free_problem, NULL, &d->model) == MASU_OK &&
-           masu__choice_open(&d->choice, p, &d->model);
+           masu__choice_open(&d->choice, p, &d->model) && find_light(d);
 }
 
 static void division_close(division *d) {
@@ -86,7 +107,7 @@ static void weigh(division *d, bool by_traffic) {
 /* ---- one memory ------------------------------------------------------------------------------ */
 
 static bool is_in(const division *d, size_t row) {
-    uint32_t item = d->model.row_item[row];
+    uint32_t item = item_of(d, row);
     return item == MASU__PLAN_NONE ? d->takes_nothing_sized : d->choice.in[item];
 }
 
@@ -221,7 +242,8 @@ static void choose_and_plan(division *d) {
                                        ? (int64_t)d->capacity
                                        : MASU__PLAN_MOST);
     if (few <= MASU__CHOICE_FEW && d->capacity > 0) {
-        masu__choice_all(&d->choice, small_plan_exists, d);
+        if (!masu__choice_all(&d->choice, small_plan_exists, d))
+            has_plan(d, STEPS); /* of nothing: what is left will be too much */
         return;
     }
     masu__choice_greedy(&d->choice);
@@ -247,14 +269,14 @@ static void take_the_rest(division *d) {
 
 static void keep(division *d, size_t memory, size_t *memory_of, uint64_t *offsets) {
     for (size_t i = 0; i < d->problem->count; i++) {
-        uint32_t item = d->model.row_item[i];
+        uint32_t item = item_of(d, i);
         if (!is_in(d, i) || (item != MASU__PLAN_NONE && !d->choice.allowed[item]))
             continue;
         memory_of[i] = memory;
         offsets[i] = d->kept[i];
-        if (item != MASU__PLAN_NONE)
-            d->choice.allowed[item] = false;
     }
+    for (uint32_t i = 0; i < d->model.item_count; i++) /* behind all rows of each group */
+        d->choice.allowed[i] &= !d->choice.in[i];
 }
 
 /* Whether everything has found its memory. */

@@ -210,6 +210,10 @@ static bool count_items(builder *b) {
         if (p->rows[i].size_bytes > 0 && !p->rows[root].is_fixed)
             m->row_item[i] = m->row_item[root];
         m->row_root[i] = root;
+        if (p->rows[root].is_fixed && p->rows[i].size_bytes > 0) {
+            int64_t end = (int64_t)(p->rows[root].fixed_offset + p->rows[i].size_bytes);
+            m->fixed_end = end > m->fixed_end ? end : m->fixed_end;
+        }
         uint64_t alignment = p->rows[i].alignment_bytes ? p->rows[i].alignment_bytes : 1;
         m->contradiction |= p->rows[root].is_fixed && p->rows[root].fixed_offset % alignment != 0;
     }
@@ -265,7 +269,7 @@ static void each_stretch(builder *b, size_t index, stretch_function function) {
         if (to > from)
             function(b, index,
                      (masu__plan_piece){section_of(b, from), section_of(b, to), 0,
-                                        (int64_t)row->size_bytes});
+                                        (int64_t)row->size_bytes, 0});
         if (g == row->gap_count)
             break;
         const masu_plan_gap *gap = &row->gaps[g];
@@ -274,7 +278,7 @@ static void each_stretch(builder *b, size_t index, stretch_function function) {
             function(b, index,
                      (masu__plan_piece){section_of(b, gap->lower), section_of(b, gap->upper),
                                         (int64_t)gap->window_lower,
-                                        (int64_t)(gap->window_upper - gap->window_lower)});
+                                        (int64_t)(gap->window_upper - gap->window_lower), 0});
     }
 }
 
@@ -306,7 +310,7 @@ static uint32_t take_obstacles(builder *b, uint32_t root, masu__plan_piece *out)
     for (uint32_t i = 0; i < m->obstacle_count; i++)
         if (b->obstacle_root[i] == root)
             out[count++] = (masu__plan_piece){m->obstacles[i].first, m->obstacles[i].end,
-                                              m->obstacles[i].offset, m->obstacles[i].size};
+                                              m->obstacles[i].offset, m->obstacles[i].size, 0};
     if (count < 2)
         return 0;
     for (uint32_t i = 0; i < m->obstacle_count; i++)
@@ -335,6 +339,7 @@ static bool settle_obstacles(builder *b) {
         uint32_t made = meet ? masu__plan_pieces_flatten(mine, count, settled) : count;
         for (uint32_t k = 0; k < made; k++) {
             const masu__plan_piece *piece = meet ? &settled[k] : &mine[k];
+            m->holes |= piece->hole > 0;
             b->obstacle_root[m->obstacle_count] = root;
             m->obstacles[m->obstacle_count++] =
                 (masu__plan_obstacle){piece->first, piece->end, piece->base, piece->height};
@@ -358,7 +363,10 @@ static bool settle_pieces(masu__plan_model *m, uint32_t total) {
         masu__plan_pieces_sort(mine, count);
         m->piece_start[i] = made;
         if (masu__plan_pieces_meet(mine, count)) {
-            made += masu__plan_pieces_flatten(mine, count, settled + made);
+            uint32_t more = masu__plan_pieces_flatten(mine, count, settled + made);
+            for (uint32_t k = 0; k < more; k++)
+                m->holes |= settled[made + k].hole > 0;
+            made += more;
         } else {
             memcpy(settled + made, mine, count * sizeof *mine);
             made += count;
@@ -371,6 +379,18 @@ static bool settle_pieces(masu__plan_model *m, uint32_t total) {
     return true;
 }
 
+/* A row without a size takes no place, but its offset is its group's. */
+static void align_empty_rows(builder *b) {
+    masu__plan_model *m = b->model;
+    for (size_t i = 0; i < b->problem->count; i++) {
+        const masu_plan_row *row = &b->problem->rows[i];
+        uint32_t item = m->row_item[m->row_root[i]];
+        if (row->size_bytes == 0 && item != MASU__PLAN_NONE &&
+            row->alignment_bytes > (uint64_t)m->alignment[item])
+            m->alignment[item] = (int64_t)row->alignment_bytes;
+    }
+}
+
 static bool find_pieces(builder *b) {
     masu__plan_model *m = b->model;
     const masu_plan_problem *p = b->problem;
@@ -379,6 +399,7 @@ static bool find_pieces(builder *b) {
             widen_item(m, m->row_item[i], &p->rows[i]);
             each_stretch(b, i, count_piece);
         }
+    align_empty_rows(b);
     for (uint32_t i = 0; i < m->item_count; i++)
         m->piece_start[i + 1] += m->piece_start[i];
     uint32_t total = m->piece_start[m->item_count];
@@ -525,7 +546,7 @@ static int64_t load_again(const masu__plan_model *m, uint32_t section) {
     int64_t load = 0;
     for (uint32_t k = 0; k < m->piece_start[m->item_count]; k++)
         if (m->pieces[k].first <= section && section < m->pieces[k].end)
-            load += m->pieces[k].height;
+            load += m->pieces[k].height - m->pieces[k].hole;
     for (uint32_t k = 0; k < m->obstacle_count; k++)
         if (m->obstacles[k].first <= section && section < m->obstacles[k].end)
             load += m->obstacles[k].size;
@@ -547,7 +568,7 @@ bool masu__plan_model_valid(const masu__plan_model *m) {
     /* quadratic: a sample of sections */
     uint32_t stride = m->section_count / 64 + 1;
     for (uint32_t s = 0; s < m->section_count; s += stride)
-        if (m->load[s] != load_again(m, s) || m->load[s] > m->bound)
+        if ((m->load[s] != load_again(m, s) && !m->holes) || m->load[s] > m->bound)
             return false;
     return true;
 }
@@ -564,7 +585,7 @@ void masu__plan_model_rows(const masu__plan_model *model, const masu_plan_proble
 }
 
 int64_t masu__plan_model_height(const masu__plan_model *m, const int64_t *offsets) {
-    int64_t height = 0;
+    int64_t height = m->fixed_end;
     for (uint32_t i = 0; i < m->item_count; i++)
         if (offsets[i] + m->size[i] > height)
             height = offsets[i] + m->size[i];

@@ -28,6 +28,7 @@
 typedef struct masu__plan_piece {
     uint32_t first, end; /* sections [first, end) */
     int64_t base, height;
+    int64_t hole; /* bytes of height that are not kept: between rows of one group */
 } masu__plan_piece;
 
 typedef struct masu__plan_obstacle {
@@ -55,10 +56,12 @@ typedef struct masu__plan_model {
     int64_t *load;                  /* per section */
     masu__plan_apart *apart, *apart_fixed;
     uint32_t apart_count, apart_fixed_count;
+    int64_t fixed_end;   /* the highest end of a row that is where a fixed one is */
     int64_t bound, unit; /* every height of interest is a multiple of unit */
     bool
         raised; /* pieces with a base could let an item pass below another that starts below it: the
                     search, which builds from the bottom up, does not see all plans */
+    bool holes; /* a piece has one: it takes more than it keeps, and no search sees all plans */
     bool contradiction; /* fixed rows break a relation */
     bool simple;        /* each item one piece of its full size, no obstacles, nothing apart */
     masu__arena arena;  /* owns all of the above */

@@ -65,10 +65,13 @@ static int64_t capacity_of(const masu_plan_problem *problem) {
 }
 
 static void run(masu__solver *s) {
-    if (contradicts(s) || obstacles_collide(s)) {
+    bool collide = obstacles_collide(s);
+    if (contradicts(s) || (collide && !s->model.holes)) {
         s->bound = INT64_MAX;
         return;
     }
+    if (collide) /* holes of theirs may: nothing is known */
+        return;
     if (s->out_of_memory)
         return;
     if (s->model.item_count == 0) {

@@ -213,7 +213,7 @@ static int64_t next_height(const masu__solver *s, int64_t height) {
 static void note_exhausted(masu__solver *s, int64_t height) {
     if (height > s->given_up)
         s->given_up = height;
-    if (!s->model.raised && height > s->bound)
+    if (!s->model.raised && !s->model.holes && height > s->bound)
         s->bound = height;
 }
 

@@ -195,7 +195,7 @@ bool masu__walls_raise_bound(masu__plan_model *m) {
     masu__walls walls;
     bool too_large = false;
     uint64_t lives = 0;
-    if (m->obstacle_count == 0)
+    if (m->obstacle_count == 0 || m->holes)
         return true;
     for (uint32_t k = 0; k < m->piece_start[m->item_count]; k++)
         lives += m->pieces[k].end - m->pieces[k].first;
