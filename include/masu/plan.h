@@ -194,7 +194,8 @@ typedef struct masu_plan_graph {
 /* The lives that rows have when operators run in order[] (NULL: as they stand): from the operator
  * that makes a row (the first, if none does) until after the last that reads it. rows[i] that
  * outlive their last reader, or live before they are made, as the rows stand now, do so in every
- * order: to the end, or from the beginning. Writes lower and upper of out[count] (the caller's,
+ * order: to the end, or from the beginning; what no operator reads and what lives when the last one has run is a result,
+ * and there at the end of every order. A row that no operator names lives as it did. Writes lower and upper of out[count] (the caller's,
  * may be rows). MASU_ERR_INVALID_ARGUMENT when the graph names a row that is not there. O(n). */
 MASU_API masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const size_t *order,
                                            const masu_plan_row *rows, size_t count,

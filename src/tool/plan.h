@@ -96,6 +96,9 @@ const char *plan_row_mistake(const masu_plan_row *row);
 typedef struct plan_graph {
     masu_plan_graph graph;
     const char **types;
+    const char **names; /* the first field */
+    bool
+        *kept; /* per row: outlives its last operator, or is a result: nothing is written over it */
 } plan_graph;
 
 /* op,type,inputs,outputs: in order; ids separated by spaces. Adds uses to the table. */

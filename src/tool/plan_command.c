@@ -23,7 +23,9 @@ static const char usage[] =
     "\n"
     "  --minimize        the smallest arena (the default without --capacity)\n"
     "  --capacity N      any arena of at most N bytes; K, M and G count 1024s\n"
-    "  --time S          at most S seconds (10)\n"
+    "  --time S          look for S seconds at most (10); reading, writing and, of a million "
+    "buffers and more, the\n"
+    "                    first plan come on top\n"
     "  --output FILE     write the plan: JSON when FILE ends in .json, CSV otherwise; - is "
     "standard output\n"
     "  --svg FILE        write the plan as a picture\n"
@@ -34,7 +36,8 @@ static const char usage[] =
     "  --ops FILE        operators in order (op,type,inputs,outputs), for the next two and for "
     "uses\n"
     "  --in-place        results of element-wise operators may take over an input that dies there\n"
-    "  --reorder         run operators in an order with a lower peak\n"
+    "  --reorder         run operators in an order with a lower peak, and say it (plans are for "
+    "that order)\n"
     "  --alignment N     align every buffer to N bytes at least\n"
     "  --seed N, --threads N\n"
     "  --quiet           no summary and no progress\n"
@@ -349,6 +352,28 @@ static int solve(job *j) {
     return write_answer(j);
 }
 
+/* The height with these lives and what may then be done in place; UINT64_MAX: not known. */
+static uint64_t height_in_place(job *j, masu_plan_row *rows) {
+    masu_plan_row *before = j->table.rows;
+    size_t relations = j->table.relation_count;
+    masu_plan_options quick = {
+        .step_limit = 20000, .threads = 1, .time_limit_s = j->args->time_s / 8};
+    masu_plan_result result = {.height_bytes = 0};
+    j->table.rows = rows;
+    bool right = plan_relate_in_place(&j->table, &j->graph);
+    masu_plan_problem problem = {rows, j->table.count, j->table.relations, j->table.relation_count,
+                                 0};
+    right = right && masu_plan_find(&problem, &quick, j->offsets, &result) == MASU_OK;
+    j->table.rows = before;
+    j->table.relation_count = relations;
+    return right && result.height_bytes > 0 ? result.height_bytes : UINT64_MAX;
+}
+
+/* What dies where in the order as it stands may save more in place than another order saves. */
+static bool order_helps(job *j, masu_plan_row *reordered) {
+    return !j->args->in_place || height_in_place(j, reordered) <= height_in_place(j, j->table.rows);
+}
+
 static int reorder(job *j) {
     uint64_t before, after;
     size_t *order =
@@ -357,9 +382,16 @@ static int reorder(job *j) {
         return failed(MASU_ERR_OUT_OF_MEMORY);
     masu_status status = masu_plan_reorder(&j->graph.graph, j->table.rows, j->table.count, 0, order,
                                            &before, &after);
+    masu_plan_row *rows = masu__arena_calloc(&j->table.arena, j->table.count + 1, sizeof *rows, 16);
+    if (!rows)
+        return failed(MASU_ERR_OUT_OF_MEMORY);
     if (status == MASU_OK)
-        status = masu_plan_graph_lives(&j->graph.graph, order, j->table.rows, j->table.count,
-                                       j->table.rows);
+        status = masu_plan_graph_lives(&j->graph.graph, order, j->table.rows, j->table.count, rows);
+    if (status == MASU_OK && order_helps(j, rows))
+        memcpy(j->table.rows, rows, j->table.count * sizeof *rows);
+    else if (status == MASU_OK)
+        for (size_t k = 0, *at = order; k < j->graph.graph.count; k++, after = before)
+            *at++ = k;
     if (status == MASU_ERR_INVALID_ARGUMENT) {
         fprintf(stderr, "masu plan: %s: an operator reads what is made later\n", j->args->ops);
         return TOOL_FAILED;
@@ -372,6 +404,9 @@ static int reorder(job *j) {
         plan_say_bytes(to, before);
         fprintf(to, " → ");
         plan_say_bytes(to, after);
+        fprintf(to, "; run");
+        for (size_t k = 0; k < j->graph.graph.count; k++)
+            fprintf(to, " %s", j->graph.names[order[k]]);
         fprintf(to, "\n");
     }
     return TOOL_OK;

@@ -1,4 +1,5 @@
 /* plan_ops.c: operator lists for `masu plan --ops`: op,type,inputs,outputs in order of execution. */
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -22,6 +23,8 @@ typedef struct ops_reader {
     plan_index index;
     masu_plan_operator *operators;
     const char **types;
+    const char **names;
+    size_t *begins; /* per operator: where in the text it stands */
     size_t count, room;
 } ops_reader;
 
@@ -89,15 +92,21 @@ static bool grow(ops_reader *r) {
     masu__arena *arena = &r->base.table->arena;
     r->operators = masu__arena_grow(arena, r->operators, r->count, room, sizeof *r->operators, 16);
     r->types = masu__arena_grow(arena, r->types, r->count, room, sizeof *r->types, 16);
+    r->names = masu__arena_grow(arena, r->names, r->count, room, sizeof *r->names, 16);
+    r->begins = masu__arena_grow(arena, r->begins, r->count, room, sizeof *r->begins, 16);
     r->room = room;
-    return (r->operators && r->types) || no_memory(r);
+    return (r->operators && r->types && r->names && r->begins) || no_memory(r);
 }
 
 static bool read_operator(ops_reader *r) {
     const char *text = r->base.text;
     masu_plan_operator op = {0};
+    size_t begin = r->at;
     while (!at_end(r) && text[r->at] != ',')
         r->at++;
+    const char *name = masu__arena_strndup(&r->base.table->arena, text + begin, r->at - begin);
+    if (!name)
+        return no_memory(r);
     if (!skip_comma(r))
         return false;
     size_t from = r->at;
@@ -114,7 +123,51 @@ static bool read_operator(ops_reader *r) {
     if (!grow(r))
         return false;
     r->types[r->count] = type;
+    r->names[r->count] = name;
+    r->begins[r->count] = begin;
     r->operators[r->count++] = op;
+    return true;
+}
+
+static bool disagrees(ops_reader *r, size_t operator, size_t row, const char *how) {
+    const masu_plan_row *life = &r->base.table->rows[row];
+    return plan_complain(&r->base, plan_place_at(&r->base, r->begins[operator]),
+                         "expected %s to live when operator %s %s it, at moment %zu; its life is %" PRId64
+                         " to %" PRId64,
+                         r->base.table->ids[row], r->names[operator], how, operator, life->lower,
+                         life->upper);
+}
+
+static bool lives_at(const ops_reader *r, size_t row, size_t moment) {
+    const masu_plan_row *life = &r->base.table->rows[row];
+    return life->lower <= (int64_t)moment && (int64_t)moment < life->upper;
+}
+
+/* The moments of the table are places in the list: each row lives when it is made and when it is read. Fills kept. */
+static bool lives_agree(ops_reader *r, plan_graph *out) {
+    plan_table *t = r->base.table;
+    int64_t *last = masu__arena_calloc(&t->arena, t->count + 1, sizeof *last, 16);
+    bool *is_read = masu__arena_calloc(&t->arena, t->count + 1, sizeof *is_read, 16);
+    out->kept = masu__arena_calloc(&t->arena, t->count + 1, sizeof *out->kept, 16);
+    if (!last || !is_read || !out->kept)
+        return no_memory(r);
+    for (size_t k = 0; k < r->count; k++) {
+        const masu_plan_operator *op = &r->operators[k];
+        for (size_t i = 0; i < op->output_count; i++) {
+            if (!lives_at(r, op->outputs[i], k))
+                return disagrees(r, k, op->outputs[i], "makes");
+            last[op->outputs[i]] = (int64_t)k;
+        }
+        for (size_t i = 0; i < op->input_count; i++) {
+            if (!lives_at(r, op->inputs[i], k))
+                return disagrees(r, k, op->inputs[i], "reads");
+            last[op->inputs[i]] = (int64_t)k;
+            is_read[op->inputs[i]] = true;
+        }
+    }
+    for (size_t i = 0; i < t->count; i++)
+        out->kept[i] = t->rows[i].upper > last[i] + 1 ||
+                       (!is_read[i] && t->rows[i].upper >= (int64_t)r->count);
     return true;
 }
 
@@ -154,8 +207,11 @@ bool plan_parse_ops(const char *path, const char *text, size_t length, plan_tabl
         return false;
     }
     count_uses(&r);
-    *out = (plan_graph){{r.operators, r.count}, r.types};
-    return true;
+    *out = (plan_graph){{r.operators, r.count}, r.types, r.names, NULL};
+    bool right = lives_agree(&r, out);
+    if (!right && r.base.out_of_memory)
+        masu__buffer_printf(message, "%s: error: out of memory\n", path);
+    return right;
 }
 
 static bool works_in_place(const char *type) {
@@ -165,9 +221,9 @@ static bool works_in_place(const char *type) {
     return false;
 }
 
-/* Input i dies here: nothing reads it later, and it ends where the output begins. */
-static bool dies_at(const plan_table *t, size_t input, size_t output) {
-    return t->rows[input].upper == t->rows[output].lower + 1;
+/* Input i dies here: nothing reads it later, it need not be there at the end, and it ends where the output begins. */
+static bool dies_at(const plan_table *t, const plan_graph *graph, size_t input, size_t output) {
+    return !graph->kept[input] && t->rows[input].upper == t->rows[output].lower + 1;
 }
 
 bool plan_relate_in_place(plan_table *t, const plan_graph *graph) {
@@ -176,7 +232,8 @@ bool plan_relate_in_place(plan_table *t, const plan_graph *graph) {
         if (!works_in_place(graph->types[k]) || op->output_count != 1)
             continue;
         for (size_t i = 0; i < op->input_count; i++)
-            if (dies_at(t, op->inputs[i], op->outputs[0]) && op->inputs[i] != op->outputs[0] &&
+            if (dies_at(t, graph, op->inputs[i], op->outputs[0]) &&
+                op->inputs[i] != op->outputs[0] &&
                 t->rows[op->inputs[i]].size_bytes == t->rows[op->outputs[0]].size_bytes &&
                 !plan_table_relate(t, MASU_PLAN_MAY_SHARE, op->inputs[i], op->outputs[0]))
                 return false;

@@ -430,6 +430,21 @@ static bool take_field(csv *c, int column, field f, size_t index) {
     }
 }
 
+/* The column that a row's mistake is about. */
+static int column_at_fault(const csv *c, const masu_plan_row *row) {
+    masu_plan_problem alone = {.rows = row, .count = 1};
+    switch (masu_plan_validate(&alone, NULL)) {
+    case MASU_PLAN_BAD_ALIGNMENT:
+        return COLUMN_ALIGNMENT;
+    case MASU_PLAN_BAD_GAP:
+        return COLUMN_GAPS;
+    case MASU_PLAN_TOO_LARGE:
+        return row->size_bytes >> 62 ? COLUMN_SIZE : COLUMN_ALIGNMENT;
+    default:
+        return c->inclusive ? COLUMN_END : COLUMN_UPPER;
+    }
+}
+
 static bool read_row(csv *c) {
     plan_table *t = c->reader->table;
     size_t index = t->count, seen = 0;
@@ -437,7 +452,7 @@ static bool read_row(csv *c) {
         c->reader->out_of_memory = true;
         return false;
     }
-    field f, life = {0};
+    field f, fields[COLUMN_COUNT + 1] = {0};
     t->at[index] = c->line_begin;
     do {
         if (!read_field(c, &f))
@@ -445,8 +460,7 @@ static bool read_row(csv *c) {
         if (seen == c->column_count)
             return complain_field(c, f, "no more fields than the first line has");
         int column = c->columns[seen++];
-        if (column == COLUMN_UPPER || column == COLUMN_END)
-            life = f;
+        fields[column] = f;
         if (!take_field(c, column, f, index))
             return false;
     } while (another_field(c));
@@ -454,7 +468,7 @@ static bool read_row(csv *c) {
         return plan_complain(c->reader, (plan_place){c->line, c->at - c->line_begin + 1},
                              "expected %zu fields, found %zu", c->column_count, seen);
     const char *mistake = plan_row_mistake(&t->rows[index]);
-    return !mistake || complain_field(c, life, mistake);
+    return !mistake || complain_field(c, fields[column_at_fault(c, &t->rows[index])], mistake);
 }
 
 static bool read_table(csv *c) {

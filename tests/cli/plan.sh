@@ -104,7 +104,7 @@ bad 2:6 'a life of at least one moment' "${head}a,10,10,4\n"
 bad 2:5 'an end behind the beginning' "${head}a,9,2,4\n"
 bad 2:7 'not negative' "${head}a,0,1,-4\n"
 bad 2:7 'below 2^64' "${head}a,0,1,18446744073709551616\n"
-bad 2:5 'a size below 2^62' "${head}a,0,1,9223372036854775807\n"
+bad 2:7 'a size below 2^62' "${head}a,0,1,9223372036854775807\n"
 bad 2:3 'a whole number' "${head}a,x,1,4\n"
 bad 2:3 'between -2^63 and 2^63' "${head}a,99999999999999999999,1,4\n"
 bad 2:6 'expected 4 fields, found 3' "${head}a,0,1\n"
@@ -115,9 +115,9 @@ bad 2:1 'a closing quote' "${head}\"a,0,1,4\n"
 bad 3:1 'add up to less than 2^62' "${head}a,0,1,3000000000000000000\nb,5,6,3000000000000000000\n"
 bad 2:9 'from-to' 'id,lower,upper,size,gaps\na,0,9,4,3\n'
 bad 2:9 'a window of the gap as @from:to' 'id,lower,upper,size,gaps\na,0,9,4,3-4@2:1\n'
-bad 2:5 'windows inside the buffer' 'id,lower,upper,size,gaps\na,0,9,4,3-4@1:5\n'
-bad 2:5 'gaps inside the life' 'id,lower,upper,size,gaps\na,0,9,4,3-12\n'
-bad 2:5 'a power of two' 'id,lower,upper,size,alignment\na,0,9,4,3\n'
+bad 2:9 'windows inside the buffer' 'id,lower,upper,size,gaps\na,0,9,4,3-4@1:5\n'
+bad 2:9 'gaps inside the life' 'id,lower,upper,size,gaps\na,0,9,4,3-12\n'
+bad 2:9 'a power of two' 'id,lower,upper,size,alignment\na,0,9,4,3\n'
 bad 1:1 'a list named buffers' '{"capacity": 3}'
 bad 1:14 'an object' '{"buffers": [3]}'
 bad 1:14 'id, lower, upper and size' '{"buffers": [{"id": 1}]}'
@@ -140,6 +140,45 @@ expect_in_stderr 'does not fit into slow'
 printf 'op,type,inputs,outputs\n0,Relu,x,nobody\n' >"$MASU_TMP/ops.csv"
 expect_status 1 $plan "$file" --ops "$MASU_TMP/ops.csv"
 expect_in_stderr "ops.csv:2:10: error: expected ids of buffers"
+
+# What nothing reads is a result: it is there at the end of every order. What no operator names lives as it did.
+ops=$MASU_TMP/ops.csv
+write 'id,lower,upper,size\nimage,0,2,90\nmask,0,2,3\nlabel,1,2,3\n'
+printf 'op,type,inputs,outputs\nfirst,Conv,image,mask\nsecond,Conv,image,label\n' >"$ops"
+expect_status 0 $plan "$file" --ops "$ops" --reorder
+expect_in_stdout 'height 96 bytes, optimal'
+expect_in_stdout '; run first second'
+write 'id,lower,upper,size\nin,0,1,2\nloose,0,1,6\nt,0,2,9\nu,1,3,9\n'
+printf 'op,type,inputs,outputs\n0,Conv,in,t\n1,Conv,t,u\n2,Output,u,\n' >"$ops"
+expect_status 0 $plan "$file" --ops "$ops" --reorder
+expect_in_stdout 'order: peak 18 bytes'
+# What outlives its last reader is not written over, wherever that reader runs.
+write 'id,lower,upper,size\nx,0,3,50\nkept,0,3,5\ny,1,3,5\nz,2,3,5\n'
+printf 'op,type,inputs,outputs\n0,Conv,x,kept\n1,Relu,kept,y\n2,Conv,x,z\n' >"$ops"
+expect_status 0 $plan "$file" --ops "$ops" --reorder --in-place --output "$MASU_TMP/kept.csv" --quiet
+awk -F, 'NR > 1 && $1 != "x" { if (seen[$5]++) exit 1 }' "$MASU_TMP/kept.csv" ||
+    fail "three results that are there at the end share a place"
+# Lives and operators agree, or the operator is named.
+write 'id,lower,upper,size\na,0,1,4\nb,1,3,4\n'
+printf 'op,type,inputs,outputs\n0,Conv,,a\n1,Conv,a,b\n' >"$ops"
+expect_status 1 $plan "$file" --ops "$ops"
+expect_in_stderr 'ops.csv:3:1: error: expected a to live when operator 1 reads it, at moment 1; its life is 0 to 1'
+# A buffer fits in place where it would not beside its input.
+write 'id,lower,upper,size\na,0,2,4\nb,1,3,4\n'
+printf 'op,type,inputs,outputs\n0,Input,,a\n1,Relu,a,b\n2,Output,b,\n' >"$ops"
+expect_status 0 $plan "$file" --ops "$ops" --in-place --memory fast=4 --memory slow=1
+# Groups with a tie come whole to one memory; what nothing uses does not overlap.
+write '{"buffers":[{"id":"a","lower":0,"upper":4,"size":6},{"id":"b","lower":0,"upper":4,"size":6},
+{"id":"c","lower":7,"upper":9,"size":3}],"relations":[{"kind":"must_share","a":"c","b":"b"}]}'
+expect_status 0 $plan "$file" --memory fast=6 --memory slow --output "$MASU_TMP/tied.json" --quiet
+expect_status 0 $plan --check "$MASU_TMP/tied.json"
+write 'id,lower,upper,size,alignment,uses\na,0,1,1,4,0\nf,0,1,1,4,0\nb,0,1,3,1,1\n'
+expect_status 1 $plan "$file" --memory fast=2 --memory slow=3
+expect_in_stderr 'does not fit into slow'
+# A fixed buffer is as high as it ends, whatever a window leaves of it.
+write 'id,lower,upper,size,gaps,offset\na,4,6,5,4-6@1:2,2\n'
+expect_status 0 $plan "$file"
+expect_in_stdout 'height 7 bytes, optimal'
 
 # ---- used wrongly ---------------------------------------------------------------------------------
 wrong() { # TEXT ARGUMENTS…

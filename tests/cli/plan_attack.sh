@@ -31,6 +31,7 @@ bad 2:1 'an id that has not been used, found "a" again' \
 printf "${head}x,0,2,8\ny,1,3,8\n" >in
 printf 'op,type,inputs,outputs\n0,Relu,x,nobody\n' >ops
 refused 1 'ops:2:10: error: expected ids of buffers, found "nobody"' in --ops ops
+printf "${head}x,0,2,8\ny,0,3,8\n" >in
 printf 'op,type,inputs,outputs\n0,Relu,y,x\n1,Relu,x,y\n' >ops
 refused 1 'an operator reads what is made later' in --ops ops --reorder
 printf '%s' '[{"id":"ä\u0041\u20AC\"","lower":0,"upper":2,"size":4}]' >in

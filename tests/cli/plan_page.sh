@@ -6,7 +6,7 @@ in,0,2,4096
 conv1,0,3,16384
 conv2,1,4,16384
 relu,2,5,16384
-out,4,6,1024
+out,3,6,1024
 TABLE
 cat >"$MASU_TMP/model.ops.csv" <<'TABLE'
 op,type,inputs,outputs

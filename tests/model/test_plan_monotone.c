@@ -16,7 +16,7 @@
 
 #include "base/rng.h"
 
-enum { MOST = 500 };
+enum { MOST = 1100 };
 
 static masu_plan_row rows[MOST];
 static size_t count;
@@ -151,12 +151,30 @@ static void drawn_ones(void **state) {
     }
 }
 
+/* What is laid without a capacity is laid with it: cut rectangles without a byte to waste. */
+static void perfect_ones_fit(void **state) {
+    (void)state;
+    masu__rng rng;
+    masu__rng_seed(&rng, 31);
+    int at_the_bound = 0;
+    for (int round = 0; round < 3; round++) {
+        uint64_t steps, height = UINT64_C(1) << 20;
+        cut(&rng, 1000, 4000, height);
+        uint64_t found = solve(MASU_PLAN_MINIMIZE, 0, 10 * MANY_STEPS, &steps);
+        uint64_t fitted = solve(MASU_PLAN_FIT, found, 10 * MANY_STEPS, &steps);
+        assert_true(fitted > 0 && fitted <= found);
+        at_the_bound += found == height && fitted == height;
+    }
+    assert_true(at_the_bound > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_ones_from_their_capacity),
         cmocka_unit_test(recorded_ones_from_below),
         cmocka_unit_test(recorded_ones_minimized),
         cmocka_unit_test(drawn_ones),
+        cmocka_unit_test(perfect_ones_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  * To fit: the capacity; the first orders of each round ask, in turns with it, for a height below: the
  * bound in even rounds, half way to it in odd ones. A lower plan answers the question as well, and a
  * tighter one is often found sooner: so what is solved at one capacity is not lost at a larger one.
+ * Where a plan at the bound wastes next to nothing, jigsaws are laid before the first round and behind each; where it
+ * wastes a little, behind the later ones: they take steps that the orders need.
  *
  * To minimise: down a ladder. Each few orders ask for the bound and, in turns with it, for a height
  * below the best plan: half way to the bound, or less far when that was not found. What is found gives
@@ -11,7 +13,14 @@
  */
 #include "allocators/plan/solver.h"
 
-enum { MOST_ROUNDS = 40, NOISE_AT_ONCE = 12, JIGSAWS = 6, AT_ONCE = 2, LOWER_ORDERS = 3 };
+enum {
+    MOST_ROUNDS = 40,
+    NOISE_AT_ONCE = 12,
+    JIGSAWS = 6,
+    AT_ONCE = 2,
+    LOWER_ORDERS = 3,
+    LATER = 4
+};
 
 /* Heights are multiples of unit: nothing lies between. */
 static int64_t round_down(const masu__solver *s, int64_t height) {
@@ -48,6 +57,8 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
     masu__solver_heuristics(s);
     if (is_small(s))
         masu__solver_noise(s, s->best_height > capacity ? NOISE_AT_ONCE : 0, s->options->seed);
+    if (!reached(s, capacity) && masu__solver_is_jigsaw(s))
+        masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned round = 0; round < MOST_ROUNDS && !reached(s, capacity); round++) {
         int64_t lowest = lowest_height(s);
         int64_t between = round_down(s, lowest + (capacity - lowest) / 2);
@@ -61,6 +72,8 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
             masu__solver_portfolio(s, targets, 1, both, first + MASU__PLAN_ORDERS);
         if (!s->searchable)
             break;
+        if (!reached(s, capacity) && (round >= LATER || masu__solver_is_jigsaw(s)))
+            masu__solver_jigsaw(s, JIGSAWS * (round + 1), JIGSAWS * (round + 2));
     }
     keep_placing(s, capacity);
 }

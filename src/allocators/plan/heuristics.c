@@ -215,15 +215,24 @@ static void try_corner(masu__solver *s, double noise, uint64_t seed, uint64_t st
                            "the tightest corner first");
 }
 
-void masu__solver_jigsaw(masu__solver *s, unsigned from, unsigned to) {
-    static const double noises[CORNERS_A_ROUND] = {0, 0.5, 2, 8};
+/* What a plan at the bound would waste; 1: not known. */
+static double waste_at_bound(masu__solver *s) {
     bool too_large = false;
-    if (masu__solver_finished(s))
-        return;
     if (!s->corner)
         s->corner = masu__corner_create(&s->model, &too_large);
     s->out_of_memory |= !s->corner && !too_large;
-    double waste = s->corner ? masu__corner_waste(s->corner, s->bound) : 1;
+    return s->corner ? masu__corner_waste(s->corner, s->bound) : 1;
+}
+
+bool masu__solver_is_jigsaw(masu__solver *s) {
+    return waste_at_bound(s) < least_waste;
+}
+
+void masu__solver_jigsaw(masu__solver *s, unsigned from, unsigned to) {
+    static const double noises[CORNERS_A_ROUND] = {0, 0.5, 2, 8};
+    if (masu__solver_finished(s))
+        return;
+    double waste = waste_at_bound(s);
     if (waste > most_waste)
         return;
     if (waste < least_waste) { /* no other method finds these */

@@ -50,8 +50,18 @@ typedef struct keeping {
     bool from_begin, to_end;
 } keeping;
 
-static keeping keeping_of(const masu_plan_row *row, int64_t made, int64_t read) {
-    return (keeping){made < 0 || row->lower < made, read < 0 || row->upper > read + 1};
+/* What the file says of a row's life beyond its operators. What nothing reads and what lives when the last operator
+ * has run is a result: whatever runs last, it is there then. */
+static keeping keeping_of(const masu_plan_row *row, int64_t made, int64_t read, bool is_read,
+                          size_t operators) {
+    bool result = !is_read && row->upper >= (int64_t)operators;
+    return (keeping){made < 0 || row->lower < made, read < 0 || result || row->upper > read + 1};
+}
+
+static void find_read(const masu_plan_graph *graph, bool *is_read) {
+    for (size_t k = 0; k < graph->count; k++)
+        for (size_t i = 0; i < graph->operators[k].input_count; i++)
+            is_read[graph->operators[k].inputs[i]] = true;
 }
 
 masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const size_t *order,
@@ -62,12 +72,16 @@ masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const size_t *or
         masu__arena_destroy(&arena);
         return MASU_ERR_INVALID_ARGUMENT;
     }
-    if (!uses)
+    bool *is_read = MASU_ARENA_ARRAY(&arena, bool, count + 1);
+    if (!uses || !is_read) {
+        masu__arena_destroy(&arena);
         return MASU_ERR_OUT_OF_MEMORY;
+    }
+    find_read(graph, is_read);
     find_uses(graph, NULL, count, uses, uses + count);
     find_uses(graph, order, count, uses + 2 * count, uses + 3 * count);
     for (size_t i = 0; i < count; i++) {
-        keeping keep = keeping_of(&rows[i], uses[i], uses[count + i]);
+        keeping keep = keeping_of(&rows[i], uses[i], uses[count + i], is_read[i], graph->count);
         int64_t made = uses[2 * count + i], read = uses[3 * count + i];
         bool unused = uses[i] < 0 && uses[count + i] < 0;
         out[i] = rows[i];
@@ -101,6 +115,7 @@ typedef struct beam {
     size_t count, words, width;
     bool *kept;         /* rows that never die */
     bool *early;        /* rows that live from the beginning */
+    uint64_t *others;   /* per place in the order: bytes of rows that no operator knows */
     uint64_t *needs;    /* per operator: bits of the operators it waits for */
     uint64_t *keys;     /* per operator: a random number; a set's hash is their exclusive or */
     state *now, *other; /* [width]: the present layer, and room for the coming one */
@@ -153,6 +168,13 @@ static bool state_sets(beam *b, state *states) {
     return true;
 }
 
+/* No operator knows the row: it lives as it did, whatever runs then. */
+static void add_other(beam *b, const masu_plan_row *row) {
+    for (size_t k = 0; k < b->graph->count; k++)
+        if (row->lower <= (int64_t)k && (int64_t)k < row->upper)
+            b->others[k] += row->size_bytes;
+}
+
 static bool beam_open(beam *b, unsigned width) {
     size_t n = b->graph->count;
     b->words = n / 64 + 1;
@@ -167,12 +189,19 @@ static bool beam_open(beam *b, unsigned width) {
     b->next = MASU_ARENA_ARRAY(&b->arena, state, b->next_room);
     b->steps = MASU_ARENA_ARRAY(&b->arena, step, (n + 1) * b->width);
     int64_t *uses = MASU_ARENA_ARRAY(&b->arena, int64_t, 2 * b->count + 1);
-    if (!b->kept || !b->early || !b->needs || !b->keys || !b->now || !b->other || !b->next ||
-        !b->steps || !uses)
+    bool *is_read = MASU_ARENA_ARRAY(&b->arena, bool, b->count + 1);
+    b->others = MASU_ARENA_ARRAY(&b->arena, uint64_t, n + 2);
+    if (!is_read || !b->others || !b->kept || !b->early || !b->needs || !b->keys || !b->now ||
+        !b->other || !b->next || !b->steps || !uses)
         return false;
     find_uses(b->graph, NULL, b->count, uses, uses + b->count);
+    find_read(b->graph, is_read);
     for (size_t i = 0; i < b->count; i++) {
-        keeping keep = keeping_of(&b->rows[i], uses[i], uses[b->count + i]);
+        keeping keep = keeping_of(&b->rows[i], uses[i], uses[b->count + i], is_read[i], n);
+        if (uses[i] < 0 && uses[b->count + i] < 0) {
+            add_other(b, &b->rows[i]);
+            continue;
+        }
         b->early[i] = keep.from_begin;
         b->kept[i] = keep.to_end;
     }
@@ -246,7 +275,7 @@ static bool add_next(beam *b, state made) {
     return true;
 }
 
-static bool expand(beam *b) {
+static bool expand(beam *b, size_t layer) {
     b->next_count = 0;
     for (size_t i = 0; i < b->now_count; i++)
         for (size_t k = 0; k < b->graph->count; k++) {
@@ -254,6 +283,7 @@ static bool expand(beam *b) {
                 continue;
             uint64_t during, after;
             run_operator(b, &b->now[i], k, &during, &after);
+            during += b->others[layer];
             state made = {.hash = b->now[i].hash ^ b->keys[k],
                           .peak = during > b->now[i].peak ? during : b->now[i].peak,
                           .live = after,
@@ -309,6 +339,7 @@ static uint64_t peak_of(const beam *b) {
         uint64_t during, after;
         walk.live = live;
         run_operator(b, &walk, k, &during, &after);
+        during += b->others[k];
         peak = during > peak ? during : peak;
         live = after;
         for (size_t i = 0; i < b->graph->operators[k].input_count; i++)
@@ -333,7 +364,7 @@ static masu_status search(beam *b, size_t *order, uint64_t *before, uint64_t *af
     beam_begin(b);
     *before = *after = peak_of(b);
     for (size_t layer = 0; layer < b->graph->count; layer++)
-        if (expand(b))
+        if (expand(b, layer))
             keep_best(b, layer);
         else
             return MASU_ERR_OUT_OF_MEMORY;

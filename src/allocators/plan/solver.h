@@ -86,6 +86,8 @@ masu__search_end masu__solver_portfolio(masu__solver *solver, const int64_t *tar
 /* heuristics.c: where a plan of the height of the bound could waste next to nothing: searches from
  * the tightest corner, in rounds [from, to) of growing length. */
 void masu__solver_jigsaw(masu__solver *solver, unsigned from, unsigned to);
+/* Whether a plan at the bound wastes so little that no other method finds it. */
+bool masu__solver_is_jigsaw(masu__solver *solver);
 
 /* goals.c */
 void masu__solver_fit(masu__solver *solver, int64_t capacity);

@@ -46,7 +46,7 @@ static const bad_case bad_tables[] = {
     {"1:20", "lower,upper or start,end, not both", BYTES("id,start,upper,size\na,0,1,4\n")},
     {"2:9", "an offset below 2^62",
      BYTES("id,lower,upper,size,offset\na,0,1,4,18446744073709551615\n")},
-    {"2:5", "an alignment below 2^62",
+    {"2:9", "an alignment below 2^62",
      BYTES("id,lower,upper,size,alignment\na,0,1,4,9223372036854775808\n")},
     {"2:9", "a whole number of bytes, not negative",
      BYTES("id,lower,upper,size,uses\na,0,1,4,-1\n")},
@@ -90,6 +90,10 @@ static const bad_case bad_operators[] = {
     {"2:7", "op,type,inputs,outputs", BYTES("op,type,inputs,outputs\n0,Relu\n")},
     {"2:11", "the end of the line", BYTES("op,type,inputs,outputs\n0,Relu,x,y,z\n")},
     {"2:8", "text in UTF-8", BYTES("op,type,inputs,outputs\n0,Relu,\000,y\n")},
+    {"2:1", "y to live when operator a makes it, at moment 0; its life is 1 to 3",
+     BYTES("op,type,inputs,outputs\na,Relu,x,y\n")},
+    {"4:1", "x to live when operator c reads it, at moment 2; its life is 0 to 2",
+     BYTES("op,type,inputs,outputs\na,Input,,x\nb,Relu,x,y\nc,Add,x y,\n")},
 };
 
 /* "in:PLACE: error: expected EXPECTED" begins the message. */
