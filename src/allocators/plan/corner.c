@@ -107,10 +107,14 @@ static bool corner_arrays(masu__corner *c) {
 
 static bool suits(const masu__plan_model *m) {
     uint64_t lives = 0;
-    for (uint32_t i = 0; i < m->item_count; i++)
+    for (uint32_t i = 0; i < m->item_count; i++) {
         lives += m->end[i] - m->first[i];
-    return m->item_count <= MOST_ITEMS && m->apart_count == 0 && m->apart_fixed_count == 0 &&
-           m->piece_start[m->item_count] == m->item_count && lives <= MOST_LIVES;
+        if (!masu__plan_is_plain(m, i))
+            return false;
+    }
+    return !m->holes && m->item_count <= MOST_ITEMS && m->apart_count == 0 &&
+           m->apart_fixed_count == 0 && m->piece_start[m->item_count] == m->item_count &&
+           lives <= MOST_LIVES;
 }
 
 masu__corner *masu__corner_create(const masu__plan_model *m, bool *too_large) {
@@ -445,7 +449,11 @@ static bool push_frame(masu__corner *c) {
     }
     frame *f = &c->frames[c->frame_count++];
     f->changed_end = 0;
-    f->at = *tightest(c);
+    f->option_count = 0;
+    const valley *tight = tightest(c);
+    if (!tight) /* all of it is as high as may be, and something is left: back */
+        return true;
+    f->at = *tight;
     find_options(c, f);
     return true;
 }

@@ -499,7 +499,7 @@ static bool keep_apart(builder *b) {
 static void find_simple(masu__plan_model *m) {
     m->simple = m->obstacle_count == 0 && m->apart_count == 0;
     for (uint32_t i = 0; m->simple && i < m->item_count; i++)
-        m->simple = m->piece_start[i + 1] - m->piece_start[i] == 1;
+        m->simple = masu__plan_is_plain(m, i);
 }
 
 masu_status masu__plan_model_open(const masu_plan_problem *problem, const bool *merged,

@@ -92,6 +92,12 @@ void masu__plan_model_rows(const masu__plan_model *model, const masu_plan_proble
 /* The end of the highest item or obstacle. */
 int64_t masu__plan_model_height(const masu__plan_model *model, const int64_t *offsets);
 
+/* One piece of its full size. */
+static inline bool masu__plan_is_plain(const masu__plan_model *m, uint32_t item) {
+    return m->piece_start[item + 1] - m->piece_start[item] == 1 &&
+           m->pieces[m->piece_start[item]].height == m->size[item];
+}
+
 static inline int64_t masu__plan_align(int64_t offset, int64_t alignment) {
     return (offset + alignment - 1) & ~(alignment - 1);
 }

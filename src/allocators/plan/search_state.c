@@ -202,10 +202,6 @@ static int by_shape(const void *a, const void *b, void *model) {
     return order != 0 ? order : (x > y) - (x < y);
 }
 
-static bool is_plain(const masu__plan_model *m, uint32_t item) {
-    return m->piece_start[item + 1] - m->piece_start[item] == 1;
-}
-
 /* Twins could change places in any plan: it is enough to look at those in which they lie in the
  * order of their numbers. */
 static bool find_twins(masu__search_state *t) {
@@ -221,8 +217,8 @@ static bool find_twins(masu__search_state *t) {
         return true;
     qsort_r(order, m->item_count, sizeof *order, by_shape, (void *)m);
     for (uint32_t i = 1; i < m->item_count; i++)
-        if (twin_order(m, order[i - 1], order[i]) == 0 && is_plain(m, order[i]) &&
-            is_plain(m, order[i - 1]))
+        if (twin_order(m, order[i - 1], order[i]) == 0 && masu__plan_is_plain(m, order[i]) &&
+            masu__plan_is_plain(m, order[i - 1]))
             t->twin[order[i]] = order[i - 1];
     return true;
 }

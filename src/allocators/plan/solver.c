@@ -112,7 +112,8 @@ static masu_plan_outcome outcome_of(const masu__solver *s) {
         return MASU_PLAN_OPTIMAL;
     if (s->bound > capacity || s->bound == INT64_MAX)
         return MASU_PLAN_INFEASIBLE;
-    return s->best_height <= capacity ? MASU_PLAN_FEASIBLE : MASU_PLAN_UNKNOWN;
+    return s->best_height < INT64_MAX && s->best_height <= capacity ? MASU_PLAN_FEASIBLE
+                                                                    : MASU_PLAN_UNKNOWN;
 }
 
 masu_plan_result masu__solver_result(const masu__solver *s) {
