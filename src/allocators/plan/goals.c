@@ -3,6 +3,7 @@
  * To fit: the capacity; the first orders of each round ask, in turns with it, for a height below: the
  * bound in even rounds, half way to it in odd ones. A lower plan answers the question as well, and a
  * tighter one is often found sooner: so what is solved at one capacity is not lost at a larger one.
+ * After each round the ladder below, so that the best plan is no higher than without a capacity.
  * Where a plan at the bound wastes next to nothing, jigsaws are laid before the first round and behind each; where it
  * wastes a little, behind the later ones: they take steps that the orders need.
  *
@@ -53,6 +54,38 @@ static void keep_placing(masu__solver *s, int64_t capacity) {
     }
 }
 
+/* The next height to ask for: this part of the way from the best plan to the lowest height. */
+static int64_t below_best(const masu__solver *s, int64_t lowest, unsigned part) {
+    int64_t below = round_up(s, s->best_height - 1) - s->model.unit; /* the next one */
+    int64_t target = round_down(s, s->best_height - (s->best_height - lowest) / part);
+    target = target < below ? target : below;
+    return target > lowest ? target : lowest;
+}
+
+/* Orders [from, to), until a plan is low enough (0: none is). A failure says little: a tight target is not always
+ * harder than a loose one. */
+static void descend(masu__solver *s, unsigned from, unsigned to, int64_t enough) {
+    static const unsigned parts[] = {2, 4, 2, 8, 2, 4, 2, 64};
+    unsigned failures = 0;
+    for (unsigned i = from; i < to && s->searchable &&
+                            !(enough > 0 ? reached(s, enough) : masu__solver_finished(s));) {
+        int64_t lowest = lowest_height(s);
+        int64_t targets[] = {below_best(s, lowest, parts[failures % 8]), lowest};
+        unsigned end = i + AT_ONCE < to ? i + AT_ONCE : to;
+        switch (masu__solver_portfolio(s, targets, targets[1] < targets[0] ? 2 : 1, i, end)) {
+        case MASU__SEARCH_FOUND: /* with the same order once more */
+            i = s->found_by;
+            failures = 0;
+            break;
+        case MASU__SEARCH_EXHAUSTED: /* the lowest height has risen */
+            break;
+        default:
+            i = end;
+            failures++;
+        }
+    }
+}
+
 void masu__solver_fit(masu__solver *s, int64_t capacity) {
     masu__solver_heuristics(s);
     if (is_small(s))
@@ -72,40 +105,13 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
             masu__solver_portfolio(s, targets, 1, both, first + MASU__PLAN_ORDERS);
         if (!s->searchable)
             break;
+        if (!reached(s, capacity))
+            descend(s, 2 * round * MASU__PLAN_ORDERS, (2 * round + 2) * MASU__PLAN_ORDERS,
+                    capacity);
         if (!reached(s, capacity) && (round >= LATER || masu__solver_is_jigsaw(s)))
             masu__solver_jigsaw(s, JIGSAWS * (round + 1), JIGSAWS * (round + 2));
     }
     keep_placing(s, capacity);
-}
-
-/* The next height to ask for: this part of the way from the best plan to the lowest height. */
-static int64_t below_best(const masu__solver *s, int64_t lowest, unsigned part) {
-    int64_t below = round_up(s, s->best_height - 1) - s->model.unit; /* the next one */
-    int64_t target = round_down(s, s->best_height - (s->best_height - lowest) / part);
-    target = target < below ? target : below;
-    return target > lowest ? target : lowest;
-}
-
-/* Orders [from, to). A failure says little: a tight target is not always harder than a loose one. */
-static void descend(masu__solver *s, unsigned from, unsigned to) {
-    static const unsigned parts[] = {2, 4, 2, 8, 2, 4, 2, 64};
-    unsigned failures = 0;
-    for (unsigned i = from; i < to && s->searchable && !masu__solver_finished(s);) {
-        int64_t lowest = lowest_height(s);
-        int64_t targets[] = {below_best(s, lowest, parts[failures % 8]), lowest};
-        unsigned end = i + AT_ONCE < to ? i + AT_ONCE : to;
-        switch (masu__solver_portfolio(s, targets, targets[1] < targets[0] ? 2 : 1, i, end)) {
-        case MASU__SEARCH_FOUND: /* with the same order once more */
-            i = s->found_by;
-            failures = 0;
-            break;
-        case MASU__SEARCH_EXHAUSTED: /* the lowest height has risen */
-            break;
-        default:
-            i = end;
-            failures++;
-        }
-    }
 }
 
 void masu__solver_minimize(masu__solver *s) {
@@ -114,7 +120,7 @@ void masu__solver_minimize(masu__solver *s) {
         masu__solver_noise(s, NOISE_AT_ONCE, s->options->seed);
     masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
-        descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS);
+        descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS, 0);
         if (!s->searchable)
             break;
         masu__solver_jigsaw(s, JIGSAWS * (level + 1), JIGSAWS * (level + 2));
