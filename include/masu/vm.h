@@ -57,11 +57,13 @@ typedef struct masu_vm masu_vm;
 typedef struct masu_vm_config {
     masu_device *device; /* borrowed; must have virtual memory */
     masu_trace *trace;   /* borrowed, NULL: none */
-    /* Of addresses; 0: 16 times the device's memory, at least 1 TiB, or what of that can be had. */
+    /* Of addresses; 0: 16 times the device's memory, at least 1 TiB; but no more than 8 TiB divided by the number of
+     * pools alive in this process that left it 0, so that a thousand get 8 GiB and more; and where the system
+     * refuses that (ulimit -v), half of what it can be halved to, at least 16 granules. */
     uint64_t reserve_bytes;
     double fragment_ratio;   /* in [0, 1]: a smaller part of a request is no fragment to use */
     size_t max_cached_bytes; /* in the stock; the oldest go back to the device; SIZE_MAX: no cap */
-    size_t limit_bytes;      /* of memory held; 0: none */
+    size_t limit_bytes;      /* of memory held, up to a whole granule; 0: none */
     size_t max_piece_bytes;  /* larger requests are created in several pieces; 0: no limit */
     size_t copy_below_bytes; /* masu_vm_copy_or_move copies what is smaller */
     bool thread_safe;
@@ -143,7 +145,9 @@ MASU_API masu_status masu_vm_free(masu_vm *vm, void *ptr);
 
 /* Gives the block another size; the first min(old, new) bytes keep their contents and nothing is
  * copied. *out says where the block is now: the same place when it shrinks, when its addresses
- * suffice, or when what follows is free; else another. bytes 0: the block stays, without memory.
+ * suffice, or when what follows is free; else another. bytes 0: the block stays, without memory, and
+ * its addresses stay its own: it comes back at the same place. Shrinking to less gives up the addresses behind it.
+ * Shrinking and freeing work at the system's limits of mappings and addresses too.
  * A device that cannot cut pieces keeps the whole of the last one when shrinking. On failure *out
  * is ptr and the block is as before; statuses of alloc and free. */
 MASU_API masu_status masu_vm_resize(masu_vm *vm, void *ptr, size_t bytes, void **out);

@@ -84,6 +84,14 @@ masu_status masu__device_unmap(masu_device *device, void *address, const masu__p
                       &device->stats.unmap_calls);
 }
 
+masu_status masu__device_discard(masu_device *device, void *address, const masu__piece *pieces,
+                                 size_t count) {
+    MASU_DEBUG_ASSERT(count > 0);
+    const masu__device_vm_ops *vm = device->vm;
+    return count_call(device, (vm->discard ? vm->discard : vm->unmap)(device, address, pieces, count),
+                      &device->stats.unmap_calls);
+}
+
 masu_status masu__device_remap(masu_device *device, void *from, void *to, const masu__piece *pieces,
                                size_t count) {
     MASU_DEBUG_ASSERT(count > 0 && from != to);

@@ -53,6 +53,9 @@ typedef struct masu__device_vm_ops {
     /* pieces: all that lie from address on, one behind the other. */
     masu_status (*unmap)(masu_device *device, void *address, const masu__piece *pieces,
                          size_t count);
+    /* As unmap, of pieces whose contents nobody wants any more. NULL: as unmap. */
+    masu_status (*discard)(masu_device *device, void *address, const masu__piece *pieces,
+                           size_t count);
     /* The pieces at `from` lie at `to` afterwards, with their contents and accessible. */
     masu_status (*remap)(masu_device *device, void *from, void *to, const masu__piece *pieces,
                          size_t count);
@@ -113,6 +116,9 @@ masu_status masu__device_map(masu_device *device, void *address, masu__piece pie
 masu_status masu__device_access(masu_device *device, void *address, size_t bytes);
 masu_status masu__device_unmap(masu_device *device, void *address, const masu__piece *pieces,
                                size_t count);
+/* Unmaps and may lose the contents; a host never refuses it. */
+masu_status masu__device_discard(masu_device *device, void *address, const masu__piece *pieces,
+                                 size_t count);
 masu_status masu__device_remap(masu_device *device, void *from, void *to, const masu__piece *pieces,
                                size_t count);
 masu_status masu__device_split(masu_device *device, masu__piece *piece, size_t first_bytes,

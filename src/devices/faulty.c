@@ -83,6 +83,12 @@ static masu_status faulty_unmap(masu_device *device, void *address, const masu__
     return status ? status : masu__device_unmap(inner_of(device), address, pieces, count);
 }
 
+static masu_status faulty_discard(masu_device *device, void *address, const masu__piece *pieces,
+                                  size_t count) {
+    masu_status status = faulty_now(device);
+    return status ? status : masu__device_discard(inner_of(device), address, pieces, count);
+}
+
 static masu_status faulty_remap(masu_device *device, void *from, void *to,
                                 const masu__piece *pieces, size_t count) {
     masu_status status = faulty_now(device);
@@ -121,6 +127,7 @@ static const masu__device_vm_ops faulty_vm_ops = {
     .map = faulty_map,
     .access = faulty_access,
     .unmap = faulty_unmap,
+    .discard = faulty_discard,
     .remap = faulty_remap,
     .split = faulty_split,
     .join = faulty_join,

@@ -23,13 +23,61 @@ static masu_status host_alloc(masu_device *device, size_t bytes, void **out) {
     return MASU_OK;
 }
 
+/* ---- giving back at the limit of mappings ------------------------------------------------------------ */
+
+/* Places that are empty and still mapped. */
+typedef struct debt {
+    struct debt *next;
+    void *address;
+    size_t bytes;
+} debt;
+
+typedef struct host_device {
+    masu_device head;
+    masu__lock lock; /* guards debts */
+    debt *debts;
+} host_device;
+
+/* As far as the kernel allows by now. */
+static void pay_debts(host_device *host) {
+    masu__lock_take(&host->lock);
+    for (debt *owed; (owed = host->debts) && munmap(owed->address, owed->bytes) == 0;) {
+        host->debts = owed->next;
+        masu__meta_free(owed, sizeof *owed);
+    }
+    masu__lock_release(&host->lock);
+}
+
+bool masu__host_unmap(masu_device *device, void *address, size_t bytes) {
+    host_device *host = (host_device *)device;
+    if (munmap(address, bytes) == 0) {
+        pay_debts(host);
+        return true;
+    }
+    debt *owed = errno == ENOMEM ? masu__meta_alloc(sizeof *owed) : NULL;
+    if (!owed)
+        return false;
+    madvise(address, bytes, MADV_DONTNEED);
+    masu__lock_take(&host->lock);
+    *owed = (debt){host->debts, address, bytes};
+    host->debts = owed;
+    masu__lock_release(&host->lock);
+    return true;
+}
+
 static masu_status host_free(masu_device *device, void *ptr, size_t bytes) {
-    (void)device;
-    return munmap(ptr, bytes) == 0 ? MASU_OK : MASU_ERR_DEVICE_FAILURE;
+    return masu__host_unmap(device, ptr, bytes) ? MASU_OK : MASU_ERR_DEVICE_FAILURE;
 }
 
 static void host_destroy(masu_device *device) {
-    masu__meta_free(device, sizeof *device);
+    host_device *host = (host_device *)device;
+    pay_debts(host);
+    for (debt *owed = host->debts, *next; owed; owed = next) {
+        next = owed->next;
+        masu__meta_free(owed, sizeof *owed);
+    }
+    masu__lock_destroy(&host->lock);
+    masu__meta_free(host, sizeof *host);
 }
 
 static const masu__device_ops host_ops = {host_alloc, host_free, host_destroy};
@@ -38,9 +86,11 @@ masu_status masu_device_create_host(masu_device **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
-    masu_device *device = masu__meta_alloc(sizeof *device);
-    if (!device)
+    host_device *host = masu__meta_calloc(1, sizeof *host);
+    if (!host)
         return MASU_ERR_OUT_OF_MEMORY;
+    masu_device *device = &host->head;
+    masu__lock_init(&host->lock, MASU__RANK_DEVICE);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     bool moves = masu__host_can_move();
     uint32_t flags = MASU_DEVICE_HOST_ACCESS | MASU_DEVICE_ZEROED | MASU_DEVICE_LAZY;

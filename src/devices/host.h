@@ -16,4 +16,8 @@ extern const masu__device_vm_ops masu__host_vm_ops;
 /* Whether this kernel can move pages and keep the place they came from (Linux 5.7). */
 bool masu__host_can_move(void);
 
+/* munmap. At the limit of mappings, where that would cut one in two, the memory is given back now and the addresses
+ * later; false: not even that. device: a host. */
+bool masu__host_unmap(masu_device *device, void *address, size_t bytes);
+
 #endif

@@ -18,6 +18,10 @@
  * The place a piece leaves must never be free for somebody else's mmap, not even for an instant:
  * so pieces are moved with MREMAP_DONTUNMAP and the place is then covered.
  *
+ * Giving back never fails. A process may have no mapping or no address left for a parking place: a piece whose contents
+ * nobody wants (discard) is then emptied where it lies and is bare, pages without a place, until it is mapped
+ * again. What munmap refuses at that limit (it would cut a mapping in two) is emptied, owed, and unmapped later.
+ *
  * A move that fails may have removed what it was to replace: the place is covered again, and when
  * even that fails the answer is MASU_ERR_CORRUPT and the place is never used again.
  *
@@ -47,6 +51,7 @@ enum { NOBODY = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE };
 typedef struct host_piece {
     char *parked;
     bool moved;
+    bool bare; /* neither mapped nor parked: it has no pages, and gets fresh ones where it is mapped */
 } host_piece;
 
 static host_piece *piece_of(masu__piece piece) {
@@ -55,7 +60,7 @@ static host_piece *piece_of(masu__piece piece) {
 
 /* parked NULL: mapped */
 static void note_place(masu__piece piece, char *parked) {
-    *piece_of(piece) = (host_piece){parked, true};
+    *piece_of(piece) = (host_piece){.parked = parked, .moved = true};
 }
 
 /* ---- what the kernel says ------------------------------------------------------------------------ */
@@ -123,6 +128,14 @@ static bool cover(void *address, size_t bytes) {
     return mmap(address, bytes, PROT_NONE, NOBODY | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
+static bool fresh_pages(void *address, size_t bytes) {
+    if (mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0) == MAP_FAILED)
+        return false;
+    madvise(address, bytes, MADV_HUGEPAGE); /* a wish, as in pages_create */
+    return true;
+}
+
 static bool move_pages(void *from, void *to, size_t bytes) {
     return mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) !=
            MAP_FAILED;
@@ -183,9 +196,8 @@ static masu_status pages_create(masu_device *device, size_t bytes, uint64_t *out
 }
 
 static masu_status pages_release(masu_device *device, masu__piece piece) {
-    (void)device;
     host_piece *host = piece_of(piece);
-    if (munmap(host->parked, piece.bytes) != 0)
+    if (!host->bare && !masu__host_unmap(device, host->parked, piece.bytes))
         return status_of(errno);
     masu__meta_free(host, sizeof *host);
     return MASU_OK;
@@ -194,7 +206,9 @@ static masu_status pages_release(masu_device *device, masu__piece piece) {
 static masu_status pages_map(masu_device *device, void *address, masu__piece piece) {
     (void)device;
     host_piece *host = piece_of(piece);
-    if (!leave_for(host->parked, address, piece.bytes)) {
+    bool there = host->bare ? fresh_pages(address, piece.bytes)
+                            : leave_for(host->parked, address, piece.bytes);
+    if (!there) {
         masu_status status = status_of(errno);
         return cover(address, piece.bytes) ? status : MASU_ERR_CORRUPT;
     }
@@ -247,6 +261,32 @@ static masu_status pages_unmap(masu_device *device, void *address, const masu__p
     return MASU_OK;
 }
 
+/* Empties what could not be parked. A place that cannot even be covered (that would cut a mapping in two) stays
+ * accessible, without memory, until something is mapped over it or the reservation ends. */
+static void make_bare(char *address, masu__piece piece) {
+    if (!cover(address, piece.bytes))
+        madvise(address, piece.bytes, MADV_DONTNEED);
+    *piece_of(piece) = (host_piece){.moved = true, .bare = true};
+}
+
+static masu_status pages_discard(masu_device *device, void *address, const masu__piece *pieces,
+                                 size_t count) {
+    (void)device;
+    char *next = address;
+    for (size_t i = 0; i < count; next += pieces[i++].bytes) {
+        char *place = place_like((uintptr_t)next, pieces[i].bytes);
+        bool parked = place != MAP_FAILED && move_pages(next, place, pieces[i].bytes);
+        if (parked && cover(next, pieces[i].bytes)) {
+            note_place(pieces[i], place);
+            continue;
+        }
+        if (place != MAP_FAILED)
+            munmap(place, pieces[i].bytes);
+        make_bare(next, pieces[i]);
+    }
+    return MASU_OK;
+}
+
 static masu_status pages_remap(masu_device *device, void *from, void *to, const masu__piece *pieces,
                                size_t count) {
     (void)device;
@@ -271,7 +311,8 @@ static masu_status pages_split(masu_device *device, masu__piece piece, size_t fi
     host_piece *host = piece_of(piece), *second = masu__meta_alloc(sizeof *second);
     if (!second)
         return MASU_ERR_OUT_OF_MEMORY;
-    *second = (host_piece){.parked = host->parked ? host->parked + first_bytes : NULL};
+    *second = (host_piece){.parked = host->parked ? host->parked + first_bytes : NULL,
+                           .bare = host->bare};
     host->moved = false;
     *rest = (uintptr_t)second;
     return MASU_OK;
@@ -299,6 +340,7 @@ const masu__device_vm_ops masu__host_vm_ops = {
     .map = pages_map,
     .access = pages_access,
     .unmap = pages_unmap,
+    .discard = pages_discard,
     .remap = pages_remap,
     .split = pages_split,
     .join = pages_join,

@@ -1,13 +1,21 @@
 /* life.c: birth and death of the pool, its statistics, trim, and the check of its equations. */
 #include "allocators/vm/pool.h"
 
+#include <stdatomic.h>
+
 #include "base/assert.h"
 #include "base/meta.h"
 #include "base/size.h"
 
 #define LEAST_RESERVATION ((uint64_t)1 << 40)
 #define MOST_RESERVATION  ((uint64_t)1 << 45)
-#define LEAST_DEFAULT     ((uint64_t)1 << 32)
+/* A process has 128 TiB of addresses. The nth pool that lives by defaults gets at most an nth part of this: ten
+ * thousand of them take 78 TiB in all, a thousand 60, and the first eight have all they want. */
+#define SHARED_DEFAULT ((uint64_t)1 << 43)
+
+enum { LEAST_GRANULES = 16 };
+
+static _Atomic uint64_t default_pools; /* alive, with a reservation by default */
 
 masu_vm_config masu_vm_config_default(masu_device *device) {
     return (masu_vm_config){
@@ -52,14 +60,34 @@ static masu_status reserve(masu_vm *vm, uint64_t wanted) {
     return MASU_OK;
 }
 
-/* The default is a wish: where addresses are scarce (a limit, a sanitizer) half of it will do, and so on. */
-static masu_status reserve_as_configured(masu_vm *vm, uint64_t wanted) {
-    if (wanted > 0)
-        return reserve(vm, wanted);
-    masu_status status = MASU_ERR_ADDRESS_SPACE;
-    for (wanted = default_reservation(vm->device);
-         status == MASU_ERR_ADDRESS_SPACE && wanted >= LEAST_DEFAULT; wanted /= 2)
-        status = reserve(vm, wanted);
+/* Whether so many addresses can be had at all. */
+static masu_status try_addresses(masu_vm *vm, uint64_t bytes) {
+    void *address;
+    masu_status status = masu__device_reserve(vm->device, (size_t)bytes, &address);
+    if (status == MASU_OK)
+        status = masu__device_unreserve(vm->device, address, (size_t)bytes);
+    return status;
+}
+
+/* The default is a wish: where addresses are scarce (a limit, a sanitizer) it is halved until it can be had, and once
+ * more: what the limit leaves is for memory and the rest of the program too. */
+static masu_status reserve_by_default(masu_vm *vm) {
+    uint64_t least = LEAST_GRANULES * (uint64_t)vm->granule;
+    uint64_t share = SHARED_DEFAULT / (atomic_fetch_add(&default_pools, 1) + 1);
+    uint64_t wanted = masu__min(default_reservation(vm->device), share) & ~((uint64_t)vm->granule - 1);
+    wanted = masu__max(wanted, least);
+    vm->by_default = true;
+    masu_status status = reserve(vm, wanted);
+    if (status == MASU_ERR_ADDRESS_SPACE) {
+        while (status == MASU_ERR_ADDRESS_SPACE && wanted > least) {
+            wanted = masu__max(wanted / 2 & ~((uint64_t)vm->granule - 1), least);
+            status = try_addresses(vm, wanted);
+        }
+        if (status == MASU_OK)
+            status = reserve(vm, masu__max(wanted / 2 & ~((uint64_t)vm->granule - 1), least));
+    }
+    if (status != MASU_OK)
+        atomic_fetch_sub(&default_pools, 1);
     return status;
 }
 
@@ -83,13 +111,15 @@ masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out) {
     vm->large = device->info.vm_large_bytes ? device->info.vm_large_bytes : SIZE_MAX;
     vm->fragment_ratio = config->fragment_ratio;
     vm->max_cached_bytes = config->max_cached_bytes;
-    vm->limit_bytes = config->limit_bytes ? config->limit_bytes : SIZE_MAX;
+    /* Memory comes in granules: a limit that ends inside one means the whole of it. */
+    if (config->limit_bytes == 0 || !masu__vm_round(vm, config->limit_bytes, &vm->limit_bytes))
+        vm->limit_bytes = SIZE_MAX;
     vm->copy_below_bytes = config->copy_below_bytes;
     vm->max_piece_bytes =
         config->max_piece_bytes ? config->max_piece_bytes & ~(vm->granule - 1) : SIZE_MAX;
     vm->max_piece_bytes = masu__max(vm->max_piece_bytes, vm->granule);
     masu__lock_init(&vm->lock, MASU__RANK_VM);
-    status = reserve_as_configured(vm, config->reserve_bytes);
+    status = config->reserve_bytes > 0 ? reserve(vm, config->reserve_bytes) : reserve_by_default(vm);
     if (status != MASU_OK) {
         masu__lock_destroy(&vm->lock);
         masu__meta_free(vm, sizeof *vm);
@@ -103,7 +133,7 @@ masu_status masu_vm_create(const masu_vm_config *config, masu_vm **out) {
 static masu_status clear_segment(masu_vm *vm, masu__segment *segment) {
     if (segment->state == MASU__SEGMENT_FREE || segment->pieces.count == 0)
         return MASU_OK;
-    masu_status status = masu__vm_unmap_run(vm, segment->address, segment->pieces.first);
+    masu_status status = masu__vm_discard_run(vm, segment->address, segment->pieces.first);
     if (status != MASU_OK)
         return status;
     if (segment->state == MASU__SEGMENT_LIVE && masu__trace_wanted(vm->trace))
@@ -154,6 +184,8 @@ masu_status masu_vm_destroy(masu_vm *vm) {
         forget_list(&segment->pieces);
     forget_list(&vm->stock.aged);
     masu__space_destroy(&vm->space);
+    if (vm->by_default)
+        atomic_fetch_sub(&default_pools, 1);
     masu__meta_free(vm->run, vm->run_capacity * sizeof *vm->run);
     masu__lock_destroy(&vm->lock);
     vm->magic = MASU__VM_DEAD;

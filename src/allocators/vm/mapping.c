@@ -58,6 +58,11 @@ masu_status masu__vm_unmap_run(masu_vm *vm, uintptr_t address, const masu__vm_pi
     return count ? masu__device_unmap(vm->device, (void *)address, vm->run, count) : MASU_OK;
 }
 
+masu_status masu__vm_discard_run(masu_vm *vm, uintptr_t address, const masu__vm_piece *first) {
+    size_t count = fill_run(vm, first, SIZE_MAX);
+    return count ? masu__device_discard(vm->device, (void *)address, vm->run, count) : MASU_OK;
+}
+
 masu_status masu__vm_remap_run(masu_vm *vm, uintptr_t from, uintptr_t to,
                                const masu__piece_list *list) {
     size_t count = fill_run(vm, list->first, SIZE_MAX);
@@ -158,7 +163,7 @@ masu_status masu__vm_map_run(masu_vm *vm, masu__segment *segment, uintptr_t addr
 }
 
 static void mend_one(masu_vm *vm, masu__segment *segment) {
-    if (masu__vm_unmap_run(vm, segment->address, segment->pieces.first) != MASU_OK)
+    if (masu__vm_discard_run(vm, segment->address, segment->pieces.first) != MASU_OK)
         return;
     masu__vm_emit_run(vm, MASU_EVENT_UNMAP, segment->address, segment->pieces.first);
     vm->stuck_pieces -= segment->pieces.count;

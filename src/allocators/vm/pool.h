@@ -32,6 +32,7 @@ enum { MASU__VM_LIVE = 0x766d6c76, MASU__VM_DEAD = 0x766d6464 };
 struct masu_vm {
     uint32_t magic; /* MASU__VM_LIVE, or MASU__VM_DEAD after destroy */
     bool thread_safe;
+    bool by_default; /* its reservation counts among those that share the process's addresses */
     masu_device *device; /* borrowed */
     masu_trace *trace;   /* borrowed, never NULL */
     uint32_t number;
@@ -95,6 +96,8 @@ masu_status masu__vm_map_run(masu_vm *vm, masu__segment *segment, uintptr_t addr
                              masu__piece_list *list, bool *broken);
 /* Unmaps the pieces from `first` on (which lies at address) to the list's end. */
 masu_status masu__vm_unmap_run(masu_vm *vm, uintptr_t address, const masu__vm_piece *first);
+/* The same, for pieces whose contents nobody wants: what free, shrinking, trim and destroy do. */
+masu_status masu__vm_discard_run(masu_vm *vm, uintptr_t address, const masu__vm_piece *first);
 /* Pieces from `from` to `to`, all of the list. */
 masu_status masu__vm_remap_run(masu_vm *vm, uintptr_t from, uintptr_t to,
                                const masu__piece_list *list);

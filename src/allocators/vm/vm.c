@@ -198,7 +198,7 @@ static masu_status free_locked(masu_vm *vm, void *ptr) {
     if (segment->pieces.count > 0)
         status = masu__device_wait(vm->device);
     if (status == MASU_OK)
-        status = masu__vm_unmap_run(vm, segment->address, segment->pieces.first);
+        status = masu__vm_discard_run(vm, segment->address, segment->pieces.first);
     if (status != MASU_OK)
         return status;
     masu__vm_uncount(vm, segment);
@@ -273,7 +273,7 @@ static masu_status shrink(masu_vm *vm, masu__segment *segment, size_t bytes, siz
     if (status == MASU_OK && tail) {
         status = masu__device_wait(vm->device);
         if (status == MASU_OK)
-            status = masu__vm_unmap_run(vm, segment->address + at, tail);
+            status = masu__vm_discard_run(vm, segment->address + at, tail);
         if (status != MASU_OK && cut) {
             size_t count = segment->pieces.count;
             masu__vm_join_mapped(vm, segment, cut);
@@ -289,7 +289,8 @@ static masu_status shrink(masu_vm *vm, masu__segment *segment, size_t bytes, siz
     masu__piece_list freed = {0};
     masu__list_move_tail(&freed, &segment->pieces, tail, MASU__PIECE_TRANSIT);
     size_t reserved = masu__max(masu__max(segment->kept_bytes, segment->pieces.bytes), vm->granule);
-    if (reserved < segment->bytes)
+    /* A block without memory keeps its addresses: it was put aside, and comes back at the same place. */
+    if (bytes > 0 && reserved < segment->bytes)
         masu__space_resize(&vm->space, segment, reserved);
     emit_resize(vm, segment);
     masu__vm_count(vm, segment);
