@@ -4,6 +4,11 @@
  * written after it; tl_runtime_run reports it when the program has ended, because most of these functions cannot
  * raise.
  *
+ * When the buffer is handed on (tl_shows): to a terminal after each piece, so that a line of progress shows at once;
+ * to anything else at the end of each line, so that a log can be followed; a FILE that the host gave keeps its own
+ * ways. Errors of the program (eprint) go to standard error at once and are nobody's failure when they cannot be
+ * written.
+ *
  * A tensor is shown as nested brackets, floats with four decimals. From two dimensions on every row stands on a
  * line of its own, elements padded to one width, matrices apart by an empty line:
  *
@@ -39,35 +44,55 @@ static void put_text(const char *text) {
     put(text, strlen(text));
 }
 
+void tl_flush(void) {
+    tl_runtime *rt = tl__runtime();
+    errno = 0;
+    if (fflush(rt->out) != 0 && rt->write_error == 0)
+        rt->write_error = errno ? errno : EIO;
+}
+
+/* A piece has been written, and ends a line or not. */
+static void show(bool ends_line) {
+    const tl_runtime *rt = tl__runtime();
+    if (!rt->capture && (rt->shows == TL_SHOWS_PIECES || (rt->shows == TL_SHOWS_LINES && ends_line)))
+        tl_flush();
+}
+
+static void put_piece(const char *text, size_t length) {
+    put(text, length);
+    if (length > 0)
+        show(text[length - 1] == '\n');
+}
+
 /* ---- scalars and strings ----------------------------------------------------------------------------------------- */
 
 void tl_print_bytes(void *bytes, int64_t length) {
     if (length > 0)
-        put(bytes, (size_t)length);
+        put_piece(bytes, (size_t)length);
 }
 
 void tl_print_i64(int64_t v) {
     char text[24];
-    put(text, (size_t)snprintf(text, sizeof text, "%" PRId64, v));
+    put_piece(text, (size_t)snprintf(text, sizeof text, "%" PRId64, v));
 }
 
 void tl_print_u64(int64_t v) {
     char text[24];
-    put(text, (size_t)snprintf(text, sizeof text, "%" PRIu64, (uint64_t)v));
+    put_piece(text, (size_t)snprintf(text, sizeof text, "%" PRIu64, (uint64_t)v));
 }
 
 void tl_print_f32(float v) {
     char text[TL_FLOAT_TEXT];
-    put(text, tl__show_f32(v, text));
+    put_piece(text, tl__show_f32(v, text));
 }
 
 void tl_print_f64(double v) {
     char text[TL_FLOAT_TEXT];
-    put(text, tl__show_f64(v, text));
+    put_piece(text, tl__show_f64(v, text));
 }
 
 void tl_print_bool(bool v) {
-    put_text(v ? "true" : "false");
+    put_piece(v ? "true" : "false", v ? 4 : 5);
 }
 
 size_t tl__encode_utf8(uint32_t c, char bytes[4]) {
@@ -83,11 +108,17 @@ size_t tl__encode_utf8(uint32_t c, char bytes[4]) {
 
 void tl_print_char(int32_t v) {
     char bytes[4];
-    put(bytes, tl__encode_utf8((uint32_t)v, bytes));
+    put_piece(bytes, tl__encode_utf8((uint32_t)v, bytes));
 }
 
 void tl_print_string(tl_object *s) {
-    put(tl__string_bytes(s), (size_t)tl__string_length(s));
+    put_piece(tl__string_bytes(s), (size_t)tl__string_length(s));
+}
+
+void tl_print_error(tl_object *s) {
+    FILE *err = tl__runtime()->err;
+    fwrite(tl__string_bytes(s), 1, (size_t)tl__string_length(s), err);
+    fflush(err);
 }
 
 /* ---- tensors --------------------------------------------------------------------------------------------------------- */
@@ -198,6 +229,7 @@ static masu_status show_tensor(const tl_tensor *t, int precision) {
     if (t->rank >= 2)
         p.width = widest(&p, 0, t->data);
     put_dimension(&p, 0, t->data);
+    show(false);
     return MASU_OK;
 }
 

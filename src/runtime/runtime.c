@@ -95,6 +95,10 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
     if (!rt)
         return MASU_ERR_OUT_OF_MEMORY;
     rt->out = config->out ? config->out : stdout;
+    rt->shows = config->out                ? TL_SHOWS_NOTHING
+                : isatty(fileno(rt->out)) ? TL_SHOWS_PIECES
+                                           : TL_SHOWS_LINES;
+    rt->err = config->err ? config->err : stderr;
     rt->log = config->log ? config->log : stderr;
     masu_status status = parts_create(rt, config);
     if (status != MASU_OK) {
@@ -189,9 +193,7 @@ static __attribute__((noinline)) masu_status run_guarded(tl_runtime *rt, void (*
 
 /* Ends the run's output. A write that failed becomes the run's error unless it has a worse one. */
 static masu_status flush_output(tl_runtime *rt, masu_status status) {
-    errno = 0;
-    if (fflush(rt->out) != 0 && rt->write_error == 0)
-        rt->write_error = errno ? errno : EIO;
+    tl_flush();
     int failure = rt->write_error;
     rt->write_error = 0;
     if (failure == 0 || status != MASU_OK)

@@ -24,6 +24,7 @@ typedef struct tl_runtime_config {
     uint32_t
         history_limit; /* a history of so many operations is pointed out; 0: TL_HISTORY_LIMIT */
     FILE *out;         /* where print goes; NULL: stdout */
+    FILE *err;         /* where eprint goes; NULL: stderr */
     FILE *log;         /* where tl_dump_gpu_pool_stats goes; NULL: stderr */
 } tl_runtime_config;
 

@@ -57,6 +57,8 @@ typedef struct tl_slot {
 
 typedef struct tl_auditor tl_auditor;
 
+typedef enum tl_shows { TL_SHOWS_NOTHING, TL_SHOWS_LINES, TL_SHOWS_PIECES } tl_shows; /* see print.c */
+
 struct tl_runtime {
     /* memory */
     masu_heap *payload;
@@ -118,6 +120,8 @@ struct tl_runtime {
 
     /* printing */
     FILE *out;
+    tl_shows shows;
+    FILE *err;
     FILE *log;
     void *own_arena; /* of Arena::init: memory that programs measure out themselves; NULL: none */
     size_t own_arena_bytes, own_arena_used;

@@ -51,7 +51,7 @@ double tl_system_time(void) {
 void tl_system_sleep(double seconds) {
     if (!(seconds > 0))
         return;
-    fflush(tl__runtime()->out);
+    tl_flush();
     double held = seconds < 1e9 ? seconds : 1e9;
     struct timespec left = {.tv_sec = (time_t)held};
     left.tv_nsec = (long)((held - (double)left.tv_sec) * 1e9);
@@ -82,7 +82,7 @@ tl_object *tl_args_get(int64_t index) {
 /* A line of standard input without its end; empty when there is none. What was printed so far is shown first. */
 tl_object *tl_read_line(void) {
     masu__buffer line = {0};
-    fflush(tl__runtime()->out);
+    tl_flush();
     for (int c; (c = getc(stdin)) != EOF && c != '\n';) {
         char byte = (char)c;
         masu__buffer_append(&line, &byte, 1);

@@ -110,6 +110,7 @@ static const struct {
     {"args_count", 0, TL_FN_tl_args_count},
     {"args_get", 1, TL_FN_tl_args_get},
     {"exit", 1, TL_FN_tl_exit},
+    {"__flush", 0, TL_FN_tl_flush},
     {"__read_line", 0, TL_FN_tl_read_line},
     {"metal_pool_bytes", 0, TL_FN_tl_get_gpu_free_bytes},
     {"metal_pool_count", 0, TL_FN_tl_get_gpu_free_count},
@@ -205,10 +206,8 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
         check_assert_equal(c, slot, strstr(name, "_eq") != NULL);
     } else if ((is(name, "write") || is(name, "writeln")) && e->call.arg_count > 0) {
         check_write_text(c, slot, is(name, "writeln"));
-    } else if (is(name, "eprintln") || is(name, "eprint")) { /* there is one output */
-        check_format(c, slot);
-        become_nothing(c, e);
-        *slot = e;
+    } else if (is(name, "eprintln") || is(name, "eprint")) {
+        check_print_error(c, slot, is(name, "eprintln"));
     } else if (is(name, "format") || is(name, "format_args")) {
         check_format(c, slot);
     } else if (is(name, "range")) {

@@ -412,10 +412,13 @@ void check_print(checker *c, expr *e, bool newline) {
     e->call.piece_count = f.piece_count;
 }
 
-/* The text as one String: format("…", …), the message of panic and assert. */
-void check_format(checker *c, expr **slot) {
+/* The text as one String, with the end of a line behind it. */
+static void format_text(checker *c, expr **slot, bool newline) {
     format f = {.c = c, .call = *slot};
     split(&f);
+    if (newline) {
+        push_piece(&f, (print_piece){.text = "\n", .length = 1});
+    }
     text_pieces p = {.c = c, .span = (*slot)->span};
     for (uint32_t i = 0; i < f.piece_count; i++) {
         const print_piece *piece = &f.pieces[i];
@@ -426,4 +429,15 @@ void check_format(checker *c, expr **slot) {
         }
     }
     *slot = p.all == NULL ? check_text_node(c, p.span, "", 0) : p.all;
+}
+
+/* format("…", …), the message of panic and assert. */
+void check_format(checker *c, expr **slot) {
+    format_text(c, slot, false);
+}
+
+void check_print_error(checker *c, expr **slot, bool newline) {
+    expr *call = *slot, *text = call;
+    format_text(c, &text, newline);
+    *slot = check_new_abi(c, TL_FN_tl_print_error, call->span, &text, 1);
 }

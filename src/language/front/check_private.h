@@ -735,6 +735,7 @@ typedef struct text_pieces { /* texts that are put together */
 } text_pieces;
 
 void check_print(checker *c, expr *e, bool newline);
+void check_print_error(checker *c, expr **slot, bool newline); /* eprint, eprintln */
 void check_format(checker *c, expr **slot);
 void check_write_text(checker *c, expr **slot, bool newline);
 /* A checked value as a checked expression of type String; how: bits of HOW_…. */
