@@ -10,7 +10,6 @@
  */
 #include "language/language.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +19,7 @@
 #include "language/error_text.h"
 #include "language/front/check.h"
 #include "language/front/format.h"
+#include "language/front/lexer.h"
 #include "language/front/lookup.h"
 #include "language/front/parser.h"
 #include "language/front/prelude.h"
@@ -352,63 +352,91 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
     return !p->diagnostics.out_of_memory && !p->rendered.failed && !p->dump.failed;
 }
 
-static bool stands_at(const char *text, size_t length, const char *word) {
+enum { SEEN_COUNT = 256 };
+
+/* What of the prelude a program needs. */
+typedef struct needs {
+    uint32_t parts; /* bit i: part i */
+    bool more;      /* the rarer operations on tensors */
+} needs;
+
+/* Whether a token holds the word: `#?` and the start of b'…' or b"…" in a literal, anything else in a name or number. */
+static bool token_has(token_kind kind, const char *text, size_t length, const char *word) {
     size_t bytes = strlen(word);
-    return bytes <= length && memcmp(text, word, bytes) == 0;
+    bool literal = kind == TOKEN_STRING || kind == TOKEN_CHAR;
+    if (literal && word[0] != '#' && strpbrk(word, "'\"") == NULL)
+        return false;
+    return memmem(text, length, word, bytes) != NULL;
 }
 
-/* Bit i: part i of the prelude may be needed. The files of modules are not known yet: with them all parts may. */
-static uint32_t wanted_parts(const char *text, size_t length) {
-    bool begins[256] = {['m'] = true};
-    uint32_t wanted = 0;
+static bool is_one_of(const char *const *names, const char *text, size_t length) {
+    for (const char *const *name = names; *name; name++)
+        if ((*name)[0] == text[0] && strncmp(*name, text, length) == 0 && strlen(*name) == length)
+            return true;
+    return false;
+}
+
+static void add_needs(const source_file *file, const token *t, needs *found) {
+    bool byte = t->offset > 0 && file->text[t->offset - 1] == 'b' &&
+                (t->kind == TOKEN_STRING || t->kind == TOKEN_CHAR);
+    const char *text = file->text + t->offset - byte;
+    size_t length = t->length + byte;
     for (size_t i = 0; i < prelude_part_count; i++)
         for (int w = 0; prelude_parts[i].words[w]; w++)
-            begins[(unsigned char)*prelude_parts[i].words[w]] = true;
-    for (size_t at = 0; at < length; at++) {
-        if (!begins[(unsigned char)text[at]])
-            continue;
-        if (stands_at(text + at, length - at, "mod "))
-            return UINT32_MAX;
-        for (size_t i = 0; i < prelude_part_count; i++)
-            for (int w = 0; prelude_parts[i].words[w]; w++)
-                if (*prelude_parts[i].words[w] == text[at] &&
-                    stands_at(text + at, length - at, prelude_parts[i].words[w]))
-                    wanted |= (uint32_t)1 << i;
+            if (!(found->parts >> i & 1) &&
+                token_has(t->kind, text, length, prelude_parts[i].words[w]))
+                found->parts |= (uint32_t)1 << i;
+    if (t->kind == TOKEN_NAME && !found->more)
+        found->more = is_one_of(prelude_tensor_more_names, text, length);
+}
+
+/* Names occur again and again: whether the last token of this hash was the same text. */
+static bool was_just_seen(const source_file *file, const token *t, const token **seen) {
+    uint32_t hash = t->length;
+    for (uint32_t i = 0; i < t->length; i++)
+        hash = hash * 31 + (unsigned char)file->text[t->offset + i];
+    const token *last = seen[hash % SEEN_COUNT];
+    seen[hash % SEEN_COUNT] = t;
+    return last && last->kind == t->kind && last->length == t->length && t->kind == TOKEN_NAME &&
+           memcmp(file->text + last->offset, file->text + t->offset, t->length) == 0;
+}
+
+/* By the tokens of the program: what a comment or a text says counts for nothing. The files of modules are not known
+ * yet: with them all may be needed. */
+static masu_status find_needs(const source_file *file, needs *found) {
+    masu__arena arena = {0};
+    diagnostics unsaid; /* the parser says it */
+    diagnostics_init(&unsaid, &arena);
+    const token *seen[SEEN_COUNT] = {0};
+    token_list list = {0};
+    masu_status status = lex_source(file, &arena, &unsaid, &list);
+    for (uint32_t i = 0; status == MASU_OK && i < list.count; i++) {
+        const token *t = &list.tokens[i];
+        if (t->kind == TOKEN_MOD)
+            *found = (needs){UINT32_MAX, true};
+        else if ((t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT ||
+                  t->kind == TOKEN_STRING || t->kind == TOKEN_CHAR) &&
+                 !was_just_seen(file, t, seen))
+            add_needs(file, t, found);
     }
-    return wanted;
+    masu__arena_destroy(&arena);
+    return status;
 }
 
-static bool is_name_byte(char c) {
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Whether `name(` stands in the text for one of the names; a file of modules may hold anything. */
-static bool calls_one_of(const char *const *names, const char *text, size_t length) {
-    for (size_t end = 1; end < length; end++) {
-        if (text[end] != '(' || !is_name_byte(text[end - 1]))
-            continue;
-        size_t start = end;
-        while (start > 0 && is_name_byte(text[start - 1]))
-            start--;
-        for (const char *const *name = names; *name; name++)
-            if ((*name)[0] == text[start] && strncmp(*name, text + start, end - start) == 0 &&
-                strlen(*name) == end - start)
-                return true;
-    }
-    return memmem(text, length, "mod ", 4);
-}
-
-static masu_status read_prelude(masu_program *p, const char *program, size_t length) {
+static masu_status read_prelude(masu_program *p) {
     masu__buffer text = {0};
-    uint32_t wanted = wanted_parts(program, length);
+    needs found = {0};
+    masu_status known = find_needs(&p->file, &found);
+    if (known != MASU_OK)
+        return known;
     masu__buffer_append(&text, prelude_text, prelude_length);
     masu__buffer_append(&text, prelude_more_text, prelude_more_length);
     masu__buffer_append(&text, prelude_i64_text, prelude_i64_length);
     for (size_t i = 0; i < prelude_part_count; i++)
-        if (wanted >> i & 1)
+        if (found.parts >> i & 1)
             masu__buffer_append(&text, prelude_parts[i].text, *prelude_parts[i].length);
     masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
-    if (calls_one_of(prelude_tensor_more_names, program, length))
+    if (found.more)
         masu__buffer_append(&text, prelude_tensor_more_text, prelude_tensor_more_length);
     masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
                                      : source_file_init(&p->prelude, &p->kept, "<prelude>",
@@ -433,7 +461,7 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
         diagnostics_error(&p->diagnostics, (source_span){0}, "%s: the file is too large", path);
     p->diagnostics.hidden = &p->prelude;
     if (status == MASU_OK)
-        status = read_prelude(p, text, length);
+        status = read_prelude(p);
     if (status == MASU_OK)
         status = run_stages(p, &actual);
     if (!settle(p, &actual, status) && status == MASU_OK)

@@ -28,8 +28,8 @@ extern const size_t prelude_older_length;
 extern const char prelude_lines_text[]; /* {:#?} */
 extern const size_t prelude_lines_length;
 
-/* Parts that are read only with a program in whose text one of the words stands: reading takes time, and most programs need
- * none. A program with modules gets all. */
+/* Parts that are read only with a program one of whose tokens holds one of the words: reading takes time, and most programs
+ * need none. A program with modules gets all. */
 typedef struct prelude_part {
     const char *words[12]; /* up to the first NULL */
     const char *text;
@@ -42,7 +42,7 @@ extern const char prelude_tensor_text[]; /* of ops_written.def */
 extern const size_t prelude_tensor_length;
 
 extern const char prelude_tensor_more_text
-    []; /* of ops_more.def: for a program that calls one of the names, up to NULL */
+    []; /* of ops_more.def: for a program one of whose tokens is one of the names, up to NULL */
 extern const size_t prelude_tensor_more_length;
 extern const char *const prelude_tensor_more_names[];
 
