@@ -370,10 +370,12 @@ static void return_to(checker *c, const diagnostics *before, said_type *said, un
 
 /* Once, and anew as long as mistakes come with wishes that may undo them. */
 static void check_body(checker *c, function_item *f) {
-    enum { ROUNDS_MAX = 6 };
+    enum { ROUNDS_MAX = 8 };
     c->wish_count = 0;
+    c->keeps_narrow = false;
     bool flexible = check_has_flexible(f->body);
     masu__arena_mark before_copies = masu__arena_get_mark(&c->spare);
+    uint32_t fallback = 0; /* the number of wishes before the first that makes numbers wider, and 1 */
     for (int round = 1;; round++) {
         uint32_t wishes = c->wish_count, uses = c->use_count;
         uint32_t functions = c->tree->function_count;
@@ -385,13 +387,21 @@ static void check_body(checker *c, function_item *f) {
         if (may_repeat && copy == NULL) {
             check_out_of_memory(c);
         }
-        c->repeat = false;
+        c->repeat = c->widened = false;
         check_dyn_mark(c);
         c->may_repeat = may_repeat;
         check_body_once(c, f);
-        if (copy == NULL || c->wish_count == wishes ||
-            (c->diagnostics->error_count == before.error_count && !c->repeat)) {
+        bool good = c->diagnostics->error_count == before.error_count;
+        bool too_wide = !good && fallback > 0 && copy != NULL;
+        if (!too_wide && (copy == NULL || c->wish_count == wishes || (good && !c->repeat))) {
             break;
+        }
+        if (too_wide) { /* what is f64 in one place has to be f32 in another */
+            c->wish_count = fallback - 1;
+            fallback = 0;
+            c->keeps_narrow = true;
+        } else if (good && c->widened && fallback == 0) {
+            fallback = wishes + 1;
         }
         return_to(c, &before, said, outside);
         check_dyn_return(c);

@@ -38,7 +38,10 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
         }
         if (parameter != NULL) {
             coerce_reason why = {parameter->span, "the parameter is declared here"};
-            check_coerce_branch(c, &e->call.args[i], parameter->type, &why);
+            if (!check_comes_back(parameter) ||
+                check_same_number(c, e->call.args[i], parameter->type, &why)) {
+                check_coerce_branch(c, &e->call.args[i], parameter->type, &why);
+            }
         }
     }
 }

@@ -241,6 +241,18 @@ void check_cast_to(checker *c, expr **slot, const type *to) {
     *slot = cast;
 }
 
+/* 0.1 behind the name is 0.1 of an f64, not an f32 made longer. */
+void check_widen_to(checker *c, expr **slot, const type *to) {
+    const type *from = type_resolve(c->types, (*slot)->type);
+    if (c->may_repeat && !c->keeps_narrow && from->kind == TYPE_F32 && to->kind == TYPE_F64) {
+        uint32_t before = c->wish_count;
+        check_wish(c, *slot, to);
+        c->repeat |= c->wish_count != before;
+        c->widened |= c->wish_count != before;
+    }
+    check_cast_to(c, slot, to);
+}
+
 void check_read_item(checker *c, expr **slot) {
     expr *e = *slot;
     const type *element = type_of_element(c->types, e->type);
@@ -383,7 +395,7 @@ static bool convert(checker *c, expr **slot, const type *to) {
         return false;
     }
     check_wish_parse(c, *slot, to);
-    check_cast_to(c, slot, to);
+    check_widen_to(c, slot, to);
     return true;
 }
 
@@ -484,6 +496,22 @@ bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *
     }
     check_wish(c, *slot, to);
     check_mismatch(c, *slot, to, why);
+    return false;
+}
+
+bool check_same_number(checker *c, const expr *e, const type *to, const coerce_reason *why) {
+    const type *from = type_resolve(c->types, e->type);
+    to = type_resolve(c->types, to);
+    if (from == to || !type_is_numeric(from) || !type_is_numeric(to)) {
+        return true;
+    }
+    check_wish(c, e, to);
+    diagnostic *d =
+        diagnostics_error(c->diagnostics, e->span, "`&mut %s` is wanted here, this is `%s`",
+                          check_type_text(c, to), check_type_text(c, from));
+    diagnostics_note(c->diagnostics, d, (source_span){0},
+                     "what is written through a `&mut` comes back, so nothing is converted");
+    diagnostics_note(c->diagnostics, d, why->span, "%s", why->text);
     return false;
 }
 

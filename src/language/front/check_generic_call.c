@@ -124,9 +124,10 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         type_is(type_resolve(c->types, (*slot)->type), TYPE_CHAR)) { /* s.find('c') */
         *slot = check_text_of(c, *slot, 0);
     }
-    if (wanted != NULL) {
-        check_coerce_branch(c, slot, wanted,
-                            &(coerce_reason){parameter->span, "the parameter is declared here"});
+    const coerce_reason why = {parameter->span, "the parameter is declared here"};
+    if (wanted != NULL &&
+        (!check_comes_back(parameter) || check_same_number(c, *slot, wanted, &why))) {
+        check_coerce_branch(c, slot, wanted, &why);
     }
 }
 

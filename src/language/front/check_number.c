@@ -97,8 +97,8 @@ static void become_integer_choice(checker *c, expr *e, scalar_math math, expr *l
 /* x.max(y) of different types: the wider one, as with operators. */
 static void unify(checker *c, expr **left, expr **right) {
     const type *common = check_common(c, (*left)->type, (*right)->type);
-    check_cast_to(c, left, common);
-    check_cast_to(c, right, common);
+    check_widen_to(c, left, common);
+    check_widen_to(c, right, common);
 }
 
 static bool check_math_argument(checker *c, expr *e, math_arguments arguments) {

@@ -427,8 +427,8 @@ static bool scalar_binary(checker *c, expr *e) {
     if (!operator_accepts(e->binary.op, common) || (shift && !type_is_integer(right))) {
         return false;
     }
-    check_cast_to(c, &e->binary.left, common);
-    check_cast_to(c, &e->binary.right, common);
+    check_widen_to(c, &e->binary.left, common);
+    check_widen_to(c, &e->binary.right, common);
     bool yields_bool =
         is_comparison(e->binary.op) || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR;
     e->type = yields_bool ? check_scalar(c, TYPE_BOOL) : common;

@@ -170,6 +170,8 @@ typedef struct checker {
     bool wants_error_text; /* a struct that shows itself may stand for its text: Box<dyn Error> */
     bool index_goes_on;    /* the index being checked is part of a longer one, or assigned to */
     bool repeat;           /* a wish came without a mistake: see check_wish_row */
+    bool widened;      /* and it is of numbers that were f32 where f64 was wanted */
+    bool keeps_narrow; /* such wishes came to nothing: f32 is made f64 where that is wanted */
     bool structs_are_measured;
     enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
     bool has_open;       /* the function made a TYPE_OPEN */
@@ -507,11 +509,15 @@ bool check_fits(checker *c, const type *from, const type *to);
 bool check_widens(const type *from, const type *to);
 /* Converts the node or reports "expected X, found Y"; why (may be NULL) becomes a note. */
 bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *why);
+/* What is lent as `&mut` is of the very type, as what is written through it comes back. False after a message. */
+bool check_same_number(checker *c, const expr *e, const type *to, const coerce_reason *why);
 /* The same through the results of blocks and branches: a block stays a block, an if an if. */
 bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_reason *why);
 bool check_condition(checker *c, expr **slot);
 void check_cast_to(checker *c, expr **slot,
                    const type *to); /* wraps in an implicit cast unless it is of that type */
+/* The same; numbers written without a type that were f32 become f64 from the start. */
+void check_widen_to(checker *c, expr **slot, const type *to);
 /* The smallest number type that both widen to. */
 const type *check_common(checker *c, const type *a, const type *b);
 /* The type of a value that is one or the other; NULL when there is none. */
