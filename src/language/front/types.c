@@ -352,6 +352,7 @@ const char *type_name(type_table *table, const type *t) {
     const char *name =
         text.failed ? NULL : masu__arena_strdup(table->arena, masu__buffer_text(&text));
     masu__buffer_destroy(&text);
+    table->out_of_memory |= name == NULL; /* also of a message that an attempt takes back */
     return name == NULL ? "?" : name;
 }
 
