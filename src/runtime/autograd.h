@@ -65,7 +65,10 @@ struct tl_node {
 typedef struct tl_leaf {
     tl_tensor *gradient; /* owned; NULL: none accumulated */
     tl_node *read_before, *read_after;
-    uint32_t read_depth; /* loop depth of the last reading; 0: not in the list */
+    uint32_t gathered_depth; /* loops around the last backward that reached it */
+    uint32_t ends_depth; /* it ends with the iteration of so many loops; 0: with none */
+    bool listed;   /* in the list of leaves that were read */
+    bool consumed; /* the next backward replaces the gradient instead of adding to it */
     uint32_t
         round; /* the runtime's grad_round when the gradient was added: an older one counts as none */
 } tl_leaf;
@@ -168,6 +171,8 @@ masu_status tl__accumulate(tl_tensor **total, tl_tensor *gradient);
 /* Adds gradient (consumed) to what the leaf holds. */
 masu_status tl__leaf_add(tl_node *leaf, tl_tensor *gradient);
 void tl__leaf_clear(tl_node *leaf);
+/* What the leaf holds has been used: the next backward replaces it. last: nothing reads it until then, it goes at once. */
+void tl__leaf_consume(tl_node *leaf, bool last);
 /* Out of the list of read leaves. */
 void tl__leaf_forget(tl_node *leaf);
 

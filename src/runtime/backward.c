@@ -19,6 +19,7 @@
 
 typedef struct tl_backward {
     bool keep_graph;
+    bool replaces;  /* some leaf's gradient was consumed */
     uint32_t site;  /* of this backward, for the error of a second one */
     tl_node *ready; /* pending 0; each held once by this list */
 } tl_backward;
@@ -58,7 +59,7 @@ static void forget(tl_node *first) {
 }
 
 /* Breadth first; the list of visited nodes is the queue. The root has no consumer in this walk. */
-static masu_status discover(tl_node *root) {
+static masu_status discover(tl_backward *run, tl_node *root) {
     if (root->flags & TL_NODE_FREED)
         return error_freed(root);
     tl_node *last = root;
@@ -67,6 +68,7 @@ static masu_status discover(tl_node *root) {
     for (tl_node *node = root; node && status == MASU_OK; node = node->next) {
         tl_node **inputs = tl__node_inputs(node);
         status = check_versions(node);
+        run->replaces |= node->flags & TL_NODE_LEAF && tl__node_leaf(node)->consumed;
         for (int i = 0; i < node->input_count && status == MASU_OK; i++) {
             tl_node *input = inputs[i];
             if (!input)
@@ -85,6 +87,17 @@ static masu_status discover(tl_node *root) {
     if (status != MASU_OK)
         forget(root);
     return status;
+}
+
+/* What was consumed goes before the first new gradient is made, once nothing can refuse the walk. */
+static void clear_consumed(tl_node *root) {
+    for (tl_node *node = root; node; node = node->next) {
+        if (!(node->flags & TL_NODE_LEAF) || !tl__node_leaf(node)->consumed)
+            continue;
+        tl__leaf_clear(node);
+        if (MASU_UNLIKELY(tl__runtime()->audit))
+            tl__audit_node(node);
+    }
 }
 
 /* ---- settle ---------------------------------------------------------------------------------- */
@@ -229,12 +242,14 @@ masu_status tl__backward(tl_tensor *t, bool keep_graph) {
     status = tl__full(t->dtype, t->rank, t->shape, 1.0, &seed);
     if (status != MASU_OK)
         return status;
-    status = discover(t->node);
+    tl_backward run = {.keep_graph = keep_graph, .site = tl__site(), .ready = t->node};
+    status = discover(&run, t->node);
     if (status != MASU_OK) {
         tl__tensor_drop(seed);
         return status;
     }
-    tl_backward run = {.keep_graph = keep_graph, .site = tl__site(), .ready = t->node};
+    if (run.replaces)
+        clear_consumed(t->node);
     t->node->buffer = seed;
     t->node->count++;
     t->node->next = NULL;

@@ -1,11 +1,14 @@
-/* leaf.c: gradients that programs see. A leaf owns its gradient; the gradient dies with it, or
- * is cleared at the end of the innermost loop iteration in which it was read.
+/* leaf.c: gradients that programs see. A leaf owns its gradient; the gradient dies with it.
+ *
+ * Looking at a gradient changes nothing: the next backward adds to it. One that was consumed (something made of it was
+ * kept: pass/gradients.c finds where) is replaced by the next backward that reaches its leaf, and given back at the
+ * latest where the outermost iteration ends that holds a backward. What an inner loop gathered and the iteration around
+ * it looked at has been gathered: it ends with that iteration.
  *
  *     runtime ─► read most recently ⇄ … ⇄ read first        (tl_leaf.read_before, read_after)
- *                read_depth falls from left to right
  *
- * Loops nest and every way out of an iteration clears, so whatever was read at the present depth
- * or deeper stands in front: tl_clear_grads walks only what it clears.
+ * tl_grad_consume is handed a gradient, or a view of one, and finds the leaf in this list by the storage that both
+ * share; mostly it stands in front.
  */
 #include <math.h>
 
@@ -17,7 +20,7 @@
 
 void tl__leaf_forget(tl_node *node) {
     tl_leaf *leaf = tl__node_leaf(node);
-    if (leaf->read_depth == 0)
+    if (!leaf->listed)
         return;
     if (leaf->read_before)
         tl__node_leaf(leaf->read_before)->read_after = leaf->read_after;
@@ -26,17 +29,18 @@ void tl__leaf_forget(tl_node *node) {
     if (leaf->read_after)
         tl__node_leaf(leaf->read_after)->read_before = leaf->read_before;
     leaf->read_before = leaf->read_after = NULL;
-    leaf->read_depth = 0;
+    leaf->listed = false;
 }
 
-/* Outside every loop nothing will clear it, and it need not stand in the list. */
 static void leaf_mark_read(tl_node *node) {
     tl_runtime *rt = tl__runtime();
     tl__leaf_forget(node);
-    if (rt->grad_depth == 0)
-        return;
     tl_leaf *leaf = tl__node_leaf(node);
-    leaf->read_depth = rt->grad_depth;
+    leaf->listed = true;
+    if (rt->grad_depth > 0 && rt->grad_depth < leaf->gathered_depth) {
+        leaf->ends_depth = rt->grad_depth;
+        rt->grads_end = true;
+    }
     leaf->read_after = rt->grad_read;
     if (leaf->read_after)
         tl__node_leaf(leaf->read_after)->read_before = node;
@@ -55,13 +59,60 @@ void tl_grad_loop_exit(void) {
 
 void tl_clear_grads(void) {
     tl_runtime *rt = tl__runtime();
-    tl_node *leaf;
-    while ((leaf = rt->grad_read) && tl__node_leaf(leaf)->read_depth >= rt->grad_depth) {
-        tl__leaf_clear(leaf);
-        tl__leaf_forget(leaf);
+    bool outermost = rt->grad_depth <= 1;
+    tl_node *next = outermost || rt->grads_end ? rt->grad_read : NULL;
+    for (tl_node *node; (node = next);) {
+        tl_leaf *leaf = tl__node_leaf(node);
+        next = leaf->read_after;
+        bool ends = leaf->ends_depth > 0 && leaf->ends_depth >= rt->grad_depth;
+        if (!outermost && !ends)
+            continue;
+        if (ends || leaf->consumed)
+            tl__leaf_clear(node);
+        tl__leaf_forget(node);
         if (MASU_UNLIKELY(rt->audit))
-            tl__audit_node(leaf);
+            tl__audit_node(node);
     }
+    rt->grads_end &= !outermost;
+}
+
+/* ---- consumption ------------------------------------------------------------------------------ */
+
+static tl_node *leaf_of_gradient(const tl_tensor *gradient) {
+    for (tl_node *node = tl__runtime()->grad_read; node; node = tl__node_leaf(node)->read_after) {
+        const tl_tensor *own = tl__node_leaf(node)->gradient;
+        if (own && own->storage == gradient->storage)
+            return node;
+    }
+    return NULL;
+}
+
+void tl__leaf_consume(tl_node *node, bool last) {
+    tl__node_leaf(node)->consumed = true;
+    if (!last)
+        return;
+    tl__leaf_clear(node);
+    tl__leaf_forget(node);
+    if (MASU_UNLIKELY(tl__runtime()->audit))
+        tl__audit_node(node);
+}
+
+void tl_grad_consume(tl_tensor *gradient, bool last) {
+    tl_node *node = leaf_of_gradient(gradient);
+    if (node)
+        tl__leaf_consume(node, last);
+}
+
+void tl_grad_hand_out(tl_tensor *gradient) {
+    if (tl__runtime()->grads_kept)
+        tl_grad_consume(gradient, false);
+}
+
+bool tl_grad_keeping(bool kept) {
+    tl_runtime *rt = tl__runtime();
+    bool before = rt->grads_kept;
+    rt->grads_kept = kept;
+    return before;
 }
 
 /* ---- the gradient ---------------------------------------------------------------------------- */
@@ -79,6 +130,8 @@ static tl_tensor *gradient_of(tl_node *node) {
 
 void tl__leaf_clear(tl_node *node) {
     tl_leaf *leaf = tl__node_leaf(node);
+    leaf->consumed = false;
+    leaf->ends_depth = 0;
     if (!leaf->gradient)
         return;
     tl__tensor_drop(leaf->gradient);
@@ -88,6 +141,10 @@ void tl__leaf_clear(tl_node *node) {
 
 masu_status tl__leaf_add(tl_node *node, tl_tensor *gradient) {
     tl_leaf *leaf = tl__node_leaf(node);
+    if (leaf->consumed)
+        tl__leaf_clear(node);
+    leaf->gathered_depth = tl__runtime()->grad_depth;
+    leaf->ends_depth = 0;
     if (gradient_of(node))
         return tl__accumulate(&leaf->gradient, gradient);
     masu_status status = tl__tensor_contiguous(gradient, &leaf->gradient);

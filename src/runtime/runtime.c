@@ -209,6 +209,7 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
         return MASU_ERR_INVALID_ARGUMENT;
     MASU_HEAVY_ASSERT(tl_runtime_valid(rt));
     tl_runtime_enter(rt);
+    rt->grads_kept = false;
     run_mark mark = {rt->frame, rt->scope_count, rt->grad_depth, rt->jump};
     masu_status status = run_guarded(rt, entry);
     rt->jump = mark.jump;

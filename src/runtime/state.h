@@ -131,6 +131,8 @@ struct tl_runtime {
     /* autograd.c */
     uint32_t grad_depth; /* loops entered and not left: tl_grad_loop_enter, _exit */
     uint32_t grad_round; /* tl_clear_all_grads begins the next */
+    bool grads_end;      /* some leaf's gradient ends with an iteration */
+    bool grads_kept;     /* tl_grad_keeping: the caller keeps what the running function makes of gradients */
     tl_node *grad_read;  /* leaves whose gradient was read, the most recently read first */
     uint64_t live_nodes, live_grads;
     uint64_t walked_nodes; /* of the live ones: freed by backward, still named by a tensor */

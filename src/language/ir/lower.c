@@ -118,10 +118,10 @@ masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__a
     lowering l = {
         .tree = tree, .diagnostics = diagnostics, .scratch = &scratch, .m = ir_module_new(arena)};
     l.functions = MASU_ARENA_ARRAY(&scratch, ir_function *, tree->function_count);
-    l.reads_grad = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
+    l.runs_backward = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
     l.leaf_counts = MASU_ARENA_ARRAY(&scratch, uint32_t, types->count);
-    bool ready = l.m && l.functions && l.reads_grad && l.leaf_counts && lower_mark_broken(&l) &&
-                 lower_find_grad_readers(&l);
+    bool ready = l.m && l.functions && l.runs_backward && l.leaf_counts && lower_mark_broken(&l) &&
+                 lower_find_backward(&l);
     if (ready)
         lower_all(&l);
     masu__arena_destroy(&scratch);

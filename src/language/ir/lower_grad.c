@@ -1,6 +1,6 @@
-/* lower_grad.c: which functions and loops may read a gradient, so that only those count iterations for tl_clear_grads.
+/* lower_grad.c: which functions and loops may run a backward, so that only those count iterations for tl_clear_grads.
  *
- *     reads(f) = f calls something that READS_GRAD, or some g with reads(g)
+ *     runs(f) = f calls backward, or some g with runs(g)
  */
 #include "language/ir/lowering.h"
 
@@ -9,28 +9,28 @@ typedef struct scan {
     bool found;
 } scan;
 
-static bool call_reads(const lowering *l, const call_expr *c) {
+static bool call_runs(const lowering *l, const call_expr *c) {
     if (c->kind == CALL_ABI)
-        return tl_abi_functions[c->abi].effects & READS_GRAD;
-    return c->kind == CALL_FUNCTION && l->reads_grad[c->function->index];
+        return c->abi == TL_FN_tl_tensor_backward;
+    return c->kind == CALL_FUNCTION && l->runs_backward[c->function->index];
 }
 
 static void scan_expr(expr *e, void *context) {
     scan *s = context;
-    s->found = s->found || (e->kind == EXPR_CALL && call_reads(s->l, &e->call));
+    s->found = s->found || (e->kind == EXPR_CALL && call_runs(s->l, &e->call));
     if (!s->found)
         expr_each_child(e, scan_expr, s);
 }
 
-bool lower_reads_grad(const lowering *l, const expr *e) {
+bool lower_runs_backward(const lowering *l, const expr *e) {
     scan s = {.l = l};
     scan_expr((expr *)e, &s); /* the visitor's type allows writing; this one only looks */
     return s.found;
 }
 
-bool lower_block_reads_grad(const lowering *l, const block *b) {
+bool lower_block_runs_backward(const lowering *l, const block *b) {
     expr e = {.kind = EXPR_BLOCK, .block = (block *)b};
-    return lower_reads_grad(l, &e);
+    return lower_runs_backward(l, &e);
 }
 
 /* ---- over the call graph -------------------------------------------------------------------------------------------- */
@@ -49,8 +49,8 @@ typedef struct call_graph {
 
 static void collect_calls(expr *e, void *context) {
     call_graph *g = context;
-    if (e->kind == EXPR_CALL && call_reads(g->l, &e->call))
-        g->l->reads_grad[g->caller] = true;
+    if (e->kind == EXPR_CALL && call_runs(g->l, &e->call))
+        g->l->runs_backward[g->caller] = true;
     if (e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION) {
         if (g->count == g->capacity) {
             uint32_t larger = g->capacity ? 2 * g->capacity : 64;
@@ -68,7 +68,7 @@ static void collect_calls(expr *e, void *context) {
     expr_each_child(e, collect_calls, g);
 }
 
-bool lower_find_grad_readers(lowering *l) {
+bool lower_find_backward(lowering *l) {
     call_graph g = {.l = l};
     for (uint32_t f = 0; f < l->tree->function_count; f++) {
         if (l->broken[f] || l->tree->functions[f]->is_template ||
@@ -81,8 +81,8 @@ bool lower_find_grad_readers(lowering *l) {
     for (bool changed = true; changed && !g.out_of_memory;) {
         changed = false;
         for (uint32_t k = 0; k < g.count; k++) {
-            if (l->reads_grad[g.edges[k].callee] && !l->reads_grad[g.edges[k].caller])
-                changed = l->reads_grad[g.edges[k].caller] = true;
+            if (l->runs_backward[g.edges[k].callee] && !l->runs_backward[g.edges[k].caller])
+                changed = l->runs_backward[g.edges[k].caller] = true;
         }
     }
     return !g.out_of_memory;

@@ -1,12 +1,12 @@
 /* lower_loop.c: loops and the ways out of them.
  *
- *     enter ─► test ─► body ─► next ─┐        grads: a loop in which gradients may be read
+ *     enter ─► test ─► body ─► next ─┐        grads: a loop in which a backward may run
  *               │▲                   │          before test, once   tl_grad_loop_enter
  *               ▼└───────────────────┘          at next             tl_clear_grads
  *             done ─► after ◄── break           at done             tl_grad_loop_exit
  *
- * Every way out of an iteration clears what was read in it: falling off its end, continue, break, return. Every
- * way out of the loop leaves it, exactly once.
+ * Every way out of an iteration says so: falling off its end, continue, break, return; the runtime gives back what
+ * was consumed where the outermost one ends. Every way out of the loop leaves it, exactly once.
  */
 #include "language/ir/lowering.h"
 
@@ -50,8 +50,8 @@ static void leave_loops(lower_fn *fn, const lower_loop *target, source_span span
 
 void lower_while(lower_fn *fn, const expr *e) {
     lower_loop loop;
-    bool condition_reads = lower_reads_grad(fn->l, e->loop->condition);
-    open_loop(fn, &loop, e, condition_reads || lower_block_reads_grad(fn->l, e->loop->body));
+    bool condition_runs = lower_runs_backward(fn->l, e->loop->condition);
+    open_loop(fn, &loop, e, condition_runs || lower_block_runs_backward(fn->l, e->loop->body));
     ir_block *test = lower_block_new(fn), *body = lower_block_new(fn), *done = lower_block_new(fn);
     lower_jump(fn, test, e->span);
     ir_builder_set_block(fn->b, test);
@@ -65,7 +65,7 @@ void lower_while(lower_fn *fn, const expr *e) {
     lower_jump(fn, test, e->span);
     ir_seal(fn->b, test);
     lower_enter_block(fn, done);
-    if (condition_reads) /* the last evaluation of the condition began an iteration of its own */
+    if (condition_runs) /* the last evaluation of the condition began an iteration of its own */
         clear_grads(fn, &loop, e->span);
     exit_grads(fn, &loop, e->span);
     lower_jump(fn, loop.after, e->span);
@@ -75,7 +75,7 @@ void lower_while(lower_fn *fn, const expr *e) {
 
 void lower_infinite_loop(lower_fn *fn, const expr *e, ir_value *out) {
     lower_loop loop;
-    open_loop(fn, &loop, e, lower_block_reads_grad(fn->l, e->loop->body));
+    open_loop(fn, &loop, e, lower_block_runs_backward(fn->l, e->loop->body));
     loop.result = lower_variables(fn, e->type, NULL, e->span);
     loop.result_count = lower_leaf_count(fn->l, e->type);
     ir_block *body = lower_block_new(fn);
@@ -183,7 +183,7 @@ void lower_for(lower_fn *fn, const expr *e) {
     for_source s = source_of(fn, e->loop->iterable);
     if (!lower_open(fn))
         return;
-    open_loop(fn, &loop, e, lower_block_reads_grad(fn->l, e->loop->body));
+    open_loop(fn, &loop, e, lower_block_runs_backward(fn->l, e->loop->body));
     ir_block *test = lower_block_new(fn), *body = lower_block_new(fn), *done = lower_block_new(fn);
     ir_variable i = ir_variable_new(fn->b, s.type, NULL, e->loop->pattern->span);
     ir_write(fn->b, i, s.low);

@@ -28,7 +28,7 @@ typedef struct lowering {
     uint32_t kernel_depth;
     ir_module *m;
     ir_function **functions; /* by function_item.index */
-    bool *reads_grad;        /* likewise: may call something that READS_GRAD */
+    bool *runs_backward;        /* likewise: may run a backward */
     bool *broken;            /* by function: its body has an error and is left out */
     uint32_t *leaf_counts;   /* by type id: 1 + the count, 0: not asked yet */
     uint32_t kernel_count;
@@ -177,9 +177,9 @@ void lower_count(lower_fn *fn, ir_value low, ir_value high, source_span span,
 
 /* ---- gradients (lower_grad.c) --------------------------------------------------------------------------------------------- */
 
-bool lower_find_grad_readers(lowering *l);
-bool lower_reads_grad(const lowering *l, const expr *e);
-bool lower_block_reads_grad(const lowering *l, const block *b);
+bool lower_find_backward(lowering *l);
+bool lower_runs_backward(const lowering *l, const expr *e);
+bool lower_block_runs_backward(const lowering *l, const block *b);
 
 /* ---- comprehensions (lower_comprehension.c) ------------------------------------------------------------------------------- */
 

@@ -1,7 +1,9 @@
 /* pass.h: the column of passes, what each needs and gives, and how they are run.
  *
- *     ir ─► fold ─► shapes ─► lastuse ─► ownership ─► cancel ─► reuse ─► destinations ─► frames ─► growing ─► slots ─► codegen
- *           opt.    required   opt.      required     opt.      opt.     opt.            opt.      opt.       opt.
+ *     ir ─► fold ─► shapes ─► identity ─► lastuse ─► gradients ─► ownership ─► cancel ─► reuse ─► destinations ─► frames
+ *           opt.    required   opt.       opt.       required     required     opt.      opt.     opt.            opt.
+ *        ─► growing ─► slots ─► codegen
+ *           opt.       opt.
  *
  * Everything that decides where a value lives happens between `ir` and `slots`, on a form that
  * prints and verifies itself. Any optional pass can be left out: the program prints the same.
@@ -75,6 +77,7 @@ void pass_fold(ir_module *m, pass_context *context);
 void pass_shapes(ir_module *m, pass_context *context);
 void pass_identity(ir_module *m, pass_context *context);
 void pass_lastuse(ir_module *m, pass_context *context);
+void pass_gradients(ir_module *m, pass_context *context);
 void pass_ownership(ir_module *m, pass_context *context);
 void pass_cancel(ir_module *m, pass_context *context);
 void pass_reuse(ir_module *m, pass_context *context);

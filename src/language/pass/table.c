@@ -14,7 +14,7 @@
  *     an argument handed out                  identity
  *     pairs of counts cancelled               cancel; what lastuse and ownership decide leaves it none
  *     gradients cleared at the latch          ir/lower_loop.c, for the loops that ir/lower_grad.c finds: every later pass sees
- *                                             the call in the text
+ *                                             the call in the text; gradients, which says what is cleared there
  *     slots of temporaries                    frames and growing for their elements, slots for their owners
  *     a dying operand's buffer                reuse
  *     values without size are nothing         ir/lower_leaf.c: they have no leaves; IR_NOTHING (NULL) where a variant of an
@@ -41,6 +41,9 @@ static const char AFTER[] = "after:";
       NULL)                                                                                        \
     X(lastuse, "values end at their last use instead of their scope's end", "built IR",            \
       "no value is kept without being needed", true, IR_PHASE_BUILT, pass_lastuse, NULL)           \
+    X(gradients, "readings of gradients that use them up found and marked", "built IR",            \
+      "what is kept of a gradient is preceded by its mark", false, IR_PHASE_BUILT, pass_gradients, \
+      NULL)                                                                                        \
     X(ownership,                                                                                   \
       "who owns each tensor where: moves, borrows, acquires, releases; functions specialised",     \
       "built IR", "every count is given away exactly once on every path", false, IR_PHASE_OWNED,   \

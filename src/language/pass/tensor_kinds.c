@@ -93,6 +93,8 @@ unsigned tensor_kind_of(tl_abi_index function) {
         READING_OPERATIONS(X)
 #undef X
     case TL_FN_tl_print_tensor:
+    case TL_FN_tl_grad_consume:
+    case TL_FN_tl_grad_hand_out:
     case TL_FN_tl_text_tensor:
         return TENSOR_READS;
     case TL_FN_tl_mem_register_tensor:

@@ -241,6 +241,8 @@ static masu_status update(const binary_operation *operation, tl_tensor **t, tl_t
     (*t)->node = NULL;
     masu_status status = tl__assign(operation->rule.name, operation->kernel, t, b);
     (*t)->node = leaf;
+    if (status == MASU_OK && tl__node_leaf(leaf)->listed)
+        tl__leaf_consume(leaf, false);
     return status;
 }
 

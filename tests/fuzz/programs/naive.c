@@ -179,8 +179,16 @@ static int later_first(const void *a, const void *b) {
     return (x->order < y->order) - (x->order > y->order);
 }
 
+static void clear(history *leaf) {
+    leaf->gradient = NULL;
+    leaf->consumed = false;
+    leaf->ends_depth = 0;
+}
+
 static void collect(naive *n, const cell *c) {
     history *leaf = c->leaf;
+    leaf->gathered_depth = n->grad_depth;
+    leaf->ends_depth = 0;
     if (!leaf->gradient)
         leaf->gradient = naive_room(n, (size_t)leaf->count * sizeof(double));
     leaf->gradient[c->index] = (double)(float)(leaf->gradient[c->index] + c->gradient);
@@ -199,6 +207,9 @@ void naive_backward(naive *n, tensor *t, bool keep) {
     pile cells = cells_above(n, t->e[0]);
     qsort(cells.items, cells.count, sizeof(void *), later_first);
     t->e[0]->gradient = 1;
+    for (size_t i = 0; i < nodes.count; i++)
+        if (((history *)nodes.items[i])->consumed)
+            clear(nodes.items[i]);
     for (size_t i = 0; i < cells.count; i++) {
         cell *c = cells.items[i];
         for (int k = 0; k < 2; k++)
@@ -217,16 +228,29 @@ tensor *naive_grad(naive *n, tensor *t) {
     tensor *g = naive_tensor(n, t->dtype, t->rank, t->shape);
     for (int64_t i = 0; i < g->count; i++)
         g->e[i] = naive_number(n, g->dtype, t->node->gradient ? t->node->gradient[i] : 0);
-    t->node->read_depth = n->grad_depth;
+    if (n->grad_depth > 0 && n->grad_depth < t->node->gathered_depth)
+        t->node->ends_depth = n->grad_depth;
+    t->node->read = true;
+    g->gradient_of = t->node;
     return g;
 }
 
-/* OWNERSHIP, D11: what was read in the iteration that ends. */
+/* OWNERSHIP, D11: what was consumed goes at the end of the outermost iteration, and what ends with this one. */
 void naive_clear_grads(naive *n) {
     for (history *leaf = n->leaves; leaf; leaf = leaf->next_leaf) {
-        if (leaf->read_depth == 0 || leaf->read_depth < n->grad_depth)
-            continue;
-        leaf->gradient = NULL;
-        leaf->read_depth = 0;
+        bool outermost = n->grad_depth <= 1;
+        bool ends = leaf->ends_depth > 0 && leaf->ends_depth >= n->grad_depth;
+        if (ends || (outermost && leaf->consumed))
+            clear(leaf);
+        leaf->read &= !(outermost || ends);
     }
+}
+
+void naive_consume(tensor *gradient, bool last) {
+    history *leaf = gradient->gradient_of;
+    if (!leaf || !leaf->read)
+        return;
+    leaf->consumed = true;
+    if (last)
+        clear(leaf);
 }

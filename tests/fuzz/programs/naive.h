@@ -45,7 +45,8 @@ struct history {
     /* of a leaf */
     double *gradient; /* NULL: none */
     int64_t count;
-    uint32_t read_depth;
+    uint32_t gathered_depth, ends_depth;
+    bool read, consumed;
     history *next_leaf; /* of all */
 };
 
@@ -56,6 +57,7 @@ typedef struct tensor {
     int64_t count;
     cell **e;
     history *node; /* NULL: untracked */
+    history *gradient_of; /* the leaf whose gradient this is as it was read; else NULL */
 } tensor;
 
 typedef struct naive {
@@ -66,6 +68,7 @@ typedef struct naive {
     bool unsupported; /* the interpreter's own limit: nothing is said about the program */
     uint64_t made, passes;
     uint32_t grad_depth;
+    bool grads_kept;
     history *leaves;
 } naive;
 
@@ -85,6 +88,7 @@ tensor *naive_detach(naive *n, const tensor *t, bool track);
 void naive_backward(naive *n, tensor *t, bool keep);
 tensor *naive_grad(naive *n, tensor *t);
 void naive_clear_grads(naive *n);
+void naive_consume(tensor *gradient, bool last);
 
 /* naive_operations.c. What the ABI function does with these tensors and numbers; false: it is not known here. */
 typedef struct naive_call {

@@ -483,6 +483,17 @@ bool naive_operate(naive *n, const naive_call *c, tensor **result, double *numbe
     case TL_FN_tl_clear_grads:
         naive_clear_grads(n);
         return true;
+    case TL_FN_tl_grad_consume:
+        naive_consume(c->t[0], c->number[1] != 0);
+        return true;
+    case TL_FN_tl_grad_hand_out:
+        if (n->grads_kept)
+            naive_consume(c->t[0], false);
+        return true;
+    case TL_FN_tl_grad_keeping:
+        *number = n->grads_kept;
+        n->grads_kept = c->number[0] != 0;
+        return true;
     default:
         return c->t[0] && read_number(n, c, number);
     }

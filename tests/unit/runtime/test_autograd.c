@@ -64,6 +64,12 @@ static void a_read_gradient_is_independent(void **state) {
     assert_all(g, 2);
     g = checked(tl_tensor_mul_assign(g, g));
     assert_gradient(w, 4);
+    tl_clear_grads(); /* looking changes nothing */
+    assert_gradient(w, 4);
+    tl_tensor *last = checked(tl_tensor_grad(w));
+    tl_grad_consume(last, false);
+    release(last);
+    assert_gradient(w, 4);
     tl_clear_grads();
     assert_gradient(w, 0);
     assert_all(g, 4);
@@ -78,7 +84,7 @@ static void a_read_gradient_is_independent(void **state) {
 /* ---- clearing: D11 --------------------------------------------------------------------------- */
 
 /* for e { for b in 0..3 { loss(b).backward() }  w = w - w.grad() * lr } */
-static void gradients_accumulate_until_they_are_read(void **state) {
+static void what_an_inner_loop_gathered_ends_with_the_iteration_that_looks(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_tensor *w = leaf_of(ones(1024));
@@ -106,46 +112,49 @@ static void gradients_accumulate_until_they_are_read(void **state) {
     close_ops(rt);
 }
 
-/* An inner loop over layers updates parameters one by one: the later layers' gradients are still
- * there. */
-static void an_iteration_clears_only_what_it_read(void **state) {
+/* The first backward behind it replaces what was consumed, whichever loop it stands in; until then it can be read. */
+static void what_was_consumed_is_replaced(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    enum { LAYERS = 4 };
-    tl_tensor *w[LAYERS], *loss = NULL;
-    for (int i = 0; i < LAYERS; i++) {
-        w[i] = leaf_of(ones(4));
-        tl_tensor *part = square_sum(w[i]), *sum = loss ? checked(tl_tensor_add(loss, part)) : part;
-        if (loss) {
+    tl_tensor *w = leaf_of(ones(4));
+    for (int round = 0; round < 3; round++) {
+        for (int part = 0; part < 2; part++) {
+            tl_tensor *loss = square_sum(w);
+            backward(loss);
             release(loss);
-            release(part);
+            assert_gradient(w, 2 * (part + 1));
         }
-        loss = sum;
+        tl_tensor *g = checked(tl_tensor_grad(w));
+        tl_grad_consume(g, round == 2);
+        assert_int_equal(rt->live_grads, round == 2 ? 0 : 1);
+        assert_all(g, 4);
+        release(g);
     }
-    tl_grad_loop_enter();
-    backward(loss);
-    release(loss);
-    assert_gradient(w[3],
-                    2); /* read in the outer loop, read again in the inner one: cleared there */
-    tl_grad_loop_enter();
-    for (int i = 0; i < LAYERS; i++) {
-        assert_int_equal(rt->live_grads, LAYERS - i);
-        assert_gradient(w[i], 2);
-        tl_clear_grads();
-        assert_gradient(w[i], 0);
-        tl_clear_grads();
-    }
-    tl_grad_loop_exit();
-    assert_null(rt->grad_read);
-    tl_clear_grads();
-    tl_grad_loop_exit();
-    for (int i = 0; i < LAYERS; i++)
-        release(w[i]);
+    release(w);
     close_ops(rt);
 }
 
-/* Leaves die in any order while they stand in the list; what was read outside every loop is
- * never cleared. */
+/* What a function makes of a gradient and hands out is consumed where its caller keeps it. */
+static void the_caller_says_whether_it_is_kept(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_tensor *w = leaf_of(ones(4));
+    for (int kept = 0; kept < 2; kept++) {
+        tl_tensor *loss = square_sum(w);
+        backward(loss);
+        release(loss);
+        assert_false(tl_grad_keeping(kept));
+        tl_tensor *g = checked(tl_tensor_grad(w));
+        tl_grad_hand_out(g);
+        release(g);
+        assert_int_equal(tl_grad_keeping(false), kept);
+        assert_int_equal(tl__node_leaf(w->node)->consumed, kept);
+    }
+    release(w);
+    close_ops(rt);
+}
+
+/* Leaves die in any order while they stand in the list; the end of a loop empties it. */
 static void leaves_leave_the_list(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -167,9 +176,10 @@ static void leaves_leave_the_list(void **state) {
         int length = 0;
         for (tl_node *node = rt->grad_read; node; node = tl__node_leaf(node)->read_after)
             length++;
-        assert_int_equal(length, COUNT - 1 - i);
+        assert_int_equal(length, COUNT - i); /* and the one outside */
     }
     tl_clear_grads();
+    assert_null(rt->grad_read);
     tl_grad_loop_exit();
     assert_gradient(outside, 2);
     release(outside);
@@ -574,8 +584,9 @@ int main(void) {
         cmocka_unit_test(before_and_without_backward),
         cmocka_unit_test(backward_needs_a_number_with_a_history),
         cmocka_unit_test(a_read_gradient_is_independent),
-        cmocka_unit_test(gradients_accumulate_until_they_are_read),
-        cmocka_unit_test(an_iteration_clears_only_what_it_read),
+        cmocka_unit_test(what_an_inner_loop_gathered_ends_with_the_iteration_that_looks),
+        cmocka_unit_test(what_was_consumed_is_replaced),
+        cmocka_unit_test(the_caller_says_whether_it_is_kept),
         cmocka_unit_test(leaves_leave_the_list),
         cmocka_unit_test(a_gradient_dies_with_its_leaf),
         cmocka_unit_test(named_values_survive_backward),
