@@ -248,9 +248,9 @@ static void test_unreachable_code_is_not_written(void **state) {
         "never", 0);
 }
 
-static void test_only_loops_that_read_gradients_count_iterations(void **state) {
+static void test_only_loops_that_run_a_backward_count_iterations(void **state) {
     (void)state;
-    const char *text = "fn step(w: Tensor) -> Tensor { w.grad() }\n"
+    const char *text = "fn step(w: Tensor) -> Tensor { (w * w).sum().backward(); w.grad() }\n"
                        "fn train(w: Tensor) -> Tensor {\n"
                        "    for i in 0..3 {\n"
                        "        for j in 0..2 { println(\"{}\", j); }\n"
@@ -506,7 +506,7 @@ int main(void) {
         cmocka_unit_test(test_empty_structs_are_nothing),
         cmocka_unit_test(test_scopes_keep_their_bindings),
         cmocka_unit_test(test_unreachable_code_is_not_written),
-        cmocka_unit_test(test_only_loops_that_read_gradients_count_iterations),
+        cmocka_unit_test(test_only_loops_that_run_a_backward_count_iterations),
         cmocka_unit_test(test_loop_values_and_labels),
         cmocka_unit_test(test_equations_are_solved),
         cmocka_unit_test(test_conditions_cut_ranges),

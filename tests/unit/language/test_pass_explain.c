@@ -167,7 +167,7 @@ static void the_margin_says_what_happens(void **state) {
                 3) "id{b}\n" COUNTS("ownership     ", 1, 0, 0, 0,
                                     0) "the whole program\n" COUNTS("fold          ", 0, 0, 0, 0, 0)
                 COUNTS("shapes        ", 0, 0, 0, 0, 0) COUNTS("identity      ", 0, 0, 0, 0, 0)
-                    COUNTS("lastuse       ", 0, 0, 0, 0, 0) COUNTS("ownership     ", 1, 3, 0, 0, 0)
+                    COUNTS("lastuse       ", 0, 0, 0, 0, 0) COUNTS("gradients     ", 0, 0, 0, 0, 0) COUNTS("ownership     ", 1, 3, 0, 0, 0)
                         COUNTS("cancel        ", 1, 3, 0, 0, 0)
                             COUNTS("reuse         ", 1, 3, 1, 0, 0)
                                 COUNTS("destinations  ", 1, 3, 1, 0, 0)
