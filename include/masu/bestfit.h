@@ -55,7 +55,8 @@ typedef struct masu_bestfit_config {
     size_t pool_bytes;    /* least size of a device block; > 0 */
     size_t initial_bytes; /* taken from the device by create; 0: nothing until the first request */
     size_t min_remainder_bytes; /* split only when so much remains behind the request */
-    size_t limit_bytes;         /* never more than so much from the device; 0: no limit */
+    size_t limit_bytes;         /* never more than so much from the device, in whole granules (any number,
+                                 * rounded up to one); 0: no limit */
     masu_pool_policy policy;
     bool thread_safe;
     /* The leak report: destroy shows it each block that is still live, in order of address: who has
@@ -71,6 +72,8 @@ typedef struct masu_bestfit_config {
                                * 0: only what it fits as closely as the device allows */
     uint64_t idle_allocations; /* before the pool grows, device blocks that were wholly free during
                                 * so many allocations go back (not under MASU_POOL_PERSISTENT) */
+    size_t min_alignment_bytes; /* of every block, a power of two; sizes are rounded up to it, so that no gaps
+                                 * arise between blocks; 0: 64 */
 } masu_bestfit_config;
 
 enum { MASU_BESTFIT_MIN_REMAINDER_BYTES = 256, MASU_BESTFIT_ALIGNMENT_BYTES = 64 };
@@ -102,8 +105,8 @@ typedef struct masu_bestfit_stats {
     double hit_rate;               /* hits / allocations, 0 before the first */
 } masu_bestfit_stats;
 
-/* The defaults of seed 000: 256 MiB blocks, one of them taken at once, remainder 256, reuse,
- * thread-safe. */
+/* The defaults of seed 000: 256 MiB blocks, or as much as the device has, one of them taken at once, remainder
+ * 256, reuse, thread-safe. device: whose memory is asked for. */
 MASU_API masu_bestfit_config masu_bestfit_config_default(masu_device *device);
 
 /* MASU_ERR_INVALID_ARGUMENT (also for a device with granules under 64 bytes),
@@ -119,8 +122,8 @@ MASU_API masu_status masu_bestfit_destroy(masu_bestfit *pool);
  * *out = NULL, MASU_OK, not counted. The caller owns the block. On failure *out is NULL and
  * nothing has changed: MASU_ERR_INVALID_ARGUMENT (alignment not a power of two),
  * MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED, or what the device said.
- * owner is any number that the leak report shall show. Before limit_bytes is in the way, wholly
- * free device blocks are given back (under MASU_POOL_REUSE). */
+ * owner is any number that the leak report shall show. When limit_bytes or the device is in the way, wholly
+ * free device blocks are given back first (under MASU_POOL_REUSE). */
 MASU_API masu_status masu_bestfit_alloc(masu_bestfit *pool, size_t bytes, size_t alignment,
                                         uint64_t owner, void **out);
 

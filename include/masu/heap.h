@@ -37,7 +37,15 @@ typedef struct masu_place {
     int line;
 } masu_place;
 
-#define MASU_HERE (&(masu_place){__FILE__, __LINE__})
+#ifdef __cplusplus
+#define MASU_HERE                                           \
+    ([]() -> const masu_place * {                           \
+        static const masu_place here = {__FILE__, __LINE__}; \
+        return &here;                                       \
+    }())
+#else
+#define MASU_HERE (&(const masu_place){__FILE__, __LINE__})
+#endif
 
 /* One live block. A guarded heap knows all of it; any other the address, and the size as requested
  * where it remembers that, else that of the block's class. */
@@ -124,8 +132,8 @@ typedef struct masu_heap_stats {
     uint64_t thread_cached_bytes; /* in them; part of cached_bytes and free_bytes */
 } masu_heap_stats;
 
-/* 64 MiB device blocks of which only touched pages cost memory, 16 and 8 blocks, 16 MiB cached,
- * reuse, thread-safe; checked in builds with MASU_HEAVY. */
+/* Nothing taken before the first request, then 64 MiB device blocks of which only touched pages cost memory;
+ * 16 MiB cached, reuse, thread-safe; checked in builds with MASU_HEAVY. */
 MASU_API masu_heap_config masu_heap_config_default(void);
 
 /* config NULL: defaults. MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OUT_OF_MEMORY, or what the device
@@ -133,9 +141,10 @@ MASU_API masu_heap_config masu_heap_config_default(void);
  * best-fit pool. */
 MASU_API masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out);
 
-/* Destroys in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when blocks were live (ask
- * get_stats before: live_bytes, live_blocks), or MASU_ERR_DEVICE_FAILURE when the device refused
- * memory that came back. */
+/* Destroys in any case; NULL is allowed. MASU_OK, or the first of: MASU_ERR_CORRUPT when a guarded heap finds
+ * that bytes were written after the free of a block in quarantine or in a red zone of a live one;
+ * MASU_ERR_LEAK when blocks were live (ask get_stats before: live_bytes, live_blocks);
+ * MASU_ERR_DEVICE_FAILURE when the device refused memory that came back. */
 MASU_API masu_status masu_heap_destroy(masu_heap *heap);
 
 /* A block of at least bytes at a multiple of alignment (0: 64, which every block has). bytes 0:

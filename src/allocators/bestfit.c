@@ -39,14 +39,14 @@ static masu__block_id pool_find_aligned(const masu_bestfit *pool, masu__block_id
     for (int tries = 0; id && tries < ALIGNED_TRIES; tries++) {
         if (block_fits(&pool->blocks.at[id], bytes, alignment))
             return id;
-        id = masu__free_index_after(&pool->index, &pool->blocks, id);
+        id = masu__free_index_after(pool->index, &pool->blocks, id);
     }
-    return id ? masu__free_index_at_least(&pool->index, &pool->blocks, surely) : 0;
+    return id ? masu__free_index_at_least(pool->index, &pool->blocks, surely) : 0;
 }
 
 /* Every block is aligned to MASU__GRAIN, so for that the first candidate fits. */
 static inline masu__block_id pool_find(const masu_bestfit *pool, size_t bytes, size_t alignment) {
-    masu__block_id id = masu__free_index_at_least(&pool->index, &pool->blocks, bytes);
+    masu__block_id id = masu__free_index_at_least(pool->index, &pool->blocks, bytes);
     return MASU_LIKELY(alignment == MASU__GRAIN) ? id
                                                  : pool_find_aligned(pool, id, bytes, alignment);
 }
@@ -58,7 +58,7 @@ static masu__block_id pool_cut_padding(masu_bestfit *pool, masu__block_id id, si
     if (padding == 0)
         return id;
     masu__block_id rest = masu__blocks_cut(&pool->blocks, id, padding);
-    masu__free_index_insert(&pool->index, &pool->blocks, id);
+    masu__free_index_insert(pool->index, &pool->blocks, id);
     return rest;
 }
 
@@ -66,12 +66,12 @@ static masu__block_id pool_cut_padding(masu_bestfit *pool, masu__block_id id, si
  * back into it. */
 static inline masu__block_id pool_carve(masu_bestfit *pool, masu__block_id id, size_t bytes,
                                         size_t alignment) {
-    masu__free_index_remove(&pool->index, &pool->blocks, id);
+    masu__free_index_remove(pool->index, &pool->blocks, id);
     if (MASU_UNLIKELY(alignment != MASU__GRAIN))
         id = pool_cut_padding(pool, id, alignment);
     if (pool->blocks.at[id].bytes - bytes >= pool->min_remainder_bytes) {
         masu__block_id rest = masu__blocks_cut(&pool->blocks, id, bytes);
-        masu__free_index_insert(&pool->index, &pool->blocks, rest);
+        masu__free_index_insert(pool->index, &pool->blocks, rest);
     }
     return id;
 }
@@ -98,16 +98,27 @@ static bool round_to_step(size_t bytes, size_t steps, size_t *out) {
     return masu__align_up(bytes, masu__max(step, MASU__GRAIN), out);
 }
 
+/* Blocks that end where the next may begin leave no gap between them, each of which would be a record: so a
+ * size is rounded up to its alignment where that costs no more than a small remainder does, or little of it. */
+static size_t rounding_unit(const masu_bestfit *pool, size_t bytes, size_t alignment) {
+    return alignment <= masu__max(pool->min_remainder_bytes, pool->min_alignment_bytes) ||
+                   alignment <= bytes / 16
+               ? alignment
+               : pool->min_alignment_bytes;
+}
+
 /* The rounded size and alignment, when the two together can be expressed. */
 static masu_status request_round(const masu_bestfit *pool, const masu__request *request,
                                  size_t *rounded, size_t *alignment) {
     size_t sum;
     if (request->alignment != 0 && !masu__is_power_of_two(request->alignment))
         return MASU_ERR_INVALID_ARGUMENT;
-    *alignment = masu__max(request->alignment, MASU__GRAIN);
+    *alignment = masu__max(request->alignment, pool->min_alignment_bytes);
+    size_t unit = rounding_unit(pool, request->bytes, *alignment);
     bool fits = MASU_LIKELY(pool->size_steps == 0)
-                    ? masu__align_up(request->bytes, MASU__GRAIN, rounded)
-                    : round_to_step(request->bytes, pool->size_steps, rounded);
+                    ? masu__align_up(request->bytes, unit, rounded)
+                    : round_to_step(request->bytes, pool->size_steps, rounded) &&
+                          masu__align_up(*rounded, unit, rounded);
     return fits && masu__add(*rounded, *alignment, &sum) ? MASU_OK : MASU_ERR_OVERFLOW;
 }
 
@@ -215,18 +226,18 @@ static inline void pool_give(masu_bestfit *pool, masu__block_id id) {
     masu__block_table *blocks = &pool->blocks;
     masu__block_id before = blocks->at[id].before, after = blocks->at[id].after;
     if (blocks->at[after].state == MASU__BLOCK_FREE) {
-        masu__free_index_remove(&pool->index, blocks, after);
+        masu__free_index_remove(pool->index, blocks, after);
         masu__blocks_join_after(blocks, id);
     }
     if (blocks->at[before].state == MASU__BLOCK_FREE) {
-        masu__free_index_remove(&pool->index, blocks, before);
+        masu__free_index_remove(pool->index, blocks, before);
         masu__blocks_join_after(blocks, before);
         id = before;
     }
     bool spans_region = (blocks->at[id].before | blocks->at[id].after) == 0;
     if (MASU_UNLIKELY(spans_region) && masu__bestfit_region_freed(pool, id))
         return;
-    masu__free_index_insert(&pool->index, blocks, id);
+    masu__free_index_insert(pool->index, blocks, id);
 }
 
 static inline void count_free(masu_bestfit *pool, const masu__block *block) {

@@ -6,11 +6,20 @@
 #include "base/meta.h"
 #include "base/size.h"
 
+/* No more than the device has. */
+static size_t default_bytes(const masu_device *device) {
+    uint64_t has = device ? device->info.memory_bytes : 0;
+    if (has == 0 || has >= MASU_BESTFIT_POOL_BYTES)
+        return MASU_BESTFIT_POOL_BYTES;
+    return masu__max(masu__align_down((size_t)has, device->info.granularity_bytes), 1);
+}
+
 masu_bestfit_config masu_bestfit_config_default(masu_device *device) {
+    size_t bytes = default_bytes(device);
     return (masu_bestfit_config){
         .device = device,
-        .pool_bytes = MASU_BESTFIT_POOL_BYTES,
-        .initial_bytes = MASU_BESTFIT_POOL_BYTES,
+        .pool_bytes = bytes,
+        .initial_bytes = bytes,
         .min_remainder_bytes = MASU_BESTFIT_MIN_REMAINDER_BYTES,
         .policy = MASU_POOL_REUSE,
         .thread_safe = true,
@@ -22,8 +31,25 @@ static bool config_valid(const masu_bestfit_config *config) {
            (config->policy == MASU_POOL_REUSE || config->policy == MASU_POOL_PERSISTENT) &&
            (config->size_steps == 0 ||
             (masu__is_power_of_two(config->size_steps) && config->size_steps <= 256)) &&
+           (config->min_alignment_bytes == 0 ||
+            masu__is_power_of_two(config->min_alignment_bytes)) &&
            config->device->info.alignment_bytes >= MASU__GRAIN &&
            config->device->info.granularity_bytes >= MASU__GRAIN;
+}
+
+/* A limit may be any number: the granule that it ends in is within it. */
+static size_t limit_of(const masu_bestfit_config *config) {
+    size_t limit;
+    return config->limit_bytes && masu__align_up(config->limit_bytes,
+                                                 config->device->info.granularity_bytes, &limit)
+               ? limit
+               : SIZE_MAX;
+}
+
+/* A device whose memory ends within a granule has the whole ones. */
+static size_t initial_least(const masu_bestfit_config *config) {
+    size_t whole = masu__align_down(config->initial_bytes, config->device->info.granularity_bytes);
+    return whole ? whole : config->initial_bytes;
 }
 
 masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit **out) {
@@ -43,20 +69,22 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->annotated =
         masu__annotate_wanted() && (config->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
     pool->pool_bytes = config->pool_bytes;
-    pool->limit_bytes = config->limit_bytes ? config->limit_bytes : SIZE_MAX;
+    pool->limit_bytes = limit_of(config);
     pool->size_steps = config->size_steps;
     pool->whole_above_bytes = config->whole_above_bytes ? config->whole_above_bytes : SIZE_MAX;
     pool->whole_slack_bytes = config->whole_slack_bytes;
     pool->idle_allocations = config->idle_allocations;
     pool->leaked = config->leaked;
     pool->leaked_context = config->leaked_context;
+    pool->min_alignment_bytes = masu__max(config->min_alignment_bytes, MASU__GRAIN);
     pool->min_remainder_bytes = masu__max(config->min_remainder_bytes, MASU__GRAIN);
     pool->number = masu__trace_new_pool();
+    pool->index = &masu__no_index;
     masu__lock_init(&pool->lock, MASU__RANK_BESTFIT);
     masu_status status = MASU_OK;
     if (config->initial_bytes > 0)
         status = masu__bestfit_add_region(
-            pool, &(masu__growth){config->initial_bytes, config->initial_bytes, false}, NULL);
+            pool, &(masu__growth){config->initial_bytes, initial_least(config), false}, NULL);
     if (status != MASU_OK) {
         masu_bestfit_destroy(pool);
         return status;
@@ -81,6 +109,8 @@ masu_status masu_bestfit_destroy(masu_bestfit *pool) {
     for (size_t i = 0; i < pool->region_count; i++)
         masu__meta_free(pool->regions[i], sizeof *pool->regions[i]);
     masu__meta_free(pool->regions, pool->region_capacity * sizeof *pool->regions);
+    if (pool->index != &masu__no_index)
+        masu__meta_free(pool->index, sizeof *pool->index);
     masu__blocks_destroy(&pool->blocks);
     masu__lock_destroy(&pool->lock);
     pool->magic = MASU__POOL_DEAD;
@@ -93,7 +123,8 @@ static double share(uint64_t part, uint64_t whole) {
 }
 
 static size_t metadata_bytes(const masu_bestfit *pool) {
-    return sizeof *pool + masu__blocks_bytes(&pool->blocks) +
+    return sizeof *pool + (pool->index == &masu__no_index ? 0 : sizeof *pool->index) +
+           masu__blocks_bytes(&pool->blocks) +
            pool->region_capacity * sizeof *pool->regions +
            pool->region_count * sizeof **pool->regions;
 }
@@ -245,7 +276,7 @@ static bool records_valid(const masu_bestfit *pool, const tally *t) {
     masu__free_tally found;
     return masu__blocks_valid(&pool->blocks) &&
            masu__blocks_in_use(&pool->blocks) == t->live_count + t->free_count &&
-           masu__free_index_valid(&pool->index, &pool->blocks, &found) &&
+           masu__free_index_valid(pool->index, &pool->blocks, &found) &&
            found.count == t->free_count - t->whole_count &&
            found.bytes == t->free_bytes - t->whole_bytes;
 }

@@ -25,6 +25,10 @@
 #include "base/trace.h"
 #include "devices/devices.h"
 
+/* The index of every pool that has no region yet: a pool without memory weighs next to nothing. Read
+ * only. */
+extern masu__free_index masu__no_index;
+
 /* What masu_bestfit_stats is derived from. */
 typedef struct masu__bestfit_counts {
     uint64_t allocations, frees, failures, misses;
@@ -55,7 +59,8 @@ struct masu_bestfit {
     masu_trace *trace;   /* borrowed, never NULL */
     size_t pool_bytes;
     size_t min_remainder_bytes;
-    size_t limit_bytes;       /* SIZE_MAX: none */
+    size_t min_alignment_bytes; /* of every block; a power of two, MASU__GRAIN at least */
+    size_t limit_bytes;       /* whole granules; SIZE_MAX: none */
     size_t size_steps;        /* 0: none */
     size_t whole_above_bytes; /* SIZE_MAX: none */
     size_t whole_slack_bytes;
@@ -69,7 +74,7 @@ struct masu_bestfit {
     size_t region_count;
     size_t region_capacity;
     masu__block_table blocks;
-    masu__free_index index;
+    masu__free_index *index; /* owned; masu__no_index before the first region */
 
     uint64_t serial; /* of the latest allocation */
     size_t audit_pause;
@@ -88,7 +93,7 @@ static inline void masu__bestfit_unlock(masu_bestfit *pool) {
 
 /* Whether some free block holds bytes, a multiple of MASU__GRAIN. Call under the lock. */
 static inline bool masu__bestfit_has(const masu_bestfit *pool, size_t bytes) {
-    return masu__free_index_at_least(&pool->index, &pool->blocks, bytes) != 0;
+    return masu__free_index_at_least(pool->index, &pool->blocks, bytes) != 0;
 }
 
 /* As masu_bestfit_alloc. *grew, where not NULL, says whether the device was asked. */

@@ -59,7 +59,7 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
     if (region->whole)
         block->state = MASU__BLOCK_WHOLE;
     else
-        masu__free_index_insert(&pool->index, &pool->blocks, id);
+        masu__free_index_insert(pool->index, &pool->blocks, id);
 
     if (pool->annotated)
         masu__annotate_fresh((void *)region->base, region->bytes);
@@ -81,6 +81,14 @@ static size_t pool_room(const masu_bestfit *pool) {
 
 static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes);
 
+/* What is wholly free stands in the way of a larger block: false when nothing could be given back. */
+static bool pool_give_way(masu_bestfit *pool) {
+    uint64_t reserved = pool->counts.reserved_bytes;
+    if (pool->policy != MASU_POOL_PERSISTENT)
+        (void)trim_regions(pool, 0);
+    return pool->counts.reserved_bytes < reserved;
+}
+
 /* Under a limit, free device blocks stand in the way of a larger one: they go first. */
 static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t *room) {
     *room = SIZE_MAX;
@@ -89,11 +97,15 @@ static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t
     if (least_bytes > pool->limit_bytes)
         return MASU_ERR_LIMIT_REACHED;
     *room = pool_room(pool);
-    if (*room < least_bytes && pool->policy != MASU_POOL_PERSISTENT) {
-        (void)trim_regions(pool, 0);
+    if (*room < least_bytes && pool_give_way(pool))
         *room = pool_room(pool);
-    }
     return *room < least_bytes ? MASU_ERR_LIMIT_REACHED : MASU_OK;
+}
+
+/* What is larger no device can ever have, whatever it is given back. */
+static size_t most_of(const masu_device *device) {
+    uint64_t has = device->info.memory_bytes;
+    return has ? (size_t)has : (size_t)1 << 47;
 }
 
 /* The memory of a region that has none yet. */
@@ -107,13 +119,25 @@ static masu_status region_obtain(masu_bestfit *pool, const masu__growth *growth,
                                     &region->bytes);
     if (status != MASU_OK && status != MASU_ERR_LIMIT_REACHED && least < growth->wanted_bytes)
         status = masu__device_alloc(pool->device, least, &base, &region->bytes);
+    if (status == MASU_ERR_OUT_OF_MEMORY && least <= most_of(pool->device) && pool_give_way(pool))
+        status = masu__device_alloc(pool->device, least, &base, &region->bytes);
     region->base = (uintptr_t)base;
     return status;
 }
 
+masu__free_index masu__no_index;
+
+static bool index_make(masu_bestfit *pool) {
+    if (pool->index != &masu__no_index)
+        return true;
+    masu__free_index *index = masu__meta_calloc(1, sizeof *index);
+    pool->index = index ? index : &masu__no_index;
+    return index != NULL;
+}
+
 masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
                                      masu__region **out) {
-    if (!regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3))
+    if (!regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3) || !index_make(pool))
         return MASU_ERR_OUT_OF_MEMORY;
     masu__region *region = masu__meta_calloc(1, sizeof *region);
     if (!region)
@@ -130,13 +154,13 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *gro
     return MASU_OK;
 }
 
-/* First the growth that serves later requests too, then just what this one needs. */
+/* First the growth that serves later requests too, then just what this one needs. A request larger than
+ * that growth gets what it needs at once: twice as much would be half idle. */
 masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment) {
     size_t needed = bytes;
     if (alignment > pool->device->info.alignment_bytes && !masu__add(bytes, alignment, &needed))
         return MASU_ERR_OVERFLOW;
-    size_t doubled = needed > SIZE_MAX / 2 ? needed : 2 * needed;
-    masu__growth growth = {masu__max(pool->pool_bytes, doubled), needed, false};
+    masu__growth growth = {masu__max(pool->pool_bytes, needed), needed, false};
     masu__bestfit_drop_idle(pool);
     return masu__bestfit_add_region(pool, &growth, NULL);
 }
@@ -156,7 +180,7 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
         masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes,
                            0, 0);
     if (!region->whole)
-        masu__free_index_remove(&pool->index, &pool->blocks, region->first);
+        masu__free_index_remove(pool->index, &pool->blocks, region->first);
     masu__blocks_put_back(&pool->blocks, region->first);
     pool->counts.reserved_bytes -= region->bytes;
     pool->counts.device_frees++;
@@ -182,12 +206,13 @@ void masu_bestfit_reset(masu_bestfit *pool) {
     masu__bestfit_lock(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__blocks_forget_live(&pool->blocks);
-    masu__free_index_clear(&pool->index);
+    if (pool->index != &masu__no_index)
+        masu__free_index_clear(pool->index);
     for (size_t i = 0; i < pool->region_count; i++)
         region_make_whole(pool, pool->regions[i]);
     for (size_t i = 0; i < pool->region_count; i++)
         if (!masu__bestfit_region_freed(pool, pool->regions[i]->first))
-            masu__free_index_insert(&pool->index, &pool->blocks, pool->regions[i]->first);
+            masu__free_index_insert(pool->index, &pool->blocks, pool->regions[i]->first);
     masu__bestfit_counts *counts = &pool->counts;
     counts->freed_bytes = counts->allocated_bytes;
     counts->frees = counts->allocations;
@@ -226,8 +251,8 @@ masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes) {
     masu__bestfit_lock(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu_status status = trim_regions(pool, keep_bytes);
-    if (masu__blocks_shrink(&pool->blocks, first_block_moved, pool))
-        masu__free_index_renamed(&pool->index, &pool->blocks);
+    if (masu__blocks_shrink(&pool->blocks, first_block_moved, pool) && pool->index != &masu__no_index)
+        masu__free_index_renamed(pool->index, &pool->blocks);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
     return status;

@@ -36,12 +36,38 @@ static masu__region *find_whole(const masu_bestfit *pool, size_t bytes) {
     return best;
 }
 
+/* The free one that has been so for longest; region_count when there is none. */
+static size_t oldest_whole(const masu_bestfit *pool) {
+    size_t oldest = pool->region_count;
+    for (size_t i = 0; i < pool->region_count; i++) {
+        const masu__region *region = pool->regions[i];
+        if (pool->blocks.at[region->first].state == MASU__BLOCK_WHOLE &&
+            (oldest == pool->region_count || region->free_since < pool->regions[oldest]->free_since))
+            oldest = i;
+    }
+    return oldest;
+}
+
+/* Sizes that vary leave a block of each behind: what is reserved stays within twice the most that was
+ * ever in use, as far as blocks of that kind can go. */
+static void drop_piled_up(masu_bestfit *pool, size_t bytes) {
+    uint64_t most = masu__max(pool->counts.peak_used_bytes, masu__bestfit_used(pool) + bytes);
+    if (pool->policy == MASU_POOL_PERSISTENT)
+        return;
+    while (pool->counts.reserved_bytes + bytes > 2 * most) {
+        size_t oldest = oldest_whole(pool);
+        if (oldest == pool->region_count || masu__bestfit_drop_region(pool, oldest) != MASU_OK)
+            return;
+    }
+}
+
 masu_status masu__bestfit_take_whole(masu_bestfit *pool, size_t bytes, masu__block_id *out,
                                      bool *grew) {
     masu__region *region = find_whole(pool, bytes);
     if (!region) {
         masu__growth growth = {.wanted_bytes = bytes, .least_bytes = bytes, .whole = true};
         masu__bestfit_drop_idle(pool);
+        drop_piled_up(pool, bytes);
         masu_status status = masu__bestfit_add_region(pool, &growth, &region);
         if (status != MASU_OK)
             return status;
@@ -72,7 +98,7 @@ void masu__bestfit_drop_idle(masu_bestfit *pool) {
 }
 
 size_t masu__bestfit_largest_free(const masu_bestfit *pool) {
-    size_t largest = masu__free_index_largest(&pool->index, &pool->blocks);
+    size_t largest = masu__free_index_largest(pool->index, &pool->blocks);
     for (size_t i = 0; i < pool->region_count; i++)
         if (pool->blocks.at[pool->regions[i]->first].state == MASU__BLOCK_WHOLE)
             largest = masu__max(largest, pool->regions[i]->bytes);

@@ -65,11 +65,8 @@ static masu_status class_refill(masu_bucket *pool, unsigned index) {
 
 masu_status masu__bucket_pop(masu_bucket *pool, unsigned index, void **out) {
     masu__bucket_class *class = &pool->classes[index];
-    if (class->list) {
-        *out = class->list;
-        class->list = masu__bucket_next(pool, class->list);
-        return MASU_OK;
-    }
+    if (class->list)
+        return masu__bucket_pop_listed(pool, index, out);
     if (class->fresh == class->fresh_end && !class->pending) {
         masu_status status = class_refill(pool, index);
         if (status != MASU_OK)
@@ -175,7 +172,7 @@ static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, b
     if (masu__trace_wanted(pool->trace))
         masu__bucket_emit(pool, MASU_EVENT_FREE, (uintptr_t)ptr, bytes, block_bytes, 0);
     if (MASU_UNLIKELY(pool->annotated))
-        masu__annotate_open(ptr, sizeof(void *)); /* fewer bytes may have been asked for */
+        masu__annotate_open(ptr, 2 * sizeof(void *)); /* fewer bytes may have been asked for */
     masu__bucket_push(pool, &pool->classes[slab->class_index], ptr, bytes);
     if (MASU_UNLIKELY(pool->annotated))
         masu__annotate_free(ptr, block_bytes);

@@ -28,6 +28,8 @@
  *
  * Where sizes are remembered each slab has two bytes a block: 0 for a block that nobody has, the
  * requested size, or MASU__SIZE_UNKNOWN for a block that was live before sizes were remembered.
+ * There a listed block also carries a seal in its second word, made of its link and address: a write
+ * after free is found before the link is followed, and the list is made anew from the sizes.
  */
 #ifndef MASU_BUCKET_POOL_H
 #define MASU_BUCKET_POOL_H
@@ -181,10 +183,17 @@ static inline void masu__bucket_set_next(const masu_bucket *pool, void *block, v
         *(void **)block = next;
 }
 
+/* Any number that an accident will not write. */
+static inline void *masu__bucket_seal(const void *block, const void *next) {
+    return (void *)~((uintptr_t)block * 3 ^ (uintptr_t)next);
+}
+
 /* The block joins its list. */
 static inline void masu__bucket_push(masu_bucket *pool, masu__bucket_class *class, void *block,
                                      size_t bytes) {
     *(void **)block = class->list;
+    if (MASU_UNLIKELY(pool->remembers))
+        ((void **)block)[1] = masu__bucket_seal(block, class->list);
     class->list = block;
     class->live--;
     pool->live_bytes -= bytes;
@@ -225,7 +234,8 @@ void masu__bucket_set_classes(masu_bucket *pool, bool fine);
 void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
                        size_t block_bytes, size_t alignment);
 
-/* Takes a block of the class out of the list, or a fresh one, or brings a slab in. */
+/* Takes a block of the class out of the list, or a fresh one, or brings a slab in. MASU_ERR_CORRUPT where
+ * sizes are remembered: a listed block was written to; the list is whole again afterwards. */
 masu_status masu__bucket_pop(masu_bucket *pool, unsigned index, void **out);
 
 /* Without a slab more. */
@@ -259,6 +269,8 @@ void masu__bucket_remember(masu_bucket *pool, const void *block, size_t bytes);
  * it was not given; of a block of unknown size, that of its class. */
 masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address,
                                bool sized, size_t *bytes);
+/* The first listed block leaves its list, which is not empty. MASU_ERR_CORRUPT as of masu__bucket_pop. */
+masu_status masu__bucket_pop_listed(masu_bucket *pool, unsigned index, void **out);
 /* As masu_bucket_set_checked, under the lock. */
 masu_status masu__bucket_set_checked(masu_bucket *pool, bool on);
 /* Calls visit for each live block of a class, in no order; false from it ends the walk.

@@ -77,6 +77,59 @@ masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, 
     return MASU_OK;
 }
 
+/* ---- lists that are looked at ------------------------------------------------------------------ */
+
+static void *listed_seal(const masu_bucket *pool, void *block) {
+    return masu__bucket_next(pool, (void **)block + 1);
+}
+
+static void listed_link(masu_bucket *pool, void *block, void *next) {
+    masu__bucket_set_next(pool, block, next);
+    masu__bucket_set_next(pool, (void **)block + 1, masu__bucket_seal(block, next));
+}
+
+static bool is_fresh(const masu_bucket *pool, const masu__slab *slab, uintptr_t address) {
+    const masu__bucket_class *class = &pool->classes[slab->class_index];
+    if (address - class->fresh < class->fresh_end - class->fresh)
+        return true;
+    const masu__slab *pending = class->pending;
+    while (pending && pending != slab)
+        pending = pending->next_pending;
+    return pending != NULL;
+}
+
+/* Every block that nobody has and that has been used: what the list held before it was written to. */
+static void list_mend(masu_bucket *pool, unsigned index) {
+    masu__bucket_class *class = &pool->classes[index];
+    size_t cursor = 0;
+    const masu__slab *slab = NULL;
+    class->list = NULL;
+    while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
+        if (slab->class_index != index)
+            continue;
+        for (size_t i = slab->block_count; i-- > 0;) {
+            uintptr_t address = slab->base + i * class->block_bytes;
+            if (slab->requested[i] || masu__slab_returned(slab, i) || is_fresh(pool, slab, address))
+                continue;
+            listed_link(pool, (void *)address, class->list);
+            class->list = (void *)address;
+        }
+    }
+}
+
+masu_status masu__bucket_pop_listed(masu_bucket *pool, unsigned index, void **out) {
+    masu__bucket_class *class = &pool->classes[index];
+    void *block = class->list, *next = masu__bucket_next(pool, block);
+    if (MASU_UNLIKELY(pool->remembers) &&
+        listed_seal(pool, block) != masu__bucket_seal(block, next)) {
+        list_mend(pool, index);
+        return MASU_ERR_CORRUPT;
+    }
+    class->list = next;
+    *out = block;
+    return MASU_OK;
+}
+
 /* ---- learning and forgetting them ------------------------------------------------------------ */
 
 static void sizes_drop(masu_bucket *pool) {
@@ -104,6 +157,7 @@ static bool class_forget_listed(masu_bucket *pool, unsigned index) {
         if (slab->requested[position] == 0)
             return false;
         slab->requested[position] = 0;
+        listed_link(pool, block, masu__bucket_next(pool, block));
     }
     return true;
 }

@@ -187,17 +187,16 @@ static masu_status class_give_back_fresh(masu_bucket *pool, masu__bucket_class *
     return status;
 }
 
-static masu_status class_give_back_listed(masu_bucket *pool, masu__bucket_class *class,
-                                          size_t block_bytes) {
-    void *block = class->list;
-    class->list = masu__bucket_next(pool, block);
+static masu_status class_give_back_listed(masu_bucket *pool, unsigned index) {
+    masu__bucket_class *class = &pool->classes[index];
+    void *block;
+    masu_status status = masu__bucket_pop_listed(pool, index, &block);
+    if (status != MASU_OK)
+        return status;
     masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)block);
-    masu_status status =
-        slab_give_back(pool, slab, ((uintptr_t)block - slab->base) / block_bytes, 1);
-    if (status != MASU_OK) {
-        masu__bucket_set_next(pool, block, class->list);
-        class->list = block;
-    }
+    status = slab_give_back(pool, slab, ((uintptr_t)block - slab->base) / class->block_bytes, 1);
+    if (status != MASU_OK)
+        class->list = block; /* its link is still there */
     return status;
 }
 
@@ -211,7 +210,7 @@ static masu_status class_give_back(masu_bucket *pool, unsigned index, uint64_t k
         if (class->fresh != class->fresh_end)
             status = class_give_back_fresh(pool, class, block_bytes, wanted);
         else if (class->list)
-            status = class_give_back_listed(pool, class, block_bytes);
+            status = class_give_back_listed(pool, index);
         else
             break;
     }

@@ -190,6 +190,14 @@ masu_status masu__guard_flush(masu_heap *heap) {
     return status;
 }
 
+masu_status masu__guard_finish(masu_heap *heap) {
+    masu_status status = masu__guard_flush(heap);
+    for (const record *r = heap->guard->of_state[RECORD_LIVE].oldest; r; r = r->newer)
+        if (!zones_whole(heap->guard, r))
+            status = MASU_ERR_CORRUPT;
+    return status;
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 typedef struct request {
@@ -220,6 +228,8 @@ static masu_status guard_take(masu_heap *heap, size_t bytes, const request *q,
     if (!r)
         return MASU_ERR_OUT_OF_MEMORY;
     masu_status status = pools_take(heap, q->taken, q->alignment, &base);
+    if (status == MASU_ERR_CORRUPT) /* whose block it was is forgotten */
+        (void)fault_set(guard, status, NULL, NULL, place);
     if (status != MASU_OK) {
         masu__meta_free(r, sizeof *r);
         return status;

@@ -39,8 +39,10 @@ masu_status masu__guard_free(masu_heap *heap, void *ptr, bool sized, size_t byte
                              const masu_place *place);
 masu_status masu__guard_size_of(const masu_heap *heap, const void *ptr, size_t *out_bytes);
 
-/* Gives the quarantine back to the pools. */
+/* Gives the quarantine back to the pools. MASU_ERR_CORRUPT: a byte of it was written after its free. */
 masu_status masu__guard_flush(masu_heap *heap);
+/* The same at the end of the heap, when the zones of what is still live are looked at too. */
+masu_status masu__guard_finish(masu_heap *heap);
 void masu__guard_adjust(const masu__guard *guard, masu_heap_stats *stats);
 void masu__guard_reset_stats(masu__guard *guard);
 void masu__guard_reset_peak(masu__guard *guard);

@@ -45,11 +45,8 @@ masu_heap_config masu_heap_config_default(void) {
 #ifdef MASU_HEAVY
         .checked = true,
 #endif
-        .small_blocks = 16,
-        .medium_blocks = 8,
         .max_cached_bytes = (size_t)16 << 20,
         .pool_bytes = (size_t)64 << 20,
-        .initial_bytes = (size_t)64 << 20,
         .min_remainder_bytes = MASU_BESTFIT_MIN_REMAINDER_BYTES,
         .policy = MASU_POOL_REUSE,
     };
@@ -146,13 +143,14 @@ masu_status masu_heap_destroy(masu_heap *heap) {
         return MASU_OK;
     if (heap->magic != MASU__POOL_LIVE)
         return MASU_ERR_STALE_POOL;
+    masu_status status = MASU_OK;
     if (heap->guard) {
-        (void)masu__guard_flush(heap);
+        status = masu__guard_finish(heap);
         if (heap->leaked)
             masu__guard_visit(heap->guard, heap->leaked, heap->leaked_context);
         masu__guard_destroy(heap->guard);
     }
-    masu_status status = masu_bucket_destroy(heap->bucket);
+    status = first_of(status, masu_bucket_destroy(heap->bucket));
     status = first_of(status, masu_bestfit_destroy(heap->bestfit));
     status = first_of(status, masu_device_destroy(heap->own_device));
     masu__lock_destroy(&heap->lock);

@@ -32,6 +32,8 @@ static masu_status heap_create(masu_device *device, masu_trace *trace, size_t ke
     config.device = device;
     config.trace = trace;
     config.thread_safe = false;
+    config.small_blocks = 16; /* ready before the first tensor */
+    config.medium_blocks = 8;
     config.pool_bytes = HEAP_UNIT_BYTES;
     config.initial_bytes = kept_bytes;
     config.policy = kept_bytes > 0 ? MASU_POOL_PERSISTENT : MASU_POOL_REUSE;

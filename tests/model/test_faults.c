@@ -163,7 +163,7 @@ static void a_device_that_fails_for_ever(void **state) {
         masu_heap_config config = masu_heap_config_default();
         config.device = device;
         masu_status status = masu_heap_create(&config, &heap);
-        assert_int_equal(status, nth == 1 ? MASU_ERR_DEVICE_FAILURE : MASU_OK);
+        assert_int_equal(status, MASU_OK); /* takes nothing before the first request */
         for (size_t i = 0; status == MASU_OK && i < 20; i++) {
             masu_status got = masu_heap_alloc(heap, i * 100 * MIB, 0, &ptr);
             assert_true(got == MASU_OK || (got == MASU_ERR_DEVICE_FAILURE && ptr == NULL));
@@ -171,7 +171,7 @@ static void a_device_that_fails_for_ever(void **state) {
         }
         assert_int_equal(masu_device_fail_at(device, 0, false), MASU_OK);
         if (status == MASU_OK)
-            assert_int_equal(masu_heap_destroy(heap), nth == 2 ? MASU_OK : MASU_ERR_LEAK);
+            assert_int_equal(masu_heap_destroy(heap), nth == 1 ? MASU_OK : MASU_ERR_LEAK);
         assert_int_equal(masu_device_destroy(device), MASU_OK);
         assert_int_equal(masu_device_destroy(inner), MASU_OK);
         assert_int_equal(masu__meta_live_bytes(), 0);

@@ -224,10 +224,10 @@ static void b13_reset_makes_every_device_block_whole(void **state) {
     masu_bestfit_stats s = stats_of(&p);
     assert_int_equal(s.free_bytes, s.reserved_bytes);
     assert_int_equal(s.free_blocks, s.device_blocks);
-    assert_int_equal(s.largest_free_bytes, 10 * MIB);
+    assert_int_equal(s.largest_free_bytes, 5 * MIB);
     assert_int_equal(s.peak_used_bytes, 0);
     assert_int_equal(masu_bestfit_free(p.pool, old), MASU_ERR_DOUBLE_FREE);
-    void *ptr = take(&p, 10 * MIB);
+    void *ptr = take(&p, 5 * MIB);
     assert_int_equal(masu_bestfit_free(p.pool, ptr), MASU_OK);
     close_pair(&p);
 }

@@ -311,8 +311,56 @@ static void memory_idle_for_a_period_goes_back(void **state) {
     assert_int_equal(masu_heap_destroy(heap), MASU_OK);
 }
 
+/* Bytes that a freed block carries its link in are written: told once, never followed, nothing is lost. */
+static void a_write_after_free_is_told_and_survived(void **state) {
+    (void)state;
+    enum { COUNT = 50 };
+    for (int way = 0; way < 16; way++) {
+        masu_heap *heap = open_heap(way & 1, false);
+        size_t bytes = way & 2 ? 64 : 3000;
+        unsigned char *ptr[COUNT];
+        if (way & 4)
+            assert_int_equal(masu_heap_set_checked(heap, true), MASU_OK);
+        for (int i = 0; i < COUNT; i++)
+            ptr[i] = take(heap, bytes);
+        for (int i = 0; i < COUNT; i += 2)
+            assert_int_equal(masu_heap_free(heap, ptr[i], bytes), MASU_OK);
+        if (!(way & 4))
+            assert_int_equal(masu_heap_set_checked(heap, true), MASU_OK);
+        uint64_t cached = stats_of(heap).cached_bytes;
+        if (way & 8)
+            memcpy(ptr[20], &ptr[4], sizeof ptr[4]); /* looks like a link to another free block */
+        else
+            memset(ptr[20], 0x41, 16);
+        int told = 0, served = 0;
+        void *got[COUNT];
+        for (int i = 0; i <= COUNT / 2; i++) { /* one is refused, the others take every block that was freed */
+            masu_status status = masu_heap_alloc(heap, bytes, 0, &got[served]);
+            assert_true(status == MASU_OK || status == MASU_ERR_CORRUPT);
+            told += status == MASU_ERR_CORRUPT;
+            served += status == MASU_OK;
+            assert_int_equal(masu_heap_valid(heap), told); /* which looks as well */
+        }
+        assert_int_equal(told, 1);
+        for (int i = 0; i < served; i++)
+            for (int k = 1; k < COUNT; k += 2)
+                assert_ptr_not_equal(got[i], ptr[k]);
+        for (int i = 0; i < served; i++)
+            assert_int_equal(masu_heap_free(heap, got[i], bytes), MASU_OK);
+        assert_int_equal(stats_of(heap).cached_bytes, cached);
+        for (int i = 1; i < COUNT; i += 2)
+            assert_int_equal(masu_heap_free(heap, ptr[i], bytes), MASU_OK);
+        memset(ptr[0], 0, 16);
+        assert_int_equal(masu_heap_trim(heap, 0), MASU_ERR_CORRUPT);
+        assert_int_equal(masu_heap_trim(heap, 0), MASU_OK);
+        assert_int_equal(stats_of(heap).reserved_bytes, 0);
+        assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_write_after_free_is_told_and_survived),
         cmocka_unit_test(blocks_of_before_are_known_as_to_their_class),
         cmocka_unit_test(blocks_of_after_are_known_exactly),
 #ifndef MASU_HEAVY

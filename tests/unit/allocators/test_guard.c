@@ -100,6 +100,49 @@ static void a_write_after_free_is_seen_when_the_block_leaves(void **state) {
     assert_int_equal(masu_heap_destroy(heap), MASU_OK);
 }
 
+/* A heap for each request, the use that has no time for a trim. */
+static void a_write_after_free_is_seen_at_destroy(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 64, 1000, 16384, 20000, 3 * MIB};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int wrong = 0; wrong < 4; wrong++) {
+            masu_heap *heap = open_guarded(16 * MIB);
+            unsigned char *freed = take_at(heap, sizes[i], MASU_HERE);
+            unsigned char *other = take_at(heap, sizes[i], MASU_HERE);
+            assert_int_equal(masu_heap_free(heap, freed, sizes[i]), MASU_OK);
+            if (wrong == 1)
+                freed[sizes[i] - 1] ^= 1;
+            if (wrong == 2)
+                other[sizes[i]] ^= 1; /* live, and written behind its end */
+            if (wrong < 2)
+                assert_int_equal(masu_heap_free(heap, other, sizes[i]), MASU_OK);
+            assert_int_equal(masu_heap_destroy(heap), wrong == 0   ? MASU_OK
+                                                      : wrong == 3 ? MASU_ERR_LEAK
+                                                                   : MASU_ERR_CORRUPT);
+            assert_int_equal(masu__meta_live_bytes(), 0);
+        }
+}
+
+/* Even when the block has left the quarantine. */
+static void a_write_long_after_free_never_crashes(void **state) {
+    (void)state;
+    masu_heap *heap = open_guarded(1);
+    unsigned char *freed = take_at(heap, 100, MASU_HERE), *next = take_at(heap, 100, MASU_HERE);
+    assert_int_equal(masu_heap_free(heap, freed, 100), MASU_OK);
+    assert_int_equal(masu_heap_free(heap, next, 100), MASU_OK); /* pushes the first one out */
+    memset(freed - 64, 0x41, 200);
+    masu_status seen = MASU_OK;
+    for (int i = 0; i < 100; i++) {
+        void *ptr;
+        masu_status status = masu_heap_alloc_at(heap, 100, 0, MASU_HERE, &ptr);
+        seen = status == MASU_OK ? seen : status;
+    }
+    assert_int_equal(seen, MASU_ERR_CORRUPT);
+    assert_int_equal(fault_of(heap).status, MASU_ERR_CORRUPT);
+    assert_true(masu_heap_valid(heap));
+    assert_int_equal(masu_heap_destroy(heap), MASU_ERR_LEAK);
+}
+
 static void the_quarantine_is_bounded_and_delays_reuse(void **state) {
     (void)state;
     masu_heap *heap = open_guarded(64 * 1024);
@@ -273,6 +316,8 @@ int main(void) {
         cmocka_unit_test(b03_b04_each_wrong_free_by_its_own_status),
         cmocka_unit_test(a_byte_before_or_behind_is_seen),
         cmocka_unit_test(a_write_after_free_is_seen_when_the_block_leaves),
+        cmocka_unit_test(a_write_after_free_is_seen_at_destroy),
+        cmocka_unit_test(a_write_long_after_free_never_crashes),
         cmocka_unit_test(the_quarantine_is_bounded_and_delays_reuse),
         cmocka_unit_test(guarded_blocks_keep_every_alignment),
         cmocka_unit_test(memory_without_access_is_guarded_by_records),

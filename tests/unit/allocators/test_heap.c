@@ -62,7 +62,7 @@ static void sizes_find_their_pool(void **state) {
         masu_heap_stats s = stats_of(heap);
         assert_int_equal(s.allocations, 7);
         assert_int_equal(s.bypasses, 3);
-        assert_int_equal(s.misses, 1); /* 100 MiB did not fit into the first device block */
+        assert_int_equal(s.misses, 4); /* three slabs; 100 MiB did not fit into the first device block */
         assert_int_equal(s.device_allocations, 2);
         assert_int_equal(s.live_blocks, 7);
         size_t sum = 0;
@@ -195,11 +195,16 @@ static size_t resident_bytes(void) {
 
 static void a_fresh_heap_touches_next_to_nothing(void **state) {
     (void)state;
+    enum { MANY = 1000 };
+    static masu_heap *heaps[MANY];
     size_t before = resident_bytes();
-    masu_heap *heap = open_heap(false, false);
-    assert_true(stats_of(heap).reserved_bytes >= 64 * MIB);
-    assert_true(resident_bytes() - before < 512 * 1024);
-    assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+    for (int i = 0; i < MANY; i++) {
+        heaps[i] = open_heap(false, false);
+        assert_int_equal(stats_of(heaps[i]).reserved_bytes, 0);
+    }
+    assert_true(resident_bytes() - before < MANY * (size_t)8192);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(masu_heap_destroy(heaps[i]), MASU_OK);
 }
 
 static void steady_state_asks_nobody(void **state) {
@@ -266,7 +271,7 @@ static void creation_fails_cleanly_at_every_step(void **state) {
         masu_status status = masu_heap_create(NULL, &heap);
         masu__fault_arm(0);
         if (status == MASU_OK) {
-            assert_true(nth > 20);
+            assert_true(nth > 3);
             assert_int_equal(masu_heap_destroy(heap), MASU_OK);
             return;
         }
