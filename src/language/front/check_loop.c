@@ -9,7 +9,7 @@
 static void range_call(checker *c, expr **slot) {
     expr *e = *slot;
     symbol *s = check_find(c, "range");
-    bool call = e->kind == EXPR_CALL && e->call.callee->kind == EXPR_NAME &&
+    bool call = e->kind == EXPR_CALL && e->type == NULL && e->call.callee->kind == EXPR_NAME &&
                 e->call.callee->name.scope == NULL &&
                 strcmp(e->call.callee->name.name, "range") == 0;
     if (!call || (s != NULL && s->function != NULL) || e->call.arg_count < 1 ||
@@ -183,6 +183,9 @@ static void check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
 
 void check_loop(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    if (e->kind == EXPR_FOR && check_loop_over_chain(c, slot)) {
+        return;
+    }
     uint32_t outer = check_scope_open(c);
     block_builder b = build_block(c, e->span);
     for_alias alias = {0};

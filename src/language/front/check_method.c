@@ -656,7 +656,7 @@ static bool method_of_row(checker *c, expr **slot, const type *t, const type *ex
 
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (for_each(c, slot) || check_endless(c, slot) || check_entry_value(c, slot) ||
+    if (for_each(c, slot) || check_chain(c, slot) || check_entry_value(c, slot) ||
         method_of_found(c, slot, expected)) {
         return;
     }

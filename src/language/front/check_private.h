@@ -32,7 +32,7 @@
  *     check_dyn.c         `dyn Trait`, functions in fields and results
  *     check_order.c       order, hash and default of a type by its parts
  *     check_std.c         std::cmp::max, i64::from, collect
- *     check_endless.c     chains from a range without an end
+ *     check_chain.c       chains of iterators
  *     check_wish.c        literals that follow a later use
  *     check_origin.c      those behind what they made
  *     check_warn.c        what is allowed but hardly meant
@@ -395,7 +395,8 @@ void check_range_as_list(checker *c, expr **slot);
 expr *check_tensor_as_list(checker *c, expr *t);
 /* list.map(|x| x as SCALAR), also of a Result. */
 expr *check_map_cast(checker *c, expr *list, const char *scalar);
-bool check_endless(checker *c, expr **slot); /* (1..).map(f).take(n): check_endless.c */
+bool check_chain(checker *c, expr **slot); /* v.iter().map(f).take(n): check_chain.c */
+bool check_loop_over_chain(checker *c, expr **slot);
 bool check_as_list(checker *c, expr **slot, expr *limit);
 
 /* ---- dyn Trait (check_dyn.c) ------------------------------------------------------------------- */

@@ -1,0 +1,604 @@
+/* check_chain.c: chains of iterators as the loop that they mean.
+ *
+ *     v.iter().map(f).filter(g).take(n)   ─►   { let <most 2> = n; let mut <n 2> = 0; let mut <all> = Vec::new();
+ *                                                for <v 0> in v.iter() {
+ *                                                    if <n 2> >= <most 2> { break }
+ *                                                    let <v 1> = f(<v 0>);
+ *                                                    if g(<v 1>) { <n 2> += 1; <all>.push(<v 1>); } }
+ *                                                <all> }
+ *
+ * So each element goes through the whole chain before the next one is looked at, and no function runs for an element
+ * that nobody asks for: what a user of Rust expects, and one list in place of one a method. The source may have no end:
+ * a range, a struct of the program that has `next` (match <it>.next() { Some(<v>) => …, _ => break }), successors,
+ * from_fn, repeat_with. `for p in CHAIN { … }` is the same with the loop's own body at the end of the chain.
+ *
+ * What must stay true: a chain is written so only where the difference can be seen, by functions that run in another
+ * order or not at all: two methods with functions, or one before a method that may stop. Any other chain is a Vec and
+ * methods of it. Methods that are no stage here (rev, chain, sum, collect, …) work on the Vec that a chain yields, or
+ * yield the Vec that it starts from.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+enum { STAGES_MAX = 16 };
+
+/* ---- methods of a chain ------------------------------------------------------------------------ */
+
+typedef enum stage_kind {
+    STAGE_MAP,
+    STAGE_FILTER,
+    STAGE_FILTER_MAP,
+    STAGE_INSPECT,
+    STAGE_FLAT_MAP,
+    STAGE_TAKE_WHILE,
+    STAGE_SKIP_WHILE,
+    STAGE_MAP_WHILE,
+    STAGE_ENUMERATE,
+    STAGE_SKIP,
+    STAGE_TAKE,
+    /* these end a chain */
+    STAGE_FIND,
+    STAGE_FIND_MAP,
+    STAGE_POSITION,
+    STAGE_ANY,
+    STAGE_ALL,
+    STAGE_NONE
+} stage_kind;
+
+static const struct {
+    const char *name;
+    uint32_t args;
+    bool has_function, may_stop;
+} stage_rows[] = {
+    [STAGE_MAP] = {"map", 1, true, false},
+    [STAGE_FILTER] = {"filter", 1, true, false},
+    [STAGE_FILTER_MAP] = {"filter_map", 1, true, false},
+    [STAGE_INSPECT] = {"inspect", 1, true, false},
+    [STAGE_FLAT_MAP] = {"flat_map", 1, true, false},
+    [STAGE_TAKE_WHILE] = {"take_while", 1, true, true},
+    [STAGE_SKIP_WHILE] = {"skip_while", 1, true, false},
+    [STAGE_MAP_WHILE] = {"map_while", 1, true, true},
+    [STAGE_ENUMERATE] = {"enumerate", 0, false, false},
+    [STAGE_SKIP] = {"skip", 1, false, false},
+    [STAGE_TAKE] = {"take", 1, false, true},
+    [STAGE_FIND] = {"find", 1, true, true},
+    [STAGE_FIND_MAP] = {"find_map", 1, true, true},
+    [STAGE_POSITION] = {"position", 1, true, true},
+    [STAGE_ANY] = {"any", 1, true, true},
+    [STAGE_ALL] = {"all", 1, true, true},
+};
+
+static stage_kind kind_of(const expr *e) {
+    for (int k = 0; e->kind == EXPR_METHOD && k < STAGE_NONE; k++) {
+        if (strcmp(e->call.name, stage_rows[k].name) == 0 &&
+            e->call.arg_count == stage_rows[k].args) {
+            return (stage_kind)k;
+        }
+    }
+    return STAGE_NONE;
+}
+
+static bool passes_on(const expr *e) {
+    return kind_of(e) < STAGE_FIND;
+}
+
+typedef struct chain {
+    checker *c;
+    const expr *e; /* the chain; of a loop: what it runs over */
+    expr *stages[STAGES_MAX];
+    uint32_t count;
+    expr **start;
+    expr *last_body;   /* of `for`: what is done with each value; NULL: it goes to <all> */
+    pattern *pattern;  /* likewise: what the value is called there */
+    const char *label; /* of the loop over the source; NULL: none */
+} chain;
+
+static expr *name(checker *c, const expr *e, const char *n) {
+    return check_new_name(c, e->span, n);
+}
+
+/* f(args) */
+static expr *call_of(checker *c, const expr *e, expr *f, expr **args, uint32_t count) {
+    expr *call = check_new(c, EXPR_CALL, e->span, NULL);
+    call->call.callee = f;
+    call->call.name_span = e->kind == EXPR_METHOD ? e->call.name_span : e->span;
+    call->call.args = CHECK_ARRAY(c, expr *, count + 1);
+    call->call.arg_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        call->call.args[i] = args[i];
+    }
+    return call;
+}
+
+static expr *apply(checker *c, const expr *stage, const char *value) {
+    expr *arg = name(c, stage, value);
+    return call_of(c, stage, stage->call.args[0], &arg, 1);
+}
+
+/* Out of the loop over the source. */
+static expr *leave(const chain *h, const expr *e) {
+    expr *jump = check_new(h->c, EXPR_BREAK, e->span, NULL);
+    jump->jump.label = h->label;
+    jump->jump.label_span = e->span;
+    return jump;
+}
+
+/* if condition { then } */
+static expr *when(checker *c, expr *condition, expr *then) {
+    expr *e = check_new(c, EXPR_IF, condition->span, NULL);
+    block_builder b = build_block(c, condition->span);
+    build_stmt(&b, then);
+    e->branch.condition = condition;
+    e->branch.then = b.block;
+    return e;
+}
+
+static expr *negated(checker *c, expr *e) {
+    expr *n = check_new(c, EXPR_UNARY, e->span, NULL);
+    n->unary.op = UNARY_NOT;
+    n->unary.operand = e;
+    return n;
+}
+
+static expr *nothing(checker *c, const expr *e) {
+    block_builder b = build_block(c, e->span);
+    return build_finish(&b, NULL);
+}
+
+static expr *push(checker *c, const expr *e, const char *value) {
+    expr *item = name(c, e, value);
+    return build_method(c, e->span, name(c, e, "<all>"), "push", &item, 1);
+}
+
+static expr *one_more(checker *c, const expr *e, const char *counter) {
+    expr *sum =
+        check_new_binary(c, BINARY_ADD, name(c, e, counter), check_new_int(c, e->span, 1), NULL);
+    return build_assign(c, e->span, name(c, e, counter), sum);
+}
+
+/* { <found> = value; break } */
+static expr *found(const chain *h, const expr *e, expr *value) {
+    block_builder b = build_block(h->c, e->span);
+    build_stmt(&b, build_assign(h->c, e->span, name(h->c, e, "<found>"), value));
+    build_stmt(&b, leave(h, e));
+    return build_finish(&b, NULL);
+}
+
+static expr *some(checker *c, const expr *e, const char *value) {
+    expr *v = name(c, e, value);
+    return build_call(c, e->span, NULL, "Some", &v, 1);
+}
+
+static char *counter_of(const chain *h, uint32_t at) {
+    return check_printf(h->c, "<n %u>", at);
+}
+
+static bool keeps_count(stage_kind k) {
+    return k == STAGE_ENUMERATE || k == STAGE_SKIP || k == STAGE_TAKE || k == STAGE_POSITION;
+}
+
+/* The end of a chain: what becomes of a value that came through. */
+static expr *last_of(const chain *h, const char *value) {
+    checker *c = h->c;
+    if (h->last_body == NULL) {
+        return push(c, h->e, value);
+    }
+    stmt *let = CHECK_ARRAY(c, stmt, 1);
+    *let = (stmt){.kind = STMT_LET, .span = h->pattern->span, .value = name(c, h->e, value)};
+    let->pattern = h->pattern;
+    block_builder b = build_block(c, h->last_body->span);
+    b.block->first = b.last = let;
+    build_stmt(&b, h->last_body);
+    return build_finish(&b, NULL);
+}
+
+static expr *body_of(const chain *h, uint32_t at, const char *value);
+
+/* for <v> in f(value) { … } */
+static expr *flattened(const chain *h, uint32_t at, const char *value, const char *next) {
+    checker *c = h->c;
+    const expr *stage = h->stages[at];
+    expr *loop = check_new(c, EXPR_FOR, stage->span, NULL);
+    block_builder b = build_block(c, stage->span);
+    build_stmt(&b, body_of(h, at + 1, next));
+    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
+    loop->loop->iterable = apply(c, stage, value);
+    loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
+    *loop->loop->pattern =
+        (pattern){.span = stage->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *loop->loop->pattern->binding =
+        (binding){.name = next, .span = stage->span, .kind = BINDING_LOOP};
+    loop->loop->body = b.block;
+    return loop;
+}
+
+/* (<n>, value) */
+static expr *numbered(const chain *h, uint32_t at, const char *value) {
+    expr *pair = check_new(h->c, EXPR_TUPLE, h->stages[at]->span, NULL);
+    pair->list.count = 2;
+    pair->list.items = CHECK_ARRAY(h->c, expr *, 2);
+    pair->list.items[0] = name(h->c, h->stages[at], counter_of(h, at));
+    pair->list.items[1] = name(h->c, h->stages[at], value);
+    return pair;
+}
+
+/* What happens with the value from stage `at` on. */
+static expr *body_of(const chain *h, uint32_t at, const char *value) {
+    if (at == h->count) {
+        return last_of(h, value);
+    }
+    checker *c = h->c;
+    const expr *stage = h->stages[at];
+    stage_kind kind = kind_of(stage);
+    block_builder b = build_block(c, stage->span);
+    char *next = check_printf(c, "<v %u>", at + 1), *counter = counter_of(h, at);
+    switch (kind) {
+    case STAGE_MAP:
+        build_let(&b, next, false, apply(c, stage, value));
+        build_stmt(&b, body_of(h, at + 1, next));
+        break;
+    case STAGE_FILTER:
+        build_stmt(&b, when(c, apply(c, stage, value), body_of(h, at + 1, value)));
+        break;
+    case STAGE_FILTER_MAP:
+        build_stmt(&b, build_unpack(c, apply(c, stage, value), next, body_of(h, at + 1, next),
+                                    nothing(c, stage)));
+        break;
+    case STAGE_INSPECT:
+        build_stmt(&b, apply(c, stage, value));
+        build_stmt(&b, body_of(h, at + 1, value));
+        break;
+    case STAGE_FLAT_MAP:
+        build_stmt(&b, flattened(h, at, value, next));
+        break;
+    case STAGE_TAKE_WHILE:
+        build_stmt(&b, when(c, negated(c, apply(c, stage, value)), leave(h, stage)));
+        build_stmt(&b, body_of(h, at + 1, value));
+        break;
+    case STAGE_SKIP_WHILE: {
+        expr *skips = name(c, stage, counter);
+        expr *goes_on = check_new_binary(c, BINARY_AND, skips, apply(c, stage, value), NULL);
+        build_stmt(&b, build_assign(c, stage->span, name(c, stage, counter), goes_on));
+        build_stmt(&b, when(c, negated(c, name(c, stage, counter)), body_of(h, at + 1, value)));
+        break;
+    }
+    case STAGE_MAP_WHILE:
+        build_stmt(&b, build_unpack(c, apply(c, stage, value), next, body_of(h, at + 1, next),
+                                    leave(h, stage)));
+        break;
+    case STAGE_ENUMERATE:
+        build_let(&b, next, false, numbered(h, at, value));
+        build_stmt(&b, one_more(c, stage, counter));
+        build_stmt(&b, body_of(h, at + 1, next));
+        break;
+    case STAGE_SKIP: {
+        expr *past =
+            check_new_binary(c, BINARY_GT, name(c, stage, counter),
+                             name(c, stage, check_printf(c, "<most %u>", at)), NULL);
+        build_stmt(&b, one_more(c, stage, counter));
+        build_stmt(&b, when(c, past, body_of(h, at + 1, value)));
+        break;
+    }
+    case STAGE_TAKE:
+        build_stmt(&b, one_more(c, stage, counter));
+        build_stmt(&b, body_of(h, at + 1, value));
+        break;
+    case STAGE_FIND:
+        build_stmt(&b, when(c, apply(c, stage, value), found(h, stage, some(c, stage, value))));
+        break;
+    case STAGE_FIND_MAP:
+        build_stmt(&b, build_unpack(c, apply(c, stage, value), next,
+                                    found(h, stage, some(c, stage, next)), nothing(c, stage)));
+        break;
+    case STAGE_POSITION:
+        build_stmt(&b, when(c, apply(c, stage, value), found(h, stage, some(c, stage, counter))));
+        build_stmt(&b, one_more(c, stage, counter));
+        break;
+    case STAGE_ANY:
+        build_stmt(&b, when(c, apply(c, stage, value),
+                            found(h, stage, check_new_bool(c, stage->span, true))));
+        break;
+    default: /* STAGE_ALL */
+        build_stmt(&b, when(c, negated(c, apply(c, stage, value)),
+                            found(h, stage, check_new_bool(c, stage->span, false))));
+    }
+    return build_finish(&b, NULL);
+}
+
+/* ---- where a chain starts ------------------------------------------------------------------------ */
+
+/* Whether some struct of the program runs by itself. Functions are declared before bodies are checked: asked once. */
+static bool has_iterators(checker *c) {
+    for (uint32_t i = 0; c->iterators == ITERATORS_UNKNOWN && i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->span.file != c->tree->prelude && f->owner_name != NULL &&
+            strcmp(f->name, "next") == 0) {
+            c->iterators = ITERATORS_SOME;
+        }
+    }
+    c->iterators = c->iterators == ITERATORS_SOME ? ITERATORS_SOME : ITERATORS_NONE;
+    return c->iterators == ITERATORS_SOME;
+}
+
+static bool runs_itself(checker *c, expr **start) {
+    bool goes_on = (*start)->kind == EXPR_METHOD && strcmp((*start)->call.name, "by_ref") == 0;
+    if (goes_on) { /* the variable itself moves on: see check_as_list */
+        return false;
+    }
+    if ((*start)->kind != EXPR_NAME && (*start)->kind != EXPR_CALL &&
+        (*start)->kind != EXPR_STRUCT && (*start)->kind != EXPR_METHOD) {
+        return false;
+    }
+    check_expr(c, start, NULL);
+    const type *t = type_resolve(c->types, (*start)->type);
+    const function_item *f =
+        t->kind == TYPE_STRUCT ? check_method_named(c, t->structure, "next") : NULL;
+    return f != NULL && f->has_self && f->span.file != c->tree->prelude;
+}
+
+typedef enum source {
+    SOURCE_NONE,
+    SOURCE_LIST,       /* a..b, v.iter(): what `for` runs over */
+    SOURCE_RANGE,      /* a.. */
+    SOURCE_NEXT,       /* a struct of the program with next() */
+    SOURCE_SUCCESSORS, /* successors(first, f) */
+    SOURCE_FROM_FN,    /* from_fn(f) */
+    SOURCE_REPEAT_WITH,
+    SOURCE_REPEAT
+} source;
+
+static source source_by_form(const expr *e) {
+    static const struct {
+        const char *name;
+        uint32_t args;
+        source source;
+    } functions[] = {{"successors", 2, SOURCE_SUCCESSORS},
+                     {"from_fn", 1, SOURCE_FROM_FN},
+                     {"repeat_with", 1, SOURCE_REPEAT_WITH},
+                     {"repeat", 1, SOURCE_REPEAT}};
+    if (e->kind == EXPR_RANGE) {
+        bool letters = e->range.low != NULL && e->range.low->kind == EXPR_CHAR;
+        return e->range.low == NULL || letters ? SOURCE_NONE
+               : e->range.high == NULL         ? SOURCE_RANGE
+                                               : SOURCE_LIST;
+    }
+    if (e->kind != EXPR_CALL || e->type != NULL || e->call.callee == NULL ||
+        e->call.callee->kind != EXPR_NAME) {
+        return SOURCE_NONE;
+    }
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        if (strcmp(e->call.callee->name.name, functions[i].name) == 0 &&
+            e->call.arg_count == functions[i].args) {
+            return functions[i].source;
+        }
+    }
+    return SOURCE_NONE;
+}
+
+/* x.iter() and its like, when a list comes out of it and its elements are values. */
+static bool is_list(checker *c, expr **start) {
+    static const char *const names[] = {"iter",  "into_iter", "chars", "bytes",   "char_indices",
+                                        "lines", "split",     "rev",   "windows", "chunks"};
+    static const char *const others[] = {"iter_mut", "by_ref", "cycle", "peekable"};
+    bool named = false;
+    for (size_t i = 0; (*start)->kind == EXPR_METHOD && i < sizeof names / sizeof names[0]; i++) {
+        named |= strcmp((*start)->call.name, names[i]) == 0;
+    }
+    for (const expr *e = *start; named && e->kind == EXPR_METHOD; e = e->call.receiver) {
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+            named &= strcmp(e->call.name, others[i]) != 0;
+        }
+    }
+    if (!named) {
+        return false;
+    }
+    check_expr(c, start, NULL);
+    return type_resolve(c->types, (*start)->type)->kind == TYPE_VEC;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------ */
+
+/* Fills in the stages in the order in which a value passes them, and where the chain starts. */
+static void take_apart(chain *h, expr **slot) {
+    expr **at = slot;
+    while ((*at)->kind == EXPR_METHOD && (*at)->type == NULL && h->count < STAGES_MAX &&
+           (passes_on(*at) || (at == slot && kind_of(*at) != STAGE_NONE && h->last_body == NULL))) {
+        h->stages[h->count++] = *at;
+        at = &(*at)->call.receiver;
+    }
+    for (uint32_t i = 0; i < h->count / 2; i++) {
+        expr *held = h->stages[i];
+        h->stages[i] = h->stages[h->count - 1 - i];
+        h->stages[h->count - 1 - i] = held;
+    }
+    h->start = at;
+}
+
+/* Whether it can be seen that a chain over a list is one loop. */
+static bool can_be_seen(const chain *h) {
+    uint32_t functions = h->last_body != NULL;
+    for (uint32_t i = 0; i < h->count; i++) {
+        stage_kind k = kind_of(h->stages[i]);
+        if (stage_rows[k].may_stop && functions > 0) {
+            return true;
+        }
+        functions += stage_rows[k].has_function;
+    }
+    return functions > 1;
+}
+
+static source source_of(chain *h) {
+    source from = source_by_form(*h->start);
+    bool stops = h->count > 0 && stage_rows[kind_of(h->stages[h->count - 1])].may_stop;
+    if (from == SOURCE_LIST) {
+        return can_be_seen(h) ? from : SOURCE_NONE;
+    }
+    if (from != SOURCE_NONE) {
+        return stops || h->last_body != NULL ? from : SOURCE_NONE;
+    }
+    if (can_be_seen(h) && is_list(h->c, h->start)) {
+        return SOURCE_LIST;
+    }
+    return stops && has_iterators(h->c) && runs_itself(h->c, h->start) ? SOURCE_NEXT : SOURCE_NONE;
+}
+
+/* What <i> starts as; NULL: the source needs none. */
+static expr *state_of(const expr *start, source from) {
+    switch (from) {
+    case SOURCE_RANGE:
+        return start->range.low;
+    case SOURCE_SUCCESSORS:
+    case SOURCE_REPEAT:
+        return start->call.args[0];
+    default:
+        return NULL;
+    }
+}
+
+/* One value of a source without an end, and what becomes of it. */
+static void take_next(const chain *h, block_builder *body, source from, expr *then) {
+    checker *c = h->c;
+    const expr *e = h->e;
+    expr *start = *h->start, *value = name(c, e, "<v 0>");
+    block_builder more = build_block(c, e->span);
+    switch (from) {
+    case SOURCE_NEXT:
+        build_stmt(body,
+                   build_unpack(c, build_method(c, e->span, name(c, e, "<i>"), "next", NULL, 0),
+                                "<v 0>", then, leave(h, e)));
+        return;
+    case SOURCE_SUCCESSORS:
+        build_stmt(&more, build_assign(c, e->span, name(c, e, "<i>"),
+                                       call_of(c, e, start->call.args[1], &value, 1)));
+        build_stmt(&more, then);
+        build_stmt(body, build_unpack(c, name(c, e, "<i>"), "<v 0>", build_finish(&more, NULL),
+                                      leave(h, e)));
+        return;
+    case SOURCE_FROM_FN:
+        build_stmt(body, build_unpack(c, call_of(c, e, start->call.args[0], NULL, 0), "<v 0>", then,
+                                      leave(h, e)));
+        return;
+    case SOURCE_REPEAT_WITH:
+        build_let(body, "<v 0>", false, call_of(c, e, start->call.args[0], NULL, 0));
+        break;
+    default:
+        build_let(body, "<v 0>", false, name(c, e, "<i>"));
+    }
+    if (from == SOURCE_RANGE) {
+        build_stmt(body, one_more(c, e, "<i>"));
+    }
+    build_stmt(body, then);
+}
+
+/* What the stages keep: how many came through, how many may; and the test of these at the head of the loop. */
+static void build_counters(const chain *h, block_builder *before, block_builder *body) {
+    checker *c = h->c;
+    for (uint32_t i = 0; i < h->count; i++) {
+        const expr *stage = h->stages[i];
+        stage_kind kind = kind_of(stage);
+        char *counter = counter_of(h, i), *most = check_printf(c, "<most %u>", i);
+        if (kind == STAGE_SKIP_WHILE) {
+            build_let(before, counter, true, check_new_bool(c, stage->span, true));
+        } else if (keeps_count(kind)) {
+            build_let(before, counter, true, check_new_int(c, stage->span, 0));
+        }
+        if (kind == STAGE_SKIP || kind == STAGE_TAKE) {
+            build_let(before, most, false, stage->call.args[0]);
+        }
+        if (kind == STAGE_TAKE) {
+            expr *enough = check_new_binary(c, BINARY_GE, name(c, stage, counter),
+                                            name(c, stage, most), NULL);
+            build_stmt(body, when(c, enough, leave(h, stage)));
+        }
+    }
+}
+
+/* for <v 0> in source { … }, or loop { … }; `label`: what the program calls it. */
+static expr *build_loop_of(chain *h, source from, const char *label, block_builder *before) {
+    checker *c = h->c;
+    const expr *e = h->e;
+    for (uint32_t i = 0; i < h->count; i++) {
+        bool nested = kind_of(h->stages[i]) == STAGE_FLAT_MAP;
+        h->label = nested && h->label == NULL ? check_printf(c, "<chain %u>", c->text_count++) : h->label;
+    }
+    h->label = label != NULL ? label : h->label;
+    block_builder body = build_block(c, e->span);
+    build_counters(h, before, &body);
+    expr *then = body_of(h, 0, "<v 0>");
+    expr *loop = check_new(c, from == SOURCE_LIST ? EXPR_FOR : EXPR_LOOP, e->span, NULL);
+    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
+    loop->loop->label = h->label;
+    if (from == SOURCE_LIST) {
+        loop->loop->iterable = *h->start;
+        loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
+        *loop->loop->pattern =
+            (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+        *loop->loop->pattern->binding =
+            (binding){.name = "<v 0>", .span = e->span, .kind = BINDING_LOOP};
+        build_stmt(&body, then);
+    } else {
+        expr *state = from == SOURCE_NEXT ? *h->start : state_of(*h->start, from);
+        if (state != NULL) {
+            build_let(before, "<i>", true, state);
+        }
+        take_next(h, &body, from, then);
+    }
+    loop->loop->body = body.block;
+    return loop;
+}
+
+/* *slot is a method that a chain may end with. */
+bool check_chain(checker *c, expr **slot) {
+    expr *e = *slot;
+    stage_kind kind = kind_of(e);
+    if (kind == STAGE_NONE) {
+        return false;
+    }
+    chain h = {.c = c, .e = e};
+    take_apart(&h, slot);
+    source from = source_of(&h);
+    if (from == SOURCE_NONE) {
+        return false;
+    }
+    block_builder b = build_block(c, e->span);
+    const char *result = "<all>";
+    if (kind >= STAGE_FIND) {
+        bool is_bool = kind == STAGE_ANY || kind == STAGE_ALL;
+        result = "<found>";
+        build_let(&b, result, true,
+                  is_bool ? check_new_bool(c, e->span, kind == STAGE_ALL) : name(c, e, "None"));
+    } else {
+        build_let(&b, result, true, build_call(c, e->span, "Vec", "new", NULL, 0));
+    }
+    build_stmt(&b, build_loop_of(&h, from, NULL, &b));
+    *slot = build_finish(&b, name(c, e, result));
+    check_expr(c, slot, NULL);
+    return true;
+}
+
+/* for p in CHAIN { … } */
+bool check_loop_over_chain(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (kind_of(e->loop->iterable) == STAGE_NONE || e->loop->iterable->type != NULL) {
+        return false;
+    }
+    expr *body = check_new(c, EXPR_BLOCK, e->loop->body->span, NULL);
+    body->block = e->loop->body;
+    chain h = {.c = c, .e = e->loop->iterable, .last_body = body, .pattern = e->loop->pattern};
+    take_apart(&h, &e->loop->iterable);
+    for (uint32_t i = 0; i < h.count; i++) { /* `break` of the body would leave the inner loop only */
+        if (kind_of(h.stages[i]) == STAGE_FLAT_MAP) {
+            return false;
+        }
+    }
+    source from = h.count == 0 ? SOURCE_NONE : source_of(&h);
+    if (from != SOURCE_LIST) {
+        return false;
+    }
+    block_builder b = build_block(c, e->span);
+    build_stmt(&b, build_loop_of(&h, from, e->loop->label, &b));
+    *slot = build_finish(&b, NULL);
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+    return true;
+}
