@@ -154,6 +154,12 @@ static size_t tidy_exponent(char *text) {
     return strlen(text);
 }
 
+/* {:?} of what has many zeros, as Rust shows it. */
+static bool shows_exponent(double v, const how *h) {
+    double size = v < 0 ? -v : v;
+    return h->debug && h->precision < 0 && (size >= 1e16 || (size > 0 && size < 1e-4));
+}
+
 static tl_object *floating(double v, bool single, const how *h) {
     char body[TL_FLOAT_TEXT + 80];
     size_t length = 0;
@@ -164,7 +170,7 @@ static tl_object *floating(double v, bool single, const how *h) {
     size_t room = sizeof body - length;
     if (!finite) {
         length += single ? tl__show_f32((float)v, at) : tl__show_f64(v, at);
-    } else if (h->exponent) {
+    } else if (h->exponent || shows_exponent(v, h)) {
         if (h->precision >= 0)
             snprintf(at, room, "%.*e", h->precision > 60 ? 60 : h->precision, v);
         else

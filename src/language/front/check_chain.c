@@ -195,12 +195,27 @@ static expr *last_of(const chain *h, const char *value) {
 
 static expr *body_of(const chain *h, uint32_t at, const char *value);
 
+/* At the head of the loop that stage `at` gets its values from: whether a `take` behind it has what it wants. */
+static void build_limits(const chain *h, uint32_t at, block_builder *body) {
+    checker *c = h->c;
+    for (uint32_t i = at; i < h->count; i++) {
+        const expr *stage = h->stages[i];
+        if (kind_of(stage) == STAGE_TAKE) {
+            expr *enough =
+                check_new_binary(c, BINARY_GE, name(c, stage, counter_of(h, i)),
+                                 name(c, stage, check_printf(c, "<most %u>", i)), NULL);
+            build_stmt(body, when(c, enough, leave(h, stage)));
+        }
+    }
+}
+
 /* for <v> in f(value) { … } */
 static expr *flattened(const chain *h, uint32_t at, const char *value, const char *next) {
     checker *c = h->c;
     const expr *stage = h->stages[at];
     expr *loop = check_new(c, EXPR_FOR, stage->span, NULL);
     block_builder b = build_block(c, stage->span);
+    build_limits(h, at + 1, &b);
     build_stmt(&b, body_of(h, at + 1, next));
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
     loop->loop->iterable = apply(c, stage, value);
@@ -491,8 +506,8 @@ static void take_next(const chain *h, block_builder *body, source from, expr *th
     build_stmt(body, then);
 }
 
-/* What the stages keep: how many came through, how many may; and the test of these at the head of the loop. */
-static void build_counters(const chain *h, block_builder *before, block_builder *body) {
+/* What the stages keep: how many came through, how many may. */
+static void build_counters(const chain *h, block_builder *before) {
     checker *c = h->c;
     for (uint32_t i = 0; i < h->count; i++) {
         const expr *stage = h->stages[i];
@@ -505,11 +520,6 @@ static void build_counters(const chain *h, block_builder *before, block_builder 
         }
         if (kind == STAGE_SKIP || kind == STAGE_TAKE) {
             build_let(before, most, false, stage->call.args[0]);
-        }
-        if (kind == STAGE_TAKE) {
-            expr *enough = check_new_binary(c, BINARY_GE, name(c, stage, counter),
-                                            name(c, stage, most), NULL);
-            build_stmt(body, when(c, enough, leave(h, stage)));
         }
     }
 }
@@ -524,7 +534,8 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
     }
     h->label = label != NULL ? label : h->label;
     block_builder body = build_block(c, e->span);
-    build_counters(h, before, &body);
+    build_counters(h, before);
+    build_limits(h, 0, &body);
     expr *then = body_of(h, 0, "<v 0>");
     expr *loop = check_new(c, from == SOURCE_LIST ? EXPR_FOR : EXPR_LOOP, e->span, NULL);
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);

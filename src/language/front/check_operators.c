@@ -596,6 +596,14 @@ static const type *cast_elements(checker *c, const type *from, const type *to,
     return many && type_is_numeric(to) ? type_tensor(c->types, to, from->tensor.rank) : to;
 }
 
+/* Made of numbers with a point: (1.0 / 3.0) as f64 has f64's digits, (7 / 2) as f64 is 3. */
+static bool is_real(const expr *e) {
+    while (e->kind == EXPR_UNARY || e->kind == EXPR_BINARY) {
+        e = e->kind == EXPR_UNARY ? e->unary.operand : e->binary.left;
+    }
+    return e->kind == EXPR_FLOAT;
+}
+
 void check_cast(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *to = check_type(c, e->cast.target);
@@ -605,8 +613,8 @@ void check_cast(checker *c, expr **slot, const type *expected) {
         *slot = e->cast.operand;
         return;
     }
-    bool literal = check_free_literal(e->cast.operand) && e->cast.operand->kind == EXPR_INT &&
-                   type_is_float(to);
+    bool literal = type_is_float(to) && check_free_literal(e->cast.operand) &&
+                   (e->cast.operand->kind == EXPR_INT || is_real(e->cast.operand));
     check_expr(c, &e->cast.operand, literal ? to : NULL);
     e->type = to;
     const type *from = type_resolve(c->types, e->cast.operand->type);

@@ -152,8 +152,11 @@ bool check_hash_method(checker *c, expr **slot, const type *t) {
 static expr *default_struct(checker *c, source_span span, const type *t, int depth) {
     const struct_item *s = t->structure;
     if (s->is_enum) {
-        int64_t none = check_find_variant(s, "None");
-        int64_t chosen = none >= 0 ? none : s->default_variant;
+        const struct_item *written = s->template != NULL ? s->template : s;
+        if (written->default_variant == 0) {
+            return NULL;
+        }
+        uint32_t chosen = written->default_variant - 1;
         expr *e = check_new(c, EXPR_CALL, span, t);
         if (s->variants[chosen].count > 0) {
             return NULL;
@@ -161,7 +164,7 @@ static expr *default_struct(checker *c, source_span span, const type *t, int dep
         e->call = (call_expr){.kind = CALL_VARIANT,
                               .name_span = span,
                               .structure = t->structure,
-                              .variant = (uint32_t)chosen};
+                              .variant = chosen};
         return e;
     }
     expr *e = check_new(c, EXPR_CALL, span, t);
@@ -272,8 +275,12 @@ bool check_default_call(checker *c, expr **slot, const char *scope, const char *
     expr *made = type_is_silent(t) ? NULL : check_default(c, e->span, t, 0);
     if (made == NULL) {
         if (!type_is_silent(t)) {
-            diagnostics_error(c->diagnostics, e->span, "`%s` has no default",
-                              check_type_text(c, t));
+            diagnostic *d = diagnostics_error(c->diagnostics, e->span, "`%s` has no default",
+                                              check_type_text(c, t));
+            if (t->kind == TYPE_STRUCT && t->structure->is_enum) {
+                diagnostics_note(c->diagnostics, d, t->structure->span,
+                                 "write `#[default]` before one of its variants without fields");
+            }
         }
         check_make_error(c, e);
         return true;

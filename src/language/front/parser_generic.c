@@ -139,6 +139,9 @@ static void parse_variants(parser *p, struct_item *s) {
     while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
         while (parser_is(p, TOKEN_HASH) && parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
             parser_advance(p);
+            p->at++;
+            s->default_variant = parser_is_word(p, "default") ? s->variant_count + 1 : s->default_variant;
+            p->at--;
             parser_skip_group(p);
         }
         variant_item v = {.first = s->field_count, .positional = true};

@@ -391,6 +391,8 @@ impl String {
     fn __trim_left(self, c: char) -> String { let mut i = 0; while i < self.len() && self.char_at(i) == c { i += 1; } self.substring(i, self.len()) }
     fn __trim_right(self, c: char) -> String { let mut n = self.len(); while n > 0 && self.char_at(n - 1) == c { n -= 1; } self.substring(0, n) }
     fn trim_start_matches(self, c: char) -> String { self.__trim_left(c) }
+    fn trim_start_matches(self, s: &str) -> String { let mut t = self; while s.len() > 0 && t.starts_with(s) { t = t.substring(s.len(), t.len()); } t }
+    fn trim_end_matches(self, s: &str) -> String { let mut t = self; while s.len() > 0 && t.ends_with(s) { t = t.substring(0, t.len() - s.len()); } t }
     fn trim_end_matches(self, c: char) -> String { self.__trim_right(c) }
     fn trim_matches(self, c: char) -> String { self.__trim_left(c).__trim_right(c) }
     fn replacen(self, from: String, to: String, n: i64) -> String {

@@ -165,7 +165,7 @@ struct struct_item {
     bool is_enum;
     variant_item *variants;
     uint32_t variant_count;
-    uint32_t default_variant; /* marked #[default]; else the first */
+    uint32_t default_variant; /* 1 + the one marked #[default]; 0: none is */
     bool is_builtin;          /* Vec, String, i64 …: only methods belong to it */
     function_item *closure;   /* NULL: no closure */
     expr *made_by;            /* of a closure: where it is made */
