@@ -232,7 +232,7 @@ const error_kind error_kinds[] = {
      "\n"
      "    const N: i64 = args_count();              // error\n"},
     {"E0101",
-     "comes back all the same\nexpected ``, found ``\nexpected ``, but\nexpected integers\ncannot "
+     "comes back all the same\nexpected ``, found ``\nexpected ``, but\n`` is wanted here, this is\nexpected integers\ncannot "
      "be `void`\ncannot be ``",
      "a value of another type",
      "A value stands where one of another type is wanted. Numbers widen by themselves (i32 to i64, "
