@@ -38,6 +38,8 @@ static inline int64_t tl__string_length(const tl_object *s) {
 masu_status tl__vector_new(const tl_record *plan, tl_object **out);
 /* *v is the caller's only count; the element's counts pass to it, also on failure. */
 masu_status tl__vector_push(tl_object **v, const int64_t *element);
+/* Turns *v, of which the caller owns one count, into a vector that only the caller holds. On failure *v is as it was. */
+masu_status tl__vector_own(tl_vector **v);
 bool tl__string_is_number(const tl_object *s, bool whole);
 
 /* A fresh string of count 1. bytes may be NULL when length is 0. */

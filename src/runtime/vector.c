@@ -176,6 +176,10 @@ masu_status tl__vector_new(const tl_record *plan, tl_object **out) {
     return status;
 }
 
+masu_status tl__vector_own(tl_vector **v) {
+    return make_own(v, (*v)->length);
+}
+
 masu_status tl__vector_push(tl_object **object, const int64_t *element) {
     tl_vector *v = vector_of(*object);
     masu_status status = make_own(&v, v->length + 1);

@@ -58,6 +58,9 @@ bool check_tuple_parts(checker *c, pattern *p, const type *t,
 }
 
 void check_bind(checker *c, pattern *p, const type *t) {
+    if (check_bind_behind(c, p, t)) {
+        return;
+    }
     p->type = t;
     switch (p->kind) {
     case PATTERN_NAME:
@@ -172,7 +175,7 @@ void check_let(checker *c, stmt *s) {
     if (check_let_alias(c, s)) {
         return;
     }
-    const type *t = s->annotation == NULL ? NULL : check_type(c, s->annotation);
+    const type *t = s->annotation == NULL ? NULL : check_part_type(c, s->annotation);
     if (s->value == NULL) {
         check_bind(c, s->pattern, t != NULL ? t : check_scalar(c, TYPE_ERROR));
         return;
@@ -185,6 +188,9 @@ void check_let(checker *c, stmt *s) {
             c->has_open = true;
             t = type_vec(c->types, type_open(c->types));
         }
+    }
+    if (s->annotation == NULL || s->annotation->is_place) {
+        check_keep_reference(s->value);
     }
     check_value_pair(c, s->pattern, &s->value, t);
     check_written_value(c, &s->value);

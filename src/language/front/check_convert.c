@@ -107,6 +107,13 @@ bool check_fits(checker *c, const type *from, const type *to) {
     switch (from->kind) {
     case TYPE_TENSOR:
         return tensors_fit(c, from, to);
+    case TYPE_REFERENCE: { /* written through: the same type, no conversion */
+        const type *a = type_resolve(c->types, from->vec.element),
+                   *b = type_resolve(c->types, to->vec.element);
+        return from->vec.length == to->vec.length &&
+               (a == b || (a->may_have_open || b->may_have_open ? check_fits(c, a, b) : false) ||
+                (a->kind == TYPE_VEC && b->kind == TYPE_VEC && check_fits(c, a, b)));
+    }
     case TYPE_VEC: /* an array is a Vec of which the length is known */
         return (to->vec.length == -1 || from->vec.length == to->vec.length) &&
                type_is_box(from) == type_is_box(to) &&
@@ -348,6 +355,12 @@ static bool convert(checker *c, expr **slot, const type *to) {
     }
     if (to->kind != TYPE_OPEN && !type_is_box(to)) {
         check_unbox(c, slot);
+    }
+    if (check_to_slice(c, slot, to)) {
+        return true;
+    }
+    if (to->kind != TYPE_OPEN && !type_is_reference(to)) {
+        check_follow(c, slot);
     }
     const type *from = type_resolve(c->types, (*slot)->type);
     if (check_is_dyn(to) && check_dyn_convert(c, slot, to)) {

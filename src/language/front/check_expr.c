@@ -205,6 +205,11 @@ static void check_name(checker *c, expr **slot, const type *expected) {
         return;
     }
     symbol *s = check_find(c, e->name.name);
+    if (check_wants_reference(c, e, expected) && check_names_place(c, e)) {
+        e->is_kept = false;
+        check_make_reference(c, slot, expected);
+        return;
+    }
     if (s != NULL && s->binding != NULL && s->binding->alias != NULL) {
         s->binding->is_read = true;
         *slot = check_alias_copy(c, s->binding->alias);
@@ -336,6 +341,7 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
         closure_signature signature = check_closure_signature(c, function);
         check_function_value(c, &init->value, &signature);
     }
+    check_keep_reference(init->value);
     check_expr(c, &init->value, wish->kind == TYPE_OPEN ? NULL : wish);
     check_coerce_branch(c, &init->value, field->type,
                         &(coerce_reason){field->span, "the field is declared here"});
@@ -434,6 +440,7 @@ static void check_tuple(checker *c, expr *e, const type *expected) {
     bool broken = false;
     for (uint32_t i = 0; i < e->list.count; i++) {
         const type *wish = wished ? expected->tuple.items[i] : NULL;
+        check_keep_reference(e->list.items[i]);
         check_expr(c, &e->list.items[i], wish);
         if (wish != NULL) {
             check_coerce(c, &e->list.items[i], wish, NULL);
@@ -658,8 +665,12 @@ static void check_node(checker *c, expr **slot, const type *expected) {
 
 void check_expr(checker *c, expr **slot, const type *expected) {
     if ((*slot)->type == NULL) { /* else made of checked parts by another check */
+        bool kept = check_wants_reference(c, *slot, expected);
         check_node(c, slot, expected);
         check_arrivals(c, slot);
+        if (!kept) {
+            check_follow(c, slot);
+        }
         bool made = (*slot)->is_boxed;
         const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
         if (wish != NULL && check_is_dyn(wish) && (*slot)->type->kind != TYPE_VOID) {

@@ -467,6 +467,10 @@ static bool refers_by_method(const checker *c, const expr *e) {
     return getter_may_yield(c, e, true) || getter_may_yield(c, e, false);
 }
 
+static bool holds_reference(const checker *c, const binding *b) {
+    return b->type != NULL && type_is_reference(type_resolve(c->types, b->type));
+}
+
 bool check_refers(const checker *c, const expr *e) {
     if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE && e->unary.is_mutable) {
         return true;
@@ -474,7 +478,7 @@ bool check_refers(const checker *c, const expr *e) {
     if (e->kind == EXPR_NAME && e->name.scope == NULL && !e->is_followed) {
         const symbol *s = check_find(c, e->name.name);
         const binding *b = s == NULL ? NULL : s->binding;
-        return b != NULL && (b->alias != NULL || check_comes_back(b) ||
+        return b != NULL && (b->alias != NULL || holds_reference(c, b) || check_comes_back(b) ||
                              (b->kind == BINDING_SELF && b->is_mutable));
     }
     return refers_by_method(c, e);

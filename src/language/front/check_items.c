@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_getter.h"
 #include "language/front/lexer.h"
 
 /* ---- items ----------------------------------------------------------------------------------- */
@@ -326,8 +326,10 @@ void check_signature(checker *c, function_item *f) {
             parameter->type = check_scalar(c, TYPE_ERROR);
         }
     }
+    c->yields_places = getter_kind_of(c, f) != GETTER_NONE;
     f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
                                              : check_type(c, f->result_annotation);
+    c->yields_places = false;
     if (f->result->may_have_open) {
         diagnostics_error(c->diagnostics, f->result_annotation->span,
                           "a result's type is written out");

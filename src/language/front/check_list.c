@@ -93,6 +93,7 @@ static void fill(checker *c, expr **slot, const type *expected) {
     int64_t length = e->is_vec ? -1 : (int64_t)e->list.count;
     build_let(&b, "<list>", true, new_vec(c, e->span, type_array(c->types, element, length)));
     for (uint32_t i = 0; i < e->list.count; i++) {
+        check_keep_reference(e->list.items[i]);
         push(c, &b, e->list.items[i]);
     }
     *slot = build_finish(&b, check_new_name(c, e->span, "<list>"));
@@ -113,15 +114,20 @@ static bool holds_no_tensor_elements(checker *c, expr *e) {
     case EXPR_BOOL:
     case EXPR_UNARY:
     case EXPR_BINARY:
+        if ((*first)->kind == EXPR_UNARY && (*first)->unary.op == UNARY_REFERENCE &&
+            (*first)->unary.is_mutable) {
+            return true;
+        }
         return false; /* literals follow what is wanted: they are checked later */
     case EXPR_CLOSURE:
         return true;
     default:
         break;
     }
+    check_keep_reference(*first);
     check_expr(c, first, NULL);
     const type *t = type_resolve(c->types, (*first)->type);
-    return t->kind == TYPE_STRING || t->kind == TYPE_STRUCT || t->kind == TYPE_VEC ||
+    return type_is_reference(t) || t->kind == TYPE_STRING || t->kind == TYPE_STRUCT || t->kind == TYPE_VEC ||
            t->kind == TYPE_TUPLE || t->kind == TYPE_CHAR;
 }
 

@@ -22,6 +22,11 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         check_getter_site(c, slot);
         return;
     }
+    if (e->unary.op == UNARY_REFERENCE && e->unary.is_mutable &&
+        check_wants_reference(c, e, expected)) {
+        check_make_reference(c, slot, expected);
+        return;
+    }
     if (e->unary.op == UNARY_REFERENCE) { /* the value itself */
         check_expr(c, &e->unary.operand, expected);
         *slot = e->unary.operand;

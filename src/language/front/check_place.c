@@ -7,12 +7,28 @@
 #include "language/front/check_getter.h"
 #include "language/front/hints.h"
 
+/* What a reference leads to, or a part of that: no variable's own. */
+static bool is_behind(const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+        if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
+            type_is_reference(e->index.base->type)) {
+            return true;
+        }
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    }
+    return false;
+}
+
 bool check_is_place(const expr *e) {
-    return check_root(e) != NULL;
+    return check_root(e) != NULL || is_behind(e);
 }
 
 binding *check_root(const expr *e) {
     while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+        if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
+            type_is_reference(e->index.base->type)) {
+            return NULL;
+        }
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
     return e->kind == EXPR_NAME ? e->name.binding : NULL;
@@ -91,7 +107,7 @@ bool check_captured_write(checker *c, const expr *place, source_span span) {
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind) {
     binding *root = check_root(place);
     if (root == NULL) {
-        return false;
+        return is_behind(place);
     }
     root->is_written = true;
     if (c->comprehension != NULL && root->id < c->comprehension->first_binding) {
@@ -316,11 +332,22 @@ static bool declares(checker *c, expr *e) {
     return true;
 }
 
+/* A variable that holds a reference, not written `*r`. */
+static bool names_reference(checker *c, const expr *e) {
+    const symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const binding *b = s == NULL ? NULL : s->binding;
+    return b != NULL && b->alias == NULL && b->type != NULL && !e->is_followed &&
+           type_is_reference(type_resolve(c->types, b->type));
+}
+
 static void assign(checker *c, expr *e) {
     if (declares(c, e)) {
         return;
     }
     c->index_goes_on = e->assign.target->kind == EXPR_INDEX;
+    if (e->assign.target->kind == EXPR_NAME) { /* r = &mut other */
+        e->assign.target->is_kept = names_reference(c, e->assign.target);
+    }
     check_expr(c, &e->assign.target, NULL);
     c->index_goes_on = false;
     expr *target = e->assign.target;
@@ -339,7 +366,7 @@ static void assign(checker *c, expr *e) {
         return;
     }
     const binding *root = check_root(target);
-    coerce_reason why = {root->span, "it is declared here"};
+    coerce_reason why = {root == NULL ? target->span : root->span, "it is declared here"};
     const type *given = type_resolve(c->types, e->assign.value->type);
     if (target->kind == EXPR_NAME && target->name.binding != NULL) {
         check_wish_rank(c, target->name.binding, given);

@@ -163,6 +163,7 @@ typedef struct checker {
     const expr *alias_place;      /* what the pattern being checked takes apart; NULL: a value */
     expr *alias_elements;         /* the Some(p) being checked is the index of one of these */
     bool alias_all;               /* see match_alias */
+    bool yields_places; /* the type being checked is that of a function whose calls are written out */
     stmt *checked_up_to;          /* statements that check_let put behind its own */
     expr *how_more;        /* of the hole being checked: width and precision that are values */
     expr *lends_to;        /* the call whose argument is being checked */
@@ -245,6 +246,8 @@ void check_use_binding(checker *c, binding *b);
 /* ---- types ----------------------------------------------------------------------------------- */
 
 const type *check_type(checker *c, type_expr *t);
+/* The same inside of another type, where `&mut T` is a TYPE_REFERENCE. */
+const type *check_part_type(checker *c, type_expr *t);
 void check_struct_types(checker *c);
 /* check_associated.c: `type N = T;` by the name t; NULL: there is none. */
 const type *check_alias_type(checker *c, type_expr *t);
@@ -505,6 +508,22 @@ typedef struct coerce_reason {
 } coerce_reason;
 
 void check_unbox(checker *c, expr **slot); /* a Box becomes what is in it */
+
+/* ---- references as values (check_refer.c) ----------------------------------------------------------------- */
+
+/* A reference that e, not checked yet, yields stays one where nothing else is wanted. */
+void check_keep_reference(expr *e);
+bool check_wants_reference(checker *c, const expr *e, const type *expected);
+/* What the reference leads to, as a place; anything else stays. */
+void check_follow(checker *c, expr **slot);
+/* &mut e, or e itself where it stands for a place. */
+void check_make_reference(checker *c, expr **slot, const type *expected);
+expr *check_reference_to(checker *c, expr *place, source_span span); /* of a checked place */
+bool check_to_slice(checker *c, expr **slot, const type *to);
+bool check_part_receiver(checker *c, expr **slot);
+/* A name that Rust moves on as a reference: of type `&mut T`, or that stands for a place. */
+bool check_names_place(checker *c, const expr *e);
+bool check_bind_behind(checker *c, pattern *p, const type *t);
 /* Without a conversion; decides open types. */
 bool check_fits(checker *c, const type *from, const type *to);
 bool check_widens(const type *from, const type *to);

@@ -106,6 +106,16 @@ static const type *tensor_type(checker *c, type_expr *t) {
     return type_tensor(c->types, element, rank);
 }
 
+/* Inside of another type `&mut T` is a reference; elsewhere it says that the place itself is meant. */
+const type *check_part_type(checker *c, type_expr *t) {
+    const type *whole = check_type(c, t);
+    if (!t->is_place || type_is_silent(whole) || whole->kind == TYPE_VOID || c->yields_places) {
+        return whole;
+    }
+    bool slice = t->kind == TYPE_EXPR_ARRAY && t->length == NULL && whole->kind == TYPE_VEC;
+    return type_reference(c->types, slice ? whole->vec.element : whole, slice);
+}
+
 static const type *vec_type(checker *c, type_expr *t) {
     if (t->argument_count == 0) {
         c->has_open = true;
@@ -115,7 +125,7 @@ static const type *vec_type(checker *c, type_expr *t) {
     if (t->argument_count > 1) {
         return wrong(c, t, "`Vec` has one element type", NULL);
     }
-    const type *element = check_type(c, t->arguments[0]);
+    const type *element = check_part_type(c, t->arguments[0]);
     if (element->kind == TYPE_VOID) {
         return wrong(c, t->arguments[0], "a `Vec` cannot hold `void`", NULL);
     }
@@ -177,7 +187,7 @@ static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
     }
     const type **arguments = CHECK_ARRAY(c, const type *, t->argument_count);
     for (uint32_t i = 0; i < t->argument_count; i++) {
-        arguments[i] = check_type(c, t->arguments[i]);
+        arguments[i] = check_part_type(c, t->arguments[i]);
         if (arguments[i]->kind == TYPE_VOID && check_unit_type(c) != NULL) {
             arguments[i] = check_unit_type(c);
         }
@@ -227,7 +237,7 @@ const type *check_length_argument(checker *c, const type_expr *t) {
 }
 
 static const type *array_type(checker *c, type_expr *t) {
-    const type *element = check_type(c, t->arguments[0]);
+    const type *element = check_part_type(c, t->arguments[0]);
     int64_t length = -1; /* a slice &[T] is what a Vec is */
     const type *argument = check_length_argument(c, t);
     if (argument != NULL && element->kind != TYPE_VOID) {
@@ -304,7 +314,7 @@ static const type *named_type(checker *c, type_expr *t) {
     bool box =
         strcmp(t->name, "Box") == 0 || strcmp(t->name, "Rc") == 0 || strcmp(t->name, "Arc") == 0;
     if (box && t->argument_count == 1 && check_struct_named(c, t->name) == NULL) {
-        const type *inner = check_type(c, t->arguments[0]);
+        const type *inner = check_part_type(c, t->arguments[0]);
         return inner->kind == TYPE_STRUCT && inner->structure->dyn == NULL
                    ? type_array(c->types, inner, TYPE_BOX)
                    : inner;
@@ -340,7 +350,7 @@ static const type *tuple_type(checker *c, type_expr *t) {
     const type **items = CHECK_ARRAY(c, const type *, t->argument_count);
     bool broken = false;
     for (uint32_t i = 0; i < t->argument_count; i++) {
-        items[i] = check_type(c, t->arguments[i]);
+        items[i] = check_part_type(c, t->arguments[i]);
         broken |= items[i]->kind == TYPE_ERROR;
     }
     return broken ? check_scalar(c, TYPE_ERROR)
@@ -384,7 +394,7 @@ static void check_fields(checker *c, struct_item *s) {
             field->type = check_scalar(c, TYPE_I64);
             continue;
         }
-        field->type = check_type(c, field->annotation);
+        field->type = check_part_type(c, field->annotation);
         if (field->type->kind == TYPE_VOID) {
             diagnostics_error(c->diagnostics, field->annotation->span, "a field cannot be `void`");
             field->type = check_scalar(c, TYPE_ERROR);

@@ -255,8 +255,10 @@ static void judge_kind(judge *j, expr *e) {
         judge_name(j, e);
         break;
     case EXPR_UNARY:
-        demand(j, e->unary.op != UNARY_REFERENCE && e->unary.operand->type == e->type, e,
-               "a unary operator");
+        demand(j,
+               e->unary.op == UNARY_REFERENCE ? type_is_reference(e->type)
+                                              : e->unary.operand->type == e->type,
+               e, "a unary operator");
         break;
     case EXPR_BINARY:
         judge_binary(j, e);

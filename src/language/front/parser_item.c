@@ -59,7 +59,9 @@ static binding *parse_parameter(parser *p, function_item *f, bool first, bool in
                          in_impl ? "`self` is the first parameter"
                                  : "`self` belongs into an `impl` block");
         }
-        return parse_self(p, is_mutable, start);
+        binding *self = parse_self(p, is_mutable, start);
+        self->is_lent = reference && is_mutable;
+        return self;
     }
     if (parser_is(p, TOKEN_LEFT_PAREN) && !is_mutable) {
         return parse_parts(p, f);

@@ -28,7 +28,7 @@
  *     by a `let` in a block around it. Nodes are never shared: the tree is a tree.
  *
  * Places. A place is: EXPR_NAME of a binding; EXPR_FIELD or EXPR_TUPLE_FIELD of a place; EXPR_INDEX
- * of a place. An EXPR_INDEX into a tensor is always the outermost part of a place.
+ * of a place, or of a value of type reference: what that leads to. An EXPR_INDEX into a tensor is always the outermost part of a place.
  *
  * Everything lives in the tree's arena; names and texts are zero-terminated there. One thread at a
  * time.
@@ -140,6 +140,7 @@ typedef struct struct_field {
     /* [check] of a closure: what it captured, and whether its body writes to it */
     binding *captured;
     bool is_written;
+    bool by_reference; /* the closure holds a reference to the variable: `type` is one */
 } struct_field;
 
 /* A variant of an enum: its fields are fields[first] … of the enum. */

@@ -56,6 +56,8 @@ struct binding {
         is_written;
     bool comes_back;      /* [check] parameter of a closure that stands for `&mut T` */
     bool is_alias;        /* `ref mut` */
+    bool is_lent;         /* `&mut self` */
+    bool in_cell; /* [check] references to it, or to a field of it, exist: it lies in a list of one */
     bool origin_seen;     /* [check] see check_origin.c */
     expr *origin;         /* [check] what its value was taken from; NULL: not known */
     uint32_t origin_path; /* [check] which part of it, see check_origin.c; 0: the whole */
@@ -156,7 +158,9 @@ typedef enum expr_kind {
 typedef enum unary_op {
     UNARY_NEG,
     UNARY_NOT,      /* of bool, or every bit of an integer */
-    UNARY_REFERENCE /* & and &mut: gone after the check */
+    /* & and &mut. After the check: of a place, or of a part of a list (an EXPR_INDEX with two indices, the second
+     * INT64_MAX for the end); the type is a TYPE_REFERENCE */
+    UNARY_REFERENCE
 } unary_op;
 
 typedef enum binary_op {
@@ -348,6 +352,7 @@ struct expr {
     bool is_default : 1;  /* [check] a number, or parse(), whose type nothing said */
     bool is_site : 1;     /* `&mut place`, made by the checker; see check_getter.c */
     bool is_put_back : 1; /* a cursor's, made by the checker; see check_cursor.c */
+    bool is_kept : 1;     /* a reference that it yields is not followed */
     bool is_boxed : 1;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */
@@ -403,7 +408,8 @@ struct expr {
             uint32_t index; /* [check] of the field */
         } field;            /* EXPR_FIELD, EXPR_TUPLE_FIELD (name NULL, index as written) */
         struct {
-            expr *base;     /* tensor: yields an element; Vec: one index, yields the element */
+            /* tensor: yields an element; Vec: one index, yields the element; reference: what it leads to, the index is 0 */
+            expr *base;
             expr **indices; /* i64 */
             uint32_t count;
         } index;

@@ -50,6 +50,7 @@ static uint32_t type_hash(const type *t) {
         }
         return hash;
     case TYPE_VEC:
+    case TYPE_REFERENCE:
         return mix(mix(hash, t->vec.element->id), (uint64_t)t->vec.length);
     case TYPE_OPEN:
         return mix(hash, (uintptr_t)t->open.resolved);
@@ -72,6 +73,7 @@ static bool alike(const type *a, const type *b) {
                memcmp(a->tuple.items, b->tuple.items, a->tuple.count * sizeof(*a->tuple.items)) ==
                    0;
     case TYPE_VEC:
+    case TYPE_REFERENCE:
         return a->vec.element == b->vec.element && a->vec.length == b->vec.length;
     case TYPE_OPEN:
         return a->open.resolved == b->open.resolved;
@@ -108,14 +110,14 @@ static const type *table_find(const type_table *table, const type *wanted) {
 
 static void measure(type *t) {
     t->may_have_open =
-        t->kind == TYPE_OPEN || (t->kind == TYPE_VEC && t->vec.element->may_have_open) ||
+        t->kind == TYPE_OPEN || ((t->kind == TYPE_VEC || t->kind == TYPE_REFERENCE) && t->vec.element->may_have_open) ||
         (t->kind == TYPE_TENSOR && t->tensor.element != NULL && t->tensor.element->may_have_open);
     for (uint32_t i = 0; t->kind == TYPE_STRUCT && t->structure->template != NULL &&
                          i < t->structure->template->generics.count;
          i++) {
         t->may_have_open |= t->structure->arguments[i]->may_have_open;
     }
-    t->size = t->kind != TYPE_STRUCT;
+    t->size = t->kind == TYPE_REFERENCE ? 3 : t->kind != TYPE_STRUCT;
     for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
         t->may_have_open |= t->tuple.items[i]->may_have_open;
         if (__builtin_add_overflow(t->size, t->tuple.items[i]->size, &t->size)) {
@@ -186,6 +188,16 @@ const type *type_array(type_table *table, const type *element, int64_t length) {
     return intern(table, &(type){.kind = TYPE_VEC, .vec = {element, length}});
 }
 
+const type *type_reference(type_table *table, const type *element, bool slice) {
+    return intern(table, &(type){.kind = TYPE_REFERENCE,
+                                 .vec = {element, slice ? TYPE_SLICE : TYPE_PLACE}});
+}
+
+const type *type_target(type_table *table, const type *reference) {
+    const type *element = type_resolve(table, reference->vec.element);
+    return type_is_slice(reference) ? type_vec(table, element) : element;
+}
+
 const type *type_open(type_table *table) {
     const type **cell = MASU_ARENA_NEW(table->arena, const type *);
     if (cell == NULL) {
@@ -230,6 +242,9 @@ const type *type_resolve(type_table *table, const type *t) {
     if (t->kind == TYPE_VEC) {
         const type *element = type_resolve(table, t->vec.element);
         return element == t->vec.element ? t : type_array(table, element, t->vec.length);
+    }
+    if (t->kind == TYPE_REFERENCE) {
+        return type_reference(table, type_resolve(table, t->vec.element), type_is_slice(t));
     }
     if (t->kind == TYPE_TENSOR && t->may_have_open) {
         return type_tensor(table, type_resolve(table, t->tensor.element), t->tensor.rank);
@@ -326,6 +341,11 @@ void type_print(const type *t, masu__buffer *out) {
             masu__buffer_printf(out, "; %lld]", (long long)t->vec.length);
         }
         return;
+    case TYPE_REFERENCE:
+        masu__buffer_puts(out, type_is_slice(t) ? "&mut [" : "&mut ");
+        type_print(t->vec.element, out);
+        masu__buffer_puts(out, type_is_slice(t) ? "]" : "");
+        return;
     case TYPE_OPEN:
         if (*t->open.resolved != NULL) {
             type_print(*t->open.resolved, out);
@@ -376,7 +396,10 @@ static bool type_valid(const type_table *table, const type *t) {
     case TYPE_TUPLE:
         return t->tuple.count > 0 && t->tuple.items != NULL;
     case TYPE_VEC:
-        return t->vec.element != NULL;
+        return t->vec.element != NULL && t->vec.length >= TYPE_BOX;
+    case TYPE_REFERENCE:
+        return t->vec.element != NULL &&
+               (t->vec.length == TYPE_PLACE || t->vec.length == TYPE_SLICE);
     case TYPE_OPEN:
         return t->open.resolved != NULL;
     default:

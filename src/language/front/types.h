@@ -47,6 +47,7 @@ typedef enum type_kind {
     TYPE_STRUCT,
     TYPE_TUPLE,
     TYPE_VEC,
+    TYPE_REFERENCE, /* &mut T, &mut [T], where it lies in a value: `vec` says to what */
     TYPE_OPEN /* an element type that a later use decides: `Vec::new()` before the first push */
 } type_kind;
 
@@ -70,7 +71,8 @@ struct type {
         } tuple;
         struct {
             const type *element;
-            int64_t length; /* of a fixed array; -1: a Vec; TYPE_BOX: a Box, of one element */
+            /* of a fixed array; -1: a Vec; TYPE_BOX: a Box, of one element; of a reference TYPE_PLACE or TYPE_SLICE */
+            int64_t length;
         } vec;
         struct {
             const type **resolved; /* the cell that a use fills in; *resolved NULL before */
@@ -81,7 +83,7 @@ struct type {
 
 /* Box<T> of a struct or enum is a Vec of one: so a type can hold values of itself. Reading one yields
  * its element (check_unbox), so that no other part of the checker meets it. Of other types Box<T> is T. */
-enum { TYPE_BOX = -2 };
+enum { TYPE_BOX = -2, TYPE_PLACE = -3, TYPE_SLICE = -4 };
 static inline bool type_is_box(const type *t);
 
 /* Larger types are refused where they arise: without a bound a program of n lines can name a type
@@ -120,12 +122,22 @@ const type *type_tuple(type_table *table, const type *const *items, uint32_t cou
 const type *type_vec(type_table *table, const type *element);
 const type *type_array(type_table *table, const type *element, int64_t length);
 const type *type_open(type_table *table);
+/* &mut T; of a part of a list &mut [T]. */
+const type *type_reference(type_table *table, const type *element, bool slice);
+/* What a reference leads to: T, or of a slice Vec<T>. */
+const type *type_target(type_table *table, const type *reference);
 
 /* The type with every decided TYPE_OPEN replaced; one that is not decided stays. */
 const type *type_resolve(type_table *table, const type *t);
 
 static inline bool type_is_box(const type *t) {
     return t->kind == TYPE_VEC && t->vec.length == TYPE_BOX;
+}
+static inline bool type_is_reference(const type *t) {
+    return t->kind == TYPE_REFERENCE;
+}
+static inline bool type_is_slice(const type *t) {
+    return t->kind == TYPE_REFERENCE && t->vec.length == TYPE_SLICE;
 }
 static inline bool type_is(const type *t, type_kind kind) {
     return t->kind == kind;

@@ -194,18 +194,22 @@ static void lower_variant(lower_fn *fn, const expr *e, ir_value *out) {
 }
 
 static void lower_fields(lower_fn *fn, const expr *e, ir_value *out) {
-    for (uint32_t i = 0; i < e->call.operand_count; i++)
-        lower_expr_as(fn, e->call.operands[i], lower_field_type(e->type, i),
-                      out + lower_field_offset(fn->l, e->type, i));
+    const struct_field *fields = e->type->kind == TYPE_STRUCT ? e->type->structure->fields : NULL;
+    for (uint32_t i = 0; i < e->call.operand_count; i++) {
+        ir_value *part = out + lower_field_offset(fn->l, e->type, i);
+        if (fields && fields[i].by_reference)
+            lower_refer(fn, e->call.operands[i], part);
+        else
+            lower_expr_as(fn, e->call.operands[i], lower_field_type(e->type, i), part);
+    }
 }
 
 /* ---- vectors ------------------------------------------------------------------------------------------------------------------ */
 
-static ir_value lower_vec_new(lower_fn *fn, const expr *e) {
-    const type *element = e->type->vec.element;
+ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span) {
     uint32_t count = lower_leaf_count(fn->l, element);
     ir_type address = IR_ADDRESS, *types = MASU_ARENA_ARRAY(fn->l->m->arena, ir_type, count);
-    ir_instr *plan = ir_emit(fn->b, IR_RECORD_TYPE, NULL, 0, &address, 1, e->span);
+    ir_instr *plan = ir_emit(fn->b, IR_RECORD_TYPE, NULL, 0, &address, 1, span);
     if (!plan || !types) {
         fn->l->m->out_of_memory = true;
         return 0;
@@ -213,7 +217,7 @@ static ir_value lower_vec_new(lower_fn *fn, const expr *e) {
     lower_leaf_types(fn->l, element, types);
     plan->imm.record.types = types;
     plan->imm.record.count = count;
-    return lower_abi(fn, TL_FN_tl_vec_new, &plan->result, 1, e->span);
+    return lower_abi(fn, TL_FN_tl_vec_new, &plan->result, 1, span);
 }
 
 static void lower_vec_write(lower_fn *fn, const expr *e) {
@@ -446,7 +450,7 @@ void lower_call(lower_fn *fn, const expr *e, ir_value *out) {
         lower_math(fn, e, out);
         break;
     case CALL_VEC_NEW:
-        *out = lower_vec_new(fn, e);
+        *out = lower_vec_empty(fn, e->type->vec.element, e->span);
         break;
     case CALL_VEC_PUSH:
     case CALL_VEC_SET:

@@ -47,6 +47,8 @@ static ir_value lower_unary(lower_fn *fn, const expr *e) {
 static void lower_name(lower_fn *fn, const expr *e, ir_value *out) {
     if (e->name.constant)
         lower_expr_as(fn, e->name.constant->value, e->type, out);
+    else if (e->name.binding->in_cell)
+        lower_cell_read(fn, e->name.binding, false, out, e->span);
     else
         lower_read(fn, fn->variables[e->name.binding->id], lower_leaf_count(fn->l, e->type), out,
                    e->span);
@@ -166,7 +168,10 @@ void lower_expr(lower_fn *fn, const expr *e, ir_value *out) {
         lower_name(fn, e, out);
         break;
     case EXPR_UNARY:
-        *out = lower_unary(fn, e);
+        if (e->unary.op == UNARY_REFERENCE)
+            lower_refer(fn, e->unary.operand, out);
+        else
+            *out = lower_unary(fn, e);
         break;
     case EXPR_BINARY:
         if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR)

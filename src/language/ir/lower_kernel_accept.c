@@ -11,10 +11,13 @@ bool kernel_outer_leaf(const lower_kernel *lk, const expr *e, ir_variable *leaf)
     const lowering *l = lk->outer->l;
     ir_variable offset = 0;
     while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD) {
+        if (lower_field_by_reference(e))
+            return false;
         offset += lower_field_offset(l, e->field.base->type, e->field.index);
         e = e->field.base;
     }
-    if (e->kind != EXPR_NAME || !e->name.binding || lk->inside[e->name.binding->id])
+    if (e->kind != EXPR_NAME || !e->name.binding || lk->inside[e->name.binding->id] ||
+        e->name.binding->in_cell)
         return false;
     *leaf = lk->outer->variables[e->name.binding->id] + offset;
     return true;

@@ -34,6 +34,8 @@ static bool has_fields(const type *t) {
 }
 
 uint32_t lower_leaf_count(const lowering *l, const type *t) {
+    if (t->kind == TYPE_REFERENCE)
+        return type_is_slice(t) ? 3 : 2;
     if (!has_fields(t))
         return lower_scalar_type(t) != IR_NONE;
     if (l->leaf_counts[t->id])
@@ -53,6 +55,12 @@ uint32_t lower_field_offset(const lowering *l, const type *t, uint32_t field) {
 }
 
 void lower_leaf_types(const lowering *l, const type *t, ir_type *out) {
+    if (t->kind == TYPE_REFERENCE) {
+        out[0] = IR_OBJECT;
+        for (uint32_t i = 1; i < lower_leaf_count(l, t); i++)
+            out[i] = IR_I64;
+        return;
+    }
     if (!has_fields(t)) {
         if (lower_leaf_count(l, t) > 0)
             *out = lower_scalar_type(t);

@@ -256,7 +256,10 @@ void lower_return(lower_fn *fn, const ir_value *values, source_span span) {
         if (!lower_comes_back(item, p))
             continue;
         uint32_t count = lower_leaf_count(fn->l, item->parameters[p]->type);
-        lower_read(fn, fn->variables[item->parameters[p]->id], count, all + at, span);
+        if (item->parameters[p]->in_cell)
+            lower_cell_read(fn, item->parameters[p], true, all + at, span);
+        else
+            lower_read(fn, fn->variables[item->parameters[p]->id], count, all + at, span);
         at += count;
     }
     lower_keep(fn, 0, span);

@@ -120,6 +120,16 @@ void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir
 void lower_bind(lower_fn *fn, const binding *b, const ir_value *values) {
     if (!lower_open(fn))
         return;
+    if (b->in_cell) {
+        ir_value cell = lower_cell_new(fn, b->type, values, b->span);
+        ir_variable lies = ir_variable_new(fn->b, IR_OBJECT, b->name, b->span);
+        fn->variables[b->id] = lies;
+        if (!lower_open(fn))
+            return;
+        ir_write_last(fn->b, lies, cell);
+        push_kept(fn, lies);
+        return;
+    }
     uint32_t count = lower_leaf_count(fn->l, b->type);
     ir_variable first = lower_variables(fn, b->type, b->name, b->span);
     fn->variables[b->id] = first;

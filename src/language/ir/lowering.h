@@ -157,10 +157,18 @@ void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *eleme
                    source_span span);
 ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
                        const ir_value *values, source_span span);
+/* A reference to the place, or to a part of the list in it: its two or three leaves. */
+void lower_refer(lower_fn *fn, const expr *place, ir_value *out);
+/* A variable to which references exist lies in a list of one. moved: nothing is left there. */
+ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span);
+void lower_cell_read(lower_fn *fn, const binding *b, bool moved, ir_value *out, source_span span);
+/* A closure's field that refers to the variable which it captured. */
+bool lower_field_by_reference(const expr *e);
 
 /* ---- calls (lower_call.c), control (lower_control.c, lower_loop.c) ------------------------------------------------------ */
 
 void lower_call(lower_fn *fn, const expr *e, ir_value *out);
+ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span);
 void lower_array(lower_fn *fn, const expr *e, ir_value *out);
 void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *out);
 void lower_if(lower_fn *fn, const expr *e, ir_value *out);

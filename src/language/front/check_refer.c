@@ -1,0 +1,288 @@
+/* check_refer.c: references as values.
+ *
+ *     vec![&mut self.a, &mut self.b]      Vec<&mut Tensor>: each item says where a tensor lies
+ *     let s = &mut v[1..3];               s: &mut [T]
+ *     for p in list { *p += 1; }          p: &mut T; *p, p.x, p.f() follow it
+ *
+ * Most `&mut` never become values: names and patterns are written out as the places they stand for (check_alias.c),
+ * parameters come back (check_call.c). What lies in a list, tuple, struct or result is a value of TYPE_REFERENCE. It is
+ * followed wherever the thing itself is wanted: an EXPR_INDEX over a reference is the place that it leads to.
+ *
+ * What must stay true: a `&mut place` that nothing takes as a place or a reference is an error, never a copy.
+ */
+#include <string.h>
+
+#include "language/front/check_getter.h"
+
+static const type *type_of(checker *c, const expr *e) {
+    return type_resolve(c->types, e->type);
+}
+
+/* ---- kept ---------------------------------------------------------------------------------------- */
+
+void check_keep_reference(expr *e) {
+    if (e->is_kept || e->type != NULL) {
+        return;
+    }
+    e->is_kept = true;
+    if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
+        check_keep_reference(e->block->result);
+    } else if (e->kind == EXPR_IF) {
+        if (e->branch.then->result != NULL) {
+            check_keep_reference(e->branch.then->result);
+        }
+        if (e->branch.otherwise != NULL) {
+            check_keep_reference(e->branch.otherwise);
+        }
+    } else if (e->kind == EXPR_MATCH) {
+        for (uint32_t i = 0; i < e->match.count; i++) {
+            check_keep_reference(e->match.arms[i].body);
+        }
+    }
+}
+
+bool check_wants_reference(checker *c, const expr *e, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (e->is_followed) {
+        return false;
+    }
+    return wish == NULL || wish->kind == TYPE_OPEN ? e->is_kept : type_is_reference(wish);
+}
+
+void check_follow(checker *c, expr **slot) {
+    const type *t = type_of(c, *slot);
+    if (!type_is_reference(t)) {
+        return;
+    }
+    expr *behind = check_new(c, EXPR_INDEX, (*slot)->span, type_target(c->types, t));
+    (*slot)->type = t;
+    behind->index.base = *slot;
+    behind->index.indices = CHECK_ARRAY(c, expr *, 1);
+    behind->index.indices[0] = check_new_int(c, (*slot)->span, 0);
+    behind->index.indices[0]->type = check_scalar(c, TYPE_I64);
+    behind->index.count = 1;
+    *slot = behind;
+}
+
+bool check_names_place(checker *c, const expr *e) {
+    const symbol *s =
+        e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const binding *b = s == NULL || e->is_followed ? NULL : s->binding;
+    return b != NULL && (b->alias != NULL || b->is_lent || check_comes_back(b) ||
+                         (b->type != NULL && type_is_reference(type_resolve(c->types, b->type))));
+}
+
+/* ---- making one ------------------------------------------------------------------------------------- */
+
+static bool leads_on(const expr *e) {
+    return e->kind == EXPR_INDEX && type_is_reference(e->index.base->type);
+}
+
+/* The variable that the place is a part of lies in a cell, unless it is a list's element or behind a reference. */
+static void put_in_cell(const checker *c, const expr *place) {
+    const expr *part = place;
+    while (place->kind == EXPR_FIELD || place->kind == EXPR_TUPLE_FIELD) {
+        part = place;
+        place = place->field.base;
+    }
+    if (place->kind != EXPR_NAME || place->name.binding == NULL) {
+        return;
+    }
+    bool captured = c->function->is_closure && place->name.binding == c->function->parameters[0] &&
+                    part->kind == EXPR_FIELD;
+    if (!captured || c->function->is_move) {
+        place->name.binding->in_cell = true;
+    }
+}
+
+static expr *reference_to(checker *c, expr *place, source_span span, const type *t) {
+    expr *e = check_new(c, EXPR_UNARY, span, t);
+    e->unary.op = UNARY_REFERENCE;
+    e->unary.is_mutable = true;
+    e->unary.operand = place;
+    return e;
+}
+
+static expr *error_at(checker *c, source_span span) {
+    expr *wrong = check_new(c, EXPR_ERROR, span, NULL);
+    check_make_error(c, wrong);
+    return wrong;
+}
+
+expr *check_reference_to(checker *c, expr *place, source_span span) {
+    check_unbox(c, &place);
+    const type *t = type_of(c, place);
+    if (type_is_silent(t)) {
+        return place;
+    }
+    if (place->kind == EXPR_INDEX && type_of(c, place->index.base)->kind == TYPE_TENSOR) {
+        diagnostic *d = diagnostics_error(c->diagnostics, span,
+                                          "an element of a tensor cannot be referred to");
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "write it where it is: `t[i, j] = …`, `t[i, j] += …`");
+        return error_at(c, span);
+    }
+    if (leads_on(place) && place->index.base->kind == EXPR_UNARY) {
+        return place->index.base; /* &mut *&mut p */
+    }
+    if (!check_write(c, place, span, WRITE_METHOD)) {
+        return error_at(c, span);
+    }
+    put_in_cell(c, place);
+    return reference_to(c, place, span, type_reference(c->types, t, false));
+}
+
+static expr *index_or(checker *c, expr *e, source_span span, int64_t otherwise) {
+    e = e != NULL ? e : check_new_int(c, span, otherwise);
+    check_expr(c, &e, check_scalar(c, TYPE_I64));
+    check_coerce(c, &e, check_scalar(c, TYPE_I64), NULL);
+    return e;
+}
+
+/* &mut list[low..high]; low and high may be NULL */
+static expr *reference_to_part(checker *c, expr *list, const expr *range, source_span span) {
+    const type *t = type_of(c, list);
+    if (!check_write(c, list, span, WRITE_METHOD)) {
+        return error_at(c, span);
+    }
+    expr *high = range == NULL ? NULL : range->range.high;
+    if (high != NULL && range->range.inclusive) {
+        high = check_new_binary(c, BINARY_ADD, high, check_new_int(c, high->span, 1), NULL);
+    }
+    expr *part = check_new(c, EXPR_INDEX, span, type_vec(c->types, t->vec.element));
+    part->index.base = list;
+    part->index.indices = CHECK_ARRAY(c, expr *, 2);
+    part->index.indices[0] = index_or(c, range == NULL ? NULL : range->range.low, span, 0);
+    part->index.indices[1] = index_or(c, high, span, INT64_MAX);
+    part->index.count = 2;
+    return reference_to(c, part, span, type_reference(c->types, t->vec.element, true));
+}
+
+/* v[a..b] of a list, not checked yet. */
+static bool is_part(const expr *e) {
+    return e->kind == EXPR_INDEX && e->type == NULL && e->index.count == 1 &&
+           e->index.indices[0]->kind == EXPR_RANGE;
+}
+
+static bool wants_slice(checker *c, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    return wish != NULL && type_is_slice(wish);
+}
+
+static expr *block_of(checker *c, block_builder *b, expr *value) {
+    if (b->block->first == NULL) {
+        return value;
+    }
+    expr *whole = build_finish(b, value);
+    b->block->type = whole->type = value->type;
+    (void)c;
+    return whole;
+}
+
+/* The reference to a part of a list that *slot names by a range; NULL: it is something else, whose base is checked then. */
+static expr *part_by_range(block_builder *b, expr *e) {
+    checker *c = b->c;
+    expr *list = check_freeze(b, &e->index.base);
+    if (list == NULL) {
+        return NULL;
+    }
+    check_unbox(c, &list);
+    check_follow(c, &list);
+    if (type_of(c, list)->kind != TYPE_VEC) {
+        e->index.base = list;
+        return NULL;
+    }
+    return reference_to_part(c, list, e->index.indices[0], e->span);
+}
+
+/* A value that nobody else holds: a variable of its own, in a cell. */
+static expr *place_of_value(block_builder *b, expr *value) {
+    checker *c = b->c;
+    char *name = check_printf(c, "<value %u>", c->text_count++);
+    build_let(b, name, true, value);
+    check_let(c, b->last);
+    expr *n = check_new_name(c, value->span, name);
+    check_expr(c, &n, NULL);
+    return n;
+}
+
+void check_make_reference(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    expr **operand = e->kind == EXPR_UNARY ? &e->unary.operand : slot;
+    uint32_t mark = check_scope_open(c);
+    block_builder b = build_block(c, e->span);
+    expr *made = is_part(*operand) ? part_by_range(&b, *operand) : NULL;
+    if (made == NULL) {
+        expr *place = check_freeze(&b, operand);
+        if (place == NULL) {
+            check_expr(c, operand, NULL);
+            place = type_is_silent(type_of(c, *operand)) ? *operand : place_of_value(&b, *operand);
+        }
+        check_unbox(c, &place);
+        const type *t = type_of(c, place);
+        if (type_is_reference(t)) { /* as it is: of `r`, the place behind it */
+            made = place;
+        } else if (wants_slice(c, expected) && t->kind == TYPE_VEC) {
+            made = reference_to_part(c, place, NULL, e->span);
+        } else {
+            made = check_reference_to(c, place, e->span);
+        }
+    }
+    check_scope_close(c, mark);
+    *slot = block_of(c, &b, made);
+}
+
+bool check_to_slice(checker *c, expr **slot, const type *to) {
+    const type *from = type_of(c, *slot);
+    const type *list = type_is_reference(from) ? type_target(c->types, from) : from;
+    if (!type_is_slice(to) || !type_is_reference(from) || type_is_slice(from) ||
+        list->kind != TYPE_VEC || !check_fits(c, list->vec.element, to->vec.element)) {
+        return false;
+    }
+    check_follow(c, slot);
+    *slot = reference_to_part(c, *slot, NULL, (*slot)->span);
+    return true;
+}
+
+/* v[a..b].sort(): what the method writes is the part of v. */
+bool check_part_receiver(checker *c, expr **slot) {
+    if (!is_part(*slot)) {
+        return false;
+    }
+    block_builder b = build_block(c, (*slot)->span);
+    expr *made = part_by_range(&b, *slot);
+    if (made == NULL) {
+        return false;
+    }
+    *slot = block_of(c, &b, made);
+    check_follow(c, slot);
+    return true;
+}
+
+/* ---- patterns ------------------------------------------------------------------------------------------- */
+
+/* A pattern that takes apart what a reference leads to: its names stand for the parts. */
+bool check_bind_behind(checker *c, pattern *p, const type *t) {
+    t = type_resolve(c->types, t);
+    if (!type_is_reference(t) || p->kind == PATTERN_NAME || p->kind == PATTERN_WILDCARD) {
+        return false;
+    }
+    pattern *parts = CHECK_ARRAY(c, pattern, 1);
+    *parts = *p;
+    char *name = check_printf(c, "<at %u>", c->text_count++);
+    *p = (pattern){.span = p->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    p->type = t;
+    *p->binding = (binding){.name = name, .span = p->span, .kind = BINDING_LET};
+    check_declare(c, p->binding, t);
+    expr *place = check_new_name(c, p->span, name);
+    check_expr(c, &place, type_reference(c->types, type_open(c->types), type_is_slice(t)));
+    check_follow(c, &place);
+    const expr *outer = c->alias_place;
+    bool all = c->alias_all;
+    c->alias_place = place;
+    c->alias_all = true;
+    check_bind(c, parts, type_of(c, place));
+    c->alias_place = outer;
+    c->alias_all = all;
+    return true;
+}
