@@ -457,10 +457,14 @@ static void spread_writes(checker *c) {
 static void settle_uses(checker *c) {
     for (uint32_t i = 0; i < c->use_count; i++) {
         const method_use *use = &c->uses[i];
-        if (!use->call->call.function->writes_self || use->root == NULL) {
+        if (!use->call->call.function->writes_self ||
+            !check_is_place(use->call->call.operands[0])) {
             continue;
         }
         use->call->call.writes_receiver = true;
+        if (use->root == NULL) { /* behind a reference */
+            continue;
+        }
         check_method_write(c, use->root, use->call->call.name_span, use->captured);
     }
 }

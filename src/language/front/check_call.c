@@ -60,7 +60,7 @@ static void note_method_use(checker *c, expr *e) {
 }
 
 bool check_comes_back(const binding *parameter) {
-    return parameter->kind == BINDING_PARAMETER &&
+    return parameter->kind == BINDING_PARAMETER && !parameter->by_reference &&
            (parameter->comes_back ||
             (parameter->annotation != NULL && parameter->annotation->is_place));
 }
@@ -80,6 +80,24 @@ static void note_writes_back(checker *c, expr *e, const function_item *f) {
     }
 }
 
+/* self is a reference: to the receiver's place, or to a value that nobody else holds. */
+static void lend_receiver(checker *c, expr *e, const function_item *f) {
+    if (!f->has_self || e->call.operand_count == 0 || !f->parameters[0]->by_reference) {
+        return;
+    }
+    expr **self = &e->call.operands[0];
+    if (type_is_reference(type_resolve(c->types, (*self)->type))) {
+        return;
+    }
+    if (!check_is_place(*self)) {
+        char *name = check_printf(c, "<value %u>", c->text_count++);
+        check_call_before(c, e, name, *self);
+        *self = check_new_name(c, e->span, name);
+        check_expr(c, self, NULL);
+    }
+    *self = check_reference_as(c, *self, (*self)->span, f->parameters[0]->type);
+}
+
 /* The receiver, when there is one, is the first operand. */
 void check_finish_call(checker *c, expr *e, function_item *f) {
     uint32_t with_receiver = e->call.receiver != NULL;
@@ -89,6 +107,7 @@ void check_finish_call(checker *c, expr *e, function_item *f) {
     e->call.operands = check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count);
     e->call.operand_count = e->call.arg_count + with_receiver;
     e->type = f->result;
+    lend_receiver(c, e, f);
     note_writes_back(c, e, f);
     if (f->has_self && e->call.operand_count > 0) {
         note_method_use(c, e);

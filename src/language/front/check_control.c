@@ -189,7 +189,9 @@ void check_let(checker *c, stmt *s) {
             t = type_vec(c->types, type_open(c->types));
         }
     }
-    if (s->annotation == NULL || s->annotation->is_place) {
+    bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
+               s->pattern->binding->name[0] == '<' && s->value->kind == EXPR_NAME;
+    if (!own && (s->annotation == NULL || s->annotation->is_place)) {
         check_keep_reference(s->value);
     }
     check_value_pair(c, s->pattern, &s->value, t);

@@ -373,6 +373,10 @@ static expr *freeze_getter(block_builder *b, expr *e) {
 static expr *freeze_part(block_builder *b, expr **slot) {
     checker *c = b->c;
     expr *e = *slot, **base = e->kind == EXPR_INDEX ? &e->index.base : &e->field.base;
+    if (e->kind == EXPR_INDEX && e->index.count == 1 &&
+        e->index.indices[0]->kind == EXPR_RANGE) {
+        return check_freeze_part(b, e);
+    }
     expr *place = check_freeze(b, base);
     if (place == NULL) {
         return NULL;

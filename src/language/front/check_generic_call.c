@@ -1,7 +1,7 @@
 /* check_generic_call.c: what type parameters stand for in a call. */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_getter.h"
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -100,8 +100,12 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
     if (parameter->annotation != NULL) {
         decide_length(c, parameter->annotation, slot, outer);
     }
-    const type *wanted =
-        parameter->annotation == NULL ? NULL : check_type(c, parameter->annotation);
+    const type *wanted = parameter->annotation == NULL ? NULL
+                         : parameter->by_reference     ? check_part_type(c, parameter->annotation)
+                                                       : check_type(c, parameter->annotation);
+    if (parameter->annotation != NULL && !parameter->annotation->is_place) {
+        check_keep_reference(*slot);
+    }
     bool self = f->has_self && parameter == f->parameters[0] && e->self != NULL;
     if (self && e->self->type != NULL && type_is_numeric(e->self->type)) {
         wanted = e->self->type; /* u64::pow(2, 63) */
@@ -222,9 +226,12 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     if (owner != NULL) {
         check_impl_fits(c, f, owner, &environment);
     }
+    check_lends_references(c, f);
     c->environment = &environment;
+    c->yields_places = getter_kind_of(c, f) != GETTER_NONE;
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
                                                       : check_type(c, f->result_annotation);
+    c->yields_places = false;
     c->environment = outer;
     use_expectation(c, result, expected);
     start_of_fold(c, e, f, &environment);
@@ -237,7 +244,9 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     }
     if (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open) {
         c->environment = &environment; /* T::Item, now that T is known */
+        c->yields_places = getter_kind_of(c, f) != GETTER_NONE;
         check_fits(c, result, check_type(c, f->result_annotation));
+        c->yields_places = false;
         c->environment = outer;
     }
     e->type = type_resolve(c->types, result);

@@ -39,7 +39,7 @@ static const char *plain_name(const checker *c, const char *name) {
 }
 
 getter_kind getter_kind_of(const checker *c, const function_item *f) {
-    const type_expr *t = result_of(f);
+    const type_expr *t = f->span.file == c->tree->prelude ? NULL : result_of(f);
     if (t == NULL || t->is_place) {
         return t == NULL ? GETTER_NONE : GETTER_PLAIN;
     }

@@ -45,6 +45,9 @@ expr *getter_choice(checker *c, const written_getter *w);
 /* match call { Some(p) => …, None => … }: what is to be checked in its place. */
 bool check_getter_match(block_builder *b, expr *e, expr **out);
 
+/* v[a..b] of a list, as the place behind a reference that is held (check_refer.c). NULL: of something else. */
+expr *check_freeze_part(block_builder *b, expr *e);
+
 /* ---- for check_getter_body.c ---------------------------------------------------------------------- */
 
 typedef struct getter_call {

@@ -312,12 +312,11 @@ void check_signature(checker *c, function_item *f) {
     const type_environment *environment = c->environment;
     c->function = f;
     c->environment = f->template != NULL ? &f->environment : NULL;
+    check_lends_references(c, f);
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         binding *parameter = f->parameters[i];
-        if (parameter->kind == BINDING_SELF) {
-            parameter->type = f->owner != NULL ? f->owner->type : check_scalar(c, TYPE_ERROR);
-        } else {
-            parameter->type = check_type(c, parameter->annotation);
+        parameter->type = check_parameter_type(c, f, parameter);
+        if (parameter->kind != BINDING_SELF) {
             parameter->comes_back |= is_handle(c, parameter->type);
         }
         if (parameter->type->kind == TYPE_VOID || parameter->type->may_have_open) {

@@ -101,7 +101,10 @@ void check_lend_place(checker *c, expr *call, expr **slot) {
     while ((*inner)->kind == EXPR_UNARY && (*inner)->unary.op == UNARY_REFERENCE) {
         inner = &(*inner)->unary.operand;
     }
-    if ((*inner)->kind != EXPR_METHOD || (*inner)->type != NULL || !check_refers(c, *inner)) {
+    bool part = (*inner)->kind == EXPR_INDEX && (*inner)->type == NULL &&
+                (*inner)->index.count == 1 && (*inner)->index.indices[0]->kind == EXPR_RANGE;
+    if (!part && ((*inner)->kind != EXPR_METHOD || (*inner)->type != NULL ||
+                  !check_refers(c, *inner))) {
         return;
     }
     block_builder b = build_block(c, call->span);

@@ -654,11 +654,21 @@ static bool method_of_row(checker *c, expr **slot, const type *t, const type *ex
     return true;
 }
 
+/* v[a..b].sort() and its like */
+static bool writes_lists(checker *c, const char *name) {
+    struct_item *list = c->builtin_owners[TYPE_VEC];
+    function_item *f = list == NULL ? NULL : check_find_method(c, list, name);
+    return f != NULL && (check_lends_references(c, f) || check_may_write_self(c, f));
+}
+
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (for_each(c, slot) || check_chain(c, slot) || check_entry_value(c, slot) ||
         method_of_found(c, slot, expected)) {
         return;
+    }
+    if (writes_lists(c, e->call.name)) {
+        check_part_receiver(c, &e->call.receiver);
     }
     const char *user = c->receiver_of;
     const pattern *arm = c->wanted_variants;

@@ -522,6 +522,11 @@ expr *check_reference_to(checker *c, expr *place, source_span span); /* of a che
 bool check_to_slice(checker *c, expr **slot, const type *to);
 bool check_part_receiver(checker *c, expr **slot);
 /* A name that Rust moves on as a reference: of type `&mut T`, or that stands for a place. */
+/* The place as a value of this reference type. */
+expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted);
+/* Whether a reference to what f is given may leave it: in its result, or in another parameter. Marks its parameters. */
+bool check_lends_references(checker *c, function_item *f);
+const type *check_parameter_type(checker *c, const function_item *f, binding *parameter);
 bool check_names_place(checker *c, const expr *e);
 bool check_bind_behind(checker *c, pattern *p, const type *t);
 /* Without a conversion; decides open types. */

@@ -201,6 +201,7 @@ static expr *place_of_value(block_builder *b, expr *value) {
     char *name = check_printf(c, "<value %u>", c->text_count++);
     build_let(b, name, true, value);
     check_let(c, b->last);
+    c->checked_up_to = NULL;
     expr *n = check_new_name(c, value->span, name);
     check_expr(c, &n, NULL);
     return n;
@@ -244,6 +245,23 @@ bool check_to_slice(checker *c, expr **slot, const type *to) {
     return true;
 }
 
+expr *check_freeze_part(block_builder *b, expr *e) {
+    checker *c = b->c;
+    expr *made = part_by_range(b, e);
+    if (made == NULL) {
+        return NULL;
+    }
+    char *name = check_printf(c, "<part %u>", c->text_count++);
+    const type *t = made->type;
+    build_let(b, name, false, made);
+    check_keep_reference(b->last->value);
+    check_let(c, b->last);
+    expr *n = check_new_name(c, e->span, name);
+    check_expr(c, &n, t);
+    check_follow(c, &n);
+    return n;
+}
+
 /* v[a..b].sort(): what the method writes is the part of v. */
 bool check_part_receiver(checker *c, expr **slot) {
     if (!is_part(*slot)) {
@@ -257,6 +275,72 @@ bool check_part_receiver(checker *c, expr **slot) {
     *slot = block_of(c, &b, made);
     check_follow(c, slot);
     return true;
+}
+
+/* ---- functions that hand references on ------------------------------------------------------------------------ */
+
+static bool holds_reference(const checker *c, const type_expr *t, int depth) {
+    if (t == NULL || depth > 4 || t->kind == TYPE_EXPR_FUNCTION || t->kind == TYPE_EXPR_DYN) {
+        return false;
+    }
+    for (uint32_t i = 0; i < t->argument_count; i++) {
+        if (t->arguments[i]->is_place || holds_reference(c, t->arguments[i], depth + 1)) {
+            return true;
+        }
+    }
+    const struct_item *s =
+        t->kind == TYPE_EXPR_NAME && t->name != NULL ? check_struct_named(c, t->name) : NULL;
+    for (uint32_t i = 0; s != NULL && !s->is_builtin && i < s->field_count; i++) {
+        const type_expr *field = s->fields[i].annotation;
+        if (field != NULL && (field->is_place || holds_reference(c, field, depth + 1))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool check_lends_references(checker *c, function_item *f) {
+    if (!f->refers_is_known) {
+        f->refers_is_known = true;
+        f->refers = getter_kind_of(c, f) == GETTER_NONE && f->result_annotation != NULL &&
+                    (f->result_annotation->is_place || holds_reference(c, f->result_annotation, 0));
+        for (uint32_t i = 0; !f->refers && i < f->parameter_count; i++) {
+            f->refers = f->span.file != c->tree->prelude &&
+                        holds_reference(c, f->parameters[i]->annotation, 0);
+        }
+        type_expr owner = {.kind = TYPE_EXPR_NAME, .name = f->owner_name};
+        f->refers |= f->owner_name != NULL && holds_reference(c, &owner, 0);
+    }
+    for (uint32_t i = 0; f->refers && i < f->parameter_count; i++) {
+        binding *p = f->parameters[i];
+        p->by_reference = p->kind == BINDING_SELF
+                              ? p->is_lent
+                              : p->annotation != NULL && p->annotation->is_place;
+    }
+    return f->refers;
+}
+
+const type *check_parameter_type(checker *c, const function_item *f, binding *parameter) {
+    if (parameter->kind != BINDING_SELF) {
+        return parameter->by_reference ? check_part_type(c, parameter->annotation)
+                                       : check_type(c, parameter->annotation);
+    }
+    const type *self = f->owner != NULL ? f->owner->type : check_scalar(c, TYPE_ERROR);
+    if (!parameter->by_reference || type_is_silent(self)) {
+        return self;
+    }
+    bool list = self->kind == TYPE_VEC;
+    return type_reference(c->types, list ? self->vec.element : self, list);
+}
+
+expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted) {
+    wanted = type_resolve(c->types, wanted);
+    if (type_is_slice(wanted) && leads_on(place) && type_is_slice(place->index.base->type)) {
+        return place->index.base;
+    }
+    return type_is_slice(wanted) && type_of(c, place)->kind == TYPE_VEC
+               ? reference_to_part(c, place, NULL, span)
+               : check_reference_to(c, place, span);
 }
 
 /* ---- patterns ------------------------------------------------------------------------------------------- */

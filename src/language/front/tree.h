@@ -128,6 +128,7 @@ struct function_item {
     bool
         /* assigns to self or a part of it, itself or through a method it calls on self */
         writes_self;
+    bool refers, refers_is_known; /* its parameters of type `&mut T` are references: see check_refer.c */
     uint32_t index;                /* in tree->functions */
     function_item *next_in_bucket; /* the checker's table of methods */
 };

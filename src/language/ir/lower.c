@@ -24,6 +24,8 @@ static ir_type *leaf_types(lowering *l, const type *t, uint32_t *count) {
 
 bool lower_comes_back(const function_item *item, uint32_t parameter) {
     const binding *b = item->parameters[parameter];
+    if (b->by_reference)
+        return false;
     if (b->kind == BINDING_SELF || (parameter == 0 && item->has_self))
         return item->writes_self;
     return b->comes_back || (b->annotation && b->annotation->is_place);
