@@ -35,11 +35,15 @@ static void judge_type(judge *j, const type *t, source_span span) {
     }
 }
 
-static const binding *root_of(const expr *e) {
+/* A part of a variable, or of what a reference leads to. */
+static bool is_place(const expr *e) {
     while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+        if (e->type != NULL && type_is_reference(e->type)) {
+            return true;
+        }
     }
-    return e->kind == EXPR_NAME ? e->name.binding : NULL;
+    return e->kind == EXPR_NAME && e->name.binding != NULL;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -94,7 +98,7 @@ static void judge_abi(judge *j, const expr *e) {
     demand(j, nothing ? !is_value(e->type) : kind_matches(f->result, e->type), e,
            "the type is not that of the function's result");
     if (e->call.writes_receiver) {
-        demand(j, (f->effects & REPLACES) != 0 && root_of(e->call.operands[0]) != NULL, e,
+        demand(j, (f->effects & REPLACES) != 0 && is_place(e->call.operands[0]), e,
                "writes a receiver that is no place");
     }
 }
@@ -116,7 +120,7 @@ static void judge_function(judge *j, const expr *e) {
                "an argument's type is not the parameter's");
     }
     demand(j, e->type == f->result, e, "the type is not that of the function's result");
-    bool writes = f->has_self && f->writes_self && root_of(e->call.operands[0]) != NULL;
+    bool writes = f->has_self && f->writes_self && is_place(e->call.operands[0]);
     demand(j, e->call.writes_receiver == writes, e, "writes_receiver");
 }
 
@@ -155,7 +159,7 @@ static void judge_call(judge *j, const expr *e) {
     case CALL_VEC_GET:
     case CALL_VEC_SET:
         demand(j, e->call.operands[0]->type->kind == TYPE_VEC, e, "no Vec");
-        demand(j, !e->call.writes_receiver || root_of(e->call.operands[0]) != NULL, e,
+        demand(j, !e->call.writes_receiver || is_place(e->call.operands[0]), e,
                "writes a receiver that is no place");
         break;
     default:
@@ -278,7 +282,9 @@ static void judge_kind(judge *j, expr *e) {
                "a part of something else than a tuple");
         break;
     case EXPR_INDEX:
-        demand(j, e->index.base->type->kind == TYPE_TENSOR || e->index.base->type->kind == TYPE_VEC,
+        demand(j,
+               e->index.base->type->kind == TYPE_TENSOR || e->index.base->type->kind == TYPE_VEC ||
+                   type_is_reference(e->index.base->type),
                e, "an index into something else");
         for (uint32_t i = 0; i < e->index.count; i++) {
             demand(j, operand_matches(ABI_i64, e->index.indices[i]), e, "an index that is no i64");
@@ -305,7 +311,7 @@ static void judge_kind(judge *j, expr *e) {
         demand(j, e->jump.target != NULL, e, "a jump without a target");
         break;
     case EXPR_ASSIGN:
-        demand(j, e->assign.op == BINARY_NONE && root_of(e->assign.target) != NULL, e,
+        demand(j, e->assign.op == BINARY_NONE && is_place(e->assign.target), e,
                "an assignment to no place");
         demand(j, assignable(e->assign.value, e->assign.target->type), e,
                "an assignment of another type");

@@ -63,9 +63,9 @@ fn __steps(from: i64, to: i64, step: i64) -> Vec<i64> {
 }
 fn __std_max<T>(a: T, b: T) -> T { if b < a { a } else { b } }
 fn __std_min<T>(a: T, b: T) -> T { if b < a { b } else { a } }
-fn __std_swap<T>(a: &mut T, b: &mut T) { let held = a; a = b; b = held; }
-fn __std_replace<T>(a: &mut T, b: T) -> T { let held = a; a = b; held }
-fn __std_take<T>(a: &mut T) -> T { let held = a; a = Default::default(); held }
+fn __std_swap<T>(a: &mut T, b: &mut T) { let held = *a; a = b; b = held; }
+fn __std_replace<T>(a: &mut T, b: T) -> T { let held = *a; a = b; held }
+fn __std_take<T>(a: &mut T) -> T { let held = *a; a = Default::default(); held }
 fn __std_drop<T>(a: T) { }
 fn __std_identity<T>(a: T) -> T { a }
 fn __std_once<T>(a: T) -> Vec<T> { let mut out: Vec<T> = Vec::new(); out.push(a); out }
