@@ -22,7 +22,8 @@ endforeach()
 set_target_properties(masu_static PROPERTIES EXPORT_NAME static)
 set_target_properties(masu_shared PROPERTIES EXPORT_NAME masu
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-target_link_options(masu_shared PRIVATE -Wl,--no-undefined)
+# threads that end after a dlclose still hand back what they cached
+target_link_options(masu_shared PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
 
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/masu)

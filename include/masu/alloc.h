@@ -9,17 +9,21 @@
  * another thread comes home. A thread that ends hands everything back. After fork the child goes
  * on with what the parent had.
  *
- * Free is sized: bytes as asked for, and where an alignment was asked for, masu_free_aligned with
- * both. masu_free_unsized finds the size itself and costs a lock. A wrong size, and every double
- * free but an immediate one, is caught in checked mode (masu_set_checked, any time) and in guarded
- * mode (masu_configure, before the first call).
+ * The library knows at each address what lies there, without a lock: masu_free_unsized and
+ * masu_usable_size are about as fast as the sized calls, and a block goes home to the class that it
+ * came from, whatever size a sized call gives. A size that is in another class is looked at under the lock: one
+ * larger than the block is an error and changes nothing. Which of several blocks is freed, and whether the size is exact, is judged in checked mode
+ * (masu_set_checked, any time) and in guarded mode (masu_configure, before the first call).
  *
  * What stays true:
- *     cached in all magazines + cached in the shared lists <= max_cached_bytes,
+ *     cached in all magazines + cached in the shared lists
+ *         <= max_cached_bytes, or cached_bytes_a_thread for each thread where that is more,
  *         of which magazines get half at most
- *     blocks of up to 16 KiB count in the statistics with the size of their class
+ *     blocks count in the statistics with the size of their class
  *
- * Thread safety: every function, any thread, also in destructors of thread-local data.
+ * Thread safety: every function, any thread, also in destructors of thread-local data. Not in signal handlers: as
+ * with malloc, what a handler interrupts may be a call of this library in the same thread. The shared library stays
+ * loaded after dlclose, for threads that end later still hand back what they have.
  * Cost: alloc and free O(1) without a lock as long as the magazine has a block, or room.
  */
 #ifndef MASU_ALLOC_H
@@ -43,9 +47,16 @@ extern "C" {
 
 /* ---- the paths that are not inline ----------------------------------------------------------- */
 
+#if defined(__GNUC__)
+#define MASU_ALLOCATES(...) __attribute__((malloc, alloc_size(__VA_ARGS__), warn_unused_result))
+#else
+#define MASU_ALLOCATES(...)
+#endif
+
 /* As masu_alloc and masu_free, whatever the state of the magazines. */
-MASU_API void *masu_alloc_slow(size_t bytes);
+MASU_API void *masu_alloc_slow(size_t bytes) MASU_ALLOCATES(1);
 MASU_API masu_status masu_free_slow(void *ptr, size_t bytes);
+MASU_API masu_status masu_free_unsized_slow(void *ptr);
 
 /* ---- the calling thread's magazines ---------------------------------------------------------- */
 
@@ -58,8 +69,9 @@ typedef struct masu_magazine {
     uint64_t reserved;
 } masu_magazine;
 
+/* by_kind[0] is never used: always empty and always full. */
 typedef struct masu_magazines {
-    masu_magazine of_class[MASU_BUCKET_FINE_CLASSES];
+    masu_magazine by_kind[1 + MASU_BUCKET_FINE_CLASSES];
 } masu_magazines;
 
 /* The thread's own, or a set that is always empty and always full: before its first call, after its
@@ -71,6 +83,22 @@ extern MASU_API MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines
 /* Where in the set the magazine for (bytes - 1) / 64 lies, in bytes; changes before the first block
  * is handed out only. */
 extern MASU_API uint16_t masu_magazine_at[MASU_BUCKET_MAX_BYTES / MASU_BUCKET_MIN_BYTES];
+
+/* For each page of 4 KiB what lies there: 1 … MASU_BUCKET_FINE_CLASSES for a page of small blocks of this pool,
+ * the magazine they belong to; other numbers are the library's. A part covers 4 GiB; NULL: nothing there. */
+enum { MASU_PAGE_SHIFT = 12, MASU_PAGE_PARTS = 1 << 16, MASU_PAGE_PART_MASK = (1 << 20) - 1 };
+extern MASU_API uint32_t *masu_page_codes[MASU_PAGE_PARTS];
+
+/* ptr: any number. */
+static inline uint32_t masu_page_code(const void *ptr) {
+    uintptr_t address = (uintptr_t)ptr;
+    if (__builtin_expect(address >> 32 >= MASU_PAGE_PARTS, 0))
+        return 0;
+    const uint32_t *part = __atomic_load_n(&masu_page_codes[address >> 32], __ATOMIC_RELAXED);
+    return __builtin_expect(part != NULL, 1)
+               ? __atomic_load_n(&part[address >> MASU_PAGE_SHIFT & MASU_PAGE_PART_MASK], __ATOMIC_RELAXED)
+               : 0;
+}
 
 /* One instruction where there is one, so that a reader in another thread never sees half. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
@@ -91,7 +119,7 @@ static inline masu_magazine *masu_magazine_of(size_t bytes) {
 
 /* A block of at least bytes at a multiple of 64, which the caller owns. NULL for bytes 0 and when
  * there is no memory (masu_alloc_aligned says why). */
-static inline void *masu_alloc(size_t bytes) {
+MASU_ALLOCATES(1) static inline void *masu_alloc(size_t bytes) {
     if (__builtin_expect(bytes - 1 < MASU_BUCKET_MAX_BYTES, 1)) {
         masu_magazine *magazine = masu_magazine_of(bytes);
         void **top = magazine->top;
@@ -105,13 +133,18 @@ static inline void *masu_alloc(size_t bytes) {
     return masu_alloc_slow(bytes);
 }
 
-/* Takes a block of masu_alloc back; bytes as asked for. ptr NULL: MASU_OK. MASU_ERR_DOUBLE_FREE
- * for the block that was freed last; for more see masu_configure. */
+/* Takes a block back that any function here gave; bytes as asked for. ptr NULL: MASU_OK. Nothing changes
+ * unless MASU_OK: MASU_ERR_DOUBLE_FREE for the block of its size that was freed last, and for a large one
+ * that is free; MASU_ERR_SIZE_MISMATCH for a size that the block cannot have held; for more see
+ * masu_configure. */
 static inline masu_status masu_free(void *ptr, size_t bytes) {
-    if (__builtin_expect(bytes - 1 < MASU_BUCKET_MAX_BYTES && ptr != NULL, 1)) {
+    if (__builtin_expect(bytes - 1 < MASU_BUCKET_MAX_BYTES, 1)) {
         masu_magazine *magazine = masu_magazine_of(bytes);
         void **top = magazine->top;
-        if (__builtin_expect(top != magazine->end, 1) && __builtin_expect(top[-1] != ptr, 1)) {
+        size_t at =
+            __atomic_load_n(&masu_magazine_at[(bytes - 1) / MASU_BUCKET_MIN_BYTES], __ATOMIC_RELAXED);
+        if (__builtin_expect(masu_page_code(ptr) * sizeof(masu_magazine) == at, 1) &&
+            __builtin_expect(top != magazine->end, 1) && __builtin_expect(top[-1] != ptr, 1)) {
             *top = ptr;
             __atomic_store_n(&magazine->top, top + 1, __ATOMIC_RELAXED);
             return MASU_OK;
@@ -120,28 +153,54 @@ static inline masu_status masu_free(void *ptr, size_t bytes) {
     return masu_free_slow(ptr, bytes);
 }
 
+/* The same without the size. */
+static inline masu_status masu_free_unsized(void *ptr) {
+    uint32_t code = masu_page_code(ptr);
+    if (__builtin_expect(code - 1 < MASU_BUCKET_FINE_CLASSES, 1)) {
+        masu_magazines *mine = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
+        masu_magazine *magazine = &mine->by_kind[code];
+        void **top = magazine->top;
+        if (__builtin_expect(top != magazine->end, 1) && __builtin_expect(top[-1] != ptr, 1)) {
+            *top = ptr;
+            __atomic_store_n(&magazine->top, top + 1, __ATOMIC_RELAXED);
+            return MASU_OK;
+        }
+    }
+    return masu_free_unsized_slow(ptr);
+}
+
 /* *out at a multiple of alignment (0: 64; any power of two). bytes 0: NULL, MASU_OK. On failure
  * *out is NULL and nothing has changed: MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW,
  * MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED, MASU_ERR_DEVICE_FAILURE. */
 MASU_API masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out);
-/* As masu_free, for a block of masu_alloc_aligned, with both as asked for. MASU_ERR_INVALID_ARGUMENT
- * when ptr cannot have that alignment. */
+/* As masu_free, and looks at the alignment too: MASU_ERR_INVALID_ARGUMENT when ptr cannot have it. */
 MASU_API masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment);
 
 /* count * bytes bytes of zero; NULL also when the product overflows. Free with the product. */
-MASU_API void *masu_alloc_zeroed(size_t count, size_t bytes);
+MASU_API void *masu_alloc_zeroed(size_t count, size_t bytes) MASU_ALLOCATES(1, 2);
+/* The same at a multiple of alignment, with the statuses of masu_alloc_aligned. */
+MASU_API masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_t alignment, void **out);
 
-/* A block of new_bytes with the contents of the old one, which is gone; NULL: there is no memory,
- * and the old block is untouched. Stays in place when the size class does. old_bytes as asked
- * for; ptr NULL with old_bytes 0: as masu_alloc; one without the other gives NULL. new_bytes 0 frees
- * and gives NULL. */
+/* A block of new_bytes with the contents of the old one, which is gone; NULL: there is no memory, or
+ * old_bytes is more than the block held, and the old block is untouched. Stays in place as long as the
+ * block is large enough and no more than twice what is wanted, and where a large block can grow into what
+ * is free behind it; so that growing step by step costs amortised constant time a byte. old_bytes as asked
+ * for; ptr NULL with old_bytes 0: as masu_alloc; one without the other gives NULL. new_bytes 0 frees and
+ * gives NULL. The new block lies at a multiple of 64, whatever the old one did. */
 MASU_API void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes);
+/* The same without the old size; ptr NULL: as masu_alloc. NULL also for what is not a block of this pool. */
+MASU_API void *masu_realloc_unsized(void *ptr, size_t new_bytes);
+/* The same at a multiple of alignment. *out is the new block, or on failure NULL, and the old one is
+ * untouched: statuses of masu_alloc_aligned, and MASU_ERR_SIZE_MISMATCH, MASU_ERR_FOREIGN_POINTER,
+ * MASU_ERR_INTERIOR_POINTER, MASU_ERR_DOUBLE_FREE about ptr as far as they are seen. */
+MASU_API masu_status masu_realloc_aligned(void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
+                                          void **out);
+/* Makes the block hold new_bytes where it lies: true when it does. Whether true or false, ptr stays what
+ * it was, with its contents. O(1), or O(log n) under the lock when a large block grows. */
+MASU_API bool masu_resize_in_place(void *ptr, size_t old_bytes, size_t new_bytes);
 
-/* Finds the size itself, O(1) under a lock. MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
- * and MASU_ERR_DOUBLE_FREE as far as that is seen. */
-MASU_API masu_status masu_free_unsized(void *ptr);
-
-/* How many bytes may be used at ptr, a block of this pool; 0 for anything else. Takes a lock. */
+/* How many bytes may be used at ptr, a block of this pool; 0 for anything else as far as that is seen.
+ * Without a lock but for blocks above 64 MiB and those beside memory that was given back. */
 MASU_API size_t masu_usable_size(const void *ptr);
 
 /* ---- the pool as a whole --------------------------------------------------------------------- */

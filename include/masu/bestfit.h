@@ -139,6 +139,19 @@ MASU_API masu_status masu_bestfit_free_sized(masu_bestfit *pool, void *ptr, size
 /* The requested size of a live block, with the statuses of free. */
 MASU_API masu_status masu_bestfit_size_of(masu_bestfit *pool, const void *ptr, size_t *out_bytes);
 
+/* The live block holds new_bytes > 0 afterwards, where it lies, with its contents as far as both reach; counted as
+ * a free and an allocation. MASU_ERR_OUT_OF_MEMORY: what lies behind it is not free; otherwise the statuses of free, and
+ * nothing has changed. O(log n). (A memory checker would take the block for unwritten: under one blocks do not change
+ * their size.) */
+MASU_API masu_status masu_bestfit_resize(masu_bestfit *pool, void *ptr, size_t new_bytes);
+
+/* The same, or else a block elsewhere with the contents and the owner of the old one, which is gone. ptr NULL: as alloc
+ * with owner 0; new_bytes 0: as free. On failure *out is NULL and the old block is untouched: statuses of alloc and free;
+ * MASU_ERR_UNSUPPORTED when it would have to move in memory that the processor cannot read. Growing step by step costs
+ * amortised constant time a byte: a block that moves gets an eighth of its size as room. */
+MASU_API masu_status masu_bestfit_realloc(masu_bestfit *pool, void *ptr, size_t new_bytes, size_t alignment,
+                                          void **out);
+
 /* Every block is free again; the device blocks stay, each with its own size. Peaks start again
  * from now. Pointers handed out before are dead: freeing one is MASU_ERR_DOUBLE_FREE. Never
  * fails. */

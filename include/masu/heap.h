@@ -85,6 +85,8 @@ typedef struct masu_heap_config {
     size_t small_blocks;
     size_t medium_blocks;
     size_t max_cached_bytes;
+    size_t cached_bytes_a_thread; /* of the process-wide pool: its cap is this for each thread that has a cache, where
+                                   * that is more than max_cached_bytes; 0: max_cached_bytes, however many there are */
     bool fine_classes; /* four size classes for each doubling in place of one, see bucket.h */
     /* best-fit pool */
     size_t pool_bytes;

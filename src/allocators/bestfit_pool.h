@@ -104,6 +104,11 @@ masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request,
  * size it must have; on success the requested size it had. */
 masu_status masu__bestfit_give(masu_bestfit *pool, void *ptr, uint32_t client, size_t *bytes);
 
+/* The block of old_bytes (0: any) holds new_bytes > 0 afterwards, where it lies; contents stay as far as both reach.
+ * MASU_ERR_OUT_OF_MEMORY: what lies behind it is not free, or there is no record; statuses of free. Nothing has
+ * changed then. */
+masu_status masu__bestfit_resize(masu_bestfit *pool, void *ptr, uint32_t client, size_t old_bytes, size_t new_bytes);
+
 /* Frees a part of a sealed block; base is the address of the sealed block the part lies in; ptr
  * and bytes are multiples of 64, or bytes reaches its requested end. What is left on either side
  * stays sealed and becomes blocks of their own. MASU_ERR_OUT_OF_MEMORY when there are no records

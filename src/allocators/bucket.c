@@ -157,6 +157,19 @@ static masu_status bypass_give(masu_bucket *pool, void *ptr, size_t bytes) {
     return MASU_OK;
 }
 
+masu_status masu__bucket_resize_bypass(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes) {
+    if (masu__bucket_has_class(new_bytes) || masu__bucket_has_class(old_bytes))
+        return MASU_ERR_UNSUPPORTED; /* odd blocks stay what they are */
+    masu_status status = masu__bestfit_resize(pool->backing, ptr, pool->number, old_bytes, new_bytes);
+    if (status != MASU_OK)
+        return status;
+    pool->bypass_live_bytes += new_bytes - old_bytes;
+    pool->live_bytes += new_bytes - old_bytes;
+    if (pool->live_bytes > pool->peak_live_bytes)
+        pool->peak_live_bytes = pool->live_bytes;
+    return MASU_OK;
+}
+
 static masu_status bucket_give(masu_bucket *pool, masu__slab *slab, void *ptr, bool sized,
                                size_t bytes) {
     masu_status status = masu__bucket_judge(pool, slab, (uintptr_t)ptr, sized, &bytes);

@@ -58,8 +58,7 @@ void masu__bucket_set_cap(masu_bucket *pool, size_t max_cached_bytes) {
         masu__bucket_move_mark(pool);
 }
 
-masu_status masu__bucket_lend_known(masu_bucket *pool, size_t bytes, void **out) {
-    unsigned index = masu__bucket_class_of(pool, bytes);
+masu_status masu__bucket_lend_known(masu_bucket *pool, unsigned index, size_t bytes, void **out) {
     masu_status status;
     if (masu__bucket_lend(pool, index, 1, out, &status) == 1)
         masu__bucket_remember(pool, *out, bytes);

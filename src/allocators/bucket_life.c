@@ -44,6 +44,11 @@ static masu_status pool_prepare(masu_bucket *pool, const masu_bucket_config *con
     return status;
 }
 
+/* Two pools have one tag only when sixteen million were made in between. */
+static uint32_t tag_of(uint32_t number) {
+    return MASU__TAG_CACHED + 1 + number % ((1u << (32 - MASU__TAG_SHIFT)) - MASU__TAG_CACHED - 1);
+}
+
 masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
@@ -65,6 +70,7 @@ masu_status masu_bucket_create(const masu_bucket_config *config, masu_bucket **o
     pool->traced = config->trace != NULL;
     pool->annotated = config->backing->annotated;
     pool->number = masu__trace_new_pool();
+    pool->tag = tag_of(pool->number);
     pool->max_cached_bytes = config->max_cached_bytes;
     pool->slabs.shift = MASU__SLAB_SHIFT;
     masu__bucket_set_classes(pool, config->fine_classes);

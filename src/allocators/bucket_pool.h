@@ -38,6 +38,7 @@
 
 #include "allocators/address_map.h"
 #include "allocators/bestfit_pool.h"
+#include "allocators/page_codes.h"
 #include "base/assert.h"
 #include "base/trace.h"
 
@@ -92,6 +93,7 @@ struct masu_bucket {
     masu_trace *trace;     /* borrowed, never NULL */
     bool traced;
     uint32_t number;
+    uint32_t tag; /* of its pages, see page_codes.h */
     size_t max_cached_bytes;
     uint64_t slab_bytes;
     uint64_t peak_cached_bytes;
@@ -147,6 +149,9 @@ static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_clas
 masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
 /* bytes 0 with sized false: not known. */
 masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, size_t bytes);
+/* A live block that bypassed, of old_bytes: holds new_bytes afterwards, where it lies. Statuses of
+ * masu__bestfit_resize. */
+masu_status masu__bucket_resize_bypass(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes);
 /* The requested size where it is remembered, else that of the class. Under the lock. */
 masu_status masu__bucket_size_of(masu_bucket *pool, const void *ptr, size_t *out_bytes);
 /* Updates the peak of cached bytes, enforces the cap, moves low_mark. Always MASU_OK: what asked
@@ -200,6 +205,11 @@ static inline void masu__bucket_push(masu_bucket *pool, masu__bucket_class *clas
     pool->live_block_bytes -= class->block_bytes;
 }
 
+/* Of a page that lies in a slab of the class. */
+static inline uint32_t masu__bucket_code(const masu_bucket *pool, unsigned index) {
+    return masu__page_code_of(pool->tag, index + 1);
+}
+
 static inline bool masu__bucket_must_settle(const masu_bucket *pool) {
     return MASU_UNLIKELY(pool->live_block_bytes < pool->low_mark);
 }
@@ -208,9 +218,11 @@ static inline bool masu__bucket_must_settle(const masu_bucket *pool) {
 static inline masu_status masu__bucket_free(masu_bucket *pool, void *ptr, size_t bytes) {
     bool plain = ptr != NULL && masu__bucket_has_class(bytes) && !pool->careful;
     if (MASU_LIKELY(plain)) {
-        masu__bucket_class *class = &pool->classes[masu__bucket_class_of(pool, bytes)];
-        bool plausible = ((uintptr_t)ptr & (class->align_bytes - 1)) == 0 && ptr != class->list;
-        if (MASU_LIKELY(plausible)) {
+        unsigned index = masu__bucket_class_of(pool, bytes);
+        masu__bucket_class *class = &pool->classes[index];
+        bool right = masu_page_code(ptr) == masu__bucket_code(pool, index) &&
+                     ((uintptr_t)ptr & (class->align_bytes - 1)) == 0 && ptr != class->list;
+        if (MASU_LIKELY(right)) {
             masu__bucket_push(pool, class, ptr, bytes);
             return masu__bucket_must_settle(pool) ? masu__bucket_settle(pool) : MASU_OK;
         }
@@ -254,7 +266,7 @@ size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void *
 void masu__bucket_take_home(masu_bucket *pool, unsigned index, void *const *blocks, size_t count);
 /* The same for one block of a pool that remembers sizes, judged as any free of checked mode is.
  * Blocks lent in batches before have a size that is known as to the class. */
-masu_status masu__bucket_lend_known(masu_bucket *pool, size_t bytes, void **out);
+masu_status masu__bucket_lend_known(masu_bucket *pool, unsigned index, size_t bytes, void **out);
 masu_status masu__bucket_take_home_known(masu_bucket *pool, void *ptr, bool sized, size_t bytes);
 /* What is wrong with giving that block back so; nothing changes. */
 masu_status masu__bucket_judge_lent(const masu_bucket *pool, const void *ptr, size_t bytes);
@@ -314,6 +326,9 @@ void masu__bucket_open_pending(masu__bucket_class *class);
 
 /* Gives free memory back until at most keep_bytes are cached; moves low_mark. */
 masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes);
+
+/* The pages of the process-wide pool's buckets say so. Before any block is out. */
+void masu__bucket_be_of_process(masu_bucket *pool);
 
 /* Gives every slab back, live blocks or not. */
 void masu__bucket_drop_slabs(masu_bucket *pool);

@@ -48,8 +48,13 @@ void masu__bucket_remember(masu_bucket *pool, const void *block, size_t bytes) {
     *known = (uint16_t)bytes;
 }
 
+/* Whether a block of the class may have been asked for with so many bytes. In the process-wide pool it may have been
+ * asked for with an alignment, or have shrunk in place. */
 static bool of_class(const masu_bucket *pool, size_t bytes, unsigned index) {
-    return masu__bucket_has_class(bytes) && masu__bucket_class_of(pool, bytes) == index;
+    if (!masu__bucket_has_class(bytes))
+        return false;
+    return pool->tag == MASU__TAG_PROCESS ? bytes <= masu__bucket_block_bytes(pool, index)
+                                          : masu__bucket_class_of(pool, bytes) == index;
 }
 
 masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, uintptr_t address,

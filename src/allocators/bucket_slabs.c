@@ -109,6 +109,7 @@ masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_
     }
     slab->base = (uintptr_t)base;
     slab_enter(pool, slab);
+    masu__page_codes_set(slab->base, bytes, masu__bucket_code(pool, class_index));
     masu__bucket_class *class = &pool->classes[class_index];
     slab->next_pending = class->pending;
     class->pending = slab;
@@ -158,6 +159,7 @@ static masu_status slab_give_back(masu_bucket *pool, masu__slab *slab, size_t fi
     if (status != MASU_OK)
         return status;
     slab_mark_returned(slab, first, count);
+    masu__page_codes_clear(address, bytes);
     pool->classes[slab->class_index].blocks -= count;
     pool->slab_bytes -= bytes;
     if (masu__trace_wanted(pool->trace))
@@ -240,11 +242,21 @@ static void slab_drop(masu_bucket *pool, masu__slab *slab) {
         size_t bytes = (end - first) * block_bytes;
         masu_status status = masu__bestfit_free_part(pool->backing, run, run, bytes);
         MASU_ASSERT(status == MASU_OK); /* a whole block needs no new record */
+        masu__page_codes_clear((uintptr_t)run, bytes);
         if (masu__trace_wanted(pool->trace))
             masu__bucket_emit(pool, MASU_EVENT_EXTENT_DROP, (uintptr_t)run, bytes, bytes, 0);
         first = end;
     }
     slab_free_meta(pool, slab);
+}
+
+void masu__bucket_be_of_process(masu_bucket *pool) {
+    size_t cursor = 0;
+    const masu__slab *slab = NULL;
+    pool->tag = MASU__TAG_PROCESS;
+    while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL)
+        masu__page_codes_set(slab->base, slab->block_count * masu__slab_block_bytes(pool, slab),
+                             masu__bucket_code(pool, slab->class_index));
 }
 
 void masu__bucket_drop_slabs(masu_bucket *pool) {

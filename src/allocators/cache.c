@@ -14,7 +14,7 @@ static void *nothing[1]; /* NULL: neither a block to take nor room for one */
 #define EMPTY \
     { nothing + 1, nothing + 1, 0, 0 }
 masu__cache_front masu__no_cache = {
-    .magazines = {.of_class = {[0 ... MASU_BUCKET_FINE_CLASSES - 1] = EMPTY}},
+    .magazines = {.by_kind = {[0 ... MASU_BUCKET_FINE_CLASSES] = EMPTY}},
 };
 
 static void **magazine_bottom(masu__cache *cache, unsigned index) {
@@ -22,11 +22,11 @@ static void **magazine_bottom(masu__cache *cache, unsigned index) {
 }
 
 static masu_magazine *magazine_of(masu__cache *cache, unsigned index) {
-    return &cache->front.magazines.of_class[index];
+    return &cache->front.magazines.by_kind[1 + index];
 }
 
 static size_t magazine_fill(const masu__cache *cache, unsigned index) {
-    void **top = __atomic_load_n(&cache->front.magazines.of_class[index].top, __ATOMIC_RELAXED);
+    void **top = __atomic_load_n(&cache->front.magazines.by_kind[1 + index].top, __ATOMIC_RELAXED);
     return (size_t)(top - &((masu__cache *)cache)->slots[index][1]);
 }
 
@@ -62,6 +62,19 @@ static void transfers_flush(masu_heap *heap) {
         if (count > 0)
             masu__bucket_take_home(heap->bucket, i, t->slots, count);
     }
+    caches_move_cap(heap);
+}
+
+/* More threads need more to keep the lock away; fewer give it up, as far as nothing is granted of it. */
+static void caches_fit_threads(masu_heap *heap) {
+    masu__caches *caches = heap->caches;
+    size_t wanted = caches->configured_max_bytes;
+    if (caches->bytes_a_thread > 0 && caches->count > wanted / caches->bytes_a_thread)
+        wanted = caches->count * caches->bytes_a_thread;
+    wanted = masu__max(wanted, 2 * caches->granted_bytes);
+    if (caches->granted_bytes + caches->transfer_bytes > wanted)
+        transfers_flush(heap);
+    caches->max_cached_bytes = wanted;
     caches_move_cap(heap);
 }
 
@@ -157,41 +170,11 @@ static void magazine_return(masu__cache *cache, unsigned index, size_t count) {
     cache->heap->caches->flushes++;
 }
 
-static void large_set(masu__large *large, masu__large to) {
-    __atomic_store_n(&large->kept, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&large->bytes, to.bytes, __ATOMIC_RELAXED);
-    large->address = to.address;
-    __atomic_store_n(&large->kept, to.kept, __ATOMIC_RELAXED);
-}
-
-static size_t large_sum(const masu__cache *cache) {
-    size_t sum = 0;
-    for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
-        sum += cache->front.large.entries[i].bytes;
-    return sum;
-}
-
-static void large_return(masu__cache *cache, masu__large *large) {
-    if (!large->kept) {
-        large_set(large, (masu__large){0});
-        return;
-    }
-    masu_status status = masu__bucket_free(cache->heap->bucket, large->address, large->bytes);
-    /* a wrong pointer or size was given to masu_free; there is nobody left to be told */
-    (void)status;
-    large_set(large, (masu__large){0});
-}
-
-static void large_return_all(masu__cache *cache) {
-    for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
-        large_return(cache, &cache->front.large.entries[i]);
-}
-
 void masu__cache_flush(masu__cache *cache) {
     for (unsigned i = 0; i < cache->heap->bucket->class_count; i++)
         if (cache->capacity[i] > 0)
             magazine_return(cache, i, magazine_fill(cache, i));
-    large_return_all(cache);
+    masu__large_return_all(cache);
 }
 
 static void cache_show(masu__cache *cache, masu__cache_front *front) {
@@ -249,7 +232,8 @@ bool masu__caches_open(masu_heap *heap) {
     heap->caches = masu__meta_calloc(1, sizeof *heap->caches);
     if (!heap->caches)
         return false;
-    heap->caches->max_cached_bytes = heap->bucket->max_cached_bytes;
+    heap->caches->max_cached_bytes = heap->caches->configured_max_bytes = heap->bucket->max_cached_bytes;
+    heap->caches->bytes_a_thread = heap->cached_bytes_a_thread;
     return true;
 }
 
@@ -280,6 +264,8 @@ static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
         void **bottom = magazine_bottom(cache, i);
         *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
     }
+    cache->front.large.room = MASU__LARGE_KEPT_BYTES;
+    cache->front.magazines.by_kind[0] = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
     return cache;
 }
 
@@ -295,6 +281,7 @@ masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown) {
         cache->next->before = cache;
     caches->first = cache;
     caches->count++;
+    caches_fit_threads(heap);
     if (!caches->checked)
         cache_show(cache, &cache->front);
     masu__heap_unlock(heap);
@@ -321,33 +308,33 @@ void masu__cache_close(masu__cache *cache, bool thread_lives) {
     if (cache->next)
         cache->next->before = cache->before;
     caches->count--;
+    caches_fit_threads(heap);
     masu__meta_free(cache->memory, CACHE_BYTES);
 }
 
 /* ---- small blocks ---------------------------------------------------------------------------- */
 
 /* Straight from the lists. */
-static masu_status take_single(masu_heap *heap, size_t bytes, void **out) {
+static masu_status take_single(masu_heap *heap, size_t bytes, unsigned index, void **out) {
     masu_status status;
     if (heap->caches->checked)
-        status = masu__bucket_lend_known(heap->bucket, bytes, out);
+        status = masu__bucket_lend_known(heap->bucket, index, bytes, out);
     else
-        (void)take_batch(heap, masu__bucket_class_of(heap->bucket, bytes), 1, out, &status);
+        (void)take_batch(heap, index, 1, out, &status);
     heap->caches->retired_allocations += status == MASU_OK;
     return status;
 }
 
 static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t bytes,
-                                     void **out) {
-    unsigned index = masu__bucket_class_of(heap->bucket, bytes);
+                                     unsigned index, void **out) {
     masu_status status = MASU_OK;
     if (!cache || heap->caches->checked)
-        return take_single(heap, bytes, out);
+        return take_single(heap, bytes, index, out);
     size_t fill = magazine_fill(cache, index);
     if (fill == 0) { /* otherwise a rescue has put blocks there */
         (void)magazine_grow(cache, index);
         if (cache->capacity[index] == 0)
-            return take_single(heap, bytes, out);
+            return take_single(heap, bytes, index, out);
         fill = take_batch(heap, index, cache->capacity[index] / 2, magazine_bottom(cache, index),
                           &status);
         heap->caches->refills += fill > 0;
@@ -361,20 +348,17 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
     return MASU_OK;
 }
 
-masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, void **out) {
+masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, size_t rounded, void **out) {
     masu__heap_lock(heap);
     if (cache)
         cache_obey(cache);
-    masu_status status = refill_under_lock(heap, cache, bytes, out);
+    masu_status status =
+        refill_under_lock(heap, cache, bytes, masu__bucket_class_of(heap->bucket, rounded), out);
     masu__heap_unlock(heap);
     return status;
 }
 
-static masu_status overflow_under_lock(masu_heap *heap, masu__cache *cache, void *ptr,
-                                       size_t bytes) {
-    unsigned index = masu__bucket_class_of(heap->bucket, bytes);
-    if (heap->caches->checked)
-        return masu__bucket_take_home_known(heap->bucket, ptr, true, bytes);
+static masu_status overflow_under_lock(masu_heap *heap, masu__cache *cache, void *ptr, unsigned index) {
     if (!cache || (cache->capacity[index] == 0 && !magazine_grow(cache, index))) {
         give_batch(heap, index, &ptr, 1);
         return MASU_OK;
@@ -391,35 +375,43 @@ static masu_status overflow_under_lock(masu_heap *heap, masu__cache *cache, void
     return MASU_OK;
 }
 
-masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes) {
+static masu_status give_small(masu_heap *heap, masu__cache *cache, const masu__slab *slab, void *ptr, bool sized,
+                              size_t bytes) {
+    size_t block_bytes = masu__slab_block_bytes(heap->bucket, slab);
+    if (heap->caches->checked)
+        return masu__bucket_take_home_known(heap->bucket, ptr, sized, bytes);
+    if (((uintptr_t)ptr - slab->base) % block_bytes != 0)
+        return MASU_ERR_INTERIOR_POINTER;
+    if (sized && (bytes == 0 || bytes > block_bytes))
+        return MASU_ERR_SIZE_MISMATCH;
+    return overflow_under_lock(heap, cache, ptr, slab->class_index);
+}
+
+/* A block that was allocated without checks may hold more than was asked for, and may have shrunk. */
+static bool large_size_is_right(const masu_heap *heap, const void *ptr, size_t known, size_t bytes) {
+    if (heap->caches->checked && masu__page_kind(masu_page_code(ptr)) == MASU__KIND_JUDGED)
+        return masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES) == known;
+    return bytes > 0 && bytes <= known;
+}
+
+static masu_status give_any(masu_heap *heap, masu__cache *cache, void *ptr, bool sized, size_t bytes) {
+    const masu__slab *slab = masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr);
+    size_t known;
+    if (slab)
+        return give_small(heap, cache, slab, ptr, sized, bytes);
+    masu_status status = masu__large_known(heap, ptr, &known);
+    if (status != MASU_OK)
+        return status;
+    if (sized && !large_size_is_right(heap, ptr, known, bytes))
+        return MASU_ERR_SIZE_MISMATCH;
+    return masu__large_give(heap, heap->caches->checked ? NULL : cache, ptr, known);
+}
+
+masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, bool sized, size_t bytes) {
     masu__heap_lock(heap);
     if (cache)
         cache_obey(cache);
-    masu_status status = overflow_under_lock(heap, cache, ptr, bytes);
-    masu__heap_unlock(heap);
-    return status;
-}
-
-static masu_status give_unsized(masu_heap *heap, masu__cache *cache, void *ptr, size_t *large) {
-    masu_bucket *pool = heap->bucket;
-    const masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)ptr);
-    if (slab && heap->caches->checked)
-        return masu__bucket_take_home_known(pool, ptr, false, 0);
-    if (!slab)
-        return masu__bestfit_known(heap->bestfit, ptr, pool->number, large);
-    size_t block_bytes = masu__slab_block_bytes(pool, slab);
-    return ((uintptr_t)ptr - slab->base) % block_bytes == 0
-               ? overflow_under_lock(heap, cache, ptr, block_bytes)
-               : MASU_ERR_INTERIOR_POINTER;
-}
-
-masu_status masu__cache_give_unsized(masu_heap *heap, masu__cache *cache, void *ptr,
-                                     size_t *large) {
-    *large = 0;
-    masu__heap_lock(heap);
-    if (cache)
-        cache_obey(cache);
-    masu_status status = give_unsized(heap, cache, ptr, large);
+    masu_status status = give_any(heap, cache, ptr, sized, bytes);
     masu__heap_unlock(heap);
     return status;
 }
@@ -427,44 +419,48 @@ masu_status masu__cache_give_unsized(masu_heap *heap, masu__cache *cache, void *
 /* ---- large blocks ---------------------------------------------------------------------------- */
 
 static bool bestfit_must_grow(const masu_heap *heap, size_t bytes, size_t alignment) {
-    size_t surely = bytes + masu__max(alignment, MASU__GRAIN);
-    return surely > bytes && !masu__bestfit_has(heap->bestfit, surely);
+    size_t surely;
+    return masu__add(bytes, alignment, &surely) && masu__align_up(surely, MASU__GRAIN, &surely) &&
+           !masu__bestfit_has(heap->bestfit, surely);
+}
+
+static masu_status take_page_aligned(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment,
+                                     uint32_t kind, void **out) {
+    alignment = masu__max(alignment, MASU__PAGE_BYTES);
+    if (cache && bestfit_must_grow(heap, bytes, alignment))
+        masu__large_return_all(cache);
+    masu_status status = masu__bucket_alloc(heap->bucket, bytes, alignment, out);
+    if (status == MASU_OK)
+        masu__page_code_set(*out, masu__page_code_of(MASU__TAG_PROCESS, kind));
+    return status;
+}
+
+/* What is rounded up to a class must not be refused where the size itself could be had. */
+static masu_status take_large(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment, void **out) {
+    size_t exact;
+    if (!masu__align_up(bytes, MASU_BUCKET_MIN_BYTES, &exact))
+        return MASU_ERR_OVERFLOW;
+    if (heap->caches->checked)
+        return take_page_aligned(heap, cache, exact, alignment, MASU__KIND_JUDGED, out);
+    if (!masu__large_has_class(bytes))
+        return take_page_aligned(heap, cache, exact, alignment, MASU__KIND_EXACT, out);
+    unsigned index = masu__large_class_of(bytes);
+    masu_status status = take_page_aligned(heap, cache, masu__large_class_bytes(index), alignment,
+                                           MASU__KIND_LARGE + index, out);
+    if (status == MASU_OK || masu__large_class_bytes(index) == exact)
+        return status;
+    heap->bucket->failures--; /* the same request once more */
+    return take_page_aligned(heap, cache, exact, alignment, MASU__KIND_EXACT, out);
 }
 
 masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
                                    size_t alignment, void **out) {
     masu__heap_lock(heap);
-    if (cache) {
-        cache_obey(cache);
-        if (bestfit_must_grow(heap, bytes, alignment))
-            large_return_all(cache);
-    }
-    masu_status status = masu__bucket_alloc(heap->bucket, bytes, alignment, out);
-    masu__heap_unlock(heap);
-    return status;
-}
-
-masu_status masu__cache_give_large(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes) {
-    masu_status status = MASU_OK;
-    masu__heap_lock(heap);
     if (cache)
         cache_obey(cache);
-    bool kept = cache && bytes <= MASU__LARGE_KEPT_BYTES && !heap->caches->checked;
-    if (kept) {
-        large_return(cache, masu__large_entry(&cache->front.large, bytes));
-        for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++)
-            if (large_sum(cache) + bytes > MASU__LARGE_KEPT_BYTES)
-                large_return(cache, &cache->front.large.entries[i]);
-        /* the judgement comes now or never */
-        size_t known;
-        status = masu__bestfit_known(heap->bestfit, ptr, heap->bucket->number, &known);
-        kept = status == MASU_OK && known == bytes;
-    }
-    if (kept) {
-        large_set(masu__large_entry(&cache->front.large, bytes), (masu__large){bytes, ptr, 1});
-    } else if (status == MASU_OK) {
-        status = masu__bucket_free(heap->bucket, ptr, bytes);
-    }
+    masu_status status = take_large(heap, cache, bytes, alignment, out);
+    if (cache && status == MASU_OK)
+        masu__large_missed(cache);
     masu__heap_unlock(heap);
     return status;
 }
@@ -473,18 +469,14 @@ masu_status masu__cache_give_large(masu_heap *heap, masu__cache *cache, void *pt
 
 static void cache_totals(const masu__cache *cache, masu__cache_totals *out) {
     for (unsigned i = 0; i < cache->heap->bucket->class_count; i++) {
-        const masu_magazine *magazine = &cache->front.magazines.of_class[i];
+        const masu_magazine *magazine = &cache->front.magazines.by_kind[1 + i];
         size_t fill = magazine_fill(cache, i);
         out->blocks += fill;
         out->bytes += fill * class_bytes(cache->heap, i);
         out->allocations += __atomic_load_n(&magazine->allocations, __ATOMIC_RELAXED);
     }
-    for (unsigned i = 0; i < MASU__LARGE_SLOTS; i++) {
-        const masu__large *large = &cache->front.large.entries[i];
-        uint64_t kept = __atomic_load_n(&large->kept, __ATOMIC_RELAXED);
-        out->large_blocks += kept;
-        out->large_bytes += kept * __atomic_load_n(&large->bytes, __ATOMIC_RELAXED);
-    }
+    out->large_blocks += __atomic_load_n(&cache->front.large.blocks, __ATOMIC_RELAXED);
+    out->large_bytes += MASU__LARGE_KEPT_BYTES - __atomic_load_n(&cache->front.large.room, __ATOMIC_RELAXED);
     out->large_hits += __atomic_load_n(&cache->front.large.hits, __ATOMIC_RELAXED);
 }
 
@@ -549,7 +541,7 @@ static bool cache_valid(masu__cache *cache, size_t *granted) {
                 return false;
         }
     }
-    return large_sum(cache) <= MASU__LARGE_KEPT_BYTES;
+    return masu__large_valid(cache);
 }
 
 bool masu__caches_valid(const masu_heap *heap) {

@@ -10,6 +10,7 @@
  *
  *     slots + 1 <= top <= end = slots + 1 + capacity;  slots[0] = NULL
  *     granted_bytes = sum over caches and classes of capacity * block size <= max_cached_bytes / 2
+ *     max_cached_bytes >= the configured cap, and so many a thread where that is more
  *     granted_bytes + transfer_bytes + the bucket pool's own cap = max_cached_bytes
  *     lent_out - lent_back of a class >= blocks in all its magazines        (the rest is live)
  *
@@ -23,9 +24,10 @@
  * lock, where the thread hands back what it has and takes its magazines up again. A thread that is
  * just inside its inline path goes on with the old set, which is still its own.
  *
- * Above 16 KiB a thread keeps a few blocks that it freed last, found by their exact size. For the
- * best-fit pool they are live; all entries together stay within MASU__LARGE_KEPT_BYTES, whether
- * their blocks are here or out. They go back before the pool would grow, at trim, and at the end.
+ * Above 16 KiB a thread keeps blocks that it freed, a list for each large class (large.h), linked through the
+ * blocks. For the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within
+ * MASU__LARGE_KEPT_BYTES. They go back before the pool would grow, at trim, at the end, and when for some time a list
+ * has not been emptied: what it never fell below was of no use.
  *
  * checked: no magazines, no large blocks, no transfers; sizes are remembered by the bucket pool.
  */
@@ -38,39 +40,41 @@
 #include <masu/alloc.h>
 
 #include "allocators/heap_pool.h"
+#include "allocators/large.h"
 
 enum {
     MASU__MAGAZINE_SLOTS = 64,
     MASU__TRANSFER_SLOTS = 1024,
-    MASU__LARGE_SLOTS_SHIFT = 3,
-    MASU__LARGE_SLOTS = 8
+    MASU__LARGE_PERIOD = 64 /* misses between two looks at what was of no use */
 };
 #define MASU__LARGE_KEPT_BYTES    ((size_t)64 << 20)
 #define MASU__FINE_MAGAZINE_BYTES ((size_t)256 << 10)
 
-/* kept: the block is here. Otherwise the entry remembers the block that went out last, so that its
- * return can be believed without a lock: same address, same size. */
-typedef struct masu__large {
-    size_t bytes; /* a multiple of 64; 0: nothing yet */
-    void *address;
-    uint64_t kept; /* 1 or 0; other threads read it and bytes for the statistics */
-} masu__large;
+typedef struct masu__large_list {
+    void *first; /* linked through the first word of each */
+    uint32_t count;
+    uint32_t low; /* the smallest count since the last look */
+} masu__large_list;
 
-typedef struct masu__large_table {
-    masu__large entries[MASU__LARGE_SLOTS];
-    uint64_t hits; /* allocations served from here */
-} masu__large_table;
+/* Other threads read room, blocks and hits for the statistics. */
+typedef struct masu__large_cache {
+    masu__large_list of_class[MASU__LARGE_CLASSES];
+    size_t room; /* and what all lists hold are MASU__LARGE_KEPT_BYTES; 0 in the set that is never written */
+    uint64_t blocks;
+    uint64_t hits;   /* allocations served from here */
+    uint32_t misses; /* since the last look */
+} masu__large_cache;
 
 /* What calls look into without a lock. */
 typedef struct masu__cache_front {
     masu_magazines magazines; /* first, so that a pointer to it is one to this */
-    masu__large_table large;
+    masu__large_cache large;
 } masu__cache_front;
 
 /* Of a thread without magazines: holds nothing and is never written. */
 extern masu__cache_front masu__no_cache;
 
-static inline masu__large_table *masu__thread_large(void) {
+static inline masu__large_cache *masu__thread_large(void) {
     masu_magazines *shown = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
     return &((masu__cache_front *)shown)->large;
 }
@@ -98,7 +102,9 @@ typedef struct masu__transfer {
 typedef struct masu__caches {
     masu__cache *first;
     size_t count;
-    size_t max_cached_bytes;
+    size_t max_cached_bytes;      /* now */
+    size_t configured_max_bytes;
+    size_t bytes_a_thread;
     size_t granted_bytes;
     size_t transfer_bytes;
     uint64_t epoch;               /* raised: every thread empties its cache at its next call */
@@ -137,23 +143,59 @@ void masu__caches_recall(masu_heap *heap);
 masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on);
 
 /* The paths that need the lock; they take it. cache NULL: without one, straight from the lists.
- * bytes as asked for. */
-masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, void **out);
-masu_status masu__cache_overflow(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes);
-/* A block whose size is not given. Of a large one *large becomes the size, and it is not yet freed. */
-masu_status masu__cache_give_unsized(masu_heap *heap, masu__cache *cache, void *ptr, size_t *large);
-/* bytes a multiple of 64 above MASU_BUCKET_MAX_BYTES */
+ * bytes as asked for; rounded: the size whose class serves it. */
+masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, size_t rounded, void **out);
+/* What no small class serves: by its size, or by its alignment. */
 masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
                                    size_t alignment, void **out);
-masu_status masu__cache_give_large(masu_heap *heap, masu__cache *cache, void *ptr, size_t bytes);
+/* A block of any size, judged as far as the mode can. sized false: bytes is not looked at. */
+masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, bool sized, size_t bytes);
+
+/* ---- large blocks (cache_large.c); under the lock ---- */
+
+/* A request was served from below: now and then, what was of no use goes back. */
+void masu__large_missed(masu__cache *cache);
+/* A block that is live for the best-fit pool, of known bytes there. It goes to the cache if one is given and has room. */
+masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, size_t known);
+void masu__large_return_all(masu__cache *cache);
+bool masu__large_valid(masu__cache *cache);
+/* The size that a live large block of the heap was allocated with, or what is wrong with ptr. */
+masu_status masu__large_known(masu_heap *heap, const void *ptr, size_t *out);
+/* The block holds new_bytes afterwards, where it lies. Takes the lock. */
+bool masu__large_grow(masu_heap *heap, void *ptr, size_t new_bytes);
 
 /* Turns the pools' numbers into those of the callers. Under the lock. */
 void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *stats);
 bool masu__caches_valid(const masu_heap *heap);
 
-static inline masu__large *masu__large_entry(masu__large_table *table, size_t bytes) {
-    uint64_t hash = (uint64_t)(bytes / MASU_BUCKET_MIN_BYTES) * 0x9e3779b97f4a7c15u;
-    return &table->entries[hash >> (64 - MASU__LARGE_SLOTS_SHIFT)];
+/* NULL when the list has none. */
+static inline void *masu__large_pop(masu__large_cache *large, unsigned index) {
+    masu__large_list *list = &large->of_class[index];
+    void *block = list->first;
+    if (!block)
+        return NULL;
+    list->first = *(void **)block;
+    if (--list->count < list->low)
+        list->low = list->count;
+    masu__page_code_change(block, masu__page_code_of(MASU__TAG_PROCESS, MASU__KIND_LARGE + index));
+    __atomic_store_n(&large->room, large->room + masu__large_class_bytes(index), __ATOMIC_RELAXED);
+    __atomic_store_n(&large->blocks, large->blocks - 1, __ATOMIC_RELAXED);
+    return block;
+}
+
+/* False: there is no room. */
+static inline bool masu__large_push(masu__large_cache *large, unsigned index, void *block) {
+    masu__large_list *list = &large->of_class[index];
+    size_t bytes = masu__large_class_bytes(index);
+    if (MASU_UNLIKELY(bytes > large->room))
+        return false;
+    masu__page_code_change(block, masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index));
+    *(void **)block = list->first;
+    list->first = block;
+    list->count++;
+    __atomic_store_n(&large->room, large->room - bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&large->blocks, large->blocks + 1, __ATOMIC_RELAXED);
+    return true;
 }
 
 #endif

@@ -46,6 +46,7 @@ masu_heap_config masu_heap_config_default(void) {
         .checked = true,
 #endif
         .max_cached_bytes = (size_t)16 << 20,
+        .cached_bytes_a_thread = (size_t)5 << 20,
         .pool_bytes = (size_t)64 << 20,
         .min_remainder_bytes = MASU_BESTFIT_MIN_REMAINDER_BYTES,
         .policy = MASU_POOL_REUSE,
@@ -121,6 +122,7 @@ masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out) {
     heap->oom_context = config->oom_context;
     heap->leaked = config->leaked;
     heap->leaked_context = config->leaked_context;
+    heap->cached_bytes_a_thread = config->cached_bytes_a_thread;
     masu__lock_init(&heap->lock, MASU__RANK_HEAP);
     masu_status status = heap_make(heap, config);
     if (status != MASU_OK) {

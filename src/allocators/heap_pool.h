@@ -30,6 +30,7 @@ struct masu_heap {
     void *oom_context;
     masu_heap_visitor leaked; /* NULL: none */
     void *leaked_context;
+    size_t cached_bytes_a_thread; /* of the process-wide heap alone */
     struct masu__guard *guard;   /* owned, NULL: not guarded */
     struct masu__caches *caches; /* owned, NULL but in the process-wide heap */
 };

@@ -72,6 +72,8 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
     if (status != MASU_OK)
         return status;
     bool caching = (*out)->bucket && !(*out)->bucket->careful && !(*out)->guard;
+    if (caching)
+        masu__bucket_be_of_process((*out)->bucket);
     if (caching && !masu__caches_open(*out)) {
         masu_heap_destroy(*out);
         return MASU_ERR_OUT_OF_MEMORY;
@@ -86,7 +88,7 @@ static void heap_publish(masu_heap *heap) {
     if (heap->caches)
         for (size_t i = 0; i < MASU__CLASS_STEPS; i++)
             __atomic_store_n(&masu_magazine_at[i],
-                             heap->bucket->class_table[i] * sizeof(masu_magazine),
+                             (1 + heap->bucket->class_table[i]) * sizeof(masu_magazine),
                              __ATOMIC_RELAXED);
     masu__lock_in_child(caches_after_fork);
     atomic_store_explicit(&the_heap, heap, memory_order_release);
@@ -171,40 +173,31 @@ typedef struct take {
     void **out;
 } take;
 
-/* What the pools are told. Small: the size, rounded up to an alignment above 64, for the class of
- * that is aligned so. Large: rounded up to 64; and a block aligned so strictly is as large as its
- * alignment, so that its free finds the same size again. */
-static masu_status take_round(size_t bytes, size_t alignment, size_t *rounded) {
-    if (alignment != 0 && !masu__is_power_of_two(alignment))
-        return MASU_ERR_INVALID_ARGUMENT;
-    size_t aligned = bytes;
-    if (alignment > MASU_BUCKET_MIN_BYTES && !masu__align_up(bytes, alignment, &aligned))
-        return MASU_ERR_OVERFLOW;
-    if (masu__bucket_has_class(aligned)) {
-        *rounded = aligned;
-        return MASU_OK;
-    }
-    return masu__align_up(masu__max(bytes, alignment), MASU_BUCKET_MIN_BYTES, rounded)
-               ? MASU_OK
-               : MASU_ERR_OVERFLOW;
+/* A small request is served by the class of its size rounded up to an alignment above 64: that one is aligned so.
+ * 0 when there is none. */
+static size_t small_rounded(size_t bytes, size_t alignment) {
+    size_t rounded = bytes;
+    if (alignment > MASU_BUCKET_MIN_BYTES && !masu__align_up(bytes, alignment, &rounded))
+        return 0;
+    return masu__bucket_has_class(rounded) ? rounded : 0;
 }
 
 static masu_status take_once(masu_heap *heap, void *context) {
     const take *t = context;
     masu__cache *cache = cache_get(heap);
-    return masu__bucket_has_class(t->bytes)
-               ? masu__cache_refill(heap, cache, t->bytes, t->out)
-               : masu__cache_take_large(heap, cache, t->bytes, t->alignment, t->out);
+    size_t rounded = small_rounded(t->bytes, t->alignment);
+    if (rounded > 0)
+        return masu__cache_refill(heap, cache, t->bytes, rounded, t->out);
+    return masu__cache_take_large(heap, cache, t->bytes, t->alignment, t->out);
 }
 
 static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, size_t bytes,
                                                             size_t alignment, void **out) {
     *out = NULL;
-    take t = {.alignment = alignment, .out = out};
-    masu_status status = take_round(bytes, alignment, &t.bytes);
-    if (status != MASU_OK)
-        return status;
-    status = take_once(heap, &t);
+    if (alignment != 0 && !masu__is_power_of_two(alignment))
+        return MASU_ERR_INVALID_ARGUMENT;
+    take t = {bytes, alignment, out};
+    masu_status status = take_once(heap, &t);
     if (MASU_LIKELY(status == MASU_OK))
         return MASU_OK;
     recall(heap); /* the other threads give theirs when they can */
@@ -223,6 +216,15 @@ static void *take_from_magazine(size_t bytes) {
     return block;
 }
 
+/* The same for a large class. */
+static void *take_from_large(size_t bytes) {
+    masu__large_cache *large = masu__thread_large();
+    void *block = masu__large_pop(large, masu__large_class_of(bytes));
+    if (block)
+        __atomic_store_n(&large->hits, large->hits + 1, __ATOMIC_RELAXED);
+    return block;
+}
+
 masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
     masu_heap *heap;
     if (!out)
@@ -233,12 +235,16 @@ masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
         return status;
     if (!heap->caches)
         return masu_heap_alloc(heap, bytes, alignment, out);
+    if (alignment != 0 && !masu__is_power_of_two(alignment))
+        return MASU_ERR_INVALID_ARGUMENT;
     if (bytes == 0)
-        return alignment == 0 || masu__is_power_of_two(alignment) ? MASU_OK
-                                                                  : MASU_ERR_INVALID_ARGUMENT;
-    if (alignment <= MASU_BUCKET_MIN_BYTES &&
-        (alignment == 0 || masu__is_power_of_two(alignment)) && masu__bucket_has_class(bytes) &&
-        (*out = take_from_magazine(bytes)) != NULL)
+        return MASU_OK;
+    size_t rounded = small_rounded(bytes, alignment);
+    if (rounded > 0)
+        *out = take_from_magazine(rounded);
+    else if (masu__large_has_class(bytes) && alignment <= MASU__PAGE_BYTES)
+        *out = take_from_large(bytes);
+    if (*out)
         return MASU_OK;
     return take_from_heap(heap, bytes, alignment, out);
 }
@@ -253,16 +259,9 @@ static __attribute__((noinline)) void *alloc_slower(size_t bytes) {
     return take_from_heap(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
 }
 
-/* Sizes that are not large, or wrap when rounded, find no entry. */
 void *masu_alloc_slow(size_t bytes) {
-    masu__large_table *table = masu__thread_large();
-    size_t rounded = masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES);
-    masu__large *large = masu__large_entry(table, rounded);
-    if (MASU_UNLIKELY(large->bytes != rounded || !large->kept))
-        return alloc_slower(bytes);
-    __atomic_store_n(&large->kept, 0, __ATOMIC_RELAXED);
-    MASU_COUNT_ONE(table->hits);
-    return large->address;
+    void *block = masu__large_has_class(bytes) ? take_from_large(bytes) : NULL;
+    return MASU_LIKELY(block != NULL) ? block : alloc_slower(bytes);
 }
 
 void *masu_alloc_zeroed(size_t count, size_t bytes) {
@@ -273,9 +272,22 @@ void *masu_alloc_zeroed(size_t count, size_t bytes) {
     return block ? memset(block, 0, total) : NULL;
 }
 
+masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_t alignment, void **out) {
+    size_t total;
+    if (!out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    *out = NULL;
+    if (!masu__mul(count, bytes, &total))
+        return MASU_ERR_OVERFLOW;
+    masu_status status = masu_alloc_aligned(total, alignment, out);
+    if (*out)
+        memset(*out, 0, total);
+    return status;
+}
+
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) masu_status free_slower(void *ptr, size_t bytes) {
+static __attribute__((noinline)) masu_status free_slower(void *ptr, bool sized, size_t bytes) {
     masu_heap *heap;
     if (!ptr)
         return MASU_OK;
@@ -283,61 +295,71 @@ static __attribute__((noinline)) masu_status free_slower(void *ptr, size_t bytes
     if (status != MASU_OK)
         return status;
     if (!heap->caches)
-        return masu_heap_free(heap, ptr, bytes);
-    if (masu__bucket_has_class(bytes))
-        return masu__cache_overflow(heap, cache_get(heap), ptr, bytes);
-    if (bytes == 0 || bytes > SIZE_MAX - MASU_BUCKET_MIN_BYTES)
-        return MASU_ERR_SIZE_MISMATCH; /* no block was ever allocated with it */
-    return masu__cache_give_large(heap, cache_get(heap), ptr,
-                                  masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES));
+        return sized ? masu_heap_free(heap, ptr, bytes) : masu_heap_free_unsized(heap, ptr);
+    return masu__cache_give(heap, cache_get(heap), ptr, sized, bytes);
 }
 
-/* A block that went out of here and comes back needs no other judge. */
+/* A block of a large class begins here, and is out. */
+static inline bool large_begins(const void *ptr, uint32_t code) {
+    return code - MASU__KIND_LARGE < MASU__LARGE_CLASSES && masu__is_aligned((uintptr_t)ptr, MASU__PAGE_BYTES);
+}
+
 masu_status masu_free_slow(void *ptr, size_t bytes) {
-    size_t rounded = masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES);
-    masu__large *large = masu__large_entry(masu__thread_large(), rounded);
-    if (MASU_UNLIKELY(large->address != ptr || large->bytes != rounded || !ptr))
-        return free_slower(ptr, bytes);
-    if (MASU_UNLIKELY(large->kept))
-        return MASU_ERR_DOUBLE_FREE;
-    __atomic_store_n(&large->kept, 1, __ATOMIC_RELAXED);
-    return MASU_OK;
+    uint32_t code = masu_page_code(ptr);
+    unsigned index = code - MASU__KIND_LARGE;
+    if (MASU_LIKELY(large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(index)) &&
+        masu__large_push(masu__thread_large(), index, ptr))
+        return MASU_OK;
+    return free_slower(ptr, true, bytes);
+}
+
+masu_status masu_free_unsized_slow(void *ptr) {
+    uint32_t code = masu_page_code(ptr);
+    if (MASU_LIKELY(large_begins(ptr, code)) &&
+        masu__large_push(masu__thread_large(), code - MASU__KIND_LARGE, ptr))
+        return MASU_OK;
+    return free_slower(ptr, false, 0);
 }
 
 masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
-    masu_heap *heap;
-    size_t rounded;
-    masu_status status = heap_get(&heap);
-    if (status != MASU_OK)
-        return status;
     if (alignment != 0 &&
         (!masu__is_power_of_two(alignment) || !masu__is_aligned((uintptr_t)ptr, alignment)))
         return MASU_ERR_INVALID_ARGUMENT;
-    if (!heap->caches || !ptr || bytes == 0)
-        return masu_free_slow(ptr, bytes);
-    status = take_round(bytes, alignment, &rounded);
-    return status == MASU_OK ? masu_free(ptr, rounded) : status;
+    size_t rounded = small_rounded(bytes, alignment);
+    masu_heap *heap = atomic_load_explicit(&the_heap, memory_order_acquire);
+    bool plain = heap && heap->caches && !heap->caches->checked;
+    return masu_free(ptr, plain && rounded ? rounded : bytes);
 }
 
-/* The rounded size that the block was allocated with. Under the lock. */
+/* ---- sizes ------------------------------------------------------------------------------------- */
+
+/* The size that the block was allocated with, or of its class. Under the lock. */
 static masu_status block_size(masu_heap *heap, const void *ptr, size_t *out) {
     const masu__slab *slab = masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr);
     if (!slab)
-        return masu__bestfit_known(heap->bestfit, ptr, heap->bucket->number, out);
+        return masu__large_known(heap, ptr, out);
     *out = masu__slab_block_bytes(heap->bucket, slab);
     return ((uintptr_t)ptr - slab->base) % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
 }
 
-masu_status masu_free_unsized(void *ptr) {
-    masu_heap *heap;
-    size_t large;
-    masu_status status = heap_get(&heap);
-    if (status != MASU_OK || !ptr)
-        return status;
-    if (!heap->caches)
-        return masu_heap_free_unsized(heap, ptr);
-    status = masu__cache_give_unsized(heap, cache_get(heap), ptr, &large);
-    return status == MASU_OK && large > 0 ? masu_free(ptr, large) : status;
+static __attribute__((noinline)) masu_status size_from_pools(masu_heap *heap, const void *ptr, size_t *out) {
+    masu__heap_lock(heap);
+    masu_status status = block_size(heap, ptr, out);
+    masu__heap_unlock(heap);
+    return status;
+}
+
+/* How many bytes may be used at ptr, or what is wrong with it. A slab lies within one stretch of MASU__SLAB_BYTES. */
+static masu_status usable_size(masu_heap *heap, const void *ptr, size_t *out) {
+    uint32_t code = masu_page_code(ptr);
+    if (code - 1 < MASU_BUCKET_FINE_CLASSES) {
+        *out = masu__bucket_block_bytes(heap->bucket, code - 1);
+        return (uintptr_t)ptr % MASU__SLAB_BYTES % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
+    }
+    if (!large_begins(ptr, code))
+        return size_from_pools(heap, ptr, out);
+    *out = masu__large_class_bytes(code - MASU__KIND_LARGE);
+    return MASU_OK;
 }
 
 size_t masu_usable_size(const void *ptr) {
@@ -345,56 +367,127 @@ size_t masu_usable_size(const void *ptr) {
     size_t bytes = 0;
     if (!ptr || heap_get(&heap) != MASU_OK)
         return 0;
-    if (!heap->caches)
-        return masu_heap_size_of(heap, ptr, &bytes) == MASU_OK ? bytes : 0;
-    masu__heap_lock(heap);
-    masu_status status = block_size(heap, ptr, &bytes);
-    masu__heap_unlock(heap);
+    masu_status status =
+        heap->caches ? usable_size(heap, ptr, &bytes) : masu_heap_size_of(heap, ptr, &bytes);
     return status == MASU_OK ? bytes : 0;
 }
 
-static bool same_place(const masu_heap *heap, size_t old_bytes, size_t new_bytes) {
-    if (masu__bucket_has_class(old_bytes) && masu__bucket_has_class(new_bytes))
-        return masu__bucket_class_of(heap->bucket, old_bytes) ==
-               masu__bucket_class_of(heap->bucket, new_bytes);
-    return (old_bytes - 1) / MASU_BUCKET_MIN_BYTES == (new_bytes - 1) / MASU_BUCKET_MIN_BYTES;
-}
+/* ---- blocks that change their size ------------------------------------------------------------- */
 
 /* Where every free is looked at, so is what shall be copied from. */
-static bool old_block_is_right(masu_heap *heap, const void *ptr, size_t bytes) {
-    size_t known = 0, rounded;
+static masu_status judge_watched(masu_heap *heap, const void *ptr, bool sized, size_t bytes, size_t *known) {
+    masu_status status = heap->caches ? size_from_pools(heap, ptr, known) : masu_heap_size_of(heap, ptr, known);
+    if (status != MASU_OK || !sized)
+        return status;
     if (!heap->caches)
-        return masu_heap_size_of(heap, ptr, &known) == MASU_OK && known == bytes;
-    if (take_round(bytes, 0, &rounded) != MASU_OK)
-        return false;
+        return *known == bytes ? MASU_OK : MASU_ERR_SIZE_MISMATCH;
     masu__heap_lock(heap);
-    bool right =
-        masu__bucket_has_class(bytes)
-            ? masu__bucket_judge_lent(heap->bucket, ptr, bytes) == MASU_OK
-            : masu__bestfit_known(heap->bestfit, ptr, heap->bucket->number, &known) == MASU_OK &&
-                  known == rounded;
+    if (masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr))
+        status = masu__bucket_judge_lent(heap->bucket, ptr, bytes);
+    else if (bytes > *known)
+        status = MASU_ERR_SIZE_MISMATCH;
     masu__heap_unlock(heap);
-    return right;
+    return status;
+}
+
+static bool is_watched(const masu_heap *heap) {
+    return !heap->caches || heap->caches->checked;
+}
+
+/* What the old block holds at most, or what is wrong with it. */
+static masu_status judge_old(masu_heap *heap, const void *ptr, bool sized, size_t bytes, size_t *known) {
+    if (sized && bytes == 0)
+        return MASU_ERR_SIZE_MISMATCH;
+    if (is_watched(heap))
+        return judge_watched(heap, ptr, sized, bytes, known);
+    masu_status status = usable_size(heap, ptr, known);
+    return status == MASU_OK && sized && bytes > *known ? MASU_ERR_SIZE_MISMATCH : status;
+}
+
+/* Large enough, and not so large that most of it would lie idle. */
+static bool may_stay(masu_heap *heap, size_t known, size_t new_bytes) {
+    if (new_bytes > known)
+        return false;
+    return new_bytes > known / 2 || known <= MASU_BUCKET_MIN_BYTES ||
+           (masu__bucket_has_class(known) && masu__bucket_class_of(heap->bucket, new_bytes) ==
+                                                 masu__bucket_class_of(heap->bucket, known));
+}
+
+bool masu_resize_in_place(void *ptr, size_t old_bytes, size_t new_bytes) {
+    masu_heap *heap;
+    size_t known;
+    if (!ptr || new_bytes == 0 || heap_get(&heap) != MASU_OK ||
+        judge_old(heap, ptr, true, old_bytes, &known) != MASU_OK)
+        return false;
+    if (is_watched(heap))
+        return new_bytes == old_bytes; /* sizes are known exactly there */
+    return new_bytes <= known || (known > MASU_BUCKET_MAX_BYTES && masu__large_grow(heap, ptr, new_bytes));
+}
+
+/* Above the classes a block that has to move gets a sixteenth more, as one of a class does. */
+static masu_status take_moved(size_t known, size_t new_bytes, size_t alignment, void **out) {
+    size_t wanted;
+    if (new_bytes > known && new_bytes > MASU__LARGE_MOST_BYTES && masu__add(new_bytes, new_bytes / 16, &wanted) &&
+        masu_alloc_aligned(wanted, alignment, out) == MASU_OK)
+        return MASU_OK;
+    return masu_alloc_aligned(new_bytes, alignment, out);
+}
+
+typedef struct change {
+    bool sized;
+    size_t old_bytes, new_bytes, alignment;
+} change;
+
+static masu_status block_move(masu_heap *heap, void *ptr, size_t known, const change *c, void **out) {
+    bool plain = !is_watched(heap);
+    masu_status status = plain ? take_moved(known, c->new_bytes, c->alignment, out)
+                               : masu_alloc_aligned(c->new_bytes, c->alignment, out);
+    if (status != MASU_OK)
+        return status;
+    size_t held = c->sized ? c->old_bytes : known;
+    memcpy(*out, ptr, masu__min(held, c->new_bytes));
+    return c->sized && !plain ? masu_free(ptr, c->old_bytes) : masu_free_unsized(ptr);
+}
+
+static masu_status block_change(void *ptr, const change *c, void **out) {
+    masu_heap *heap;
+    size_t known = 0;
+    *out = NULL;
+    masu_status status = heap_get(&heap);
+    if (status == MASU_OK && c->alignment != 0 && !masu__is_power_of_two(c->alignment))
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (status != MASU_OK)
+        return status;
+    if (!ptr)
+        return c->sized && c->old_bytes > 0 ? MASU_ERR_SIZE_MISMATCH
+                                            : masu_alloc_aligned(c->new_bytes, c->alignment, out);
+    status = judge_old(heap, ptr, c->sized, c->old_bytes, &known);
+    if (status != MASU_OK)
+        return status;
+    if (c->new_bytes == 0)
+        return c->sized ? masu_free(ptr, c->old_bytes) : masu_free_unsized(ptr);
+    bool lies_right = c->alignment == 0 || masu__is_aligned((uintptr_t)ptr, c->alignment);
+    if (!is_watched(heap) && lies_right &&
+        (may_stay(heap, known, c->new_bytes) ||
+         (c->new_bytes > known && known > MASU_BUCKET_MAX_BYTES && masu__large_grow(heap, ptr, c->new_bytes)))) {
+        *out = ptr;
+        return MASU_OK;
+    }
+    return block_move(heap, ptr, known, c, out);
 }
 
 void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes) {
-    masu_heap *heap;
-    if (heap_get(&heap) != MASU_OK || (ptr == NULL) != (old_bytes == 0))
-        return NULL;
-    bool watched = !heap->caches || heap->caches->checked;
-    if (ptr && watched && !old_block_is_right(heap, ptr, old_bytes))
-        return NULL;
-    if (ptr && new_bytes && !watched && same_place(heap, old_bytes, new_bytes))
-        return ptr;
-    void *block = masu_alloc(new_bytes);
-    if (!block && new_bytes)
-        return NULL;
-    if (ptr) {
-        if (block)
-            memcpy(block, ptr, masu__min(old_bytes, new_bytes));
-        (void)masu_free(ptr, old_bytes);
-    }
-    return block;
+    void *out;
+    return block_change(ptr, &(change){true, old_bytes, new_bytes, 0}, &out) == MASU_OK ? out : NULL;
+}
+
+void *masu_realloc_unsized(void *ptr, size_t new_bytes) {
+    void *out;
+    return block_change(ptr, &(change){false, 0, new_bytes, 0}, &out) == MASU_OK ? out : NULL;
+}
+
+masu_status masu_realloc_aligned(void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+    return out ? block_change(ptr, &(change){true, old_bytes, new_bytes, alignment}, out) : MASU_ERR_INVALID_ARGUMENT;
 }
 
 /* ---- the pool as a whole --------------------------------------------------------------------- */

@@ -97,6 +97,20 @@ void masu__meta_unmap(void *ptr, size_t bytes) {
     munmap(ptr, bytes);
 }
 
+void *masu__meta_pages(size_t bytes) {
+    void *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    int error = errno;
+    madvise(pages, bytes, MADV_NOHUGEPAGE); /* a few entries would cost 2 MiB */
+    errno = error;
+    return pages;
+}
+
+void masu__meta_pages_back(void *ptr, size_t bytes) {
+    munmap(ptr, bytes);
+}
+
 #ifdef MASU_HEAVY
 enum { RETIRED_KEPT = 64 };
 static _Atomic(void *) retired[RETIRED_KEPT];

@@ -41,6 +41,11 @@ enum { MASU__HUGE_PAGE_BYTES = 2 << 20 };
 void *masu__meta_map(size_t bytes);
 void masu__meta_unmap(void *ptr, size_t bytes);
 
+/* Zeroed pages for a table that lives as long as the process: not counted, and no fault is armed for them. NULL: there is no
+ * memory. */
+void *masu__meta_pages(size_t bytes);
+void masu__meta_pages_back(void *ptr, size_t bytes);
+
 uint64_t masu__meta_live_bytes(void);
 uint64_t masu__meta_live_blocks(void);
 

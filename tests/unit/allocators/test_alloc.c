@@ -1,0 +1,316 @@
+/* The process-wide pool's whole surface: blocks of any size and alignment may be given to any of its calls; what a
+ * caller gets wrong is refused and changes nothing; growing step by step is cheap. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+
+#include <masu/alloc.h>
+
+#include "allocators/large.h"
+#include "base/annotate.h"
+#include "base/rng.h"
+
+enum { KIB = 1 << 10, MIB = 1 << 20 };
+
+/* Otherwise the pool is checked from the start, or a memory checker is told of every block. */
+#if defined(MASU_HEAVY) || MASU__ASAN
+#define WITH_CACHES 0
+#else
+#define WITH_CACHES 1
+#endif
+
+static masu_heap_stats stats_now(void) {
+    masu_heap_stats s;
+    masu_get_stats(&s);
+    return s;
+}
+
+static void assert_all_is_home(void) {
+    assert_true(masu_valid());
+    assert_int_equal(stats_now().live_blocks, 0);
+    assert_int_equal(stats_now().live_bytes, 0);
+    assert_int_equal(masu_trim(0), MASU_OK);
+    assert_int_equal(stats_now().reserved_bytes, 0);
+    assert_true(masu_valid());
+}
+
+static void *take(size_t bytes, size_t alignment) {
+    void *ptr;
+    assert_int_equal(masu_alloc_aligned(bytes, alignment, &ptr), MASU_OK);
+    assert_int_equal((uintptr_t)ptr % (alignment ? alignment : 64), 0);
+    memset(ptr, 0x5a, bytes);
+    return ptr;
+}
+
+static void assert_holds(const void *ptr, size_t bytes) {
+    const unsigned char *at = ptr;
+    for (size_t i = 0; i < bytes; i += i < 256 ? 1 : 509)
+        assert_int_equal(at[i], 0x5a);
+    if (bytes > 0)
+        assert_int_equal(at[bytes - 1], 0x5a);
+}
+
+enum way { FREE, FREE_UNSIZED, FREE_ALIGNED, REALLOC_UP, REALLOC_DOWN, REALLOC_UNSIZED, REALLOC_ALIGNED, WAYS };
+
+static void end_by(enum way way, void *ptr, size_t bytes, size_t alignment) {
+    size_t now = way == REALLOC_UP ? bytes * 3 + 1 : way == REALLOC_DOWN ? bytes / 3 + 1 : bytes + 100;
+    void *moved = NULL;
+    switch (way) {
+    case FREE:
+        assert_int_equal(masu_free(ptr, bytes), MASU_OK);
+        return;
+    case FREE_UNSIZED:
+        assert_int_equal(masu_free_unsized(ptr), MASU_OK);
+        return;
+    case FREE_ALIGNED:
+        assert_int_equal(masu_free_aligned(ptr, bytes, alignment), MASU_OK);
+        return;
+    case REALLOC_UNSIZED:
+        moved = masu_realloc_unsized(ptr, now);
+        break;
+    case REALLOC_ALIGNED:
+        assert_int_equal(masu_realloc_aligned(ptr, bytes, now, alignment, &moved), MASU_OK);
+        assert_int_equal((uintptr_t)moved % (alignment ? alignment : 64), 0);
+        break;
+    default:
+        moved = masu_realloc(ptr, bytes, now);
+    }
+    assert_non_null(moved);
+    assert_holds(moved, bytes < now ? bytes : now);
+    memset(moved, 1, now);
+    assert_int_equal(masu_free(moved, now), MASU_OK);
+}
+
+static void every_block_may_go_to_every_call(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1,     64,    65,        100,     4000,    4096,     5000,          16384,
+                                   16385, 20000, 64 * KIB, 70000, MIB + 1, 3 * MIB, 70 * (size_t)MIB};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t alignment = 0; alignment <= 2 * MIB; alignment = alignment ? alignment * 2 : 1)
+            for (enum way way = FREE; way < WAYS; way++)
+                for (int checked = 0; checked < 2; checked++) {
+                    if (sizes[s] > 4 * MIB && alignment % 4096 != 0)
+                        continue; /* takes its time */
+                    void *ptr = take(sizes[s], alignment);
+                    if (checked)
+                        assert_int_equal(masu_set_checked(true), MASU_OK);
+                    end_by(way, ptr, sizes[s], alignment);
+                    if (!checked)
+                        continue;
+                    end_by(way, take(sizes[s], alignment), sizes[s], alignment); /* from birth to end */
+                    assert_int_equal(masu_set_checked(!WITH_CACHES), MASU_OK);
+                }
+    assert_all_is_home();
+}
+
+static void a_wrong_size_changes_nothing(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 100, 4096, 16384, 16385, 100000, 2 * MIB, 65 * (size_t)MIB};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        void *ptr = take(sizes[s], 0), *out;
+        size_t beyond = masu_usable_size(ptr) + 1;
+        volatile size_t end = SIZE_MAX;
+        masu_heap_stats before = stats_now();
+        assert_int_equal(masu_free(ptr, beyond), MASU_ERR_SIZE_MISMATCH);
+        assert_int_equal(masu_free(ptr, 0), MASU_ERR_SIZE_MISMATCH);
+        assert_int_equal(masu_free(ptr, end), MASU_ERR_SIZE_MISMATCH);
+        assert_null(masu_realloc(ptr, beyond, 10));
+        assert_null(masu_realloc(ptr, 0, 10));
+        assert_null(masu_realloc(ptr, sizes[s], end - 5));
+        assert_int_equal(masu_realloc_aligned(ptr, beyond, 10, 64, &out), MASU_ERR_SIZE_MISMATCH);
+        assert_null(out);
+        assert_int_equal(masu_realloc_aligned(ptr, sizes[s], 10, 48, &out), MASU_ERR_INVALID_ARGUMENT);
+        assert_int_equal(masu_realloc_aligned(ptr, sizes[s], end, 64, &out), MASU_ERR_OVERFLOW);
+        assert_false(masu_resize_in_place(ptr, beyond, 1));
+        assert_false(masu_resize_in_place(ptr, sizes[s], 0));
+        assert_int_equal(stats_now().live_blocks, before.live_blocks);
+        assert_true(masu_valid());
+        assert_holds(ptr, sizes[s]);
+        assert_int_equal(masu_free(ptr, sizes[s]), MASU_OK);
+    }
+    assert_all_is_home();
+}
+
+/* A block freed with the size of another class comes back from its own. */
+static void nothing_is_filed_wrongly(void **state) {
+    (void)state;
+    if (!WITH_CACHES)
+        return; /* sizes are known exactly there: test_checked */
+    masu__rng rng;
+    masu__rng_seed(&rng, 7);
+    for (int round = 0; round < 20000; round++) {
+        size_t bytes = 1 + masu__rng_below(&rng, round % 16 == 0 ? 300000 : 20000);
+        void *ptr = take(bytes, 0);
+        assert_int_equal(masu_free(ptr, 1 + masu__rng_below(&rng, (uint32_t)bytes)), MASU_OK);
+    }
+    assert_all_is_home();
+}
+
+static void usable_bytes_are_usable(void **state) {
+    (void)state;
+    for (size_t bytes = 1; bytes < 200000; bytes += 1 + bytes / 7) {
+        unsigned char *ptr = take(bytes, 0), *beside = take(bytes, 0);
+        size_t usable = masu_usable_size(ptr);
+        assert_true(usable >= bytes);
+        if (WITH_CACHES)
+            memset(ptr, 1, usable);
+        assert_holds(beside, bytes);
+        assert_int_equal(masu_usable_size(ptr + 8), 0);
+        assert_int_equal(masu_free_unsized(ptr), MASU_OK);
+        assert_int_equal(masu_free(beside, bytes), MASU_OK);
+    }
+}
+
+static void zeroed_at_an_alignment(void **state) {
+    (void)state;
+    void *out;
+    volatile size_t end = SIZE_MAX;
+    for (size_t alignment = 1; alignment <= 64 * KIB; alignment *= 4)
+        for (size_t count = 1; count < 100000; count = count * 3 + 1) {
+            (void)masu_free(take(count * 8, alignment), count * 8); /* what lies there is not zero */
+            assert_int_equal(masu_alloc_zeroed_aligned(count, 8, alignment, &out), MASU_OK);
+            assert_int_equal((uintptr_t)out % alignment, 0);
+            for (size_t i = 0; i < count; i++)
+                assert_int_equal(((uint64_t *)out)[i], 0);
+            assert_int_equal(masu_free_unsized(out), MASU_OK);
+        }
+    assert_int_equal(masu_alloc_zeroed_aligned(end, 2, 64, &out), MASU_ERR_OVERFLOW);
+    assert_null(out);
+    assert_int_equal(masu_alloc_zeroed_aligned(2, 8, 65, &out), MASU_ERR_INVALID_ARGUMENT);
+    assert_int_equal(masu_alloc_zeroed_aligned(0, 8, 64, &out), MASU_OK);
+    assert_null(out);
+    assert_int_equal(masu_alloc_zeroed_aligned(1, 8, 64, NULL), MASU_ERR_INVALID_ARGUMENT);
+    assert_all_is_home();
+}
+
+/* How often the block had to move, and how many bytes were copied for it. */
+static void growing_step_by_step_is_amortised(void **state) {
+    (void)state;
+    if (!WITH_CACHES)
+        return; /* under checks each change of size is a new block */
+    unsigned char *ptr = masu_alloc(8), *beside = NULL;
+    size_t bytes = 8, moved = 0;
+    memset(ptr, 0x5a, bytes);
+    for (int step = 0; step < 100000; step++, bytes += 8) {
+        unsigned char *now = masu_realloc(ptr, bytes, bytes + 8);
+        assert_non_null(now);
+        if (now != ptr) {
+            moved += bytes;
+            assert_int_equal(masu_free(beside, 100000), MASU_OK);
+            beside = masu_alloc(100000); /* stands in the way */
+        }
+        ptr = now;
+        memset(ptr + bytes, 0x5a, 8);
+    }
+    assert_holds(ptr, bytes);
+    assert_true(moved < 40 * bytes);
+    assert_int_equal(masu_free(ptr, bytes), MASU_OK);
+    assert_int_equal(masu_free(beside, 100000), MASU_OK);
+    assert_all_is_home();
+}
+
+static void growing_in_place(void **state) {
+    (void)state;
+    if (!WITH_CACHES)
+        return;
+    unsigned char *ptr = take(MIB, 0);
+    assert_true(masu_resize_in_place(ptr, MIB, 8 * MIB)); /* nothing lies behind it yet */
+    assert_holds(ptr, MIB);
+    memset(ptr, 0x5a, 8 * MIB);
+    assert_true(masu_usable_size(ptr) >= 8 * MIB);
+    assert_true(masu_resize_in_place(ptr, 8 * MIB, 5 * MIB));
+    assert_int_equal(masu_free_unsized(ptr), MASU_OK);
+    unsigned char *first = take(200000, 0), *second = take(200000, 0);
+    assert_false(second > first && masu_resize_in_place(first, 200000, (size_t)(second - first) + 1));
+    assert_int_equal(masu_free(first, 200000), MASU_OK);
+    assert_int_equal(masu_free(second, 200000), MASU_OK);
+    assert_all_is_home();
+}
+
+static void large_classes_cover_their_range(void **state) {
+    (void)state;
+    size_t before = MASU_BUCKET_MAX_BYTES;
+    for (unsigned i = 0; i < MASU__LARGE_CLASSES; i++) {
+        size_t bytes = masu__large_class_bytes(i);
+        assert_int_equal(masu__large_class_of(before + 1), i);
+        assert_int_equal(masu__large_class_of(bytes), i);
+        assert_int_equal(bytes % MASU__PAGE_BYTES, 0);
+        assert_true(bytes - before <= (before < 128 * KIB ? 8 * KIB : before / 16));
+        before = bytes;
+    }
+    assert_int_equal(before, MASU__LARGE_MOST_BYTES);
+    assert_false(masu__large_has_class(before + 1));
+    assert_false(masu__large_has_class(MASU_BUCKET_MAX_BYTES));
+}
+
+static void large_blocks_freed_twice(void **state) {
+    (void)state;
+    for (size_t bytes = 16385; bytes < 100 * (size_t)MIB; bytes = bytes * 5 + 3) {
+        void *ptr = take(bytes, 0);
+        assert_int_equal(masu_free(ptr, bytes), MASU_OK);
+        assert_int_equal(masu_free(ptr, bytes), MASU_ERR_DOUBLE_FREE);
+        assert_int_equal(masu_free_unsized(ptr), MASU_ERR_DOUBLE_FREE);
+        assert_null(masu_realloc_unsized(ptr, 10));
+    }
+    assert_all_is_home();
+}
+
+/* ---- a thousand threads ------------------------------------------------------------------------ */
+
+enum { THREADS = 1000 };
+static void *handed[THREADS][2];
+static pthread_barrier_t turn;
+
+/* Each frees what its neighbour allocated. */
+static void *one_of_many(void *argument) {
+    size_t mine = (uintptr_t)argument % THREADS, other = (mine + 1) % THREADS;
+    handed[mine][0] = masu_alloc(1 + mine * 15);
+    handed[mine][1] = masu_alloc(20000 + mine);
+    bool good = handed[mine][0] && handed[mine][1];
+    pthread_barrier_wait(&turn);
+    good = good && masu_free(handed[other][0], 1 + other * 15) == MASU_OK &&
+           masu_free_unsized(handed[other][1]) == MASU_OK;
+    pthread_barrier_wait(&turn);
+    return good ? NULL : argument;
+}
+
+static void a_thousand_threads_at_once(void **state) {
+    (void)state;
+    static pthread_t threads[THREADS];
+    pthread_attr_t small;
+    void *result;
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, 256 * KIB), 0);
+    assert_int_equal(pthread_barrier_init(&turn, NULL, THREADS), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], &small, one_of_many, (void *)(THREADS + i)), 0);
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        assert_null(result);
+    }
+    pthread_barrier_destroy(&turn);
+    pthread_attr_destroy(&small);
+    assert_all_is_home();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_classes_cover_their_range),
+        cmocka_unit_test(growing_in_place),
+        cmocka_unit_test(every_block_may_go_to_every_call),
+        cmocka_unit_test(a_wrong_size_changes_nothing),
+        cmocka_unit_test(nothing_is_filed_wrongly),
+        cmocka_unit_test(zeroed_at_an_alignment),
+        cmocka_unit_test(growing_step_by_step_is_amortised),
+        cmocka_unit_test(large_blocks_freed_twice),
+        cmocka_unit_test(usable_bytes_are_usable),
+        cmocka_unit_test(a_thousand_threads_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
