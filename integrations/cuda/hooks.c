@@ -6,20 +6,14 @@
 
 #include <stdatomic.h>
 
-#define HOOK __attribute__((visibility("default")))
-
-/* A call that this runtime does not have: the program cannot have linked it. */
-#define PASS(name, ...) \
-    (masu_cuda_real()->name ? masu_cuda_real()->name(__VA_ARGS__) : (cuda_error)CUDA_NOT_SUPPORTED)
-
-static bool takes_over(void) {
+bool masu_cuda_takes_over(void) {
     return masu_cuda_settings()->mode == MODE_VMM;
 }
 
-/* MONITOR: what the runtime did, as events of pool 0 + device; sequence numbers of our own. */
-static void note(masu_event_kind kind, const void *ptr, size_t bytes) {
+/* Events of pool 0 + device; sequence numbers of our own. */
+void masu_cuda_note(masu_event_kind kind, const void *ptr, size_t bytes) {
     static _Atomic uint64_t sequence;
-    if (!masu_cuda_wants_events() || takes_over())
+    if (!masu_cuda_wants_events() || masu_cuda_takes_over())
         return;
     masu_event event = {.sequence = atomic_fetch_add(&sequence, 1),
                         .kind = kind,
@@ -30,71 +24,67 @@ static void note(masu_event_kind kind, const void *ptr, size_t bytes) {
     masu_cuda_write_event(NULL, &event);
 }
 
+cuda_error masu_cuda_refuse_sharing(const char *name) {
+    static _Atomic bool said;
+    if (!atomic_exchange(&said, true))
+        masu_cuda_say(LOG_WARNINGS,
+                      "%s: mapped memory cannot be shared this way; "
+                      "run the program with VMM_MODE=MONITOR",
+                      name);
+    return CUDA_NOT_SUPPORTED;
+}
+
+/* -1: the runtime cannot say. */
+static int device_of(const void *caller) {
+    int ordinal;
+    return PASS_FROM(caller, cudaGetDevice, &ordinal) == CUDA_OK ? ordinal : -1;
+}
+
 /* ---- the calls that are taken over -------------------------------------------------------------------------- */
 
-HOOK cuda_error cudaMalloc(void **out, size_t bytes);
 HOOK cuda_error cudaMalloc(void **out, size_t bytes) {
     masu_cuda_count(CALL_cudaMalloc);
     /* Nothing to place, or nothing that may be done now: the runtime answers as it always does. */
-    if (out && bytes > 0 && takes_over() && !masu_cuda_capturing()) {
-        cuda_error error = masu_cuda_alloc(out, bytes);
+    if (out && bytes > 0 && masu_cuda_takes_over() && !masu_cuda_capturing()) {
+        cuda_error error = masu_cuda_alloc(device_of(CALLER), out, bytes);
         if (error != CUDA_NOT_SUPPORTED)
             return error;
     }
     cuda_error error = PASS(cudaMalloc, out, bytes);
     if (error == CUDA_OK && bytes > 0)
-        note(MASU_EVENT_ALLOC, *out, bytes);
+        masu_cuda_note(MASU_EVENT_ALLOC, *out, bytes);
     return error;
 }
 
-static cuda_error give(void *ptr) {
+HOOK cuda_error cudaFree(void *ptr) {
+    masu_cuda_count(CALL_cudaFree);
     if (ptr && masu_cuda_is_ours(ptr))
         return masu_cuda_free(ptr);
     cuda_error error = PASS(cudaFree, ptr);
     if (error == CUDA_OK && ptr)
-        note(MASU_EVENT_FREE, ptr, 0);
+        masu_cuda_note(MASU_EVENT_FREE, ptr, 0);
     return error;
 }
 
-HOOK cuda_error cudaFree(void *ptr);
-HOOK cuda_error cudaFree(void *ptr) {
-    masu_cuda_count(CALL_cudaFree);
-    return give(ptr);
-}
-
-/* Memory of one interface may be freed by the other. */
-HOOK cuda_error cuMemFree_v2(uintptr_t address);
-HOOK cuda_error cuMemFree_v2(uintptr_t address) {
-    cuda_error (*next)(uintptr_t);
-    masu_cuda_count(CALL_cuMemFree);
-    if (masu_cuda_is_ours((void *)address))
-        return masu_cuda_free((void *)address);
-    *(void **)&next = masu_cuda_driver_call("cuMemFree_v2");
-    return next ? next(address) : CUDA_NOT_SUPPORTED;
-}
-
 /* A copy is a copy: both pointers stay what they are. */
-HOOK cuda_error cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 HOOK cuda_error cudaMemcpy(void *to, const void *from, size_t bytes, int kind) {
     masu_cuda_count(CALL_cudaMemcpy);
     return PASS(cudaMemcpy, to, from, bytes, kind);
 }
 
-HOOK cuda_error cudaMemcpy_ptds(void *to, const void *from, size_t bytes, int kind);
 HOOK cuda_error cudaMemcpy_ptds(void *to, const void *from, size_t bytes, int kind) {
     masu_cuda_count(CALL_cudaMemcpy_ptds);
     return PASS(cudaMemcpy_ptds, to, from, bytes, kind);
 }
 
 /* What the pools hold for nobody counts as free; never more than there is. */
-HOOK cuda_error cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 HOOK cuda_error cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     size_t free_now, total;
     masu_cuda_count(CALL_cudaMemGetInfo);
     cuda_error error = PASS(cudaMemGetInfo, &free_now, &total);
     if (error != CUDA_OK)
         return error;
-    size_t cached = takes_over() ? masu_cuda_cached() : 0;
+    size_t cached = masu_cuda_takes_over() ? masu_cuda_cached(device_of(CALLER)) : 0;
     free_now = total - free_now < cached ? total : free_now + cached;
     if (free_bytes)
         *free_bytes = free_now;
@@ -104,16 +94,10 @@ HOOK cuda_error cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
 }
 
 /* Ours cannot be shared that way; the runtime must not be asked about an address it does not know. */
-HOOK cuda_error cudaIpcGetMemHandle(void *handle, void *ptr);
 HOOK cuda_error cudaIpcGetMemHandle(void *handle, void *ptr) {
-    static _Atomic bool said;
     masu_cuda_count(CALL_cudaIpcGetMemHandle);
-    if (!masu_cuda_is_ours(ptr))
-        return PASS(cudaIpcGetMemHandle, handle, ptr);
-    if (!atomic_exchange(&said, true))
-        masu_cuda_say(LOG_WARNINGS, "cudaIpcGetMemHandle: mapped memory cannot be shared this way; "
-                                    "run the program with VMM_MODE=MONITOR");
-    return CUDA_NOT_SUPPORTED;
+    return masu_cuda_is_ours(ptr) ? masu_cuda_refuse_sharing("cudaIpcGetMemHandle")
+                                  : PASS(cudaIpcGetMemHandle, handle, ptr);
 }
 
 int __attribute__((visibility("default"))) masu_cuda_resize(void **ptr, size_t bytes) {
@@ -123,7 +107,6 @@ int __attribute__((visibility("default"))) masu_cuda_resize(void **ptr, size_t b
 /* ---- freeing in stream order: of ours, once the stream has come there --------------------------------------------- */
 
 #define FREE_ASYNC(name)                            \
-    HOOK cuda_error name(void *ptr, void *stream);  \
     HOOK cuda_error name(void *ptr, void *stream) { \
         masu_cuda_count(CALL_##name);               \
         if (ptr && masu_cuda_is_ours(ptr))          \
@@ -137,7 +120,6 @@ FREE_ASYNC(cudaFreeAsync_ptsz)
 /* ---- captures ------------------------------------------------------------------------------------------------------ */
 
 #define BEGIN_CAPTURE(name)                         \
-    HOOK cuda_error name(void *stream, int how);    \
     HOOK cuda_error name(void *stream, int how) {   \
         masu_cuda_count(CALL_##name);               \
         cuda_error error = PASS(name, stream, how); \
@@ -146,7 +128,6 @@ FREE_ASYNC(cudaFreeAsync_ptsz)
         return error;                               \
     }
 #define END_CAPTURE(name)                                  \
-    HOOK cuda_error name(void *stream, void **graph);      \
     HOOK cuda_error name(void *stream, void **graph) {     \
         masu_cuda_count(CALL_##name);                      \
         cuda_error error = PASS(name, stream, graph);      \
@@ -155,8 +136,6 @@ FREE_ASYNC(cudaFreeAsync_ptsz)
     }
 
 #define BEGIN_CAPTURE_TO_GRAPH(name)                                                      \
-    HOOK cuda_error name(void *stream, void *graph, const void *needs, const void *edges, \
-                         size_t count, int how);                                          \
     HOOK cuda_error name(void *stream, void *graph, const void *needs, const void *edges, \
                          size_t count, int how) {                                         \
         masu_cuda_count(CALL_##name);                                                     \
@@ -176,7 +155,6 @@ END_CAPTURE(cudaStreamEndCapture_ptsz)
 /* ---- the calls that are only seen ------------------------------------------------------------------------------------- */
 
 #define SEEN(name, arguments, ...)      \
-    HOOK cuda_error name arguments;     \
     HOOK cuda_error name arguments {    \
         masu_cuda_count(CALL_##name);   \
         return PASS(name, __VA_ARGS__); \

@@ -2,9 +2,11 @@
  *
  *     LD_PRELOAD=libmasu_cuda.so VMM_MODE=VMM ./program
  *
- *     program ─► hooks.c ─┬─ ours? ─► pools.c ─► masu_vm, masu_bestfit ─► CUDA driver
- *                         └─ else ──► real.c  ─► the CUDA runtime, untouched
- *     program ─► resolve.c (dlsym, cuGetProcAddress): the same hooks, however they are looked for
+ *     program ─► hooks.c  (runtime) ─┬─ ours? ─► pools.c  ─► masu_vm, masu_bestfit ─► CUDA driver
+ *                driver.c (driver)  ─┴─ else ──► behind.c ─► what the caller would have called without us
+ *     program ─► resolve.c (dlsym, dlvsym, cuGetProcAddress, cudaGetDriverEntryPoint): the same hooks, however
+ *                they are looked for
+ *     loaded.c   which objects there are, and what each defines
  *
  * What stays true: a pointer is ours exactly when it lies in one of our reservations; everything else goes to
  * the runtime as the program gave it. A copy is a copy: both pointers stay readable, for nobody can know
@@ -55,14 +57,14 @@ void masu_cuda_say(log_level level, const char *format, ...) __attribute__((form
 void masu_cuda_write_event(void *ignored, const masu_event *event);
 bool masu_cuda_wants_events(void);
 
-/* ---- real.c --------------------------------------------------------------------------------------------------- */
+/* ---- the calls ------------------------------------------------------------------------------------------------- */
 
 /* Handed on by value or as they are; the shapes are the interface's. */
 typedef struct cuda_extent {
     size_t width, height, depth;
 } cuda_extent;
 
-/* X(name, arguments): every call of the runtime that is hooked or needed. */
+/* X(name, arguments): every call of the runtime that is hooked, but for those of resolve.c. */
 #define CUDA_CALLS(X)                                                                           \
     X(cudaMalloc, (void **, size_t))                                                            \
     X(cudaFree, (void *))                                                                       \
@@ -93,57 +95,128 @@ typedef struct cuda_extent {
     X(cudaStreamEndCapture, (void *, void **))                                                  \
     X(cudaStreamEndCapture_ptsz, (void *, void **))
 
+/* Of the driver, by the names that the library exports; _v2 is what programs mean since CUDA 3.2. */
+#define DRIVER_CALLS(X)                                                                            \
+    X(cuMemAlloc_v2, (uintptr_t *, size_t))                                                        \
+    X(cuMemAllocPitch_v2, (uintptr_t *, size_t *, size_t, size_t, unsigned))                       \
+    X(cuMemAllocManaged, (uintptr_t *, size_t, unsigned))                                          \
+    X(cuMemFree_v2, (uintptr_t))                                                                   \
+    X(cuMemGetInfo_v2, (size_t *, size_t *))                                                       \
+    X(cuMemGetAddressRange_v2, (uintptr_t *, size_t *, uintptr_t))                                 \
+    X(cuMemAllocAsync, (uintptr_t *, size_t, void *))                                              \
+    X(cuMemAllocAsync_ptsz, (uintptr_t *, size_t, void *))                                         \
+    X(cuMemAllocFromPoolAsync, (uintptr_t *, size_t, void *, void *))                              \
+    X(cuMemAllocFromPoolAsync_ptsz, (uintptr_t *, size_t, void *, void *))                         \
+    X(cuMemFreeAsync, (uintptr_t, void *))                                                         \
+    X(cuMemFreeAsync_ptsz, (uintptr_t, void *))                                                    \
+    X(cuIpcGetMemHandle, (void *, uintptr_t))                                                      \
+    X(cuStreamBeginCapture_v2, (void *, int))                                                      \
+    X(cuStreamBeginCapture_v2_ptsz, (void *, int))                                                 \
+    X(cuStreamBeginCaptureToGraph, (void *, void *, const void *, const void *, size_t, int))      \
+    X(cuStreamBeginCaptureToGraph_ptsz, (void *, void *, const void *, const void *, size_t, int)) \
+    X(cuStreamEndCapture, (void *, void **))                                                       \
+    X(cuStreamEndCapture_ptsz, (void *, void **))
+
+/* Those that look up other calls. */
+#define LOOKUP_CALLS(X)                                                                 \
+    X(cuGetProcAddress, (const char *, void **, int, uint64_t))                         \
+    X(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *))               \
+    X(cudaGetDriverEntryPoint, (const char *, void **, unsigned long long, int *))      \
+    X(cudaGetDriverEntryPoint_ptsz, (const char *, void **, unsigned long long, int *)) \
+    X(cudaGetDriverEntryPointByVersion,                                                 \
+      (const char *, void **, unsigned, unsigned long long, int *))                     \
+    X(cudaGetDriverEntryPointByVersion_ptsz,                                            \
+      (const char *, void **, unsigned, unsigned long long, int *))
+
 /* Needed, not hooked. */
-#define CUDA_HELPERS(X)       \
-    X(cudaGetDevice, (int *)) \
-    X(cudaSetDevice, (int))   \
-    X(cudaDeviceSynchronize, (void))
+#define CUDA_HELPERS(X)                         \
+    X(cudaGetDevice, (int *))                   \
+    X(cudaRuntimeGetVersion, (int *))           \
+    X(cuCtxGetDevice, (int *))                  \
+    X(cuCtxGetCurrent, (void **))               \
+    X(cuDevicePrimaryCtxRetain, (void **, int)) \
+    X(cuDevicePrimaryCtxRelease_v2, (int))
+
+#define DECLARE_CALL(name, arguments) cuda_error name arguments;
+CUDA_CALLS(DECLARE_CALL)
+DRIVER_CALLS(DECLARE_CALL)
+LOOKUP_CALLS(DECLARE_CALL)
+CUDA_HELPERS(DECLARE_CALL)
+#undef DECLARE_CALL
 
 enum call {
 #define CALL_NUMBER(name, arguments) CALL_##name,
-    CUDA_CALLS(CALL_NUMBER)
+    CUDA_CALLS(CALL_NUMBER) DRIVER_CALLS(CALL_NUMBER) LOOKUP_CALLS(CALL_NUMBER) HOOK_COUNT,
+    CALL_before_helpers = HOOK_COUNT - 1,
+    CUDA_HELPERS(CALL_NUMBER)
 #undef CALL_NUMBER
-        CALL_cuMemFree,
-    CALL_COUNT
+        CALL_COUNT
 };
 
-typedef struct real_calls {
-#define REAL_CALL(name, arguments) cuda_error(*name) arguments;
-    CUDA_CALLS(REAL_CALL)
-    CUDA_HELPERS(REAL_CALL)
-#undef REAL_CALL
-} real_calls;
+#define HOOK   __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
 
-/* The runtime behind us. A call that this runtime does not have is NULL. */
-const real_calls *masu_cuda_real(void);
-/* The C library's own dlsym, and the next definition of a name behind ours. */
-void *masu_cuda_next(const char *name);
-typedef void *(*dlsym_function)(void *, const char *);
-dlsym_function masu_cuda_real_dlsym(void);
-/* A library that the program found by itself has this name: used where nothing stands behind us. */
-void masu_cuda_found(const char *name, void *symbol);
-/* A call of the driver behind us, of those that are hooked; NULL: nobody has it. */
-void *masu_cuda_driver_call(const char *name);
+/* ---- behind.c ------------------------------------------------------------------------------------------------- */
 
+/* What code at `caller` would call by that name if this library were not there: the next definition behind us, else
+ * the one in the scope that the caller's object was loaded into, else one that somebody has looked up, else any there
+ * is. NULL: nobody has it. Never kept longer than what is loaded stays the same. Any thread. */
+void *masu_cuda_behind(enum call call, const void *caller);
+/* Somebody looked the call up and found this. */
+void masu_cuda_found(enum call call, void *symbol);
+const char *masu_cuda_call_name(enum call call);
 void masu_cuda_count(enum call call);
 uint64_t masu_cuda_counted(enum call call);
-const char *masu_cuda_call_name(enum call call);
+
+/* The C library's own, behind our dlsym and dlvsym. */
+typedef void *(*dlsym_function)(void *, const char *);
+typedef void *(*dlvsym_function)(void *, const char *, const char *);
+dlsym_function masu_cuda_real_dlsym(void);
+dlvsym_function masu_cuda_real_dlvsym(void);
+
+/* Hands a call of the program on; a call that nobody has cannot have been linked. */
+#define PASS_FROM(caller, name, ...)                               \
+    __extension__({                                                \
+        __typeof__(&name) next;                                    \
+        *(void **)&next = masu_cuda_behind(CALL_##name, caller);   \
+        next ? next(__VA_ARGS__) : (cuda_error)CUDA_NOT_SUPPORTED; \
+    })
+#define PASS(name, ...) PASS_FROM(CALLER, name, __VA_ARGS__)
+
+/* ---- hooks.c -------------------------------------------------------------------------------------------------- */
+
+bool masu_cuda_takes_over(void);
+/* MONITOR: what was done behind us, as events. */
+void masu_cuda_note(masu_event_kind kind, const void *ptr, size_t bytes);
+/* What is said about memory of ours that shall be shared with another process. */
+cuda_error masu_cuda_refuse_sharing(const char *name);
 
 /* ---- pools.c ---------------------------------------------------------------------------------------------------- */
 
 /* Whose a pointer is. */
 bool masu_cuda_is_ours(const void *ptr);
-/* CUDA_NOT_SUPPORTED: this device has no pools, ask the runtime. */
-cuda_error masu_cuda_alloc(void **out, size_t bytes);
+/* Memory of that device. CUDA_NOT_SUPPORTED: it has no pools, ask behind us. */
+cuda_error masu_cuda_alloc(int ordinal, void **out, size_t bytes);
 /* ptr is ours. */
 cuda_error masu_cuda_free(void *ptr);
 cuda_error masu_cuda_grow(void **ptr, size_t bytes);
-/* Bytes that the pools of the current device hold for nobody. */
-size_t masu_cuda_cached(void);
+/* The block that holds ptr, which is ours. */
+cuda_error masu_cuda_range(const void *ptr, uintptr_t *base, size_t *bytes);
+/* Bytes that the pools of the device hold and can give to any request: what is stocked, and small pools without a
+ * live block. Holes between small blocks do not count. */
+size_t masu_cuda_cached(int ordinal);
 void masu_cuda_summary(void);
 
 /* Between begin and end of a capture the device must not be waited for. */
 void masu_cuda_capture(int change);
 bool masu_cuda_capturing(void);
+
+/* ---- deferred.c ------------------------------------------------------------------------------------------------- */
+
+/* Blocks freed during a capture wait here. Room is made when a block is allocated, so that a free never fails. */
+bool masu_cuda_defer_room(void); /* for one block more; false: no memory */
+void masu_cuda_defer_drop(void); /* one block fewer */
+bool masu_cuda_defer(void *ptr); /* false: it waits here already */
+void *masu_cuda_undefer(void);   /* one of them; NULL: none */
 
 #endif

@@ -9,20 +9,34 @@
 #include "interpose.h"
 #include "masu_cuda.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #define SMALL_BELOW ((size_t)1 << 20)
-#define SMALL_POOL  ((size_t)32 << 20)
+/* A live block keeps the device block under it, so that is as small as the driver makes memory. */
+#define SMALL_POOL ((size_t)2 << 20)
 
-enum { LARGE = 1, ALIGNMENT = 256, MOST_DEFERRED = 4096 };
+enum { LARGE = 1, ALIGNMENT = 256 };
+
+/* The driver, held by the device of the pools; the program's context is left as it is. */
+typedef struct driver_calls {
+    cuda_error (*push)(void *);
+    cuda_error (*pop)(void **);
+    cuda_error (*wait)(void);
+    cuda_error (*copy)(uintptr_t, uintptr_t, size_t);
+    cuda_error (*retain)(void **, int);
+    cuda_error (*release)(int);
+} driver_calls;
 
 typedef struct device_pools {
     masu_device *cuda, *over;
     masu_vm *vm;
     masu_bestfit *small;
-    bool failed; /* said once; the runtime serves this device */
+    driver_calls driver;
+    void *context; /* the device's primary one, retained */
+    bool failed;   /* said once; the runtime serves this device */
 } device_pools;
 
 static device_pools pools[MOST_DEVICES];
@@ -30,10 +44,27 @@ static _Atomic int known_devices; /* pools[0 … known_devices - 1] may be there
 static masu_trace *trace;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic int captures;
-static void *deferred[MOST_DEFERRED]; /* freed during a capture; guarded by lock */
-static size_t deferred_count;
 
 /* ---- making ------------------------------------------------------------------------------------------------ */
+
+/* The device has opened the library, so that it is there. */
+static masu_status find_driver(device_pools *p, int ordinal) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    dlsym_function look = masu_cuda_real_dlsym();
+    driver_calls *d = &p->driver;
+    if (!library)
+        return MASU_ERR_UNSUPPORTED;
+    *(void **)&d->push = look(library, "cuCtxPushCurrent_v2");
+    *(void **)&d->pop = look(library, "cuCtxPopCurrent_v2");
+    *(void **)&d->wait = look(library, "cuCtxSynchronize");
+    *(void **)&d->copy = look(library, "cuMemcpy");
+    *(void **)&d->retain = look(library, "cuDevicePrimaryCtxRetain");
+    *(void **)&d->release = look(library, "cuDevicePrimaryCtxRelease_v2");
+    dlclose(library);
+    if (!d->push || !d->pop || !d->wait || !d->copy || !d->retain || !d->release)
+        return MASU_ERR_UNSUPPORTED;
+    return d->retain(&p->context, ordinal) == CUDA_OK ? MASU_OK : MASU_ERR_DEVICE_FAILURE;
+}
 
 static masu_status make(device_pools *p, int ordinal) {
     const settings *s = masu_cuda_settings();
@@ -44,6 +75,8 @@ static masu_status make(device_pools *p, int ordinal) {
         status = masu_trace_create(&traced, &trace);
     if (status == MASU_OK)
         status = masu_device_create_cuda(&cuda, &p->cuda);
+    if (status == MASU_OK)
+        status = find_driver(p, ordinal);
     if (status != MASU_OK)
         return status;
     masu_vm_config config = masu_vm_config_default(p->cuda);
@@ -66,16 +99,15 @@ static void unmake(device_pools *p) {
     masu_bestfit_destroy(p->small);
     masu_device_destroy(p->over);
     masu_vm_destroy(p->vm);
+    if (p->context)
+        p->driver.release((int)(p - pools));
     masu_device_destroy(p->cuda);
     *p = (device_pools){.failed = true};
 }
 
-/* The pools of the current device; NULL: it has none. */
-static device_pools *current_pools(void) {
-    const real_calls *real = masu_cuda_real();
-    int ordinal = 0;
-    if (!real->cudaGetDevice || real->cudaGetDevice(&ordinal) != CUDA_OK || ordinal < 0 ||
-        ordinal >= MOST_DEVICES)
+/* The pools of a device, made at the first request; NULL: it has none. */
+static device_pools *pools_for(int ordinal) {
+    if (ordinal < 0 || ordinal >= MOST_DEVICES)
         return NULL;
     device_pools *p = &pools[ordinal];
     pthread_mutex_lock(&lock);
@@ -132,14 +164,8 @@ static cuda_error error_of(masu_status status) {
 /* ---- captures ------------------------------------------------------------------------------------------------ */
 
 static void free_deferred(void) {
-    for (;;) {
-        pthread_mutex_lock(&lock);
-        void *ptr = deferred_count && captures == 0 ? deferred[--deferred_count] : NULL;
-        pthread_mutex_unlock(&lock);
-        if (!ptr)
-            return;
+    for (void *ptr; captures == 0 && (ptr = masu_cuda_undefer()) != NULL;)
         masu_cuda_free(ptr);
-    }
 }
 
 void masu_cuda_capture(int change) {
@@ -151,13 +177,15 @@ bool masu_cuda_capturing(void) {
     return captures > 0;
 }
 
-static bool defer(void *ptr) {
-    pthread_mutex_lock(&lock);
-    bool room = deferred_count < MOST_DEFERRED;
-    if (room)
-        deferred[deferred_count++] = ptr;
-    pthread_mutex_unlock(&lock);
-    return room;
+/* Whether ptr is where a block of p begins. */
+static bool begins_block(device_pools *p, const void *ptr, const masu_vm_block *block) {
+    size_t bytes;
+    return block->owner == LARGE ? block->address == ptr
+                                 : masu_bestfit_size_of(p->small, ptr, &bytes) == MASU_OK;
+}
+
+static cuda_error defer(device_pools *p, void *ptr, const masu_vm_block *block) {
+    return begins_block(p, ptr, block) && masu_cuda_defer(ptr) ? CUDA_OK : CUDA_INVALID_VALUE;
 }
 
 /* ---- taking and giving ------------------------------------------------------------------------------------------ */
@@ -174,36 +202,39 @@ static masu_status alloc_from(device_pools *p, size_t bytes, void **out) {
     }
 }
 
-cuda_error masu_cuda_alloc(void **out, size_t bytes) {
-    device_pools *p = current_pools();
-    void *ptr;
-    if (!p)
-        return CUDA_NOT_SUPPORTED;
-    masu_status status = alloc_from(p, bytes, &ptr);
-    if (status == MASU_ERR_ADDRESS_SPACE) { /* not a lack of memory: the runtime may have it */
+static cuda_error answer(size_t bytes, masu_status status) {
+    if (status == MASU_ERR_ADDRESS_SPACE) { /* not a lack of memory: behind us there may be some */
         masu_cuda_say(LOG_EVERYTHING, "malloc %zu: no addresses left, see VMM_RESERVE_SIZE_MB",
                       bytes);
         return CUDA_NOT_SUPPORTED;
     }
     cuda_error error = error_of(status);
-    if (error == CUDA_OK)
-        *out = ptr;
     masu_cuda_say(LOG_EVERYTHING, "malloc %zu: %d", bytes, error);
     return error;
 }
 
-/* Of the device that p stands for, whatever is current. */
+cuda_error masu_cuda_alloc(int ordinal, void **out, size_t bytes) {
+    device_pools *p = pools_for(ordinal);
+    void *ptr;
+    if (!p)
+        return CUDA_NOT_SUPPORTED;
+    if (!masu_cuda_defer_room())
+        return CUDA_OUT_OF_MEMORY;
+    masu_status status = alloc_from(p, bytes, &ptr);
+    if (status == MASU_OK)
+        *out = ptr;
+    else
+        masu_cuda_defer_drop();
+    return answer(bytes, status);
+}
+
+/* Until the device that p belongs to has done its work, whatever is current. */
 static void wait_for(const device_pools *p) {
-    const real_calls *real = masu_cuda_real();
-    int before = 0, ordinal = (int)(p - pools);
-    if (!real->cudaDeviceSynchronize || !real->cudaGetDevice || !real->cudaSetDevice ||
-        real->cudaGetDevice(&before) != CUDA_OK)
+    void *same;
+    if (p->driver.push(p->context) != CUDA_OK)
         return;
-    if (before != ordinal)
-        real->cudaSetDevice(ordinal);
-    real->cudaDeviceSynchronize();
-    if (before != ordinal)
-        real->cudaSetDevice(before);
+    p->driver.wait();
+    p->driver.pop(&same);
 }
 
 cuda_error masu_cuda_free(void *ptr) {
@@ -213,26 +244,36 @@ cuda_error masu_cuda_free(void *ptr) {
     if (!p || status != MASU_OK)
         return CUDA_INVALID_VALUE;
     if (masu_cuda_capturing())
-        return defer(ptr) ? CUDA_OK : CUDA_OUT_OF_MEMORY;
+        return defer(p, ptr, &block);
     if (block.owner == LARGE) {
         status = masu_vm_free(p->vm, ptr); /* waits */
     } else {
         wait_for(p);
         status = masu_bestfit_free(p->small, ptr);
     }
+    if (status == MASU_OK)
+        masu_cuda_defer_drop();
     masu_cuda_say(LOG_EVERYTHING, "free %p: %s", ptr, masu_status_name(status));
     return error_of(status);
+}
+
+static cuda_error copy(const device_pools *p, void *to, const void *from, size_t bytes) {
+    void *same;
+    cuda_error error = p->driver.push(p->context);
+    if (error != CUDA_OK)
+        return error;
+    error = p->driver.copy((uintptr_t)to, (uintptr_t)from, bytes);
+    p->driver.pop(&same);
+    return error;
 }
 
 /* A small block becomes another by copying. */
 static cuda_error grow_small(device_pools *p, void **ptr, size_t old, size_t bytes) {
     void *fresh;
-    const real_calls *real = masu_cuda_real();
-    masu_status status = alloc_from(p, bytes, &fresh);
-    if (status != MASU_OK)
-        return error_of(status);
-    cuda_error error =
-        real->cudaMemcpy(fresh, *ptr, old < bytes ? old : bytes, COPY_DEVICE_TO_DEVICE);
+    cuda_error error = masu_cuda_alloc((int)(p - pools), &fresh, bytes);
+    if (error != CUDA_OK)
+        return error == CUDA_NOT_SUPPORTED ? CUDA_OUT_OF_MEMORY : error;
+    error = copy(p, fresh, *ptr, old < bytes ? old : bytes);
     if (error != CUDA_OK) {
         masu_cuda_free(fresh);
         return error;
@@ -259,17 +300,68 @@ cuda_error masu_cuda_grow(void **ptr, size_t bytes) {
     return status == MASU_OK ? grow_small(p, ptr, old, bytes) : error_of(status);
 }
 
-size_t masu_cuda_cached(void) {
-    const real_calls *real = masu_cuda_real();
-    int ordinal;
-    if (!real->cudaGetDevice || real->cudaGetDevice(&ordinal) != CUDA_OK || ordinal < 0 ||
-        ordinal >= known_devices || !pools[ordinal].vm)
-        return 0;
+/* ---- what is there ----------------------------------------------------------------------------------------------- */
+
+typedef struct containing {
+    uintptr_t address;
+    masu_bestfit_block block;
+} containing;
+
+static bool contains(void *context, const masu_bestfit_block *block) {
+    containing *c = context;
+    if (c->address < (uintptr_t)block->address ||
+        c->address - (uintptr_t)block->address >= block->bytes)
+        return true;
+    c->block = *block;
+    return false;
+}
+
+cuda_error masu_cuda_range(const void *ptr, uintptr_t *base, size_t *bytes) {
+    masu_vm_block block;
+    masu_status status;
+    device_pools *p = pools_of(ptr, &block, &status);
+    if (!p || status != MASU_OK)
+        return CUDA_INVALID_VALUE;
+    containing c = {(uintptr_t)ptr, {.address = block.address, .bytes = block.user_bytes}};
+    if (block.owner != LARGE) {
+        c.block.bytes = 0;
+        masu_bestfit_visit_live(p->small, contains, &c);
+    }
+    if (c.block.bytes == 0 || c.address - (uintptr_t)c.block.address >= c.block.bytes)
+        return CUDA_INVALID_VALUE;
+    if (base)
+        *base = (uintptr_t)c.block.address;
+    if (bytes)
+        *bytes = c.block.bytes;
+    return CUDA_OK;
+}
+
+typedef struct kept {
+    uintptr_t pool; /* the last one with a live block */
+    size_t bytes;
+} kept;
+
+/* Small pools are aligned to their size; blocks come in order of address. */
+static bool keeps(void *context, const masu_bestfit_block *block) {
+    kept *k = context;
+    uintptr_t pool = (uintptr_t)block->address / SMALL_POOL + 1;
+    k->bytes += pool == k->pool ? 0 : SMALL_POOL;
+    k->pool = pool;
+    return true;
+}
+
+size_t masu_cuda_cached(int ordinal) {
     masu_vm_stats vm;
     masu_bestfit_stats small;
-    masu_vm_get_stats(pools[ordinal].vm, &vm);
-    masu_bestfit_get_stats(pools[ordinal].small, &small);
-    return (size_t)(vm.stock_bytes + small.free_bytes);
+    kept k = {0};
+    if (ordinal < 0 || ordinal >= known_devices || !pools[ordinal].vm)
+        return 0;
+    const device_pools *p = &pools[ordinal];
+    masu_vm_get_stats(p->vm, &vm);
+    masu_bestfit_visit_live(p->small, keeps, &k);
+    masu_bestfit_get_stats(p->small, &small);
+    size_t idle = small.reserved_bytes > k.bytes ? (size_t)small.reserved_bytes - k.bytes : 0;
+    return (size_t)vm.stock_bytes + idle;
 }
 
 void masu_cuda_summary(void) {

@@ -205,23 +205,3 @@ API int cuCtxGetDevice(int *out) {
     *out = device;
     return device < 0 ? INVALID_CONTEXT : OK;
 }
-
-/* The named entry point in its newest version. */
-API int cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags,
-                            int *status) {
-    (void)version, (void)flags;
-    char versioned[96];
-    static const char *const suffixes[] = {"_v2", ""};
-    *out = NULL;
-    for (int i = 0; i < 2 && !*out; i++) {
-        snprintf(versioned, sizeof versioned, "%s%s", name, suffixes[i]);
-        *out = dlsym(RTLD_DEFAULT, versioned);
-    }
-    if (status)
-        *status = *out ? 0 : 1;
-    return *out ? OK : NOT_FOUND;
-}
-
-API int cuGetProcAddress(const char *name, void **out, int version, uint64_t flags) {
-    return cuGetProcAddress_v2(name, out, version, flags, NULL);
-}

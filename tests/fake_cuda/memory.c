@@ -1,5 +1,6 @@
 /* memory.c: handles, what is mapped where, and plain allocations, of the simulated driver. */
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -246,8 +247,10 @@ API int cuMemSetAccess(address at, size_t bytes, const access_description *list,
     return leave_call(OK);
 }
 
-API int cuMemAlloc_v2(address *out, size_t bytes) {
-    ENTER("cuMemAlloc_v2");
+static int allocate(const char *name, address *out, size_t bytes, int where) {
+    ENTER(name);
+    if (captures_open())
+        return leave_call(CAPTURED);
     int device = chosen_device();
     if (device < 0)
         return leave_call(INVALID_CONTEXT);
@@ -256,7 +259,8 @@ API int cuMemAlloc_v2(address *out, size_t bytes) {
         return leave_call(INVALID_VALUE);
     if (used_bytes[device] + rounded > device_bytes || mapping_count == MOST)
         return leave_call(OUT_OF_MEMORY);
-    void *at = mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *at =
+        mmap(NULL, rounded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | where, -1, 0);
     if (at == MAP_FAILED)
         return leave_call(OUT_OF_MEMORY);
     mappings[mapping_count++] = (mapping){(address)at, rounded, SIZE_MAX, true};
@@ -266,17 +270,87 @@ API int cuMemAlloc_v2(address *out, size_t bytes) {
     return leave_call(OK);
 }
 
-API int cuMemFree_v2(address at) {
-    ENTER("cuMemFree_v2");
+static int release(const char *name, address at) {
+    ENTER(name);
     mapping *m = mapping_at(at);
     if (!m || m->handle != SIZE_MAX)
-        return leave_call(misuse("cuMemFree", "no allocation"));
+        return leave_call(misuse(name, "no allocation"));
     munmap((void *)at, m->bytes);
     int device = chosen_device();
     used_bytes[device < 0 ? 0 : device] -= m->bytes;
     *m = mappings[--mapping_count];
     report.allocations--;
     return leave_call(OK);
+}
+
+API int cuMemAlloc_v2(address *out, size_t bytes) {
+    return allocate("cuMemAlloc_v2", out, bytes, 0);
+}
+
+API int cuMemFree_v2(address at) {
+    return release("cuMemFree_v2", at);
+}
+
+/* As before CUDA 3.2: an address has 32 bits, and so has a size. */
+API int cuMemAlloc(unsigned *out, unsigned bytes) {
+    address at = 0;
+    int error = allocate("cuMemAlloc", &at, bytes, MAP_32BIT);
+    *out = (unsigned)at;
+    return error;
+}
+
+API int cuMemFree(unsigned at) {
+    return release("cuMemFree", at);
+}
+
+API int cuMemAllocPitch_v2(address *out, size_t *pitch, size_t width, size_t height,
+                           unsigned element) {
+    (void)element;
+    *pitch = (width + 511) / 512 * 512;
+    return allocate("cuMemAllocPitch_v2", out, *pitch * height, 0);
+}
+
+API int cuMemAllocManaged(address *out, size_t bytes, unsigned flags) {
+    (void)flags;
+    return allocate("cuMemAllocManaged", out, bytes, 0);
+}
+
+#define ASYNC(suffix)                                                               \
+    API int cuMemAllocAsync##suffix(address *out, size_t bytes, void *stream) {     \
+        (void)stream;                                                               \
+        return allocate("cuMemAllocAsync" #suffix, out, bytes, 0);                  \
+    }                                                                               \
+    API int cuMemAllocFromPoolAsync##suffix(address *out, size_t bytes, void *pool, \
+                                            void *stream) {                         \
+        (void)pool, (void)stream;                                                   \
+        return allocate("cuMemAllocFromPoolAsync" #suffix, out, bytes, 0);          \
+    }                                                                               \
+    API int cuMemFreeAsync##suffix(address at, void *stream) {                      \
+        (void)stream;                                                               \
+        return release("cuMemFreeAsync" #suffix, at);                               \
+    }
+
+ASYNC()
+ASYNC(_ptsz)
+
+/* Of what cuMemAlloc gave; of mapped memory the handle that lies there, as in the real one. */
+API int cuMemGetAddressRange_v2(address *base, size_t *bytes, address at) {
+    ENTER("cuMemGetAddressRange_v2");
+    for (size_t i = 0; i < mapping_count; i++)
+        if (at - mappings[i].at < mappings[i].bytes) {
+            *base = mappings[i].at;
+            *bytes = mappings[i].bytes;
+            return leave_call(OK);
+        }
+    return leave_call(NOT_FOUND);
+}
+
+API int cuIpcGetMemHandle(void *handle, address at) {
+    ENTER("cuIpcGetMemHandle");
+    memcpy(handle, &at, sizeof at);
+    mapping *m = mapping_at(at);
+    return leave_call(m && m->handle == SIZE_MAX ? OK
+                                                 : misuse("cuIpcGetMemHandle", "no allocation"));
 }
 
 API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {

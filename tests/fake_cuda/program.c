@@ -52,6 +52,11 @@ int cudaStreamBeginCaptureToGraph(void *, void *, const void *, const void *, si
 int cudaStreamBeginCaptureToGraph_ptsz(void *, void *, const void *, const void *, size_t, int);
 int cudaStreamEndCapture(void *, void **);
 int cudaStreamEndCapture_ptsz(void *, void **);
+int cudaGetDriverEntryPoint(const char *, void **, unsigned long long, int *);
+int cudaGetDriverEntryPoint_ptsz(const char *, void **, unsigned long long, int *);
+int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, unsigned long long, int *);
+int cudaGetDriverEntryPointByVersion_ptsz(const char *, void **, unsigned, unsigned long long,
+                                          int *);
 
 #define MIB ((size_t)1 << 20)
 enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3 };
@@ -333,6 +338,9 @@ static void lookup(void) {
     *(void **)&give = dlsym(runtime, "cudaFree");
     *(void **)&ask = dlsym(runtime, "cudaMemGetInfo");
     HOLDS(take && give && ask && !dlsym(runtime, "cudaNoSuchCall"));
+    HOLDS(dlvsym(runtime, "cudaMalloc", "libcudart.so.12") == (void *)take);
+    HOLDS(!dlvsym(runtime, "cudaMalloc", "libcudart.so.11") && dlerror());
+    HOLDS(!dlvsym(RTLD_DEFAULT, "cudaMalloc", "libcudart.so.11") && dlerror());
     HOLDS(dlsym(RTLD_DEFAULT, "strlen") != NULL && dlsym(RTLD_NEXT, "strlen") != NULL);
     void *ptr;
     MUST(take(&ptr, 4 * MIB));
@@ -359,6 +367,56 @@ static void lookup(void) {
     MUST(free_it((uintptr_t)ptr)); /* memory of one interface, freed by the other */
     void *none = &none;
     HOLDS(find("cuNoSuchCall", &none, 12040, 0, NULL) != 0 && none == NULL);
+}
+
+/* Calls of the driver, asked of the runtime; each fits what the others gave. */
+static void entry_points(void) {
+    int (*take)(uintptr_t *, size_t), (*give)(uintptr_t), status = 9;
+    int (*later)(uintptr_t, void *), (*old_take)(unsigned *, unsigned), (*old_give)(unsigned);
+    void *plain, *thread, *same;
+    uintptr_t at;
+    unsigned narrow[2] = {0, 77};
+    MUST(cudaGetDriverEntryPoint("cuMemAlloc", (void **)&take, 0, &status));
+    HOLDS(status == 0);
+    MUST(cudaGetDriverEntryPointByVersion("cuMemFree", (void **)&give, 12000, 0, &status));
+    MUST(take(&at, 4 * MIB));
+    MUST(cudaFree((void *)at));
+    void *ptr;
+    MUST(cudaMalloc(&ptr, 4 * MIB));
+    MUST(give((uintptr_t)ptr));
+    MUST(cudaGetDriverEntryPointByVersion("cuMemAlloc", (void **)&old_take, 3000, 0, &status));
+    MUST(cudaGetDriverEntryPointByVersion_ptsz("cuMemFree", (void **)&old_give, 3000, 0, &status));
+    MUST(old_take(narrow, 4 << 20));
+    HOLDS(narrow[0] && narrow[1] == 77);
+    MUST(old_give(narrow[0]));
+    MUST(cudaGetDriverEntryPoint("cuMemFreeAsync", &plain, 0, &status));
+    MUST(cudaGetDriverEntryPoint_ptsz("cuMemFreeAsync", &thread, 0, &status));
+    MUST(cudaGetDriverEntryPoint_ptsz("cuMemFreeAsync", &same, 1, &status));
+    HOLDS(plain != thread && plain == same);
+    MUST(take(&at, 4 * MIB));
+    *(void **)&later = thread;
+    MUST(later(at, NULL));
+    HOLDS(cudaGetDriverEntryPoint("cuNoSuchCall", &same, 0, &status) != 0 && status == 1);
+}
+
+/* Small blocks that live long keep no more memory than lies under them; what is said to be free can be had. */
+static void sparse(void) {
+    enum { BLOCKS = 6000, BYTES = 90 << 10 };
+    static void *block[BLOCKS];
+    size_t before, available, total;
+    void *large;
+    MUST(cudaMemGetInfo(&before, &total));
+    for (int i = 0; i < BLOCKS; i++)
+        MUST(cudaMalloc(&block[i], BYTES));
+    for (int i = 0; i < BLOCKS; i++)
+        if (i % 400 != 7)
+            MUST(cudaFree(block[i]));
+    MUST(cudaMemGetInfo(&available, NULL));
+    HOLDS(available >= before - 2 * MIB * (BLOCKS / 400 + 1));
+    MUST(cudaMalloc(&large, available / (2 * MIB) * (2 * MIB)));
+    MUST(cudaFree(large));
+    for (int i = 7; i < BLOCKS; i += 400)
+        MUST(cudaFree(block[i]));
 }
 
 /* The driver refuses in between; the program sees an error or nothing, and goes on. */
@@ -411,11 +469,23 @@ static const struct part {
     const char *name;
     void (*run)(void);
 } parts[] = {
-    {"resize", resize},   {"backup", backup},   {"small", small},
-    {"first", first},     {"edges", edges},     {"families", families},
-    {"info", info},       {"capture", capture}, {"devices", devices},
-    {"threads", threads}, {"lookup", lookup},   {"refused", refused},
-    {"grow", grow},       {"shapes", shapes},   {"per_thread", per_thread},
+    {"resize", resize},
+    {"backup", backup},
+    {"small", small},
+    {"first", first},
+    {"edges", edges},
+    {"families", families},
+    {"info", info},
+    {"capture", capture},
+    {"devices", devices},
+    {"threads", threads},
+    {"lookup", lookup},
+    {"refused", refused},
+    {"grow", grow},
+    {"shapes", shapes},
+    {"per_thread", per_thread},
+    {"sparse", sparse},
+    {"entry_points", entry_points},
 };
 
 int main(int argc, char **argv) {

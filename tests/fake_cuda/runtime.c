@@ -27,6 +27,7 @@ static int (*drv_info)(size_t *, size_t *);
 static int (*drv_set)(void *);
 static int (*drv_sync)(void);
 static int (*drv_count)(int *);
+static int (*drv_find)(const char *, void **, int, uint64_t, int *);
 static int (*drv_fill)(uintptr_t, unsigned char, size_t);
 static __thread int device;
 static bool capturing;
@@ -67,6 +68,7 @@ static int start(void) {
         *(void **)&drv_set = dlsym(library, "cuCtxSetCurrent");
         *(void **)&drv_sync = dlsym(library, "cuCtxSynchronize");
         *(void **)&drv_count = dlsym(library, "cuDeviceGetCount");
+        *(void **)&drv_find = dlsym(library, "cuGetProcAddress_v2");
         *(void **)&drv_fill = dlsym(library, "cuMemsetD8_v2");
         *(void **)&drv_init = dlsym(library, "cuInit");
         if (drv_init(0) != 0)
@@ -322,4 +324,41 @@ API int cudaStreamEndCapture(void *stream, void **graph) {
 API int cudaStreamEndCapture_ptsz(void *stream, void **graph) {
     (void)stream;
     return end_capture("cudaStreamEndCapture_ptsz", graph);
+}
+
+/* ---- calls of the driver, by name ------------------------------------------------------------------------- */
+
+enum { VERSION = 12040, PER_THREAD = 2 };
+
+API int cudaRuntimeGetVersion(int *out) {
+    *out = VERSION;
+    return OK;
+}
+
+static int entry_point(const char *name, const char *symbol, void **out, unsigned version,
+                       unsigned long long flags, int *status) {
+    START(name);
+    return drv_find(symbol, out, (int)version, flags, status) == 0 ? OK : INVALID_VALUE;
+}
+
+API int cudaGetDriverEntryPoint(const char *symbol, void **out, unsigned long long flags,
+                                int *status) {
+    return entry_point("cudaGetDriverEntryPoint", symbol, out, VERSION, flags, status);
+}
+
+API int cudaGetDriverEntryPoint_ptsz(const char *symbol, void **out, unsigned long long flags,
+                                     int *status) {
+    return entry_point("cudaGetDriverEntryPoint_ptsz", symbol, out, VERSION,
+                       flags ? flags : PER_THREAD, status);
+}
+
+API int cudaGetDriverEntryPointByVersion(const char *symbol, void **out, unsigned version,
+                                         unsigned long long flags, int *status) {
+    return entry_point("cudaGetDriverEntryPointByVersion", symbol, out, version, flags, status);
+}
+
+API int cudaGetDriverEntryPointByVersion_ptsz(const char *symbol, void **out, unsigned version,
+                                              unsigned long long flags, int *status) {
+    return entry_point("cudaGetDriverEntryPointByVersion_ptsz", symbol, out, version,
+                       flags ? flags : PER_THREAD, status);
 }

@@ -1,7 +1,7 @@
 /* state.h: what the parts of the simulated driver know of each other.
  *
  *     driver.c   failing, misuse, devices, contexts      memory.c   handles, mappings, reservations
- *     streams.c  queues of work
+ *     streams.c  queues of work                      lookup.c   captures, and calls by name and version
  *
  * One lock around every call: enter_call takes it, leave_call lets go.
  */
@@ -22,7 +22,8 @@ enum {
     INVALID_DEVICE = 101,
     INVALID_CONTEXT = 201,
     NOT_FOUND = 500,
-    NOT_READY = 600
+    NOT_READY = 600,
+    CAPTURED = 900
 };
 enum { GRANULE = 2 << 20, MOST_DEVICES = 8, MOST = 1 << 16 };
 
@@ -63,5 +64,10 @@ void streams_count(fake_cuda_report *out);
 bool work_touches(address at, size_t bytes);
 bool touches(address a, size_t a_bytes, address b, size_t b_bytes);
 void run_all(void);
+
+/* ---- lookup.c: under the lock ----------------------------------------------------------------------------- */
+
+/* Whether a stream is being captured: memory is then refused. */
+bool captures_open(void);
 
 #endif

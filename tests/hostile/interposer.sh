@@ -32,7 +32,7 @@ expect_calls() { # NAME NUMBER   that the runtime itself got
 }
 expect_no_misuse() { expect_in_stderr "fake cuda: 0 misuses"; }
 
-parts='resize backup small first families shapes per_thread info capture devices threads lookup'
+parts='resize backup small first families shapes per_thread info capture devices threads lookup entry_points'
 for part in $parts edges; do
     expect_status 0 "$program" "$part"
     expect_stdout 'all as promised'
@@ -54,9 +54,9 @@ expect_calls cudaFree 20
 # Physical memory is created twice, not twenty times.
 expect_status 0 with VMM "$program" resize
 expect_in_stderr '2 created'
-# Small requests: one piece of memory for two thousand.
+# Small requests: three pieces of memory for two thousand, together five megabytes.
 expect_status 0 with VMM "$program" small
-expect_in_stderr '1 created'
+expect_in_stderr '3 created'
 # What is not ours reaches the runtime as it came.
 expect_status 0 with VMM "$program" families
 for call in cudaMallocManaged cudaMallocPitch cudaMallocHost cudaHostAlloc cudaMallocAsync cudaMallocAsync_ptsz \
@@ -77,7 +77,7 @@ expect_calls cudaMalloc ''
 for call in cudaMallocAsync_ptsz cudaMallocFromPoolAsync_ptsz; do expect_calls "$call" 1; done
 for call in cudaMemcpy_ptds cudaFreeAsync_ptsz; do expect_calls "$call" 2; done # one of three frees was ours
 # Every hook of the runtime's calls was seen at work in one part or another.
-for part in backup families shapes per_thread info capture; do
+for part in backup families shapes per_thread info capture entry_points; do
     expect_status 0 with MONITOR VMM_LOG_LEVEL=summary "$program" "$part"
     sed -n 's/^masu: \([A-Za-z0-9_]*\): [0-9]* calls$/\1/p' "$MASU_TMP.stderr"
 done | sort -u >"$MASU_TMP/seen"
@@ -112,14 +112,88 @@ expect_no_misuse
 expect_calls cudaMalloc 10
 expect_status 0 with VMM VMM_LOG_LEVEL=0 VMM_FRAG_RATIO=x "$program" resize
 
-# A runtime inside the program cannot be taken over; that is said, once, and the program runs as ever.
+# A runtime inside the program is taken over by the driver's calls that it makes.
 expect_status 0 with VMM "$alone" resize
 expect_stdout 'all as promised'
-[ "$(grep -c 'no call of the CUDA runtime came by' "$MASU_TMP.stderr")" = 1 ] ||
-    fail "static runtime: not told once: $(cat "$MASU_TMP.stderr")"
 expect_calls cudaMalloc 20
-expect_status 0 with VMM VMM_LOG_LEVEL=nothing "$alone" resize
-! grep -q '^masu:' "$MASU_TMP.stderr" || fail 'told although nothing was to be said'
+expect_in_stderr '2 created'
+for part in $parts; do
+    expect_status 0 with VMM "$alone" "$part"
+    expect_stdout 'all as promised'
+    expect_no_misuse
+    ! grep -q '^masu:' "$MASU_TMP.stderr" || fail "static runtime, $part: says something: $(cat "$MASU_TMP.stderr")"
+done
+# So is a program that has no runtime at all.
+driver_parts='resize range info families capture contexts versions lookup'
+for part in $driver_parts; do
+    expect_status 0 "$folder/fake_cuda_driver_program" "$part"
+    for mode in VMM MONITOR; do
+        expect_status 0 with "$mode" "$folder/fake_cuda_driver_program" "$part"
+        expect_stdout 'all as promised'
+        expect_no_misuse
+        ! grep -q '^masu:' "$MASU_TMP.stderr" || fail "driver alone, $part: says something: $(cat "$MASU_TMP.stderr")"
+    done
+done
+expect_status 0 with VMM "$folder/fake_cuda_driver_program" resize
+expect_in_stderr '2 created'
+for part in $driver_parts; do
+    expect_status 0 with MONITOR VMM_LOG_LEVEL=summary "$folder/fake_cuda_driver_program" "$part"
+    sed -n 's/^masu: \([A-Za-z0-9_]*\): [0-9]* calls$/\1/p' "$MASU_TMP.stderr"
+done | sort -u >"$MASU_TMP/seen"
+expect_status 0 nm -D --defined-only "$hooks"
+awk '$3 ~ /^cu[A-Z]/ { print $3 }' "$MASU_TMP.stdout" | sort -u >"$MASU_TMP/hooked"
+unseen=$(comm -13 "$MASU_TMP/seen" "$MASU_TMP/hooked")
+[ -z "$unseen" ] || fail "hooks that no part of the driver's program calls: $unseen"
+
+# Wherever the library stands among others: plug-ins with a scope of their own, wrappers before and behind it, a program
+# that exports the runtime's names.
+for way in local global twice probe; do
+    for early in '' PLUGIN_EARLY=1; do
+        expect_status 0 env $early "$folder/fake_cuda_host" "$folder/libfake_cuda_plugin.so" "$way"
+        for mode in VMM MONITOR; do
+            expect_status 0 with "$mode" $early "$folder/fake_cuda_host" "$folder/libfake_cuda_plugin.so" "$way"
+            expect_stdout "$way: 0"
+            ! grep -q '^masu:' "$MASU_TMP.stderr" || fail "plug-in, $way: says something: $(cat "$MASU_TMP.stderr")"
+        done
+    done
+done
+wrapper=$folder/libfake_cuda_wrapper.so
+in_order() { # PRELOAD MODE [NAME=VALUE…] PROGRAM PART
+    order=$1 mode=$2
+    shift 2
+    env VMM_MODE="$mode" LD_PRELOAD="$order" WRAPPER_SAYS=1 "$@"
+}
+for order in "$wrapper:$preload" "$preload:$wrapper"; do
+    for mode in VMM MONITOR; do
+        for handle in '' WRAPPER_HANDLE=1; do
+            case $order:$MASU_SANITIZE in "$wrapper:"*:*[a-z]*) continue ;; esac # a sanitizer has to come first
+            for part in resize small lookup capture threads; do
+                case $part:$order in threads:*) continue ;; esac # the wrapper counts its depth for one thread
+                expect_status 0 in_order "$order" "$mode" $handle "$program" "$part"
+                expect_stdout 'all as promised'
+                expect_in_stderr 'wrapper was here'
+            done
+            # From the wrapper's place a runtime in a scope of its own is not seen by RTLD_NEXT, with or without us.
+            [ -z "$handle" ] || expect_status 0 in_order "$order" "$mode" $handle "$folder/fake_cuda_host" \
+                "$folder/libfake_cuda_plugin.so" local
+        done
+    done
+done
+for part in $parts; do
+    for mode in VMM MONITOR; do
+        expect_status 0 with "$mode" "$folder/fake_cuda_exporting_program" "$part"
+        expect_stdout 'all as promised'
+        expect_no_misuse
+    done
+done
+
+# Small blocks that live long, on a device that is nearly full.
+for mode in VMM MONITOR; do
+    case $mode in MONITOR) size=16384 ;; *) size=640 ;; esac # the simulated driver rounds each block to a granule
+    expect_status 0 with "$mode" FAKE_CUDA_MEMORY_MB=$size "$program" sparse
+    expect_stdout 'all as promised'
+done
+
 # A program without CUDA is none of its business.
 expect_status 0 with VMM sh -c 'echo fine'
 expect_stdout 'fine'
@@ -137,7 +211,7 @@ expect_calls cudaMalloc ''
 
 # Only the hooks leave the library.
 expect_status 0 nm -D --defined-only "$hooks"
-private=$(awk '$3 !~ /^(cuda[A-Z]|cuMemFree_v2$|cuGetProcAddress|dlsym$|masu_cuda_resize$)/ { print $3 }' "$MASU_TMP.stdout")
+private=$(awk '$3 !~ /^(cuda[A-Z]|cu(Mem|Ipc|Stream|GetProc)|dlv?sym$|masu_cuda_resize$)/ { print $3 }' "$MASU_TMP.stdout")
 [ -z "$private" ] || fail "leaves the library as well: $private"
 
 # The driver refuses a call in between: an error for the program, or nothing; never wrong contents, never misuse.
