@@ -70,8 +70,11 @@ typedef struct masu_bestfit_config {
     size_t whole_above_bytes; /* larger requests get device blocks of their own, never split */
     size_t whole_slack_bytes; /* such a block serves again what leaves at most so much of it unused;
                                * 0: only what it fits as closely as the device allows */
-    uint64_t idle_allocations; /* before the pool grows, device blocks that were wholly free during
-                                * so many allocations go back (not under MASU_POOL_PERSISTENT) */
+    uint64_t idle_allocations; /* device blocks that were wholly free during so many allocations go back: looked for
+                                * before the pool grows, and four times in so many allocations
+                                * (not under MASU_POOL_PERSISTENT) */
+    size_t max_idle_bytes; /* no more than so much is kept in device blocks that are wholly free: the free after which
+                            * it were more gives back those that were so for longest (likewise) */
     size_t min_alignment_bytes; /* of every block, a power of two; sizes are rounded up to it, so that no gaps
                                  * arise between blocks; 0: 64 */
 } masu_bestfit_config;
@@ -157,8 +160,8 @@ MASU_API masu_status masu_bestfit_realloc(masu_bestfit *pool, void *ptr, size_t 
  * fails. */
 MASU_API void masu_bestfit_reset(masu_bestfit *pool);
 
-/* Gives wholly free device blocks back, largest address first, while reserved stays >=
- * keep_bytes. Under MASU_POOL_PERSISTENT nothing happens. MASU_OK, or MASU_ERR_DEVICE_FAILURE
+/* Gives wholly free device blocks back, largest address first, while reserved stays >= keep_bytes; and what else is
+ * free beyond keep_bytes gives its pages back on a host device, where its addresses stay. O(blocks). Under MASU_POOL_PERSISTENT nothing happens. MASU_OK, or MASU_ERR_DEVICE_FAILURE
  * when the device refused one (it stays in the pool). */
 MASU_API masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes);
 

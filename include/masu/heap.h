@@ -94,10 +94,11 @@ typedef struct masu_heap_config {
     size_t min_remainder_bytes;
     size_t limit_bytes; /* never more than so much from the device; 0: no limit */
     masu_pool_policy policy;
-    size_t size_steps; /* of large blocks; these four as in masu_bestfit_config, off when 0 */
+    size_t size_steps; /* of large blocks; these five as in masu_bestfit_config, off when 0 */
     size_t whole_above_bytes;
     size_t whole_slack_bytes;
     uint64_t idle_allocations;
+    size_t max_idle_bytes;
     /* out of memory */
     masu_oom_callback oom; /* NULL: none */
     void *oom_context;     /* borrowed, handed to oom */
@@ -211,8 +212,9 @@ MASU_API void masu_heap_reset_stats(masu_heap *heap);
  *     masu_heap_reset_peaks(heap);                                          once a period */
 MASU_API void masu_heap_reset_peaks(masu_heap *heap);
 
-/* Gives free memory back to the device until at most keep_bytes are reserved beyond what is live,
- * as far as device blocks are wholly free. Under MASU_POOL_PERSISTENT nothing happens. */
+/* Gives free memory back to the device until at most keep_bytes are reserved beyond what is live: device blocks that
+ * are wholly free, and on a host device the pages that lie free between live blocks (their addresses stay reserved and
+ * read as zero). Under MASU_POOL_PERSISTENT nothing happens. */
 MASU_API masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes);
 
 /* Checks every equation of both pools, O(n). */

@@ -134,6 +134,8 @@ static masu_status pool_obtain(masu_bestfit *pool, size_t bytes, size_t alignmen
                                masu__block_id *out, bool *grew) {
     if (!masu__blocks_reserve(&pool->blocks, 2))
         return MASU_ERR_OUT_OF_MEMORY;
+    if (MASU_UNLIKELY(pool->idle_allocations > 0 && pool->serial >= pool->idle_look))
+        masu__bestfit_drop_idle(pool);
     if (MASU_UNLIKELY(pool_take_whole(pool, bytes, alignment, out, grew)))
         return MASU_OK;
     masu__block_id id = pool_find(pool, bytes, alignment);
@@ -235,9 +237,10 @@ static inline void pool_give(masu_bestfit *pool, masu__block_id id) {
         id = before;
     }
     bool spans_region = (blocks->at[id].before | blocks->at[id].after) == 0;
-    if (MASU_UNLIKELY(spans_region) && masu__bestfit_region_freed(pool, id))
-        return;
-    masu__free_index_insert(pool->index, blocks, id);
+    if (!MASU_UNLIKELY(spans_region) || !masu__bestfit_region_freed(pool, id))
+        masu__free_index_insert(pool->index, blocks, id);
+    if (MASU_UNLIKELY(spans_region))
+        masu__bestfit_cap_idle(pool);
 }
 
 static inline void count_free(masu_bestfit *pool, const masu__block *block) {

@@ -73,7 +73,8 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->size_steps = config->size_steps;
     pool->whole_above_bytes = config->whole_above_bytes ? config->whole_above_bytes : SIZE_MAX;
     pool->whole_slack_bytes = config->whole_slack_bytes;
-    pool->idle_allocations = config->idle_allocations;
+    pool->idle_allocations = pool->idle_look = config->idle_allocations;
+    pool->max_idle_bytes = config->max_idle_bytes ? config->max_idle_bytes : SIZE_MAX;
     pool->leaked = config->leaked;
     pool->leaked_context = config->leaked_context;
     pool->min_alignment_bytes = masu__max(config->min_alignment_bytes, MASU__GRAIN);

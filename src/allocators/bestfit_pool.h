@@ -65,6 +65,8 @@ struct masu_bestfit {
     size_t whole_above_bytes; /* SIZE_MAX: none */
     size_t whole_slack_bytes;
     uint64_t idle_allocations; /* 0: none */
+    uint64_t idle_look;        /* the serial at which what lies idle is looked for next */
+    size_t max_idle_bytes;     /* SIZE_MAX: none */
     masu_bestfit_visitor leaked;
     void *leaked_context; /* borrowed */
     uint32_t number;
@@ -158,6 +160,8 @@ masu_status masu__bestfit_take_whole(masu_bestfit *pool, size_t bytes, masu__blo
 bool masu__bestfit_region_freed(masu_bestfit *pool, masu__block_id id);
 /* Gives back what has been free for too long. */
 void masu__bestfit_drop_idle(masu_bestfit *pool);
+/* Gives back what has been free for longest, until no more than max_idle_bytes are wholly free. */
+void masu__bestfit_cap_idle(masu_bestfit *pool);
 size_t masu__bestfit_largest_free(const masu_bestfit *pool);
 
 static inline bool masu__region_wholly_free(const masu_bestfit *pool, const masu__region *region) {

@@ -221,6 +221,7 @@ void masu_bestfit_reset(masu_bestfit *pool) {
     counts->peak_reserved_bytes = counts->reserved_bytes;
     if (masu__trace_wanted(pool->trace))
         masu__bestfit_emit(pool, MASU_EVENT_RESET, 0, 0, 0, 0, 0);
+    masu__bestfit_cap_idle(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
 }
@@ -239,6 +240,20 @@ static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes) {
     return result;
 }
 
+/* What lies idle between live blocks is emptied, beyond what shall be kept. */
+static void purge_free(masu_bestfit *pool, size_t keep_bytes) {
+    uint64_t taken = masu__bestfit_used(pool) + pool->counts.slack_bytes;
+    uint64_t keep = keep_bytes > taken ? keep_bytes - taken : 0;
+    for (size_t i = 0; i < pool->region_count; i++)
+        for (masu__block_id id = pool->regions[i]->first; id; id = pool->blocks.at[id].after) {
+            const masu__block *block = &pool->blocks.at[id];
+            size_t kept = masu__block_is_live(block) ? block->bytes : (size_t)masu__min(keep, block->bytes);
+            keep -= masu__block_is_live(block) ? 0 : kept;
+            if (kept < block->bytes)
+                masu__device_purge(pool->device, (char *)block->address + kept, block->bytes - kept);
+        }
+}
+
 static void first_block_moved(void *context, const masu__block *block, masu__block_id id) {
     masu__bestfit_region_of(context, block->address)->first = id;
 }
@@ -251,6 +266,7 @@ masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes) {
     masu__bestfit_lock(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu_status status = trim_regions(pool, keep_bytes);
+    purge_free(pool, keep_bytes);
     if (masu__blocks_shrink(&pool->blocks, first_block_moved, pool) && pool->index != &masu__no_index)
         masu__free_index_renamed(pool->index, &pool->blocks);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));

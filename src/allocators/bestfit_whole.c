@@ -36,12 +36,12 @@ static masu__region *find_whole(const masu_bestfit *pool, size_t bytes) {
     return best;
 }
 
-/* The free one that has been so for longest; region_count when there is none. */
-static size_t oldest_whole(const masu_bestfit *pool) {
+/* The one that has been free for longest, of all or of those that are never split; region_count when there is none. */
+static size_t oldest_free(const masu_bestfit *pool, bool of_all) {
     size_t oldest = pool->region_count;
     for (size_t i = 0; i < pool->region_count; i++) {
         const masu__region *region = pool->regions[i];
-        if (pool->blocks.at[region->first].state == MASU__BLOCK_WHOLE &&
+        if ((of_all || region->whole) && masu__region_wholly_free(pool, region) &&
             (oldest == pool->region_count || region->free_since < pool->regions[oldest]->free_since))
             oldest = i;
     }
@@ -55,7 +55,7 @@ static void drop_piled_up(masu_bestfit *pool, size_t bytes) {
     if (pool->policy == MASU_POOL_PERSISTENT)
         return;
     while (pool->counts.reserved_bytes + bytes > 2 * most) {
-        size_t oldest = oldest_whole(pool);
+        size_t oldest = oldest_free(pool, false);
         if (oldest == pool->region_count || masu__bestfit_drop_region(pool, oldest) != MASU_OK)
             return;
     }
@@ -88,12 +88,27 @@ bool masu__bestfit_region_freed(masu_bestfit *pool, masu__block_id id) {
 void masu__bestfit_drop_idle(masu_bestfit *pool) {
     if (pool->idle_allocations == 0 || pool->policy == MASU_POOL_PERSISTENT)
         return;
+    pool->idle_look = pool->serial + pool->idle_allocations / 4 + 1;
     for (size_t i = pool->region_count; i-- > 0;) {
         const masu__region *region = pool->regions[i];
         if (masu__region_wholly_free(pool, region) &&
             pool->serial - region->free_since >= pool->idle_allocations)
             (void)masu__bestfit_drop_region(pool,
                                             i); /* what the device refuses stays in the pool */
+    }
+}
+
+void masu__bestfit_cap_idle(masu_bestfit *pool) {
+    if (MASU_LIKELY(pool->max_idle_bytes == SIZE_MAX) || pool->policy == MASU_POOL_PERSISTENT)
+        return;
+    uint64_t idle = 0;
+    for (size_t i = 0; i < pool->region_count; i++)
+        idle += masu__region_wholly_free(pool, pool->regions[i]) ? pool->regions[i]->bytes : 0;
+    while (idle > pool->max_idle_bytes) {
+        size_t oldest = oldest_free(pool, true), bytes = pool->regions[oldest]->bytes;
+        if (masu__bestfit_drop_region(pool, oldest) != MASU_OK)
+            return; /* what the device refuses stays in the pool */
+        idle -= bytes;
     }
 }
 

@@ -68,6 +68,7 @@ static masu_status heap_make_bestfit(masu_heap *heap, const masu_heap_config *co
             .whole_above_bytes = config->whole_above_bytes,
             .whole_slack_bytes = config->whole_slack_bytes,
             .idle_allocations = config->idle_allocations,
+            .max_idle_bytes = config->max_idle_bytes,
         },
         &heap->bestfit);
 }

@@ -68,6 +68,14 @@ masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes) {
     return MASU_OK;
 }
 
+void masu__device_purge(masu_device *device, void *ptr, size_t bytes) {
+    size_t granule = device->info.granularity_bytes;
+    uintptr_t first = masu__align_up_small((uintptr_t)ptr, granule);
+    uintptr_t end = masu__align_down((uintptr_t)ptr + bytes, granule);
+    if (device->ops->purge && first < end)
+        device->ops->purge(device, (void *)first, end - first);
+}
+
 masu_status masu_device_destroy(masu_device *device) {
     if (!device)
         return MASU_OK;

@@ -25,6 +25,9 @@ typedef struct masu__device_ops {
     masu_status (*free)(masu_device *device, void *ptr, size_t bytes);
     /* Releases the record itself. */
     void (*destroy)(masu_device *device);
+    /* What lies within a block is not wanted any more: its memory goes back as far as the device can do that, the
+     * addresses stay. ptr and bytes are multiples of the granularity. NULL: cannot. */
+    void (*purge)(masu_device *device, void *ptr, size_t bytes);
 } masu__device_ops;
 
 /* Physical memory as the device hands it out: one handle, so many bytes. */
@@ -104,6 +107,10 @@ masu_status masu__device_alloc(masu_device *device, size_t bytes, void **out, si
 
 /* bytes: as *out_bytes said. MASU_ERR_DEVICE_FAILURE: the memory is still the caller's. */
 masu_status masu__device_free(masu_device *device, void *ptr, size_t bytes);
+
+/* The contents of all whole granules within the range are lost, and what they lay in goes back where the device can do
+ * that. Not counted. Never fails. */
+void masu__device_purge(masu_device *device, void *ptr, size_t bytes);
 
 /* ---- virtual memory: as the table says, counted ---------------------------------------------------- */
 

@@ -174,7 +174,12 @@ static void faulty_destroy(masu_device *device) {
     masu__meta_free(faulty, sizeof *faulty);
 }
 
-static const masu__device_ops faulty_ops = {faulty_alloc, faulty_free, faulty_destroy};
+/* It never fails. */
+static void faulty_purge(masu_device *device, void *ptr, size_t bytes) {
+    masu__device_purge(inner_of(device), ptr, bytes);
+}
+
+static const masu__device_ops faulty_ops = {faulty_alloc, faulty_free, faulty_destroy, faulty_purge};
 
 masu_status masu_device_create_faulty(masu_device *inner, masu_device **out) {
     if (!out)

@@ -80,7 +80,14 @@ static void host_destroy(masu_device *device) {
     masu__meta_free(host, sizeof *host);
 }
 
-static const masu__device_ops host_ops = {host_alloc, host_free, host_destroy};
+static void host_purge(masu_device *device, void *ptr, size_t bytes) {
+    int error = errno;
+    (void)device;
+    madvise(ptr, bytes, MADV_DONTNEED);
+    errno = error;
+}
+
+static const masu__device_ops host_ops = {host_alloc, host_free, host_destroy, host_purge};
 
 masu_status masu_device_create_host(masu_device **out) {
     if (!out)

@@ -1,0 +1,202 @@
+/* Memory that follows use: what a trim leaves, and what is kept without one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <masu/heap.h>
+
+#include "base/annotate.h"
+#include "base/rng.h"
+
+enum { KIB = 1 << 10, MIB = 1 << 20, BLOCKS = 2048 };
+
+static void *blocks[BLOCKS];
+
+static size_t resident_bytes(void) {
+    long whole, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &whole, &resident), 2);
+    fclose(file);
+    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static masu_heap *heap_of(size_t max_idle_bytes, uint64_t idle_allocations, masu_pool_policy policy) {
+    masu_heap *heap;
+    masu_heap_config config = masu_heap_config_default();
+    config.max_idle_bytes = max_idle_bytes;
+    config.idle_allocations = idle_allocations;
+    config.policy = policy;
+    config.pool_bytes = 4 * MIB;
+    assert_int_equal(masu_heap_create(&config, &heap), MASU_OK);
+    return heap;
+}
+
+static masu_heap_stats stats_of(const masu_heap *heap) {
+    masu_heap_stats s;
+    masu_heap_get_stats(heap, &s);
+    assert_int_equal(s.live_bytes + s.cached_bytes + s.free_bytes + s.slack_bytes, s.reserved_bytes);
+    assert_true(masu_heap_valid(heap));
+    return s;
+}
+
+static void take_all(masu_heap *heap, size_t bytes) {
+    for (int i = 0; i < BLOCKS; i++) {
+        assert_int_equal(masu_heap_alloc(heap, bytes, 0, &blocks[i]), MASU_OK);
+        memset(blocks[i], i, bytes);
+    }
+}
+
+static void give_all_but_every(masu_heap *heap, size_t bytes, int step) {
+    for (int i = 0; i < BLOCKS; i++)
+        if (step == 0 || i % step != 0)
+            assert_int_equal(masu_heap_free(heap, blocks[i], bytes), MASU_OK);
+}
+
+static void assert_every_holds(size_t bytes, int step) {
+    for (int i = 0; i < BLOCKS; i += step)
+        for (size_t k = 0; k < bytes; k += k + 64 < bytes ? 64 : bytes)
+            assert_int_equal(((unsigned char *)blocks[i])[k], (unsigned char)i);
+}
+
+/* Sizes below, at and above the classes of the buckets, and no multiple of a page. */
+static void a_trim_empties_what_lies_between_live_blocks(void **state) {
+    (void)state;
+    static const size_t sizes[] = {8000, 16384, 20000, 65536, 70001};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        masu_heap *heap = heap_of(0, 0, MASU_POOL_REUSE);
+        size_t before = resident_bytes(), bytes = sizes[s];
+        take_all(heap, bytes);
+        give_all_but_every(heap, bytes, 64);
+        assert_int_equal(masu_heap_trim(heap, 0), MASU_OK);
+        if (!MASU__ASAN) /* its shadow is resident too */
+            assert_true(resident_bytes() < before + BLOCKS / 64 * (bytes + 2 * 4096 + 8192) + 2 * MIB);
+        assert_every_holds(bytes, 64);
+        void *again;
+        assert_int_equal(masu_heap_alloc(heap, 3 * bytes, 0, &again), MASU_OK); /* what was emptied serves */
+        memset(again, 1, 3 * bytes);
+        assert_every_holds(bytes, 64);
+        assert_int_equal(masu_heap_free(heap, again, 3 * bytes), MASU_OK);
+        for (int i = 0; i < BLOCKS; i += 64)
+            assert_int_equal(masu_heap_free(heap, blocks[i], bytes), MASU_OK);
+        assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+    }
+}
+
+static void a_trim_keeps_what_it_is_told_to(void **state) {
+    (void)state;
+    enum { BYTES = 64 * KIB };
+    for (size_t keep = 0; keep <= 128 * (size_t)MIB; keep += 32 * MIB) {
+        masu_heap *heap = heap_of(0, 0, MASU_POOL_REUSE);
+        size_t before = resident_bytes();
+        take_all(heap, BYTES);
+        give_all_but_every(heap, BYTES, 32);
+        assert_int_equal(masu_heap_trim(heap, keep), MASU_OK);
+        size_t now = resident_bytes() - before, live = BLOCKS / 32 * BYTES;
+        if (!MASU__ASAN) {
+            assert_true(now < live + keep + 2 * MIB);
+            assert_true(now + 2 * MIB > (keep + live < BLOCKS * BYTES ? keep + live : BLOCKS * BYTES));
+        }
+        assert_every_holds(BYTES, 32);
+        for (int i = 0; i < BLOCKS; i += 32)
+            assert_int_equal(masu_heap_free(heap, blocks[i], BYTES), MASU_OK);
+        assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+    }
+}
+
+static void idle_memory_has_a_cap(void **state) {
+    (void)state;
+    for (size_t cap = 4 * MIB; cap <= 64 * (size_t)MIB; cap *= 4) {
+        masu_heap *heap = heap_of(cap, 0, MASU_POOL_REUSE);
+        take_all(heap, 50000);
+        uint64_t reserved = stats_of(heap).reserved_bytes;
+        give_all_but_every(heap, 50000, 0);
+        masu_heap_stats s = stats_of(heap);
+        assert_true(s.reserved_bytes <= cap && s.reserved_bytes + 8 * MIB > cap && reserved > 90 * MIB);
+        take_all(heap, 50000);
+        give_all_but_every(heap, 50000, 0);
+        assert_true(stats_of(heap).reserved_bytes <= cap);
+        assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+    }
+}
+
+static void a_cap_under_a_block_keeps_none(void **state) {
+    (void)state;
+    masu_heap *heap = heap_of(1, 0, MASU_POOL_REUSE);
+    void *ptr;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(masu_heap_alloc(heap, 5 * MIB + (size_t)i, 0, &ptr), MASU_OK);
+        assert_int_equal(masu_heap_free(heap, ptr, 5 * MIB + (size_t)i), MASU_OK);
+        assert_int_equal(stats_of(heap).reserved_bytes, 0);
+    }
+    assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+}
+
+static void a_persistent_pool_keeps_all(void **state) {
+    (void)state;
+    masu_heap *heap = heap_of(1, 4, MASU_POOL_PERSISTENT);
+    take_all(heap, 50000);
+    uint64_t reserved = stats_of(heap).reserved_bytes;
+    give_all_but_every(heap, 50000, 0);
+    assert_int_equal(masu_heap_trim(heap, 0), MASU_OK);
+    assert_int_equal(stats_of(heap).reserved_bytes, reserved);
+    assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+}
+
+static void idle_memory_goes_without_growth(void **state) {
+    (void)state;
+    masu_heap *heap = heap_of(0, 1000, MASU_POOL_REUSE);
+    void *ptr;
+    take_all(heap, 50000);
+    give_all_but_every(heap, 50000, 0);
+    assert_true(stats_of(heap).reserved_bytes > 90 * MIB);
+    for (int i = 0; i < 1300; i++) { /* none of these asks the device */
+        assert_int_equal(masu_heap_alloc(heap, 20000, 0, &ptr), MASU_OK);
+        assert_int_equal(masu_heap_free(heap, ptr, 20000), MASU_OK);
+    }
+    assert_true(stats_of(heap).reserved_bytes <= 8 * MIB);
+    assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+}
+
+static void a_device_without_pages_is_left_alone(void **state) {
+    (void)state;
+    masu_device *device;
+    masu_bestfit *pool;
+    void *some[3];
+    assert_int_equal(masu_device_create_null(0, &device), MASU_OK);
+    masu_bestfit_config config = masu_bestfit_config_default(device);
+    config.max_idle_bytes = 1;
+    assert_int_equal(masu_bestfit_create(&config, &pool), MASU_OK);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(masu_bestfit_alloc(pool, 100 * (size_t)MIB, 0, 0, &some[i]), MASU_OK);
+    assert_int_equal(masu_bestfit_free(pool, some[1]), MASU_OK);
+    assert_int_equal(masu_bestfit_trim(pool, 0), MASU_OK);
+    assert_true(masu_bestfit_valid(pool));
+    masu_bestfit_reset(pool);
+    masu_bestfit_stats s;
+    masu_bestfit_get_stats(pool, &s);
+    assert_int_equal(s.reserved_bytes, 0);
+    assert_true(masu_bestfit_valid(pool));
+    assert_int_equal(masu_bestfit_destroy(pool), MASU_OK);
+    assert_int_equal(masu_device_destroy(device), MASU_OK);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trim_empties_what_lies_between_live_blocks),
+        cmocka_unit_test(a_trim_keeps_what_it_is_told_to),
+        cmocka_unit_test(idle_memory_has_a_cap),
+        cmocka_unit_test(a_cap_under_a_block_keeps_none),
+        cmocka_unit_test(a_persistent_pool_keeps_all),
+        cmocka_unit_test(idle_memory_goes_without_growth),
+        cmocka_unit_test(a_device_without_pages_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
