@@ -1,6 +1,6 @@
-# libmasu: base, devices and allocators as one static and one shared library, with all that installing takes.
+# libmasu: base, devices, allocators and planner as one static and one shared library, with all that installing takes.
 set(library_objects "")
-foreach(layer base devices allocators)
+foreach(layer base devices allocators planner)
     if(TARGET masu_${layer}_objects)
         list(APPEND library_objects $<TARGET_OBJECTS:masu_${layer}_objects>)
     endif()

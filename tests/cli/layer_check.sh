@@ -2,7 +2,7 @@
 tree=$MASU_TMP/tree
 put() { cat >"$MASU_TMP/clean/$1"; } # FILE, text on stdin
 write_clean_tree() {
-    for folder in include/masu src/base src/devices src/allocators src/runtime src/language/codegen src/tool bench; do
+    for folder in include/masu src/base src/devices src/allocators src/planner/model src/runtime src/language/codegen src/tool bench; do
         mkdir -p "$MASU_TMP/clean/$folder"
     done
     echo '#include <stddef.h>' | put include/masu/masu.h
@@ -14,6 +14,8 @@ write_clean_tree() {
     printf '#include "devices/devices.h"\n' | put src/allocators/allocators.h
     printf '#include "allocators/allocators.h"\n#include "pool.h"\n/* malloc(1); */ // free(0)\nconst char *t = "exit(1) \\" getenv(\\"A\\")"; int c = \047"\047;\nvoid g(struct s *s) { s->free(0); s->vtable.printf(1); }\n' | put src/allocators/pool.c
     echo 'int h;' | put src/allocators/pool.h
+    echo '#include "base/arena.h"' | put src/planner/model/model.h
+    printf '#include "planner/model/model.h"\n#include <masu/masu.h>\n' | put src/planner/plan.c
     printf '#include "allocators/allocators.h"\n' | put src/runtime/runtime.h
     printf '#include "runtime/runtime.h"\n#include <cblas.h>\nvoid p(void) { printf("x"); }\n' | put src/runtime/print_tensor.c
     printf '#include "runtime/runtime.h"\nvoid d(void) { out = stdout; }\n' | put src/runtime/runtime.c
@@ -46,6 +48,9 @@ violation src/runtime/print_tensor.c 'private to allocators' '#include "allocato
 violation src/runtime/print_tensor.c 'private to allocators' '#include <allocators/pool.h>'
 violation src/tool/main.c 'private to allocators' '  #  include "allocators/pool.h"'
 violation src/language/language.h 'language sees base' '#include "runtime/runtime.h"'
+violation src/planner/plan.c 'planner sees base' '#include "devices/devices.h"'
+violation src/planner/model/model.h 'planner sees base' '#include "allocators/allocators.h"'
+violation src/allocators/pool.c 'allocators stands below planner' '#include "planner/model/model.h"'
 violation src/language/codegen/jit.c 'language sees base' '#include "devices/devices.h"'
 violation src/language/language.h 'LLVM belongs to' '#include <llvm-c/Core.h>'
 violation src/language/codegen/jit.c 'BLAS belongs to' '#include <cblas.h>'

@@ -1,0 +1,130 @@
+/* goals.c: which heights to ask for, and for how long.
+ *
+ * To fit: the capacity; the first orders of each round ask, in turns with it, for a height below: the
+ * bound in even rounds, half way to it in odd ones. A lower plan answers the question as well, and a
+ * tighter one is often found sooner: so what is solved at one capacity is not lost at a larger one.
+ * After each round the ladder below, so that the best plan is no higher than without a capacity.
+ * Where a plan at the bound wastes next to nothing, jigsaws are laid before the first round and behind each; where it
+ * wastes a little, behind the later ones: they take steps that the orders need.
+ *
+ * To minimise: down a ladder. Each few orders ask for the bound and, in turns with it, for a height
+ * below the best plan: half way to the bound, or less far when that was not found. What is found gives
+ * the next two; then all orders once more, with twice the steps. So plans are soon near the bound, whichever heights
+ * are easy, and the bound is never asked last.
+ */
+#include "planner/search/solver.h"
+
+enum {
+    MOST_ROUNDS = 40,
+    NOISE_AT_ONCE = 12,
+    JIGSAWS = 6,
+    AT_ONCE = 2,
+    LOWER_ORDERS = 3,
+    LATER = 4
+};
+
+/* Heights are multiples of unit: nothing lies between. */
+static int64_t round_down(const masu__solver *s, int64_t height) {
+    return height - height % s->model.unit;
+}
+
+static int64_t round_up(const masu__solver *s, int64_t height) {
+    return round_down(s, height + s->model.unit - 1);
+}
+
+static int64_t lowest_height(const masu__solver *s) {
+    return round_up(s, s->bound > s->given_up ? s->bound : s->given_up);
+}
+
+static bool reached(const masu__solver *s, int64_t capacity) {
+    return s->best_height <= capacity || s->bound > capacity || s->given_up > capacity ||
+           masu__solver_finished(s);
+}
+
+/* Many items leave time for little more than a placement or two. */
+static bool is_small(const masu__solver *s) {
+    return s->model.item_count <= 8192;
+}
+
+/* Too large for the search: what is highest is placed again, until time is over. */
+static void keep_placing(masu__solver *s, int64_t capacity) {
+    for (uint64_t round = 0; s->valley && !reached(s, capacity); round++) {
+        masu__solver_repair(s, UINT32_MAX, capacity);
+        masu__solver_noise(s, 1, s->options->seed + round * 1000);
+    }
+}
+
+/* The next height to ask for: this part of the way from the best plan to the lowest height. */
+static int64_t below_best(const masu__solver *s, int64_t lowest, unsigned part) {
+    int64_t below = round_up(s, s->best_height - 1) - s->model.unit; /* the next one */
+    int64_t target = round_down(s, s->best_height - (s->best_height - lowest) / part);
+    target = target < below ? target : below;
+    return target > lowest ? target : lowest;
+}
+
+/* Orders [from, to), until a plan is low enough (0: none is). A failure says little: a tight target is not always
+ * harder than a loose one. */
+static void descend(masu__solver *s, unsigned from, unsigned to, int64_t enough) {
+    static const unsigned parts[] = {2, 4, 2, 8, 2, 4, 2, 64};
+    unsigned failures = 0;
+    for (unsigned i = from; i < to && s->searchable &&
+                            !(enough > 0 ? reached(s, enough) : masu__solver_finished(s));) {
+        int64_t lowest = lowest_height(s);
+        int64_t targets[] = {below_best(s, lowest, parts[failures % 8]), lowest};
+        unsigned end = i + AT_ONCE < to ? i + AT_ONCE : to;
+        switch (masu__solver_portfolio(s, targets, targets[1] < targets[0] ? 2 : 1, i, end)) {
+        case MASU__SEARCH_FOUND: /* with the same order once more */
+            i = s->found_by;
+            failures = 0;
+            break;
+        case MASU__SEARCH_EXHAUSTED: /* the lowest height has risen */
+            break;
+        default:
+            i = end;
+            failures++;
+        }
+    }
+}
+
+void masu__solver_fit(masu__solver *s, int64_t capacity) {
+    masu__solver_heuristics(s);
+    if (is_small(s))
+        masu__solver_noise(s, s->best_height > capacity ? NOISE_AT_ONCE : 0, s->options->seed);
+    if (!reached(s, capacity) && masu__solver_is_jigsaw(s))
+        masu__solver_jigsaw(s, 0, JIGSAWS);
+    for (unsigned round = 0; round < MOST_ROUNDS && !reached(s, capacity); round++) {
+        int64_t lowest = lowest_height(s);
+        int64_t between = round_down(s, lowest + (capacity - lowest) / 2);
+        int64_t targets[] = {round_down(s, capacity), round % 2 == 0 ? lowest : between};
+        unsigned first = round * MASU__PLAN_ORDERS, both = first;
+        if (targets[1] < targets[0]) {
+            both += LOWER_ORDERS;
+            masu__solver_portfolio(s, targets, 2, first, both);
+        }
+        if (!reached(s, capacity))
+            masu__solver_portfolio(s, targets, 1, both, first + MASU__PLAN_ORDERS);
+        if (!s->searchable)
+            break;
+        if (!reached(s, capacity))
+            descend(s, 2 * round * MASU__PLAN_ORDERS, (2 * round + 2) * MASU__PLAN_ORDERS,
+                    capacity);
+        if (!reached(s, capacity) && (round >= LATER || masu__solver_is_jigsaw(s)))
+            masu__solver_jigsaw(s, JIGSAWS * (round + 1), JIGSAWS * (round + 2));
+    }
+    keep_placing(s, capacity);
+}
+
+void masu__solver_minimize(masu__solver *s) {
+    masu__solver_heuristics(s);
+    if (is_small(s))
+        masu__solver_noise(s, NOISE_AT_ONCE, s->options->seed);
+    masu__solver_jigsaw(s, 0, JIGSAWS);
+    for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
+        descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS, 0);
+        if (!s->searchable)
+            break;
+        masu__solver_jigsaw(s, JIGSAWS * (level + 1), JIGSAWS * (level + 2));
+    }
+    if (!s->searchable)
+        keep_placing(s, s->bound);
+}
