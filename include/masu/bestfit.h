@@ -155,6 +155,11 @@ MASU_API masu_status masu_bestfit_resize(masu_bestfit *pool, void *ptr, size_t n
 MASU_API masu_status masu_bestfit_realloc(masu_bestfit *pool, void *ptr, size_t new_bytes, size_t alignment,
                                           void **out);
 
+/* As alloc, of count * bytes bytes of zero. MASU_ERR_OVERFLOW for the product; MASU_ERR_UNSUPPORTED in memory that the
+ * processor cannot write. */
+MASU_API masu_status masu_bestfit_alloc_zeroed(masu_bestfit *pool, size_t count, size_t bytes, size_t alignment,
+                                               uint64_t owner, void **out);
+
 /* Every block is free again; the device blocks stay, each with its own size. Peaks start again
  * from now. Pointers handed out before are dead: freeing one is MASU_ERR_DOUBLE_FREE. Never
  * fails. */

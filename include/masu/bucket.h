@@ -132,6 +132,21 @@ MASU_API masu_status masu_bucket_free(masu_bucket *pool, void *ptr, size_t bytes
  * mode. O(1). */
 MASU_API masu_status masu_bucket_free_unsized(masu_bucket *pool, void *ptr);
 
+/* The live block of old_bytes holds new_bytes > 0 afterwards, where it lies, with its contents as far as both reach.
+ * MASU_ERR_OUT_OF_MEMORY: another class serves that size, or what lies behind the block is not free; otherwise the
+ * statuses of free. Nothing has changed then. */
+MASU_API masu_status masu_bucket_resize(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes);
+
+/* The same, or else a block elsewhere with the contents of the old one, which is gone; at a multiple of alignment in
+ * either case. ptr NULL with old_bytes 0: as alloc; new_bytes 0: as free. On failure *out is NULL and the old block is
+ * untouched: statuses of alloc and free. Growing step by step costs amortised constant time a byte. */
+MASU_API masu_status masu_bucket_realloc(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes,
+                                         size_t alignment, void **out);
+
+/* As alloc, of count * bytes bytes of zero; MASU_ERR_OVERFLOW for the product. Free with the product. */
+MASU_API masu_status masu_bucket_alloc_zeroed(masu_bucket *pool, size_t count, size_t bytes, size_t alignment,
+                                              void **out);
+
 /* Gives free blocks back to the backing pool until at most keep_bytes are cached; largest classes
  * first. Returns memory also from slabs that still hold live blocks. MASU_ERR_OUT_OF_MEMORY when
  * metadata for the split could not be had: then less was returned, and the pool is whole. */

@@ -162,7 +162,23 @@ MASU_API masu_status masu_heap_alloc(masu_heap *heap, size_t bytes, size_t align
  * block belongs to; nothing changes unless MASU_OK. */
 MASU_API masu_status masu_heap_free(masu_heap *heap, void *ptr, size_t bytes);
 
-/* The same two, saying from where: MASU_HERE, NULL when not known. place is read during the call;
+/* The live block of old_bytes holds new_bytes > 0 afterwards, where it lies, with its contents as far as both reach.
+ * MASU_ERR_OUT_OF_MEMORY: that cannot be there (another size class, something live behind it, or red zones); otherwise the
+ * statuses of free. Nothing has changed then. O(1), above 16 KiB O(log n). */
+MASU_API masu_status masu_heap_resize(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes);
+
+/* The same, or else a block elsewhere with the contents of the old one, which is gone; at a multiple of alignment (0: 64)
+ * in either case. ptr NULL with old_bytes 0: as alloc; new_bytes 0: as free, *out = NULL. On failure *out is NULL and the
+ * old block is untouched: statuses of alloc and free, and MASU_ERR_UNSUPPORTED when it would have to move in memory that
+ * the processor cannot read. Growing step by step costs amortised constant time a byte. */
+MASU_API masu_status masu_heap_realloc(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes,
+                                       size_t alignment, void **out);
+
+/* As alloc, of count * bytes bytes of zero. MASU_ERR_OVERFLOW for the product, with which it is freed;
+ * MASU_ERR_UNSUPPORTED in memory that the processor cannot write. */
+MASU_API masu_status masu_heap_alloc_zeroed(masu_heap *heap, size_t count, size_t bytes, size_t alignment, void **out);
+
+/* Alloc and free, saying from where: MASU_HERE, NULL when not known. place is read during the call;
  * its file must live as long as the heap. In a guarded heap wrong frees are told apart exactly:
  * MASU_ERR_DOUBLE_FREE, MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
  * MASU_ERR_SIZE_MISMATCH, MASU_ERR_CORRUPT (a red zone was written to: told once, a second free

@@ -151,13 +151,22 @@ static masu_status pool_obtain(masu_bestfit *pool, size_t bytes, size_t alignmen
     return MASU_OK;
 }
 
+static masu_status pool_obtain_roomy(masu_bestfit *pool, size_t bytes, size_t alignment, size_t room,
+                                     masu__block_id *out, bool *grew) {
+    size_t wanted;
+    bool fits = masu__add(bytes, room, &wanted) && masu__align_up(wanted, pool->min_alignment_bytes, &wanted);
+    return fits && pool_obtain(pool, wanted, alignment, out, grew) == MASU_OK ? MASU_OK
+                                                                              : pool_obtain(pool, bytes, alignment, out, grew);
+}
+
 static masu_status pool_take(masu_bestfit *pool, const masu__request *request, void **out,
                              bool *grew) {
     size_t rounded, alignment;
     masu__block_id id;
     masu_status status = request_round(pool, request, &rounded, &alignment);
     if (status == MASU_OK)
-        status = pool_obtain(pool, rounded, alignment, &id, grew);
+        status = MASU_LIKELY(request->room == 0) ? pool_obtain(pool, rounded, alignment, &id, grew)
+                                                 : pool_obtain_roomy(pool, rounded, alignment, request->room, &id, grew);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
     pool_make_live(pool, id, request);

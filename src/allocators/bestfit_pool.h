@@ -45,6 +45,7 @@ enum { MASU__POOL_LIVE = 0x6d617375, MASU__POOL_DEAD = 0x64656164 };
 typedef struct masu__request {
     size_t bytes;     /* > 0 */
     size_t alignment; /* 0: MASU__GRAIN */
+    size_t room;      /* so much more is kept behind the block, if it can be had */
     uint64_t owner;
     uint32_t client;
     bool sealed;

@@ -4,8 +4,7 @@
  *
  * For the trace, the statistics and the judge it is a free and an allocation at the same address. */
 #include "allocators/bestfit_pool.h"
-
-#include <string.h>
+#include "allocators/move.h"
 
 #include "base/size.h"
 
@@ -108,50 +107,66 @@ masu_status masu_bestfit_resize(masu_bestfit *pool, void *ptr, size_t new_bytes)
     return status == MASU_OK ? masu__bestfit_resize(pool, ptr, 0, 0, new_bytes) : status;
 }
 
-/* A block that had to move once gets an eighth more room behind it: growing step by step costs a constant a byte. */
-static masu_status take_with_room(masu_bestfit *pool, size_t old_bytes, size_t new_bytes, size_t alignment,
-                                  uint64_t owner, void **out) {
-    size_t room = new_bytes > old_bytes ? new_bytes / 8 : 0, wanted;
-    if (room == 0 || !masu__add(new_bytes, room, &wanted) ||
-        masu_bestfit_alloc(pool, wanted, alignment, owner, out) != MASU_OK)
-        return masu_bestfit_alloc(pool, new_bytes, alignment, owner, out);
+/* A block that moves keeps its owner. */
+typedef struct moving {
+    masu_bestfit *pool;
+    uint64_t owner;
+} moving;
+
+static masu_status mover_resize(void *context, void *ptr, size_t old_bytes, size_t new_bytes) {
+    (void)old_bytes; /* was asked for just now */
+    return masu_bestfit_resize(((moving *)context)->pool, ptr, new_bytes);
+}
+
+static masu_status mover_take(void *context, size_t bytes, size_t alignment, size_t room, void **out) {
+    const moving *m = context;
+    if (bytes == 0)
+        return masu_bestfit_alloc(m->pool, bytes, alignment, m->owner, out);
+    masu__request request = {.bytes = bytes, .alignment = alignment, .room = room, .owner = m->owner};
+    return masu__bestfit_take(m->pool, &request, out, NULL);
+}
+
+static masu_status mover_give(void *context, void *ptr, size_t bytes) {
+    return masu_bestfit_free_sized(((moving *)context)->pool, ptr, bytes);
+}
+
+static masu__mover mover_of(const masu_bestfit *pool) {
+    return (masu__mover){mover_resize, mover_take, mover_give,
+                         (pool->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0};
+}
+
+static uint64_t owner_of(masu_bestfit *pool, const void *ptr) {
     masu__bestfit_lock(pool);
-    masu__block_id id = masu__blocks_find(&pool->blocks, (uintptr_t)*out);
-    masu__block before = pool->blocks.at[id];
-    count_resize(pool, id, before.bytes - before.as.live.requested, new_bytes);
-    tell_resize(pool, &before, &pool->blocks.at[id]);
+    masu__block_id id = pool->blocks.homes ? masu__blocks_find(&pool->blocks, (uintptr_t)ptr) : 0;
+    uint64_t owner = id ? pool->blocks.at[id].as.live.owner : 0;
     masu__bestfit_unlock(pool);
-    return MASU_OK;
+    return owner;
 }
 
 masu_status masu_bestfit_realloc(masu_bestfit *pool, void *ptr, size_t new_bytes, size_t alignment, void **out) {
-    size_t known;
+    size_t known = 0;
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
-    if (!pool || (alignment != 0 && !masu__is_power_of_two(alignment)))
+    if (!pool)
         return MASU_ERR_INVALID_ARGUMENT;
-    if (!ptr)
-        return masu_bestfit_alloc(pool, new_bytes, alignment, 0, out);
-    if (new_bytes == 0)
-        return masu_bestfit_free(pool, ptr);
-    bool lies_right = alignment == 0 || masu__is_aligned((uintptr_t)ptr, alignment);
-    masu_status status = lies_right ? masu_bestfit_resize(pool, ptr, new_bytes) : MASU_ERR_OUT_OF_MEMORY;
-    if (status == MASU_OK)
-        *out = ptr;
-    if (status != MASU_ERR_OUT_OF_MEMORY)
-        return status;
-    if (!(pool->device->info.flags & MASU_DEVICE_HOST_ACCESS))
-        return MASU_ERR_UNSUPPORTED;
-    status = masu_bestfit_size_of(pool, ptr, &known);
-    if (status != MASU_OK)
-        return status;
-    masu__bestfit_lock(pool);
-    uint64_t owner = pool->blocks.at[masu__blocks_find(&pool->blocks, (uintptr_t)ptr)].as.live.owner;
-    masu__bestfit_unlock(pool);
-    status = take_with_room(pool, known, new_bytes, alignment, owner, out);
-    if (status != MASU_OK)
-        return status;
-    memcpy(*out, ptr, masu__min(known, new_bytes));
-    return masu_bestfit_free(pool, ptr);
+    masu_status status = ptr ? masu_bestfit_size_of(pool, ptr, &known) : MASU_OK;
+    if (status != MASU_OK || pool->magic != MASU__POOL_LIVE)
+        return status != MASU_OK ? status : MASU_ERR_STALE_POOL;
+    masu__mover mover = mover_of(pool);
+    moving m = {pool, ptr ? owner_of(pool, ptr) : 0};
+    return masu__move(&mover, &m, ptr, known, new_bytes, alignment, out);
+}
+
+masu_status masu_bestfit_alloc_zeroed(masu_bestfit *pool, size_t count, size_t bytes, size_t alignment, uint64_t owner,
+                                      void **out) {
+    if (!out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    *out = NULL;
+    if (!pool)
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (pool->magic != MASU__POOL_LIVE)
+        return MASU_ERR_STALE_POOL;
+    masu__mover mover = mover_of(pool);
+    return masu__take_zeroed(&mover, &(moving){pool, owner}, count, bytes, alignment, out);
 }

@@ -100,9 +100,9 @@ static masu_status bucket_take(masu_bucket *pool, size_t bytes, size_t alignment
     return MASU_OK;
 }
 
-static masu_status bypass_take(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
+static masu_status bypass_take(masu_bucket *pool, size_t bytes, size_t alignment, size_t room, void **out) {
     bool grew;
-    masu__request request = {.bytes = bytes, .alignment = alignment, .client = pool->number};
+    masu__request request = {.bytes = bytes, .alignment = alignment, .room = room, .client = pool->number};
     masu_status status = masu__bestfit_take(pool->backing, &request, out, &grew);
     if (status != MASU_OK)
         return status;
@@ -127,7 +127,7 @@ static masu_status bucket_refused(masu_bucket *pool, masu_status status, size_t 
     return status;
 }
 
-masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
+masu_status masu__bucket_alloc_room(masu_bucket *pool, size_t bytes, size_t alignment, size_t room, void **out) {
     *out = NULL;
     if (pool->magic != MASU__POOL_LIVE)
         return MASU_ERR_STALE_POOL;
@@ -137,8 +137,12 @@ masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alig
         return MASU_OK;
     bool fits = masu__bucket_has_class(bytes) && masu__bucket_class_fits(pool, bytes, alignment);
     masu_status status =
-        fits ? bucket_take(pool, bytes, alignment, out) : bypass_take(pool, bytes, alignment, out);
+        fits ? bucket_take(pool, bytes, alignment, out) : bypass_take(pool, bytes, alignment, room, out);
     return status == MASU_OK ? MASU_OK : bucket_refused(pool, status, bytes, alignment);
+}
+
+masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
+    return masu__bucket_alloc_room(pool, bytes, alignment, 0, out);
 }
 
 /* ---- freeing --------------------------------------------------------------------------------- */
@@ -154,19 +158,6 @@ static masu_status bypass_give(masu_bucket *pool, void *ptr, size_t bytes) {
         pool->odd_blocks--;
         masu__bucket_move_care(pool);
     }
-    return MASU_OK;
-}
-
-masu_status masu__bucket_resize_bypass(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes) {
-    if (masu__bucket_has_class(new_bytes) || masu__bucket_has_class(old_bytes))
-        return MASU_ERR_UNSUPPORTED; /* odd blocks stay what they are */
-    masu_status status = masu__bestfit_resize(pool->backing, ptr, pool->number, old_bytes, new_bytes);
-    if (status != MASU_OK)
-        return status;
-    pool->bypass_live_bytes += new_bytes - old_bytes;
-    pool->live_bytes += new_bytes - old_bytes;
-    if (pool->live_bytes > pool->peak_live_bytes)
-        pool->peak_live_bytes = pool->live_bytes;
     return MASU_OK;
 }
 

@@ -149,6 +149,10 @@ static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_clas
 masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
 /* bytes 0 with sized false: not known. */
 masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, size_t bytes);
+/* The same; a block that bypasses keeps so many bytes behind it for its growth, if that can be. */
+masu_status masu__bucket_alloc_room(masu_bucket *pool, size_t bytes, size_t alignment, size_t room, void **out);
+/* As masu_bucket_resize, under the lock. */
+masu_status masu__bucket_resize(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes);
 /* A live block that bypassed, of old_bytes: holds new_bytes afterwards, where it lies. Statuses of
  * masu__bestfit_resize. */
 masu_status masu__bucket_resize_bypass(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes);

@@ -175,12 +175,20 @@ static masu_status heap_usable(const masu_heap *heap) {
 }
 
 /* Under the lock. */
-static masu_status heap_take(masu_heap *heap, size_t bytes, size_t alignment,
-                             const masu_place *place, void **out) {
+typedef struct heap_request {
+    size_t bytes, alignment, room;
+    const masu_place *place;
+    void **out;
+} heap_request;
+
+static masu_status heap_take(masu_heap *heap, const heap_request *q) {
     if (heap->guard)
-        return masu__guard_alloc(heap, bytes, alignment, place, out);
-    return heap->bucket ? masu__bucket_alloc(heap->bucket, bytes, alignment, out)
-                        : masu_bestfit_alloc(heap->bestfit, bytes, alignment, 0, out);
+        return masu__guard_alloc(heap, q->bytes, q->alignment, q->place, q->out);
+    if (!heap->bucket)
+        return masu_bestfit_alloc(heap->bestfit, q->bytes, q->alignment, 0, q->out);
+    return MASU_LIKELY(q->room == 0)
+               ? masu__bucket_alloc(heap->bucket, q->bytes, q->alignment, q->out)
+               : masu__bucket_alloc_room(heap->bucket, q->bytes, q->alignment, q->room, q->out);
 }
 
 static masu_status heap_give(masu_heap *heap, void *ptr, bool sized, size_t bytes,
@@ -194,17 +202,11 @@ static masu_status heap_give(masu_heap *heap, void *ptr, bool sized, size_t byte
                  : masu_bestfit_free(heap->bestfit, ptr);
 }
 
-typedef struct heap_request {
-    size_t bytes, alignment;
-    const masu_place *place;
-    void **out;
-} heap_request;
-
 static masu_status heap_take_locked(masu_heap *heap, void *context) {
     const heap_request *q = context;
     masu__heap_lock(heap);
     MASU_HEAVY_ASSERT(heap_audit(heap));
-    masu_status status = heap_take(heap, q->bytes, q->alignment, q->place, q->out);
+    masu_status status = heap_take(heap, q);
     MASU_HEAVY_ASSERT(heap_audit(heap));
     masu__heap_unlock(heap);
     return status;
@@ -214,23 +216,30 @@ static masu_status heap_take_locked(masu_heap *heap, void *context) {
 static __attribute__((noinline, cold)) masu_status
 heap_retry(masu_heap *heap, masu_status status, size_t bytes, size_t alignment, void **out) {
     return masu__heap_rescue(heap, status, bytes, heap_take_locked,
-                             &(heap_request){bytes, alignment, NULL, out});
+                             &(heap_request){bytes, alignment, 0, NULL, out});
+}
+
+static masu_status heap_request_serve(masu_heap *heap, heap_request *request) {
+    if (!request->out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    *request->out = NULL;
+    masu_status status = heap_usable(heap);
+    if (status != MASU_OK)
+        return status;
+    status = heap_take_locked(heap, request);
+    if (MASU_LIKELY(status == MASU_OK))
+        return MASU_OK;
+    return masu__heap_rescue(heap, status, request->bytes, heap_take_locked, request);
 }
 
 __attribute__((noinline)) masu_status masu_heap_alloc_at(masu_heap *heap, size_t bytes,
                                                          size_t alignment, const masu_place *place,
                                                          void **out) {
-    if (!out)
-        return MASU_ERR_INVALID_ARGUMENT;
-    *out = NULL;
-    masu_status status = heap_usable(heap);
-    if (status != MASU_OK)
-        return status;
-    heap_request request = {bytes, alignment, place, out};
-    status = heap_take_locked(heap, &request);
-    if (MASU_LIKELY(status == MASU_OK))
-        return MASU_OK;
-    return masu__heap_rescue(heap, status, bytes, heap_take_locked, &request);
+    return heap_request_serve(heap, &(heap_request){bytes, alignment, 0, place, out});
+}
+
+masu_status masu__heap_alloc_room(masu_heap *heap, size_t bytes, size_t alignment, size_t room, void **out) {
+    return heap_request_serve(heap, &(heap_request){bytes, alignment, room, NULL, out});
 }
 
 static __attribute__((noinline)) masu_status

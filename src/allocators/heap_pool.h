@@ -18,6 +18,9 @@
 struct masu__caches;
 struct masu__guard;
 
+/* As masu_heap_alloc; room as of masu__request. */
+masu_status masu__heap_alloc_room(masu_heap *heap, size_t bytes, size_t alignment, size_t room, void **out);
+
 struct masu_heap {
     masu_bucket *direct; /* bucket when neither lock, guard nor audit stands before it; else NULL */
     bool thread_safe;
