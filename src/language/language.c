@@ -22,8 +22,8 @@
 #include "language/front/lexer.h"
 #include "language/front/lookup.h"
 #include "language/front/parser.h"
-#include "language/front/prelude.h"
 #include "language/ir/lower.h"
+#include "language/library/library.h"
 #include "language/pass/pass.h"
 
 struct masu_program {
@@ -354,10 +354,9 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
 
 enum { SEEN_COUNT = 256 };
 
-/* What of the prelude a program needs. */
+/* What of the library a program needs: a flag for each wish. */
 typedef struct needs {
-    uint32_t parts; /* bit i: part i */
-    bool more;      /* the rarer operations on tensors */
+    bool wishes[LIBRARY_WISHES_MAX];
 } needs;
 
 /* Whether a token holds the word: `#?` and the start of b'…' or b"…" in a literal, anything else in a name or number. */
@@ -368,6 +367,13 @@ static bool token_has(token_kind kind, const char *text, size_t length, const ch
         return false;
     return memmem(text, length, word, bytes) != NULL;
 }
+
+/* What they mean may be anywhere in the library. */
+static const char *const other_names[] = {
+#define NAME(name, ...) #name,
+#include "language/front/other_names.def"
+#undef NAME
+    NULL};
 
 static bool is_one_of(const char *const *names, const char *text, size_t length) {
     for (const char *const *name = names; *name; name++)
@@ -381,13 +387,14 @@ static void add_needs(const source_file *file, const token *t, needs *found) {
                 (t->kind == TOKEN_STRING || t->kind == TOKEN_CHAR);
     const char *text = file->text + t->offset - byte;
     size_t length = t->length + byte;
-    for (size_t i = 0; i < prelude_part_count; i++)
-        for (int w = 0; prelude_parts[i].words[w]; w++)
-            if (!(found->parts >> i & 1) &&
-                token_has(t->kind, text, length, prelude_parts[i].words[w]))
-                found->parts |= (uint32_t)1 << i;
-    if (t->kind == TOKEN_NAME && !found->more)
-        found->more = is_one_of(prelude_tensor_more_names, text, length);
+    for (size_t i = 0; i < library_wishes_count; i++) {
+        const library_wish *wish = &library_wishes[i];
+        for (int w = 0; wish->words[w] && !found->wishes[i]; w++)
+            found->wishes[i] = token_has(t->kind, text, length, wish->words[w]);
+        if (wish->names && t->kind == TOKEN_NAME && !found->wishes[i])
+            found->wishes[i] = is_one_of(wish->names, text, length) ||
+                               is_one_of(other_names, text, length);
+    }
 }
 
 /* Names occur again and again: whether the last token of this hash was the same text. */
@@ -413,7 +420,7 @@ static masu_status find_needs(const source_file *file, needs *found) {
     for (uint32_t i = 0; status == MASU_OK && i < list.count; i++) {
         const token *t = &list.tokens[i];
         if (t->kind == TOKEN_MOD)
-            *found = (needs){UINT32_MAX, true};
+            memset(found->wishes, true, sizeof found->wishes);
         else if ((t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT ||
                   t->kind == TOKEN_STRING || t->kind == TOKEN_CHAR) &&
                  !was_just_seen(file, t, seen))
@@ -426,18 +433,15 @@ static masu_status find_needs(const source_file *file, needs *found) {
 static masu_status read_prelude(masu_program *p) {
     masu__buffer text = {0};
     needs found = {0};
+    MASU_ASSERT(library_wishes_count <= LIBRARY_WISHES_MAX);
     masu_status known = find_needs(&p->file, &found);
     if (known != MASU_OK)
         return known;
-    masu__buffer_append(&text, prelude_text, prelude_length);
-    masu__buffer_append(&text, prelude_more_text, prelude_more_length);
-    masu__buffer_append(&text, prelude_i64_text, prelude_i64_length);
-    for (size_t i = 0; i < prelude_part_count; i++)
-        if (found.parts >> i & 1)
-            masu__buffer_append(&text, prelude_parts[i].text, *prelude_parts[i].length);
-    masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
-    if (found.more)
-        masu__buffer_append(&text, prelude_tensor_more_text, prelude_tensor_more_length);
+    for (size_t i = 0; i < library_parts_count; i++) {
+        const library_part *part = &library_parts[i];
+        if (part->wish < 0 || found.wishes[part->wish])
+            masu__buffer_append(&text, part->text, part->length);
+    }
     masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
                                      : source_file_init(&p->prelude, &p->kept, "<prelude>",
                                                         masu__buffer_text(&text), text.length);

@@ -1,11 +1,11 @@
-/* operations.c: docs/operations.md: every operation on tensors, out of the tables that the checker uses: ops.def and
- * ops_written.def; and the signatures of the prelude.
+/* operations.c: docs/operations.md: every operation on tensors, out of the table ops.def and the comments of the
+ * library.
  */
 #include <string.h>
 
 #include "base/buffer.h"
-#include "language/front/prelude.h"
 #include "language/language.h"
+#include "language/library/library.h"
 #include <masu/abi.h>
 
 /* ---- of the table ------------------------------------------------------------------------------ */
@@ -110,10 +110,10 @@ static bool is_tensor_name(const tl_abi_name *n) {
     return strncmp(n->name, "__", 2) != 0 && (n->scope[0] == 0 || strcmp(n->scope, "Tensor") == 0);
 }
 
-/* ---- of the table of what is written in the language ------------------------------------------- */
+/* ---- of the library ------------------------------------------------------------------------------ */
 
 /* "(self, dim: i64)" of a method reads "(dim: i64)" behind a dot. */
-static void put_written(const written_operation *o, masu__buffer *out) {
+static void put_written(const library_function *o, masu__buffer *out) {
     bool method = strncmp(o->signature, "(self", 5) == 0;
     const char *rest = o->signature + (method ? 5 : 1);
     while (method && (*rest == ',' || *rest == ' '))
@@ -122,33 +122,16 @@ static void put_written(const written_operation *o, masu__buffer *out) {
                         gradient_text(o->gradient), o->text);
 }
 
-/* ---- of the prelude ---------------------------------------------------------------------------- */
-
-/* "    fn name(self, a: T) -> R {": the part from the name to the brace. */
-static void put_signature(const char *line, size_t length, const char *owner, masu__buffer *out) {
-    const char *brace = memchr(line, '{', length);
-    size_t end = brace ? (size_t)(brace - line) : length;
-    while (end > 0 && line[end - 1] == ' ')
-        end--;
-    bool method = memmem(line, end, "(self", 5) != NULL;
-    masu__buffer_printf(out, "| `%s%s", method ? "" : owner, method ? "" : "::");
-    masu__buffer_append(out, line, end);
-    masu__buffer_puts(out, "` |\n");
-}
-
-static void put_prelude(const char *text, size_t length, const char *impl, const char *owner,
-                        masu__buffer *out) {
-    const char *at = memmem(text, length, impl, strlen(impl));
-    const char *end = text + length;
+/* Every form of a method of the owner. */
+static void put_methods(const char *owner, masu__buffer *out) {
+    size_t bare = strcspn(owner, "<");
     masu__buffer_puts(out, "| form |\n|---|\n");
-    for (at = at ? memchr(at, '\n', (size_t)(end - at)) : NULL; at && at + 1 < end && at[1] != '}';
-         at = memchr(at + 1, '\n', (size_t)(end - at - 1))) {
-        const char *line = at + 1, *stop = memchr(line, '\n', (size_t)(end - line));
-        static const char start[] = "    fn ";
-        size_t skip = sizeof start - 1;
-        bool function = stop && (size_t)(stop - line) > skip && memcmp(line, start, skip) == 0;
-        if (function && memcmp(line + skip, "__", 2) != 0)
-            put_signature(line + skip, (size_t)(stop - line) - skip, owner, out);
+    for (size_t i = 0; i < library_methods_count; i++) {
+        const library_function *f = &library_methods[i];
+        bool method = strncmp(f->signature, "(self", 5) == 0;
+        if (strcmp(f->owner, owner) == 0)
+            masu__buffer_printf(out, "| `%.*s%s%s%s` |\n", method ? 0 : (int)bare, owner,
+                                method ? "" : "::", f->name, f->signature);
     }
 }
 
@@ -159,7 +142,7 @@ static const char heading[] =
     "\n"
     "Written by `masu help --operations` from the tables that the checker, the runtime and the "
     "tests are made of\n"
-    "(`src/runtime/ops.def`, `src/language/front/ops_written.def`); a test compares them. Lists "
+    "(`src/runtime/ops.def`, `src/language/library/tensor`); a test compares them. Lists "
     "such as `shape…` are\n"
     "written `[2, 3]` or `2, 3`; a shape may also be a tensor or a `Vec` that the running program "
     "computes. Every method\n"
@@ -219,17 +202,17 @@ masu_status masu_operations(masu_text *out) {
             put_name(&tl_abi_names[i], &text);
     masu__buffer_puts(&text, "\n## Written in the language itself\n\n"
                              "| form | gradient | what it does |\n|---|---|---|\n");
-    for (size_t i = 0; i < written_operation_count; i++)
-        put_written(&written_operations[i], &text);
+    for (size_t i = 0; i < library_operations_count; i++)
+        put_written(&library_operations[i], &text);
     put_other_names(&text);
     masu__buffer_puts(&text,
                       "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
                       "`is_empty`, indexing and `for`.\n\n");
-    put_prelude(prelude_text, prelude_length, "impl<T> Vec<T> {", "Vec", &text);
+    put_methods("Vec<T>", &text);
     masu__buffer_puts(&text, "\n## Option\n\n");
-    put_prelude(prelude_text, prelude_length, "impl<T> Option<T> {", "Option", &text);
+    put_methods("Option<T>", &text);
     masu__buffer_puts(&text, "\n## Result\n\n");
-    put_prelude(prelude_text, prelude_length, "impl<T, E> Result<T, E> {", "Result", &text);
+    put_methods("Result<T, E>", &text);
     masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
     *out = (masu_text){.length = text.length};
     out->data = masu__buffer_take(&text, &out->capacity);

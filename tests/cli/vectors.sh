@@ -30,7 +30,7 @@ done <"$MASU_TMP/names"
 sed -n '/^## Vec/q; s/^| `\(t\.\|Tensor::\)\([a-z_0-9]*\)[(<].* | yes | .*/\2/p' docs/operations.md | sort -u >"$MASU_TMP/smooth"
 [ "$(wc -l <"$MASU_TMP/smooth")" -gt 100 ] || fail 'docs/operations.md lists no gradients'
 grep -ho 'near("[^"]*: gradient of' "$folder"/operations_*.tl >"$MASU_TMP/gradients"
-sed -n 's/^WRITTEN(\([a-z_0-9]*\),.*/\1/p' src/language/front/ops_named.def src/language/front/ops_rare.def >"$MASU_TMP/composed"
+tr " " "\n" <"$folder/composed.txt" >"$MASU_TMP/composed" # of parts that are recorded in f32
 while read -r name; do
     for type in f d; do
         case "$type $name" in 'f pinverse' | 'f lstsq' | 'f logdet' | 'f svd' | 'f eigh' | 'f qr' | 'f slogdet' | 'f eigvalsh' | 'f svdvals') continue ;; esac

@@ -1,4 +1,4 @@
-"""More of what is recorded: the operations of ops_more.def, sums over several dimensions, rows by numbers; and what
+"""More of what is recorded: rarer operations, sums over several dimensions, rows by numbers; and what
 cases.py has once more with a view as operand and a result that is used twice.
 """
 import re
@@ -158,7 +158,7 @@ for name in ("allclose", "equal"):
     for b in ("1,2,3", "1,2,3.000001", "1,2,4"):
         case(name, f"[a.{name}(b)]", f"torch.tensor([torch.{name}(a, b)])", f"a=1,2,3 b={b}", types="d", grad=False)
 
-# ---- names that people bring along: ops_named.def ----------------------------------------------------------------------
+# ---- names that people bring along ----------------------------------------------------------------------
 
 for name, torch, operands in (
         ("fmod(b)", "a.fmod(b)", "a[2,3] b[3]+"), ("fmod(0.7)", "a.fmod(0.7)", "a[2,3]"), ("atan2(b)", "a.atan2(b)", "a[2,3] b[3]"),

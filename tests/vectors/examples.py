@@ -1,4 +1,4 @@
-"""The examples of the tables of operations: what src/runtime/ops.def says about them, read out of its text."""
+"""The examples of the tables of operations: what src/runtime/ops.def and the comments of src/language/library say."""
 import os
 import re
 
@@ -11,8 +11,31 @@ def read(name):
         return file.read()
 
 
+def read_lines(name):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def written_examples():
+    """(name, has a gradient, example) of each operation in src/language/library/tensor, out of the comments above it."""
+    folder = os.path.join(SOURCE, "language/library/tensor")
+    for file in sorted(os.listdir(folder)):
+        smooth, example = True, ""
+        for line in read(f"language/library/tensor/{file}").splitlines():
+            line = line.strip()
+            if line == "/// gradient: no":
+                smooth = False
+            elif line.startswith("/// example: "):
+                example = line[len("/// example: "):]
+            elif line.startswith("fn "):
+                if example:
+                    yield re.match(r"fn (\w+)", line)[1], smooth, example
+                smooth, example = True, ""
+
+
 def examples():
-    """(name, has a gradient, operands, expression) of each entry that has an example."""
+    """(name, has a gradient, operands, expression) of each entry that has an example: first of the table, then of the
+    library in the order of recorded.txt, since the operands of a case depend on its number. New ones come at its end."""
     found = []
 
     def add(name, smooth, example):
@@ -29,8 +52,10 @@ def examples():
             add(m[2], True, f"a[..]{m[3]} b[*]{m[3]}: a.{m[2]}(b)")
         else:
             add(m[5], "NO_GRADIENT" not in m[6], m[7])
-    for name in ("written", "more", "named"):
-        for m in re.finditer(rf"^WRITTEN\((\w+)(?:<T>)?, \(.*?, (FOLLOWS|NO_GRADIENT), {TEXT}, {TEXT},",
-                             read(f"language/front/ops_{name}.def"), re.M):
-            add(m[1], m[2] == "FOLLOWS", m[3])
+    written = {(name, example): smooth for name, smooth, example in written_examples()}
+    for line in read_lines("recorded.txt"):
+        name, _, example = line.partition(" ")
+        if (name, example) not in written:
+            raise ValueError(f"recorded.txt: the library has no longer an example `{example}` of {name}")
+        add(name, written[name, example], example)
     return found

@@ -1,6 +1,6 @@
 /* check_takes.c: whether a form of an operation takes the kinds of arguments that a call gives.
  *
- *     t.max(1)        the kernel: a dimension         t.max(b)        no dimension: a form of ops_forms.def
+ *     t.max(1)        the kernel: a dimension         t.max(b)        no dimension: a form of tensor/reduce.tl
  *     t.pad(p, 0.5)   a number behind the list        t.pad(p, "…")   a text behind it: the other form
  *
  * Only what differs in kind is told apart (texts, bools, Options, lists, tensors, real numbers where whole ones are

@@ -14,7 +14,7 @@
  *
  *     Aᵀ = U' S V'ᵀ   ─►   A = V' S U'ᵀ        U of A is V', as LAPACK leaves it when read by rows
  *
- * Results have no history; their gradients are made of products (language/front/ops_written.def).
+ * Results have no history; their gradients are made of products (language/library/tensor/linalg.tl).
  */
 #include <inttypes.h>
 #include <math.h>

@@ -13,7 +13,7 @@
 
 #include "language/front/check.h"
 #include "language/front/parser.h"
-#include "language/front/prelude.h"
+#include "language/library/library.h"
 #include "language/ir/lower.h"
 #include "machine.h"
 
@@ -427,8 +427,9 @@ typedef struct front {
 
 static bool read_prelude(front *f) {
     masu__buffer text = {0};
-    masu__buffer_append(&text, prelude_text, prelude_length);
-    masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
+    for (size_t i = 0; i < library_parts_count; i++)
+        if (library_parts[i].wish < 0)
+            masu__buffer_append(&text, library_parts[i].text, library_parts[i].length);
     bool good = !text.failed && source_file_init(&f->prelude, &f->arena, "<prelude>",
                                                  masu__buffer_text(&text), text.length) == MASU_OK;
     masu__buffer_destroy(&text);

@@ -1,4 +1,4 @@
-/* test_operations.c: every operation of ops.def and ops_written.def by its example, without a line for any of them.
+/* test_operations.c: every operation of ops.def and of the library by its example, without a line for any of them.
  *
  * The examples become one program: a function for each, called with operands of several shapes (rank 0 to 6, lengths 0
  * to 3, of other lengths where the example says so). Each call compares
@@ -21,8 +21,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "language/front/prelude.h"
 #include "language/language.h"
+#include "language/library/library.h"
 #include "language/pass/tensor_facts.h"
 #include "runtime/runtime.h"
 
@@ -357,10 +357,10 @@ static int read_table(example *all, int most) {
         if (tl_abi_functions[i].example[0] && count < most)
             read_example(tl_abi_functions[i].example, tl_abi_functions[i].symbol,
                          tl_abi_functions[i].gradient, &all[count++]);
-    for (size_t i = 0; i < written_operation_count; i++)
-        if (written_operations[i].example[0] && count < most)
-            read_example(written_operations[i].example, written_operations[i].name,
-                         written_operations[i].gradient, &all[count++]);
+    for (size_t i = 0; i < library_operations_count; i++)
+        if (library_operations[i].example[0] && count < most)
+            read_example(library_operations[i].example, library_operations[i].name,
+                         library_operations[i].gradient, &all[count++]);
     return count;
 }
 
@@ -422,11 +422,11 @@ static void test_gradients_have_examples(void **state) {
         if (!internal && f->gradient != TL_GRADIENT_NONE && f->example[0] == 0)
             fail_msg("%s has no example", f->symbol);
     }
-    for (size_t i = 0; i < written_operation_count; i++)
-        if (written_operations[i].gradient != TL_GRADIENT_NONE &&
-            written_operations[i].example[0] == 0)
-            fail_msg("%s%s has no example", written_operations[i].name,
-                     written_operations[i].signature);
+    for (size_t i = 0; i < library_operations_count; i++)
+        if (library_operations[i].gradient != TL_GRADIENT_NONE &&
+            library_operations[i].example[0] == 0)
+            fail_msg("%s%s has no example", library_operations[i].name,
+                     library_operations[i].signature);
 }
 
 /* ---- the language's own list of operations ----------------------------------------------------- */
@@ -435,11 +435,11 @@ static bool is_named(const char *scope, const char *name) {
     for (size_t i = 0; i < tl_abi_name_count; i++)
         if (strcmp(tl_abi_names[i].scope, scope) == 0 && strcmp(tl_abi_names[i].name, name) == 0)
             return true;
-    for (size_t i = 0; i < written_operation_count; i++) {
-        bool method = strncmp(written_operations[i].signature, "(self", 5) == 0;
+    for (size_t i = 0; i < library_operations_count; i++) {
+        bool method = strncmp(library_operations[i].signature, "(self", 5) == 0;
         if (method == (scope[0] == 0) &&
-            strncmp(written_operations[i].name, name, strlen(name)) == 0 &&
-            strcspn(written_operations[i].name, "<") == strlen(name))
+            strncmp(library_operations[i].name, name, strlen(name)) == 0 &&
+            strcspn(library_operations[i].name, "<") == strlen(name))
             return true;
     }
     return false;

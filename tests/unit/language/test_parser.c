@@ -2,7 +2,7 @@
  *
  * Trees are compared as text: (+ a (* b c)).
  */
-#include "language/front/prelude.h"
+#include "language/library/library.h"
 #include "unit/language/front_tree_text.h"
 
 /* ---- what the tests say ------------------------------------------------------------------------------------------- */
@@ -360,12 +360,8 @@ static void random_tokens(void **state) {
 static void bodies_of_the_prelude(void **state) {
     (void)state;
     masu__buffer text = {0};
-    masu__buffer_append(&text, prelude_text, prelude_length);
-    masu__buffer_append(&text, prelude_more_text, prelude_more_length);
-    for (size_t i = 0; i < prelude_part_count; i++) {
-        masu__buffer_append(&text, prelude_parts[i].text, *prelude_parts[i].length);
-    }
-    masu__buffer_append(&text, prelude_tensor_text, prelude_tensor_length);
+    for (size_t i = 0; i < library_parts_count; i++)
+        masu__buffer_append(&text, library_parts[i].text, library_parts[i].length);
     front f;
     source_file prelude;
     front_begin(&f, "", 0);

@@ -1,0 +1,12 @@
+# The library of the language, src/language/library/*.tl, becomes a C file of masu_language.
+file(GLOB_RECURSE library_texts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/language/library/*.tl)
+list(SORT library_texts)
+set(library_source ${CMAKE_BINARY_DIR}/library_text.c)
+
+add_executable(masu_embed ${CMAKE_SOURCE_DIR}/cmake/embed_library.c)
+target_compile_options(masu_embed PRIVATE -Wall -Wextra -D_GNU_SOURCE)
+add_custom_command(OUTPUT ${library_source}
+    COMMAND masu_embed ${library_source} ${library_texts}
+    DEPENDS masu_embed ${library_texts} VERBATIM
+    COMMENT "Embedding the library of the language")
+target_sources(masu_language_objects PRIVATE ${library_source})
