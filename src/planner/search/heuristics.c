@@ -32,7 +32,7 @@ static void try_valley(masu__solver *s, const masu__valley_way *way, uint64_t se
     if (height != INT64_MAX)
         masu__solver_offer(s, s->offsets, height, masu__valley_name(way->key));
     else if (s->best_height == INT64_MAX) /* the time was over before the first plan */
-        masu__solver_shelves(s);
+        masu__solver_sweep(s);
 }
 
 static const masu__valley_way first_ways[] = {

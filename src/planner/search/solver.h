@@ -65,8 +65,8 @@ void masu__solver_noise(masu__solver *solver, uint32_t rounds, uint64_t seed);
  * no higher than enough or nothing has helped for a while. */
 void masu__solver_repair(masu__solver *solver, uint32_t most, int64_t enough);
 
-/* shelves.c: a high plan at once, whatever limits say. For models that suit valleys. */
-void masu__solver_shelves(masu__solver *solver);
+/* sweep.c: a plan at once, whatever limits say. For models that suit valleys. */
+void masu__solver_sweep(masu__solver *solver);
 
 /* first_fit.c */
 void masu__solver_first_fit(masu__solver *solver);

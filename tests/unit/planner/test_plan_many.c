@@ -157,12 +157,12 @@ static void a_plan_at_once_when_time_is_over(void **state) {
     }
 }
 
-static void shelve(double most_times_the_bound) {
+static void sweep_time(double most_times_the_bound) {
     masu_plan_problem problem = {.rows = rows, .count = COUNT};
     masu_plan_options options = {.threads = 1};
     masu__solver s;
     assert_int_equal(masu__solver_open(&s, &problem, NULL, &options), MASU_OK);
-    masu__solver_shelves(&s);
+    masu__solver_sweep(&s);
     masu__plan_model_rows(&s.model, &problem, s.best_offsets, offsets);
     assert_int_equal(masu_plan_check(rows, COUNT, offsets, (uint64_t)s.best_height, NULL, NULL),
                      MASU_PLAN_FINE);
@@ -172,15 +172,15 @@ static void shelve(double most_times_the_bound) {
 }
 
 /* What there is when time was over before much had been placed of very many. */
-static void shelves_are_a_plan(void **state) {
+static void a_sweep_is_a_plan_near_the_bound(void **state) {
     (void)state;
     for (size_t k = 0; k < 3; k++) {
         draw(COUNT, k == 1, k == 2 ? 4096 : 1, 60 + k);
-        shelve(3);
+        sweep_time(1.25);
     }
-    for (size_t i = 0; i < COUNT; i++) /* too high for shelves: each size as high as the largest */
+    for (size_t i = 0; i < COUNT; i++) /* near the largest sum there may be */
         rows[i] = (masu_plan_row){.size_bytes = (UINT64_C(1) << (48 + i % 2)) - i % 2, .upper = 1};
-    shelve(1);
+    sweep_time(1);
 }
 
 /* ---- demand ---------------------------------------------------------------------------------- */
@@ -305,7 +305,7 @@ int main(void) {
         cmocka_unit_test(repair_lowers_any_plan),
         cmocka_unit_test(valleys_ask_and_obey),
         cmocka_unit_test(a_plan_at_once_when_time_is_over),
-        cmocka_unit_test(shelves_are_a_plan),
+        cmocka_unit_test(a_sweep_is_a_plan_near_the_bound),
         cmocka_unit_test(demand_is_what_an_array_says),
         cmocka_unit_test(demand_lowers_plans),
         cmocka_unit_test(few_sizes_lie_on_layers),
