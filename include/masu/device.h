@@ -7,6 +7,8 @@
  *     null    sizes only: addresses that nobody may touch, for plans and gigantic tests
  *     cuda    the memory of a CUDA device, through the driver's library
  *     faulty  any other device with chosen calls failing, for tests
+ *     range   a range of memory that the caller has already
+ *     custom  a table of functions of your own
  *
  * A device with virtual memory (vm_granularity_bytes > 0) also keeps addresses and memory apart:
  * a range of addresses is reserved, physical memory is created in pieces, and pieces are mapped
@@ -101,6 +103,120 @@ MASU_API masu_status masu_device_fail_at(masu_device *device, uint64_t nth, bool
 /* How calls shall fail: MASU_ERR_DEVICE_FAILURE unless said otherwise. MASU_ERR_INVALID_ARGUMENT
  * unless the device is faulty and status is an error. */
 MASU_API masu_status masu_device_fail_as(masu_device *device, masu_status status);
+
+/* ---- memory that is there ---------------------------------------------------------------------------- */
+
+typedef struct masu_range_config {
+    size_t struct_bytes; /* sizeof(masu_range_config): set it, so that fields can be added */
+    void *base;          /* borrowed, outlives the device; never NULL */
+    size_t bytes;
+    uint32_t
+        flags; /* HOST_ACCESS and LAZY where they hold; ZEROED does not, for memory is used again */
+    size_t granularity_bytes; /* a power of two from 64 on; 0: 4096 */
+} masu_range_config;
+
+/* Blocks of the given range, whole granules, first fit; the range itself is neither read nor written, so that it may
+ * be memory that the processor cannot see. What is not aligned at its ends is left out. alloc and free: O(blocks
+ * out). MASU_ERR_INVALID_ARGUMENT (also when not one granule fits), MASU_ERR_UNSUPPORTED (struct_bytes of a later
+ * version with a field set that is not known here), MASU_ERR_OUT_OF_MEMORY. */
+MASU_API masu_status masu_device_create_range(const masu_range_config *config, masu_device **out);
+
+/* ---- a device of your own ------------------------------------------------------------------------------ */
+
+/* Physical memory as a device hands it out: one handle, so many bytes. */
+typedef struct masu_device_piece {
+    uint64_t handle;
+    size_t bytes;
+} masu_device_piece;
+
+/* What a device is. Every function gets the context, may be called from any thread, at the same time as any other, must
+ * not call masu, and returns MASU_OK or says why not; then nothing has changed. MASU_ERR_OUT_OF_MEMORY: there is no
+ * more (pools give back what is idle and ask again); MASU_ERR_LIMIT_REACHED: something else than memory is at its end;
+ * MASU_ERR_ADDRESS_SPACE: of reserve; MASU_ERR_DEVICE_FAILURE: all else. Other statuses are taken as that one. */
+typedef struct masu_device_table {
+    size_t struct_bytes; /* sizeof(masu_device_table): set it, so that fields can be added */
+    const char *name;    /* static text */
+    uint32_t
+        flags; /* MASU_DEVICE_*, but for STREAMS: pools then wait for the device before they reuse */
+    size_t alignment_bytes;   /* of every address from alloc, a power of two from 64 on */
+    size_t granularity_bytes; /* of every size it is asked for, likewise */
+    uint64_t memory_bytes;    /* in all; 0: not known. Default pools take it as a hint */
+
+    /* bytes is a multiple of the granularity and not 0. *out: so many bytes that nobody else has, until free. */
+    masu_status (*alloc)(void *context, size_t bytes, void **out);
+    /* ptr and bytes as alloc gave and got them. */
+    masu_status (*free)(void *context, void *ptr, size_t bytes);
+    /* The last call. NULL: nothing to do. */
+    void (*destroy)(void *context);
+
+    /* Virtual memory: all up to copy, or none of it. Addresses and bytes are multiples of vm_granularity_bytes.
+     *
+     *     reserve ─► addresses without memory          create ─► a piece without an address
+     *                         └────────── map, access ──────────┘
+     *                                      unmap, remap
+     *
+     * A piece lies at one place at a time, always whole, and keeps its contents wherever it goes. Where map or remap
+     * cannot leave the place they were to fill as it was, they say MASU_ERR_CORRUPT: the pieces are where they were,
+     * that place is never used again. */
+    size_t vm_granularity_bytes; /* a power of two from 4096 on; 0: no virtual memory */
+    size_t vm_large_bytes; /* large blocks move faster between multiples of it; 0: no matter */
+    masu_status (*reserve)(void *context, size_t bytes, void **out);
+    masu_status (*unreserve)(void *context, void *address,
+                             size_t bytes); /* nothing is mapped there */
+    masu_status (*create)(void *context, size_t bytes, uint64_t *handle);
+    masu_status (*release)(void *context, masu_device_piece piece); /* not mapped */
+    masu_status (*map)(void *context, void *address, masu_device_piece piece);
+    /* What is mapped there may be read and written from now on. */
+    masu_status (*access)(void *context, void *address, size_t bytes);
+    /* pieces: all that lie from address on, one behind the other. */
+    masu_status (*unmap)(void *context, void *address, const masu_device_piece *pieces,
+                         size_t count);
+    /* The pieces at `from` lie at `to` afterwards, accessible; the places do not overlap, `to` is empty. */
+    masu_status (*remap)(void *context, void *from, void *to, const masu_device_piece *pieces,
+                         size_t count);
+    /* Plain copy, finished on return; the ranges do not overlap. */
+    masu_status (*copy)(void *context, void *to, const void *from, size_t bytes);
+
+    /* Optional. */
+    /* As unmap, of pieces whose contents nobody wants any more. NULL: as unmap. */
+    masu_status (*discard)(void *context, void *address, const masu_device_piece *pieces,
+                           size_t count);
+    /* All work given to the device so far is finished on return. NULL: there never is any. */
+    masu_status (*wait)(void *context);
+    /* Both with MASU_DEVICE_DIVISIBLE, and only then. Cuts a piece in two, wherever it lies: it keeps first_bytes,
+     * *rest is what follows. join undoes it and ends rest, as long as neither half has moved since; else it says false,
+     * and the two stay two. */
+    masu_status (*split)(void *context, masu_device_piece piece, size_t first_bytes,
+                         uint64_t *rest);
+    bool (*join)(void *context, masu_device_piece first, masu_device_piece rest);
+    /* Whole granules inside a block, which the pool has no use for at present: their contents may go, and their memory
+     * with them, until somebody writes there again. NULL: they stay. */
+    void (*purge)(void *context, void *ptr, size_t bytes);
+} masu_device_table;
+
+/* A device that does what the table says. The table is copied; the context is the device's until destroy, and the
+ * caller's when creation fails. An address that is NULL, not aligned, or runs over the end of all addresses is handed back
+ * and counts as MASU_ERR_DEVICE_FAILURE. MASU_ERR_INVALID_ARGUMENT: a function or fact is missing or does not fit the
+ * others; MASU_ERR_UNSUPPORTED: struct_bytes of a later version with a field set that is not known here;
+ * MASU_ERR_OUT_OF_MEMORY. */
+MASU_API masu_status masu_device_create_custom(const masu_device_table *table, void *context,
+                                               masu_device **out);
+
+typedef struct masu_conform_report {
+    size_t struct_bytes; /* sizeof(masu_conform_report): set it, so that fields can be added */
+    const char *
+        what; /* the clause that does not hold, or the call that was refused; static text, "" when all holds */
+    masu_status status; /* what the device said there */
+    uint64_t checks;    /* clauses that held */
+} masu_conform_report;
+
+/* Tries whether a device keeps the contract above: facts, blocks of many sizes and orders, their contents where the
+ * processor sees them, four threads at once, a request that nobody can fulfil, and with virtual memory every function
+ * in every state. Uses about 64 granules and 24 granules of virtual memory, and gives all of it back, also
+ * when it fails. MASU_OK: it does. MASU_ERR_CORRUPT: it does not, report->what says where. Any other: the device
+ * refused what was asked. The device must have nothing else to do meanwhile. report may be NULL.
+ * MASU_ERR_INVALID_ARGUMENT: device is NULL or struct_bytes too small. */
+MASU_API masu_status masu_device_conform(masu_device *device, masu_conform_report *report);
 
 /* Destroys the device in any case; NULL is allowed. MASU_OK, or MASU_ERR_LEAK when memory was
  * still out: that memory stays what it is, for the device kept no list of it. */

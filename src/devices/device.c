@@ -1,6 +1,8 @@
 /* device.c: what all devices share: rounding, counting, and distrust of what a device hands out. */
 #include "devices/devices.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/size.h"
 
@@ -13,6 +15,19 @@ void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_de
     device->info = info;
     device->stats = (masu_device_stats){0};
     masu__lock_init(&device->lock, MASU__RANK_DEVICE);
+}
+
+masu_status masu__struct_read(void *to, size_t known_bytes, size_t least, const void *from) {
+    size_t bytes; /* the first member of each of them */
+    memcpy(&bytes, from, sizeof bytes);
+    if (bytes < least)
+        return MASU_ERR_INVALID_ARGUMENT;
+    for (size_t i = known_bytes; i < bytes; i++)
+        if (((const unsigned char *)from)[i] != 0)
+            return MASU_ERR_UNSUPPORTED;
+    memset(to, 0, known_bytes);
+    memcpy(to, from, bytes < known_bytes ? bytes : known_bytes);
+    return MASU_OK;
 }
 
 static void count_alloc(masu_device *device, size_t bytes) {

@@ -30,11 +30,7 @@ typedef struct masu__device_ops {
     void (*purge)(masu_device *device, void *ptr, size_t bytes);
 } masu__device_ops;
 
-/* Physical memory as the device hands it out: one handle, so many bytes. */
-typedef struct masu__piece {
-    uint64_t handle;
-    size_t bytes;
-} masu__piece;
+typedef masu_device_piece masu__piece;
 
 /* Virtual memory. Addresses and bytes are multiples of vm_granularity_bytes. Every function
  * changes nothing when it does not return MASU_OK; with MASU_ERR_CORRUPT, which map and remap may
@@ -99,6 +95,10 @@ struct masu_device {
 
 /* Fills the head of a fresh record. */
 void masu__device_init(masu_device *device, const masu__device_ops *ops, masu_device_info info);
+
+/* Copies a configuration that carries its size into one of the size known here: what the caller does not know is
+ * zero. MASU_ERR_INVALID_ARGUMENT: it ends before `least`; MASU_ERR_UNSUPPORTED: it has more, and that is set. */
+masu_status masu__struct_read(void *to, size_t known_bytes, size_t least, const void *from);
 
 /* Rounds bytes up to the granularity and takes so much: *out_bytes says how much it became and
  * must be given back. MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, MASU_ERR_DEVICE_FAILURE; *out
