@@ -204,7 +204,7 @@ MASU_API masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const s
 /* An order of execution with a low peak of live bytes: a beam search over the sets of operators
  * already run, never worse than the order as it stands. Fills order[graph->count] (the caller's)
  * and the peaks before and after (may be NULL). MASU_ERR_INVALID_ARGUMENT also when an operator
- * reads what is made later. O(operators × width × ready operators); width 0: 256. */
+ * reads what is made later, or two make the same row. O(operators × width × ready operators); width 0: 256. */
 MASU_API masu_status masu_plan_reorder(const masu_plan_graph *graph, const masu_plan_row *rows,
                                        size_t count, unsigned width, size_t *order,
                                        uint64_t *peak_before, uint64_t *peak_after);

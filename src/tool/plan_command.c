@@ -393,7 +393,8 @@ static int reorder(job *j) {
         for (size_t k = 0, *at = order; k < j->graph.graph.count; k++, after = before)
             *at++ = k;
     if (status == MASU_ERR_INVALID_ARGUMENT) {
-        fprintf(stderr, "masu plan: %s: an operator reads what is made later\n", j->args->ops);
+        fprintf(stderr, "masu plan: %s: an operator reads what is made later, or two operators make the "
+                        "same buffer\n", j->args->ops);
         return TOOL_FAILED;
     }
     if (status != MASU_OK)

@@ -136,15 +136,19 @@ static bool bit(const uint64_t *set, size_t i) {
     return set[i / 64] >> (i % 64) & 1;
 }
 
-/* The operators that make what each reads. False: made later. */
+/* The operators that make what each reads. False: made later, or made twice: which of the two a reader means, an
+ * order alone cannot say. */
 static bool find_needs(beam *b) {
     uint32_t *maker = MASU_ARENA_ARRAY(&b->arena, uint32_t, b->count + 1);
     if (!maker)
         return false;
     for (size_t k = 0; k < b->graph->count; k++)
-        for (size_t i = 0; i < b->graph->operators[k].output_count; i++)
-            if (maker[b->graph->operators[k].outputs[i]] == 0)
-                maker[b->graph->operators[k].outputs[i]] = (uint32_t)k + 1;
+        for (size_t i = 0; i < b->graph->operators[k].output_count; i++) {
+            uint32_t *made_by = &maker[b->graph->operators[k].outputs[i]];
+            if (*made_by != 0 && *made_by != k + 1)
+                return false;
+            *made_by = (uint32_t)k + 1;
+        }
     for (size_t k = 0; k < b->graph->count; k++) {
         const masu_plan_operator *op = &b->graph->operators[k];
         for (size_t i = 0; i < op->input_count; i++) {

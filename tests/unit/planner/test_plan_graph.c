@@ -197,6 +197,18 @@ static void the_best_order_is_found(void **state) {
 
 static void wrong_graphs_are_refused(void **state) {
     (void)state;
+    /* two make row 1: which of them its reader means, another order would decide */
+    const size_t first = 0, twice = 1, last = 2;
+    const masu_plan_operator makers[] = {
+        {&first, 1, &twice, 1}, {&twice, 1, &last, 1}, {&first, 1, &twice, 1}};
+    const masu_plan_row lives[] = {{.size_bytes = 1, .upper = 3},
+                                   {.size_bytes = 1, .upper = 3},
+                                   {.size_bytes = 1, .lower = 1, .upper = 3}};
+    size_t run_in[3];
+    assert_int_equal(masu_plan_reorder(&(masu_plan_graph){makers, 3}, lives, 3, 0, run_in, NULL, NULL),
+                     MASU_ERR_INVALID_ARGUMENT);
+    assert_int_equal(masu_plan_reorder(&(masu_plan_graph){makers, 2}, lives, 3, 0, run_in, NULL, NULL),
+                     MASU_OK);
     static drawn_graph g;
     size_t order[MOST_OPS];
     masu__rng rng;
