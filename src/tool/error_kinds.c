@@ -223,7 +223,7 @@ const error_kind error_kinds[] = {
      "\n"
      "    let x = if 1 < 2 { 1 } else { \"one\" };     // error\n"},
     {"E0123",
-     "index ``\ncomprehension\nconstant is made\nstands in\na range\na loop needs\n`` takes no "
+     "index ``\ndifferent free indices\ncomprehension\nconstant is made\nstands in\na range\na loop needs\n`` takes no "
      "parameters\nreturns nothing",
      "constants, ranges and comprehensions",
      "A constant is made of literals, operators and other constants. In `[i, j | i <- 0..n, j <- "

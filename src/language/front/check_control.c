@@ -194,6 +194,7 @@ void check_let(checker *c, stmt *s) {
     if (!own && (s->annotation == NULL || s->annotation->is_place)) {
         check_keep_reference(s->value);
     }
+    check_equation(c, &s->value);
     check_value_pair(c, s->pattern, &s->value, t);
     check_written_value(c, &s->value);
     check_expr(c, &s->value, t);

@@ -19,6 +19,7 @@
  *     check_tensor.c      tensor literals and indexing
  *     check_list.c        fixed arrays, vec![…]
  *     check_comprehend.c  comprehensions and Einstein sums
+ *     check_equation.c    equations over free indices
  *     check_alias.c       names that stand for a place: `&mut`
  *     check_freeze.c      expressions that refer to a place
  *     check_place.c       assignments and who may be assigned to
@@ -398,6 +399,7 @@ void check_range_as_list(checker *c, expr **slot);
 expr *check_tensor_as_list(checker *c, expr *t);
 /* list.map(|x| x as SCALAR), also of a Result. */
 expr *check_map_cast(checker *c, expr *list, const char *scalar);
+void check_equation(checker *c, expr **slot); /* let C = A[i, j] * B[j, k]; */
 bool check_chain(checker *c, expr **slot); /* v.iter().map(f).take(n): check_chain.c */
 bool check_loop_over_chain(checker *c, expr **slot);
 bool check_as_list(checker *c, expr **slot, expr *limit);

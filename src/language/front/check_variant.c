@@ -92,11 +92,11 @@ static void become_variant(checker *c, expr *e, struct_item *s, uint32_t variant
 }
 
 static void wrong_form(checker *c, source_span span, const struct_item *s, const variant_item *v) {
-    diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s::%s` is written `%s::%s%s`",
-                                      s->name, v->name, s->name, v->name,
-                                      v->count == 0   ? ""
-                                      : v->positional ? "(…)"
-                                                      : " { … }");
+    diagnostic *d =
+        v->count == 0
+            ? diagnostics_error(c->diagnostics, span, "`%s::%s` has no fields", s->name, v->name)
+            : diagnostics_error(c->diagnostics, span, "`%s::%s` is written `%s::%s%s`", s->name,
+                                v->name, s->name, v->name, v->positional ? "(…)" : " { … }");
     diagnostics_note(c->diagnostics, d, v->span, "it is declared here");
 }
 
@@ -142,6 +142,10 @@ static void call_variant(checker *c, expr *e, struct_item *s, uint32_t variant,
     s = instance_for(c, s, expected, callee->arguments, callee->argument_count);
     const variant_item *v = &s->variants[variant];
     e->type = s->type;
+    if (v->count == 0 && e->call.arg_count == 0) { /* None(): a function of nothing */
+        become_variant(c, e, s, variant, NULL);
+        return;
+    }
     if (!v->positional || v->count == 0) {
         check_list(c, e->call.args, e->call.arg_count);
         wrong_form(c, e->span, s, v);
@@ -324,6 +328,13 @@ static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
     if (!same) {
         diagnostics_error(c->diagnostics, p->span, "this pattern is for `%s`, the value is `%s`",
                           s->name, check_type_text(c, t));
+        return false;
+    }
+    const type *written = p->written == NULL ? t : check_type(c, p->written);
+    if (written != t && !type_is_silent(written) && !check_fits(c, t, written)) {
+        diagnostics_error(c->diagnostics, p->written->span,
+                          "this pattern is for `%s`, the value is `%s`",
+                          check_type_text(c, written), check_type_text(c, t));
         return false;
     }
     s = t->structure;

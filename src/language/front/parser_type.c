@@ -383,15 +383,24 @@ static void parse_named_parts(parser *p, pattern *made) {
     parser_expect(p, TOKEN_RIGHT_BRACE);
 }
 
+/* T<A>::V, T::<A>::V, behind `<` */
+static void parse_written_type(parser *p, pattern *made, source_span span) {
+    type_expr *t = PARSER_NEW(p, type_expr);
+    *t = (type_expr){.span = span, .kind = TYPE_EXPR_NAME, .name = made->name};
+    parse_type_arguments(p, &t->arguments, &t->argument_count);
+    made->written = t;
+}
+
 static void parse_variant_pattern(parser *p, pattern *made, const char *name, source_span span) {
     made->kind = PATTERN_VARIANT;
     made->name = name;
     const char *path = NULL;
+    if (parser_accept(p, TOKEN_LESS)) {
+        parse_written_type(p, made, span);
+    }
     while (!p->panic && parser_accept(p, TOKEN_COLON_COLON)) {
         if (parser_accept(p, TOKEN_LESS)) {
-            type_expr **ignored = NULL;
-            uint32_t count = 0;
-            parse_type_arguments(p, &ignored, &count);
+            parse_written_type(p, made, span);
             continue;
         }
         path = parser_join(p, path, made->name);
@@ -431,7 +440,7 @@ static void parse_name_pattern(parser *p, pattern *made) {
         return;
     }
     if (parser_is(p, TOKEN_COLON_COLON) || parser_is(p, TOKEN_LEFT_PAREN) ||
-        (parser_is(p, TOKEN_LEFT_BRACE) && !p->no_struct)) {
+        parser_is(p, TOKEN_LESS) || (parser_is(p, TOKEN_LEFT_BRACE) && !p->no_struct)) {
         parse_variant_pattern(p, made, name, span);
         return;
     }

@@ -103,6 +103,7 @@ struct pattern {
         PATTERN_BOUND /* binding @ parts[0] */
     } kind;
     const char *scope, *name; /* PATTERN_VARIANT as written; scope NULL: none */
+    type_expr *written;       /* likewise: T<A> of `T<A>::V` and `T::<A>::V`; NULL */
     const char **part_names;  /* P { x: part }; NULL: by position */
     bool rest;                /* `..` stands in it */
     uint32_t rest_at;         /* number of parts before it */
