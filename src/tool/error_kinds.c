@@ -123,7 +123,7 @@ const error_kind error_kinds[] = {
      "    n(4);                      // error: n is a number\n"},
     /* ---- types ---------------------------------------------------------------------------------------- */
     {"E0103",
-     "is not mutable\nis a constant\ncan be assigned to\ncannot be assigned to\ncomprehension "
+     "is not mutable\ncannot be referred to\nis a constant\ncan be assigned to\ncannot be assigned to\ncomprehension "
      "cannot write",
      "a write to what does not change",
      "Only `let mut` variables, parameters and `self` can be written to.\n\n"
