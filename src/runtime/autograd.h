@@ -65,9 +65,13 @@ struct tl_node {
 typedef struct tl_leaf {
     tl_tensor *gradient; /* owned; NULL: none accumulated */
     tl_node *read_before, *read_after;
-    uint32_t gathered_depth; /* loops around the last backward that reached it */
+    union {
+        uint32_t gathered_depth; /* loops around the last backward that reached it */
+        uint32_t written_site;   /* written: where */
+    };
     uint32_t ends_depth; /* it ends with the iteration of so many loops; 0: with none */
     bool listed;   /* in the list of leaves that were read */
+    bool written;  /* the tensor was changed in place and went on without this history */
     bool consumed; /* the next backward replaces the gradient instead of adding to it */
     uint32_t
         round; /* the runtime's grad_round when the gradient was added: an older one counts as none */

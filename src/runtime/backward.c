@@ -42,6 +42,16 @@ static masu_status error_written(const tl_node *node, const tl_storage *storage)
     return status;
 }
 
+static masu_status error_leaf_written(tl_node *node) {
+    masu_status status =
+        tl__error(MASU_ERR_MODIFIED_IN_PLACE,
+                  "a leaf that this was computed from was changed in place afterwards, so its "
+                  "gradient would be lost; change it after backward, or compute anew");
+    if (tl__node_leaf(node)->written_site)
+        tl__error_related(tl__node_leaf(node)->written_site, "the change");
+    return status;
+}
+
 static masu_status check_versions(tl_node *node) {
     tl_tensor **saved = tl__node_saved(node);
     const uint32_t *versions = tl__node_versions(node);
@@ -67,7 +77,9 @@ static masu_status discover(tl_backward *run, tl_node *root) {
     masu_status status = MASU_OK;
     for (tl_node *node = root; node && status == MASU_OK; node = node->next) {
         tl_node **inputs = tl__node_inputs(node);
-        status = check_versions(node);
+        status = node->flags & TL_NODE_LEAF && tl__node_leaf(node)->written
+                     ? error_leaf_written(node)
+                     : check_versions(node);
         run->replaces |= node->flags & TL_NODE_LEAF && tl__node_leaf(node)->consumed;
         for (int i = 0; i < node->input_count && status == MASU_OK; i++) {
             tl_node *input = inputs[i];

@@ -234,9 +234,21 @@ static masu_status replace_history(tl_tensor *t, bool track, tl_tensor **out) {
     return MASU_OK;
 }
 
+/* A history that still leads to the old leaf would give its gradient to nobody, unless another value holds that leaf:
+ * backward over it says so. */
 masu_status tl__own_leaf(tl_tensor **t) {
-    bool alone = (*t)->head.count == 1 && (*t)->node->count == 1;
-    return alone ? MASU_OK : replace_history(*t, true, t);
+    tl_node *old = (*t)->node;
+    bool alone = (*t)->head.count == 1, used = old->count > 1;
+    if (alone && !used)
+        return MASU_OK;
+    old->count++;
+    masu_status status = replace_history(*t, true, t);
+    if (status == MASU_OK && alone && used) {
+        tl__node_leaf(old)->written = true;
+        tl__node_leaf(old)->written_site = tl__site();
+    }
+    tl__node_drop(old);
+    return status;
 }
 
 static tl_tensor *replace_or_raise(tl_tensor *t, bool track) {

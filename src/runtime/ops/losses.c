@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
@@ -43,13 +44,13 @@ const tl_rule tl__rule_mse = {"mse_loss", mse_backward};
 
 static masu_status mean_of_squares(tl_tensor *difference, tl_tensor **out) {
     const tl_tensor *operands[] = {difference};
-    const double numbers[2] = {1.0 / (double)difference->elements, 0};
+    const double numbers[2] = {(double)difference->elements, 0};
     tl__map_into(TL_K_square, difference, 1, operands, NULL);
     masu_status status = tl__sum(difference, out);
     if (status != MASU_OK)
         return status;
     operands[0] = *out;
-    tl__map_into(TL_K_mul_scalar, *out, 1, operands, numbers);
+    tl__map_into(TL_K_div_scalar, *out, 1, operands, numbers);
     return MASU_OK;
 }
 
@@ -70,6 +71,19 @@ static masu_status record_mse(tl_tensor *loss, tl_tensor *a, tl_tensor *b, tl_te
                               out);
 }
 
+/* [4, 1] beside [4] would spread to [4, 4], which no loss means. One number is what every element should be. */
+static masu_status check_alike(const tl_tensor *x, const tl_tensor *y) {
+    if (x->rank == 0 || y->rank == 0 ||
+        (x->rank == y->rank && memcmp(x->shape, y->shape, x->rank * sizeof x->shape[0]) == 0))
+        return MASU_OK;
+    char one[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
+    return tl__error(MASU_ERR_SHAPE_MISMATCH,
+                     "mse_loss: a prediction of shape %s beside a target of shape %s; a loss wants one shape for "
+                     "both: reshape, squeeze or expand one of them",
+                     tl__shape_text(x->rank, x->shape, one),
+                     tl__shape_text(y->rank, y->shape, other));
+}
+
 /* x and y: a and b in the type of the result. */
 static masu_status mse_converted(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_tensor *y,
                                  tl_tensor **out) {
@@ -77,7 +91,9 @@ static masu_status mse_converted(tl_tensor *a, tl_tensor *b, tl_tensor *x, tl_te
     int64_t shape[TL_MAX_RANK];
     tl_tensor *difference, *loss;
     const tl_tensor *operands[] = {x, y};
-    masu_status status = tl__broadcast("mse_loss", x, &rank, shape);
+    masu_status status = check_alike(x, y);
+    if (status == MASU_OK)
+        status = tl__broadcast("mse_loss", x, &rank, shape);
     if (status == MASU_OK)
         status = tl__broadcast("mse_loss", y, &rank, shape);
     if (status == MASU_OK)

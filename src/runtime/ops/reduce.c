@@ -321,14 +321,14 @@ static masu_status sum(tl_tensor *t, int dim, tl_tensor **out) {
 
 static masu_status mean(tl_tensor *t, int dim, tl_tensor **out) {
     tl_tensor *result;
-    double factor = 1.0 / (double)(dim == ALL ? t->elements : t->shape[dim]);
+    const double count = (double)(dim == ALL ? t->elements : t->shape[dim]);
     masu_status status = fold_as(tl__fold_sum, t, tl__float_dtype(t), dim, &result);
     if (status != MASU_OK)
         return status;
     const tl_tensor *operands[] = {result};
-    const double numbers[2] = {factor, 0};
-    tl__map_into(TL_K_mul_scalar, result, 1, operands, numbers);
-    return record_sum(&tl__rule_mean, result, t, dim, factor, out);
+    const double numbers[2] = {count, 0}; /* times 1 / count would be rounded twice */
+    tl__map_into(TL_K_div_scalar, result, 1, operands, numbers);
+    return record_sum(&tl__rule_mean, result, t, dim, 1.0 / count, out);
 }
 
 static masu_status sum_dim(tl_tensor *t, int64_t dim, tl_tensor **out) {
