@@ -47,7 +47,7 @@ static const struct row {
     {"B19 addresses or memory run out", PIECES, "addresses_and_memory_run_out_differently"},
     {"B19 scarce addresses", VM, "scarce_addresses"},
     {"B20 a hundred thousand swaps by moves", MODEL, "swapped_by_moves"},
-    {"B21 a runtime inside the program", SCRIPT, "no call of the CUDA runtime came by"},
+    {"B21 a runtime inside the program", SCRIPT, "A runtime inside the program is taken over"},
     {"B21 C malloc of 0, free of NULL, foreign", PROGRAM, "edges"},
     {"B21 managed, pitched, host, async", PROGRAM, "families"},
     {"B21 three dimensions, arrays", PROGRAM, "shapes"},
