@@ -6,7 +6,8 @@
  * What must stay true:
  *     string: bytes[length] = 0;  NULL stands for the empty string
  *     vector: length <= capacity;  words == NULL exactly when capacity * word_count = 0;
- *             every owned word holds NULL or one count;  a vector of count > 1 is copied before it is written
+ *             every owned word holds NULL or one count;  a vector that others hold is copied before it is written;
+ *             its view holds one count of it and is none of those others (reference.c)
  */
 #ifndef MASU_RUNTIME_OBJECTS_H
 #define MASU_RUNTIME_OBJECTS_H
@@ -25,6 +26,7 @@ typedef struct tl_vector {
     int64_t length, capacity; /* in elements */
     int64_t *words;
     struct tl_vector *next_dead; /* only while it is being freed */
+    struct tl_vector *view;      /* what all references into it hold; NULL: there are none; itself: this is a view */
 } tl_vector;
 
 static inline const char *tl__string_bytes(const tl_object *s) {
@@ -38,6 +40,8 @@ static inline int64_t tl__string_length(const tl_object *s) {
 masu_status tl__vector_new(const tl_record *plan, tl_object **out);
 /* *v is the caller's only count; the element's counts pass to it, also on failure. */
 masu_status tl__vector_push(tl_object **v, const int64_t *element);
+/* The view of *v, with one more count. A view's view is itself. */
+masu_status tl__vector_view(tl_vector *v, tl_vector **out);
 /* Turns *v, of which the caller owns one count, into a vector that only the caller holds. On failure *v is as it was. */
 masu_status tl__vector_own(tl_vector **v);
 bool tl__string_is_number(const tl_object *s, bool whole);

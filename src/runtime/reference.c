@@ -1,11 +1,12 @@
 /* reference.c: places in vectors, read and written where they lie.
  *
- *     reference   vector │ word                 a variable in a cell (a vector of one), a field of it, an element
- *     slice       vector │ word │ length        `length` elements from that word on
+ *     reference   view │ word                 a variable in a cell (a vector of one), a field of it, an element
+ *     slice       view │ word │ length        `length` elements from that word on
  *
- * A reference holds a count of its vector, so it never dangles. Making one makes the vector its holder's own first; from
- * then on the compiler lets nobody else read or write that place until the reference is dead. So these functions write in
- * place whatever the count is: those who hold it are the place's owner and references to it.
+ * All references into a vector hold its view: a vector of one, whose element is that vector. So a reference never dangles,
+ * and the vector knows whether references are what holds it beside its owner: they do not make it shared. The owner and
+ * every reference write in place, each sees what the others wrote; a value that was copied off before stays as it was.
+ * A cell is nobody's value, so that references to it hold the cell itself.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,12 +14,13 @@
 #include "runtime/objects.h"
 #include "runtime/state.h"
 
-static tl_vector *vector_of(tl_object *object) {
-    return (tl_vector *)(void *)object;
-}
-
 static tl_object *word_object(int64_t word) {
     return (tl_object *)(uintptr_t)word;
+}
+
+static tl_vector *vector_of(tl_object *object) {
+    tl_vector *v = (tl_vector *)(void *)object;
+    return v->view == v ? (tl_vector *)(void *)word_object(v->words[0]) : v;
 }
 
 /* The words [at, at + count), or NULL with an error: the vector has become shorter since. */
@@ -82,6 +84,16 @@ tl_object *tl_vec_unshare(tl_object *object) {
     return NULL;
 }
 
+tl_object *tl_ref_view(tl_object *object) {
+    tl_vector *view = NULL;
+    masu_status status = tl__vector_view((tl_vector *)(void *)object, &view);
+    return tl__object_or_raise(status, view ? &view->head : NULL);
+}
+
+int64_t tl_ref_size(tl_object *object) {
+    return vector_of(object)->length;
+}
+
 void tl_ref_get(tl_object *object, int64_t at, int64_t count, void *out) {
     tl_vector *v = vector_of(object);
     const int64_t *words = words_at(v, at, count);
@@ -121,7 +133,7 @@ void tl_ref_set(tl_object *object, int64_t at, int64_t count, void *values) {
 tl_object *tl_ref_enter(tl_object *object, int64_t at) {
     tl_vector *v = vector_of(object);
     int64_t *word = words_at(v, at, 1);
-    tl_vector *inner = word ? vector_of(word_object(*word)) : NULL;
+    tl_vector *inner = word ? (tl_vector *)(void *)word_object(*word) : NULL;
     if (word && !inner)
         (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "there is no list here: it was moved away");
     if (!inner || tl__vector_own(&inner) != MASU_OK) {
@@ -129,10 +141,8 @@ tl_object *tl_ref_enter(tl_object *object, int64_t at) {
         return NULL;
     }
     *word = (int64_t)(uintptr_t)inner;
-    inner->head.count++;
-    tl__runtime()->retain_ops++;
     told(v, at, 1);
-    return &inner->head;
+    return tl_ref_view(&inner->head);
 }
 
 /* ---- parts of lists ----------------------------------------------------------------------------------------- */

@@ -114,12 +114,17 @@ static masu_status vector_grow(tl_vector *v, int64_t capacity) {
     return MASU_OK;
 }
 
+/* Whether somebody else holds it as a value. */
+static bool is_shared(const tl_vector *v) {
+    return v->head.count > (v->view != NULL && v->view != v ? 2u : 1u);
+}
+
 /* Turns *v, of which the caller owns one count, into a vector that only the caller holds, with room for `capacity`
  * elements or what it has. On failure *v is as it was. */
 static masu_status make_room(tl_vector **v, int64_t capacity) {
     tl_vector *old = *v;
     capacity = capacity > old->capacity ? capacity : old->capacity;
-    if (old->head.count > 1) {
+    if (is_shared(old)) {
         masu_status status = vector_copy(old, capacity, v);
         if (status == MASU_OK)
             old->head.count--;
@@ -158,6 +163,8 @@ void tl__vector_free(tl_object *object) {
     while (dead) {
         tl_vector *v = dead;
         dead = v->next_dead;
+        if (v->view == v)
+            vector_of(owned_word(v->words, 0))->view = NULL;
         for (int64_t i = 0; i < v->length && v->plan->owned_count > 0; i++)
             drop_element(v->plan, element_at(v, i), &dead);
         tl__free(v->words, (size_t)v->capacity * element_bytes(v->plan));
@@ -178,6 +185,28 @@ masu_status tl__vector_new(const tl_record *plan, tl_object **out) {
 
 masu_status tl__vector_own(tl_vector **v) {
     return make_own(v, (*v)->length);
+}
+
+masu_status tl__vector_view(tl_vector *v, tl_vector **out) {
+    static const int64_t first_word[] = {0};
+    static const tl_record plan = {1, 1, first_word};
+    masu_status status = v->view ? MASU_OK : vector_new(&plan, 1, out);
+    if (status != MASU_OK)
+        return status;
+    if (v->view) {
+        *out = v->view;
+        v->view->head.count++;
+        return MASU_OK;
+    }
+    (*out)->length = 1;
+    (*out)->words[0] = (int64_t)(uintptr_t)v;
+    (*out)->view = *out;
+    v->view = *out;
+    v->head.count++;
+    tl__runtime()->retain_ops++;
+    if (MASU_UNLIKELY(tl__runtime()->audit))
+        tl__audit_element(&(*out)->head, 0);
+    return MASU_OK;
 }
 
 masu_status tl__vector_push(tl_object **object, const int64_t *element) {

@@ -321,7 +321,7 @@ static void write_reference(lower_fn *fn, const lower_place *p, const ir_value *
     lower_abi(fn, TL_FN_tl_ref_set, (ir_value[]){p->at[0], word, count, record}, 4, p->span);
 }
 
-/* The list in p, which only p holds from now on, and the word in it where the element begins that index names. */
+/* The view of the list in p, which no other value holds from now on. */
 static ir_value own_list(lower_fn *fn, lower_place *p);
 
 static void address_of(lower_fn *fn, lower_place *p, ir_value out[2]) {
@@ -336,7 +336,7 @@ static void address_of(lower_fn *fn, lower_place *p, ir_value out[2]) {
         return;
     ir_value width = lower_int(
         fn, IR_I64, lower_leaf_count(fn->l, p->holder->vec.element), p->span);
-    ir_value length = lower_abi(fn, TL_FN_tl_vec_len, &list, 1, p->span);
+    ir_value length = lower_abi(fn, TL_FN_tl_ref_size, &list, 1, p->span);
     ir_value word = lower_abi(fn, TL_FN_tl_ref_index, (ir_value[]){p->indices[0], length, width}, 3,
                               p->span);
     out[0] = list;
@@ -351,7 +351,7 @@ static ir_value own_list(lower_fn *fn, lower_place *p) {
         lower_read(fn, p->first, 1, &list, p->span);
         list = lower_abi(fn, TL_FN_tl_vec_unshare, &list, 1, p->span);
         lower_write(fn, p->first, 1, &list);
-        return list;
+        return lower_open(fn) ? lower_abi(fn, TL_FN_tl_ref_view, &list, 1, p->span) : 0;
     }
     address_of(fn, p, at);
     return lower_open(fn) ? lower_abi(fn, TL_FN_tl_ref_enter, at, 2, p->span) : 0;
@@ -371,7 +371,7 @@ static void refer_to_part(lower_fn *fn, const expr *e, ir_value *out) {
         return;
     ir_value length = base->kind == PLACE_REFERENCE && base->is_slice
                           ? base->at[2]
-                          : lower_abi(fn, TL_FN_tl_vec_len, &list, 1, e->span);
+                          : lower_abi(fn, TL_FN_tl_ref_size, &list, 1, e->span);
     ir_value low = lower_abi(fn, TL_FN_tl_ref_low,
                              (ir_value[]){range[0], range[1], length, width}, 4, e->span);
     if (!lower_open(fn))

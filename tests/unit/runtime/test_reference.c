@@ -50,8 +50,10 @@ static tl_object *owned_at(tl_object *v, int64_t index) { /* borrowed */
 static void a_write_is_seen_by_every_holder(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_object *v = tl_vec_unshare(numbers(3)), *reference = v;
-    tl_ptr_acquire(reference);
+    tl_object *v = tl_vec_unshare(numbers(3)), *reference = tl_ref_view(v);
+    assert_ptr_equal(tl_ref_view(v), reference); /* there is one */
+    tl_ptr_release(reference);
+    assert_int_equal(tl_ref_size(reference), 3);
     tl_ref_set(reference, 1, 1, &(int64_t){70});
     assert_int_equal(number_at(v, 1), 70);
     assert_int_equal(number_at(v, 0), 0);
@@ -136,35 +138,63 @@ static void entering_unshares_the_inner_list_in_its_place(void **state) {
     tl_ptr_acquire(inner); /* a copy that somebody keeps */
     outer = tl_vec_push(outer, &inner);
     tl_object *in = tl_ref_enter(outer, 0);
-    assert_ptr_not_equal(in, inner);
-    assert_int_equal(in->count, 2); /* the outer list and this reference */
+    assert_int_equal(inner->count, 1); /* the outer list has its own now */
     tl_ref_set(in, 0, 1, &(int64_t){40});
     assert_int_equal(number_at(inner, 0), 0);
-    tl_object *again = tl_ref_enter(outer, 0);
-    assert_int_equal(number_at(again, 0), 0 + 40);
-    tl_ptr_release(again);
+    int64_t x = 0;
+    tl_ref_get(in, 0, 1, &x);
+    assert_int_equal(x, 40);
     tl_ptr_release(in);
     tl_ptr_release(outer);
     tl_ptr_release(inner);
     close_runtime(rt);
 }
 
-/* Two references to one element list: the second must not copy it away from the first. */
-static void two_references_lead_to_one_list(void **state) {
+/* References are not values: they make no list shared, however many there are. */
+static void references_and_owner_write_one_list(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
     tl_object *inner = numbers(2), *outer = new_vector(&holder);
     outer = tl_vec_push(outer, &inner);
-    tl_object *a = tl_ref_enter(outer, 0);
-    tl_ptr_release(a);
-    tl_object *b = tl_ref_enter(outer, 0);
-    assert_ptr_equal(b, inner);
+    tl_object *a = tl_ref_enter(outer, 0), *b = tl_ref_enter(outer, 0);
+    assert_ptr_equal(a, b);
     tl_ref_set(b, 1, 1, &(int64_t){8});
+    tl_object *taken = NULL;
+    outer = tl_vec_take(outer, 0, &taken);
+    assert_ptr_equal(taken, inner);
+    taken = tl_vec_push(taken, &(int64_t){9}); /* longer, in place */
+    assert_ptr_equal(taken, inner);
+    tl_ref_set(a, 0, 1, &(int64_t){7});
+    assert_int_equal(number_at(taken, 0), 7);
+    assert_int_equal(number_at(taken, 1), 8);
+    assert_int_equal(tl_ref_size(b), 3);
+    tl_ptr_release(a);
     tl_ptr_release(b);
-    b = tl_ref_enter(outer, 0);
-    assert_int_equal(number_at(b, 1), 8);
-    tl_ptr_release(b);
+    tl_ptr_acquire(taken); /* the references are dead: now it is shared by value */
+    tl_object *copy = tl_vec_set(taken, 0, &(int64_t){1});
+    assert_ptr_not_equal(copy, inner);
+    assert_int_equal(number_at(inner, 0), 7);
+    tl_ptr_release(copy);
+    tl_ptr_release(inner);
     tl_ptr_release(outer);
+    close_runtime(rt);
+}
+
+static void a_value_copied_off_stays(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_object *v = numbers(3), *view = tl_ref_view(v);
+    tl_ptr_acquire(v);
+    tl_object *kept = v;
+    v = tl_vec_set(v, 0, &(int64_t){5});
+    assert_ptr_not_equal(v, kept);
+    assert_int_equal(number_at(kept, 0), 0);
+    tl_ptr_release(v);
+    tl_ptr_release(kept);
+    int64_t x = 0;
+    tl_ref_get(view, 2, 1, &x); /* the last holder is the view */
+    assert_int_equal(x, 2);
+    tl_ptr_release(view);
     close_runtime(rt);
 }
 
@@ -316,7 +346,8 @@ int main(void) {
         cmocka_unit_test(words_are_copied_moved_and_replaced),
         cmocka_unit_test(a_number_inside_a_record_owns_nothing),
         cmocka_unit_test(entering_unshares_the_inner_list_in_its_place),
-        cmocka_unit_test(two_references_lead_to_one_list),
+        cmocka_unit_test(references_and_owner_write_one_list),
+        cmocka_unit_test(a_value_copied_off_stays),
         cmocka_unit_test(a_part_goes_out_and_back),
         cmocka_unit_test(elements_without_bytes_have_parts),
         cmocka_unit_test(what_a_stale_reference_reaches_is_an_error),
