@@ -454,6 +454,26 @@ static void spread_writes(checker *c) {
     }
 }
 
+/* A closure holds a copy of what it captured, unless its body was seen to write it. */
+static void report_unlent(checker *c, const method_use *use) {
+    const expr *place = use->call->call.operands[0];
+    const function_item *f = use->caller;
+    if (!f->is_closure || f->is_move || use->root != f->parameters[0]) {
+        return;
+    }
+    while (place->kind != EXPR_FIELD || place->field.base->kind != EXPR_NAME) {
+        place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
+    }
+    const struct_field *field = &f->owner->fields[place->field.index];
+    if (!field->is_written && !field->by_reference) {
+        diagnostic *d = diagnostics_error(c->diagnostics, use->call->call.name_span,
+                                          "this writes to `%s`, of which the closure holds a copy",
+                                          field->name);
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         "declare the method `fn %s(&mut self, …)`", use->call->call.function->name);
+    }
+}
+
 static void settle_uses(checker *c) {
     for (uint32_t i = 0; i < c->use_count; i++) {
         const method_use *use = &c->uses[i];
@@ -466,6 +486,7 @@ static void settle_uses(checker *c) {
             continue;
         }
         check_method_write(c, use->root, use->call->call.name_span, use->captured);
+        report_unlent(c, use);
     }
 }
 

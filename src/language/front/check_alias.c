@@ -295,9 +295,8 @@ static expr *replace_source(block_builder *b, expr **slot) {
         return NULL;
     }
     expr *e = *slot;
-    bool values = e->kind == EXPR_METHOD && strcmp(e->call.name, "values_mut") == 0;
     bool plain = e->kind == EXPR_NAME;
-    expr *place = check_freeze(b, values ? &e->call.receiver : slot);
+    expr *place = check_freeze(b, e->kind == EXPR_METHOD ? &e->call.receiver : slot);
     if (place == NULL) {
         return NULL;
     }

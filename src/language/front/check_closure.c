@@ -187,6 +187,14 @@ static void fill_captures(checker *c, struct_item *s) {
     type_set_size(s->type, size);
 }
 
+static void yield_unit(checker *c, block *body) {
+    expr *unit = check_new(c, EXPR_TUPLE, body->span, NULL);
+    if (check_unit_value(c, &unit)) {
+        body->result = unit;
+        body->type = unit->type;
+    }
+}
+
 static void check_body(checker *c, struct_item *s, const closure_signature *signature) {
     function_item *f = s->closure;
     outside o = leave_function(c, f, f->scope_mark);
@@ -198,6 +206,9 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
                                                                               : NULL;
     f->body = body_block(c, f->body_expression);
     check_block(c, f->body, f->result);
+    if (f->result == NULL && signature->is_known && f->body->type->kind == TYPE_VOID) {
+        yield_unit(c, f->body); /* what is wanted is some value */
+    }
     if (f->result == NULL) {
         f->result = f->body->type->kind == TYPE_NEVER ? check_scalar(c, TYPE_VOID) : f->body->type;
     }
@@ -262,6 +273,8 @@ void check_close_closure(checker *c, expr *e) {
     }
 }
 
+enum { SEARCH_DEPTH = 6 };
+
 /* ---- what a method that is not checked yet may do to self ------------------------------------------ */
 
 typedef struct write_search {
@@ -295,6 +308,18 @@ static bool changes_its_receiver(const char *name) {
 
 static bool search_writes(checker *c, function_item *f, int depth);
 
+/* self.part.m(…): whichever type the part is of, some method of that name may write to it. */
+static bool some_method_writes(const checker *c, const char *name) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, name) == 0 &&
+            !f->parameters[0]->is_shared) {
+            return true;
+        }
+    }
+    return changes_its_receiver(name);
+}
+
 static void find_write(expr *e, void *context) {
     write_search *s = context;
     if (e->kind == EXPR_ASSIGN && starts_at_self(e->assign.target)) {
@@ -307,7 +332,7 @@ static void find_write(expr *e, void *context) {
                       e->call.name)
                 : NULL;
         s->found |= called != NULL ? search_writes(s->c, called, s->depth + 1)
-                                   : changes_its_receiver(e->call.name);
+                                   : some_method_writes(s->c, e->call.name);
     }
     if (!s->found) {
         expr_each_child(e, find_write, s);
@@ -315,8 +340,19 @@ static void find_write(expr *e, void *context) {
 }
 
 static bool search_writes(checker *c, function_item *f, int depth) {
-    if (f->is_checked || depth > 4) {
-        return f->writes_self;
+    if (f->writes_self || depth > SEARCH_DEPTH) {
+        return true;
+    }
+    if (f->is_checked) { /* what it calls itself is not spread yet */
+        for (uint32_t i = 0; i < c->use_count; i++) {
+            const method_use *use = &c->uses[i];
+            function_item *called = use->call->call.function;
+            if (use->caller == f && called != f && use->root != NULL &&
+                use->root->kind == BINDING_SELF && search_writes(c, called, depth + 1)) {
+                return true;
+            }
+        }
+        return false;
     }
     check_read_body(c, f);
     write_search s = {.c = c, .f = f, .depth = depth};

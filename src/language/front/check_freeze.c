@@ -111,6 +111,7 @@ bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
     static const char *const ends[2][2] = {{"last_mut", "__last_at"}, {"first_mut", "__first_at"}};
     checker *c = b->c;
     expr *m = method_of(e, "get_mut", 1);
+    expr **held = &e->call.receiver;
     const char *finder = "__at";
     for (int i = 0; m == NULL && i < 2; i++) {
         m = method_of(e, ends[i][0], 0);
@@ -120,9 +121,10 @@ bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
         static const char *const seeks[2][2] = {{"find", "__position"}, {"next", "__first_at"}};
         expr *over = method_of(e, seeks[i][0], i == 0);
         m = over == NULL ? NULL : method_of(over, "iter_mut", 0);
+        held = m == NULL ? held : &over->call.receiver;
         finder = seeks[i][1];
     }
-    expr *place = m == NULL ? NULL : check_freeze(b, &e->call.receiver);
+    expr *place = m == NULL ? NULL : check_freeze(b, held);
     if (place == NULL) {
         return false;
     }
@@ -131,7 +133,7 @@ bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out) {
     if (check_is_map(t)) {
         finder = "__find";
     } else if (t->kind != TYPE_VEC) {
-        give_up(c, &e->call.receiver);
+        give_up(c, held);
         return false;
     }
     out->elements = check_elements_of(c, place);
@@ -406,8 +408,8 @@ static expr *freeze_part(block_builder *b, expr **slot) {
 }
 
 expr *check_freeze(block_builder *b, expr **slot) {
-    static const char *const views[] = {"as_mut",       "iter_mut",   "as_deref_mut",
-                                        "as_mut_slice", "borrow_mut", "by_ref"};
+    static const char *const views[] = {"as_mut", "as_deref_mut", "as_mut_slice", "borrow_mut",
+                                        "by_ref"};
     checker *c = b->c;
     expr *e = *slot;
     if (e->type != NULL) {
@@ -447,8 +449,8 @@ expr *check_freeze(block_builder *b, expr **slot) {
 /* By its form: `&mut place`, a method of the language that yields one, or one of the program. */
 static bool refers_by_method(const checker *c, const expr *e) {
     static const char *const names[] = {"or_insert", "or_insert_with", "or_default",
-                                        "as_mut",    "iter_mut",       "get_mut",
-                                        "last_mut",  "first_mut",      "as_deref_mut"};
+                                        "as_mut",    "get_mut",        "last_mut",
+                                        "first_mut", "as_deref_mut"};
     if (e->kind == EXPR_TRY && e->type == NULL) {
         return refers_by_method(c, e->attempt.operand);
     }

@@ -230,7 +230,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     c->environment = &environment;
     c->yields_places = getter_kind_of(c, f) != GETTER_NONE;
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
-                                                      : check_type(c, f->result_annotation);
+                                                      : check_part_type(c, f->result_annotation);
     c->yields_places = false;
     c->environment = outer;
     use_expectation(c, result, expected);
@@ -245,7 +245,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     if (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open) {
         c->environment = &environment; /* T::Item, now that T is known */
         c->yields_places = getter_kind_of(c, f) != GETTER_NONE;
-        check_fits(c, result, check_type(c, f->result_annotation));
+        check_fits(c, result, check_part_type(c, f->result_annotation));
         c->yields_places = false;
         c->environment = outer;
     }

@@ -327,7 +327,7 @@ void check_signature(checker *c, function_item *f) {
     }
     c->yields_places = getter_kind_of(c, f) != GETTER_NONE;
     f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
-                                             : check_type(c, f->result_annotation);
+                                             : check_part_type(c, f->result_annotation);
     c->yields_places = false;
     if (f->result->may_have_open) {
         diagnostics_error(c->diagnostics, f->result_annotation->span,

@@ -233,12 +233,12 @@ static bool to_string(checker *c, expr **slot, const type *t, const type *expect
 static bool identity_method(expr **slot, const type *t) {
     static const char *const names[] = {"clone",     "to_owned", "iter",    "into_iter", "as_ref",
                                         "to_string", "as_str",   "collect", "to_vec",    "as_mut",
-                                        "iter_mut",  "copied",   "cloned"};
+                                        "copied",    "cloned"};
     expr *e = *slot;
     for (size_t i = 0; e->call.arg_count == 0 && i < sizeof names / sizeof names[0]; i++) {
         bool iterator = i == 2 || i == 3 || (i >= 7 && i != 9), text = i == 5 || i == 6;
         if (strcmp(names[i], e->call.name) == 0) {
-            bool option = i >= 11 && t->kind == TYPE_STRUCT;
+            bool option = i >= 10 && t->kind == TYPE_STRUCT;
             if ((iterator && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR && !option) ||
                 (text && t->kind != TYPE_STRING)) {
                 return false;
@@ -628,12 +628,24 @@ static void letters_one_by_one(expr *e) {
     }
 }
 
+/* The body of a function that yields a place is written out where it is called; checked by itself it yields a value. */
+static bool only_yields_values(const checker *c) {
+    const function_item *f = c->function;
+    while (f != NULL && f->is_closure) {
+        f = f->outer;
+    }
+    return f != NULL && getter_kind_of(c, f) != GETTER_NONE;
+}
+
 /* v.get_mut(i) and its like where nothing is written to what they find. */
-static void element_as_value(expr *e, const type *t) {
+static void element_as_value(const checker *c, expr *e, const type *t) {
     static const char *const names[3][2] = {
         {"get_mut", "__get"}, {"last_mut", "last"}, {"first_mut", "first"}};
-    if (t->kind != TYPE_VEC && !check_is_map(t)) {
+    if (t->kind == TYPE_VEC ? !only_yields_values(c) : !check_is_map(t)) {
         return;
+    }
+    if (strcmp(e->call.name, "iter_mut") == 0) {
+        e->call.name = "iter";
     }
     for (int i = 0; i < 3; i++) {
         if (strcmp(e->call.name, names[i][0]) == 0) {
@@ -707,7 +719,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
     if (t->kind == TYPE_VEC) {
         choose_element_or_option(c, e, t, expected, user, arm);
     }
-    element_as_value(e, t);
+    element_as_value(c, e, t);
     letters_one_by_one(e);
     if (rows_in_a_row(c, slot, t, expected)) {
         return;

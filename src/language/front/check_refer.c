@@ -122,8 +122,8 @@ expr *check_reference_to(checker *c, expr *place, source_span span) {
                          "write it where it is: `t[i, j] = …`, `t[i, j] += …`");
         return error_at(c, span);
     }
-    if (leads_on(place) && place->index.base->kind == EXPR_UNARY) {
-        return place->index.base; /* &mut *&mut p */
+    if (leads_on(place)) {
+        return place->index.base; /* &mut *r */
     }
     if (!check_write(c, place, span, WRITE_METHOD)) {
         return error_at(c, span);

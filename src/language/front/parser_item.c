@@ -61,6 +61,7 @@ static binding *parse_parameter(parser *p, function_item *f, bool first, bool in
         }
         binding *self = parse_self(p, is_mutable, start);
         self->is_lent = reference && is_mutable;
+        self->is_shared = reference && !is_mutable;
         return self;
     }
     if (parser_is(p, TOKEN_LEFT_PAREN) && !is_mutable) {
