@@ -123,8 +123,8 @@ const error_kind error_kinds[] = {
      "    n(4);                      // error: n is a number\n"},
     /* ---- types ---------------------------------------------------------------------------------------- */
     {"E0103",
-     "is not mutable\ncannot be referred to\nis a constant\ncan be assigned to\ncannot be assigned to\ncomprehension "
-     "cannot write",
+     "is not mutable\nof which the closure holds a copy\ncannot be referred to\nis a constant\ncan be assigned to\n"
+     "cannot be assigned to\ncomprehension cannot write",
      "a write to what does not change",
      "Only `let mut` variables, parameters and `self` can be written to.\n\n"
      "    let total = 0;\n    total += 1;                // error\n    let mut total = 0;         "
