@@ -65,7 +65,7 @@ static const struct row {
     {"C22 trimmed pages leave the process", VM, "trim_gives_pages_back"},
     {"C24 borders of stitched pieces", PIECES, "fragments_are_stitched"},
     {"C24 the system's limit of mappings", DEVICES, "host_tells_the_limit_of_mappings"},
-    {"C25 a static runtime is told", SCRIPT, "static runtime: not told once"},
+    {"C25 a static runtime needs no advice", SCRIPT, "static runtime, $part: says something"},
     {"C free of NULL as the very first call", PROGRAM, "first"},
     {"C every name is found by every way", PROGRAM, "lookup"},
     {"C pool memory, freed crosswise", PROGRAM, "families"},
