@@ -1,14 +1,14 @@
 # The command: build/<preset>/masu and masu-compiler. And what its executables (`masu build`) are linked with: everything below the
 # compiler, what the compiler says about errors, and main, as one archive from which the linker takes what it needs.
 file(GLOB_RECURSE command_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tool/*.c)
-list(FILTER command_sources EXCLUDE REGEX "/src/tool/(native/|compiler/|main\\.c$)")
+list(FILTER command_sources EXCLUDE REGEX "/src/tool/(native/native_main|compiler/|main\\.c$)")
 file(GLOB compiler_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/tool/compiler/*.c)
 if(command_sources)
     add_library(masu_program STATIC
-        ${CMAKE_SOURCE_DIR}/src/tool/native/main.c ${CMAKE_SOURCE_DIR}/src/tool/report.c
-        ${CMAKE_SOURCE_DIR}/src/tool/lines.c
-        ${CMAKE_SOURCE_DIR}/src/language/native.c ${CMAKE_SOURCE_DIR}/src/language/error_text.c
-        ${CMAKE_SOURCE_DIR}/src/language/front/diagnostics.c ${CMAKE_SOURCE_DIR}/src/language/front/source.c
+        ${CMAKE_SOURCE_DIR}/src/tool/native/native_main.c
+        ${CMAKE_SOURCE_DIR}/src/tool/native/run_end.c ${CMAKE_SOURCE_DIR}/src/tool/native/counts_by_line.c
+        ${CMAKE_SOURCE_DIR}/src/language/diagnose/native_error.c ${CMAKE_SOURCE_DIR}/src/language/diagnose/error_text.c
+        ${CMAKE_SOURCE_DIR}/src/language/diagnose/diagnostics.c ${CMAKE_SOURCE_DIR}/src/language/diagnose/source.c
         $<TARGET_OBJECTS:masu_runtime_objects> $<TARGET_OBJECTS:masu_allocators_objects>
         $<TARGET_OBJECTS:masu_devices_objects> $<TARGET_OBJECTS:masu_base_objects>)
     target_link_libraries(masu_program PRIVATE masu_options masu_private_includes)

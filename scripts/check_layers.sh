@@ -7,9 +7,9 @@
 #   * A layer shows one header to those above it: src/LAYER/LAYER.h (base: each of its headers).
 #   * bench/ and integrations/ see <masu/…> and the files of their own folder; include/ sees itself.
 #   * LLVM's headers only in src/language/codegen, BLAS only in src/runtime, CUDA only in src/devices.
-#   * In src/: the malloc family only in base; printf and its kin, stdout and stderr only in tool, runtime/print*
+#   * In src/: the malloc family only in base; printf and its kin, stdout and stderr only in tool, runtime/system/print*
 #     and base/assert* (runtime/runtime.c may name the streams as its defaults); getenv only in tool and
-#     runtime/config*; exit and abort only in tool and base/assert*.
+#     runtime/system/config*; exit and abort only in tool and base/assert*.
 #   * Every header under src/ is included by somebody.
 #
 #     scripts/check_layers.sh [ROOT]     prints FILE:LINE: what is wrong; status 1 when anything is
@@ -149,10 +149,10 @@ function check_calls(code) {
     if (layer == "") return
     if (code ~ heap && layer != "base") wrong("malloc family outside src/base")
     if ((code ~ print_call || (code ~ print_to && FILENAME != "src/runtime/runtime.c")) && layer != "tool" &&
-        FILENAME !~ /^src\/(runtime\/print|base\/assert)[^\/]*$/)
-        wrong("prints, outside src/tool, src/runtime/print* and src/base/assert*")
-    if (code ~ environment && layer != "tool" && FILENAME !~ /^src\/runtime\/config[^\/]*$/)
-        wrong("reads the environment outside src/tool and src/runtime/config*")
+        FILENAME !~ /^src\/(runtime\/system\/print|base\/assert)[^\/]*$/)
+        wrong("prints, outside src/tool, src/runtime/system/print* and src/base/assert*")
+    if (code ~ environment && layer != "tool" && FILENAME !~ /^src\/runtime\/system\/config[^\/]*$/)
+        wrong("reads the environment outside src/tool and src/runtime/system/config*")
     if (code ~ ending && layer != "tool" && FILENAME !~ /^src\/base\/assert[^\/]*$/)
         wrong("ends the process outside src/tool and src/base/assert*")
     if (code ~ driver && layer != "devices") wrong("CUDA driver call outside src/devices")

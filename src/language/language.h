@@ -74,7 +74,7 @@ typedef struct masu_object {
 } masu_object;
 masu_object masu_program_object(const masu_program *p, unsigned number);
 
-/* ---- what an executable carries (masu build), and what it does with it (native.c) ------------------------------ */
+/* ---- what an executable carries (masu build), and what it does with it (native_error.c) ------------------------------ */
 
 typedef struct masu_native_file {
     const char *path, *text; /* length bytes and a zero */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/meta.h"
-#include "runtime/growth.h"
+#include "runtime/value/growth.h"
 #include "runtime/state.h"
 
 _Thread_local tl_runtime *tl__current;

@@ -2,7 +2,7 @@
  *
  *     this thread ─► tl__current ─► tl_runtime ─┬─ payload, metadata   two heaps
  *                                               ├─ arena               frames, innermost on top
- *                                               ├─ registry, scopes    dynamic owners (memory.c)
+ *                                               ├─ registry, scopes    dynamic owners (frame_arena.c)
  *                                               ├─ tensors, storages   pooled headers (cells.h)
  *                                               ├─ pending, error      what went wrong (error.c)
  *                                               └─ rng, counters
@@ -29,9 +29,9 @@
 #include "base/assert.h"
 #include "base/buffer.h"
 #include "base/rng.h"
-#include "runtime/cells.h"
+#include "runtime/value/cells.h"
 #include "runtime/runtime.h"
-#include "runtime/tensor.h"
+#include "runtime/value/tensor.h"
 
 /* One owner in the dynamic registry. A free entry has object NULL and links to the next free one of its scope. */
 typedef struct tl_entry {
@@ -98,7 +98,7 @@ struct tl_runtime {
     uint64_t placed;                      /* buffers that lay in a frame's room, ever */
     uint64_t reused;                      /* results written over a dying operand, ever */
 
-    /* growing slots: slots.c */
+    /* growing slots: result_slots.c */
     tl_slot *slots; /* of the whole program, in metadata memory */
     uint32_t slot_capacity;
     uint64_t slot_bytes,
@@ -237,7 +237,7 @@ void tl__payload_given(size_t bytes);
 masu_status tl__alloc(size_t bytes, void **out);
 void tl__free(void *p, size_t bytes);
 
-/* ---- owners (memory.c: frames, registry.c: scopes and counts) ----------------------------------------------------------------------------------------- */
+/* ---- owners (frame_arena.c: frames, registry.c: scopes and counts) ----------------------------------------------------------------------------------------- */
 
 /* One internal hold less, of any kind; NULL is fine; frees at zero, without recursion. */
 void tl__object_drop(tl_object *object);
@@ -256,7 +256,7 @@ void tl__vector_free(tl_object *vector); /* vector.c */
 void tl__tensor_free(tl_tensor *t);      /* tensor.c */
 bool tl__tensors_valid(const tl_runtime *rt);
 
-/* ---- growing slots (slots.c) --------------------------------------------------------------------------------- */
+/* ---- growing slots (result_slots.c) --------------------------------------------------------------------------------- */
 
 /* Where the frame's hints put a result of so many bytes: in the caller's room, or in a slot (*slot: 1 + its number). NULL:
  * in a pool. Describes its failure. */
@@ -271,7 +271,7 @@ bool tl__slots_trim(tl_runtime *rt);
 void tl__slots_end(tl_runtime *rt); /* the thread leaves */
 bool tl__slots_valid(const tl_runtime *rt);
 
-/* ---- hints for the operation that runs (memory.c, tensor.c) ------------------------------------------------------ */
+/* ---- hints for the operation that runs (frame_arena.c, tensor.c) ------------------------------------------------------ */
 
 /* Elements that lie in some frame's room: nobody frees them. */
 static inline bool tl__in_frame(const tl_runtime *rt, const void *data) {
@@ -298,7 +298,7 @@ void tl__audit_node(tl_node *node);
 void tl__audit_element(tl_object *vector, int64_t index);
 void tl__audit_destroy(tl_runtime *rt);
 
-/* ---- the process (process.c) ------------------------------------------------------------------------------------- */
+/* ---- the process (resident_memory.c) ------------------------------------------------------------------------------------- */
 
 typedef struct tl_process_memory {
     uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes; /* 0 when the kernel does not say */

@@ -15,7 +15,7 @@ expect_in_stderr 'note: `masu explain-error E0104`: a pattern that forgets value
 [ "$(grep -c E0102 "$MASU_TMP.stderr")" -eq 1 ] || fail 'a kind is named once'
 
 # Every message that the compiler's sources can say has a kind: the texts are read out of the calls that report.
-cat src/language/front/*.c src/language/pass/shape*.c src/language/language.c | tr '\n' ' ' | awk '
+cat src/language/syntax/*.c src/language/front/*.c src/language/pass/shape*.c src/language/facts/shape*.c src/language/language.c | tr '\n' ' ' | awk '
     {
         all = $0
         gsub(/parser_expected\(/, "\001E", all)

@@ -2,7 +2,7 @@
 tree=$MASU_TMP/tree
 put() { cat >"$MASU_TMP/clean/$1"; } # FILE, text on stdin
 write_clean_tree() {
-    for folder in include/masu src/base src/devices src/allocators src/planner/model src/runtime src/language/codegen src/tool bench; do
+    for folder in include/masu src/base src/devices src/allocators src/planner/model src/runtime/system src/language/codegen src/tool bench; do
         mkdir -p "$MASU_TMP/clean/$folder"
     done
     echo '#include <stddef.h>' | put include/masu/masu.h
@@ -17,7 +17,7 @@ write_clean_tree() {
     echo '#include "base/arena.h"' | put src/planner/model/model.h
     printf '#include "planner/model/model.h"\n#include <masu/masu.h>\n' | put src/planner/plan.c
     printf '#include "allocators/allocators.h"\n' | put src/runtime/runtime.h
-    printf '#include "runtime/runtime.h"\n#include <cblas.h>\nvoid p(void) { printf("x"); }\n' | put src/runtime/print_tensor.c
+    printf '#include "runtime/runtime.h"\n#include <cblas.h>\nvoid p(void) { printf("x"); }\n' | put src/runtime/system/print_tensor.c
     printf '#include "runtime/runtime.h"\nvoid d(void) { out = stdout; }\n' | put src/runtime/runtime.c
     printf '#include "base/arena.h"\n' | put src/language/language.h
     printf '#include "language/language.h"\n#include <llvm-c/Core.h>\n' | put src/language/codegen/jit.c
@@ -43,9 +43,9 @@ violation() { # FILE WHAT-IT-SAYS LINE-OF-C
 violation src/base/arena.c 'base stands below devices' '#include "devices/devices.h"'
 violation src/devices/host.c 'devices stands below allocators' '#include "allocators/allocators.h"'
 violation src/allocators/pool.c 'allocators stands below tool' '#include "tool/main.c"'
-violation src/runtime/print_tensor.c 'runtime stands below language' '#include "language/language.h"'
-violation src/runtime/print_tensor.c 'private to allocators' '#include "allocators/pool.h"'
-violation src/runtime/print_tensor.c 'private to allocators' '#include <allocators/pool.h>'
+violation src/runtime/system/print_tensor.c 'runtime stands below language' '#include "language/language.h"'
+violation src/runtime/system/print_tensor.c 'private to allocators' '#include "allocators/pool.h"'
+violation src/runtime/system/print_tensor.c 'private to allocators' '#include <allocators/pool.h>'
 violation src/tool/main.c 'private to allocators' '  #  include "allocators/pool.h"'
 violation src/language/language.h 'language sees base' '#include "runtime/runtime.h"'
 violation src/planner/plan.c 'planner sees base' '#include "devices/devices.h"'
@@ -64,8 +64,8 @@ violation src/runtime/runtime.c 'prints' 'void k(void) { printf("x"); }'
 violation src/devices/host.c 'prints' 'void k(void) { /* a */ puts("x"); }'
 violation src/runtime/runtime.h 'reads the environment' 'static inline char *k(void) { return getenv("A"); }'
 violation src/allocators/pool.c 'ends the process' 'void k(void) { exit(1); }'
-violation src/runtime/print_tensor.c 'ends the process' 'void k(void) { abort(); }'
-violation src/runtime/print_tensor.c 'CUDA driver' 'void k(void) { cuMemFree_v2(0); }'
+violation src/runtime/system/print_tensor.c 'ends the process' 'void k(void) { abort(); }'
+violation src/runtime/system/print_tensor.c 'CUDA driver' 'void k(void) { cuMemFree_v2(0); }'
 
 clean_tree
 echo 'int lonely;' >"$tree/src/devices/lonely.h"

@@ -2,7 +2,7 @@
  * planner solves and the judge accepts.
  *
  *     clang -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -Isrc -Iinclude tests/fuzz/plan_bytes.c \
- *         src/tool/plan_{read,json,ops,text}.c build/release/libmasu.a -lm
+ *         src/tool/plan/{read_rows,read_json,read_operators,file_text}.c build/release/libmasu.a -lm
  *     ./a.out CORPUS
  *
  * A byte 0x1e separates the table from a list of operators. Without libFuzzer, -DMASU_FUZZ_MAIN gives a main that
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/plan.h"
+#include "tool/plan/plan_table.h"
 
 enum { MOST_ROWS = 200 };
 

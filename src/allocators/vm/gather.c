@@ -12,7 +12,7 @@
  * from more than 1 / ratio fragments. A piece as large as one that would be created in its place is no
  * fragment: else a limit on the size of pieces would make the stock useless for large requests.
  */
-#include "allocators/vm/pool.h"
+#include "allocators/vm/vm_pool.h"
 
 #include "base/assert.h"
 #include "base/meta.h"

@@ -1,5 +1,5 @@
 /* mapping.c: pieces into addresses and out again, with the way back of each step. */
-#include "allocators/vm/pool.h"
+#include "allocators/vm/vm_pool.h"
 
 #include "base/assert.h"
 #include "base/meta.h"

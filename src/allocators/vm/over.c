@@ -1,5 +1,5 @@
 /* over.c: the pool as a device, so that pools of small blocks can stand on it. */
-#include "allocators/vm/pool.h"
+#include "allocators/vm/vm_pool.h"
 
 #include "base/meta.h"
 

@@ -22,7 +22,7 @@
 #ifndef MASU_VM_SPACE_H
 #define MASU_VM_SPACE_H
 
-#include "allocators/vm/tree.h"
+#include "allocators/vm/treap.h"
 #include "devices/devices.h"
 
 typedef struct masu__vm_piece masu__vm_piece;

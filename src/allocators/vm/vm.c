@@ -1,5 +1,5 @@
-/* vm.c: taking, giving and resizing blocks. Each operation is the list of steps of pool.h. */
-#include "allocators/vm/pool.h"
+/* vm.c: taking, giving and resizing blocks. Each operation is the list of steps of vm_pool.h. */
+#include "allocators/vm/vm_pool.h"
 
 #include "base/assert.h"
 #include "base/meta.h"

@@ -1,5 +1,5 @@
 /* carried.c: what an executable carries besides its code: the texts of the program and the places
- * that may raise, as one constant that native.c reads (language.h: masu_native_program).
+ * that may raise, as one constant that native_error.c reads (language.h: masu_native_program).
  *
  *     masu_native_data ─► files ─► path, text            only files that a place lies in
  *                     └─► sites: file, offset, length, function

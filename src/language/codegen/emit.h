@@ -68,7 +68,7 @@ typedef struct emit {
     bool careful;                 /* an IR_KERNEL_CAREFUL was met */
 } emit;
 
-/* ---- types.c ---------------------------------------------------------------------------------------------- */
+/* ---- llvm_types.c ---------------------------------------------------------------------------------------------- */
 
 void codegen_types_init(codegen *cg);
 LLVMTypeRef codegen_type(const codegen *cg, ir_type type);

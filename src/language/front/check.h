@@ -3,8 +3,8 @@
 #ifndef MASU_LANGUAGE_CHECK_H
 #define MASU_LANGUAGE_CHECK_H
 
-#include "language/front/diagnostics.h"
-#include "language/front/tree.h"
+#include "language/diagnose/diagnostics.h"
+#include "language/syntax/tree.h"
 #include <masu/status.h>
 
 /* Resolves, types and simplifies the tree in place. Everything made lives in the tree's arena.

@@ -4,7 +4,7 @@
 
 #include "language/front/check_private.h"
 #include "language/front/hints.h"
-#include "language/front/outside.h"
+#include "language/syntax/outside.h"
 
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
                  source_span declared) {

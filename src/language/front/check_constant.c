@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
-#include "language/front/lexer.h"
+#include "language/syntax/lexer.h"
 
 /* F32, I64 …, as well as f32, i64 …, with std:: and core:: in front; the rest behind the type in
  * *rest. */

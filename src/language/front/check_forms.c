@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
-#include "language/front/lexer.h"
+#include "language/syntax/lexer.h"
 
 /* ---- other names ----------------------------------------------------------------------------- */
 

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
-#include "language/front/lexer.h"
-#include "language/front/parser.h"
+#include "language/syntax/lexer.h"
+#include "language/syntax/parser.h"
 
 enum { INSTANCES_MAX = 4096, STRUCT_DEPTH_MAX = 40 };
 

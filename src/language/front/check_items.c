@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "language/front/check_getter.h"
-#include "language/front/lexer.h"
+#include "language/syntax/lexer.h"
 
 /* ---- items ----------------------------------------------------------------------------------- */
 

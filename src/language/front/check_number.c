@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
-#include "language/front/lexer.h"
+#include "language/syntax/lexer.h"
 
 typedef enum math_arguments { ALONE, WITH_FLOAT, WITH_INTEGER, WITH_SAME } math_arguments;
 

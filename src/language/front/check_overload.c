@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
-#include "language/front/lexer.h"
+#include "language/syntax/lexer.h"
 
 /* ---- declarations ------------------------------------------------------------------------------ */
 

@@ -743,7 +743,7 @@ void check_suggest_builtin(suggestion *s);
 
 /* ---- printing (check_print.c, check_text.c) ------------------------------------------------------ */
 
-/* How a value is shown: see runtime/text.c. */
+/* How a value is shown: see runtime/value/text.c. */
 enum {
     HOW_PRECISION = 16,
     HOW_FILL = 32,

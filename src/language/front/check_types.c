@@ -3,7 +3,7 @@
 
 #include "language/front/check_private.h"
 #include "language/front/hints.h"
-#include "language/front/lexer.h"
+#include "language/syntax/lexer.h"
 
 const char *check_type_text(checker *c, const type *t) {
     return type_name(c->types, type_resolve(c->types, t));

@@ -3,7 +3,7 @@
 #define MASU_LANGUAGE_HINTS_H
 
 #include "language/front/check_private.h"
-#include "language/front/parser_private.h"
+#include "language/syntax/parser_private.h"
 
 /* About a word that nothing declares; NULL: none. */
 const char *hint_for_word(const char *word, size_t length);

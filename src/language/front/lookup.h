@@ -2,7 +2,7 @@
 #ifndef MASU_LANGUAGE_LOOKUP_H
 #define MASU_LANGUAGE_LOOKUP_H
 
-#include "language/front/tree.h"
+#include "language/syntax/tree.h"
 
 typedef struct lookup_result {
     const char *name; /* NULL: an expression without a name */

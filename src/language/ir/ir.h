@@ -26,7 +26,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "language/front/source.h" /* span: file, line, column, length */
+#include "language/diagnose/source.h" /* span: file, line, column, length */
 #include <masu/abi.h>
 
 typedef enum ir_type {
@@ -425,7 +425,7 @@ void ir_print_instr(const ir_function *f, const ir_instr *i,
                     masu__buffer *out); /* one line, without its end */
 void ir_print_function(const ir_function *f, masu__buffer *out);
 void ir_print_module(const ir_module *m, masu__buffer *out);
-/* Reads what ir_print_module wrote (ir/parse.c): value numbers, names, shapes, ownership and slots come back; spans and sites do not.
+/* Reads what ir_print_module wrote (ir/ir_parse.c): value numbers, names, shapes, ownership and slots come back; spans and sites do not.
  * The module lives in arena. NULL on an error, which is described in `error` with its line. */
 ir_module *ir_parse_module(masu__arena *arena, const char *text, masu__buffer *error);
 

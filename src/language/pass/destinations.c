@@ -22,7 +22,7 @@
 #include "language/ir/cfg.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/pass/places.h"
+#include "language/facts/places.h"
 
 /* 1 + the only result as which v leaves; 0: it stays, or goes elsewhere, or is held by history. */
 static uint32_t only_result(const tensor_facts *facts, const ir_function *f, ir_value v) {

@@ -26,7 +26,7 @@
 
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/pass/places.h"
+#include "language/facts/places.h"
 
 enum { MOST_BYTES = 64 * 1024, MOST_DEEP_BYTES = 4 * 1024, ALIGNMENT = 64 };
 

@@ -17,7 +17,7 @@
  * What an operation makes on its way to a result that lies in the frame or where the caller wants it (an operand converted, say)
  * is put into the slot behind the others: it is gone when the operation ends.
  *
- * None of this has to be right for the program to be: a slot knows who lies in it (runtime/slots.c), and whoever finds all
+ * None of this has to be right for the program to be: a slot knows who lies in it (runtime/frames/result_slots.c), and whoever finds all
  * slots of the function taken lies in a pool. So recursion takes slots from the outermost activation inwards, and a loop that
  * carries a value finds it in one slot while the next is made in another; for these `spare` slots are added.
  */
@@ -27,7 +27,7 @@
 #include "language/ir/cfg.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/pass/places.h"
+#include "language/facts/places.h"
 
 enum { MOST_SPARE = 8 };
 

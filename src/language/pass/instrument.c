@@ -15,7 +15,7 @@
  * Between a record and the call that takes it counts have no owner, and nothing is asked.
  */
 #include "language/ir/store.h"
-#include "language/pass/liveness.h"
+#include "language/facts/liveness.h"
 #include "language/pass/pass.h"
 
 typedef struct instrumenter {

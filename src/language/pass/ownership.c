@@ -20,7 +20,7 @@
  */
 #include "language/ir/edit.h"
 #include "language/ir/store.h"
-#include "language/pass/liveness.h"
+#include "language/facts/liveness.h"
 #include "language/pass/pass.h"
 #include "language/pass/specialise.h"
 

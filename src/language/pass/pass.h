@@ -85,7 +85,7 @@ void pass_destinations(ir_module *m, pass_context *context);
 void pass_frames(ir_module *m, pass_context *context);
 void pass_growing(ir_module *m, pass_context *context);
 void pass_slots(ir_module *m, pass_context *context);
-void pass_register_owners(ir_module *m, pass_context *context); /* slots.c: when `slots` is off */
+void pass_register_owners(ir_module *m, pass_context *context); /* owner_slots.c: when `slots` is off */
 
 /* Where the values of the variable live that is declared there (where.c); it means them in its file until the byte
  * `until`. Nothing is written when it holds no tensor or object. After the last pass. */

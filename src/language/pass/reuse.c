@@ -17,7 +17,7 @@
  * Again an offer: declined when something else leads to the leaf.
  */
 #include "language/pass/pass.h"
-#include "language/pass/tensor_facts.h"
+#include "language/facts/tensor_facts.h"
 
 static bool may_fit(const ir_shape *a, const ir_shape *b) {
     if (!a || !b || !a->known_rank || !b->known_rank)

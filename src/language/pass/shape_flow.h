@@ -6,8 +6,8 @@
 
 #include "language/ir/cfg.h"
 #include "language/pass/pass.h"
-#include "language/pass/shape_facts.h"
-#include "language/pass/shape_users.h"
+#include "language/facts/shape_facts.h"
+#include "language/facts/shape_users.h"
 
 typedef struct caller { /* one call */
     ir_function *function;

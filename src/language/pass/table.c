@@ -13,11 +13,11 @@
  *     scopes released in reverse order        ownership: the youngest first wherever several values end
  *     an argument handed out                  identity
  *     pairs of counts cancelled               cancel; what lastuse and ownership decide leaves it none
- *     gradients cleared at the latch          ir/lower_loop.c, for the loops that ir/lower_grad.c finds: every later pass sees
+ *     gradients cleared at the latch          lower/lower_loop.c, for the loops that lower/lower_grad.c finds: every later pass sees
  *                                             the call in the text; gradients, which says what is cleared there
  *     slots of temporaries                    frames and growing for their elements, slots for their owners
  *     a dying operand's buffer                reuse
- *     values without size are nothing         ir/lower_leaf.c: they have no leaves; IR_NOTHING (NULL) where a variant of an
+ *     values without size are nothing         lower/lower_leaf.c: they have no leaves; IR_NOTHING (NULL) where a variant of an
  *                                             enum has nothing in another one's place
  *     Struct("Tensor") is the tensor type     front/check_types.c: the one place where names become types
  */
@@ -25,7 +25,7 @@
 
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
-#include "language/pass/tensor_facts.h"
+#include "language/facts/tensor_facts.h"
 
 static const char AFTER[] = "after:";
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "runtime/growth.h"
+#include "runtime/value/growth.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 

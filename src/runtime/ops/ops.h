@@ -13,7 +13,7 @@
 #ifndef MASU_RUNTIME_OPS_OPS_H
 #define MASU_RUNTIME_OPS_OPS_H
 
-#include "runtime/autograd.h"
+#include "runtime/grad/autograd.h"
 #include "runtime/ops/kernels.h"
 
 /* ---- rules of differentiation ---------------------------------------------------------------- */

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "runtime/ops/fold.h"
+#include "runtime/ops/row_fold.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
 #include "runtime/state.h"

@@ -14,7 +14,7 @@
 #ifndef MASU_RUNTIME_OPS_WALK_H
 #define MASU_RUNTIME_OPS_WALK_H
 
-#include "runtime/tensor.h"
+#include "runtime/value/tensor.h"
 
 enum { TL_WALK_OPERANDS = 3 };
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "language/front/check.h"
-#include "language/front/parser.h"
+#include "language/syntax/parser.h"
 #include "language/library/library.h"
-#include "language/ir/lower.h"
+#include "language/lower/lower.h"
 #include "machine.h"
 
 static value *run_function(machine *m, const ir_function *f, const value *args,

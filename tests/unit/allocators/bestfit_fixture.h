@@ -13,7 +13,7 @@
 
 #include <masu/bestfit.h>
 
-#include "allocators/bestfit_pool.h"
+#include "allocators/bestfit/bestfit_pool.h"
 #include "base/meta.h"
 #include "base/rng.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "allocators/address_map.h"
+#include "allocators/bucket/address_map.h"
 #include "base/meta.h"
 #include "base/rng.h"
 

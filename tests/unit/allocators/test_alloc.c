@@ -12,7 +12,7 @@
 
 #include <masu/alloc.h>
 
-#include "allocators/large.h"
+#include "allocators/heap/large.h"
 #include "base/annotate.h"
 #include "base/rng.h"
 

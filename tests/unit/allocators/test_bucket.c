@@ -10,7 +10,7 @@
 
 #include <masu/bucket.h>
 
-#include "allocators/bucket_pool.h"
+#include "allocators/bucket/bucket_pool.h"
 #include "base/meta.h"
 #include "base/rng.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "allocators/free_index.h"
+#include "allocators/bestfit/free_index.h"
 #include "base/rng.h"
 
 enum { BLOCKS = 400 };

@@ -16,8 +16,8 @@
 #include "base/buffer.h"
 #include "base/meta.h"
 #include "language/front/check.h"
-#include "language/front/lexer.h"
-#include "language/front/parser.h"
+#include "language/syntax/lexer.h"
+#include "language/syntax/parser.h"
 
 typedef struct front {
     masu__arena arena;

@@ -23,7 +23,7 @@
 #include "base/rng.h"
 #include "language/language.h"
 #include "language/library/library.h"
-#include "language/pass/tensor_facts.h"
+#include "language/facts/tensor_facts.h"
 #include "runtime/runtime.h"
 
 enum { OPERANDS = 8, MOST_ELEMENTS = 24, RANKS = 6, SHAPES = 5 };

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/rng.h"
-#include "runtime/autograd.h"
+#include "runtime/grad/autograd.h"
 
 enum { ARRAY_MAX = 8192 };
 

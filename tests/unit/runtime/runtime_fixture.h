@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/meta.h"
-#include "runtime/objects.h"
+#include "runtime/value/objects.h"
 #include "runtime/state.h"
 
 #define UNUSED __attribute__((unused))

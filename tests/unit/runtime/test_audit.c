@@ -1,7 +1,7 @@
 /* The audit: what it finds when something is wrong, and that it says nothing when nothing is. */
 #include "runtime_fixture.h"
 
-#include "runtime/autograd.h"
+#include "runtime/grad/autograd.h"
 
 static void expect_fault(tl_runtime *rt, uint64_t faults, const char *text) {
     tl_audit_result result;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "runtime/display.h"
+#include "runtime/value/display.h"
 
 static const char *f32(float value) {
     static char text[TL_FLOAT_TEXT];

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "runtime/autograd.h"
-#include "runtime/growth.h"
+#include "runtime/grad/autograd.h"
+#include "runtime/value/growth.h"
 
 enum { ROW = 1 << 16, ROW_BYTES = 4 * ROW }; /* 256 KiB; four are enough to grow from */
 

@@ -11,7 +11,7 @@
 
 #include "base/meta.h"
 #include "base/rng.h"
-#include "tool/plan.h"
+#include "tool/plan/plan_table.h"
 
 #define BYTES(text) text, sizeof(text) - 1
 #define HEAD        "id,lower,upper,size\n"

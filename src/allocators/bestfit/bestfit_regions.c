@@ -1,0 +1,275 @@
+/* bestfit_regions.c: the pool's dealings with its device: grow, trim, give back. */
+#include "allocators/bestfit/bestfit_pool.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/meta.h"
+#include "base/size.h"
+
+/* Position of the first region with a base above address. */
+static size_t regions_above(const masu_bestfit *pool, uintptr_t address) {
+    size_t low = 0, high = pool->region_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pool->regions[middle]->base > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address) {
+    size_t position = regions_above(pool, address);
+    if (position == 0)
+        return NULL;
+    masu__region *region = pool->regions[position - 1];
+    return address - region->base < region->bytes ? region : NULL;
+}
+
+static bool regions_reserve(masu_bestfit *pool) {
+    if (pool->region_count < pool->region_capacity)
+        return true;
+    size_t capacity = masu__max(8, 2 * pool->region_capacity);
+    masu__region **regions = masu__meta_realloc(
+        pool->regions, pool->region_capacity * sizeof *regions, capacity * sizeof *regions);
+    if (!regions)
+        return false;
+    pool->regions = regions;
+    pool->region_capacity = capacity;
+    return true;
+}
+
+/* Everything has been reserved: cannot fail. */
+static void region_install(masu_bestfit *pool, masu__region *region) {
+    size_t position = regions_above(pool, region->base);
+    memmove(&pool->regions[position + 1], &pool->regions[position],
+            (pool->region_count - position) * sizeof *pool->regions);
+    pool->regions[position] = region;
+    pool->region_count++;
+
+    masu__block_id id = masu__blocks_take(&pool->blocks);
+    masu__block *block = &pool->blocks.at[id];
+    block->address = region->base;
+    block->bytes = region->bytes;
+    block->before = block->after = 0;
+    region->first = id;
+    region->free_since = pool->serial;
+    if (region->whole)
+        block->state = MASU__BLOCK_WHOLE;
+    else
+        masu__free_index_insert(pool->index, &pool->blocks, id);
+
+    if (pool->annotated)
+        masu__annotate_fresh((void *)region->base, region->bytes);
+    masu__bestfit_counts *counts = &pool->counts;
+    counts->device_allocations++;
+    counts->reserved_bytes += region->bytes;
+    counts->peak_reserved_bytes = masu__max(counts->peak_reserved_bytes, counts->reserved_bytes);
+    if (masu__trace_wanted(pool->trace))
+        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_ADD, region->base, region->bytes, region->bytes,
+                           0, 0);
+}
+
+/* How much the device may still be asked for, in whole granules. */
+static size_t pool_room(const masu_bestfit *pool) {
+    size_t reserved = (size_t)pool->counts.reserved_bytes;
+    size_t room = pool->limit_bytes > reserved ? pool->limit_bytes - reserved : 0;
+    return masu__align_down(room, pool->device->info.granularity_bytes);
+}
+
+static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes);
+
+/* What is wholly free stands in the way of a larger block: false when nothing could be given back. */
+static bool pool_give_way(masu_bestfit *pool) {
+    uint64_t reserved = pool->counts.reserved_bytes;
+    if (pool->policy != MASU_POOL_PERSISTENT)
+        (void)trim_regions(pool, 0);
+    return pool->counts.reserved_bytes < reserved;
+}
+
+/* Under a limit, free device blocks stand in the way of a larger one: they go first. */
+static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t *room) {
+    *room = SIZE_MAX;
+    if (pool->limit_bytes == SIZE_MAX)
+        return MASU_OK;
+    if (least_bytes > pool->limit_bytes)
+        return MASU_ERR_LIMIT_REACHED;
+    *room = pool_room(pool);
+    if (*room < least_bytes && pool_give_way(pool))
+        *room = pool_room(pool);
+    return *room < least_bytes ? MASU_ERR_LIMIT_REACHED : MASU_OK;
+}
+
+/* What is larger no device can ever have, whatever it is given back. */
+static size_t most_of(const masu_device *device) {
+    uint64_t has = device->info.memory_bytes;
+    return has ? (size_t)has : (size_t)1 << 47;
+}
+
+/* The memory of a region that has none yet. */
+static masu_status region_obtain(masu_bestfit *pool, const masu__growth *growth,
+                                 masu__region *region) {
+    void *base = NULL;
+    size_t room, least = growth->least_bytes;
+    masu_status status = pool_make_room(pool, least, &room);
+    if (status == MASU_OK)
+        status = masu__device_alloc(pool->device, masu__min(growth->wanted_bytes, room), &base,
+                                    &region->bytes);
+    if (status != MASU_OK && status != MASU_ERR_LIMIT_REACHED && least < growth->wanted_bytes)
+        status = masu__device_alloc(pool->device, least, &base, &region->bytes);
+    if (status == MASU_ERR_OUT_OF_MEMORY && least <= most_of(pool->device) && pool_give_way(pool))
+        status = masu__device_alloc(pool->device, least, &base, &region->bytes);
+    region->base = (uintptr_t)base;
+    return status;
+}
+
+masu__free_index masu__no_index;
+
+static bool index_make(masu_bestfit *pool) {
+    if (pool->index != &masu__no_index)
+        return true;
+    masu__free_index *index = masu__meta_calloc(1, sizeof *index);
+    pool->index = index ? index : &masu__no_index;
+    return index != NULL;
+}
+
+masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
+                                     masu__region **out) {
+    if (!regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3) || !index_make(pool))
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu__region *region = masu__meta_calloc(1, sizeof *region);
+    if (!region)
+        return MASU_ERR_OUT_OF_MEMORY;
+    masu_status status = region_obtain(pool, growth, region);
+    if (status != MASU_OK) {
+        masu__meta_free(region, sizeof *region);
+        return status;
+    }
+    region->whole = growth->whole;
+    region_install(pool, region);
+    if (out)
+        *out = region;
+    return MASU_OK;
+}
+
+/* First the growth that serves later requests too, then just what this one needs. A request larger than
+ * that growth gets what it needs at once: twice as much would be half idle. */
+masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment) {
+    size_t needed = bytes;
+    if (alignment > pool->device->info.alignment_bytes && !masu__add(bytes, alignment, &needed))
+        return MASU_ERR_OVERFLOW;
+    masu__growth growth = {masu__max(pool->pool_bytes, needed), needed, false};
+    masu__bestfit_drop_idle(pool);
+    return masu__bestfit_add_region(pool, &growth, NULL);
+}
+
+masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
+    masu__region *region = pool->regions[position];
+    MASU_ASSERT(masu__region_wholly_free(pool, region));
+    if (pool->annotated)
+        masu__annotate_open((void *)region->base, region->bytes);
+    masu_status status = masu__device_free(pool->device, (void *)region->base, region->bytes);
+    if (status != MASU_OK) {
+        if (pool->annotated)
+            masu__annotate_fresh((void *)region->base, region->bytes);
+        return MASU_ERR_DEVICE_FAILURE;
+    }
+    if (masu__trace_wanted(pool->trace))
+        masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes,
+                           0, 0);
+    if (!region->whole)
+        masu__free_index_remove(pool->index, &pool->blocks, region->first);
+    masu__blocks_put_back(&pool->blocks, region->first);
+    pool->counts.reserved_bytes -= region->bytes;
+    pool->counts.device_frees++;
+    pool->region_count--;
+    memmove(&pool->regions[position], &pool->regions[position + 1],
+            (pool->region_count - position) * sizeof *pool->regions);
+    masu__meta_free(region, sizeof *region);
+    return MASU_OK;
+}
+
+/* The pieces become one free block. */
+static void region_make_whole(masu_bestfit *pool, const masu__region *region) {
+    if (pool->annotated)
+        masu__annotate_fresh((void *)region->base, region->bytes);
+    pool->blocks.at[region->first].state = MASU__BLOCK_SPARE;
+    while (pool->blocks.at[region->first].after)
+        masu__blocks_join_after(&pool->blocks, region->first);
+}
+
+void masu_bestfit_reset(masu_bestfit *pool) {
+    if (!pool)
+        return;
+    masu__bestfit_lock(pool);
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
+    masu__blocks_forget_live(&pool->blocks);
+    if (pool->index != &masu__no_index)
+        masu__free_index_clear(pool->index);
+    for (size_t i = 0; i < pool->region_count; i++)
+        region_make_whole(pool, pool->regions[i]);
+    for (size_t i = 0; i < pool->region_count; i++)
+        if (!masu__bestfit_region_freed(pool, pool->regions[i]->first))
+            masu__free_index_insert(pool->index, &pool->blocks, pool->regions[i]->first);
+    masu__bestfit_counts *counts = &pool->counts;
+    counts->freed_bytes = counts->allocated_bytes;
+    counts->frees = counts->allocations;
+    counts->slack_bytes = 0;
+    counts->peak_used_bytes = 0;
+    counts->peak_reserved_bytes = counts->reserved_bytes;
+    if (masu__trace_wanted(pool->trace))
+        masu__bestfit_emit(pool, MASU_EVENT_RESET, 0, 0, 0, 0, 0);
+    masu__bestfit_cap_idle(pool);
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
+    masu__bestfit_unlock(pool);
+}
+
+static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes) {
+    masu_status result = MASU_OK;
+    for (size_t i = pool->region_count; i-- > 0;) {
+        const masu__region *region = pool->regions[i];
+        if (!masu__region_wholly_free(pool, region) ||
+            pool->counts.reserved_bytes - region->bytes < keep_bytes)
+            continue;
+        masu_status status = masu__bestfit_drop_region(pool, i);
+        if (status != MASU_OK)
+            result = status;
+    }
+    return result;
+}
+
+/* What lies idle between live blocks is emptied, beyond what shall be kept. */
+static void purge_free(masu_bestfit *pool, size_t keep_bytes) {
+    uint64_t taken = masu__bestfit_used(pool) + pool->counts.slack_bytes;
+    uint64_t keep = keep_bytes > taken ? keep_bytes - taken : 0;
+    for (size_t i = 0; i < pool->region_count; i++)
+        for (masu__block_id id = pool->regions[i]->first; id; id = pool->blocks.at[id].after) {
+            const masu__block *block = &pool->blocks.at[id];
+            size_t kept = masu__block_is_live(block) ? block->bytes : (size_t)masu__min(keep, block->bytes);
+            keep -= masu__block_is_live(block) ? 0 : kept;
+            if (kept < block->bytes)
+                masu__device_purge(pool->device, (char *)block->address + kept, block->bytes - kept);
+        }
+}
+
+static void first_block_moved(void *context, const masu__block *block, masu__block_id id) {
+    masu__bestfit_region_of(context, block->address)->first = id;
+}
+
+masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes) {
+    if (!pool)
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (pool->policy == MASU_POOL_PERSISTENT)
+        return MASU_OK;
+    masu__bestfit_lock(pool);
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
+    masu_status status = trim_regions(pool, keep_bytes);
+    purge_free(pool, keep_bytes);
+    if (masu__blocks_shrink(&pool->blocks, first_block_moved, pool) && pool->index != &masu__no_index)
+        masu__free_index_renamed(pool->index, &pool->blocks);
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
+    masu__bestfit_unlock(pool);
+    return status;
+}

@@ -1,0 +1,567 @@
+/* cache.c: batches between the magazines of a thread and the shared lists. */
+#include "allocators/heap/cache.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/meta.h"
+#include "base/size.h"
+
+static void *nothing[1]; /* NULL: neither a block to take nor room for one */
+
+#define EMPTY \
+    { nothing + 1, nothing + 1, 0, 0 }
+masu__cache_front masu__no_cache = {
+    .magazines = {.by_kind = {[0 ... MASU_BUCKET_FINE_CLASSES] = EMPTY}},
+};
+
+static void **magazine_bottom(masu__cache *cache, unsigned index) {
+    return &cache->slots[index][1];
+}
+
+static masu_magazine *magazine_of(masu__cache *cache, unsigned index) {
+    return &cache->front.magazines.by_kind[1 + index];
+}
+
+static size_t magazine_fill(const masu__cache *cache, unsigned index) {
+    void **top = __atomic_load_n(&cache->front.magazines.by_kind[1 + index].top, __ATOMIC_RELAXED);
+    return (size_t)(top - &((masu__cache *)cache)->slots[index][1]);
+}
+
+static void magazine_set_top(masu__cache *cache, unsigned index, void **top) {
+    __atomic_store_n(&magazine_of(cache, index)->top, top, __ATOMIC_RELAXED);
+}
+
+static void magazine_count(masu__cache *cache, unsigned index) {
+    uint64_t *count = &magazine_of(cache, index)->allocations;
+    __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+}
+
+static size_t class_bytes(const masu_heap *heap, unsigned index) {
+    return masu__bucket_block_bytes(heap->bucket, index);
+}
+
+/* ---- capacity -------------------------------------------------------------------------------- */
+
+/* What neither magazines nor transfers have claimed is the cap of the lists. */
+static void caches_move_cap(masu_heap *heap) {
+    const masu__caches *caches = heap->caches;
+    masu__bucket_set_cap(heap->bucket,
+                         caches->max_cached_bytes - caches->granted_bytes - caches->transfer_bytes);
+}
+
+static void transfers_flush(masu_heap *heap) {
+    masu__caches *caches = heap->caches;
+    for (unsigned i = 0; i < heap->bucket->class_count; i++) {
+        masu__transfer *t = &caches->transfer[i];
+        size_t count = t->count;
+        t->count = 0;
+        caches->transfer_bytes -= count * class_bytes(heap, i);
+        if (count > 0)
+            masu__bucket_take_home(heap->bucket, i, t->slots, count);
+    }
+    caches_move_cap(heap);
+}
+
+/* More threads need more to keep the lock away; fewer give it up, as far as nothing is granted of it. */
+static void caches_fit_threads(masu_heap *heap) {
+    masu__caches *caches = heap->caches;
+    size_t wanted = caches->configured_max_bytes;
+    if (caches->bytes_a_thread > 0 && caches->count > wanted / caches->bytes_a_thread)
+        wanted = caches->count * caches->bytes_a_thread;
+    wanted = masu__max(wanted, 2 * caches->granted_bytes);
+    if (caches->granted_bytes + caches->transfer_bytes > wanted)
+        transfers_flush(heap);
+    caches->max_cached_bytes = wanted;
+    caches_move_cap(heap);
+}
+
+/* Many classes share the cap: the large ones of a fine pool get fewer slots. */
+static uint32_t magazine_most(const masu_heap *heap, unsigned index) {
+    if (heap->bucket->class_count == MASU_BUCKET_CLASSES)
+        return MASU__MAGAZINE_SLOTS;
+    return (uint32_t)masu__min(MASU__MAGAZINE_SLOTS,
+                               MASU__FINE_MAGAZINE_BYTES / class_bytes(heap, index));
+}
+
+/* Twice as many slots, as far as the cap leaves room for them. False: nothing has changed. */
+static bool magazine_grow(masu__cache *cache, unsigned index) {
+    masu_heap *heap = cache->heap;
+    masu__caches *caches = heap->caches;
+    uint32_t now = cache->capacity[index];
+    uint32_t first = class_bytes(heap, index) <= MASU_BUCKET_SMALL_BYTES ? 16 : 8;
+    uint32_t capacity = (uint32_t)masu__min(now ? 2 * now : first, magazine_most(heap, index));
+    size_t bytes = (capacity - now) * class_bytes(heap, index);
+    if (capacity <= now || caches->granted_bytes + bytes > caches->max_cached_bytes / 2)
+        return false;
+    if (caches->granted_bytes + caches->transfer_bytes + bytes > caches->max_cached_bytes)
+        transfers_flush(heap);
+    caches->granted_bytes += bytes;
+    caches_move_cap(heap);
+    cache->capacity[index] = capacity;
+    magazine_of(cache, index)->end = magazine_bottom(cache, index) + capacity;
+    return true;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* How many blocks more the transfer may take. */
+static size_t transfer_room(masu_heap *heap, unsigned index) {
+    masu__caches *caches = heap->caches;
+    masu__transfer *t = &caches->transfer[index];
+    if (!t->slots)
+        t->slots = masu__meta_calloc(MASU__TRANSFER_SLOTS, sizeof *t->slots);
+    if (!t->slots)
+        return 0;
+    size_t bytes = caches->max_cached_bytes - caches->granted_bytes - caches->transfer_bytes;
+    return masu__min(MASU__TRANSFER_SLOTS - t->count, bytes / class_bytes(heap, index));
+}
+
+static void give_batch(masu_heap *heap, unsigned index, void *const *blocks, size_t count) {
+    masu__caches *caches = heap->caches;
+    masu__transfer *t = &caches->transfer[index];
+    size_t kept = caches->checked ? 0 : masu__min(count, transfer_room(heap, index));
+    if (kept > 0) {
+        memcpy(t->slots + t->count, blocks + (count - kept), kept * sizeof *blocks);
+        t->count += kept;
+        caches->transfer_bytes += kept * class_bytes(heap, index);
+        caches_move_cap(heap);
+    }
+    if (kept < count)
+        masu__bucket_take_home(heap->bucket, index, blocks, count - kept);
+}
+
+/* The lists have none, and no room for a whole slab more while the transfers hold what they do. */
+static bool transfers_in_the_way(const masu_heap *heap, unsigned index) {
+    const masu_bucket *pool = heap->bucket;
+    return heap->caches->transfer_bytes > 0 && !masu__bucket_class_has_one(&pool->classes[index]) &&
+           masu__bucket_cached(pool) + MASU__SLAB_BYTES > pool->max_cached_bytes;
+}
+
+static size_t take_batch(masu_heap *heap, unsigned index, size_t count, void **blocks,
+                         masu_status *status) {
+    masu__caches *caches = heap->caches;
+    masu__transfer *t = &caches->transfer[index];
+    *status = MASU_OK;
+    if (t->count == 0) {
+        if (transfers_in_the_way(heap, index))
+            transfers_flush(heap);
+        return masu__bucket_lend(heap->bucket, index, count, blocks, status);
+    }
+    count = masu__min(count, t->count);
+    t->count -= count;
+    memcpy(blocks, t->slots + t->count, count * sizeof *blocks);
+    caches->transfer_bytes -= count * class_bytes(heap, index);
+    caches_move_cap(heap);
+    return count;
+}
+
+/* The blocks that have lain in the magazine for longest. */
+static void magazine_return(masu__cache *cache, unsigned index, size_t count) {
+    void **bottom = magazine_bottom(cache, index);
+    size_t fill = magazine_fill(cache, index);
+    if (count == 0)
+        return;
+    give_batch(cache->heap, index, bottom, count);
+    memmove(bottom, bottom + count, (fill - count) * sizeof *bottom);
+    magazine_set_top(cache, index, bottom + fill - count);
+    cache->heap->caches->flushes++;
+}
+
+void masu__cache_flush(masu__cache *cache) {
+    for (unsigned i = 0; i < cache->heap->bucket->class_count; i++)
+        if (cache->capacity[i] > 0)
+            magazine_return(cache, i, magazine_fill(cache, i));
+    masu__large_return_all(cache);
+}
+
+static void cache_show(masu__cache *cache, masu__cache_front *front) {
+    __atomic_store_n(cache->shown, &front->magazines, __ATOMIC_RELAXED);
+}
+
+static bool thread_is_gone(const masu__cache *cache) {
+    return tgkill(getpid(), cache->thread, 0) != 0 && errno == ESRCH;
+}
+
+void masu__caches_recall(masu_heap *heap) {
+    heap->caches->epoch++;
+    for (masu__cache *cache = heap->caches->first, *next; cache; cache = next) {
+        next = cache->next;
+        if (thread_is_gone(cache))
+            masu__cache_close(cache, false);
+        else
+            cache_show(cache, &masu__no_cache);
+    }
+    transfers_flush(heap);
+}
+
+/* Does what was asked of this thread since it was here last. Under the lock, by the thread. */
+static void cache_obey(masu__cache *cache) {
+    masu__caches *caches = cache->heap->caches;
+    if (MASU_LIKELY(cache->epoch == caches->epoch))
+        return;
+    cache->epoch = caches->epoch;
+    masu__cache_flush(cache);
+    if (!caches->checked)
+        cache_show(cache, &cache->front);
+}
+
+masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on) {
+    masu__caches *caches = heap->caches;
+    masu__heap_lock(heap);
+    if (on && !caches->checked) {
+        masu__caches_recall(heap);
+        if (own)
+            masu__cache_flush(own);
+        transfers_flush(heap);
+    }
+    masu_status status = masu__bucket_set_checked(heap->bucket, on);
+    if (status == MASU_OK && caches->checked != on) {
+        caches->checked = on;
+        caches->epoch++; /* magazines are taken up again, or stay away */
+    }
+    masu__heap_unlock(heap);
+    return status;
+}
+
+/* ---- birth and death ------------------------------------------------------------------------- */
+
+bool masu__caches_open(masu_heap *heap) {
+    heap->caches = masu__meta_calloc(1, sizeof *heap->caches);
+    if (!heap->caches)
+        return false;
+    heap->caches->max_cached_bytes = heap->caches->configured_max_bytes = heap->bucket->max_cached_bytes;
+    heap->caches->bytes_a_thread = heap->cached_bytes_a_thread;
+    return true;
+}
+
+void masu__caches_close(masu_heap *heap) {
+    if (!heap->caches)
+        return;
+    while (heap->caches->first)
+        masu__cache_close(heap->caches->first, true);
+    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+        masu__meta_free(heap->caches->transfer[i].slots, MASU__TRANSFER_SLOTS * sizeof(void *));
+    masu__meta_free(heap->caches, sizeof *heap->caches);
+    heap->caches = NULL;
+}
+
+enum { LINE = 64, CACHE_BYTES = sizeof(masu__cache) + 2 * LINE };
+
+/* On lines of its own: no other thread writes beside it. */
+static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
+    void *memory = masu__meta_calloc(1, CACHE_BYTES);
+    if (!memory)
+        return NULL;
+    masu__cache *cache = (masu__cache *)masu__align_up_small((uintptr_t)memory, LINE);
+    cache->memory = memory;
+    cache->heap = heap;
+    cache->shown = shown;
+    cache->thread = gettid();
+    for (unsigned i = 0; i < MASU_BUCKET_FINE_CLASSES; i++) {
+        void **bottom = magazine_bottom(cache, i);
+        *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
+    }
+    cache->front.large.room = MASU__LARGE_KEPT_BYTES;
+    cache->front.magazines.by_kind[0] = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
+    return cache;
+}
+
+masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown) {
+    masu__cache *cache = cache_new(heap, shown);
+    if (!cache)
+        return NULL;
+    masu__heap_lock(heap);
+    masu__caches *caches = heap->caches;
+    cache->epoch = caches->epoch;
+    cache->next = caches->first;
+    if (cache->next)
+        cache->next->before = cache;
+    caches->first = cache;
+    caches->count++;
+    caches_fit_threads(heap);
+    if (!caches->checked)
+        cache_show(cache, &cache->front);
+    masu__heap_unlock(heap);
+    return cache;
+}
+
+void masu__cache_renew(masu__cache *cache) {
+    cache->thread = gettid();
+}
+
+void masu__cache_close(masu__cache *cache, bool thread_lives) {
+    masu_heap *heap = cache->heap;
+    masu__caches *caches = heap->caches;
+    if (thread_lives)
+        cache_show(cache, &masu__no_cache);
+    masu__cache_flush(cache);
+    for (unsigned i = 0; i < heap->bucket->class_count; i++) {
+        caches->granted_bytes -= cache->capacity[i] * class_bytes(heap, i);
+        caches->retired_allocations += magazine_of(cache, i)->allocations;
+    }
+    caches->retired_large_hits += cache->front.large.hits;
+    caches_move_cap(heap);
+    *(cache->before ? &cache->before->next : &caches->first) = cache->next;
+    if (cache->next)
+        cache->next->before = cache->before;
+    caches->count--;
+    caches_fit_threads(heap);
+    masu__meta_free(cache->memory, CACHE_BYTES);
+}
+
+/* ---- small blocks ---------------------------------------------------------------------------- */
+
+/* Straight from the lists. */
+static masu_status take_single(masu_heap *heap, size_t bytes, unsigned index, void **out) {
+    masu_status status;
+    if (heap->caches->checked)
+        status = masu__bucket_lend_known(heap->bucket, index, bytes, out);
+    else
+        (void)take_batch(heap, index, 1, out, &status);
+    heap->caches->retired_allocations += status == MASU_OK;
+    return status;
+}
+
+static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t bytes,
+                                     unsigned index, void **out) {
+    masu_status status = MASU_OK;
+    if (!cache || heap->caches->checked)
+        return take_single(heap, bytes, index, out);
+    size_t fill = magazine_fill(cache, index);
+    if (fill == 0) { /* otherwise a rescue has put blocks there */
+        (void)magazine_grow(cache, index);
+        if (cache->capacity[index] == 0)
+            return take_single(heap, bytes, index, out);
+        fill = take_batch(heap, index, cache->capacity[index] / 2, magazine_bottom(cache, index),
+                          &status);
+        heap->caches->refills += fill > 0;
+    }
+    if (fill == 0)
+        return status;
+    void **top = magazine_bottom(cache, index) + fill;
+    *out = top[-1];
+    magazine_set_top(cache, index, top - 1);
+    magazine_count(cache, index);
+    return MASU_OK;
+}
+
+masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, size_t rounded, void **out) {
+    masu__heap_lock(heap);
+    if (cache)
+        cache_obey(cache);
+    masu_status status =
+        refill_under_lock(heap, cache, bytes, masu__bucket_class_of(heap->bucket, rounded), out);
+    masu__heap_unlock(heap);
+    return status;
+}
+
+static masu_status overflow_under_lock(masu_heap *heap, masu__cache *cache, void *ptr, unsigned index) {
+    if (!cache || (cache->capacity[index] == 0 && !magazine_grow(cache, index))) {
+        give_batch(heap, index, &ptr, 1);
+        return MASU_OK;
+    }
+    size_t fill = magazine_fill(cache, index);
+    void **bottom = magazine_bottom(cache, index);
+    if (fill > 0 && bottom[fill - 1] == ptr)
+        return MASU_ERR_DOUBLE_FREE;
+    if (fill == cache->capacity[index] && !magazine_grow(cache, index))
+        magazine_return(cache, index, (cache->capacity[index] + 1) / 2);
+    fill = magazine_fill(cache, index);
+    bottom[fill] = ptr;
+    magazine_set_top(cache, index, bottom + fill + 1);
+    return MASU_OK;
+}
+
+static masu_status give_small(masu_heap *heap, masu__cache *cache, const masu__slab *slab, void *ptr, bool sized,
+                              size_t bytes) {
+    size_t block_bytes = masu__slab_block_bytes(heap->bucket, slab);
+    if (heap->caches->checked)
+        return masu__bucket_take_home_known(heap->bucket, ptr, sized, bytes);
+    if (((uintptr_t)ptr - slab->base) % block_bytes != 0)
+        return MASU_ERR_INTERIOR_POINTER;
+    if (sized && (bytes == 0 || bytes > block_bytes))
+        return MASU_ERR_SIZE_MISMATCH;
+    return overflow_under_lock(heap, cache, ptr, slab->class_index);
+}
+
+/* A block that was allocated without checks may hold more than was asked for, and may have shrunk. */
+static bool large_size_is_right(const masu_heap *heap, const void *ptr, size_t known, size_t bytes) {
+    if (heap->caches->checked && masu__page_kind(masu_page_code(ptr)) == MASU__KIND_JUDGED)
+        return masu__align_up_small(bytes, MASU_BUCKET_MIN_BYTES) == known;
+    return bytes > 0 && bytes <= known;
+}
+
+static masu_status give_any(masu_heap *heap, masu__cache *cache, void *ptr, bool sized, size_t bytes) {
+    const masu__slab *slab = masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr);
+    size_t known;
+    if (slab)
+        return give_small(heap, cache, slab, ptr, sized, bytes);
+    masu_status status = masu__large_known(heap, ptr, &known);
+    if (status != MASU_OK)
+        return status;
+    if (sized && !large_size_is_right(heap, ptr, known, bytes))
+        return MASU_ERR_SIZE_MISMATCH;
+    return masu__large_give(heap, heap->caches->checked ? NULL : cache, ptr, known);
+}
+
+masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, bool sized, size_t bytes) {
+    masu__heap_lock(heap);
+    if (cache)
+        cache_obey(cache);
+    masu_status status = give_any(heap, cache, ptr, sized, bytes);
+    masu__heap_unlock(heap);
+    return status;
+}
+
+/* ---- large blocks ---------------------------------------------------------------------------- */
+
+static bool bestfit_must_grow(const masu_heap *heap, size_t bytes, size_t alignment) {
+    size_t surely;
+    return masu__add(bytes, alignment, &surely) && masu__align_up(surely, MASU__GRAIN, &surely) &&
+           !masu__bestfit_has(heap->bestfit, surely);
+}
+
+static masu_status take_page_aligned(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment,
+                                     uint32_t kind, void **out) {
+    alignment = masu__max(alignment, MASU__PAGE_BYTES);
+    if (cache && bestfit_must_grow(heap, bytes, alignment))
+        masu__large_return_all(cache);
+    masu_status status = masu__bucket_alloc(heap->bucket, bytes, alignment, out);
+    if (status == MASU_OK)
+        masu__page_code_set(*out, masu__page_code_of(MASU__TAG_PROCESS, kind));
+    return status;
+}
+
+/* What is rounded up to a class must not be refused where the size itself could be had. */
+static masu_status take_large(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment, void **out) {
+    size_t exact;
+    if (!masu__align_up(bytes, MASU_BUCKET_MIN_BYTES, &exact))
+        return MASU_ERR_OVERFLOW;
+    if (heap->caches->checked)
+        return take_page_aligned(heap, cache, exact, alignment, MASU__KIND_JUDGED, out);
+    if (!masu__large_has_class(bytes))
+        return take_page_aligned(heap, cache, exact, alignment, MASU__KIND_EXACT, out);
+    unsigned index = masu__large_class_of(bytes);
+    masu_status status = take_page_aligned(heap, cache, masu__large_class_bytes(index), alignment,
+                                           MASU__KIND_LARGE + index, out);
+    if (status == MASU_OK || masu__large_class_bytes(index) == exact)
+        return status;
+    heap->bucket->failures--; /* the same request once more */
+    return take_page_aligned(heap, cache, exact, alignment, MASU__KIND_EXACT, out);
+}
+
+masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
+                                   size_t alignment, void **out) {
+    masu__heap_lock(heap);
+    if (cache)
+        cache_obey(cache);
+    masu_status status = take_large(heap, cache, bytes, alignment, out);
+    if (cache && status == MASU_OK)
+        masu__large_missed(cache);
+    masu__heap_unlock(heap);
+    return status;
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static void cache_totals(const masu__cache *cache, masu__cache_totals *out) {
+    for (unsigned i = 0; i < cache->heap->bucket->class_count; i++) {
+        const masu_magazine *magazine = &cache->front.magazines.by_kind[1 + i];
+        size_t fill = magazine_fill(cache, i);
+        out->blocks += fill;
+        out->bytes += fill * class_bytes(cache->heap, i);
+        out->allocations += __atomic_load_n(&magazine->allocations, __ATOMIC_RELAXED);
+    }
+    out->large_blocks += __atomic_load_n(&cache->front.large.blocks, __ATOMIC_RELAXED);
+    out->large_bytes += MASU__LARGE_KEPT_BYTES - __atomic_load_n(&cache->front.large.room, __ATOMIC_RELAXED);
+    out->large_hits += __atomic_load_n(&cache->front.large.hits, __ATOMIC_RELAXED);
+}
+
+static void caches_totals(const masu_heap *heap, masu__cache_totals *out) {
+    const masu__caches *caches = heap->caches;
+    *out = (masu__cache_totals){
+        .allocations = caches->retired_allocations,
+        .large_hits = caches->retired_large_hits,
+    };
+    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+        out->blocks += caches->transfer[i].count;
+    out->bytes = caches->transfer_bytes;
+    for (const masu__cache *cache = caches->first; cache; cache = cache->next)
+        cache_totals(cache, out);
+}
+
+static uint64_t lent_out(const masu_bucket *pool) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < pool->class_count; i++)
+        sum += pool->classes[i].lent_out;
+    return sum;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* Threads go on while the totals are read; what does not add up for a moment is cut at what is
+ * certain. */
+void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *s) {
+    masu__cache_totals t;
+    caches_totals(heap, &t);
+    s->allocations = s->allocations - lent_out(heap->bucket) + t.allocations + t.large_hits;
+    s->bypasses += t.large_hits;
+    s->live_blocks -= least(s->live_blocks, t.blocks + t.large_blocks);
+    s->frees = s->allocations - least(s->allocations, s->live_blocks);
+    s->hits = s->allocations - least(s->allocations, s->misses);
+    uint64_t large = least(t.large_bytes, s->live_bytes);
+    uint64_t small = least(t.bytes, s->live_bytes - large);
+    s->live_bytes -= large + small;
+    s->cached_bytes += small;
+    s->free_bytes += large;
+    s->thread_cached_bytes = small + large;
+    s->thread_caches = heap->caches->count;
+    s->metadata_bytes += heap->caches->count * CACHE_BYTES + sizeof *heap->caches;
+    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+        if (heap->caches->transfer[i].slots)
+            s->metadata_bytes += MASU__TRANSFER_SLOTS * sizeof(void *);
+}
+
+static bool cache_valid(masu__cache *cache, size_t *granted) {
+    const masu_bucket *pool = cache->heap->bucket;
+    for (unsigned i = 0; i < pool->class_count; i++) {
+        size_t fill = magazine_fill(cache, i);
+        if (cache->slots[i][0] != NULL || fill > cache->capacity[i] ||
+            magazine_of(cache, i)->end != magazine_bottom(cache, i) + cache->capacity[i])
+            return false;
+        *granted += cache->capacity[i] * class_bytes(cache->heap, i);
+        for (size_t k = 1; k <= fill; k++) {
+            masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)cache->slots[i][k]);
+            if (!slab || slab->class_index != i)
+                return false;
+        }
+    }
+    return masu__large_valid(cache);
+}
+
+bool masu__caches_valid(const masu_heap *heap) {
+    const masu__caches *caches = heap->caches;
+    const masu_bucket *pool = heap->bucket;
+    size_t granted = 0, count = 0, between = 0;
+    masu__cache_totals t;
+    caches_totals(heap, &t);
+    for (masu__cache *cache = caches->first; cache; cache = cache->next, count++)
+        if (!cache_valid(cache, &granted))
+            return false;
+    uint64_t out = 0;
+    for (unsigned i = 0; i < pool->class_count; i++) {
+        out += pool->classes[i].lent_out - pool->classes[i].lent_back;
+        between += caches->transfer[i].count * class_bytes(heap, i);
+        if (caches->transfer[i].count > MASU__TRANSFER_SLOTS)
+            return false;
+    }
+    return count == caches->count && granted == caches->granted_bytes && out >= t.blocks &&
+           between == caches->transfer_bytes && (between == 0 || !caches->checked) &&
+           2 * granted <= caches->max_cached_bytes &&
+           granted + between + pool->max_cached_bytes == caches->max_cached_bytes;
+}

@@ -1,0 +1,201 @@
+/* cache.h: what each thread keeps for itself of the process-wide heap.
+ *
+ *     thread-local pointer ─► this record (metadata)
+ *     magazine of a class               slots
+ *       top ───────────────┐            ┌──────┬────┬────┬────┬─ ─ ─┬────┐
+ *       end ──┐            └─────────────────────────────►│    │     │    │
+ *             │                         │ NULL │ a  │ b  │    │     │    │  a, b: free blocks
+ *             └────────────────────────────────────────────────────────────► slots + 1 + capacity
+ *                                       └──────┴────┴────┴────┴─ ─ ─┴────┘
+ *
+ *     slots + 1 <= top <= end = slots + 1 + capacity;  slots[0] = NULL
+ *     granted_bytes = sum over caches and classes of capacity * block size <= max_cached_bytes / 2
+ *     max_cached_bytes >= the configured cap, and so many a thread where that is more
+ *     granted_bytes + transfer_bytes + the bucket pool's own cap = max_cached_bytes
+ *     lent_out - lent_back of a class >= blocks in all its magazines        (the rest is live)
+ *
+ * A magazine's capacity is granted under the heap's lock, doubling while the thread keeps running
+ * out of it, and what is granted is taken off the cap of the shared lists, as is what lies in the
+ * transfers: so the cap holds for all together at every moment, without a lock where a block comes
+ * and goes.
+ *
+ * Whoever wants all caches empty (trim, memory running out, checks switched on) raises the epoch
+ * and lets every thread's pointer show the empty set: its next call then comes here, under the
+ * lock, where the thread hands back what it has and takes its magazines up again. A thread that is
+ * just inside its inline path goes on with the old set, which is still its own.
+ *
+ * Above 16 KiB a thread keeps blocks that it freed, a list for each large class (large.h), linked through the
+ * blocks. For the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within
+ * MASU__LARGE_KEPT_BYTES. They go back before the pool would grow, at trim, at the end, and when for some time a list
+ * has not been emptied: what it never fell below was of no use.
+ *
+ * checked: no magazines, no large blocks, no transfers; sizes are remembered by the bucket pool.
+ */
+#ifndef MASU_CACHE_H
+#define MASU_CACHE_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include <masu/alloc.h>
+
+#include "allocators/heap/heap_pool.h"
+#include "allocators/heap/large.h"
+
+enum {
+    MASU__MAGAZINE_SLOTS = 64,
+    MASU__TRANSFER_SLOTS = 1024,
+    MASU__LARGE_PERIOD = 64 /* misses between two looks at what was of no use */
+};
+#define MASU__LARGE_KEPT_BYTES    ((size_t)64 << 20)
+#define MASU__FINE_MAGAZINE_BYTES ((size_t)256 << 10)
+
+typedef struct masu__large_list {
+    void *first; /* linked through the first word of each */
+    uint32_t count;
+    uint32_t low; /* the smallest count since the last look */
+} masu__large_list;
+
+/* Other threads read room, blocks and hits for the statistics. */
+typedef struct masu__large_cache {
+    masu__large_list of_class[MASU__LARGE_CLASSES];
+    size_t room; /* and what all lists hold are MASU__LARGE_KEPT_BYTES; 0 in the set that is never written */
+    uint64_t blocks;
+    uint64_t hits;   /* allocations served from here */
+    uint32_t misses; /* since the last look */
+} masu__large_cache;
+
+/* What calls look into without a lock. */
+typedef struct masu__cache_front {
+    masu_magazines magazines; /* first, so that a pointer to it is one to this */
+    masu__large_cache large;
+} masu__cache_front;
+
+/* Of a thread without magazines: holds nothing and is never written. */
+extern masu__cache_front masu__no_cache;
+
+static inline masu__large_cache *masu__thread_large(void) {
+    masu_magazines *shown = __atomic_load_n(&masu_thread_magazines, __ATOMIC_RELAXED);
+    return &((masu__cache_front *)shown)->large;
+}
+
+typedef struct masu__cache {
+    masu__cache_front front; /* at a multiple of 64 */
+    masu_heap *heap;
+    masu_magazines **shown; /* the thread's masu_thread_magazines: front or masu__no_cache */
+    struct masu__cache *next, *before;
+    uint64_t epoch; /* of the heap's caches when this one was last emptied on demand */
+    pid_t thread;   /* the kernel's number of it */
+    void *memory;   /* what this lies in */
+    uint32_t capacity[MASU_BUCKET_FINE_CLASSES];
+    void *slots[MASU_BUCKET_FINE_CLASSES][1 + MASU__MAGAZINE_SLOTS];
+} masu__cache;
+
+/* Batches on their way from one thread to another: only their addresses move, nobody touches the
+ * blocks. Last in, first out; what finds no room goes to the lists. */
+typedef struct masu__transfer {
+    size_t count; /* <= MASU__TRANSFER_SLOTS */
+    void **slots; /* owned; NULL before the first use */
+} masu__transfer;
+
+/* Guarded by the heap's lock. */
+typedef struct masu__caches {
+    masu__cache *first;
+    size_t count;
+    size_t max_cached_bytes;      /* now */
+    size_t configured_max_bytes;
+    size_t bytes_a_thread;
+    size_t granted_bytes;
+    size_t transfer_bytes;
+    uint64_t epoch;               /* raised: every thread empties its cache at its next call */
+    _Atomic bool checked;         /* changes under the lock */
+    uint64_t retired_allocations; /* of threads that have ended, and of those without a cache */
+    uint64_t retired_large_hits;
+    uint64_t refills, flushes; /* batches */
+    masu__transfer transfer[MASU_BUCKET_FINE_CLASSES];
+} masu__caches;
+
+/* What all caches hold and did. Under the lock. */
+typedef struct masu__cache_totals {
+    uint64_t blocks, bytes; /* in magazines */
+    uint64_t large_blocks, large_bytes;
+    uint64_t allocations; /* by the threads, from magazines or for them */
+    uint64_t large_hits;
+} masu__cache_totals;
+
+/* Turns the caches of a fresh heap on. False without memory. */
+bool masu__caches_open(masu_heap *heap);
+void masu__caches_close(masu_heap *heap);
+
+/* A cache for the thread whose pointer is shown. NULL without memory. Takes the lock. */
+masu__cache *masu__cache_open(masu_heap *heap, masu_magazines **shown);
+/* Hands everything back and forgets the cache. thread_lives: its pointer may be written. Under the
+ * lock. */
+void masu__cache_close(masu__cache *cache, bool thread_lives);
+/* In the child of a fork: the calling thread has another number now. */
+void masu__cache_renew(masu__cache *cache);
+/* Hands everything back. Under the lock. */
+void masu__cache_flush(masu__cache *cache);
+/* Empties what lies between the threads, and makes every thread empty its own at its next call.
+ * Under the lock. */
+void masu__caches_recall(masu_heap *heap);
+/* As masu_set_checked. Takes the lock. own: the caller's cache or NULL. */
+masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on);
+
+/* The paths that need the lock; they take it. cache NULL: without one, straight from the lists.
+ * bytes as asked for; rounded: the size whose class serves it. */
+masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, size_t rounded, void **out);
+/* What no small class serves: by its size, or by its alignment. */
+masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
+                                   size_t alignment, void **out);
+/* A block of any size, judged as far as the mode can. sized false: bytes is not looked at. */
+masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, bool sized, size_t bytes);
+
+/* ---- large blocks (cache_large.c); under the lock ---- */
+
+/* A request was served from below: now and then, what was of no use goes back. */
+void masu__large_missed(masu__cache *cache);
+/* A block that is live for the best-fit pool, of known bytes there. It goes to the cache if one is given and has room. */
+masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, size_t known);
+void masu__large_return_all(masu__cache *cache);
+bool masu__large_valid(masu__cache *cache);
+/* The size that a live large block of the heap was allocated with, or what is wrong with ptr. */
+masu_status masu__large_known(masu_heap *heap, const void *ptr, size_t *out);
+/* The block holds new_bytes afterwards, where it lies. Takes the lock. */
+bool masu__large_grow(masu_heap *heap, void *ptr, size_t new_bytes);
+
+/* Turns the pools' numbers into those of the callers. Under the lock. */
+void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *stats);
+bool masu__caches_valid(const masu_heap *heap);
+
+/* NULL when the list has none. */
+static inline void *masu__large_pop(masu__large_cache *large, unsigned index) {
+    masu__large_list *list = &large->of_class[index];
+    void *block = list->first;
+    if (!block)
+        return NULL;
+    list->first = *(void **)block;
+    if (--list->count < list->low)
+        list->low = list->count;
+    masu__page_code_change(block, masu__page_code_of(MASU__TAG_PROCESS, MASU__KIND_LARGE + index));
+    __atomic_store_n(&large->room, large->room + masu__large_class_bytes(index), __ATOMIC_RELAXED);
+    __atomic_store_n(&large->blocks, large->blocks - 1, __ATOMIC_RELAXED);
+    return block;
+}
+
+/* False: there is no room. */
+static inline bool masu__large_push(masu__large_cache *large, unsigned index, void *block) {
+    masu__large_list *list = &large->of_class[index];
+    size_t bytes = masu__large_class_bytes(index);
+    if (MASU_UNLIKELY(bytes > large->room))
+        return false;
+    masu__page_code_change(block, masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index));
+    *(void **)block = list->first;
+    list->first = block;
+    list->count++;
+    __atomic_store_n(&large->room, large->room - bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&large->blocks, large->blocks + 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+#endif

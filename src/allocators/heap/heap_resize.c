@@ -1,0 +1,80 @@
+/* heap_resize.c: blocks of a heap that change their size, and blocks of zero. */
+#include "allocators/heap/guard.h"
+#include "allocators/heap/heap_pool.h"
+#include "allocators/bestfit/move.h"
+#include "base/assert.h"
+
+/* A guarded block has red zones at both ends: it stays as it is. */
+static masu_status resize_guarded(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes) {
+    size_t known;
+    masu_status status = masu__guard_size_of(heap, ptr, &known);
+    if (status != MASU_OK)
+        return status;
+    if (known != old_bytes)
+        return MASU_ERR_SIZE_MISMATCH;
+    return new_bytes == old_bytes ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
+}
+
+static masu_status resize(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes) {
+    if (heap->guard)
+        return resize_guarded(heap, ptr, old_bytes, new_bytes);
+    return heap->bucket ? masu__bucket_resize(heap->bucket, ptr, old_bytes, new_bytes)
+                        : masu__bestfit_resize(heap->bestfit, ptr, 0, old_bytes, new_bytes);
+}
+
+masu_status masu_heap_resize(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes) {
+    if (!heap || !ptr || new_bytes == 0)
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (heap->magic != MASU__POOL_LIVE)
+        return MASU_ERR_STALE_POOL;
+    if (old_bytes == 0)
+        return MASU_ERR_SIZE_MISMATCH; /* no block was ever allocated with it */
+    masu__heap_lock(heap);
+    masu_status status = resize(heap, ptr, old_bytes, new_bytes);
+    masu__heap_unlock(heap);
+    return status;
+}
+
+static masu_status mover_resize(void *heap, void *ptr, size_t old_bytes, size_t new_bytes) {
+    return masu_heap_resize(heap, ptr, old_bytes, new_bytes);
+}
+
+static masu_status mover_take(void *heap, size_t bytes, size_t alignment, size_t room, void **out) {
+    return masu__heap_alloc_room(heap, bytes, alignment, room, out);
+}
+
+static masu_status mover_give(void *heap, void *ptr, size_t bytes) {
+    return masu_heap_free(heap, ptr, bytes);
+}
+
+static masu__mover mover_of(const masu_heap *heap) {
+    return (masu__mover){mover_resize, mover_take, mover_give,
+                         (heap->bestfit->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0};
+}
+
+static masu_status usable(const masu_heap *heap, void **out) {
+    if (!heap || !out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    return heap->magic == MASU__POOL_LIVE ? MASU_OK : MASU_ERR_STALE_POOL;
+}
+
+masu_status masu_heap_realloc(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment,
+                              void **out) {
+    if (out)
+        *out = NULL;
+    masu_status status = usable(heap, out);
+    if (status != MASU_OK)
+        return status;
+    masu__mover mover = mover_of(heap);
+    return masu__move(&mover, heap, ptr, old_bytes, new_bytes, alignment, out);
+}
+
+masu_status masu_heap_alloc_zeroed(masu_heap *heap, size_t count, size_t bytes, size_t alignment, void **out) {
+    if (out)
+        *out = NULL;
+    masu_status status = usable(heap, out);
+    if (status != MASU_OK)
+        return status;
+    masu__mover mover = mover_of(heap);
+    return masu__take_zeroed(&mover, heap, count, bytes, alignment, out);
+}

@@ -1,0 +1,543 @@
+/* process_heap.c: the process-wide heap: made at the first call, never destroyed, for nobody can say
+ * when the last destructor of the last thread has run.
+ *
+ *     masu_alloc ─inline─► magazine
+ *         └─► masu_alloc_slow ─┬─► cache of the thread ─► heap       caching
+ *                              └─► heap                              guarded, checked or traced
+ *
+ * A thread's life:   no cache ─first call─► cache ─key destructor─► ended (straight from the lists)
+ *
+ * With caching, the pools below know small blocks by the size of their class alone, and large ones
+ * by their size rounded up to 64: who frees them need not be who took them. While checks are
+ * switched on, the cache of a thread stays empty, and small blocks are known by their exact size.
+ */
+#include <masu/alloc.h>
+
+#include <pthread.h>
+#include <string.h>
+
+#include "allocators/heap/cache.h"
+#include "base/assert.h"
+#include "base/size.h"
+
+#define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+
+MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines = &masu__no_cache.magazines;
+uint16_t masu_magazine_at[MASU__CLASS_STEPS]; /* of no use before a thread has magazines */
+
+static const char ended;                       /* a thread's owner once its cache is gone */
+static _Thread_local void *owner INITIAL_EXEC; /* its cache; NULL before its first call */
+
+static masu_heap *_Atomic claimed; /* the one heap, perhaps not yet ready */
+static masu_heap *_Atomic the_heap;
+static pthread_key_t thread_key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool key_works;
+
+/* ---- the heap -------------------------------------------------------------------------------- */
+
+static void cache_ends(void *value) {
+    masu__cache *cache = value;
+    masu_heap *heap = cache->heap;
+    masu__heap_lock(heap);
+    masu__cache_close(cache, true);
+    masu__heap_unlock(heap);
+    owner = (void *)&ended;
+}
+
+static void key_make(void) {
+    key_works = pthread_key_create(&thread_key, cache_ends) == 0;
+}
+
+/* The other threads did not come along: what they had cached is free again. */
+static void caches_after_fork(void) {
+    masu_heap *heap = atomic_load(&the_heap);
+    if (!heap || !heap->caches)
+        return;
+    masu__heap_lock(heap);
+    for (masu__cache *cache = heap->caches->first, *next; cache; cache = next) {
+        next = cache->next;
+        if (cache == owner)
+            masu__cache_renew(cache);
+        else
+            masu__cache_close(cache, false);
+    }
+    masu__heap_unlock(heap);
+}
+
+static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
+    masu_heap_config config = wanted ? *wanted : masu_heap_config_default();
+    config.thread_safe = true;
+    masu_status status = masu_heap_create(&config, out);
+    if (status != MASU_OK)
+        return status;
+    bool caching = (*out)->bucket && !(*out)->bucket->careful && !(*out)->guard;
+    if (caching)
+        masu__bucket_be_of_process((*out)->bucket);
+    if (caching && !masu__caches_open(*out)) {
+        masu_heap_destroy(*out);
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    return MASU_OK;
+}
+
+/* Before anybody can have magazines, their classes must be those of the heap. Whoever finds the heap
+ * claimed but not ready does this too, for the thread that claimed it may not have come along
+ * through a fork; twice is as good as once. */
+static void heap_publish(masu_heap *heap) {
+    if (heap->caches)
+        for (size_t i = 0; i < MASU__CLASS_STEPS; i++)
+            __atomic_store_n(&masu_magazine_at[i],
+                             (1 + heap->bucket->class_table[i]) * sizeof(masu_magazine),
+                             __ATOMIC_RELAXED);
+    masu__lock_in_child(caches_after_fork);
+    atomic_store_explicit(&the_heap, heap, memory_order_release);
+}
+
+/* Two threads may both make one; the second to be ready destroys its own. */
+static masu_status heap_install(const masu_heap_config *config, masu_heap **out) {
+    masu_heap *made, *there = NULL;
+    pthread_once(&key_once, key_make);
+    masu_status status = heap_make(config, &made);
+    if (status != MASU_OK)
+        return status;
+    bool mine = atomic_compare_exchange_strong(&claimed, &there, made);
+    if (!mine) {
+        masu__caches_close(made);
+        masu_heap_destroy(made);
+    }
+    *out = mine ? made : there;
+    heap_publish(*out);
+    return config && !mine ? MASU_ERR_UNSUPPORTED : MASU_OK;
+}
+
+static masu_status heap_get(masu_heap **out) {
+    *out = atomic_load_explicit(&the_heap, memory_order_acquire);
+    return MASU_LIKELY(*out != NULL) ? MASU_OK : heap_install(NULL, out);
+}
+
+masu_status masu_configure(const masu_heap_config *config) {
+    masu_heap *heap;
+    if (!config)
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (atomic_load(&the_heap))
+        return MASU_ERR_UNSUPPORTED;
+    return heap_install(config, &heap);
+}
+
+/* The calling thread's cache, made at its first call. NULL: do without. */
+static masu__cache *cache_get(masu_heap *heap) {
+    if (MASU_LIKELY(owner != NULL))
+        return owner == (const void *)&ended ? NULL : owner;
+    if (!key_works)
+        return NULL;
+    masu__cache *cache = masu__cache_open(heap, &masu_thread_magazines);
+    if (!cache)
+        return NULL;
+    if (pthread_setspecific(thread_key, cache) != 0) {
+        masu__heap_lock(heap);
+        masu__cache_close(cache, true);
+        masu__heap_unlock(heap);
+        return NULL;
+    }
+    owner = cache;
+    return cache;
+}
+
+static masu__cache *cache_if_any(void) {
+    return owner == NULL || owner == (const void *)&ended ? NULL : owner;
+}
+
+void masu_thread_flush(void) {
+    masu_heap *heap = atomic_load(&the_heap);
+    masu__cache *cache = cache_if_any();
+    if (!heap || !cache)
+        return;
+    masu__heap_lock(heap);
+    masu__cache_flush(cache);
+    masu__heap_unlock(heap);
+}
+
+/* Everything that is cached anywhere, as far as this thread can reach it. */
+static void recall(masu_heap *heap) {
+    masu_thread_flush();
+    masu__heap_lock(heap);
+    masu__caches_recall(heap);
+    masu__heap_unlock(heap);
+}
+
+/* ---- allocation ------------------------------------------------------------------------------ */
+
+typedef struct take {
+    size_t bytes, alignment;
+    void **out;
+} take;
+
+/* A small request is served by the class of its size rounded up to an alignment above 64: that one is aligned so.
+ * 0 when there is none. */
+static size_t small_rounded(size_t bytes, size_t alignment) {
+    size_t rounded = bytes;
+    if (alignment > MASU_BUCKET_MIN_BYTES && !masu__align_up(bytes, alignment, &rounded))
+        return 0;
+    return masu__bucket_has_class(rounded) ? rounded : 0;
+}
+
+static masu_status take_once(masu_heap *heap, void *context) {
+    const take *t = context;
+    masu__cache *cache = cache_get(heap);
+    size_t rounded = small_rounded(t->bytes, t->alignment);
+    if (rounded > 0)
+        return masu__cache_refill(heap, cache, t->bytes, rounded, t->out);
+    return masu__cache_take_large(heap, cache, t->bytes, t->alignment, t->out);
+}
+
+static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, size_t bytes,
+                                                            size_t alignment, void **out) {
+    *out = NULL;
+    if (alignment != 0 && !masu__is_power_of_two(alignment))
+        return MASU_ERR_INVALID_ARGUMENT;
+    take t = {bytes, alignment, out};
+    masu_status status = take_once(heap, &t);
+    if (MASU_LIKELY(status == MASU_OK))
+        return MASU_OK;
+    recall(heap); /* the other threads give theirs when they can */
+    return masu__heap_rescue(heap, status, t.bytes, take_once, &t);
+}
+
+/* As masu_alloc, but NULL when the magazine has none. */
+static void *take_from_magazine(size_t bytes) {
+    masu_magazine *magazine = masu_magazine_of(bytes);
+    void **top = magazine->top;
+    void *block = top[-1];
+    if (!block)
+        return NULL;
+    __atomic_store_n(&magazine->top, top - 1, __ATOMIC_RELAXED);
+    MASU_COUNT_ONE(magazine->allocations);
+    return block;
+}
+
+/* The same for a large class. */
+static void *take_from_large(size_t bytes) {
+    masu__large_cache *large = masu__thread_large();
+    void *block = masu__large_pop(large, masu__large_class_of(bytes));
+    if (block)
+        __atomic_store_n(&large->hits, large->hits + 1, __ATOMIC_RELAXED);
+    return block;
+}
+
+masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
+    masu_heap *heap;
+    if (!out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    *out = NULL;
+    masu_status status = heap_get(&heap);
+    if (status != MASU_OK)
+        return status;
+    if (!heap->caches)
+        return masu_heap_alloc(heap, bytes, alignment, out);
+    if (alignment != 0 && !masu__is_power_of_two(alignment))
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (bytes == 0)
+        return MASU_OK;
+    size_t rounded = small_rounded(bytes, alignment);
+    if (rounded > 0)
+        *out = take_from_magazine(rounded);
+    else if (masu__large_has_class(bytes) && alignment <= MASU__PAGE_BYTES)
+        *out = take_from_large(bytes);
+    if (*out)
+        return MASU_OK;
+    return take_from_heap(heap, bytes, alignment, out);
+}
+
+static __attribute__((noinline)) void *alloc_slower(size_t bytes) {
+    masu_heap *heap;
+    void *out;
+    if (bytes == 0 || heap_get(&heap) != MASU_OK)
+        return NULL;
+    if (!heap->caches)
+        return masu_heap_alloc(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
+    return take_from_heap(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
+}
+
+void *masu_alloc_slow(size_t bytes) {
+    void *block = masu__large_has_class(bytes) ? take_from_large(bytes) : NULL;
+    return MASU_LIKELY(block != NULL) ? block : alloc_slower(bytes);
+}
+
+void *masu_alloc_zeroed(size_t count, size_t bytes) {
+    size_t total;
+    if (!masu__mul(count, bytes, &total))
+        return NULL;
+    void *block = masu_alloc(total);
+    return block ? memset(block, 0, total) : NULL;
+}
+
+masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_t alignment, void **out) {
+    size_t total;
+    if (!out)
+        return MASU_ERR_INVALID_ARGUMENT;
+    *out = NULL;
+    if (!masu__mul(count, bytes, &total))
+        return MASU_ERR_OVERFLOW;
+    masu_status status = masu_alloc_aligned(total, alignment, out);
+    if (*out)
+        memset(*out, 0, total);
+    return status;
+}
+
+/* ---- freeing --------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) masu_status free_slower(void *ptr, bool sized, size_t bytes) {
+    masu_heap *heap;
+    if (!ptr)
+        return MASU_OK;
+    masu_status status = heap_get(&heap);
+    if (status != MASU_OK)
+        return status;
+    if (!heap->caches)
+        return sized ? masu_heap_free(heap, ptr, bytes) : masu_heap_free_unsized(heap, ptr);
+    return masu__cache_give(heap, cache_get(heap), ptr, sized, bytes);
+}
+
+/* A block of a large class begins here, and is out. */
+static inline bool large_begins(const void *ptr, uint32_t code) {
+    return code - MASU__KIND_LARGE < MASU__LARGE_CLASSES && masu__is_aligned((uintptr_t)ptr, MASU__PAGE_BYTES);
+}
+
+masu_status masu_free_slow(void *ptr, size_t bytes) {
+    uint32_t code = masu_page_code(ptr);
+    unsigned index = code - MASU__KIND_LARGE;
+    if (MASU_LIKELY(large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(index)) &&
+        masu__large_push(masu__thread_large(), index, ptr))
+        return MASU_OK;
+    return free_slower(ptr, true, bytes);
+}
+
+masu_status masu_free_unsized_slow(void *ptr) {
+    uint32_t code = masu_page_code(ptr);
+    if (MASU_LIKELY(large_begins(ptr, code)) &&
+        masu__large_push(masu__thread_large(), code - MASU__KIND_LARGE, ptr))
+        return MASU_OK;
+    return free_slower(ptr, false, 0);
+}
+
+masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
+    if (alignment != 0 &&
+        (!masu__is_power_of_two(alignment) || !masu__is_aligned((uintptr_t)ptr, alignment)))
+        return MASU_ERR_INVALID_ARGUMENT;
+    size_t rounded = small_rounded(bytes, alignment);
+    masu_heap *heap = atomic_load_explicit(&the_heap, memory_order_acquire);
+    bool plain = heap && heap->caches && !heap->caches->checked;
+    return masu_free(ptr, plain && rounded ? rounded : bytes);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------- */
+
+/* The size that the block was allocated with, or of its class. Under the lock. */
+static masu_status block_size(masu_heap *heap, const void *ptr, size_t *out) {
+    const masu__slab *slab = masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr);
+    if (!slab)
+        return masu__large_known(heap, ptr, out);
+    *out = masu__slab_block_bytes(heap->bucket, slab);
+    return ((uintptr_t)ptr - slab->base) % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
+}
+
+static __attribute__((noinline)) masu_status size_from_pools(masu_heap *heap, const void *ptr, size_t *out) {
+    masu__heap_lock(heap);
+    masu_status status = block_size(heap, ptr, out);
+    masu__heap_unlock(heap);
+    return status;
+}
+
+/* How many bytes may be used at ptr, or what is wrong with it. A slab lies within one stretch of MASU__SLAB_BYTES. */
+static masu_status usable_size(masu_heap *heap, const void *ptr, size_t *out) {
+    uint32_t code = masu_page_code(ptr);
+    if (code - 1 < MASU_BUCKET_FINE_CLASSES) {
+        *out = masu__bucket_block_bytes(heap->bucket, code - 1);
+        return (uintptr_t)ptr % MASU__SLAB_BYTES % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
+    }
+    if (!large_begins(ptr, code))
+        return size_from_pools(heap, ptr, out);
+    *out = masu__large_class_bytes(code - MASU__KIND_LARGE);
+    return MASU_OK;
+}
+
+size_t masu_usable_size(const void *ptr) {
+    masu_heap *heap;
+    size_t bytes = 0;
+    if (!ptr || heap_get(&heap) != MASU_OK)
+        return 0;
+    masu_status status =
+        heap->caches ? usable_size(heap, ptr, &bytes) : masu_heap_size_of(heap, ptr, &bytes);
+    return status == MASU_OK ? bytes : 0;
+}
+
+/* ---- blocks that change their size ------------------------------------------------------------- */
+
+/* Where every free is looked at, so is what shall be copied from. */
+static masu_status judge_watched(masu_heap *heap, const void *ptr, bool sized, size_t bytes, size_t *known) {
+    masu_status status = heap->caches ? size_from_pools(heap, ptr, known) : masu_heap_size_of(heap, ptr, known);
+    if (status != MASU_OK || !sized)
+        return status;
+    if (!heap->caches)
+        return *known == bytes ? MASU_OK : MASU_ERR_SIZE_MISMATCH;
+    masu__heap_lock(heap);
+    if (masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr))
+        status = masu__bucket_judge_lent(heap->bucket, ptr, bytes);
+    else if (bytes > *known)
+        status = MASU_ERR_SIZE_MISMATCH;
+    masu__heap_unlock(heap);
+    return status;
+}
+
+static bool is_watched(const masu_heap *heap) {
+    return !heap->caches || heap->caches->checked;
+}
+
+/* What the old block holds at most, or what is wrong with it. */
+static masu_status judge_old(masu_heap *heap, const void *ptr, bool sized, size_t bytes, size_t *known) {
+    if (sized && bytes == 0)
+        return MASU_ERR_SIZE_MISMATCH;
+    if (is_watched(heap))
+        return judge_watched(heap, ptr, sized, bytes, known);
+    masu_status status = usable_size(heap, ptr, known);
+    return status == MASU_OK && sized && bytes > *known ? MASU_ERR_SIZE_MISMATCH : status;
+}
+
+/* Large enough, and not so large that most of it would lie idle. */
+static bool may_stay(masu_heap *heap, size_t known, size_t new_bytes) {
+    if (new_bytes > known)
+        return false;
+    return new_bytes > known / 2 || known <= MASU_BUCKET_MIN_BYTES ||
+           (masu__bucket_has_class(known) && masu__bucket_class_of(heap->bucket, new_bytes) ==
+                                                 masu__bucket_class_of(heap->bucket, known));
+}
+
+bool masu_resize_in_place(void *ptr, size_t old_bytes, size_t new_bytes) {
+    masu_heap *heap;
+    size_t known;
+    if (!ptr || new_bytes == 0 || heap_get(&heap) != MASU_OK ||
+        judge_old(heap, ptr, true, old_bytes, &known) != MASU_OK)
+        return false;
+    if (is_watched(heap))
+        return new_bytes == old_bytes; /* sizes are known exactly there */
+    return new_bytes <= known || (known > MASU_BUCKET_MAX_BYTES && masu__large_grow(heap, ptr, new_bytes));
+}
+
+/* Above the classes a block that has to move gets a sixteenth more, as one of a class does. */
+static masu_status take_moved(size_t known, size_t new_bytes, size_t alignment, void **out) {
+    size_t wanted;
+    if (new_bytes > known && new_bytes > MASU__LARGE_MOST_BYTES && masu__add(new_bytes, new_bytes / 16, &wanted) &&
+        masu_alloc_aligned(wanted, alignment, out) == MASU_OK)
+        return MASU_OK;
+    return masu_alloc_aligned(new_bytes, alignment, out);
+}
+
+typedef struct change {
+    bool sized;
+    size_t old_bytes, new_bytes, alignment;
+} change;
+
+static masu_status block_move(masu_heap *heap, void *ptr, size_t known, const change *c, void **out) {
+    bool plain = !is_watched(heap);
+    masu_status status = plain ? take_moved(known, c->new_bytes, c->alignment, out)
+                               : masu_alloc_aligned(c->new_bytes, c->alignment, out);
+    if (status != MASU_OK)
+        return status;
+    size_t held = c->sized ? c->old_bytes : known;
+    memcpy(*out, ptr, masu__min(held, c->new_bytes));
+    return c->sized && !plain ? masu_free(ptr, c->old_bytes) : masu_free_unsized(ptr);
+}
+
+static masu_status block_change(void *ptr, const change *c, void **out) {
+    masu_heap *heap;
+    size_t known = 0;
+    *out = NULL;
+    masu_status status = heap_get(&heap);
+    if (status == MASU_OK && c->alignment != 0 && !masu__is_power_of_two(c->alignment))
+        return MASU_ERR_INVALID_ARGUMENT;
+    if (status != MASU_OK)
+        return status;
+    if (!ptr)
+        return c->sized && c->old_bytes > 0 ? MASU_ERR_SIZE_MISMATCH
+                                            : masu_alloc_aligned(c->new_bytes, c->alignment, out);
+    status = judge_old(heap, ptr, c->sized, c->old_bytes, &known);
+    if (status != MASU_OK)
+        return status;
+    if (c->new_bytes == 0)
+        return c->sized ? masu_free(ptr, c->old_bytes) : masu_free_unsized(ptr);
+    bool lies_right = c->alignment == 0 || masu__is_aligned((uintptr_t)ptr, c->alignment);
+    if (!is_watched(heap) && lies_right &&
+        (may_stay(heap, known, c->new_bytes) ||
+         (c->new_bytes > known && known > MASU_BUCKET_MAX_BYTES && masu__large_grow(heap, ptr, c->new_bytes)))) {
+        *out = ptr;
+        return MASU_OK;
+    }
+    return block_move(heap, ptr, known, c, out);
+}
+
+void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes) {
+    void *out;
+    return block_change(ptr, &(change){true, old_bytes, new_bytes, 0}, &out) == MASU_OK ? out : NULL;
+}
+
+void *masu_realloc_unsized(void *ptr, size_t new_bytes) {
+    void *out;
+    return block_change(ptr, &(change){false, 0, new_bytes, 0}, &out) == MASU_OK ? out : NULL;
+}
+
+masu_status masu_realloc_aligned(void *ptr, size_t old_bytes, size_t new_bytes, size_t alignment, void **out) {
+    return out ? block_change(ptr, &(change){true, old_bytes, new_bytes, alignment}, out) : MASU_ERR_INVALID_ARGUMENT;
+}
+
+/* ---- the pool as a whole --------------------------------------------------------------------- */
+
+masu_status masu_trim(size_t keep_bytes) {
+    masu_heap *heap = atomic_load(&the_heap);
+    if (!heap)
+        return MASU_OK;
+    if (heap->caches)
+        recall(heap);
+    return masu_heap_trim(heap, keep_bytes);
+}
+
+masu_status masu_set_checked(bool on) {
+    masu_heap *heap;
+    masu_status status = heap_get(&heap);
+    if (status != MASU_OK)
+        return status;
+    if (heap->caches)
+        return masu__caches_set_checked(heap, cache_if_any(), on);
+    return masu_heap_set_checked(heap, on);
+}
+
+void masu_reset_peaks(void) {
+    masu_heap_reset_peaks(atomic_load(&the_heap));
+}
+
+void masu_get_stats(masu_heap_stats *out) {
+    masu_heap *heap = atomic_load(&the_heap);
+    *out = (masu_heap_stats){0};
+    if (!heap)
+        return;
+    if (!heap->caches) {
+        masu_heap_get_stats(heap, out);
+        return;
+    }
+    masu__heap_lock(heap);
+    masu__heap_pool_stats(heap, out);
+    masu__caches_adjust(heap, out);
+    masu__heap_unlock(heap);
+}
+
+bool masu_valid(void) {
+    masu_heap *heap = atomic_load(&the_heap);
+    if (!heap)
+        return true;
+    if (!heap->caches)
+        return masu_heap_valid(heap);
+    masu__heap_lock(heap);
+    bool valid = masu__heap_pools_valid(heap) && masu__caches_valid(heap);
+    masu__heap_unlock(heap);
+    return valid;
+}

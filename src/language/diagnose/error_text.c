@@ -1,0 +1,139 @@
+/* error_text.c: see error_text.h. */
+#include "language/diagnose/error_text.h"
+
+#include <string.h>
+
+#include "language/diagnose/diagnostics.h"
+
+static ir_site site_at(const error_places *p, uint32_t site) {
+    return site < p->site_count ? p->sites[site] : (ir_site){0};
+}
+
+static bool hidden(const error_places *p, uint32_t site) {
+    const source_file *file = site_at(p, site).span.file;
+    return file && file == p->prelude;
+}
+
+static void put_call(const error_places *p, uint32_t number, masu__buffer *out) {
+    ir_site site = site_at(p, number);
+    if (hidden(p, number))
+        return;
+    char text[160] = "called from here";
+    if (site.function && strlen(site.function) < 128) {
+        strcpy(text, "called from `");
+        strcat(text, site.function);
+        strcat(text, "`");
+    }
+    diagnostic_render_entry(site.span, "note", text, out);
+}
+
+/* The middle of a deep stack is left out: it stands behind the inner half of the sites. */
+static void put_calls(const error_places *p, const uint32_t *sites, uint32_t count,
+                      uint64_t omitted, masu__buffer *out) {
+    for (uint32_t i = 1; i < count; i++) {
+        if (omitted > 0 && i == count / 2) {
+            masu__buffer_puts(out, "note: … ");
+            masu__buffer_put_grouped(out, omitted);
+            masu__buffer_puts(out, " more calls …\n");
+        }
+        put_call(p, sites[i], out);
+    }
+}
+
+enum { LONGEST_QUOTE = 60 };
+
+/* "conv: the images have 3 channels, …" */
+static bool is_refusal(const char *message) {
+    size_t name = strspn(message, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    return name > 0 && strncmp(message + name, ": ", 2) == 0;
+}
+
+/* "add: shapes [2] and [3] cannot be broadcast" is said as it is when the compiler finds it: without the operation's
+ * name, with the source that names the values. */
+static void put_message(const char *message, source_span place, bool in_prelude,
+                        masu__buffer *out) {
+    static const char panic[] = "panic: ";
+    const char *said = message + sizeof panic - 1;
+    if (in_prelude && strncmp(message, panic, sizeof panic - 1) == 0 && is_refusal(said))
+        message = said; /* an operation that is written in the language: like any other */
+    size_t name = strspn(message, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    bool of_shapes = strncmp(message + name, ": shape", 7) == 0 ||
+                     strncmp(message + name, ": logits of shape", 17) == 0;
+    const char *text = place.file ? place.file->text + place.offset : NULL;
+    bool quoted = of_shapes && text && place.length > 0 && place.length <= LONGEST_QUOTE &&
+                  !memchr(text, '\n', place.length);
+    masu__buffer_puts(out, quoted ? message + name + 2 : message);
+    if (!quoted)
+        return;
+    masu__buffer_puts(out, " in `");
+    masu__buffer_append(out, text, place.length);
+    masu__buffer_putc(out, '`');
+}
+
+/* "`a` has shape [3, 4]" where the message speaks of the shapes of what the operation reads, in their order: "shapes X and
+ * Y …", "… shape X …". */
+static void put_operands(const char *message, const ir_site *site, masu__buffer *out) {
+    const char *at = strstr(message, "shape");
+    int count = at && strncmp(at, "shapes ", 7) == 0 ? 2 : 1;
+    bool all =
+        (site->operands[0].span.file != NULL) + (site->operands[1].span.file != NULL) == count;
+    at = at && all ? strchr(at, '[') : NULL; /* else nobody can tell which of them is meant */
+    for (int o = 0; at && o < count; o++) {
+        source_span span = site->operands[o].span;
+        const char *end = strchr(at, ']');
+        masu__buffer text = {0};
+        if (!end || !span.file)
+            return;
+        const char *written = span.file->text + span.offset;
+        bool quoted = span.length <= LONGEST_QUOTE && !memchr(written, '\n', span.length);
+        if (site->operands[o].name)
+            masu__buffer_printf(&text, "`%s`", site->operands[o].name);
+        else
+            masu__buffer_printf(&text, "`%.*s`", quoted ? (int)span.length : 11,
+                                quoted ? written : "this tensor");
+        masu__buffer_printf(&text, " has shape %.*s", (int)(end + 1 - at), at);
+        diagnostic_render_entry(span, "note", masu__buffer_text(&text), out);
+        out->failed |= text.failed;
+        masu__buffer_destroy(&text);
+        at = strchr(end, '[');
+    }
+}
+
+/* Names what "… would change …" is about, and where it came to be. */
+static void put_changed(const char *message, const ir_site *site, masu__buffer *out) {
+    masu__buffer text = {0};
+    if (!strstr(message, " would change ") || !site->operands[0].name ||
+        !site->operands[0].span.file)
+        return;
+    masu__buffer_printf(&text, "`%s`, which would change, comes from here", site->operands[0].name);
+    diagnostic_render_entry(site->operands[0].span, "note", masu__buffer_text(&text), out);
+    out->failed |= text.failed;
+    masu__buffer_destroy(&text);
+}
+
+void error_text_put(const error_places *p, const error_facts *facts, masu__buffer *out) {
+    const uint32_t *sites = facts->sites;
+    uint32_t count = facts->site_count;
+    bool in_prelude = count > 1 && hidden(p, sites[0]);
+    while (count > 1 && hidden(p, sites[0])) {
+        sites++; /* `unwrap` is written in the language: what matters is where it was called */
+        count--;
+    }
+    source_span place = {0};
+    if (count > 0)
+        place = site_at(p, sites[0]).span;
+    masu__buffer message = {0};
+    put_message(facts->message, place, in_prelude, &message);
+    diagnostic_render_entry(place, "error", masu__buffer_text(&message), out);
+    out->failed |= message.failed;
+    masu__buffer_destroy(&message);
+    ir_site site = site_at(p, count > 0 ? sites[0] : 0);
+    if (site.span.file) {
+        put_operands(facts->message, &site, out);
+        put_changed(facts->message, &site, out);
+    }
+    if (facts->related_site)
+        diagnostic_render_entry(site_at(p, facts->related_site).span, "note", facts->related_text,
+                                out);
+    put_calls(p, sites, count, facts->omitted, out);
+}

@@ -1,0 +1,171 @@
+/* explain_html.c: see explain_events.h. One page that needs nothing but itself: no script, no other file.
+ *
+ *     the source with its margin, coloured by what happens
+ *     for each function: its frame drawn, a table of its values, the numbers behind each pass
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "language/explain/explain_events.h"
+#include "language/explain/explain_frame.h"
+#include "language/explain/explain_values.h"
+#include "language/pass/pass.h"
+
+static const char style[] =
+    "body{font:15px/1.45 sans-serif;margin:2em;color:#222}table{border-spacing:0}"
+    "td,th{vertical-align:top;padding:1px .7em;text-align:left}tr:hover{background:#f4f4f4}"
+    ".l,.r{text-align:right}.l{color:#999}.s{font-family:monospace;white-space:pre}"
+    "h2{margin-top:2em}th{border-bottom:1px solid #bbb}"
+    "span{border-radius:4px;padding:0 .4em;margin-right:.2em;font-size:13px;display:inline-block}"
+    ".n{background:#e3f1e3}.m{background:#e2ecf8}.b{background:#eee}.i{background:#f5f0dc}"
+    ".d{background:#f3e6d8}.a{background:#f6c9c9}.f{background:#fff;border:1px solid #bbb}"
+    "svg{display:block;margin:.7em 0}svg text{font:11px monospace}"
+    "rect{fill:#cfe3cf;stroke:#5a8a5a;stroke-width:.5}\n";
+
+static const char words[] =
+    "<p>Beside each line stands what happens there to tensors and other values that live in "
+    "memory:\n"
+    "<span class=n>made or received: here it begins</span> <span class=i>is: another name of what "
+    "was there</span> <span class=b>lent: read by a function without a count</span> <span "
+    "class=m>moves: another owner from here on</span> <span class=d>dies: its memory is free "
+    "again</span> <span class=a>acquired: a count was needed, and why</span></p>\n"
+    "<ul><li><b>in the frame at N</b>: its elements lie in memory of the function's own, nothing "
+    "is asked for<li><b>in growing slot N</b>: in a buffer that stays for the next one made "
+    "here<li><b>where the caller has room</b>: it leaves, and is built where it goes<li><b>in a "
+    "pool (why)</b>: asked of a pool, and why that could not be avoided<li><b>over x</b>: written "
+    "over the elements of x, which nobody reads afterwards<li><b>slot N with x</b>: where an "
+    "error would find and release it; x stands there at other times<li><b>f{ob}</b>: the version "
+    "of f that takes over its first argument and borrows its second</ul>\n";
+
+static void put_string(const char *text, masu__buffer *out) {
+    masu__buffer_html(out, text, strlen(text));
+}
+
+static void put_buffer(const masu__buffer *text, masu__buffer *out) {
+    masu__buffer_html(out, masu__buffer_text(text), text->length);
+}
+
+/* ---- the source ------------------------------------------------------------------------------ */
+
+static void put_row(const explainer *x, uint32_t line, const explain_event *first,
+                    const explain_event *end, masu__buffer *out) {
+    uint32_t length;
+    const char *text = source_line(x->source, line, &length);
+    masu__buffer_printf(out, "<tr><td class=l>%" PRIu32 "<td class=s>", line);
+    masu__buffer_html(out, text, length);
+    masu__buffer_puts(out, "<td>");
+    for (const explain_event *e = first; e < end; e++) {
+        masu__buffer one = {0};
+        if (explain_said_before(first, e))
+            continue;
+        explain_versions(x, first, end, e, &one);
+        masu__buffer_puts(&one, e->text);
+        masu__buffer_printf(out, "<span class=%c>", e->kind);
+        put_buffer(&one, out);
+        masu__buffer_puts(out, "</span> ");
+        out->failed |= one.failed;
+        masu__buffer_destroy(&one);
+    }
+    masu__buffer_putc(out, '\n');
+}
+
+static void put_source(const explainer *x, masu__buffer *out) {
+    const explain_event *at = x->events, *end = x->events + x->count;
+    masu__buffer_puts(out, "<table>\n");
+    while (at < end && at->line == 0)
+        at++;
+    for (uint32_t line = 1; line <= x->source->line_count; line++) {
+        const explain_event *first = at;
+        while (at < end && at->line == line)
+            at++;
+        put_row(x, line, first, at, out);
+    }
+    masu__buffer_puts(out, "</table>\n");
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static void put_number(uint32_t n, masu__buffer *out) {
+    masu__buffer_puts(out, "<td class=r>");
+    if (n > 0)
+        masu__buffer_printf(out, "%" PRIu32, n);
+}
+
+typedef struct listing {
+    const ir_function *f;
+    masu__buffer *out;
+    masu__buffer part; /* what is still to be escaped */
+} listing;
+
+static void put_sharers(listing *l, const explain_sharers *sharers) {
+    masu__buffer_truncate(&l->part, 0);
+    explain_put_sharers(l->f, sharers, &l->part);
+    put_buffer(&l->part, l->out);
+}
+
+static void put_value(void *user, const explain_told *told) {
+    listing *l = user;
+    masu__buffer *out = l->out;
+    masu__buffer_puts(out, "<tr><td>");
+    put_buffer(&told->name, out);
+    put_number(told->line, out);
+    masu__buffer_puts(out, "<td>");
+    put_buffer(&told->origin, out);
+    put_sharers(l, &told->byte_sharers);
+    masu__buffer_puts(out, "<td>");
+    if (told->slot >= 0)
+        masu__buffer_printf(out, "%" PRId32, told->slot);
+    put_sharers(l, &told->slot_sharers);
+    masu__buffer_puts(out, "<td>");
+    masu__buffer_truncate(&l->part, 0);
+    explain_put_lent(told, &l->part);
+    put_buffer(&l->part, out);
+    masu__buffer_puts(out, "<td>");
+    if (told->counted > 0) {
+        masu__buffer_printf(out, "%" PRIu32 ": ", told->counted);
+        put_string(told->why_counted, out);
+    }
+    put_number(told->last_use, out);
+    masu__buffer_puts(out, "<td>");
+    put_buffer(&told->ends, out);
+    masu__buffer_putc(out, '\n');
+}
+
+static void put_function(const ir_function *f, masu__buffer *out) {
+    pass_counts c = pass_count(f);
+    masu__buffer_puts(out, "<h2>");
+    put_string(f->name, out);
+    masu__buffer_printf(
+        out,
+        "</h2>\n<p>%" PRIu32 " owner slots, of which %" PRIu32 " are needed at least; %" PRIu64
+        " bytes for tensors in the frame, of which any plan needs %" PRIu64 "; %" PRIu32
+        " growing slots; %" PRIu32 " acquires, %" PRIu32 " releases.</p>\n",
+        c.slots, c.bound, f->room_bytes, f->room_bound, f->growing_count, c.acquires, c.releases);
+    explain_frame_svg(f, out);
+    masu__buffer_puts(out,
+                      "<table><tr><th>value<th>line<th>how it came to be, where it lies<th>owner "
+                      "slot<th>lent<th>counted<th>last use<th>ends\n");
+    listing l = {.f = f, .out = out};
+    out->failed |= !explain_tell(f, put_value, &l) || l.part.failed;
+    masu__buffer_destroy(&l.part);
+    masu__buffer_puts(out, "</table>\n");
+}
+
+void explain_html(const explainer *x, masu__buffer *out) {
+    masu__buffer_puts(out, "<!doctype html>\n<html lang=en><meta charset=utf-8>\n<title>");
+    put_string(x->source->path, out);
+    masu__buffer_printf(out, ": where tensors live</title>\n<style>%s</style>\n<h1>", style);
+    put_string(x->source->path, out);
+    masu__buffer_printf(out, "</h1>\n%s", words);
+    put_source(x, out);
+    for (uint32_t f = 0; f < x->m->function_count; f++)
+        if (!x->m->functions[f]->is_kernel)
+            put_function(x->m->functions[f], out);
+    masu__buffer_puts(out, "<h2>Passes</h2>\n<pre>");
+    masu__buffer tallies = {0};
+    explain_tallies(x->m, &tallies);
+    put_buffer(&tallies, out);
+    out->failed |= tallies.failed;
+    masu__buffer_destroy(&tallies);
+    masu__buffer_puts(out, "</pre>\n</html>\n");
+}

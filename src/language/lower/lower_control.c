@@ -1,0 +1,151 @@
+/* lower_control.c: blocks, if, match, && and || as values.
+ *
+ * Where paths meet, the value is a variable that each path writes; the builder turns it into a block parameter.
+ */
+#include <string.h>
+
+#include "language/lower/lowering.h"
+
+/* ---- where paths meet --------------------------------------------------------------------------------------------- */
+
+typedef struct meeting {
+    ir_block *block;
+    ir_variable first;
+    uint32_t count;
+    source_span span;
+} meeting;
+
+static meeting meeting_new(lower_fn *fn, const type *t, source_span span) {
+    return (meeting){.block = lower_block_new(fn),
+                     .first = lower_variables(fn, t, NULL, span),
+                     .count = lower_leaf_count(fn->l, t),
+                     .span = span};
+}
+
+static void arrive(lower_fn *fn, const meeting *m, const ir_value *values) {
+    lower_write(fn, m->first, m->count, values);
+    lower_jump(fn, m->block, m->span);
+}
+
+static void go_on_at(lower_fn *fn, const meeting *m, ir_value *out) {
+    lower_enter_block(fn, m->block);
+    lower_read(fn, m->first, m->count, out, m->span);
+}
+
+/* ---- blocks ----------------------------------------------------------------------------------------------------------- */
+
+/* let P = v else { … }: the block leaves. */
+static void lower_otherwise(lower_fn *fn, const stmt *s, const ir_value *values) {
+    ir_value fits = lower_pattern_test(fn, s->pattern, values);
+    if (!fits)
+        return;
+    ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn);
+    lower_branch(fn, fits, yes, no, s->span);
+    lower_enter_block(fn, no);
+    ir_value nothing;
+    lower_block_as(fn, s->otherwise, s->otherwise->type, &nothing);
+    lower_enter_block(fn, yes);
+}
+
+static void lower_let(lower_fn *fn, const stmt *s) {
+    const type *t = s->pattern->type;
+    ir_value *values = lower_room(fn, lower_leaf_count(fn->l, t));
+    if (!values || !s->value)
+        return;
+    lower_expr_as(fn, s->value, t, values);
+    if (s->otherwise && lower_open(fn))
+        lower_otherwise(fn, s, values);
+    if (lower_open(fn))
+        lower_pattern_bind(fn, s->pattern, values);
+}
+
+void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *out) {
+    uint32_t mark = lower_scope_open(fn);
+    for (const stmt *s = b->first; s && lower_open(fn); s = s->next) {
+        if (s->kind == STMT_LET)
+            lower_let(fn, s);
+        else
+            lower_effect(fn, s->value);
+    }
+    memset(out, 0, lower_leaf_count(fn->l, wanted) * sizeof *out);
+    if (b->result)
+        lower_expr(fn, b->result, out);
+    source_span end = b->span;
+    if (end.length > 0) {
+        end.offset += end.length - 1;
+        end.length = 1;
+    }
+    lower_scope_close(fn, mark, end);
+}
+
+/* ---- if ------------------------------------------------------------------------------------------------------------------ */
+
+void lower_if(lower_fn *fn, const expr *e, ir_value *out) {
+    ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn);
+    meeting m = meeting_new(fn, e->type, e->span);
+    ir_value *values = lower_room(fn, m.count);
+    if (!values)
+        return;
+    lower_condition(fn, e->branch.condition, yes, no);
+    lower_enter_block(fn, yes);
+    lower_block_as(fn, e->branch.then, e->type, values);
+    arrive(fn, &m, values);
+    lower_enter_block(fn, no);
+    if (e->branch.otherwise)
+        lower_expr_as(fn, e->branch.otherwise, e->type, values);
+    arrive(fn, &m, values);
+    go_on_at(fn, &m, out);
+}
+
+void lower_logical(lower_fn *fn, const expr *e, ir_value *out) {
+    ir_block *yes = lower_block_new(fn), *no = lower_block_new(fn);
+    meeting m = meeting_new(fn, e->type, e->span);
+    lower_condition(fn, e, yes, no);
+    for (int truth = 1; truth >= 0; truth--) {
+        lower_enter_block(fn, truth ? yes : no);
+        ir_value v = lower_int(fn, IR_BOOL, truth, e->span);
+        arrive(fn, &m, &v);
+    }
+    go_on_at(fn, &m, out);
+}
+
+/* ---- match ------------------------------------------------------------------------------------------------------------------ */
+
+/* Writes the arm; afterwards the current block is the one that tries the next arm, none after the last. */
+static void lower_arm(lower_fn *fn, const match_arm *arm, const ir_value *values, const meeting *m,
+                      const type *t, bool last) {
+    ir_block *body = lower_block_new(fn), *next = lower_block_new(fn);
+    ir_value *results = lower_room(fn, m->count);
+    if (!results)
+        return;
+    ir_value fits = last && !arm->guard ? 0 : lower_pattern_test(fn, arm->pattern, values);
+    if (fits)
+        lower_branch(fn, fits, body, next, arm->pattern->span);
+    else
+        lower_jump(fn, body, arm->pattern->span);
+    lower_enter_block(fn, body);
+    uint32_t mark = lower_scope_open(fn);
+    lower_pattern_bind(fn, arm->pattern, values);
+    if (arm->guard) {
+        ir_block *chosen = lower_block_new(fn), *refused = lower_block_new(fn);
+        lower_condition(fn, arm->guard, chosen, refused);
+        lower_enter_block(fn, refused);
+        lower_keep(fn, mark, arm->guard->span);
+        lower_jump(fn, next, arm->guard->span);
+        lower_enter_block(fn, chosen);
+    }
+    lower_expr_as(fn, arm->body, t, results);
+    lower_scope_close(fn, mark, arm->body->span);
+    arrive(fn, m, results);
+    lower_enter_block(fn, next);
+}
+
+void lower_match(lower_fn *fn, const expr *e, ir_value *out) {
+    ir_value *values = lower_values(fn, e->match.value);
+    meeting m = meeting_new(fn, e->type, e->span);
+    for (uint32_t i = 0; values && i < e->match.count; i++)
+        lower_arm(fn, &e->match.arms[i], values, &m, e->type, i + 1 == e->match.count);
+    if (lower_open(fn)) /* after the last arm: one always matches */
+        ir_emit(fn->b, IR_UNREACHABLE, NULL, 0, NULL, 0, e->span);
+    go_on_at(fn, &m, out);
+}

@@ -1,0 +1,242 @@
+/* lower_expr.c: expressions. Operands are evaluated from left to right; an assignment's value before its place. */
+#include <string.h>
+
+#include "language/lower/lowering.h"
+
+/* ---- literals and operators ------------------------------------------------------------------------------------------ */
+
+static ir_value lower_float(lower_fn *fn, const expr *e) {
+    return ir_emit_const_float(fn->b, lower_scalar_type(e->type), e->floating.value, e->span);
+}
+
+static ir_value lower_string(lower_fn *fn, const expr *e) {
+    ir_type address = IR_ADDRESS;
+    ir_instr *bytes = ir_emit(fn->b, IR_BYTES, NULL, 0, &address, 1, e->span);
+    if (!bytes)
+        return 0;
+    bytes->imm.bytes.data = e->string.data;
+    bytes->imm.bytes.length = e->string.length;
+    ir_value length = lower_int(fn, IR_I64, (int64_t)e->string.length, e->span);
+    return lower_abi(fn, TL_FN_tl_string_literal, (ir_value[]){bytes->result, length}, 2, e->span);
+}
+
+ir_opcode lower_binary_opcode(binary_op op) {
+    static const ir_opcode opcodes[BINARY_OP_COUNT] = {
+        [BINARY_ADD] = IR_ADD,   [BINARY_SUB] = IR_SUB,     [BINARY_MUL] = IR_MUL,
+        [BINARY_DIV] = IR_DIV,   [BINARY_REM] = IR_REM,     [BINARY_BIT_AND] = IR_AND,
+        [BINARY_BIT_OR] = IR_OR, [BINARY_BIT_XOR] = IR_XOR, [BINARY_SHL] = IR_SHL,
+        [BINARY_SHR] = IR_SHR,   [BINARY_EQ] = IR_EQ,       [BINARY_NE] = IR_NE,
+        [BINARY_LT] = IR_LT,     [BINARY_LE] = IR_LE,       [BINARY_GT] = IR_GT,
+        [BINARY_GE] = IR_GE,
+    };
+    return opcodes[op];
+}
+
+static ir_value lower_binary(lower_fn *fn, const expr *e) {
+    ir_value a = lower_scalar(fn, e->binary.left), b = lower_scalar(fn, e->binary.right);
+    return lower_op2(fn, lower_binary_opcode(e->binary.op), lower_scalar_type(e->type), a, b,
+                     e->span);
+}
+
+static ir_value lower_unary(lower_fn *fn, const expr *e) {
+    ir_value v = lower_scalar(fn, e->unary.operand);
+    return lower_op1(fn, e->unary.op == UNARY_NEG ? IR_NEG : IR_NOT, lower_scalar_type(e->type), v,
+                     e->span);
+}
+
+static void lower_name(lower_fn *fn, const expr *e, ir_value *out) {
+    if (e->name.constant)
+        lower_expr_as(fn, e->name.constant->value, e->type, out);
+    else if (e->name.binding->in_cell)
+        lower_cell_read(fn, e->name.binding, false, out, e->span);
+    else
+        lower_read(fn, fn->variables[e->name.binding->id], lower_leaf_count(fn->l, e->type), out,
+                   e->span);
+}
+
+/* ---- parts put together ---------------------------------------------------------------------------------------------------- */
+
+static void lower_struct(lower_fn *fn, const expr *e, ir_value *out) {
+    const struct_expr *s = &e->structure;
+    for (uint32_t i = 0; i < s->init_count; i++) {
+        uint32_t field = 0;
+        while (s->values[field] != s->inits[i].value)
+            field++;
+        lower_expr_as(fn, s->inits[i].value, lower_field_type(e->type, field),
+                      out + lower_field_offset(fn->l, e->type, field));
+    }
+}
+
+static void lower_tuple(lower_fn *fn, const expr *e, ir_value *out) {
+    for (uint32_t i = 0; i < e->list.count; i++)
+        lower_expr_as(fn, e->list.items[i], lower_field_type(e->type, i),
+                      out + lower_field_offset(fn->l, e->type, i));
+}
+
+/* A number, or what lies open and holds lengths where i64 are wanted: leaf by leaf. */
+static void lower_cast(lower_fn *fn, const expr *e, ir_value *out) {
+    uint32_t count = lower_leaf_count(fn->l, e->type);
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
+    if (!types) {
+        fn->l->m->out_of_memory = true;
+        return;
+    }
+    lower_leaf_types(fn->l, e->type, types);
+    lower_expr(fn, e->cast.operand, out);
+    for (uint32_t i = 0; i < count; i++)
+        if (types[i] != IR_OBJECT && types[i] != IR_TENSOR)
+            out[i] = lower_convert(fn, out[i], types[i], e->span);
+}
+
+static void lower_assign(lower_fn *fn, const expr *e) {
+    ir_value *values = lower_room(fn, lower_leaf_count(fn->l, e->assign.target->type));
+    if (!values)
+        return;
+    lower_expr_as(fn, e->assign.value, e->assign.target->type, values);
+    lower_place *p = lower_open(fn) ? lower_place_of(fn, e->assign.target) : NULL;
+    if (p)
+        lower_place_write(fn, p, values);
+}
+
+/* ---- conditions ---------------------------------------------------------------------------------------------------------------- */
+
+void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no) {
+    if (!lower_open(fn))
+        return;
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_NOT) {
+        lower_condition(fn, e->unary.operand, no, yes);
+        return;
+    }
+    if (e->kind != EXPR_BINARY || (e->binary.op != BINARY_AND && e->binary.op != BINARY_OR)) {
+        ir_value c = lower_scalar(fn, e);
+        lower_branch(fn, c, yes, no, e->span);
+        return;
+    }
+    ir_block *second = lower_block_new(fn);
+    if (e->binary.op == BINARY_AND)
+        lower_condition(fn, e->binary.left, second, no);
+    else
+        lower_condition(fn, e->binary.left, yes, second);
+    lower_enter_block(fn, second);
+    lower_condition(fn, e->binary.right, yes, no);
+}
+
+/* ---- all of them --------------------------------------------------------------------------------------------------------------- */
+
+ir_value lower_scalar(lower_fn *fn, const expr *e) {
+    ir_value v = 0;
+    lower_expr(fn, e, &v);
+    return v;
+}
+
+ir_value *lower_values(lower_fn *fn, const expr *e) {
+    ir_value *values = lower_room(fn, lower_leaf_count(fn->l, e->type));
+    if (values)
+        lower_expr(fn, e, values);
+    return values;
+}
+
+void lower_effect(lower_fn *fn, const expr *e) {
+    lower_values(fn, e);
+}
+
+void lower_expr_as(lower_fn *fn, const expr *e, const type *wanted, ir_value *out) {
+    memset(out, 0, lower_leaf_count(fn->l, wanted) * sizeof *out);
+    lower_expr(fn, e, out);
+}
+
+void lower_expr(lower_fn *fn, const expr *e, ir_value *out) {
+    if (!lower_open(fn))
+        return;
+    switch (e->kind) {
+    case EXPR_INT:
+        *out = lower_int(fn, lower_scalar_type(e->type), (int64_t)e->integer.value, e->span);
+        break;
+    case EXPR_FLOAT:
+        *out = lower_float(fn, e);
+        break;
+    case EXPR_BOOL:
+        *out = lower_int(fn, IR_BOOL, e->boolean, e->span);
+        break;
+    case EXPR_CHAR:
+        *out = lower_int(fn, IR_CHAR, e->character, e->span);
+        break;
+    case EXPR_STRING:
+        *out = lower_string(fn, e);
+        break;
+    case EXPR_NAME:
+        lower_name(fn, e, out);
+        break;
+    case EXPR_UNARY:
+        if (e->unary.op == UNARY_REFERENCE)
+            lower_refer(fn, e->unary.operand, out);
+        else
+            *out = lower_unary(fn, e);
+        break;
+    case EXPR_BINARY:
+        if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR)
+            lower_logical(fn, e, out);
+        else
+            *out = lower_binary(fn, e);
+        break;
+    case EXPR_CAST:
+        lower_cast(fn, e, out);
+        break;
+    case EXPR_CALL:
+        lower_call(fn, e, out);
+        break;
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        lower_field(fn, e, out);
+        break;
+    case EXPR_INDEX:
+        lower_index(fn, e, out);
+        break;
+    case EXPR_STRUCT:
+        lower_struct(fn, e, out);
+        break;
+    case EXPR_TUPLE:
+        lower_tuple(fn, e, out);
+        break;
+    case EXPR_ARRAY:
+        lower_array(fn, e, out);
+        break;
+    case EXPR_COMPREHENSION:
+        lower_comprehension(fn, e, out);
+        break;
+    case EXPR_BLOCK:
+        lower_block_as(fn, e->block, e->type, out);
+        break;
+    case EXPR_IF:
+        lower_if(fn, e, out);
+        break;
+    case EXPR_MATCH:
+        lower_match(fn, e, out);
+        break;
+    case EXPR_WHILE:
+        lower_while(fn, e);
+        break;
+    case EXPR_LOOP:
+        lower_infinite_loop(fn, e, out);
+        break;
+    case EXPR_FOR:
+        lower_for(fn, e);
+        break;
+    case EXPR_BREAK:
+    case EXPR_CONTINUE:
+    case EXPR_RETURN:
+        lower_jump_expr(fn, e);
+        break;
+    case EXPR_ASSIGN:
+        lower_assign(fn, e);
+        break;
+    case EXPR_ERROR:
+    case EXPR_TRY:
+    case EXPR_REPEAT:
+    case EXPR_CLOSURE:
+    case EXPR_METHOD:
+    case EXPR_RANGE:
+    case EXPR_KIND_COUNT: /* gone after a check without errors */
+        break;
+    }
+}

@@ -1,0 +1,196 @@
+/* lowering.h: what the files lower*.c tell each other.
+ *
+ *     lowering     the module: IR functions by tree index, which of them read gradients
+ *     lower_fn     the function being written: its builder, its bindings, its open scopes and loops
+ *
+ * Leaves. A value of any type is an array of IR values, one for each scalar, tensor, string or vector in it, in
+ * the order of the fields; void and never have none. A binding is as many IR variables with consecutive numbers.
+ *
+ *     struct Body { position: Point { x, y }, mass: f32 }     body: x │ y │ mass      body.position: x │ y
+ *
+ * Unreachable code is not written: once the builder has no block, every function here does nothing and fills
+ * what it yields with 0. So an expression of type never leaves no block behind, and no value is ever asked of it.
+ */
+#ifndef MASU_LANGUAGE_LOWERING_H
+#define MASU_LANGUAGE_LOWERING_H
+
+#include "language/diagnose/diagnostics.h"
+#include "language/syntax/tree.h"
+#include "language/ir/ir.h"
+
+typedef struct lowering {
+    const syntax_tree *tree;
+    const diagnostics *diagnostics;
+    masu__arena *scratch; /* gone after the lowering */
+    /* Of the kernels of the present function, by how deep they are written in one another: a function of many does not take
+     * that memory for each of them. */
+    ir_variable *kernel_room[2];
+    uint32_t kernel_depth;
+    ir_module *m;
+    ir_function **functions; /* by function_item.index */
+    bool *runs_backward;        /* likewise: may run a backward */
+    bool *broken;            /* by function: its body has an error and is left out */
+    uint32_t *leaf_counts;   /* by type id: 1 + the count, 0: not asked yet */
+    uint32_t kernel_count;
+} lowering;
+
+typedef struct lower_loop {
+    struct lower_loop *outer;
+    const expr *e;
+    ir_block *next;     /* where `continue` goes */
+    ir_block *after;    /* where `break` goes */
+    uint32_t kept_mark; /* bindings of the body lie above */
+    bool grads;         /* tl_grad_loop_enter was called */
+    ir_variable result; /* of EXPR_LOOP: variables that take the value of a break */
+    uint32_t result_count;
+} lower_loop;
+
+typedef struct lower_fn {
+    lowering *l;
+    const function_item *item;
+    const char *name; /* qualified, for places; a kernel has its function's */
+    ir_function *f;
+    ir_builder *b;
+    ir_variable *variables; /* by binding id: the first leaf */
+    ir_variable *kept;      /* managed leaves of the bindings in scope, innermost last */
+    uint32_t kept_count, kept_capacity;
+    uint32_t scope_depth;
+    lower_loop *loop; /* innermost */
+} lower_fn;
+
+/* What the parameter became is a result of the function: self that it writes to, and `&mut T`. */
+bool lower_comes_back(const function_item *item, uint32_t parameter); /* lower.c */
+
+/* Not the patterns of generic functions, and closures only when something said what their types are. */
+bool lower_is_compiled(const function_item *f); /* lower_broken.c */
+/* Fills in l->broken; false: out of memory. */
+bool lower_mark_broken(lowering *l);
+
+/* ---- leaves (lower_leaf.c) ------------------------------------------------------------------------------------ */
+
+uint32_t lower_leaf_count(const lowering *l, const type *t); /* at most TYPE_SIZE_MAX */
+ir_type lower_scalar_type(const type *t); /* of a type with one leaf and no fields */
+void lower_leaf_types(const lowering *l, const type *t, ir_type *out);
+uint32_t lower_field_count(const type *t); /* struct or tuple, else 0 */
+uint32_t lower_field_offset(const lowering *l, const type *t, uint32_t field);
+const type *lower_field_type(const type *t, uint32_t field);
+tl_dtype lower_element_dtype(const type *tensor);
+ir_type lower_dtype_type(tl_dtype dtype);
+/* Zeroed room for count values. Never NULL while memory lasts; NULL sets out_of_memory. */
+ir_value *lower_room(lower_fn *fn, uint32_t count);
+/* Copies into the module, for names and data that outlive the lowering. */
+const char *lower_printf(lowering *l, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- emission (lower_emit.c) -------------------------------------------------------------------------------------- */
+
+static inline bool lower_open(const lower_fn *fn) {
+    return ir_builder_block(fn->b) != NULL;
+}
+ir_value lower_int(lower_fn *fn, ir_type type, int64_t v, source_span span);
+/* What stands in a leaf that holds nothing: zero, or a managed value that is none. */
+ir_value lower_nothing(lower_fn *fn, ir_type type, source_span span);
+ir_value lower_op(lower_fn *fn, ir_opcode op, ir_type type, const ir_value *args, uint32_t count,
+                  source_span span);
+ir_value lower_op1(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, source_span span);
+ir_value lower_op2(lower_fn *fn, ir_opcode op, ir_type type, ir_value a, ir_value b,
+                   source_span span);
+ir_value lower_convert(lower_fn *fn, ir_value v, ir_type to, source_span span);
+/* The result, 0 for none. After functions that always raise there is no block. */
+ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count,
+                   source_span span);
+ir_block *lower_block_new(lower_fn *fn);
+void lower_jump(lower_fn *fn, ir_block *to, source_span span);
+void lower_branch(lower_fn *fn, ir_value c, ir_block *yes, ir_block *no, source_span span);
+/* Seals the block; it becomes the current one when some edge leads to it, else there is none. */
+void lower_enter_block(lower_fn *fn, ir_block *b);
+
+/* ---- bindings, scopes (lower_scope.c) -------------------------------------------------------------------------------- */
+
+ir_variable lower_variables(lower_fn *fn, const type *t, const char *name, source_span span);
+/* A binding comes into scope with these leaves. */
+void lower_bind(lower_fn *fn, const binding *b, const ir_value *values);
+void lower_read(lower_fn *fn, ir_variable first, uint32_t count, ir_value *out, source_span span);
+void lower_name_values(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values,
+                       source_span span);
+void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value *values);
+uint32_t lower_scope_open(lower_fn *fn);
+void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span);
+/* Keeps everything above mark alive until here, without leaving the scope: on the way out of it. */
+void lower_keep(lower_fn *fn, uint32_t mark, source_span span);
+void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values);
+/* A bool, or 0: always matches. */
+ir_value lower_pattern_test(lower_fn *fn, const pattern *p, const ir_value *values);
+
+/* ---- expressions (lower_expr.c) ---------------------------------------------------------------------------------------- */
+
+/* out has lower_leaf_count(e->type) entries. */
+void lower_expr(lower_fn *fn, const expr *e, ir_value *out);
+/* out has lower_leaf_count(wanted) entries; e is of that type or never. */
+void lower_expr_as(lower_fn *fn, const expr *e, const type *wanted, ir_value *out);
+ir_value lower_scalar(lower_fn *fn, const expr *e); /* one leaf */
+ir_value *lower_values(lower_fn *fn, const expr *e);
+void lower_effect(lower_fn *fn, const expr *e); /* the value is dropped */
+void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no);
+ir_opcode lower_binary_opcode(binary_op op);
+
+/* ---- places (lower_place.c) ---------------------------------------------------------------------------------------------- */
+
+typedef struct lower_place lower_place;
+bool lower_is_place(const expr *e);
+/* Evaluates the place's indices. NULL: out of memory or unreachable. */
+lower_place *lower_place_of(lower_fn *fn, const expr *e);
+void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out);
+void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values);
+/* Reads what a write of the same place follows: the values are moved out. Until then nothing else may be read from its
+ * variables, but by what was read before. */
+void lower_place_open(lower_fn *fn, lower_place *p, ir_value *out);
+/* Both are parts of the same variable. */
+bool lower_places_meet(const lower_place *a, const lower_place *b);
+void lower_index(lower_fn *fn, const expr *e, ir_value *out);
+void lower_field(lower_fn *fn, const expr *e, ir_value *out);
+ir_value lower_element_get(lower_fn *fn, ir_value t, const type *tensor, const ir_value *indices,
+                           uint32_t count, source_span span);
+ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_value v,
+                           const ir_value *indices, uint32_t count, source_span span);
+void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
+                   source_span span);
+ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
+                       const ir_value *values, source_span span);
+/* A reference to the place, or to a part of the list in it: its two or three leaves. */
+void lower_refer(lower_fn *fn, const expr *place, ir_value *out);
+/* A variable to which references exist lies in a list of one. moved: nothing is left there. */
+ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span);
+void lower_cell_read(lower_fn *fn, const binding *b, bool moved, ir_value *out, source_span span);
+/* A closure's field that refers to the variable which it captured. */
+bool lower_field_by_reference(const expr *e);
+
+/* ---- calls (lower_call.c), control (lower_control.c, lower_loop.c) ------------------------------------------------------ */
+
+void lower_call(lower_fn *fn, const expr *e, ir_value *out);
+ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span);
+void lower_array(lower_fn *fn, const expr *e, ir_value *out);
+void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *out);
+void lower_if(lower_fn *fn, const expr *e, ir_value *out);
+void lower_match(lower_fn *fn, const expr *e, ir_value *out);
+void lower_logical(lower_fn *fn, const expr *e, ir_value *out);
+void lower_while(lower_fn *fn, const expr *e);
+void lower_for(lower_fn *fn, const expr *e);
+void lower_infinite_loop(lower_fn *fn, const expr *e, ir_value *out);
+void lower_jump_expr(lower_fn *fn, const expr *e);
+void lower_return(lower_fn *fn, const ir_value *values, source_span span);
+/* Numbers from low to high, exclusive: body writes one iteration. Used by `for` and by comprehensions. */
+void lower_count(lower_fn *fn, ir_value low, ir_value high, source_span span,
+                 void (*body)(lower_fn *fn, ir_value i, void *context), void *context);
+
+/* ---- gradients (lower_grad.c) --------------------------------------------------------------------------------------------- */
+
+bool lower_find_backward(lowering *l);
+bool lower_runs_backward(const lowering *l, const expr *e);
+bool lower_block_runs_backward(const lowering *l, const block *b);
+
+/* ---- comprehensions (lower_comprehension.c) ------------------------------------------------------------------------------- */
+
+void lower_comprehension(lower_fn *fn, const expr *e, ir_value *out);
+
+#endif

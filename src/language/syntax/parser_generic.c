@@ -1,0 +1,267 @@
+/* parser_generic.c: type parameters with their bounds, enums, traits. */
+#include <string.h>
+
+#include "language/syntax/parser_private.h"
+
+/* ---- type parameters ------------------------------------------------------------------------- */
+
+static void parse_bounds(parser *p, type_parameter *t) {
+    uint32_t capacity = t->bound_count;
+    do {
+        if (parser_is(p, TOKEN_LABEL)) { /* lifetimes say nothing to masu */
+            parser_advance(p);
+            continue;
+        }
+        parser_accept(p, TOKEN_QUESTION);
+        type_expr *bound = parse_type(p);
+        PARSER_PUSH(p, t->bounds, t->bound_count, capacity, bound);
+    } while (!p->panic && parser_accept(p, TOKEN_PLUS));
+}
+
+void parse_type_parameters(parser *p, type_parameters *out) {
+    uint32_t capacity = out->count;
+    if (!parser_accept(p, TOKEN_LESS)) {
+        return;
+    }
+    while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_END) && !p->panic) {
+        if (parser_is(p, TOKEN_LABEL)) {
+            parser_advance(p);
+        } else {
+            bool number = parser_accept(p, TOKEN_CONST); /* const N: usize */
+            type_parameter t = {.span = parser_span(p)};
+            t.name = parser_name(p, &t.span);
+            if (t.name != NULL && parser_accept(p, TOKEN_COLON)) {
+                if (number) {
+                    parse_type(p);
+                } else {
+                    parse_bounds(p, &t);
+                }
+            }
+            if (t.name != NULL) {
+                PARSER_PUSH(p, out->items, out->count, capacity, t);
+            }
+        }
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    if (!parser_accept_first(p, TOKEN_GREATER)) {
+        parser_expected(p, "`>`");
+    }
+}
+
+static type_parameter *find_parameter(type_parameters *all, const char *name) {
+    for (uint32_t i = 0; all != NULL && i < all->count; i++) {
+        if (strcmp(all->items[i].name, name) == 0) {
+            return &all->items[i];
+        }
+    }
+    return NULL;
+}
+
+void parse_where(parser *p, type_parameters *own, type_parameters *of_impl) {
+    if (!parser_is_word(p, "where")) {
+        return;
+    }
+    parser_advance(p);
+    while (parser_is(p, TOKEN_NAME) && !p->panic) {
+        source_span span;
+        const char *name = parser_name(p, &span);
+        type_parameter unknown = {.name = name, .span = span};
+        type_parameter *t = find_parameter(own, name);
+        t = t == NULL ? find_parameter(of_impl, name) : t;
+        while (!p->panic && parser_accept(p, TOKEN_COLON_COLON)) { /* C::Item: Debug */
+            parser_name(p, &span);
+            t = NULL;
+        }
+        if (parser_expect(p, TOKEN_COLON)) {
+            parse_bounds(p, t == NULL ? &unknown : t);
+        }
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            return;
+        }
+    }
+}
+
+/* A parameter whose type is that of a function stands for a type of its own: each closure has one. */
+void parser_hide_function_type(parser *p, binding *parameter, type_parameters *generics) {
+    type_expr *t = parameter->annotation;
+    bool impl = t->kind == TYPE_EXPR_NAME && t->name != NULL && strcmp(t->name, "<impl>") == 0;
+    if (t->kind != TYPE_EXPR_FUNCTION && !impl) {
+        return;
+    }
+    type_parameter hidden = {.span = t->span, .bound_count = 1};
+    hidden.name = parser_printf(p, "<%s>", parameter->name);
+    hidden.bounds = parser_alloc(p, sizeof *hidden.bounds);
+    hidden.bounds[0] = impl ? t->arguments[0] : t;
+    type_expr *name = PARSER_NEW(p, type_expr);
+    *name = (type_expr){
+        .span = t->span, .kind = TYPE_EXPR_NAME, .name = hidden.name, .is_place = t->is_place};
+    parameter->annotation = name;
+    uint32_t capacity = generics->count;
+    PARSER_PUSH(p, generics->items, generics->count, capacity, hidden);
+}
+
+/* ---- enums ----------------------------------------------------------------------------------- */
+
+static void push_field(parser *p, struct_item *s, uint32_t *capacity, struct_field field) {
+    PARSER_PUSH(p, s->fields, s->field_count, *capacity, field);
+}
+
+static void parse_variant_fields(parser *p, struct_item *s, variant_item *v, uint32_t *capacity) {
+    token_kind close = parser_is(p, TOKEN_LEFT_PAREN) ? TOKEN_RIGHT_PAREN : TOKEN_RIGHT_BRACE;
+    v->positional = close == TOKEN_RIGHT_PAREN;
+    parser_advance(p);
+    while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
+        struct_field field = {.span = parser_span(p)};
+        if (v->positional) {
+            field.name = parser_printf(p, "%u", v->count);
+        } else {
+            field.name = parser_name(p, &field.span);
+            parser_expect(p, TOKEN_COLON);
+        }
+        field.annotation = parse_type(p);
+        if (!p->panic && field.name != NULL) {
+            push_field(p, s, capacity, field);
+            v->count++;
+        }
+        parser_synchronise_list(p, close);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, close);
+}
+
+static void parse_variants(parser *p, struct_item *s) {
+    uint32_t fields = 0, variants = 0;
+    push_field(p, s, &fields, (struct_field){.name = "<tag>", .span = s->span});
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        while (parser_is(p, TOKEN_HASH) && parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
+            parser_advance(p);
+            p->at++;
+            s->default_variant = parser_is_word(p, "default") ? s->variant_count + 1 : s->default_variant;
+            p->at--;
+            parser_skip_group(p);
+        }
+        variant_item v = {.first = s->field_count, .positional = true};
+        v.name = parser_name(p, &v.span);
+        if (parser_is(p, TOKEN_LEFT_PAREN) || parser_is(p, TOKEN_LEFT_BRACE)) {
+            parse_variant_fields(p, s, &v, &fields);
+        } else if (parser_accept(p, TOKEN_EQUAL)) {
+            v.tag_value = parse_no_range(p);
+        }
+        if (v.name != NULL) {
+            PARSER_PUSH(p, s->variants, s->variant_count, variants, v);
+        }
+        parser_synchronise_list(p, TOKEN_RIGHT_BRACE);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_BRACE);
+}
+
+struct_item *parse_struct_head(parser *p) {
+    parser_advance(p);
+    source_span span;
+    const char *name = parser_name(p, &span);
+    if (name == NULL) {
+        return NULL;
+    }
+    name = parser_declare(p, name);
+    struct_item *s = PARSER_NEW(p, struct_item);
+    *s = (struct_item){.name = name, .span = span, .index = p->tree->struct_count};
+    parse_type_parameters(p, &s->generics);
+    parse_where(p, &s->generics, NULL);
+    PARSER_PUSH(p, p->tree->structs, p->tree->struct_count, p->tree->struct_capacity, s);
+    return s;
+}
+
+void parse_enum(parser *p) {
+    struct_item *s = parse_struct_head(p);
+    if (s == NULL) {
+        parser_synchronise(p);
+        return;
+    }
+    s->is_enum = true;
+    if (parser_expect(p, TOKEN_LEFT_BRACE)) {
+        parse_variants(p, s);
+    }
+    if (p->panic) {
+        parser_synchronise(p);
+    }
+}
+
+/* ---- traits ---------------------------------------------------------------------------------- */
+
+/* `const N: T;` or, for impls that do not say, `const N: T = e;` */
+static void parse_trait_const(parser *p, trait_item *t) {
+    parser_advance(p);
+    const_item *item = PARSER_NEW(p, const_item);
+    uint32_t capacity = t->constant_count;
+    item->name = parser_name(p, &item->span);
+    if (item->name != NULL && parser_expect(p, TOKEN_COLON)) {
+        item->annotation = parse_type(p);
+        item->value = parser_accept(p, TOKEN_EQUAL) ? parse_expression(p) : NULL;
+        parser_expect(p, TOKEN_SEMICOLON);
+    }
+    if (p->panic) {
+        parser_synchronise(p);
+    } else if (item->value != NULL) {
+        PARSER_PUSH(p, t->constants, t->constant_count, capacity, item);
+    }
+}
+
+void parse_trait(parser *p) {
+    parser_advance(p);
+    trait_item *t = PARSER_NEW(p, trait_item);
+    uint32_t capacity = 0;
+    t->name = parser_declare(p, parser_name(p, &t->span));
+    type_parameters none = {0};
+    parse_type_parameters(p, &t->generics);
+    if (t->name != NULL && parser_accept(p, TOKEN_COLON)) {
+        type_parameter supertraits = {0};
+        parse_bounds(p, &supertraits);
+        t->supertraits = supertraits.bounds;
+        t->supertrait_count = supertraits.bound_count;
+        for (uint32_t i = 0; i < t->supertrait_count; i++) {
+            const char *name = t->supertraits[i]->name;
+            t->is_shown |=
+                name != NULL && (strcmp(name, "Display") == 0 || strcmp(name, "Debug") == 0);
+        }
+    }
+    parse_where(p, &none, NULL);
+    source_span open = parser_span(p);
+    if (t->name == NULL || !parser_expect(p, TOKEN_LEFT_BRACE)) {
+        parser_synchronise(p);
+        return;
+    }
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        uint32_t before = p->at;
+        if (parser_is_word(p, "type")) { /* each impl says what it is */
+            parser_synchronise(p);
+            continue;
+        }
+        if (parser_is(p, TOKEN_CONST)) {
+            parse_trait_const(p, t);
+            continue;
+        }
+        function_item *f = parser_is(p, TOKEN_FN) ? parse_method_of_trait(p) : NULL;
+        if (f != NULL) {
+            PARSER_PUSH(p, t->methods, t->method_count, capacity, f);
+        } else if (before == p->at) {
+            parser_expected(p, "`fn`");
+        }
+        if (p->panic) {
+            parser_synchronise(p);
+        }
+        if (p->at == before) {
+            parser_advance(p);
+        }
+    }
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+        parser_unclosed(p, open);
+    }
+    PARSER_PUSH(p, p->tree->traits, p->tree->trait_count, p->tree->trait_capacity, t);
+}

@@ -1,0 +1,567 @@
+/* parser_item.c: fn, struct, impl, const, and which item stands at the top level of a file. */
+#include <string.h>
+
+#include "language/syntax/parser_private.h"
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+static binding *parse_self(parser *p, bool is_mutable, source_span start) {
+    parser_advance(p);
+    binding *self =
+        parser_new_binding(p, "self", parser_span_from(p, start), BINDING_SELF, is_mutable);
+    if (parser_accept(p, TOKEN_COLON)) {
+        parse_type(p);
+    }
+    return self;
+}
+
+/* Behind the name: its type. */
+static binding *parse_annotated(parser *p, binding *parameter) {
+    const char *name = parameter->name;
+    source_span span = parameter->span;
+    if (!parser_is(p, TOKEN_COLON)) {
+        parser_error(p, span, "parameter `%s` needs a type: `%s: T`", name, name);
+        p->panic = false; /* it is clear how it goes on */
+        parameter->annotation = PARSER_NEW(p, type_expr);
+        parameter->annotation->span = span; /* TYPE_EXPR_ERROR: silent */
+        return parameter;
+    }
+    parser_advance(p);
+    parameter->annotation = parse_type(p);
+    if (parser_accept(p, TOKEN_EQUAL)) {
+        parameter->otherwise = parse_no_range(p);
+    }
+    return parameter;
+}
+
+/* (a, b): (A, B) is a parameter of a hidden name, taken apart by the first statement of the body. */
+static binding *parse_parts(parser *p, function_item *f) {
+    stmt *s = PARSER_NEW(p, stmt);
+    *s = (stmt){.kind = STMT_LET, .span = parser_span(p), .pattern = parse_pattern(p)};
+    const char *name = parser_printf(p, "<parameter %u>", f->parameter_count);
+    s->value = parser_new(p, EXPR_NAME, s->span);
+    s->value->name.name = name;
+    s->next = f->opening;
+    f->opening = s;
+    return parse_annotated(p, parser_new_binding(p, name, s->span, BINDING_PARAMETER, false));
+}
+
+static binding *parse_parameter(parser *p, function_item *f, bool first, bool in_impl) {
+    source_span start = parser_span(p), span;
+    bool reference = parser_accept_first(p, TOKEN_AND);
+    if (reference) {
+        parser_accept(p, TOKEN_LABEL); /* &'a self */
+    }
+    bool is_mutable = parser_accept(p, TOKEN_MUT);
+    if (parser_is(p, TOKEN_SELF)) {
+        if (!first || !in_impl) {
+            parser_error(p, parser_span(p),
+                         in_impl ? "`self` is the first parameter"
+                                 : "`self` belongs into an `impl` block");
+        }
+        binding *self = parse_self(p, is_mutable, start);
+        self->is_lent = reference && is_mutable;
+        self->is_shared = reference && !is_mutable;
+        return self;
+    }
+    if (parser_is(p, TOKEN_LEFT_PAREN) && !is_mutable) {
+        return parse_parts(p, f);
+    }
+    if (reference) {
+        parser_expected(p, "a name");
+        return NULL;
+    }
+    const char *name = parser_name(p, &span);
+    if (name == NULL) {
+        return NULL;
+    }
+    return parse_annotated(p, parser_new_binding(p, name, span, BINDING_PARAMETER, is_mutable));
+}
+
+static void parse_parameters(parser *p, function_item *f, bool in_impl) {
+    uint32_t capacity = 0;
+    bool first = true;
+    if (!parser_expect(p, TOKEN_LEFT_PAREN)) {
+        return;
+    }
+    while (!parser_is(p, TOKEN_RIGHT_PAREN) && !parser_is(p, TOKEN_END)) {
+        binding *parameter = parse_parameter(p, f, first, in_impl);
+        if (parameter != NULL) {
+            f->has_self |= parameter->kind == BINDING_SELF && first;
+            if (parameter->annotation != NULL) {
+                parser_hide_function_type(p, parameter, &f->generics);
+            }
+            PARSER_PUSH(p, f->parameters, f->parameter_count, capacity, parameter);
+        }
+        first = false;
+        parser_synchronise_list(p, TOKEN_RIGHT_PAREN);
+        if (!parser_accept(p, TOKEN_COMMA)) {
+            break;
+        }
+    }
+    parser_expect(p, TOKEN_RIGHT_PAREN);
+}
+
+static void add_function(parser *p, function_item *f) {
+    f->index = p->tree->function_count;
+    PARSER_PUSH(p, p->tree->functions, p->tree->function_count, p->tree->function_capacity, f);
+}
+
+/* &mut T, Option<&mut T>, Result<&mut T, E>, or by another name for one of them */
+static bool yields_place(const type_expr *t) {
+    return t->is_place || (t->kind == TYPE_EXPR_NAME && t->argument_count > 0 &&
+                           t->arguments[0]->is_place && strcmp(t->name, "Vec") != 0);
+}
+
+/* Between the parameters and the body. */
+static void parse_result(parser *p, function_item *f) {
+    bool arrow = parser_accept(p, TOKEN_ARROW);
+    f->never_returns = arrow && parser_accept(p, TOKEN_NOT);
+    if (arrow && !f->never_returns) {
+        f->result_annotation = parse_type(p);
+        if (yields_place(f->result_annotation)) {
+            PARSER_PUSH(p, p->tree->getters, p->tree->getter_count, p->tree->getter_capacity, f);
+        }
+    }
+    parse_where(p, &f->generics, f->impl == NULL ? NULL : &f->impl->generics);
+    if (p->panic) { /* the body is good all the same */
+        while (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_RIGHT_BRACE) &&
+               !parser_is(p, TOKEN_SEMICOLON) && !parser_is(p, TOKEN_FN) &&
+               !parser_is(p, TOKEN_END)) {
+            parser_advance(p);
+        }
+        p->panic = false;
+    }
+}
+
+/* OWNER::NAME */
+static const char *qualified_name(parser *p, const char *owner, const char *name) {
+    size_t first = modules_plain_length(owner), second = strlen(name);
+    char *made = masu__arena_alloc(p->arena, first + second + sizeof "::", 1);
+    if (made == NULL) {
+        parser_out_of_memory(p);
+    }
+    memcpy(made, owner, first);
+    memcpy(made + first, "::", 2);
+    memcpy(made + first + 2, name, second + 1);
+    return made;
+}
+
+/* From `fn` to the body, exclusive. NULL after a message and without a name. */
+static function_item *parse_head(parser *p, impl_item *impl, const char *owner,
+                                 source_span owner_span, bool methods) {
+    parser_advance(p);
+    source_span span;
+    const char *name = parser_name(p, &span);
+    function_item *f = PARSER_NEW(p, function_item);
+    if (name == NULL) {
+        return NULL;
+    }
+    *f = (function_item){.name = name,
+                         .module = p->module,
+                         .qualified = name,
+                         .span = span,
+                         .impl = impl,
+                         .owner_name = owner,
+                         .owner_span = owner_span};
+    if (owner != NULL) {
+        f->qualified = qualified_name(p, owner, name);
+    } else if (!methods) {
+        f->name = parser_declare(p, name);
+    }
+    parse_type_parameters(p, &f->generics);
+    parse_parameters(p, f, methods);
+    parse_result(p, f);
+    return f;
+}
+
+/* What `-> &mut T` and `-> Option<&mut T>` yield is a place of the caller's: such a function is written out where it is called. The prelude has none. */
+static void parse_body(parser *p, function_item *f) {
+    if (parser_is(p, TOKEN_BODY)) {
+        f->unread = parser_span(p);
+        parser_advance(p);
+        return;
+    }
+    module_scope *outer = p->module;
+    parser_enter_body(p);
+    p->functions++;
+    f->body = parse_block(p);
+    p->functions--;
+    p->module = outer;
+    if (f->opening != NULL) {
+        stmt *last = f->opening;
+        while (last->next != NULL) {
+            last = last->next;
+        }
+        last->next = f->body->first;
+        f->body->first = f->opening;
+    }
+    if (f->result_annotation != NULL && yields_place(f->result_annotation) && !p->panic) {
+        const function_item *copy = function_copy(p->arena, f);
+        if (copy == NULL) {
+            parser_out_of_memory(p);
+        }
+        f->unchecked = copy->body;
+    }
+}
+
+static void parse_function(parser *p, impl_item *impl) {
+    const char *owner = impl == NULL ? NULL : impl->owner->name;
+    function_item *f =
+        parse_head(p, impl, owner, impl == NULL ? (source_span){0} : impl->owner->span, impl);
+    if (f == NULL) {
+        parser_skip_item(p);
+        return;
+    }
+    if (!parser_is(p, TOKEN_LEFT_BRACE) && !parser_is(p, TOKEN_BODY)) {
+        parser_expected(p, "`{`");
+        parser_refuse_name(p, owner == NULL ? f->name : NULL);
+        parser_synchronise(p);
+        return;
+    }
+    parse_body(p, f);
+    add_function(p, f);
+}
+
+function_item *parse_method_of_trait(parser *p) {
+    function_item *f = parse_head(p, NULL, NULL, (source_span){0}, true);
+    if (f == NULL || p->panic) {
+        return NULL;
+    }
+    if (parser_is(p, TOKEN_LEFT_BRACE)) {
+        parse_body(p, f);
+    } else {
+        parser_expect(p, TOKEN_SEMICOLON);
+    }
+    return f;
+}
+
+/* ---- structs --------------------------------------------------------------------------------- */
+
+/* A line is a field. */
+static bool field_ends_with_line(parser *p, const struct_item *s) {
+    bool ends = !p->panic && !s->positional && parser_first_on_line(p) &&
+                (parser_is(p, TOKEN_NAME) || parser_is(p, TOKEN_PUB));
+    if (ends) {
+        parser_warn_missing(p, "`,`");
+    }
+    return ends;
+}
+
+/* Behind the partner of what was opened. */
+static void skip_to_close(parser *p, token_kind close) {
+    while (!parser_is(p, TOKEN_END) && !parser_is(p, close)) {
+        token_kind kind = parser_kind(p);
+        if (kind == TOKEN_LEFT_PAREN || kind == TOKEN_LEFT_BRACKET || kind == TOKEN_LEFT_BRACE) {
+            parser_skip_group(p);
+        } else {
+            parser_advance(p);
+        }
+    }
+    if (parser_accept(p, close)) {
+        p->panic = false;
+    }
+}
+
+static void parse_fields(parser *p, struct_item *s, token_kind close) {
+    uint32_t capacity = 0;
+    while (!parser_is(p, close) && !parser_is(p, TOKEN_END)) {
+        struct_field field = {.span = parser_span(p)};
+        if (parser_accept(p, TOKEN_PUB) && parser_is(p, TOKEN_LEFT_PAREN)) {
+            parser_skip_group(p);
+        }
+        if (s->positional) {
+            field.name = parser_printf(p, "%u", s->field_count);
+        } else {
+            field.name = parser_name(p, &field.span);
+            parser_expect(p, TOKEN_COLON);
+        }
+        field.annotation = parse_type(p);
+        if (!p->panic && field.name != NULL) {
+            PARSER_PUSH(p, s->fields, s->field_count, capacity, field);
+        }
+        parser_synchronise_list(p, close);
+        if (!parser_accept(p, TOKEN_COMMA) && !field_ends_with_line(p, s)) {
+            break;
+        }
+    }
+    if (!parser_expect(p, close)) { /* the rest of the fields is no item */
+        skip_to_close(p, close);
+    }
+}
+
+static void parse_struct(parser *p) {
+    struct_item *s = parse_struct_head(p);
+    if (s == NULL) {
+        parser_skip_item(p);
+        return;
+    }
+    if (parser_accept(p, TOKEN_LEFT_BRACE)) {
+        parse_fields(p, s, TOKEN_RIGHT_BRACE);
+    } else if (parser_accept(p, TOKEN_LEFT_PAREN)) {
+        s->positional = true;
+        parse_fields(p, s, TOKEN_RIGHT_PAREN);
+        parser_accept(p, TOKEN_SEMICOLON);
+    } else if (!parser_accept(p, TOKEN_SEMICOLON)) {
+        parser_expected(p, "`{`");
+    }
+    if (p->panic) {
+        parser_synchronise(p);
+    }
+}
+
+/* ---- impl, const ----------------------------------------------------------------------------- */
+
+static void parse_const(parser *p, const impl_item *impl);
+
+/* type N = T; type N<A> = T; */
+static void parse_alias(parser *p, const impl_item *impl) {
+    source_span span;
+    parser_advance(p);
+    alias_item *a = PARSER_NEW(p, alias_item);
+    const char *name = parser_name(p, &span);
+    name = impl == NULL ? parser_declare(p, name) : name;
+    *a = (alias_item){.name = name, .impl = impl, .next = p->tree->aliases};
+    parse_type_parameters(p, &a->generics);
+    if (name != NULL && parser_expect(p, TOKEN_EQUAL)) {
+        a->type = parse_type(p);
+        p->tree->aliases = a;
+    }
+    parser_expect(p, TOKEN_SEMICOLON);
+    if (p->panic) {
+        parser_synchronise(p);
+    }
+}
+
+static bool at_alias(const parser *p) {
+    return parser_is_word(p, "type") && parser_ahead(p, 1) == TOKEN_NAME;
+}
+
+static bool at_static(const parser *p) {
+    return parser_is_word(p, "static") && parser_ahead(p, 1) == TOKEN_NAME;
+}
+
+static bool at_const_function(const parser *p) {
+    return parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_FN;
+}
+
+/* pub, pub(crate) */
+/* `unsafe` says nothing: there is nothing that it would allow. */
+static bool at_unsafe(const parser *p) {
+    token_kind next = parser_ahead(p, 1);
+    return parser_is_word(p, "unsafe") &&
+           (next == TOKEN_FN || next == TOKEN_IMPL || next == TOKEN_TRAIT);
+}
+
+static void skip_pub(parser *p) {
+    while (parser_is(p, TOKEN_PUB) || at_unsafe(p)) {
+        bool public = parser_is(p, TOKEN_PUB);
+        parser_advance(p);
+        if (public && parser_is(p, TOKEN_LEFT_PAREN)) {
+            parser_skip_group(p);
+        }
+    }
+}
+
+static void parse_methods(parser *p, impl_item *impl, source_span open) {
+    while (!parser_is(p, TOKEN_RIGHT_BRACE) && !parser_is(p, TOKEN_END)) {
+        uint32_t before = p->at;
+        skip_pub(p);
+        if (parser_is(p, TOKEN_HASH) && parser_ahead(p, 1) == TOKEN_LEFT_BRACKET) {
+            parser_advance(p);
+            parser_skip_group(p);
+        } else if (parser_is(p, TOKEN_FN) || at_const_function(p)) {
+            parser_accept(p, TOKEN_CONST);
+            parse_function(p, impl);
+        } else if (parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_NAME) {
+            parse_const(p, impl);
+        } else if (at_alias(p)) {
+            parse_alias(p, impl);
+        } else if (parser_is(p, TOKEN_STRUCT) || parser_is(p, TOKEN_IMPL)) {
+            break; /* a `}` is missing */
+        } else {
+            parser_expected(p, "`fn`");
+            parser_synchronise(p);
+        }
+        if (p->at == before) {
+            parser_advance(p);
+        }
+    }
+    if (!parser_accept(p, TOKEN_RIGHT_BRACE)) {
+        parser_unclosed(p, open);
+        p->panic = false;
+    }
+}
+
+/* `impl` may be followed by nothing that is an item: then the file goes on behind its braces. */
+static void parse_impl(parser *p) {
+    impl_item *impl = PARSER_NEW(p, impl_item);
+    parser_advance(p);
+    parse_type_parameters(p, &impl->generics);
+    impl->owner = parse_type(p);
+    if (parser_accept(p, TOKEN_FOR)) {
+        impl->trait_name = impl->owner->name;
+        impl->trait_type = impl->owner;
+        impl->trait_span = impl->owner->span;
+        impl->owner = parse_type(p);
+    }
+    parse_where(p, &impl->generics, NULL);
+    source_span open = parser_span(p);
+    if (p->panic || impl->owner->kind != TYPE_EXPR_NAME || !parser_expect(p, TOKEN_LEFT_BRACE)) {
+        if (!p->panic) {
+            parser_error(p, impl->owner->span, "methods belong to a type that has a name");
+        }
+        parser_skip_item(p);
+        return;
+    }
+    PARSER_PUSH(p, p->tree->impls, p->tree->impl_count, p->tree->impl_capacity, impl);
+    parse_methods(p, impl, open);
+}
+
+static void parse_const(parser *p, const impl_item *impl) {
+    parser_advance(p);
+    source_span span;
+    const char *name = parser_name(p, &span);
+    const_item *c = PARSER_NEW(p, const_item);
+    if (name == NULL) {
+        parser_synchronise(p);
+        return;
+    }
+    *c = (const_item){.name = name, .span = span, .impl = impl};
+    if (impl != NULL) {
+        c->name = parser_printf(p, "%s::%s", impl->owner->name, name);
+    } else {
+        c->name = parser_declare(p, name);
+    }
+    if (parser_accept(p, TOKEN_COLON)) {
+        c->annotation = parse_type(p);
+    }
+    if (parser_expect(p, TOKEN_EQUAL)) {
+        c->value = parse_expression(p);
+    }
+    parser_expect(p, TOKEN_SEMICOLON);
+    if (p->panic) {
+        parser_refuse_name(p, name);
+        parser_synchronise(p);
+        return;
+    }
+    PARSER_PUSH(p, p->tree->constants, p->tree->constant_count, p->tree->constant_capacity, c);
+}
+
+/* ---- what stands at the top ------------------------------------------------------------------ */
+
+/* #[…] and #![…] */
+static bool skip_attribute(parser *p) {
+    uint32_t behind = parser_ahead(p, 1) == TOKEN_NOT ? 2 : 1;
+    if (!parser_is(p, TOKEN_HASH) || parser_ahead(p, behind) != TOKEN_LEFT_BRACKET) {
+        return false;
+    }
+    for (uint32_t i = 0; i < behind; i++) {
+        parser_advance(p);
+    }
+    parser_skip_group(p);
+    return true;
+}
+
+bool parser_at_item(const parser *p) {
+    switch (parser_kind(p)) {
+    case TOKEN_FN:
+    case TOKEN_STRUCT:
+    case TOKEN_IMPL:
+    case TOKEN_CONST:
+    case TOKEN_PUB:
+    case TOKEN_ENUM:
+    case TOKEN_TRAIT:
+    case TOKEN_MOD:
+    case TOKEN_USE:
+        return true;
+    case TOKEN_HASH:
+        return parser_ahead(p, 1) == TOKEN_LEFT_BRACKET ||
+               (parser_ahead(p, 1) == TOKEN_NOT && parser_ahead(p, 2) == TOKEN_LEFT_BRACKET);
+    case TOKEN_NAME:
+        return at_static(p) || at_alias(p) || parser_at_macro(p) || at_unsafe(p) ||
+               parser_at_foreign(p);
+    default:
+        return false;
+    }
+}
+
+void parse_item(parser *p) {
+    skip_pub(p);
+    switch (parser_kind(p)) {
+    case TOKEN_FN:
+        parse_function(p, NULL);
+        return;
+    case TOKEN_STRUCT:
+        parse_struct(p);
+        return;
+    case TOKEN_IMPL:
+        parse_impl(p);
+        return;
+    case TOKEN_CONST:
+        if (at_const_function(p)) {
+            parser_advance(p);
+            parse_function(p, NULL);
+            return;
+        }
+        parse_const(p, NULL);
+        return;
+    case TOKEN_ENUM:
+        parse_enum(p);
+        return;
+    case TOKEN_TRAIT:
+        parse_trait(p);
+        return;
+    case TOKEN_MOD:
+        parse_mod(p);
+        return;
+    case TOKEN_USE:
+        parse_use(p);
+        return;
+    case TOKEN_HASH: /* attributes say nothing to masu */
+        if (skip_attribute(p)) {
+            return;
+        }
+        break;
+    default:
+        if (at_static(p)) {
+            parse_const(p, NULL);
+            return;
+        }
+        if (at_alias(p)) {
+            parse_alias(p, NULL);
+            return;
+        }
+        if (parser_at_macro(p)) {
+            parser_refuse_macro(p);
+            return;
+        }
+        if (parser_at_foreign(p)) {
+            const char *what =
+                parser_is_word(p, "async") ? "asynchronous functions" : "external functions";
+            parser_advance(p);
+            parser_refuse_item(p, what);
+            return;
+        }
+        break;
+    }
+    parser_refuse_top_level(p);
+}
+
+void parse_items(parser *p) {
+    while (!parser_is(p, TOKEN_END)) {
+        if (parser_accept(p, TOKEN_SEMICOLON)) { /* struct P { … }; */
+            continue;
+        }
+        parse_item(p);
+        if (p->panic) {
+            parser_synchronise(p);
+        }
+    }
+    if (p->script != NULL) {
+        function_item *f = PARSER_NEW(p, function_item);
+        *f = (function_item){
+            .name = "main", .qualified = "main", .span = p->script->span, .body = p->script};
+        add_function(p, f);
+    }
+}

@@ -1,0 +1,271 @@
+/* tree.h: the syntax tree, and what the checker writes into it.
+ *
+ *     tree ─► items: functions (free and methods), structs, constants
+ *     function ─► parameters (bindings), body (block) ─► statements ─► expressions
+ *
+ * The parser builds it; the checker fills the fields marked [check] and *simplifies it in place*,
+ * so that its consumer meets few shapes. After a check without errors (status OK, no error
+ * diagnostics):
+ *
+ *  1. Every expression has its type. There is no EXPR_ERROR, no EXPR_METHOD, EXPR_TRY, EXPR_REPEAT,
+ *     EXPR_CLOSURE, no EXPR_RANGE outside of `for`, no TYPE_OPEN and no TYPE_ERROR. TYPE_NEVER is the type of jumps, of panic and of what
+ *     ends in them; such an expression stands only as a statement, a branch, an arm or the value of a
+ *     let, break or return, never as an operand.
+ *  2. Conversions are nodes: EXPR_CAST (implicit = true) between scalars; an EXPR_CALL of
+ *     tl_tensor_item… where a rank-0 tensor stands for a scalar. The operands of an EXPR_BINARY have
+ *     one and the same type (also those of shifts).
+ *  3. Operators on tensors and strings are EXPR_CALLs with CALL_ABI. EXPR_UNARY and EXPR_BINARY are
+ *     scalar only.
+ *  4. A CALL_ABI has its operands in the order of the ABI function's parameters, the elements of a
+ *     LIST in place of the list, defaults filled in as literals, each operand's type that of the
+ *     parameter's kind (i64, f64, bool, tensor, …). The expression's type is that of the ABI result;
+ *     where the language says f32 and the function yields f64, a cast stands around it.
+ *  5. A block's `result` is there exactly when the block yields a value (type neither void nor
+ *     never). An `if` or `match` used as a statement has type void (or never), its blocks no result.
+ *  6. Constants such as F32::max_value() and i64::sizeof() are literals. `&e`, `&mut e` and
+ *     parentheses are gone.
+ *  7. `a op= b` is written out as `a = a op b`; parts of the place that must not run twice are bound
+ *     by a `let` in a block around it. Nodes are never shared: the tree is a tree.
+ *
+ * Places. A place is: EXPR_NAME of a binding; EXPR_FIELD or EXPR_TUPLE_FIELD of a place; EXPR_INDEX
+ * of a place, or of a value of type reference: what that leads to. An EXPR_INDEX into a tensor is always the outermost part of a place.
+ *
+ * Everything lives in the tree's arena; names and texts are zero-terminated there. One thread at a
+ * time.
+ */
+#ifndef MASU_LANGUAGE_TREE_H
+#define MASU_LANGUAGE_TREE_H
+
+#include "language/syntax/tree_expr.h"
+
+/* ---- items ----------------------------------------------------------------------------------- */
+
+/* `T: Bound + Bound`; for a parameter of function type the name is one that nobody can write. */
+typedef struct type_parameter {
+    const char *name;
+    source_span span;
+    type_expr **bounds;
+    uint32_t bound_count;
+} type_parameter;
+
+typedef struct type_parameters {
+    type_parameter *items;
+    uint32_t count;
+} type_parameters;
+
+/* What the type parameters of a generic item stand for in one instance of it. */
+typedef struct type_environment {
+    const type_parameters *parameters, *more; /* of the function; of its impl; NULL: none */
+    const type **arguments, **more_arguments;
+    struct struct_item *self; /* what `Self` is; NULL: the function's owner */
+} type_environment;
+
+/* impl<T> OWNER<T> { … }, impl TRAIT for OWNER { … }. */
+struct impl_item {
+    type_parameters generics;
+    type_expr *owner;
+    const char *trait_name; /* NULL: none */
+    source_span trait_span;
+    const type_expr *trait_type; /* the trait with its arguments */
+    trait_item *trait;           /* [check] */
+};
+
+struct trait_item {
+    const char *name;
+    source_span span;
+    type_parameters generics; /* each impl says what they are */
+    const_item **constants;   /* with values; each impl may say otherwise */
+    uint32_t constant_count;
+    function_item **methods; /* body NULL: every impl has to have it */
+    uint32_t method_count;
+    type_expr **supertraits;
+    uint32_t supertrait_count;
+    bool is_shown; /* Display or Debug is one of them */
+};
+
+/* Generic functions are patterns: they are copied with their types filled in, and only the copies are
+ * checked and compiled. */
+struct function_item {
+    const char *name;
+    const module_scope *module;
+    const char *qualified;  /* Model::forward, or the name alone */
+    source_span span;       /* of the name */
+    const char *owner_name; /* impl block's type, NULL: a free function */
+    source_span owner_span;
+    struct_item *owner; /* [check] */
+    impl_item *impl;    /* NULL: a free function */
+    type_parameters generics;
+    bool is_template;             /* [check] it or its impl is generic: never compiled itself */
+    type_environment environment; /* [check] of an instance */
+    function_item *instances;     /* [check] of a template, linked by next_instance */
+    function_item *next_instance;
+    function_item *template; /* [check] what it is an instance of */
+    bool is_move;            /* of a closure: written with `move` */
+    bool is_closure;         /* [check] self is what it captured */
+    function_item *outer;    /* [check] of a closure: the function that it stands in */
+    expr *receives; /* [check] the call that gives a closure its arguments; NULL: not known */
+    expr *body_expression; /* likewise: its body as written */
+    uint32_t scope_mark;   /* likewise: the names that it sees */
+    bool body_is_checked;  /* likewise */
+    bool body_is_open;     /* likewise: it is being checked */
+    struct_item *as_value; /* [check] the type of the function's name where it is no call */
+    bool is_checked;       /* [check] */
+    bool has_self;         /* parameters[0] is then self */
+    bool never_returns;    /* written `-> !` */
+    binding **parameters;
+    uint32_t parameter_count;
+    type_expr *result_annotation; /* NULL: none */
+    stmt *opening; /* [parse] what takes parameters apart: the first statements of the body */
+    block *body;
+    /* Of the prelude: where the body stands while it is not read; body is NULL then, and each instance reads its own. */
+    source_span unread;
+    block *
+        unchecked; /* of a function `-> &mut T`, `-> Option<&mut T>`: a copy of its body, written out where it is called */
+    /* [check] */
+    const type *result;
+    binding **bindings; /* all of the function, parameters first; bindings[i]->id = i */
+    uint32_t binding_count, binding_capacity;
+    bool
+        /* assigns to self or a part of it, itself or through a method it calls on self */
+        writes_self;
+    bool refers, refers_is_known; /* its parameters of type `&mut T` are references: see check_refer.c */
+    uint32_t index;                /* in tree->functions */
+    function_item *next_in_bucket; /* the checker's table of methods */
+};
+
+typedef struct struct_field {
+    const char *name;
+    source_span span;
+    type_expr *annotation;
+    const type *type; /* [check] */
+    /* [check] of a closure: what it captured, and whether its body writes to it */
+    binding *captured;
+    bool is_written;
+    bool by_reference; /* the closure holds a reference to the variable: `type` is one */
+} struct_field;
+
+/* A variant of an enum: its fields are fields[first] … of the enum. */
+typedef struct variant_item {
+    const char *name;
+    source_span span;
+    uint32_t first, count;
+    bool positional; /* V(A, B), and V */
+    expr *tag_value; /* V = 3; NULL: one more than the one before */
+    int64_t tag;     /* [check] */
+} variant_item;
+
+/* An enum is a struct of its tag and the fields of all variants: those of the others are nothing. A closure
+ * is a struct of what it captured. Each instance of a generic one is a struct of its own. */
+struct struct_item {
+    const char *name;
+    source_span span;
+    type_parameters generics;
+    bool holds_itself; /* [check] a mistake: it has no size, nothing may go through its fields */
+    struct_item *template; /* [check] what it is an instance of; NULL */
+    const type **arguments;
+    struct_item *instances, *next_instance; /* [check] */
+    bool is_enum;
+    variant_item *variants;
+    uint32_t variant_count;
+    uint32_t default_variant; /* 1 + the one marked #[default]; 0: none is */
+    bool is_builtin;          /* Vec, String, i64 …: only methods belong to it */
+    function_item *closure;   /* NULL: no closure */
+    expr *made_by;            /* of a closure: where it is made */
+    struct dyn_type *dyn;     /* [check] of `dyn Trait`; NULL */
+    struct_field *fields;
+    uint32_t field_count;
+    bool positional;  /* struct P(A, B): fields named "0", "1" */
+    const type *type; /* [check] */
+    uint8_t visit;    /* [check] while looking for structs that contain themselves */
+    uint32_t index;   /* in tree->structs */
+};
+
+/* `type N = T;` of the program, or of one impl block. */
+typedef struct alias_item {
+    const char *name;
+    const impl_item *impl; /* NULL: the program's */
+    type_expr *type;
+    type_parameters generics; /* type N<A> = …; */
+    struct alias_item *next;
+    uint8_t is_open; /* [check] how often it is being looked at: it needs itself */
+} alias_item;
+
+/* Of an impl block: the name is OWNER::NAME. */
+struct const_item {
+    const char *name;
+    const impl_item *impl; /* NULL: the program's */
+    source_span span;
+    type_expr *annotation;
+    expr *value;      /* literals, operators and other constants only */
+    const type *type; /* [check] */
+    bool
+        is_composed; /* [check] of arrays, tuples, structs: each use is a copy, checked where it stands */
+    uint8_t visit; /* [check] while looking for constants that need themselves */
+};
+
+/* A declaration that masu does not accept: reported once where it stands, its uses are not. */
+typedef struct refused_name {
+    const char *name;
+    struct refused_name *next;
+} refused_name;
+
+/* `mod name;`: a file beside the one that says so; `mod name { … }`: is_read from the start. All names are in one
+ * space, where those that several modules declare differ (modules.h). */
+typedef struct module_name {
+    const char *name;
+    source_span span;
+    bool is_read;
+    module_scope *scope;
+    struct module_name *next;
+} module_name;
+
+/* `use E::*` */
+typedef struct import_name {
+    const char *name;
+    struct import_name *next;
+} import_name;
+
+/* `use m::f as g` */
+typedef struct rename_item {
+    const char *name, *of;
+    struct rename_item *next;
+} rename_item;
+
+typedef struct syntax_tree {
+    masu__arena *arena;
+    const source_file *file;
+    function_item **functions; /* free functions and methods in the order of the source */
+    uint32_t function_count, function_capacity;
+    struct_item **structs;
+    uint32_t struct_count, struct_capacity;
+    trait_item **traits;
+    uint32_t trait_count, trait_capacity;
+    impl_item **impls;
+    uint32_t impl_count, impl_capacity;
+    const_item **constants;
+    uint32_t constant_count, constant_capacity;
+    alias_item *aliases;
+    refused_name *refused;
+    module_name *modules;
+    module_names *names;     /* NULL: the program has no modules */
+    function_item **getters; /* functions of type `-> &mut T`, `-> Option<&mut T>` */
+    uint32_t getter_count, getter_capacity;
+    import_name *imports;
+    rename_item *renames;
+    const source_file *prelude; /* what the language brings along, written in itself */
+    function_item *main;        /* [check] */
+    bool
+        is_broken; /* an item's head or the braces are not what was meant: nothing is known of the rest */
+} syntax_tree;
+
+/* Calls visit for each expression directly below e, in the order of evaluation, blocks' statements
+ * included; types, patterns and names are not visited. Before a check the arguments of a call,
+ * after it the operands. */
+void expr_each_child(expr *e, void (*visit)(expr *child, void *context), void *context);
+
+/* The same of an unchecked expression. */
+expr *expr_copy(masu__arena *arena, const expr *e);
+/* A copy of an unchecked function: nothing of it is shared but names and texts. NULL: out of memory. */
+function_item *function_copy(masu__arena *arena, const function_item *f);
+
+#endif

@@ -1,0 +1,29 @@
+/* display.h: numbers as text. Private to the runtime.
+ *
+ * A float is shown as the shortest decimal that reads back as the same float, nearest to it among those of that
+ * length, without exponent: 1, 0.1, 100000000000000000000, NaN, inf, -0.
+ */
+#ifndef MASU_RUNTIME_DISPLAY_H
+#define MASU_RUNTIME_DISPLAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "runtime/value/tensor.h"
+
+/* The longest text: minus, "0.", 323 zeros, 17 digits; or 309 digits. */
+enum { TL_FLOAT_TEXT = 400 };
+
+/* Both return the length of the text written. */
+size_t tl__show_f32(float value, char text[TL_FLOAT_TEXT]);
+size_t tl__show_f64(double value, char text[TL_FLOAT_TEXT]);
+/* Four decimals: an element of a tensor. */
+size_t tl__show_fixed(double value, char text[TL_FLOAT_TEXT]);
+
+/* The character's bytes; of what is no character those of U+FFFD. Returns how many. */
+size_t tl__encode_utf8(uint32_t c, char bytes[4]);
+/* What tl_print_tensor prints, with so many decimals (-1: four) into out, whose `failed` says when memory ended. */
+masu_status tl__tensor_text(const tl_tensor *t, int precision, masu__buffer *out);
+
+#endif

@@ -1,0 +1,152 @@
+/* string.c: strings, counted and never changed after they are made. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/value/objects.h"
+#include "runtime/state.h"
+
+static size_t string_bytes(int64_t length) {
+    return sizeof(tl_string) + (size_t)length + 1;
+}
+
+static masu_status string_reserve(int64_t length, tl_string **out) {
+    void *memory;
+    if (length < 0 || length > PTRDIFF_MAX / 2)
+        return tl__error(MASU_ERR_OVERFLOW, "a string of %" PRId64 " bytes", length);
+    masu_status status = tl__alloc(string_bytes(length), &memory);
+    if (status != MASU_OK)
+        return status;
+    tl_string *string = memory;
+    string->head = (tl_object){.count = 1, .kind = TL_STRING};
+    string->length = length;
+    string->bytes[length] = '\0';
+    tl__runtime()->live_objects++;
+    *out = string;
+    return MASU_OK;
+}
+
+masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out) {
+    tl_string *string = NULL;
+    masu_status status = string_reserve(length, &string);
+    if (status != MASU_OK)
+        return status;
+    if (length > 0)
+        memcpy(string->bytes, bytes, (size_t)length);
+    *out = &string->head;
+    return MASU_OK;
+}
+
+void tl__string_free(tl_object *object) {
+    tl__free(object, string_bytes(tl__string_length(object)));
+    tl__runtime()->live_objects--;
+}
+
+tl_object *tl_string_literal(void *bytes, int64_t length) {
+    tl_object *out = NULL;
+    masu_status status = tl__string_new(bytes, length, &out);
+    return tl__object_or_raise(status, out);
+}
+
+static masu_status concat(const tl_object *a, const tl_object *b, tl_object **out) {
+    int64_t first = tl__string_length(a), second = tl__string_length(b);
+    tl_string *string = NULL;
+    masu_status status = string_reserve(first + second, &string);
+    if (status != MASU_OK)
+        return status;
+    memcpy(string->bytes, tl__string_bytes(a), (size_t)first);
+    memcpy(string->bytes + first, tl__string_bytes(b), (size_t)second);
+    *out = &string->head;
+    return MASU_OK;
+}
+
+tl_object *tl_string_concat(tl_object *a, tl_object *b) {
+    tl_object *out = NULL;
+    masu_status status = concat(a, b, &out);
+    return tl__object_or_raise(status, out);
+}
+
+bool tl_string_equal(tl_object *a, tl_object *b) {
+    int64_t length = tl__string_length(a);
+    return length == tl__string_length(b) &&
+           memcmp(tl__string_bytes(a), tl__string_bytes(b), (size_t)length) == 0;
+}
+
+int64_t tl_string_len(tl_object *s) {
+    return tl__string_length(s);
+}
+
+/* ---- numbers out of text ------------------------------------------------------------------------------------- */
+
+/* As Rust's parse: no blanks around it, the whole text, a sign allowed. */
+static masu_status refuse_number(const tl_object *s, const char *what) {
+    int64_t length = tl__string_length(s);
+    return tl__error(MASU_ERR_INVALID_ARGUMENT, "\"%.*s%s\" is not %s",
+                     length > 60 ? 57 : (int)length, tl__string_bytes(s), length > 60 ? "..." : "",
+                     what);
+}
+
+static bool starts_number(const char *text) {
+    text += *text == '-' || *text == '+';
+    return (*text >= '0' && *text <= '9') || *text == '.';
+}
+
+static masu_status parse_i64(const tl_object *s, int64_t *out) {
+    const char *text = tl__string_bytes(s);
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    bool whole = end == text + tl__string_length(s) && end != text;
+    if (!whole || !starts_number(text))
+        return refuse_number(s, "an integer");
+    if (errno == ERANGE)
+        return refuse_number(s, "within the range of i64");
+    *out = value;
+    return MASU_OK;
+}
+
+int64_t tl_string_to_i64(tl_object *s) {
+    int64_t value = 0;
+    if (parse_i64(s, &value) != MASU_OK)
+        tl__raise();
+    return value;
+}
+
+/* strtod also reads hexadecimal numbers and "nan(…)", which programs do not write. */
+static bool plain_float(const char *text) {
+    const char *body = text + (*text == '-' || *text == '+');
+    if (strcasecmp(body, "inf") == 0 || strcasecmp(body, "infinity") == 0 ||
+        strcasecmp(body, "nan") == 0)
+        return true;
+    return starts_number(text) && !strpbrk(text, "xXpP");
+}
+
+static masu_status parse_f64(const tl_object *s, double *out) {
+    const char *text = tl__string_bytes(s);
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || end != text + tl__string_length(s) || !plain_float(text))
+        return refuse_number(s, "a number");
+    *out = value;
+    return MASU_OK;
+}
+
+double tl_string_to_f64(tl_object *s) {
+    double value = 0;
+    if (parse_f64(s, &value) != MASU_OK)
+        tl__raise();
+    return value;
+}
+
+bool tl__string_is_number(const tl_object *s, bool whole) {
+    const char *text = tl__string_bytes(s);
+    char *end;
+    errno = 0;
+    if (whole)
+        (void)strtoll(text, &end, 10);
+    else
+        (void)strtod(text, &end);
+    bool all = end != text && end == text + tl__string_length(s);
+    return all && (whole ? starts_number(text) && errno == 0 : plain_float(text));
+}

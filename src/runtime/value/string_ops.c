@@ -1,0 +1,260 @@
+/* string_ops.c: searching, cutting and changing strings.
+ *
+ * Positions count characters; len() counts bytes, as Rust does. A position or length outside of the text is an
+ * error of substring and char_at. Letters other than ASCII's keep their case: which one they have depends on
+ * the language of the text, not on masu.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "runtime/value/display.h"
+#include "runtime/value/objects.h"
+#include "runtime/state.h"
+
+typedef struct text {
+    const char *at;
+    size_t length;
+} text;
+
+static text text_of(const tl_object *s) {
+    return (text){tl__string_bytes(s), (size_t)tl__string_length(s)};
+}
+
+static tl_object *give(masu_status status, const char *bytes, size_t length) {
+    tl_object *made = NULL;
+    if (status == MASU_OK)
+        status = tl__string_new(bytes, (int64_t)length, &made);
+    return tl__object_or_raise(status, made);
+}
+
+static tl_object *give_buffer(masu__buffer *out) {
+    tl_object *made = NULL;
+    masu_status status = out->failed
+                             ? tl__error(MASU_ERR_OUT_OF_MEMORY, "out of memory for a text")
+                             : tl__string_new(masu__buffer_text(out), (int64_t)out->length, &made);
+    masu__buffer_destroy(out);
+    return tl__object_or_raise(status, made);
+}
+
+/* ---- searching ------------------------------------------------------------------------------- */
+
+static const char *find(text in, text wanted) {
+    return wanted.length == 0 ? in.at : memmem(in.at, in.length, wanted.at, wanted.length);
+}
+
+bool tl_string_contains(tl_object *s, tl_object *part) {
+    return find(text_of(s), text_of(part)) != NULL;
+}
+
+bool tl_string_starts_with(tl_object *s, tl_object *part) {
+    text a = text_of(s), b = text_of(part);
+    return a.length >= b.length && memcmp(a.at, b.at, b.length) == 0;
+}
+
+bool tl_string_ends_with(tl_object *s, tl_object *part) {
+    text a = text_of(s), b = text_of(part);
+    return a.length >= b.length && memcmp(a.at + a.length - b.length, b.at, b.length) == 0;
+}
+
+static int64_t characters(const char *at, size_t length) {
+    int64_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += ((unsigned char)at[i] & 0xC0) != 0x80;
+    return count;
+}
+
+/* -1 when it is not there. */
+int64_t tl_string_index_of(tl_object *s, tl_object *part) {
+    text a = text_of(s);
+    const char *found = find(a, text_of(part));
+    return found ? characters(a.at, (size_t)(found - a.at)) : -1;
+}
+
+int32_t tl_string_compare(tl_object *s, tl_object *other) {
+    text a = text_of(s), b = text_of(other);
+    int order = memcmp(a.at, b.at, a.length < b.length ? a.length : b.length);
+    return order != 0 ? (order > 0) - (order < 0) : (a.length > b.length) - (a.length < b.length);
+}
+
+/* ---- cutting --------------------------------------------------------------------------------- */
+
+/* The byte at which character `index` starts; length when the text ends there, else SIZE_MAX. */
+static size_t byte_of(text t, int64_t index) {
+    size_t at = 0;
+    for (int64_t i = 0; i < index && at < t.length; i++) {
+        do
+            at++;
+        while (at < t.length && ((unsigned char)t.at[at] & 0xC0) == 0x80);
+        if (at == t.length && i + 1 < index)
+            return SIZE_MAX;
+    }
+    return index < 0 || (index > 0 && t.length == 0) ? SIZE_MAX : at;
+}
+
+tl_object *tl_string_substring(tl_object *s, int64_t from, int64_t to) {
+    text t = text_of(s);
+    size_t low = byte_of(t, from), high = byte_of(t, to);
+    masu_status status = MASU_OK;
+    if (low == SIZE_MAX || high == SIZE_MAX || from > to)
+        status =
+            tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
+                      "characters %" PRId64 " to %" PRId64 " of a text of %" PRId64 " characters",
+                      from, to, characters(t.at, t.length));
+    return give(status, t.at + low, status == MASU_OK ? high - low : 0);
+}
+
+static int32_t decode(const char *at, size_t left, size_t *length) {
+    unsigned char lead = (unsigned char)at[0];
+    *length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    if (*length > left || (lead >= 0x80 && lead < 0xC0)) {
+        *length = 1;
+        return 0xFFFD;
+    }
+    uint32_t c = *length == 1 ? lead : lead & (0x7Fu >> *length);
+    for (size_t i = 1; i < *length; i++)
+        c = (c << 6) | ((unsigned char)at[i] & 0x3F);
+    return (int32_t)c;
+}
+
+int32_t tl_string_char_at(tl_object *s, int64_t index) {
+    text t = text_of(s);
+    size_t at = byte_of(t, index), length;
+    if (at >= t.length) {
+        (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
+                        "character %" PRId64 " of a text of %" PRId64 " characters", index,
+                        characters(t.at, t.length));
+        tl__raise();
+        return 0;
+    }
+    return decode(t.at + at, t.length - at, &length);
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+tl_object *tl_string_trim(tl_object *s) {
+    text t = text_of(s);
+    while (t.length > 0 && is_blank(t.at[0])) {
+        t.at++;
+        t.length--;
+    }
+    while (t.length > 0 && is_blank(t.at[t.length - 1]))
+        t.length--;
+    return give(MASU_OK, t.at, t.length);
+}
+
+/* ---- vectors of parts ------------------------------------------------------------------------- */
+
+static const int64_t first_word[] = {0};
+static const tl_record string_record = {.word_count = 1, .owned_count = 1, .owned = first_word};
+static const tl_record char_record = {.word_count = 1};
+
+/* Consumes the vector when it fails. */
+static masu_status push_part(tl_object **vector, const char *at, size_t length) {
+    tl_object *part = NULL;
+    masu_status status = tl__string_new(at, (int64_t)length, &part);
+    int64_t word = (int64_t)(intptr_t)part;
+    return status != MASU_OK ? status : tl__vector_push(vector, &word);
+}
+
+static masu_status split_into(tl_object **out, text t, text by) {
+    masu_status status = MASU_OK;
+    while (status == MASU_OK && by.length > 0) {
+        const char *found = t.length < by.length ? NULL : memmem(t.at, t.length, by.at, by.length);
+        if (!found)
+            break;
+        status = push_part(out, t.at, (size_t)(found - t.at));
+        t.length -= (size_t)(found - t.at) + by.length;
+        t.at = found + by.length;
+    }
+    return status != MASU_OK ? status : push_part(out, t.at, t.length);
+}
+
+static tl_object *finish_vector(masu_status status, tl_object *vector) {
+    if (status != MASU_OK)
+        tl__object_drop(vector);
+    return tl__object_or_raise(status, vector);
+}
+
+tl_object *tl_string_split(tl_object *s, tl_object *by) {
+    tl_object *out = NULL;
+    masu_status status = tl__vector_new(&string_record, &out);
+    if (status == MASU_OK)
+        status = split_into(&out, text_of(s), text_of(by));
+    return finish_vector(status, out);
+}
+
+tl_object *tl_string_words(tl_object *s) {
+    text t = text_of(s);
+    tl_object *out = NULL;
+    masu_status status = tl__vector_new(&string_record, &out);
+    for (size_t i = 0; status == MASU_OK && i < t.length;) {
+        size_t from = i;
+        while (i < t.length && !is_blank(t.at[i]))
+            i++;
+        if (i > from)
+            status = push_part(&out, t.at + from, i - from);
+        else
+            i++;
+    }
+    return finish_vector(status, out);
+}
+
+tl_object *tl_string_chars(tl_object *s) {
+    text t = text_of(s);
+    tl_object *out = NULL;
+    masu_status status = tl__vector_new(&char_record, &out);
+    for (size_t i = 0, length; status == MASU_OK && i < t.length; i += length) {
+        int64_t word = decode(t.at + i, t.length - i, &length);
+        status = tl__vector_push(&out, &word);
+    }
+    return finish_vector(status, out);
+}
+
+/* ---- changing -------------------------------------------------------------------------------- */
+
+tl_object *tl_string_replace(tl_object *s, tl_object *old, tl_object *by) {
+    text t = text_of(s), wanted = text_of(old), other = text_of(by);
+    masu__buffer out = {0};
+    const char *found;
+    while (wanted.length > 0 && t.length >= wanted.length &&
+           (found = memmem(t.at, t.length, wanted.at, wanted.length)) != NULL) {
+        masu__buffer_append(&out, t.at, (size_t)(found - t.at));
+        masu__buffer_append(&out, other.at, other.length);
+        t.length -= (size_t)(found - t.at) + wanted.length;
+        t.at = found + wanted.length;
+    }
+    masu__buffer_append(&out, t.at, t.length);
+    return give_buffer(&out);
+}
+
+static tl_object *map_letters(tl_object *s, char from, char to, int by) {
+    text t = text_of(s);
+    masu__buffer out = {0};
+    for (size_t i = 0; i < t.length; i++)
+        masu__buffer_putc(&out, t.at[i] >= from && t.at[i] <= to ? (char)(t.at[i] + by) : t.at[i]);
+    return give_buffer(&out);
+}
+
+tl_object *tl_string_to_uppercase(tl_object *s) {
+    return map_letters(s, 'a', 'z', 'A' - 'a');
+}
+
+tl_object *tl_string_to_lowercase(tl_object *s) {
+    return map_letters(s, 'A', 'Z', 'a' - 'A');
+}
+
+tl_object *tl_string_repeat(tl_object *s, int64_t count) {
+    text t = text_of(s);
+    masu__buffer out = {0};
+    for (int64_t i = 0; i < count && t.length > 0 && !out.failed; i++)
+        masu__buffer_append(&out, t.at, t.length);
+    return give_buffer(&out);
+}
+
+/* Whether the text is a number: what to_f32 and to_i64 take. */
+bool tl_string_is_number(tl_object *s, bool whole) {
+    return tl__string_is_number(s, whole);
+}

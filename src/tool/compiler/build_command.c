@@ -1,0 +1,190 @@
+/* build_command.c: `masu build`: a native executable.
+ *
+ *     FILE ─► objects (LLVM) ─► temporary folder ─┐
+ *     libmasu_program.a (runtime, main) ──────────┴─► the system's cc links ─► EXE
+ *
+ * The archive lies beside this command in a build folder, in the library folder of its prefix when
+ * installed. Only what the program uses is taken from it: without a matrix product no BLAS is loaded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "tool/compiler/compiler.h"
+#include "tool/tool.h"
+
+extern char **environ;
+
+static const char *const known[] = {
+    "-o", "--library", "--by-line", "--dump=", "--verify", "--help", NULL};
+
+typedef struct build_options {
+    tool_compile_flags compile;
+    const char *path, *output, *library;
+    bool by_line;
+} build_options;
+
+enum { PATH_BYTES = 4096, MOST_OBJECTS = 2, MOST_WORDS = 48 };
+
+/* ---- linking --------------------------------------------------------------------------------- */
+
+typedef struct work {
+    char folder[64];
+    char objects[MOST_OBJECTS][96];
+    unsigned object_count;
+} work;
+
+static bool write_object(const char *path, masu_object object) {
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return false;
+    bool written = fwrite(object.data, 1, object.length, file) == object.length;
+    return fclose(file) == 0 && written;
+}
+
+static bool write_objects(const masu_program *program, work *w) {
+    masu_object object;
+    strcpy(w->folder, "/tmp/masu-build-XXXXXX");
+    if (!mkdtemp(w->folder)) {
+        w->folder[0] = 0;
+        return false;
+    }
+    while (w->object_count < MOST_OBJECTS &&
+           (object = masu_program_object(program, w->object_count)).data) {
+        char *path = w->objects[w->object_count];
+        strcpy(path, w->folder);
+        strcat(path, w->object_count ? "/1.o" : "/0.o");
+        w->object_count++;
+        if (!write_object(path, object))
+            return false;
+    }
+    return true;
+}
+
+static void clean(const work *w) {
+    for (unsigned i = 0; i < w->object_count; i++)
+        unlink(w->objects[i]);
+    if (w->folder[0])
+        rmdir(w->folder);
+}
+
+/* Splits at spaces, in place. */
+static size_t add_words(char *text, char **words, size_t count) {
+    for (char *word = strtok(text, " "); word && count + 1 < MOST_WORDS; word = strtok(NULL, " "))
+        words[count++] = word;
+    return count;
+}
+
+static int run_linker(char **words) {
+    pid_t child;
+    int state, failed = posix_spawnp(&child, words[0], NULL, NULL, words, environ);
+    if (failed) {
+        fprintf(stderr,
+                "masu build: linking needs a C compiler, and `%s` cannot be run: %s\n"
+                "Install one (gcc or clang), or name it in $CC.\n",
+                words[0], strerror(failed));
+        return TOOL_FAILED;
+    }
+    while (waitpid(child, &state, 0) < 0)
+        if (errno != EINTR)
+            return TOOL_FAILED;
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
+        return TOOL_OK;
+    fprintf(stderr, "masu build: `%s` could not link the program\n", words[0]);
+    return TOOL_FAILED;
+}
+
+static int link_program(const build_options *options, work *w, char *library) {
+    const char *chosen = getenv("CC");
+    char compiler[PATH_BYTES], libraries[] = MASU_LINK_LIBRARIES;
+    char *words[MOST_WORDS];
+    snprintf(compiler, sizeof compiler, "%s", chosen && *chosen ? chosen : "cc");
+    size_t count = add_words(compiler, words, 0);
+    words[count++] = "-o";
+    words[count++] = (char *)(uintptr_t)options->output;
+    for (unsigned i = 0; i < w->object_count; i++)
+        words[count++] = w->objects[i];
+    words[count++] = library;
+    words[count++] = "-Wl,--gc-sections";
+    words[count++] = "-Wl,--as-needed";
+    count = add_words(libraries, words, count);
+    words[count] = NULL;
+    return run_linker(words);
+}
+
+static int build(const build_options *options) {
+    char library[PATH_BYTES];
+    bool found = options->library ? tool_is_file(options->library)
+                                  : tool_find_file("libmasu_program.a", MASU_LIBRARY_FOLDER,
+                                                   library, sizeof library);
+    if (!found) {
+        fprintf(stderr, "masu build: there is no %s to link with; name it with --library\n",
+                options->library ? options->library : "libmasu_program.a");
+        return TOOL_FAILED;
+    }
+    if (options->library)
+        snprintf(library, sizeof library, "%s", options->library);
+    masu_compile_options compile = tool_compile_options(&options->compile, MASU_STAGE_CODE);
+    compile.generator = &masu_llvm;
+    compile.objects = true;
+    compile.count_by_line = options->by_line;
+    masu_program *program;
+    work w = {0};
+    int status = tool_compile(options->path, &compile, &program);
+    if (status == TOOL_OK && !write_objects(program, &w)) {
+        fprintf(stderr, "masu build: cannot write to %s: %s\n", w.folder[0] ? w.folder : "/tmp",
+                strerror(errno));
+        status = TOOL_FAILED;
+    }
+    masu_program_destroy(program);
+    if (status == TOOL_OK)
+        status = link_program(options, &w, library);
+    clean(&w);
+    return status;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static int take_option(int argc, char **argv, int *index, build_options *options) {
+    const char *argument = argv[*index], *value;
+    bool missing = false;
+    tool_option taken = tool_compile_option("build", argument, &options->compile);
+    if (taken != TOOL_OPTION_UNKNOWN)
+        return taken == TOOL_OPTION_TAKEN ? TOOL_OK : TOOL_MISUSED;
+    if (strcmp(argument, "--by-line") == 0)
+        options->by_line = true;
+    else if ((value = tool_option_value("-o", argc, argv, index, &missing)))
+        options->output = value;
+    else if ((value = tool_option_value("--library", argc, argv, index, &missing)))
+        options->library = value;
+    else if (missing)
+        return tool_misuse("build", "%s needs a value", argument);
+    else
+        return tool_unknown_option("build", argument, known);
+    return TOOL_OK;
+}
+
+int tool_build_program(int argc, char **argv) {
+    build_options options = {0};
+    for (int i = 1; i < argc; i++) {
+        bool is_option = argv[i][0] == '-' && argv[i][1] != 0;
+        if (!is_option && options.path)
+            return tool_misuse("build", "one file at a time: `%s` is too many", argv[i]);
+        if (!is_option)
+            options.path = argv[i];
+        else if (take_option(argc, argv, &i, &options) != TOOL_OK)
+            return TOOL_MISUSED;
+    }
+    if (!options.path)
+        return tool_misuse("build", "which file?");
+    if (!options.output)
+        return tool_misuse("build", "-o EXE is missing: where shall the executable go?");
+    return build(&options);
+}

@@ -1,0 +1,63 @@
+/* run_end.c: see run_end.h. */
+#include "tool/native/run_end.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "tool/tool.h"
+
+bool tool_number(const char *text, uint64_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    *out = value;
+    return text[0] >= '0' && text[0] <= '9' && *end == 0 && errno == 0;
+}
+
+void tool_arm_failure(void) {
+    const char *text = getenv("MASU_FAIL_AT");
+    uint64_t n;
+    if (text && tool_number(text, &n))
+        masu__fault_arm(n);
+}
+
+int tool_write_report(tl_runtime *rt, const tool_report_options *options) {
+    tl_report report;
+    tl_runtime_get_report(rt, &report);
+    FILE *out = options->form == TOOL_REPORT_JSON ? stderr : stdout;
+    if (options->path && !(out = fopen(options->path, "w"))) {
+        fprintf(stderr, "masu: cannot write the report to %s: %s\n", options->path,
+                strerror(errno));
+        return TOOL_FAILED;
+    }
+    if (options->form == TOOL_REPORT_JSON)
+        tl_report_print_json_lines(&report, options->lines, options->line_count, out);
+    else
+        tl_report_print(&report, out);
+    bool written = !ferror(out);
+    if (options->path)
+        written = fclose(out) == 0 && written;
+    if (written)
+        return TOOL_OK;
+    fprintf(stderr, "masu: the report could not be written\n");
+    return TOOL_FAILED;
+}
+
+void tool_print_warning(const char *error_text) {
+    static const char word[] = ": error: ";
+    const char *at = strstr(error_text, word);
+    if (at)
+        fprintf(stderr, "%.*s: warning: %s", (int)(at - error_text), error_text, at + strlen(word));
+    else
+        fputs(error_text, stderr);
+}
+
+const char *tool_history_text(uint32_t operations, char text[128]) {
+    snprintf(text, 128,
+             "the history behind this is %u operations long and kept for `backward`: `detach()` "
+             "cuts it off",
+             operations);
+    return text;
+}

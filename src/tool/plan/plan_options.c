@@ -1,0 +1,168 @@
+/* plan_options.c: the command line of `masu plan`, each option's value and which go together. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/plan/plan_options.h"
+#include "tool/tool.h"
+
+static const char *const known[] = {
+    "--minimize", "--capacity", "--time",  "--output",   "--svg",     "--check",
+    "--compare",  "--memory",   "--ops",   "--in-place", "--reorder", "--alignment",
+    "--seed",     "--threads",  "--quiet", "--help",     NULL};
+
+/* ---- numbers on the command line ------------------------------------------------------------- */
+
+static bool parse_bytes(const char *text, uint64_t *out) {
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    const char *units = "KMG";
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    for (const char *u = units; unit && u <= unit; u++)
+        if (__builtin_mul_overflow(value, 1024ull, &value))
+            return false;
+    end += unit != NULL;
+    if (errno || *end || value == 0 || value > (uint64_t)1 << 62)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool parse_number(const char *text, uint64_t *out) {
+    char *end;
+    errno = 0;
+    *out = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+static bool parse_seconds(const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && !*end && *out > 0 && *out < 1e9;
+}
+
+/* A name alone: without limit. */
+static bool parse_memory(const char *text, plan_arguments *a) {
+    const char *equals = strchrnul(text, '=');
+    if (a->memory_count == PLAN_MOST_MEMORIES || equals == text || equals - text >= PLAN_NAME_BYTES)
+        return false;
+    plan_memory_option *m = &a->memories[a->memory_count];
+    memcpy(m->name, text, (size_t)(equals - text));
+    m->name[equals - text] = 0;
+    for (const char *c = m->name; *c; c++)
+        if (strchr(", \"\t", *c))
+            return false;
+    for (size_t i = 0; i < a->memory_count; i++)
+        if (strcmp(a->memories[i].name, m->name) == 0)
+            return false;
+    m->capacity_bytes = 0;
+    if (*equals && !parse_bytes(equals + 1, &m->capacity_bytes))
+        return false;
+    a->memory_count++;
+    return true;
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+static int take_value(const char *name, const char *value, plan_arguments *a) {
+    bool right = true;
+    const char *expected = "";
+    if (strcmp(name, "--capacity") == 0) {
+        right = parse_bytes(value, &a->capacity);
+        expected = "bytes, such as 1048576 or 512K";
+    } else if (strcmp(name, "--alignment") == 0) {
+        right = parse_bytes(value, &a->alignment) && (a->alignment & (a->alignment - 1)) == 0;
+        expected = "a power of two";
+    } else if (strcmp(name, "--time") == 0) {
+        right = parse_seconds(value, &a->time_s);
+        expected = "seconds above 0";
+    } else if (strcmp(name, "--seed") == 0) {
+        right = parse_number(value, &a->seed);
+        expected = "a whole number";
+    } else if (strcmp(name, "--threads") == 0) {
+        right = parse_number(value, &a->threads) && a->threads >= 1 && a->threads <= 64;
+        expected = "1 to 64";
+    } else if (strcmp(name, "--memory") == 0) {
+        right = parse_memory(value, a);
+        expected = "NAME=BYTES (above 0) or NAME, without limit, each name once, 16 at most";
+    } else if (strcmp(name, "--output") == 0) {
+        a->output = value;
+    } else if (strcmp(name, "--svg") == 0) {
+        a->svg = value;
+    } else {
+        a->ops = value;
+    }
+    return right ? TOOL_OK : tool_misuse("plan", "%s %s: expected %s", name, value, expected);
+}
+
+static bool take_flag(const char *argument, plan_arguments *a) {
+    const struct {
+        const char *name;
+        bool *flag;
+    } flags[] = {{"--minimize", &a->minimize}, {"--check", &a->check},
+                 {"--compare", &a->compare},   {"--in-place", &a->in_place},
+                 {"--reorder", &a->reorder},   {"--quiet", &a->quiet}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(argument, flags[i].name) == 0)
+            return *flags[i].flag = true;
+    return false;
+}
+
+static int take_option(int argc, char **argv, int *index, plan_arguments *a) {
+    static const char *const valued[] = {"--capacity", "--time",      "--output",
+                                         "--svg",      "--memory",    "--ops",
+                                         "--seed",     "--alignment", "--threads"};
+    const char *argument = argv[*index];
+    if (take_flag(argument, a))
+        return TOOL_OK;
+    for (size_t i = 0; i < sizeof valued / sizeof *valued; i++) {
+        bool missing = false;
+        const char *value = tool_option_value(valued[i], argc, argv, index, &missing);
+        if (missing)
+            return tool_misuse("plan", "%s: a value is missing", valued[i]);
+        if (value)
+            return take_value(valued[i], value, a);
+    }
+    return tool_unknown_option("plan", argument, known);
+}
+
+static int check_together(const plan_arguments *a) {
+    if (!a->path)
+        return tool_misuse("plan", "which file?");
+    if (a->minimize && a->capacity)
+        return tool_misuse("plan", "--minimize and --capacity: one of the two");
+    if (a->check && (a->output || a->compare || a->ops || a->minimize))
+        return tool_misuse("plan", "--check only judges: leave the other options out");
+    if ((a->in_place || a->reorder) && !a->ops)
+        return tool_misuse("plan", "%s needs --ops FILE", a->in_place ? "--in-place" : "--reorder");
+    if (a->memory_count > 0 && (a->capacity || a->minimize || a->compare))
+        return tool_misuse("plan", "--memory says the capacities; no --capacity, --minimize or "
+                                   "--compare beside it");
+    if (a->compare && (a->output || a->svg || a->capacity))
+        return tool_misuse("plan", "--compare only prints its table: leave %s out",
+                           a->output ? "--output"
+                           : a->svg  ? "--svg"
+                                     : "--capacity");
+    if (a->output && a->svg && strcmp(a->output, a->svg) == 0)
+        return tool_misuse("plan", "--output and --svg cannot be the same file");
+    return TOOL_OK;
+}
+
+int plan_parse_arguments(int argc, char **argv, plan_arguments *a) {
+    for (int i = 1; i < argc; i++) {
+        bool is_option = argv[i][0] == '-' && argv[i][1] != 0;
+        if (!is_option && a->path)
+            return tool_misuse("plan", "one file at a time: `%s` is too many", argv[i]);
+        if (!is_option) {
+            a->path = argv[i];
+            continue;
+        }
+        int status = take_option(argc, argv, &i, a);
+        if (status != TOOL_OK)
+            return status;
+    }
+    return check_together(a);
+}
