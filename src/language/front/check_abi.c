@@ -37,6 +37,7 @@ typedef struct abi_call {
     expr **operands;
     uint32_t count, capacity;
     expr *dynamic_shape; /* a shape that is a value: a tensor or a Vec */
+    const type *element; /* that a tensor made from numbers is to have; NULL: not said */
     bool has_real;       /* an argument is a real number */
     bool broadcasts;     /* a number will do for a tensor */
     bool broken;
@@ -378,6 +379,33 @@ static void finish(abi_call *a, expr **slot, tl_abi_index function) {
     }
 }
 
+static const type *wanted_element(const checker *c, const type *expected) {
+    const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *element = t == NULL || t->kind != TYPE_TENSOR || t->tensor.element == NULL
+                              ? NULL
+                              : type_resolve(c->types, t->tensor.element);
+    return element == NULL || element->kind == TYPE_OPEN ? NULL : element;
+}
+
+static type_expr *written_type(checker *c, source_span span, const char *name,
+                               type_expr *argument) {
+    type_expr *t = CHECK_ARRAY(c, type_expr, 1);
+    *t = (type_expr){.span = span, .kind = TYPE_EXPR_NAME, .name = name};
+    t->arguments = CHECK_ARRAY(c, type_expr *, 1);
+    t->arguments[0] = argument;
+    t->argument_count = argument != NULL;
+    return t;
+}
+
+/* let <flat>: Tensor<f64> = Tensor::full([n], 0.1) */
+static expr *flat_of_element(abi_call *a, block_builder *b, expr *flat) {
+    checker *c = a->c;
+    build_let(b, "<flat>", false, flat);
+    b->last->annotation = written_type(
+        c, flat->span, "Tensor", written_type(c, flat->span, check_type_text(c, a->element), NULL));
+    return check_new_name(c, flat->span, "<flat>");
+}
+
 /* reshape(s) and zeros(s) where s is a tensor or a Vec: made flat, then given the shape when the program runs. */
 static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
     checker *c = a->c;
@@ -406,10 +434,18 @@ static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
         expr **args = check_join_list(c, list, e->call.args + 1, e->call.arg_count - 1);
         flat = build_call(c, span, a->grad ? "GradTensor" : "Tensor", a->name, args,
                           e->call.arg_count);
+        if (a->element != NULL && check_creates(function)) {
+            flat = flat_of_element(a, &b, flat);
+        }
     }
     *slot = build_method(c, span, flat, "__reshape_to", &wanted, 1);
     *slot = build_finish(&b, *slot);
     check_expr(c, slot, NULL);
+    if (a->element != NULL && check_creates(function) && (*slot)->kind == EXPR_BLOCK &&
+        (*slot)->type->kind == TYPE_TENSOR) {
+        const type *t = type_tensor(c->types, a->element, (*slot)->type->tensor.rank);
+        (*slot)->type = (*slot)->block->type = (*slot)->block->result->type = t;
+    }
 }
 
 bool check_abi_scope(const char *scope) {
@@ -528,7 +564,8 @@ bool check_is_abi_method(const char *name) {
     return is_known("", name);
 }
 
-bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad) {
+bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad,
+                    const type *expected) {
     expr *e = *slot;
     bool known = is_known(scope, name), method = scope[0] == 0;
     if (known) {
@@ -541,7 +578,12 @@ bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name
         return false;
     }
     tl_abi_index function = choose(c, e, scope, name, method);
-    abi_call a = {.c = c, .call = e, .name = name, .method = method, .grad = grad};
+    abi_call a = {.c = c,
+                  .call = e,
+                  .name = name,
+                  .method = method,
+                  .grad = grad,
+                  .element = wanted_element(c, expected)};
     if (function != TL_FN_COUNT) {
         add_arguments(&a, function);
     }

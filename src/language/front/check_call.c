@@ -575,7 +575,7 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         return;
     }
     bool grad = strcmp(scope, "GradTensor") == 0;
-    if (check_abi_call(c, slot, grad ? "Tensor" : scope, name, grad) ||
+    if (check_abi_call(c, slot, grad ? "Tensor" : scope, name, grad, expected) ||
         check_builtin_scope(c, slot, expected)) {
         return;
     }
@@ -630,6 +630,17 @@ static bool is_process_exit(const name_expr *callee) {
     return ends && strcmp(callee->name, "exit") == 0;
 }
 
+/* f<T>(…) -> Tensor<T>: T is the tensor's, whichever side of the name it is written on. */
+static bool yields_elements_of(const function_item *f) {
+    const type_expr *result = f->result_annotation;
+    const type_expr *element =
+        result != NULL && result->kind == TYPE_EXPR_NAME && result->argument_count > 0
+            ? result->arguments[0]
+            : NULL;
+    return element != NULL && strcmp(result->name, "Tensor") == 0 &&
+           element->kind == TYPE_EXPR_NAME && strcmp(element->name, f->generics.items[0].name) == 0;
+}
+
 /* Tensor::<i32, 1>::zeros([3]): what the path says is what is wanted. */
 static bool call_of_tensor_type(checker *c, expr **slot) {
     expr *e = *slot;
@@ -641,7 +652,7 @@ static bool call_of_tensor_type(checker *c, expr **slot) {
     }
     const struct_item *owner = check_builtin_owner(c, callee->scope);
     const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, callee->name);
-    if (f != NULL && f->generics.count > 0) {
+    if (f != NULL && f->generics.count > 0 && !yields_elements_of(f)) {
         return false; /* Tensor::f::<T>(…) */
     }
     type_expr written = {.span = callee->scope_span,

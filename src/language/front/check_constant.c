@@ -34,6 +34,7 @@ static type_kind scope_type(const char *scope, const char **rest) {
 static void become_float(expr *e, const type *t, double value) {
     e->kind = EXPR_FLOAT;
     e->type = t;
+    e->floating.is_whole = false;
     e->floating.value = value;
     e->floating.suffix = t->kind;
 }

@@ -52,6 +52,9 @@ static bool tensors_fit(checker *c, const type *from, const type *to) {
     if (b != NULL && b->kind == TYPE_OPEN) { /* the T of a Tensor<T, 2> */
         b = *b->open.resolved = a != NULL ? a : check_scalar(c, TYPE_F32);
     }
+    if (a != NULL && a->kind == TYPE_OPEN && b != NULL) {
+        a = *a->open.resolved = b;
+    }
     bool element = a == NULL || b == NULL || a == b || (type_is_integer(a) && type_is_integer(b));
     return element &&
            (from->tensor.rank < 0 || to->tensor.rank < 0 || from->tensor.rank == to->tensor.rank);
@@ -308,44 +311,6 @@ static bool put_in_box(checker *c, expr **slot, const type *box) {
     return true;
 }
 
-/* Tensor::zeros([2]) where f64 or i64 elements are wanted. */
-static bool create_as(checker *c, expr **slot, const type *to) {
-    expr *e = *slot;
-    const type *element = to->tensor.element;
-    int32_t rank = e->type->tensor.rank;
-    bool ranks = rank < 0 || to->tensor.rank < 0 || rank == to->tensor.rank;
-    if (e->kind != EXPR_CALL || e->call.kind != CALL_ABI || element == NULL || !ranks) {
-        return false;
-    }
-    tl_abi_index abi = e->call.abi;
-    bool lists = abi == TL_FN_tl_tensor_zeros || abi == TL_FN_tl_tensor_ones ||
-                 abi == TL_FN_tl_tensor_full || abi == TL_FN_tl_tensor_randn ||
-                 abi == TL_FN_tl_tensor_rand;
-    if (!lists && abi != TL_FN_tl_tensor_eye && abi != TL_FN_tl_tensor_arange &&
-        abi != TL_FN_tl_tensor_linspace) {
-        return false;
-    }
-    expr **grad = lists ? &e->call.operands[e->call.operand_count - 1] : NULL;
-    bool tracks = grad != NULL && (*grad)->kind == EXPR_BOOL && (*grad)->boolean;
-    bool unknown = grad != NULL && (*grad)->kind != EXPR_BOOL;
-    if (unknown || (tracks && element->kind != TYPE_F64)) {
-        return false;
-    }
-    if (tracks) {
-        *grad = check_new_bool(c, e->span, false);
-    }
-    expr *operands[2] = {e, check_new_int(c, e->span,
-                                          element->kind == TYPE_F64  ? TL_F64
-                                          : type_is_integer(element) ? TL_I64
-                                                                     : TL_BOOL)};
-    *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, e->span, operands, 2);
-    (*slot)->type = type_tensor(c->types, element, rank);
-    if (tracks) {
-        *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, slot, 1);
-    }
-    return true;
-}
-
 static bool convert(checker *c, expr **slot, const type *to) {
     to = type_resolve(c->types, to);
     const type *boxed = type_resolve(c->types, (*slot)->type);
@@ -391,7 +356,7 @@ static bool convert(checker *c, expr **slot, const type *to) {
         return all;
     }
     if (from->kind == TYPE_TENSOR && to->kind == TYPE_TENSOR) {
-        return create_as(c, slot, to);
+        return check_create_as(c, slot, to);
     }
     bool scalar = type_is_numeric(to) || to->kind == TYPE_BOOL;
     if (from->kind == TYPE_TENSOR && scalar) {

@@ -17,9 +17,11 @@ static uint64_t integer_limit(const type *t) {
 static void check_int(checker *c, expr *e, const type *expected, bool negative) {
     type_kind suffix = e->integer.suffix;
     if (suffix == TYPE_VOID && expected != NULL && type_is_float(expected)) {
-        double value = (double)e->integer.value;
+        uint64_t whole = e->integer.value;
         e->kind = EXPR_FLOAT;
-        e->floating.value = value;
+        e->floating.value = (double)whole;
+        e->floating.is_whole = true;
+        e->floating.whole = whole;
         e->floating.suffix = TYPE_VOID;
         e->type = expected;
         return;

@@ -249,6 +249,10 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         c->yields_places = false;
         c->environment = outer;
     }
+    result = type_resolve(c->types, result);
+    if (result->kind == TYPE_TENSOR && result->may_have_open) { /* nothing says what it holds */
+        check_fits(c, type_tensor(c->types, check_scalar(c, TYPE_F32), -1), result);
+    }
     e->type = type_resolve(c->types, result);
     if (!check_count(c, e, f->qualified, f->parameter_count - first, f->span)) {
         return;

@@ -274,7 +274,8 @@ static bool method_of_kind(checker *c, expr **slot, const type *t, const type *e
         return deref_view(c, slot, t, expected) || field_call(c, slot, t);
     case TYPE_TENSOR:
         return check_tensor_form(c, slot, t, expected) || tensor_operator(c, slot) ||
-               check_abi_call(c, slot, "", (*slot)->call.name, false) || tensor_set(c, slot);
+               check_abi_call(c, slot, "", (*slot)->call.name, false, expected) ||
+               tensor_set(c, slot);
     case TYPE_STRING:
         return check_string_method(c, slot, expected);
     case TYPE_VEC:

@@ -57,6 +57,7 @@ expr *check_new_int(checker *c, source_span span, int64_t value) {
 
 expr *check_new_float(checker *c, source_span span, double value, const type *t) {
     expr *e = check_new(c, EXPR_FLOAT, span, t);
+    e->floating.is_whole = false;
     e->floating.value = value;
     e->floating.suffix = t->kind;
     return e;

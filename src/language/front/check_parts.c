@@ -203,6 +203,14 @@ static bool assign_by_mask(checker *c, expr **slot, const type *t) {
     return true;
 }
 
+/* What a literal is that is written to elements: of the tensor's type, f64 while that is not known. */
+static const type *number_wanted(checker *c, const type *t, const expr *value) {
+    const type *element =
+        t->tensor.element == NULL ? NULL : type_resolve(c->types, t->tensor.element);
+    bool real = check_free_literal(value) && (element == NULL || type_is_float(element));
+    return !real ? NULL : element != NULL ? element : check_scalar(c, TYPE_F64);
+}
+
 /* t[i] = v of a tensor t whose rank is not known: v says that a row is meant. */
 static bool is_row(checker *c, const type *t, const expr *target, expr **value) {
     if (t->kind != TYPE_TENSOR || t->tensor.rank >= 0 || check_free_literal(*value)) {
@@ -235,10 +243,14 @@ bool check_assign_part(checker *c, expr **slot) {
         return false;
     }
     check_count_from_end(c, target, 0);
-    check_expr(c, &e->assign.value, NULL);
+    check_expr(c, &e->assign.value, number_wanted(c, t, e->assign.value));
     if (type_is_silent(type_resolve(c->types, e->assign.value->type))) {
         check_make_error(c, e);
         return true;
+    }
+    if (t->tensor.element != NULL && type_is(type_resolve(c->types, t->tensor.element), TYPE_F64) &&
+        type_is_float(type_resolve(c->types, e->assign.value->type))) {
+        check_widen_to(c, &e->assign.value, check_scalar(c, TYPE_F64));
     }
     if (type_is_numeric(type_resolve(c->types, e->assign.value->type))) {
         check_number_as_tensor(c, &e->assign.value);

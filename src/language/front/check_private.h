@@ -172,8 +172,8 @@ typedef struct checker {
     bool wants_error_text; /* a struct that shows itself may stand for its text: Box<dyn Error> */
     bool index_goes_on;    /* the index being checked is part of a longer one, or assigned to */
     bool repeat;           /* a wish came without a mistake: see check_wish_row */
-    bool widened;      /* and it is of numbers that were f32 where f64 was wanted */
-    bool keeps_narrow; /* such wishes came to nothing: f32 is made f64 where that is wanted */
+    bool widened;          /* and it is of numbers that were f32 where f64 was wanted */
+    bool keeps_narrow;     /* such wishes came to nothing: f32 is made f64 where that is wanted */
     bool structs_are_measured;
     enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
     bool has_open;       /* the function made a TYPE_OPEN */
@@ -681,7 +681,12 @@ int32_t check_abi_rank(const expr *call);
 /* An operation of the table: names with this scope ("" for methods). The slot's node is an
  * EXPR_CALL or EXPR_METHOD. grad: what the parameter `grad` is by default. False when there is no
  * such name. */
-bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad);
+/* `expected` says of which elements a tensor is made; NULL: f32. */
+bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad,
+                    const type *expected);
+/* Makes a tensor from numbers in the elements of `to` (check_create.c); false: it is none, nothing has changed. */
+bool check_create_as(checker *c, expr **slot, const type *to);
+bool check_creates(tl_abi_index abi);
 bool check_is_abi_method(const char *name);
 bool check_abi_scope(const char *scope);
 void check_suggest_abi(const char *scope, suggestion *s);

@@ -33,6 +33,7 @@ static expr *parse_literal(parser *p) {
         break;
     case TOKEN_FLOAT:
         e->kind = EXPR_FLOAT;
+        e->floating.is_whole = false;
         e->floating.value = value->floating;
         e->floating.suffix = value->suffix;
         break;

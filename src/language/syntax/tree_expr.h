@@ -367,6 +367,8 @@ struct expr {
         struct {
             double value;
             type_kind suffix;
+            bool is_whole;  /* it was written without a fraction */
+            uint64_t whole; /* and so */
         } floating;
         bool boolean;
         uint32_t character;

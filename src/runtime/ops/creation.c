@@ -125,6 +125,37 @@ tl_tensor *tl_tensor_full(int64_t shape_count, int64_t const *shape, double valu
     TL_RETURN_TENSOR(make(TL_F32, shape_count, shape, grad, tl__fill, value, &out));
 }
 
+tl_tensor *tl_tensor_scalar(double value) {
+    TL_RETURN_TENSOR(make(TL_F32, 0, NULL, false, tl__fill, value, &out));
+}
+
+tl_tensor *tl_tensor_full_f64(int64_t shape_count, int64_t const *shape, double value, bool grad) {
+    TL_RETURN_TENSOR(make(TL_F64, shape_count, shape, grad, tl__fill, value, &out));
+}
+
+/* Not by way of a double: 2^53 + 1 is a number of its own. */
+static masu_status full_i64(int64_t rank, const int64_t *shape, int64_t value, tl_tensor **out) {
+    masu_status status = make(TL_I64, rank, shape, false, tl__fill, 0.0, out);
+    if (status != MASU_OK || value == 0)
+        return status;
+    int64_t *to = (*out)->data;
+    for (int64_t i = 0; i < (*out)->elements; i++)
+        to[i] = value;
+    return MASU_OK;
+}
+
+tl_tensor *tl_tensor_full_i64(int64_t shape_count, int64_t const *shape, int64_t value) {
+    TL_RETURN_TENSOR(full_i64(shape_count, shape, value, &out));
+}
+
+tl_tensor *tl_tensor_randn_f64(int64_t shape_count, int64_t const *shape, bool grad) {
+    TL_RETURN_TENSOR(make(TL_F64, shape_count, shape, grad, fill_normal, 0.0, &out));
+}
+
+tl_tensor *tl_tensor_rand_f64(int64_t shape_count, int64_t const *shape, bool grad) {
+    TL_RETURN_TENSOR(make(TL_F64, shape_count, shape, grad, fill_uniform, 0.0, &out));
+}
+
 tl_tensor *tl_tensor_randn(int64_t shape_count, int64_t const *shape, bool grad) {
     TL_RETURN_TENSOR(make(TL_F32, shape_count, shape, grad, fill_normal, 0.0, &out));
 }
@@ -175,46 +206,89 @@ tl_tensor *tl_tensor_eye(int64_t n) {
 }
 
 /* from + i * step, each computed anew: the error does not grow along the tensor. */
-static masu_status progression(double from, double step, double count, tl_tensor **out) {
+static masu_status progression(tl_dtype dtype, double from, double step, double count,
+                               tl_tensor **out) {
     if (!(count < 0x1p53))
         return tl__error(MASU_ERR_OVERFLOW, "a tensor of %g elements is too large", count);
     int64_t n = count > 0 ? (int64_t)count : 0;
-    masu_status status = tl__tensor_new(TL_F32, 1, &n, out);
+    masu_status status = tl__tensor_new(dtype, 1, &n, out);
     if (status != MASU_OK)
         return status;
-    float *to = (*out)->data;
-    for (int64_t i = 0; i < n; i++)
-        to[i] = (float)(from + (double)i * step);
+    for (int64_t i = 0; i < n; i++) {
+        double value = from + (double)i * step;
+        if (dtype == TL_F64)
+            ((double *)(*out)->data)[i] = value;
+        else
+            ((float *)(*out)->data)[i] = (float)value;
+    }
     return MASU_OK;
 }
 
-static masu_status arange(double from, double to, double step, tl_tensor **out) {
+static masu_status arange(tl_dtype dtype, double from, double to, double step, tl_tensor **out) {
     if (step == 0 || !isfinite(step) || !isfinite(from) || !isfinite(to))
         return tl__error(MASU_ERR_INVALID_ARGUMENT, "arange: from %g to %g by %g has no end", from,
                          to, step);
     if ((to - from) / step < 0)
         return tl__error(MASU_ERR_INVALID_ARGUMENT, "arange: steps of %g do not lead from %g to %g",
                          step, from, to);
-    return progression(from, step, ceil((to - from) / step), out);
+    return progression(dtype, from, step, ceil((to - from) / step), out);
 }
 
 tl_tensor *tl_tensor_arange(double from, double to, double step) {
-    TL_RETURN_TENSOR(arange(from, to, step, &out));
+    TL_RETURN_TENSOR(arange(TL_F32, from, to, step, &out));
 }
 
-static masu_status linspace(double from, double to, int64_t n, tl_tensor **out) {
+tl_tensor *tl_tensor_arange_f64(double from, double to, double step) {
+    TL_RETURN_TENSOR(arange(TL_F64, from, to, step, &out));
+}
+
+/* Whole numbers, each exact; the distance of two i64 fits a u64. */
+static masu_status arange_i64(int64_t from, int64_t to, int64_t step, tl_tensor **out) {
+    if (step == 0)
+        return tl__error(MASU_ERR_INVALID_ARGUMENT,
+                         "arange: from %" PRId64 " to %" PRId64 " by 0 has no end", from, to);
+    if (from != to && (to > from) != (step > 0))
+        return tl__error(MASU_ERR_INVALID_ARGUMENT,
+                         "arange: steps of %" PRId64 " do not lead from %" PRId64 " to %" PRId64,
+                         step, from, to);
+    uint64_t distance = step > 0 ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
+    uint64_t stride = step > 0 ? (uint64_t)step : -(uint64_t)step;
+    uint64_t count = distance / stride + (distance % stride != 0);
+    if (count > (uint64_t)INT64_MAX)
+        return tl__error(MASU_ERR_OVERFLOW, "a tensor of %" PRIu64 " elements is too large", count);
+    int64_t n = (int64_t)count;
+    masu_status status = tl__tensor_new(TL_I64, 1, &n, out);
+    if (status != MASU_OK)
+        return status;
+    int64_t *at = (*out)->data;
+    for (int64_t i = 0; i < n; i++)
+        at[i] = (int64_t)((uint64_t)from + (uint64_t)i * (uint64_t)step);
+    return MASU_OK;
+}
+
+tl_tensor *tl_tensor_arange_i64(int64_t from, int64_t to, int64_t step) {
+    TL_RETURN_TENSOR(arange_i64(from, to, step, &out));
+}
+
+static masu_status linspace(tl_dtype dtype, double from, double to, int64_t n, tl_tensor **out) {
     if (n < 0)
         return tl__error(MASU_ERR_INVALID_ARGUMENT,
                          "linspace: %" PRId64 " is no number of elements", n);
     masu_status status =
-        progression(from, n > 1 ? (to - from) / (double)(n - 1) : 0.0, (double)n, out);
-    if (status == MASU_OK && n > 1)
+        progression(dtype, from, n > 1 ? (to - from) / (double)(n - 1) : 0.0, (double)n, out);
+    if (status == MASU_OK && n > 1 && dtype == TL_F64)
+        ((double *)(*out)->data)[n - 1] = to;
+    else if (status == MASU_OK && n > 1)
         ((float *)(*out)->data)[n - 1] = (float)to;
     return status;
 }
 
 tl_tensor *tl_tensor_linspace(double from, double to, int64_t n) {
-    TL_RETURN_TENSOR(linspace(from, to, n, &out));
+    TL_RETURN_TENSOR(linspace(TL_F32, from, to, n, &out));
+}
+
+tl_tensor *tl_tensor_linspace_f64(double from, double to, int64_t n) {
+    TL_RETURN_TENSOR(linspace(TL_F64, from, to, n, &out));
 }
 
 /* ---- literals -------------------------------------------------------------------------------- */
