@@ -1,8 +1,10 @@
 #!/bin/sh
 # Records what rustc makes of every expression (expressions.awk, expressions.txt) in expressions.out, one line each:
-# the expression, a tab, its value as {:?} shows it. Needs rustc; the tests only read the file.
+# the expression, a tab, its value as {:?} shows it; and what every program of programs/ prints, beside it in NAME.out.
+# Needs rustc; the tests only read the files.
 #
-#     tests/rust/record.sh            says which expressions Rust refuses, and records none of these
+#     tests/rust/record.sh            says which expressions Rust refuses, and records none of these; a program it refuses
+#                                     ends it
 set -eu
 cd "$(dirname "$0")"
 tmp=$(mktemp -d)
@@ -28,3 +30,7 @@ done
 [ "$(wc -l <"$tmp/values")" = "$(wc -l <"$tmp/all")" ]
 paste "$tmp/all" "$tmp/values" >expressions.out
 wc -l expressions.out
+for program in programs/*.tl; do
+    rustc -A warnings -C overflow-checks=on --edition 2021 "$program" -o "$tmp/program.exe"
+    "$tmp/program.exe" >"${program%.tl}.out" 2>/dev/null
+done
