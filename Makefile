@@ -10,6 +10,8 @@
 #     make bench              build and run the measurements, against PyTorch where they say so
 #     make fuzz               mutate the example and golden programs for FUZZ_SECONDS (60) under the sanitizers, then
 #                             FUZZ_PROGRAMS (2000) random programs, each compiled in every way and interpreted
+#     make mutate             change one operator of MUTATE (src/planner) at a time, MUTANTS (200) times, and list the
+#                             changes that no test notices (scripts/mutate.sh says more)
 #     make format             clang-format over all C files
 #     make install PREFIX=…   header, libraries, command, pkg-config file, CMake package (default /usr/local)
 #     make clean              remove build/
@@ -20,11 +22,14 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 FUZZ_PROGRAMS ?= 2000
 FUZZ_SEED ?= 1
+MUTATE ?= src/planner
+MUTANTS ?= 200
+MUTATE_SEED ?= 1
 BUILD := build/$(PRESET)
 GROUPS_OF_clang := clang
 SETUP := scripts/setup.sh build
 
-.PHONY: all build setup run test check-heavy check-threads check-clang check-hostile bench fuzz format install clean
+.PHONY: all build setup run test check-heavy check-threads check-clang check-hostile bench fuzz mutate format install clean
 .DEFAULT_GOAL := all
 all: build
 
@@ -66,6 +71,9 @@ fuzz:
 	@scripts/fuzz.sh build/asan $(FUZZ_SECONDS)
 	@$(MAKE) --no-print-directory build PRESET=release
 	@build/release/tests/fuzz/programs/test_programs $(FUZZ_PROGRAMS) $(FUZZ_SEED) build
+
+mutate: setup
+	@scripts/mutate.sh --seed $(MUTATE_SEED) --count $(MUTANTS) $(MUTATE)
 
 format:
 	@scripts/setup.sh build format

@@ -2,7 +2,7 @@
  * differentiation in the result's history. Every function of the table that takes one or two tensors, perhaps with
  * numbers, is called on square matrices of each element type; none has a line here.
  */
-#include "ops_fixture.h"
+#include "ops_called.h"
 #include "runtime/ops/ops.h"
 
 enum { N = 2 };
@@ -12,54 +12,6 @@ typedef struct shape_wanted {
     int rank;
     int64_t shape[TL_MAX_RANK];
 } shape_wanted;
-
-/* "tt" takes two tensors, "tif" a tensor, an i64 and an f64; false: something else. */
-static bool signature_of(const tl_abi_function *f, char *out) {
-    size_t n = 0;
-    for (const tl_abi_parameter *p = f->parameters; p->name; p++) {
-        bool tensor = p->kind == ABI_tensor && p->mode == TL_BORROWED;
-        bool number = (p->kind == ABI_i64 || p->kind == ABI_f64) && p->mode == TL_VALUE;
-        if (!tensor && !number)
-            return false;
-        out[n++] = tensor ? 't' : p->kind == ABI_i64 ? 'i' : 'f';
-    }
-    out[n] = 0;
-    return f->result == ABI_tensor && out[0] == 't';
-}
-
-/* Numbers: dimension 0, elements 0 to 1, 0.5 to 1.5. False when the signature is not among these. */
-static bool call(const tl_abi_function *f, const char *signature, tl_tensor *a, tl_tensor *b,
-                 tl_tensor **out) {
-    typedef tl_tensor *of_t(tl_tensor *);
-    typedef tl_tensor *of_tt(tl_tensor *, tl_tensor *);
-    typedef tl_tensor *of_tf(tl_tensor *, double);
-    typedef tl_tensor *of_tff(tl_tensor *, double, double);
-    typedef tl_tensor *of_ti(tl_tensor *, int64_t);
-    typedef tl_tensor *of_tii(tl_tensor *, int64_t, int64_t);
-    typedef tl_tensor *of_tiii(tl_tensor *, int64_t, int64_t, int64_t);
-    typedef tl_tensor *of_tti(tl_tensor *, tl_tensor *, int64_t);
-    void *address = tl_abi_addresses[f - tl_abi_functions];
-#define IS(text) (strcmp(signature, text) == 0)
-    if (IS("t"))
-        *out = ((of_t *)address)(a);
-    else if (IS("tt"))
-        *out = ((of_tt *)address)(a, b);
-    else if (IS("tf"))
-        *out = ((of_tf *)address)(a, 0.5);
-    else if (IS("tff"))
-        *out = ((of_tff *)address)(a, 0.5, 1.5);
-    else if (IS("ti"))
-        *out = ((of_ti *)address)(a, 0);
-    else if (IS("tii"))
-        *out = ((of_tii *)address)(a, 0, 1);
-    else if (IS("tiii"))
-        *out = ((of_tiii *)address)(a, 0, 0, 1);
-    else if (IS("tti"))
-        *out = ((of_tti *)address)(a, b, 0);
-    else
-        return false;
-    return true;
-}
 
 /* TL_DTYPE_COUNT: the table does not say. A number beside whole ones makes them f32. */
 static tl_dtype dtype_wanted(const tl_abi_function *f, tl_dtype dtype, const char *signature) {
@@ -151,7 +103,7 @@ static bool try_function(tl_runtime *rt, tl_abi_index index, tl_dtype dtype) {
         return false;
     bool tracked = dtype == TL_F32 || dtype == TL_F64;
     tl_tensor *a = operand(dtype, tracked), *b = operand(dtype, tracked), *result = NULL;
-    bool taken = call(f, signature, a, b, &result);
+    bool taken = call_by_signature(f, signature, a, b, 0, &result);
     if (taken && result)
         check_result(index, dtype, signature, result);
     tl_runtime_clear_error(rt);
