@@ -74,7 +74,7 @@ tests_of() {
         case $1 in "$folder"*) echo "$wanted" && return ;; esac
     done <<'ROWS'
 src/allocators/vm/ unit/allocators/test_vm,unit/allocators/test_check,hostile/test_vm,model/test_vm
-src/allocators/check.c unit/allocators/test_check,model/test_vm,model/test_pools
+src/allocators/judge/ unit/allocators/test_check,unit/allocators/test_guard,model/test_vm,model/test_pools
 src/allocators/ unit/allocators,hostile/pools,hostile/test_vm,model/test_pools,model/test_vm,model/test_process
 src/devices/ unit/devices,unit/allocators/test_vm,hostile/test_vm
 src/planner/ unit/planner,cli/plan,model/test_plan
