@@ -54,12 +54,15 @@ static bool is_counted(const type *t) {
     return type_is_integer(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR;
 }
 
+/* Nothing is a character from U+D800 to U+DFFF, and the last is U+10FFFF: characters are counted without that gap. */
+enum { FIRST_SURROGATE = 0xD800, SURROGATES = 0x800, LAST_CHARACTER = 0x10FFFF - SURROGATES };
+
 static wide value_of(const expr *e) {
     if (e->kind == EXPR_BOOL) {
         return e->boolean;
     }
     if (e->kind == EXPR_CHAR) {
-        return e->character;
+        return e->character < FIRST_SURROGATE ? (wide)e->character : (wide)e->character - SURROGATES;
     }
     const expr *v = e->kind == EXPR_NAME && e->name.constant != NULL ? e->name.constant->value : e;
     return v->kind == EXPR_INT ? (type_is_signed(v->type) ? (wide)(int64_t)v->integer.value
@@ -70,7 +73,7 @@ static wide value_of(const expr *e) {
 static void limits(const type *t, wide *low, wide *high) {
     uint32_t bits = type_bits(t);
     *low = 0;
-    *high = t->kind == TYPE_CHAR ? 0x10FFFF : ((wide)1 << bits) - 1;
+    *high = t->kind == TYPE_CHAR ? LAST_CHARACTER : ((wide)1 << bits) - 1;
     if (type_is_signed(t)) {
         *low = -((wide)1 << (bits - 1));
         *high = ((wide)1 << (bits - 1)) - 1;
@@ -171,6 +174,7 @@ static const char *stretch_text(exhaust *x, const constructor *k, const type *t)
         masu__buffer_puts(&b, k->low == 0 ? "false" : "true");
     } else if (t->kind == TYPE_CHAR) {
         wide shown = k->low < ' ' && k->high >= ' ' ? ' ' : k->low;
+        shown += shown >= FIRST_SURROGATE ? SURROGATES : 0;
         bool plain_letter = shown >= ' ' && shown < 127;
         masu__buffer_printf(&b, plain_letter ? "'%c'" : "'\\u{%x}'", (int)shown);
     } else {
