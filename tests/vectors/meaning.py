@@ -157,8 +157,8 @@ def scatter_any(t, dim, i, s):
 WORDS = dict(
     sum=lambda t, *a: t.sum(*a), prod=lambda t, *a: t.prod(*a), sumall=lambda t: t.sum(),
     mean=lambda t, *a: whole(t).mean(*a), max=along(torch.max), min=along(torch.min), var=spread(torch.var),
-    std=spread(torch.std), norm=lambda t, *a: t.norm(*a), amax=lambda t, d, k=False: t.max(d, k).values,
-    amin=lambda t, d, k=False: t.min(d, k).values, median=along(torch.median),
+    std=spread(torch.std), norm=lambda t, *a: t.norm(*a), amax=torch.amax,
+    amin=torch.amin, median=along(torch.median),
     kthvalue=lambda t, k, d=-1: t.kthvalue(k, d).values, cummax=lambda t, d: t.cummax(d).values,
     cummin=lambda t, d: t.cummin(d).values, topk=lambda t, *a: t.topk(*a).values,
     topk_indices=lambda t, *a: t.topk(*a).indices, sort=lambda t, d=-1, r=False: torch.sort(t, dim=d, descending=r, stable=True).values,
