@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/syntax/modules.h"
-
 /* A line longer than this is shown as the part around its span. */
 enum { LINE_SHOWN = 160, LINE_BEFORE = 60 };
 /* Longer messages are cut: names in a program have no bound. */
@@ -18,7 +16,7 @@ void diagnostics_init(diagnostics *d, masu__arena *arena) {
 void diagnostics_plain_names(masu__buffer *text) {
     size_t kept = 0;
     for (size_t i = 0; i < text->length; i++) {
-        if (text->data[i] == MODULES_MARK) {
+        if (text->data[i] == DIAGNOSTICS_MODULE_MARK) {
             while (i + 1 < text->length && text->data[i + 1] >= '0' && text->data[i + 1] <= '9') {
                 i++;
             }

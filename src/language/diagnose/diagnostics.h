@@ -55,6 +55,8 @@ typedef struct diagnostics {
 } diagnostics;
 
 enum { DIAGNOSTICS_LIMIT = 200 };
+/* The byte in front of what tells names of several modules apart (syntax/modules.h); it is never shown. */
+enum { DIAGNOSTICS_MODULE_MARK = 1 };
 
 void diagnostics_init(diagnostics *d, masu__arena *arena);
 /* Takes out of the text what tells names of several modules apart: it is not shown. */

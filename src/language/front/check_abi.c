@@ -460,7 +460,7 @@ bool check_abi_scope(const char *scope) {
 void check_suggest_abi(const char *scope, suggestion *s) {
     for (size_t i = 0; i < tl_abi_name_count; i++) {
         if (strcmp(tl_abi_names[i].scope, scope) == 0) {
-            check_suggest_add(s, tl_abi_names[i].name);
+            suggest_add(s, tl_abi_names[i].name);
         }
     }
 }

@@ -133,7 +133,7 @@ static const char *const function_names[] = {"print",
 
 void check_suggest_builtin(suggestion *s) {
     for (size_t i = 0; i < sizeof function_names / sizeof function_names[0]; i++) {
-        check_suggest_add(s, function_names[i]);
+        suggest_add(s, function_names[i]);
     }
 }
 

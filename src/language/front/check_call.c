@@ -389,7 +389,7 @@ static void unknown_static(checker *c, expr *e, const char *scope, const char *n
     suggestion near = check_suggest(d, name);
     for (uint32_t i = 0; owner != NULL && i < c->tree->function_count && near.distance > 0; i++) {
         if (c->tree->functions[i]->owner == owner) {
-            check_suggest_add(&near, c->tree->functions[i]->name);
+            suggest_add(&near, c->tree->functions[i]->name);
         }
     }
     check_suggest_abi(strcmp(scope, "GradTensor") == 0 ? "Tensor" : scope, &near);

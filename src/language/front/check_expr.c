@@ -248,7 +248,7 @@ static void unknown_field(checker *c, expr *e, const struct_item *s) {
                           s->name, e->field.name);
     suggestion near = check_suggest(d, e->field.name);
     for (uint32_t i = 0; i < s->field_count && near.distance > 0; i++) {
-        check_suggest_add(&near, s->fields[i].name);
+        suggest_add(&near, s->fields[i].name);
     }
     check_suggest_note(c, d, &near);
 }

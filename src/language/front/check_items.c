@@ -252,7 +252,7 @@ static void check_trait_name(checker *c, const impl_item *impl) {
     for (uint32_t i = 0; i < c->tree->trait_count; i++) {
         const trait_item *t = c->tree->traits[i];
         if (t->span.file != c->tree->prelude && strchr(t->name, MODULES_MARK) == NULL) {
-            check_suggest_add(&near, t->name);
+            suggest_add(&near, t->name);
         }
     }
     if (near.best == NULL) {

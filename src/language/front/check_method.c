@@ -15,7 +15,7 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
          i++) {
         const function_item *f = c->tree->functions[i];
         if (f->owner == builtin) {
-            check_suggest_add(near, f->name);
+            suggest_add(near, f->name);
         }
     }
     for (uint32_t i = 0;
@@ -23,7 +23,7 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
         const struct_item *owner = c->tree->functions[i]->owner;
         bool its_own = owner != NULL && (owner == t->structure || owner == t->structure->template);
         if (its_own && c->tree->functions[i]->has_self) {
-            check_suggest_add(near, c->tree->functions[i]->name);
+            suggest_add(near, c->tree->functions[i]->name);
         }
     }
 }

@@ -53,6 +53,7 @@
 
 #include <setjmp.h>
 
+#include "language/diagnose/suggest.h"
 #include "language/front/check.h"
 
 typedef struct symbol {
@@ -219,16 +220,8 @@ void check_scope_close(checker *c, uint32_t mark);
 void check_declare(checker *c, binding *b, const type *t);
 function_item *check_find_method(const checker *c, const struct_item *owner, const char *name);
 void check_add_method(checker *c, function_item *f);
-/* The candidate nearest to a misspelt name; offer with check_suggest_add, take with
- * check_suggest_note. */
-typedef struct suggestion {
-    const char *wanted;
-    const char *best;
-    uint32_t distance;
-    bool exact; /* the name itself is a candidate: it stands where its kind does not belong */
-} suggestion;
+/* The candidate nearest to a misspelt name; offer with suggest_add, take with check_suggest_note. */
 suggestion check_suggest(const diagnostic *d, const char *wanted); /* d NULL: nobody will read it */
-void check_suggest_add(suggestion *s, const char *candidate);
 void check_suggest_note(checker *c, diagnostic *d, const suggestion *s);
 void check_suggest_visible(const checker *c, suggestion *s); /* variables and constants */
 void check_suggest_functions(const checker *c, suggestion *s);

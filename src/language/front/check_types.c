@@ -157,7 +157,7 @@ static const type *unknown_type(checker *c, type_expr *t) {
                                           "u16", "u32",  "u64",  "usize",  "f32",
                                           "f64", "bool", "char", "String", "void"};
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
-        check_suggest_add(&near, scalars[i]);
+        suggest_add(&near, scalars[i]);
     }
     check_suggest_types(c, &near);
     const char *hint = strcmp(t->name, "int") == 0 ? "the usual integer is `i64`"

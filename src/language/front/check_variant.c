@@ -19,7 +19,7 @@ static void unknown_variant(checker *c, source_span span, const struct_item *s, 
         diagnostics_error(c->diagnostics, span, "enum `%s` has no variant `%s`", s->name, name);
     suggestion near = check_suggest(d, name);
     for (uint32_t i = 0; i < s->variant_count; i++) {
-        check_suggest_add(&near, s->variants[i].name);
+        suggest_add(&near, s->variants[i].name);
     }
     check_suggest_note(c, d, &near);
 }
@@ -371,7 +371,7 @@ static void place_by_name(checker *c, pattern *p, const shape *all) {
                                   all->name, p->part_names[i]);
             suggestion near = check_suggest(d, p->part_names[i]);
             for (uint32_t k = 0; k < all->count; k++) {
-                check_suggest_add(&near, all->s->fields[all->first + k].name);
+                suggest_add(&near, all->s->fields[all->first + k].name);
             }
             check_suggest_note(c, d, &near);
             at = 0;

@@ -18,9 +18,10 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "language/diagnose/diagnostics.h"
 #include "language/diagnose/source.h"
 
-enum { MODULES_MARK = 1 };
+enum { MODULES_MARK = DIAGNOSTICS_MODULE_MARK };
 
 typedef struct module_scope module_scope;
 typedef struct module_names module_names;

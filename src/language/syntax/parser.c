@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "language/front/hints.h"
+#include "language/syntax/elsewhere.h"
 #include "language/syntax/parser_private.h"
 
 /* ---- tokens ---------------------------------------------------------------------------------- */

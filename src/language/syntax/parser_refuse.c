@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "language/front/hints.h"
+#include "language/syntax/elsewhere.h"
 #include "language/syntax/outside.h"
 #include "language/syntax/parser_private.h"
 
