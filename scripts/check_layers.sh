@@ -5,12 +5,14 @@
 #                 └─ sees base and <masu/…> only                 └───► planner ────►┘
 #
 #   * A layer shows one header to those above it: src/LAYER/LAYER.h (base: each of its headers).
+#   * Inside a layer a room (src/LAYER/ROOM) sees the rooms that the table below names, and the headers that lie in the
+#     layer itself; a file that lies in the layer itself sees all its rooms.
 #   * bench/ and integrations/ see <masu/…> and the files of their own folder; include/ sees itself.
 #   * LLVM's headers only in src/language/codegen, BLAS only in src/runtime, CUDA only in src/devices.
 #   * In src/: the malloc family only in base; printf and its kin, stdout and stderr only in tool, runtime/system/print*
 #     and base/assert* (runtime/runtime.c may name the streams as its defaults); getenv only in tool and
 #     runtime/system/config*; exit and abort only in tool and base/assert*.
-#   * Every header under src/ is included by somebody.
+#   * Every header under src/ is included by somebody, and no two files of src/ have one name.
 #
 #     scripts/check_layers.sh [ROOT]     prints FILE:LINE: what is wrong; status 1 when anything is
 set -eu
@@ -42,6 +44,36 @@ BEGIN {
     for (i = 1; i <= layers; i++) rank[name[i]] = i
     files = split(ENVIRON["MASU_FILES"], path_of, "\n")
     for (i = 1; i <= files; i++) is_file[path_of[i]] = 1
+    # Who sees whom. Rooms that see each other in a circle say so here: a row grows only with a reason.
+    rooms("language", "diagnose", "")
+    rooms("language", "syntax", "diagnose")
+    rooms("language", "library", "")
+    rooms("language", "front", "library syntax diagnose")
+    rooms("language", "ir", "diagnose")
+    rooms("language", "lower", "ir syntax diagnose")
+    rooms("language", "facts", "ir")
+    rooms("language", "pass", "facts ir diagnose")
+    rooms("language", "explain", "pass facts ir diagnose")
+    rooms("language", "codegen", "ir")
+    rooms("runtime", "value", "grad")
+    rooms("runtime", "frames", "value")
+    rooms("runtime", "grad", "value ops")
+    rooms("runtime", "ops", "value grad")
+    rooms("runtime", "system", "value grad")
+    rooms("allocators", "bestfit", "")
+    rooms("allocators", "bucket", "bestfit")
+    rooms("allocators", "vm", "")
+    rooms("allocators", "heap", "bucket bestfit vm")
+    rooms("allocators", "judge", "")
+    rooms("planner", "model", "fixed")
+    rooms("planner", "fixed", "model search")
+    rooms("planner", "skyline", "model fixed search")
+    rooms("planner", "search", "model fixed skyline")
+    rooms("planner", "share", "model search")
+    rooms("tool", "plan", "")
+    rooms("tool", "lsp", "")
+    rooms("tool", "native", "")
+    rooms("tool", "compiler", "native")
     call = "(^|[^A-Za-z0-9_.>])"
     heap = call "(malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf|vasprintf|aligned_alloc|posix_memalign|memalign|valloc)[ \t]*\\("
     print_call = call "(printf|vprintf|puts|putchar|perror|psignal|dprintf|vdprintf)[ \t]*\\("
@@ -50,6 +82,8 @@ BEGIN {
     ending = call "(exit|_exit|_Exit|quick_exit|abort|__builtin_trap|raise)[ \t]*\\("
     driver = call "cu[A-Z][A-Za-z0-9_]*[ \t]*\\("
 }
+
+function rooms(layer, room, sees) { seen_from[layer "/" room] = " " room " " sees " " }
 
 function wrong(text) {
     print FILENAME ":" FNR ": " text
@@ -96,6 +130,13 @@ function enter_file() {
         if (index(layer, "/") == 0) wrong("a source file belongs into a layer")
         sub(/\/.*/, "", layer)
         if (!(layer in rank)) wrong("src/" layer " is no layer of the project")
+        room = room_of(FILENAME)
+        if (room != "" && !((layer "/" room) in seen_from))
+            wrong("src/" layer "/" room " is not a room of " layer ": name it in scripts/check_layers.sh, with what it sees")
+        base = FILENAME
+        sub(/.*\//, "", base)
+        if (base in first_of_name) wrong("has the name of " first_of_name[base])
+        else first_of_name[base] = FILENAME
         if (FILENAME ~ /\.h$/) header[FILENAME] = 1
     }
 }
@@ -121,11 +162,24 @@ function check_project_include(path,    target, other) {
     if (target != "") other = substr(target, 5)
     sub(/\/.*/, "", other)
     if (!(other in rank)) { wrong("\"" path "\": no file of a layer"); return }
+    if (other == layer) check_room(path, room_of(target == "" ? "src/" path : target))
     if (other == layer || other == "base" ) return
     if (!(layer in rank)) return
     if (layer == "language" || layer == "planner") wrong("\"" path "\": " layer " sees base and <masu/…> only")
     else if (rank[other] > rank[layer]) wrong("\"" path "\": " layer " stands below " other)
     else if (path != other "/" other ".h") wrong("\"" path "\": private to " other ", which shows " other "/" other ".h")
+}
+
+function room_of(file,    part, count) {
+    count = split(file, part, "/")
+    return count > 3 ? part[3] : ""
+}
+
+function check_room(path, other,    own) {
+    own = room_of(FILENAME)
+    if (own == "" || other == "") return
+    if ((layer "/" own) in seen_from && !index(seen_from[layer "/" own], " " other " "))
+        wrong("\"" path "\": the room " own " does not see " other)
 }
 
 function check_include(line,    path, quoted) {

@@ -16,7 +16,7 @@
 #include "base/assert.h"
 #include "base/meta.h"
 #include "language/codegen/codegen.h"
-#include "language/diagnose/error_text.h"
+#include "language/error_text.h"
 #include "language/front/check.h"
 #include "language/syntax/format.h"
 #include "language/syntax/lexer.h"

@@ -2,7 +2,7 @@
 tree=$MASU_TMP/tree
 put() { cat >"$MASU_TMP/clean/$1"; } # FILE, text on stdin
 write_clean_tree() {
-    for folder in include/masu src/base src/devices src/allocators src/planner/model src/runtime/system src/language/codegen src/tool bench; do
+    for folder in include/masu src/base src/devices src/allocators src/planner/model src/runtime/system src/language/codegen src/language/ir src/tool bench; do
         mkdir -p "$MASU_TMP/clean/$folder"
     done
     echo '#include <stddef.h>' | put include/masu/masu.h
@@ -20,7 +20,8 @@ write_clean_tree() {
     printf '#include "runtime/runtime.h"\n#include <cblas.h>\nvoid p(void) { printf("x"); }\n' | put src/runtime/system/print_tensor.c
     printf '#include "runtime/runtime.h"\nvoid d(void) { out = stdout; }\n' | put src/runtime/runtime.c
     printf '#include "base/arena.h"\n' | put src/language/language.h
-    printf '#include "language/language.h"\n#include <llvm-c/Core.h>\n' | put src/language/codegen/jit.c
+    printf '#include "language/language.h"\n' | put src/language/ir/ir.h
+    printf '#include "language/language.h"\n#include "language/ir/ir.h"\n#include <llvm-c/Core.h>\n' | put src/language/codegen/jit.c
     printf '#include "language/language.h"\n#include "runtime/runtime.h"\nint main(void) { puts(getenv("A")); exit(1); }\n' | put src/tool/main.c
     echo '#include <masu/masu.h>' | put bench/epoch.c
 }
@@ -52,6 +53,9 @@ violation src/planner/plan.c 'planner sees base' '#include "devices/devices.h"'
 violation src/planner/model/model.h 'planner sees base' '#include "allocators/allocators.h"'
 violation src/allocators/pool.c 'allocators stands below planner' '#include "planner/model/model.h"'
 violation src/language/codegen/jit.c 'language sees base' '#include "devices/devices.h"'
+violation src/language/codegen/jit.c 'the room codegen does not see front' '#include "language/front/front.h"'
+violation src/language/ir/ir.h 'the room ir does not see codegen' '#include "language/codegen/jit.c"'
+violation src/planner/model/model.h 'the room model does not see share' '#include "planner/share/share.h"'
 violation src/language/language.h 'LLVM belongs to' '#include <llvm-c/Core.h>'
 violation src/language/codegen/jit.c 'BLAS belongs to' '#include <cblas.h>'
 violation include/masu/masu.h 'an installed header' '#include "base/arena.h"'
@@ -71,3 +75,14 @@ clean_tree
 echo 'int lonely;' >"$tree/src/devices/lonely.h"
 expect_status 1 scripts/check_layers.sh "$tree"
 expect_in_stdout 'src/devices/lonely.h:1: no file includes this header'
+
+# A folder that nobody announced, and a second file of one name.
+clean_tree
+mkdir "$tree/src/language/attic"
+echo 'int old;' >"$tree/src/language/attic/attic.c"
+expect_status 1 scripts/check_layers.sh "$tree"
+expect_in_stdout 'src/language/attic/attic.c:1: src/language/attic is not a room of language'
+clean_tree
+echo 'int other;' >"$tree/src/language/ir/host.c"
+expect_status 1 scripts/check_layers.sh "$tree"
+expect_in_stdout 'has the name of src/devices/host.c'

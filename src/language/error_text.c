@@ -1,5 +1,5 @@
 /* error_text.c: see error_text.h. */
-#include "language/diagnose/error_text.h"
+#include "language/error_text.h"
 
 #include <string.h>
 

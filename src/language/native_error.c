@@ -1,7 +1,7 @@
 /* native_error.c: what an executable of `masu build` needs of the language: its errors as text, from the
  * places and sources that it carries as data. Links without the compiler. */
 #include "base/meta.h"
-#include "language/diagnose/error_text.h"
+#include "language/error_text.h"
 
 masu_text masu__text_of(masu__buffer *buffer) {
     masu_text text = {.length = buffer->length};
