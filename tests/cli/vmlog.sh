@@ -26,6 +26,27 @@ grep -q '^<svg ' "$MASU_TMP/out.svg" || fail 'no picture'
 [ "$(grep -c "^<path .*#d1495b" "$MASU_TMP/out.svg")" = 2 ] || fail "moves and refusals: $(cat "$MASU_TMP/out.svg")"
 ! grep -qi nan "$MASU_TMP/out.svg" || fail 'a number is none'
 
+# A piece that is cut and joined again: one, two, one, and none behind its end.
+cat >"$MASU_TMP/joined" <<'TEXT'
+0,extent-add,1,4194304,1073741824,1073741824,0,0
+1,piece-add,1,0,4194304,0,0,1
+2,map,1,4194304,4194304,0,0,1
+3,piece-cut,1,2,1048576,3145728,0,1
+4,piece-join,1,2,4194304,3145728,0,1
+5,unmap,1,4194304,4194304,0,0,1
+6,alloc,2,4096,10,10,0,0
+7,free,2,4096,10,10,0,0
+TEXT
+expect_status 0 "$MASU" vmlog "$MASU_TMP/joined" -o "$MASU_TMP/joined.svg"
+sed -n "s/^<rect x='\([0-9.]*\)' y='[0-9.]*' width='\([0-9.]*\)' height='\([0-9.]*\)'.*stroke='#2f6f4f' stroke-width.*/\1 \2 \3/p" \
+    "$MASU_TMP/joined.svg" | awk '
+    NR == 1 { wide = $2; high = $3; from = $1 }
+    { if ($2 != wide) print "piece " NR " lasts " $2 ", not one event, " wide }
+    NR == 2 || NR == 3 { heights += $3; if ($1 - from - wide > 0.02 || from + wide - $1 > 0.02) print "a half begins elsewhere" }
+    NR == 4 && ($3 != high || $1 - from - 2 * wide > 0.03) { print "what is joined is not one" }
+    END { if (NR != 4 || heights != high) print NR " pieces, halves of " heights " of " high }' >"$MASU_TMP/joined.txt"
+[ ! -s "$MASU_TMP/joined.txt" ] || fail "$(cat "$MASU_TMP/joined.txt")"
+
 "$MASU" vmlog - <"$log" >"$MASU_TMP.again" || fail 'not from standard input'
 grep -q '^10 events' "$MASU_TMP.again" || fail "from standard input: $(cat "$MASU_TMP.again")"
 expect_status 1 "$MASU" vmlog /nowhere/log

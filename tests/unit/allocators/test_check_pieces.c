@@ -79,6 +79,49 @@ CASE(grown_over_another, MASU_VERDICT_OVERLAP, tell(&c, MASU_EVENT_MAP, 1300, 50
 CASE(cut_to_another_size, MASU_VERDICT_PIECE_UNKNOWN, tell(&c, MASU_EVENT_PIECE_CUT, 3, 60, 41, 1))
 CASE(joined_to_a_stranger, MASU_VERDICT_PIECE_UNKNOWN,
      tell(&c, MASU_EVENT_PIECE_JOIN, 2, 150, 50, 1))
+CASE(unmapped_under_a_blocks_end, MASU_VERDICT_UNBACKED,
+     tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2),
+     tell(&c, MASU_EVENT_RESIZE, 1000, 101, 200, 9), tell(&c, MASU_EVENT_UNMAP, 1100, 50, 0, 2))
+CASE(unmapped_behind_a_block, MASU_VERDICT_FINE,
+     tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2),
+     tell(&c, MASU_EVENT_RESIZE, 1000, 100, 200, 9), tell(&c, MASU_EVENT_UNMAP, 1100, 50, 0, 2))
+CASE(unmapped_under_a_later_block, MASU_VERDICT_UNBACKED,
+     tell(&c, MASU_EVENT_MAP, 1300, 50, 0, 2),
+     tell(&c, MASU_EVENT_ALLOC, 1340, 10, 10, 0), tell(&c, MASU_EVENT_UNMAP, 1300, 50, 0, 2))
+CASE(unmapped_under_an_earlier_block, MASU_VERDICT_UNBACKED,
+     tell(&c, MASU_EVENT_MAP, 1300, 50, 0, 2),
+     tell(&c, MASU_EVENT_ALLOC, 1300, 10, 10, 0), tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 1))
+CASE(unmapped_in_another_size, MASU_VERDICT_PIECE_UNKNOWN,
+     tell(&c, MASU_EVENT_RESIZE, 1000, 0, 200, 9),
+     tell(&c, MASU_EVENT_UNMAP, 1000, 99, 0, 1))
+CASE(unmapped_twice, MASU_VERDICT_PIECE_UNKNOWN,
+     tell(&c, MASU_EVENT_RESIZE, 1000, 0, 200, 9),
+     tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 1), tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 1))
+CASE(unmapped_unknown, MASU_VERDICT_PIECE_UNKNOWN,
+     tell(&c, MASU_EVENT_UNMAP, 1000, 100, 0, 7))
+CASE(dropped_in_another_size, MASU_VERDICT_PIECE_UNKNOWN,
+     tell(&c, MASU_EVENT_PIECE_DROP, 0, 49, 0, 2))
+CASE(mapped_side_by_side, MASU_VERDICT_FINE,
+     tell(&c, MASU_EVENT_MAP, 1100, 50, 0, 2))
+CASE(mapped_up_to_the_end, MASU_VERDICT_FINE,
+     tell(&c, MASU_EVENT_MAP, 1950, 50, 0, 2))
+CASE(cut_into_one_that_is_there, MASU_VERDICT_PIECE_TWICE,
+     tell(&c, MASU_EVENT_PIECE_CUT, 2, 60, 40, 1))
+CASE(cut_in_the_stock, MASU_VERDICT_FINE,
+     tell(&c, MASU_EVENT_PIECE_CUT, 3, 20, 30, 2),
+     tell(&c, MASU_EVENT_MAP, 1100, 30, 0, 3), tell(&c, MASU_EVENT_MAP, 1130, 20, 0, 2))
+CASE(joined_while_one_is_mapped, MASU_VERDICT_PIECE_UNKNOWN,
+     tell(&c, MASU_EVENT_PIECE_CUT, 3, 20, 30, 2),
+     tell(&c, MASU_EVENT_MAP, 1100, 30, 0, 3), tell(&c, MASU_EVENT_PIECE_JOIN, 3, 50, 30, 2))
+CASE(joined_out_of_order, MASU_VERDICT_PIECE_UNKNOWN,
+     tell(&c, MASU_EVENT_PIECE_CUT, 3, 20, 30, 2),
+     tell(&c, MASU_EVENT_MAP, 1100, 30, 0, 3), tell(&c, MASU_EVENT_MAP, 1130, 20, 0, 2),
+     tell(&c, MASU_EVENT_PIECE_JOIN, 3, 50, 30, 2))
+CASE(joined_to_another_size, MASU_VERDICT_PIECE_UNKNOWN,
+     tell(&c, MASU_EVENT_PIECE_CUT, 3, 60, 40, 1),
+     tell(&c, MASU_EVENT_PIECE_JOIN, 3, 101, 40, 1))
+CASE(joined_to_itself, MASU_VERDICT_PIECE_UNKNOWN,
+     tell(&c, MASU_EVENT_PIECE_JOIN, 2, 100, 50, 2))
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -102,6 +145,22 @@ int main(void) {
         cmocka_unit_test(grown_over_another),
         cmocka_unit_test(cut_to_another_size),
         cmocka_unit_test(joined_to_a_stranger),
+        cmocka_unit_test(unmapped_under_a_blocks_end),
+        cmocka_unit_test(unmapped_behind_a_block),
+        cmocka_unit_test(unmapped_under_a_later_block),
+        cmocka_unit_test(unmapped_under_an_earlier_block),
+        cmocka_unit_test(unmapped_in_another_size),
+        cmocka_unit_test(unmapped_twice),
+        cmocka_unit_test(unmapped_unknown),
+        cmocka_unit_test(dropped_in_another_size),
+        cmocka_unit_test(mapped_side_by_side),
+        cmocka_unit_test(mapped_up_to_the_end),
+        cmocka_unit_test(cut_into_one_that_is_there),
+        cmocka_unit_test(cut_in_the_stock),
+        cmocka_unit_test(joined_while_one_is_mapped),
+        cmocka_unit_test(joined_out_of_order),
+        cmocka_unit_test(joined_to_another_size),
+        cmocka_unit_test(joined_to_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

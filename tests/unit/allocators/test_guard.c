@@ -67,6 +67,34 @@ static void b03_b04_each_wrong_free_by_its_own_status(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
+/* Into a block that is freed and held, live, freed and gone: the first is freed twice, the second is interior, the third is
+ * not known any more or another block's; never one block's name for another. */
+static void a_pointer_into_a_block_names_its_state(void **state) {
+    (void)state;
+    static const size_t sizes[] = {16, 500, 5000, 40000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        masu_heap *heap = open_guarded(MIB);
+        unsigned char *live = take_at(heap, sizes[i], &(masu_place){"live.c", 1});
+        unsigned char *held = take_at(heap, sizes[i], &(masu_place){"held.c", 2});
+        unsigned char *last = take_at(heap, sizes[i], &(masu_place){"last.c", 3});
+        assert_int_equal(masu_heap_free_at(heap, held, sizes[i], &(masu_place){"free.c", 4}), MASU_OK);
+        for (size_t at = 1; at < sizes[i]; at += sizes[i] / 3) {
+            assert_int_equal(masu_heap_free(heap, held + at, sizes[i]), MASU_ERR_DOUBLE_FREE);
+            assert_ptr_equal(fault_of(heap).block, held);
+            assert_string_equal(fault_of(heap).allocated.file, "held.c");
+            assert_string_equal(fault_of(heap).freed.file, "free.c");
+            assert_int_equal(masu_heap_free(heap, live + at, sizes[i]), MASU_ERR_INTERIOR_POINTER);
+            assert_ptr_equal(fault_of(heap).block, live);
+            assert_int_equal(masu_heap_free(heap, last + at, sizes[i]), MASU_ERR_INTERIOR_POINTER);
+            assert_ptr_equal(fault_of(heap).block, last);
+            assert_null(fault_of(heap).freed.file);
+        }
+        assert_int_equal(masu_heap_free(heap, live, sizes[i]), MASU_OK);
+        assert_int_equal(masu_heap_free(heap, last, sizes[i]), MASU_OK);
+        assert_int_equal(masu_heap_destroy(heap), MASU_OK);
+    }
+}
+
 static void a_byte_before_or_behind_is_seen(void **state) {
     (void)state;
     masu_heap *heap = open_guarded(MIB);
@@ -317,6 +345,7 @@ static void own_caches_go_before_anybody_is_asked(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(b03_b04_each_wrong_free_by_its_own_status),
+        cmocka_unit_test(a_pointer_into_a_block_names_its_state),
         cmocka_unit_test(a_byte_before_or_behind_is_seen),
         cmocka_unit_test(a_write_after_free_is_seen_when_the_block_leaves),
         cmocka_unit_test(a_write_after_free_is_seen_at_destroy),

@@ -75,6 +75,26 @@ static masu_streams_stats stats_of(stage *s) {
     return stats;
 }
 
+/* A block serves a request that leaves an eighth of the request unused, of its own stream and of another whose work is done;
+ * one that would leave more waits for a better request. */
+static void an_eighth_may_be_wasted(void **state) {
+    (void)state;
+    for (int own = 0; own < 2; own++)
+        for (int above = 0; above < 2; above++) {
+            stage s;
+            open_stage(&s, false, 0);
+            void *a = take(&s, 9 * MIB + (above ? 64 : 0) * (size_t)1024, 0);
+            give(&s, a, 0);
+            fake_cuda()->run(s.stream[0]);
+            void *b = take(&s, 8 * MIB, own ? 0 : 1);
+            assert_int_equal(stats_of(&s).same_stream, own && !above);
+            assert_int_equal(stats_of(&s).other_stream, !own && !above);
+            assert_int_equal(stats_of(&s).fetched, 1 + above);
+            give(&s, b, own ? 0 : 1);
+            close_stage(&s);
+        }
+}
+
 static void the_same_stream_reuses_at_once(void **state) {
     (void)state;
     for (int over_vm = 0; over_vm < 2; over_vm++) {
@@ -294,6 +314,7 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_stream_reuses_at_once),
+        cmocka_unit_test(an_eighth_may_be_wasted),
         cmocka_unit_test(another_stream_only_after_the_event),
         cmocka_unit_test(merging_forgets_no_event),
         cmocka_unit_test(when_there_is_no_more_it_waits),

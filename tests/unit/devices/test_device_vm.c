@@ -193,6 +193,57 @@ static void host_tells_the_limit_of_mappings(void **state) {
     assert_int_equal(masu_device_destroy(device), MASU_OK);
 }
 
+/* Whether the kernel can read a byte there. */
+static bool readable(const void *address) {
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    bool read = write(ends[1], address, 1) == 1;
+    close(ends[0]);
+    close(ends[1]);
+    return read;
+}
+
+/* The kth of several pieces cannot be moved, for its pages are gone: the others are back where they were with what was in
+ * them, nothing is left where they were to go, and both places can be used again. */
+static void host_moves_all_or_none(void **state) {
+    (void)state;
+    enum { PIECES = 4 };
+    for (size_t gone = 0; gone < PIECES; gone++) {
+        masu_device *device;
+        masu__piece pieces[PIECES];
+        char *base;
+        assert_int_equal(masu_device_create_host(&device), MASU_OK);
+        size_t g = device->info.vm_granularity_bytes;
+        assert_int_equal(masu__device_reserve(device, 2 * PIECES * g, (void **)&base), MASU_OK);
+        for (size_t i = 0; i < PIECES; i++) {
+            assert_int_equal(masu__device_create(device, g, &pieces[i]), MASU_OK);
+            assert_int_equal(masu__device_map(device, base + i * g, pieces[i]), MASU_OK);
+            base[i * g] = base[i * g + g - 1] = (char)(i + 1);
+        }
+        char *to = base + PIECES * g;
+        assert_int_equal(munmap(base + gone * g, g), 0);
+        assert_int_equal(masu__device_remap(device, base, to, pieces, PIECES), MASU_ERR_DEVICE_FAILURE);
+        assert_ptr_equal(mmap(base + gone * g, g, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+                         base + gone * g);
+        for (size_t i = 0; i < PIECES; i++) {
+            assert_int_equal(base[i * g], i == gone ? 0 : (int)i + 1);
+            assert_int_equal(base[i * g + g - 1], i == gone ? 0 : (int)i + 1);
+            assert_false(readable(to + i * g));
+        }
+        assert_int_equal(masu__device_remap(device, base, to, pieces, PIECES), MASU_OK);
+        for (size_t i = 0; i < PIECES; i++) {
+            assert_int_equal(to[i * g], i == gone ? 0 : (int)i + 1);
+            assert_false(readable(base + i * g));
+        }
+        assert_int_equal(masu__device_unmap(device, to, pieces, PIECES), MASU_OK);
+        for (size_t i = 0; i < PIECES; i++)
+            assert_int_equal(masu__device_release(device, pieces[i]), MASU_OK);
+        assert_int_equal(masu__device_unreserve(device, base, 2 * PIECES * g), MASU_OK);
+        assert_int_equal(masu_device_destroy(device), MASU_OK);
+    }
+}
+
 static size_t count_mappings(void) {
     FILE *file = fopen("/proc/self/maps", "r");
     size_t lines = 0;
@@ -232,6 +283,7 @@ int main(void) {
         cmocka_unit_test(faulty),
         cmocka_unit_test(host_refuses_and_keeps_apart),
         cmocka_unit_test(host_tells_the_limit_of_mappings),
+        cmocka_unit_test(host_moves_all_or_none),
         cmocka_unit_test(host_merges_neighbours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
