@@ -1,12 +1,13 @@
 # The library of the language, src/language/library/*.tl, becomes a C file of masu_language.
 file(GLOB_RECURSE library_texts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/language/library/*.tl)
 list(SORT library_texts)
+set(library_names ${CMAKE_SOURCE_DIR}/src/language/front/other_names.def)
 set(library_source ${CMAKE_BINARY_DIR}/library_text.c)
 
 add_executable(masu_embed ${CMAKE_SOURCE_DIR}/cmake/embed_library.c)
 target_compile_options(masu_embed PRIVATE -Wall -Wextra -D_GNU_SOURCE)
 add_custom_command(OUTPUT ${library_source}
-    COMMAND masu_embed ${library_source} ${library_texts}
-    DEPENDS masu_embed ${library_texts} VERBATIM
+    COMMAND masu_embed ${library_source} ${library_texts} ${library_names}
+    DEPENDS masu_embed ${library_texts} ${library_names} VERBATIM
     COMMENT "Embedding the library of the language")
 target_sources(masu_language_objects PRIVATE ${library_source})

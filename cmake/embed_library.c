@@ -1,54 +1,86 @@
 /* embed_library.c: writes the library of the language, src/language/library, as one C file for the compiler: the text
- * of its parts and a table of what is documented.
+ * of its declarations, an index from names to them, and a table of what is documented.
  *
- *     masu_embed OUT.c FILE.tl …
+ *     masu_embed OUT.c FILE.tl … NAMES.def …
  *
- * A file is a program in the language: it can be checked and formatted as any other. Its comments carry what is said
- * of it, and are not embedded:
+ * A file is a program in the language: `masu check --library` and `masu fmt` read it as any other. Its comments carry
+ * what is said of it, and are not embedded:
  *
  *     /// what the function below does               of docs/operations.md
  *     /// gradient: no                               backward stops at it
  *     /// example: a[2,3]: a.var()                   operands and a call, from which tests draw cases
- *     //! when Map Set                               this file is read with a program one of whose tokens holds one of these
- *     //! when named                                 what follows is read with a program that names one of its functions
  *     //! model i16 u16 16                           the words of this file that others take the place of,
- *     //! is u8 u8 8 when u8                         once for each such line
+ *     //! is u8 u8 8                                 once for each such line
+ *     //! asks adam_step: __adam_step                the compiler writes a call of the second where a program names the first
+ *     //! asks *: len push                           it writes these into any program
+ *
+ * The index (library.h): a declaration is a function, a method, a struct or an enum. It is loaded when its name is asked
+ * for, by a token of the program or of a declaration that is loaded, and a method when its type is, too. A row
+ * NAME(other, name, …) of a .def file is `asks other: name`.
+ *
+ * Declarations are told apart by their indentation, which `masu fmt` keeps: one begins outside of any block or directly
+ * in an `impl`, and ends in its line or with the `}` that stands below its beginning.
  */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 16, COPIES_MAX = 24, TEXT_MAX = 400, WISHES_MAX = 31 };
+#include "../src/language/library/hash.h"
+
+enum { WORDS_MAX = 64, COPIES_MAX = 24, TEXT_MAX = 400, LINE_MAX_BYTES = 2000 };
 
 typedef struct buffer {
     char *text;
     size_t length, capacity;
 } buffer;
 
-typedef struct copy {
-    char *is[WORDS_MAX];
-    char *when;
-} copy;
+/* Numbers of names. */
+typedef struct number_list {
+    int *items;
+    int count, capacity;
+} number_list;
+
+typedef struct name {
+    char *text;
+    bool is_owner;
+    int number; /* in the index; -1: no declaration has it, nothing is asked for by it */
+    number_list declared; /* declarations */
+    number_list asked;    /* names */
+} name;
+
+typedef struct block {
+    size_t offset, length; /* `impl<T> Vec<T> {`; length 0: what stands outside of any */
+    int owner;             /* -1: none */
+} block;
+
+typedef struct declaration {
+    size_t offset, length;
+    int name, block, file; /* file UINT16_MAX: none says it in these words */
+    number_list asked;
+} declaration;
 
 /* What the lines of one file have said so far. */
 typedef struct reader {
     const char *path;
-    int line;
-    bool named; /* behind `//! when named` */
+    int line, file;
     char *model[WORDS_MAX];
-    copy copies[COPIES_MAX];
+    char *copies[COPIES_MAX][WORDS_MAX];
     int copy_count;
-    buffer text;
+    buffer text; /* without comments */
     char owner[TEXT_MAX], about[TEXT_MAX], example[TEXT_MAX];
     bool no_gradient;
 } reader;
 
-static buffer parts, tables, wishes, operations, methods, named_text, named_names;
-static const char *wish_words[WISHES_MAX];
-static int part_count, wish_count;
+static buffer library, operations, methods, files;
+static name *names;
+static block *blocks;
+static declaration *declarations;
+static int name_count, block_count, declaration_count, file_count;
+static int name_capacity, block_capacity, declaration_capacity;
 
 static void fail(const reader *r, const char *what) {
     fprintf(stderr, "%s:%d: %s\n", r->path, r->line, what);
@@ -91,7 +123,32 @@ static void put_quoted(buffer *b, const char *text, size_t length) {
     put_bytes(b, "\"", 1);
 }
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static void *room(void *items, int count, int *capacity, size_t size) {
+    if (count < *capacity)
+        return items;
+    *capacity = 2 * *capacity + 64;
+    items = realloc(items, (size_t)*capacity * size);
+    if (!items)
+        exit(1);
+    return items;
+}
+
+static void add_number(number_list *l, int number) {
+    for (int i = 0; i < l->count; i++)
+        if (l->items[i] == number)
+            return;
+    l->items = room(l->items, l->count, &l->capacity, sizeof *l->items);
+    l->items[l->count++] = number;
+}
+
+static int name_of(const char *text, size_t length) {
+    for (int i = 0; i < name_count; i++)
+        if (strlen(names[i].text) == length && memcmp(names[i].text, text, length) == 0)
+            return i;
+    names = room(names, name_count, &name_capacity, sizeof *names);
+    names[name_count] = (name){.text = strndup(text, length)};
+    return name_count++;
+}
 
 /* The words between blanks; the text must outlive them. */
 static int split(const reader *r, char *text, char **words) {
@@ -105,92 +162,174 @@ static int split(const reader *r, char *text, char **words) {
     return count;
 }
 
-/* ---- a part --------------------------------------------------------------------------------------------------- */
+/* ---- what a text asks for ------------------------------------------------------------------------------------- */
 
-/* The number of a wish; a new row for words that no part before had. -1: none. */
-static int wish_of(const reader *r, const char *when) {
-    int i = 0;
-    while (when && i < wish_count && strcmp(wish_words[i], when) != 0)
-        i++;
-    if (!when || i < wish_count)
-        return when ? i : -1;
-    if (wish_count == WISHES_MAX)
-        fail(r, "too many wishes");
-    wish_words[wish_count++] = when;
-    char *words[WORDS_MAX];
-    split(r, strdup(when), words);
-    put_bytes(&wishes, "    {{", 6);
-    for (int w = 0; words[w]; w++) {
-        put_quoted(&wishes, words[w], strlen(words[w]));
-        put_bytes(&wishes, ", ", 2);
+/* Behind the literal that begins here; at itself: none does. */
+static const char *behind_literal(const char *at, const char *end) {
+    const char *to = at + 1;
+    if (*at == '\'' && to < end && (*to == '\\' || (to + 1 < end && to[1] == '\''))) {
+        for (to += *to == '\\'; to < end && *to != '\'';)
+            to++;
+        return to + 1;
     }
-    put(&wishes, "NULL}, NULL},\n");
-    return i;
+    if (*at != '"')
+        return at;
+    while (to < end && *to != '"')
+        to += *to == '\\' ? 2 : 1;
+    return to + 1;
 }
 
-static void put_part(const char *text, size_t length, int wish) {
-    put(&parts, "static const char text_%d[] =\n    ", part_count);
-    put_quoted(&parts, text, length);
-    put_bytes(&parts, ";\n", 2);
-    put(&tables, "    {text_%d, sizeof text_%d - 1, %d},\n", part_count, part_count, wish);
-    part_count++;
+/* Also the i8 of 1i8. */
+static void add_words(const char *text, size_t length, number_list *out) {
+    for (const char *at = text, *end = text + length; at < end;) {
+        const char *to = behind_literal(at, end);
+        if (to != at) {
+            if (memmem(at, (size_t)(to - at), "#?", 2))
+                add_number(out, name_of("#?", 2));
+            at = to;
+            continue;
+        }
+        while (isdigit((unsigned char)*at))
+            at++;
+        for (to = at; to < end && (isalnum((unsigned char)*to) || *to == '_');)
+            to++;
+        if (to > at)
+            add_number(out, name_of(at, (size_t)(to - at)));
+        at = to > at ? to : at + 1;
+    }
+}
+
+/* ---- declarations --------------------------------------------------------------------------------------------- */
+
+static int add_block(const char *head, size_t length, int owner) {
+    blocks = room(blocks, block_count, &block_capacity, sizeof *blocks);
+    blocks[block_count] = (block){library.length, length, owner};
+    put_bytes(&library, head, length);
+    return block_count++;
+}
+
+static const char *skip_generics(const char *at) {
+    if (*at == '<')
+        at += strcspn(at, ">") + 1;
+    return at + strspn(at, " ");
+}
+
+static size_t word_length(const char *at) {
+    return strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+}
+
+static int open_impl(const char *line, size_t length) {
+    const char *owner = skip_generics(line + 4);
+    int named = name_of(owner, word_length(owner));
+    names[named].is_owner = true;
+    return add_block(line, length, named);
+}
+
+static void add_declaration(const reader *r, const char *text, size_t length, int in, int file) {
+    static const char *const kinds[] = {"fn ", "struct ", "enum "};
+    size_t kind = 0;
+    while (kind < 3 && strncmp(text, kinds[kind], strlen(kinds[kind])) != 0)
+        kind++;
+    if (kind == 3)
+        fail(r, "a declaration is a function, a struct or an enum");
+    const char *named = text + strlen(kinds[kind]);
+    declarations = room(declarations, declaration_count, &declaration_capacity, sizeof *declarations);
+    declaration *d = &declarations[declaration_count];
+    *d = (declaration){.offset = library.length,
+                       .length = length,
+                       .name = name_of(named, word_length(named)),
+                       .block = in,
+                       .file = file};
+    put_bytes(&library, text, length);
+    add_words(text, length, &d->asked);
+    add_number(&names[d->name].declared, declaration_count++);
+}
+
+/* The text of a whole file, indented as it was written. */
+static void index_text(const reader *r, const buffer *text, int file) {
+    int outside = add_block("", 0, -1), in = outside;
+    const char *begun = NULL; /* a declaration of several lines */
+    size_t indent = 0;
+    for (const char *at = text->text, *next; *at; at = next) {
+        const char *end = strchr(at, '\n');
+        next = end + 1;
+        size_t blanks = strspn(at, " ");
+        bool closes = end > at && (end[-1] == '}' || end[-1] == ';');
+        if (begun) {
+            if (blanks == indent && at[blanks] == '}') {
+                add_declaration(r, begun, (size_t)(next - begun), in, file);
+                begun = NULL;
+            }
+        } else if (in == outside && strncmp(at, "impl", 4) == 0) {
+            in = open_impl(at, (size_t)(next - at));
+        } else if (in != outside && *at == '}') {
+            in = outside = add_block("", 0, -1);
+        } else if (closes) {
+            add_declaration(r, at + blanks, (size_t)(next - at) - blanks, in, file);
+        } else {
+            begun = at + blanks;
+            indent = blanks;
+        }
+    }
+    if (begun || in != outside)
+        fail(r, "the last declaration does not end");
 }
 
 /* The text with the words of a copy where those of the model are. */
-static void put_copy(const reader *r, const copy *c) {
+static void add_copy(const reader *r, char *const *is) {
     buffer out = {0};
-    const char *at = r->text.text, *end = at + r->text.length;
-    while (at < end) {
-        size_t length = 1;
-        while (is_word(*at) && at + length < end && is_word(at[length]))
-            length++;
-        int w = 0;
-        while (r->model[w] && (strlen(r->model[w]) != length || memcmp(r->model[w], at, length)))
+    bool as_written = true;
+    for (size_t w = 0; r->model[w]; w++)
+        as_written &= strcmp(r->model[w], is[w]) == 0;
+    for (const char *at = r->text.text, *end = at + r->text.length; at < end;) {
+        size_t length = word_length(at), w = 0;
+        while (length > 0 && r->model[w] && (strlen(r->model[w]) != length || memcmp(r->model[w], at, length)))
             w++;
-        if (r->model[w])
-            put_bytes(&out, c->is[w], strlen(c->is[w]));
+        if (length > 0 && r->model[w])
+            put_bytes(&out, is[w], strlen(is[w]));
         else
-            put_bytes(&out, at, length);
-        at += length;
+            put_bytes(&out, at, length ? length : 1);
+        at += length ? length : 1;
     }
-    put_part(out.text, out.length, wish_of(r, c->when));
+    index_text(r, &out, as_written ? r->file : UINT16_MAX);
     free(out.text);
 }
 
-static void end_of_part(reader *r) {
+static void end_of_file(const reader *r) {
     if (r->text.length == 0)
         return;
-    if (r->named)
-        put_bytes(&named_text, r->text.text, r->text.length);
-    else if (r->model[0])
-        for (int i = 0; i < r->copy_count; i++)
-            put_copy(r, &r->copies[i]);
-    else
-        put_copy(r, &r->copies[0]); /* without a model: its words are none */
-    r->text.length = 0;
+    for (int i = 0; i < r->copy_count; i++)
+        add_copy(r, r->copies[i]);
+    if (r->copy_count == 0)
+        index_text(r, &r->text, r->file);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
 
+/* `NAME: NAME …` */
+static void read_asks(const reader *r, char *text) {
+    char *words[WORDS_MAX], *colon = strchr(text, ':');
+    if (!colon)
+        fail(r, "which names are asked for?");
+    *colon = 0;
+    int from = name_of(text, strlen(text));
+    split(r, colon + 1, words);
+    for (int w = 0; words[w]; w++) {
+        int to = name_of(words[w], strlen(words[w]));
+        add_number(&names[from].asked, to);
+    }
+}
+
 static void read_directive(reader *r, char *text) {
-    if (strcmp(text, "when named") == 0) {
-        end_of_part(r);
-        r->named = true;
-    } else if (strncmp(text, "when ", 5) == 0) {
-        r->copies[0].when = strdup(text + 5);
+    if (strncmp(text, "asks ", 5) == 0) {
+        read_asks(r, strdup(text + 5));
     } else if (strncmp(text, "model ", 6) == 0) {
         split(r, strdup(text + 6), r->model);
     } else if (strncmp(text, "is ", 3) == 0 && r->copy_count < COPIES_MAX) {
-        copy *c = &r->copies[r->copy_count++];
-        char *words = strdup(text + 3), *when = strstr(words, " when ");
-        if (when) {
-            *when = 0;
-            c->when = when + 6;
-        }
         int wanted = 0;
         while (r->model[wanted])
             wanted++;
-        if (split(r, words, c->is) != wanted)
+        if (split(r, strdup(text + 3), r->copies[r->copy_count++]) != wanted)
             fail(r, "a copy has as many words as the model");
     } else {
         fail(r, "unknown directive");
@@ -232,7 +371,6 @@ static void read_function(reader *r, const char *line) {
     const char *name = line + 3, *open = strchr(name, '('), *brace = strstr(name, " {");
     if (!open || !brace)
         fail(r, "a function begins with its head on one line");
-    size_t bare = strcspn(name, "<(");
     bool tensor = strcmp(r->owner, "Tensor") == 0;
     if (strncmp(name, "__", 2) != 0 && r->owner[0] && !r->model[0] &&
         (!tensor || r->about[0])) {
@@ -248,11 +386,6 @@ static void read_function(reader *r, const char *line) {
         put_bytes(to, ", ", 2);
         put_quoted(to, r->about, strlen(r->about));
         put_bytes(to, "},\n", 3);
-        if (r->named) {
-            put_bytes(&named_names, "    ", 4);
-            put_quoted(&named_names, name, bare);
-            put_bytes(&named_names, ",\n", 2);
-        }
     }
     r->about[0] = r->example[0] = 0;
     r->no_gradient = false;
@@ -278,12 +411,43 @@ static void read_line(reader *r, char *line) {
         r->owner[0] = 0;
     if (strncmp(text, "fn ", 3) == 0)
         read_function(r, text);
-    put_bytes(&r->text, text, strlen(text));
+    put_bytes(&r->text, line, strlen(line));
     put_bytes(&r->text, "\n", 1);
 }
 
-static void read_file(const char *path) {
+/* Below src/language/library, as `masu check --library` compares it. */
+static void add_file(const char *path) {
+    const char *inside = strstr(path, "language/library/");
+    put_bytes(&files, "    ", 4);
+    put_quoted(&files, inside ? inside : path, strlen(inside ? inside : path));
+    put_bytes(&files, ",\n", 2);
+}
+
+static void read_names(const char *path) {
     reader r = {.path = path};
+    char *line = NULL, *words[WORDS_MAX];
+    size_t capacity = 0;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        fail(&r, "cannot be read");
+    while (getline(&line, &capacity, file) >= 0) {
+        line[strcspn(line, ")")] = 0;
+        if (strncmp(line, "NAME(", 5) != 0)
+            continue;
+        for (char *c = line; *c; c++)
+            *c = *c == ',' ? ' ' : *c;
+        if (split(&r, line + 5, words) > 1) {
+            int meant = name_of(words[1], strlen(words[1]));
+            add_number(&names[name_of(words[0], strlen(words[0]))].asked, meant);
+        }
+    }
+    fclose(file);
+    free(line);
+}
+
+static void read_file(const char *path) {
+    reader r = {.path = path, .file = file_count++};
+    add_file(path);
     char *line = NULL;
     size_t capacity = 0;
     FILE *file = fopen(path, "r");
@@ -291,33 +455,134 @@ static void read_file(const char *path) {
         fail(&r, "cannot be read");
     while (getline(&line, &capacity, file) >= 0)
         read_line(&r, line);
-    end_of_part(&r);
+    end_of_file(&r);
     fclose(file);
     free(line);
     free(r.text.text);
 }
+
+/* ---- the C file ------------------------------------------------------------------------------------------------- */
 
 static void write_table(FILE *out, const char *type, const char *name, const buffer *rows) {
     fprintf(out, "const %s %s[] = {\n%s};\nconst size_t %s_count = sizeof %s / sizeof %s[0];\n",
             type, name, rows->text ? rows->text : "", name, name, name);
 }
 
+
+static int number_names(void) {
+    int count = 0;
+    for (int i = 0; i < name_count; i++) {
+        const name *n = &names[i];
+        bool counts = n->declared.count > 0 || n->asked.count > 0 || n->is_owner;
+        names[i].number = counts || strcmp(n->text, "#?") == 0 ? count++ : -1;
+    }
+    return count;
+}
+
+static void write_number(FILE *out, int number, int *next) {
+    fprintf(out, "%d,%s", number, ++*next % 20 == 0 ? "\n    " : " ");
+}
+
+static void write_asked(FILE *out, const number_list *l, int *next) {
+    for (int i = 0; i < l->count; i++)
+        if (names[l->items[i]].number >= 0)
+            write_number(out, names[l->items[i]].number, next);
+}
+
+static void write_names(FILE *out) {
+    buffer rows = {0};
+    int next = 0;
+    fprintf(out, "const uint16_t library_name_lists[] = {\n    ");
+    for (int i = 0; i < name_count; i++) {
+        const name *n = &names[i];
+        if (n->number < 0)
+            continue;
+        int declared = next;
+        for (int d = 0; d < n->declared.count; d++)
+            write_number(out, n->declared.items[d], &next);
+        int asked = next;
+        write_asked(out, &n->asked, &next);
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %s},\n", library.length, strlen(n->text), declared, asked, next,
+            n->is_owner ? "true" : "false");
+        put_bytes(&library, n->text, strlen(n->text));
+    }
+    fprintf(out, "0};\n");
+    write_table(out, "library_name", "library_names", &rows);
+    free(rows.text);
+}
+
+/* Open addressing: 1 + the number of a name, 0 where there is none. */
+static void write_slots(FILE *out) {
+    static uint16_t slots[LIBRARY_SLOTS];
+    for (int i = 0; i < name_count; i++) {
+        if (names[i].number < 0)
+            continue;
+        uint32_t at = library_hash(names[i].text, strlen(names[i].text)) % LIBRARY_SLOTS;
+        while (slots[at] != 0)
+            at = (at + 1) % LIBRARY_SLOTS;
+        slots[at] = (uint16_t)(names[i].number + 1);
+    }
+    fprintf(out, "const uint16_t library_slots[LIBRARY_SLOTS] = {");
+    for (int i = 0; i < LIBRARY_SLOTS; i++)
+        fprintf(out, "%s%d,", i % 20 == 0 ? "\n    " : " ", slots[i]);
+    fprintf(out, "\n};\n");
+}
+
+static void write_declarations(FILE *out) {
+    buffer rows = {0}, of_blocks = {0};
+    int next = 0;
+    fprintf(out, "const uint16_t library_declaration_lists[] = {\n    ");
+    for (int i = 0; i < declaration_count; i++) {
+        const declaration *d = &declarations[i];
+        int first = next;
+        write_asked(out, &d->asked, &next);
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %d, %d},\n", d->offset, d->length, names[d->name].number, d->block,
+            d->file, first, next);
+    }
+    fprintf(out, "0};\n");
+    write_table(out, "library_declaration", "library_declarations", &rows);
+    for (int i = 0, at = 0; i < block_count; i++) {
+        int from = at;
+        while (at < declaration_count && declarations[at].block <= i)
+            at++;
+        put(&of_blocks, "    {%zu, %zu, %d, %d, %d},\n", blocks[i].offset, blocks[i].length,
+            blocks[i].owner < 0 ? -1 : names[blocks[i].owner].number, from, at);
+    }
+    write_table(out, "library_block", "library_blocks", &of_blocks);
+    free(rows.text);
+    free(of_blocks.text);
+}
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), bytes = strlen(end);
+    return length >= bytes && strcmp(text + length - bytes, end) == 0;
+}
+
 int main(int count, char **arguments) {
     if (count < 3)
         return 2;
+    name_of("*", 1); /* the first */
     for (int i = 2; i < count; i++)
-        read_file(arguments[i]);
-    put_part(named_text.text, named_text.length, wish_count);
-    put(&wishes, "    {{NULL}, named},\n");
+        if (ends_with(arguments[i], ".def"))
+            read_names(arguments[i]);
+        else
+            read_file(arguments[i]);
+    if (2 * number_names() > LIBRARY_SLOTS) {
+        fprintf(stderr, "LIBRARY_SLOTS of hash.h is too small\n");
+        return 1;
+    }
     FILE *out = fopen(arguments[1], "w");
     if (!out)
         return 1;
     fprintf(out, "/* Written by embed_library.c from src/language/library. */\n"
-                 "#include \"language/library/library.h\"\n\n");
-    fprintf(out, "%s", parts.text);
-    fprintf(out, "static const char *const named[] = {\n%s    NULL};\n", named_names.text);
-    write_table(out, "library_wish", "library_wishes", &wishes);
-    write_table(out, "library_part", "library_parts", &tables);
+                 "#include \"language/library/hash.h\"\n#include \"language/library/library.h\"\n\n");
+    write_declarations(out);
+    write_names(out);
+    write_slots(out);
+    buffer text = {0};
+    put_quoted(&text, library.text, library.length);
+    fprintf(out, "const char library_text[] =\n    %s;\n", text.text);
+    fprintf(out, "const char *const library_files[] = {\n%s    NULL};\n", files.text);
     write_table(out, "library_function", "library_operations", &operations);
     write_table(out, "library_function", "library_methods", &methods);
     return fclose(out) == 0 ? 0 : 1;

@@ -47,7 +47,7 @@ BEGIN {
     # Who sees whom. Rooms that see each other in a circle say so here: a row grows only with a reason.
     rooms("language", "diagnose", "")
     rooms("language", "syntax", "diagnose")
-    rooms("language", "library", "")
+    rooms("language", "library", "syntax diagnose") # a token asks for a declaration
     rooms("language", "front", "library syntax diagnose")
     rooms("language", "ir", "diagnose")
     rooms("language", "lower", "ir syntax diagnose")

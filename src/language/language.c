@@ -30,6 +30,7 @@ struct masu_program {
     masu__arena kept;
     masu__arena work;
     source_file file, prelude;
+    uint32_t examined; /* so many bytes of prelude are the file of the library that is compiled; 0: none is */
     source_file **modules; /* their files */
     size_t module_count, module_capacity;
     diagnostics diagnostics;
@@ -185,6 +186,7 @@ static masu_status read_source(masu_program *p, const masu_compile_options *opti
         return stop_on_errors(p, MASU_ERR_SYNTAX);
     if (!type_table_init(&p->types, &p->work))
         return MASU_ERR_OUT_OF_MEMORY;
+    p->tree->examined = p->examined;
     status = check_tree(p->tree, &p->types, &p->diagnostics);
     return status != MASU_OK ? status : stop_on_errors(p, parsed ? MASU_ERR_TYPE : MASU_ERR_SYNTAX);
 }
@@ -352,101 +354,58 @@ static bool settle(masu_program *p, const masu_compile_options *options, masu_st
     return !p->diagnostics.out_of_memory && !p->rendered.failed && !p->dump.failed;
 }
 
-enum { SEEN_COUNT = 256 };
-
-/* What of the library a program needs: a flag for each wish. */
-typedef struct needs {
-    bool wishes[LIBRARY_WISHES_MAX];
-} needs;
-
-/* Whether a token holds the word: `#?` and the start of b'…' or b"…" in a literal, anything else in a name or number. */
-static bool token_has(token_kind kind, const char *text, size_t length, const char *word) {
-    size_t bytes = strlen(word);
-    bool literal = kind == TOKEN_STRING || kind == TOKEN_CHAR;
-    if (literal && word[0] != '#' && strpbrk(word, "'\"") == NULL)
-        return false;
-    return memmem(text, length, word, bytes) != NULL;
-}
-
-/* What they mean may be anywhere in the library. */
-static const char *const other_names[] = {
-#define NAME(name, ...) #name,
-#include "language/front/other_names.def"
-#undef NAME
-    NULL};
-
-static bool is_one_of(const char *const *names, const char *text, size_t length) {
-    for (const char *const *name = names; *name; name++)
-        if ((*name)[0] == text[0] && strncmp(*name, text, length) == 0 && strlen(*name) == length)
-            return true;
-    return false;
-}
-
-static void add_needs(const source_file *file, const token *t, needs *found) {
-    bool byte = t->offset > 0 && file->text[t->offset - 1] == 'b' &&
-                (t->kind == TOKEN_STRING || t->kind == TOKEN_CHAR);
-    const char *text = file->text + t->offset - byte;
-    size_t length = t->length + byte;
-    for (size_t i = 0; i < library_wishes_count; i++) {
-        const library_wish *wish = &library_wishes[i];
-        for (int w = 0; wish->words[w] && !found->wishes[i]; w++)
-            found->wishes[i] = token_has(t->kind, text, length, wish->words[w]);
-        if (wish->names && t->kind == TOKEN_NAME && !found->wishes[i])
-            found->wishes[i] = is_one_of(wish->names, text, length) ||
-                               is_one_of(other_names, text, length);
-    }
-}
-
-/* Names occur again and again: whether the last token of this hash was the same text. */
-static bool was_just_seen(const source_file *file, const token *t, const token **seen) {
-    uint32_t hash = t->length;
-    for (uint32_t i = 0; i < t->length; i++)
-        hash = hash * 31 + (unsigned char)file->text[t->offset + i];
-    const token *last = seen[hash % SEEN_COUNT];
-    seen[hash % SEEN_COUNT] = t;
-    return last && last->kind == t->kind && last->length == t->length && t->kind == TOKEN_NAME &&
-           memcmp(file->text + last->offset, file->text + t->offset, t->length) == 0;
-}
-
-/* By the tokens of the program: what a comment or a text says counts for nothing. The files of modules are not known
- * yet: with them all may be needed. */
-static masu_status find_needs(const source_file *file, needs *found) {
-    masu__arena arena = {0};
-    diagnostics unsaid; /* the parser says it */
-    diagnostics_init(&unsaid, &arena);
-    const token *seen[SEEN_COUNT] = {0};
-    token_list list = {0};
-    masu_status status = lex_source(file, &arena, &unsaid, &list);
-    for (uint32_t i = 0; status == MASU_OK && i < list.count; i++) {
-        const token *t = &list.tokens[i];
-        if (t->kind == TOKEN_MOD)
-            memset(found->wishes, true, sizeof found->wishes);
-        else if ((t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT ||
-                  t->kind == TOKEN_STRING || t->kind == TOKEN_CHAR) &&
-                 !was_just_seen(file, t, seen))
-            add_needs(file, t, found);
-    }
-    masu__arena_destroy(&arena);
-    return status;
-}
-
-static masu_status read_prelude(masu_program *p) {
+/* A file of the library that is examined stands before the others, as one text with them: so it is library like them,
+ * and keeps its places. */
+static masu_status read_library(masu_program *p, const masu_compile_options *options,
+                                library_part part) {
     masu__buffer text = {0};
-    needs found = {0};
-    MASU_ASSERT(library_wishes_count <= LIBRARY_WISHES_MAX);
-    masu_status known = find_needs(&p->file, &found);
-    if (known != MASU_OK)
-        return known;
-    for (size_t i = 0; i < library_parts_count; i++) {
-        const library_part *part = &library_parts[i];
-        if (part->wish < 0 || found.wishes[part->wish])
-            masu__buffer_append(&text, part->text, part->length);
-    }
-    masu_status status = text.failed ? MASU_ERR_OUT_OF_MEMORY
-                                     : source_file_init(&p->prelude, &p->kept, "<prelude>",
-                                                        masu__buffer_text(&text), text.length);
+    p->examined = options->library ? (uint32_t)p->file.length : 0;
+    masu__buffer_append(&text, p->file.text, p->examined);
+    masu_status status = library_load(&p->file, part, &text);
+    if (status == MASU_OK)
+        status = source_file_init(&p->prelude, &p->kept, options->library ? p->file.path : "<prelude>",
+                                  masu__buffer_text(&text), text.length);
     masu__buffer_destroy(&text);
+    if (status == MASU_OK && options->library)
+        status = source_file_init(&p->file, &p->kept, p->file.path, "fn main() {}", 12);
     return status;
+}
+
+static void begin_diagnostics(masu_program *p) {
+    diagnostics_init(&p->diagnostics, &p->work);
+    p->diagnostics.hidden = p->examined ? NULL : &p->prelude;
+}
+
+/* Messages name what the whole library has; the first round is given up. What compiles now only is missing in the
+ * index: heavy builds say so. */
+static masu_status run_with_whole_library(masu_program *p, const masu_compile_options *options) {
+    masu__buffer missing = {0};
+    const diagnostic *first = p->diagnostics.first;
+    masu__buffer_printf(&missing, "%s: %s", p->file.path, first ? first->message : "");
+    masu__buffer_truncate(&p->dump, 0);
+    masu__arena_destroy(&p->work);
+    p->work.in_huge_pages = true;
+    p->tree = NULL;
+    p->module = NULL;
+    masu_status status = read_library(p, options, LIBRARY_WHOLE);
+    begin_diagnostics(p);
+    status = status == MASU_OK ? run_stages(p, options) : status;
+#ifdef MASU_HEAVY
+    if (status == MASU_OK)
+        return internal_error(p, "the index of the library (`//! asks`)", &missing);
+#endif
+    masu__buffer_destroy(&missing);
+    return status;
+}
+
+static masu_status compile(masu_program *p, const masu_compile_options *options) {
+    masu_status status =
+        read_library(p, options, options->library ? LIBRARY_OTHERS : LIBRARY_ASKED);
+    begin_diagnostics(p);
+    if (status == MASU_OK)
+        status = run_stages(p, options);
+    return status == MASU_ERR_TYPE && !options->library ? run_with_whole_library(p, options)
+                                                        : status;
 }
 
 masu_status masu_program_compile(const char *path, const char *text, size_t length,
@@ -459,15 +418,12 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
     if (!p)
         return MASU_ERR_OUT_OF_MEMORY;
     p->work.in_huge_pages = true;
-    diagnostics_init(&p->diagnostics, &p->work);
+    begin_diagnostics(p);
     masu_status status = source_file_init(&p->file, &p->kept, path, text, length);
     if (status == MASU_ERR_LIMIT_REACHED)
         diagnostics_error(&p->diagnostics, (source_span){0}, "%s: the file is too large", path);
-    p->diagnostics.hidden = &p->prelude;
     if (status == MASU_OK)
-        status = read_prelude(p);
-    if (status == MASU_OK)
-        status = run_stages(p, &actual);
+        status = compile(p, &actual);
     if (!settle(p, &actual, status) && status == MASU_OK)
         status = MASU_ERR_OUT_OF_MEMORY;
     if (status == MASU_ERR_OUT_OF_MEMORY) {

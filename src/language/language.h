@@ -35,6 +35,7 @@ typedef struct masu_compile_options {
     bool objects;       /* CODE makes objects for the linker instead of code in this process */
     bool audit;         /* the code checks what is alive after every operation (masu run --audit) */
     bool count_by_line; /* the code counts per source line (masu run --by-line) */
+    bool library;       /* the text is a file of the library and takes its place there; until is CHECK */
     /* The text of a module's file, valid until the compilation has ended; NULL: there is no such file. read NULL: a program
      * is one file. */
     const char *(*read)(void *user, const char *path, size_t *length);

@@ -9,6 +9,8 @@ static const char usage[] = "Usage: masu check [OPTIONS] FILE…\n"
                             "Reports every error that can be found without running: syntax, names, "
                             "types, shapes. Silent when there is none.\n"
                             "\n"
+                            "  --library     the files are of the library that masu brings along, and take their "
+                            "place in it\n"
                             "  --no-PASS     leave an optional pass out\n"
                             "  --dump=WHAT   print ir or after:PASS\n"
                             "  --verify      check the compiler's work after every pass\n"
@@ -16,7 +18,7 @@ static const char usage[] = "Usage: masu check [OPTIONS] FILE…\n"
                             "\n"
                             "Exit status: 0 no errors, 1 errors, 2 used wrongly.\n";
 
-static const char *const known[] = {"--dump=", "--verify", "--help", NULL};
+static const char *const known[] = {"--dump=", "--library", "--verify", "--help", NULL};
 
 static int check_file(const char *path, const tool_compile_flags *flags) {
     masu_compile_options options =
@@ -39,6 +41,10 @@ static int parse(int argc, char **argv, tool_compile_flags *flags, int *file_cou
         }
         if (!is_option) {
             argv[(*file_count)++] = argv[i]; /* files move to the front: argv[0] on */
+            continue;
+        }
+        if (!options_ended && strcmp(argv[i], "--library") == 0) {
+            flags->library = true;
             continue;
         }
         tool_option taken = tool_compile_option("check", argv[i], flags);

@@ -145,5 +145,6 @@ masu_compile_options tool_compile_options(const tool_compile_flags *flags, masu_
                                   .disabled_count = flags->disabled_count,
                                   .dumps = flags->dumps,
                                   .dump_count = flags->dump_count,
-                                  .verify = verify};
+                                  .verify = verify,
+                                  .library = flags->library};
 }

@@ -44,6 +44,7 @@ typedef struct tool_compile_flags {
     const char *dumps[TOOL_MOST_NAMES];
     size_t dump_count;
     bool verify;
+    bool library; /* masu check --library */
 } tool_compile_flags;
 
 typedef enum tool_option { TOOL_OPTION_TAKEN, TOOL_OPTION_UNKNOWN, TOOL_OPTION_WRONG } tool_option;

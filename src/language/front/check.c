@@ -502,6 +502,31 @@ static void check_bodies(checker *c) {
     }
 }
 
+static bool wants_closure(const function_item *f) {
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        const type_expr *t = f->parameters[i]->annotation;
+        if (t != NULL && t->kind == TYPE_EXPR_FUNCTION) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A file of the library calls few of its functions. Those that depend on no type and no closure are checked all the same;
+ * the others wait for a program that says which. */
+static void check_examined(checker *c, uint32_t written) {
+    for (uint32_t i = 0; i < written && c->tree->examined > 0; i++) {
+        function_item *f = c->tree->functions[i];
+        bool generic = f->generics.count > 0 || (f->impl != NULL && f->impl->generics.count > 0) ||
+                       (f->owner != NULL && f->owner->generics.count > 0);
+        if (f->span.file == c->tree->prelude && f->span.offset < c->tree->examined && !generic &&
+            !wants_closure(f)) {
+            type_environment none = check_environment_new(c, f);
+            check_instance_of(c, f, f->owner, &none, f->span);
+        }
+    }
+}
+
 static void check_program(checker *c) {
     check_generics_begin(c);
     check_main_result(c);
@@ -515,6 +540,7 @@ static void check_program(checker *c) {
             check_signature(c, c->tree->functions[i]);
         }
     }
+    check_examined(c, written);
     check_bodies(c);
     for (function_item *f;
          (f = check_dyn_unwritten(c)) != NULL;) { /* these may need further instances */

@@ -4,32 +4,61 @@
 #ifndef MASU_LANGUAGE_LIBRARY_H
 #define MASU_LANGUAGE_LIBRARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "language/diagnose/source.h"
 
 #include <masu/abi.h>
+#include <masu/status.h>
 
-enum { LIBRARY_WORDS_MAX = 16, LIBRARY_WISHES_MAX = 32 };
+/* ---- the index: lists are indices into an array, from one to before another ------------------------------------- */
 
-/* What of a program asks for parts: a token that holds one of the words, or is one of the names (or one of
- * other_names.def). */
-typedef struct library_wish {
-    const char *words[LIBRARY_WORDS_MAX]; /* up to the first NULL */
-    const char *const *names;             /* up to NULL; or NULL */
-} library_wish;
+/* A name that a program or a declaration may ask for. */
+typedef struct library_name {
+    uint32_t offset, length; /* in library_text */
+    uint16_t declared, asked, end; /* in library_name_lists: declarations, then names that are asked for with it */
+    bool is_owner; /* of methods */
+} library_name;
 
-extern const library_wish library_wishes[];
-extern const size_t library_wishes_count; /* at most LIBRARY_WISHES_MAX */
+/* A function, a method, a struct or an enum. */
+typedef struct library_declaration {
+    uint32_t offset, length;  /* in library_text */
+    uint16_t name, block, file; /* in library_names, library_blocks, library_files */
+    uint32_t asked, end;      /* in library_declaration_lists: the names in its text */
+} library_declaration;
 
-/* A text that is read with every program, or with one that has the wish: reading takes time, and most programs need
- * few. A program with modules gets all. */
-typedef struct library_part {
-    const char *text;
-    size_t length;
-    int wish; /* -1: every program */
+/* An `impl`, or what stands between two of them. */
+typedef struct library_block {
+    uint32_t offset, length; /* its head; length 0: no impl */
+    int16_t owner;           /* in library_names; -1: none */
+    uint16_t first, end;     /* its declarations */
+} library_block;
+
+extern const char library_text[];
+extern const library_name library_names[]; /* [0]: what every program asks for */
+extern const size_t library_names_count;
+extern const library_declaration library_declarations[];
+extern const size_t library_declarations_count;
+extern const library_block library_blocks[];
+extern const size_t library_blocks_count;
+extern const uint16_t library_name_lists[], library_declaration_lists[], library_slots[];
+extern const char *const library_files[]; /* up to NULL */
+
+/* What is loaded. */
+typedef enum library_part {
+    LIBRARY_ASKED, /* what the tokens of the program ask for */
+    LIBRARY_WHOLE,
+    LIBRARY_OTHERS /* all but the file of the library that the program is */
 } library_part;
 
-extern const library_part library_parts[];
-extern const size_t library_parts_count;
+/* Appends the declarations, in the order of the library. Time: linear in the tokens of the program. MASU_OK;
+ * MASU_ERR_OUT_OF_MEMORY. */
+masu_status library_load(const source_file *program, library_part part, masu__buffer *out);
+
+/* ---- what is documented ------------------------------------------------------------------------------------------ */
 
 /* A function that programs may call, and the doc comment above it. */
 typedef struct library_function {

@@ -253,6 +253,7 @@ typedef struct syntax_tree {
     import_name *imports;
     rename_item *renames;
     const source_file *prelude; /* what the language brings along, written in itself */
+    uint32_t examined; /* so many bytes of it are a file that is checked for its own sake: also what nothing calls */
     function_item *main;        /* [check] */
     bool
         is_broken; /* an item's head or the braces are not what was meant: nothing is known of the rest */

@@ -427,11 +427,9 @@ typedef struct front {
 
 static bool read_prelude(front *f) {
     masu__buffer text = {0};
-    for (size_t i = 0; i < library_parts_count; i++)
-        if (library_parts[i].wish < 0)
-            masu__buffer_append(&text, library_parts[i].text, library_parts[i].length);
-    bool good = !text.failed && source_file_init(&f->prelude, &f->arena, "<prelude>",
-                                                 masu__buffer_text(&text), text.length) == MASU_OK;
+    bool good = library_load(&f->file, LIBRARY_ASKED, &text) == MASU_OK &&
+                source_file_init(&f->prelude, &f->arena, "<prelude>",
+                                 masu__buffer_text(&text), text.length) == MASU_OK;
     masu__buffer_destroy(&text);
     return good;
 }

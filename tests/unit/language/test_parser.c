@@ -360,11 +360,10 @@ static void random_tokens(void **state) {
 static void bodies_of_the_prelude(void **state) {
     (void)state;
     masu__buffer text = {0};
-    for (size_t i = 0; i < library_parts_count; i++)
-        masu__buffer_append(&text, library_parts[i].text, library_parts[i].length);
     front f;
     source_file prelude;
     front_begin(&f, "", 0);
+    assert_int_equal(library_load(&f.file, LIBRARY_WHOLE, &text), MASU_OK);
     assert_int_equal(
         source_file_init(&prelude, &f.arena, "prelude", masu__buffer_text(&text), text.length),
         MASU_OK);

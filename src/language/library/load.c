@@ -1,0 +1,170 @@
+/* load.c: which declarations of the library a program needs.
+ *
+ * Reading takes time, and most programs need little: so a token asks for a name, a name for the declarations that have it
+ * and for the names that the compiler writes where a program writes that one, a declaration for the names in its text. A
+ * method is loaded when its name and its type are asked for. What comments and texts say asks for nothing, but for the
+ * `#?` of a text, which is a name of its own.
+ *
+ * What must stay true:
+ *     a declaration is loaded  ⟺  its name is asked for, and the owner of its block is, where it has one
+ */
+#include <string.h>
+
+#include "base/arena.h"
+#include "language/library/hash.h"
+#include "language/library/library.h"
+#include "language/syntax/lexer.h"
+
+typedef struct loader {
+    bool *asked;  /* by name */
+    bool *loaded; /* by declaration */
+    uint16_t *work; /* names that were asked for, and what they ask for is not yet */
+    size_t work_count;
+} loader;
+
+/* library_names_count: nothing has this name. */
+static size_t find_name(const char *text, size_t length) {
+    uint32_t at = library_hash(text, length) % LIBRARY_SLOTS;
+    for (; library_slots[at] != 0; at = (at + 1) % LIBRARY_SLOTS) {
+        const library_name *n = &library_names[library_slots[at] - 1];
+        if (n->length == length && memcmp(library_text + n->offset, text, length) == 0)
+            return library_slots[at] - 1;
+    }
+    return library_names_count;
+}
+
+static void ask(loader *l, size_t name) {
+    if (name < library_names_count && !l->asked[name]) {
+        l->asked[name] = true;
+        l->work[l->work_count++] = (uint16_t)name;
+    }
+}
+
+static void load(loader *l, size_t number) {
+    const library_declaration *d = &library_declarations[number];
+    int owner = library_blocks[d->block].owner;
+    if (l->loaded[number] || !l->asked[d->name] || (owner >= 0 && !l->asked[owner]))
+        return;
+    l->loaded[number] = true;
+    for (uint32_t i = d->asked; i < d->end; i++)
+        ask(l, library_declaration_lists[i]);
+}
+
+static void load_methods(loader *l, size_t owner) {
+    for (size_t b = 0; b < library_blocks_count; b++)
+        for (size_t i = library_blocks[b].first;
+             library_blocks[b].owner == (int)owner && i < library_blocks[b].end; i++)
+            load(l, i);
+}
+
+static void load_all_asked(loader *l) {
+    while (l->work_count > 0) {
+        uint16_t number = l->work[--l->work_count];
+        const library_name *n = &library_names[number];
+        for (uint32_t i = n->declared; i < n->asked; i++)
+            load(l, library_name_lists[i]);
+        for (uint32_t i = n->asked; i < n->end; i++)
+            ask(l, library_name_lists[i]);
+        if (n->is_owner)
+            load_methods(l, number);
+    }
+}
+
+/* ---- tokens ------------------------------------------------------------------------------------------------------- */
+
+static void ask_token(loader *l, const char *text, const token *t) {
+    size_t length = t->length, begin = 0;
+    if (t->kind == TOKEN_STRING) {
+        if (memmem(text, length, "#?", 2))
+            ask(l, find_name("#?", 2));
+        return;
+    }
+    if (t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT) { /* the i8 of 1i8 */
+        for (begin = length; begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9';)
+            begin--;
+        if (begin == 0 || begin == length)
+            return;
+        begin--;
+    }
+    ask(l, find_name(text + begin, length - begin));
+}
+
+/* What does not begin with a letter, a digit or a quote has no name. */
+static bool may_ask(token_kind kind, char first) {
+    return kind == TOKEN_STRING || kind == TOKEN_INT || kind == TOKEN_FLOAT || first == '_' ||
+           (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+}
+
+/* *modules: there are files that are not read yet. */
+static masu_status ask_tokens(loader *l, const source_file *program, masu__arena *arena,
+                              bool *modules) {
+    diagnostics unsaid; /* the parser says it */
+    diagnostics_init(&unsaid, arena);
+    token_list list = {0};
+    masu_status status = lex_source(program, arena, &unsaid, &list);
+    for (uint32_t i = 0; status == MASU_OK && i < list.count; i++) {
+        const token *t = &list.tokens[i];
+        const char *text = program->text + t->offset;
+        *modules |= t->kind == TOKEN_MOD;
+        if (t->length > 0 && may_ask(t->kind, text[0]))
+            ask_token(l, text, t);
+    }
+    return status;
+}
+
+/* ---- the text ----------------------------------------------------------------------------------------------------- */
+
+static void put_loaded(const bool *loaded, int left_out, masu__buffer *out) {
+    for (size_t b = 0; b < library_blocks_count; b++) {
+        const library_block *block = &library_blocks[b];
+        bool open = false;
+        for (size_t i = block->first; i < block->end; i++) {
+            const library_declaration *d = &library_declarations[i];
+            if ((loaded && !loaded[i]) || d->file == left_out)
+                continue;
+            if (!open)
+                masu__buffer_append(out, library_text + block->offset, block->length);
+            open = true;
+            masu__buffer_append(out, library_text + d->offset, d->length);
+        }
+        if (open && block->length > 0)
+            masu__buffer_puts(out, "}\n");
+    }
+}
+
+/* By the end of its path. -1: the program is none of them. */
+static int file_of(const source_file *program) {
+    for (int i = 0; library_files[i]; i++) {
+        size_t length = strlen(program->path), bytes = strlen(library_files[i]);
+        if (length >= bytes && strcmp(program->path + length - bytes, library_files[i]) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static masu_status load_asked(const source_file *program, masu__arena *arena, masu__buffer *out) {
+    loader l = {MASU_ARENA_ARRAY(arena, bool, library_names_count),
+                MASU_ARENA_ARRAY(arena, bool, library_declarations_count),
+                MASU_ARENA_ARRAY(arena, uint16_t, library_names_count), 0};
+    if (!l.asked || !l.loaded || !l.work)
+        return MASU_ERR_OUT_OF_MEMORY;
+    bool modules = false;
+    ask(&l, 0);
+    masu_status status = ask_tokens(&l, program, arena, &modules);
+    if (status != MASU_OK)
+        return status;
+    load_all_asked(&l);
+    put_loaded(modules ? NULL : l.loaded, -1, out);
+    return MASU_OK;
+}
+
+masu_status library_load(const source_file *program, library_part part, masu__buffer *out) {
+    masu__arena arena = {0};
+    masu_status status = MASU_OK;
+    if (part == LIBRARY_ASKED)
+        status = load_asked(program, &arena, out);
+    else
+        put_loaded(NULL, part == LIBRARY_OTHERS ? file_of(program) : -1, out);
+    masu__arena_destroy(&arena);
+    return status == MASU_OK && out->failed ? MASU_ERR_OUT_OF_MEMORY : status;
+}
