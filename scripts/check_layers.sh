@@ -51,7 +51,7 @@ BEGIN {
     rooms("language", "front", "library syntax diagnose")
     rooms("language", "ir", "diagnose")
     rooms("language", "lower", "ir syntax diagnose")
-    rooms("language", "facts", "ir")
+    rooms("language", "facts", "ir diagnose")
     rooms("language", "pass", "facts ir diagnose")
     rooms("language", "explain", "pass facts ir diagnose")
     rooms("language", "codegen", "ir")

@@ -55,8 +55,8 @@ static masu_status stop_on_errors(const masu_program *p, masu_status status) {
 
 /* What is wrong with the compiler, not with the program. */
 static masu_status internal_error(masu_program *p, const char *stage, masu__buffer *what) {
-    diagnostics_error(&p->diagnostics, (source_span){0}, "internal error in %s: %s", stage,
-                      masu__buffer_text(what));
+    diagnostics_say(&p->diagnostics, (source_span){0}, SAY(internal_error_in), stage,
+                    masu__buffer_text(what));
     masu__buffer_destroy(what);
     return MASU_ERR_INTERNAL;
 }
@@ -91,7 +91,7 @@ static masu_status keep_module(masu_program *p, source_file *file) {
 static bool names_program(masu_program *p, const module_name *m, masu__buffer *path) {
     if (!module_path(m, ".tl", path) || strcmp(masu__buffer_text(path), p->tree->file->path) != 0)
         return false;
-    diagnostics_error(&p->diagnostics, m->span, "module `%s` is the program itself", m->name);
+    diagnostics_say(&p->diagnostics, m->span, SAY(module_is_program_itself), m->name);
     return true;
 }
 
@@ -134,8 +134,8 @@ static masu_status read_module(masu_program *p, const masu_compile_options *opti
         if (status == MASU_OK)
             status = parse_module(p->tree, file, m->scope, &p->diagnostics);
     } else {
-        diagnostic *d = diagnostics_error(&p->diagnostics, m->span,
-                                          "there is no file `%s.tl` for this module", m->name);
+        diagnostic *d =
+            diagnostics_say(&p->diagnostics, m->span, SAY(there_is_no_file_for_this), m->name);
         diagnostics_note(&p->diagnostics, d, (source_span){0},
                          "a module is a file beside the one that names it");
     }
@@ -205,12 +205,12 @@ static masu_status lower_program(masu_program *p, const masu_compile_options *op
     return status;
 }
 
-static bool report_of_pass(void *user, source_span span, const char *message,
+static bool report_of_pass(void *user, source_span span, message_row row, const char *message,
                            const pass_note *notes, size_t count) {
     masu_program *p = user;
     if (span.file == &p->prelude)
         return false;
-    diagnostic *d = diagnostics_error(&p->diagnostics, span, "%s", message);
+    diagnostic *d = diagnostics_say(&p->diagnostics, span, row, "%s", message);
     for (size_t i = 0; i < count; i++) {
         bool shown = notes[i].span.file != &p->prelude;
         diagnostics_note(&p->diagnostics, d, shown ? notes[i].span : (source_span){0}, "%s",
@@ -329,6 +329,8 @@ static void keep_diagnostics(masu_program *p) {
         const char *message = masu__arena_strdup(&p->kept, d->message);
         p->found[p->found_count++] =
             (masu_diagnostic_info){.message = message ? message : "",
+                                   .kind = message_kind_of((message_row)d->row),
+                                   .misses_main = d->row == ROW_there_is_no_function_main,
                                    .is_error = d->severity == SEVERITY_ERROR,
                                    .path = d->span.file ? d->span.file->path : NULL,
                                    .line = from.line,
@@ -421,7 +423,7 @@ masu_status masu_program_compile(const char *path, const char *text, size_t leng
     begin_diagnostics(p);
     masu_status status = source_file_init(&p->file, &p->kept, path, text, length);
     if (status == MASU_ERR_LIMIT_REACHED)
-        diagnostics_error(&p->diagnostics, (source_span){0}, "%s: the file is too large", path);
+        diagnostics_say(&p->diagnostics, (source_span){0}, SAY(file_is_too_large), path);
     if (status == MASU_OK)
         status = compile(p, &actual);
     if (!settle(p, &actual, status) && status == MASU_OK)

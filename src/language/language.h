@@ -140,9 +140,22 @@ bool masu_native_place(const masu_native_program *program, uint32_t site, masu_p
 bool masu_program_look_up(masu_program *p, const char *path, uint32_t line, uint32_t column,
                           bool utf16, masu_place_info *out);
 
+/* What messages of one kind have in common: a code (E0101; W0101 for warnings), a line, an explanation with an example. */
+typedef struct masu_message_kind {
+    const char *code, *title, *explanation;
+} masu_message_kind;
+
+/* In the order of the codes; NULL behind the last. Static. */
+const masu_message_kind *masu_message_kind_number(size_t number);
+const masu_message_kind *masu_message_kind_by_code(const char *code); /* NULL: there is none */
+/* For people who have a message and no code; NULL: the compiler says nothing like it. */
+const masu_message_kind *masu_message_kind_of_text(const char *message);
+
 /* One diagnostic after the other, by number from 0; false behind the last. */
 typedef struct masu_diagnostic_info {
     const char *message;
+    const masu_message_kind *kind;
+    bool misses_main; /* the program has no `main`: all is well if it is a module */
     bool is_error;
     const char *path;
     uint32_t line, column, end_line, end_column;

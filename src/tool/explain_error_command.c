@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/meta.h"
-#include "tool/error_kinds.h"
 #include "tool/tool.h"
 
 static const char usage[] =
@@ -19,16 +17,15 @@ static const char usage[] =
     "Exit status: 0 fine, 1 a message without a code, 2 there is no such code.\n";
 
 void tool_name_error_kinds(const masu_program *program) {
-    bool *named = masu__meta_calloc(error_kind_count, sizeof *named);
-    masu_diagnostic_info info;
-    for (size_t i = 0; named && masu_program_diagnostic(program, i, &info); i++) {
-        const error_kind *kind = error_kind_of(info.message);
-        if (!kind || named[kind - error_kinds])
-            continue;
-        named[kind - error_kinds] = true;
-        fprintf(stderr, "note: `masu explain-error %s`: %s\n", kind->code, kind->title);
+    masu_diagnostic_info info, before;
+    for (size_t i = 0; masu_program_diagnostic(program, i, &info); i++) {
+        bool named = info.kind == NULL;
+        for (size_t k = 0; k < i && !named && masu_program_diagnostic(program, k, &before); k++)
+            named = before.kind == info.kind;
+        if (!named)
+            fprintf(stderr, "note: `masu explain-error %s`: %s\n", info.kind->code,
+                    info.kind->title);
     }
-    masu__meta_free(named, error_kind_count * sizeof *named);
 }
 
 static int code_lines(void) {
@@ -36,7 +33,7 @@ static int code_lines(void) {
     int status = TOOL_OK;
     while (fgets(line, sizeof line, stdin)) {
         line[strcspn(line, "\n")] = 0;
-        const error_kind *kind = error_kind_of(line);
+        const masu_message_kind *kind = masu_message_kind_of_text(line);
         printf("%s %s\n", kind ? kind->code : "-", line);
         status = kind ? status : TOOL_FAILED;
     }
@@ -44,30 +41,19 @@ static int code_lines(void) {
 }
 
 static int explain(const char *what) {
-    const error_kind *kind = error_kind_by_code(what);
+    const masu_message_kind *kind = masu_message_kind_by_code(what);
     if (!kind && strchr(what, ' '))
-        kind = error_kind_of(what);
+        kind = masu_message_kind_of_text(what);
     if (!kind)
         return tool_misuse("explain-error", "there is no error `%s`", what);
-    printf("%s: %s\n\n%s", kind->code, kind->title, kind->text);
+    printf("%s: %s\n\n%s", kind->code, kind->title, kind->explanation);
     return tool_finish(TOOL_OK);
 }
 
-/* In the order of the codes; the table is in the order in which messages are compared. */
 static void list_codes(void) {
-    const char *last = "";
-    for (size_t n = 0; n < error_kind_count; n++) {
-        const error_kind *next = NULL;
-        for (size_t k = 0; k < error_kind_count; k++) {
-            const error_kind *one = &error_kinds[k];
-            if (strcmp(one->code, last) > 0 && (!next || strcmp(one->code, next->code) < 0))
-                next = one;
-        }
-        if (!next)
-            return;
-        printf("%s  %s\n", next->code, next->title);
-        last = next->code;
-    }
+    const masu_message_kind *kind;
+    for (size_t n = 0; (kind = masu_message_kind_number(n)) != NULL; n++)
+        printf("%s  %s\n", kind->code, kind->title);
 }
 
 static int run(int argc, char **argv) {

@@ -82,8 +82,8 @@ static bool follows(const diagnostics *d, source_span span) {
     return span.file != NULL && span.file == d->hidden && d->error_count > 0;
 }
 
-static diagnostic *add(diagnostics *d, severity severity, source_span span, const char *format,
-                       va_list arguments) {
+diagnostic *diagnostics_add(diagnostics *d, severity severity, uint32_t row, source_span span,
+                            const char *format, va_list arguments) {
     uint32_t is_error = severity == SEVERITY_ERROR;
     if (d->count >= d->limit) {
         d->dropped++;
@@ -102,7 +102,7 @@ static diagnostic *add(diagnostics *d, severity severity, source_span span, cons
         return NULL;
     }
     *entry = (diagnostic){
-        .severity = severity, .span = span, .message = message, .sequence = d->count++};
+        .severity = severity, .row = row, .span = span, .message = message, .sequence = d->count++};
     if (d->last == NULL) {
         d->first = entry;
     } else {
@@ -122,22 +122,6 @@ bool diagnostics_has_error_in(const diagnostics *d, source_span span) {
 
 void diagnostics_end_of_reading(diagnostics *d) {
     d->last_of_reading = d->last;
-}
-
-diagnostic *diagnostics_error(diagnostics *d, source_span span, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    diagnostic *entry = add(d, SEVERITY_ERROR, span, format, arguments);
-    va_end(arguments);
-    return entry;
-}
-
-diagnostic *diagnostics_warning(diagnostics *d, source_span span, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    diagnostic *entry = add(d, SEVERITY_WARNING, span, format, arguments);
-    va_end(arguments);
-    return entry;
 }
 
 void diagnostics_return_to(diagnostics *d, const diagnostics *before) {

@@ -34,8 +34,10 @@ typedef struct diagnostic_note {
 
 typedef struct diagnostic {
     severity severity;
+    uint32_t row; /* of diagnostics.def: which message it is (messages.h) */
     source_span span;
     const char *message;
+    const char *about; /* what a message is about that is said once of each subject; or NULL */
     diagnostic_note *first_note, *last_note;
     uint32_t sequence;
     struct diagnostic *next;
@@ -62,12 +64,9 @@ void diagnostics_init(diagnostics *d, masu__arena *arena);
 /* Takes out of the text what tells names of several modules apart: it is not shown. */
 void diagnostics_plain_names(masu__buffer *text);
 
-/* Return the diagnostic for notes to be added; NULL when it was dropped (said before at this place,
- * over the limit, out of memory): notes on NULL are ignored. O(limit). */
-diagnostic *diagnostics_error(diagnostics *d, source_span span, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-diagnostic *diagnostics_warning(diagnostics *d, source_span span, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* One more, of a row of diagnostics.def: called by diagnostics_say (messages.h), which says what it returns. */
+diagnostic *diagnostics_add(diagnostics *d, severity severity, uint32_t row, source_span span,
+                            const char *format, va_list arguments);
 void diagnostics_note(diagnostics *d, diagnostic *to, source_span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

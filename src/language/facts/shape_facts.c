@@ -134,13 +134,32 @@ void shape_blame(shape_fault *fault, ir_value v) {
         fault->about[fault->about_count++] = v;
 }
 
-void shape_put_two(shape_fault *fault, const char *before, const ir_shape *a, const char *between,
-                   const ir_shape *b, const char *after) {
-    masu__buffer_puts(&fault->text, before);
-    shape_put(fault->symbols, a, &fault->text);
-    masu__buffer_puts(&fault->text, between);
-    shape_put(fault->symbols, b, &fault->text);
-    masu__buffer_puts(&fault->text, after);
+void shape_say(shape_fault *fault, message_row row, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    masu__buffer_vprintf(&fault->text, format, arguments);
+    va_end(arguments);
+    fault->row = row;
+}
+
+static const char *kept_text(shape_fault *fault, masu__buffer *text) {
+    const char *kept =
+        text->failed ? NULL : masu__arena_strdup(fault->symbols->m->arena, masu__buffer_text(text));
+    masu__buffer_destroy(text);
+    fault->symbols->out_of_memory |= kept == NULL;
+    return kept ? kept : "?";
+}
+
+const char *shape_text(shape_fault *fault, const ir_shape *shape) {
+    masu__buffer text = {0};
+    shape_put(fault->symbols, shape, &text);
+    return kept_text(fault, &text);
+}
+
+const char *shape_dim_text(shape_fault *fault, int64_t dim) {
+    masu__buffer text = {0};
+    shape_put_dim(fault->symbols, dim, &text);
+    return kept_text(fault, &text);
 }
 
 bool shape_elements(const ir_shape *s, int64_t *out) {

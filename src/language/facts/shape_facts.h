@@ -11,8 +11,9 @@
 #define MASU_LANGUAGE_SHAPE_FACTS_H
 
 #include "base/buffer.h"
-#include "language/ir/ir.h"
+#include "language/diagnose/messages.h"
 #include "language/facts/shape_symbols.h"
+#include "language/ir/ir.h"
 
 typedef enum shape_state { SHAPE_IS_UNSET, SHAPE_IS_KNOWN, SHAPE_IS_UNKNOWN } shape_state;
 
@@ -38,6 +39,7 @@ typedef struct shape_query {
 
 /* Why an operation fails whenever it is reached. */
 typedef struct shape_fault {
+    message_row row;
     masu__buffer text; /* empty: no fault found */
     shape_symbols *symbols;
     ir_value about[3]; /* the operands whose shapes are to blame */
@@ -76,8 +78,12 @@ bool shape_elements(const ir_shape *s, int64_t *out); /* false: not known, or to
 
 bool shape_wanted(const shape_fault *fault); /* asked for, and none found yet */
 void shape_blame(shape_fault *fault, ir_value v);
-void shape_put_two(shape_fault *fault, const char *before, const ir_shape *a, const char *between,
-                   const ir_shape *b, const char *after);
+/* What is wrong. Shapes and lengths as texts: shape_text, shape_dim_text. */
+void shape_say(shape_fault *fault, message_row row, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "[2, n]", "n": the module's. */
+const char *shape_text(shape_fault *fault, const ir_shape *shape);
+const char *shape_dim_text(shape_fault *fault, int64_t dim);
 
 /* ---- the rules (shape_rules.c, shape_rules_list.c) --------------------------------------------- */
 

@@ -49,7 +49,8 @@ static void check_pair(const shape_query *q, ir_value a, ir_value b, shape_fault
     if (!shape_wanted(fault) || !a || !b || fa->state != SHAPE_IS_KNOWN ||
         fb->state != SHAPE_IS_KNOWN || !shapes_clash(&fa->shape, &fb->shape))
         return;
-    shape_put_two(fault, "shapes ", &fa->shape, " and ", &fb->shape, " cannot be broadcast");
+    shape_say(fault, SAY(shapes_cannot_be_broadcast), shape_text(fault, &fa->shape),
+              shape_text(fault, &fb->shape));
     shape_blame(fault, a);
     shape_blame(fault, b);
 }
@@ -85,8 +86,7 @@ static int64_t dimension(const shape_query *q, const char *parameter, const ir_s
     if (dim >= -rank && dim < rank)
         return dim < 0 ? dim + rank : dim;
     if (shape_wanted(fault)) {
-        masu__buffer_printf(&fault->text, "dimension %" PRId64 " is out of range for shape ", dim);
-        shape_put(fault->symbols, s, &fault->text);
+        shape_say(fault, SAY(dimension_is_out_of_range), (long long)dim, shape_text(fault, s));
         shape_blame(fault, shape_tensor(q, 0));
     }
     return -1;
@@ -140,11 +140,8 @@ static void check_part(const shape_query *q, const ir_shape *s, int64_t dim, int
     to += to < 0 ? length : 0;
     if (!shape_wanted(fault) || length < 0 || (from >= 0 && from <= to && to <= length))
         return;
-    masu__buffer_printf(&fault->text,
-                        "elements %" PRId64 " to %" PRId64
-                        " are out of range for dimension %" PRId64 " of shape ",
-                        from, to, dim);
-    shape_put(fault->symbols, s, &fault->text);
+    shape_say(fault, SAY(elements_are_out_of_range), (long long)from, (long long)to, (long long)dim,
+              shape_text(fault, s));
     shape_blame(fault, shape_tensor(q, 0));
 }
 
@@ -251,8 +248,8 @@ static void check_joined(const shape_query *q, const ir_shape *a, const ir_shape
         fit = d == (uint32_t)dim || !shape_lengths_differ(q->symbols, a->dim[d], b->dim[d]);
     if (fit || !shape_wanted(fault))
         return;
-    shape_put_two(fault, "shapes ", a, " and ", b, " cannot be joined");
-    masu__buffer_printf(&fault->text, " along dimension %" PRId64, dim);
+    shape_say(fault, SAY(shapes_cannot_be_joined), shape_text(fault, a), shape_text(fault, b),
+              (long long)dim);
     shape_blame(fault, shape_tensor(q, 0));
     shape_blame(fault, shape_tensor(q, 1));
 }
@@ -276,13 +273,10 @@ static void check_inner(const shape_query *q, int64_t a, int64_t b, shape_fault 
     if (!shape_wanted(fault) || !shape_lengths_differ(q->symbols, a, b))
         return;
     ir_value left = shape_tensor(q, 0), right = shape_tensor(q, 1);
-    shape_put_two(fault, "shapes ", &shape_fact_of(q, left)->shape, " and ",
-                  &shape_fact_of(q, right)->shape, " cannot be multiplied: ");
-    masu__buffer_puts(&fault->text, "inner dimensions ");
-    shape_put_dim(fault->symbols, a, &fault->text);
-    masu__buffer_puts(&fault->text, " and ");
-    shape_put_dim(fault->symbols, b, &fault->text);
-    masu__buffer_puts(&fault->text, " differ");
+    shape_say(fault, SAY(shapes_cannot_be_multiplied),
+              shape_text(fault, &shape_fact_of(q, left)->shape),
+              shape_text(fault, &shape_fact_of(q, right)->shape), shape_dim_text(fault, a),
+              shape_dim_text(fault, b));
     shape_blame(fault, left);
     shape_blame(fault, right);
 }
@@ -331,9 +325,8 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
     if (!shape_wanted(fault))
         return;
     if (index.count != s->rank) {
-        masu__buffer_printf(&fault->text, "%" PRIu32 " %s cannot select an element of shape ",
-                            index.count, index.count == 1 ? "index" : "indices");
-        shape_put(fault->symbols, s, &fault->text);
+        shape_say(fault, SAY(indices_cannot_select_an_element), index.count,
+                  index.count == 1 ? "index" : "indices", shape_text(fault, s));
         shape_blame(fault, shape_tensor(q, 0));
         return;
     }
@@ -342,10 +335,7 @@ static void check_indices(const shape_query *q, const ir_shape *s, shape_fault *
         if (!shape_known_number(q, index.values[d], &at) ||
             (at >= 0 && (s->dim[d] < 0 || at < s->dim[d])))
             continue;
-        masu__buffer_printf(&fault->text,
-                            "index %" PRId64 " is out of range for dimension %" PRIu32 " of shape ",
-                            at, d);
-        shape_put(fault->symbols, s, &fault->text);
+        shape_say(fault, SAY(index_is_out_of_range), (long long)at, d, shape_text(fault, s));
         shape_blame(fault, shape_tensor(q, 0));
         return;
     }
@@ -399,9 +389,7 @@ static void check_row(const shape_query *q, const ir_shape *s, shape_fault *faul
     if (s->rank == 0 || !shape_known_number(q, shape_operand(q, "index"), &at) ||
         (at >= 0 && (s->dim[0] < 0 || at < s->dim[0])))
         return;
-    masu__buffer_printf(&fault->text, "index %" PRId64 " is out of range for dimension 0 of shape ",
-                        at);
-    shape_put(fault->symbols, s, &fault->text);
+    shape_say(fault, SAY(index_is_out_of_range), (long long)at, 0, shape_text(fault, s));
     shape_blame(fault, shape_tensor(q, 0));
 }
 
@@ -409,9 +397,7 @@ static void check_single(const shape_query *q, const ir_shape *s, shape_fault *f
     int64_t count;
     if (!shape_elements(s, &count) || count == 1)
         return;
-    masu__buffer_puts(&fault->text, "a tensor of shape ");
-    shape_put(fault->symbols, s, &fault->text);
-    masu__buffer_puts(&fault->text, " is not a single number");
+    shape_say(fault, SAY(shape_is_not_a_single_number), shape_text(fault, s));
     shape_blame(fault, shape_tensor(q, 0));
 }
 
@@ -419,8 +405,7 @@ static void check_loss(const shape_query *q, const ir_shape *s, shape_fault *fau
     int64_t count;
     if (!shape_elements(s, &count) || count == 1)
         return;
-    masu__buffer_puts(&fault->text, "backward needs a scalar, this tensor has shape ");
-    shape_put(fault->symbols, s, &fault->text);
+    shape_say(fault, SAY(backward_needs_a_scalar), shape_text(fault, s));
     shape_blame(fault, shape_tensor(q, 0));
 }
 
@@ -435,8 +420,8 @@ static void check_classes(const shape_query *q, const ir_shape *s, shape_fault *
         fits = !shape_lengths_differ(q->symbols, t->dim[d], s->dim[d]);
     if (fits)
         return;
-    shape_put_two(fault, "logits of shape ", s,
-                  " need a class or as many probabilities for each row, not ", t, "");
+    shape_say(fault, SAY(logits_need_a_class_for_each_row), shape_text(fault, s),
+              shape_text(fault, t));
     shape_blame(fault, shape_tensor(q, 0));
     shape_blame(fault, shape_tensor(q, 1));
 }
@@ -444,9 +429,7 @@ static void check_classes(const shape_query *q, const ir_shape *s, shape_fault *
 static void check_square(const shape_query *q, const ir_shape *s, shape_fault *fault) {
     if (s->rank >= 2 && !shape_lengths_differ(q->symbols, s->dim[s->rank - 1], s->dim[s->rank - 2]))
         return;
-    masu__buffer_puts(&fault->text, "shape ");
-    shape_put(fault->symbols, s, &fault->text);
-    masu__buffer_puts(&fault->text, " is no square matrix");
+    shape_say(fault, SAY(shape_is_not_a_square_matrix), shape_text(fault, s));
     shape_blame(fault, shape_tensor(q, 0));
 }
 
@@ -464,9 +447,7 @@ static void check_order(const shape_query *q, const ir_shape *s, shape_fault *fa
     }
     if (fits)
         return;
-    masu__buffer_puts(&fault->text, "shape ");
-    shape_put(fault->symbols, s, &fault->text);
-    masu__buffer_puts(&fault->text, " cannot be permuted: each dimension stands once");
+    shape_say(fault, SAY(shape_cannot_be_permuted), shape_text(fault, s));
     shape_blame(fault, shape_tensor(q, 0));
 }
 

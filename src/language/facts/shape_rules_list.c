@@ -15,8 +15,7 @@ shape_fact shape_written_shape(const shape_query *q, shape_list l, shape_fault *
                                bool minus_one) {
     if (l.count > TL_MAX_RANK) {
         if (shape_wanted(fault))
-            masu__buffer_printf(&fault->text, "a tensor has at most %d dimensions, not %" PRIu32,
-                                TL_MAX_RANK, l.count);
+            shape_say(fault, SAY(shape_has_too_many_dimensions), TL_MAX_RANK, l.count);
         return shape_unknown;
     }
     shape_fact result = shape_of_rank(l.count);
@@ -33,9 +32,7 @@ shape_fact shape_written_shape(const shape_query *q, shape_list l, shape_fault *
         else if (n == -1 && minus_one)
             result.shape.dim[d] = WRITTEN_MINUS_ONE;
         else if (shape_wanted(fault))
-            masu__buffer_printf(
-                &fault->text, "dimension %" PRIu32 " is %" PRId64 ", but lengths are not negative",
-                d, n);
+            shape_say(fault, SAY(length_is_negative), d, (long long)n);
     }
     return result;
 }
@@ -44,9 +41,9 @@ static void refuse_reshape(const shape_query *q, const ir_shape *from, const ir_
                            int64_t have, int64_t want, shape_fault *fault) {
     if (!shape_wanted(fault))
         return;
-    shape_put_two(fault, "shape ", from, " cannot be reshaped to ", to, ": ");
-    masu__buffer_printf(&fault->text, "%" PRId64 " elements are not %s%" PRId64, have,
-                        want < 0 ? "a multiple of " : "", want < 0 ? -want : want);
+    shape_say(fault, SAY(shape_cannot_be_reshaped), shape_text(fault, from), shape_text(fault, to),
+              (long long)have, want < 0 ? "a multiple of " : "",
+              (long long)(want < 0 ? -want : want));
     shape_blame(fault, shape_tensor(q, 0));
 }
 
@@ -86,8 +83,7 @@ shape_fact shape_rule_reshape(const shape_query *q, shape_fault *fault) {
     for (uint32_t d = 0; d < result.shape.rank; d++) {
         if (result.shape.dim[d] == WRITTEN_MINUS_ONE) {
             if (open >= 0 && shape_wanted(fault))
-                masu__buffer_puts(&fault->text,
-                                  "only one dimension can be -1, the one that is left over");
+                shape_say(fault, SAY(one_dimension_can_be_left_over));
             if (open >= 0)
                 return shape_of_rank(result.shape.rank);
             open = (int)d;
@@ -130,7 +126,8 @@ shape_fact shape_rule_expand(const shape_query *q, shape_fault *fault) {
     }
     if (shape_wanted(fault) && result.state == SHAPE_IS_KNOWN && from->state == SHAPE_IS_KNOWN &&
         (clash || from->shape.rank > result.shape.rank)) {
-        shape_put_two(fault, "shape ", &from->shape, " cannot be expanded to ", &result.shape, "");
+        shape_say(fault, SAY(shape_cannot_be_expanded), shape_text(fault, &from->shape),
+                  shape_text(fault, &result.shape));
         shape_blame(fault, shape_tensor(q, 0));
     }
     return result;
@@ -195,8 +192,8 @@ shape_fact shape_rule_stack(const shape_query *q, shape_fault *fault) {
             return shape_unset;
         if (shape_wanted(fault) && fact->state == SHAPE_IS_KNOWN &&
             first->state == SHAPE_IS_KNOWN && parts_clash(q, &first->shape, &fact->shape)) {
-            shape_put_two(fault, "shapes ", &first->shape, " and ", &fact->shape,
-                          " cannot be stacked");
+            shape_say(fault, SAY(shapes_cannot_be_stacked), shape_text(fault, &first->shape),
+                      shape_text(fault, &fact->shape));
             shape_blame(fault, parts.values[0]);
             shape_blame(fault, parts.values[p]);
         }

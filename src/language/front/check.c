@@ -90,10 +90,10 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
         return;
     }
     if (item->visit == VISIT_OPEN || depth > 200) {
-        diagnostics_error(c->diagnostics, from,
-                          depth > 200 ? "constants need one another more than 200 deep at `%s`"
-                                      : "constant `%s` needs itself",
-                          item->name);
+        diagnostics_say(
+            c->diagnostics, from,
+            SAY_IF(depth > 200, constants_need_one_another_more_than, constant_needs_itself),
+            item->name);
         return;
     }
     item->visit = VISIT_OPEN;
@@ -107,11 +107,11 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
     constant_part(item->value, &walk);
     const type *wish = item->annotation == NULL ? NULL : check_type(c, item->annotation);
     if (walk.bad) {
-        diagnostics_error(c->diagnostics, item->value->span,
-                          "a constant is made of literals, operators and other constants");
+        diagnostics_say(c->diagnostics, item->value->span,
+                        SAY(constant_is_made_of_literals_operators));
     } else if (item->is_composed && wish == NULL) {
-        diagnostics_error(c->diagnostics, item->span, "constant `%s` needs a type: `%s: T`",
-                          item->name, item->name);
+        diagnostics_say(c->diagnostics, item->span, SAY(constant_needs_type), item->name,
+                        item->name);
     } else if (item->is_composed) {
         item->type = wish;
     } else {
@@ -139,8 +139,8 @@ static void declare_parameters(checker *c, function_item *f) {
 static void report_no_result(checker *c, function_item *f) {
     source_span end =
         source_span_make(f->body->span.file, f->body->span.offset + f->body->span.length - 1, 1);
-    diagnostic *d = diagnostics_error(c->diagnostics, end, "`%s` ends without a value of type `%s`",
-                                      f->qualified, check_type_text(c, f->result));
+    diagnostic *d = diagnostics_say(c->diagnostics, end, SAY(ends_without_value_of_type),
+                                    f->qualified, check_type_text(c, f->result));
     stmt *last = f->body->first;
     while (last != NULL && last->next != NULL) {
         last = last->next;
@@ -156,8 +156,7 @@ static void report_no_result(checker *c, function_item *f) {
 static void check_result(checker *c, function_item *f) {
     block *b = f->body;
     if (f->never_returns && b->type->kind != TYPE_NEVER && b->type->kind != TYPE_ERROR) {
-        diagnostics_error(c->diagnostics, f->span, "`%s` is `-> !`, and comes back all the same",
-                          f->qualified);
+        diagnostics_say(c->diagnostics, f->span, SAY(never_function_returns), f->qualified);
     }
     if (f->result->kind == TYPE_VOID || b->type->kind == TYPE_NEVER ||
         f->result->kind == TYPE_ERROR) {
@@ -215,7 +214,7 @@ static void close_expr(expr *e, void *context) {
         if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW &&
             c->lost_calls == 0 && !diagnostics_has_error_in(c->diagnostics, e->span)) {
             diagnostic *d =
-                diagnostics_error(c->diagnostics, e->span, "nothing says what this `Vec` holds");
+                diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_what_this_holds));
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "write it out: `let v: Vec<f32> = Vec::new();`");
         }
@@ -264,8 +263,8 @@ static void close_open_types(checker *c, function_item *f) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         f->bindings[i]->type = type_resolve(c->types, f->bindings[i]->type);
         if (f->bindings[i]->type->kind == TYPE_OPEN) {
-            diagnostics_error(c->diagnostics, f->bindings[i]->span, "the type of `%s` is not known",
-                              f->bindings[i]->name);
+            diagnostics_say(c->diagnostics, f->bindings[i]->span, SAY(type_of_is_not_known),
+                            f->bindings[i]->name);
         }
     }
     function_item *outer = c->function;
@@ -466,9 +465,8 @@ static void report_unlent(checker *c, const method_use *use) {
     }
     const struct_field *field = &f->owner->fields[place->field.index];
     if (!field->is_written && !field->by_reference) {
-        diagnostic *d = diagnostics_error(c->diagnostics, use->call->call.name_span,
-                                          "this writes to `%s`, of which the closure holds a copy",
-                                          field->name);
+        diagnostic *d = diagnostics_say(c->diagnostics, use->call->call.name_span,
+                                        SAY(this_writes_to_of_which_closure), field->name);
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "declare the method `fn %s(&mut self, …)`", use->call->call.function->name);
     }

@@ -3,7 +3,7 @@
 #ifndef MASU_LANGUAGE_CHECK_H
 #define MASU_LANGUAGE_CHECK_H
 
-#include "language/diagnose/diagnostics.h"
+#include "language/diagnose/messages.h"
 #include "language/syntax/tree.h"
 #include <masu/status.h>
 

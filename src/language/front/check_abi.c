@@ -68,15 +68,14 @@ static bool takes_tensor_first(tl_abi_index function, bool method) {
 static void report_arity(checker *c, const expr *call, const char *name, arity all) {
     uint32_t given = call->call.arg_count;
     if (all.most == UINT32_MAX) {
-        diagnostics_error(c->diagnostics, call->call.name_span,
-                          "`%s` takes at least %u arguments, %u given", name, all.least, given);
+        diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_at_least_arguments_given),
+                        name, all.least, given);
     } else if (all.least == all.most) {
-        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes %u %s, %u given", name,
-                          all.least, all.least == 1 ? "argument" : "arguments", given);
+        diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
+                        name, all.least, all.least == 1 ? "argument" : "arguments", given);
     } else {
-        diagnostics_error(c->diagnostics, call->call.name_span,
-                          "`%s` takes %u to %u arguments, %u given", name, all.least, all.most,
-                          given);
+        diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_to_arguments_given), name,
+                        all.least, all.most, given);
     }
 }
 
@@ -235,8 +234,8 @@ static bool add_shape_value(abi_call *a, expr *argument, const tl_abi_parameter 
     }
     if (p->kind == ABI_i64 &&
         (t->kind == TYPE_TENSOR ? t->tensor.rank != 0 : t->kind == TYPE_VEC)) {
-        diagnostic *d = diagnostics_error(c->diagnostics, argument->span,
-                                          "expected integers, found `%s`", check_type_text(c, t));
+        diagnostic *d = diagnostics_say(c->diagnostics, argument->span,
+                                        SAY(expected_integers_found), check_type_text(c, t));
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "a shape is written out: `[t.dim(0), t.dim(1)]`");
         a->broken = true;
@@ -316,7 +315,7 @@ static void add_arguments(abi_call *a, tl_abi_index function) {
     }
     if (next < a->call->call.arg_count) {
         expr *extra = a->call->call.args[next];
-        diagnostics_error(a->c->diagnostics, extra->span, "`%s` takes no argument here", a->name);
+        diagnostics_say(a->c->diagnostics, extra->span, SAY(takes_no_argument_here), a->name);
         a->broken = true;
     }
 }
@@ -370,8 +369,7 @@ static void finish(abi_call *a, expr **slot, tl_abi_index function) {
         e->call.writes_receiver = check_write(c, e->call.operands[0], e->span, WRITE_TENSOR);
     }
     if (check_abi_rank(e) > TL_MAX_RANK) {
-        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions",
-                          TL_MAX_RANK);
+        diagnostics_say(c->diagnostics, e->span, SAY(tensor_has_at_most_dimensions), TL_MAX_RANK);
     }
     finish_item(c, slot, a->name);
     if (a->grad) {

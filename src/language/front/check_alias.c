@@ -117,8 +117,8 @@ bool check_let_alias(checker *c, stmt *s) {
     binding *name = s->pattern->binding;
     expr body = {.kind = EXPR_BLOCK, .block = c->function->body};
     if (name->is_mutable && is_moved_on(&body, name->name)) {
-        diagnostic *d = diagnostics_error(c->diagnostics, s->span,
-                                          "`%s` refers to one place after another", name->name);
+        diagnostic *d = diagnostics_say(c->diagnostics, s->span,
+                                        SAY(refers_to_one_place_after_another), name->name);
         diagnostics_note(
             c->diagnostics, d, (source_span){0},
             "a `&mut` variable stands for one place; a method that calls itself on the next part "

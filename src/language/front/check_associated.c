@@ -76,8 +76,8 @@ static const type *scope_type(checker *c, const char *scope) {
 
 static const type *parametric(checker *c, alias_item *a, const type_expr *t) {
     if (t->argument_count != a->generics.count) {
-        diagnostics_error(c->diagnostics, t->span, "`%s` takes %u types, %u given", a->name,
-                          a->generics.count, t->argument_count);
+        diagnostics_say(c->diagnostics, t->span, SAY(takes_types_given), a->name, a->generics.count,
+                        t->argument_count);
         return check_scalar(c, TYPE_ERROR);
     }
     type_environment e = {.parameters = &a->generics};

@@ -430,9 +430,8 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
                        : type_is_integer(t)     ? "__parse_i64"
                                                 : NULL;
     if (name == NULL) {
-        diagnostics_error(c->diagnostics, e->span,
-                          "`%s` is not parsed; numbers are, and what has `impl FromStr`",
-                          check_type_text(c, t));
+        diagnostics_say(c->diagnostics, e->span, SAY(is_not_parsed_numbers_are_and),
+                        check_type_text(c, t));
         check_make_error(c, e);
         return true;
     }

@@ -13,8 +13,8 @@ bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted
         return true;
     }
     diagnostic *d =
-        diagnostics_error(c->diagnostics, call->call.name_span, "`%s` takes %u %s, %u given", name,
-                          wanted, wanted == 1 ? "argument" : "arguments", given);
+        diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
+                        name, wanted, wanted == 1 ? "argument" : "arguments", given);
     if (declared.file != NULL) {
         diagnostics_note(c->diagnostics, d, declared, "it is declared here");
     }
@@ -314,13 +314,13 @@ static void unknown_function(checker *c, expr *e, const char *name) {
         return;
     }
     if (s != NULL && s->binding != NULL) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span,
-                                          "`%s` is a variable, not a function", name);
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, e->call.name_span, SAY(is_variable_not_function), name);
         diagnostics_note(c->diagnostics, d, s->binding->span, "it is declared here");
         return;
     }
     diagnostic *d =
-        diagnostics_error(c->diagnostics, e->call.name_span, "there is no function `%s`", name);
+        diagnostics_say(c->diagnostics, e->call.name_span, SAY(there_is_no_function), name);
     if (c->function->owner != NULL && check_find_method(c, c->function->owner, name) != NULL) {
         diagnostics_note(
             c->diagnostics, d, (source_span){0}, "did you mean `%s%s`?",
@@ -369,9 +369,9 @@ bool check_report_outside(checker *c, source_span span, const char *scope, const
     }
     bool method = strcmp(scope, ".") == 0, whole = span.length == strlen(scope);
     if ((c->outside_said >> kind & 1) == 0) {
-        diagnostic *d = diagnostics_error(c->diagnostics, span, "masu does not accept `%s%s%s`",
-                                          method || whole ? "" : scope,
-                                          method || whole ? "" : "::", whole ? scope : name);
+        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(masu_does_not_accept_name),
+                                        method || whole ? "" : scope,
+                                        method || whole ? "" : "::", whole ? scope : name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "%s are outside of what it compiles",
                          outside_text(kind));
     }
@@ -384,8 +384,8 @@ static void unknown_static(checker *c, expr *e, const char *scope, const char *n
     if (check_report_outside(c, e->call.name_span, scope, name)) {
         return;
     }
-    diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span,
-                                      "there is no function `%s::%s`", scope, name);
+    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span,
+                                    SAY(there_is_no_associated_function), scope, name);
     suggestion near = check_suggest(d, name);
     for (uint32_t i = 0; owner != NULL && i < c->tree->function_count && near.distance > 0; i++) {
         if (c->tree->functions[i]->owner == owner) {
@@ -418,8 +418,8 @@ static void unknown_scope(checker *c, source_span span, const char *scope, const
     }
     bool module = scope[0] >= 'a' && scope[0] <= 'z';
     diagnostic *d =
-        module ? diagnostics_error(c->diagnostics, span, "there is no module or type `%s`", scope)
-               : diagnostics_error(c->diagnostics, span, "there is no type `%s`", scope);
+        module ? diagnostics_say(c->diagnostics, span, SAY(there_is_no_module_or_type), scope)
+               : diagnostics_say(c->diagnostics, span, SAY(there_is_no_type), scope);
     if (hint_for_word(scope, strlen(scope)) != NULL) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "%s",
                          hint_for_word(scope, strlen(scope)));

@@ -207,8 +207,8 @@ static void refuse_names(checker *c, expr *e) {
         bool named = arg->kind == EXPR_ASSIGN && arg->type == NULL &&
                      arg->assign.target->kind == EXPR_NAME && arg->assign.op == BINARY_NONE;
         if (named && (!plain || (s != NULL && s->function != NULL))) {
-            diagnostic *d = diagnostics_error(c->diagnostics, arg->assign.target->span,
-                                              "expected a value: arguments go by their position");
+            diagnostic *d = diagnostics_say(c->diagnostics, arg->assign.target->span,
+                                            SAY(expected_value_arguments_go_by_their));
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "write the value alone, without `%s =`",
                              arg->assign.target->name.name);

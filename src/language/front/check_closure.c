@@ -214,9 +214,8 @@ static void check_body(checker *c, struct_item *s, const closure_signature *sign
     }
     if (f->result->kind != TYPE_VOID && f->body->type->kind != TYPE_NEVER) {
         if (f->body->result == NULL) {
-            diagnostics_error(c->diagnostics, f->body->span,
-                              "this closure ends without a value of type `%s`",
-                              check_type_text(c, f->result));
+            diagnostics_say(c->diagnostics, f->body->span, SAY(this_closure_ends_without_value_of),
+                            check_type_text(c, f->result));
         } else {
             check_coerce_branch(c, &f->body->result, f->result, NULL);
             f->body->type = f->result;
@@ -243,7 +242,7 @@ static bool report_open(checker *c, const expr *e, const function_item *f) {
     if (!f->is_closure || f->body_is_checked || !f->body_is_open) {
         return false;
     }
-    diagnostic *d = diagnostics_error(c->diagnostics, e->span, "this closure needs itself");
+    diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(this_closure_needs_itself));
     diagnostics_note(c->diagnostics, d, (source_span){0}, "a `fn` may call itself");
     return true;
 }
@@ -267,8 +266,8 @@ void check_close_closure(checker *c, expr *e) {
     bool lost = c->lost_calls > 0 || (e->type != NULL && e->type->kind == TYPE_ERROR);
     if (e->kind == EXPR_CLOSURE &&
         !lost) { /* never called: nobody ever said what its parameters are */
-        diagnostic *d = diagnostics_error(c->diagnostics, e->span,
-                                          "nothing says what the parameters of this closure are");
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_what_parameters_of_this));
         diagnostics_note(c->diagnostics, d, (source_span){0}, "write it out: `|x: f32| …`");
     }
 }
@@ -431,9 +430,8 @@ static bool report_writes(checker *c, const expr *e, const struct_item *s) {
     }
     for (uint32_t i = 0; i < s->field_count; i++) {
         if (s->fields[i].is_written) {
-            diagnostic *d = diagnostics_error(c->diagnostics, e->span,
-                                              "a closure that writes to `%s` cannot be handed on",
-                                              s->fields[i].name);
+            diagnostic *d = diagnostics_say(
+                c->diagnostics, e->span, SAY(closure_that_writes_to_cannot_be), s->fields[i].name);
             diagnostics_note(c->diagnostics, d, s->fields[i].span,
                              "the variable is declared here; the closure holds a copy of it");
             return true;
@@ -447,27 +445,24 @@ static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_
     const function_item *f = s->closure;
     uint32_t first = f->has_self, count = f->parameter_count - first;
     if (count != wanted->count) {
-        diagnostics_error(c->diagnostics, e->span,
-                          "a function of %u %s is wanted here, this one has %u", wanted->count,
-                          wanted->count == 1 ? "parameter" : "parameters", count);
+        diagnostics_say(c->diagnostics, e->span, SAY(function_of_is_wanted_here_this),
+                        wanted->count, wanted->count == 1 ? "parameter" : "parameters", count);
         return false;
     }
     bool good = true;
     for (uint32_t i = 0; i < count; i++) {
         if (!check_fits(c, wanted->parameters[i], f->parameters[first + i]->type)) {
             check_wish_behind(c, call, wanted->parameters[i], f->parameters[first + i]->type);
-            diagnostics_error(c->diagnostics, e->span,
-                              "a function of `%s` is wanted here, this one takes `%s`",
-                              check_type_text(c, wanted->parameters[i]),
-                              check_type_text(c, f->parameters[first + i]->type));
+            diagnostics_say(c->diagnostics, e->span, SAY(function_of_type_is_wanted_here),
+                            check_type_text(c, wanted->parameters[i]),
+                            check_type_text(c, f->parameters[first + i]->type));
             good = false;
         }
     }
     bool nothing = wanted->result->kind == TYPE_VOID;
     if (!nothing && !check_fits(c, f->result, wanted->result)) {
-        diagnostics_error(c->diagnostics, e->span,
-                          "a function that yields `%s` is wanted here, this one yields `%s`",
-                          check_type_text(c, wanted->result), check_type_text(c, f->result));
+        diagnostics_say(c->diagnostics, e->span, SAY(function_that_yields_is_wanted_here),
+                        check_type_text(c, wanted->result), check_type_text(c, f->result));
         good = false;
     }
     return good;
@@ -491,8 +486,8 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
         return;
     }
     if (t->kind != TYPE_STRUCT || t->structure->closure == NULL) {
-        diagnostics_error(c->diagnostics, e->span, "a function is wanted here, this is `%s`",
-                          check_type_text(c, t));
+        diagnostics_say(c->diagnostics, e->span, SAY(function_is_wanted_here_this_is),
+                        check_type_text(c, t));
         return;
     }
     struct_item *s = t->structure;
@@ -581,8 +576,7 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
     const char *name = e->call.callee->kind == EXPR_NAME ? e->call.callee->name.name : NULL;
     if (f->is_closure && !f->body_is_checked && f->scope_mark > c->scope_count) {
         /* handed on undecided: what its body sees is not visible here any more */
-        diagnostics_error(c->diagnostics, f->span,
-                          "nothing says what the parameters of this closure are");
+        diagnostics_say(c->diagnostics, f->span, SAY(nothing_says_what_parameters_of_this));
         check_make_error(c, e);
         return;
     }
@@ -646,8 +640,7 @@ bool check_closure_call(checker *c, expr **slot) {
             return false;
         }
         check_list(c, e->call.args, e->call.arg_count);
-        diagnostics_error(c->diagnostics, callee->span, "`%s` cannot be called",
-                          check_type_text(c, t));
+        diagnostics_say(c->diagnostics, callee->span, SAY(cannot_be_called), check_type_text(c, t));
         check_make_error(c, e);
         return true;
     }

@@ -116,7 +116,7 @@ static void check_bound(checker *c, expr **slot) {
     check_expr(c, slot, integer);
     check_coerce(c, slot, integer, NULL);
     if ((*slot)->type->kind == TYPE_NEVER) {
-        diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value");
+        diagnostics_say(c->diagnostics, (*slot)->span, SAY(this_never_yields_value));
     }
 }
 
@@ -130,8 +130,8 @@ static void check_clauses(checker *c, comprehension_expr *e) {
         for (uint32_t j = 0; j < i; j++) {
             if (e->clauses[j].index != NULL &&
                 strcmp(e->clauses[j].index->name, clause->index->name) == 0) {
-                diagnostic *d = diagnostics_error(c->diagnostics, clause->index->span,
-                                                  "index `%s` has two ranges", clause->index->name);
+                diagnostic *d = diagnostics_say(c->diagnostics, clause->index->span,
+                                                SAY(index_has_two_ranges), clause->index->name);
                 diagnostics_note(c->diagnostics, d, e->clauses[j].index->span,
                                  "the first one is here");
             }
@@ -153,8 +153,8 @@ static bool resolve_outputs(checker *c, comprehension_expr *e) {
             }
         }
         if (e->outputs[i] == NULL) {
-            diagnostic *d = diagnostics_error(c->diagnostics, e->output_spans[i],
-                                              "index `%s` has no range", e->output_names[i]);
+            diagnostic *d = diagnostics_say(c->diagnostics, e->output_spans[i],
+                                            SAY(index_has_no_range), e->output_names[i]);
             diagnostics_note(c->diagnostics, d, (source_span){0}, "give it one: `%s <- 0..n`",
                              e->output_names[i]);
             binding *b = CHECK_ARRAY(c, binding, 1); /* so that nothing else is said of it */
@@ -165,8 +165,8 @@ static bool resolve_outputs(checker *c, comprehension_expr *e) {
         }
         for (uint32_t j = 0; j < i; j++) {
             if (strcmp(e->output_names[i], e->output_names[j]) == 0) {
-                diagnostics_error(c->diagnostics, e->output_spans[i],
-                                  "index `%s` stands twice among the outputs", e->output_names[i]);
+                diagnostics_say(c->diagnostics, e->output_spans[i],
+                                SAY(index_stands_twice_among_outputs), e->output_names[i]);
                 good = false;
                 break;
             }
@@ -190,8 +190,7 @@ static const type *check_body(checker *c, comprehension_expr *e, const type *wis
     const type *t = type_resolve(c->types, e->body->type);
     if (type_is_silent(t)) {
         if (t->kind == TYPE_NEVER) {
-            diagnostics_error(c->diagnostics, e->body->span,
-                              "the body of a comprehension needs a value");
+            diagnostics_say(c->diagnostics, e->body->span, SAY(body_of_comprehension_needs_value));
         }
         return NULL;
     }
@@ -200,11 +199,11 @@ static const type *check_body(checker *c, comprehension_expr *e, const type *wis
         t = e->body->type;
     }
     if (!type_is_numeric(t) && t->kind != TYPE_BOOL) {
-        diagnostic *d = diagnostics_error(
-            c->diagnostics, e->body->span,
-            t->kind == TYPE_VOID ? "the body of a comprehension needs a value"
-                                 : "the body of a comprehension is a number, this is `%s`",
-            check_type_text(c, t));
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, e->body->span,
+                            SAY_IF(t->kind == TYPE_VOID, body_of_comprehension_needs_value,
+                                   body_of_comprehension_is_number_this),
+                            check_type_text(c, t));
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "it is computed once for each element");
         return NULL;
@@ -221,11 +220,11 @@ static const type *check_body(checker *c, comprehension_expr *e, const type *wis
 
 static bool too_large(checker *c, const expr *node, const comprehension_expr *e) {
     if (e->output_count > TL_MAX_RANK) {
-        diagnostics_error(c->diagnostics, node->span, "a tensor has at most %d dimensions",
-                          TL_MAX_RANK);
+        diagnostics_say(c->diagnostics, node->span, SAY(tensor_has_at_most_dimensions),
+                        TL_MAX_RANK);
     } else if (e->clause_count > CLAUSES_MAX) {
-        diagnostics_error(c->diagnostics, node->span, "a comprehension has at most %d clauses",
-                          CLAUSES_MAX);
+        diagnostics_say(c->diagnostics, node->span, SAY(comprehension_has_at_most_clauses),
+                        CLAUSES_MAX);
     }
     return e->output_count > TL_MAX_RANK || e->clause_count > CLAUSES_MAX;
 }

@@ -9,8 +9,7 @@ static void bind_fields(checker *c, pattern *p, const type *t) {
     check_variant_pattern(c, p, t, check_bind);
     if (p->kind == PATTERN_VARIANT && !type_is_silent(t) && p->structure->is_enum &&
         p->structure->variant_count > 1) {
-        diagnostics_error(c->diagnostics, p->span,
-                          "this pattern does not match every value: `match` is for that");
+        diagnostics_say(c->diagnostics, p->span, SAY(this_pattern_does_not_match_every));
     }
 }
 
@@ -42,9 +41,8 @@ bool check_tuple_parts(checker *c, pattern *p, const type *t,
     write_rest(c, p, t);
     bool fits = t->kind == TYPE_TUPLE && t->tuple.count == p->part_count;
     if (!fits && !type_is_silent(t)) {
-        diagnostics_error(c->diagnostics, p->span, "this pattern has %u %s, the value is `%s`",
-                          p->part_count, p->part_count == 1 ? "part" : "parts",
-                          check_type_text(c, t));
+        diagnostics_say(c->diagnostics, p->span, SAY(this_pattern_has_value_is), p->part_count,
+                        p->part_count == 1 ? "part" : "parts", check_type_text(c, t));
     }
     const type *otherwise = type_is_silent(t) ? t : check_scalar(c, TYPE_ERROR);
     const expr *place = c->alias_place;
@@ -81,8 +79,7 @@ void check_bind(checker *c, pattern *p, const type *t) {
     case PATTERN_WILDCARD:
         break;
     default:
-        diagnostics_error(c->diagnostics, p->span,
-                          "this pattern does not match every value: `match` is for that");
+        diagnostics_say(c->diagnostics, p->span, SAY(this_pattern_does_not_match_every));
         break;
     }
 }
@@ -95,8 +92,8 @@ void check_twice(checker *c, uint32_t mark) {
             hidden->id >= c->function->binding_count - (c->scope_count - mark) &&
             hidden->id < c->function->binding_count &&
             c->function->bindings[hidden->id] == hidden) {
-            diagnostics_error(c->diagnostics, c->scopes[i].symbol->binding->span,
-                              "`%s` is bound twice in one pattern", hidden->name);
+            diagnostics_say(c->diagnostics, c->scopes[i].symbol->binding->span,
+                            SAY(is_bound_twice_in_one_pattern), hidden->name);
         }
     }
 }
@@ -163,8 +160,8 @@ static void check_otherwise(checker *c, stmt *s, const type *t) {
     check_block(c, s->otherwise, check_scalar(c, TYPE_VOID));
     c->checked_up_to = NULL;
     if (s->otherwise->type->kind != TYPE_NEVER) {
-        diagnostic *d = diagnostics_error(c->diagnostics, s->otherwise->span,
-                                          "the `else` of a `let` must not reach its end");
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, s->otherwise->span, SAY(else_of_let_must_not_reach));
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "`return`, `break`, `continue` or `panic` leave it");
     }
@@ -217,7 +214,7 @@ void check_let(checker *c, stmt *s) {
             return;
         }
         if (t->kind == TYPE_VOID && !written) {
-            diagnostic *d = diagnostics_error(c->diagnostics, s->value->span, "this has no value");
+            diagnostic *d = diagnostics_say(c->diagnostics, s->value->span, SAY(this_has_no_value));
             if (s->value->kind == EXPR_IF && s->value->branch.otherwise == NULL) {
                 diagnostics_note(c->diagnostics, d, (source_span){0},
                                  "an `if` has one when it ends in `else { … }`");
@@ -315,9 +312,9 @@ static void join_branches(checker *c, expr *e, const type *expected) {
     }
     if (joined == NULL) {
         const expr *value = then->result != NULL ? then->result : e;
-        diagnostic *d = diagnostics_error(c->diagnostics, e->branch.otherwise->span,
-                                          "the branches differ: `%s` here, `%s` before",
-                                          check_type_text(c, right), check_type_text(c, left));
+        diagnostic *d = diagnostics_say(c->diagnostics, e->branch.otherwise->span,
+                                        SAY(branches_differ_here_before), check_type_text(c, right),
+                                        check_type_text(c, left));
         diagnostics_note(c->diagnostics, d, value->span, "this is `%s`", check_type_text(c, left));
         check_make_error(c, e);
         return;

@@ -444,8 +444,8 @@ void check_mismatch(checker *c, const expr *found, const type *to, const coerce_
     const type *from = type_resolve(c->types, found->type);
     diagnostic *d;
     if (from->kind == TYPE_VOID) {
-        d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, but this has no value",
-                              check_type_text(c, to));
+        d = diagnostics_say(c->diagnostics, found->span, SAY(expected_but_this_has_no_value),
+                            check_type_text(c, to));
         if (found->kind == EXPR_IF && found->branch.otherwise == NULL) {
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "an `if` without `else` has no value");
@@ -453,8 +453,8 @@ void check_mismatch(checker *c, const expr *found, const type *to, const coerce_
             diagnostics_note(c->diagnostics, d, (source_span){0}, "`==` compares, `=` assigns");
         }
     } else {
-        d = diagnostics_error(c->diagnostics, found->span, "expected `%s`, found `%s`",
-                              check_type_text(c, to), check_type_text(c, from));
+        d = diagnostics_say(c->diagnostics, found->span, SAY(expected_found),
+                            check_type_text(c, to), check_type_text(c, from));
     }
     note_namesakes(c, d, to, from);
     if (type_is_numeric(from) && type_is_numeric(to)) {
@@ -484,9 +484,8 @@ bool check_same_number(checker *c, const expr *e, const type *to, const coerce_r
         return true;
     }
     check_wish(c, e, to);
-    diagnostic *d =
-        diagnostics_error(c->diagnostics, e->span, "`&mut %s` is wanted here, this is `%s`",
-                          check_type_text(c, to), check_type_text(c, from));
+    diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(is_wanted_here_this_is),
+                                    check_type_text(c, to), check_type_text(c, from));
     diagnostics_note(c->diagnostics, d, (source_span){0},
                      "what is written through a `&mut` comes back, so nothing is converted");
     diagnostics_note(c->diagnostics, d, why->span, "%s", why->text);
@@ -525,8 +524,8 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
 bool check_condition(checker *c, expr **slot) {
     const type *boolean = check_scalar(c, TYPE_BOOL);
     if ((*slot)->kind == EXPR_ASSIGN && (*slot)->assign.op == BINARY_NONE) { /* one mistake */
-        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span,
-                                          "expected `bool`, but this has no value");
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, (*slot)->span, SAY(expected_bool_but_this_has_no));
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`==` compares, `=` assigns");
         check_make_error(c, *slot);
         return false;
@@ -545,7 +544,7 @@ bool check_condition(checker *c, expr **slot) {
         return true;
     }
     if (e->type->kind == TYPE_NEVER) {
-        diagnostics_error(c->diagnostics, e->span, "this never yields a value");
+        diagnostics_say(c->diagnostics, e->span, SAY(this_never_yields_value));
     }
     return check_coerce(c, slot, boolean, NULL);
 }

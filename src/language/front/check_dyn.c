@@ -117,7 +117,7 @@ const type *check_dyn_type(checker *c, type_expr *t) {
         }
     }
     const char *name = t->argument_count > 0 ? t->arguments[0]->name : NULL;
-    diagnostics_error(c->diagnostics, t->span, "there is no trait `%s`", name == NULL ? "?" : name);
+    diagnostics_say(c->diagnostics, t->span, SAY(there_is_no_trait), name == NULL ? "?" : name);
     return check_scalar(c, TYPE_ERROR);
 }
 

@@ -122,8 +122,8 @@ static bool dimensions_of(checker *c, expr *e, index_set *out) {
         }
         if (!same && indices_of(c, e->binary.left).count > 0 &&
             indices_of(c, e->binary.right).count > 0) {
-            diagnostic *d = diagnostics_error(c->diagnostics, e->binary.op_span,
-                                              "the two sides have different free indices");
+            diagnostic *d = diagnostics_say(c->diagnostics, e->binary.op_span,
+                                            SAY(two_sides_have_different_free_indices));
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "name the dimensions: `let y[i, j] = …`");
             return false;

@@ -543,8 +543,8 @@ static bool reaches(exhaust *x, const matrix *before, cover *seen, bool counted,
 
 static void report_missing(checker *c, const expr *match, const char *missing) {
     diagnostic *d =
-        diagnostics_error(c->diagnostics, source_span_make(match->span.file, match->span.offset, 5),
-                          "this `match` does not cover every value");
+        diagnostics_say(c->diagnostics, source_span_make(match->span.file, match->span.offset, 5),
+                        SAY(this_match_does_not_cover_every));
     if (strcmp(missing, "_") != 0) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`%s` has no arm", missing);
     }
@@ -561,7 +561,7 @@ void check_exhaustive(checker *c, const expr *match, const type *t) {
         bool fallback = match->match.is_let && i + 1 == match->match.count;
         if (!fallback && !reaches(&x, &before, &seen, counted, arm->pattern, t)) {
             diagnostic *d =
-                diagnostics_warning(c->diagnostics, arm->pattern->span, "nothing reaches this arm");
+                diagnostics_say(c->diagnostics, arm->pattern->span, SAY(nothing_reaches_this_arm));
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "the arms before it cover all that it matches");
         }

@@ -38,9 +38,9 @@ static void check_int(checker *c, expr *e, const type *expected, bool negative) 
                                   : check_scalar(c, TYPE_I64);
     uint64_t limit = integer_limit(e->type);
     if (e->integer.value > limit + (negative && type_is_signed(e->type))) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->span, "%s%llu does not fit `%s`",
-                                          negative ? "-" : "", (unsigned long long)e->integer.value,
-                                          check_type_text(c, e->type));
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, e->span, SAY(number_does_not_fit), negative ? "-" : "",
+                            (unsigned long long)e->integer.value, check_type_text(c, e->type));
         diagnostics_note(c->diagnostics, d, (source_span){0}, "the largest `%s` is %llu",
                          check_type_text(c, e->type), (unsigned long long)limit);
         e->integer.value = 0;
@@ -73,8 +73,8 @@ static bool check_negative_literal(checker *c, expr *e, const type *expected) {
         check_int(c, operand, expected, true);
         if (operand->kind == EXPR_INT && !type_is_signed(operand->type) &&
             operand->integer.value != 0) {
-            diagnostics_error(c->diagnostics, span, "`%s` has no negative numbers",
-                              check_type_text(c, operand->type));
+            diagnostics_say(c->diagnostics, span, SAY(has_no_negative_numbers),
+                            check_type_text(c, operand->type));
         }
     } else {
         check_float(c, operand, expected);
@@ -99,9 +99,8 @@ static void unknown_name(checker *c, expr *e) {
         return;
     }
     if (s != NULL && (s->function != NULL || s->structure != NULL)) {
-        diagnostic *d =
-            diagnostics_error(c->diagnostics, e->span, "`%s` is a %s, not a value", e->name.name,
-                              s->function != NULL ? "function" : "struct");
+        diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(item_is_not_value),
+                                        e->name.name, s->function != NULL ? "function" : "struct");
         if (s->function == NULL) {
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "what belongs to it is reached with `::`: `%s::name`", e->name.name);
@@ -109,13 +108,13 @@ static void unknown_name(checker *c, expr *e) {
         return;
     }
     if (strcmp(e->name.name, "self") == 0) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->span, "there is no `self` here");
+        diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(there_is_no_self_here));
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "a method takes it as its first parameter: `fn m(self, …)`");
         return;
     }
     diagnostic *d =
-        diagnostics_error(c->diagnostics, e->span, "there is no variable `%s`", e->name.name);
+        diagnostics_say(c->diagnostics, e->span, SAY(there_is_no_variable), e->name.name);
     if (hint_for_variable(c, d, e->name.name)) {
         return;
     }
@@ -178,11 +177,10 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
     }
     struct_item *structure = check_struct_named(c, scope);
     if (structure != NULL && check_find_method(c, structure, e->name.name) != NULL) {
-        diagnostics_error(c->diagnostics, e->span, "`%s::%s` is a function, not a value", scope,
-                          e->name.name);
+        diagnostics_say(c->diagnostics, e->span, SAY(is_function_not_value), scope, e->name.name);
         return;
     }
-    diagnostics_error(c->diagnostics, e->span, "there is no `%s::%s`", scope, e->name.name);
+    diagnostics_say(c->diagnostics, e->span, SAY(there_is_no_such_item), scope, e->name.name);
 }
 
 /* N of `const N: usize` */
@@ -239,13 +237,13 @@ static void check_name(checker *c, expr **slot, const type *expected) {
 static void unknown_field(checker *c, expr *e, const struct_item *s) {
     diagnostic *d;
     if (check_find_method(c, s, e->field.name) != NULL) {
-        d = diagnostics_error(c->diagnostics, e->field.name_span,
-                              "`%s` is a method of `%s`, not a field", e->field.name, s->name);
+        d = diagnostics_say(c->diagnostics, e->field.name_span, SAY(is_method_of_not_field),
+                            e->field.name, s->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "call it: `%s(…)`", e->field.name);
         return;
     }
-    d = diagnostics_error(c->diagnostics, e->field.name_span, "struct `%s` has no field `%s`",
-                          s->name, e->field.name);
+    d = diagnostics_say(c->diagnostics, e->field.name_span, SAY(struct_has_no_field), s->name,
+                        e->field.name);
     suggestion near = check_suggest(d, e->field.name);
     for (uint32_t i = 0; i < s->field_count && near.distance > 0; i++) {
         suggest_add(&near, s->fields[i].name);
@@ -270,8 +268,8 @@ static void check_field(checker *c, expr *e) {
         return;
     }
     if (base->kind != TYPE_STRUCT || base->structure->is_enum) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->field.name_span, "`%s` has no fields",
-                                          check_type_text(c, base));
+        diagnostic *d = diagnostics_say(c->diagnostics, e->field.name_span, SAY(has_no_fields),
+                                        check_type_text(c, base));
         hint_for_field(c, d, base, e->field.name);
         return;
     }
@@ -295,14 +293,14 @@ static void check_tuple_field(checker *c, expr *e) {
     bool positional = base->kind == TYPE_STRUCT && base->structure->positional;
     if (base->kind != TYPE_TUPLE && !positional) {
         check_wish_pair(c, e->field.base, base);
-        diagnostics_error(c->diagnostics, e->field.name_span, "`%s` is no tuple",
-                          check_type_text(c, base));
+        diagnostics_say(c->diagnostics, e->field.name_span, SAY(is_not_tuple),
+                        check_type_text(c, base));
         return;
     }
     uint32_t count = positional ? base->structure->field_count : base->tuple.count;
     if (e->field.index >= count) {
-        diagnostics_error(c->diagnostics, e->field.name_span, "`%s` has %u %s, counted from 0",
-                          check_type_text(c, base), count, count == 1 ? "part" : "parts");
+        diagnostics_say(c->diagnostics, e->field.name_span, SAY(parts_are_counted_from_0),
+                        check_type_text(c, base), count, count == 1 ? "part" : "parts");
         return;
     }
     if (positional) {
@@ -321,7 +319,7 @@ static void unknown_struct(checker *c, source_span span, const char *name) {
     if (s != NULL && s->refused) {
         return;
     }
-    diagnostic *d = diagnostics_error(c->diagnostics, span, "there is no struct `%s`", name);
+    diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(there_is_no_struct), name);
     suggestion near = check_suggest(d, name);
     check_suggest_types(c, &near);
     check_suggest_note(c, d, &near);
@@ -348,7 +346,7 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
     check_coerce_branch(c, &init->value, field->type,
                         &(coerce_reason){field->span, "the field is declared here"});
     if (e->structure.values[index] != NULL) {
-        diagnostics_error(c->diagnostics, init->span, "field `%s` is given twice", init->name);
+        diagnostics_say(c->diagnostics, init->span, SAY(field_is_given_twice), init->name);
     }
     e->structure.values[index] = init->value;
 }
@@ -362,9 +360,9 @@ static void report_missing_fields(checker *c, expr *e, struct_item *s) {
         }
     }
     if (missing > 0) {
-        diagnostic *d = diagnostics_error(
-            c->diagnostics, e->structure.name_span, "struct `%s` needs %s %s", s->name,
-            missing == 1 ? "field" : "fields", masu__buffer_text(&names));
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, e->structure.name_span, SAY(struct_needs_fields),
+                            s->name, missing == 1 ? "field" : "fields", masu__buffer_text(&names));
         diagnostics_note(c->diagnostics, d, s->span, "it is declared here");
     }
     masu__buffer_destroy(&names);
@@ -449,8 +447,7 @@ static void check_tuple(checker *c, expr *e, const type *expected) {
         }
         items[i] = e->list.items[i]->type;
         if (items[i]->kind == TYPE_VOID) {
-            diagnostics_error(c->diagnostics, e->list.items[i]->span,
-                              "a part of a tuple needs a value");
+            diagnostics_say(c->diagnostics, e->list.items[i]->span, SAY(part_of_tuple_needs_value));
         }
         broken |= type_is_silent(items[i]) || items[i]->kind == TYPE_VOID;
     }
@@ -472,8 +469,7 @@ static void check_range_value(checker *c, expr *e) {
     if (e->range.high != NULL) {
         check_expr(c, &e->range.high, NULL);
     }
-    diagnostics_error(c->diagnostics, e->span,
-                      "a range stands in `for`, in a comprehension or in an index");
+    diagnostics_say(c->diagnostics, e->span, SAY(range_stands_in_for_in_comprehension));
     check_make_error(c, e);
 }
 
@@ -502,7 +498,7 @@ typedef struct arrival {
 static void demand_arrival(expr *child, void *context) {
     arrival *a = context;
     if (child->type != NULL && child->type->kind == TYPE_NEVER) {
-        diagnostics_error(a->c->diagnostics, child->span, "this never yields a value");
+        diagnostics_say(a->c->diagnostics, child->span, SAY(this_never_yields_value));
         a->broken = true;
     }
 }

@@ -216,8 +216,8 @@ static expr *only_place(checker *c, expr *e, const written_getter *w) {
         return NULL;
     }
     if (w->count > 1) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->span,
-                                          "this yields one of %u places of its own", w->count);
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, e->span, SAY(this_yields_one_of_places_of), w->count);
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "give the place a name first: `let x = …;`");
     }

@@ -57,8 +57,8 @@ static bool grows_without_end(checker *c, struct_item *s, const struct_item *tem
     if (c->struct_depth < STRUCT_DEPTH_MAX) {
         return false;
     }
-    diagnostics_error(c->diagnostics, template->span, "`%s` contains itself with ever other types",
-                      template->name);
+    diagnostics_say(c->diagnostics, template->span, SAY(contains_itself_ever_other_types),
+                    template->name);
     for (uint32_t i = 0; i < s->field_count; i++) {
         s->fields[i] = template->fields[i];
         s->fields[i].type = check_scalar(c, TYPE_ERROR);
@@ -264,8 +264,8 @@ static bool check_bounds(checker *c, const type_parameters *parameters, const ty
                 check_implements(c, arguments[i], s->trait)) {
                 continue; /* traits of Rust's own library say nothing to masu */
             }
-            diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s` does not implement `%s`",
-                                              check_type_text(c, arguments[i]), s->trait->name);
+            diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(does_not_implement),
+                                            check_type_text(c, arguments[i]), s->trait->name);
             diagnostics_note(c->diagnostics, d, p->bounds[b]->span, "`%s` asks for it here",
                              p->name);
             good = false;
@@ -321,8 +321,8 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
         return made;
     }
     if (c->instance_count++ > INSTANCES_MAX) {
-        diagnostics_error(c->diagnostics, span, "more than %d instances of generic functions",
-                          INSTANCES_MAX);
+        diagnostics_say(c->diagnostics, span, SAY(more_than_instances_of_generic_functions),
+                        INSTANCES_MAX);
         c->instance_refused = true;
         return NULL;
     }

@@ -309,9 +309,8 @@ void check_pending_call(checker *c, expr *e) {
                            : f->impl != NULL && f->impl->generics.count > 0
                                ? f->impl->generics.items[0].name
                                : "T";
-        diagnostic *d =
-            diagnostics_error(c->diagnostics, e->call.name_span,
-                              "nothing says what `%s` of `%s` stands for", name, f->qualified);
+        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span,
+                                        SAY(nothing_says_what_of_stands_for), name, f->qualified);
         diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
         check_make_error(c, e);
         return;

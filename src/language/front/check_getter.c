@@ -349,8 +349,8 @@ bool check_write_getter(block_builder *b, expr *e, bool maybe, written_getter *o
     out->kind = g.kind;
     write_out(&g, b, copy, receiver, held);
     if (g.broken || out->count == 0) {
-        diagnostic *d = diagnostics_error(
-            c->diagnostics, e->span, "what place `%s` yields cannot be told here", written->name);
+        diagnostic *d = diagnostics_say(c->diagnostics, e->span,
+                                        SAY(what_place_yields_cannot_be_told), written->name);
         diagnostics_note(c->diagnostics, d, written->span,
                          "it has to yield places of what it is given, at most %d different ones",
                          GETTER_SITES_MAX);

@@ -13,7 +13,7 @@
 /* ---- items ----------------------------------------------------------------------------------- */
 
 void check_report_twice(checker *c, source_span span, const char *name, source_span first) {
-    diagnostic *d = diagnostics_error(c->diagnostics, span, "`%s` is declared twice", name);
+    diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(is_declared_twice), name);
     diagnostics_note(c->diagnostics, d, first, "the first one is here");
 }
 
@@ -55,7 +55,7 @@ static void declare_structs(checker *c) {
             continue;
         }
         if (s->span.file != c->tree->prelude && reserved_type(s->name)) {
-            diagnostics_error(c->diagnostics, s->span, "`%s` is a type of the language", s->name);
+            diagnostics_say(c->diagnostics, s->span, SAY(is_type_of_language), s->name);
         } else if (known->structure != NULL && known->structure->span.file != c->tree->prelude) {
             check_report_twice(c, s->span, s->name, known->structure->span);
         } else {
@@ -113,8 +113,8 @@ static void declare_method(checker *c, function_item *f) {
     struct_item *builtin = check_builtin_owner(c, f->owner_name);
     if (builtin == NULL && (owner == NULL || owner->structure == NULL)) {
         if (owner == NULL || !owner->refused) {
-            diagnostic *d = diagnostics_error(c->diagnostics, f->owner_span,
-                                              "there is no struct `%s`", f->owner_name);
+            diagnostic *d = diagnostics_say(c->diagnostics, f->owner_span, SAY(there_is_no_struct),
+                                            f->owner_name);
             suggestion near = check_suggest(d, f->owner_name);
             check_suggest_types(c, &near);
             check_suggest_note(c, d, &near);
@@ -213,17 +213,17 @@ static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
         }
         if (known != NULL) {
             if (known->parameter_count != f->parameter_count || known->has_self != f->has_self) {
-                diagnostic *d = diagnostics_error(c->diagnostics, known->span,
-                                                  "`%s` is declared otherwise in `%s`",
-                                                  known->qualified, impl->trait->name);
+                diagnostic *d =
+                    diagnostics_say(c->diagnostics, known->span, SAY(is_declared_otherwise_in),
+                                    known->qualified, impl->trait->name);
                 diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
             }
         } else if (f->body != NULL) {
             add_default(c, impl, owner, f);
         } else {
-            diagnostic *d = diagnostics_error(c->diagnostics, impl->owner->span,
-                                              "`%s` needs a method `%s` to be a `%s`",
-                                              impl->owner->name, f->name, impl->trait->name);
+            diagnostic *d =
+                diagnostics_say(c->diagnostics, impl->owner->span, SAY(needs_method_to_be),
+                                impl->owner->name, f->name, impl->trait->name);
             diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
         }
     }
@@ -258,8 +258,8 @@ static void check_trait_name(checker *c, const impl_item *impl) {
     if (near.best == NULL) {
         return;
     }
-    diagnostic *d = diagnostics_error(c->diagnostics, impl->trait_span, "there is no trait `%s`",
-                                      impl->trait_name);
+    diagnostic *d =
+        diagnostics_say(c->diagnostics, impl->trait_span, SAY(there_is_no_trait), impl->trait_name);
     check_suggest_note(c, d, &near);
 }
 
@@ -320,8 +320,8 @@ void check_signature(checker *c, function_item *f) {
             parameter->comes_back |= is_handle(c, parameter->type);
         }
         if (parameter->type->kind == TYPE_VOID || parameter->type->may_have_open) {
-            diagnostics_error(c->diagnostics, parameter->span, "parameter `%s` needs a type",
-                              parameter->name);
+            diagnostics_say(c->diagnostics, parameter->span, SAY(parameter_needs_type),
+                            parameter->name);
             parameter->type = check_scalar(c, TYPE_ERROR);
         }
     }
@@ -330,8 +330,8 @@ void check_signature(checker *c, function_item *f) {
                                              : check_part_type(c, f->result_annotation);
     c->yields_places = false;
     if (f->result->may_have_open) {
-        diagnostics_error(c->diagnostics, f->result_annotation->span,
-                          "a result's type is written out");
+        diagnostics_say(c->diagnostics, f->result_annotation->span,
+                        SAY(result_type_is_written_out));
         f->result = check_scalar(c, TYPE_ERROR);
     }
     c->function = outer;

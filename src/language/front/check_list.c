@@ -61,7 +61,7 @@ bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *w
         return true;
     }
     if (!type_is_silent(e->type)) {
-        diagnostics_error(c->diagnostics, e->span, "%s is a whole number known beforehand", what);
+        diagnostics_say(c->diagnostics, e->span, SAY(is_whole_number_known_beforehand), what);
     }
     return false;
 }

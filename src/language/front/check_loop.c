@@ -27,8 +27,7 @@ void check_range_call(checker *c, expr **slot) {
     expr *e = *slot;
     if (e->call.arg_count < 1 || e->call.arg_count > 3) {
         check_list(c, e->call.args, e->call.arg_count);
-        diagnostics_error(c->diagnostics, e->span,
-                          "`range` takes an end, or a start and an end, or these and a step");
+        diagnostics_say(c->diagnostics, e->span, SAY(range_takes_end_or_start_and));
         check_make_error(c, e);
         return;
     }
@@ -60,7 +59,7 @@ const type *check_range(checker *c, expr *e, const type *wish) {
         range_to_the_end(c, e, wish);
     }
     if (e->range.low == NULL) {
-        diagnostics_error(c->diagnostics, e->span, "a loop needs the start of its range");
+        diagnostics_say(c->diagnostics, e->span, SAY(loop_needs_start_of_its_range));
     }
     e->type = check_scalar(c, TYPE_VOID);
     const type *t = wish;
@@ -74,7 +73,7 @@ const type *check_range(checker *c, expr *e, const type *wish) {
         check_expr(c, order[i], t);
         const type *end = type_resolve(c->types, (*order[i])->type);
         if (end->kind == TYPE_NEVER) {
-            diagnostics_error(c->diagnostics, (*order[i])->span, "this never yields a value");
+            diagnostics_say(c->diagnostics, (*order[i])->span, SAY(this_never_yields_value));
         }
         if (!type_is_silent(end) && !type_is_integer(end)) {
             check_coerce(c, order[i], check_scalar(c, TYPE_I64), NULL);
@@ -121,7 +120,7 @@ static const type *check_iterable(checker *c, expr **slot, const type *wish) {
         return t->vec.element;
     case TYPE_TENSOR:
         if (t->tensor.rank == 0) {
-            diagnostics_error(c->diagnostics, (*slot)->span, "a tensor of rank 0 has no rows");
+            diagnostics_say(c->diagnostics, (*slot)->span, SAY(tensor_of_rank_0_has_no));
             return check_scalar(c, TYPE_ERROR);
         }
         return type_tensor(c->types, t->tensor.element,
@@ -129,15 +128,15 @@ static const type *check_iterable(checker *c, expr **slot, const type *wish) {
     case TYPE_ERROR:
         return t;
     case TYPE_NEVER:
-        diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value");
+        diagnostics_say(c->diagnostics, (*slot)->span, SAY(this_never_yields_value));
         return check_scalar(c, TYPE_ERROR);
     case TYPE_STRING: /* its characters */
         *slot = build_method(c, (*slot)->span, *slot, "chars", NULL, 0);
         check_expr(c, slot, NULL);
         return check_scalar(c, TYPE_CHAR);
     default: {
-        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span,
-                                          "`for` cannot run over `%s`", check_type_text(c, t));
+        diagnostic *d = diagnostics_say(c->diagnostics, (*slot)->span, SAY(for_cannot_run_over),
+                                        check_type_text(c, t));
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "it runs over `a..b`, a tensor or a `Vec`");
         return check_scalar(c, TYPE_ERROR);
@@ -220,13 +219,13 @@ static loop_context *find_loop(checker *c, expr *e) {
         context = context->outer;
     }
     if (context == NULL && e->jump.label != NULL) {
-        diagnostics_error(c->diagnostics, e->jump.label_span, "there is no loop `%s` here",
-                          e->jump.label);
+        diagnostics_say(c->diagnostics, e->jump.label_span, SAY(there_is_no_loop_here),
+                        e->jump.label);
     } else if (context == NULL) {
-        diagnostics_error(c->diagnostics, e->span,
-                          c->comprehension != NULL ? "`%s` cannot leave the body of a comprehension"
-                                                   : "`%s` outside of a loop",
-                          word);
+        diagnostics_say(
+            c->diagnostics, e->span,
+            SAY_IF(c->comprehension != NULL, cannot_leave_body_of_comprehension, outside_of_loop),
+            word);
     }
     return context;
 }
@@ -235,9 +234,8 @@ static void check_break_value(checker *c, expr *e, loop_context *context) {
     if (e->jump.value == NULL) {
         if (context != NULL && context->break_type != NULL &&
             context->break_type->kind != TYPE_ERROR) {
-            diagnostics_error(c->diagnostics, e->span,
-                              "this loop yields `%s`: `break` needs a value",
-                              check_type_text(c, context->break_type));
+            diagnostics_say(c->diagnostics, e->span, SAY(this_loop_yields_break_needs_value),
+                            check_type_text(c, context->break_type));
         }
         return;
     }
@@ -253,12 +251,11 @@ static void check_break_value(checker *c, expr *e, loop_context *context) {
         return; /* the end of a labelled block without a value */
     }
     if (context->loop->kind != EXPR_LOOP) {
-        diagnostics_error(c->diagnostics, e->jump.value->span, "only `loop` yields a value");
+        diagnostics_say(c->diagnostics, e->jump.value->span, SAY(only_loop_yields_value));
     } else if (wish != NULL) {
         check_coerce_branch(c, &e->jump.value, wish, NULL);
     } else if (context->loop->loop->has_break) {
-        diagnostics_error(c->diagnostics, e->jump.value->span,
-                          "another `break` of this loop has no value");
+        diagnostics_say(c->diagnostics, e->jump.value->span, SAY(another_break_of_this_loop_has));
     } else {
         context->break_type = type_resolve(c->types, e->jump.value->type);
     }
@@ -275,14 +272,13 @@ static void check_return(checker *c, expr *e) {
         return;
     }
     if (c->comprehension != NULL) {
-        diagnostics_error(c->diagnostics, e->span,
-                          "`return` cannot leave the body of a comprehension");
+        diagnostics_say(c->diagnostics, e->span, SAY(return_cannot_leave_body_of_comprehension));
     }
     if (e->jump.value == NULL) {
         if (result->kind != TYPE_VOID && result->kind != TYPE_ERROR) {
             diagnostic *d =
-                diagnostics_error(c->diagnostics, e->span, "`return` needs a value of type `%s`",
-                                  check_type_text(c, result));
+                diagnostics_say(c->diagnostics, e->span, SAY(return_needs_value_of_type),
+                                check_type_text(c, result));
             diagnostics_note(c->diagnostics, d, c->function->span, "`%s` is declared here",
                              c->function->qualified);
         }
@@ -291,8 +287,8 @@ static void check_return(checker *c, expr *e) {
     bool nothing = result->kind == TYPE_VOID;
     check_expr(c, &e->jump.value, nothing ? NULL : result);
     if (nothing && e->jump.value->type->kind != TYPE_VOID && !type_is_silent(e->jump.value->type)) {
-        diagnostic *d = diagnostics_error(c->diagnostics, e->jump.value->span,
-                                          "`%s` returns nothing", c->function->qualified);
+        diagnostic *d = diagnostics_say(c->diagnostics, e->jump.value->span, SAY(returns_nothing),
+                                        c->function->qualified);
         diagnostics_note(c->diagnostics, d, c->function->span,
                          "write `-> %s` behind its parameters",
                          check_type_text(c, e->jump.value->type));

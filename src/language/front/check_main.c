@@ -50,21 +50,21 @@ void check_find_main(checker *c) {
     symbol *s = check_find(c, "main");
     if (s == NULL || s->function == NULL) {
         if (c->diagnostics->error_count == 0) { /* else it may be what could not be read */
-            diagnostic *d = diagnostics_error(c->diagnostics, source_span_make(c->tree->file, 0, 0),
-                                              "there is no function `main`");
+            diagnostic *d = diagnostics_say(c->diagnostics, source_span_make(c->tree->file, 0, 0),
+                                            SAY(there_is_no_function_main));
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "a program starts at `fn main() { … }`");
         }
         return;
     }
     if (s->function->is_template) {
-        diagnostics_error(c->diagnostics, s->function->span, "`main` is not generic");
+        diagnostics_say(c->diagnostics, s->function->span, SAY(main_is_not_generic));
         return;
     }
     c->tree->main = s->function;
     if (s->function->parameter_count > 0) {
-        diagnostic *d = diagnostics_error(c->diagnostics, s->function->parameters[0]->span,
-                                          "`main` takes no parameters");
+        diagnostic *d = diagnostics_say(c->diagnostics, s->function->parameters[0]->span,
+                                        SAY(main_takes_no_parameters));
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "`args_get(i)` reads the program's arguments");
     }

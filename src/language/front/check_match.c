@@ -20,7 +20,7 @@ static void check_range_pattern(checker *c, pattern *p, const type *t) {
         check_pattern_literal(c, &p->high, t);
     }
     if (!type_is_silent(t) && !type_is_integer(t) && t->kind != TYPE_CHAR) {
-        diagnostics_error(c->diagnostics, p->span, "only integers and characters have ranges");
+        diagnostics_say(c->diagnostics, p->span, SAY(only_integers_and_characters_have_ranges));
     }
 }
 
@@ -30,7 +30,7 @@ static void check_alternatives(checker *c, pattern *p, const type *t) {
         uint32_t before = c->scope_count;
         check_pattern(c, p->parts[i], t);
         if (c->scope_count != before) {
-            diagnostics_error(c->diagnostics, p->parts[i]->span, "names cannot stand between `|`");
+            diagnostics_say(c->diagnostics, p->parts[i]->span, SAY(names_cannot_stand_between));
         }
     }
 }
@@ -122,8 +122,8 @@ static void join_arms(checker *c, expr *e, const type *expected) {
             return;
         }
         if (next == NULL) {
-            diagnostics_error(c->diagnostics, body->span, "the arms differ: `%s` here, `%s` before",
-                              check_type_text(c, t), check_type_text(c, joined));
+            diagnostics_say(c->diagnostics, body->span, SAY(arms_differ_here_before),
+                            check_type_text(c, t), check_type_text(c, joined));
             check_make_error(c, e);
             return;
         }
@@ -190,7 +190,7 @@ static void match_of(checker *c, expr *e, const type *expected, const match_alia
     c->wanted_variants = NULL;
     const type *t = type_resolve(c->types, e->match.value->type);
     if (t->kind == TYPE_VOID) {
-        diagnostics_error(c->diagnostics, e->match.value->span, "this has no value");
+        diagnostics_say(c->diagnostics, e->match.value->span, SAY(this_has_no_value));
         t = check_scalar(c, TYPE_ERROR);
     }
     uint32_t errors = d->error_count + d->dropped;
@@ -365,16 +365,16 @@ void check_try(checker *c, expr **slot) {
         return;
     }
     if (!result && !option) {
-        diagnostics_error(c->diagnostics, span, "`?` takes an `Option` or a `Result`, not `%s`",
-                          check_type_text(c, t));
+        diagnostics_say(c->diagnostics, span, SAY(question_mark_takes_option_or_result),
+                        check_type_text(c, t));
         check_make_error(c, e);
         return;
     }
     if (yields != NULL && !type_is_silent(yields) &&
         !is_prelude(c, yields, result ? "Result" : "Option")) {
         diagnostic *d =
-            diagnostics_error(c->diagnostics, span, "`?` leaves `%s`, which does not yield %s",
-                              c->function->qualified, result ? "a `Result`" : "an `Option`");
+            diagnostics_say(c->diagnostics, span, SAY(question_mark_leaves_function),
+                            c->function->qualified, result ? "a `Result`" : "an `Option`");
         diagnostics_note(c->diagnostics, d, c->function->span, "it is declared here");
         check_make_error(c, e);
         return;

@@ -54,8 +54,8 @@ static void unknown_method(checker *c, expr *e, const type *t) {
     if (check_report_outside(c, e->call.name_span, ".", e->call.name)) {
         return;
     }
-    diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` has no method `%s`",
-                                      check_type_text(c, t), e->call.name);
+    diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(has_no_method),
+                                    check_type_text(c, t), e->call.name);
     suggestion near = check_suggest(d, e->call.name);
     check_suggest_methods(c, t, &near);
     if (t->kind == TYPE_STRUCT) {
@@ -110,8 +110,8 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
     if (!f->has_self) {
         check_wish_vec(c, e->call.receiver, e->call.name);
         check_list(c, e->call.args, e->call.arg_count);
-        diagnostic *d = diagnostics_error(c->diagnostics, e->call.name_span, "`%s` takes no `self`",
-                                          f->qualified);
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, e->call.name_span, SAY(takes_no_self), f->qualified);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "call it as `%s(…)`", f->qualified);
         e->type = f->result != NULL ? f->result : check_scalar(c, TYPE_ERROR);
         return true;

@@ -11,8 +11,7 @@
 /* ---- unary ----------------------------------------------------------------------------------- */
 
 static void wrong_operand(checker *c, expr *e, const char *op, const type *t) {
-    diagnostics_error(c->diagnostics, e->span, "`%s` cannot be applied to `%s`", op,
-                      check_type_text(c, t));
+    diagnostics_say(c->diagnostics, e->span, SAY(cannot_be_applied_to), op, check_type_text(c, t));
     check_make_error(c, e);
 }
 
@@ -452,12 +451,11 @@ static void wrong_operands(checker *c, expr *e) {
     source_span span = culprit == NULL ? e->binary.op_span : culprit->span;
     const char *op = binary_op_text(e->binary.op);
     if (left == right) {
-        diagnostics_error(c->diagnostics, e->binary.op_span, "`%s` cannot be applied to `%s`", op,
-                          check_type_text(c, left));
+        diagnostics_say(c->diagnostics, e->binary.op_span, SAY(cannot_be_applied_to), op,
+                        check_type_text(c, left));
     } else {
-        diagnostic *d =
-            diagnostics_error(c->diagnostics, span, "`%s` cannot be applied to `%s` and `%s`", op,
-                              check_type_text(c, left), check_type_text(c, right));
+        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(cannot_be_applied_to_and), op,
+                                        check_type_text(c, left), check_type_text(c, right));
         hint_for_operands(c, d, e->binary.op, left, right);
         if (culprit == NULL) {
             diagnostics_note(c->diagnostics, d, e->binary.left->span, "this is `%s`",
@@ -648,8 +646,8 @@ void check_cast(checker *c, expr **slot, const type *expected) {
         *slot = e->cast.operand;
     } else if (!castable(from, to) &&
                !(e->cast.implicit && from->kind == TYPE_U32 && to->kind == TYPE_CHAR)) {
-        diagnostics_error(c->diagnostics, e->span, "`%s` cannot be converted to `%s`",
-                          check_type_text(c, from), check_type_text(c, to));
+        diagnostics_say(c->diagnostics, e->span, SAY(cannot_be_converted_to),
+                        check_type_text(c, from), check_type_text(c, to));
         check_make_error(c, e);
     }
 }

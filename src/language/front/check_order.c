@@ -268,15 +268,15 @@ bool check_default_call(checker *c, expr **slot, const char *scope, const char *
         t = check_type(c, &written);
     }
     if (t == NULL || t->kind == TYPE_OPEN || t->kind == TYPE_VOID) {
-        diagnostics_error(c->diagnostics, e->span, "nothing says of which type this default is");
+        diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_of_which_type_this));
         check_make_error(c, e);
         return true;
     }
     expr *made = type_is_silent(t) ? NULL : check_default(c, e->span, t, 0);
     if (made == NULL) {
         if (!type_is_silent(t)) {
-            diagnostic *d = diagnostics_error(c->diagnostics, e->span, "`%s` has no default",
-                                              check_type_text(c, t));
+            diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(has_no_default),
+                                            check_type_text(c, t));
             if (t->kind == TYPE_STRUCT && t->structure->is_enum) {
                 diagnostics_note(c->diagnostics, d, t->structure->span,
                                  "write `#[default]` before one of its variants without fields");

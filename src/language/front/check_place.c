@@ -41,10 +41,16 @@ static bool is_tolerated(const binding *b, write_kind kind) {
 }
 
 static void report_immutable(checker *c, const binding *b, source_span span, write_kind kind) {
-    const char *text =
-        kind == WRITE_METHOD ? "this writes to `%s`, which is not mutable" : "`%s` is not mutable";
-    diagnostic *d = is_tolerated(b, kind) ? diagnostics_warning(c->diagnostics, span, text, b->name)
-                                          : diagnostics_error(c->diagnostics, span, text, b->name);
+    bool method = kind == WRITE_METHOD;
+    diagnostic *d =
+        is_tolerated(b, kind)
+            ? diagnostics_say(c->diagnostics, span,
+                              SAY_IF(method, method_writes_to_field_of_immutable,
+                                     field_of_immutable_is_written),
+                              b->name)
+            : diagnostics_say(c->diagnostics, span,
+                              SAY_IF(method, method_writes_to_immutable, immutable_is_written),
+                              b->name);
     switch (b->kind) {
     case BINDING_LET:
         diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name);
@@ -64,8 +70,8 @@ static bool may_write(const binding *root, write_kind kind) {
 }
 
 static void report_captured(checker *c, const binding *root, source_span span) {
-    diagnostic *d = diagnostics_error(
-        c->diagnostics, span, "the body of a comprehension cannot write to `%s`", root->name);
+    diagnostic *d = diagnostics_say(c->diagnostics, span,
+                                    SAY(body_of_comprehension_cannot_write_to), root->name);
     diagnostics_note(c->diagnostics, d, root->span, "it is declared outside");
 }
 
@@ -271,12 +277,11 @@ static void write_out(checker *c, expr **slot) {
 
 static void report_no_place(checker *c, const expr *target) {
     if (target->kind == EXPR_NAME && target->name.constant != NULL) {
-        diagnostic *d = diagnostics_error(c->diagnostics, target->span, "`%s` is a constant",
-                                          target->name.name);
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, target->span, SAY(is_constant), target->name.name);
         diagnostics_note(c->diagnostics, d, target->name.constant->span, "it is declared here");
     } else {
-        diagnostics_error(c->diagnostics, target->span,
-                          "only variables, fields and elements can be assigned to");
+        diagnostics_say(c->diagnostics, target->span, SAY(only_variables_fields_and_elements_can));
     }
 }
 
@@ -313,8 +318,8 @@ static bool declares(checker *c, expr *e) {
     }
     check_expr(c, &e->assign.value, NULL);
     target->type = check_scalar(c, TYPE_ERROR);
-    diagnostic *d = diagnostics_error(c->diagnostics, target->span, "there is no variable `%s`",
-                                      target->name.name);
+    diagnostic *d =
+        diagnostics_say(c->diagnostics, target->span, SAY(there_is_no_variable), target->name.name);
     suggestion near = check_suggest(d, target->name.name);
     check_suggest_visible(c, &near);
     if (!hint_for_variable(c, d, target->name.name)) {
@@ -508,7 +513,7 @@ void check_assign(checker *c, expr **slot) {
         return;
     }
     if (has_range_index(e->assign.target)) {
-        diagnostics_error(c->diagnostics, e->assign.target->span, "a slice cannot be assigned to");
+        diagnostics_say(c->diagnostics, e->assign.target->span, SAY(slice_cannot_be_assigned_to));
         check_expr(c, &e->assign.value, NULL);
         check_make_error(c, e);
         return;

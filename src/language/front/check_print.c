@@ -55,11 +55,11 @@ static void push_value(format *f, expr **slot, int64_t how) {
     if (!type_is_silent(t) && !check_printable(t)) {
         push_piece(f, (print_piece){.value = *slot});
         if (t->kind == TYPE_VOID) {
-            diagnostics_error(c->diagnostics, (*slot)->span, "this has no value to print");
+            diagnostics_say(c->diagnostics, (*slot)->span, SAY(this_has_no_value_to_print));
             return;
         }
-        diagnostics_error(c->diagnostics, (*slot)->span, "`%s` cannot be printed",
-                          check_type_text(c, t));
+        diagnostics_say(c->diagnostics, (*slot)->span, SAY(cannot_be_printed),
+                        check_type_text(c, t));
         return;
     }
     if (!type_is_silent(t) && (how != 0 || !check_is_plain(t))) {
@@ -70,8 +70,8 @@ static void push_value(format *f, expr **slot, int64_t how) {
     push_piece(f, (print_piece){.value = *slot});
 }
 
-static void report_format(format *f, const char *message, const char *note) {
-    diagnostic *d = diagnostics_error(f->c->diagnostics, f->text->span, "%s", message);
+static void report_format(format *f, message_row row, const char *message, const char *note) {
+    diagnostic *d = diagnostics_say(f->c->diagnostics, f->text->span, row, "%s", message);
     diagnostics_note(f->c->diagnostics, d, (source_span){0}, "%s", note);
 }
 
@@ -259,8 +259,8 @@ static void push_argument(format *f, uint64_t index, int64_t how) {
         }
         if (f->is_used[index] && f->args[index]->type != NULL &&
             !type_is_silent(f->args[index]->type)) {
-            diagnostics_error(f->c->diagnostics, f->args[index]->span,
-                              "this value is printed twice: bind it to a name first");
+            diagnostics_say(f->c->diagnostics, f->args[index]->span,
+                            SAY(this_value_is_printed_twice_bind));
             return;
         }
         if (f->args[index]->type == NULL) {
@@ -299,7 +299,7 @@ static const char *hole(format *f, const char *at, const char *end) {
     }
     if (at == NULL || at == end || *at != '}') {
         bool closed = start < end && memchr(start, '}', (size_t)(end - start)) != NULL;
-        report_format(f, closed ? "this hole is not understood" : "a `{` without its `}`",
+        report_format(f, SAY_IF(closed, this_hole_is_not_understood, hole_without_end),
                       closed ? "`{}`, `{name}`, `{:>8.2}`, `{:?}`; `{{` prints a `{`"
                              : "`{{` prints a `{`");
         return NULL;
@@ -332,7 +332,7 @@ static bool split_format(format *f) {
             continue;
         }
         if (*at == '}' && !doubled) {
-            report_format(f, "a `}` without its `{`", "`}}` prints a `}`");
+            report_format(f, SAY(hole_without_begin), "`}}` prints a `}`");
             return false;
         }
         *out++ = *at;
@@ -383,8 +383,8 @@ static void split_call(format *f) {
     }
     bool good = split_format(f);
     if (good && f->holes != f->arg_count) {
-        diagnostics_error(f->c->diagnostics, f->text->span, "the text has %u `{}`, %u %s given",
-                          f->holes, f->arg_count, f->arg_count == 1 ? "value is" : "values are");
+        diagnostics_say(f->c->diagnostics, f->text->span, SAY(text_has_other_number_of_holes),
+                        f->holes, f->arg_count, f->arg_count == 1 ? "value is" : "values are");
     }
     check_list(f->c, f->args, f->arg_count);
 }

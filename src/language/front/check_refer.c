@@ -116,8 +116,8 @@ expr *check_reference_to(checker *c, expr *place, source_span span) {
         return place;
     }
     if (place->kind == EXPR_INDEX && type_of(c, place->index.base)->kind == TYPE_TENSOR) {
-        diagnostic *d = diagnostics_error(c->diagnostics, span,
-                                          "an element of a tensor cannot be referred to");
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, span, SAY(element_of_tensor_cannot_be_referred));
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "write it where it is: `t[i, j] = …`, `t[i, j] += …`");
         return error_at(c, span);

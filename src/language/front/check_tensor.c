@@ -19,14 +19,14 @@ static void add_leaf(checker *c, expr **slot, literal_shape *shape, const type *
     const type *t = type_resolve(c->types, (*slot)->type);
     if (type_is_silent(t)) {
         if (t->kind == TYPE_NEVER) {
-            diagnostics_error(c->diagnostics, (*slot)->span, "this never yields a value");
+            diagnostics_say(c->diagnostics, (*slot)->span, SAY(this_never_yields_value));
         }
         shape->broken = true;
     } else if (t->kind == TYPE_TENSOR) {
         shape->has_tensors = true;
     } else if (!type_is_numeric(t) && t->kind != TYPE_BOOL) {
-        diagnostic *d = diagnostics_error(c->diagnostics, (*slot)->span,
-                                          "a tensor cannot hold `%s`", check_type_text(c, t));
+        diagnostic *d = diagnostics_say(c->diagnostics, (*slot)->span, SAY(tensor_cannot_hold),
+                                        check_type_text(c, t));
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` can");
         shape->broken = true;
     } else if (shape->element == NULL || shape->element == t) {
@@ -34,7 +34,7 @@ static void add_leaf(checker *c, expr **slot, literal_shape *shape, const type *
     } else if (type_is_numeric(t) && type_is_numeric(shape->element)) {
         shape->element = check_common(c, t, shape->element);
     } else {
-        diagnostics_error(c->diagnostics, (*slot)->span, "a tensor holds either numbers or bools");
+        diagnostics_say(c->diagnostics, (*slot)->span, SAY(tensor_holds_either_numbers_or_bools));
         shape->broken = true;
     }
 }
@@ -42,8 +42,7 @@ static void add_leaf(checker *c, expr **slot, literal_shape *shape, const type *
 /* True when e fits the shape as the row of this level. */
 static bool row_fits(checker *c, const expr *e, literal_shape *shape, uint32_t level, bool first) {
     if (level >= TL_MAX_RANK) {
-        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions",
-                          TL_MAX_RANK);
+        diagnostics_say(c->diagnostics, e->span, SAY(tensor_has_at_most_dimensions), TL_MAX_RANK);
         shape->broken = true;
         return false;
     }
@@ -51,12 +50,11 @@ static bool row_fits(checker *c, const expr *e, literal_shape *shape, uint32_t l
         shape->rank = level + 1;
         shape->dim[level] = e->list.count;
     } else if (shape->rank <= level) {
-        diagnostics_error(c->diagnostics, e->span, "rows and numbers cannot stand side by side");
+        diagnostics_say(c->diagnostics, e->span, SAY(rows_and_numbers_cannot_stand_side));
         shape->broken = true;
     } else if (shape->dim[level] != e->list.count) {
-        diagnostics_error(c->diagnostics, e->span, "this row has %u %s, the first one has %u",
-                          e->list.count, e->list.count == 1 ? "element" : "elements",
-                          shape->dim[level]);
+        diagnostics_say(c->diagnostics, e->span, SAY(row_has_other_length), e->list.count,
+                        e->list.count == 1 ? "element" : "elements", shape->dim[level]);
         shape->broken = true;
     }
     return true;
@@ -75,8 +73,7 @@ static void add_rows(checker *c, expr *e, literal_shape *shape, uint32_t level, 
             continue;
         }
         if (!shape->broken && shape->rank != level + 1) {
-            diagnostics_error(c->diagnostics, item->span,
-                              "rows and numbers cannot stand side by side");
+            diagnostics_say(c->diagnostics, item->span, SAY(rows_and_numbers_cannot_stand_side));
             shape->broken = true;
         }
         add_leaf(c, &e->list.items[i], shape, wish);
@@ -183,8 +180,8 @@ static uint32_t first_unchecked(const expr *e) {
 static void check_indices(checker *c, expr *e) {
     for (uint32_t i = first_unchecked(e); i < e->index.count; i++) {
         if (e->index.indices[i]->kind == EXPR_RANGE) {
-            diagnostics_error(c->diagnostics, e->index.indices[i]->span,
-                              "a range stands alone between the brackets");
+            diagnostics_say(c->diagnostics, e->index.indices[i]->span,
+                            SAY(range_stands_alone_between_brackets));
             check_make_error(c, e->index.indices[i]);
             continue;
         }
@@ -207,7 +204,7 @@ static void check_slice(checker *c, expr **slot) {
     }
     if (operands[3] == NULL) {
         if (!check_is_place(base)) {
-            diagnostics_error(c->diagnostics, range->span, "the end of this range is missing");
+            diagnostics_say(c->diagnostics, range->span, SAY(end_of_this_range_is_missing));
             check_make_error(c, e);
             return;
         }
@@ -269,13 +266,12 @@ static void index_tensor(checker *c, expr **slot, const type *base) {
     }
     check_indices(c, e);
     if (base->tensor.rank >= 0 && e->index.count > (uint32_t)base->tensor.rank) {
-        diagnostics_error(c->diagnostics, e->span, "a tensor of rank %d cannot have %u %s",
-                          (int)base->tensor.rank, e->index.count,
-                          e->index.count == 1 ? "index" : "indices");
+        diagnostics_say(c->diagnostics, e->span, SAY(tensor_of_rank_cannot_have),
+                        (int)base->tensor.rank, e->index.count,
+                        e->index.count == 1 ? "index" : "indices");
     }
     if (e->index.count > TL_MAX_RANK) {
-        diagnostics_error(c->diagnostics, e->span, "a tensor has at most %d dimensions",
-                          TL_MAX_RANK);
+        diagnostics_say(c->diagnostics, e->span, SAY(tensor_has_at_most_dimensions), TL_MAX_RANK);
         e->index.count = TL_MAX_RANK;
     }
     e->type = type_of_element(c->types, base);
@@ -286,7 +282,7 @@ static void index_tensor(checker *c, expr **slot, const type *base) {
 static void index_vec(checker *c, expr *e, const type *base) {
     check_indices(c, e);
     if (e->index.count != 1) {
-        diagnostics_error(c->diagnostics, e->span, "a `Vec` has one index");
+        diagnostics_say(c->diagnostics, e->span, SAY(vec_has_one_index));
         return;
     }
     e->type = base->vec.element;
@@ -384,7 +380,7 @@ void check_index(checker *c, expr **slot, const type *expected) {
             return;
         }
         check_indices(c, e);
-        diagnostics_error(c->diagnostics, e->span, "a `String` has one index");
+        diagnostics_say(c->diagnostics, e->span, SAY(string_has_one_index));
         return;
     case TYPE_STRUCT: /* m[i] is m.index(i) */
         if (check_method_named(c, base->structure, "index") != NULL) {
@@ -397,8 +393,8 @@ void check_index(checker *c, expr **slot, const type *expected) {
     default:
         check_indices(c, e);
         check_wish_row(c, e->index.base);
-        diagnostic *d = diagnostics_error(c->diagnostics, e->index.base->span,
-                                          "`%s` cannot be indexed", check_type_text(c, base));
+        diagnostic *d = diagnostics_say(c->diagnostics, e->index.base->span, SAY(cannot_be_indexed),
+                                        check_type_text(c, base));
         if (base->kind == TYPE_TUPLE) {
             diagnostics_note(c->diagnostics, d, (source_span){0},
                              "the parts of a tuple are `x.0`, `x.1`, …");

@@ -291,10 +291,9 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     bool parts = t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE || t->kind == TYPE_VEC;
     if (!parts) { /* the unknown part of a None, a block without a value */
         if (c->diagnostics->error_count == 0) {
-            diagnostics_error(c->diagnostics, span,
-                              t->kind == TYPE_VOID
-                                  ? "this has no value to print"
-                                  : "nothing says what type this is, printed here");
+            diagnostics_say(c->diagnostics, span,
+                            SAY_IF(t->kind == TYPE_VOID, this_has_no_value_to_print,
+                                   nothing_says_what_type_this_is));
         }
         return check_text_node(c, span, "", 0);
     }

@@ -13,7 +13,7 @@ const type *check_bounded(checker *c, const type *t, source_span span) {
     if (t->size <= TYPE_SIZE_MAX) {
         return t;
     }
-    diagnostics_error(c->diagnostics, span, "a type of more than %d parts", TYPE_SIZE_MAX);
+    diagnostics_say(c->diagnostics, span, SAY(type_of_more_than_parts), TYPE_SIZE_MAX);
     return check_scalar(c, TYPE_ERROR);
 }
 
@@ -45,8 +45,9 @@ struct_item *check_struct_named(const checker *c, const char *name) {
     return NULL;
 }
 
-static const type *wrong(checker *c, type_expr *t, const char *message, const char *note) {
-    diagnostic *d = diagnostics_error(c->diagnostics, t->span, "%s", message);
+static const type *wrong(checker *c, type_expr *t, message_row row, const char *message,
+                         const char *note) {
+    diagnostic *d = diagnostics_say(c->diagnostics, t->span, row, "%s", message);
     if (note != NULL) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "%s", note);
     }
@@ -70,8 +71,8 @@ static const type *element_type(checker *c, type_expr *t) {
         return element;
     }
     diagnostics_note(c->diagnostics,
-                     diagnostics_error(c->diagnostics, t->span, "a tensor cannot hold `%s`",
-                                       check_type_text(c, element)),
+                     diagnostics_say(c->diagnostics, t->span, SAY(tensor_cannot_hold),
+                                     check_type_text(c, element)),
                      (source_span){0}, "tensors hold numbers or bool");
     return check_scalar(c, TYPE_ERROR);
 }
@@ -86,18 +87,18 @@ static const type *tensor_type(checker *c, type_expr *t) {
     if (next < t->argument_count) {
         type_expr *number = t->arguments[next++];
         if (number->kind != TYPE_EXPR_NUMBER) {
-            return wrong(c, number, "the rank of a tensor is a number",
+            return wrong(c, number, SAY(rank_of_tensor_is_number),
                          "`Tensor<f32, 2>` is a matrix of f32");
         }
         if (number->number > TL_MAX_RANK) {
-            diagnostics_error(c->diagnostics, number->span, "a tensor has at most %d dimensions",
-                              TL_MAX_RANK);
+            diagnostics_say(c->diagnostics, number->span, SAY(tensor_has_at_most_dimensions),
+                            TL_MAX_RANK);
             return check_scalar(c, TYPE_ERROR);
         }
         rank = (int32_t)number->number;
     }
     if (next < t->argument_count) {
-        return wrong(c, t, "`Tensor` has at most an element type and a rank",
+        return wrong(c, t, SAY(tensor_has_element_type_and_rank),
                      "`Tensor<f32, 2>` is a matrix of f32");
     }
     if (element != NULL && element->kind == TYPE_ERROR) {
@@ -120,14 +121,14 @@ static const type *vec_type(checker *c, type_expr *t) {
     if (t->argument_count == 0) {
         c->has_open = true;
         return c->function != NULL ? type_vec(c->types, type_open(c->types))
-                                   : wrong(c, t, "`Vec` needs an element type: `Vec<T>`", NULL);
+                                   : wrong(c, t, SAY(vec_needs_element_type), NULL);
     }
     if (t->argument_count > 1) {
-        return wrong(c, t, "`Vec` has one element type", NULL);
+        return wrong(c, t, SAY(vec_has_one_element_type), NULL);
     }
     const type *element = check_part_type(c, t->arguments[0]);
     if (element->kind == TYPE_VOID) {
-        return wrong(c, t->arguments[0], "a `Vec` cannot hold `void`", NULL);
+        return wrong(c, t->arguments[0], SAY(vec_cannot_hold_void), NULL);
     }
     return element->kind == TYPE_ERROR ? element : type_vec(c->types, element);
 }
@@ -140,7 +141,7 @@ static const type *unknown_type(checker *c, type_expr *t) {
     if (check_report_outside(c, t->span, t->name, "")) {
         return check_scalar(c, TYPE_ERROR);
     }
-    diagnostic *d = diagnostics_error(c->diagnostics, t->span, "there is no type `%s`", t->name);
+    diagnostic *d = diagnostics_say(c->diagnostics, t->span, SAY(there_is_no_type), t->name);
     if (t->name[0] >= 'A' && t->name[0] <= 'Z' && t->name[1] == 0) { /* said once */
         diagnostics_note(
             c->diagnostics, d, (source_span){0},
@@ -176,9 +177,9 @@ static const type *unknown_type(checker *c, type_expr *t) {
 static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
     if (t->argument_count != s->generics.count &&
         !(t->argument_count == 0 && c->function != NULL)) {
-        diagnostic *d = diagnostics_error(
-            c->diagnostics, t->span, "`%s` takes %u %s, %u given", s->name, s->generics.count,
-            s->generics.count == 1 ? "type" : "types", t->argument_count);
+        diagnostic *d = diagnostics_say(
+            c->diagnostics, t->span, SAY(takes_other_number_of_arguments), s->name,
+            s->generics.count, s->generics.count == 1 ? "type" : "types", t->argument_count);
         diagnostics_note(c->diagnostics, d, s->span, "it is declared here");
         return check_scalar(c, TYPE_ERROR);
     }
@@ -214,7 +215,7 @@ static const type *struct_named_type(checker *c, type_expr *t, struct_item *s) {
         return generic_type(c, t, s);
     }
     if (t->argument_count > 0 && s->template == NULL) {
-        return wrong(c, t, "this type takes no types", NULL);
+        return wrong(c, t, SAY(this_type_takes_no_types), NULL);
     }
     return s->type;
 }
@@ -249,10 +250,10 @@ static const type *array_type(checker *c, type_expr *t) {
         return check_scalar(c, TYPE_ERROR);
     }
     if (t->length != NULL && length < 0) {
-        return wrong(c, t, "an array has no negative length", NULL);
+        return wrong(c, t, SAY(array_has_no_negative_length), NULL);
     }
     if (element->kind == TYPE_VOID) {
-        return wrong(c, t->arguments[0], "an array cannot hold `void`", NULL);
+        return wrong(c, t->arguments[0], SAY(array_cannot_hold_void), NULL);
     }
     return element->kind == TYPE_ERROR ? element : type_array(c->types, element, length);
 }
@@ -322,7 +323,7 @@ static const type *named_type(checker *c, type_expr *t) {
     if (strcmp(t->name, "_") == 0) {
         c->has_open = true;
         return c->function != NULL ? type_open(c->types)
-                                   : wrong(c, t, "the type is written out here", NULL);
+                                   : wrong(c, t, SAY(type_is_written_out_here), NULL);
     }
     if (strcmp(t->name, "Formatter") == 0) { /* where an impl of Display writes to */
         return check_scalar(c, TYPE_STRING);
@@ -379,7 +380,7 @@ const type *check_type(checker *c, type_expr *t) {
         t->type = check_number_type(c, (int64_t)t->number);
         break;
     default:
-        t->type = wrong(c, t, "expected a type, found a number", NULL);
+        t->type = wrong(c, t, SAY(expected_type_found_number), NULL);
         break;
     }
     return t->type;
@@ -396,7 +397,7 @@ static void check_fields(checker *c, struct_item *s) {
         }
         field->type = check_part_type(c, field->annotation);
         if (field->type->kind == TYPE_VOID) {
-            diagnostics_error(c->diagnostics, field->annotation->span, "a field cannot be `void`");
+            diagnostics_say(c->diagnostics, field->annotation->span, SAY(field_cannot_be_void));
             field->type = check_scalar(c, TYPE_ERROR);
         }
     }
@@ -425,8 +426,8 @@ static void check_duplicate_fields(checker *c, struct_item *s) {
             table[at] = i + 1;
             continue;
         }
-        diagnostic *d = diagnostics_error(c->diagnostics, s->fields[i].span,
-                                          "field `%s` is declared twice", s->fields[i].name);
+        diagnostic *d = diagnostics_say(c->diagnostics, s->fields[i].span,
+                                        SAY(field_is_declared_twice), s->fields[i].name);
         diagnostics_note(c->diagnostics, d, s->fields[table[at] - 1].span, "the first one is here");
     }
 }
@@ -459,10 +460,9 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
         return s->type->size;
     }
     if (s->visit == VISIT_OPEN || depth > 200) {
-        diagnostic *d = diagnostics_error(
+        diagnostic *d = diagnostics_say(
             c->diagnostics, from.file == c->tree->prelude ? s->span : from,
-            depth > 200 ? "structs are nested more than 200 deep at `%s`" : "`%s` contains itself",
-            s->name);
+            SAY_IF(depth > 200, structs_are_nested_too_deep, contains_itself), s->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a `Vec` of it can be a field");
         s->holds_itself = true;
         return 1;
@@ -479,8 +479,8 @@ static uint32_t measure(checker *c, struct_item *s, source_span from, uint32_t d
     }
     s->visit = VISIT_DONE;
     if (size > TYPE_SIZE_MAX) {
-        diagnostics_error(c->diagnostics, s->span, "struct `%s` has more than %d parts", s->name,
-                          TYPE_SIZE_MAX);
+        diagnostics_say(c->diagnostics, s->span, SAY(struct_has_more_than_parts), s->name,
+                        TYPE_SIZE_MAX);
         size = TYPE_SIZE_MAX; /* said once; types made of it are bounded anew */
         s->field_count = s->field_count > TYPE_SIZE_MAX ? TYPE_SIZE_MAX : s->field_count;
     }

@@ -15,8 +15,7 @@ int64_t check_find_variant(const struct_item *s, const char *name) {
 }
 
 static void unknown_variant(checker *c, source_span span, const struct_item *s, const char *name) {
-    diagnostic *d =
-        diagnostics_error(c->diagnostics, span, "enum `%s` has no variant `%s`", s->name, name);
+    diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(enum_has_no_variant), s->name, name);
     suggestion near = check_suggest(d, name);
     for (uint32_t i = 0; i < s->variant_count; i++) {
         suggest_add(&near, s->variants[i].name);
@@ -35,15 +34,14 @@ void check_enum_tags(checker *c, struct_item *s) {
         v->tag = next;
         for (uint32_t k = 0; k < i; k++) {
             if (strcmp(s->variants[k].name, v->name) == 0) {
-                diagnostic *d = diagnostics_error(c->diagnostics, v->span,
-                                                  "variant `%s` is declared twice", v->name);
+                diagnostic *d = diagnostics_say(c->diagnostics, v->span,
+                                                SAY(variant_is_declared_twice), v->name);
                 diagnostics_note(c->diagnostics, d, s->variants[k].span, "the first one is here");
                 break;
             }
             if (s->variants[k].tag == v->tag) {
-                diagnostics_error(c->diagnostics, v->span,
-                                  "variants `%s` and `%s` have the same number %lld",
-                                  s->variants[k].name, v->name, (long long)v->tag);
+                diagnostics_say(c->diagnostics, v->span, SAY(variants_and_have_same_number),
+                                s->variants[k].name, v->name, (long long)v->tag);
                 break;
             }
         }
@@ -94,9 +92,9 @@ static void become_variant(checker *c, expr *e, struct_item *s, uint32_t variant
 static void wrong_form(checker *c, source_span span, const struct_item *s, const variant_item *v) {
     diagnostic *d =
         v->count == 0
-            ? diagnostics_error(c->diagnostics, span, "`%s::%s` has no fields", s->name, v->name)
-            : diagnostics_error(c->diagnostics, span, "`%s::%s` is written `%s::%s%s`", s->name,
-                                v->name, s->name, v->name, v->positional ? "(…)" : " { … }");
+            ? diagnostics_say(c->diagnostics, span, SAY(variant_has_no_fields), s->name, v->name)
+            : diagnostics_say(c->diagnostics, span, SAY(variant_is_written), s->name, v->name,
+                              s->name, v->name, v->positional ? "(…)" : " { … }");
     diagnostics_note(c->diagnostics, d, v->span, "it is declared here");
 }
 
@@ -177,9 +175,8 @@ static struct_item *one_of_several(checker *c, const symbol *s, source_span span
         return wanted;
     }
     if (s->variant_of->span.file != c->tree->prelude) {
-        diagnostic *d =
-            diagnostics_error(c->diagnostics, span, "`%s` is a variant of `%s` and of `%s`",
-                              s->name, s->variant_of->name, s->variant_too->name);
+        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(is_variant_of_and_of), s->name,
+                                        s->variant_of->name, s->variant_too->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "write `%s::%s` or `%s::%s`",
                          s->variant_of->name, s->name, s->variant_too->name, s->name);
     }
@@ -272,9 +269,9 @@ bool check_variant_struct(checker *c, expr *e, const type *expected) {
             at++;
         }
         if (at == v->count || operands[at] != NULL) {
-            diagnostics_error(c->diagnostics, w->inits[i].span,
-                              at == v->count ? "`%s` has no field `%s`" : "`%s`: field `%s` twice",
-                              v->name, w->inits[i].name);
+            diagnostics_say(c->diagnostics, w->inits[i].span,
+                            SAY_IF(at == v->count, has_no_field, field_twice), v->name,
+                            w->inits[i].name);
             check_expr(c, &w->inits[i].value, NULL);
             good = false;
             continue;
@@ -284,8 +281,8 @@ bool check_variant_struct(checker *c, expr *e, const type *expected) {
     }
     for (uint32_t i = 0; i < v->count && good; i++) {
         if (operands[i] == NULL) {
-            diagnostic *d = diagnostics_error(c->diagnostics, w->name_span, "`%s` needs field `%s`",
-                                              v->name, s->fields[v->first + i].name);
+            diagnostic *d = diagnostics_say(c->diagnostics, w->name_span, SAY(needs_field), v->name,
+                                            s->fields[v->first + i].name);
             diagnostics_note(c->diagnostics, d, v->span, "it is declared here");
             good = false;
         }
@@ -316,8 +313,7 @@ static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
     }
     if (s == NULL || (!is_variant && s->is_enum)) {
         if (p->scope == NULL || check_struct_named(c, p->scope) == NULL) {
-            diagnostics_error(c->diagnostics, p->span, "there is no variant or struct `%s`",
-                              p->name);
+            diagnostics_say(c->diagnostics, p->span, SAY(there_is_no_variant_or_struct), p->name);
         }
         return false;
     }
@@ -326,15 +322,14 @@ static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
     }
     bool same = t->kind == TYPE_STRUCT && (t->structure == s || t->structure->template == s);
     if (!same) {
-        diagnostics_error(c->diagnostics, p->span, "this pattern is for `%s`, the value is `%s`",
-                          s->name, check_type_text(c, t));
+        diagnostics_say(c->diagnostics, p->span, SAY(this_pattern_is_for_value_is), s->name,
+                        check_type_text(c, t));
         return false;
     }
     const type *written = p->written == NULL ? t : check_type(c, p->written);
     if (written != t && !type_is_silent(written) && !check_fits(c, t, written)) {
-        diagnostics_error(c->diagnostics, p->written->span,
-                          "this pattern is for `%s`, the value is `%s`",
-                          check_type_text(c, written), check_type_text(c, t));
+        diagnostics_say(c->diagnostics, p->written->span, SAY(this_pattern_is_for_value_is),
+                        check_type_text(c, written), check_type_text(c, t));
         return false;
     }
     s = t->structure;
@@ -349,8 +344,8 @@ static bool shape_of(checker *c, const pattern *p, const type *t, shape *out) {
 static void place_by_position(checker *c, pattern *p, const shape *all) {
     uint32_t missing = all->count > p->part_count ? all->count - p->part_count : 0;
     if (p->part_count > all->count || (missing > 0 && !p->rest)) {
-        diagnostics_error(c->diagnostics, p->span, "`%s` has %u %s, this pattern has %u", all->name,
-                          all->count, all->count == 1 ? "part" : "parts", p->part_count);
+        diagnostics_say(c->diagnostics, p->span, SAY(variant_has_other_number_of_parts), all->name,
+                        all->count, all->count == 1 ? "part" : "parts", p->part_count);
     }
     for (uint32_t i = 0; i < p->part_count; i++) {
         uint32_t at = p->rest && i >= p->rest_at ? i + missing : i;
@@ -366,9 +361,8 @@ static void place_by_name(checker *c, pattern *p, const shape *all) {
             at++;
         }
         if (at == all->count) {
-            diagnostic *d =
-                diagnostics_error(c->diagnostics, p->parts[i]->span, "`%s` has no field `%s`",
-                                  all->name, p->part_names[i]);
+            diagnostic *d = diagnostics_say(c->diagnostics, p->parts[i]->span, SAY(has_no_field),
+                                            all->name, p->part_names[i]);
             suggestion near = check_suggest(d, p->part_names[i]);
             for (uint32_t k = 0; k < all->count; k++) {
                 suggest_add(&near, all->s->fields[all->first + k].name);
@@ -379,8 +373,8 @@ static void place_by_name(checker *c, pattern *p, const shape *all) {
         p->part_fields[i] = all->first + (all->count == 0 ? 0 : at);
     }
     if (!p->rest && p->part_count < all->count) {
-        diagnostic *d = diagnostics_error(c->diagnostics, p->span,
-                                          "this pattern leaves fields of `%s` out", all->name);
+        diagnostic *d = diagnostics_say(c->diagnostics, p->span,
+                                        SAY(this_pattern_leaves_fields_of_out), all->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`..` stands for the others");
     }
 }

@@ -18,8 +18,7 @@ static void warn_of_mut(checker *c, const function_item *f) {
         const binding *b = f->bindings[i];
         if (b->kind == BINDING_LET && b->is_mutable && b->alias == NULL && !b->is_written &&
             b->name[0] != '<' && b->name[0] != '_') {
-            diagnostics_warning(c->diagnostics, b->span,
-                                "nothing writes to `%s`: it needs no `mut`", b->name);
+            diagnostics_say(c->diagnostics, b->span, SAY(nothing_writes_to_needs_no_mut), b->name);
         }
     }
 }
@@ -34,7 +33,7 @@ static void warn_of_unread(checker *c, const function_item *f) {
             continue;
         }
         diagnostic *d =
-            diagnostics_warning(c->diagnostics, b->span, "variable `%s` is never used", b->name);
+            diagnostics_say(c->diagnostics, b->span, SAY(variable_is_never_used), b->name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`_%s` says that this is meant",
                          b->name);
     }
@@ -51,7 +50,7 @@ static void warn_of_unreached(checker *c, const block *b) {
                              : b->result != NULL ? b->result->span
                                                  : (source_span){0};
         if (behind.file != NULL && behind.offset > s->span.offset) {
-            diagnostic *d = diagnostics_warning(c->diagnostics, behind, "nothing reaches this");
+            diagnostic *d = diagnostics_say(c->diagnostics, behind, SAY(nothing_reaches_this));
             diagnostics_note(c->diagnostics, d, s->span, "it never goes on behind this");
         }
         return;
@@ -67,7 +66,7 @@ static void warn_of_dropped(checker *c, const stmt *s) {
         return;
     }
     if ((tl_abi_functions[e->call.abi].effects & PURE) != 0) {
-        diagnostic *d = diagnostics_warning(c->diagnostics, e->span, "this tensor is not used");
+        diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(this_tensor_is_not_used));
         diagnostics_note(c->diagnostics, d, (source_span){0},
                          "operations yield a new tensor; they do not change their operand");
     }
@@ -129,9 +128,8 @@ static void find_growing(expr *e, void *context) {
         sum_search s = {.scan = scan, .total = e->assign.target->name.binding};
         find_summands(e->assign.value, &s);
         if (s.adds_loss && s.adds_itself) {
-            diagnostic *d =
-                diagnostics_warning(scan->c->diagnostics, e->span,
-                                    "`%s` keeps the history of every iteration", s.total->name);
+            diagnostic *d = diagnostics_say(scan->c->diagnostics, e->span,
+                                            SAY(keeps_history_of_every_iteration), s.total->name);
             diagnostics_note(scan->c->diagnostics, d, (source_span){0},
                              "add `loss.item()` or `loss.detach(false)`");
         }
@@ -220,8 +218,8 @@ static void find_states(expr *e, void *context) {
         }
         if (outlives && s.has_state && s.has_weight && !s.detaches && !again.found) {
             diagnostic *d =
-                diagnostics_warning(scan->c->diagnostics, e->span,
-                                    "`%s` takes its history into the next iteration", state->name);
+                diagnostics_say(scan->c->diagnostics, e->span,
+                                SAY(takes_its_history_into_next_iteration), state->name);
             diagnostics_note(scan->c->diagnostics, d, (source_span){0},
                              "`backward()` lets go of it there: `%s = ….detach(false)` ends it",
                              state->name);

@@ -13,6 +13,7 @@
 #ifndef MASU_LANGUAGE_PASS_H
 #define MASU_LANGUAGE_PASS_H
 
+#include "language/diagnose/messages.h"
 #include "language/ir/ir.h"
 #include "language/language.h"
 #include <masu/status.h>
@@ -23,7 +24,7 @@ typedef struct pass_note {
 } pass_note;
 
 /* An error in the program. Texts are valid during the call only. False: nobody wrote what stands there, nothing was said. */
-typedef bool (*pass_report)(void *user, source_span span, const char *message,
+typedef bool (*pass_report)(void *user, source_span span, message_row row, const char *message,
                             const pass_note *notes, size_t note_count);
 
 typedef struct pass_context {

@@ -52,8 +52,8 @@ static void report(shaper *s, const ir_function *f, const ir_instr *i, shape_fau
                                .text = masu__buffer_text(&texts[n])};
     }
     if (s->context->report)
-        said = s->context->report(s->context->user, i->span, masu__buffer_text(&fault->text), notes,
-                                  fault->about_count);
+        said = s->context->report(s->context->user, i->span, fault->row,
+                                  masu__buffer_text(&fault->text), notes, fault->about_count);
     s->context->error_count += said;
     for (uint32_t n = 0; n < fault->about_count; n++)
         masu__buffer_destroy(&texts[n]);
@@ -120,7 +120,7 @@ static void refusal(const shape_query *q, shape_fault *fault) {
     const char *all = masu__buffer_text(&text);
     size_t name = strspn(all, "abcdefghijklmnopqrstuvwxyz_0123456789");
     if (known && name > 0 && strncmp(all + name, ": ", 2) == 0) {
-        masu__buffer_puts(&fault->text, all + name + 2);
+        shape_say(fault, SAY(operation_refuses_its_operands), all + name + 2);
         for (uint32_t p = 0; p < q->f->param_count; p++)
             if (shape_fact_of(q, q->f->params[p])->state == SHAPE_IS_KNOWN &&
                 fault->about_count < 2)

@@ -98,8 +98,8 @@ static void skip_block_comment(lexer *l) {
     } while (depth > 0 && l->at < l->end);
     if (depth > 0) {
         l->at = l->end;
-        diagnostics_error(l->diagnostics, lexer_span(l, from, from + 2),
-                          "this comment is never closed: `*/` is missing");
+        diagnostics_say(l->diagnostics, lexer_span(l, from, from + 2),
+                        SAY(comment_is_never_closed));
     }
 }
 
@@ -336,8 +336,8 @@ static void skip_strange(lexer *l) {
     if (step > 0 && point >= 0x20 && point != 0x7F) {
         l->at += step;
         diagnostic *d =
-            diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
-                              "`%.*s` does not belong to the language", (int)step, l->text + from);
+            diagnostics_say(l->diagnostics, lexer_span(l, from, l->at),
+                            SAY(does_not_belong_to_language), (int)step, l->text + from);
         if (point >= 0x2018 && point <= 0x201F) {
             diagnostics_note(l->diagnostics, d, (source_span){0},
                              "texts stand between straight quotes: \"");
@@ -353,8 +353,7 @@ static void skip_strange(lexer *l) {
         }
         l->at += step == 0 ? 1 : step;
     }
-    diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
-                      "these bytes are no text: a program is UTF-8 without control characters");
+    diagnostics_say(l->diagnostics, lexer_span(l, from, l->at), SAY(bytes_are_not_utf8));
 }
 
 static void lex_token(lexer *l) {

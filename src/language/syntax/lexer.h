@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "language/diagnose/diagnostics.h"
+#include "language/diagnose/messages.h"
 #include "language/diagnose/source.h"
 #include "language/syntax/types.h"
 #include <masu/status.h>

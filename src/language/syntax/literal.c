@@ -38,9 +38,9 @@ static type_kind number_suffix(lexer *l, uint32_t number_from) {
     }
     type_kind kind = scalar_type_of_name(l->text + from, l->at - from);
     if (kind < TYPE_I8 || kind > TYPE_F64) {
-        diagnostic *d = diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
-                                          "`%.*s` is no suffix of a number", (int)(l->at - from),
-                                          l->text + from);
+        diagnostic *d =
+            diagnostics_say(l->diagnostics, lexer_span(l, from, l->at), SAY(is_no_suffix_of_number),
+                            (int)(l->at - from), l->text + from);
         diagnostics_note(l->diagnostics, d, lexer_span(l, number_from, l->at),
                          "a number may end in i8 … i64, u8 … u64, usize, f32 or f64");
         return TYPE_VOID;
@@ -59,13 +59,13 @@ static void emit_integer(lexer *l, uint32_t from, uint32_t digits, uint32_t base
         }
     }
     if (l->at == digits) {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
-                          "digits are missing after `%.2s`", l->text + from);
+        diagnostics_say(l->diagnostics, lexer_span(l, from, l->at), SAY(digits_are_missing_after),
+                        l->text + from);
     }
     type_kind suffix = number_suffix(l, from);
     if (too_large) {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
-                          "this integer does not fit 64 bits");
+        diagnostics_say(l->diagnostics, lexer_span(l, from, l->at),
+                        SAY(integer_does_not_fit_64_bits));
         value = 0;
     }
     if (suffix == TYPE_F32 || suffix == TYPE_F64) {
@@ -128,8 +128,8 @@ static void lex_decimal(lexer *l) {
     double value = float_value(l, from, l->at);
     type_kind suffix = number_suffix(l, from);
     if (suffix != TYPE_VOID && suffix != TYPE_F32 && suffix != TYPE_F64) {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
-                          "a number with a fraction or an exponent is f32 or f64");
+        diagnostics_say(l->diagnostics, lexer_span(l, from, l->at),
+                        SAY(number_fraction_or_exponent_is_f32));
         suffix = TYPE_VOID;
     }
     lexer_emit_literal(l, TOKEN_FLOAT, from, (literal){.suffix = suffix, .floating = value});
@@ -206,7 +206,7 @@ static uint32_t escape(lexer *l) {
         l->at += step == 0 ? 1 : step;
     }
     diagnostic *d =
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at), "this escape is not known");
+        diagnostics_say(l->diagnostics, lexer_span(l, from, l->at), SAY(this_escape_is_not_known));
     diagnostics_note(l->diagnostics, d, (source_span){0},
                      "escapes are \\n \\t \\r \\0 \\\\ \\\" \\' \\x41 \\u{1F600}");
     return '?';
@@ -218,8 +218,7 @@ static uint32_t literal_character(lexer *l, char *out, bool *strange) {
     uint32_t point, step = utf8_decode(l->text + l->at, l->end - l->at, &point);
     if (step == 0) {
         if (!*strange) {
-            diagnostics_error(l->diagnostics, lexer_span(l, l->at, l->at + 1),
-                              "this byte is no text: a program is UTF-8");
+            diagnostics_say(l->diagnostics, lexer_span(l, l->at, l->at + 1), SAY(byte_is_not_utf8));
         }
         *strange = true;
         point = '?';
@@ -279,8 +278,7 @@ bool lexer_raw_string(lexer *l) {
     if (l->at < l->end) {
         l->at += 1 + hashes;
     } else {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, from + 1),
-                          "this string is never closed: `\"` is missing");
+        diagnostics_say(l->diagnostics, lexer_span(l, from, from + 1), SAY(string_is_never_closed));
     }
     lexer_emit_literal(l, TOKEN_STRING, from,
                        (literal){.suffix = TYPE_VOID, .string = {data, length}});
@@ -313,8 +311,8 @@ static void close_string(lexer *l, const long_string *open, bool bytes) {
     l->list.count = open->tokens;
     l->list.literal_count = open->literals;
     diagnostics_return_to(l->diagnostics, &open->before);
-    diagnostics_error(l->diagnostics, lexer_span(l, open->at, open->at + 1),
-                      "this string is never closed: `\"` is missing");
+    diagnostics_say(l->diagnostics, lexer_span(l, open->at, open->at + 1),
+                    SAY(string_is_never_closed));
     size_t length = (size_t)(to - text - 1);
     char *data = masu__arena_strndup(l->arena, text + 1, length);
     l->out_of_memory |= data == NULL;
@@ -353,8 +351,7 @@ void lexer_string(lexer *l, bool bytes) {
     if (l->at < l->end) {
         l->at++;
     } else {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, from + 1),
-                          "this string is never closed: `\"` is missing");
+        diagnostics_say(l->diagnostics, lexer_span(l, from, from + 1), SAY(string_is_never_closed));
     }
     data[length] = 0;
     lexer_emit_literal(l, TOKEN_STRING, from,
@@ -405,11 +402,10 @@ void lexer_quote(lexer *l) {
     bool closed = l->at < l->end && l->text[l->at] == '\'';
     l->at += closed;
     if (!closed) {
-        diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
-                          "this character is never closed: `'` is missing");
+        diagnostics_say(l->diagnostics, lexer_span(l, from, l->at), SAY(character_is_never_closed));
     } else if (count != 1) {
-        diagnostic *d = diagnostics_error(l->diagnostics, lexer_span(l, from, l->at),
-                                          "a character literal holds one character");
+        diagnostic *d = diagnostics_say(l->diagnostics, lexer_span(l, from, l->at),
+                                        SAY(character_literal_holds_one_character));
         diagnostics_note(l->diagnostics, d, (source_span){0}, "texts stand in double quotes");
     }
     lexer_emit_literal(l, TOKEN_CHAR, from, (literal){.suffix = TYPE_VOID, .integer = point});

@@ -108,7 +108,7 @@ const char *parser_name(parser *p, source_span *span) {
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-diagnostic *parser_error(parser *p, source_span span, const char *format, ...) {
+diagnostic *parser_say(parser *p, source_span span, message_row row, const char *format, ...) {
     if (p->panic || p->stopped) {
         return NULL;
     }
@@ -118,7 +118,7 @@ diagnostic *parser_error(parser *p, source_span span, const char *format, ...) {
     va_start(arguments, format);
     masu__buffer_vprintf(&text, format, arguments);
     va_end(arguments);
-    diagnostic *d = diagnostics_error(p->diagnostics, span, "%s", masu__buffer_text(&text));
+    diagnostic *d = diagnostics_say(p->diagnostics, span, row, "%s", masu__buffer_text(&text));
     masu__buffer_destroy(&text);
     return d;
 }
@@ -147,10 +147,10 @@ diagnostic *parser_expected(parser *p, const char *what) {
     }
     if (t->kind == TOKEN_NAME || t->kind == TOKEN_INT || t->kind == TOKEN_FLOAT ||
         t->kind == TOKEN_LABEL) {
-        d = parser_error(p, span, "expected %s, found `%.*s`", what,
-                         t->length > 80 ? 80 : (int)t->length, p->file->text + t->offset);
+        d = parser_say(p, span, SAY(expected_but_word), what, t->length > 80 ? 80 : (int)t->length,
+                       p->file->text + t->offset);
     } else {
-        d = parser_error(p, span, "expected %s, found %s", what, token_text(t->kind));
+        d = parser_say(p, span, SAY(expected_but_symbol), what, token_text(t->kind));
     }
     const char *hint = hint_for_token(p);
     if (hint == NULL && strcmp(what, "`{`") == 0) {
@@ -164,8 +164,8 @@ diagnostic *parser_expected(parser *p, const char *what) {
 
 void parser_warn_missing(parser *p, const char *what) {
     if (!p->stopped) {
-        diagnostics_warning(p->diagnostics, source_span_make(p->file, end_before(p), 0),
-                            "the line ends without %s", what);
+        diagnostics_say(p->diagnostics, source_span_make(p->file, end_before(p), 0),
+                        SAY(line_ends_without), what);
     }
 }
 
@@ -173,26 +173,30 @@ void parser_warn_missing(parser *p, const char *what) {
 void parser_unclosed(parser *p, source_span open) {
     p->tree->is_broken = true;
     for (const diagnostic *d = p->diagnostics->first; d != NULL; d = d->next) {
-        if (d->span.file == p->file && strstr(d->message, " is never closed: `") != NULL) {
+        bool swallows = d->row == ROW_string_is_never_closed ||
+                        d->row == ROW_character_is_never_closed ||
+                        d->row == ROW_comment_is_never_closed;
+        if (d->span.file == p->file && swallows) {
             return;
         }
     }
-    parser_error(p, open, "this `{` is never closed");
+    parser_say(p, open, SAY(brace_is_never_closed));
 }
 
 diagnostic *parser_refuse(parser *p, source_span span, const char *what) {
-    return parser_error(p, span, "masu does not accept %s", what);
+    return parser_say(p, span, SAY(masu_does_not_accept), what);
 }
 
 void parser_refuse_once(parser *p, source_span span, const char *what) {
-    size_t length = strlen(what);
     for (const diagnostic *d = p->diagnostics->first; d; d = d->next) {
-        size_t whole = strlen(d->message);
-        if (whole > length && strcmp(d->message + whole - length, what) == 0) {
+        if (d->about && strcmp(d->about, what) == 0) {
             return;
         }
     }
-    parser_refuse(p, span, what);
+    diagnostic *d = parser_refuse(p, span, what);
+    if (d != NULL) {
+        d->about = what;
+    }
 }
 
 static void stop(parser *p) {
@@ -228,7 +232,7 @@ bool parser_enter(parser *p) {
     if (p->depth <= PARSER_NESTING_MAX) {
         return true;
     }
-    parser_error(p, parser_span(p), "this is nested more than %d levels deep", PARSER_NESTING_MAX);
+    parser_say(p, parser_span(p), SAY(this_is_nested_more_than_levels), PARSER_NESTING_MAX);
     stop(p);
     return false;
 }
@@ -365,7 +369,7 @@ expr *parser_finish(parser *p, expr *e) {
     e->span = parser_span_from(p, e->span);
     expr_each_child(e, raise_height, &e->height);
     if (e->height > PARSER_HEIGHT_MAX) {
-        parser_error(p, e->span, "this expression is more than %d levels high", PARSER_HEIGHT_MAX);
+        parser_say(p, e->span, SAY(this_expression_is_more_than_levels), PARSER_HEIGHT_MAX);
         stop(p);
     }
     return e;

@@ -2,7 +2,7 @@
 #ifndef MASU_LANGUAGE_PARSER_H
 #define MASU_LANGUAGE_PARSER_H
 
-#include "language/diagnose/diagnostics.h"
+#include "language/diagnose/messages.h"
 #include "language/syntax/tree.h"
 #include <masu/status.h>
 

@@ -113,7 +113,7 @@ static expr *parse_index(parser *p, expr *base) {
     parser_advance(p);
     parse_list_of(p, TOKEN_RIGHT_BRACKET, parse_one_index, &e->index.indices, &e->index.count);
     if (e->index.count == 0) {
-        parser_error(p, parser_span_from(p, open), "an index is missing");
+        parser_say(p, parser_span_from(p, open), SAY(index_is_missing));
     }
     return parser_finish(p, e);
 }
@@ -239,7 +239,7 @@ static expr *parse_levels(parser *p, expr *left, uint8_t lowest) {
     bool compared = false;
     while (!p->panic && (info = operator_here(p)) != NULL && info->level >= lowest) {
         if (info->level == LEVEL_COMPARISON && compared) {
-            diagnostic *d = parser_error(p, parser_span(p), "comparisons cannot be chained");
+            diagnostic *d = parser_say(p, parser_span(p), SAY(comparisons_cannot_be_chained));
             parser_note(p, d, (source_span){0}, "write `a < b && b < c`");
             return left;
         }

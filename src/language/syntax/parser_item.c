@@ -20,7 +20,7 @@ static binding *parse_annotated(parser *p, binding *parameter) {
     const char *name = parameter->name;
     source_span span = parameter->span;
     if (!parser_is(p, TOKEN_COLON)) {
-        parser_error(p, span, "parameter `%s` needs a type: `%s: T`", name, name);
+        parser_say(p, span, SAY(parameter_without_type), name, name);
         p->panic = false; /* it is clear how it goes on */
         parameter->annotation = PARSER_NEW(p, type_expr);
         parameter->annotation->span = span; /* TYPE_EXPR_ERROR: silent */
@@ -55,9 +55,8 @@ static binding *parse_parameter(parser *p, function_item *f, bool first, bool in
     bool is_mutable = parser_accept(p, TOKEN_MUT);
     if (parser_is(p, TOKEN_SELF)) {
         if (!first || !in_impl) {
-            parser_error(p, parser_span(p),
-                         in_impl ? "`self` is the first parameter"
-                                 : "`self` belongs into an `impl` block");
+            parser_say(p, parser_span(p),
+                       SAY_IF(in_impl, self_is_first_parameter, self_belongs_into_impl_block));
         }
         binding *self = parse_self(p, is_mutable, start);
         self->is_lent = reference && is_mutable;
@@ -409,7 +408,7 @@ static void parse_impl(parser *p) {
     source_span open = parser_span(p);
     if (p->panic || impl->owner->kind != TYPE_EXPR_NAME || !parser_expect(p, TOKEN_LEFT_BRACE)) {
         if (!p->panic) {
-            parser_error(p, impl->owner->span, "methods belong to a type that has a name");
+            parser_say(p, impl->owner->span, SAY(methods_belong_to_type_that_has));
         }
         parser_skip_item(p);
         return;

@@ -102,8 +102,8 @@ const char *parser_name(parser *p, source_span *span); /* expects a name; NULL a
 
 /* ---- messages and recovery ------------------------------------------------------------------- */
 
-diagnostic *parser_error(parser *p, source_span span, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+diagnostic *parser_say(parser *p, source_span span, message_row row, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 void parser_note(parser *p, diagnostic *to, source_span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* "expected WHAT, found …" at the present token. */

@@ -158,14 +158,14 @@ void parser_refuse_top_level(parser *p) {
     if (at_logic(p)) {
         parser_refuse_once(p, parser_span(p), parser_logic);
     } else if (parser_is(p, TOKEN_RIGHT_BRACE)) {
-        parser_error(p, parser_span(p), "this `}` closes nothing");
+        parser_say(p, parser_span(p), SAY(brace_closes_nothing));
         p->tree->is_broken = true;
     } else if (at_script(p)) {
         parse_script_statement(p);
         return;
     } else if (parser_is(p, TOKEN_LET) || parser_at_expression(p)) {
         refuse_foreign_function(p);
-        diagnostic *d = parser_error(p, parser_span(p), "statements stand inside functions");
+        diagnostic *d = parser_say(p, parser_span(p), SAY(statements_stand_inside_functions));
         const token *t = parser_token(p);
         const char *hint = hint_for_word(p->file->text + t->offset, t->length);
         const char *meant = hint == NULL ? hint_for_item_word(p) : NULL;

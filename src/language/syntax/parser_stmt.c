@@ -63,7 +63,7 @@ static void parse_let(parser *p, stmt *s) {
     }
     if (!parser_is(p, TOKEN_EQUAL) && !p->panic &&
         (parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE))) {
-        parser_error(p, s->pattern->span, "a `let` needs a value: `let x = …;`");
+        parser_say(p, s->pattern->span, SAY(let_needs_value));
         p->panic = false;
     } else if (parser_expect(p, TOKEN_EQUAL)) {
         s->value = parse_expression(p);
@@ -387,7 +387,7 @@ static bool is_counting_head(const parser *p) {
 static void refuse_counting_head(parser *p) {
     source_span span = parser_span(p);
     parser_skip_group(p);
-    diagnostic *d = parser_error(p, parser_span_from(p, span), "expected `in`, found `;`");
+    diagnostic *d = parser_say(p, parser_span_from(p, span), SAY(expected_in_found));
     parser_note(p, d, (source_span){0}, "a loop over numbers is written `for i in 0..n { … }`");
     p->panic = false;
 }

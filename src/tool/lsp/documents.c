@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool/error_kinds.h"
 #include "tool/lsp/lsp.h"
 
 enum { FILE_MAX = 16 << 20 };
@@ -111,8 +110,7 @@ static void drop_modules(lsp_document *d) {
 
 /* A file without `main` may be a module of a program that is not open. */
 static bool misses_main(const masu_diagnostic_info *info) {
-    return strcmp(info->message, "there is no function `main`") == 0 && info->line <= 1 &&
-           info->column <= 1;
+    return info->misses_main && info->line <= 1 && info->column <= 1;
 }
 
 /* Nothing is wrong with it but that: it is asked about as if it had one. */
@@ -154,7 +152,6 @@ static void compile(lsp_server *s, lsp_document *d) {
 /* ---- what was said --------------------------------------------------------------------------- */
 
 static void put_diagnostic(lsp_server *s, const masu_diagnostic_info *info) {
-    const error_kind *kind = error_kind_of(info->message);
     masu__buffer message = {0};
     masu__buffer_puts(&message, info->message);
     if (info->note)
@@ -162,8 +159,8 @@ static void put_diagnostic(lsp_server *s, const masu_diagnostic_info *info) {
     masu__buffer_puts(&s->out, "{\"range\":");
     lsp_put_range(s, info->line, info->column16, info->end_line, info->end_column16);
     masu__buffer_printf(&s->out, ",\"severity\":%d,", info->is_error ? 1 : 2);
-    if (kind)
-        masu__buffer_printf(&s->out, "\"code\":\"%s\",", kind->code);
+    if (info->kind)
+        masu__buffer_printf(&s->out, "\"code\":\"%s\",", info->kind->code);
     masu__buffer_puts(&s->out, "\"source\":\"masu\",\"message\":");
     masu__buffer_json_string(&s->out, masu__buffer_text(&message), message.length);
     masu__buffer_putc(&s->out, '}');

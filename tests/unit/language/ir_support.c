@@ -69,10 +69,10 @@ void support_expect_text(const char *actual, const char *expected) {
         fail_msg("got\n%s\nexpected\n%s", actual, expected);
 }
 
-bool support_collect(void *user, source_span span, const char *message, const pass_note *notes,
-                     size_t count) {
+bool support_collect(void *user, source_span span, message_row row, const char *message,
+                     const pass_note *notes, size_t count) {
     masu__buffer *out = user;
-    (void)span;
+    (void)span, (void)row;
     masu__buffer_puts(out, message);
     for (size_t n = 0; n < count; n++)
         masu__buffer_printf(out, " [%s]", notes[n].text);
