@@ -278,10 +278,12 @@ static bool is_mutable_source(const checker *c, const expr *e) {
     return e->kind == EXPR_NAME && check_refers(c, e) && strcmp(e->name.name, "self") != 0;
 }
 
+/* The places of its elements, of a map in the order of its keys. */
 static expr *whole_range(checker *c, const expr *all) {
+    const char *count = check_is_map(type_of(c, all)) ? "__settled" : "len";
     expr *range = check_new(c, EXPR_RANGE, all->span, NULL);
     range->range.low = check_new_int(c, all->span, 0);
-    range->range.high = build_method(c, all->span, check_alias_copy(c, all), "len", NULL, 0);
+    range->range.high = build_method(c, all->span, check_alias_copy(c, all), count, NULL, 0);
     return range;
 }
 
@@ -306,7 +308,7 @@ static expr *replace_source(block_builder *b, expr **slot) {
         *slot = place;
         return NULL;
     }
-    *slot = whole_range(c, check_elements_of(c, place));
+    *slot = whole_range(c, place);
     return place;
 }
 

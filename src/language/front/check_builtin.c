@@ -303,7 +303,7 @@ static const struct {
     {"starts_with", "s", 'b', TL_FN_tl_string_starts_with},
     {"ends_with", "s", 'b', TL_FN_tl_string_ends_with},
     {"index_of", "s", 'i', TL_FN_tl_string_index_of},
-    {"substring", "ii", 's', TL_FN_tl_string_substring},
+    {"__part", "ii", 's', TL_FN_tl_string_substring},
     {"char_at", "i", 'c', TL_FN_tl_string_char_at},
     {"trim", "", 's', TL_FN_tl_string_trim},
     {"split", "s", 'v', TL_FN_tl_string_split},

@@ -341,7 +341,7 @@ static bool index_range(checker *c, expr **slot) {
         *slot = build_method(c, e->span, base, "__from", &from, 1);
     } else {
         expr *ends[2] = {low != NULL ? low : check_new_int(c, e->span, 0), high};
-        *slot = build_method(c, e->span, base, text ? "substring" : "slice", ends, 2);
+        *slot = build_method(c, e->span, base, text ? "__part" : "slice", ends, 2);
     }
     check_expr(c, slot, NULL);
     return true;
