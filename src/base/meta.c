@@ -1,4 +1,7 @@
-/* meta.c: the only caller of malloc and free, and the counter that makes the nth request fail. */
+/* meta.c: the only caller of malloc and free, and the counter that makes the nth request fail.
+ *
+ * Where the C library is glibc its own functions are called by their own names: a program may put this library
+ * behind the name malloc, and metadata must not come back here then. Under a sanitizer malloc is called, which it watches. */
 #include "base/meta.h"
 
 #include <errno.h>
@@ -17,6 +20,17 @@ static _Atomic bool fault_repeats;
 static _Atomic bool fault_has_fired;
 static _Atomic uint64_t fault_nth;
 static _Atomic uint64_t fault_asked;
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(MASU_HEAVY)
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *ptr, size_t bytes);
+void __libc_free(void *ptr);
+#define malloc  __libc_malloc
+#define calloc  __libc_calloc
+#define realloc __libc_realloc
+#define free    __libc_free
+#endif
 
 static void count_alloc(size_t bytes) {
     atomic_fetch_add_explicit(&live_bytes, bytes, memory_order_relaxed);

@@ -1,0 +1,232 @@
+"""Other people's programs on masu and on the best general allocators: time and peak resident memory.
+
+    bench/programs.py CHECKOUT BUILD [--rounds N] [--scale F] [--header] [NAME …]
+
+CHECKOUT is a copy of mimalloc-bench; its programs are built in BUILD/bench/programs, of BUILD comes libmasu.so. Each program runs with
+each allocator preloaded, by turns; the tables have the lowest of all rounds, of the wall clock (or the time that the program itself
+reports, where it runs for a fixed time) and of peak resident memory. Ratios are masu's to the best peer of that row. `--header` measures
+the variant of bench/programs/malloc.c that keeps the size in front of each block too. `$MASU_DATA/traces` (default ../shared/data beside the
+project): recorded training steps, replayed by bench/programs/replay.c, with masu inlined. What is missing is said and passed over.
+"""
+import glob
+import math
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FOLDERS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"]
+PEERS = {
+    "glibc": [""],
+    "mimalloc": ["libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so"],
+    "jemalloc": ["libjemalloc.so.2", "libjemalloc.so"],
+    "tcmalloc": ["libtcmalloc_minimal.so.4", "libtcmalloc_minimal.so"],
+}
+# name: (target, arguments, how the program tells its own time, standard input)
+PROCESSORS = len(os.sched_getaffinity(0))
+PROGRAMS = {
+    "cfrac": ("cfrac", "17545186520507317056371138836327483792789528", None),
+    "espresso": ("espresso", "{bench}/espresso/largest.espresso", None),
+    "barnes": ("barnes", "", None),
+    "alloc-test1": ("alloc-test", "1", None),
+    "alloc-testN": ("alloc-test", "{n}", None),
+    "larsonN": ("larson", "5 8 1000 5000 100 4141 {n}", r"relative time: ([0-9.]+)"),
+    "larsonN-sized": ("larson-sized", "5 8 1000 5000 100 4141 {n}", r"relative time: ([0-9.]+)"),
+    "sh6benchN": ("sh6bench", "{2n}", None),
+    "sh8benchN": ("sh8bench", "{2n}", None),
+    "xmalloc-testN": ("xmalloc-test", "-w {n} -t 5 -s 64", r"rtime: ([0-9.]+)"),
+    "cache-scratch1": ("cache-scratch", "1 1000 1 2000000 {n}", None),
+    "cache-scratchN": ("cache-scratch", "{n} 1000 1 2000000 {n}", None),
+    "cache-thrash1": ("cache-thrash", "1 1000 1 2000000 {n}", None),
+    "cache-thrashN": ("cache-thrash", "{n} 1000 1 2000000 {n}", None),
+    "glibc-simple": ("glibc-simple", "", "iterations"),
+    "glibc-thread": ("glibc-thread", "{n}", "iterations"),
+    "malloc-large": ("malloc-large", "", None),
+    "mleak10": ("mleak", "5", None),
+    "mleak100": ("mleak", "50", None),
+    "mstressN": ("mstress", "{n} 50 25", None),
+    "rptestN": ("rptest", "{n} 0 1 2 500 1000 100 8 16000", None),
+}
+
+
+def call(*words, **more):
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more).stdout
+
+
+def find_library(names):
+    for name in names:
+        for folder in FOLDERS:
+            if os.access(os.path.join(folder, name), os.R_OK):
+                return os.path.join(folder, name)
+    return None
+
+
+def build_programs(checkout, folder):
+    """The path of each target that can be built; its sources may be missing in the checkout."""
+    bench = os.path.join(checkout, "bench")
+    flags = ["-DCMAKE_BUILD_TYPE=Release"]
+    if not os.path.exists(os.path.join(bench, "shbench", "sh6bench-new.c")):
+        print("sh6bench, sh8bench: their sources are not in the checkout", file=sys.stderr)
+        flags.append("-DAPPLE=ON")  # what the checkout leaves them out by
+    call("cmake", "-S", bench, "-B", folder, *flags)
+    built = {}
+    for target in sorted({p[0] for p in PROGRAMS.values()}):
+        if subprocess.run(["cmake", "--build", folder, "--target", target], capture_output=True).returncode == 0:
+            built[target] = os.path.join(folder, target)
+    return built
+
+
+def build_masu(build, folder):
+    """Paths of the preloaded libraries and of the replay."""
+    include = ["-I", os.path.join(HERE, "..", "include"), "-I", os.path.join(build, "include")]
+    library = ["-L", build, "-lmasu", f"-Wl,-rpath,{os.path.abspath(build)}"]
+    paths = {}
+    for name, flags in (("masu", []), ("masu+size", ["-DSIZE_HEADER"])):
+        paths[name] = os.path.join(folder, f"lib{name}.so")
+        call("cc", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", *flags, *include,
+             os.path.join(HERE, "programs", "malloc.c"), "-o", paths[name], *library, "-lpthread")
+    replay = os.path.join(folder, "replay")
+    call("cc", "-O2", *include, os.path.join(HERE, "programs", "replay.c"), "-o", replay, *library)
+    return paths, replay
+
+
+def run(command, preload, folder, own_time=None, stdin=None):
+    """Seconds and KiB at most; None when it failed."""
+    environment = dict(os.environ)
+    words = ["/usr/bin/time", "-q", "-f", "%e %U %S %M %x", "-o", os.path.join(folder, "time"), "env"]
+    if preload:
+        words.append(f"LD_PRELOAD={preload}")
+    done = subprocess.run(words + command, env=environment, stdin=stdin or subprocess.DEVNULL, cwd=folder,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    wall, user, system, kib, _ = open(os.path.join(folder, "time")).read().split()[-5:]
+    if done.returncode != 0:
+        return None
+    seconds = float(wall)
+    if own_time == "iterations":
+        seconds = 1e9 / float(re.search(r"iterations\D*([0-9.]+)", done.stdout).group(1))
+    elif own_time:
+        seconds = float(re.search(own_time, done.stdout).group(1))
+    return seconds, float(user) + float(system), int(kib), done.stdout
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
+
+
+class Table:
+    def __init__(self, title, names, unit):
+        self.title, self.names, self.unit, self.ratios = title, names, unit, []
+        print(f"\n{title}\n\n| | {' | '.join(names)} | to the best peer |\n|---|{'---|' * (len(names) + 1)}")
+
+    def row(self, name, values):
+        peers = [values[n] for n in self.names if not n.startswith("masu") and values.get(n)]
+        mine = [values[n] for n in self.names if n.startswith("masu") and values.get(n)]
+        ratio = min(mine) / min(peers) if peers and mine else float("nan")
+        if peers and mine:
+            self.ratios.append(ratio)
+        cells = [f"{values[n] * self.unit:.4g}" if values.get(n) else "-" for n in self.names]
+        print(f"| {name} | {' | '.join(cells)} | {ratio:.2f} |", flush=True)
+
+    def end(self):
+        print(f"\nGeometric mean of {len(self.ratios)} rows: {geometric_mean(self.ratios):.3f}, "
+              f"highest {max(self.ratios, default=float('nan')):.2f}")
+
+
+def keep_lowest(into, key, value):
+    if value is not None and (key not in into or value < into[key]):
+        into[key] = value
+
+
+def measure_programs(built, chosen, sides, rounds, folder, bench):
+    results = {}
+    for name, (target, arguments, own_time) in PROGRAMS.items():
+        if (chosen and name not in chosen) or target not in built:
+            continue
+        words = arguments.replace("{bench}", bench).replace("{n}", str(PROCESSORS)).replace("{2n}", str(2 * PROCESSORS))
+        time, memory, work = results[name] = ({}, {}, {})
+        for _ in range(rounds):
+            for side, preload in sides.items():
+                stdin = open(os.path.join(bench, "barnes", "input")) if target == "barnes" else None
+                got = run([built[target]] + words.split(), preload, folder, own_time, stdin)
+                if got is None:
+                    print(f"{name} fails with {side}", file=sys.stderr)
+                    continue
+                keep_lowest(time, side, got[0])
+                keep_lowest(work, side, got[1])
+                keep_lowest(memory, side, got[2])
+        print(name, "done", file=sys.stderr)
+    for title, index, unit in (("Seconds, wall clock or as the program says", 0, 1), ("Peak resident MiB", 1, 1 / 1024),
+                               ("Seconds of processor time", 2, 1)):
+        table = Table(title, list(sides), unit)
+        for name, values in results.items():
+            if title.endswith("processor time") and PROGRAMS[name][2] and PROGRAMS[name][2] != "iterations":
+                continue  # runs for a fixed time
+            table.row(name, values[index])
+        table.end()
+
+
+def measure_traces(replay, sides, rounds, folder):
+    data = os.environ.get("MASU_DATA", os.path.join(HERE, "..", "..", "shared", "data"))
+    files = sorted(glob.glob(os.path.join(data, "traces", "*.csv")))
+    if not files:
+        print(f"no traces in {data}", file=sys.stderr)
+        return
+    results = {}
+    for file in files:
+        time, calls, memory = results[os.path.basename(file)[:-4]] = ({}, {}, {})
+        for _ in range(rounds):
+            for side, preload in sides.items():
+                words = [replay] + (["--masu"] if side == "masu" else []) + [os.path.abspath(file), "20"]
+                got = run(words, None if side == "masu" else preload, folder)
+                if got is None:
+                    continue
+                with_writes, without = map(float, got[3].split())
+                keep_lowest(time, side, with_writes)
+                keep_lowest(calls, side, without)
+                keep_lowest(memory, side, got[2])
+    for title, index, unit in (("Recorded training steps, ns an event, a byte of each page written", 0, 1),
+                               ("The same, nothing written", 1, 1), ("Peak resident MiB", 2, 1 / 1024)):
+        table = Table(title, list(sides), unit)
+        for name, values in results.items():
+            table.row(name, values[index])
+        table.end()
+
+
+def main():
+    words, options = [], {"--rounds": "5"}
+    arguments = iter(sys.argv[1:])
+    header = False
+    for word in arguments:
+        if word in options:
+            options[word] = next(arguments)
+        elif word == "--header":
+            header = True
+        elif word.startswith("-"):
+            sys.exit(__doc__)
+        else:
+            words.append(word)
+    if len(words) < 2:
+        sys.exit(__doc__)
+    checkout, build, chosen = words[0], words[1], words[2:]
+    folder = os.path.join(os.path.abspath(build), "bench", "programs")
+    os.makedirs(folder, exist_ok=True)
+    bench = os.path.join(os.path.abspath(checkout), "bench")
+    shims, replay = build_masu(build, folder)
+    if not header:
+        del shims["masu+size"]
+    sides = dict(shims)
+    for name, libraries in PEERS.items():
+        path = "" if libraries == [""] else find_library(libraries)
+        if path is None:
+            print(f"{name} is not installed", file=sys.stderr)
+        else:
+            sides[name] = path
+    rounds = int(options["--rounds"])
+    if not chosen or "traces" in chosen:
+        measure_traces(replay, sides, rounds, folder)
+    if chosen != ["traces"]:
+        measure_programs(build_programs(checkout, folder), chosen, sides, rounds, folder, bench)
+
+
+main()
