@@ -23,7 +23,7 @@ set_target_properties(masu_static PROPERTIES EXPORT_NAME static)
 set_target_properties(masu_shared PROPERTIES EXPORT_NAME masu
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 # threads that end after a dlclose still hand back what they cached
-target_link_options(masu_shared PRIVATE -Wl,--no-undefined -Wl,-z,nodelete)
+target_link_options(masu_shared PRIVATE -Wl,--no-undefined -Wl,-z,nodelete -Wl,--as-needed)
 
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/masu)
@@ -41,5 +41,5 @@ file(RELATIVE_PATH prefix_from_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /pre
 configure_file(${CMAKE_SOURCE_DIR}/cmake/masu.pc.in ${CMAKE_BINARY_DIR}/masu.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/masu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/masu DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.def")
 install(FILES ${CMAKE_SOURCE_DIR}/src/runtime/abi.def ${CMAKE_SOURCE_DIR}/src/runtime/ops.def DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/masu)

@@ -45,13 +45,12 @@ extern "C" {
 #define MASU_THREAD_LOCAL _Thread_local
 #endif
 
+MASU_HEADER_BEGIN
+
 /* ---- the paths that are not inline ----------------------------------------------------------- */
 
-#if defined(__GNUC__)
-#define MASU_ALLOCATES(...) __attribute__((malloc, alloc_size(__VA_ARGS__), warn_unused_result))
-#else
-#define MASU_ALLOCATES(...)
-#endif
+/* Every block of this pool lies so. */
+#define MASU_ALLOCATES(...) MASU_ALLOCATED(__VA_ARGS__) __attribute__((assume_aligned(64)))
 
 /* As masu_alloc and masu_free, whatever the state of the magazines. */
 MASU_API void *masu_alloc_slow(size_t bytes) MASU_ALLOCATES(1);
@@ -187,9 +186,9 @@ MASU_API masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_
  * is free behind it; so that growing step by step costs amortised constant time a byte. old_bytes as asked
  * for; ptr NULL with old_bytes 0: as masu_alloc; one without the other gives NULL. new_bytes 0 frees and
  * gives NULL. The new block lies at a multiple of 64, whatever the old one did. */
-MASU_API void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes);
+MASU_API void *masu_realloc(void *ptr, size_t old_bytes, size_t new_bytes) MASU_REALLOCATED(3);
 /* The same without the old size; ptr NULL: as masu_alloc. NULL also for what is not a block of this pool. */
-MASU_API void *masu_realloc_unsized(void *ptr, size_t new_bytes);
+MASU_API void *masu_realloc_unsized(void *ptr, size_t new_bytes) MASU_REALLOCATED(2);
 /* The same at a multiple of alignment. *out is the new block, or on failure NULL, and the old one is
  * untouched: statuses of masu_alloc_aligned, and MASU_ERR_SIZE_MISMATCH, MASU_ERR_FOREIGN_POINTER,
  * MASU_ERR_INTERIOR_POINTER, MASU_ERR_DOUBLE_FREE about ptr as far as they are seen. */
@@ -236,6 +235,8 @@ MASU_API void masu_reset_peaks(void);
 
 /* Checks every equation, O(n), while no other thread allocates. */
 MASU_API bool masu_valid(void);
+
+MASU_HEADER_END
 
 #ifdef __cplusplus
 }

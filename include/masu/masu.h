@@ -1,8 +1,9 @@
-/* masu.h: everything of the library part. Programs include this one. */
+/* masu.h: everything of the library part. Programs include this one. (C++: masu.hpp has allocators beside it.) */
 #ifndef MASU_H
 #define MASU_H
 
 #include <masu/alloc.h>
+#include <masu/arena.h>
 #include <masu/bestfit.h>
 #include <masu/bucket.h>
 #include <masu/check.h>
