@@ -28,7 +28,7 @@ int main() { return known() == 100 ? 0 : 1; }' >"$MASU_TMP/known.cpp"
     expect_status 0 "$MASU_TMP/known"
     echo '#include <masu/masu.h>
 int main() { masu_alloc(100); masu_realloc_unsized(nullptr, 5); }' >"$MASU_TMP/lost.cpp"
-    "$compiler" -std=c++11 -Wall -I"$prefix/include" -fsyntax-only "$MASU_TMP/lost.cpp" 2>"$MASU_TMP/lost"
+    "$compiler" -std=c++11 -Wall -I"$prefix/include" -c "$MASU_TMP/lost.cpp" -o "$MASU_TMP/lost.o" 2>"$MASU_TMP/lost"
     [ "$(grep -c 'warn.unused.result' "$MASU_TMP/lost")" -ge 2 ] || fail "expected: two warnings about lost blocks; actual: $(cat "$MASU_TMP/lost")"
 done
 [ "$found" = 1 ] || fail "no C++ compiler"

@@ -1,4 +1,4 @@
-/* ring.c: the ring arena. Positions count bytes for ever, marks are positions.
+/* ring_arena.c: the ring arena. Positions count bytes for ever, marks are positions.
  *
  *     head  window.at    tail  the oldest that lives        tail <= head <= tail + capacity
  *

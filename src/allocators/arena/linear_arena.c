@@ -1,4 +1,4 @@
-/* arena.c: the linear arena. Pieces in a stack, the newest on top; the window lies in the top one.
+/* linear_arena.c: the linear arena. Pieces in a stack, the newest on top; the window lies in the top one.
  *
  *     top ─► piece ─below─► piece ─below─► NULL        depth = how many
  *     used = sum of what lower pieces hold + (window.at - base of the top)
