@@ -193,6 +193,7 @@ int tl__config_threads(int processors);
 
 void tl__arena_end(tl_runtime *rt); /* gives back what Arena::init took */
 
+#define TL_BELOW_ZERO "attempt to subtract with overflow: %" PRIu64 " - %" PRIu64 " is below 0"
 /* Describes a failure in the runtime and returns status, for `return tl__error(…)`. Replaces what was described before. */
 masu_status tl__error(masu_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));

@@ -1,6 +1,6 @@
 /* arithmetic.c: numbers. What LLVM leaves undefined is defined here, as in Rust's release builds:
  *
- *     integers wrap, MIN / -1 too; division by zero raises (in kernels: faults)
+ *     integers wrap, MIN / -1 too; division by zero raises (in kernels: faults), and what is less than 0 of usize
  *     shifts take their amount modulo the width
  *     float to integer saturates, NaN becomes 0
  *     comparisons with NaN are false, != is true
@@ -26,23 +26,39 @@ LLVMValueRef emit_intrinsic(emit *e, const char *name, LLVMTypeRef *overloads,
     return LLVMBuildCall2(e->cg->builder, type, function, args, arg_count, "");
 }
 
-/* ---- division ------------------------------------------------------------------------------------------------------ */
+/* ---- division, subtraction of lengths ------------------------------------------------------------------------------------------------------ */
+
+static void raise_where(emit *e, const ir_instr *i, LLVMValueRef bad, tl_abi_index error,
+                        LLVMValueRef *args, unsigned count) {
+    codegen *cg = e->cg;
+    LLVMBasicBlockRef raise = emit_new_block(e, "raise"), go_on = emit_new_block(e, "");
+    LLVMBuildCondBr(cg->builder, bad, raise, go_on);
+    LLVMPositionBuilderAtEnd(cg->builder, raise);
+    emit_site(e, i);
+    emit_abi_call(e, error, args, count);
+    LLVMBuildUnreachable(cg->builder);
+    LLVMPositionBuilderAtEnd(cg->builder, go_on);
+}
 
 static void refuse_zero(emit *e, const ir_instr *i, LLVMValueRef divisor) {
     codegen *cg = e->cg;
     LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(divisor));
     LLVMValueRef bad = LLVMBuildICmp(cg->builder, LLVMIntEQ, divisor, zero, "");
-    if (e->kernel) {
+    if (e->kernel)
         emit_fault(e, bad, 2, codegen_i64(cg, 0), codegen_i64(cg, 0), i->site);
-        return;
-    }
-    LLVMBasicBlockRef raise = emit_new_block(e, "divide"), go_on = emit_new_block(e, "");
-    LLVMBuildCondBr(cg->builder, bad, raise, go_on);
-    LLVMPositionBuilderAtEnd(cg->builder, raise);
-    emit_site(e, i);
-    emit_abi_call(e, TL_FN_tl_raise_divide, NULL, 0);
-    LLVMBuildUnreachable(cg->builder);
-    LLVMPositionBuilderAtEnd(cg->builder, go_on);
+    else
+        raise_where(e, i, bad, TL_FN_tl_raise_divide, NULL, 0);
+}
+
+/* a - b of usize: there is nothing below zero. */
+static LLVMValueRef subtract_length(emit *e, const ir_instr *i) {
+    LLVMValueRef a = emit_arg(e, i, 0), b = emit_arg(e, i, 1);
+    LLVMValueRef bad = LLVMBuildICmp(e->cg->builder, LLVMIntULT, a, b, "");
+    if (e->kernel)
+        emit_fault(e, bad, 3, a, b, i->site);
+    else
+        raise_where(e, i, bad, TL_FN_tl_raise_below_zero, (LLVMValueRef[]){a, b}, 2);
+    return LLVMBuildNUWSub(e->cg->builder, a, b, "");
 }
 
 /* x / -1 and x % -1 without the one case that overflows: the division is made by 1 and its result replaced. */
@@ -207,6 +223,8 @@ LLVMValueRef emit_arithmetic(emit *e, const ir_instr *i) {
     case IR_DIV:
     case IR_REM:
         return divide(e, i, type);
+    case IR_SUB_LENGTH:
+        return subtract_length(e, i);
     case IR_SHL:
     case IR_SHR:
         return shift(e, i, type);

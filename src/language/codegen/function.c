@@ -354,7 +354,8 @@ static void enter(emit *e) {
 /* Only numbers, lists of them, and calls of functions that are made of numbers only. */
 static bool is_calm(const ir_function *f, const ir_block *b) {
     for (const ir_instr *i = b->first; i; i = i->next) {
-        bool inside = i->op == IR_DIV || i->op == IR_REM || emit_is_list_access(f, i);
+        bool inside = i->op == IR_DIV || i->op == IR_REM || i->op == IR_SUB_LENGTH ||
+                      emit_is_list_access(f, i);
         if (!inside && (i->op == IR_ABI || may_raise(i)))
             return false;
     }

@@ -130,6 +130,7 @@ static void add_reads_only(const codegen *cg, LLVMValueRef function) {
 
 static bool always_raises(tl_abi_index index) {
     return index == TL_FN_tl_raise_divide || index == TL_FN_tl_raise_index ||
+           index == TL_FN_tl_raise_below_zero ||
            index == TL_FN_tl_panic || index == TL_FN_tl_exit;
 }
 

@@ -283,12 +283,20 @@ bool check_builtin_scope(checker *c, expr **slot, const type *expected) {
 
 /* ---- methods of strings ---------------------------------------------------------------------- */
 
+static void become_length(checker *c, expr **slot, expr *length, bool is_empty) {
+    source_span span = (*slot)->span;
+    *slot = !is_empty ? length
+                      : check_new_binary(c, BINARY_EQ, length, check_new_int(c, span, 0),
+                                         check_scalar(c, TYPE_BOOL));
+    if (!is_empty) {
+        check_cast_to(c, slot, check_scalar(c, TYPE_USIZE));
+    }
+}
+
 static void string_length(checker *c, expr **slot, bool is_empty) {
     expr *e = *slot;
     expr *length = check_new_abi(c, TL_FN_tl_string_len, e->span, &e->call.receiver, 1);
-    *slot = !is_empty ? length
-                      : check_new_binary(c, BINARY_EQ, length, check_new_int(c, e->span, 0),
-                                         check_scalar(c, TYPE_BOOL));
+    become_length(c, slot, length, is_empty);
 }
 
 /* args: one letter each: s a String, i an i64. yields: s String, b bool, i i64, c char, v Vec<String>,
@@ -409,6 +417,10 @@ static const type *parse_target(checker *c, const expr *e, const type *expected,
     return wish != NULL ? wish : check_scalar(c, TYPE_I64);
 }
 
+static bool type_is_u64(const type *t) {
+    return t->kind == TYPE_U64 || t->kind == TYPE_USIZE;
+}
+
 /* parse::<T>() yields a Result; which type is said by the call or by what is wanted. */
 static bool string_parse(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
@@ -427,6 +439,7 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
                        : t->kind == TYPE_F32    ? "__parse_f32"
                        : t->kind == TYPE_F64    ? "__parse_f64"
                        : t->kind == TYPE_STRING ? "__parse_text"
+                       : type_is_u64(t)         ? "__parse_u64"
                        : type_is_integer(t)     ? "__parse_i64"
                                                 : NULL;
     if (name == NULL) {
@@ -436,9 +449,11 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
         return true;
     }
     expr *parsed = build_method(c, e->span, e->call.receiver, name, NULL, 0);
-    if (type_is_integer(t) && t->kind != TYPE_I64) {
+    if (t->kind == TYPE_USIZE) {
+        parsed = check_map_cast(c, parsed, "usize");
+    } else if (type_is_integer(t) && type_bits(t) < 64) {
         uint32_t bits = type_bits(t) - (type_is_signed(t) ? 1 : 0);
-        int64_t high = bits > 62 ? INT64_MAX : (INT64_C(1) << bits) - 1;
+        int64_t high = (INT64_C(1) << bits) - 1;
         expr *ends[2] = {check_new_int(c, e->span, type_is_signed(t) ? -high - 1 : 0),
                          check_new_int(c, e->span, high)};
         parsed = build_method(c, e->span, e->call.receiver, "__parse_within", ends, 2);
@@ -500,9 +515,7 @@ static void become_vec_call(checker *c, expr *e, call_kind kind, const type *t) 
 static void vec_length(checker *c, expr **slot, bool is_empty) {
     expr *e = *slot;
     expr *length = check_new_abi(c, TL_FN_tl_vec_len, e->span, &e->call.receiver, 1);
-    *slot = !is_empty ? length
-                      : check_new_binary(c, BINARY_EQ, length, check_new_int(c, e->span, 0),
-                                         check_scalar(c, TYPE_BOOL));
+    become_length(c, slot, length, is_empty);
 }
 
 static void vec_argument(checker *c, expr **slot, const type *t) {

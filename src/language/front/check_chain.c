@@ -151,9 +151,22 @@ static expr *push(checker *c, const expr *e, const char *value) {
     return build_method(c, e->span, name(c, e, "<all>"), "push", &item, 1);
 }
 
+/* Places are lengths; what skip and take count to is what they are given. */
+static bool counts_places(const expr *stage) {
+    return kind_of(stage) == STAGE_ENUMERATE || kind_of(stage) == STAGE_POSITION;
+}
+
+static expr *number_of(checker *c, const expr *e, type_kind kind, uint64_t value) {
+    expr *number = check_new_int(c, e->span, (int64_t)value);
+    number->type = check_scalar(c, kind);
+    number->integer.suffix = kind;
+    return number;
+}
+
 static expr *one_more(checker *c, const expr *e, const char *counter) {
-    expr *sum =
-        check_new_binary(c, BINARY_ADD, name(c, e, counter), check_new_int(c, e->span, 1), NULL);
+    bool places = counts_places(e) && counter[1] == 'n'; /* "<n …": what counter_of calls it */
+    expr *sum = check_new_binary(c, BINARY_ADD, name(c, e, counter),
+                                 number_of(c, e, places ? TYPE_USIZE : TYPE_I64, 1), NULL);
     return build_assign(c, e->span, name(c, e, counter), sum);
 }
 
@@ -516,7 +529,8 @@ static void build_counters(const chain *h, block_builder *before) {
         if (kind == STAGE_SKIP_WHILE) {
             build_let(before, counter, true, check_new_bool(c, stage->span, true));
         } else if (keeps_count(kind)) {
-            build_let(before, counter, true, check_new_int(c, stage->span, 0));
+            type_kind counted = counts_places(stage) ? TYPE_USIZE : TYPE_I64;
+            build_let(before, counter, true, number_of(c, stage, counted, 0));
         }
         if (kind == STAGE_SKIP || kind == STAGE_TAKE) {
             build_let(before, most, false, stage->call.args[0]);

@@ -245,6 +245,12 @@ void check_cast_to(checker *c, expr **slot, const type *to) {
     if (e->type == to || type_is_silent(e->type)) {
         return;
     }
+    bool back = e->kind == EXPR_CAST && e->cast.implicit && e->type->kind == TYPE_USIZE &&
+                to->kind == TYPE_I64 && e->cast.operand->type == to;
+    if (back) { /* an i64 that became a length is the same i64 */
+        *slot = e->cast.operand;
+        return;
+    }
     expr *cast = check_new(c, EXPR_CAST, e->span, to);
     cast->cast.operand = e;
     cast->cast.implicit = true;

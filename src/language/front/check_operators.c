@@ -420,11 +420,15 @@ static bool operator_accepts(binary_op op, const type *t) {
     }
 }
 
-static bool scalar_binary(checker *c, expr *e) {
+static bool scalar_binary(checker *c, expr *e, const type *expected) {
     const type *left = e->binary.left->type, *right = e->binary.right->type, *common = left;
     bool shift = e->binary.op == BINARY_SHL || e->binary.op == BINARY_SHR;
     if (type_is_numeric(left) && type_is_numeric(right)) {
         common = shift ? left : check_common(c, left, right);
+        bool signed_wanted = expected != NULL && expected->kind == TYPE_I64;
+        if (common->kind == TYPE_USIZE && signed_wanted && !is_comparison(e->binary.op)) {
+            common = expected; /* where an i64 is wanted, lengths are i64: what is below 0 is told by its user */
+        }
     } else if (left != right) {
         return false;
     }
@@ -538,7 +542,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
         as_scalars = true;
     }
     if (as_scalars) {
-        done = scalar_binary(c, e);
+        done = scalar_binary(c, e, wish);
     }
     if (!done) {
         wrong_operands(c, e);
@@ -618,7 +622,11 @@ void check_cast(checker *c, expr **slot, const type *expected) {
     }
     bool literal = type_is_float(to) && check_free_literal(e->cast.operand) &&
                    (e->cast.operand->kind == EXPR_INT || is_real(e->cast.operand));
-    check_expr(c, &e->cast.operand, literal ? to : NULL);
+    bool cut_off = type_is_integer(to) && check_free_literal(e->cast.operand) &&
+                   is_real(e->cast.operand);
+    check_expr(c, &e->cast.operand, literal   ? to
+                                    : cut_off ? check_scalar(c, TYPE_F64)
+                                              : NULL);
     e->type = to;
     const type *from = type_resolve(c->types, e->cast.operand->type);
     if (type_is_silent(from) || type_is_silent(to)) {

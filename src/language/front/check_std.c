@@ -3,7 +3,7 @@
  *
  *     std::mem::swap(&mut a, &mut b)   __std_swap(&mut a, &mut b), of the prelude
  *     f64::max(a, b)                   a.max(b)
- *     u8::try_from(x)                  a Result, by comparing with the ends of u8
+ *     u8::try_from(x)                  a Result: x as u8 where that is the same number
  *     v.map(f64::sqrt)                 v.map(|<0>| f64::sqrt(<0>))
  *     it.collect()                     what the wanted type makes of a Vec
  */
@@ -124,29 +124,38 @@ static expr *cast_to(checker *c, expr *value, const char *name) {
     return e;
 }
 
-/* { let <n> = x as i64; if <n> < T::min … { Err(…) } else { Ok(<n> as T) } } */
+/* <n> as i64: the same bits of the widest, the same number of all others. */
+static expr *as_bits(checker *c, source_span span, const char *name) {
+    return cast_to(c, check_new_name(c, span, name), "i64");
+}
+
+static expr *below_zero(checker *c, source_span span, const char *name) {
+    expr *zero = check_new_int(c, span, 0); /* of the type of what stands beside it */
+    zero->integer.suffix = TYPE_VOID;
+    zero->type = NULL;
+    return check_new_binary(c, BINARY_LT, check_new_name(c, span, name), zero, NULL);
+}
+
+/* { let <n> = x; let <m> = <n> as T; if (<n> < 0) == (<m> < 0) && <n> == <m> { Ok(<m>) } else { Err(…) } } */
 static expr *try_from(checker *c, source_span span, expr *value, const char *scope) {
     block_builder b = build_block(c, span);
-    char *name = check_printf(c, "<n %u>", c->text_count++);
-    build_let(&b, name, false, cast_to(c, value, "i64"));
-    expr *low = build_call(c, span, scope, "min_value", NULL, 0),
-         *high = build_call(c, span, scope, "max_value", NULL, 0);
-    expr *below =
-        check_new_binary(c, BINARY_LT, check_new_name(c, span, name), cast_to(c, low, "i64"), NULL);
-    expr *above = check_new_binary(c, BINARY_GT, check_new_name(c, span, name),
-                                   cast_to(c, high, "i64"), NULL);
-    if (is(scope, "u64") || is(scope, "usize")) {
-        above = check_new_bool(c, span, false);
-    }
-    expr *text = check_text_node(c, span, "out of range integral type conversion attempted", 47);
-    expr *made = cast_to(c, check_new_name(c, span, name), scope);
+    char *from = check_printf(c, "<n %u>", c->text_count),
+         *made = check_printf(c, "<m %u>", c->text_count++);
+    build_let(&b, from, false, value);
+    build_let(&b, made, false, cast_to(c, check_new_name(c, span, from), scope));
+    expr *signs = check_new_binary(c, BINARY_EQ, below_zero(c, span, from),
+                                   below_zero(c, span, made), NULL),
+         *bits = check_new_binary(c, BINARY_EQ, as_bits(c, span, from), as_bits(c, span, made),
+                                  NULL);
+    expr *text = check_text_node(c, span, "out of range integral type conversion attempted", 47),
+         *number = check_new_name(c, span, made);
     expr *branch = check_new(c, EXPR_IF, span, NULL),
          *otherwise = check_new(c, EXPR_BLOCK, span, NULL);
-    branch->branch.condition = check_new_binary(c, BINARY_OR, below, above, NULL);
+    branch->branch.condition = check_new_binary(c, BINARY_AND, signs, bits, NULL);
     branch->branch.then = build_block(c, span).block;
-    branch->branch.then->result = build_call(c, span, NULL, "Err", &text, 1);
+    branch->branch.then->result = build_call(c, span, NULL, "Ok", &number, 1);
     otherwise->block = build_block(c, span).block;
-    otherwise->block->result = build_call(c, span, NULL, "Ok", &made, 1);
+    otherwise->block->result = build_call(c, span, NULL, "Err", &text, 1);
     branch->branch.otherwise = otherwise;
     return build_finish(&b, branch);
 }

@@ -110,6 +110,7 @@ typedef enum ir_opcode {
     /* arithmetic on equal types; integers wrap; IR_DIV and IR_REM of integers check for zero (may raise) */
     IR_ADD,
     IR_SUB,
+    IR_SUB_LENGTH, /* of usize: raises below zero */
     IR_MUL,
     IR_DIV,
     IR_REM,

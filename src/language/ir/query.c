@@ -31,6 +31,7 @@ static const char *const opcode_names[IR_OPCODE_COUNT] = {
     [IR_NOTHING] = "nothing",
     [IR_ADD] = "add",
     [IR_SUB] = "sub",
+    [IR_SUB_LENGTH] = "sub_length",
     [IR_MUL] = "mul",
     [IR_DIV] = "div",
     [IR_REM] = "rem",
@@ -121,6 +122,8 @@ bool ir_may_raise(const ir_instr *i) {
     case IR_DIV:
     case IR_REM:
         return division_may_raise(i);
+    case IR_SUB_LENGTH:
+        return true;
     case IR_ABI:
         return tl_abi_functions[i->abi].effects & FAILS;
     case IR_CALL:

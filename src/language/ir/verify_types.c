@@ -291,6 +291,7 @@ static void check_instr(const site *s) {
         break;
     case IR_ADD:
     case IR_SUB:
+    case IR_SUB_LENGTH:
     case IR_MUL:
     case IR_DIV:
     case IR_REM:

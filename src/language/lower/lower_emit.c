@@ -94,7 +94,7 @@ static ir_type kind_type(tl_abi_kind kind) {
 
 static bool always_raises(tl_abi_index abi) {
     return abi == TL_FN_tl_panic || abi == TL_FN_tl_exit || abi == TL_FN_tl_raise_divide ||
-           abi == TL_FN_tl_raise_index;
+           abi == TL_FN_tl_raise_index || abi == TL_FN_tl_raise_below_zero;
 }
 
 ir_value lower_abi(lower_fn *fn, tl_abi_index abi, const ir_value *args, uint32_t count,

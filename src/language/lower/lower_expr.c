@@ -20,7 +20,7 @@ static ir_value lower_string(lower_fn *fn, const expr *e) {
     return lower_abi(fn, TL_FN_tl_string_literal, (ir_value[]){bytes->result, length}, 2, e->span);
 }
 
-ir_opcode lower_binary_opcode(binary_op op) {
+ir_opcode lower_binary_opcode(const expr *e) {
     static const ir_opcode opcodes[BINARY_OP_COUNT] = {
         [BINARY_ADD] = IR_ADD,   [BINARY_SUB] = IR_SUB,     [BINARY_MUL] = IR_MUL,
         [BINARY_DIV] = IR_DIV,   [BINARY_REM] = IR_REM,     [BINARY_BIT_AND] = IR_AND,
@@ -29,12 +29,13 @@ ir_opcode lower_binary_opcode(binary_op op) {
         [BINARY_LT] = IR_LT,     [BINARY_LE] = IR_LE,       [BINARY_GT] = IR_GT,
         [BINARY_GE] = IR_GE,
     };
-    return opcodes[op];
+    bool length = e->binary.op == BINARY_SUB && e->type->kind == TYPE_USIZE;
+    return length ? IR_SUB_LENGTH : opcodes[e->binary.op];
 }
 
 static ir_value lower_binary(lower_fn *fn, const expr *e) {
     ir_value a = lower_scalar(fn, e->binary.left), b = lower_scalar(fn, e->binary.right);
-    return lower_op2(fn, lower_binary_opcode(e->binary.op), lower_scalar_type(e->type), a, b,
+    return lower_op2(fn, lower_binary_opcode(e), lower_scalar_type(e->type), a, b,
                      e->span);
 }
 

@@ -122,7 +122,7 @@ bool kernel_is_operation(const expr *e, kernel_operation *out) {
     }
     if (e->kind != EXPR_BINARY || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR)
         return false;
-    *out = (kernel_operation){lower_binary_opcode(e->binary.op), e->binary.left, e->binary.right};
+    *out = (kernel_operation){lower_binary_opcode(e), e->binary.left, e->binary.right};
     return true;
 }
 

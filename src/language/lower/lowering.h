@@ -132,7 +132,7 @@ ir_value lower_scalar(lower_fn *fn, const expr *e); /* one leaf */
 ir_value *lower_values(lower_fn *fn, const expr *e);
 void lower_effect(lower_fn *fn, const expr *e); /* the value is dropped */
 void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no);
-ir_opcode lower_binary_opcode(binary_op op);
+ir_opcode lower_binary_opcode(const expr *e); /* EXPR_BINARY */
 
 /* ---- places (lower_place.c) ---------------------------------------------------------------------------------------------- */
 

@@ -58,6 +58,9 @@ static bool fold_integers(ir_type t, ir_opcode op, int64_t a, int64_t b, int64_t
     case IR_SUB:
         *out = (int64_t)((uint64_t)a - (uint64_t)b);
         return true;
+    case IR_SUB_LENGTH:
+        *out = (int64_t)((uint64_t)a - (uint64_t)b);
+        return (uint64_t)a >= (uint64_t)b;
     case IR_MUL:
         *out = (int64_t)((uint64_t)a * (uint64_t)b);
         return true;
@@ -260,6 +263,7 @@ static bool fold_instr(ir_function *f, ir_instr *i) {
     switch (i->op) {
     case IR_ADD:
     case IR_SUB:
+    case IR_SUB_LENGTH:
     case IR_MUL:
     case IR_DIV:
     case IR_REM:

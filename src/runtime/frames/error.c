@@ -92,6 +92,11 @@ void tl_raise_index(int64_t index, int64_t length) {
     tl__raise();
 }
 
+void tl_raise_below_zero(int64_t from, int64_t taken) {
+    tl__error(MASU_ERR_BELOW_ZERO, TL_BELOW_ZERO, (uint64_t)from, (uint64_t)taken);
+    tl__raise();
+}
+
 void tl_panic(tl_object *message) {
     const char *bytes = tl__string_bytes(message);
     int64_t length = tl__string_length(message);

@@ -13,7 +13,7 @@
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
-enum { FAULT_INDEX = 1, FAULT_DIVISION = 2 };
+enum { FAULT_INDEX = 1, FAULT_DIVISION = 2, FAULT_BELOW_ZERO = 3 };
 
 /* Memory for one call: an entry for each capture, on the stack as long as they are few. */
 enum { FEW_CAPTURES = 4 };
@@ -73,6 +73,9 @@ static masu_status error_fault(const tl_fault *fault) {
                          fault->bound);
     case FAULT_DIVISION:
         return tl__error(MASU_ERR_DIVISION_BY_ZERO, "division by zero");
+    case FAULT_BELOW_ZERO:
+        return tl__error(MASU_ERR_BELOW_ZERO, TL_BELOW_ZERO, (uint64_t)fault->value,
+                         (uint64_t)fault->bound);
     default:
         return tl__error(MASU_ERR_INTERNAL,
                          "a comprehension stopped for an unknown reason %" PRId64, fault->kind);

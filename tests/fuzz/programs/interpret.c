@@ -158,6 +158,8 @@ static bool raise(machine *m, const ir_instr *i, const value *args) {
         return true;
     case TL_FN_tl_raise_divide:
         naive_fail(&m->n, "division by zero");
+    case TL_FN_tl_raise_below_zero:
+        naive_fail(&m->n, "below zero");
     case TL_FN_tl_raise_index:
         naive_fail(&m->n, "out of range");
     default:

@@ -55,6 +55,10 @@ static value whole(machine *m, const ir_instr *i, ir_type type, int64_t a, int64
         return (value){.i = cut(type, (int64_t)(x + y))};
     case IR_SUB:
         return (value){.i = cut(type, (int64_t)(x - y))};
+    case IR_SUB_LENGTH:
+        if (x < y)
+            naive_fail(&m->n, "below zero");
+        return (value){.i = (int64_t)(x - y)};
     case IR_MUL:
         return (value){.i = cut(type, (int64_t)(x * y))};
     case IR_NEG:

@@ -111,7 +111,7 @@ static void scalar_methods(void **state) {
     has_type("n.to_f32()", "f32");
     has_type("f.item()", "f32");
     has_type("f.clone()", "f32");
-    has_type("s.len()", "i64");
+    has_type("s.len()", "usize");
     has_type("s.to_i64()", "i64");
     has_type("s.to_f32()", "f32");
     has_type("s + \"x\" + s", "String");
@@ -231,7 +231,9 @@ static void structs_and_vectors(void **state) {
     has_type("pair().1", "f32");
     has_type("v[0]", "f32");
     has_type("v.get(0)", "f32");
-    has_type("v.len()", "i64");
+    has_type("v.len()", "usize");
+    has_type("v.len() - 1", "usize");
+    has_type("n - v.len()", "i64");
     has_type("Vec::<(i64, P)>::new()", "Vec<(i64, P)>");
     has_type("p.clone()", "P");
 }
