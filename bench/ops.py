@@ -6,6 +6,10 @@ For each operation a program of masu and a line of PyTorch (no_grad) run it on t
 of some 20 ms by the wall clock and prints its shortest: what other programs take away does not count. The table has the
 lowest of all rounds, in microseconds a call; above 1 masu is faster. Two operands take turns, so that nothing can be
 moved out of the loop.
+
+glibc gives large blocks back to the system at each free and takes page faults for the next; that is a setting of malloc and
+no property of PyTorch, so PyTorch runs with malloc's thresholds raised (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_), unless the
+environment says otherwise.
 """
 import os
 import re
@@ -118,6 +122,9 @@ def main():
             at = arguments.index(option)
             options[option] = int(arguments[at + 1])
             del arguments[at:at + 2]
+    keep = {"MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_MMAP_THRESHOLD_": str(1 << 30)}
+    if any(name not in os.environ for name in keep): # glibc reads them when a process starts
+        os.execve(sys.executable, [sys.executable] + sys.argv, dict(keep, **os.environ))
     import torch
     torch.set_num_threads(options["--threads"])
     print(f"| operation | masu µs | PyTorch µs | PyTorch / masu |\n|---|---:|---:|---:|")

@@ -169,7 +169,7 @@ static inline masu_status masu_free_unsized(void *ptr) {
 }
 
 /* *out at a multiple of alignment (0: 64; any power of two). bytes 0: NULL, MASU_OK. On failure
- * *out is NULL and nothing has changed: MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW,
+ * *out is NULL and no block has changed (idle memory may have gone back): MASU_ERR_INVALID_ARGUMENT, MASU_ERR_OVERFLOW,
  * MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED, MASU_ERR_DEVICE_FAILURE. */
 MASU_API masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out);
 /* As masu_free, and looks at the alignment too: MASU_ERR_INVALID_ARGUMENT when ptr cannot have it. */

@@ -123,7 +123,7 @@ MASU_API masu_status masu_bestfit_destroy(masu_bestfit *pool);
 
 /* A block of at least bytes at a multiple of alignment (0: 64, which every block has). bytes 0:
  * *out = NULL, MASU_OK, not counted. The caller owns the block. On failure *out is NULL and
- * nothing has changed: MASU_ERR_INVALID_ARGUMENT (alignment not a power of two),
+ * no block has changed: MASU_ERR_INVALID_ARGUMENT (alignment not a power of two),
  * MASU_ERR_OVERFLOW, MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED, or what the device said.
  * owner is any number that the leak report shall show. When limit_bytes or the device is in the way, wholly
  * free device blocks are given back first (under MASU_POOL_REUSE). */

@@ -115,9 +115,10 @@ MASU_API masu_status masu_bucket_create(const masu_bucket_config *config, masu_b
 MASU_API masu_status masu_bucket_destroy(masu_bucket *pool);
 
 /* A block of at least bytes at a multiple of alignment (0: 64). bytes 0: *out = NULL, MASU_OK,
- * not counted. The caller owns the block. On failure *out is NULL and nothing has changed:
+ * not counted. The caller owns the block. On failure *out is NULL and no block has changed:
  * MASU_ERR_INVALID_ARGUMENT (alignment not a power of two), MASU_ERR_OVERFLOW,
- * MASU_ERR_OUT_OF_MEMORY, or what the device said. */
+ * MASU_ERR_OUT_OF_MEMORY, or what the device said. Before it refuses for lack of memory, cached blocks and empty slabs
+ * have gone back: cached_bytes and slab_bytes may be lower than before. */
 MASU_API masu_status masu_bucket_alloc(masu_bucket *pool, size_t bytes, size_t alignment,
                                        void **out);
 

@@ -354,8 +354,11 @@ static bool settle_pieces(masu__plan_model *m, uint32_t total) {
         if (m->piece_start[i + 1] - m->piece_start[i] > 1)
             room += 2 * (m->piece_start[i + 1] - m->piece_start[i]);
     masu__plan_piece *settled = NEW(m, masu__plan_piece, room);
-    if (!settled)
+    uint32_t *start = NEW(m, uint32_t, m->item_count + 1);
+    if (!settled || !start)
         return false;
+    m->kept = m->pieces;
+    m->kept_start = memcpy(start, m->piece_start, ((size_t)m->item_count + 1) * sizeof *start);
     uint32_t made = 0;
     for (uint32_t i = 0; i < m->item_count; i++) {
         masu__plan_piece *mine = m->pieces + m->piece_start[i];
@@ -376,6 +379,10 @@ static bool settle_pieces(masu__plan_model *m, uint32_t total) {
     }
     m->piece_start[m->item_count] = made;
     m->pieces = settled;
+    if (!m->holes) {
+        m->kept = m->pieces;
+        m->kept_start = m->piece_start;
+    }
     return true;
 }
 

@@ -52,6 +52,8 @@ typedef struct masu__plan_model {
     uint32_t *first, *end;            /* sections: the hull of the pieces */
     uint32_t *piece_start;            /* [item_count + 1] into pieces */
     masu__plan_piece *pieces;
+    uint32_t *kept_start; /* [item_count + 1] into kept: what the item's rows keep, each row for itself, so that holes */
+    const masu__plan_piece *kept; /* between rows of a group are left out; the pieces where there is no hole */
     masu__plan_obstacle *obstacles; /* in no order */
     int64_t *load;                  /* per section */
     masu__plan_apart *apart, *apart_fixed;

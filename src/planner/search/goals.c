@@ -7,6 +7,8 @@
  * Where a plan at the bound wastes next to nothing, jigsaws are laid before the first round and behind each; where it
  * wastes a little, behind the later ones: they take steps that the orders need.
  *
+ * Rows beside fixed ones, with gaps or apart: each round begins with ejections, at the height that is wanted and below the best plan.
+ *
  * To minimise: down a ladder. Each few orders ask for the bound and, in turns with it, for a height
  * below the best plan: half way to the bound, or less far when that was not found. What is found gives
  * the next two; then all orders once more, with twice the steps. So plans are soon near the bound, whichever heights
@@ -20,7 +22,8 @@ enum {
     JIGSAWS = 6,
     AT_ONCE = 2,
     LOWER_ORDERS = 3,
-    LATER = 4
+    LATER = 4,
+    EJECTIONS = 8
 };
 
 /* Heights are multiples of unit: nothing lies between. */
@@ -86,6 +89,23 @@ static void descend(masu__solver *s, unsigned from, unsigned to, int64_t enough)
     }
 }
 
+/* For rows among others that are fixed, with gaps or apart: the height that is wanted (0: the lowest), and in turns with it
+ * one below the best plan; what is found is asked for less at once. */
+static void eject(masu__solver *s, unsigned from, unsigned to, int64_t enough) {
+    static const unsigned parts[] = {2, 4, 16, 64};
+    for (unsigned round = from; round < to && !s->model.simple;) {
+        int64_t lowest = lowest_height(s), wanted = enough > lowest ? round_down(s, enough) : lowest;
+        if (enough > 0 ? reached(s, enough) : masu__solver_finished(s))
+            return;
+        if (!masu__solver_eject(s, wanted, round)) {
+            int64_t below = below_best(s, wanted, parts[round % 4]);
+            while (below > wanted && below < s->best_height && masu__solver_eject(s, below, round))
+                below = below_best(s, wanted, parts[round % 4]);
+        }
+        round++;
+    }
+}
+
 void masu__solver_fit(masu__solver *s, int64_t capacity) {
     masu__solver_heuristics(s);
     if (is_small(s))
@@ -93,6 +113,9 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
     if (!reached(s, capacity) && masu__solver_is_jigsaw(s))
         masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned round = 0; round < MOST_ROUNDS && !reached(s, capacity); round++) {
+        eject(s, EJECTIONS * round, EJECTIONS * (round + 1), capacity);
+        if (reached(s, capacity))
+            break;
         int64_t lowest = lowest_height(s);
         int64_t between = round_down(s, lowest + (capacity - lowest) / 2);
         int64_t targets[] = {round_down(s, capacity), round % 2 == 0 ? lowest : between};
@@ -120,6 +143,7 @@ void masu__solver_minimize(masu__solver *s) {
         masu__solver_noise(s, NOISE_AT_ONCE, s->options->seed);
     masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
+        eject(s, EJECTIONS * level, EJECTIONS * (level + 1), 0);
         descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS, 0);
         if (!s->searchable)
             break;

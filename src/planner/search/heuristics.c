@@ -247,6 +247,34 @@ void masu__solver_jigsaw(masu__solver *s, unsigned from, unsigned to) {
                        steps << (round / JIGSAW_PACE));
 }
 
+/* ---- ejections ------------------------------------------------------------------------------- */
+
+/* Of a limited number of steps so much of them, the rest is for proofs. */
+enum { EJECTIONS_AN_ITEM = 8, EJECTION_PACE = 8, EJECTION_SHARE = 6 };
+
+bool masu__solver_eject(masu__solver *s, int64_t height, unsigned round) {
+    masu__plan_stop stop = {masu__solver_stopped, s};
+    if (!s->ejection && !s->no_ejection) {
+        s->ejection = masu__ejection_create(&s->model, &s->no_ejection);
+        s->out_of_memory |= !s->ejection && !s->no_ejection;
+    }
+    if (!s->ejection || masu__solver_finished(s))
+        return false;
+    uint64_t steps = (uint64_t)EJECTIONS_AN_ITEM * s->model.item_count << (round / EJECTION_PACE);
+    uint64_t most = s->options->step_limit / EJECTION_SHARE;
+    if (most > 0 && s->ejected >= most)
+        return false;
+    steps = most > 0 && steps > most - s->ejected ? most - s->ejected : steps;
+    masu__search_end end = masu__ejection_run(s->ejection, height, s->options->seed + round, steps, &stop, s->offsets);
+    s->attempts++;
+    s->steps += masu__ejection_steps(s->ejection);
+    s->steps_granted += masu__ejection_steps(s->ejection);
+    s->ejected += masu__ejection_steps(s->ejection);
+    if (end == MASU__SEARCH_FOUND)
+        masu__solver_offer(s, s->offsets, masu__plan_model_height(&s->model, s->offsets), "ejections");
+    return end == MASU__SEARCH_FOUND;
+}
+
 /* ---- one method ------------------------------------------------------------------------------ */
 
 enum { FIRST_FIT = MASU__VALLEY_KEY_COUNT + 1 };

@@ -12,6 +12,7 @@
 #include "planner/skyline/jigsaw.h"
 #include "planner/skyline/repair.h"
 #include "planner/search/search.h"
+#include "planner/fixed/ejection.h"
 #include "planner/fixed/most_constrained.h"
 #include "planner/skyline/skyline.h"
 
@@ -26,6 +27,9 @@ typedef struct masu__solver {
     uint64_t repairs;                                     /* steps so far */
     masu__slots *slots;                                   /* NULL: not for this model */
     masu__corner *corner;                                 /* made when needed */
+    masu__ejection *ejection;                             /* made when needed */
+    bool no_ejection;                                     /* the model is too large for it */
+    uint64_t ejected;                                     /* its steps */
     masu__plan_search *searches[MASU__PLAN_MOST_THREADS]; /* one a thread; made when needed */
     unsigned thread_count;
     bool searchable;
@@ -88,6 +92,9 @@ masu__search_end masu__solver_portfolio(masu__solver *solver, const int64_t *tar
 void masu__solver_jigsaw(masu__solver *solver, unsigned from, unsigned to);
 /* Whether a plan at the bound wastes so little that no other method finds it. */
 bool masu__solver_is_jigsaw(masu__solver *solver);
+
+/* heuristics.c: throws out what is in the way at this height; rounds of growing length. Whether a plan was found. */
+bool masu__solver_eject(masu__solver *solver, int64_t height, unsigned round);
 
 /* goals.c */
 void masu__solver_fit(masu__solver *solver, int64_t capacity);

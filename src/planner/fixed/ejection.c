@@ -1,0 +1,340 @@
+/* ejection.c: the search that throws out what is in the way. See ejection.h. */
+#include "planner/fixed/ejection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/fixed/obstacles.h"
+#include "planner/model/alive.h"
+#include "base/assert.h"
+#include "base/meta.h"
+#include "base/rng.h"
+
+enum { MOST_ITEMS = 1 << 15, MOST_PAIRS = 2 << 20, NOWHERE = UINT32_MAX, ASK_EVERY = 64 };
+
+/* Why an offset may not be had: what lies there, or NOWHERE: nothing can be done about it. Neither end included. */
+typedef struct forbidden {
+    int64_t from, to;
+    double weight;
+    uint32_t item;
+} forbidden;
+
+/* Two items that meet: pieces of theirs at the same time, or a relation that keeps them apart. */
+typedef struct pair {
+    uint32_t other;
+    int64_t below, above; /* at `other`'s offset + below … + above, neither included, they collide */
+} pair;
+
+struct masu__ejection {
+    const masu__plan_model *model;
+    uint32_t *pair_start; /* [items + 1] into pairs */
+    pair *pairs;
+    uint32_t *hard_start; /* [items + 1] into hard */
+    masu__block *hard;    /* what obstacles forbid */
+    double *worth;        /* per item: what it weighs at first */
+    double *weight;       /* per item: now */
+    int64_t *offsets;     /* the caller's; of what is placed */
+    bool *placed;
+    uint32_t *waiting, waiting_count; /* a heap */
+    forbidden *found;                 /* scratch: by `from` */
+    uint32_t found_count;
+    forbidden **by_end;
+    int64_t *candidates;
+    int64_t height;
+    uint64_t steps;
+    masu__rng rng;
+    masu__arena arena; /* owns all arrays */
+};
+
+#define NEW(e, type, count) \
+    ((type *)masu__arena_calloc(&(e)->arena, (size_t)(count) + 1, sizeof(type), _Alignof(type)))
+
+/* ---- set-up ---------------------------------------------------------------------------------- */
+
+/* Adds, or only counts while pairs is NULL. */
+static void add_pair(masu__ejection *e, uint32_t item, pair p) {
+    if (e->pairs)
+        e->pairs[e->pair_start[item]] = p;
+    e->pair_start[item + (e->pairs ? 0 : 1)]++;
+}
+
+static void add_pieces(masu__ejection *e, uint32_t item, uint32_t other) {
+    const masu__plan_model *m = e->model;
+    for (uint32_t i = m->kept_start[item]; i < m->kept_start[item + 1]; i++)
+        for (uint32_t j = m->kept_start[other]; j < m->kept_start[other + 1]; j++) {
+            const masu__plan_piece *a = &m->kept[i], *b = &m->kept[j];
+            if (a->first < b->end && b->first < a->end)
+                add_pair(e, item,
+                         (pair){other, b->base - a->base - a->height, b->base + b->height - a->base});
+        }
+}
+
+static void each_pair(masu__ejection *e, const masu__alive *alive, uint32_t *with) {
+    const masu__plan_model *m = e->model;
+    for (uint32_t i = 0; i < m->item_count; i++) {
+        uint32_t count = masu__alive_with(alive, i, with);
+        for (uint32_t k = 0; k < count; k++)
+            add_pieces(e, i, with[k]);
+    }
+    for (uint32_t r = 0; r < m->apart_count; r++) {
+        const masu__plan_apart *apart = &m->apart[r];
+        add_pair(e, apart->a, (pair){apart->b, -apart->height_a, apart->height_b});
+        add_pair(e, apart->b, (pair){apart->a, -apart->height_b, apart->height_a});
+    }
+}
+
+static void sum_up(uint32_t *start, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        start[i + 1] += start[i];
+}
+
+static void step_back(uint32_t *start, uint32_t count) {
+    memmove(start + 1, start, count * sizeof *start);
+    start[0] = 0;
+}
+
+static bool find_pairs(masu__ejection *e, const masu__alive *alive) {
+    uint32_t n = e->model->item_count;
+    uint32_t *with = NEW(e, uint32_t, n);
+    e->pair_start = NEW(e, uint32_t, n + 1);
+    if (!with || !e->pair_start)
+        return false;
+    each_pair(e, alive, with);
+    sum_up(e->pair_start, n);
+    e->pairs = NEW(e, pair, e->pair_start[n]);
+    if (!e->pairs)
+        return false;
+    each_pair(e, alive, with);
+    step_back(e->pair_start, n);
+    return true;
+}
+
+static bool find_hard(masu__ejection *e) {
+    const masu__plan_model *m = e->model;
+    masu__obstacles obstacles;
+    size_t count = 0;
+    bool right = masu__obstacles_open(&obstacles, m);
+    e->hard_start = NEW(e, uint32_t, m->item_count + 1);
+    right = right && e->hard_start;
+    for (int pass = 0; pass < 2 && right; pass++) {
+        for (uint32_t i = 0; i < m->item_count && right; i++) {
+            const masu__block *blocks = masu__obstacles_blocks(&obstacles, i, &count);
+            right = count != SIZE_MAX;
+            if (right && pass == 0)
+                e->hard_start[i + 1] = e->hard_start[i] + (uint32_t)count;
+            else if (right && count > 0)
+                memcpy(e->hard + e->hard_start[i], blocks, count * sizeof *blocks);
+        }
+        if (pass == 0 && right)
+            e->hard = NEW(e, masu__block, e->hard_start[m->item_count]);
+        right = right && e->hard;
+    }
+    masu__obstacles_close(&obstacles);
+    return right;
+}
+
+static bool find_arrays(masu__ejection *e) {
+    const masu__plan_model *m = e->model;
+    uint32_t n = m->item_count, most = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t meets = e->pair_start[i + 1] - e->pair_start[i] + e->hard_start[i + 1] - e->hard_start[i];
+        most = meets > most ? meets : most;
+    }
+    e->worth = NEW(e, double, n);
+    e->weight = NEW(e, double, n);
+    e->placed = NEW(e, bool, n);
+    e->waiting = NEW(e, uint32_t, n);
+    e->found = NEW(e, forbidden, most);
+    e->by_end = NEW(e, forbidden *, most);
+    e->candidates = NEW(e, int64_t, 2 * (size_t)most + 2);
+    if (!e->worth || !e->weight || !e->placed || !e->waiting || !e->found || !e->by_end || !e->candidates)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        e->worth[i] = sqrt((double)m->size[i] * (m->end[i] - m->first[i]));
+    return true;
+}
+
+masu__ejection *masu__ejection_create(const masu__plan_model *model, bool *too_large) {
+    masu__ejection *e = masu__meta_calloc(1, sizeof *e);
+    masu__alive alive;
+    *too_large = false;
+    if (!e)
+        return NULL;
+    e->model = model;
+    bool right = masu__alive_open(&alive, model, &e->arena);
+    *too_large = right && (model->item_count > MOST_ITEMS || masu__alive_pairs(&alive) > MOST_PAIRS);
+    if (right && !*too_large && find_pairs(e, &alive) && find_hard(e) && find_arrays(e))
+        return e;
+    masu__ejection_destroy(e);
+    return NULL;
+}
+
+void masu__ejection_destroy(masu__ejection *e) {
+    if (!e)
+        return;
+    masu__arena_destroy(&e->arena);
+    masu__meta_free(e, sizeof *e);
+}
+
+/* ---- where an item may go -------------------------------------------------------------------- */
+
+static int by_from(const void *a, const void *b) {
+    const forbidden *x = a, *y = b;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static int by_to(const void *a, const void *b) {
+    const forbidden *x = *(forbidden *const *)a, *y = *(forbidden *const *)b;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Everything that is in the item's way now. */
+static void find_forbidden(masu__ejection *e, uint32_t item) {
+    uint32_t count = 0;
+    for (uint32_t k = e->hard_start[item]; k < e->hard_start[item + 1]; k++)
+        e->found[count++] = (forbidden){e->hard[k].from, e->hard[k].to, INFINITY, NOWHERE};
+    for (uint32_t k = e->pair_start[item]; k < e->pair_start[item + 1]; k++) {
+        const pair *p = &e->pairs[k];
+        if (e->placed[p->other])
+            e->found[count++] = (forbidden){e->offsets[p->other] + p->below, e->offsets[p->other] + p->above,
+                                            e->weight[p->other], p->other};
+    }
+    e->found_count = count;
+    qsort(e->found, count, sizeof *e->found, by_from);
+    for (uint32_t k = 0; k < count; k++)
+        e->by_end[k] = &e->found[k];
+    qsort(e->by_end, count, sizeof(forbidden *), by_to);
+}
+
+/* Offsets at which the item touches something, ascending: in every plan in which nothing can be moved it does. */
+static uint32_t find_candidates(masu__ejection *e, uint32_t item) {
+    int64_t alignment = e->model->alignment[item], highest = e->height - e->model->size[item];
+    uint32_t count = 0;
+    if (highest < 0)
+        return 0;
+    highest &= ~(alignment - 1);
+    e->candidates[count++] = 0;
+    e->candidates[count++] = highest;
+    for (uint32_t k = 0; k < e->found_count; k++) {
+        int64_t up = masu__plan_align(e->found[k].to, alignment), down = e->found[k].from & ~(alignment - 1);
+        if (up >= 0 && up <= highest)
+            e->candidates[count++] = up;
+        if (down >= 0 && down <= highest)
+            e->candidates[count++] = down;
+    }
+    qsort(e->candidates, count, sizeof *e->candidates, by_value);
+    return count;
+}
+
+/* The offset at which what would have to go weighs least, the lowest of those, and that weight; -1: none is allowed. */
+static int64_t lightest(masu__ejection *e, uint32_t item, double *out_weight) {
+    find_forbidden(e, item);
+    uint32_t count = find_candidates(e, item), begun = 0, ended = 0, hard = 0;
+    double weight = 0, least = INFINITY;
+    int64_t offset = -1;
+    for (uint32_t k = 0; k < count; k++) {
+        int64_t at = e->candidates[k];
+        for (; begun < e->found_count && e->found[begun].from < at; begun++) {
+            hard += e->found[begun].item == NOWHERE;
+            weight += e->found[begun].item == NOWHERE ? 0 : e->found[begun].weight;
+        }
+        for (; ended < e->found_count && e->by_end[ended]->to <= at; ended++) {
+            hard -= e->by_end[ended]->item == NOWHERE;
+            weight -= e->by_end[ended]->item == NOWHERE ? 0 : e->by_end[ended]->weight;
+        }
+        double here = begun == ended ? 0 : weight;
+        if (hard == 0 && here < least) {
+            least = here;
+            offset = at;
+        }
+    }
+    *out_weight = least;
+    return offset;
+}
+
+/* ---- the search ------------------------------------------------------------------------------ */
+
+/* What waits is a heap, the heaviest first: nothing changes its weight while it waits. */
+static void wait_for_place(masu__ejection *e, uint32_t item) {
+    uint32_t at = e->waiting_count++;
+    for (; at > 0 && e->weight[e->waiting[(at - 1) / 2]] < e->weight[item]; at = (at - 1) / 2)
+        e->waiting[at] = e->waiting[(at - 1) / 2];
+    e->waiting[at] = item;
+    e->placed[item] = false;
+}
+
+static uint32_t next_waiting(masu__ejection *e) {
+    uint32_t first = e->waiting[0], last = e->waiting[--e->waiting_count], at = 0;
+    for (uint32_t child; (child = 2 * at + 1) < e->waiting_count; at = child) {
+        if (child + 1 < e->waiting_count && e->weight[e->waiting[child + 1]] > e->weight[e->waiting[child]])
+            child++;
+        if (e->weight[e->waiting[child]] <= e->weight[last])
+            break;
+        e->waiting[at] = e->waiting[child];
+    }
+    e->waiting[at] = last;
+    return first;
+}
+
+static void begin(masu__ejection *e, int64_t height, uint64_t seed, int64_t *offsets) {
+    e->height = height;
+    e->offsets = offsets;
+    e->steps = 0;
+    e->waiting_count = 0;
+    masu__rng_seed(&e->rng, seed);
+    for (uint32_t i = 0; i < e->model->item_count; i++) {
+        e->weight[i] = e->worth[i] * (1 + masu__rng_uniform(&e->rng));
+        wait_for_place(e, i);
+    }
+}
+
+masu__search_end masu__ejection_run(masu__ejection *e, int64_t height, uint64_t seed, uint64_t steps,
+                                    const masu__plan_stop *stop, int64_t *offsets) {
+    begin(e, height, seed, offsets);
+    while (e->waiting_count > 0) {
+        if (e->steps++ >= steps)
+            return MASU__SEARCH_LIMIT;
+        if (e->steps % ASK_EVERY == 0 && stop->asked(stop->context))
+            return MASU__SEARCH_STOPPED;
+        uint32_t item = next_waiting(e);
+        double weight;
+        int64_t offset = lightest(e, item, &weight);
+        if (offset < 0)
+            return MASU__SEARCH_EXHAUSTED;
+        for (uint32_t k = 0; k < e->found_count; k++)
+            if (e->found[k].from < offset && offset < e->found[k].to && e->placed[e->found[k].item])
+                wait_for_place(e, e->found[k].item);
+        if (weight > 0)
+            e->weight[item] += e->worth[item] * (0.5 + masu__rng_uniform(&e->rng));
+        e->offsets[item] = offset;
+        e->placed[item] = true;
+    }
+    MASU_HEAVY_ASSERT(masu__ejection_valid(e));
+    return MASU__SEARCH_FOUND;
+}
+
+uint64_t masu__ejection_steps(const masu__ejection *e) {
+    return e->steps;
+}
+
+bool masu__ejection_valid(const masu__ejection *e) {
+    for (uint32_t i = 0; i < e->model->item_count; i++) {
+        if (!e->placed[i])
+            continue;
+        if (e->offsets[i] < 0 || e->offsets[i] + e->model->size[i] > e->height)
+            return false;
+        for (uint32_t k = e->pair_start[i]; k < e->pair_start[i + 1]; k++) {
+            const pair *p = &e->pairs[k];
+            int64_t apart = e->offsets[i] - e->offsets[p->other];
+            if (e->placed[p->other] && p->below < apart && apart < p->above)
+                return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,172 @@
+/* Rows among fixed ones, in holes and apart: what the search that throws out finds, judged by the judge and by what the
+ * problems were cut from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <masu/plan.h>
+
+#include "base/meta.h"
+#include "base/rng.h"
+#include "planner/fixed/ejection.h"
+
+enum { MOST = 1000, UNIT = 64, HEIGHT = 1 << 20 };
+
+typedef struct cut {
+    masu_plan_row rows[MOST];
+    masu_plan_problem problem;
+} cut;
+
+/* A rectangle cut into `count` by straight cuts; some stay where they were, the others lose a share of their size. */
+static void cut_rectangle(cut *c, size_t count, double fixed, double smaller, uint64_t seed) {
+    masu__rng rng;
+    masu__rng_seed(&rng, seed);
+    memset(c, 0, sizeof *c);
+    c->rows[0] = (masu_plan_row){.size_bytes = HEIGHT, .upper = 2 * (int64_t)count};
+    for (size_t made = 1; made < count;) {
+        masu_plan_row *row = &c->rows[masu__rng_below(&rng, made)], *half = &c->rows[made];
+        *half = *row;
+        if (masu__rng_below(&rng, 2) && row->upper - row->lower > 1) {
+            int64_t at = row->lower + 1 + (int64_t)masu__rng_below(&rng, (uint64_t)(row->upper - row->lower - 1));
+            row->upper = half->lower = at;
+            made++;
+        } else if (row->size_bytes > UNIT) {
+            uint64_t below = UNIT * (1 + masu__rng_below(&rng, row->size_bytes / UNIT - 1));
+            half->size_bytes -= below;
+            half->fixed_offset += below;
+            row->size_bytes = below;
+            made++;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        c->rows[i].alignment_bytes = UNIT;
+        c->rows[i].is_fixed = masu__rng_uniform(&rng) < fixed;
+        if (!c->rows[i].is_fixed && c->rows[i].size_bytes > UNIT)
+            c->rows[i].size_bytes = (uint64_t)((double)c->rows[i].size_bytes * (1 - smaller)) / UNIT * UNIT + UNIT;
+    }
+    c->problem = (masu_plan_problem){.rows = c->rows, .count = count, .capacity_bytes = HEIGHT};
+}
+
+static masu_plan_result plan(const masu_plan_problem *problem, masu_plan_goal goal, uint64_t *offsets) {
+    masu_plan_options options = {.goal = goal, .time_limit_s = 30, .threads = 1};
+    masu_plan_result result;
+    assert_int_equal(masu_plan_find(problem, &options, offsets, &result), MASU_OK);
+    assert_int_equal(masu_plan_check_problem(problem, offsets, result.height_bytes, NULL, NULL), MASU_PLAN_FINE);
+    return result;
+}
+
+/* What the rectangle held fits into it again, and asking for the lowest comes no worse. */
+static void cut_pieces_fit_around_fixed_ones(void **state) {
+    (void)state;
+    static cut c;
+    static uint64_t offsets[MOST];
+    static const struct {
+        size_t count;
+        double fixed, smaller;
+    } kinds[] = {{50, 0.1, 0.05}, {200, 0.05, 0.2}, {200, 0.25, 0.05}, {400, 0.05, 0.1}, {400, 0.01, 0.3}, {1000, 0.1, 0.2}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (uint64_t seed = 1; seed <= 2; seed++) {
+            cut_rectangle(&c, kinds[k].count, kinds[k].fixed, kinds[k].smaller, seed);
+            masu_plan_result fit = plan(&c.problem, MASU_PLAN_FIT, offsets);
+            if (fit.height_bytes > HEIGHT)
+                fail_msg("kind %zu, seed %d: %llu", k, (int)seed, (unsigned long long)fit.height_bytes);
+            c.problem.capacity_bytes = 0;
+            masu_plan_options options = {.goal = MASU_PLAN_MINIMIZE, .step_limit = 200000, .threads = 1};
+            masu_plan_result least;
+            assert_int_equal(masu_plan_find(&c.problem, &options, offsets, &least), MASU_OK);
+            assert_true(least.height_bytes <= HEIGHT + HEIGHT / 20);
+        }
+}
+
+/* Two views of one base keep its two ends, or one byte in its middle; what lies between is free, and holds a third row. */
+static void holes_between_tied_rows_are_used(void **state) {
+    (void)state;
+    const masu_plan_gap ends = {0, 4, 6, 8}, middle = {0, 4, 3, 5};
+    masu_plan_row rows[] = {{.size_bytes = 8, .lower = 0, .upper = 5, .gaps = &ends, .gap_count = 1},
+                            {.size_bytes = 2, .lower = 0, .upper = 4},
+                            {.size_bytes = 4, .lower = 0, .upper = 4},
+                            {.size_bytes = 1, .lower = 1, .upper = 2}};
+    const masu_plan_relation tie = {MASU_PLAN_MUST_SHARE, 0, 1};
+    masu_plan_problem problem = {.rows = rows, .count = 3, .relations = &tie, .relation_count = 1};
+    uint64_t offsets[4];
+    masu_plan_result result = plan(&problem, MASU_PLAN_MINIMIZE, offsets);
+    assert_int_equal(result.height_bytes, 8);
+    assert_true(result.optimal);
+    rows[0].gaps = &middle; /* [0, 2) and [3, 5): between them one byte, behind them three */
+    rows[2].size_bytes = 3;
+    problem.count = 4;
+    result = plan(&problem, MASU_PLAN_MINIMIZE, offsets);
+    assert_int_equal(result.height_bytes, 8);
+    assert_int_equal(offsets[3] - offsets[0], 2);
+    assert_int_equal(offsets[2] - offsets[0], 5);
+}
+
+/* Below a window that does not begin at the row's offset another row fits that starts above it. */
+static void windows_let_others_pass_below(void **state) {
+    (void)state;
+    const masu_plan_gap upper = {0, 2, 4, 6};
+    const masu_plan_row rows[] = {{.size_bytes = 6, .lower = 0, .upper = 3, .gaps = &upper, .gap_count = 1},
+                                  {.size_bytes = 4, .lower = 0, .upper = 2},
+                                  {.size_bytes = 6, .lower = 3, .upper = 4}};
+    const masu_plan_problem problem = {.rows = rows, .count = 3};
+    uint64_t offsets[3];
+    masu_plan_result result = plan(&problem, MASU_PLAN_MINIMIZE, offsets);
+    assert_int_equal(result.height_bytes, 6);
+    assert_true(result.optimal);
+}
+
+/* ---- the search itself ------------------------------------------------------------------------ */
+
+static bool never(void *context) {
+    (void)context;
+    return false;
+}
+
+static bool at_once(void *context) {
+    (void)context;
+    return true;
+}
+
+static void ends_and_memory(void **state) {
+    (void)state;
+    static cut c;
+    int64_t offsets[MOST];
+    masu__plan_model model;
+    bool too_large;
+    const masu__plan_stop go_on = {never, NULL}, stop = {at_once, NULL};
+    cut_rectangle(&c, 200, 0.1, 0.2, 5);
+    assert_int_equal(masu__plan_model_open(&c.problem, NULL, &model), MASU_OK);
+    for (uint64_t nth = 1;; nth++) {
+        masu__fault_arm(nth);
+        masu__ejection *e = masu__ejection_create(&model, &too_large);
+        bool fired = masu__fault_fired();
+        masu__fault_arm(0);
+        assert_false(too_large);
+        assert_int_equal(e == NULL, fired);
+        if (!e)
+            continue;
+        assert_int_equal(masu__ejection_run(e, HEIGHT, 0, UINT64_MAX, &go_on, offsets), MASU__SEARCH_FOUND);
+        assert_true(masu__ejection_valid(e));
+        assert_true(masu__ejection_steps(e) >= model.item_count);
+        assert_int_equal(masu__ejection_run(e, HEIGHT, 0, model.item_count - 1, &go_on, offsets), MASU__SEARCH_LIMIT);
+        assert_int_equal(masu__ejection_run(e, HEIGHT, 0, UINT64_MAX, &stop, offsets), MASU__SEARCH_STOPPED);
+        assert_int_equal(masu__ejection_run(e, UNIT, 0, UINT64_MAX, &go_on, offsets), MASU__SEARCH_EXHAUSTED);
+        masu__ejection_destroy(e);
+        break;
+    }
+    masu__plan_model_close(&model);
+    assert_int_equal(masu__meta_live_bytes(), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cut_pieces_fit_around_fixed_ones),
+        cmocka_unit_test(holes_between_tied_rows_are_used),
+        cmocka_unit_test(windows_let_others_pass_below),
+        cmocka_unit_test(ends_and_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
