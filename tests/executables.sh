@@ -9,12 +9,12 @@ same_as_run() { # FILE
     history=$(echo "$flags" | sed -n 's/.*--history=\([0-9]*\).*/\1/p')
     seed=$(echo "$flags" | sed -n 's/.*--seed=\([0-9]*\).*/\1/p')
     # shellcheck disable=SC2086 # words, split at spaces
-    (cd "$(dirname "$1")" && "$MASU" build $building "$(basename "$1")" -o "$exe") >"$MASU_TMP/said" 2>&1 ||
+    (cd "$(dirname "$1")" && "$MASU" build -q $building "$(basename "$1")" -o "$exe") >"$MASU_TMP/said" 2>&1 ||
         fail "masu build $1: $(cat "$MASU_TMP/said")"
     [ ! -s "$MASU_TMP/said" ] || fail "masu build $1 says: $(cat "$MASU_TMP/said")"
     run=0
     # shellcheck disable=SC2086
-    (cd "$(dirname "$1")" && exec "$MASU" run $flags --report=json --report-file="$MASU_TMP/run.json" "$(basename "$1")" $arguments) \
+    (cd "$(dirname "$1")" && exec "$MASU" run -q $flags --report=json --report-file="$MASU_TMP/run.json" "$(basename "$1")" $arguments) \
         >"$MASU_TMP/run.out" 2>"$MASU_TMP/run.err" </dev/null || run=$?
     built=0
     # shellcheck disable=SC2086

@@ -6,13 +6,14 @@
 
 static const char usage[] = "Usage: masu check [OPTIONS] FILE…\n"
                             "\n"
-                            "Reports every error that can be found without running: syntax, names, "
-                            "types, shapes. Silent when there is none.\n"
+                            "Reports every error that can be found without running (syntax, names, "
+                            "types, shapes), and warnings. Silent when there are none.\n"
                             "\n"
                             "  --library     the files are of the library that masu brings along, and take their "
                             "place in it\n"
                             "  --no-PASS     leave an optional pass out\n"
                             "  --dump=WHAT   print ir or after:PASS\n"
+                            "  -q, --quiet   no warnings when there are no errors\n"
                             "  --verify      check the compiler's work after every pass\n"
                             "  --help        this text\n"
                             "\n"
@@ -24,8 +25,8 @@ static int check_file(const char *path, const tool_compile_flags *flags) {
     masu_compile_options options =
         tool_compile_options(flags, flags->dump_count ? MASU_STAGE_PASSES : MASU_STAGE_CHECK);
     masu_program *program;
-    int status = tool_compile(path, &options, &program);
-    if (program)
+    int status = tool_compile(path, &options, flags->quiet, &program);
+    if (program && (!flags->quiet || masu_program_error_count(program) > 0))
         tool_name_error_kinds(program);
     masu_program_destroy(program);
     return status;

@@ -16,6 +16,7 @@ static const char usage[] =
     "  --html        as a page for the browser\n"
     "  --no-PASS     leave an optional pass out and see what it was good for\n"
     "  --dump=WHAT   print ir or after:PASS first\n"
+    "  -q, --quiet   no warnings when there are no errors\n"
     "  --verify      check the compiler's work after every pass\n"
     "  --help        this text\n"
     "\n"
@@ -26,7 +27,7 @@ static const char *const known[] = {"--json", "--html", "--dump=", "--verify", "
 static int explain(const char *path, const tool_compile_flags *flags, masu_explain_form form) {
     masu_compile_options options = tool_compile_options(flags, MASU_STAGE_PASSES);
     masu_program *program;
-    int status = tool_compile(path, &options, &program);
+    int status = tool_compile(path, &options, flags->quiet, &program);
     if (status == TOOL_OK)
         fputs(masu_program_explain(program, form), stdout);
     masu_program_destroy(program);

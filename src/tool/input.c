@@ -89,7 +89,8 @@ static const char *read_module(void *user, const char *path, size_t *length) {
     return text->data;
 }
 
-int tool_compile(const char *path, const masu_compile_options *options, masu_program **out) {
+int tool_compile(const char *path, const masu_compile_options *options, bool quiet,
+                 masu_program **out) {
     *out = NULL;
     tool_text text;
     if (!tool_read(path, &text))
@@ -109,8 +110,7 @@ int tool_compile(const char *path, const masu_compile_options *options, masu_pro
         return TOOL_FAILED;
     }
     fputs(masu_program_dump(*out), stdout);
-    bool runs = options->until == MASU_STAGE_CODE && masu_program_error_count(*out) == 0;
-    if (!runs) /* warnings are for `masu check`: a program that runs has standard error for itself */
+    if (!quiet || masu_program_error_count(*out) > 0)
         fputs(masu_program_diagnostics(*out), stderr);
     return status == MASU_OK ? TOOL_OK : TOOL_FAILED;
 }

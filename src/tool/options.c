@@ -128,6 +128,10 @@ tool_option tool_compile_option(const char *command, const char *argument,
         flags->verify = true;
         return TOOL_OPTION_TAKEN;
     }
+    if (strcmp(argument, "-q") == 0 || strcmp(argument, "--quiet") == 0) {
+        flags->quiet = true;
+        return TOOL_OPTION_TAKEN;
+    }
     if (strncmp(argument, "--no-", 5) == 0)
         return disable(command, argument + 5, flags);
     if (strncmp(argument, "--dump=", 7) == 0)

@@ -44,12 +44,13 @@ typedef struct tool_compile_flags {
     const char *dumps[TOOL_MOST_NAMES];
     size_t dump_count;
     bool verify;
+    bool quiet; /* -q: no warnings when there are no errors */
     bool library; /* masu check --library */
 } tool_compile_flags;
 
 typedef enum tool_option { TOOL_OPTION_TAKEN, TOOL_OPTION_UNKNOWN, TOOL_OPTION_WRONG } tool_option;
 
-/* --no-PASS, --dump=WHAT, --verify. WRONG: the complaint has been printed. */
+/* --no-PASS, --dump=WHAT, --verify, -q. WRONG: the complaint has been printed. */
 tool_option tool_compile_option(const char *command, const char *argument,
                                 tool_compile_flags *flags);
 masu_compile_options tool_compile_options(const tool_compile_flags *flags, masu_stage until);
@@ -82,9 +83,11 @@ bool tool_is_file(const char *path);
  * there is none, or its path is longer than `bytes`. */
 bool tool_find_file(const char *name, const char *folder, char *path, size_t bytes);
 
-/* Reads and compiles; prints dumps to standard output and diagnostics to standard error. *out is set unless the file
- * could not be read or memory ran out; the caller destroys it. Returns TOOL_OK or TOOL_FAILED. */
-int tool_compile(const char *path, const masu_compile_options *options, masu_program **out);
+/* Reads and compiles; prints dumps to standard output and diagnostics to standard error (quiet: not the warnings of a program
+ * without errors). *out is set unless the file could not be read or memory ran out; the caller destroys it. Returns TOOL_OK
+ * or TOOL_FAILED. */
+int tool_compile(const char *path, const masu_compile_options *options, bool quiet,
+                 masu_program **out);
 
 /* Flushes standard output; says so and returns TOOL_FAILED when it could not be written, status otherwise. */
 int tool_finish(int status);

@@ -137,7 +137,7 @@ static int build(const build_options *options) {
     compile.count_by_line = options->by_line;
     masu_program *program;
     work w = {0};
-    int status = tool_compile(options->path, &compile, &program);
+    int status = tool_compile(options->path, &compile, options->compile.quiet, &program);
     if (status == TOOL_OK && !write_objects(program, &w)) {
         fprintf(stderr, "masu build: cannot write to %s: %s\n", w.folder[0] ? w.folder : "/tmp",
                 strerror(errno));

@@ -174,7 +174,7 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     compile.audit = options->audit;
     compile.count_by_line = options->report.by_line;
     masu_program *program;
-    int status = tool_compile(options->path, &compile, &program);
+    int status = tool_compile(options->path, &compile, options->compile.quiet, &program);
     malloc_trim(0); /* what compiling took goes back before the program's own memory comes */
     tl_runtime_sample_memory(rt);
     if (status == TOOL_OK)
