@@ -47,7 +47,7 @@ typedef struct number_list {
 typedef struct name {
     char *text;
     bool is_owner;
-    int number; /* in the index; -1: no declaration has it, nothing is asked for by it */
+    int number;           /* in the index; -1: no declaration has it, nothing is asked for by it */
     number_list declared; /* declarations */
     number_list asked;    /* names */
 } name;
@@ -233,7 +233,8 @@ static void add_declaration(const reader *r, const char *text, size_t length, in
     if (kind == 3)
         fail(r, "a declaration is a function, a struct or an enum");
     const char *named = text + strlen(kinds[kind]);
-    declarations = room(declarations, declaration_count, &declaration_capacity, sizeof *declarations);
+    declarations =
+        room(declarations, declaration_count, &declaration_capacity, sizeof *declarations);
     declaration *d = &declarations[declaration_count];
     *d = (declaration){.offset = library.length,
                        .length = length,
@@ -283,7 +284,8 @@ static void add_copy(const reader *r, char *const *is) {
         as_written &= strcmp(r->model[w], is[w]) == 0;
     for (const char *at = r->text.text, *end = at + r->text.length; at < end;) {
         size_t length = word_length(at), w = 0;
-        while (length > 0 && r->model[w] && (strlen(r->model[w]) != length || memcmp(r->model[w], at, length)))
+        while (length > 0 && r->model[w] &&
+               (strlen(r->model[w]) != length || memcmp(r->model[w], at, length)))
             w++;
         if (length > 0 && r->model[w])
             put_bytes(&out, is[w], strlen(is[w]));
@@ -372,8 +374,7 @@ static void read_function(reader *r, const char *line) {
     if (!open || !brace)
         fail(r, "a function begins with its head on one line");
     bool tensor = strcmp(r->owner, "Tensor") == 0;
-    if (strncmp(name, "__", 2) != 0 && r->owner[0] && !r->model[0] &&
-        (!tensor || r->about[0])) {
+    if (strncmp(name, "__", 2) != 0 && r->owner[0] && !r->model[0] && (!tensor || r->about[0])) {
         buffer *to = tensor ? &operations : &methods;
         put_bytes(to, "    {", 5);
         put_quoted(to, r->owner, strlen(r->owner));
@@ -468,7 +469,6 @@ static void write_table(FILE *out, const char *type, const char *name, const buf
             type, name, rows->text ? rows->text : "", name, name, name);
 }
 
-
 static int number_names(void) {
     int count = 0;
     for (int i = 0; i < name_count; i++) {
@@ -502,8 +502,8 @@ static void write_names(FILE *out) {
             write_number(out, n->declared.items[d], &next);
         int asked = next;
         write_asked(out, &n->asked, &next);
-        put(&rows, "    {%zu, %zu, %d, %d, %d, %s},\n", library.length, strlen(n->text), declared, asked, next,
-            n->is_owner ? "true" : "false");
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %s},\n", library.length, strlen(n->text), declared,
+            asked, next, n->is_owner ? "true" : "false");
         put_bytes(&library, n->text, strlen(n->text));
     }
     fprintf(out, "0};\n");
@@ -536,8 +536,8 @@ static void write_declarations(FILE *out) {
         const declaration *d = &declarations[i];
         int first = next;
         write_asked(out, &d->asked, &next);
-        put(&rows, "    {%zu, %zu, %d, %d, %d, %d, %d},\n", d->offset, d->length, names[d->name].number, d->block,
-            d->file, first, next);
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %d, %d},\n", d->offset, d->length,
+            names[d->name].number, d->block, d->file, first, next);
     }
     fprintf(out, "0};\n");
     write_table(out, "library_declaration", "library_declarations", &rows);
@@ -574,8 +574,9 @@ int main(int count, char **arguments) {
     FILE *out = fopen(arguments[1], "w");
     if (!out)
         return 1;
-    fprintf(out, "/* Written by embed_library.c from src/language/library. */\n"
-                 "#include \"language/library/hash.h\"\n#include \"language/library/library.h\"\n\n");
+    fprintf(out,
+            "/* Written by embed_library.c from src/language/library. */\n"
+            "#include \"language/library/hash.h\"\n#include \"language/library/library.h\"\n\n");
     write_declarations(out);
     write_names(out);
     write_slots(out);

@@ -12,10 +12,15 @@
  * a range, a struct of the program that has `next` (match <it>.next() { Some(<v>) => …, _ => break }), successors,
  * from_fn, repeat_with. `for p in CHAIN { … }` is the same with the loop's own body at the end of the chain.
  *
- * What must stay true: a chain is written so only where the difference can be seen, by functions that run in another
- * order or not at all: two methods with functions, or one before a method that may stop. Any other chain is a Vec and
- * methods of it. Methods that are no stage here (rev, chain, sum, collect, …) work on the Vec that a chain yields, or
- * yield the Vec that it starts from.
+ * An end that looks at every value (sum, count, fold, max, …) keeps what it has so far and no list:
+ *
+ *     v.iter().map(f).sum()   ─►   { let mut <found> = None; for <v 0> in v.iter() { let <v 1> = f(<v 0>);
+ *                                    <found> = <found>.__plus(<v 1>); } <found>.__sum() }
+ *
+ * What must stay true: a chain is written so where the difference can be seen, by functions that run in another order
+ * or not at all (two methods with functions, or one before a method that may stop), or where its end saves a list. Any
+ * other chain is a Vec and methods of it. Methods that are not stages here (collect, partition, …) work on the Vec that a
+ * chain yields, or yield the Vec that it starts from.
  */
 #include <string.h>
 
@@ -37,12 +42,22 @@ typedef enum stage_kind {
     STAGE_ENUMERATE,
     STAGE_SKIP,
     STAGE_TAKE,
+    STAGE_STEP_BY,
+    STAGE_ZIP,
     /* these end a chain */
     STAGE_FIND,
     STAGE_FIND_MAP,
     STAGE_POSITION,
     STAGE_ANY,
     STAGE_ALL,
+    STAGE_SUM,
+    STAGE_PRODUCT,
+    STAGE_COUNT,
+    STAGE_MAX,
+    STAGE_MIN,
+    STAGE_LAST,
+    STAGE_FOLD,
+    STAGE_REDUCE,
     STAGE_NONE
 } stage_kind;
 
@@ -62,11 +77,21 @@ static const struct {
     [STAGE_ENUMERATE] = {"enumerate", 0, false, false},
     [STAGE_SKIP] = {"skip", 1, false, false},
     [STAGE_TAKE] = {"take", 1, false, true},
+    [STAGE_STEP_BY] = {"step_by", 1, false, false},
+    [STAGE_ZIP] = {"zip", 1, false, true},
     [STAGE_FIND] = {"find", 1, true, true},
     [STAGE_FIND_MAP] = {"find_map", 1, true, true},
     [STAGE_POSITION] = {"position", 1, true, true},
     [STAGE_ANY] = {"any", 1, true, true},
     [STAGE_ALL] = {"all", 1, true, true},
+    [STAGE_SUM] = {"sum", 0, false, false},
+    [STAGE_PRODUCT] = {"product", 0, false, false},
+    [STAGE_COUNT] = {"count", 0, false, false},
+    [STAGE_MAX] = {"max", 0, false, false},
+    [STAGE_MIN] = {"min", 0, false, false},
+    [STAGE_LAST] = {"last", 0, false, false},
+    [STAGE_FOLD] = {"fold", 2, true, false},
+    [STAGE_REDUCE] = {"reduce", 1, true, false},
 };
 
 static stage_kind kind_of(const expr *e) {
@@ -89,6 +114,8 @@ typedef struct chain {
     expr *stages[STAGES_MAX];
     uint32_t count;
     expr **start;
+    bool backwards;    /* the list that the chain starts from, from its end on */
+    expr *behind;      /* another list that follows it; NULL: none */
     expr *last_body;   /* of `for`: what is done with each value; NULL: it goes to <all> */
     pattern *pattern;  /* likewise: what the value is called there */
     const char *label; /* of the loop over the source; NULL: none */
@@ -188,7 +215,8 @@ static char *counter_of(const chain *h, uint32_t at) {
 }
 
 static bool keeps_count(stage_kind k) {
-    return k == STAGE_ENUMERATE || k == STAGE_SKIP || k == STAGE_TAKE || k == STAGE_POSITION;
+    return k == STAGE_ENUMERATE || k == STAGE_SKIP || k == STAGE_TAKE || k == STAGE_STEP_BY ||
+           k == STAGE_ZIP || k == STAGE_POSITION;
 }
 
 /* The end of a chain: what becomes of a value that came through. */
@@ -208,16 +236,52 @@ static expr *last_of(const chain *h, const char *value) {
 
 static expr *body_of(const chain *h, uint32_t at, const char *value);
 
+/* list[at] */
+static expr *element(checker *c, const expr *e, expr *list, expr *at) {
+    expr *item = check_new(c, EXPR_INDEX, e->span, NULL);
+    item->index.base = list;
+    item->index.indices = CHECK_ARRAY(c, expr *, 1);
+    item->index.indices[0] = at;
+    item->index.count = 1;
+    return item;
+}
+
+static expr *length(checker *c, const expr *e, const char *list) {
+    return build_method(c, e->span, name(c, e, list), "len", NULL, 0);
+}
+
+/* Where elements can be had by their number and the end looks at all of them, Rust goes over the pairs: no function runs
+ * for an element without a partner. Otherwise the left side is asked first. */
+static bool counts_pairs(const chain *h, uint32_t at) {
+    stage_kind end = kind_of(h->stages[h->count - 1]);
+    bool counted = h->last_body == NULL && end != STAGE_NONE && end >= STAGE_SUM;
+    for (uint32_t i = 0; i < at; i++) {
+        stage_kind k = kind_of(h->stages[i]);
+        counted &= k == STAGE_MAP || k == STAGE_ENUMERATE || k == STAGE_ZIP;
+    }
+    return counted;
+}
+
+/* if the other side of a `zip` has no more { break } */
+static void leave_without_partner(const chain *h, uint32_t at, block_builder *body) {
+    checker *c = h->c;
+    const expr *stage = h->stages[at];
+    expr *none = check_new_binary(c, BINARY_GE, name(c, stage, counter_of(h, at)),
+                                  length(c, stage, check_printf(c, "<other %u>", at)), NULL);
+    build_stmt(body, when(c, none, leave(h, stage)));
+}
+
 /* At the head of the loop that stage `at` gets its values from: whether a `take` behind it has what it wants. */
 static void build_limits(const chain *h, uint32_t at, block_builder *body) {
     checker *c = h->c;
     for (uint32_t i = at; i < h->count; i++) {
         const expr *stage = h->stages[i];
         if (kind_of(stage) == STAGE_TAKE) {
-            expr *enough =
-                check_new_binary(c, BINARY_GE, name(c, stage, counter_of(h, i)),
-                                 name(c, stage, check_printf(c, "<most %u>", i)), NULL);
+            expr *enough = check_new_binary(c, BINARY_GE, name(c, stage, counter_of(h, i)),
+                                            name(c, stage, check_printf(c, "<most %u>", i)), NULL);
             build_stmt(body, when(c, enough, leave(h, stage)));
+        } else if (at == 0 && kind_of(stage) == STAGE_ZIP && counts_pairs(h, i)) {
+            leave_without_partner(h, i, body);
         }
     }
 }
@@ -249,6 +313,80 @@ static expr *numbered(const chain *h, uint32_t at, const char *value) {
     pair->list.items[0] = name(h->c, h->stages[at], counter_of(h, at));
     pair->list.items[1] = name(h->c, h->stages[at], value);
     return pair;
+}
+
+/* (value, <other>[<n>]), or out of the loop where there is none. */
+static void zipped(const chain *h, uint32_t at, const char *value, const char *next,
+                   block_builder *b) {
+    checker *c = h->c;
+    const expr *stage = h->stages[at];
+    const char *other = check_printf(c, "<other %u>", at), *counter = counter_of(h, at);
+    if (!counts_pairs(h, at)) {
+        leave_without_partner(h, at, b);
+    }
+    expr *pair = check_new(c, EXPR_TUPLE, stage->span, NULL);
+    pair->list.count = 2;
+    pair->list.items = CHECK_ARRAY(c, expr *, 2);
+    pair->list.items[0] = name(c, stage, value);
+    pair->list.items[1] = element(c, stage, name(c, stage, other), name(c, stage, counter));
+    build_let(b, next, false, pair);
+    build_stmt(b, one_more(c, stage, counter));
+    build_stmt(b, body_of(h, at + 1, next));
+}
+
+/* The first, and each that is `most` behind the last one that passed. */
+static void stepped(const chain *h, uint32_t at, const char *value, block_builder *b) {
+    checker *c = h->c;
+    const expr *stage = h->stages[at];
+    const char *passes = check_printf(c, "<passes %u>", at), *counter = counter_of(h, at);
+    build_let(b, passes, false,
+              check_new_binary(c, BINARY_EQ, name(c, stage, counter),
+                               check_new_int(c, stage->span, 0), NULL));
+    build_stmt(b, one_more(c, stage, counter));
+    build_stmt(b, when(c,
+                       check_new_binary(c, BINARY_GE, name(c, stage, counter),
+                                        name(c, stage, check_printf(c, "<most %u>", at)), NULL),
+                       build_assign(c, stage->span, name(c, stage, counter),
+                                    check_new_int(c, stage->span, 0))));
+    build_stmt(b, when(c, name(c, stage, passes), body_of(h, at + 1, value)));
+}
+
+/* <found> = what it is with one value more, for ends that look at every value. */
+static expr *gathered(const chain *h, const expr *stage, const char *value) {
+    static const char *const methods[STAGE_NONE] = {[STAGE_SUM] = "__plus",
+                                                    [STAGE_PRODUCT] = "__times",
+                                                    [STAGE_MAX] = "__larger",
+                                                    [STAGE_MIN] = "__smaller"};
+    checker *c = h->c;
+    expr *so_far = name(c, stage, "<found>"), *args[2] = {so_far, name(c, stage, value)};
+    stage_kind kind = kind_of(stage);
+    expr *more;
+    switch (kind) {
+    case STAGE_COUNT:
+        return one_more(c, stage, "<found>");
+    case STAGE_LAST:
+        more = some(c, stage, value);
+        break;
+    case STAGE_FOLD:
+        more = call_of(c, stage, stage->call.args[1], args, 2);
+        break;
+    case STAGE_REDUCE: { /* the first value says what the type is */
+        args[0] = build_method(c, stage->span, so_far, "unwrap", NULL, 0);
+        expr *both = call_of(c, stage, stage->call.args[0], args, 2);
+        expr *joined = build_call(c, stage->span, NULL, "Some", &both, 1);
+        expr *none = build_method(c, stage->span, name(c, stage, "<found>"), "is_none", NULL, 0);
+        expr *first =
+            when(c, none,
+                 build_assign(c, stage->span, name(c, stage, "<found>"), some(c, stage, value)));
+        block_builder other = build_block(c, stage->span);
+        build_stmt(&other, build_assign(c, stage->span, name(c, stage, "<found>"), joined));
+        first->branch.otherwise = build_finish(&other, NULL);
+        return first;
+    }
+    default:
+        more = build_method(c, stage->span, so_far, methods[kind], &args[1], 1);
+    }
+    return build_assign(c, stage->span, name(c, stage, "<found>"), more);
 }
 
 /* What happens with the value from stage `at` on. */
@@ -301,9 +439,8 @@ static expr *body_of(const chain *h, uint32_t at, const char *value) {
         build_stmt(&b, body_of(h, at + 1, next));
         break;
     case STAGE_SKIP: {
-        expr *past =
-            check_new_binary(c, BINARY_GT, name(c, stage, counter),
-                             name(c, stage, check_printf(c, "<most %u>", at)), NULL);
+        expr *past = check_new_binary(c, BINARY_GT, name(c, stage, counter),
+                                      name(c, stage, check_printf(c, "<most %u>", at)), NULL);
         build_stmt(&b, one_more(c, stage, counter));
         build_stmt(&b, when(c, past, body_of(h, at + 1, value)));
         break;
@@ -311,6 +448,12 @@ static expr *body_of(const chain *h, uint32_t at, const char *value) {
     case STAGE_TAKE:
         build_stmt(&b, one_more(c, stage, counter));
         build_stmt(&b, body_of(h, at + 1, value));
+        break;
+    case STAGE_STEP_BY:
+        stepped(h, at, value, &b);
+        break;
+    case STAGE_ZIP:
+        zipped(h, at, value, next, &b);
         break;
     case STAGE_FIND:
         build_stmt(&b, when(c, apply(c, stage, value), found(h, stage, some(c, stage, value))));
@@ -327,9 +470,12 @@ static expr *body_of(const chain *h, uint32_t at, const char *value) {
         build_stmt(&b, when(c, apply(c, stage, value),
                             found(h, stage, check_new_bool(c, stage->span, true))));
         break;
-    default: /* STAGE_ALL */
+    case STAGE_ALL:
         build_stmt(&b, when(c, negated(c, apply(c, stage, value)),
                             found(h, stage, check_new_bool(c, stage->span, false))));
+        break;
+    default:
+        build_stmt(&b, gathered(h, stage, value));
     }
     return build_finish(&b, NULL);
 }
@@ -406,8 +552,10 @@ static source source_by_form(const expr *e) {
 
 /* x.iter() and its like, when a list comes out of it and its elements are values. */
 static bool is_list(checker *c, expr **start) {
-    static const char *const names[] = {"iter",  "into_iter", "chars", "bytes",   "char_indices",
-                                        "lines", "split",     "rev",   "windows", "chunks"};
+    static const char *const names[] = {
+        "iter",  "into_iter", "chars",     "bytes",       "char_indices",
+        "lines", "split",     "rev",       "windows",     "chunks",
+        "keys",  "values",    "into_keys", "into_values", "split_whitespace"};
     static const char *const others[] = {"iter_mut", "by_ref", "cycle", "peekable"};
     bool named = false;
     for (size_t i = 0; (*start)->kind == EXPR_METHOD && i < sizeof names / sizeof names[0]; i++) {
@@ -425,13 +573,35 @@ static bool is_list(checker *c, expr **start) {
     return type_resolve(c->types, (*start)->type)->kind == TYPE_VEC;
 }
 
+/* A list that is there before the loop begins: no function runs as its elements are asked for. */
+static bool is_ready_list(checker *c, expr **slot) {
+    static const char *const others[] = {"iter_mut", "by_ref", "cycle", "peekable", "repeat"};
+    const expr *e = *slot;
+    for (; e->kind == EXPR_METHOD; e = e->call.receiver) {
+        stage_kind k = kind_of(e);
+        bool other = k != STAGE_NONE && stage_rows[k].has_function;
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+            other |= strcmp(e->call.name, others[i]) == 0;
+        }
+        if (other) {
+            return false;
+        }
+    }
+    if (e->kind == EXPR_RANGE || e->kind == EXPR_CALL || e->kind == EXPR_ARRAY) {
+        return false;
+    }
+    check_expr(c, slot, NULL);
+    return type_resolve(c->types, (*slot)->type)->kind == TYPE_VEC;
+}
+
 /* ---- the loop ------------------------------------------------------------------------------------ */
 
 /* Fills in the stages in the order in which a value passes them, and where the chain starts. */
 static void take_apart(chain *h, expr **slot) {
     expr **at = slot;
     while ((*at)->kind == EXPR_METHOD && (*at)->type == NULL && h->count < STAGES_MAX &&
-           (passes_on(*at) || (at == slot && kind_of(*at) != STAGE_NONE && h->last_body == NULL))) {
+           (passes_on(*at) || (at == slot && kind_of(*at) != STAGE_NONE && h->last_body == NULL)) &&
+           (kind_of(*at) != STAGE_ZIP || is_ready_list(h->c, &(*at)->call.args[0]))) {
         h->stages[h->count++] = *at;
         at = &(*at)->call.receiver;
     }
@@ -456,16 +626,71 @@ static bool can_be_seen(const chain *h) {
     return functions > 1;
 }
 
+/* An end that looks at every value needs no list of them. */
+static bool saves_list(const chain *h) {
+    stage_kind end = h->count == 0 ? STAGE_NONE : kind_of(h->stages[h->count - 1]);
+    return end != STAGE_NONE && end >= STAGE_FIND &&
+           (h->count > 1 || end == STAGE_FOLD || end == STAGE_REDUCE || h->backwards ||
+            h->behind != NULL);
+}
+
+/* `reduce` of what methods yield is an Option, that of a list itself is a value (Vec::reduce). */
+static bool reduces_list(const chain *h) {
+    expr **start = h->start;
+    bool reduces = h->count > 0 && kind_of(h->stages[h->count - 1]) == STAGE_REDUCE &&
+                   ((*start)->kind == EXPR_METHOD || (h->count > 1 && (*start)->kind == EXPR_NAME));
+    if (!reduces) {
+        return false;
+    }
+    check_expr(h->c, start, NULL);
+    return type_resolve(h->c->types, (*start)->type)->kind == TYPE_VEC;
+}
+
+/* x.rev() and x.chain(y) at the start of a chain: x, and how it is gone over. */
+static void take_way(chain *h) {
+    expr *e = *h->start;
+    if (e->kind != EXPR_METHOD || e->type != NULL || h->last_body != NULL) {
+        return;
+    }
+    if (strcmp(e->call.name, "rev") == 0 && e->call.arg_count == 0 &&
+        e->call.receiver->kind != EXPR_RANGE) {
+        h->backwards = true;
+    } else if (strcmp(e->call.name, "chain") == 0 && e->call.arg_count == 1) {
+        h->behind = e->call.args[0];
+    } else {
+        return;
+    }
+    bool ready = saves_list(h) && is_list(h->c, &e->call.receiver) &&
+                 (h->behind == NULL || is_ready_list(h->c, &e->call.args[0]));
+    if (ready) {
+        h->start = &e->call.receiver;
+        h->behind = h->behind != NULL ? e->call.args[0] : NULL;
+    } else {
+        h->backwards = false;
+        h->behind = NULL;
+    }
+}
+
 static source source_of(chain *h) {
+    take_way(h);
     source from = source_by_form(*h->start);
-    bool stops = h->count > 0 && stage_rows[kind_of(h->stages[h->count - 1])].may_stop;
+    bool stops = false;
+    for (uint32_t i = 0; i < h->count; i++) {
+        stops |= stage_rows[kind_of(h->stages[i])].may_stop;
+    }
+    if (h->backwards || h->behind != NULL) {
+        return SOURCE_LIST;
+    }
     if (from == SOURCE_LIST) {
-        return can_be_seen(h) ? from : SOURCE_NONE;
+        return can_be_seen(h) || saves_list(h) ? from : SOURCE_NONE;
     }
     if (from != SOURCE_NONE) {
         return stops || h->last_body != NULL ? from : SOURCE_NONE;
     }
-    if (can_be_seen(h) && is_list(h->c, h->start)) {
+    if ((can_be_seen(h) || saves_list(h)) && is_list(h->c, h->start)) {
+        return SOURCE_LIST;
+    }
+    if (reduces_list(h)) {
         return SOURCE_LIST;
     }
     return stops && has_iterators(h->c) && runs_itself(h->c, h->start) ? SOURCE_NEXT : SOURCE_NONE;
@@ -534,8 +759,45 @@ static void build_counters(const chain *h, block_builder *before) {
         }
         if (kind == STAGE_SKIP || kind == STAGE_TAKE) {
             build_let(before, most, false, stage->call.args[0]);
+        } else if (kind == STAGE_STEP_BY) {
+            build_let(before, most, false,
+                      build_call(c, stage->span, NULL, "__step", stage->call.args, 1));
+        } else if (kind == STAGE_ZIP) {
+            build_let(before, check_printf(c, "<other %u>", i), false, stage->call.args[0]);
         }
     }
+}
+
+/* The places of the list, from its end on, or of two lists, one behind the other: what the loop runs over. */
+static expr *places_of(const chain *h, block_builder *before, block_builder *body) {
+    checker *c = h->c;
+    const expr *e = h->e;
+    build_let(before, "<list>", false, *h->start);
+    expr *range = check_new(c, EXPR_RANGE, e->span, NULL);
+    range->range.low = check_new_int(c, e->span, 0);
+    range->range.high = length(c, e, "<list>");
+    expr *at = name(c, e, "<at>");
+    if (h->backwards) {
+        expr *last = check_new_binary(c, BINARY_SUB, length(c, e, "<list>"),
+                                      check_new_int(c, e->span, 1), NULL);
+        build_let(
+            body, "<v 0>", false,
+            element(c, e, name(c, e, "<list>"), check_new_binary(c, BINARY_SUB, last, at, NULL)));
+        return range;
+    }
+    build_let(before, "<behind>", false, h->behind);
+    range->range.high =
+        check_new_binary(c, BINARY_ADD, range->range.high, length(c, e, "<behind>"), NULL);
+    expr *first = check_new(c, EXPR_IF, e->span, NULL);
+    block_builder here = build_block(c, e->span), there = build_block(c, e->span);
+    expr *past = check_new_binary(c, BINARY_SUB, name(c, e, "<at>"), length(c, e, "<list>"), NULL);
+    build_finish(&here, element(c, e, name(c, e, "<list>"), at));
+    first->branch.condition =
+        check_new_binary(c, BINARY_LT, name(c, e, "<at>"), length(c, e, "<list>"), NULL);
+    first->branch.then = here.block;
+    first->branch.otherwise = build_finish(&there, element(c, e, name(c, e, "<behind>"), past));
+    build_let(body, "<v 0>", false, first);
+    return range;
 }
 
 /* for <v 0> in source { … }, or loop { … }; `label`: what the program calls it. */
@@ -544,23 +806,26 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
     const expr *e = h->e;
     for (uint32_t i = 0; i < h->count; i++) {
         bool nested = kind_of(h->stages[i]) == STAGE_FLAT_MAP;
-        h->label = nested && h->label == NULL ? check_printf(c, "<chain %u>", c->text_count++) : h->label;
+        h->label =
+            nested && h->label == NULL ? check_printf(c, "<chain %u>", c->text_count++) : h->label;
     }
     h->label = label != NULL ? label : h->label;
     block_builder body = build_block(c, e->span);
     build_counters(h, before);
     build_limits(h, 0, &body);
+    bool by_place = h->backwards || h->behind != NULL;
+    expr *places = by_place ? places_of(h, before, &body) : NULL;
     expr *then = body_of(h, 0, "<v 0>");
     expr *loop = check_new(c, from == SOURCE_LIST ? EXPR_FOR : EXPR_LOOP, e->span, NULL);
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
     loop->loop->label = h->label;
     if (from == SOURCE_LIST) {
-        loop->loop->iterable = *h->start;
+        loop->loop->iterable = by_place ? places : *h->start;
         loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
         *loop->loop->pattern =
             (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
         *loop->loop->pattern->binding =
-            (binding){.name = "<v 0>", .span = e->span, .kind = BINDING_LOOP};
+            (binding){.name = by_place ? "<at>" : "<v 0>", .span = e->span, .kind = BINDING_LOOP};
         build_stmt(&body, then);
     } else {
         expr *state = from == SOURCE_NEXT ? *h->start : state_of(*h->start, from);
@@ -573,11 +838,45 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
     return loop;
 }
 
+/* What <found> is before the first value. */
+static expr *begin_of(const chain *h, stage_kind end) {
+    checker *c = h->c;
+    switch (end) {
+    case STAGE_ANY:
+    case STAGE_ALL:
+        return check_new_bool(c, h->e->span, end == STAGE_ALL);
+    case STAGE_COUNT:
+        return check_new_int(c, h->e->span, 0);
+    case STAGE_FOLD:
+        return h->e->call.args[0];
+    default:
+        return name(c, h->e, "None");
+    }
+}
+
+/* A sum of a type that says itself what that is, or that is an Option or a Result. */
+static bool sums_otherwise(checker *c, const expr *e, const type *expected) {
+    stage_kind end = kind_of(e);
+    if (end != STAGE_SUM && end != STAGE_PRODUCT) {
+        return false;
+    }
+    const type *t = e->call.type_argument_count == 1 ? check_type(c, e->call.type_arguments[0])
+                    : expected == NULL               ? NULL
+                                                     : type_resolve(c->types, expected);
+    bool own = t != NULL && t->kind == TYPE_STRUCT;
+    for (uint32_t i = 0; !own && i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        own = f->span.file != c->tree->prelude && f->owner_name != NULL &&
+              strcmp(f->name, stage_rows[end].name) == 0;
+    }
+    return own;
+}
+
 /* *slot is a method that a chain may end with. */
-bool check_chain(checker *c, expr **slot) {
+bool check_chain(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     stage_kind kind = kind_of(e);
-    if (kind == STAGE_NONE) {
+    if (kind == STAGE_NONE || sums_otherwise(c, e, expected)) {
         return false;
     }
     chain h = {.c = c, .e = e};
@@ -587,18 +886,17 @@ bool check_chain(checker *c, expr **slot) {
         return false;
     }
     block_builder b = build_block(c, e->span);
-    const char *result = "<all>";
-    if (kind >= STAGE_FIND) {
-        bool is_bool = kind == STAGE_ANY || kind == STAGE_ALL;
-        result = "<found>";
-        build_let(&b, result, true,
-                  is_bool ? check_new_bool(c, e->span, kind == STAGE_ALL) : name(c, e, "None"));
-    } else {
-        build_let(&b, result, true, build_call(c, e->span, "Vec", "new", NULL, 0));
-    }
+    const char *result = kind >= STAGE_FIND ? "<found>" : "<all>";
+    build_let(&b, result, true,
+              kind >= STAGE_FIND ? begin_of(&h, kind)
+                                 : build_call(c, e->span, "Vec", "new", NULL, 0));
     build_stmt(&b, build_loop_of(&h, from, NULL, &b));
-    *slot = build_finish(&b, name(c, e, result));
-    check_expr(c, slot, NULL);
+    expr *value = name(c, e, result);
+    if (kind == STAGE_SUM || kind == STAGE_PRODUCT) {
+        value = build_method(c, e->span, value, kind == STAGE_SUM ? "__sum" : "__product", NULL, 0);
+    }
+    *slot = build_finish(&b, value);
+    check_expr(c, slot, kind >= STAGE_SUM ? expected : NULL);
     return true;
 }
 
@@ -612,7 +910,8 @@ bool check_loop_over_chain(checker *c, expr **slot) {
     body->block = e->loop->body;
     chain h = {.c = c, .e = e->loop->iterable, .last_body = body, .pattern = e->loop->pattern};
     take_apart(&h, &e->loop->iterable);
-    for (uint32_t i = 0; i < h.count; i++) { /* `break` of the body would leave the inner loop only */
+    for (uint32_t i = 0; i < h.count;
+         i++) { /* `break` of the body would leave the inner loop only */
         if (kind_of(h.stages[i]) == STAGE_FLAT_MAP) {
             return false;
         }

@@ -676,7 +676,7 @@ static bool writes_lists(checker *c, const char *name) {
 
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (for_each(c, slot) || check_chain(c, slot) || check_entry_value(c, slot) ||
+    if (for_each(c, slot) || check_chain(c, slot, expected) || check_entry_value(c, slot) ||
         method_of_found(c, slot, expected)) {
         return;
     }

@@ -393,7 +393,7 @@ expr *check_tensor_as_list(checker *c, expr *t);
 /* list.map(|x| x as SCALAR), also of a Result. */
 expr *check_map_cast(checker *c, expr *list, const char *scalar);
 void check_equation(checker *c, expr **slot); /* let C = A[i, j] * B[j, k]; */
-bool check_chain(checker *c, expr **slot); /* v.iter().map(f).take(n): check_chain.c */
+bool check_chain(checker *c, expr **slot, const type *expected); /* v.iter().map(f).take(n): check_chain.c */
 bool check_loop_over_chain(checker *c, expr **slot);
 bool check_as_list(checker *c, expr **slot, expr *limit);
 

@@ -16,8 +16,8 @@
 #include "language/syntax/lexer.h"
 
 typedef struct loader {
-    bool *asked;  /* by name */
-    bool *loaded; /* by declaration */
+    bool *asked;    /* by name */
+    bool *loaded;   /* by declaration */
     uint16_t *work; /* names that were asked for, and what they ask for is not yet */
     size_t work_count;
 } loader;
