@@ -2,7 +2,7 @@
 #
 #     make                    build the release preset into build/release
 #     make run                build, train 8 queens, print the memory report
-#     make test               build and run every test
+#     make test               build and run every test, a line for each kind; tests/run.sh --failed runs again what failed
 #     make check-heavy        every test under address and undefined-behaviour sanitizers, all validity checks on
 #     make check-threads      unit and model tests under the thread sanitizer
 #     make check-clang        every test, built by clang

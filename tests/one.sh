@@ -40,7 +40,7 @@ runs=1
 echo "$verdict|$kind|$label|$runs" >"$MASU_WORK/$number.result"
 if [ "$verdict" = fail ]; then
     echo "FAIL $label"
-elif [ "$kind" != golden ]; then
+elif [ "$MASU_VERBOSE" = yes ]; then
     echo "ok   $label"
 fi
 rm -rf "$MASU_TMP" "$MASU_TMP".*

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the tests of a build folder, each in a process of its own, two at a time. The last line is
-# "N passed, N failed"; the status is 1 when any failed.
+# Runs the tests of a build folder, each in a process of its own, two at a time. A line for each kind says how many passed and
+# how long it took; what failed is shown below. The last line is "N passed, N failed"; the status is 1 when any failed.
+# Which tests failed is kept in the build folder: --failed runs these again.
 #
 #     layers    scripts/check_layers.sh on the project
 #     cli       tests/cli/*.sh, the command and the scripts from outside
@@ -13,11 +14,13 @@ set -eu
 usage() {
     cat <<'TEXT'
 usage: tests/run.sh [--build FOLDER] [--only KIND,…] [--match TEXT] [--golden-flags FLAGS] [--every-pass]
-                    [--jobs N] [--timeout S]
+                    [--failed] [--verbose] [--jobs N] [--timeout S]
   --build FOLDER         build/release
   --only KIND,…          of layers, cli, install, unit, model, hostile, fuzz, golden
   --match TEXT           only tests whose path contains TEXT
   --golden-flags FLAGS   only golden programs, once, with these flags of masu
+  --failed               only what failed last time
+  --verbose              a line for each test
   --every-pass           each golden program with each pass switched off, not with some of them in turns
   --jobs N, --timeout S  2 at a time; 120 s each, 600 s under a sanitizer
 TEXT
@@ -29,6 +32,8 @@ only=layers,cli,install,unit,model,hostile,fuzz,golden
 match=
 golden_flags=
 every_pass=no
+failed_only=no
+MASU_VERBOSE=no
 jobs=2
 limit=
 broken=0
@@ -36,6 +41,8 @@ while [ $# -gt 0 ]; do
     case $1 in
     --help) usage && exit 0 ;;
     --every-pass) every_pass=yes && shift ;;
+    --failed) failed_only=yes && shift ;;
+    --verbose) MASU_VERBOSE=yes && shift ;;
     --build | --only | --match | --golden-flags | --jobs | --timeout)
         [ $# -ge 2 ] || { usage >&2 && exit 2; }
         case $1 in
@@ -68,7 +75,7 @@ OPENBLAS_NUM_THREADS=1
 ASAN_OPTIONS=exitcode=99${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 UBSAN_OPTIONS=print_stacktrace=1:exitcode=99${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}
 TSAN_OPTIONS=exitcode=99${TSAN_OPTIONS:+:$TSAN_OPTIONS}
-export MASU_BUILD MASU MASU_SANITIZE MASU_TIMEOUT MASU_WORK OPENBLAS_NUM_THREADS ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
+export MASU_VERBOSE MASU_BUILD MASU MASU_SANITIZE MASU_TIMEOUT MASU_WORK OPENBLAS_NUM_THREADS ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 unset MAKEFLAGS MFLAGS MAKELEVEL PRESET PREFIX
 
 plan=$MASU_WORK/plan
@@ -86,69 +93,107 @@ goldens() { [ ! -d tests/golden ] || find tests/golden -name '*.tl' -type f | so
 repeatable_goldens() { goldens | xargs -r grep -LE '^//! *(mode: *check|repeat: *no)'; }
 single_goldens() { goldens | xargs -r grep -lE '^//! *(mode: *check|repeat: *no)'; }
 
-! wanted layers || echo scripts/check_layers.sh | add layers ''
-! wanted cli || scripts_of tests/cli | add cli ''
-! wanted install || scripts_of tests/install | add install ''
-! wanted unit || programs_of "$MASU_BUILD/tests/unit" | add unit ''
-! wanted model || programs_of "$MASU_BUILD/tests/model" | add model ''
-! wanted fuzz || programs_of "$MASU_BUILD/tests/fuzz" | add fuzz ''
-! wanted hostile || { programs_of "$MASU_BUILD/tests/hostile" && scripts_of tests/hostile; } | add hostile ''
-if [ -n "$golden_flags" ]; then
-    repeatable_goldens | add golden "$golden_flags"
-elif wanted golden; then
-    passes=$("$MASU" help --passes --optional) || {
-        echo "tests: $MASU help --passes --optional does not list the optional passes" >&2
-        broken=1
-    }
-    # Every program as it stands, audited, without all passes, and without some of them singly: the families of ownership (a*, own_*,
-    # sh*) without half of them, the others without a third, in turns, so that each pass is left out by many programs.
-    family='tests/golden/(a[0-9]|own_|sh[0-9])'
-    all=
-    for pass in $passes; do all="$all --no-$pass"; done
-    flags_of_turn() { # TURN OF_TURNS
-        number=0
-        printf ',--audit'
-        for pass in $passes; do
-            [ $((number % $2)) -ne "$1" ] || printf ',--no-%s' "$pass"
-            number=$((number + 1))
-        done
-        printf ',%s\n' "${all# }"
-    }
-    in_turns() { # OF_TURNS, names on stdin
-        cat >"$MASU_WORK/in_turns"
-        turn=0
-        while [ "$turn" -lt "$1" ]; do
-            awk -v turn="$turn" -v turns="$1" 'NR % turns == turn' "$MASU_WORK/in_turns" |
-                add golden "$(flags_of_turn "$turn" "$1")"
-            turn=$((turn + 1))
-        done
-    }
-    single_goldens | add golden ''
-    repeatable_goldens | grep -E "$family" | in_turns $([ "$every_pass" = yes ] && echo 1 || echo 2)
-    repeatable_goldens | grep -vE "$family" | in_turns $([ "$every_pass" = yes ] && echo 1 || echo 3)
-fi
+list_tests() {
+    ! wanted layers || echo scripts/check_layers.sh | add layers ''
+    ! wanted cli || scripts_of tests/cli | add cli ''
+    ! wanted install || scripts_of tests/install | add install ''
+    ! wanted unit || programs_of "$MASU_BUILD/tests/unit" | add unit ''
+    ! wanted model || programs_of "$MASU_BUILD/tests/model" | add model ''
+    ! wanted fuzz || programs_of "$MASU_BUILD/tests/fuzz" | add fuzz ''
+    ! wanted hostile || { programs_of "$MASU_BUILD/tests/hostile" && scripts_of tests/hostile; } | add hostile ''
+    if [ -n "$golden_flags" ]; then
+        repeatable_goldens | add golden "$golden_flags"
+    elif wanted golden; then
+        passes=$("$MASU" help --passes --optional) || {
+            echo "tests: $MASU help --passes --optional does not list the optional passes" >&2
+            broken=1
+        }
+        # Every program as it stands, audited, without all passes, and without some of them singly: the families of ownership (a*, own_*,
+        # sh*) without half of them, the others without a third, in turns, so that each pass is left out by many programs.
+        family='tests/golden/(a[0-9]|own_|sh[0-9])'
+        all=
+        for pass in $passes; do all="$all --no-$pass"; done
+        flags_of_turn() { # TURN OF_TURNS
+            number=0
+            printf ',--audit'
+            for pass in $passes; do
+                [ $((number % $2)) -ne "$1" ] || printf ',--no-%s' "$pass"
+                number=$((number + 1))
+            done
+            printf ',%s\n' "${all# }"
+        }
+        in_turns() { # OF_TURNS, names on stdin
+            cat >"$MASU_WORK/in_turns"
+            turn=0
+            while [ "$turn" -lt "$1" ]; do
+                awk -v turn="$turn" -v turns="$1" 'NR % turns == turn' "$MASU_WORK/in_turns" |
+                    add golden "$(flags_of_turn "$turn" "$1")"
+                turn=$((turn + 1))
+            done
+        }
+        single_goldens | add golden ''
+        repeatable_goldens | grep -E "$family" | in_turns $([ "$every_pass" = yes ] && echo 1 || echo 2)
+        repeatable_goldens | grep -vE "$family" | in_turns $([ "$every_pass" = yes ] && echo 1 || echo 3)
+    fi
+}
 
-awk '{ print NR "|" $0 }' "$plan" | xargs -r -d '\n' -n 1 -P "$jobs" sh tests/one.sh || true
+kept=$MASU_BUILD/failed_tests
+if [ "$failed_only" = yes ]; then
+    while IFS='|' read -r kind name flags; do
+        ! wanted "$kind" || echo "$name" | add "$kind" "$flags"
+    done <<LIST
+$([ ! -f "$kept" ] || cat "$kept")
+LIST
+else
+    list_tests
+fi
+awk '{ print NR "|" $0 }' "$plan" >"$MASU_WORK/numbered"
+
+# verdict_of NUMBER: verdict, kind, label, runs
+verdict_of() {
+    runs=1
+    IFS='|' read -r verdict kind label runs <"$MASU_WORK/$1.result" || verdict=lost
+}
 
 passed=0
 failed=$broken
-number=0
 total=$(wc -l <"$plan")
-while [ "$number" -lt "$total" ]; do
-    number=$((number + 1))
-    runs=1
-    IFS='|' read -r verdict kind label runs <"$MASU_WORK/$number.result" || verdict=lost
-    if [ "$verdict" = pass ]; then
-        passed=$((passed + runs))
-        continue
-    fi
-    failed=$((failed + 1))
-    echo
-    echo "---- $kind: $label"
-    cat "$MASU_WORK/$number.out" || true
+: >"$MASU_WORK/failed"
+for group in layers cli install unit model fuzz hostile golden; do
+    grep "^[0-9]*|$group|" "$MASU_WORK/numbered" >"$MASU_WORK/group" || continue
+    started=$(date +%s)
+    xargs -r -d '\n' -n 1 -P "$jobs" sh tests/one.sh <"$MASU_WORK/group" || true
+    group_passed=0
+    group_failed=0
+    while IFS='|' read -r number rest; do
+        verdict_of "$number"
+        if [ "$verdict" = pass ]; then
+            group_passed=$((group_passed + runs))
+        else
+            group_failed=$((group_failed + 1))
+            echo "$number|$rest" >>"$MASU_WORK/failed"
+        fi
+    done <"$MASU_WORK/group"
+    printf '%-8s %5d passed' "$group" "$group_passed"
+    [ "$group_failed" -eq 0 ] || printf ', %d FAILED' "$group_failed"
+    printf ' in %d s\n' $(($(date +%s) - started))
+    passed=$((passed + group_passed))
+    failed=$((failed + group_failed))
 done
+while IFS='|' read -r number kind name flags; do
+    label=$name
+    verdict_of "$number"
+    printf '\n---- %s: %s\n' "$kind" "$label"
+    cat "$MASU_WORK/$number.out" || true
+done <"$MASU_WORK/failed"
+# Of what was not run now it is still known whether it failed.
+{
+    [ ! -f "$kept" ] || grep -vxFf "$plan" "$kept" || true
+    cut -d'|' -f2- "$MASU_WORK/failed"
+} >"$MASU_WORK/kept"
+mv "$MASU_WORK/kept" "$kept" 2>/dev/null || true
 echo
-if [ "$total" -eq 0 ]; then
+if [ "$total" -eq 0 ] && [ "$failed_only" = no ]; then
     echo "tests: nothing to run" >&2
     failed=$((failed + 1))
 fi
