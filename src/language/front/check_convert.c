@@ -337,11 +337,6 @@ static bool convert(checker *c, expr **slot, const type *to) {
     if (check_is_dyn(to) && check_dyn_convert(c, slot, to)) {
         return true;
     }
-    if (to->kind == TYPE_STRING && from->kind == TYPE_STRUCT && c->wants_error_text &&
-        check_method_named(c, from->structure, "fmt") != NULL) {
-        *slot = check_text_of(c, *slot, 0);
-        return true;
-    }
     if (type_is_box(to) && !type_is_box(from) && from->kind != TYPE_OPEN && !type_is_silent(from)) {
         return put_in_box(c, slot, to);
     }

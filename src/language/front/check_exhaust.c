@@ -577,10 +577,3 @@ void check_exhaustive(checker *c, const expr *match, const type *t) {
         report_missing(c, match, missing);
     }
 }
-
-bool check_irrefutable(checker *c, const pattern *p, const type *t) {
-    exhaust x = {.c = c};
-    matrix one = {0};
-    push_row(&x, &one, row_of(c, p));
-    return useful(&x, &one, row_of(c, NULL), &t, 1) == NULL;
-}

@@ -170,7 +170,6 @@ typedef struct checker {
     expr *how_more;        /* of the hole being checked: width and precision that are values */
     expr *lends_to;        /* the call whose argument is being checked */
     expr *lends_origin;    /* the call that gives the closure being checked its arguments */
-    bool wants_error_text; /* a struct that shows itself may stand for its text: Box<dyn Error> */
     bool index_goes_on;    /* the index being checked is part of a longer one, or assigned to */
     bool repeat;           /* a wish came without a mistake: see check_wish_row */
     bool widened;          /* and it is of numbers that were f32 where f64 was wanted */
@@ -433,7 +432,6 @@ bool check_name_is_pattern(checker *c, pattern *p);
 void check_pattern(checker *c, pattern *p, const type *t); /* of a match; declares its names */
 /* Arms that nothing reaches, and values that none matches. */
 void check_exhaustive(checker *c, const expr *match, const type *t);
-bool check_irrefutable(checker *c, const pattern *p, const type *t);
 void check_try(checker *c, expr **slot);
 void check_warnings(checker *c); /* of a program without errors (check_warn.c) */
 

@@ -372,16 +372,3 @@ void masu__slots_destroy(masu__slots *s) {
     masu__arena arena = s->arena; /* s itself lies in it */
     masu__arena_destroy(&arena);
 }
-
-bool masu__slots_valid(const masu__slots *s) {
-    for (uint32_t i = 0; i < s->model->item_count; i++) {
-        const range *ranges = s->ranges + s->range_start[i];
-        uint32_t count = s->range_count[i];
-        if (count == 0 || count > s->range_start[i + 1] - s->range_start[i])
-            return false;
-        for (uint32_t k = 0; k < count; k++)
-            if (ranges[k].low > ranges[k].high || (k > 0 && ranges[k - 1].high >= ranges[k].low))
-                return false;
-    }
-    return true;
-}

@@ -39,6 +39,5 @@ int64_t masu__slots_place(masu__slots *slots, const masu__slots_way *way, uint64
                           int64_t height, int64_t limit, const masu__plan_stop *stop,
                           int64_t *offsets);
 
-bool masu__slots_valid(const masu__slots *slots);
 
 #endif

@@ -194,12 +194,11 @@ static field trimmed(field f) {
 /* A field in quotes; doubled quotes stand for one. The closing quote must end the field. */
 static bool read_quoted(csv *c, field *out) {
     const char *text = c->reader->text;
-    size_t from = ++c->at, doubled = 0;
+    size_t from = ++c->at;
     while (c->at < c->reader->length && text[c->at] != '\n') {
         if (text[c->at] == '"') {
             if (c->at + 1 >= c->reader->length || text[c->at + 1] != '"')
                 break;
-            doubled++;
             c->at++;
         }
         c->at++;
@@ -221,7 +220,6 @@ static bool read_quoted(csv *c, field *out) {
     out->text = copy;
     out->length = kept;
     c->at++;
-    (void)doubled;
     if (!at_line_end(c) && text[c->at] != c->separator)
         return plan_complain(c->reader, (plan_place){c->line, c->at - c->line_begin + 1},
                              "expected the end of the field behind the closing quote");
