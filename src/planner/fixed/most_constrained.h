@@ -39,5 +39,4 @@ int64_t masu__slots_place(masu__slots *slots, const masu__slots_way *way, uint64
                           int64_t height, int64_t limit, const masu__plan_stop *stop,
                           int64_t *offsets);
 
-
 #endif
