@@ -69,12 +69,13 @@ static bool filled(const void *ptr, size_t bytes, unsigned mark) {
     return true;
 }
 
-/* ---- the three ways to grow ---------------------------------------------------------------------------- */
+/* ---- the ways to grow ---------------------------------------------------------------------------- */
 
-typedef enum way { REMAP, SEED, REALLOC, COPY, WAYS } way;
+typedef enum way { REMAP, SEED, ALIGNED, REALLOC, COPY, WAYS } way;
 
 static const char *const way_names[] = {"masu_vm_resize", "alloc + masu_vm_move + free",
-                                        "realloc of glibc", "mmap + memcpy + munmap"};
+                                        "mremap of an aligned range", "realloc of glibc",
+                                        "mmap + memcpy + munmap"};
 
 static masu_device *device;
 static masu_vm *vm;
@@ -94,10 +95,42 @@ static void wish_huge(void *ptr, size_t bytes) {
     madvise((void *)start, ((uintptr_t)ptr + bytes - start) & ~(size_t)4095, MADV_HUGEPAGE);
 }
 
+/* Addresses that the kernel moves in the largest steps it has: whole tables of 2 MiB or of 1 GiB. */
+static void *aligned_place(size_t bytes, int access) {
+    size_t step = bytes >= GIB ? GIB : GRANULE;
+    char *wide = mmap(NULL, bytes + step, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (wide == MAP_FAILED) {
+        perror("vm: mmap");
+        exit(1);
+    }
+    size_t before = -(uintptr_t)wide & (step - 1);
+    if (before > 0)
+        munmap(wide, before);
+    if (before < step)
+        munmap(wide + before + bytes, step - before);
+    madvise(wide + before, bytes, MADV_HUGEPAGE);
+    return wide + before;
+}
+
+/* What a program does that uses mremap well: in place where there is room, else to a place that suits. */
+static void *grow_aligned(void *ptr, size_t old, size_t bytes) {
+    void *out = mremap(ptr, old, bytes, 0);
+    if (out == MAP_FAILED)
+        out = mremap(ptr, old, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, aligned_place(bytes, PROT_NONE));
+    if (out == MAP_FAILED) {
+        perror("vm: mremap");
+        exit(1);
+    }
+    madvise(out, bytes, MADV_HUGEPAGE);
+    return out;
+}
+
 static void *take(way w, size_t bytes) {
     void *ptr = NULL;
     if (w == REMAP || w == SEED)
         must(masu_vm_alloc(vm, bytes, 0, 0, &ptr));
+    else if (w == ALIGNED)
+        ptr = aligned_place(bytes, PROT_READ | PROT_WRITE);
     else if (w == COPY)
         ptr = plain_map(bytes);
     else if ((ptr = malloc(bytes)))
@@ -110,16 +143,27 @@ static void *take(way w, size_t bytes) {
 static void give(way w, void *ptr, size_t bytes) {
     if (w == REMAP || w == SEED)
         must(masu_vm_free(vm, ptr));
-    else if (w == COPY)
+    else if (w == COPY || w == ALIGNED)
         munmap(ptr, bytes);
     else
         free(ptr);
+}
+
+/* A block that stands in the way of growing in place; NULL: there is one already. */
+static void *wall_behind(way w, void *ptr, size_t bytes) {
+    if (w != ALIGNED)
+        return take(w, GRANULE);
+    void *wall = mmap((char *)ptr + bytes, GRANULE, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    return wall == MAP_FAILED ? NULL : wall;
 }
 
 static void *grow(way w, void *ptr, size_t old, size_t bytes) {
     void *out = NULL;
     if (w == REMAP)
         must(masu_vm_resize(vm, ptr, bytes, &out));
+    else if (w == ALIGNED)
+        out = grow_aligned(ptr, old, bytes);
     else if (w == REALLOC)
         out = realloc(ptr, bytes);
     else if (w == SEED) {
@@ -146,14 +190,15 @@ static loops resize_loops(way w, int count) {
     size_t old = GIB / 2 * 3 / divisor, bytes = 3 * GIB / divisor;
     double times[10];
     for (int loop = 0; loop < count; loop++) {
-        void *ptr = take(w, old), *wall = take(w, GRANULE); /* nobody grows in place here */
+        void *ptr = take(w, old), *wall = wall_behind(w, ptr, old); /* nobody grows in place here */
         fill(ptr, 0, old, (unsigned)loop);
         double start = now_us();
         ptr = grow(w, ptr, old, bytes);
         times[loop] = now_us() - start;
         hold(filled(ptr, old, (unsigned)loop), "resize test");
         give(w, ptr, bytes);
-        give(w, wall, GRANULE);
+        if (wall)
+            give(w, wall, GRANULE);
     }
     if (w == REMAP || w == SEED)
         must(masu_vm_trim(vm, 0));

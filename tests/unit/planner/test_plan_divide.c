@@ -100,6 +100,64 @@ static void the_fast_memory_serves_most(void **state) {
     }
 }
 
+enum { SEVERAL = 18, MOMENTS = 12 };
+
+/* The most traffic of any set that no moment overfills: no division serves more. */
+static uint64_t most_by_load(const masu_plan_row *rows, const uint64_t *uses, size_t count, uint64_t capacity) {
+    uint64_t best = 0;
+    for (unsigned set = 0; set < 1u << count; set++) {
+        uint64_t traffic = traffic_of(rows, uses, count, set);
+        bool fits = traffic > best;
+        for (int64_t moment = 0; fits && moment < MOMENTS; moment++) {
+            uint64_t load = 0;
+            for (size_t i = 0; i < count; i++)
+                load += set >> i & 1 && rows[i].lower <= moment && moment < rows[i].upper ? rows[i].size_bytes : 0;
+            fits = load <= capacity;
+        }
+        best = fits ? traffic : best;
+    }
+    return best;
+}
+
+/* Of more groups than all sets are asked of: no division may be far from what the load allows, and most are at it. */
+static void more_groups_than_are_tried(void **state) {
+    (void)state;
+    enum { ROUNDS = 40 };
+    masu__rng rng;
+    masu__rng_seed(&rng, 23);
+    uint64_t served = 0, possible = 0;
+    int at_the_most = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        masu_plan_row rows[SEVERAL];
+        uint64_t uses[SEVERAL], offsets[SEVERAL];
+        size_t memory_of[SEVERAL], count = 15 + masu__rng_below(&rng, SEVERAL - 14);
+        for (size_t i = 0; i < count; i++) {
+            int64_t lower = (int64_t)masu__rng_below(&rng, MOMENTS - 1);
+            rows[i] = (masu_plan_row){.size_bytes = 1 + masu__rng_below(&rng, 9),
+                                      .lower = lower,
+                                      .upper = lower + 1 + (int64_t)masu__rng_below(&rng, (uint64_t)(MOMENTS - lower))};
+            uses[i] = 1 + masu__rng_below(&rng, 20);
+        }
+        masu_plan_memory memories[2] = {{8 + masu__rng_below(&rng, 16)}, {0}};
+        masu_plan_problem problem = {.rows = rows, .count = count};
+        masu_plan_options options = {.step_limit = 20000, .threads = 1};
+        masu_plan_result results[2];
+        assert_int_equal(masu_plan_divide(&problem, uses, memories, 2, &options, memory_of, offsets, results), MASU_OK);
+        assert_right(&problem, memories, 2, memory_of, offsets);
+        unsigned set = 0;
+        for (size_t i = 0; i < count; i++)
+            set |= (unsigned)(memory_of[i] == 0) << i;
+        uint64_t traffic = traffic_of(rows, uses, count, set);
+        uint64_t most = most_by_load(rows, uses, count, memories[0].capacity_bytes);
+        assert_true(traffic <= most && traffic * 100 >= most * 85);
+        at_the_most += traffic == most;
+        served += traffic;
+        possible += most;
+    }
+    print_message("%d of %d at the most, %.2f %% of it in all\n", at_the_most, ROUNDS, 100.0 * (double)served / (double)possible);
+    assert_true(served * 100 >= possible * 99 && at_the_most * 2 >= ROUNDS);
+}
+
 /* By traffic alone what is left would not fit: 8 bytes used often keep 8 idle ones out. */
 static void what_is_left_must_fit(void **state) {
     (void)state;
@@ -252,6 +310,7 @@ static void many_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_fast_memory_serves_most),
+        cmocka_unit_test(more_groups_than_are_tried),
         cmocka_unit_test(what_is_left_must_fit),
         cmocka_unit_test(both_are_limited),
         cmocka_unit_test(many_rows),
