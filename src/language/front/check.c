@@ -106,7 +106,10 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
     }
     constant_part(item->value, &walk);
     const type *wish = item->annotation == NULL ? NULL : check_type(c, item->annotation);
-    if (walk.bad) {
+    if (walk.bad && item->is_let) {
+        item->is_made = true;
+        item->type = check_scalar(c, TYPE_ERROR);
+    } else if (walk.bad) {
         diagnostics_say(c->diagnostics, item->value->span,
                         SAY(constant_is_made_of_literals_operators));
     } else if (item->is_composed && wish == NULL) {
@@ -532,6 +535,7 @@ static void check_program(checker *c) {
     for (uint32_t i = 0; i < c->tree->constant_count; i++) {
         check_constant(c, c->tree->constants[i], c->tree->constants[i]->span, 0);
     }
+    check_made_lets(c);
     uint32_t written = c->tree->function_count;
     for (uint32_t i = 0; i < written; i++) {
         if (!c->tree->functions[i]->is_template) {

@@ -126,6 +126,12 @@ static void unknown_name(checker *c, expr *e) {
 static void check_constant_use(checker *c, expr **slot, const_item *item) {
     expr *e = *slot;
     check_constant_now(c, item, e->span);
+    if (item->is_made) {
+        diagnostic *d =
+            diagnostics_say(c->diagnostics, e->span, SAY(name_is_made_as_main_begins), item->name);
+        diagnostics_note(c->diagnostics, d, item->span,
+                         "only what is made of literals is known to all functions: pass this one");
+    }
     if (!item->is_composed || item->type == NULL) {
         e->name.constant = item;
         e->type = item->type;

@@ -46,6 +46,46 @@ void check_main_result(checker *c) {
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, outer);
 }
 
+/* The function whose body is the program's: `main`, or what a `main` that yields nothing calls. */
+static function_item *first_function(const syntax_tree *tree) {
+    function_item *main = NULL;
+    for (uint32_t i = 0; i < tree->function_count; i++) {
+        function_item *f = tree->functions[i];
+        bool inner = strcmp(f->name, "<main>") == 0;
+        if (f->owner_name == NULL && f->body != NULL &&
+            (inner || (main == NULL && strcmp(f->name, "main") == 0))) {
+            main = f;
+        }
+        if (inner) {
+            break;
+        }
+    }
+    return main;
+}
+
+void check_made_lets(checker *c) {
+    function_item *main = first_function(c->tree);
+    if (main == NULL) {
+        return;
+    }
+    stmt *own = main->body->first;
+    block_builder b = {.c = c, .block = main->body};
+    main->body->first = NULL;
+    for (uint32_t i = 0; i < c->tree->constant_count; i++) {
+        const const_item *item = c->tree->constants[i];
+        if (item->is_made) {
+            build_let(&b, item->name, false, item->value);
+            b.last->span = b.last->pattern->span = b.last->pattern->binding->span = item->span;
+            b.last->annotation = item->annotation;
+        }
+    }
+    if (b.last != NULL) {
+        b.last->next = own;
+    } else {
+        main->body->first = own;
+    }
+}
+
 void check_find_main(checker *c) {
     symbol *s = check_find(c, "main");
     if (s == NULL || s->function == NULL) {

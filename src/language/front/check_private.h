@@ -721,6 +721,7 @@ bool check_has_method(checker *c, const type *t, const char *name);
 /* check_main.c: before the declarations; at the end, with messages where there is no main. */
 void check_main_result(checker *c);
 void check_find_main(checker *c);
+void check_made_lets(checker *c); /* those that are computed: `let` of main, before its own body */
 /* check_update.c: t = t op b, checked, as the step of an optimiser where it may be one. */
 void check_update(checker *c, expr **slot);
 bool check_value_part(checker *c, expr **slot);

@@ -447,6 +447,21 @@ static void parse_const(parser *p, const impl_item *impl) {
     PARSER_PUSH(p, p->tree->constants, p->tree->constant_count, p->tree->constant_capacity, c);
 }
 
+/* `let NAME: T = …;` and `tensor NAME: T = …;` beside `main` */
+bool parser_at_let_item(const parser *p) {
+    bool let = parser_is(p, TOKEN_LET) && parser_ahead(p, 1) == TOKEN_NAME;
+    return let || (parser_is_word(p, "tensor") && parser_ahead(p, 1) == TOKEN_NAME &&
+                   parser_ahead(p, 2) == TOKEN_COLON);
+}
+
+void parse_let_item(parser *p) {
+    uint32_t before = p->tree->constant_count;
+    parse_const(p, NULL);
+    for (uint32_t i = before; i < p->tree->constant_count; i++) {
+        p->tree->constants[i]->is_let = true;
+    }
+}
+
 /* ---- what stands at the top ------------------------------------------------------------------ */
 
 /* #[…] and #![…] */

@@ -145,6 +145,8 @@ expr *parser_error_expr(parser *p);
 void parse_items(parser *p);
 bool parser_at_item(const parser *p);
 void parse_item(parser *p);
+bool parser_at_let_item(const parser *p);
+void parse_let_item(parser *p);
 void parse_mod(parser *p);
 void parse_use(parser *p);
 void parser_refuse_item(parser *p, const char *what); /* at its first word */

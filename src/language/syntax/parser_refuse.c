@@ -163,6 +163,12 @@ void parser_refuse_top_level(parser *p) {
     } else if (at_script(p)) {
         parse_script_statement(p);
         return;
+    } else if (p->depth == 0 && parser_at_let_item(p) && has_main(p)) {
+        parse_let_item(p);
+        return;
+    } else if (parser_is(p, TOKEN_LET) && parser_ahead(p, 1) == TOKEN_MUT) {
+        diagnostic *d = parser_say(p, parser_span(p), SAY(let_outside_of_functions_does_not));
+        parser_note(p, d, (source_span){0}, "make it in `main` and pass it as `&mut`");
     } else if (parser_is(p, TOKEN_LET) || parser_at_expression(p)) {
         refuse_foreign_function(p);
         diagnostic *d = parser_say(p, parser_span(p), SAY(statements_stand_inside_functions));

@@ -201,6 +201,8 @@ struct const_item {
     bool
         is_composed; /* [check] of arrays, tuples, structs: each use is a copy, checked where it stands */
     uint8_t visit; /* [check] while looking for constants that need themselves */
+    bool is_let;   /* let NAME = …; and tensor NAME: T = …; outside of functions */
+    bool is_made;  /* [check] such a value that is computed as `main` begins: a variable of it, unknown elsewhere */
 };
 
 /* A declaration that masu does not accept: reported once where it stands, its uses are not. */

@@ -169,8 +169,8 @@ static void messages(void **state) {
     says("fn f() { if a { b }",
          "t.tl:1:8: error: this `{` is never closed\nfn f() { if a { b }\n       ^\n");
     says("fn f() {} }", "t.tl:1:11: error: this `}` closes nothing\nfn f() {} }\n          ^\n");
-    says("let x = 1;\nfn main() {}",
-         "t.tl:1:1: error: statements stand inside functions\nlet x = 1;\n^~~\n"
+    says("let (x, y) = 1;\nfn main() {}",
+         "t.tl:1:1: error: statements stand inside functions\nlet (x, y) = 1;\n^~~\n"
          "note: a program starts at `fn main() { \xE2\x80\xA6 }`\n");
     says("fn f() { x[] }", "t.tl:1:11: error: an index is missing\nfn f() { x[] }\n          ^~\n");
 }
