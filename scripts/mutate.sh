@@ -62,6 +62,7 @@ for number in "$seed" "$count"; do
     case $number in '' | *[!0-9]*) usage >&2 && exit 2 ;; esac
 done
 [ $# -gt 0 ] || { usage >&2 && exit 2; }
+case "$*" in /* | *" /"*) usage >&2 && exit 2 ;; esac # paths are those of the project
 files=$(find "$@" -name '*.c' -type f | sort) || exit 2
 [ -n "$files" ] || {
     echo "mutate: no C file in $*" >&2
@@ -233,6 +234,13 @@ sources | while IFS= read -r name; do
     cmp -s "$name" "$copy/$name" || { mkdir -p "$copy/${name%/*}" && cp -p "$name" "$copy/$name"; }
 done
 
+# The tree may change while this runs: mutants are made of what was copied.
+originals=$scratch/originals
+for file in $files; do
+    mkdir -p "$originals/${file%/*}"
+    cp "$file" "$originals/$file"
+done
+
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 built=$copy/build/$preset
 # TEXT,…: paths of test programs and scripts, without the folder of the build.
@@ -296,15 +304,15 @@ verdict_of_mutant() {
 drawn=0
 survived=0
 while IFS=$tab read -r file line column len text kind && [ "$drawn" -lt "$count" ]; do
-    mutated "$file" "$line" "$column" "$len" "$text" >"$copy/$file"
+    mutated "$originals/$file" "$line" "$column" "$len" "$text" >"$copy/$file"
     verdict=0
     verdict_of_mutant || verdict=$?
     [ "$verdict" -eq 2 ] || drawn=$((drawn + 1))
     if [ "$verdict" -eq 1 ]; then
         survived=$((survived + 1))
-        described "$file" "$line" "$column" "$len" "$text" "$kind"
+        (cd "$originals" && described "$file" "$line" "$column" "$len" "$text" "$kind")
     fi
-    cp "$file" "$copy/$file"
+    cp "$originals/$file" "$copy/$file"
 done <"$scratch/drawn"
 echo "$drawn mutants of $total drawn with seed $seed: $((drawn - survived)) noticed, $survived not"
 [ "$survived" -eq 0 ]

@@ -126,6 +126,73 @@ static void families(void) {
             MUST(cuMemFree_v2(p[i]));
 }
 
+static void *looked_up(const char *name) {
+    void *found = NULL;
+    int status = 9;
+    MUST(cuGetProcAddress_v2(name, &found, 12040, 0, &status));
+    HOLDS(found && status == 0);
+    return found;
+}
+
+/* Pools that the program makes, all of it looked up as a runtime of CUDA 12 does: their calls are the driver's own, what
+ * comes out of them is the driver's memory, and it goes back by any of the frees. */
+static void memory_pools(void) {
+    int (*create)(void **, const void *), (*destroy)(void *), (*trim)(void *, size_t), (*standard)(void **, int);
+    int (*take)(uintptr_t *, size_t, void *, void *), (*give_later)(uintptr_t, void *), (*give)(uintptr_t);
+    *(void **)&create = looked_up("cuMemPoolCreate");
+    *(void **)&destroy = looked_up("cuMemPoolDestroy");
+    *(void **)&trim = looked_up("cuMemPoolTrimTo");
+    *(void **)&standard = looked_up("cuDeviceGetDefaultMemPool");
+    *(void **)&take = looked_up("cuMemAllocFromPoolAsync");
+    *(void **)&give_later = looked_up("cuMemFreeAsync");
+    *(void **)&give = looked_up("cuMemFree");
+    HOLDS(dlsym(RTLD_DEFAULT, "cuMemPoolCreate") == *(void **)&create);
+    for (int own = 0; own < 2; own++) {
+        void *pool = NULL;
+        uintptr_t p[3];
+        char wanted[128] = {0};
+        MUST(own ? create(&pool, wanted) : standard(&pool, 0));
+        for (int i = 0; i < 3; i++) {
+            MUST(i == 0 ? cuMemAllocFromPoolAsync(&p[i], 3 * MIB, pool, NULL) : take(&p[i], 3 * MIB, pool, NULL));
+            MUST(cuMemsetD8_v2(p[i], (unsigned char)(i + 1), 3 * MIB));
+        }
+        for (int i = 0; i < 3; i++)
+            has(p[i], 3 * MIB, (unsigned char)(i + 1));
+        MUST(give_later(p[0], NULL));
+        MUST(give(p[1]));
+        MUST(cuMemFree_v2(p[2]));
+        MUST(trim(pool, 0));
+        MUST(own ? destroy(pool) : 0);
+    }
+}
+
+/* What is asked of our memory by calls that were looked up: the block around an address, the memory that is left, a handle
+ * for others. */
+static void questions(void) {
+    int (*range)(uintptr_t *, size_t *, uintptr_t), (*info)(size_t *, size_t *), (*pitched)(uintptr_t *, size_t *, size_t, size_t, unsigned);
+    int (*share)(void *, uintptr_t);
+    uintptr_t p, base = 0, row;
+    size_t bytes = 0, before, during, after, total, pitch;
+    char handle[64];
+    *(void **)&range = looked_up("cuMemGetAddressRange");
+    *(void **)&info = looked_up("cuMemGetInfo");
+    *(void **)&pitched = looked_up("cuMemAllocPitch");
+    *(void **)&share = looked_up("cuIpcGetMemHandle");
+    MUST(info(&before, &total));
+    MUST(cuMemAlloc_v2(&p, 6 * MIB));
+    MUST(info(&during, &total));
+    MUST(range(&base, &bytes, p + 5 * MIB));
+    HOLDS(base == p && bytes >= 6 * MIB && bytes < 8 * MIB);
+    HOLDS(range(&base, &bytes, (uintptr_t)&p) != 0);
+    MUST(cuMemFree_v2(p));
+    MUST(info(&after, &total));
+    HOLDS(during <= before - 6 * MIB && after >= before && after <= total);
+    MUST(pitched(&row, &pitch, 1000, 20, 4));
+    HOLDS(pitch >= 1000);
+    MUST(share(handle, row));
+    MUST(cuMemFree_v2(row));
+}
+
 static int begin_capture(int way) {
     switch (way) {
     case 0:
@@ -249,6 +316,7 @@ static const struct part {
 } parts[] = {
     {"resize", resize},   {"range", range},       {"info", info},         {"families", families},
     {"capture", capture}, {"contexts", contexts}, {"versions", versions}, {"lookup", lookup},
+    {"memory_pools", memory_pools}, {"questions", questions},
 };
 
 int main(int argc, char **argv) {

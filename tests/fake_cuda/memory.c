@@ -315,6 +315,50 @@ API int cuMemAllocManaged(address *out, size_t bytes, unsigned flags) {
     return allocate("cuMemAllocManaged", out, bytes, 0);
 }
 
+/* Pools are looked after so far that none is used before it is made or after it is gone; NULL is the device's own. */
+enum { MOST_POOLS = 16 };
+static bool pools[MOST_POOLS];
+static char own_pool;
+
+static bool pool_is_there(const void *pool) {
+    const bool *p = pool;
+    return !pool || pool == &own_pool || (p >= pools && p < pools + MOST_POOLS && *p);
+}
+
+API int cuMemPoolCreate(void **out, const void *wanted) {
+    ENTER("cuMemPoolCreate");
+    (void)wanted;
+    for (int i = 0; i < MOST_POOLS; i++)
+        if (!pools[i]) {
+            pools[i] = true;
+            *out = &pools[i];
+            return leave_call(OK);
+        }
+    return leave_call(OUT_OF_MEMORY);
+}
+
+API int cuMemPoolDestroy(void *pool) {
+    ENTER("cuMemPoolDestroy");
+    if (!pool || pool == &own_pool || !pool_is_there(pool))
+        return leave_call(misuse("cuMemPoolDestroy", "no pool"));
+    *(bool *)pool = false;
+    return leave_call(OK);
+}
+
+API int cuMemPoolTrimTo(void *pool, size_t keep) {
+    ENTER("cuMemPoolTrimTo");
+    (void)keep;
+    return leave_call(pool_is_there(pool) ? OK : misuse("cuMemPoolTrimTo", "no pool"));
+}
+
+API int cuDeviceGetDefaultMemPool(void **out, int device) {
+    ENTER("cuDeviceGetDefaultMemPool");
+    if (device < 0 || device >= device_count)
+        return leave_call(INVALID_VALUE);
+    *out = &own_pool;
+    return leave_call(OK);
+}
+
 #define ASYNC(suffix)                                                               \
     API int cuMemAllocAsync##suffix(address *out, size_t bytes, void *stream) {     \
         (void)stream;                                                               \
@@ -322,7 +366,11 @@ API int cuMemAllocManaged(address *out, size_t bytes, unsigned flags) {
     }                                                                               \
     API int cuMemAllocFromPoolAsync##suffix(address *out, size_t bytes, void *pool, \
                                             void *stream) {                         \
-        (void)pool, (void)stream;                                                   \
+        (void)stream;                                                               \
+        if (!pool_is_there(pool)) {                                                 \
+            ENTER("cuMemAllocFromPoolAsync" #suffix);                               \
+            return leave_call(misuse("cuMemAllocFromPoolAsync", "no pool"));        \
+        }                                                                           \
         return allocate("cuMemAllocFromPoolAsync" #suffix, out, bytes, 0);          \
     }                                                                               \
     API int cuMemFreeAsync##suffix(address at, void *stream) {                      \

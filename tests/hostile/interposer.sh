@@ -124,7 +124,7 @@ for part in $parts; do
     ! grep -q '^masu:' "$MASU_TMP.stderr" || fail "static runtime, $part: says something: $(cat "$MASU_TMP.stderr")"
 done
 # So is a program that has no runtime at all.
-driver_parts='resize range info families capture contexts versions lookup'
+driver_parts='resize range info families capture contexts versions lookup memory_pools questions'
 for part in $driver_parts; do
     expect_status 0 "$folder/fake_cuda_driver_program" "$part"
     for mode in VMM MONITOR; do
