@@ -3,6 +3,7 @@
  *
  *     vm                 all tables
  *     vm --quick         sizes divided by eight
+ *     vm --resize        only the two tables of blocks that grow
  *     vm --svg FILE      also draws the cost of a move against size
  *     vm --log FILE      writes the events of the fragmentation test, one a line
  *
@@ -562,27 +563,33 @@ static void small_blocks(void) {
 int main(int argc, char **argv) {
     const char *svg = NULL;
     FILE *log = NULL;
+    bool all = true;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0)
             divisor = 8;
+        else if (strcmp(argv[i], "--resize") == 0)
+            all = false;
         else if (strcmp(argv[i], "--svg") == 0 && i + 1 < argc)
             svg = argv[++i];
         else if (strcmp(argv[i], "--log") == 0 && i + 1 < argc)
             log = fopen(argv[++i], "w");
         else {
-            fprintf(stderr, "usage: vm [--quick] [--svg FILE] [--log FILE]\n");
+            fprintf(stderr, "usage: vm [--quick] [--resize] [--svg FILE] [--log FILE]\n");
             return 2;
         }
     }
     must(masu_device_create_host(&device));
     masu_vm_config config = masu_vm_config_default(device);
     must(masu_vm_create(&config, &vm));
-    small_blocks();
-    hot_and_cold();
-    fragmentation(log);
+    if (all) {
+        small_blocks();
+        hot_and_cold();
+        fragmentation(log);
+    }
     resize_test();
     growth_test();
-    move_costs(svg);
+    if (all)
+        move_costs(svg);
     size_t below;
     must(masu_vm_measure(vm, &below));
     printf("\nmasu_vm_measure on this machine: moving is cheaper than copying from %zu bytes on\n",
