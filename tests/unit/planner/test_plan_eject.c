@@ -161,12 +161,32 @@ static void ends_and_memory(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
+/* Rows one after the other, and rows that all live at once: more than it looks at. */
+static void what_is_too_large_is_left_to_others(void **state) {
+    (void)state;
+    enum { MANY = (1 << 15) + 1, CROWD = 3000 };
+    static masu_plan_row rows[MANY];
+    for (int crowd = 0; crowd < 2; crowd++) {
+        masu_plan_problem problem = {.rows = rows, .count = crowd ? CROWD : MANY};
+        for (size_t i = 0; i < problem.count; i++)
+            rows[i] = (masu_plan_row){.size_bytes = 1, .lower = crowd ? 0 : (int64_t)i, .upper = (int64_t)i + 1};
+        masu__plan_model model;
+        bool too_large = false;
+        assert_int_equal(masu__plan_model_open(&problem, NULL, &model), MASU_OK);
+        assert_null(masu__ejection_create(&model, &too_large));
+        assert_true(too_large);
+        masu__plan_model_close(&model);
+    }
+    assert_int_equal(masu__meta_live_bytes(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cut_pieces_fit_around_fixed_ones),
         cmocka_unit_test(holes_between_tied_rows_are_used),
         cmocka_unit_test(windows_let_others_pass_below),
         cmocka_unit_test(ends_and_memory),
+        cmocka_unit_test(what_is_too_large_is_left_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
