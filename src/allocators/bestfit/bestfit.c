@@ -51,6 +51,21 @@ static inline masu__block_id pool_find(const masu_bestfit *pool, size_t bytes, s
                                                  : pool_find_aligned(pool, id, bytes, alignment);
 }
 
+bool masu__bestfit_has_used(const masu_bestfit *pool, size_t bytes, size_t alignment) {
+    size_t sum;
+    alignment = masu__max(alignment, pool->min_alignment_bytes);
+    if (!masu__add(bytes, alignment, &sum) || !masu__align_up(bytes, pool->min_alignment_bytes, &bytes))
+        return false;
+    masu__block_id id = pool_find(pool, bytes, alignment);
+    if (id == 0)
+        return false;
+    const masu__block *block = &pool->blocks.at[id];
+    if (block->after != 0)
+        return true;
+    const masu__region *region = masu__bestfit_region_of(pool, block->address);
+    return masu__align_up_small(block->address, alignment) + bytes <= region->used_end;
+}
+
 /* What lies before the first aligned address stays free. */
 static masu__block_id pool_cut_padding(masu_bestfit *pool, masu__block_id id, size_t alignment) {
     uintptr_t address = pool->blocks.at[id].address;
@@ -80,6 +95,7 @@ static inline void pool_make_live(masu_bestfit *pool, masu__block_id id,
                                   const masu__request *request) {
     masu__block *block = &pool->blocks.at[id];
     masu__bestfit_counts *counts = &pool->counts;
+    masu__bestfit_note_used(pool, block);
     block->state = request->sealed ? MASU__BLOCK_SEALED : MASU__BLOCK_LIVE;
     block->client = request->client;
     block->as.live.requested = request->bytes;

@@ -111,7 +111,7 @@ masu_status masu_bestfit_destroy(masu_bestfit *pool) {
         masu__meta_free(pool->regions[i], sizeof *pool->regions[i]);
     masu__meta_free(pool->regions, pool->region_capacity * sizeof *pool->regions);
     if (pool->index != &masu__no_index)
-        masu__meta_free(pool->index, sizeof *pool->index);
+        masu__meta_pages_back(pool->index, sizeof *pool->index);
     masu__blocks_destroy(&pool->blocks);
     masu__lock_destroy(&pool->lock);
     pool->magic = MASU__POOL_DEAD;

@@ -94,10 +94,9 @@ static inline void masu__bestfit_unlock(masu_bestfit *pool) {
         masu__lock_release(&pool->lock);
 }
 
-/* Whether some free block holds bytes, a multiple of MASU__GRAIN. Call under the lock. */
-static inline bool masu__bestfit_has(const masu_bestfit *pool, size_t bytes) {
-    return masu__free_index_at_least(pool->index, &pool->blocks, bytes) != 0;
-}
+/* Whether a request is served by memory that was in a block before, so that no page is touched for the first time.
+ * Call under the lock. */
+bool masu__bestfit_has_used(const masu_bestfit *pool, size_t bytes, size_t alignment);
 
 /* As masu_bestfit_alloc. *grew, where not NULL, says whether the device was asked. */
 masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request, void **out,
@@ -137,6 +136,15 @@ static inline uint64_t masu__bestfit_free_bytes(const masu_bestfit *pool) {
 
 /* The region that holds address, or NULL. O(log regions). */
 masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address);
+
+/* The block begins to be used: its region knows how far it ever was. */
+static inline void masu__bestfit_note_used(masu_bestfit *pool, const masu__block *block) {
+    const masu__block *after = &pool->blocks.at[block->after];
+    if (block->after != 0 && after->after != 0)
+        return; /* something lies behind it and was used */
+    masu__region *region = masu__bestfit_region_of(pool, block->address);
+    region->used_end = masu__max(region->used_end, block->address + block->bytes);
+}
 
 /* What a region shall be: of wanted_bytes, or of least_bytes when the device refuses. */
 typedef struct masu__growth {

@@ -56,6 +56,7 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
     block->before = block->after = 0;
     region->first = id;
     region->free_since = pool->serial;
+    region->used_end = region->base;
     if (region->whole)
         block->state = MASU__BLOCK_WHOLE;
     else
@@ -127,10 +128,11 @@ static masu_status region_obtain(masu_bestfit *pool, const masu__growth *growth,
 
 masu__free_index masu__no_index;
 
+/* Of its pages those take memory whose sizes occur. */
 static bool index_make(masu_bestfit *pool) {
     if (pool->index != &masu__no_index)
         return true;
-    masu__free_index *index = masu__meta_calloc(1, sizeof *index);
+    masu__free_index *index = masu__fault_hit() ? NULL : masu__meta_pages(sizeof *index);
     pool->index = index ? index : &masu__no_index;
     return index != NULL;
 }
@@ -249,6 +251,8 @@ static void purge_free(masu_bestfit *pool, size_t keep_bytes) {
             const masu__block *block = &pool->blocks.at[id];
             size_t kept = masu__block_is_live(block) ? block->bytes : (size_t)masu__min(keep, block->bytes);
             keep -= masu__block_is_live(block) ? 0 : kept;
+            if (!masu__block_is_live(block) && block->after == 0)
+                pool->regions[i]->used_end = masu__min(pool->regions[i]->used_end, block->address + kept);
             if (kept < block->bytes)
                 masu__device_purge(pool->device, (char *)block->address + kept, block->bytes - kept);
         }

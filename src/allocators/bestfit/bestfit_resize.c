@@ -81,6 +81,7 @@ static masu_status pool_resize(masu_bestfit *pool, void *ptr, uint32_t client, s
     if (!block_reach(pool, id, rounded))
         return MASU_ERR_OUT_OF_MEMORY;
     block_cut_rest(pool, id, rounded);
+    masu__bestfit_note_used(pool, &pool->blocks.at[id]);
     count_resize(pool, id, before.bytes - before.as.live.requested, new_bytes);
     tell_resize(pool, &before, &pool->blocks.at[id]);
     return MASU_OK;

@@ -44,6 +44,7 @@ typedef struct masu__region {
     masu__block_id first; /* the block at base */
     bool whole;           /* never split: one block, live or MASU__BLOCK_WHOLE */
     uint64_t free_since;  /* wholly free: the pool's serial when it became so */
+    uintptr_t used_end;   /* no byte from here on was in a block since the device gave the region, or it was emptied */
 } masu__region;
 
 typedef enum masu__block_state {

@@ -26,7 +26,7 @@ void masu__bucket_move_mark(masu_bucket *pool) {
     uint64_t cached = masu__bucket_cached(pool);
     if (cached > pool->peak_cached_bytes)
         pool->peak_cached_bytes = cached;
-    uint64_t for_cap = minus(pool->slab_bytes, pool->max_cached_bytes);
+    uint64_t for_cap = minus(pool->slab_bytes, masu__bucket_cap(pool));
     uint64_t for_peak = minus(pool->slab_bytes, pool->peak_cached_bytes);
     pool->low_mark = for_cap > for_peak ? for_cap : for_peak;
 }
@@ -39,8 +39,8 @@ void masu__bucket_move_care(masu_bucket *pool) {
 /* Over the cap an eighth more is given back, so that a program that frees much does not pay at
  * every call. */
 masu_status masu__bucket_settle(masu_bucket *pool) {
-    if (masu__bucket_cached(pool) > pool->max_cached_bytes)
-        (void)masu__bucket_give_back(pool, pool->max_cached_bytes - pool->max_cached_bytes / 8);
+    if (masu__bucket_cached(pool) > masu__bucket_cap(pool))
+        masu__bucket_obey_cap(pool, pool->max_cached_bytes - pool->max_cached_bytes / 8);
     else
         masu__bucket_move_mark(pool);
     return MASU_OK;
@@ -52,10 +52,9 @@ masu_status masu__bucket_settle(masu_bucket *pool) {
 static masu_status class_refill(masu_bucket *pool, unsigned index) {
     size_t block_bytes = masu__bucket_block_bytes(pool, index);
     size_t most = MASU__SLAB_BYTES - block_bytes; /* cached once the first block is out */
-    if (masu__bucket_cached(pool) + most > pool->max_cached_bytes)
-        (void)masu__bucket_give_back(pool, minus(pool->max_cached_bytes, most));
-    size_t room =
-        (size_t)minus(pool->max_cached_bytes, masu__bucket_cached(pool)) / block_bytes + 1;
+    if (masu__bucket_cached(pool) + most > masu__bucket_cap(pool))
+        masu__bucket_obey_cap(pool, minus(pool->max_cached_bytes, most));
+    size_t room = (size_t)minus(masu__bucket_cap(pool), masu__bucket_cached(pool)) / block_bytes + 1;
     masu_status status =
         masu__bucket_add_slab(pool, index, masu__min(room, MASU__SLAB_BYTES / block_bytes));
     if (status == MASU_OK)

@@ -52,8 +52,8 @@ void masu__bucket_take_home(masu_bucket *pool, unsigned index, void *const *bloc
 
 void masu__bucket_set_cap(masu_bucket *pool, size_t max_cached_bytes) {
     pool->max_cached_bytes = max_cached_bytes;
-    if (masu__bucket_cached(pool) > max_cached_bytes)
-        (void)masu__bucket_give_back(pool, max_cached_bytes);
+    if (masu__bucket_cached(pool) > masu__bucket_cap(pool))
+        masu__bucket_obey_cap(pool, max_cached_bytes);
     else
         masu__bucket_move_mark(pool);
 }

@@ -20,7 +20,7 @@
  * bytes) is folded into one number: when live_block_bytes falls below low_mark,
  * masu__bucket_settle looks closer.
  *
- *     low_mark = max(slab_bytes - max_cached_bytes, slab_bytes - peak_cached_bytes), at least 0
+ *     low_mark = max(slab_bytes - masu__bucket_cap, slab_bytes - peak_cached_bytes), at least 0
  *
  * careful is set when anything but the plain path is wanted: a check, a remembered size, a trace,
  * a memory checker that wants to know, or small blocks that lie in the best-fit pool (odd_blocks),
@@ -56,6 +56,7 @@ typedef struct masu__slab {
     uint32_t class_index;
     uint32_t block_count;
     uint32_t held;       /* block_count - bits set in returned; > 0 */
+    uint32_t listed;     /* of its blocks in the list: counted while whole slabs are looked for, else 0 */
     uint16_t *requested; /* owned, NULL unless sizes are remembered */
     uint64_t returned[]; /* a bit for each block */
 } masu__slab;
@@ -95,6 +96,8 @@ struct masu_bucket {
     uint32_t number;
     uint32_t tag; /* of its pages, see page_codes.h */
     size_t max_cached_bytes;
+    uint64_t pinned_cap; /* of the process-wide pool: what is cached beside live blocks of a slab may be more than the
+                          * cap; looked at again above this. Else 0 */
     uint64_t slab_bytes;
     uint64_t peak_cached_bytes;
     masu__address_map slabs; /* base -> slabs, owned */
@@ -132,6 +135,16 @@ static inline bool masu__bucket_has_class(size_t bytes) {
 
 static inline uint64_t masu__bucket_cached(const masu_bucket *pool) {
     return pool->slab_bytes - pool->live_block_bytes;
+}
+
+static inline uint64_t masu__bucket_cap(const masu_bucket *pool) {
+    return pool->max_cached_bytes > pool->pinned_cap ? pool->max_cached_bytes : pool->pinned_cap;
+}
+
+/* The pool of the process, as long as it need not be careful: single blocks stay with their slab, so that no list is worn down to
+ * blocks that nothing else can use; slabs go back whole. */
+static inline bool masu__bucket_is_loose(const masu_bucket *pool) {
+    return pool->tag == MASU__TAG_PROCESS && !pool->remembers && !pool->annotated && !pool->traced;
 }
 
 static inline void masu__bucket_count_alloc(masu_bucket *pool, masu__bucket_class *class,
@@ -312,6 +325,12 @@ static inline size_t masu__slab_position(const masu_bucket *pool, const masu__sl
 static inline bool masu__slab_returned(const masu__slab *slab, size_t block) {
     return (slab->returned[block / 64] >> (block % 64)) & 1;
 }
+
+/* Slabs whose blocks are all listed go back until no more than keep_bytes are cached. O(listed blocks + slabs). Only
+ * where no sizes are remembered. */
+void masu__bucket_give_back_slabs(masu_bucket *pool, uint64_t keep_bytes);
+/* The same for a loose pool above its cap; what cannot go may stay. */
+void masu__bucket_obey_cap(masu_bucket *pool, uint64_t keep_bytes);
 
 /* For loops over all slabs: *cursor starts at 0 and previous is NULL at first; NULL at the end. */
 masu__slab *masu__bucket_next_slab(const masu_bucket *pool, size_t *cursor,

@@ -228,6 +228,91 @@ masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes) {
     return status;
 }
 
+/* ---- whole slabs ------------------------------------------------------------------------------- */
+
+enum { GOING = UINT32_MAX };
+
+static void count_listed(const masu_bucket *pool) {
+    for (unsigned i = 0; i < pool->class_count; i++)
+        for (void *block = pool->classes[i].list; block; block = *(void **)block)
+            masu__bucket_slab_of(pool, (uintptr_t)block)->listed++;
+}
+
+/* Those that shall go, chained by next_pending. */
+static masu__slab *choose_going(masu_bucket *pool, uint64_t keep_bytes) {
+    uint64_t cached = masu__bucket_cached(pool);
+    size_t cursor = 0;
+    masu__slab *slab = NULL, *going = NULL;
+    while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
+        bool goes = slab->listed == slab->held && cached > keep_bytes;
+        slab->listed = goes ? GOING : 0;
+        if (!goes)
+            continue;
+        cached -= slab->held * masu__slab_block_bytes(pool, slab);
+        slab->next_pending = going;
+        going = slab;
+    }
+    return going;
+}
+
+static void unlist_going(masu_bucket *pool, masu__bucket_class *class) {
+    void **link = &class->list;
+    while (*link) {
+        if (masu__bucket_slab_of(pool, (uintptr_t)*link)->listed == GOING)
+            *link = *(void **)*link;
+        else
+            link = (void **)*link;
+    }
+}
+
+/* A slab ends with its last run. What the best-fit pool has no record for is listed again. */
+static void slab_give_back_runs(masu_bucket *pool, masu__slab *slab) {
+    masu__bucket_class *class = &pool->classes[slab->class_index];
+    size_t block_bytes = class->block_bytes, count = slab->block_count, end;
+    slab->listed = 0;
+    slab->next_pending = NULL;
+    uint32_t left = slab->held;
+    for (size_t first = 0; left > 0; first = end) {
+        while (masu__slab_returned(slab, first))
+            first++;
+        for (end = first; end < count && !masu__slab_returned(slab, end);)
+            end++;
+        left -= (uint32_t)(end - first);
+        if (slab_give_back(pool, slab, first, end - first) == MASU_OK)
+            continue;
+        for (size_t k = first; k < end; k++) {
+            void *block = (void *)(slab->base + k * block_bytes);
+            *(void **)block = class->list;
+            class->list = block;
+        }
+    }
+}
+
+void masu__bucket_give_back_slabs(masu_bucket *pool, uint64_t keep_bytes) {
+    count_listed(pool);
+    masu__slab *going = choose_going(pool, keep_bytes);
+    for (unsigned i = 0; going && i < pool->class_count; i++)
+        unlist_going(pool, &pool->classes[i]);
+    while (going) {
+        masu__slab *next = going->next_pending;
+        slab_give_back_runs(pool, going);
+        going = next;
+    }
+    masu__bucket_move_mark(pool);
+}
+
+void masu__bucket_obey_cap(masu_bucket *pool, uint64_t keep_bytes) {
+    if (!masu__bucket_is_loose(pool)) {
+        pool->pinned_cap = 0;
+        (void)masu__bucket_give_back(pool, keep_bytes);
+        return;
+    }
+    masu__bucket_give_back_slabs(pool, keep_bytes);
+    uint64_t cached = masu__bucket_cached(pool);
+    pool->pinned_cap = cached > keep_bytes ? cached + cached / 8 + 2 * MASU__SLAB_BYTES : 0;
+    masu__bucket_move_mark(pool);
+}
+
 static void slab_drop(masu_bucket *pool, masu__slab *slab) {
     size_t block_bytes = masu__slab_block_bytes(pool, slab);
     for (size_t first = 0; first < slab->block_count;) {

@@ -137,7 +137,7 @@ static void give_batch(masu_heap *heap, unsigned index, void *const *blocks, siz
 static bool transfers_in_the_way(const masu_heap *heap, unsigned index) {
     const masu_bucket *pool = heap->bucket;
     return heap->caches->transfer_bytes > 0 && !masu__bucket_class_has_one(&pool->classes[index]) &&
-           masu__bucket_cached(pool) + MASU__SLAB_BYTES > pool->max_cached_bytes;
+           masu__bucket_cached(pool) + MASU__SLAB_BYTES > masu__bucket_cap(pool);
 }
 
 static size_t take_batch(masu_heap *heap, unsigned index, size_t count, void **blocks,
@@ -175,6 +175,22 @@ void masu__cache_flush(masu__cache *cache) {
         if (cache->capacity[i] > 0)
             magazine_return(cache, i, magazine_fill(cache, i));
     masu__large_return_all(cache);
+}
+
+void masu__cache_sweep(masu__cache *cache) {
+    masu_heap *heap = cache->heap;
+    masu__caches *caches = heap->caches;
+    uint64_t cached = masu__bucket_cached(heap->bucket) + caches->transfer_bytes;
+    caches->sweep_at = masu__min(caches->sweep_at, cached + MASU__SWEEP_STEP_BYTES);
+    if (cached < masu__max(caches->sweep_at, MASU__SWEEP_STEP_BYTES) || !masu__bucket_is_loose(heap->bucket))
+        return;
+    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+        if (cache->capacity[i] > 0 && class_bytes(heap, i) > MASU__PAGE_BYTES)
+            magazine_return(cache, i, magazine_fill(cache, i));
+    transfers_flush(heap);
+    masu__bucket_give_back_slabs(heap->bucket, 0);
+    cached = masu__bucket_cached(heap->bucket);
+    caches->sweep_at = cached + masu__max(cached / 4, MASU__SWEEP_STEP_BYTES);
 }
 
 static void cache_show(masu__cache *cache, masu__cache_front *front) {
@@ -264,7 +280,7 @@ static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
         void **bottom = magazine_bottom(cache, i);
         *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
     }
-    cache->front.large.room = MASU__LARGE_KEPT_BYTES;
+    cache->front.large.most = MASU__LARGE_KEPT_BYTES;
     cache->front.magazines.by_kind[0] = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
     return cache;
 }
@@ -335,6 +351,8 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
         (void)magazine_grow(cache, index);
         if (cache->capacity[index] == 0)
             return take_single(heap, bytes, index, out);
+        if (heap->caches->transfer[index].count == 0 && !masu__bucket_class_has_one(&heap->bucket->classes[index]))
+            masu__large_before_new_pages(cache, MASU__SLAB_BYTES, MASU__SLAB_BYTES);
         fill = take_batch(heap, index, cache->capacity[index] / 2, magazine_bottom(cache, index),
                           &status);
         heap->caches->refills += fill > 0;
@@ -418,17 +436,11 @@ masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, boo
 
 /* ---- large blocks ---------------------------------------------------------------------------- */
 
-static bool bestfit_must_grow(const masu_heap *heap, size_t bytes, size_t alignment) {
-    size_t surely;
-    return masu__add(bytes, alignment, &surely) && masu__align_up(surely, MASU__GRAIN, &surely) &&
-           !masu__bestfit_has(heap->bestfit, surely);
-}
-
 static masu_status take_page_aligned(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment,
                                      uint32_t kind, void **out) {
     alignment = masu__max(alignment, MASU__PAGE_BYTES);
-    if (cache && bestfit_must_grow(heap, bytes, alignment))
-        masu__large_return_all(cache);
+    if (cache)
+        masu__large_before_new_pages(cache, bytes, alignment);
     masu_status status = masu__bucket_alloc(heap->bucket, bytes, alignment, out);
     if (status == MASU_OK)
         masu__page_code_set(*out, masu__page_code_of(MASU__TAG_PROCESS, kind));
@@ -476,7 +488,7 @@ static void cache_totals(const masu__cache *cache, masu__cache_totals *out) {
         out->allocations += __atomic_load_n(&magazine->allocations, __ATOMIC_RELAXED);
     }
     out->large_blocks += __atomic_load_n(&cache->front.large.blocks, __ATOMIC_RELAXED);
-    out->large_bytes += MASU__LARGE_KEPT_BYTES - __atomic_load_n(&cache->front.large.room, __ATOMIC_RELAXED);
+    out->large_bytes += __atomic_load_n(&cache->front.large.held, __ATOMIC_RELAXED);
     out->large_hits += __atomic_load_n(&cache->front.large.hits, __ATOMIC_RELAXED);
 }
 

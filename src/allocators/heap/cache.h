@@ -26,8 +26,9 @@
  *
  * Above 16 KiB a thread keeps blocks that it freed, a list for each large class (large.h), linked through the
  * blocks. For the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within
- * MASU__LARGE_KEPT_BYTES. They go back before the pool would grow, at trim, at the end, and when for some time a list
- * has not been emptied: what it never fell below was of no use.
+ * MASU__LARGE_KEPT_BYTES, or are one block. They go back before a page would be touched for the first time, for merged they
+ * may hold what is wanted; at trim, at the end, and when for some time a list has not been emptied: what it never fell below
+ * was of no use. Free slabs go back then too, when enough is cached (masu__cache_sweep).
  *
  * checked: no magazines, no large blocks, no transfers; sizes are remembered by the bucket pool.
  */
@@ -45,9 +46,11 @@
 enum {
     MASU__MAGAZINE_SLOTS = 64,
     MASU__TRANSFER_SLOTS = 1024,
-    MASU__LARGE_PERIOD = 64 /* misses between two looks at what was of no use */
+    MASU__LARGE_PERIOD = 64, /* misses between two looks at what was of no use */
+    MASU__LARGE_HITS = 16    /* that blocks must be worth before they are given back for the sake of pages */
 };
-#define MASU__LARGE_KEPT_BYTES    ((size_t)64 << 20)
+#define MASU__LARGE_KEPT_BYTES    ((size_t)5 << 20)
+#define MASU__SWEEP_STEP_BYTES    ((size_t)1 << 20)
 #define MASU__FINE_MAGAZINE_BYTES ((size_t)256 << 10)
 
 typedef struct masu__large_list {
@@ -56,13 +59,15 @@ typedef struct masu__large_list {
     uint32_t low; /* the smallest count since the last look */
 } masu__large_list;
 
-/* Other threads read room, blocks and hits for the statistics. */
+/* Other threads read held, blocks and hits for the statistics. */
 typedef struct masu__large_cache {
     masu__large_list of_class[MASU__LARGE_CLASSES];
-    size_t room; /* and what all lists hold are MASU__LARGE_KEPT_BYTES; 0 in the set that is never written */
+    size_t most; /* MASU__LARGE_KEPT_BYTES; 0 in the set that is never written */
+    size_t held; /* in all lists: at most that, or one block */
     uint64_t blocks;
     uint64_t hits;   /* allocations served from here */
-    uint32_t misses; /* since the last look */
+    uint64_t hits_then; /* when all was given back for the last time */
+    uint32_t misses;    /* since the last look */
 } masu__large_cache;
 
 /* What calls look into without a lock. */
@@ -112,6 +117,7 @@ typedef struct masu__caches {
     uint64_t retired_allocations; /* of threads that have ended, and of those without a cache */
     uint64_t retired_large_hits;
     uint64_t refills, flushes; /* batches */
+    uint64_t sweep_at;         /* cached in the lists and between the threads, from which slabs are looked through */
     masu__transfer transfer[MASU_BUCKET_FINE_CLASSES];
 } masu__caches;
 
@@ -136,6 +142,9 @@ void masu__cache_close(masu__cache *cache, bool thread_lives);
 void masu__cache_renew(masu__cache *cache);
 /* Hands everything back. Under the lock. */
 void masu__cache_flush(masu__cache *cache);
+/* Slabs that hold nothing go back, when so much more is cached than the last time that a look is worth it: with it the
+ * blocks of more than a page that lie in the thread's magazines and between the threads. Under the lock. */
+void masu__cache_sweep(masu__cache *cache);
 /* Empties what lies between the threads, and makes every thread empty its own at its next call.
  * Under the lock. */
 void masu__caches_recall(masu_heap *heap);
@@ -158,6 +167,8 @@ void masu__large_missed(masu__cache *cache);
 /* A block that is live for the best-fit pool, of known bytes there. It goes to the cache if one is given and has room. */
 masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, size_t known);
 void masu__large_return_all(masu__cache *cache);
+/* Before a block of that kind would lie in pages that were never used: what is kept goes back, for together it may hold it. */
+void masu__large_before_new_pages(masu__cache *cache, size_t bytes, size_t alignment);
 bool masu__large_valid(masu__cache *cache);
 /* The size that a live large block of the heap was allocated with, or what is wrong with ptr. */
 masu_status masu__large_known(masu_heap *heap, const void *ptr, size_t *out);
@@ -178,7 +189,7 @@ static inline void *masu__large_pop(masu__large_cache *large, unsigned index) {
     if (--list->count < list->low)
         list->low = list->count;
     masu__page_code_change(block, masu__page_code_of(MASU__TAG_PROCESS, MASU__KIND_LARGE + index));
-    __atomic_store_n(&large->room, large->room + masu__large_class_bytes(index), __ATOMIC_RELAXED);
+    __atomic_store_n(&large->held, large->held - masu__large_class_bytes(index), __ATOMIC_RELAXED);
     __atomic_store_n(&large->blocks, large->blocks - 1, __ATOMIC_RELAXED);
     return block;
 }
@@ -187,13 +198,13 @@ static inline void *masu__large_pop(masu__large_cache *large, unsigned index) {
 static inline bool masu__large_push(masu__large_cache *large, unsigned index, void *block) {
     masu__large_list *list = &large->of_class[index];
     size_t bytes = masu__large_class_bytes(index);
-    if (MASU_UNLIKELY(bytes > large->room))
+    if (MASU_UNLIKELY(large->held + bytes > large->most) && (large->blocks > 0 || large->most == 0))
         return false;
     masu__page_code_change(block, masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index));
     *(void **)block = list->first;
     list->first = block;
     list->count++;
-    __atomic_store_n(&large->room, large->room - bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&large->held, large->held + bytes, __ATOMIC_RELAXED);
     __atomic_store_n(&large->blocks, large->blocks + 1, __ATOMIC_RELAXED);
     return true;
 }

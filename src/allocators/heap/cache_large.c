@@ -20,6 +20,28 @@ void masu__large_return_all(masu__cache *cache) {
         return_some(cache, i, UINT32_MAX);
 }
 
+/* Sizes that take turns while little is live would each give back the block of the one before: so what is kept must be little
+ * beside what is in use, or have been of use. */
+static bool may_give_back(const masu__cache *cache) {
+    const masu__large_cache *large = &cache->front.large;
+    return large->blocks > 0 && (large->held <= masu__bestfit_used(cache->heap->bestfit) / 8 ||
+                                 large->hits - large->hits_then >= MASU__LARGE_HITS);
+}
+
+/* Each block that is given back here was freed by the thread: so the cost is a constant for each free. */
+void masu__large_before_new_pages(masu__cache *cache, size_t bytes, size_t alignment) {
+    masu_heap *heap = cache->heap;
+    if (masu__bestfit_has_used(heap->bestfit, bytes, alignment))
+        return;
+    if (may_give_back(cache)) {
+        cache->front.large.hits_then = cache->front.large.hits;
+        masu__large_return_all(cache);
+        if (masu__bestfit_has_used(heap->bestfit, bytes, alignment))
+            return;
+    }
+    masu__cache_sweep(cache);
+}
+
 /* What a list never fell below since the last look was of no use. */
 static void return_unused(masu__cache *cache) {
     for (unsigned i = 0; i < MASU__LARGE_CLASSES; i++) {
@@ -40,12 +62,12 @@ void masu__large_missed(masu__cache *cache) {
 /* Room for so many bytes more, a quarter of the whole at once: from what lay idle first, then from the largest. */
 static void make_room(masu__cache *cache, size_t bytes) {
     masu__large_cache *large = &cache->front.large;
-    if (bytes <= large->room)
+    if (large->held + bytes <= large->most)
         return;
     return_unused(cache);
-    size_t room = masu__min(masu__max(bytes, MASU__LARGE_KEPT_BYTES / 4), MASU__LARGE_KEPT_BYTES);
-    for (unsigned i = MASU__LARGE_CLASSES; i-- > 0 && large->room < room;)
-        while (large->of_class[i].count > 0 && large->room < room)
+    size_t room = masu__max(bytes, large->most / 4), keep = large->most > room ? large->most - room : 0;
+    for (unsigned i = MASU__LARGE_CLASSES; i-- > 0 && large->held > keep;)
+        while (large->of_class[i].count > 0 && large->held > keep)
             return_one(cache, i);
 }
 
@@ -105,5 +127,5 @@ bool masu__large_valid(masu__cache *cache) {
         blocks += count;
         bytes += count * class_bytes;
     }
-    return bytes + large->room == MASU__LARGE_KEPT_BYTES && blocks == large->blocks;
+    return bytes == large->held && blocks == large->blocks && (bytes <= large->most || blocks == 1);
 }

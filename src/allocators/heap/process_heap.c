@@ -65,8 +65,16 @@ static void caches_after_fork(void) {
     masu__heap_unlock(heap);
 }
 
+/* Whole programs live here: little may be lost to rounding, and to the borders of device blocks. */
+static masu_heap_config process_default(void) {
+    masu_heap_config config = masu_heap_config_default();
+    config.fine_classes = true;
+    config.pool_bytes = (size_t)256 << 20;
+    return config;
+}
+
 static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
-    masu_heap_config config = wanted ? *wanted : masu_heap_config_default();
+    masu_heap_config config = wanted ? *wanted : process_default();
     config.thread_safe = true;
     masu_status status = masu_heap_create(&config, out);
     if (status != MASU_OK)
