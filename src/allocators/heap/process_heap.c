@@ -69,7 +69,7 @@ static void caches_after_fork(void) {
 static masu_heap_config process_default(void) {
     masu_heap_config config = masu_heap_config_default();
     config.fine_classes = true;
-    config.pool_bytes = (size_t)256 << 20;
+    config.pool_bytes = (size_t)128 << 20;
     return config;
 }
 
