@@ -111,6 +111,18 @@ static void put_changed(const char *message, const ir_site *site, masu__buffer *
     masu__buffer_destroy(&text);
 }
 
+const char *error_text_remedy(const char *message) {
+    static const char *const known[][2] = {
+        {"is not a single number",
+         "`a.equal(b)` compares whole tensors, `m.all()` and `m.any()` are of a mask; `x.sum()` and `x[i]` are numbers"},
+        {"backward needs a scalar", "`loss.sum()` and `loss.mean()` are one number"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strstr(message, known[i][0]))
+            return known[i][1];
+    return NULL;
+}
+
 void error_text_put(const error_places *p, const error_facts *facts, masu__buffer *out) {
     const uint32_t *sites = facts->sites;
     uint32_t count = facts->site_count;
@@ -132,6 +144,9 @@ void error_text_put(const error_places *p, const error_facts *facts, masu__buffe
         put_operands(facts->message, &site, out);
         put_changed(facts->message, &site, out);
     }
+    const char *remedy = error_text_remedy(facts->message);
+    if (remedy)
+        diagnostic_render_entry((source_span){0}, "note", remedy, out);
     if (facts->related_site)
         diagnostic_render_entry(site_at(p, facts->related_site).span, "note", facts->related_text,
                                 out);

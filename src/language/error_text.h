@@ -23,6 +23,9 @@ typedef struct error_facts { /* those of tl_error */
     const char *related_text;
 } error_facts;
 
+/* What to write instead of what a message is about, as a note; NULL: nothing is known. */
+const char *error_text_remedy(const char *message);
+
 /* Place, source line, caret, then one "note: called from" a frame. O(text). */
 void error_text_put(const error_places *places, const error_facts *facts, masu__buffer *out);
 

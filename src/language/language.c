@@ -229,6 +229,9 @@ static bool report_of_pass(void *user, source_span span, message_row row, const 
         diagnostics_note(&p->diagnostics, d, shown ? notes[i].span : (source_span){0}, "%s",
                          notes[i].text);
     }
+    const char *remedy = error_text_remedy(message);
+    if (remedy != NULL)
+        diagnostics_note(&p->diagnostics, d, (source_span){0}, "%s", remedy);
     return true;
 }
 

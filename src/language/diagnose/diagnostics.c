@@ -91,6 +91,11 @@ diagnostic *diagnostics_add(diagnostics *d, severity severity, uint32_t row, sou
         return NULL;
     }
     const char *message = format_text(d, format, arguments);
+    if (message != NULL && span.file != NULL && span.file == d->hidden && d->home.file != NULL &&
+        !follows(d, span)) {
+        span = d->home;
+        message = masu__arena_printf(d->arena, "%s in `%s`", message, d->home_name);
+    }
     if (message != NULL &&
         (said_before(d, span, message) || line_unread(d, span) || follows(d, span))) {
         return NULL;

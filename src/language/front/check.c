@@ -132,7 +132,7 @@ static void declare_parameters(checker *c, function_item *f) {
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         binding *parameter = f->parameters[i];
         symbol *known = check_symbol(c, parameter->name);
-        if (known->binding != NULL) { /* only parameters are declared yet */
+        if (known->binding != NULL && strcmp(parameter->name, "_") != 0) { /* only parameters are declared yet */
             check_report_twice(c, parameter->span, parameter->name, known->binding->span);
         }
         check_declare(c, parameter, parameter->type);
@@ -373,6 +373,8 @@ static void return_to(checker *c, const diagnostics *before, said_type *said, un
 /* Once, and anew as long as mistakes come with wishes that may undo them. */
 static void check_body(checker *c, function_item *f) {
     enum { ROUNDS_MAX = 8 };
+    c->diagnostics->home = f->called_from;
+    c->diagnostics->home_name = f->qualified;
     c->wish_count = 0;
     c->keeps_narrow = false;
     bool flexible = check_has_flexible(f->body);

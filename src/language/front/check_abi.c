@@ -65,17 +65,33 @@ static bool takes_tensor_first(tl_abi_index function, bool method) {
     return tl_abi_functions[function].parameters[method].kind == ABI_tensor;
 }
 
-static void report_arity(checker *c, const expr *call, const char *name, arity all) {
+/* "(dim, keep)" of what the function takes. */
+static void note_parameters(checker *c, diagnostic *d, const char *name, tl_abi_index function, bool method) {
+    masu__buffer out = {0};
+    const tl_abi_parameter *first = tl_abi_functions[function].parameters + method;
+    for (const tl_abi_parameter *p = first; p->name != NULL; p++) {
+        masu__buffer_printf(&out, "%s%s%s", p == first ? "" : ", ", p->name, p->optional ? " = …" : "");
+    }
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "they are `%s(%s)`", name, masu__buffer_text(&out));
+    masu__buffer_destroy(&out);
+}
+
+static void report_arity(checker *c, const expr *call, const char *name, arity all,
+                         tl_abi_index longest, bool method) {
     uint32_t given = call->call.arg_count;
+    diagnostic *d;
     if (all.most == UINT32_MAX) {
-        diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_at_least_arguments_given),
-                        name, all.least, given);
+        d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_at_least_arguments_given),
+                        name, all.least, all.least == 1 ? "argument" : "arguments", given);
     } else if (all.least == all.most) {
-        diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
+        d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
                         name, all.least, all.least == 1 ? "argument" : "arguments", given);
     } else {
-        diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_to_arguments_given), name,
+        d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_to_arguments_given), name,
                         all.least, all.most, given);
+    }
+    if (all.most > 0) {
+        note_parameters(c, d, name, longest, method);
     }
 }
 
@@ -84,19 +100,21 @@ static tl_abi_index choose(checker *c, expr *call, const char *scope, const char
                            bool method) {
     tl_abi_index fits[2] = {TL_FN_COUNT, TL_FN_COUNT};
     arity all = {UINT32_MAX, 0};
+    tl_abi_index longest = TL_FN_COUNT;
     for (size_t i = 0; i < tl_abi_name_count; i++) {
         if (!named(&tl_abi_names[i], scope, name)) {
             continue;
         }
         arity a = arity_of(tl_abi_names[i].function, method);
         all.least = a.least < all.least ? a.least : all.least;
+        longest = a.most > all.most ? tl_abi_names[i].function : longest;
         all.most = a.most > all.most ? a.most : all.most;
         if (call->call.arg_count >= a.least && call->call.arg_count <= a.most) {
             fits[fits[0] != TL_FN_COUNT] = tl_abi_names[i].function;
         }
     }
     if (fits[0] == TL_FN_COUNT) {
-        report_arity(c, call, name, all);
+        report_arity(c, call, name, all, longest, method);
         check_list(c, call->call.args, call->call.arg_count);
     }
     if (fits[1] == TL_FN_COUNT) {

@@ -19,7 +19,7 @@ static const char *owner_name(checker *c, const type *t) {
 }
 
 /* What the impl's parameters stand for where its owner is t: impl<A> … for P<A>. */
-static type_environment of_impl(checker *c, const impl_item *impl, const type *t) {
+type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t) {
     type_environment e = {.parameters = &impl->generics};
     e.arguments = CHECK_ARRAY(c, const type *, impl->generics.count + 1);
     for (uint32_t i = 0; i < impl->generics.count; i++) {
@@ -102,17 +102,17 @@ const type *check_alias_type(checker *c, type_expr *t) {
         if (a->impl == NULL && a->generics.count > 0) {
             return parametric(c, a, t);
         }
+        bool of_self = strcmp(t->scope == NULL ? "Self" : t->scope, "Self") == 0;
         bool own = a->impl != NULL && c->environment != NULL &&
                    c->environment->more == &a->impl->generics && a->impl->generics.count > 0;
-        if (a->impl == NULL || own ||
-            (a->impl == here && strcmp(t->scope == NULL ? "Self" : t->scope, "Self") == 0)) {
+        if (a->impl == NULL || (of_self && (own || a->impl == here))) {
             return follow(c, a, c->environment);
         }
     }
     for (alias_item *a = c->tree->aliases; owner != NULL && a != NULL; a = a->next) {
         if (a->is_open < ALIAS_DEPTH_MAX && a->impl != NULL && strcmp(a->name, t->name) == 0 &&
             is_impl_for(c, a->impl, owner)) {
-            type_environment e = of_impl(c, a->impl, owner);
+            type_environment e = check_impl_environment(c, a->impl, owner);
             return follow(c, a, &e);
         }
     }

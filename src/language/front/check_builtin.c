@@ -557,6 +557,11 @@ bool check_vec_method(checker *c, expr **slot) {
         vec_argument(c, &e->call.args[0], integer);
         vec_argument(c, &e->call.args[1], element);
         become_vec_call(c, e, CALL_VEC_SET, check_scalar(c, TYPE_VOID));
+    } else if (is(name, "push") && args != 1 && may_grow(e) &&
+               check_method_named(c, check_owner_of(c, e->call.receiver->type), name) == NULL) {
+        check_count(c, e, name, 1, (source_span){0});
+        check_list(c, e->call.args, args);
+        check_make_error(c, e);
     } else {
         return false;
     }

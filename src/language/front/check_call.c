@@ -21,6 +21,56 @@ bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted
     return false;
 }
 
+/* "(weight, bias, stride = 1)" of what the function takes. */
+static const char *parameters_text(checker *c, const function_item *f) {
+    masu__buffer out = {0};
+    for (uint32_t i = f->has_self; i < f->parameter_count; i++) {
+        const binding *p = f->parameters[i];
+        masu__buffer_printf(&out, "%s%s", i > (uint32_t)f->has_self ? ", " : "", p->name);
+        if (p->otherwise != NULL && p->otherwise->kind == EXPR_INT) {
+            masu__buffer_printf(&out, " = %lld", (long long)p->otherwise->integer.value);
+        } else if (p->otherwise != NULL) {
+            masu__buffer_puts(&out, " = …");
+        }
+    }
+    const char *text = check_printf(c, "%s", masu__buffer_text(&out));
+    masu__buffer_destroy(&out);
+    return text;
+}
+
+bool check_count_of(checker *c, const expr *call, const function_item *f) {
+    if (f->span.file != c->tree->prelude) {
+        return check_count(c, call, f->qualified, f->parameter_count - f->has_self, f->span);
+    }
+    uint32_t given = call->call.arg_count, wanted = f->parameter_count - f->has_self;
+    if (given == wanted) {
+        return true;
+    }
+    uint32_t least = UINT32_MAX, most = 0;
+    const function_item *longest = f;
+    for (const function_item *o = check_find_method(c, f->owner, f->name); f->owner != NULL && o != NULL;
+         o = o->next_in_bucket) {
+        if (o->owner != f->owner || strcmp(o->name, f->name) != 0) {
+            continue;
+        }
+        uint32_t all = o->parameter_count - o->has_self, needed = 0;
+        for (uint32_t i = o->has_self; i < o->parameter_count; i++) {
+            needed += o->parameters[i]->otherwise == NULL;
+        }
+        least = needed < least ? needed : least;
+        longest = all > most ? o : longest;
+        most = all > most ? all : most;
+    }
+    diagnostic *d =
+        least >= most
+            ? diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
+                              f->name, wanted, wanted == 1 ? "argument" : "arguments", given)
+            : diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_to_arguments_given), f->name, least, most, given);
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "they are `%s(%s)`", f->name,
+                     parameters_text(c, longest));
+    return false;
+}
+
 /* ---- functions of the program ---------------------------------------------------------------- */
 
 /* args go to the parameters from `first` on. */
@@ -273,7 +323,8 @@ static void call_function(checker *c, expr *e, function_item *f, struct_item *ow
     }
     check_arguments(c, e, f, 0);
     e->type = f->result; /* also after a mistake: what follows is then judged by what was meant */
-    if (check_count(c, e, f->qualified, f->parameter_count, f->span)) {
+    if (f->has_self ? check_count(c, e, f->qualified, f->parameter_count, f->span)
+                    : check_count_of(c, e, f)) {
         check_finish_call(c, e, f);
     }
 }
@@ -308,11 +359,12 @@ static void call_struct(checker *c, expr *e, struct_item *s, const type *expecte
 
 static void unknown_function(checker *c, expr *e, const char *name) {
     symbol *s = check_find(c, name);
-    check_list(c, e->call.args, e->call.arg_count);
-    check_make_error(c, e);
     if (s != NULL && s->refused) {
+        check_make_error(c, e);
         return;
     }
+    check_list(c, e->call.args, e->call.arg_count);
+    check_make_error(c, e);
     if (s != NULL && s->binding != NULL) {
         diagnostic *d =
             diagnostics_say(c->diagnostics, e->call.name_span, SAY(is_variable_not_function), name);
@@ -420,9 +472,9 @@ static void unknown_scope(checker *c, source_span span, const char *scope, const
     diagnostic *d =
         module ? diagnostics_say(c->diagnostics, span, SAY(there_is_no_module_or_type), scope)
                : diagnostics_say(c->diagnostics, span, SAY(there_is_no_type), scope);
-    if (hint_for_word(scope, strlen(scope)) != NULL) {
+    if (hint_for_path(scope) != NULL) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "%s",
-                         hint_for_word(scope, strlen(scope)));
+                         hint_for_path(scope));
         return;
     }
     suggestion near = check_suggest(d, scope);
@@ -480,6 +532,20 @@ static bool call_of_builtin(checker *c, expr *e, struct_item *owner, const type 
     return true;
 }
 
+/* f64::from(x) and String::from(x) of a type of the program that `impl From<…> for f64` names. */
+static bool call_of_own_from(checker *c, expr *e, struct_item *owner, const type *expected) {
+    const function_item *f = owner == NULL || strcmp(e->call.callee->name.name, "from") != 0
+                                 ? NULL
+                                 : check_find_method(c, owner, "from");
+    if (f == NULL || f->span.file == c->tree->prelude || e->call.arg_count != 1) {
+        return false;
+    }
+    check_expr(c, &e->call.args[0], NULL);
+    const type *t = type_resolve(c->types, e->call.args[0]->type);
+    return (t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE) &&
+           call_of_builtin(c, e, owner, expected);
+}
+
 /* Box::new(x): a Box where one is wanted or nothing is known, else x. */
 static void make_box(checker *c, expr **slot, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
@@ -500,7 +566,7 @@ static void make_box(checker *c, expr **slot, const type *expected) {
     }
 }
 
-/* Trait::method(x, …) is x.method(…). */
+/* Trait::method(x, …) is x.method(…); Trait::new() is that of the type that is wanted. */
 static bool call_of_trait(checker *c, expr **slot, const char *scope, const char *name,
                           const type *expected) {
     static const char *const known[] = {"Iterator",   "IntoIterator", "Clone", "ToString", "Ord",
@@ -512,6 +578,14 @@ static bool call_of_trait(checker *c, expr **slot, const char *scope, const char
     bool found = false;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         found |= strcmp(known[i], scope) == 0;
+    }
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    struct_item *owner = wish != NULL && wish->kind == TYPE_STRUCT ? wish->structure : NULL;
+    const function_item *own = owner == NULL ? NULL : check_method_named(c, owner, name);
+    if (s != NULL && s->trait != NULL && own != NULL && !own->has_self) { /* Trait::new() */
+        *slot = build_call(c, e->span, owner->name, name, e->call.args, e->call.arg_count);
+        check_expr(c, slot, expected);
+        return true;
     }
     for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
         found |= s->trait->methods[i]->has_self && strcmp(s->trait->methods[i]->name, name) == 0;
@@ -574,13 +648,18 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
         check_expr(c, slot, expected);
         return;
     }
+    owner = check_builtin_owner(c, scope);
+    if (call_of_own_from(c, e, owner, expected)) {
+        return;
+    }
     bool grad = strcmp(scope, "GradTensor") == 0;
     if (check_abi_call(c, slot, grad ? "Tensor" : scope, name, grad, expected) ||
         check_builtin_scope(c, slot, expected)) {
         return;
     }
-    owner = check_builtin_owner(c, scope);
-    if (owner != NULL && call_of_builtin(c, e, owner, expected)) {
+    bool converts = strcmp(name, "from") == 0; /* what is left is the language's own */
+    if (owner != NULL && !(converts && check_scalar_scope(scope)) &&
+        call_of_builtin(c, e, owner, expected)) {
         if (grad && e->type->kind == TYPE_TENSOR) { /* from_vec: made, then told to track */
             *slot = check_new_abi(c, TL_FN_tl_tensor_enable_grad, e->span, &e, 1);
         }

@@ -328,6 +328,8 @@ static void unknown_struct(checker *c, source_span span, const char *name) {
     diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(there_is_no_struct), name);
     suggestion near = check_suggest(d, name);
     check_suggest_types(c, &near);
+    suggest_add(&near, "else"); /* `esle { … }` */
+    suggest_add(&near, "loop");
     check_suggest_note(c, d, &near);
 }
 
@@ -447,6 +449,7 @@ static void check_tuple(checker *c, expr *e, const type *expected) {
     for (uint32_t i = 0; i < e->list.count; i++) {
         const type *wish = wished ? expected->tuple.items[i] : NULL;
         check_keep_reference(e->list.items[i]);
+        check_unit_value(c, &e->list.items[i]);
         check_expr(c, &e->list.items[i], wish);
         if (wish != NULL) {
             check_coerce(c, &e->list.items[i], wish, NULL);

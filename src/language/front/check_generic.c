@@ -338,6 +338,9 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
     }
     check_read_body(c, made);
     made->template = f;
+    made->called_from = span.file != c->tree->prelude || c->function == NULL
+                            ? span
+                            : c->function->called_from;
     made->is_template = false;
     made->environment = *e;
     made->owner = owner;

@@ -254,7 +254,9 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         check_fits(c, type_tensor(c->types, check_scalar(c, TYPE_F32), -1), result);
     }
     e->type = type_resolve(c->types, result);
-    if (!check_count(c, e, f->qualified, f->parameter_count - first, f->span)) {
+    bool whole = first == (uint32_t)f->has_self;
+    if (whole ? !check_count_of(c, e, f)
+              : !check_count(c, e, f->qualified, f->parameter_count - first, f->span)) {
         return;
     }
     if (has_wrong_argument(e)) { /* said; an instance would only say it again inside */

@@ -90,7 +90,9 @@ static void fill(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const type *element = element_wanted(c, expected);
     block_builder b = build_block(c, e->span);
-    int64_t length = e->is_vec ? -1 : (int64_t)e->list.count;
+    bool bytes = e->list.is_bytes && expected != NULL && expected->kind == TYPE_VEC &&
+                 expected->vec.length >= 0; /* const A: &[u8; 2] = b"ab" */
+    int64_t length = e->is_vec && !bytes ? -1 : (int64_t)e->list.count;
     build_let(&b, "<list>", true, new_vec(c, e->span, type_array(c->types, element, length)));
     for (uint32_t i = 0; i < e->list.count; i++) {
         check_keep_reference(e->list.items[i]);
@@ -105,6 +107,10 @@ static bool holds_no_tensor_elements(checker *c, expr *e) {
         return false;
     }
     expr **first = &e->list.items[0];
+    while ((*first)->kind == EXPR_UNARY && (*first)->unary.op == UNARY_REFERENCE &&
+           !(*first)->unary.is_mutable) {
+        first = &(*first)->unary.operand;
+    }
     if ((*first)->kind == EXPR_ARRAY) {
         return (*first)->is_vec || holds_no_tensor_elements(c, *first);
     }

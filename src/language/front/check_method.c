@@ -123,7 +123,7 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
     }
     check_arguments(c, e, f, 1);
     e->type = f->result;
-    if (check_count(c, e, f->qualified, f->parameter_count - 1, f->span)) {
+    if (check_count_of(c, e, f)) {
         check_finish_call(c, e, f);
     }
     return true;
@@ -193,13 +193,19 @@ static bool tensor_operator(checker *c, expr **slot) {
     return false;
 }
 
-/* x.into() is T::from(x) where a struct T is wanted that has it; else the value will do. */
+/* x.into() is T::from(x) where a T is wanted that has it; else the value will do. */
 static void become_from(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot, *value = e->call.receiver;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    bool other = wish != NULL && wish != t && wish->kind == TYPE_STRUCT &&
-                 check_method_named(c, wish->structure, "from") != NULL;
-    *slot = other ? build_call(c, e->span, wish->structure->name, "from", &value, 1) : value;
+    struct_item *owner = wish == NULL || type_is_silent(wish) || wish == t ? NULL
+                         : wish->kind == TYPE_STRUCT                      ? wish->structure
+                         : t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE ? check_owner_of(c, wish)
+                                                                           : NULL;
+    bool other = owner != NULL && check_method_named(c, owner, "from") != NULL;
+    const char *name = !other                      ? NULL
+                       : wish->kind == TYPE_STRUCT ? owner->name
+                                                   : check_type_text(c, wish);
+    *slot = other ? build_call(c, e->span, name, "from", &value, 1) : value;
     if (other) {
         check_expr(c, slot, wish);
     }
@@ -294,7 +300,8 @@ static bool method_of(checker *c, expr **slot, const type *t, const type *expect
         check_expr(c, slot, expected);
         return true;
     }
-    return (t->kind == TYPE_VEC && check_collect(c, slot, expected)) ||
+    return check_try_into(c, slot, expected) ||
+           (t->kind == TYPE_VEC && check_collect(c, slot, expected)) ||
            (t->kind == TYPE_STRUCT && struct_method(c, *slot, t, expected)) ||
            method_of_kind(c, slot, t, expected) ||
            (t->kind != TYPE_STRUCT && struct_method(c, *slot, t, expected));
@@ -559,7 +566,9 @@ static bool for_each(checker *c, expr **slot) {
 static void wish_of_parse(checker *c, expr *e, const type *expected) {
     expr *parse = e->call.receiver;
     bool parses = parse->kind == EXPR_METHOD && parse->type == NULL &&
-                  strcmp(parse->call.name, "parse") == 0 && parse->call.arg_count == 0 &&
+                  (strcmp(parse->call.name, "parse") == 0 ||
+                   strcmp(parse->call.name, "try_into") == 0) &&
+                  parse->call.arg_count == 0 &&
                   parse->call.type_argument_count == 0;
     if (!parses ||
         (strncmp(e->call.name, "unwrap", 6) != 0 && strcmp(e->call.name, "expect") != 0)) {

@@ -81,11 +81,15 @@ static void bound_decides(checker *c, const type_environment *e, const type *t,
     const type_environment *outer = c->environment;
     for (uint32_t i = 0; i < c->implementation_count; i++) {
         const implementation *made = &c->implementations[i];
-        bool plain = made->trait == s->trait && made->owner == owner &&
-                     made->impl->generics.count == 0 &&
+        bool known = made->trait == s->trait && owner != NULL &&
+                     (made->owner == owner || made->owner == owner->template) &&
                      made->impl->trait_type->argument_count == bound->argument_count;
-        for (uint32_t k = 0; plain && k < bound->argument_count; k++) {
-            c->environment = NULL;
+        type_environment of_impl = {0};
+        if (known && made->impl->generics.count > 0) {
+            of_impl = check_impl_environment(c, made->impl, t);
+        }
+        for (uint32_t k = 0; known && k < bound->argument_count; k++) {
+            c->environment = of_impl.parameters == NULL ? NULL : &of_impl;
             const type *is = check_type(c, made->impl->trait_type->arguments[k]);
             c->environment = e;
             check_fits(c, check_type(c, bound->arguments[k]), is);

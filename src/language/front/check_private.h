@@ -271,6 +271,12 @@ struct_item *check_struct_open(checker *c, struct_item *s, type_expr **written, 
 struct_item *check_builtin_owner(checker *c, const char *name);
 struct_item *check_owner_of(checker *c, const type *t);
 /* Of the owner or of the generic struct that it is an instance of. */
+/* What an impl's parameters stand for where its owner is t: impl<A> … for P<A>. */
+type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t);
+/* x.try_into(): T::try_from(x) of the T that is wanted. */
+bool check_try_into(checker *c, expr **slot, const type *expected);
+/* fmt::Result: nothing, or nothing that is known of a failure. */
+const type *check_bare_result(checker *c);
 function_item *check_method_named(checker *c, struct_item *owner, const char *name);
 bool check_implements(const checker *c, const type *t, const trait_item *trait);
 bool check_is_template(const checker *c, const function_item *f);
@@ -683,6 +689,8 @@ bool check_abi_scope(const char *scope);
 void check_suggest_abi(const char *scope, suggestion *s);
 /* The call's node becomes one of a single ABI function with these operands, already checked. */
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
+/* Whether the call has as many arguments as f takes, without self; else the message, with f's parameters. */
+bool check_count_of(checker *c, const expr *call, const function_item *f);
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
                  source_span declared);
 bool check_builtin_function(checker *c, expr **slot, const char *name);

@@ -147,17 +147,44 @@ static expr *try_from(checker *c, source_span span, expr *value, const char *sco
                                    below_zero(c, span, made), NULL),
          *bits = check_new_binary(c, BINARY_EQ, as_bits(c, span, from), as_bits(c, span, made),
                                   NULL);
-    expr *text = check_text_node(c, span, "out of range integral type conversion attempted", 47),
-         *number = check_new_name(c, span, made);
+    expr *number = check_new_name(c, span, made);
     expr *branch = check_new(c, EXPR_IF, span, NULL),
          *otherwise = check_new(c, EXPR_BLOCK, span, NULL);
     branch->branch.condition = check_new_binary(c, BINARY_AND, signs, bits, NULL);
     branch->branch.then = build_block(c, span).block;
     branch->branch.then->result = build_call(c, span, NULL, "Ok", &number, 1);
     otherwise->block = build_block(c, span).block;
-    otherwise->block->result = build_call(c, span, NULL, "Err", &text, 1);
+    otherwise->block->result = build_call(c, span, NULL, "__out_of_range", NULL, 0);
     branch->branch.otherwise = otherwise;
     return build_finish(&b, branch);
+}
+
+bool check_try_into(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    if (!is(e->call.name, "try_into") || e->call.arg_count > 0) {
+        return false;
+    }
+    const type *to = c->parse_wish;
+    c->parse_wish = NULL;
+    expected = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (expected != NULL && expected->kind == TYPE_STRUCT &&
+        expected->structure->template != NULL) {
+        to = expected->structure->arguments[0];
+    }
+    to = to == NULL ? NULL : type_resolve(c->types, to);
+    bool number = to != NULL && type_is_integer(to);
+    if (!number && (to == NULL || to->kind != TYPE_STRUCT ||
+                    check_method_named(c, to->structure, "try_from") == NULL)) {
+        diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span,
+                                        SAY(nothing_says_what_try_into_yields));
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "write `u8::try_from(x)`");
+        check_make_error(c, e);
+        return true;
+    }
+    *slot = number ? try_from(c, e->span, e->call.receiver, check_type_text(c, to))
+                   : build_call(c, e->span, to->structure->name, "try_from", &e->call.receiver, 1);
+    check_expr(c, slot, expected);
+    return true;
 }
 
 static expr *closure_of_one(checker *c, source_span span) {
@@ -320,7 +347,9 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
     } else if (is(name, "try_from") && count == 1) {
         *slot = try_from(c, span, args[0], scope);
     } else if (is(name, "from_str_radix") && count == 2) {
-        expr *parsed = build_method(c, span, args[0], "__radix", &args[1], 1);
+        expr *values[3] = {args[1], cast_to(c, build_call(c, span, scope, "min_value", NULL, 0), "i64"),
+                           cast_to(c, build_call(c, span, scope, "max_value", NULL, 0), "i64")};
+        expr *parsed = build_method(c, span, args[0], "__radix", values, 3);
         *slot = check_map_cast(c, parsed, scope);
     } else if (is(scope, "char") && (is(name, "from_digit") || is(name, "from_u32"))) {
         if (!char_of(c, slot, name)) {
@@ -355,16 +384,14 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
          (s->variant_of == NULL && s->structure == NULL && std_name(c, e->name.name) == NULL))) {
         return;
     }
-    if (!plain) {
-        struct_item *owner = check_struct_named(c, e->name.scope);
-        const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, e->name.name);
-        if (f != NULL && !f->has_self && !f->is_template) {
-            return;
-        }
-    }
     static const char *const traits[] = {"ToString", "Clone",        "Into",
                                          "Iterator", "IntoIterator", "ToOwned"};
-    bool method = false;
+    struct_item *owner = plain ? NULL : check_struct_named(c, e->name.scope);
+    const function_item *known = owner == NULL ? NULL : check_find_method(c, owner, e->name.name);
+    bool method = known != NULL && known->has_self; /* Result::unwrap */
+    if (known != NULL && !known->has_self && !known->is_template) {
+        return;
+    }
     for (size_t i = 0; !plain && i < sizeof traits / sizeof traits[0]; i++) {
         method |= is(e->name.scope, traits[i]);
     }

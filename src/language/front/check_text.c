@@ -148,7 +148,7 @@ static expr *tuple_text(checker *c, source_span span, const char *name, const ty
 static expr *fields_text(checker *c, source_span span, const char *name, const struct_item *s,
                          int64_t how) {
     text_pieces p = {.c = c, .span = span};
-    add_literal(&p, s->type == check_unit_type(c) ? "()" : check_plain_name(c, s->name));
+    add_literal(&p, check_plain_name(c, type_shown_name(s)));
     if (s->field_count > 0) {
         add_literal(&p, s->positional ? "(" : " { ");
     }
@@ -260,7 +260,7 @@ void check_write_text(checker *c, expr **slot, bool newline) {
     build_stmt(&b, build_assign(c, span, target, sum));
     expr *nothing = check_new(c, EXPR_TUPLE, span, NULL);
     *slot = build_finish(&b, build_call(c, span, NULL, "Ok", &nothing, 1));
-    check_expr(c, slot, NULL);
+    check_expr(c, slot, check_bare_result(c));
 }
 
 /* Rust shows what is inside of another value as the source would write it. */

@@ -199,8 +199,8 @@ static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
     return check_struct_instance(c, s, arguments)->type;
 }
 
-/* fmt::Result: nothing, or nothing that is known of a failure. */
-static const type *bare_result(checker *c, struct_item *s) {
+const type *check_bare_result(checker *c) {
+    struct_item *s = check_struct_named(c, "Result");
     const type **arguments = CHECK_ARRAY(c, const type *, 2);
     arguments[0] = arguments[1] = check_unit_type(c);
     return check_struct_instance(c, s, arguments)->type;
@@ -209,7 +209,7 @@ static const type *bare_result(checker *c, struct_item *s) {
 static const type *struct_named_type(checker *c, type_expr *t, struct_item *s) {
     if (t->argument_count == 0 && s->template == NULL && s->generics.count == 2 &&
         strcmp(s->name, "Result") == 0 && check_unit_type(c) != NULL) {
-        return bare_result(c, s);
+        return check_bare_result(c);
     }
     if (s->generics.count > 0 && s->template == NULL && !s->is_builtin) {
         return generic_type(c, t, s);
@@ -258,10 +258,9 @@ static const type *array_type(checker *c, type_expr *t) {
     return element->kind == TYPE_ERROR ? element : type_array(c->types, element, length);
 }
 
-static bool is_error_name(const char *name) {
-    static const char *const names[] = {"ParseIntError", "ParseFloatError", "Utf8Error",
-                                        "FromUtf8Error", "TryFromIntError", "ParseBoolError",
-                                        "ParseCharError"};
+/* Errors of the library that are their text. */
+static bool is_error_text(const char *name) {
+    static const char *const names[] = {"Utf8Error", "FromUtf8Error"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(names[i], name) == 0) {
             return true;
@@ -298,7 +297,20 @@ static const type *iterator_type(checker *c, const type_expr *t) {
                                                  : NULL;
 }
 
+static void report_brackets(checker *c, const type_expr *t) {
+    const char *text = t->span.file->text + t->span.offset;
+    uint32_t name = (uint32_t)strlen(t->name), length = t->span.length;
+    diagnostic *d = diagnostics_say(c->diagnostics, t->span, SAY(types_stand_between_angles), t->name);
+    if (length > name + 2 && length < 80 && text[name] == '[') {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "write `%s<%.*s>`", t->name,
+                         (int)(length - name - 2), text + name + 1);
+    }
+}
+
 static const type *named_type(checker *c, type_expr *t) {
+    if (t->in_brackets) {
+        report_brackets(c, t);
+    }
     const type *argument = check_type_argument(c, t->name);
     if (argument != NULL) {
         return type_resolve(c->types, argument);
@@ -328,7 +340,7 @@ static const type *named_type(checker *c, type_expr *t) {
     if (strcmp(t->name, "Formatter") == 0) { /* where an impl of Display writes to */
         return check_scalar(c, TYPE_STRING);
     }
-    if (is_error_name(t->name) && check_find(c, t->name) == NULL) { /* their text */
+    if (is_error_text(t->name) && check_find(c, t->name) == NULL) { /* their text */
         return check_scalar(c, TYPE_STRING);
     }
     if (strcmp(t->name, "str") == 0) { /* &str: references are values */
@@ -339,6 +351,9 @@ static const type *named_type(checker *c, type_expr *t) {
         return check_scalar(c, scalar);
     }
     struct_item *structure = check_struct_named(c, t->name);
+    if (structure == NULL) { /* ParseIntError, unless the program has its own */
+        structure = check_struct_named(c, check_printf(c, "__%s", t->name));
+    }
     if (structure != NULL) {
         return struct_named_type(c, t, structure);
     }
@@ -396,7 +411,9 @@ static void check_fields(checker *c, struct_item *s) {
             continue;
         }
         field->type = check_part_type(c, field->annotation);
-        if (field->type->kind == TYPE_VOID) {
+        if (field->type->kind == TYPE_VOID && field->annotation->kind == TYPE_EXPR_TUPLE) {
+            field->type = check_unit_type(c);
+        } else if (field->type->kind == TYPE_VOID) {
             diagnostics_say(c->diagnostics, field->annotation->span, SAY(field_cannot_be_void));
             field->type = check_scalar(c, TYPE_ERROR);
         }

@@ -117,13 +117,17 @@ bool check_unit_value(checker *c, expr **slot) {
 
 bool check_unit_struct(checker *c, expr *e) {
     symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    if (s == NULL && e->name.scope == NULL) { /* PhantomData, unless the program has its own */
+        s = check_find(c, check_printf(c, "__%s", e->name.name));
+    }
     if (s == NULL || s->structure == NULL || s->structure->is_enum ||
-        s->structure->field_count > 0 || s->structure->generics.count > 0) {
+        s->structure->field_count > 0) {
         return false;
     }
+    struct_item *made = check_struct_open(c, s->structure, e->name.arguments, e->name.argument_count);
     e->kind = EXPR_CALL;
-    e->call = (call_expr){.kind = CALL_STRUCT, .name_span = e->span, .structure = s->structure};
-    e->type = s->structure->type;
+    e->call = (call_expr){.kind = CALL_STRUCT, .name_span = e->span, .structure = made};
+    e->type = made->type;
     return true;
 }
 

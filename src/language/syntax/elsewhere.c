@@ -38,9 +38,27 @@ static const word_hint known_words[] = {
      "the operations are methods of tensors and functions of `Tensor`: docs/operations.md"},
     {" math ", "functions of numbers are methods: `x.sqrt()`"},
     {" then ", "branches stand in braces: `if a { b } else { c }`"},
-    {" with ", "`x.detach(false)` is a value without history; a block needs no `with`"},
+    {" with no_grad inference_mode ",
+     "`x.detach(false)` is a value without history: what is computed from it has none"},
+    {" optim optimizer optimizers Adam AdamW SGD RMSprop Adagrad Optimizer ",
+     "a step is written out: `w = (w - w.grad() * 0.1).detach(true)`; examples/mlp.tl trains so"},
+    {" Linear Conv1d Conv2d Embedding LayerNorm BatchNorm1d BatchNorm2d Dropout ReLU GELU Module ",
+     "a layer is a `struct` of its weights and a method that calls `x.linear(w, b)` or its like: "
+     "examples/mlp.tl"},
+    {" Sequential ModuleList MultiheadAttention Transformer LSTM GRU RNN MaxPool2d Flatten ",
+     "layers are operations in a row, in a method of a `struct` of weights: examples/mlp.tl"},
+    {" CrossEntropyLoss MSELoss BCELoss NLLLoss L1Loss ",
+     "losses are operations: `logits.cross_entropy(target)`, `Tensor::mse_loss(x, y)`"},
+    {" DataLoader Dataset TensorDataset ",
+     "a batch is a part of a tensor: `x[from..to]`, `x.index_select(0, numbers)`"},
+    {" manual_seed set_seed ", "`masu run --seed N` draws the same numbers each time"},
+    {" cuda device ", "tensors live where the program runs: nothing moves them"},
+    {" args argv env sys os ",
+     "`args_count()` is how many arguments the program was given, `args_get(i)` one of them"},
+    {" io stdin input ", "`read_line(\"prompt\")` reads a line of the standard input"},
+    {" stdout stderr ", "`print` writes to the standard output, `eprint` to the standard error"},
     {" rand random ", "random numbers are tensors: `Tensor::rand([n])`, `Tensor::randn([n])`"},
-    {" time Instant ", "`System::time()` is the time in seconds"},
+    {" time Instant SystemTime Duration ", "`System::time()` is the time in seconds"},
     {" integer long size_t ", "the usual integer is `i64`"},
     {" real number ", "numbers with a fraction are `f32` and `f64`"},
     {" list List array Array ", "`Vec<T>` grows, `[T; N]` does not, `Tensor` calculates"},
@@ -66,6 +84,21 @@ static const char *hint_among(const word_hint *known, size_t count, const char *
 
 const char *hint_for_word(const char *word, size_t length) {
     return hint_among(known_words, sizeof known_words / sizeof known_words[0], word, length);
+}
+
+const char *hint_for_path(const char *path) {
+    for (const char *end = path + strlen(path); end > path;) {
+        const char *from = end;
+        while (from > path && from[-1] != ':') {
+            from--;
+        }
+        const char *hint = hint_for_word(from, (size_t)(end - from));
+        if (hint != NULL) {
+            return hint;
+        }
+        end = from - path > 2 ? from - 2 : path;
+    }
+    return NULL;
 }
 
 /* Methods as other languages and libraries call them. */
@@ -103,6 +136,38 @@ static token_kind back(const parser *p, uint32_t count) {
 static const char *word_at(const parser *p, uint32_t at) {
     const token *t = &p->list.tokens[at];
     return t->kind == TOKEN_NAME ? hint_for_word(p->file->text + t->offset, t->length) : NULL;
+}
+
+/* A word in front of what only a keyword can stand in front of: `lett x`, `whle x > 0`, `retrun x`. */
+static const char *hint_for_keyword(const parser *p) {
+    static const char *const words[][2] = {
+        {"let", "did you mean `let`?"},       {"mut", "did you mean `mut`?"},
+        {"while", "did you mean `while`?"},   {"for", "did you mean `for`?"},
+        {"if", "did you mean `if`?"},         {"else", "did you mean `else`?"},
+        {"match", "did you mean `match`?"},   {"return", "did you mean `return`?"},
+        {"break", "did you mean `break`?"},   {"loop", "did you mean `loop`?"},
+        {"const", "did you mean `const`?"},   {"struct", "did you mean `struct`?"},
+        {"enum", "did you mean `enum`?"},     {"impl", "did you mean `impl`?"},
+        {"use", "did you mean `use`?"},       {"fn", "did you mean `fn`?"},
+        {"trait", "did you mean `trait`?"},
+    };
+    enum { COUNT = sizeof words / sizeof words[0], LENGTH_MAX = 12 };
+    const token *t = p->at == 0 ? NULL : &p->list.tokens[p->at - 1];
+    if (t == NULL || t->kind != TOKEN_NAME || t->length > LENGTH_MAX) {
+        return NULL;
+    }
+    char word[LENGTH_MAX + 1] = {0};
+    memcpy(word, p->file->text + t->offset, t->length);
+    suggestion near = suggest_for(word);
+    for (size_t i = 0; i < COUNT; i++) {
+        suggest_add(&near, words[i][0]);
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        if (near.best == words[i][0]) {
+            return words[i][1];
+        }
+    }
+    return NULL;
 }
 
 const char *hint_for_item_word(parser *p) {
@@ -153,9 +218,12 @@ static bool after_signature(const parser *p) {
 }
 
 const char *hint_for_token(const parser *p) {
-    const char *word = word_at(p, p->at);
-    if (word == NULL && p->at > 0) {
-        word = word_at(p, p->at - 1);
+    const char *word = p->at > 0 ? word_at(p, p->at - 1) : NULL;
+    if (word == NULL) {
+        word = word_at(p, p->at);
+    }
+    if (word == NULL && !parser_first_on_line(p)) {
+        word = hint_for_keyword(p);
     }
     if (word != NULL) {
         return word;
@@ -218,6 +286,10 @@ const char *hint_for_token(const parser *p) {
                    ? "arguments have no names: their order counts"
                : back(p, 1) == TOKEN_RIGHT_PAREN && after_signature(p)
                    ? "the type of a result is written `-> T`"
+               : back(p, 1) == TOKEN_NAME && parser_ahead(p, 1) == TOKEN_NAME &&
+                       (back(p, 2) == TOKEN_SEMICOLON || back(p, 2) == TOKEN_LEFT_BRACE ||
+                        back(p, 2) == TOKEN_RIGHT_BRACE)
+                   ? "a variable is declared with `let x: i64 = …;`"
                : back(p, 1) == TOKEN_LEFT_BRACKET || back(p, 1) == TOKEN_COMMA
                    ? "a part of a tensor is `x.slice(dim, from, to)` or `x[from..to]`"
                    : "a block stands in braces: `{ … }`";

@@ -8,6 +8,9 @@
 /* About a word that nothing declares; NULL: none. */
 const char *hint_for_word(const char *word, size_t length);
 
+/* About one of the parts of a path, the last first; NULL: none. */
+const char *hint_for_path(const char *path);
+
 /* About a method that does not exist; NULL: none. */
 const char *hint_for_method(const char *name);
 

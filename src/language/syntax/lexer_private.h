@@ -24,6 +24,7 @@ typedef struct lexer {
     uint32_t token_capacity, literal_capacity;
     locale_t locale; /* "C": numbers read the same everywhere */
     bool out_of_memory;
+    bool in_bytes; /* b"…", b'…': \xff is one byte */
     long_string long_string;
 } lexer;
 

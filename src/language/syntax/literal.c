@@ -182,7 +182,7 @@ static bool number_escape(lexer *l, bool braces, uint32_t *point) {
     }
     *point = value;
     return digits >= (braces ? 1u : 2u) && value <= 0x10FFFF &&
-           !(value >= 0xD800 && value <= 0xDFFF) && (braces || value < 0x80);
+           !(value >= 0xD800 && value <= 0xDFFF) && (braces ? !l->in_bytes : value < 0x80 || l->in_bytes);
 }
 
 /* At the character behind a backslash. */
@@ -227,6 +227,10 @@ static uint32_t literal_character(lexer *l, char *out, bool *strange) {
     l->at += step;
     if (point == '\\') {
         point = escape(l);
+        if (l->in_bytes) {
+            out[0] = (char)point;
+            return 1;
+        }
     }
     return utf8_encode(point, out);
 }
@@ -345,7 +349,9 @@ void lexer_string(lexer *l, bool bytes) {
     bool strange = false;
     while (l->at < l->end && l->text[l->at] != '"') {
         if (!skip_line_join(l)) {
+            l->in_bytes = bytes;
             length += literal_character(l, data + length, &strange);
+            l->in_bytes = false;
         }
     }
     if (l->at < l->end) {
@@ -372,7 +378,9 @@ static bool label_follows(const lexer *l) {
 
 void lexer_byte(lexer *l) {
     uint32_t before = l->list.count;
+    l->in_bytes = true;
     lexer_quote(l);
+    l->in_bytes = false;
     if (l->list.count > before && l->list.tokens[before].kind == TOKEN_CHAR) {
         l->list.tokens[before].kind = TOKEN_INT;
         l->list.literals[l->list.tokens[before].literal].suffix = TYPE_U8;
@@ -395,7 +403,9 @@ void lexer_quote(lexer *l) {
     bool strange = false;
     while (l->at < l->end && l->text[l->at] != '\'' && l->text[l->at] != '\n') {
         uint32_t length = literal_character(l, encoded, &strange);
-        if (count++ == 0) {
+        if (count++ == 0 && l->in_bytes && length == 1) {
+            point = (unsigned char)encoded[0];
+        } else if (count == 1) {
             utf8_decode(encoded, length, &point);
         }
     }

@@ -440,6 +440,9 @@ static masu_status parse_into(syntax_tree *tree, const source_file *file, module
     if (setjmp(p.memory_ended) != 0) {
         return MASU_ERR_OUT_OF_MEMORY;
     }
+    if (file != tree->prelude) {
+        parser_close_braces(&p);
+    }
     parse_items(&p);
     return diagnostics->out_of_memory ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
 }

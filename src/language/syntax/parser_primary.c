@@ -12,7 +12,7 @@ static const literal *literal_here(const parser *p) {
 static expr *bytes_of(parser *p, const expr *text) {
     expr *e = parser_new(p, EXPR_ARRAY, text->span);
     uint32_t capacity = 0;
-    e->is_vec = true;
+    e->is_vec = e->list.is_bytes = true;
     for (size_t i = 0; i < text->string.length; i++) {
         expr *byte = parser_new(p, EXPR_INT, text->span);
         byte->integer.value = (unsigned char)text->string.data[i];
@@ -454,6 +454,13 @@ expr *parse_primary(parser *p) {
             if (parser_is(p, TOKEN_LEFT_PAREN)) {
                 parser_skip_group(p);
             }
+            return parser_error_expr(p);
+        }
+        if (parser_is(p, TOKEN_DOLLAR) && parser_ahead(p, 1) == TOKEN_NAME) { /* $x, of a query */
+            parser_refuse_once(p, parser_span(p), parser_logic);
+            parser_advance(p);
+            parser_advance(p);
+            p->panic = false;
             return parser_error_expr(p);
         }
         parser_expected(p, "an expression");

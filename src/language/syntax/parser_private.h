@@ -117,6 +117,8 @@ bool parser_begins_statement(const parser *p); /* the present token can */
 diagnostic *parser_refuse(parser *p, source_span span, const char *what);
 /* The same, said of the first one in the program. */
 void parser_refuse_once(parser *p, source_span span, const char *what);
+/* Puts a `}` where the indentation says that one is missing, when braces do not come out even (braces.c). */
+void parser_close_braces(parser *p);
 extern const char parser_logic[]; /* what facts and rules are refused as */
 void parser_synchronise(parser *p);
 /* Skips to the next comma or closing bracket of the list that is being parsed; ends the panic

@@ -93,6 +93,22 @@ static bool at_logic(parser *p) {
             (behind == TOKEN_COLON && next == TOKEN_MINUS));
 }
 
+/* The names of a fact or rule, up to its end: what else is said of them follows from it. */
+static void refuse_logic(parser *p) {
+    parser_refuse_once(p, parser_span(p), parser_logic);
+    p->panic = false;
+    while (!parser_is(p, TOKEN_END) && !parser_at_item(p)) {
+        if (parser_is(p, TOKEN_NAME)) {
+            parser_refuse_name(p, parser_text(p, parser_token(p)));
+        }
+        bool ends = parser_is(p, TOKEN_DOT) && ends_line(p, p->at);
+        parser_advance(p);
+        if (ends) {
+            return;
+        }
+    }
+}
+
 static void skip_to_item(parser *p) {
     do {
         if (parser_is(p, TOKEN_LEFT_BRACE)) {
@@ -149,14 +165,15 @@ static bool at_script(const parser *p) {
     }
     bool goes_on = name && t[1].kind != TOKEN_NAME && t[1].kind != TOKEN_COLON &&
                    t[1].kind != TOKEN_LEFT_BRACE &&
-                   (t[1].kind == TOKEN_LEFT_PAREN ||
+                   (t[1].kind == TOKEN_LEFT_PAREN || t[1].kind == TOKEN_EQUAL ||
                     hint_for_word(p->file->text + t->offset, t->length) == NULL);
     return p->file == p->tree->file && p->depth == 0 && (keyword || goes_on) && !has_main(p);
 }
 
 void parser_refuse_top_level(parser *p) {
     if (at_logic(p)) {
-        parser_refuse_once(p, parser_span(p), parser_logic);
+        refuse_logic(p);
+        return;
     } else if (parser_is(p, TOKEN_RIGHT_BRACE)) {
         parser_say(p, parser_span(p), SAY(brace_closes_nothing));
         p->tree->is_broken = true;

@@ -33,10 +33,9 @@ static type_expr *parse_type_argument(parser *p) {
     return t;
 }
 
-void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
+static void parse_types_up_to(parser *p, token_kind end, type_expr ***arguments, uint32_t *count) {
     uint32_t capacity = 0;
-    while (!parser_is(p, TOKEN_GREATER) && !parser_is(p, TOKEN_SHR) && !parser_is(p, TOKEN_END) &&
-           !p->panic) {
+    while (!parser_is(p, end) && !parser_is(p, TOKEN_SHR) && !parser_is(p, TOKEN_END) && !p->panic) {
         if (parser_accept(p, TOKEN_LABEL)) { /* a lifetime says nothing to masu */
             if (!parser_accept(p, TOKEN_COMMA)) {
                 break;
@@ -49,6 +48,10 @@ void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
             break;
         }
     }
+}
+
+void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
+    parse_types_up_to(p, TOKEN_GREATER, arguments, count);
     if (!parser_accept_first(p, TOKEN_GREATER)) {
         parser_expected(p, "`>`");
     }
@@ -87,6 +90,11 @@ static void parse_named_type(parser *p, type_expr *t) {
     bool scalar = t->name != NULL && scalar_type_of_name(t->name, strlen(t->name)) != TYPE_ERROR;
     if (!scalar && parser_accept(p, TOKEN_LESS)) { /* n as i64 < m compares */
         parse_type_arguments(p, &t->arguments, &t->argument_count);
+    }
+    if (!scalar && t->name != NULL && parser_is(p, TOKEN_LEFT_BRACKET) && !parser_first_on_line(p)) {
+        t->in_brackets = parser_accept(p, TOKEN_LEFT_BRACKET); /* Tensor[f32]: the checker says how it is written */
+        parse_types_up_to(p, TOKEN_RIGHT_BRACKET, &t->arguments, &t->argument_count);
+        parser_expect(p, TOKEN_RIGHT_BRACKET);
     }
     bool box =
         t->name != NULL && t->argument_count == 1 &&

@@ -97,6 +97,7 @@ struct function_item {
     type_parameters generics;
     bool is_template;             /* [check] it or its impl is generic: never compiled itself */
     type_environment environment; /* [check] of an instance */
+    source_span called_from;      /* [check] of an instance: the first call in the program that led to it */
     function_item *instances;     /* [check] of a template, linked by next_instance */
     function_item *next_instance;
     function_item *template; /* [check] what it is an instance of */

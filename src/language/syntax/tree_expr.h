@@ -78,6 +78,7 @@ struct type_expr {
         TYPE_EXPR_DYN,    /* dyn arguments[0] + …, and impl … where it is no parameter's type */
         TYPE_EXPR_FUNCTION /* fn(arguments) -> result, impl Fn(arguments) -> result */
     } kind;
+    bool in_brackets;  /* written Tensor[f32]: refused */
     bool is_place;     /* `&mut T`: what a parameter of this type became goes back to the caller */
     type_expr *result; /* of a function; NULL: nothing */
     expr *length;      /* of an array */
@@ -422,6 +423,7 @@ struct expr {
         struct {
             expr **items;
             uint32_t count;
+            bool is_bytes; /* b"…" */
             /* EXPR_TUPLE, EXPR_ARRAY. Arrays after the check: rectangular; every leaf of the
              * element's type */
         } list;

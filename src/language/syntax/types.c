@@ -298,12 +298,17 @@ static void print_tensor(const type *t, masu__buffer *out) {
     masu__buffer_putc(out, '>');
 }
 
+const char *type_shown_name(const struct_item *s) {
+    bool hidden = s->name[0] == '_' && s->name[1] == '_';
+    return strcmp(s->name, "__Unit") == 0 ? "()" : s->name + (hidden ? 2 : 0);
+}
+
 static void print_struct(const struct_item *s, masu__buffer *out) {
     if (s->closure != NULL) {
         masu__buffer_puts(out, "a closure");
         return;
     }
-    masu__buffer_puts(out, strcmp(s->name, "__Unit") == 0 ? "()" : s->name);
+    masu__buffer_puts(out, type_shown_name(s));
     for (uint32_t i = 0; s->template != NULL && i < s->template->generics.count; i++) {
         masu__buffer_puts(out, i == 0 ? "<" : ", ");
         type_print(s->arguments[i], out);

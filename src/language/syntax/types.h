@@ -165,6 +165,8 @@ uint32_t type_bits(const type *t);
  * known. */
 const type *type_of_element(const type_table *table, const type *t);
 
+/* The library's own names without their underscores. */
+const char *type_shown_name(const struct struct_item *s);
 /* As a program would write it: `Tensor<f32, 2>`, `(i64, Point)`, `Vec<f32>`. */
 void type_print(const type *t, masu__buffer *out);
 /* The same in the table's arena, shortened when very long; "?" when memory runs out. */

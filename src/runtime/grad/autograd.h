@@ -43,6 +43,9 @@ typedef struct tl_rule {
     tl_backward_function *backward;
 } tl_rule;
 
+/* The operation of a rule as a program writes it, for messages: "`*`" for mul_scalar. In out where it is not a constant. */
+const char *tl__shown_operation(const char *name, char *out, size_t size);
+
 enum { TL_NODE_LEAF = 1, TL_NODE_FREED = 2 };
 
 struct tl_node {

@@ -34,9 +34,10 @@ static masu_status error_freed(const tl_node *node) {
 
 /* Also when nothing but a fault of the compiler could have written there. */
 static masu_status error_written(const tl_node *node, const tl_storage *storage) {
-    masu_status status = tl__error(
-        MASU_ERR_MODIFIED_IN_PLACE,
-        "a value that %s saved for backward was changed in place afterwards", node->rule->name);
+    char name[48];
+    masu_status status = tl__error(MASU_ERR_MODIFIED_IN_PLACE,
+                                   "a value that %s saved for backward was changed in place afterwards",
+                                   tl__shown_operation(node->rule->name, name, sizeof name));
     if (storage->written_site)
         tl__error_related(storage->written_site, "the change");
     return status;

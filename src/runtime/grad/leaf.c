@@ -160,15 +160,16 @@ masu_status tl__leaf_add(tl_node *node, tl_tensor *gradient) {
 
 static masu_status leaf_read(tl_tensor *t, tl_tensor **out) {
     tl_node *node = t->node;
+    char name[48];
     if (!node)
         return tl__error(MASU_ERR_NO_GRADIENT,
                          "tensor does not track gradients; call enable_grad() first");
     if (!(node->flags & TL_NODE_LEAF))
         return tl__error(
             MASU_ERR_NO_GRADIENT,
-            "only leaves keep gradients, this tensor is the result of %s; detach it and "
-            "call enable_grad() before it is used",
-            node->rule->name);
+            "only leaves keep gradients, this tensor is the result of %s; a new weight is made with "
+            "`(…).detach(true)`",
+            tl__shown_operation(node->rule->name, name, sizeof name));
     tl_tensor *gradient = gradient_of(node);
     masu_status status = gradient ? tl__tensor_view(gradient, out)
                                   : tl__tensor_new_zeroed(t->dtype, t->rank, t->shape, out);

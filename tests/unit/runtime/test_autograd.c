@@ -548,7 +548,7 @@ static void a_saved_value_written_all_the_same_is_an_error(void **state) {
         assert_int_equal(tl_runtime_error(rt)->sites[0], 9);
         assert_int_equal(tl_runtime_error(rt)->related_site, 7);
         assert_raised(rt, MASU_ERR_MODIFIED_IN_PLACE,
-                      "a value that mul saved for backward was changed in place afterwards");
+                      "a value that `*` saved for backward was changed in place afterwards");
         assert_gradient(w, 0);
         assert_true(tl__graph_valid(loss));
         assert_int_equal(product->node->pending, 0);
