@@ -161,6 +161,49 @@ static void ends_and_memory(void **state) {
     assert_int_equal(masu__meta_live_bytes(), 0);
 }
 
+/* Odd sizes, offsets and alignments of every kind, gaps with windows: each plan that is found is one for the judge. */
+static void unlike_alignments(void **state) {
+    (void)state;
+    enum { ROWS = 12, ROUNDS = 300 };
+    const masu__plan_stop go_on = {never, NULL};
+    masu__rng rng;
+    masu__rng_seed(&rng, 77);
+    int found = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        masu_plan_row rows[ROWS] = {0};
+        masu_plan_gap gaps[ROWS];
+        for (int i = 0; i < ROWS; i++) {
+            int64_t lower = (int64_t)masu__rng_below(&rng, 8);
+            rows[i] = (masu_plan_row){.size_bytes = 2 + masu__rng_below(&rng, 9),
+                                      .lower = lower,
+                                      .upper = lower + 2 + (int64_t)masu__rng_below(&rng, 6),
+                                      .alignment_bytes = (uint64_t)1 << masu__rng_below(&rng, 5),
+                                      .is_fixed = i < 2};
+            rows[i].fixed_offset = i < 2 ? rows[i].alignment_bytes + 32 * (uint64_t)i : 0;
+            gaps[i] = (masu_plan_gap){lower, lower + 1, 1, 2};
+            rows[i].gaps = &gaps[i];
+            rows[i].gap_count = masu__rng_below(&rng, 2);
+        }
+        masu_plan_problem problem = {.rows = rows, .count = ROWS};
+        masu__plan_model model;
+        bool too_large;
+        int64_t offsets[ROWS];
+        uint64_t row_offsets[ROWS];
+        assert_int_equal(masu__plan_model_open(&problem, NULL, &model), MASU_OK);
+        masu__ejection *e = masu__ejection_create(&model, &too_large);
+        assert_non_null(e);
+        int64_t height = model.bound + (int64_t)masu__rng_below(&rng, 16);
+        if (masu__ejection_run(e, height, (uint64_t)round, 2000, &go_on, offsets) == MASU__SEARCH_FOUND) {
+            found++;
+            masu__plan_model_rows(&model, &problem, offsets, row_offsets);
+            assert_int_equal(masu_plan_check_problem(&problem, row_offsets, (uint64_t)height, NULL, NULL), MASU_PLAN_FINE);
+        }
+        masu__ejection_destroy(e);
+        masu__plan_model_close(&model);
+    }
+    assert_true(found > ROUNDS / 4);
+}
+
 /* Rows one after the other, and rows that all live at once: more than it looks at. */
 static void what_is_too_large_is_left_to_others(void **state) {
     (void)state;
@@ -186,6 +229,7 @@ int main(void) {
         cmocka_unit_test(holes_between_tied_rows_are_used),
         cmocka_unit_test(windows_let_others_pass_below),
         cmocka_unit_test(ends_and_memory),
+        cmocka_unit_test(unlike_alignments),
         cmocka_unit_test(what_is_too_large_is_left_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
