@@ -17,7 +17,7 @@ static void before_and_without_backward(void **state) {
                   "tensor does not track gradients; call enable_grad() first");
     assert_null(tl_tensor_grad(h));
     assert_raised(rt, MASU_ERR_NO_GRADIENT,
-                  "only leaves keep gradients, this tensor is the result of exp");
+                  "only leaves keep gradients, this tensor is the result of `exp`");
     release(h);
     release(plain);
     release(w);
