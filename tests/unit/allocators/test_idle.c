@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <masu/alloc.h>
 #include <masu/heap.h>
 
 #include "base/annotate.h"
@@ -188,6 +189,73 @@ static void a_device_without_pages_is_left_alone(void **state) {
     assert_int_equal(masu_device_destroy(device), MASU_OK);
 }
 
+/* ---- the process-wide pool: what was used before is used first -------------------------------- */
+
+/* Where every block is looked at, each goes alone. */
+static bool blocks_go_alone(void) {
+#ifdef MASU_HEAVY
+    return true;
+#else
+    return masu__annotate_wanted();
+#endif
+}
+
+enum { MANY = 400000, PHASE_BYTES = 32 * MIB };
+static void *many[MANY];
+
+static size_t fill(size_t bytes, size_t all) {
+    size_t count = all / bytes;
+    assert_true(count <= MANY);
+    for (size_t i = 0; i < count; i++) {
+        many[i] = masu_alloc(bytes);
+        assert_non_null(many[i]);
+        memset(many[i], 1, bytes);
+    }
+    return count;
+}
+
+static void empty(size_t bytes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(masu_free(many[i], bytes), MASU_OK);
+}
+
+/* Each phase needs the same amount in other pieces: the memory of the one before serves it. */
+static void phases_of_other_sizes_share_pages(void **state) {
+    (void)state;
+    static const size_t sizes[] = {20000, 1 * MIB, 100, 12000, 3 * MIB, 8 * KIB, 50000};
+    if (blocks_go_alone())
+        skip();
+    size_t first = 0;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        empty(sizes[s], fill(sizes[s], PHASE_BYTES));
+        if (s == 0)
+            first = resident_bytes();
+    }
+    size_t last = resident_bytes();
+    print_message("resident after the first phase %zu KiB, after all %zu KiB\n", first / KIB, last / KIB);
+    assert_true(last < first + PHASE_BYTES / 2 + 16 * (size_t)MIB); /* the cap, and what phases do not share */
+    assert_int_equal(masu_trim(0), MASU_OK);
+    assert_true(masu_valid());
+}
+
+/* Above the cap slabs go back as they came: no record for each small block. */
+static void small_blocks_above_the_cap_leave_no_records(void **state) {
+    (void)state;
+    masu_heap_stats before, after;
+    if (blocks_go_alone())
+        skip();
+    masu_get_stats(&before);
+    for (int round = 0; round < 3; round++)
+        empty(64, fill(64, (size_t)MANY * 64));
+    masu_get_stats(&after);
+    assert_true(after.metadata_bytes < before.metadata_bytes + 2 * (size_t)MIB);
+    assert_true(after.cached_bytes <= 17 * (size_t)MIB);
+    assert_true(masu_valid());
+    assert_int_equal(masu_trim(0), MASU_OK);
+    masu_get_stats(&after);
+    assert_int_equal(after.live_blocks, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trim_empties_what_lies_between_live_blocks),
@@ -197,6 +265,8 @@ int main(void) {
         cmocka_unit_test(a_persistent_pool_keeps_all),
         cmocka_unit_test(idle_memory_goes_without_growth),
         cmocka_unit_test(a_device_without_pages_is_left_alone),
+        cmocka_unit_test(phases_of_other_sizes_share_pages),
+        cmocka_unit_test(small_blocks_above_the_cap_leave_no_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
