@@ -191,9 +191,9 @@ static void a_device_without_pages_is_left_alone(void **state) {
 
 /* ---- the process-wide pool: what was used before is used first -------------------------------- */
 
-/* Where every block is looked at, each goes alone. */
+/* Where every block is looked at, each goes alone; ThreadSanitizer keeps pages of its own beside each. */
 static bool blocks_go_alone(void) {
-#ifdef MASU_HEAVY
+#if defined(MASU_HEAVY) || defined(__SANITIZE_THREAD__)
     return true;
 #else
     return masu__annotate_wanted();
