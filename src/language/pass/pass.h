@@ -74,18 +74,10 @@ masu_status pass_run_diagnosis(ir_module *m, pass_report report, void *user);
 const pass *pass_table(size_t *count);
 
 /* One file each; see there. */
-void pass_fold(ir_module *m, pass_context *context);
-void pass_shapes(ir_module *m, pass_context *context);
-void pass_identity(ir_module *m, pass_context *context);
-void pass_lastuse(ir_module *m, pass_context *context);
-void pass_gradients(ir_module *m, pass_context *context);
-void pass_ownership(ir_module *m, pass_context *context);
-void pass_cancel(ir_module *m, pass_context *context);
-void pass_reuse(ir_module *m, pass_context *context);
-void pass_destinations(ir_module *m, pass_context *context);
-void pass_frames(ir_module *m, pass_context *context);
-void pass_growing(ir_module *m, pass_context *context);
-void pass_slots(ir_module *m, pass_context *context);
+#define PASS(name, summary, requires, establishes, optional, phase, run, otherwise) \
+    void run(ir_module *m, pass_context *context);
+#include "language/pass/passes.def"
+#undef PASS
 void pass_register_owners(ir_module *m, pass_context *context); /* owner_slots.c: when `slots` is off */
 
 /* Where the values of the variable live that is declared there (where.c); it means them in its file until the byte

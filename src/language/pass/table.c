@@ -29,55 +29,18 @@
 
 static const char AFTER[] = "after:";
 
-/*    name       summary, requires, establishes                              optional  phase  */
-#define PASSES(X)                                                                                  \
-    X(fold, "constants computed, branches on constants and superfluous parameters removed",        \
-      "built IR", "scalars known at compile time are constants", true, IR_PHASE_BUILT, pass_fold,  \
-      NULL)                                                                                        \
-    X(shapes, "shapes of tensors found; those that cannot fit are errors", "built IR",             \
-      "values carry what is known of their shape", false, IR_PHASE_BUILT, pass_shapes, NULL)       \
-    X(identity, "results that are always an argument taken from functions and calls", "built IR",  \
-      "what a call only hands out is the argument itself", true, IR_PHASE_BUILT, pass_identity,    \
-      NULL)                                                                                        \
-    X(lastuse, "values end at their last use instead of their scope's end", "built IR",            \
-      "no value is kept without being needed", true, IR_PHASE_BUILT, pass_lastuse, NULL)           \
-    X(gradients, "readings of gradients that use them up found and marked", "built IR",            \
-      "what is kept of a gradient is preceded by its mark", false, IR_PHASE_BUILT, pass_gradients, \
-      NULL)                                                                                        \
-    X(ownership,                                                                                   \
-      "who owns each tensor where: moves, borrows, acquires, releases; functions specialised",     \
-      "built IR", "every count is given away exactly once on every path", false, IR_PHASE_OWNED,   \
-      pass_ownership, NULL)                                                                        \
-    X(cancel, "counts that are taken and given back without need removed", "owned IR",             \
-      "no block takes a count and gives it back in vain", true, IR_PHASE_OWNED, pass_cancel, NULL) \
-    X(reuse, "element-wise results written over an operand that dies", "owned IR",                 \
-      "a result over an operand is followed by the operand's release", true, IR_PHASE_OWNED,       \
-      pass_reuse, NULL)                                                                            \
-    X(destinations, "what leaves a function built where its caller has room for it", "owned IR",   \
-      "a tensor built as a result leaves as that result only", true, IR_PHASE_OWNED,               \
-      pass_destinations, NULL)                                                                     \
-    X(frames, "tensors that never leave their function placed in its frame by the planner",        \
-      "owned IR, shapes", "tensors alive together share no byte of a frame", true, IR_PHASE_OWNED, \
-      pass_frames, NULL)                                                                           \
-    X(growing, "tensors whose size is not known placed in slots that keep their buffers",          \
-      "owned IR, frames", "tensors alive together share no slot of their function", true,          \
-      IR_PHASE_OWNED, pass_growing, NULL)                                                          \
-    X(slots, "owners placed in shared frame slots; without it in the dynamic registry",            \
-      "owned IR", "whatever is owned while something may raise is protected", true,                \
-      IR_PHASE_ROOTED, pass_slots, pass_register_owners)
-
 static const pass table[] = {
-#define ROW(name, summary, requires, establishes, optional, phase, run, otherwise) \
+#define PASS(name, summary, requires, establishes, optional, phase, run, otherwise) \
     {{#name, summary, requires, establishes, optional}, phase, run, otherwise},
-    PASSES(ROW)
-#undef ROW
+#include "language/pass/passes.def"
+#undef PASS
 };
 
 static const masu_pass_info infos[] = {
-#define ROW(name, summary, requires, establishes, optional, phase, run, otherwise) \
+#define PASS(name, summary, requires, establishes, optional, phase, run, otherwise) \
     {#name, summary, requires, establishes, optional},
-    PASSES(ROW)
-#undef ROW
+#include "language/pass/passes.def"
+#undef PASS
 };
 
 enum { PASS_COUNT = sizeof table / sizeof table[0] };
