@@ -198,20 +198,7 @@ static bool wants_dump(const masu_compile_options *options, const char *what) {
     return false;
 }
 
-static masu_status judge_tree(masu_program *p) {
-    masu__buffer faults = {0};
-    if (!check_tree_valid(p->tree, &faults))
-        return internal_error(p, "the checker", &faults);
-    masu__buffer_destroy(&faults);
-    return MASU_OK;
-}
-
 static masu_status lower_program(masu_program *p, const masu_compile_options *options) {
-    if (options->verify && p->diagnostics.error_count == 0) {
-        masu_status judged = judge_tree(p);
-        if (judged != MASU_OK)
-            return judged;
-    }
     masu_status status = lower_tree(p->tree, &p->types, &p->work, &p->diagnostics, &p->module);
     if (status == MASU_OK && wants_dump(options, "ir"))
         ir_print_module(p->module, &p->dump);

@@ -347,6 +347,9 @@ bool check_function_valid(const syntax_tree *tree, const function_item *f, masu_
     for (uint32_t b = 0; b < f->binding_count; b++) {
         judge_type(&j, f->bindings[b]->type, f->bindings[b]->span);
     }
+    if (f->is_template || f->body == NULL) { /* its instances are judged: it is never compiled itself */
+        return j.good;
+    }
     expr body = {
         .kind = EXPR_BLOCK, .span = f->body->span, .block = f->body, .type = f->body->type};
     judge_expr(&body, &j);
