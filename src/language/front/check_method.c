@@ -499,7 +499,7 @@ static void literal_as_list(checker *c, expr *list, const char *name) {
     }
 }
 
-/* drain(a..b): two numbers. */
+/* drain(a..b), get(a..b): two numbers. */
 static void split_range(checker *c, expr *e, const type *t) {
     static const char *const names[] = {"drain", "range", "copy_within"};
     expr *range = e->call.arg_count > 0 ? e->call.args[0] : NULL;
@@ -507,7 +507,9 @@ static void split_range(checker *c, expr *e, const type *t) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         splits |= strcmp(e->call.name, names[i]) == 0;
     }
-    if (!splits || range == NULL || range->kind != EXPR_RANGE) {
+    bool gets = strcmp(e->call.name, "get") == 0 && e->call.arg_count == 1 &&
+                (t->kind == TYPE_VEC || t->kind == TYPE_STRING);
+    if ((!splits && !gets) || range == NULL || range->kind != EXPR_RANGE) {
         return;
     }
     bool all = range->range.low == NULL && range->range.high == NULL && t->kind == TYPE_STRUCT;
@@ -530,7 +532,7 @@ static void split_range(checker *c, expr *e, const type *t) {
     }
     e->call.args = args;
     e->call.arg_count = all ? 0 : 2;
-    if (strcmp(e->call.name, "range") == 0) {
+    if (gets || strcmp(e->call.name, "range") == 0) {
         e->call.name = "__between";
     }
 }
