@@ -16,9 +16,9 @@
  * (masu_set_checked, any time) and in guarded mode (masu_configure, before the first call).
  *
  * What stays true:
- *     cached in all magazines + cached in the shared lists
+ *     cached in all magazines + cached in the shared lists in slabs without a live block
  *         <= max_cached_bytes, or cached_bytes_a_thread for each thread where that is more,
- *         of which magazines get half at most
+ *         of which magazines get half at most; free blocks beside live ones of their slab stay in any case
  *     blocks count in the statistics with the size of their class
  *
  * Thread safety: every function, any thread, also in destructors of thread-local data. Not in signal handlers: as
