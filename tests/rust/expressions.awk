@@ -35,6 +35,14 @@ function integer(t, is_signed) {
     each(t, "(1..=5 as @).product::<@>()")
     each(t, "(17 as @).to_string() + \"!\"")
     each(t, "((10 as @).isqrt(), (100 as @).ilog2(), (100 as @).ilog10())")
+    each(t, "(@::MAX.wrapping_shl(3), @::MIN.wrapping_shr(1), (1 as @).checked_shl(200), (64 as @).checked_shr(2))")
+    each(t, "(@::MAX.wrapping_pow(3), (2 as @).overflowing_pow(9), (3 as @).saturating_pow(60), @::BITS)")
+    each(t, "((12 as @).wrapping_div(5), (12 as @).checked_div_euclid(5), (12 as @).checked_rem_euclid(5), (12 as @).wrapping_rem(5))")
+    each(t, "[3 as @, 1, 2].iter().max().copied().unwrap_or(0)")
+    each(t, "vec![1 as @, 2, 3, 4].chunks(3).map(|c| c.iter().sum::<@>()).collect::<Vec<_>>()")
+    each(t, "vec![5 as @, 1, 4, 1].iter().copied().filter(|x| *x > 1).map(|x| x / 2).collect::<Vec<@>>()")
+    each(t, "{ let mut v = vec![9 as @, 3, 7, 3]; v.sort(); v.dedup(); v[1..].to_vec() }")
+    each(t, "{ let mut a = [1 as @, 2, 3]; a[1..].reverse(); a[0] += 100; a }")
     if (is_signed) {
         each(t, "((-7 as @).rem_euclid(3), (-7 as @).div_euclid(3), (-7 as @).rem_euclid(-3), (-7 as @) / 2, (-7 as @) % 2)")
         each(t, "((-5 as @).abs(), (-5 as @).signum(), (0 as @).signum(), @::MIN.checked_abs(), @::MIN.wrapping_abs(), @::MIN.checked_neg())")
@@ -69,4 +77,8 @@ function real(t) {
     each(t, "vec![0.5 as @, 1.5, 2.25].iter().sum::<@>()")
     each(t, "vec![0.5 as @, 1.5, 2.25].iter().cloned().fold(@::NEG_INFINITY, @::max)")
     each(t, "(std::f64::consts::PI as @, std::f64::consts::E as @, (0.49999997 as @).round(), (8388609.0 as @).round())")
+    each(t, "vec![2.5 as @, -1.0, 0.5].iter().cloned().fold(@::INFINITY, @::min)")
+    each(t, "{ let mut v = vec![2.5 as @, -1.0, 0.5]; v.sort_by(|a, b| b.partial_cmp(a).unwrap()); v }")
+    each(t, "[1.5 as @, 2.5].windows(2).map(|w| w[1] - w[0]).collect::<Vec<@>>()")
+    each(t, "(@::MAX * 2.0, -@::MAX * 2.0, (@::MIN_POSITIVE / 4.0) > 0.0, @::EPSILON > 0.0)")
 }
