@@ -50,12 +50,7 @@ static bool is_refusal(const char *message) {
 
 /* "add: shapes [2] and [3] cannot be broadcast" is said as it is when the compiler finds it: without the operation's
  * name, with the source that names the values. */
-static void put_message(const char *message, source_span place, bool in_prelude,
-                        masu__buffer *out) {
-    static const char panic[] = "panic: ";
-    const char *said = message + sizeof panic - 1;
-    if (in_prelude && strncmp(message, panic, sizeof panic - 1) == 0 && is_refusal(said))
-        message = said; /* an operation that is written in the language: like any other */
+static void put_message(const char *message, source_span place, masu__buffer *out) {
     size_t name = strspn(message, "abcdefghijklmnopqrstuvwxyz_0123456789");
     bool of_shapes = strncmp(message + name, ": shape", 7) == 0 ||
                      strncmp(message + name, ": logits of shape", 17) == 0;
@@ -123,11 +118,36 @@ const char *error_text_remedy(const char *message) {
     return NULL;
 }
 
+/* The operation on tensors that the program called, of one that is written in the language; NULL: none. */
+static const char *called_operation(const error_places *p, uint32_t outermost) {
+    static const char owner[] = "Tensor::";
+    const char *function = site_at(p, outermost).function;
+    bool named = function && strncmp(function, owner, sizeof owner - 1) == 0;
+    const char *name = named ? function + sizeof owner - 1 : NULL;
+    return name && strncmp(name, "__", 2) != 0 ? name : NULL;
+}
+
+/* What an operation that is written in the language says, or one that it calls: in the words of the one that was
+ * called, "kthvalue: index 4 …", never in those of an inner one. */
+static const char *in_words_of(const char *operation, const char *message, masu__buffer *room) {
+    static const char panic[] = "panic: ";
+    bool told = strncmp(message, panic, sizeof panic - 1) == 0;
+    const char *said = told ? message + sizeof panic - 1 : message;
+    if (operation == NULL || (told && !is_refusal(said)))
+        return told && is_refusal(said) ? said : message;
+    const char *rest = is_refusal(said) ? strchr(said, ':') + 2 : said;
+    masu__buffer_printf(room, "%s: %s", operation, rest);
+    return room->failed ? said : masu__buffer_text(room);
+}
+
 void error_text_put(const error_places *p, const error_facts *facts, masu__buffer *out) {
     const uint32_t *sites = facts->sites;
     uint32_t count = facts->site_count;
+    const char *operation = NULL, *told = facts->message;
+    masu__buffer room = {0};
     bool in_prelude = count > 1 && hidden(p, sites[0]);
     while (count > 1 && hidden(p, sites[0])) {
+        operation = called_operation(p, sites[0]);
         sites++; /* `unwrap` is written in the language: what matters is where it was called */
         count--;
     }
@@ -135,10 +155,13 @@ void error_text_put(const error_places *p, const error_facts *facts, masu__buffe
     if (count > 0)
         place = site_at(p, sites[0]).span;
     masu__buffer message = {0};
-    put_message(facts->message, place, in_prelude, &message);
+    if (in_prelude)
+        told = in_words_of(operation, told, &room);
+    put_message(told, place, &message);
     diagnostic_render_entry(place, "error", masu__buffer_text(&message), out);
     out->failed |= message.failed;
     masu__buffer_destroy(&message);
+    masu__buffer_destroy(&room);
     ir_site site = site_at(p, count > 0 ? sites[0] : 0);
     if (site.span.file) {
         put_operands(facts->message, &site, out);

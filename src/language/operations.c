@@ -201,6 +201,8 @@ masu_status masu_operations(masu_text *out) {
         if (is_tensor_name(&tl_abi_names[i]))
             put_name(&tl_abi_names[i], &text);
     masu__buffer_puts(&text, "\n## Written in the language itself\n\n"
+                             "What a result holds: `Tensor` what the first tensor holds, `Tensor<Wide>` the widest of all (bool < i64 < f32 < f64),\n"
+                             "`Tensor<Sum>` likewise, bools counted in i64, `Tensor<Real>` real numbers, f32 of whole ones.\n\n"
                              "| form | gradient | what it does |\n|---|---|---|\n");
     for (size_t i = 0; i < library_operations_count; i++)
         put_written(&library_operations[i], &text);

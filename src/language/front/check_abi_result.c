@@ -7,8 +7,7 @@ static int place_in_order(const type *t) {
     return t->kind == TYPE_BOOL ? 0 : type_is_integer(t) ? 1 : t->kind == TYPE_F32 ? 2 : 3;
 }
 
-/* bool < integers < f32 < f64; of two integers i64. */
-static const type *promote(checker *c, const type *a, const type *b) {
+const type *check_wider_element(checker *c, const type *a, const type *b) {
     int one = place_in_order(a), other = place_in_order(b);
     if (a != b && one == 1 && other == 1) {
         return check_scalar(c, TYPE_I64);
@@ -27,7 +26,7 @@ static const type *promoted_element(checker *c, const expr *call, uint32_t first
         if (t->tensor.element == NULL) {
             return NULL;
         }
-        element = element == NULL ? t->tensor.element : promote(c, element, t->tensor.element);
+        element = element == NULL ? t->tensor.element : check_wider_element(c, element, t->tensor.element);
     }
     return element;
 }

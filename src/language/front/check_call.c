@@ -156,7 +156,7 @@ void check_finish_call(checker *c, expr *e, function_item *f) {
     e->call.function = f;
     e->call.operands = check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count);
     e->call.operand_count = e->call.arg_count + with_receiver;
-    e->type = f->result;
+    e->type = check_result_of(c, f, e);
     lend_receiver(c, e, f);
     note_writes_back(c, e, f);
     if (f->has_self && e->call.operand_count > 0) {

@@ -86,9 +86,30 @@ static void push(checker *c, block_builder *b, expr *item) {
         b, build_method(c, item->span, check_new_name(c, item->span, "<list>"), "push", &item, 1));
 }
 
+/* Where any tensors are wanted, what all items hold is kept: a list of Tensor<i64> is one for whoever takes tensors. */
+static const type *element_of_items(checker *c, expr *e, const type *wanted) {
+    const type *open = type_resolve(c->types, wanted), *held = NULL;
+    if (open->kind != TYPE_TENSOR || open->tensor.element != NULL) {
+        return wanted;
+    }
+    for (uint32_t i = 0; i < e->list.count; i++) {
+        check_keep_reference(e->list.items[i]);
+        check_expr(c, &e->list.items[i], open);
+        const type *t = type_resolve(c->types, e->list.items[i]->type);
+        if (t->kind != TYPE_TENSOR || t->tensor.element == NULL ||
+            (held != NULL && held != t->tensor.element)) {
+            return wanted;
+        }
+        held = t->tensor.element;
+    }
+    return held == NULL || held->kind == TYPE_OPEN
+               ? wanted
+               : type_tensor(c->types, held, open->tensor.rank);
+}
+
 static void fill(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    const type *element = element_wanted(c, expected);
+    const type *element = element_of_items(c, e, element_wanted(c, expected));
     block_builder b = build_block(c, e->span);
     bool bytes = e->list.is_bytes && expected != NULL && expected->kind == TYPE_VEC &&
                  expected->vec.length >= 0; /* const A: &[u8; 2] = b"ab" */

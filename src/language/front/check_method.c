@@ -671,7 +671,7 @@ static bool method_of_row(checker *c, expr **slot, const type *t, const type *ex
     expr *e = *slot;
     const type *row = type_tensor(c->types, check_scalar(c, TYPE_F32), -1);
     if (!type_is_numeric(t) || !check_has_method(c, row, e->call.name) ||
-        !check_index_as_row(c, &e->call.receiver)) {
+        !check_arithmetic_as_row(c, &e->call.receiver)) {
         return false;
     }
     check_method(c, slot, expected);
@@ -718,7 +718,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
     }
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (wish != NULL && wish->kind == TYPE_TENSOR) {
-        check_index_as_row(c, &e->call.receiver);
+        check_arithmetic_as_row(c, &e->call.receiver);
     }
     const type *t = type_resolve(c->types, e->call.receiver->type);
     e->call.receiver->type = t;

@@ -74,6 +74,9 @@ bool check_number_beside(checker *c, expr **slot, const type *beside) {
     if (!number) {
         return false;
     }
+    if (check_arithmetic_as_row(c, slot)) { /* t[0] of unknown rank is a row where a tensor is wanted */
+        return true;
+    }
     expr *list = check_new(c, EXPR_ARRAY, e->span, NULL), *zero = check_new_int(c, e->span, 0);
     list->list.items = check_join_list(c, NULL, &e, 1);
     list->list.count = 1;

@@ -114,6 +114,7 @@ function_item *check_find_method(const checker *c, const struct_item *owner, con
 }
 
 void check_add_method(checker *c, function_item *f) {
+    check_element_rule(c, f);
     uint32_t at = method_bucket(c, f->owner, f->name);
     f->next_in_bucket = c->methods[at];
     c->methods[at] = f;

@@ -110,6 +110,9 @@ static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
     if (!comparison && type_is_float((*scalar)->type)) {
         tensor = check_real_tensor(c, tensor);
     }
+    if ((*scalar)->kind == EXPR_FLOAT && (*scalar)->floating.suffix == TYPE_VOID) {
+        (*scalar)->type = check_scalar(c, TYPE_F64); /* 0.1 beside a tensor is no f32 made longer */
+    }
     check_cast_to(c, scalar, check_scalar(c, TYPE_F64));
     expr *operands[3] = {tensor, *scalar, NULL};
     tl_abi_index abi = TL_FN_tl_tensor_compare_scalar;
@@ -151,6 +154,34 @@ static bool compare_as_scalar(checker *c, expr *e) {
     bool number = type_is_numeric(other->type) || other->type->kind == TYPE_BOOL;
     return is_comparison(e->binary.op) && number && (*tensor)->type->tensor.rank == 0 &&
            check_item(c, tensor);
+}
+
+static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
+
+/* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, where only a row can be meant. */
+bool check_arithmetic_as_row(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (check_index_as_row(c, slot)) {
+        return true;
+    }
+    if (e->kind == EXPR_CAST && e->cast.implicit && type_is_numeric(e->type)) {
+        expr *inside = e->cast.operand;
+        bool row = check_arithmetic_as_row(c, &inside);
+        *slot = row ? inside : e;
+        return row;
+    }
+    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG && type_is_numeric(e->type)) {
+        bool row = check_arithmetic_as_row(c, &e->unary.operand);
+        *slot = row ? check_new_abi(c, TL_FN_tl_tensor_neg, e->span, &e->unary.operand, 1) : e;
+        return row;
+    }
+    if (e->kind != EXPR_BINARY || tensor_operator_of(e->binary.op) == NULL ||
+        !type_is_numeric(e->type)) {
+        return false;
+    }
+    bool left = check_arithmetic_as_row(c, &e->binary.left),
+         right = check_arithmetic_as_row(c, &e->binary.right);
+    return (left || right) && tensor_binary(c, slot, &(bool){false}, NULL);
 }
 
 static const type *tensor_of(const expr *e, bool left) {
@@ -516,8 +547,8 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     check_operands(c, e, expected);
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (wish != NULL && wish->kind == TYPE_TENSOR && !is_comparison(e->binary.op)) {
-        check_index_as_row(c, &e->binary.left);
-        check_index_as_row(c, &e->binary.right);
+        check_arithmetic_as_row(c, &e->binary.left);
+        check_arithmetic_as_row(c, &e->binary.right);
     }
     const type *left = type_resolve(c->types, e->binary.left->type),
                *right = type_resolve(c->types, e->binary.right->type);
@@ -594,12 +625,12 @@ bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to) {
     return true;
 }
 
-/* t as f64: every element, or the number in it where one is wanted or its rank does not say otherwise. */
+/* t as f64: every element; the number in it where its rank is 0. Of unknown rank: where one number is wanted, it. */
 static const type *cast_elements(checker *c, const type *from, const type *to,
                                  const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    bool many = from->tensor.rank > 0 ||
-                (from->tensor.rank < 0 && wish != NULL && wish->kind == TYPE_TENSOR);
+    bool one = (wish != NULL && type_is_numeric(wish)) || c->comprehension != NULL;
+    bool many = from->tensor.rank > 0 || (from->tensor.rank < 0 && !one);
     return many && type_is_numeric(to) ? type_tensor(c->types, to, from->tensor.rank) : to;
 }
 

@@ -16,6 +16,7 @@
  *     check_number.c      methods of numbers
  *     check_constant.c    F32::max_value() and its like
  *     check_abi.c         operations of the table abi.def
+ *     check_element.c     elements of what a written operation yields
  *     check_tensor.c      tensor literals and indexing
  *     check_list.c        fixed arrays, vec![…]
  *     check_comprehend.c  comprehensions and Einstein sums
@@ -699,6 +700,11 @@ void check_range_call(checker *c, expr **slot); /* range(a, b) that is not what 
 bool check_number_method(checker *c, expr **slot);
 bool check_is_number_method(checker *c, const type *t, const char *name);
 bool check_is_string_method(const char *name);
+/* check_element.c: takes the word that says it out of the result's type; the type of a call whose operands are checked. */
+void check_element_rule(checker *c, function_item *f);
+const type *check_result_of(checker *c, const function_item *f, const expr *call);
+/* bool < integers < f32 < f64; of two integers i64. */
+const type *check_wider_element(checker *c, const type *a, const type *b);
 /* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
 /* What the method of a tensor by this name means; NULL: it is no other name, or not with so many arguments. */
 const char *check_other_name(const char *name, uint32_t argument_count);
@@ -709,6 +715,8 @@ bool check_update_method(checker *c, expr **slot);
 /* Tensor::from(…) and its like, Tensor::bmm(a, b): check_named.c. False: nothing of that kind, *slot as it was. */
 bool check_tensor_static(checker *c, expr **slot, bool grad, const type *expected);
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected);
+/* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, as what a row makes of it; false: no row is in it. */
+bool check_arithmetic_as_row(checker *c, expr **slot);
 /* check_hoist.c: calls in the body of a comprehension that do not depend on it; true when *slot was checked. */
 bool check_hoist(checker *c, expr **slot, const type *expected);
 /* check_ragged.c: ranges that depend on an index bound before; true when *slot was checked. */

@@ -251,6 +251,10 @@ static bool index_by_tensor(checker *c, expr **slot) {
     return true;
 }
 
+static bool is_zero(const expr *e) {
+    return e->kind == EXPR_INT && e->integer.value == 0;
+}
+
 static void index_tensor(checker *c, expr **slot, const type *base) {
     expr *e = *slot;
     check_count_from_end(c, e, first_unchecked(e));
@@ -262,6 +266,11 @@ static void index_tensor(checker *c, expr **slot, const type *base) {
         return;
     }
     if (index_by_tensor(c, slot)) {
+        return;
+    }
+    if (base->tensor.rank == 0 && e->index.count == 1 && is_zero(e->index.indices[0])) {
+        *slot = e->index.base; /* the one number of a tensor of rank 0 */
+        check_read_item(c, slot);
         return;
     }
     check_indices(c, e);

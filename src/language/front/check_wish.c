@@ -151,6 +151,28 @@ static bool starts_empty(const expr *e) {
                                         strcmp(callee->name.name, "with_capacity") == 0));
 }
 
+/* t[i], or arithmetic with it. checked: of a tensor whose rank is not known. */
+static bool holds_element(const expr *e, int depth, bool checked) {
+    if (depth > 20) {
+        return false;
+    }
+    switch (e->kind) {
+    case EXPR_INDEX:
+        return !checked || (e->index.base->type != NULL && e->index.base->type->kind == TYPE_TENSOR &&
+                            e->index.base->type->tensor.rank < 0);
+    case EXPR_UNARY:
+        return e->unary.op == UNARY_NEG && holds_element(e->unary.operand, depth + 1, checked);
+    case EXPR_CAST:
+        return e->cast.implicit && holds_element(e->cast.operand, depth + 1, checked);
+    case EXPR_BINARY:
+        return e->binary.op >= BINARY_ADD && e->binary.op <= BINARY_REM &&
+               (holds_element(e->binary.left, depth + 1, checked) ||
+                holds_element(e->binary.right, depth + 1, checked));
+    default:
+        return false;
+    }
+}
+
 void check_note_row(binding *b, const expr *value) {
     bool holds = value->type->kind == TYPE_STRUCT || value->type->kind == TYPE_VEC;
     if (holds && value->type->may_have_open && b->flexible == FLEXIBLE_NOT) {
@@ -163,9 +185,7 @@ void check_note_row(binding *b, const expr *value) {
         b->flexible = other->flexible;
         b->follows = other;
     }
-    bool element = value->kind == EXPR_INDEX && type_is_numeric(value->type);
-    if (element && value->index.base->type->kind == TYPE_TENSOR &&
-        value->index.base->type->tensor.rank < 0) {
+    if (type_is_numeric(value->type) && holds_element(value, 0, true)) {
         b->flexible = FLEXIBLE_ROW;
     }
 }
@@ -282,7 +302,7 @@ static bool binds_flexible(const block *b) {
             check_note_flexible(&probe, s->value);
             bool variable = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
                             s->pattern->binding->is_mutable;
-            probe.flexible |= s->value->kind == EXPR_INDEX || variable || starts_empty(s->value);
+            probe.flexible |= holds_element(s->value, 0, false) || variable || starts_empty(s->value);
         }
         if (probe.flexible != 0) {
             return true;

@@ -85,6 +85,15 @@ struct trait_item {
 
 /* Generic functions are patterns: they are copied with their types filled in, and only the copies are
  * checked and compiled. */
+/* What a written operation on tensors says of the elements of its result: see check_element.c. */
+typedef enum element_rule {
+    ELEMENT_UNKNOWN,
+    ELEMENT_SAME,
+    ELEMENT_REAL,
+    ELEMENT_WIDE,
+    ELEMENT_SUM
+} element_rule;
+
 struct function_item {
     const char *name;
     const module_scope *module;
@@ -130,6 +139,7 @@ struct function_item {
         /* assigns to self or a part of it, itself or through a method it calls on self */
         writes_self;
     bool refers, refers_is_known; /* its parameters of type `&mut T` are references: see check_refer.c */
+    element_rule elements;         /* of the result's tensors, where their type leaves them open */
     uint32_t index;                /* in tree->functions */
     function_item *next_in_bucket; /* the checker's table of methods */
 };

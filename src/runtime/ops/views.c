@@ -85,7 +85,9 @@ masu_status tl__transpose_last(const tl_tensor *t, tl_tensor **out) {
 
 masu_status tl__expand(const tl_tensor *t, int rank, const int64_t *shape, tl_tensor **out) {
     tl_tensor *view;
-    masu_status status = tl__tensor_view(t, &view);
+    masu_status status = tl__tensor_countable((tl_dtype)t->dtype, rank, shape);
+    if (status == MASU_OK)
+        status = tl__tensor_view(t, &view);
     if (status != MASU_OK)
         return status;
     view->rank = (uint8_t)rank;

@@ -54,6 +54,11 @@ static inline masu_status count_elements(size_t element_bytes, int rank, const i
     return MASU_OK;
 }
 
+masu_status tl__tensor_countable(tl_dtype dtype, int rank, const int64_t *shape) {
+    int64_t elements;
+    return count_elements(tl__dtype_size(dtype), rank, shape, &elements);
+}
+
 static inline void set_row_major(tl_tensor *t, const int64_t *shape) {
     int64_t stride = t->elements > 0;
     for (int i = t->rank - 1; i >= 0; i--) {

@@ -75,6 +75,8 @@ masu_status tl__tensor_new_with_room(tl_dtype dtype, int rank, const int64_t *sh
                                      tl_tensor **out);
 /* Same, zero-filled. */
 masu_status tl__tensor_new_zeroed(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);
+/* MASU_ERR_OVERFLOW where the bytes of so many elements cannot be counted, in a view of fewer, too. */
+masu_status tl__tensor_countable(tl_dtype dtype, int rank, const int64_t *shape);
 /* A new header over t's storage (count + 1 on the storage), without history. Shape, strides copied; the caller may change them
  * and then calls tl__tensor_refresh. */
 masu_status tl__tensor_view(const tl_tensor *t, tl_tensor **out);
