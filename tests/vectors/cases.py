@@ -256,6 +256,14 @@ for shape in ("[3,3]!", "[4,2]", "[2,4]"):
     case("svd", "a.svd().2 * a.svd().2", "torch.linalg.svd(a, full_matrices=False)[2] ** 2", "a" + shape, types="d",
          close=1e-9)
 case("svd", "a.svd().1", "torch.linalg.svd(a, full_matrices=False)[1]", "a[2,3,2]", types="d", close=1e-9)
+case("svd_s", "a.svd_s()", "torch.linalg.svdvals(a)", "a[3,2]", types="d", close=1e-9)
+case("svd_u", "a.svd_u() * a.svd_u()", "torch.linalg.svd(a, full_matrices=False)[0] ** 2", "a[3,2]", types="d", close=1e-9)
+case("svd_v", "a.svd_v() * a.svd_v()", "torch.linalg.svd(a, full_matrices=False)[2].T ** 2", "a[3,2]", types="d", close=1e-9)
+case("eig_values", "a.eig_values()", "torch.linalg.eigh(a)[0]", "a[3,3]~", types="d", close=1e-9)
+case("eig_vectors", "a.eig_vectors() * a.eig_vectors()", "torch.linalg.eigh(a)[1] ** 2", "a[3,3]~", types="d", close=1e-9)
+case("temperature_scale", "a.temperature_scale(2.5)", "a / 2.5", "a[5]")
+case("repetition_penalty", "a.repetition_penalty([1, 3, 1], 2.0)",
+     "torch.where(torch.tensor([False, True, False, True, False]), torch.where(a < 0, a * 2, a / 2), a)", "a[5]")
 for shape in ("[3,3]!", "[4,2]"):
     case("qr", "a.qr().0", "torch.linalg.qr(a)[0]", "a" + shape, types="d", close=1e-9)
     case("qr", "a.qr().1", "torch.linalg.qr(a)[1]", "a" + shape, types="d", close=1e-9)

@@ -184,7 +184,8 @@ static bool takes(checker *c, expr *e, const function_item *f) {
             wanted != NULL && wanted->name != NULL && strcmp(wanted->name, "Vec") == 0;
         if (list) {
             bool real = (*arg)->list.count > 0 && (*arg)->list.items[0]->kind == EXPR_FLOAT;
-            if ((!list_wanted && !tensor_wanted) ||
+            bool tensor_taken = tensor_wanted && !(*arg)->is_vec;
+            if ((!list_wanted && !tensor_taken) ||
                 (list_wanted && real && wanted->argument_count == 1 &&
                  wanted->arguments[0]->name != NULL &&
                  strcmp(wanted->arguments[0]->name, "i64") == 0)) {
