@@ -117,12 +117,7 @@ bool check_let_alias(checker *c, stmt *s) {
     binding *name = s->pattern->binding;
     expr body = {.kind = EXPR_BLOCK, .block = c->function->body};
     if (name->is_mutable && is_moved_on(&body, name->name)) {
-        diagnostic *d = diagnostics_say(c->diagnostics, s->span,
-                                        SAY(refers_to_one_place_after_another), name->name);
-        diagnostics_note(
-            c->diagnostics, d, (source_span){0},
-            "a `&mut` variable stands for one place; a method that calls itself on the next part "
-            "walks along a list or tree");
+        return false; /* a reference, which may be another one later */
     }
     block_builder b = build_block(c, s->span);
     written_getter several = {0}, *outer = c->split;
@@ -220,6 +215,33 @@ static bool has_ref_mut(const pattern *p) {
     return found;
 }
 
+/* let S { ref mut x, .. } = place: x stands for the part of the place. What the place needs comes before; *slot is the let. */
+const expr *check_let_by_name(checker *c, stmt **slot) {
+    stmt *s = *slot;
+    if (s->value->type != NULL || s->otherwise != NULL || !has_ref_mut(s->pattern)) {
+        return NULL;
+    }
+    block_builder b = build_block(c, s->span);
+    expr *place = check_freeze(&b, &s->value);
+    if (place == NULL) {
+        place = check_hold(&b, s->value, "value");
+        place->name.binding->is_mutable = true;
+    }
+    check_unbox(c, &place);
+    check_write(c, place, s->span, WRITE_METHOD);
+    s->value = check_alias_copy(c, place);
+    if (b.block->first != NULL) {
+        stmt *let = CHECK_ARRAY(c, stmt, 1);
+        *let = *s;
+        become_nothing(c, s);
+        b.last->next = let;
+        s->next = b.block->first;
+        c->checked_up_to = let;
+        *slot = let;
+    }
+    return place;
+}
+
 /* Before the value of a match is checked. */
 void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) {
     *out = (match_alias){0};
@@ -305,7 +327,16 @@ static expr *replace_source(block_builder *b, expr **slot) {
     check_unbox(c, &place);
     const type *t = type_of(c, place);
     if (t->kind != TYPE_VEC && (!check_is_map(t) || plain)) {
-        *slot = place;
+        if (e->kind == EXPR_METHOD && t->kind == TYPE_STRUCT &&
+            check_method_named(c, t->structure, e->call.name) != NULL) {
+            e->call.receiver = place;
+        } else {
+            *slot = place;
+            if (e->kind == EXPR_UNARY && t->kind == TYPE_STRUCT &&
+                check_method_named(c, t->structure, "iter_mut") != NULL) {
+                *slot = build_method(c, e->span, place, "iter_mut", NULL, 0);
+            }
+        }
         return NULL;
     }
     *slot = whole_range(c, place);

@@ -96,11 +96,19 @@ void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first
     }
 }
 
+/* A `dyn FnMut` that a closure captured and calls: whether that writes is known when all of them are. */
+static bool may_be_state(checker *c, const expr *e) {
+    const type *t = type_resolve(c->types, e->type);
+    const struct_field *field = e->kind == EXPR_FIELD ? &c->function->owner->fields[e->field.index] : NULL;
+    return field != NULL && field->captured != NULL && check_dyn_signature(t) != NULL &&
+           (field->captured->is_mutable || check_comes_back(field->captured));
+}
+
 static void note_method_use(checker *c, expr *e) {
     binding *root = check_root(e->call.operands[0]);
     function_item *f = e->call.function;
     if (root != NULL && c->function->is_closure && root == c->function->parameters[0] &&
-        check_may_write_self(c, f)) {
+        (check_may_write_self(c, f) || may_be_state(c, e->call.operands[0]))) {
         check_captured_write(c, e->call.operands[0], e->span);
     }
     bool captured =

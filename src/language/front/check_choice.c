@@ -12,8 +12,7 @@
 
 #include "language/front/check_private.h"
 
-/* One in the rest of another: each doubles what is written. The third and those behind it are cursors where they can
- * be (check_cursor.c). */
+/* One in the rest of another: each doubles what is written. */
 enum { CHOICES_CHEAP = 2, CHOICES_MAX = 5 };
 
 typedef enum tail { TAIL_VALUE, TAIL_PLACE, TAIL_LEAVES } tail;

@@ -11,8 +11,7 @@
  * visible again: scopes only grow until it goes out of sight itself.
  *
  * A body that writes to a variable from outside writes to the copy; a call from the function that the
- * variable belongs to copies it in before and out after. Handed to another function such a closure would
- * write to nothing, so that is an error.
+ * variable belongs to copies it in before and out after. Handed on, such a closure holds references (check_capture.c).
  */
 #include <string.h>
 
@@ -424,22 +423,6 @@ bool check_function_name(checker *c, expr *e) {
 
 /* ---- where a function is wanted --------------------------------------------------------------- */
 
-static bool report_writes(checker *c, const expr *e, const struct_item *s) {
-    if (s->closure->is_move) {
-        return false;
-    }
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        if (s->fields[i].is_written) {
-            diagnostic *d = diagnostics_say(
-                c->diagnostics, e->span, SAY(closure_that_writes_to_cannot_be), s->fields[i].name);
-            diagnostics_note(c->diagnostics, d, s->fields[i].span,
-                             "the variable is declared here; the closure holds a copy of it");
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_signature *wanted,
                              const expr *call) {
     const function_item *f = s->closure;
@@ -472,6 +455,7 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
     expr *call = c->lends_to, *outer = c->lends_origin;
     c->lends_to = NULL;
     c->lends_origin = call;
+    check_call_through(c, slot, signature->count);
     check_name_as_closure(c, slot, signature->count);
     expr *e = *slot;
     if (e->kind == EXPR_CLOSURE && e->type == NULL) {
@@ -495,9 +479,11 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
     if (!open && s->closure->is_closure && !s->closure->body_is_checked) {
         check_body(c, s, signature);
     }
-    bool lent = !open && check_lend_closure(c, call, slot, s);
+    if (!open && !check_lend_closure(c, call, slot, s)) {
+        check_refer_captures(c, s);
+    }
     e = *slot;
-    if (open || (!lent && report_writes(c, e, s)) || !demand_signature(c, e, s, signature, call)) {
+    if (open || !demand_signature(c, e, s, signature, call)) {
         expr *wrong = check_new(c, EXPR_ERROR, e->span, NULL);
         check_make_error(c, wrong);
         *slot = wrong;
@@ -531,7 +517,8 @@ static void check_first_call(checker *c, expr *e, struct_item *s) {
 
 static bool writes_outside(const checker *c, const struct_item *s) {
     for (uint32_t i = 0; i < s->field_count; i++) {
-        if (s->fields[i].is_written && s->closure->outer == c->function && !s->closure->is_move) {
+        if (s->fields[i].is_written && !s->fields[i].by_reference &&
+            s->closure->outer == c->function && !s->closure->is_move) {
             return true;
         }
     }
@@ -546,7 +533,7 @@ static void wrap_call(checker *c, expr **slot, const char *name, const struct_it
     bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *captured = s->fields[i].name;
-        if (s->fields[i].is_written) {
+        if (s->fields[i].is_written && !s->fields[i].by_reference) {
             build_stmt(&b,
                        build_assign(c, span,
                                     build_field(c, span, check_new_name(c, span, name), captured),
@@ -560,7 +547,7 @@ static void wrap_call(checker *c, expr **slot, const char *name, const struct_it
     }
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *captured = s->fields[i].name;
-        if (s->fields[i].is_written) {
+        if (s->fields[i].is_written && !s->fields[i].by_reference) {
             build_stmt(&b,
                        build_assign(c, span, check_new_name(c, span, captured),
                                     build_field(c, span, check_new_name(c, span, name), captured)));
@@ -608,7 +595,9 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
         return;
     }
     check_finish_call(c, e, f);
-    if (name != NULL && writes_outside(c, s)) {
+    if (check_called_inside(c, s) || (name == NULL && writes_outside(c, s))) {
+        check_refer_captures(c, s);
+    } else if (writes_outside(c, s)) {
         wrap_call(c, slot, name, s);
     }
 }

@@ -168,7 +168,23 @@ static void check_otherwise(checker *c, stmt *s, const type *t) {
     check_pattern(c, s->pattern, t);
 }
 
+/* let x = <s 0>[i], of a slice pattern against a place: x refers to the element. */
+static void refer_to_element(checker *c, stmt *s) {
+    const expr *e = s->value;
+    if (e == NULL || e->type != NULL || e->kind != EXPR_INDEX ||
+        e->index.base->kind != EXPR_NAME || strncmp(e->index.base->name.name, "<s ", 3) != 0 ||
+        !check_refers(c, e->index.base)) {
+        return;
+    }
+    expr *reference = check_new(c, EXPR_UNARY, e->span, NULL);
+    reference->unary.op = UNARY_REFERENCE;
+    reference->unary.is_mutable = true;
+    reference->unary.operand = s->value;
+    s->value = reference;
+}
+
 void check_let(checker *c, stmt *s) {
+    refer_to_element(c, s);
     if (check_let_alias(c, s)) {
         return;
     }
@@ -188,6 +204,8 @@ void check_let(checker *c, stmt *s) {
     }
     bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
                s->pattern->binding->name[0] == '<' && s->value->kind == EXPR_NAME;
+    const expr *outer = c->alias_place;
+    c->alias_place = check_let_by_name(c, &s);
     if (!own && (s->annotation == NULL || s->annotation->is_place)) {
         check_keep_reference(s->value);
     }
@@ -234,6 +252,7 @@ void check_let(checker *c, stmt *s) {
     if (s->pattern->kind == PATTERN_TUPLE) {
         check_twice(c, mark);
     }
+    c->alias_place = outer;
 }
 
 static bool check_statement(checker *c, stmt *s) {
@@ -265,8 +284,7 @@ void check_block(checker *c, block *b, const type *expected) {
     uint32_t choices = c->choice_depth;
     for (stmt *s = b->first; s != NULL; s = s->next) {
         c->checked_up_to = NULL;
-        bool cursor = check_cursor(c, b, s);
-        expr *choice = cursor ? NULL : check_choice(c, b, s);
+        expr *choice = check_choice(c, b, s);
         if (choice != NULL) {
             *(last == NULL ? &b->first : &last->next) = NULL;
             b->result = choice;

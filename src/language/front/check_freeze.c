@@ -450,7 +450,7 @@ expr *check_freeze(block_builder *b, expr **slot) {
 static bool refers_by_method(const checker *c, const expr *e) {
     static const char *const names[] = {"or_insert", "or_insert_with", "or_default",
                                         "as_mut",    "get_mut",        "last_mut",
-                                        "first_mut", "as_deref_mut"};
+                                        "first_mut", "as_deref_mut",   "as_mut_slice"};
     if (e->kind == EXPR_TRY && e->type == NULL) {
         return refers_by_method(c, e->attempt.operand);
     }
@@ -510,10 +510,9 @@ static bool has_method(const checker *c, const expr *e) {
     return refers_by_method(c, e);
 }
 
-/* map.entry(k).or_insert(v) as a value or a statement */
-bool check_entry_value(checker *c, expr **slot) {
+/* map.entry(k).or_insert(v) and its like */
+bool check_entry_place(const expr *e) {
     static const char *const makers[] = {"or_insert", "or_insert_with", "or_default"};
-    const expr *e = *slot;
     bool makes = false;
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
         makes |= strcmp(e->call.name, makers[i]) == 0;
@@ -522,7 +521,12 @@ bool check_entry_value(checker *c, expr **slot) {
     while (e->kind == EXPR_METHOD && strcmp(e->call.name, "and_modify") == 0) {
         e = e->call.receiver;
     }
-    if (!makes || e->kind != EXPR_METHOD || strcmp(e->call.name, "entry") != 0) {
+    return makes && e->kind == EXPR_METHOD && strcmp(e->call.name, "entry") == 0;
+}
+
+/* … as a value or a statement */
+bool check_entry_value(checker *c, expr **slot) {
+    if (!check_entry_place(*slot)) {
         return false;
     }
     uint32_t mark = check_scope_open(c);

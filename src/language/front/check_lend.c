@@ -137,7 +137,7 @@ static expr *captured_place(checker *c, source_span span, binding *b) {
 bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s) {
     bool writes = false;
     for (uint32_t i = 0; i < s->field_count; i++) {
-        writes |= s->fields[i].is_written;
+        writes |= s->fields[i].is_written && !s->fields[i].by_reference;
     }
     if (call == NULL || !writes || s->closure->is_move || s->closure->outer != c->function) {
         return false;
@@ -147,7 +147,7 @@ bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *
     check_call_before(c, call, name, *slot);
     for (uint32_t i = 0; i < s->field_count; i++) {
         const struct_field *field = &s->fields[i];
-        if (!field->is_written) {
+        if (!field->is_written || field->by_reference) {
             continue;
         }
         check_call_first(

@@ -235,8 +235,16 @@ static bool to_string(checker *c, expr **slot, const type *t, const type *expect
     return true;
 }
 
+static bool only_yields_values(const checker *c) {
+    const function_item *f = c->function;
+    while (f != NULL && f->is_closure) {
+        f = f->outer;
+    }
+    return f != NULL && getter_kind_of(c, f) != GETTER_NONE;
+}
+
 /* Values are values: a copy is the value, an iterator is what it runs over. */
-static bool identity_method(expr **slot, const type *t) {
+static bool identity_method(checker *c, expr **slot, const type *t) {
     static const char *const names[] = {"clone",     "to_owned", "iter",    "into_iter", "as_ref",
                                         "to_string", "as_str",   "collect", "to_vec",    "as_mut",
                                         "copied",    "cloned"};
@@ -249,7 +257,11 @@ static bool identity_method(expr **slot, const type *t) {
                 (text && t->kind != TYPE_STRING)) {
                 return false;
             }
+            if (i == 9 && !only_yields_values(c) && check_option_by_reference(c, slot, t)) {
+                return true;
+            }
             *slot = e->call.receiver;
+            (*slot)->is_copied |= i != 2 && i != 3 && i != 4 && i != 9;
             return true;
         }
     }
@@ -263,6 +275,10 @@ static bool deref_view(checker *c, expr **slot, const type *t, const type *expec
     if (!named || e->call.arg_count > 0 || t->kind != TYPE_STRUCT ||
         t->structure->template != check_struct_named(c, "Option")) {
         return false;
+    }
+    const bool writes = strcmp(e->call.name, "as_deref_mut") == 0;
+    if (writes && !only_yields_values(c) && check_option_by_reference(c, slot, t)) {
+        return true;
     }
     *slot = option;
     if (type_is_box(type_resolve(c->types, t->structure->arguments[0]))) {
@@ -382,6 +398,11 @@ static void choose_element_or_option(checker *c, expr *e, const type *t, const t
 /* map.entry(k).or_insert(v).push(x): { let <at> = …; place.push(x) } */
 static bool method_of_found(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    const expr *view = e->call.receiver;
+    if (view->kind == EXPR_METHOD && (strcmp(view->call.name, "as_mut") == 0 ||
+                                      strcmp(view->call.name, "as_deref_mut") == 0)) {
+        return false; /* an option of a reference, which the method is one of */
+    }
     block_builder b;
     uint32_t mark = check_scope_open(c);
     written_getter several;
@@ -641,19 +662,11 @@ static void letters_one_by_one(expr *e) {
 }
 
 /* The body of a function that yields a place is written out where it is called; checked by itself it yields a value. */
-static bool only_yields_values(const checker *c) {
-    const function_item *f = c->function;
-    while (f != NULL && f->is_closure) {
-        f = f->outer;
-    }
-    return f != NULL && getter_kind_of(c, f) != GETTER_NONE;
-}
-
 /* v.get_mut(i) and its like where nothing is written to what they find. */
 static void element_as_value(const checker *c, expr *e, const type *t) {
     static const char *const names[3][2] = {
         {"get_mut", "__get"}, {"last_mut", "last"}, {"first_mut", "first"}};
-    if (t->kind == TYPE_VEC ? !only_yields_values(c) : !check_is_map(t)) {
+    if ((t->kind != TYPE_VEC && !check_is_map(t)) || !only_yields_values(c)) {
         return;
     }
     if (strcmp(e->call.name, "iter_mut") == 0) {
@@ -687,6 +700,10 @@ static bool writes_lists(checker *c, const char *name) {
 
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&
+           e->call.receiver->unary.op == UNARY_REFERENCE) { /* (&mut x).f() is x.f() */
+        e->call.receiver = e->call.receiver->unary.operand;
+    }
     if (for_each(c, slot) || check_chain(c, slot, expected) || check_entry_value(c, slot) ||
         method_of_found(c, slot, expected)) {
         return;
@@ -741,7 +758,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
         check_make_error(c, e);
     } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) &&
                !check_hash_method(c, slot, t) && !to_string(c, slot, t, expected) &&
-               !identity_method(slot, t) && !method_of_list(c, slot, t, expected) &&
+               !identity_method(c, slot, t) && !method_of_list(c, slot, t, expected) &&
                !method_of_row(c, slot, t, expected)) {
         unknown_method(c, e, t);
     }

@@ -9,7 +9,8 @@
 
 /* What a reference leads to, or a part of that: no variable's own. */
 static bool is_behind(const expr *e) {
-    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+    while (!e->is_copied &&
+           (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
         if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
             type_is_reference(e->index.base->type)) {
             return true;
@@ -24,14 +25,15 @@ bool check_is_place(const expr *e) {
 }
 
 binding *check_root(const expr *e) {
-    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+    while (!e->is_copied &&
+           (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
         if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
             type_is_reference(e->index.base->type)) {
             return NULL;
         }
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
-    return e->kind == EXPR_NAME ? e->name.binding : NULL;
+    return e->kind == EXPR_NAME && !e->is_copied ? e->name.binding : NULL;
 }
 
 /* Programs of the time before `mut` write to fields, and call methods that do, of what a `let` holds: a warning. The
@@ -345,6 +347,27 @@ static bool names_reference(checker *c, const expr *e) {
            type_is_reference(type_resolve(c->types, b->type));
 }
 
+/* `*x` of a variable that is not a reference and not a name for a place: `*x = …` would write to a copy. */
+static bool follows_nothing(checker *c, const expr *e) {
+    const symbol *s =
+        e->kind == EXPR_NAME && e->name.scope == NULL && e->type == NULL && e->is_followed
+            ? check_find(c, e->name.name)
+            : NULL;
+    const binding *b = s == NULL ? NULL : s->binding;
+    const type *t = b == NULL || b->type == NULL ? NULL : type_resolve(c->types, b->type);
+    return t != NULL && b->alias == NULL && b->kind != BINDING_SELF && !b->is_lent &&
+           !b->in_cell && !check_comes_back(b) && !type_is_reference(t) && !type_is_box(t) &&
+           b->name[0] != '<';
+}
+
+static void report_copy(checker *c, const expr *target) {
+    diagnostic *d = diagnostics_say(c->diagnostics, target->span,
+                                    SAY(value_is_not_a_reference), target->name.name);
+    diagnostics_note(c->diagnostics, d, (source_span){0},
+                     "a place is referred to by `&mut place`, `iter_mut()`, `get_mut(…)`, `ref mut`; "
+                     "a variable itself is written without `*`");
+}
+
 static void assign(checker *c, expr *e) {
     if (declares(c, e)) {
         return;
@@ -353,9 +376,13 @@ static void assign(checker *c, expr *e) {
     if (e->assign.target->kind == EXPR_NAME) { /* r = &mut other */
         e->assign.target->is_kept = names_reference(c, e->assign.target);
     }
+    const bool copy = follows_nothing(c, e->assign.target);
     check_expr(c, &e->assign.target, NULL);
     c->index_goes_on = false;
     expr *target = e->assign.target;
+    if (copy && !type_is_silent(target->type) && !type_is_box(type_resolve(c->types, target->type))) {
+        report_copy(c, target);
+    }
     const type *t = type_resolve(c->types, target->type);
     check_written_value(c, &e->assign.value);
     check_expr(c, &e->assign.value, t);
@@ -488,6 +515,43 @@ static bool assign_to_found(checker *c, expr **slot) {
     return true;
 }
 
+/* f(x).n += 1 where f yields a reference: { let <found> = f(x); <found>.n += 1 } */
+static bool update_found(checker *c, expr **slot) {
+    expr *e = *slot, **root = &e->assign.target;
+    while ((*root)->kind == EXPR_FIELD || (*root)->kind == EXPR_TUPLE_FIELD ||
+           (*root)->kind == EXPR_INDEX) {
+        root = (*root)->kind == EXPR_INDEX ? &(*root)->index.base : &(*root)->field.base;
+    }
+    if ((*root)->type != NULL || ((*root)->kind != EXPR_METHOD && (*root)->kind != EXPR_CALL)) {
+        return false;
+    }
+    uint32_t mark = check_scope_open(c);
+    block_builder b = build_block(c, e->span);
+    char *name = check_printf(c, "<found %u>", c->text_count++);
+    const source_span span = (*root)->span;
+    (*root)->is_followed = false;
+    build_let(&b, name, false, *root);
+    const binding *found = b.last->pattern->binding;
+    check_let(c, b.last);
+    while (b.last->next != NULL) {
+        b.last = b.last->next;
+    }
+    c->checked_up_to = NULL;
+    *root = check_new_name(c, span, name);
+    (*root)->is_followed = true;
+    if (found->alias == NULL && !type_is_silent(found->type) &&
+        !type_is_reference(type_resolve(c->types, found->type))) {
+        report_no_place(c, e->assign.target);
+    } else {
+        check_assign(c, &e);
+    }
+    check_scope_close(c, mark);
+    build_stmt(&b, e);
+    *slot = build_finish(&b, NULL);
+    e->type = b.block->type = (*slot)->type = check_scalar(c, TYPE_VOID);
+    return true;
+}
+
 void check_assign(checker *c, expr **slot) {
     expr *e = *slot;
     if (assign_to_found(c, slot)) {
@@ -507,6 +571,9 @@ void check_assign(checker *c, expr **slot) {
             check_expr(c, slot, check_scalar(c, TYPE_VOID));
             return;
         }
+    }
+    if (updates && update_found(c, slot)) {
+        return;
     }
     e->assign.op = BINARY_NONE;
     if (check_assign_part(c, slot)) {

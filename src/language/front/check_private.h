@@ -307,9 +307,6 @@ void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
 void check_bounds_decide(checker *c, const type_environment *e);
 /* What takes the place of s and all behind it in b, where s names one of several places; NULL: it does not. */
 expr *check_choice(checker *c, const block *b, stmt *s);
-/* A name that refers to one place after another (check_cursor.c): s and what follows it in b are written out as values.
- * False: s is no such `let`. */
-bool check_cursor(checker *c, block *b, stmt *s);
 bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
 /* `const N: usize`: what it stands for, as a type. */
 const type *check_number_type(checker *c, int64_t number);
@@ -598,6 +595,11 @@ const type *check_range(checker *c, expr *e, const type *wish);
 void check_jump(checker *c, expr *e);
 void check_block(checker *c, block *b, const type *expected);
 void check_let(checker *c, stmt *s);
+bool check_option_by_reference(checker *c, expr **slot, const type *t);
+const expr *check_let_by_name(checker *c, stmt **slot);
+bool check_refer_captures(checker *c, const struct_item *s);
+bool check_called_inside(const checker *c, const struct_item *s);
+void check_call_through(checker *c, expr **slot, uint32_t count);
 void check_bind(checker *c, pattern *p, const type *t);
 /* The parts of a tuple's pattern, each by check_part. False: the value has other parts, which is told. */
 bool check_tuple_parts(checker *c, pattern *p, const type *t,
@@ -633,6 +635,7 @@ void check_getter_site(checker *c, expr **slot);
 expr *check_hold(block_builder *b, expr *e, const char *what);
 /* Of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
 expr *check_hold_argument(block_builder *b, expr *e, const type *wanted);
+bool check_entry_place(const expr *e);
 bool check_entry_value(checker *c, expr **slot);
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
 bool check_is_map(const type *t); /* HashMap or BTreeMap */

@@ -277,6 +277,37 @@ bool check_part_receiver(checker *c, expr **slot) {
     return true;
 }
 
+/* option.as_mut(): Some(&mut what is in it) or None. False: *slot is something else. */
+bool check_option_by_reference(checker *c, expr **slot, const type *t) {
+    expr *place = (*slot)->call.receiver;
+    const int at = t->kind == TYPE_STRUCT && t->structure->is_enum && check_is_place(place)
+                       ? check_find_variant(t->structure, "Some")
+                       : -1;
+    if (at < 0 || t->structure->variants[at].count != 1) {
+        return false;
+    }
+    const variant_item *some = &t->structure->variants[at];
+    expr *content = build_field(c, place->span, check_alias_copy(c, place), "0");
+    content->field.index = some->first;
+    content->type = type_resolve(c->types, t->structure->fields[some->first].type);
+    if (content->type->kind == TYPE_OPEN) {
+        return false;
+    }
+    expr *e = check_new(c, EXPR_IF, (*slot)->span, NULL), *reference = content;
+    if (!type_is_reference(content->type)) {
+        reference = check_reference_to(c, content, (*slot)->span);
+    }
+    expr *found = build_call(c, e->span, NULL, "Some", &reference, 1);
+    e->branch.condition =
+        build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0);
+    e->branch.then = CHECK_ARRAY(c, block, 1);
+    *e->branch.then = (block){.span = e->span, .result = found};
+    e->branch.otherwise = check_new_name(c, e->span, "None");
+    *slot = e;
+    check_expr(c, slot, NULL);
+    return true;
+}
+
 /* ---- functions that hand references on ------------------------------------------------------------------------ */
 
 static bool holds_reference(const checker *c, const type_expr *t, int depth) {
@@ -304,6 +335,11 @@ bool check_lends_references(checker *c, function_item *f) {
         f->refers_is_known = true;
         f->refers = getter_kind_of(c, f) == GETTER_NONE && f->result_annotation != NULL &&
                     (f->result_annotation->is_place || holds_reference(c, f->result_annotation, 0));
+        for (uint32_t i = 0; !f->refers && i < f->parameter_count; i++) {
+            const binding *p = f->parameters[i]; /* `mut cur: &mut T` may be another reference later */
+            f->refers = p->kind == BINDING_PARAMETER && p->is_mutable && p->annotation != NULL &&
+                        p->annotation->is_place;
+        }
         for (uint32_t i = 0; !f->refers && i < f->parameter_count; i++) {
             f->refers = f->span.file != c->tree->prelude &&
                         holds_reference(c, f->parameters[i]->annotation, 0);

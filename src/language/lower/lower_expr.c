@@ -89,7 +89,25 @@ static void lower_cast(lower_fn *fn, const expr *e, ir_value *out) {
             out[i] = lower_convert(fn, out[i], types[i], e->span);
 }
 
+/* The variable that a name, or a closure's field, stands for. */
+static const binding *captured_by(const expr *e) {
+    if (e->kind == EXPR_NAME)
+        return e->name.binding;
+    const type *t = e->kind == EXPR_FIELD ? e->field.base->type : NULL;
+    return t && t->kind == TYPE_STRUCT && t->structure->closure
+               ? t->structure->fields[e->field.index].captured
+               : NULL;
+}
+
+/* f.n = n and n = f.n around a call, of a closure that turned out to hold a reference to n. */
+static bool is_same_place(const expr *a, const expr *b) {
+    return (lower_field_by_reference(a) || lower_field_by_reference(b)) && captured_by(a) &&
+           captured_by(a) == captured_by(b);
+}
+
 static void lower_assign(lower_fn *fn, const expr *e) {
+    if (is_same_place(e->assign.target, e->assign.value))
+        return;
     ir_value *values = lower_room(fn, lower_leaf_count(fn->l, e->assign.target->type));
     if (!values)
         return;

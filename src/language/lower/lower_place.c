@@ -142,8 +142,10 @@ static bool follows_reference(const expr *e) {
 
 bool lower_is_place(const expr *e) {
     while ((e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) &&
-           !follows_reference(e))
+           !e->is_copied && !follows_reference(e))
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    if (e->is_copied)
+        return false;
     if (follows_reference(e))
         return true;
     return e->kind == EXPR_NAME && e->name.binding;

@@ -355,8 +355,8 @@ struct expr {
     bool is_followed : 1; /* written `*e` */
     bool is_default : 1;  /* [check] a number, or parse(), whose type nothing said */
     bool is_site : 1;     /* `&mut place`, made by the checker; see check_getter.c */
-    bool is_put_back : 1; /* a cursor's, made by the checker; see check_cursor.c */
     bool is_kept : 1;     /* a reference that it yields is not followed */
+    bool is_copied : 1;   /* [check] of a copy: whoever writes to it does not write to the place */
     bool is_boxed : 1;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */

@@ -1,0 +1,92 @@
+/* check_capture.c: closures that hold references to what they write.
+ *
+ *     let mut add = |x| log.push(x);        add: { log: &mut Vec }, where it is handed on or called by another closure
+ *     let mut many = |n| { add(n); };
+ *     apply(&mut add)               ─►      apply(|x| add(x))
+ *
+ * A closure that only its own function calls copies in and out what it writes (check_closure.c), one that is lent to a
+ * call likewise (check_lend.c). Everywhere else that would be a copy of its own, so it holds references: the variables
+ * lie in cells, and whoever calls the closure writes them. A `move` closure holds what it captured.
+ */
+#include "language/front/check_private.h"
+
+static struct_field *field_of(const function_item *closure, const binding *b) {
+    struct_item *s = closure->owner;
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        if (s->fields[i].captured == b) {
+            return &s->fields[i];
+        }
+    }
+    return NULL;
+}
+
+static void refer_to(checker *c, function_item *closure, struct_field *field) {
+    if (field->by_reference) {
+        return;
+    }
+    function_item *around = closure->outer;
+    field->by_reference = true;
+    field->type = type_reference(c->types, type_resolve(c->types, field->type), false);
+    if (check_is_own(around, field->captured)) {
+        field->captured->in_cell = true;
+        return;
+    }
+    struct_field *outer = field_of(around, field->captured);
+    outer->is_written = true;
+    if (around->is_move) {
+        around->parameters[0]->in_cell = true;
+    } else {
+        refer_to(c, around, outer);
+    }
+}
+
+bool check_refer_captures(checker *c, const struct_item *s) {
+    if (!s->closure->is_closure || s->closure->is_move || !s->closure->body_is_checked) {
+        return false;
+    }
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        if (s->fields[i].is_written) {
+            refer_to(c, s->closure, &s->fields[i]);
+        }
+    }
+    return true;
+}
+
+/* Whether the closure is called within another one of the function that its variables belong to. */
+bool check_called_inside(const checker *c, const struct_item *s) {
+    const function_item *around = c->function;
+    while (around != s->closure->outer && around->is_closure) {
+        around = around->outer;
+    }
+    return around != c->function && around == s->closure->outer;
+}
+
+/* &mut f, where a function of so many parameters is wanted: |<0>, <1>| f(<0>, <1>), which writes what f holds. */
+void check_call_through(checker *c, expr **slot, uint32_t count) {
+    expr *e = *slot, *f = e;
+    while (f->kind == EXPR_UNARY && f->unary.op == UNARY_REFERENCE && f->type == NULL) {
+        f = f->unary.operand;
+    }
+    if (f == e || f->type != NULL) {
+        return;
+    }
+    if (f->kind == EXPR_CLOSURE || !e->unary.is_mutable) {
+        *slot = f;
+        return;
+    }
+    expr *through = check_new(c, EXPR_CLOSURE, e->span, NULL), *call = check_new(c, EXPR_CALL, e->span, NULL);
+    through->closure.parameters = CHECK_ARRAY(c, binding *, count + 1);
+    through->closure.parameter_count = count;
+    through->closure.body = call;
+    call->call.callee = f;
+    call->call.name_span = f->span;
+    call->call.args = CHECK_ARRAY(c, expr *, count + 1);
+    call->call.arg_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        char *name = check_printf(c, "<given %u>", c->text_count++);
+        binding *b = through->closure.parameters[i] = CHECK_ARRAY(c, binding, 1);
+        *b = (binding){.name = name, .span = e->span, .kind = BINDING_PARAMETER};
+        call->call.args[i] = check_new_name(c, e->span, name);
+    }
+    *slot = through;
+}
