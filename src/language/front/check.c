@@ -458,23 +458,26 @@ static void spread_writes(checker *c) {
     }
 }
 
-/* A closure holds a copy of what it captured, unless its body was seen to write it. */
-static void report_unlent(checker *c, const method_use *use) {
+/* A closure holds a copy of what it captured, unless its body was seen to write it: of what turns out to be written now, a
+ * reference. */
+static void refer_late(checker *c, const method_use *use) {
     const expr *place = use->call->call.operands[0];
-    const function_item *f = use->caller;
+    function_item *f = use->caller;
     if (!f->is_closure || f->is_move || use->root != f->parameters[0]) {
         return;
     }
     while (place->kind != EXPR_FIELD || place->field.base->kind != EXPR_NAME) {
         place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
     }
-    const struct_field *field = &f->owner->fields[place->field.index];
-    if (!field->is_written && !field->by_reference) {
-        diagnostic *d = diagnostics_say(c->diagnostics, use->call->call.name_span,
-                                        SAY(this_writes_to_of_which_closure), field->name);
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "declare the method `fn %s(&mut self, …)`", use->call->call.function->name);
+    struct_field *field = &f->owner->fields[place->field.index];
+    if (field->is_written || field->by_reference) {
+        return;
     }
+    if (field->captured->kind == BINDING_LET && !field->captured->is_mutable) {
+        diagnostics_say(c->diagnostics, use->call->call.name_span, SAY(method_writes_to_immutable),
+                        field->name);
+    }
+    check_refer_field(c, f, field);
 }
 
 static void settle_uses(checker *c) {
@@ -489,7 +492,7 @@ static void settle_uses(checker *c) {
             continue;
         }
         check_method_write(c, use->root, use->call->call.name_span, use->captured);
-        report_unlent(c, use);
+        refer_late(c, use);
     }
 }
 

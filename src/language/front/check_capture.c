@@ -20,23 +20,22 @@ static struct_field *field_of(const function_item *closure, const binding *b) {
     return NULL;
 }
 
-static void refer_to(checker *c, function_item *closure, struct_field *field) {
+void check_refer_field(checker *c, function_item *closure, struct_field *field) {
     if (field->by_reference) {
         return;
     }
     function_item *around = closure->outer;
-    field->by_reference = true;
+    field->is_written = field->captured->is_written = field->by_reference = true;
     field->type = type_reference(c->types, type_resolve(c->types, field->type), false);
     if (check_is_own(around, field->captured)) {
         field->captured->in_cell = true;
         return;
     }
     struct_field *outer = field_of(around, field->captured);
-    outer->is_written = true;
     if (around->is_move) {
         around->parameters[0]->in_cell = true;
     } else {
-        refer_to(c, around, outer);
+        check_refer_field(c, around, outer);
     }
 }
 
@@ -46,7 +45,7 @@ bool check_refer_captures(checker *c, const struct_item *s) {
     }
     for (uint32_t i = 0; i < s->field_count; i++) {
         if (s->fields[i].is_written) {
-            refer_to(c, s->closure, &s->fields[i]);
+            check_refer_field(c, s->closure, &s->fields[i]);
         }
     }
     return true;

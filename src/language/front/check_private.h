@@ -598,6 +598,7 @@ void check_let(checker *c, stmt *s);
 bool check_option_by_reference(checker *c, expr **slot, const type *t);
 const expr *check_let_by_name(checker *c, stmt **slot);
 bool check_refer_captures(checker *c, const struct_item *s);
+void check_refer_field(checker *c, function_item *closure, struct_field *field);
 bool check_called_inside(const checker *c, const struct_item *s);
 void check_call_through(checker *c, expr **slot, uint32_t count);
 void check_bind(checker *c, pattern *p, const type *t);
