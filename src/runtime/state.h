@@ -131,6 +131,7 @@ struct tl_runtime {
     /* autograd.c */
     uint32_t grad_depth; /* loops entered and not left: tl_grad_loop_enter, _exit */
     uint32_t grad_round; /* tl_clear_all_grads begins the next */
+    bool unrecorded;     /* no_grad { … }: results get no history */
     bool grads_end;      /* some leaf's gradient ends with an iteration */
     bool grads_kept;     /* tl_grad_keeping: the caller keeps what the running function makes of gradients */
     tl_node *grad_read;  /* leaves whose gradient was read, the most recently read first */

@@ -138,7 +138,8 @@ static bool result_is_tracked(const sweeper *s, const ir_instr *i) {
     bool said = false, asked = asks_for_history(s->f, i, &said);
     if (said)
         return asked;
-    if (i->abi == TL_FN_tl_tensor_enable_grad || tl_abi_functions[i->abi].effects & READS_GRAD)
+    if (i->abi == TL_FN_tl_tensor_enable_grad || i->abi == TL_FN_tl_tensor_marked ||
+        i->abi == TL_FN_tl_tensor_gradient || tl_abi_functions[i->abi].effects & READS_GRAD)
         return true;
     for (uint32_t a = 0; a < i->arg_count; a++) {
         ir_type type = ir_type_of(s->f, i->args[a]);

@@ -77,6 +77,11 @@
 #define COPYING_OPERATIONS(X) X(reshape) X(reshape_to) X(flatten) X(contiguous) X(to_dtype)
 #define KEEPING_OPERATIONS(X) \
     X(backward)               \
+    X(backward_from)          \
+    X(retain_grad)            \
+    X(gradient)               \
+    X(marked)                 \
+    X(derived)                \
     X(grad)                   \
     X(take_grad) X(enable_grad) X(clip_grad) X(acquire) X(release_safe) X(promote) X(register)
 
@@ -103,6 +108,7 @@ unsigned tensor_kind_of(tl_abi_index function) {
         READING_OPERATIONS(X)
 #undef X
     case TL_FN_tl_print_tensor:
+    case TL_FN_tl_tensor_keep_grad:
     case TL_FN_tl_grad_consume:
     case TL_FN_tl_grad_hand_out:
     case TL_FN_tl_text_tensor:

@@ -59,7 +59,7 @@ static tail tail_of(const expr *e, bool by_name) {
 
 /* Counts the places; false when some branch is a value. */
 static bool all_places(const checker *c, const expr *e, uint32_t *places) {
-    if (e->kind == EXPR_BLOCK && e->block->first == NULL && e->block->result != NULL &&
+    if (e->kind == EXPR_BLOCK && !e->block->unrecorded && e->block->first == NULL && e->block->result != NULL &&
         (e->block->result->kind == EXPR_IF || e->block->result->kind == EXPR_MATCH)) {
         return all_places(c, e->block->result, places);
     }

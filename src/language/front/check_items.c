@@ -148,9 +148,10 @@ static void declare_functions(checker *c) {
         }
         symbol *known = check_symbol(c, f->name);
         f->is_template = check_is_template(c, f);
-        if (known->function != NULL) {
+        bool own = f->span.file != c->tree->prelude;
+        if (known->function != NULL && (known->function->span.file != c->tree->prelude) == own) {
             check_report_twice(c, f->span, f->name, known->function->span);
-        } else {
+        } else if (known->function == NULL || own) { /* a program's own name is its own */
             known->function = f;
         }
     }

@@ -224,7 +224,10 @@ void lower_expr(lower_fn *fn, const expr *e, ir_value *out) {
         lower_comprehension(fn, e, out);
         break;
     case EXPR_BLOCK:
-        lower_block_as(fn, e->block, e->type, out);
+        if (e->block->unrecorded)
+            lower_unrecorded(fn, e, out);
+        else
+            lower_block_as(fn, e->block, e->type, out);
         break;
     case EXPR_IF:
         lower_if(fn, e, out);

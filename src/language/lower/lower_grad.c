@@ -11,7 +11,7 @@ typedef struct scan {
 
 static bool call_runs(const lowering *l, const call_expr *c) {
     if (c->kind == CALL_ABI)
-        return c->abi == TL_FN_tl_tensor_backward;
+        return c->abi == TL_FN_tl_tensor_backward || c->abi == TL_FN_tl_tensor_backward_from;
     return c->kind == CALL_FUNCTION && l->runs_backward[c->function->index];
 }
 

@@ -5,6 +5,8 @@
  *               ▼└───────────────────┘          at next             tl_clear_grads
  *             done ─► after ◄── break           at done             tl_grad_loop_exit
  *
+ * no_grad { … } is no loop, but what it changes is put back in the same way, by every way out of it.
+ *
  * Every way out of an iteration says so: falling off its end, continue, break, return; the runtime gives back what
  * was consumed where the outermost one ends. Every way out of the loop leaves it, exactly once.
  */
@@ -43,7 +45,25 @@ static void leave_loops(lower_fn *fn, const lower_loop *target, source_span span
     for (const lower_loop *loop = fn->loop; loop != target; loop = loop->outer) {
         clear_grads(fn, loop, span);
         exit_grads(fn, loop, span);
+        if (loop->recorded)
+            lower_abi(fn, TL_FN_tl_grad_recording, &loop->recorded, 1, span);
     }
+}
+
+/* ---- no_grad --------------------------------------------------------------------------------------------------------- */
+
+/* Every way out of the block, also a jump out of a loop around it, makes operations record again if they did before. */
+void lower_unrecorded(lower_fn *fn, const expr *e, ir_value *out) {
+    if (!lower_open(fn))
+        return;
+    ir_value off = lower_int(fn, IR_BOOL, 0, e->span);
+    lower_loop left = {.outer = fn->loop, .e = e, .kept_mark = fn->kept_count};
+    left.recorded = lower_abi(fn, TL_FN_tl_grad_recording, &off, 1, e->span);
+    fn->loop = &left;
+    lower_block_as(fn, e->block, e->type, out);
+    fn->loop = left.outer;
+    if (lower_open(fn))
+        lower_abi(fn, TL_FN_tl_grad_recording, &left.recorded, 1, e->span);
 }
 
 /* ---- while, loop ----------------------------------------------------------------------------------------------------- */

@@ -41,6 +41,7 @@ typedef struct lower_loop {
     ir_block *after;    /* where `break` goes */
     uint32_t kept_mark; /* bindings of the body lie above */
     bool grads;         /* tl_grad_loop_enter was called */
+    ir_value recorded;  /* of no_grad { … }, which is no loop, but left like one: whether operations recorded; else 0 */
     ir_variable result; /* of EXPR_LOOP: variables that take the value of a break */
     uint32_t result_count;
 } lower_loop;
@@ -176,6 +177,7 @@ void lower_match(lower_fn *fn, const expr *e, ir_value *out);
 void lower_logical(lower_fn *fn, const expr *e, ir_value *out);
 void lower_while(lower_fn *fn, const expr *e);
 void lower_for(lower_fn *fn, const expr *e);
+void lower_unrecorded(lower_fn *fn, const expr *e, ir_value *out); /* no_grad { … } */
 void lower_infinite_loop(lower_fn *fn, const expr *e, ir_value *out);
 void lower_jump_expr(lower_fn *fn, const expr *e);
 void lower_return(lower_fn *fn, const ir_value *values, source_span span);

@@ -23,6 +23,7 @@
  */
 #include "language/ir/cfg.h"
 #include "language/ir/store.h"
+#include "language/pass/gradients_kept.h"
 #include "language/pass/pass.h"
 
 /* Bit r: goes out in result r; results from the last bit on share it. */
@@ -56,8 +57,12 @@ static bool is_reading(const ir_instr *i) {
     return i->op == IR_ABI && tl_abi_functions[i->abi].effects & READS_GRAD;
 }
 
+static bool runs_backward(const ir_instr *i) {
+    return is_abi(i, TL_FN_tl_tensor_backward) || is_abi(i, TL_FN_tl_tensor_backward_from);
+}
+
 static bool is_backward(const finder *w, const ir_instr *i) {
-    return is_abi(i, TL_FN_tl_tensor_backward) ||
+    return runs_backward(i) ||
            (i->op == IR_CALL && w->flows[i->callee->id].backward);
 }
 
@@ -244,7 +249,7 @@ static bool reads_from(finder *w, const ir_instr *i) {
     bool found = !seen || !list;
     uint32_t count = 0;
     for (uint32_t k = 0; !found; i = list[k++]->first) {
-        for (; i && !is_abi(i, TL_FN_tl_tensor_backward) && !found; i = i->next) {
+        for (; i && !runs_backward(i) && !found; i = i->next) {
             found = looks(w, i) || (i->op == IR_RET && w->own->reads_after);
             for (int t = 0; t < ir_target_count(i); t++)
                 if (!seen[i->target[t].block->id]) {
@@ -381,6 +386,7 @@ void pass_gradients(ir_module *m, pass_context *context) {
     if (!any_reading(m))
         return;
     finder w = {.m = m};
+    gradients_keep(m, &w.scratch);
     if (prepare(&w)) {
         sweep_calls(&w);
         for (uint32_t n = 0; n < m->function_count; n++) {

@@ -423,6 +423,9 @@ expr *parse_primary(parser *p) {
             parser_advance(p); /* what it allows, nothing here needs */
             return parse_block_like(p);
         }
+        if (parser_at_block_like(p)) {
+            return parse_block_like(p);
+        }
         return parse_path(p);
     case TOKEN_SELF:
         if (parser_ahead(p, 1) == TOKEN_COLON_COLON) {

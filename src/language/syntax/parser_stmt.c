@@ -493,8 +493,14 @@ static expr *parse_labelled(parser *p) {
     return parser_error_expr(p);
 }
 
+static bool at_no_grad(const parser *p) {
+    return parser_is_word(p, "no_grad") && parser_ahead(p, 1) == TOKEN_LEFT_BRACE && !p->no_struct;
+}
+
 bool parser_at_block_like(const parser *p) {
     switch (parser_kind(p)) {
+    case TOKEN_NAME:
+        return at_no_grad(p);
     case TOKEN_IF:
     case TOKEN_MATCH:
     case TOKEN_WHILE:
@@ -509,8 +515,18 @@ bool parser_at_block_like(const parser *p) {
     }
 }
 
+static expr *parse_no_grad(parser *p) {
+    expr *e = parser_new(p, EXPR_BLOCK, parser_span(p));
+    parser_advance(p);
+    e->block = parse_block(p);
+    e->block->unrecorded = true;
+    return parser_finish(p, e);
+}
+
 expr *parse_block_like(parser *p) {
     switch (parser_kind(p)) {
+    case TOKEN_NAME:
+        return parse_no_grad(p);
     case TOKEN_IF:
         return parse_if(p);
     case TOKEN_MATCH:

@@ -485,6 +485,7 @@ struct block {
     stmt *first;
     expr *result; /* the last expression when no semicolon follows; see rule 5 */
     uint16_t height;
+    bool unrecorded; /* no_grad { … }: what it computes gets no history */
     const type *type; /* [check] void without result; never when its end is not reached */
 };
 

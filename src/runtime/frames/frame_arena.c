@@ -240,6 +240,7 @@ void tl_mem_function_exit(tl_frame *frame) {
 }
 
 void tl__unwind(tl_runtime *rt, tl_frame *frame, size_t scope_count, uint32_t grad_depth) {
+    rt->unrecorded = false;
     while (rt->frame != frame)
         pop_frame(rt);
     tl__close_scopes(rt, scope_count);

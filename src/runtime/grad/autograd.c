@@ -42,6 +42,7 @@ static void node_free(tl_node *node) {
     for (int i = 0; i < node->saved_count; i++)
         tl__tensor_drop(saved[i]);
     MASU_DEBUG_ASSERT(!node->buffer);
+    tl__node_drop(node->kept);
     if (node->flags & TL_NODE_LEAF) {
         tl__leaf_clear(node);
         tl__leaf_forget(node);
@@ -92,6 +93,8 @@ bool tl__keeps_history(const tl_tensor *t) {
 
 masu_status tl__record(tl_tensor *result, const tl_origin *origin) {
     MASU_DEBUG_ASSERT(!result->node);
+    if (MASU_UNLIKELY(tl__runtime()->unrecorded))
+        return MASU_OK;
     tl_node *node;
     masu_status status = node_new(result, origin->rule, origin->input_count, origin->saved_count,
                                   origin->extra_count, &node);
@@ -128,7 +131,7 @@ masu_status tl__record_or_drop(tl_tensor *result, const tl_origin *origin, tl_te
 }
 
 masu_status tl__leaf_new(const tl_tensor *t, tl_node **out) {
-    static const tl_rule leaf_rule = {"leaf", NULL};
+    static const tl_rule leaf_rule = {"leaf", NULL, NULL};
     if (t->dtype != TL_F32 && t->dtype != TL_F64)
         return tl__error(MASU_ERR_DTYPE_MISMATCH,
                          "only floating tensors track gradients, this one has element type %s",

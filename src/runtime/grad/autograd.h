@@ -16,9 +16,10 @@
  *     depth(node) > depth(each input);  a leaf has depth 0, no inputs, no saved values
  *     saved values have node == NULL;  a freed node has neither inputs nor saved values
  *     version of a saved value's storage = that at the time of saving: checked by backward before it begins
+ *     kept is a leaf of the node's shape and dtype that only this node and the list of read leaves name
  *     a leaf's gradient has the leaf's shape and dtype, is contiguous, has no history
  *
- * Memory: one block of the metadata heap a node: 48 bytes, and 8 for each input, saved value,
+ * Memory: one block of the metadata heap a node: 56 bytes, and 8 for each input, saved value,
  * dimension and extra word, and 4 for each saved value's version. live_nodes counts nodes of results, not leaves; live_grads the
  * gradients that leaves hold.
  */
@@ -38,15 +39,24 @@ typedef struct tl_pass {
  * delivered stays so. */
 typedef masu_status tl_backward_function(tl_pass *pass, tl_node *node);
 
+/* The same in operations that record, for derivatives of derivatives: formula.h. */
+typedef struct tl_formula tl_formula;
+typedef void tl_formula_function(tl_formula *f);
+
 typedef struct tl_rule {
     const char *name; /* of the operation, for messages */
-    tl_backward_function *backward;
+    tl_backward_function *backward; /* NULL: by the formula */
+    tl_formula_function *formula;   /* NULL: it cannot be differentiated again */
 } tl_rule;
 
 /* The operation of a rule as a program writes it, for messages: "`*`" for mul_scalar. In out where it is not a constant. */
 const char *tl__shown_operation(const char *name, char *out, size_t size);
 
-enum { TL_NODE_LEAF = 1, TL_NODE_FREED = 2 };
+enum {
+    TL_NODE_LEAF = 1,
+    TL_NODE_FREED = 2,
+    TL_NODE_WANTED = 4 /* scratch of tl__gradient: leads to what is asked about; 0 outside it */
+};
 
 struct tl_node {
     uint32_t count;
@@ -62,6 +72,7 @@ struct tl_node {
     const tl_rule *rule;
     tl_tensor *buffer; /* owned; the gradient collected so far */
     tl_node *next;     /* in the list of whoever walks the graph */
+    tl_node *kept;     /* held; a leaf that gathers what passes here (retain_grad), of no edge; NULL: none */
     uint64_t words[];  /* inputs | saved | shape | extra | versions of saved, two a word */
 };
 
@@ -107,6 +118,11 @@ static inline uint32_t *tl__node_versions(tl_node *node) {
 
 static inline tl_leaf *tl__node_leaf(tl_node *node) {
     return (tl_leaf *)(void *)tl__node_extra(node);
+}
+
+/* Where the gradient of node's result is gathered: the leaf that it is, or that it keeps; NULL: nowhere. */
+static inline tl_node *tl__node_gathers(tl_node *node) {
+    return node->flags & TL_NODE_LEAF ? node : node->kept;
 }
 
 /* ---- recording (autograd.c) ------------------------------------------------------------------ */
@@ -188,7 +204,11 @@ void tl__leaf_forget(tl_node *leaf);
 /* See tl_tensor_backward. On failure nothing leaks, each leaf's gradient is either unchanged or
  * fully added, and every node that was reached before the failure counts as freed unless
  * keep_graph. */
-masu_status tl__backward(tl_tensor *root, bool keep_graph);
+masu_status tl__backward(tl_tensor *root, tl_tensor *seed, bool keep_graph);
+/* The gradient of root, times seed (NULL: 1, root is one number), with respect to x, which tracks; no leaf gathers
+ * anything. Zeros when root does not depend on x. Tracked, and root's history stays, when `tracks`, or when root depends
+ * on a leaf other than x; else root's history is freed. */
+masu_status tl__gradient(tl_tensor *root, tl_tensor *x, tl_tensor *seed, bool tracks, tl_tensor **out);
 
 bool tl__node_valid(tl_node *node);
 /* Every node that hangs on t; O(nodes), no recursion, no allocation. Not while backward runs. */

@@ -14,11 +14,15 @@
  * contributions have come: its gradient is unchanged or fully added.
  */
 #include "runtime/grad/autograd.h"
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
 typedef struct tl_backward {
     bool keep_graph;
+    bool tracks;     /* by formulas, with history */
+    tl_node *target; /* the gradient is handed out here, and no leaf gathers any; NULL: leaves do */
+    tl_tensor *found; /* owned; at target */
     bool replaces;  /* some leaf's gradient was consumed */
     uint32_t site;  /* of this backward, for the error of a second one */
     tl_node *ready; /* pending 0; each held once by this list */
@@ -81,7 +85,8 @@ static masu_status discover(tl_backward *run, tl_node *root) {
         status = node->flags & TL_NODE_LEAF && tl__node_leaf(node)->written
                      ? error_leaf_written(node)
                      : check_versions(node);
-        run->replaces |= node->flags & TL_NODE_LEAF && tl__node_leaf(node)->consumed;
+        tl_node *gathers = tl__node_gathers(node);
+        run->replaces |= gathers && tl__node_leaf(gathers)->consumed;
         for (int i = 0; i < node->input_count && status == MASU_OK; i++) {
             tl_node *input = inputs[i];
             if (!input)
@@ -105,11 +110,12 @@ static masu_status discover(tl_backward *run, tl_node *root) {
 /* What was consumed goes before the first new gradient is made, once nothing can refuse the walk. */
 static void clear_consumed(tl_node *root) {
     for (tl_node *node = root; node; node = node->next) {
-        if (!(node->flags & TL_NODE_LEAF) || !tl__node_leaf(node)->consumed)
+        tl_node *gathers = tl__node_gathers(node);
+        if (!gathers || !tl__node_leaf(gathers)->consumed)
             continue;
-        tl__leaf_clear(node);
+        tl__leaf_clear(gathers);
         if (MASU_UNLIKELY(tl__runtime()->audit))
-            tl__audit_node(node);
+            tl__audit_node(gathers);
     }
 }
 
@@ -155,16 +161,34 @@ static void mark_freed(tl_backward *run, tl_node *node) {
     node->freed_site = run->site;
 }
 
+/* The gradient of node's result has come together: to the leaf that it is, or by its rule to its inputs. */
+static masu_status apply(tl_backward *run, tl_node *node, tl_pass *pass) {
+    if (!pass->gradient || (run->target && !(node->flags & TL_NODE_WANTED)))
+        return MASU_OK;
+    if (node == run->target) {
+        run->found = tl__take_gradient(pass);
+        return MASU_OK;
+    }
+    if (node->flags & TL_NODE_LEAF)
+        return tl__leaf_add(node, tl__take_gradient(pass));
+    if (node->kept && !run->target) {
+        tl__tensor_retain(pass->gradient);
+        masu_status status = tl__leaf_add(node->kept, pass->gradient);
+        if (MASU_UNLIKELY(tl__runtime()->audit))
+            tl__audit_node(node->kept);
+        if (status != MASU_OK)
+            return status;
+    }
+    if (run->tracks || !node->rule->backward)
+        return tl__formula_run(node, pass->gradient, run->tracks);
+    return node->rule->backward(pass, node);
+}
+
 static masu_status settle(tl_backward *run, tl_node *node) {
     tl_pass pass = {.gradient = node->buffer, .keep_graph = run->keep_graph};
     node->buffer = NULL;
-    masu_status status = MASU_OK;
-    if (node->flags & TL_NODE_LEAF) {
-        if (pass.gradient)
-            status = tl__leaf_add(node, tl__take_gradient(&pass));
-    } else if (pass.gradient) {
-        status = node->rule->backward(&pass, node);
-    }
+    masu_status status = apply(run, node, &pass);
+    node->flags &= (uint8_t)~TL_NODE_WANTED;
     tl__tensor_drop(pass.gradient);
     walk_edges(run, node);
     if (!run->keep_graph && !(node->flags & TL_NODE_LEAF)) {
@@ -182,6 +206,7 @@ static void reset(tl_node *node) {
     tl__tensor_drop(node->buffer);
     node->buffer = NULL;
     node->pending = 0;
+    node->flags &= (uint8_t)~TL_NODE_WANTED;
 }
 
 /* Every node not yet settled hangs on a ready one. Appends what it finds behind the ready ones. */
@@ -234,25 +259,39 @@ static masu_status settle_all(tl_backward *run) {
     return status;
 }
 
-static masu_status check_root(const tl_tensor *t) {
+static masu_status check_root(const tl_tensor *t, const tl_tensor *seed) {
     if (!t->node)
         return tl__error(MASU_ERR_NO_GRAPH,
                          "backward needs a history, and this tensor has none: nothing that it "
-                         "was computed from tracks gradients");
-    if (t->elements == 1)
+                         "was computed from tracks gradients (nor does what a leaf has gathered: a derivative "
+                         "that is differentiated again is written grad(f, x))");
+    char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
+    tl__shape_text(t->rank, t->shape, shape);
+    if (seed && !tl__same_shape(seed, t))
+        return tl__error(MASU_ERR_SHAPE_MISMATCH, "backward: a gradient of shape %s for a tensor of shape %s",
+                         tl__shape_text(seed->rank, seed->shape, other), shape);
+    if (seed || t->elements == 1)
         return MASU_OK;
-    char shape[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_NOT_SCALAR, "backward needs a scalar, this tensor has shape %s",
-                     tl__shape_text(t->rank, t->shape, shape));
+    return tl__error(MASU_ERR_NOT_SCALAR,
+                     "backward needs a scalar, this tensor has shape %s; backward(g) takes what each element "
+                     "counts for", shape);
 }
 
-masu_status tl__backward(tl_tensor *t, bool keep_graph) {
-    masu_status status = check_root(t);
+/* What every path brings along: given, without history and in the root's type, or ones. */
+static masu_status seed_of(const tl_tensor *root, tl_tensor *given, tl_tensor **out) {
+    if (!given)
+        return tl__full((tl_dtype)root->dtype, root->rank, root->shape, 1.0, out);
+    return given->dtype == root->dtype ? tl__tensor_view(given, out)
+                                       : tl__tensor_cast(given, (tl_dtype)root->dtype, out);
+}
+
+masu_status tl__backward(tl_tensor *t, tl_tensor *given, bool keep_graph) {
+    masu_status status = check_root(t, given);
     if (status != MASU_OK)
         return status;
     MASU_HEAVY_ASSERT(tl__graph_valid(t));
     tl_tensor *seed;
-    status = tl__full(t->dtype, t->rank, t->shape, 1.0, &seed);
+    status = seed_of(t, given, &seed);
     if (status != MASU_OK)
         return status;
     tl_backward run = {.keep_graph = keep_graph, .site = tl__site(), .ready = t->node};
@@ -271,7 +310,118 @@ masu_status tl__backward(tl_tensor *t, bool keep_graph) {
     return status;
 }
 
+/* ---- the gradient with respect to one tensor ------------------------------------------------------ */
+
+static tl_node *merged(tl_node *a, tl_node *b) {
+    tl_node *first = NULL, **end = &first;
+    while (a && b) {
+        tl_node **lower = a->depth <= b->depth ? &a : &b;
+        *end = *lower;
+        end = &(*lower)->next;
+        *lower = (*lower)->next;
+    }
+    *end = a ? a : b;
+    return first;
+}
+
+/* The list with inputs before their consumers: sorted by depth, in runs of 1, 2, 4, … nodes. */
+static tl_node *by_depth(tl_node *list) {
+    tl_node *runs[64] = {NULL};
+    while (list) {
+        tl_node *one = list;
+        list = list->next;
+        one->next = NULL;
+        int i = 0;
+        for (; runs[i]; i++) {
+            one = merged(runs[i], one);
+            runs[i] = NULL;
+        }
+        runs[i] = one;
+    }
+    tl_node *all = NULL;
+    for (int i = 0; i < 64; i++)
+        all = runs[i] ? merged(runs[i], all) : all;
+    return all;
+}
+
+/* Marks what leads to the target. Whether a leaf is among the others. */
+static bool mark_wanted(tl_node *list, tl_node *target) {
+    bool others = false;
+    for (tl_node *node = by_depth(list); node; node = node->next) {
+        tl_node **inputs = tl__node_inputs(node);
+        bool wanted = node == target;
+        others |= node->flags & TL_NODE_LEAF && node != target;
+        for (int i = 0; i < node->input_count; i++)
+            wanted |= inputs[i] && inputs[i]->flags & TL_NODE_WANTED;
+        node->flags |= wanted ? TL_NODE_WANTED : 0;
+    }
+    return others;
+}
+
+static masu_status check_gradient(const tl_tensor *root, const tl_tensor *x, const tl_tensor *seed) {
+    char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
+    if (!x->node)
+        return tl__error(MASU_ERR_NO_GRADIENT,
+                         "grad: the tensor that is asked about does not track gradients; enable_grad() it before "
+                         "anything is computed from it, or hand over the function: grad(|x| …, x)");
+    if (!seed && root->elements != 1)
+        return tl__error(MASU_ERR_NOT_SCALAR,
+                         "grad needs a function of one number as its result, this one has shape %s; sum() it",
+                         tl__shape_text(root->rank, root->shape, shape));
+    if (seed && !tl__same_shape(seed, root))
+        return tl__error(MASU_ERR_SHAPE_MISMATCH, "a gradient of shape %s for a tensor of shape %s",
+                         tl__shape_text(seed->rank, seed->shape, other),
+                         tl__shape_text(root->rank, root->shape, shape));
+    return MASU_OK;
+}
+
+static masu_status walk_for(tl_backward *run, tl_tensor *root, tl_tensor *seed) {
+    masu_status status = discover(run, root->node);
+    if (status != MASU_OK) {
+        tl__tensor_drop(seed);
+        return status;
+    }
+    run->tracks |= mark_wanted(root->node, run->target);
+    run->keep_graph = run->tracks;
+    root->node->buffer = seed;
+    root->node->count++;
+    root->node->next = NULL;
+    run->ready = root->node;
+    return settle_all(run);
+}
+
+masu_status tl__gradient(tl_tensor *root, tl_tensor *x, tl_tensor *seed, bool tracks,
+                         tl_tensor **out) {
+    masu_status status = check_gradient(root, x, seed);
+    if (status != MASU_OK)
+        return status;
+    tl_backward run = {.tracks = tracks, .site = tl__site(), .target = x->node};
+    tl_tensor *first = NULL;
+    if (root->node)
+        status = seed_of(root, seed, &first);
+    if (status == MASU_OK && root->node)
+        status = walk_for(&run, root, first);
+    if (status == MASU_OK && !run.found)
+        status = tl__tensor_new_zeroed((tl_dtype)x->dtype, x->rank, x->shape, &run.found);
+    if (status != MASU_OK) {
+        tl__tensor_drop(run.found);
+        return status;
+    }
+    *out = run.found;
+    return MASU_OK;
+}
+
+tl_tensor *tl_tensor_gradient(tl_tensor *t, tl_tensor *x, bool tracks) {
+    tl__keep_spent();
+    TL_RETURN_TENSOR(tl__gradient(t, x, NULL, tracks, &out));
+}
+
 void tl_tensor_backward(tl_tensor *t, bool keep_graph) {
-    if (MASU_UNLIKELY(tl__backward(t, keep_graph) != MASU_OK))
+    if (MASU_UNLIKELY(tl__backward(t, NULL, keep_graph) != MASU_OK))
+        tl__raise();
+}
+
+void tl_tensor_backward_from(tl_tensor *t, tl_tensor *gradient, bool keep_graph) {
+    if (MASU_UNLIKELY(tl__backward(t, gradient, keep_graph) != MASU_OK))
         tl__raise();
 }

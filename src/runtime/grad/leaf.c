@@ -164,12 +164,13 @@ static masu_status leaf_read(tl_tensor *t, tl_tensor **out) {
     if (!node)
         return tl__error(MASU_ERR_NO_GRADIENT,
                          "tensor does not track gradients; call enable_grad() first");
-    if (!(node->flags & TL_NODE_LEAF))
+    if (!tl__node_gathers(node))
         return tl__error(
             MASU_ERR_NO_GRADIENT,
-            "only leaves keep gradients, this tensor is the result of %s; a new weight is made with "
-            "`(…).detach(true)`",
+            "only leaves keep gradients, this tensor is the result of %s; call retain_grad() before "
+            "backward, or make a new weight of it with `(…).detach(true)`",
             tl__shown_operation(node->rule->name, name, sizeof name));
+    node = tl__node_gathers(node);
     tl_tensor *gradient = gradient_of(node);
     masu_status status = gradient ? tl__tensor_view(gradient, out)
                                   : tl__tensor_new_zeroed(t->dtype, t->rank, t->shape, out);
@@ -201,6 +202,39 @@ tl_tensor *tl_tensor_take_grad(tl_tensor *t) {
     if (MASU_UNLIKELY(tl__runtime()->audit))
         tl__audit_node(t->node);
     return gradient;
+}
+
+/* ---- gradients of results ------------------------------------------------------------------------ */
+
+/* A result's gradient passes by; the leaf that it keeps gathers it. */
+static masu_status keep_gradient(tl_tensor *t) {
+    if (!t->node || tl__node_gathers(t->node))
+        return MASU_OK;
+    masu_status status = tl__leaf_new(t, &t->node->kept);
+    if (MASU_UNLIKELY(tl__runtime()->audit && status == MASU_OK))
+        tl__audit_node(t->node);
+    return status;
+}
+
+void tl_tensor_keep_grad(tl_tensor *t) {
+    if (MASU_UNLIKELY(keep_gradient(t) != MASU_OK))
+        tl__raise();
+}
+
+void tl_tensor_retain_grad(tl_tensor *t) {
+    masu_status status = keep_gradient(t);
+    if (!t->node)
+        status = tl__error(MASU_ERR_NO_GRADIENT, "retain_grad: this tensor does not track gradients: nothing that it "
+                                                 "was computed from does");
+    if (MASU_UNLIKELY(status != MASU_OK))
+        tl__raise();
+}
+
+bool tl_grad_recording(bool on) {
+    tl_runtime *rt = tl__runtime();
+    bool before = !rt->unrecorded;
+    rt->unrecorded = !on;
+    return before;
 }
 
 /* ---- with and without history ---------------------------------------------------------------- */
@@ -277,6 +311,20 @@ tl_tensor *tl_tensor_enable_grad(tl_tensor *t) {
     return replace_or_raise(t, true);
 }
 
+static masu_status marked(tl_tensor *t, tl_tensor **out) {
+    masu_status status = tl__tensor_view(t, out);
+    if (status != MASU_OK)
+        return status;
+    status = t->node ? tl__record_identity(*out, t, out) : tl__leaf_new(t, &(*out)->node);
+    if (status != MASU_OK && !t->node)
+        tl__tensor_drop(*out);
+    return status;
+}
+
+tl_tensor *tl_tensor_marked(tl_tensor *t) {
+    TL_RETURN_TENSOR(marked(t, &out));
+}
+
 void tl_tensor_require_untracked(tl_tensor *t) {
     if (MASU_LIKELY(!t->node))
         return;
@@ -321,14 +369,15 @@ static double clip(tl_tensor *g, double limit, bool by_value) {
 
 /* A leaf without a gradient has nothing to clip. */
 double tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
-    if (!t->node || !(t->node->flags & TL_NODE_LEAF)) {
+    tl_node *node = t->node ? tl__node_gathers(t->node) : NULL;
+    if (!node) {
         (void)tl__error(MASU_ERR_INVALID_ARGUMENT,
                         "clip_grad: this tensor is no leaf that tracks gradients");
         tl__raise();
         return 0;
     }
-    tl_leaf *leaf = tl__node_leaf(t->node);
-    if (!gradient_of(t->node))
+    tl_leaf *leaf = tl__node_leaf(node);
+    if (!gradient_of(node))
         return 0;
     tl_tensor *own = leaf->gradient;
     masu_status status = tl__is_private(own) ? MASU_OK : tl__copy(leaf->gradient, &own);
@@ -340,7 +389,7 @@ double tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
         tl__tensor_drop(leaf->gradient);
         leaf->gradient = own;
         if (MASU_UNLIKELY(tl__runtime()->audit))
-            tl__audit_node(t->node);
+            tl__audit_node(node);
     }
     tl__storage_written(own->storage);
     return clip(own, limit, by_value);

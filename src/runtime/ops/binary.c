@@ -13,6 +13,7 @@
  *     pow      g * b * a^(b-1)      g * a^b * ln a  both
  *     maximum  g where a > b        g where b > a   both; half of it where they are equal
  */
+#include "runtime/ops/element_formulas.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -103,10 +104,35 @@ static masu_status binary_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
+static tl_tensor *share_of(tl_formula *f, const binary_operation *operation, int side) {
+    const unsigned needed = needs(operation, side);
+    tl_tensor *a = needed & 1 ? tl__f_input(f, 0, 0) : NULL;
+    tl_tensor *b = needed & 2 ? tl__f_input(f, 1, 1) : NULL;
+    tl_kernel_index kernel = operation->gradients[side];
+    switch (operation->shares[side]) {
+    case SHARE_AS_IS:
+        return f->g;
+    case SHARE_NEGATED:
+        return d_neg(f, f->g);
+    case SHARE_OTHER:
+        return kernel == TL_K_div ? d_div(f, f->g, side == 0 ? b : a)
+                                  : d_mul(f, f->g, side == 0 ? b : a);
+    default:
+        return a && b ? tl__binary_slope(f, kernel, a, b) : NULL;
+    }
+}
+
+static void binary_formula(tl_formula *f) {
+    const binary_operation *operation = (const binary_operation *)(const void *)f->node->rule;
+    for (int side = 0; side < 2; side++)
+        if (tl__f_wants(f, side))
+            tl__f_deliver(f, side, share_of(f, operation, side));
+}
+
 /* ---- forward --------------------------------------------------------------------------------- */
 
 #define BINARY(name, dtype, share_a, gradient_a, share_b, gradient_b, operand, text)          \
-    static const binary_operation name##_operation = {{#name, binary_backward},               \
+    static const binary_operation name##_operation = {{#name, binary_backward, binary_formula},               \
                                                       TL_K_##name,                            \
                                                       {share_a, share_b},                     \
                                                       {TL_K_##gradient_a, TL_K_##gradient_b}, \
@@ -227,7 +253,40 @@ static bool is_step(const tl_tensor *t, const tl_tensor *b) {
     return fits;
 }
 
+/* Where nothing is recorded a leaf stays the leaf that it is, whoever else holds it; what a history saved of the old value
+ * keeps its own bytes. */
+static masu_status update_plain(const binary_operation *operation, tl_tensor **t, tl_tensor *b) {
+    tl_node *leaf = (*t)->node;
+    leaf->count++;
+    tl_tensor *plain;
+    masu_status status = tl__tensor_view(*t, &plain);
+    if (status == MASU_OK) {
+        bool alone = (*t)->head.count == 1;
+        if (alone) { /* the bytes are then seen by nobody else */
+            tl__tensor_drop(plain);
+            plain = *t;
+            tl__node_drop(plain->node);
+            plain->node = NULL;
+        }
+        status = tl__assign(operation->rule.name, operation->kernel, &plain, b);
+        if (!alone)
+            tl__tensor_drop(status == MASU_OK ? *t : plain);
+        if (status == MASU_OK || alone) {
+            plain->node = leaf;
+            *t = plain;
+            leaf->count++;
+        }
+    }
+    if (status == MASU_OK && tl__node_leaf(leaf)->listed)
+        tl__leaf_consume(leaf, false);
+    tl__node_drop(leaf);
+    return status;
+}
+
 static masu_status update(const binary_operation *operation, tl_tensor **t, tl_tensor *b) {
+    bool plain = tl__runtime()->unrecorded && (*t)->node && (*t)->node->flags & TL_NODE_LEAF;
+    if (plain)
+        return update_plain(operation, t, b);
     if (!is_step(*t, b)) {
         tl_tensor *result;
         masu_status status = binary(operation, *t, b, &result);

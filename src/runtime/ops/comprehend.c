@@ -137,7 +137,7 @@ static masu_status run_forward(const tl_kernel *plan, const int64_t *cells, cons
 
 static masu_status comprehend_backward(tl_pass *pass, tl_node *node);
 
-static const tl_rule comprehend_rule = {"a comprehension", comprehend_backward};
+static const tl_rule comprehend_rule = {"a comprehension", comprehend_backward, NULL};
 
 static int64_t shape_words(const tl_kernel *plan) {
     int64_t words = 0;

@@ -2,10 +2,10 @@
  *
  * Writing takes the receiver and gives it back, or another header in its stead:
  *
- *     receiver ─► refused when it has history ─► header of its own ─► storage of its own ─► written
+ *     receiver ─► header of its own ─► storage of its own ─► written
  *
  * so the value that others share stays as it was, and nothing that a later backward needs is
- * ever overwritten.
+ * ever overwritten. A result with a history goes on with a longer one (put.c); a leaf stays one.
  */
 #include <inttypes.h>
 
@@ -103,21 +103,30 @@ bool tl_tensor_item_bool(tl_tensor *t) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static masu_status check_history(const char *what, const tl_tensor *t) {
-    if (!t->node || t->node->flags & TL_NODE_LEAF)
-        return MASU_OK;
-    return tl__error(
-        MASU_ERR_MODIFIED_IN_PLACE,
-        "%s would change the result of %s, which backward may need; call detach(false) first", what,
-        t->node->rule->name);
+static bool is_result(const tl_tensor *t) {
+    return t->node && !(t->node->flags & TL_NODE_LEAF);
 }
 
 /* *t, owned, as memory that only it sees; a leaf stays one. On failure *t is still owned, its value unchanged. */
-static masu_status make_writable(const char *what, tl_tensor **t) {
-    masu_status status = check_history(what, *t);
-    if (status == MASU_OK)
-        status = (*t)->node ? tl__own_leaf(t) : tl__own_header(t);
+static masu_status make_writable(tl_tensor **t) {
+    masu_status status = (*t)->node ? tl__own_leaf(t) : tl__own_header(t);
     return status == MASU_OK ? tl__tensor_make_writable(*t) : status;
+}
+
+/* The same number in the whole block, with t's history. */
+static masu_status put_number(tl_tensor **t, double value, int64_t count, const int64_t *index) {
+    int64_t bounds[2 * TL_MAX_RANK];
+    tl_tensor *number;
+    for (int64_t i = 0; i < count; i++) {
+        bounds[2 * i] = index[i];
+        bounds[2 * i + 1] = INT64_MIN; /* one index */
+    }
+    masu_status status = tl__full((tl_dtype)(*t)->dtype, 0, NULL, value, &number);
+    if (status != MASU_OK)
+        return status;
+    status = tl__put(t, number, 2 * count, bounds);
+    tl__tensor_drop(number);
+    return status;
 }
 
 /* The end of every entry point that replaces its receiver. */
@@ -150,8 +159,10 @@ static void write_f64(tl_tensor *t, int64_t offset, double value) {
 static masu_status set_f64(tl_tensor **t, double value, int64_t count, const int64_t *index) {
     int64_t offset = 0;
     masu_status status = locate(*t, count, index, &offset);
+    if (status == MASU_OK && is_result(*t))
+        return put_number(t, value, count, index);
     if (status == MASU_OK)
-        status = make_writable("set", t);
+        status = make_writable(t);
     if (status == MASU_OK)
         status = locate(*t, count, index, &offset);
     if (status == MASU_OK)
@@ -183,8 +194,10 @@ tl_tensor *tl_tensor_set_i64(tl_tensor *t, int64_t value, int64_t index_count,
 }
 
 static masu_status fill(tl_tensor **t, double value) {
+    if (is_result(*t))
+        return put_number(t, value, 0, NULL);
     if ((*t)->node) {
-        masu_status status = make_writable("fill_", t);
+        masu_status status = make_writable(t);
         if (status == MASU_OK)
             tl__fill(*t, value);
         return status;
@@ -216,15 +229,12 @@ static masu_status check_assign(const char *what, const tl_tensor *t, const tl_t
     int64_t shape[TL_MAX_RANK];
     for (int i = 0; i < rank; i++)
         shape[i] = t->shape[i];
-    masu_status status = check_history(what, t);
-    if (status != MASU_OK)
-        return status;
-    if (b->node)
+    if (b->node && t->node && !tl__runtime()->unrecorded)
         return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                         "%s would lose the history of its operand; write x = x + y, or detach the "
-                         "operand first",
+                         "%s: this is a leaf, and an operand with a history would make it a result; write "
+                         "x = x + y, or detach the operand first",
                          what);
-    status = tl__broadcast(what, b, &rank, shape);
+    masu_status status = tl__broadcast(what, b, &rank, shape);
     if (status != MASU_OK)
         return status;
     bool same = rank == t->rank;
@@ -258,7 +268,7 @@ masu_status tl__assign(const char *what, tl_kernel_index kernel, tl_tensor **t, 
     if (status == MASU_OK)
         status = check_kernel(what, kernel, *t, x);
     if (status == MASU_OK)
-        status = make_writable(what, t);
+        status = make_writable(t);
     if (status == MASU_OK) {
         const tl_tensor *operands[] = {*t, x};
         tl__map_into(kernel, *t, 2, operands, NULL);
@@ -267,8 +277,11 @@ masu_status tl__assign(const char *what, tl_kernel_index kernel, tl_tensor **t, 
     return status;
 }
 
+/* A result, or one that becomes one, is computed anew: with history. */
 #define ASSIGN(name)                                                          \
     tl_tensor *tl_tensor_##name##_assign(tl_tensor *t, tl_tensor *b) {        \
+        if (is_result(t) || (b->node && !t->node))                            \
+            return tl_tensor_##name##_update(t, b);                           \
         masu_status status = tl__assign(#name "_assign", TL_K_##name, &t, b); \
         return replaced(status, t);                                           \
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/ops/row_fold.h"
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
 #include "runtime/state.h"
@@ -267,8 +268,36 @@ static masu_status extreme_dim_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-const tl_rule tl__rule_extreme = {"max or min", extreme_backward};
-const tl_rule tl__rule_extreme_dim = {"max or min", extreme_dim_backward};
+/* Which elements are taken does not depend on small changes: their shares are constants. */
+static void extreme_formula(tl_formula *f) {
+    tl_node *input = tl__node_inputs(f->node)[0];
+    tl_tensor *share =
+        d_zeros(f, (tl_dtype)f->g->dtype, input->rank, tl__node_shape(input)), *one = d_ones_like(f, f->g);
+    if (!share || !one)
+        return;
+    int64_t place = (int64_t)tl__node_extra(f->node)[0];
+    tl_tensor *t = tl__node_value(f->node, 0);
+    masu_status status = MASU_OK;
+    if (t)
+        status = share_among_equals(one, t, place, share);
+    else
+        add_at(share, place, one, 0);
+    if (status != MASU_OK)
+        tl__f_fail(f, status);
+    tl__f_deliver(f, 0, d_mul(f, f->g, share));
+}
+
+static void extreme_dim_formula(tl_formula *f) {
+    tl_node *input = tl__node_inputs(f->node)[0];
+    int dim = (int)tl__node_extra(f->node)[0];
+    tl_tensor *places = d_insert(f, tl__f_constant(f, 0), dim), *g = d_insert(f, f->g, dim);
+    tl_tensor *zeros = d_zeros(f, (tl_dtype)f->g->dtype, input->rank, tl__node_shape(input));
+    if (places && g && zeros)
+        tl__f_deliver(f, 0, tl__f_keep(f, tl_tensor_scatter_add(zeros, dim, places, g)));
+}
+
+const tl_rule tl__rule_extreme = {"max or min", extreme_backward, extreme_formula};
+const tl_rule tl__rule_extreme_dim = {"max or min", extreme_dim_backward, extreme_dim_formula};
 
 /* ---- values ---------------------------------------------------------------------------------- */
 

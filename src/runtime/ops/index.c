@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
 #include "runtime/state.h"
@@ -103,7 +104,29 @@ static masu_status record_rows(const tl_rule *rule, tl_tensor *t, int at, tl_ten
     return tl__record_or_drop(*out, &origin, out);
 }
 
-const tl_rule tl__rule_index_select = {"index_select", select_backward};
+/* Zeros of the input's shape, to which g is added where the rows say along dim. */
+static void rows_formula(tl_formula *f, tl_tensor *rows) {
+    tl_node *input = tl__node_inputs(f->node)[0];
+    int64_t dim = (int64_t)tl__node_extra(f->node)[0];
+    tl_tensor *zeros = d_zeros(f, (tl_dtype)f->g->dtype, input->rank, tl__node_shape(input));
+    if (zeros && rows)
+        tl__f_deliver(f, 0, tl__f_keep(f, tl_tensor_scatter_add(zeros, dim, rows, f->g)));
+}
+
+static void select_formula(tl_formula *f) {
+    int dim = (int)tl__node_extra(f->node)[0];
+    int64_t shape[TL_MAX_RANK];
+    for (int i = 0; i < f->g->rank; i++)
+        shape[i] = i == dim ? f->g->shape[i] : 1;
+    tl_tensor *rows = d_reshape(f, tl__f_constant(f, 0), f->g->rank, shape);
+    rows_formula(f, d_expand(f, rows, f->g->rank, f->g->shape));
+}
+
+static void gather_formula(tl_formula *f) {
+    rows_formula(f, tl__f_constant(f, 0));
+}
+
+const tl_rule tl__rule_index_select = {"index_select", select_backward, select_formula};
 
 static masu_status select_rows(const tl_tensor *t, int dim, const tl_tensor *index,
                                tl_tensor **out) {
@@ -175,7 +198,7 @@ static masu_status gather_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-const tl_rule tl__rule_gather = {"gather", gather_backward};
+const tl_rule tl__rule_gather = {"gather", gather_backward, gather_formula};
 
 static bool gather_fits(const tl_tensor *t, int dim, const tl_tensor *index) {
     bool fits = t->rank == index->rank;

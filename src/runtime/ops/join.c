@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/value/growth.h"
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -50,7 +51,17 @@ static masu_status cat_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-const tl_rule tl__rule_cat = {"cat", cat_backward};
+static void cat_formula(tl_formula *f) {
+    int dim = (int)tl__node_extra(f->node)[0];
+    int64_t border = (int64_t)tl__node_extra(f->node)[1];
+    int64_t length = tl__node_shape(f->node)[dim];
+    if (tl__f_wants(f, 0))
+        tl__f_deliver(f, 0, d_narrow(f, f->g, dim, 0, border));
+    if (tl__f_wants(f, 1))
+        tl__f_deliver(f, 1, d_narrow(f, f->g, dim, border, length - border));
+}
+
+const tl_rule tl__rule_cat = {"cat", cat_backward, cat_formula};
 
 static masu_status cat_shape(const tl_tensor *a, const tl_tensor *b, int64_t dim, int *index,
                              int64_t *shape) {
@@ -147,7 +158,18 @@ static masu_status error_stack(const tl_tensor *a, const tl_tensor *b) {
                      tl__shape_text(b->rank, b->shape, shape_b));
 }
 
-const tl_rule tl__rule_stack = {"stack", stack_backward};
+/* Each row is delivered before the next is made: what it holds is let go by then. */
+static void stack_formula(tl_formula *f) {
+    for (int i = 0; i < f->node->input_count && f->status == MASU_OK; i++) {
+        int before = f->made_count;
+        if (tl__f_wants(f, i))
+            tl__f_deliver(f, i, tl__f_keep(f, tl_tensor_row(f->g, i)));
+        while (f->made_count > before)
+            tl__tensor_drop(f->made[--f->made_count]);
+    }
+}
+
+const tl_rule tl__rule_stack = {"stack", stack_backward, stack_formula};
 
 static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype *dtype,
                                bool *tracked) {

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -40,7 +41,16 @@ static masu_status mse_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(inputs[1], opposite);
 }
 
-const tl_rule tl__rule_mse = {"mse_loss", mse_backward};
+static void mse_formula(tl_formula *f) {
+    const double *factor = (const double *)(const void *)tl__node_extra(f->node);
+    tl_tensor *difference = d_sub(f, tl__f_input(f, 0, 0), tl__f_input(f, 1, 1));
+    tl_tensor *share = d_mul(f, d_times(f, f->g, *factor), difference);
+    tl__f_deliver(f, 0, share);
+    if (tl__f_wants(f, 1))
+        tl__f_deliver(f, 1, d_neg(f, share));
+}
+
+const tl_rule tl__rule_mse = {"mse_loss", mse_backward, mse_formula};
 
 static masu_status mean_of_squares(tl_tensor *difference, tl_tensor **out) {
     const tl_tensor *operands[] = {difference};
@@ -232,7 +242,45 @@ static masu_status cross_entropy_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(inputs[1], gradient) : status;
 }
 
-const tl_rule tl__rule_cross_entropy = {"cross_entropy", cross_entropy_backward};
+/* Targets as weights: given, or 1 at each row's class. */
+static tl_tensor *weights_of(tl_formula *f, const tl_tensor *logs) {
+    const tl_tensor *targets = tl__node_saved(f->node)[1];
+    if (targets->dtype != TL_I64)
+        return f->node->input_count > 1 ? tl__f_input(f, 1, 1) : tl__f_constant(f, 1);
+    tl_tensor *zeros = d_zeros(f, (tl_dtype)logs->dtype, logs->rank, logs->shape);
+    tl_tensor *classes = d_insert(f, tl__f_constant(f, 1), -1), *ones;
+    if (!zeros || !classes)
+        return NULL;
+    ones = tl__f_keep(f, tl_tensor_to_dtype(d_ones_like(f, classes), logs->dtype));
+    return ones ? tl__f_keep(f, tl_tensor_scatter(zeros, -1, classes, ones)) : NULL;
+}
+
+/* The logarithms again, from nothing that was saved: they are no result, and so have no history of their own. Their
+ * gradient is that of the logits: softmax(logits) is exp(logs), whose slope is known by it. */
+static void cross_entropy_formula(tl_formula *f) {
+    const tl_tensor *saved = tl__node_saved(f->node)[0];
+    const table table = table_of(saved);
+    tl_tensor *scale = d_over(f, f->g, (double)table.rows), *logs = tl__f_constant(f, 0);
+    tl_tensor *x = logs;
+    if (!scale || !logs)
+        return;
+    if (f->tracks && tl__node_inputs(f->node)[0]) {
+        /* log_softmax of its own result is that result: so the history is that of log_softmax of the logits. */
+        tl_tensor *shown = tl__f_input(f, 0, 0);
+        x = shown ? tl__f_keep(f, tl_tensor_log_softmax(shown, -1)) : NULL;
+    }
+    tl_tensor *weights = weights_of(f, saved);
+    if (!x || !weights)
+        return;
+    if (tl__f_wants(f, 0)) {
+        tl_tensor *total = d_sum_dim(f, weights, weights->rank - 1);
+        tl__f_deliver(f, 0, d_mul(f, scale, d_sub(f, d_mul(f, d_exp(f, x), total), weights)));
+    }
+    if (tl__f_wants(f, 1))
+        tl__f_deliver(f, 1, d_neg(f, d_mul(f, scale, x)));
+}
+
+const tl_rule tl__rule_cross_entropy = {"cross_entropy", cross_entropy_backward, cross_entropy_formula};
 
 /* ---- cross entropy: the operation ------------------------------------------------------------ */
 

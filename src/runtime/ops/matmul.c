@@ -14,6 +14,7 @@
 
 #include <cblas.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -296,7 +297,43 @@ static masu_status matmul_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-const tl_rule tl__rule_matmul = {"matmul", matmul_backward};
+/* Saved value `side` as a matrix: a view of the input's shape with the 1 of a vector. */
+static tl_tensor *matrix_of(tl_formula *f, int side, uint64_t vectors) {
+    tl_tensor *saved = tl__node_value(f->node, side);
+    if (!saved || !(vectors & (side == 0 ? A_IS_VECTOR : B_IS_VECTOR)) || !tl__node_inputs(f->node)[side])
+        return tl__f_input(f, side, side);
+    /* What was saved has another shape than its node: the vector comes first. */
+    tl_tensor *matrix = tl__f_constant(f, side);
+    if (!matrix || !f->tracks)
+        return matrix;
+    int64_t n = matrix->elements;
+    tl_tensor *vector = d_reshape(f, matrix, 1, &n);
+    if (!vector)
+        return NULL;
+    tl_node *input = tl__node_inputs(f->node)[side];
+    input->count++;
+    vector->node = input;
+    return d_reshape(f, vector, 2, matrix->shape);
+}
+
+static void matmul_formula(tl_formula *f) {
+    uint64_t vectors = tl__node_extra(f->node)[0];
+    tl_tensor *g = f->g;
+    if (vectors & B_IS_VECTOR)
+        g = d_insert(f, g, -1);
+    if (vectors & A_IS_VECTOR)
+        g = d_insert(f, g, -2);
+    if (tl__f_wants(f, 0)) {
+        tl_tensor *share = d_matmul(f, g, d_turned(f, matrix_of(f, 1, vectors)));
+        tl__f_deliver(f, 0, vectors & A_IS_VECTOR ? d_drop(f, share, -2) : share);
+    }
+    if (tl__f_wants(f, 1)) {
+        tl_tensor *share = d_matmul(f, d_turned(f, matrix_of(f, 0, vectors)), g);
+        tl__f_deliver(f, 1, vectors & B_IS_VECTOR ? d_drop(f, share, -1) : share);
+    }
+}
+
+const tl_rule tl__rule_matmul = {"matmul", matmul_backward, matmul_formula};
 
 /* ---- the operation --------------------------------------------------------------------------- */
 

@@ -157,6 +157,10 @@ masu_status tl__matmul(tl_tensor *a, tl_tensor *b, tl_tensor **out);
 
 masu_status tl__log_softmax(tl_tensor *t, int dim, tl_tensor **out);
 
+/* *t with the block that bounds name (two words a dimension) replaced by value, which broadcasts; with the history that
+ * both have (put.c). On failure *t is still owned, its value unchanged. */
+masu_status tl__put(tl_tensor **t, tl_tensor *value, int64_t count, const int64_t *bounds);
+
 /* ---- writing (leaf.c, elements.c) ------------------------------------------------------------ */
 
 /* *t, one count of which the caller owns, as a header that nobody else holds. Without history if

@@ -2,12 +2,17 @@
  *
  *     t [4, 5], bounds (1, SELECT) (2, 5)       ─►  the elements t[1, 2], t[1, 3], t[1, 4] as a block [3]
  *
- * The value broadcasts to the block. As for single elements, memory that others see is copied first, and a tensor that
- * tracks gradients is refused: nothing would remember what stood there.
+ * The value broadcasts to the block. Memory that others see is copied first, so nothing that a backward needs is ever
+ * overwritten. A tensor with a history goes on with a longer one: the gradient of what stood in the block is 0 from here
+ * on, and the value gets what the block gets. A leaf takes plain numbers and stays the leaf that it was; a value with a
+ * history is refused: its leaf would be one no more.
+ *
+ *     h[a..b] = v      dh = g, 0 in the block       dv = the block of g, summed over what v broadcast
  */
 #include <inttypes.h>
 #include <string.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -85,21 +90,104 @@ static void copy_block(const block *b, const tl_tensor *value, int d, size_t siz
                    from + i * step * (int64_t)size);
 }
 
-static masu_status refuse_history(const tl_tensor *t, const tl_tensor *value) {
-    bool result = t->node && !(t->node->flags & TL_NODE_LEAF);
-    if (!result && !value->node)
-        return MASU_OK;
-    return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                     result ? "assigning to a part would change a result that backward may need; "
-                              "call detach(false) first"
-                            : "assigning to a part would lose the history of what is assigned; "
-                              "detach it first, or put parts together with cat and stack");
+/* ---- history ------------------------------------------------------------------------------------------------ */
+
+static bool is_leaf(const tl_tensor *t) {
+    return t->node && t->node->flags & TL_NODE_LEAF;
 }
 
-static masu_status put(tl_tensor **t, tl_tensor *value, int64_t count, const int64_t *bounds) {
+/* Extra words: the bounds, their number first. Inputs: what was written to, the value or nothing. */
+static const int64_t *bounds_of(const tl_formula *f, int64_t *count) {
+    const int64_t *extra = (const int64_t *)(const void *)tl__node_extra(f->node);
+    *count = extra[0];
+    return extra + 1;
+}
+
+/* The block of t as a view. */
+static tl_tensor *block_part(tl_formula *f, tl_tensor *t, int64_t count, const int64_t *bounds) {
+    for (int64_t d = count / WORDS - 1; d >= 0 && t; d--) {
+        int64_t from = bounds[WORDS * d], to = bounds[WORDS * d + 1];
+        int64_t end = to == SELECT ? from + 1 : to == END ? t->shape[d] : to;
+        t = d_narrow(f, t, (int)d, from, end - from);
+        if (to == SELECT)
+            t = d_drop(f, t, (int)d);
+    }
+    return t;
+}
+
+static void put_formula(tl_formula *f) {
+    int64_t count;
+    const int64_t *bounds = bounds_of(f, &count);
+    if (tl__f_wants(f, 0)) {
+        tl_tensor *zero = d_zeros(f, (tl_dtype)f->g->dtype, 0, NULL);
+        if (!zero)
+            return;
+        tl__tensor_retain(f->g); /* put gives back another one: g is seen by others */
+        tl__f_deliver(f, 0, tl__f_keep(f, tl_tensor_put(f->g, zero, count, bounds)));
+    }
+    if (tl__f_wants(f, 1))
+        tl__f_deliver(f, 1, block_part(f, f->g, count, bounds));
+}
+
+static const tl_rule put_rule = {"a write in place", NULL, put_formula};
+
+/* own: *t's elements with the block written, without history. Consumes own; *t is replaced by it on success. */
+static masu_status go_on(tl_tensor **t, tl_tensor *own, tl_tensor *value, int64_t count, const int64_t *bounds) {
+    uint64_t words[1 + WORDS * TL_MAX_RANK] = {(uint64_t)count};
+    memcpy(words + 1, bounds, (size_t)count * 8);
+    masu_status status = tl__record(own, &(tl_origin){.rule = &put_rule,
+                                                      .input_count = 2,
+                                                      .inputs = (tl_tensor *[]){*t, value},
+                                                      .extra_count = 1 + (int)count,
+                                                      .extra = words});
+    tl__tensor_drop(status == MASU_OK ? *t : own);
+    if (status == MASU_OK)
+        *t = own;
+    return status;
+}
+
+static masu_status refuse_leaf(const tl_tensor *t, const tl_tensor *value) {
+    if (!is_leaf(t) || !value->node || tl__runtime()->unrecorded)
+        return MASU_OK;
+    return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
+                     "this is a leaf, and assigning to a part of it would make it a result; detach what is assigned, "
+                     "or write to a copy: let mut t = t * 1.0");
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------- */
+
+/* What is written to: *t itself as memory that nobody else sees, or, when the history goes on, another header of it. */
+static masu_status target_of(tl_tensor **t, bool recorded, tl_tensor **own) {
+    *own = NULL;
+    masu_status status = MASU_OK;
+    if (recorded)
+        status = tl__tensor_view(*t, own);
+    else
+        status = is_leaf(*t) ? tl__own_leaf(t) : tl__own_header(t);
+    return status == MASU_OK ? tl__tensor_make_writable(recorded ? *own : *t) : status;
+}
+
+static masu_status put_ready(tl_tensor **t, tl_tensor *value, tl_tensor *x, int64_t count, const int64_t *bounds) {
+    bool recorded = !tl__runtime()->unrecorded && (value->node || ((*t)->node && !is_leaf(*t)));
+    block b;
+    tl_tensor *own;
+    masu_status status = target_of(t, recorded, &own);
+    tl_tensor *to = own ? own : *t;
+    if (status == MASU_OK)
+        status = block_of(to, count, bounds, &b); /* a copy has other strides */
+    if (status != MASU_OK) {
+        tl__tensor_drop(own);
+        return status;
+    }
+    size_t size = tl__dtype_size((tl_dtype)to->dtype);
+    copy_block(&b, x, 0, size, (char *)to->data + b.offset * (int64_t)size, x->data);
+    return recorded ? go_on(t, own, value, count, bounds) : MASU_OK;
+}
+
+masu_status tl__put(tl_tensor **t, tl_tensor *value, int64_t count, const int64_t *bounds) {
     block b;
     tl_tensor *x = NULL;
-    masu_status status = refuse_history(*t, value);
+    masu_status status = refuse_leaf(*t, value);
     if (status == MASU_OK)
         status = block_of(*t, count, bounds, &b);
     if (status == MASU_OK)
@@ -107,22 +195,14 @@ static masu_status put(tl_tensor **t, tl_tensor *value, int64_t count, const int
     if (status == MASU_OK)
         status = tl__as_dtype(value, (tl_dtype)(*t)->dtype, &x);
     if (status == MASU_OK)
-        status = (*t)->node ? tl__own_leaf(t) : tl__own_header(t);
-    if (status == MASU_OK)
-        status = tl__tensor_make_writable(*t);
-    if (status == MASU_OK)
-        status = block_of(*t, count, bounds, &b); /* a copy has other strides */
-    if (status == MASU_OK) {
-        size_t size = tl__dtype_size((tl_dtype)(*t)->dtype);
-        copy_block(&b, x, 0, size, (char *)(*t)->data + b.offset * (int64_t)size, x->data);
-    }
+        status = put_ready(t, value, x, count, bounds);
     tl__tensor_drop(x);
     return status;
 }
 
 tl_tensor *tl_tensor_put(tl_tensor *t, tl_tensor *value, int64_t bounds_count,
                          int64_t const *bounds) {
-    masu_status status = put(&t, value, bounds_count, bounds);
+    masu_status status = tl__put(&t, value, bounds_count, bounds);
     if (MASU_LIKELY(status == MASU_OK))
         return t;
     tl__tensor_drop(t);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/ops/row_fold.h"
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
 #include "runtime/state.h"
@@ -276,8 +277,18 @@ static masu_status sum_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(input, wide) : status;
 }
 
-const tl_rule tl__rule_sum = {"sum", sum_backward};
-const tl_rule tl__rule_mean = {"mean", sum_backward};
+static void sum_formula(tl_formula *f) {
+    tl_node *input = tl__node_inputs(f->node)[0];
+    const int64_t dim = (int64_t)tl__node_extra(f->node)[0];
+    const double *factor = (const double *)(const void *)&tl__node_extra(f->node)[1];
+    tl_tensor *g = *factor != 1.0 ? d_times(f, f->g, *factor) : f->g;
+    if (dim != ALL)
+        g = d_insert(f, g, (int)dim);
+    tl__f_deliver(f, 0, d_expand(f, g, input->rank, tl__node_shape(input)));
+}
+
+const tl_rule tl__rule_sum = {"sum", sum_backward, sum_formula};
+const tl_rule tl__rule_mean = {"mean", sum_backward, sum_formula};
 
 static masu_status record_sum(const tl_rule *rule, tl_tensor *result, tl_tensor *t, int dim,
                               double factor, tl_tensor **out) {
@@ -375,7 +386,33 @@ static masu_status product_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], share) : status;
 }
 
-const tl_rule tl__rule_product = {"prod", product_backward};
+/* The product of each row of [n, m], halving m each time. */
+static tl_tensor *row_products(tl_formula *f, tl_tensor *t) {
+    while (t && t->shape[1] > 1) {
+        int64_t half = t->shape[1] / 2, rest = t->shape[1] - 2 * half;
+        tl_tensor *pairs = d_mul(f, d_narrow(f, t, 1, 0, half), d_narrow(f, t, 1, half, half));
+        tl_tensor *last = rest ? d_narrow(f, t, 1, 2 * half, 1) : NULL;
+        t = !pairs || (rest && !last) ? NULL
+            : rest                    ? tl__f_keep(f, tl_tensor_cat(pairs, last, 1))
+                                      : pairs;
+    }
+    return t;
+}
+
+/* Row i holds the others of element i and a 1: zeros need no case of their own. n² elements. */
+static void product_formula(tl_formula *f) {
+    tl_tensor *x = tl__f_input(f, 0, 0);
+    if (!x || x->elements == 0)
+        return;
+    const int64_t n = x->elements, square[2] = {n, n};
+    tl_tensor *row = d_expand(f, d_reshape(f, x, 1, &n), 2, square);
+    tl_tensor *own = tl__f_keep(f, tl_tensor_eye(n)), *one = d_ones_like(f, x);
+    tl_tensor *others = d_where(f, own, d_reshape(f, one, 1, &n), row);
+    tl_tensor *slope = d_reshape(f, row_products(f, others), x->rank, x->shape);
+    tl__f_deliver(f, 0, d_mul(f, f->g, slope));
+}
+
+const tl_rule tl__rule_product = {"prod", product_backward, product_formula};
 
 static masu_status product(tl_tensor *t, tl_tensor **out) {
     masu_status status = fold_as(tl__fold_product, t, sum_dtype(t), ALL, out);

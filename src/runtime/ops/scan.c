@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
 #include "runtime/state.h"
@@ -80,7 +81,23 @@ static masu_status cumsum_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
 
-const tl_rule tl__rule_cumsum = {"cumsum", cumsum_backward};
+/* The running sum from the end: that of the lines turned round, turned back. */
+static tl_tensor *turned_round(tl_formula *f, tl_tensor *t, int dim) {
+    if (!t)
+        return NULL;
+    int64_t n = t->shape[dim];
+    tl_tensor *order = tl__f_keep(f, tl_tensor_arange((double)(n - 1), -1.0, -1.0));
+    return order ? tl__f_keep(f, tl_tensor_index_select(t, dim, order)) : NULL;
+}
+
+static void cumsum_formula(tl_formula *f) {
+    int dim = (int)tl__node_extra(f->node)[0];
+    tl_tensor *turned = turned_round(f, f->g, dim);
+    tl_tensor *sum = turned ? tl__f_keep(f, tl_tensor_cumsum(turned, dim)) : NULL;
+    tl__f_deliver(f, 0, turned_round(f, sum, dim));
+}
+
+const tl_rule tl__rule_cumsum = {"cumsum", cumsum_backward, cumsum_formula};
 
 static masu_status cumsum_ready(tl_tensor *t, int dim, tl_tensor **out) {
     tl_tensor *x, *dense;

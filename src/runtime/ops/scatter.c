@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -90,8 +91,35 @@ static masu_status scatter_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(inputs[0], tl__take_gradient(pass));
 }
 
-const tl_rule tl__rule_scatter_add = {"scatter_add", scatter_backward};
-const tl_rule tl__rule_scatter = {"scatter", scatter_backward};
+/* source's share: gathered, with zeros behind where the index does not reach. */
+static tl_tensor *gathered(tl_formula *f, tl_tensor *numbers, int64_t dim) {
+    const tl_node *input = tl__node_inputs(f->node)[1];
+    const int64_t *shape = tl__node_shape(tl__node_inputs(f->node)[1]);
+    int64_t pads[2 * TL_MAX_RANK] = {0};
+    for (int i = 0; i < input->rank; i++)
+        pads[2 * (input->rank - 1 - i) + 1] = shape[i] - numbers->shape[i];
+    tl_tensor *part = tl__f_keep(f, tl_tensor_gather(f->g, dim, numbers));
+    return part ? tl__f_keep(f, tl_tensor_pad(part, 0.0, 2 * input->rank, pads)) : NULL;
+}
+
+static void scatter_formula(tl_formula *f) {
+    const int64_t dim = (int64_t)tl__node_extra(f->node)[0];
+    tl_tensor *numbers = tl__f_constant(f, 0), *rest = f->g;
+    if (!numbers)
+        return;
+    if (tl__f_wants(f, 1))
+        tl__f_deliver(f, 1, gathered(f, numbers, dim));
+    if (!tl__f_wants(f, 0))
+        return;
+    if (tl__node_extra(f->node)[1] == DEED_PUT) {
+        tl_tensor *zeros = d_zeros(f, (tl_dtype)rest->dtype, numbers->rank, numbers->shape);
+        rest = zeros ? tl__f_keep(f, tl_tensor_scatter(rest, dim, numbers, zeros)) : NULL;
+    }
+    tl__f_deliver(f, 0, rest);
+}
+
+const tl_rule tl__rule_scatter_add = {"scatter_add", scatter_backward, scatter_formula};
+const tl_rule tl__rule_scatter = {"scatter", scatter_backward, scatter_formula};
 
 static masu_status check_scatter(const tl_rule *rule, const tl_tensor *t, int dim,
                                  const tl_tensor *index, const tl_tensor *source) {

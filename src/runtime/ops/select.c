@@ -1,6 +1,7 @@
 /* select.c: comparisons, logic, and the choice between two tensors. */
 #include <inttypes.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -157,7 +158,15 @@ static masu_status where_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-const tl_rule tl__rule_where = {"where", where_backward};
+static void where_formula(tl_formula *f) {
+    tl_tensor *holds = tl__f_constant(f, 0), *zero = d_zeros(f, (tl_dtype)f->g->dtype, 0, NULL);
+    if (tl__f_wants(f, 0))
+        tl__f_deliver(f, 0, d_where(f, holds, f->g, zero));
+    if (tl__f_wants(f, 1))
+        tl__f_deliver(f, 1, d_where(f, holds, zero, f->g));
+}
+
+const tl_rule tl__rule_where = {"where", where_backward, where_formula};
 
 /* holds is bool, x and y of one type. */
 static masu_status where_converted(tl_tensor *holds, const tl_tensor *x, const tl_tensor *y,

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <tgmath.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
 #include "runtime/ops/vector_math.h"
@@ -280,12 +281,23 @@ static masu_status soft_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
 
-static const soft_operation softmax_operation = {{"softmax", soft_backward},
+static void softmax_formula(tl_formula *f) {
+    tl_tensor *y = tl__f_result(f, 0);
+    tl_tensor *along = d_sum_dim(f, d_mul(f, f->g, y), (int)tl__node_extra(f->node)[0]);
+    tl__f_deliver(f, 0, d_mul(f, y, d_sub(f, f->g, along)));
+}
+
+static void log_softmax_formula(tl_formula *f) {
+    tl_tensor *along = d_sum_dim(f, f->g, (int)tl__node_extra(f->node)[0]);
+    tl__f_deliver(f, 0, d_sub(f, f->g, d_mul(f, d_exp(f, tl__f_result(f, 0)), along)));
+}
+
+static const soft_operation softmax_operation = {{"softmax", soft_backward, softmax_formula},
                                                  {softmax_f32, softmax_f64},
                                                  {softmax_columns_f32, softmax_columns_f64},
                                                  {softmax_back_f32, softmax_back_f64}};
 static const soft_operation log_softmax_operation = {
-    {"log_softmax", soft_backward},
+    {"log_softmax", soft_backward, log_softmax_formula},
     {log_softmax_f32, log_softmax_f64},
     {log_softmax_columns_f32, log_softmax_columns_f64},
     {log_softmax_back_f32, log_softmax_back_f64}};

@@ -10,7 +10,9 @@
 #endif
 
 #include <math.h>
+#include <string.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
 #include "runtime/ops/vector_math.h"
@@ -107,7 +109,56 @@ static masu_status standardise_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
 
-static const tl_rule rule = {"standardise", standardise_backward};
+/* The rates r = 1 / s depend on x, too: dr = -r² / n · y dx. Inputs: x, and y for what stands beside r in that. Saved: y, r. */
+static void rate_formula(tl_formula *f) {
+    tl_tensor *y = tl__f_input(f, 0, 1), *r = tl__f_result(f, 1);
+    if (!y || !r)
+        return;
+    const double n = (double)y->shape[y->rank - 1];
+    tl__f_deliver(f, 0, d_mul(f, d_mul(f, f->g, d_over(f, d_square(f, r), -n)), y));
+}
+
+static const tl_rule rate_rule = {"standardise", NULL, rate_formula};
+
+/* With the history that the node itself did not keep; a column beside the lines of y. */
+static tl_tensor *rates_of(tl_formula *f, tl_tensor *y) {
+    int64_t shape[TL_MAX_RANK];
+    tl_tensor *x = tl__f_input(f, 0, 0), *r = tl__f_constant(f, 1);
+    if (!x || !y || !r)
+        return NULL;
+    memcpy(shape, y->shape, sizeof shape);
+    shape[y->rank - 1] = 1;
+    r = d_reshape(f, r, y->rank, shape);
+    if (!r || !f->tracks)
+        return r;
+    tl_tensor *column;
+    masu_status status = tl__tensor_view(r, &column);
+    if (status == MASU_OK)
+        status = tl__record_or_drop(column,
+                                    &(tl_origin){.rule = &rate_rule,
+                                                 .input_count = 2,
+                                                 .inputs = (tl_tensor *[]){x, y},
+                                                 .saved_count = 2,
+                                                 .saved = (tl_tensor *[]){y, column}},
+                                    &column);
+    if (status == MASU_OK)
+        return tl__f_keep(f, column);
+    tl__f_fail(f, status);
+    return NULL;
+}
+
+static tl_tensor *line_mean(tl_formula *f, tl_tensor *t) {
+    return t ? d_over(f, d_sum_dim(f, t, t->rank - 1), (double)t->shape[t->rank - 1]) : NULL;
+}
+
+static void standardise_formula(tl_formula *f) {
+    tl_tensor *y = tl__f_result(f, 0), *r = rates_of(f, y);
+    tl_tensor *rest = d_sub(f, f->g, line_mean(f, f->g));
+    rest = d_sub(f, rest, d_mul(f, y, line_mean(f, d_mul(f, f->g, y))));
+    tl__f_deliver(f, 0, d_mul(f, rest, r));
+}
+
+static const tl_rule rule = {"standardise", standardise_backward, standardise_formula};
 
 /* x: row-major, floating. rates: a number for each line. */
 static masu_status standardise_dense(const tl_tensor *x, double eps, tl_tensor **out,

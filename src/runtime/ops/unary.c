@@ -10,6 +10,7 @@
  */
 #include <math.h>
 
+#include "runtime/ops/element_formulas.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -50,11 +51,44 @@ static masu_status unary_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(input, gradient);
 }
 
+/* What the kernel reads of the saved value: itself, or 1 where the bits of signs that were saved instead are set. */
+static tl_tensor *saved_of(tl_formula *f, const unary_operation *operation) {
+    if (operation->saves == SAVES_NOTHING)
+        return f->g;
+    if (operation->saves == SAVES_INPUT)
+        return tl__f_input(f, 0, 0);
+    if (operation->saves == SAVES_RESULT || tl__node_saved(f->node)[0]->dtype != TL_BOOL)
+        return tl__f_result(f, 0);
+    tl_pass pass = {.gradient = d_ones_like(f, f->g), .keep_graph = true};
+    tl_tensor *mask = NULL;
+    if (!pass.gradient)
+        return NULL;
+    tl__tensor_retain(pass.gradient);
+    masu_status status = tl__signs_mask(&pass, f->node, &mask);
+    tl__tensor_drop(pass.gradient);
+    if (status != MASU_OK)
+        tl__f_fail(f, status);
+    return status == MASU_OK ? tl__f_keep(f, mask) : NULL;
+}
+
+static void unary_formula(tl_formula *f) {
+    static const double none[2] = {0};
+    const unary_operation *operation = (const unary_operation *)(const void *)f->node->rule;
+    const double *numbers =
+        operation->numbers ? (const double *)(const void *)tl__node_extra(f->node) : none;
+    tl_tensor *x = operation->back == TL_K_AS_IS ? f->g : saved_of(f, operation);
+    if (!x)
+        return;
+    tl__f_deliver(f, 0,
+                  operation->back == TL_K_AS_IS ? f->g
+                                                : tl__unary_slope(f, operation->back, x, numbers));
+}
+
 /* ---- forward --------------------------------------------------------------------------------- */
 
 #define OPERATION(name, saves, back, numbers)         \
     static const unary_operation name##_operation = { \
-        {#name, unary_backward}, TL_K_##name, saves, TL_K_##back, numbers};
+        {#name, unary_backward, unary_formula}, TL_K_##name, saves, TL_K_##back, numbers};
 
 #define ELEMENT(name, parameters, dtype, saves, back, numbers, example, text) \
     OPERATION(name, saves, back, numbers)

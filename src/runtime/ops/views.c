@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/state.h"
 
@@ -153,8 +154,12 @@ static masu_status identity_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(tl__node_inputs(node)[0], tl__take_gradient(pass));
 }
 
-const tl_rule tl__rule_identity = {"a copy", identity_backward};
-const tl_rule tl__rule_expand = {"expand", identity_backward};
+static void identity_formula(tl_formula *f) {
+    tl__f_deliver(f, 0, f->g);
+}
+
+const tl_rule tl__rule_identity = {"a copy", identity_backward, identity_formula};
+const tl_rule tl__rule_expand = {"expand", identity_backward, identity_formula};
 
 static masu_status reshape_backward(tl_pass *pass, tl_node *node) {
     tl_node *input = tl__node_inputs(node)[0];
@@ -163,7 +168,12 @@ static masu_status reshape_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(input, gradient) : status;
 }
 
-const tl_rule tl__rule_reshape = {"reshape", reshape_backward};
+static void reshape_formula(tl_formula *f) {
+    tl_node *input = tl__node_inputs(f->node)[0];
+    tl__f_deliver(f, 0, d_reshape(f, f->g, input->rank, tl__node_shape(input)));
+}
+
+const tl_rule tl__rule_reshape = {"reshape", reshape_backward, reshape_formula};
 
 /* Extra words: where each dimension of the result stood. */
 static masu_status permute_backward(tl_pass *pass, tl_node *node) {
@@ -176,7 +186,15 @@ static masu_status permute_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], gradient) : status;
 }
 
-const tl_rule tl__rule_permute = {"permute", permute_backward};
+static void permute_formula(tl_formula *f) {
+    const uint64_t *order = tl__node_extra(f->node);
+    int64_t inverse[TL_MAX_RANK];
+    for (int i = 0; i < f->node->rank; i++)
+        inverse[order[i]] = i;
+    tl__f_deliver(f, 0, tl__f_keep(f, tl_tensor_permute(f->g, f->node->rank, inverse)));
+}
+
+const tl_rule tl__rule_permute = {"permute", permute_backward, permute_formula};
 
 /* Extra words: dimension, first index, length, and whether the dimension vanished. */
 static masu_status part_backward(tl_pass *pass, tl_node *node) {
@@ -198,7 +216,21 @@ static masu_status part_backward(tl_pass *pass, tl_node *node) {
     return status;
 }
 
-const tl_rule tl__rule_part = {"a part of a tensor", part_backward};
+/* The gradient with zeros around it. */
+static void part_formula(tl_formula *f) {
+    const uint64_t *extra = tl__node_extra(f->node);
+    const tl_node *input = tl__node_inputs(f->node)[0];
+    int dim = (int)extra[0];
+    int64_t length = tl__node_shape(tl__node_inputs(f->node)[0])[dim], pads[2 * TL_MAX_RANK] = {0};
+    tl_tensor *part = extra[3] ? d_insert(f, f->g, dim) : f->g;
+    int64_t *pair = pads + 2 * (input->rank - 1 - dim);
+    pair[0] = (int64_t)extra[1];
+    pair[1] = length - (int64_t)extra[1] - (int64_t)extra[2];
+    if (part)
+        tl__f_deliver(f, 0, tl__f_keep(f, tl_tensor_pad(part, 0.0, 2 * (input->rank - dim), pads)));
+}
+
+const tl_rule tl__rule_part = {"a part of a tensor", part_backward, part_formula};
 
 static masu_status record_view(const tl_rule *rule, tl_tensor *result, tl_tensor *t,
                                int extra_count, const uint64_t *extra, tl_tensor **out) {

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "runtime/grad/formula.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/threads.h"
 #include "runtime/state.h"
@@ -40,8 +41,14 @@ static masu_status triangle_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], dx) : status;
 }
 
-const tl_rule tl__rule_tril = {"tril", triangle_backward};
-const tl_rule tl__rule_triu = {"triu", triangle_backward};
+static void triangle_formula(tl_formula *f) {
+    const uint64_t *extra = tl__node_extra(f->node);
+    tl__f_deliver(f, 0, tl__f_keep(f, extra[1] ? tl_tensor_tril(f->g, (int64_t)extra[0])
+                                               : tl_tensor_triu(f->g, (int64_t)extra[0])));
+}
+
+const tl_rule tl__rule_tril = {"tril", triangle_backward, triangle_formula};
+const tl_rule tl__rule_triu = {"triu", triangle_backward, triangle_formula};
 
 static masu_status triangle(tl_tensor *t, int64_t k, bool above, tl_tensor **out) {
     if (t->rank < 2)
@@ -94,7 +101,19 @@ static masu_status pad_backward(tl_pass *pass, tl_node *node) {
     return status == MASU_OK ? tl__deliver(tl__node_inputs(node)[0], part) : status;
 }
 
-const tl_rule tl__rule_pad = {"pad", pad_backward};
+static void pad_formula(tl_formula *f) {
+    const int64_t *extra = (const int64_t *)(const void *)tl__node_extra(f->node);
+    tl_tensor *part = f->g;
+    for (int i = 0; i < (int)extra[0] && part; i++) {
+        int dim = f->node->rank - 1 - i;
+        const int64_t *pair = extra + 1 + 2 * i;
+        if (pair[0] || pair[1])
+            part = d_narrow(f, part, dim, pair[0], part->shape[dim] - pair[0] - pair[1]);
+    }
+    tl__f_deliver(f, 0, part);
+}
+
+const tl_rule tl__rule_pad = {"pad", pad_backward, pad_formula};
 
 static masu_status padded(const tl_tensor *t, int pairs, const int64_t *pads, double value,
                           tl_tensor **out) {
@@ -270,7 +289,9 @@ static masu_status unfold_backward(tl_pass *pass, tl_node *node) {
     return MASU_OK;
 }
 
-const tl_rule tl__rule_unfold = {"unfold", unfold_backward};
+static void unfold_formula(tl_formula *f);
+
+const tl_rule tl__rule_unfold = {"unfold", unfold_backward, unfold_formula};
 
 static masu_status unfold_ready(const tl_tensor *t, const sliding *s, double fill,
                                 tl_tensor **out) {
@@ -310,6 +331,36 @@ static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_
                                            .extra_count = WINDOW_WORDS,
                                            .extra = (const uint64_t *)(const void *)window},
                               out);
+}
+
+/* unfold's gradient as an operation: columns added back to images. Its own gradient is unfold, with nothing outside. */
+static void fold_formula(tl_formula *f) {
+    const int64_t *window = (const int64_t *)(const void *)tl__node_extra(f->node);
+    tl__f_deliver(f, 0, tl__f_keep(f, tl_tensor_unfold(f->g, 0.0, WINDOW_WORDS, window)));
+}
+
+static const tl_rule fold_rule = {"unfold", NULL, fold_formula};
+
+static void unfold_formula(tl_formula *f) {
+    const int64_t *window = (const int64_t *)(const void *)tl__node_extra(f->node);
+    tl_node *input = tl__node_inputs(f->node)[0];
+    tl_tensor *images = d_zeros(f, (tl_dtype)f->g->dtype, input->rank, tl__node_shape(input));
+    tl_tensor *columns = images ? tl__f_keep(f, tl_tensor_contiguous(f->g)) : NULL;
+    sliding s;
+    if (!columns)
+        return;
+    sliding_of(images, window, &s);
+    fold_into(&s, (tl_dtype)images->dtype, columns, images->data);
+    masu_status status = MASU_OK;
+    if (columns->node)
+        status = tl__record(images, &(tl_origin){.rule = &fold_rule,
+                                                 .input_count = 1,
+                                                 .inputs = &columns,
+                                                 .extra_count = WINDOW_WORDS,
+                                                 .extra = tl__node_extra(f->node)});
+    if (status != MASU_OK)
+        tl__f_fail(f, status);
+    tl__f_deliver(f, 0, images);
 }
 
 tl_tensor *tl_tensor_unfold(tl_tensor *t, double fill, int64_t window_count,

@@ -189,6 +189,7 @@ static void leads_of_node(tl_node *node, leads *l) {
     for (int i = 0; i < node->saved_count; i++)
         lead(l, tl__node_saved(node)[i], MODEL_OBJECT);
     lead(l, node->buffer, MODEL_OBJECT);
+    lead(l, node->kept, MODEL_LEAF);
     if (node->flags & TL_NODE_LEAF)
         lead(l, tl__node_leaf(node)->gradient, MODEL_OBJECT);
 }
