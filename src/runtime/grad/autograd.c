@@ -41,8 +41,9 @@ static void node_free(tl_node *node) {
     tl_tensor **saved = tl__node_saved(node);
     for (int i = 0; i < node->saved_count; i++)
         tl__tensor_drop(saved[i]);
-    MASU_DEBUG_ASSERT(!node->buffer);
-    tl__node_drop(node->kept);
+    MASU_DEBUG_ASSERT(!*tl__node_buffer(node));
+    if (node->flags & TL_NODE_KEEPS)
+        tl__node_drop(node->kept);
     if (node->flags & TL_NODE_LEAF) {
         tl__leaf_clear(node);
         tl__leaf_forget(node);
@@ -181,7 +182,7 @@ static bool leaf_valid(tl_node *node) {
 }
 
 bool tl__node_valid(tl_node *node) {
-    if (node->count < 1 || node->rank > TL_MAX_RANK || node->dtype > TL_F64 || node->buffer)
+    if (node->count < 1 || node->rank > TL_MAX_RANK || node->dtype > TL_F64 || *tl__node_buffer(node))
         return false;
     if (node->flags & TL_NODE_LEAF)
         return leaf_valid(node);

@@ -19,7 +19,7 @@
  *     kept is a leaf of the node's shape and dtype that only this node and the list of read leaves name
  *     a leaf's gradient has the leaf's shape and dtype, is contiguous, has no history
  *
- * Memory: one block of the metadata heap a node: 56 bytes, and 8 for each input, saved value,
+ * Memory: one block of the metadata heap a node: 48 bytes, and 8 for each input, saved value,
  * dimension and extra word, and 4 for each saved value's version. live_nodes counts nodes of results, not leaves; live_grads the
  * gradients that leaves hold.
  */
@@ -55,6 +55,7 @@ const char *tl__shown_operation(const char *name, char *out, size_t size);
 enum {
     TL_NODE_LEAF = 1,
     TL_NODE_FREED = 2,
+    TL_NODE_KEEPS = 8,  /* retain_grad */
     TL_NODE_WANTED = 4 /* scratch of tl__gradient: leads to what is asked about; 0 outside it */
 };
 
@@ -70,14 +71,17 @@ struct tl_node {
     uint8_t rank, dtype;
     uint8_t flags;
     const tl_rule *rule;
-    tl_tensor *buffer; /* owned; the gradient collected so far */
-    tl_node *next;     /* in the list of whoever walks the graph */
-    tl_node *kept;     /* held; a leaf that gathers what passes here (retain_grad), of no edge; NULL: none */
+    union {
+        tl_tensor *buffer; /* owned; the gradient collected so far */
+        tl_node *kept; /* TL_NODE_KEEPS: held; a leaf that gathers what passes here, and has the buffer; of no edge */
+    };
+    tl_node *next; /* in the list of whoever walks the graph */
     uint64_t words[];  /* inputs | saved | shape | extra | versions of saved, two a word */
 };
 
 typedef struct tl_leaf {
     tl_tensor *gradient; /* owned; NULL: none accumulated */
+    tl_tensor *passing;  /* owned; of a kept leaf: the buffer of its node */
     tl_node *read_before, *read_after;
     union {
         uint32_t gathered_depth; /* loops around the last backward that reached it */
@@ -122,7 +126,12 @@ static inline tl_leaf *tl__node_leaf(tl_node *node) {
 
 /* Where the gradient of node's result is gathered: the leaf that it is, or that it keeps; NULL: nowhere. */
 static inline tl_node *tl__node_gathers(tl_node *node) {
-    return node->flags & TL_NODE_LEAF ? node : node->kept;
+    return node->flags & TL_NODE_LEAF ? node : node->flags & TL_NODE_KEEPS ? node->kept : NULL;
+}
+
+/* Where what backward has collected for the node lies. */
+static inline tl_tensor **tl__node_buffer(tl_node *node) {
+    return node->flags & TL_NODE_KEEPS ? &tl__node_leaf(node->kept)->passing : &node->buffer;
 }
 
 /* ---- recording (autograd.c) ------------------------------------------------------------------ */

@@ -171,7 +171,7 @@ static masu_status apply(tl_backward *run, tl_node *node, tl_pass *pass) {
     }
     if (node->flags & TL_NODE_LEAF)
         return tl__leaf_add(node, tl__take_gradient(pass));
-    if (node->kept && !run->target) {
+    if (node->flags & TL_NODE_KEEPS && !run->target) {
         tl__tensor_retain(pass->gradient);
         masu_status status = tl__leaf_add(node->kept, pass->gradient);
         if (MASU_UNLIKELY(tl__runtime()->audit))
@@ -185,8 +185,8 @@ static masu_status apply(tl_backward *run, tl_node *node, tl_pass *pass) {
 }
 
 static masu_status settle(tl_backward *run, tl_node *node) {
-    tl_pass pass = {.gradient = node->buffer, .keep_graph = run->keep_graph};
-    node->buffer = NULL;
+    tl_pass pass = {.gradient = *tl__node_buffer(node), .keep_graph = run->keep_graph};
+    *tl__node_buffer(node) = NULL;
     masu_status status = apply(run, node, &pass);
     node->flags &= (uint8_t)~TL_NODE_WANTED;
     tl__tensor_drop(pass.gradient);
@@ -203,8 +203,8 @@ static masu_status settle(tl_backward *run, tl_node *node) {
 /* ---- after a failure ------------------------------------------------------------------------- */
 
 static void reset(tl_node *node) {
-    tl__tensor_drop(node->buffer);
-    node->buffer = NULL;
+    tl__tensor_drop(*tl__node_buffer(node));
+    *tl__node_buffer(node) = NULL;
     node->pending = 0;
     node->flags &= (uint8_t)~TL_NODE_WANTED;
 }
@@ -302,7 +302,7 @@ masu_status tl__backward(tl_tensor *t, tl_tensor *given, bool keep_graph) {
     }
     if (run.replaces)
         clear_consumed(t->node);
-    t->node->buffer = seed;
+    *tl__node_buffer(t->node) = seed;
     t->node->count++;
     t->node->next = NULL;
     status = settle_all(&run);
@@ -383,7 +383,7 @@ static masu_status walk_for(tl_backward *run, tl_tensor *root, tl_tensor *seed) 
     }
     run->tracks |= mark_wanted(root->node, run->target);
     run->keep_graph = run->tracks;
-    root->node->buffer = seed;
+    *tl__node_buffer(root->node) = seed;
     root->node->count++;
     root->node->next = NULL;
     run->ready = root->node;

@@ -1,6 +1,6 @@
 /* deliver.c: how gradients travel from a rule of differentiation to the inputs of its node.
  *
- *     rule ─gradient─► sum over broadcast dimensions ─► convert ─► input->buffer (added to it)
+ *     rule ─gradient─► sum over broadcast dimensions ─► convert ─► the input's buffer (added to it)
  *
  * Buffers are written in place only when no other header and no other tensor sees the bytes: the
  * same gradient may have been delivered to several inputs, and a value may share its storage
@@ -71,28 +71,28 @@ masu_status tl__deliver(tl_node *input, tl_tensor *gradient) {
     if (status != MASU_OK)
         return status;
     MASU_DEBUG_ASSERT(!gradient->node);
-    if (input->buffer)
-        return tl__accumulate(&input->buffer, gradient);
-    input->buffer = gradient;
+    if (*tl__node_buffer(input))
+        return tl__accumulate(tl__node_buffer(input), gradient);
+    *tl__node_buffer(input) = gradient;
     return MASU_OK;
 }
 
 masu_status tl__accumulator(tl_node *input, tl_tensor **out) {
     masu_status status = MASU_OK;
-    if (!input->buffer) {
+    if (!*tl__node_buffer(input)) {
         status =
-            tl__tensor_new_zeroed(input->dtype, input->rank, tl__node_shape(input), &input->buffer);
+            tl__tensor_new_zeroed(input->dtype, input->rank, tl__node_shape(input), tl__node_buffer(input));
         if (status != MASU_OK)
-            input->buffer = NULL;
-    } else if (!tl__is_private(input->buffer)) {
+            *tl__node_buffer(input) = NULL;
+    } else if (!tl__is_private(*tl__node_buffer(input))) {
         tl_tensor *own;
-        status = tl__copy(input->buffer, &own);
+        status = tl__copy(*tl__node_buffer(input), &own);
         if (status == MASU_OK) {
-            tl__tensor_drop(input->buffer);
-            input->buffer = own;
+            tl__tensor_drop(*tl__node_buffer(input));
+            *tl__node_buffer(input) = own;
         }
     }
-    *out = input->buffer;
+    *out = *tl__node_buffer(input);
     return status;
 }
 

@@ -111,13 +111,13 @@ void tl__f_deliver(tl_formula *f, int i, tl_tensor *t) {
     t = d_to_shape(f, t, input->rank, tl__node_shape(input));
     if (t && t->dtype != input->dtype)
         t = tl__f_keep(f, tl_tensor_to_dtype(t, input->dtype));
-    if (t && input->buffer)
-        t = d_add(f, input->buffer, t);
+    if (t && *tl__node_buffer(input))
+        t = d_add(f, *tl__node_buffer(input), t);
     if (!t)
         return;
     tl__tensor_retain(t);
-    tl__tensor_drop(input->buffer);
-    input->buffer = t;
+    tl__tensor_drop(*tl__node_buffer(input));
+    *tl__node_buffer(input) = t;
 }
 
 /* ---- operations ------------------------------------------------------------------------------------------------------ */

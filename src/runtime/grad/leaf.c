@@ -210,10 +210,15 @@ tl_tensor *tl_tensor_take_grad(tl_tensor *t) {
 static masu_status keep_gradient(tl_tensor *t) {
     if (!t->node || tl__node_gathers(t->node))
         return MASU_OK;
-    masu_status status = tl__leaf_new(t, &t->node->kept);
-    if (MASU_UNLIKELY(tl__runtime()->audit && status == MASU_OK))
+    tl_node *kept;
+    masu_status status = tl__leaf_new(t, &kept);
+    if (status != MASU_OK)
+        return status;
+    t->node->kept = kept;
+    t->node->flags |= TL_NODE_KEEPS;
+    if (MASU_UNLIKELY(tl__runtime()->audit))
         tl__audit_node(t->node);
-    return status;
+    return MASU_OK;
 }
 
 void tl_tensor_keep_grad(tl_tensor *t) {

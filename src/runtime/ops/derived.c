@@ -12,7 +12,7 @@
 #include "runtime/state.h"
 
 /* The numbers that the library writes. */
-enum { NORM, INVERSE, DET, SOLVE, CHOLESKY, EIGH, SVD, QR, PSEUDO, LU, CROSS };
+enum { NORM, INVERSE, DET, SOLVE, CHOLESKY, EIGH, SVD, QR, PSEUDO, LU, CROSS, SHARE };
 
 /* The values of `decompose`. */
 enum { DECOMPOSE_INVERSE = 0 };
@@ -203,6 +203,11 @@ static void cross_formula(tl_formula *f) {
         tl__f_deliver(f, 1, d_mul(f, f->g, d_sub(f, low_log(f, rest), low_log(f, x))));
 }
 
+/* An extreme whose equals share the gradient; input 1 says how much each element has of it. */
+static void share_formula(tl_formula *f) {
+    tl__f_deliver(f, 0, d_mul(f, f->g, input(f, 1)));
+}
+
 static const tl_rule inverse_rule = {"inverse", NULL, inverse_formula};
 
 static const tl_rule rules[] = {
@@ -211,7 +216,7 @@ static const tl_rule rules[] = {
     [CHOLESKY] = {"cholesky", NULL, cholesky_formula}, [EIGH] = {"eigh", NULL, eigh_formula},
     [SVD] = {"svd", NULL, svd_formula},             [QR] = {"qr", NULL, qr_formula},
     [PSEUDO] = {"pinverse", NULL, pseudo_formula},  [LU] = {"lu", NULL, lu_formula},
-    [CROSS] = {"bce_loss", NULL, cross_formula},
+    [CROSS] = {"bce_loss", NULL, cross_formula},    [SHARE] = {"max or min", NULL, share_formula},
 };
 
 /* ---- the operation --------------------------------------------------------------------------------------------------- */

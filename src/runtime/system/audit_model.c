@@ -188,8 +188,8 @@ static void leads_of_node(tl_node *node, leads *l) {
         lead(l, tl__node_inputs(node)[i], kind_of_node(tl__node_inputs(node)[i]));
     for (int i = 0; i < node->saved_count; i++)
         lead(l, tl__node_saved(node)[i], MODEL_OBJECT);
-    lead(l, node->buffer, MODEL_OBJECT);
-    lead(l, node->kept, MODEL_LEAF);
+    lead(l, *tl__node_buffer(node), MODEL_OBJECT);
+    lead(l, tl__node_gathers(node) != node ? tl__node_gathers(node) : NULL, MODEL_LEAF);
     if (node->flags & TL_NODE_LEAF)
         lead(l, tl__node_leaf(node)->gradient, MODEL_OBJECT);
 }

@@ -223,8 +223,10 @@ void naive_backward(naive *n, tensor *t, bool keep) {
 }
 
 tensor *naive_grad(naive *n, tensor *t) {
-    if (!t->node || !t->node->is_leaf)
-        naive_fail(n, t->node ? "only leaves keep gradients" : "does not track gradients");
+    if (!t->node)
+        naive_fail(n, "does not track gradients");
+    if (!t->node->is_leaf)
+        naive_unsupported(n, "the gradient of a result");
     tensor *g = naive_tensor(n, t->dtype, t->rank, t->shape);
     for (int64_t i = 0; i < g->count; i++)
         g->e[i] = naive_number(n, g->dtype, t->node->gradient ? t->node->gradient[i] : 0);

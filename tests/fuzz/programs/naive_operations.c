@@ -483,6 +483,8 @@ bool naive_operate(naive *n, const naive_call *c, tensor **result, double *numbe
     case TL_FN_tl_clear_grads:
         naive_clear_grads(n);
         return true;
+    case TL_FN_tl_tensor_keep_grad: /* only what is read counts, and reading one is not modelled */
+        return true;
     case TL_FN_tl_grad_consume:
         naive_consume(c->t[0], c->number[1] != 0);
         return true;

@@ -57,10 +57,8 @@ static void check_fit(naive *n, const tensor *t, const part *p, const tensor *va
 }
 
 tensor *naive_put(naive *n, tensor *t, const tensor *value, int64_t count, const double *bounds) {
-    if (t->node)
-        naive_unsupported(n, "a leaf written in place");
-    if (value->node)
-        naive_fail(n, "assigning to a part");
+    if (t->node || value->node)
+        naive_unsupported(n, "a write in place with a history");
     if (count > 2 * (int64_t)t->rank)
         naive_fail(n, "indices given");
     part p = {0};
