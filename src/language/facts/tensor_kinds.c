@@ -38,7 +38,7 @@
     X(literal_f64) X(literal_i64) X(literal_bool) X(compare) X(compare_scalar) X(logical_not) \
         X(logical_and) X(logical_or) X(sum) X(sum_dim) X(mean) X(mean_dim) X(max) X(max_dim)  \
             X(min) X(min_dim) X(argmax) X(argmax_dim) X(argmin) X(argmin_dim) X(tril) X(triu) \
-                X(pad) X(copied) X(cat) X(stack) X(shape) X(comprehend)
+                X(pad) X(copied) X(cat) X(stack) X(derived) X(shape) X(comprehend)
 #define WORKING_OPERATIONS(X) \
     X(where)                  \
     X(prod)                   \
@@ -81,7 +81,6 @@
     X(retain_grad)            \
     X(gradient)               \
     X(marked)                 \
-    X(derived)                \
     X(grad)                   \
     X(take_grad) X(enable_grad) X(clip_grad) X(acquire) X(release_safe) X(promote) X(register)
 

@@ -223,19 +223,19 @@ static const tl_rule rules[] = {
 
 enum { MOST_INPUTS = 3 };
 
-/* parts: the value, then the inputs. */
+/* parts: the value, then the inputs. Without history a copy, as compiled code expects of what makes tensors. */
 static masu_status derive(const tl_rule *rule, int64_t count, tl_tensor *const *parts, tl_tensor **out) {
     tl_tensor *saved[1 + MOST_INPUTS];
     bool tracked = false;
-    masu_status status = tl__tensor_view(parts[0], out);
-    if (status != MASU_OK)
-        return status;
     for (int64_t i = 1; i < count; i++) {
         saved[i] = parts[i];
         tracked |= parts[i]->node != NULL;
     }
     if (!tracked)
-        return MASU_OK;
+        return tl__tensor_copied(parts[0], out);
+    masu_status status = tl__tensor_view(parts[0], out);
+    if (status != MASU_OK)
+        return status;
     saved[0] = *out;
     return tl__record_or_drop(*out,
                               &(tl_origin){.rule = rule,
