@@ -39,7 +39,8 @@ static const word_hint known_words[] = {
     {" math ", "functions of numbers are methods: `x.sqrt()`"},
     {" then ", "branches stand in braces: `if a { b } else { c }`"},
     {" with no_grad inference_mode ",
-     "`x.detach(false)` is a value without history: what is computed from it has none"},
+     "`x.detach(false)` is a value without history: what is computed from it has none; nor has what is "
+     "computed in `no_grad { … }`"},
     {" optim optimizer optimizers Adam AdamW SGD RMSprop Adagrad Optimizer ",
      "a step is written out: `w = (w - w.grad() * 0.1).detach(true)`; examples/mlp.tl trains so"},
     {" Linear Conv1d Conv2d Embedding LayerNorm BatchNorm1d BatchNorm2d Dropout ReLU GELU Module ",
