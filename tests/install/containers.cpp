@@ -69,7 +69,7 @@ int refusals() {
 }
 
 int heap_of_its_own() {
-    masu_heap *first, *second;
+    masu_heap *first = nullptr, *second = nullptr;
     REQUIRE(masu_heap_create(nullptr, &first) == MASU_OK && masu_heap_create(nullptr, &second) == MASU_OK);
     {
         using pair = std::pair<const int, int>;
@@ -109,7 +109,7 @@ int arena_for_a_step() {
 #if defined(MASU_HAS_MEMORY_RESOURCE)
 int resources() {
     masu_heap *heap;
-    masu_arena *arena;
+    masu_arena *arena = nullptr;
     REQUIRE(masu_heap_create(nullptr, &heap) == MASU_OK && masu_arena_create(nullptr, &arena) == MASU_OK);
     {
         masu::heap_resource on_heap(heap), again(heap);

@@ -4,6 +4,7 @@
  *     let mut x that nothing writes to
  *     let x that nothing reads, statements that nothing reaches
  *     a tensor made by an operation and dropped
+ *     x[0].fill_(5.0), x.view([4]).add_(y), x.relu_().neg_(): what is written is a value that ends there
  *     total = total + loss in a loop that calls loss.backward(): each total holds the history of all before it
  *     state = f(state, w) in a loop that reads w.grad(): the next backward() meets what this one has let go of
  *
@@ -58,6 +59,28 @@ static void warn_of_unreached(checker *c, const block *b) {
 }
 
 /* ---- dropped tensors ------------------------------------------------------------------------- */
+
+static bool writes_receiver_in_place(const expr *e) {
+    if (e->call.kind == CALL_ABI)
+        return (tl_abi_functions[e->call.abi].effects & REPLACES) != 0;
+    return e->call.kind == CALL_FUNCTION && e->call.function->has_self && e->call.function->writes_self;
+}
+
+/* Rows, views and results are values: a write into one reaches no variable. */
+static void warn_of_unseen(checker *c, const stmt *s) {
+    const expr *e = s->value;
+    if (s->kind != STMT_EXPR || e == NULL || e->kind != EXPR_CALL || e->call.writes_receiver ||
+        e->call.operand_count == 0 || e->type->kind != TYPE_TENSOR || !writes_receiver_in_place(e)) {
+        return;
+    }
+    const expr *receiver = e->call.operands[0];
+    if (receiver->type->kind != TYPE_TENSOR || check_is_place(receiver)) {
+        return;
+    }
+    diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(write_reaches_no_variable));
+    diagnostics_note(c->diagnostics, d, receiver->span,
+                     "this is a value of its own; assign to the part (`x[0] = …`), or name the result");
+}
 
 static void warn_of_dropped(checker *c, const stmt *s) {
     const expr *e = s->value;
@@ -248,6 +271,7 @@ static void look_at_block(checker *c, block *b) {
     warn_of_unreached(c, b);
     for (stmt *s = b->first; s != NULL; s = s->next) {
         warn_of_dropped(c, s);
+        warn_of_unseen(c, s);
     }
 }
 

@@ -457,6 +457,7 @@ static uint32_t line_of(const machine *m) {
 static void run(front *f, interpretation *out) {
     machine *m = masu__arena_calloc(&f->arena, 1, sizeof *m, 16);
     m->file = &f->file;
+    m->n.is_program = true;
     out->how = INTERPRETED_WELL;
     if (setjmp(m->n.ended) == 0) {
         run_function(m, f->module->main, NULL, NULL);

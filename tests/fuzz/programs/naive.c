@@ -225,8 +225,11 @@ void naive_backward(naive *n, tensor *t, bool keep) {
 tensor *naive_grad(naive *n, tensor *t) {
     if (!t->node)
         naive_fail(n, "does not track gradients");
-    if (!t->node->is_leaf)
-        naive_unsupported(n, "the gradient of a result");
+    if (!t->node->is_leaf) {
+        if (n->is_program)
+            naive_unsupported(n, "the gradient of a result");
+        naive_fail(n, "only leaves keep gradients");
+    }
     tensor *g = naive_tensor(n, t->dtype, t->rank, t->shape);
     for (int64_t i = 0; i < g->count; i++)
         g->e[i] = naive_number(n, g->dtype, t->node->gradient ? t->node->gradient[i] : 0);

@@ -69,6 +69,7 @@ typedef struct naive {
     uint64_t made, passes;
     uint32_t grad_depth;
     bool grads_kept;
+    bool is_program; /* its compiler keeps gradients of results that are read, which the tape does not know */
     history *leaves;
 } naive;
 

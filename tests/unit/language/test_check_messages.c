@@ -143,8 +143,9 @@ static void tensors(void **state) {
               "is a scalar; an element is read with `t[i]`\n"
               "3:9: note: the parameter is declared here\n");
     body_says("let t = [1.0]; t.sum(0, 1);",
-              "5:18: error: `sum` takes 0 to 1 arguments, 2 given\n");
-    body_says("let t = [1.0]; t.clamp(1);", "5:18: error: `clamp` takes 2 arguments, 1 given\n");
+              "5:18: error: `sum` takes 0 to 1 arguments, 2 given\n"
+              "note: they are `sum(dim)`\n");
+    body_says("let t = [1.0]; t.clamp(1);", "5:18: error: `clamp` takes 2 arguments, 1 given\nnote: they are `clamp(low, high)`\n");
     body_says("let t = [1.0]; t.softmax(0.5);",
               "5:26: error: expected `i64`, found `f32`\nnote: `as i64` converts it\nnote: "
               "parameter `dim` of `softmax`\n");
