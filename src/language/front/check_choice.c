@@ -13,7 +13,7 @@
 #include "language/front/check_private.h"
 
 /* One in the rest of another: each doubles what is written. */
-enum { CHOICES_CHEAP = 2, CHOICES_MAX = 5 };
+enum { CHOICES_MAX = 5 };
 
 typedef enum tail { TAIL_VALUE, TAIL_PLACE, TAIL_LEAVES } tail;
 
@@ -162,12 +162,6 @@ static expr *let_else(checker *c, const block *b, stmt *s) {
     otherwise->block = s->otherwise;
     e->match.arms[1] = (match_arm){.pattern = any, .body = otherwise};
     return e;
-}
-
-bool check_is_choice(const checker *c, const expr *e, bool any) {
-    uint32_t places = 0;
-    return (any || c->choice_depth >= CHOICES_CHEAP) &&
-           (e->kind == EXPR_IF || e->kind == EXPR_MATCH) && all_places(c, e, &places) && places > 0;
 }
 
 expr *check_choice(checker *c, const block *b, stmt *s) {

@@ -511,7 +511,7 @@ static bool has_method(const checker *c, const expr *e) {
 }
 
 /* map.entry(k).or_insert(v) and its like */
-bool check_entry_place(const expr *e) {
+static bool entry_place(const expr *e) {
     static const char *const makers[] = {"or_insert", "or_insert_with", "or_default"};
     bool makes = false;
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
@@ -526,7 +526,7 @@ bool check_entry_place(const expr *e) {
 
 /* … as a value or a statement */
 bool check_entry_value(checker *c, expr **slot) {
-    if (!check_entry_place(*slot)) {
+    if (!entry_place(*slot)) {
         return false;
     }
     uint32_t mark = check_scope_open(c);

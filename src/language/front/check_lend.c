@@ -25,7 +25,7 @@ void check_call_before(checker *c, expr *call, const char *name, expr *value) {
     append_statement(&call->call.before, b.last);
 }
 
-void check_call_first(checker *c, expr *call, expr *statement) {
+static void call_first(checker *c, expr *call, expr *statement) {
     block_builder b = build_block(c, call->span);
     check_expr(c, &statement, check_scalar(c, TYPE_VOID));
     build_stmt(&b, statement);
@@ -150,7 +150,7 @@ bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *
         if (!field->is_written || field->by_reference) {
             continue;
         }
-        check_call_first(
+        call_first(
             c, call,
             build_assign(c, span, build_field(c, span, check_new_name(c, span, name), field->name),
                          captured_place(c, span, field->captured)));

@@ -147,6 +147,9 @@ bool check_hash_method(checker *c, expr **slot, const type *t) {
     return true;
 }
 
+/* A checked value; NULL: the type has none. */
+static expr *default_of(checker *c, source_span span, const type *t, int depth);
+
 /* ---- default --------------------------------------------------------------------------------- */
 
 static expr *default_struct(checker *c, source_span span, const type *t, int depth) {
@@ -174,7 +177,7 @@ static expr *default_struct(checker *c, source_span span, const type *t, int dep
                           .operands = CHECK_ARRAY(c, expr *, s->field_count + 1),
                           .operand_count = s->field_count};
     for (uint32_t i = 0; i < s->field_count; i++) {
-        e->call.operands[i] = check_default(c, span, s->fields[i].type, depth + 1);
+        e->call.operands[i] = default_of(c, span, s->fields[i].type, depth + 1);
         if (e->call.operands[i] == NULL) {
             return NULL;
         }
@@ -185,7 +188,7 @@ static expr *default_struct(checker *c, source_span span, const type *t, int dep
 static expr *default_list(checker *c, source_span span, const type *t, int depth) {
     if (t->kind == TYPE_VEC && t->vec.length > 0) {
         expr *e = check_new(c, EXPR_REPEAT, span, NULL);
-        e->repeat.value = check_default(c, span, t->vec.element, depth + 1);
+        e->repeat.value = default_of(c, span, t->vec.element, depth + 1);
         e->repeat.count = check_new_int(c, span, t->vec.length);
         if (e->repeat.value != NULL) {
             check_expr(c, &e, t);
@@ -206,7 +209,7 @@ static expr *default_list(checker *c, source_span span, const type *t, int depth
     e->list.items = CHECK_ARRAY(c, expr *, t->tuple.count);
     e->list.count = t->tuple.count;
     for (uint32_t i = 0; i < t->tuple.count; i++) {
-        e->list.items[i] = check_default(c, span, t->tuple.items[i], depth + 1);
+        e->list.items[i] = default_of(c, span, t->tuple.items[i], depth + 1);
         if (e->list.items[i] == NULL) {
             return NULL;
         }
@@ -214,7 +217,7 @@ static expr *default_list(checker *c, source_span span, const type *t, int depth
     return e;
 }
 
-expr *check_default(checker *c, source_span span, const type *t, int depth) {
+static expr *default_of(checker *c, source_span span, const type *t, int depth) {
     t = type_resolve(c->types, t);
     if (depth > 30) {
         return NULL;
@@ -272,7 +275,7 @@ bool check_default_call(checker *c, expr **slot, const char *scope, const char *
         check_make_error(c, e);
         return true;
     }
-    expr *made = type_is_silent(t) ? NULL : check_default(c, e->span, t, 0);
+    expr *made = type_is_silent(t) ? NULL : default_of(c, e->span, t, 0);
     if (made == NULL) {
         if (!type_is_silent(t)) {
             diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(has_no_default),

@@ -291,7 +291,6 @@ void check_finish_call(checker *c, expr *e, function_item *f);
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
 /* let name = value, in front of the call; statements behind it. */
 void check_call_before(checker *c, expr *call, const char *name, expr *value);
-void check_call_first(checker *c, expr *call, expr *statement); /* a statement in front of it */
 void check_call_after(checker *c, expr *call, expr *statement);
 void check_call_wrap(checker *c, expr **slot);
 /* An argument for a `&mut T` that a method yields as a place. */
@@ -315,8 +314,6 @@ bool check_is_number_type(const type *t);
 const type *check_length_argument(checker *c, const type_expr *t);
 /* Of a call of which nobody knows what it takes. */
 void check_lost_arguments(checker *c, expr *call);
-/* Whether e chooses one of several places; any: also where that is the first. */
-bool check_is_choice(const checker *c, const expr *e, bool any);
 bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
 function_item *check_choose_by_types(checker *c, expr *e, function_item *f);
 /* E::from(e) where E has it for values of that type; e is checked. NULL: no. */
@@ -379,8 +376,6 @@ bool check_may_write_self(checker *c, function_item *f);
 bool check_order_method(checker *c, expr **slot, const type *t);
 bool check_order_operator(checker *c, expr **slot, const type *t, const type *other);
 bool check_hash_method(checker *c, expr **slot, const type *t);
-/* A checked value; NULL: the type has none. */
-expr *check_default(checker *c, source_span span, const type *t, int depth);
 bool check_default_call(checker *c, expr **slot, const char *scope, const char *name,
                         const type *expected);
 bool check_std_call(checker *c, expr **slot, const char *scope, const char *name,
@@ -515,7 +510,6 @@ bool check_wants_reference(checker *c, const expr *e, const type *expected);
 void check_follow(checker *c, expr **slot);
 /* &mut e, or e itself where it stands for a place. */
 void check_make_reference(checker *c, expr **slot, const type *expected);
-expr *check_reference_to(checker *c, expr *place, source_span span); /* of a checked place */
 bool check_to_slice(checker *c, expr **slot, const type *to);
 bool check_part_receiver(checker *c, expr **slot);
 /* A name that Rust moves on as a reference: of type `&mut T`, or that stands for a place. */
@@ -636,7 +630,6 @@ void check_getter_site(checker *c, expr **slot);
 expr *check_hold(block_builder *b, expr *e, const char *what);
 /* Of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
 expr *check_hold_argument(block_builder *b, expr *e, const type *wanted);
-bool check_entry_place(const expr *e);
 bool check_entry_value(checker *c, expr **slot);
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
 bool check_is_map(const type *t); /* HashMap or BTreeMap */

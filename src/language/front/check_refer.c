@@ -109,7 +109,7 @@ static expr *error_at(checker *c, source_span span) {
     return wrong;
 }
 
-expr *check_reference_to(checker *c, expr *place, source_span span) {
+static expr *reference_to_place(checker *c, expr *place, source_span span) {
     check_unbox(c, &place);
     const type *t = type_of(c, place);
     if (type_is_silent(t)) {
@@ -226,7 +226,7 @@ void check_make_reference(checker *c, expr **slot, const type *expected) {
         } else if (wants_slice(c, expected) && t->kind == TYPE_VEC) {
             made = reference_to_part(c, place, NULL, e->span);
         } else {
-            made = check_reference_to(c, place, e->span);
+            made = reference_to_place(c, place, e->span);
         }
     }
     check_scope_close(c, mark);
@@ -295,7 +295,7 @@ bool check_option_by_reference(checker *c, expr **slot, const type *t) {
     }
     expr *e = check_new(c, EXPR_IF, (*slot)->span, NULL), *reference = content;
     if (!type_is_reference(content->type)) {
-        reference = check_reference_to(c, content, (*slot)->span);
+        reference = reference_to_place(c, content, (*slot)->span);
     }
     expr *found = build_call(c, e->span, NULL, "Some", &reference, 1);
     e->branch.condition =
@@ -376,7 +376,7 @@ expr *check_reference_as(checker *c, expr *place, source_span span, const type *
     }
     return type_is_slice(wanted) && type_of(c, place)->kind == TYPE_VEC
                ? reference_to_part(c, place, NULL, span)
-               : check_reference_to(c, place, span);
+               : reference_to_place(c, place, span);
 }
 
 /* ---- patterns ------------------------------------------------------------------------------------------- */
