@@ -40,7 +40,7 @@ static void magazine_count(masu__cache *cache, unsigned index) {
 }
 
 static size_t class_bytes(const masu_heap *heap, unsigned index) {
-    return masu__bucket_block_bytes(heap->bucket, index);
+    return masu__bucket_block_bytes(heap->caches->bucket, index);
 }
 
 /* ---- capacity -------------------------------------------------------------------------------- */
@@ -48,19 +48,19 @@ static size_t class_bytes(const masu_heap *heap, unsigned index) {
 /* What neither magazines nor transfers have claimed is the cap of the lists. */
 static void caches_move_cap(masu_heap *heap) {
     const masu__caches *caches = heap->caches;
-    masu__bucket_set_cap(heap->bucket,
+    masu__bucket_set_cap(heap->caches->bucket,
                          caches->max_cached_bytes - caches->granted_bytes - caches->transfer_bytes);
 }
 
 static void transfers_flush(masu_heap *heap) {
     masu__caches *caches = heap->caches;
-    for (unsigned i = 0; i < heap->bucket->class_count; i++) {
+    for (unsigned i = 0; i < heap->caches->bucket->class_count; i++) {
         masu__transfer *t = &caches->transfer[i];
         size_t count = t->count;
         t->count = 0;
         caches->transfer_bytes -= count * class_bytes(heap, i);
         if (count > 0)
-            masu__bucket_take_home(heap->bucket, i, t->slots, count);
+            masu__bucket_take_home(heap->caches->bucket, i, t->slots, count);
     }
     caches_move_cap(heap);
 }
@@ -80,7 +80,7 @@ static void caches_fit_threads(masu_heap *heap) {
 
 /* Many classes share the cap: the large ones of a fine pool get fewer slots. */
 static uint32_t magazine_most(const masu_heap *heap, unsigned index) {
-    if (heap->bucket->class_count == MASU_BUCKET_CLASSES)
+    if (heap->caches->bucket->class_count == MASU_BUCKET_CLASSES)
         return MASU__MAGAZINE_SLOTS;
     return (uint32_t)masu__min(MASU__MAGAZINE_SLOTS,
                                MASU__FINE_MAGAZINE_BYTES / class_bytes(heap, index));
@@ -130,12 +130,12 @@ static void give_batch(masu_heap *heap, unsigned index, void *const *blocks, siz
         caches_move_cap(heap);
     }
     if (kept < count)
-        masu__bucket_take_home(heap->bucket, index, blocks, count - kept);
+        masu__bucket_take_home(heap->caches->bucket, index, blocks, count - kept);
 }
 
 /* The lists have none, and no room for a whole slab more while the transfers hold what they do. */
 static bool transfers_in_the_way(const masu_heap *heap, unsigned index) {
-    const masu_bucket *pool = heap->bucket;
+    const masu_bucket *pool = heap->caches->bucket;
     return heap->caches->transfer_bytes > 0 && !masu__bucket_class_has_one(&pool->classes[index]) &&
            masu__bucket_cached(pool) + MASU__SLAB_BYTES > masu__bucket_cap(pool);
 }
@@ -148,7 +148,7 @@ static size_t take_batch(masu_heap *heap, unsigned index, size_t count, void **b
     if (t->count == 0) {
         if (transfers_in_the_way(heap, index))
             transfers_flush(heap);
-        return masu__bucket_lend(heap->bucket, index, count, blocks, status);
+        return masu__bucket_lend(heap->caches->bucket, index, count, blocks, status);
     }
     count = masu__min(count, t->count);
     t->count -= count;
@@ -171,7 +171,7 @@ static void magazine_return(masu__cache *cache, unsigned index, size_t count) {
 }
 
 void masu__cache_flush(masu__cache *cache) {
-    for (unsigned i = 0; i < cache->heap->bucket->class_count; i++)
+    for (unsigned i = 0; i < cache->heap->caches->bucket->class_count; i++)
         if (cache->capacity[i] > 0)
             magazine_return(cache, i, magazine_fill(cache, i));
     masu__large_return_all(cache);
@@ -180,16 +180,16 @@ void masu__cache_flush(masu__cache *cache) {
 void masu__cache_sweep(masu__cache *cache) {
     masu_heap *heap = cache->heap;
     masu__caches *caches = heap->caches;
-    uint64_t cached = masu__bucket_cached(heap->bucket) + caches->transfer_bytes;
+    uint64_t cached = masu__bucket_cached(heap->caches->bucket) + caches->transfer_bytes;
     caches->sweep_at = masu__min(caches->sweep_at, cached + MASU__SWEEP_STEP_BYTES);
-    if (cached < masu__max(caches->sweep_at, MASU__SWEEP_STEP_BYTES) || !masu__bucket_is_loose(heap->bucket))
+    if (cached < masu__max(caches->sweep_at, MASU__SWEEP_STEP_BYTES) || !masu__bucket_is_loose(heap->caches->bucket))
         return;
-    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+    for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
         if (cache->capacity[i] > 0 && class_bytes(heap, i) > MASU__PAGE_BYTES)
             magazine_return(cache, i, magazine_fill(cache, i));
     transfers_flush(heap);
-    masu__bucket_give_back_slabs(heap->bucket, 0);
-    cached = masu__bucket_cached(heap->bucket);
+    masu__bucket_give_back_slabs(heap->caches->bucket, 0);
+    cached = masu__bucket_cached(heap->caches->bucket);
     caches->sweep_at = cached + masu__max(cached / 4, MASU__SWEEP_STEP_BYTES);
 }
 
@@ -233,7 +233,7 @@ masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on)
             masu__cache_flush(own);
         transfers_flush(heap);
     }
-    masu_status status = masu__bucket_set_checked(heap->bucket, on);
+    masu_status status = masu__bucket_set_checked(heap->caches->bucket, on);
     if (status == MASU_OK && caches->checked != on) {
         caches->checked = on;
         caches->epoch++; /* magazines are taken up again, or stay away */
@@ -248,7 +248,9 @@ bool masu__caches_open(masu_heap *heap) {
     heap->caches = masu__meta_calloc(1, sizeof *heap->caches);
     if (!heap->caches)
         return false;
-    heap->caches->max_cached_bytes = heap->caches->configured_max_bytes = heap->bucket->max_cached_bytes;
+    heap->caches->bucket = masu__heap_find(heap, &masu__pool_bucket);
+    heap->caches->bestfit = masu__heap_find(heap, &masu__pool_bestfit);
+    heap->caches->max_cached_bytes = heap->caches->configured_max_bytes = heap->caches->bucket->max_cached_bytes;
     heap->caches->bytes_a_thread = heap->cached_bytes_a_thread;
     return true;
 }
@@ -258,7 +260,7 @@ void masu__caches_close(masu_heap *heap) {
         return;
     while (heap->caches->first)
         masu__cache_close(heap->caches->first, true);
-    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+    for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
         masu__meta_free(heap->caches->transfer[i].slots, MASU__TRANSFER_SLOTS * sizeof(void *));
     masu__meta_free(heap->caches, sizeof *heap->caches);
     heap->caches = NULL;
@@ -314,7 +316,7 @@ void masu__cache_close(masu__cache *cache, bool thread_lives) {
     if (thread_lives)
         cache_show(cache, &masu__no_cache);
     masu__cache_flush(cache);
-    for (unsigned i = 0; i < heap->bucket->class_count; i++) {
+    for (unsigned i = 0; i < heap->caches->bucket->class_count; i++) {
         caches->granted_bytes -= cache->capacity[i] * class_bytes(heap, i);
         caches->retired_allocations += magazine_of(cache, i)->allocations;
     }
@@ -334,7 +336,7 @@ void masu__cache_close(masu__cache *cache, bool thread_lives) {
 static masu_status take_single(masu_heap *heap, size_t bytes, unsigned index, void **out) {
     masu_status status;
     if (heap->caches->checked)
-        status = masu__bucket_lend_known(heap->bucket, index, bytes, out);
+        status = masu__bucket_lend_known(heap->caches->bucket, index, bytes, out);
     else
         (void)take_batch(heap, index, 1, out, &status);
     heap->caches->retired_allocations += status == MASU_OK;
@@ -351,7 +353,8 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
         (void)magazine_grow(cache, index);
         if (cache->capacity[index] == 0)
             return take_single(heap, bytes, index, out);
-        if (heap->caches->transfer[index].count == 0 && !masu__bucket_class_has_one(&heap->bucket->classes[index]))
+        const masu__bucket_class *class = &heap->caches->bucket->classes[index];
+        if (heap->caches->transfer[index].count == 0 && !masu__bucket_class_has_one(class))
             masu__large_before_new_pages(cache, MASU__SLAB_BYTES, MASU__SLAB_BYTES);
         fill = take_batch(heap, index, cache->capacity[index] / 2, magazine_bottom(cache, index),
                           &status);
@@ -371,7 +374,7 @@ masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes
     if (cache)
         cache_obey(cache);
     masu_status status =
-        refill_under_lock(heap, cache, bytes, masu__bucket_class_of(heap->bucket, rounded), out);
+        refill_under_lock(heap, cache, bytes, masu__bucket_class_of(heap->caches->bucket, rounded), out);
     masu__heap_unlock(heap);
     return status;
 }
@@ -395,9 +398,9 @@ static masu_status overflow_under_lock(masu_heap *heap, masu__cache *cache, void
 
 static masu_status give_small(masu_heap *heap, masu__cache *cache, const masu__slab *slab, void *ptr, bool sized,
                               size_t bytes) {
-    size_t block_bytes = masu__slab_block_bytes(heap->bucket, slab);
+    size_t block_bytes = masu__slab_block_bytes(heap->caches->bucket, slab);
     if (heap->caches->checked)
-        return masu__bucket_take_home_known(heap->bucket, ptr, sized, bytes);
+        return masu__bucket_take_home_known(heap->caches->bucket, ptr, sized, bytes);
     if (((uintptr_t)ptr - slab->base) % block_bytes != 0)
         return MASU_ERR_INTERIOR_POINTER;
     if (sized && (bytes == 0 || bytes > block_bytes))
@@ -413,7 +416,7 @@ static bool large_size_is_right(const masu_heap *heap, const void *ptr, size_t k
 }
 
 static masu_status give_any(masu_heap *heap, masu__cache *cache, void *ptr, bool sized, size_t bytes) {
-    const masu__slab *slab = masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr);
+    const masu__slab *slab = masu__bucket_slab_of(heap->caches->bucket, (uintptr_t)ptr);
     size_t known;
     if (slab)
         return give_small(heap, cache, slab, ptr, sized, bytes);
@@ -441,7 +444,7 @@ static masu_status take_page_aligned(masu_heap *heap, masu__cache *cache, size_t
     alignment = masu__max(alignment, MASU__PAGE_BYTES);
     if (cache)
         masu__large_before_new_pages(cache, bytes, alignment);
-    masu_status status = masu__bucket_alloc(heap->bucket, bytes, alignment, out);
+    masu_status status = masu__bucket_alloc(heap->caches->bucket, bytes, alignment, out);
     if (status == MASU_OK)
         masu__page_code_set(*out, masu__page_code_of(MASU__TAG_PROCESS, kind));
     return status;
@@ -461,7 +464,7 @@ static masu_status take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
                                            MASU__KIND_LARGE + index, out);
     if (status == MASU_OK || masu__large_class_bytes(index) == exact)
         return status;
-    heap->bucket->failures--; /* the same request once more */
+    heap->caches->bucket->failures--; /* the same request once more */
     return take_page_aligned(heap, cache, exact, alignment, MASU__KIND_EXACT, out);
 }
 
@@ -480,7 +483,7 @@ masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t b
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 static void cache_totals(const masu__cache *cache, masu__cache_totals *out) {
-    for (unsigned i = 0; i < cache->heap->bucket->class_count; i++) {
+    for (unsigned i = 0; i < cache->heap->caches->bucket->class_count; i++) {
         const masu_magazine *magazine = &cache->front.magazines.by_kind[1 + i];
         size_t fill = magazine_fill(cache, i);
         out->blocks += fill;
@@ -498,7 +501,7 @@ static void caches_totals(const masu_heap *heap, masu__cache_totals *out) {
         .allocations = caches->retired_allocations,
         .large_hits = caches->retired_large_hits,
     };
-    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+    for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
         out->blocks += caches->transfer[i].count;
     out->bytes = caches->transfer_bytes;
     for (const masu__cache *cache = caches->first; cache; cache = cache->next)
@@ -521,7 +524,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
 void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *s) {
     masu__cache_totals t;
     caches_totals(heap, &t);
-    s->allocations = s->allocations - lent_out(heap->bucket) + t.allocations + t.large_hits;
+    s->allocations = s->allocations - lent_out(heap->caches->bucket) + t.allocations + t.large_hits;
     s->bypasses += t.large_hits;
     s->live_blocks -= least(s->live_blocks, t.blocks + t.large_blocks);
     s->frees = s->allocations - least(s->allocations, s->live_blocks);
@@ -534,13 +537,13 @@ void masu__caches_adjust(const masu_heap *heap, masu_heap_stats *s) {
     s->thread_cached_bytes = small + large;
     s->thread_caches = heap->caches->count;
     s->metadata_bytes += heap->caches->count * CACHE_BYTES + sizeof *heap->caches;
-    for (unsigned i = 0; i < heap->bucket->class_count; i++)
+    for (unsigned i = 0; i < heap->caches->bucket->class_count; i++)
         if (heap->caches->transfer[i].slots)
             s->metadata_bytes += MASU__TRANSFER_SLOTS * sizeof(void *);
 }
 
 static bool cache_valid(masu__cache *cache, size_t *granted) {
-    const masu_bucket *pool = cache->heap->bucket;
+    const masu_bucket *pool = cache->heap->caches->bucket;
     for (unsigned i = 0; i < pool->class_count; i++) {
         size_t fill = magazine_fill(cache, i);
         if (cache->slots[i][0] != NULL || fill > cache->capacity[i] ||
@@ -558,7 +561,7 @@ static bool cache_valid(masu__cache *cache, size_t *granted) {
 
 bool masu__caches_valid(const masu_heap *heap) {
     const masu__caches *caches = heap->caches;
-    const masu_bucket *pool = heap->bucket;
+    const masu_bucket *pool = heap->caches->bucket;
     size_t granted = 0, count = 0, between = 0;
     masu__cache_totals t;
     caches_totals(heap, &t);

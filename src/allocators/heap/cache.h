@@ -105,6 +105,8 @@ typedef struct masu__transfer {
 
 /* Guarded by the heap's lock. */
 typedef struct masu__caches {
+    masu_bucket *bucket;   /* the heap's: whose blocks lie in the magazines */
+    masu_bestfit *bestfit; /* the heap's: where the large blocks come from */
     masu__cache *first;
     size_t count;
     size_t max_cached_bytes;      /* now */

@@ -6,7 +6,7 @@ static void return_one(masu__cache *cache, unsigned index) {
     masu_heap *heap = cache->heap;
     void *block = masu__large_pop(&cache->front.large, index);
     masu__page_code_set(block, 0);
-    masu_status status = masu__bucket_free(heap->bucket, block, masu__large_class_bytes(index));
+    masu_status status = masu__bucket_free(heap->caches->bucket, block, masu__large_class_bytes(index));
     MASU_ASSERT(status == MASU_OK); /* it was judged when it came */
 }
 
@@ -24,19 +24,19 @@ void masu__large_return_all(masu__cache *cache) {
  * beside what is in use, or have been of use. */
 static bool may_give_back(const masu__cache *cache) {
     const masu__large_cache *large = &cache->front.large;
-    return large->blocks > 0 && (large->held <= masu__bestfit_used(cache->heap->bestfit) / 8 ||
+    return large->blocks > 0 && (large->held <= masu__bestfit_used(cache->heap->caches->bestfit) / 8 ||
                                  large->hits - large->hits_then >= MASU__LARGE_HITS);
 }
 
 /* Each block that is given back here was freed by the thread: so the cost is a constant for each free. */
 void masu__large_before_new_pages(masu__cache *cache, size_t bytes, size_t alignment) {
     masu_heap *heap = cache->heap;
-    if (masu__bestfit_has_used(heap->bestfit, bytes, alignment))
+    if (masu__bestfit_has_used(heap->caches->bestfit, bytes, alignment))
         return;
     if (may_give_back(cache)) {
         cache->front.large.hits_then = cache->front.large.hits;
         masu__large_return_all(cache);
-        if (masu__bestfit_has_used(heap->bestfit, bytes, alignment))
+        if (masu__bestfit_has_used(heap->caches->bestfit, bytes, alignment))
             return;
     }
     masu__cache_sweep(cache);
@@ -72,7 +72,7 @@ static void make_room(masu__cache *cache, size_t bytes) {
 }
 
 masu_status masu__large_known(masu_heap *heap, const void *ptr, size_t *out) {
-    masu_status status = masu__bestfit_known(heap->bestfit, ptr, heap->bucket->number, out);
+    masu_status status = masu__bestfit_known(heap->caches->bestfit, ptr, heap->caches->bucket->number, out);
     if (status == MASU_OK && masu__page_tag(masu_page_code(ptr)) == MASU__TAG_CACHED)
         return MASU_ERR_DOUBLE_FREE;
     return status;
@@ -87,7 +87,7 @@ masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, siz
             return MASU_OK;
     }
     masu__page_code_set(ptr, 0);
-    masu_status status = masu__bucket_free(heap->bucket, ptr, known);
+    masu_status status = masu__bucket_free(heap->caches->bucket, ptr, known);
     if (status != MASU_OK) /* nothing has changed */
         masu__page_code_set(ptr, masu__page_code_of(MASU__TAG_PROCESS, kind));
     return status;
@@ -104,7 +104,7 @@ bool masu__large_grow(masu_heap *heap, void *ptr, size_t new_bytes) {
     }
     masu__heap_lock(heap);
     bool grown = masu__large_known(heap, ptr, &known) == MASU_OK &&
-                 masu__bucket_resize_bypass(heap->bucket, ptr, known, wanted) == MASU_OK;
+                 masu__bucket_resize_bypass(heap->caches->bucket, ptr, known, wanted) == MASU_OK;
     if (grown)
         masu__page_code_set(ptr, masu__page_code_of(MASU__TAG_PROCESS, kind));
     masu__heap_unlock(heap);
@@ -113,12 +113,13 @@ bool masu__large_grow(masu_heap *heap, void *ptr, size_t new_bytes) {
 
 bool masu__large_valid(masu__cache *cache) {
     const masu__large_cache *large = &cache->front.large;
+    const masu__caches *caches = cache->heap->caches;
     size_t bytes = 0, blocks = 0, known;
     for (unsigned i = 0; i < MASU__LARGE_CLASSES; i++) {
         size_t class_bytes = masu__large_class_bytes(i), count = 0;
         for (void *block = large->of_class[i].first; block; block = *(void **)block) {
             if (masu_page_code(block) != masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + i) ||
-                masu__bestfit_known(cache->heap->bestfit, block, cache->heap->bucket->number, &known) != MASU_OK ||
+                masu__bestfit_known(caches->bestfit, block, caches->bucket->number, &known) != MASU_OK ||
                 known != class_bytes || ++count > large->of_class[i].count)
                 return false;
         }

@@ -156,13 +156,13 @@ void masu__guard_destroy(masu__guard *guard) {
 /* ---- the pools behind ------------------------------------------------------------------------ */
 
 static masu_status pools_take(masu_heap *heap, size_t bytes, size_t alignment, void **out) {
-    return heap->bucket ? masu__bucket_alloc(heap->bucket, bytes, alignment, out)
-                        : masu_bestfit_alloc(heap->bestfit, bytes, alignment, 0, out);
+    const masu__pool *pool = masu__heap_pool_for(heap, bytes);
+    return pool->row->take(pool->at, bytes, alignment, 0, out);
 }
 
 static masu_status pools_give(masu_heap *heap, const record *r) {
-    return heap->bucket ? masu__bucket_free(heap->bucket, (void *)r->base, r->taken)
-                        : masu_bestfit_free_sized(heap->bestfit, (void *)r->base, r->taken);
+    const masu__pool *pool = masu__heap_pool_for(heap, r->taken);
+    return pool->row->give(pool->at, (void *)r->base, true, r->taken);
 }
 
 /* The oldest held block leaves. A byte that was written meanwhile is the next fault to be told. */

@@ -1,11 +1,11 @@
-/* heap.c: the one front over both pools.
+/* heap.c: the one front over the pools.
  *
  *     caller ─► heap ─┬─► buckets ──slabs──┐
  *                     └────────────────────┴─► best fit ─► device
  *
  * The bucket pool itself sends on what it has no class for, so the heap's own work is the lock,
- * the shared picture, and the order of birth and death: device, best fit, buckets; and back. On a
- * device that the processor cannot write there are no buckets, for their lists live in the free
+ * the shared picture, and the order of birth and death: the device, then the rows of pools.def from the lowest up; and
+ * back. On a device that the processor cannot write there are no buckets, for their lists live in the free
  * blocks; everything then goes to best fit.
  *
  *     live + cached + free + slack = reserved
@@ -53,58 +53,47 @@ masu_heap_config masu_heap_config_default(void) {
     };
 }
 
-static masu_status heap_make_bestfit(masu_heap *heap, const masu_heap_config *config,
-                                     masu_device *device) {
-    return masu_bestfit_create(
-        &(masu_bestfit_config){
-            .device = device,
-            .trace = config->trace,
-            .pool_bytes = config->pool_bytes,
-            .initial_bytes = config->initial_bytes,
-            .min_remainder_bytes = config->min_remainder_bytes,
-            .limit_bytes = config->limit_bytes,
-            .policy = config->policy,
-            .size_steps = config->size_steps,
-            .whole_above_bytes = config->whole_above_bytes,
-            .whole_slack_bytes = config->whole_slack_bytes,
-            .idle_allocations = config->idle_allocations,
-            .max_idle_bytes = config->max_idle_bytes,
-        },
-        &heap->bestfit);
+static const masu__pool_row *const rows[] = {
+#define POOL(name) &masu__pool_##name,
+#include "allocators/pools.def"
+#undef POOL
+};
+
+void *masu__heap_find(const masu_heap *heap, const masu__pool_row *row) {
+    for (unsigned i = 0; i < heap->pool_count; i++)
+        if (heap->pools[i].row == row)
+            return heap->pools[i].at;
+    return NULL;
 }
 
-static masu_status heap_make_bucket(masu_heap *heap, const masu_heap_config *config,
-                                    masu_device *device) {
-    if (!(device->info.flags & MASU_DEVICE_HOST_ACCESS))
-        return MASU_OK;
-    return masu_bucket_create(
-        &(masu_bucket_config){
-            .backing = heap->bestfit,
-            .trace = config->trace,
-            .small_blocks = config->small_blocks,
-            .medium_blocks = config->medium_blocks,
-            .max_cached_bytes = config->max_cached_bytes,
-            .fine_classes = config->fine_classes,
-            .checked = config->checked || config->guarded,
-        },
-        &heap->bucket);
+static masu_status heap_make_pools(masu_heap *heap, const masu_heap_config *config) {
+    masu__pool_setting setting = {.config = config};
+    for (unsigned i = 0; i < MASU__POOLS; i++) {
+        masu__pool pool = {.row = rows[i]};
+        masu_status status = rows[i]->create(&setting, &pool.at);
+        if (status != MASU_OK)
+            return status;
+        if (!pool.at)
+            continue;
+        heap->pools[heap->pool_count++] = pool;
+        setting.below = pool;
+    }
+    return MASU_OK;
 }
 
-static masu_status heap_make(masu_heap *heap, const masu_heap_config *config) {
-    masu_device *device = config->device;
-    if (!device) {
+static masu_status heap_make(masu_heap *heap, masu_heap_config config) {
+    if (!config.device) {
         masu_status status = masu_device_create_host(&heap->own_device);
         if (status != MASU_OK)
             return status;
-        device = heap->own_device;
+        config.device = heap->own_device;
     }
-    masu_status status = heap_make_bestfit(heap, config, device);
-    if (status != MASU_OK)
+    heap->persistent = config.policy == MASU_POOL_PERSISTENT;
+    heap->writable = (config.device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0;
+    masu_status status = heap_make_pools(heap, &config);
+    if (status != MASU_OK || !config.guarded)
         return status;
-    status = heap_make_bucket(heap, config, device);
-    if (status != MASU_OK || !config->guarded)
-        return status;
-    return masu__guard_create(config, heap->bucket != NULL, &heap->guard);
+    return masu__guard_create(&config, heap->writable, &heap->guard);
 }
 
 masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out) {
@@ -125,13 +114,14 @@ masu_status masu_heap_create(const masu_heap_config *config, masu_heap **out) {
     heap->leaked_context = config->leaked_context;
     heap->cached_bytes_a_thread = config->cached_bytes_a_thread;
     masu__lock_init(&heap->lock, MASU__RANK_HEAP);
-    masu_status status = heap_make(heap, config);
+    masu_status status = heap_make(heap, *config);
     if (status != MASU_OK) {
         masu_heap_destroy(heap);
         return status;
     }
 #ifndef MASU_HEAVY
-    heap->direct = heap->thread_safe || heap->guard ? NULL : heap->bucket;
+    if (!heap->thread_safe && !heap->guard && masu__heap_top(heap)->row == &masu__pool_bucket)
+        heap->direct = masu__heap_top(heap)->at;
 #endif
     *out = heap;
     return MASU_OK;
@@ -153,8 +143,8 @@ masu_status masu_heap_destroy(masu_heap *heap) {
             masu__guard_visit(heap->guard, heap->leaked, heap->leaked_context);
         masu__guard_destroy(heap->guard);
     }
-    status = first_of(status, masu_bucket_destroy(heap->bucket));
-    status = first_of(status, masu_bestfit_destroy(heap->bestfit));
+    for (unsigned i = heap->pool_count; i-- > 0;)
+        status = first_of(status, heap->pools[i].row->destroy(heap->pools[i].at));
     status = first_of(status, masu_device_destroy(heap->own_device));
     masu__lock_destroy(&heap->lock);
     heap->magic = MASU__POOL_DEAD;
@@ -184,22 +174,16 @@ typedef struct heap_request {
 static masu_status heap_take(masu_heap *heap, const heap_request *q) {
     if (heap->guard)
         return masu__guard_alloc(heap, q->bytes, q->alignment, q->place, q->out);
-    if (!heap->bucket)
-        return masu_bestfit_alloc(heap->bestfit, q->bytes, q->alignment, 0, q->out);
-    return MASU_LIKELY(q->room == 0)
-               ? masu__bucket_alloc(heap->bucket, q->bytes, q->alignment, q->out)
-               : masu__bucket_alloc_room(heap->bucket, q->bytes, q->alignment, q->room, q->out);
+    const masu__pool *pool = masu__heap_pool_for(heap, q->bytes);
+    return pool->row->take(pool->at, q->bytes, q->alignment, q->room, q->out);
 }
 
 static masu_status heap_give(masu_heap *heap, void *ptr, bool sized, size_t bytes,
                              const masu_place *place) {
     if (heap->guard)
         return masu__guard_free(heap, ptr, sized, bytes, place);
-    if (heap->bucket)
-        return sized ? masu__bucket_free(heap->bucket, ptr, bytes)
-                     : masu__bucket_free_slow(heap->bucket, ptr, false, 0);
-    return sized ? masu_bestfit_free_sized(heap->bestfit, ptr, bytes)
-                 : masu_bestfit_free(heap->bestfit, ptr);
+    const masu__pool *pool = sized ? masu__heap_pool_for(heap, bytes) : masu__heap_top(heap);
+    return pool->row->give(pool->at, ptr, sized, bytes);
 }
 
 static masu_status heap_take_locked(masu_heap *heap, void *context) {
@@ -287,6 +271,14 @@ void masu_heap_get_fault(masu_heap *heap, masu_fault *out) {
     masu__heap_unlock(heap);
 }
 
+static masu_status pools_set_checked(masu_heap *heap, bool on) {
+    masu_status status = MASU_OK;
+    for (unsigned i = heap->pool_count; i-- > 0;)
+        if (heap->pools[i].row->set_checked)
+            status = first_of(status, heap->pools[i].row->set_checked(heap->pools[i].at, on));
+    return status;
+}
+
 masu_status masu_heap_set_checked(masu_heap *heap, bool on) {
     masu_status status = heap_usable(heap);
     if (status != MASU_OK)
@@ -294,8 +286,8 @@ masu_status masu_heap_set_checked(masu_heap *heap, bool on) {
     masu__heap_lock(heap);
     if (heap->guard)
         status = on ? MASU_OK : MASU_ERR_UNSUPPORTED;
-    else if (heap->bucket)
-        status = masu__bucket_set_checked(heap->bucket, on);
+    else
+        status = pools_set_checked(heap, on);
     MASU_HEAVY_ASSERT(heap_audit(heap));
     masu__heap_unlock(heap);
     return status;
@@ -309,23 +301,24 @@ masu_status masu_heap_size_of(masu_heap *heap, const void *ptr, size_t *out_byte
     if (heap->guard)
         status = masu__guard_size_of(heap, ptr, out_bytes);
     else
-        status = heap->bucket ? masu__bucket_size_of(heap->bucket, ptr, out_bytes)
-                              : masu__bestfit_known(heap->bestfit, ptr, 0, out_bytes);
+        status = masu__heap_top(heap)->row->size_of(masu__heap_top(heap)->at, ptr, out_bytes);
     masu__heap_unlock(heap);
     return status;
 }
 
-/* What the buckets do not cache comes back as whole device blocks where nothing in them lives. */
+/* From the highest row down: what one lets go is free in the next, and leaves as whole device blocks where nothing
+ * lives. */
 masu_status masu__heap_trim(masu_heap *heap, size_t keep_bytes) {
     if (heap->guard)
         (void)masu__guard_flush(heap);
-    masu_status status = heap->bucket ? masu_bucket_trim(heap->bucket, keep_bytes) : MASU_OK;
-    masu_bestfit_stats below;
-    masu_bestfit_get_stats(heap->bestfit, &below);
-    uint64_t cached = heap->bucket ? masu__bucket_cached(heap->bucket) : 0; /* is used for below */
-    size_t used = (size_t)(below.used_bytes + below.slack_bytes - cached);
-    size_t keep = keep_bytes > SIZE_MAX - used ? SIZE_MAX : used + keep_bytes;
-    return first_of(status, masu_bestfit_trim(heap->bestfit, keep));
+    masu_status status = MASU_OK;
+    uint64_t above_bytes = 0;
+    for (unsigned i = heap->pool_count; i-- > 0;) {
+        const masu__pool *pool = &heap->pools[i];
+        status = first_of(status, pool->row->trim(pool->at, keep_bytes, above_bytes));
+        above_bytes += pool->row->cached_bytes(pool->at);
+    }
+    return status;
 }
 
 masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes) {
@@ -333,7 +326,7 @@ masu_status masu_heap_trim(masu_heap *heap, size_t keep_bytes) {
     if (status != MASU_OK)
         return status;
     masu__heap_lock(heap);
-    if (heap->bestfit->policy != MASU_POOL_PERSISTENT)
+    if (!heap->persistent)
         status = masu__heap_trim(heap, keep_bytes);
     MASU_HEAVY_ASSERT(heap_audit(heap));
     masu__heap_unlock(heap);
@@ -348,22 +341,27 @@ static bool rescuable(masu_status status) {
 }
 
 /* However many tries a request took, it was refused once at most. */
-static void refusals_take_off(masu_heap *heap, unsigned count) {
-    uint64_t *failures = heap->bucket ? &heap->bucket->failures : &heap->bestfit->counts.failures;
-    *(heap->guard ? masu__guard_failures(heap->guard) : failures) -= count;
+static void refusals_take_off(masu_heap *heap, size_t bytes, unsigned count) {
+    const masu__pool *pool = masu__heap_pool_for(heap, bytes);
+    *(heap->guard ? masu__guard_failures(heap->guard) : pool->row->failures(pool->at)) -= count;
+}
+
+/* What is held and is not the callers'. */
+static uint64_t spare_bytes(const masu_heap *heap) {
+    masu_heap_stats s;
+    masu__heap_pool_stats(heap, &s);
+    return s.cached_bytes + s.reserved_bytes;
 }
 
 /* Whether anything came back that was not the caller's. */
 static bool heap_trim_all(masu_heap *heap) {
-    if (heap->bestfit->policy == MASU_POOL_PERSISTENT)
+    if (heap->persistent)
         return false;
     if (heap->guard)
         (void)masu__guard_flush(heap);
-    uint64_t cached = heap->bucket ? masu__bucket_cached(heap->bucket) : 0;
-    uint64_t reserved = heap->bestfit->counts.reserved_bytes;
+    uint64_t before = spare_bytes(heap);
     (void)masu__heap_trim(heap, 0);
-    return (heap->bucket && masu__bucket_cached(heap->bucket) < cached) ||
-           heap->bestfit->counts.reserved_bytes < reserved;
+    return spare_bytes(heap) < before;
 }
 
 masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes, masu__again again,
@@ -379,61 +377,18 @@ masu_status masu__heap_rescue(masu_heap *heap, masu_status status, size_t bytes,
     if (rescuable(status) && heap->oom && heap->oom(heap->oom_context, bytes))
         refused += (status = again(heap, context)) != MASU_OK;
     masu__heap_lock(heap);
-    refusals_take_off(heap, status == MASU_OK ? refused : refused - 1);
+    refusals_take_off(heap, bytes, status == MASU_OK ? refused : refused - 1);
     masu__heap_unlock(heap);
     return status;
 }
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* The pool's own view, and with buckets on top the callers' view: slabs are not theirs. */
-static void stats_from_bestfit(const masu_bestfit_stats *below, masu_heap_stats *out) {
-    *out = (masu_heap_stats){
-        .allocations = below->allocations,
-        .frees = below->frees,
-        .failures = below->failures,
-        .hits = below->hits,
-        .misses = below->misses,
-        .bypasses = below->allocations,
-        .device_allocations = below->device_allocations,
-        .device_frees = below->device_frees,
-        .live_bytes = below->used_bytes,
-        .live_blocks = below->live_blocks,
-        .peak_bytes = below->peak_used_bytes,
-        .reserved_bytes = below->reserved_bytes,
-        .peak_reserved_bytes = below->peak_reserved_bytes,
-        .free_bytes = below->free_bytes,
-        .slack_bytes = below->slack_bytes,
-        .largest_free_bytes = below->largest_free_bytes,
-        .metadata_bytes = below->metadata_bytes,
-    };
-}
-
-static void stats_from_bucket(const masu_bucket_stats *above, masu_heap_stats *out) {
-    out->allocations = above->allocations;
-    out->frees = above->frees;
-    out->failures = above->failures;
-    out->hits = above->hits + above->bypasses - above->bypass_misses;
-    out->misses = above->misses + above->bypass_misses;
-    out->bypasses = above->bypasses;
-    out->live_bytes = above->live_bytes;
-    out->live_blocks = above->live_blocks + above->bypass_live_blocks;
-    out->peak_bytes = above->peak_live_bytes;
-    out->cached_bytes = above->cached_bytes;
-    out->slack_bytes += above->live_block_bytes + above->bypass_live_bytes - above->live_bytes;
-    out->metadata_bytes += above->metadata_bytes;
-}
-
 void masu__heap_pool_stats(const masu_heap *heap, masu_heap_stats *out) {
-    masu_bestfit_stats below;
-    masu_bestfit_get_stats(heap->bestfit, &below);
-    stats_from_bestfit(&below, out);
+    *out = (masu_heap_stats){0};
+    for (unsigned i = 0; i < heap->pool_count; i++)
+        heap->pools[i].row->stats(heap->pools[i].at, out);
     out->metadata_bytes += sizeof *heap;
-    if (!heap->bucket)
-        return;
-    masu_bucket_stats above;
-    masu_bucket_get_stats(heap->bucket, &above);
-    stats_from_bucket(&above, out);
 }
 
 void masu_heap_get_stats(const masu_heap *heap, masu_heap_stats *out) {
@@ -452,18 +407,16 @@ void masu_heap_reset_stats(masu_heap *heap) {
     if (!heap || heap->magic != MASU__POOL_LIVE)
         return;
     masu__heap_lock(heap);
-    masu_bestfit_reset_stats(heap->bestfit);
-    masu_bucket_reset_stats(heap->bucket);
+    for (unsigned i = 0; i < heap->pool_count; i++)
+        heap->pools[i].row->reset_stats(heap->pools[i].at);
     if (heap->guard)
         masu__guard_reset_stats(heap->guard);
     masu__heap_unlock(heap);
 }
 
 void masu__heap_reset_peaks(masu_heap *heap) {
-    masu__bestfit_counts *below = &heap->bestfit->counts;
-    below->peak_used_bytes = masu__bestfit_used(heap->bestfit);
-    below->peak_reserved_bytes = below->reserved_bytes;
-    masu_bucket_reset_peaks(heap->bucket);
+    for (unsigned i = 0; i < heap->pool_count; i++)
+        heap->pools[i].row->reset_peaks(heap->pools[i].at);
     if (heap->guard)
         masu__guard_reset_peak(heap->guard);
 }
@@ -480,9 +433,9 @@ void masu_heap_get_pool_stats(const masu_heap *heap, masu_bucket_stats *buckets,
         return;
     masu__heap_lock(h);
     if (buckets)
-        masu_bucket_get_stats(heap->bucket, buckets);
+        masu_bucket_get_stats(masu__heap_find(heap, &masu__pool_bucket), buckets);
     if (bestfit)
-        masu_bestfit_get_stats(heap->bestfit, bestfit);
+        masu_bestfit_get_stats(masu__heap_find(heap, &masu__pool_bestfit), bestfit);
     masu__heap_unlock(h);
 }
 
@@ -506,14 +459,17 @@ static bool stats_valid(const masu_heap *heap) {
 
 /* On entry and exit of every call in builds with MASU_HEAVY. */
 __attribute__((unused)) static bool heap_audit(masu_heap *heap) {
-    return masu__bestfit_audit(heap->bestfit) &&
-           (!heap->bucket || masu__bucket_audit(heap->bucket)) && stats_valid(heap);
+    for (unsigned i = 0; i < heap->pool_count; i++)
+        if (!heap->pools[i].row->audit(heap->pools[i].at))
+            return false;
+    return stats_valid(heap);
 }
 
 bool masu__heap_pools_valid(const masu_heap *heap) {
-    return masu__bestfit_valid_unlocked(heap->bestfit) &&
-           (!heap->bucket || masu__bucket_valid_unlocked(heap->bucket)) && stats_valid(heap) &&
-           (!heap->guard || masu__guard_valid(heap->guard));
+    for (unsigned i = 0; i < heap->pool_count; i++)
+        if (!heap->pools[i].row->valid(heap->pools[i].at))
+            return false;
+    return stats_valid(heap) && (!heap->guard || masu__guard_valid(heap->guard));
 }
 
 bool masu_heap_valid(const masu_heap *heap) {

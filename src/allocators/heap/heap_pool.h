@@ -1,7 +1,7 @@
 /* heap_pool.h: the heap from inside.
  *
- *     guard      in guarded mode, stands before both pools (guard.h)
- *     bucket     NULL without host access
+ *     pools      one for each row of pools.def that this heap has, from the device up
+ *     guard      in guarded mode, before all pools (guard.h)
  *     caches     of the process-wide heap alone: the caches of all threads (cache.h)
  *
  *     live + cached + free + slack = reserved
@@ -11,6 +11,7 @@
 
 #include <masu/heap.h>
 
+#include "allocators/allocators.h"
 #include "allocators/bestfit/bestfit_pool.h"
 #include "allocators/bucket/bucket_pool.h"
 #include "base/lock.h"
@@ -22,11 +23,13 @@ struct masu__guard;
 masu_status masu__heap_alloc_room(masu_heap *heap, size_t bytes, size_t alignment, size_t room, void **out);
 
 struct masu_heap {
-    masu_bucket *direct; /* bucket when neither lock, guard nor audit stands before it; else NULL */
+    masu_bucket *direct; /* the highest pool, where it is of this kind, without lock, guard and audit; else NULL */
     bool thread_safe;
     uint32_t magic;
-    masu_bucket *bucket;     /* owned, NULL without host access */
-    masu_bestfit *bestfit;   /* owned */
+    masu__pool pools[MASU__POOLS]; /* the first pool_count; each at is owned and not NULL */
+    unsigned pool_count;
+    bool persistent; /* MASU_POOL_PERSISTENT: nothing is trimmed */
+    bool writable;   /* the processor can write the device's memory */
     masu_device *own_device; /* owned, NULL when the caller gave one */
     masu__lock lock;         /* the pools below have none of their own */
     masu_oom_callback oom;   /* NULL: none */
@@ -38,8 +41,7 @@ struct masu_heap {
     struct masu__caches *caches; /* owned, NULL but in the process-wide heap */
 };
 
-/* The lock is held for some hundred nanoseconds at most but for trims: whoever meets it looks a few
- * times again before the kernel is asked to wake it. */
+/* The lock is held for some hundred nanoseconds, except by trims: a contender looks a few times before it sleeps. */
 void masu__heap_lock_busy(masu_heap *heap);
 
 static inline void masu__heap_lock(masu_heap *heap) {
@@ -51,6 +53,21 @@ static inline void masu__heap_unlock(masu_heap *heap) {
     if (heap->thread_safe)
         masu__lock_release(&heap->lock);
 }
+
+static inline const masu__pool *masu__heap_top(const masu_heap *heap) {
+    return &heap->pools[heap->pool_count - 1];
+}
+
+/* The pool that serves bytes, or hands them down. */
+static inline const masu__pool *masu__heap_pool_for(const masu_heap *heap, size_t bytes) {
+    const masu__pool *pool = masu__heap_top(heap);
+    while (MASU_UNLIKELY(bytes > pool->row->most_bytes))
+        pool--;
+    return pool;
+}
+
+/* The heap's pool of that row, or NULL. */
+void *masu__heap_find(const masu_heap *heap, const masu__pool_row *row);
 
 /* What to do when a request was refused: trims, asks the callback, tries again each time by
  * calling again(context). Call without the lock. Returns status, or what the last try said. */

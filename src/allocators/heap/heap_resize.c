@@ -18,8 +18,10 @@ static masu_status resize_guarded(masu_heap *heap, void *ptr, size_t old_bytes, 
 static masu_status resize(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes) {
     if (heap->guard)
         return resize_guarded(heap, ptr, old_bytes, new_bytes);
-    return heap->bucket ? masu__bucket_resize(heap->bucket, ptr, old_bytes, new_bytes)
-                        : masu__bestfit_resize(heap->bestfit, ptr, 0, old_bytes, new_bytes);
+    const masu__pool *pool = masu__heap_pool_for(heap, old_bytes);
+    if (pool != masu__heap_pool_for(heap, new_bytes))
+        return MASU_ERR_OUT_OF_MEMORY; /* another pool serves that */
+    return pool->row->resize(pool->at, ptr, old_bytes, new_bytes);
 }
 
 masu_status masu_heap_resize(masu_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes) {
@@ -48,8 +50,7 @@ static masu_status mover_give(void *heap, void *ptr, size_t bytes) {
 }
 
 static masu__mover mover_of(const masu_heap *heap) {
-    return (masu__mover){mover_resize, mover_take, mover_give,
-                         (heap->bestfit->device->info.flags & MASU_DEVICE_HOST_ACCESS) != 0};
+    return (masu__mover){mover_resize, mover_take, mover_give, heap->writable};
 }
 
 static masu_status usable(const masu_heap *heap, void **out) {

@@ -79,9 +79,10 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
     masu_status status = masu_heap_create(&config, out);
     if (status != MASU_OK)
         return status;
-    bool caching = (*out)->bucket && !(*out)->bucket->careful && !(*out)->guard;
+    masu_bucket *bucket = masu__heap_top(*out)->row == &masu__pool_bucket ? masu__heap_top(*out)->at : NULL;
+    bool caching = bucket && !bucket->careful && !(*out)->guard;
     if (caching)
-        masu__bucket_be_of_process((*out)->bucket);
+        masu__bucket_be_of_process(bucket);
     if (caching && !masu__caches_open(*out)) {
         masu_heap_destroy(*out);
         return MASU_ERR_OUT_OF_MEMORY;
@@ -96,7 +97,7 @@ static void heap_publish(masu_heap *heap) {
     if (heap->caches)
         for (size_t i = 0; i < MASU__CLASS_STEPS; i++)
             __atomic_store_n(&masu_magazine_at[i],
-                             (1 + heap->bucket->class_table[i]) * sizeof(masu_magazine),
+                             (1 + heap->caches->bucket->class_table[i]) * sizeof(masu_magazine),
                              __ATOMIC_RELAXED);
     masu__lock_in_child(caches_after_fork);
     atomic_store_explicit(&the_heap, heap, memory_order_release);
@@ -343,10 +344,10 @@ masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment) {
 
 /* The size that the block was allocated with, or of its class. Under the lock. */
 static masu_status block_size(masu_heap *heap, const void *ptr, size_t *out) {
-    const masu__slab *slab = masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr);
+    const masu__slab *slab = masu__bucket_slab_of(heap->caches->bucket, (uintptr_t)ptr);
     if (!slab)
         return masu__large_known(heap, ptr, out);
-    *out = masu__slab_block_bytes(heap->bucket, slab);
+    *out = masu__slab_block_bytes(heap->caches->bucket, slab);
     return ((uintptr_t)ptr - slab->base) % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
 }
 
@@ -361,7 +362,7 @@ static __attribute__((noinline)) masu_status size_from_pools(masu_heap *heap, co
 static masu_status usable_size(masu_heap *heap, const void *ptr, size_t *out) {
     uint32_t code = masu_page_code(ptr);
     if (code - 1 < MASU_BUCKET_FINE_CLASSES) {
-        *out = masu__bucket_block_bytes(heap->bucket, code - 1);
+        *out = masu__bucket_block_bytes(heap->caches->bucket, code - 1);
         return (uintptr_t)ptr % MASU__SLAB_BYTES % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
     }
     if (!large_begins(ptr, code))
@@ -390,8 +391,8 @@ static masu_status judge_watched(masu_heap *heap, const void *ptr, bool sized, s
     if (!heap->caches)
         return *known == bytes ? MASU_OK : MASU_ERR_SIZE_MISMATCH;
     masu__heap_lock(heap);
-    if (masu__bucket_slab_of(heap->bucket, (uintptr_t)ptr))
-        status = masu__bucket_judge_lent(heap->bucket, ptr, bytes);
+    if (masu__bucket_slab_of(heap->caches->bucket, (uintptr_t)ptr))
+        status = masu__bucket_judge_lent(heap->caches->bucket, ptr, bytes);
     else if (bytes > *known)
         status = MASU_ERR_SIZE_MISMATCH;
     masu__heap_unlock(heap);
@@ -417,8 +418,8 @@ static bool may_stay(masu_heap *heap, size_t known, size_t new_bytes) {
     if (new_bytes > known)
         return false;
     return new_bytes > known / 2 || known <= MASU_BUCKET_MIN_BYTES ||
-           (masu__bucket_has_class(known) && masu__bucket_class_of(heap->bucket, new_bytes) ==
-                                                 masu__bucket_class_of(heap->bucket, known));
+           (masu__bucket_has_class(known) && masu__bucket_class_of(heap->caches->bucket, new_bytes) ==
+                                                 masu__bucket_class_of(heap->caches->bucket, known));
 }
 
 bool masu_resize_in_place(void *ptr, size_t old_bytes, size_t new_bytes) {
