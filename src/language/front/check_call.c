@@ -104,13 +104,18 @@ static bool may_be_state(checker *c, const expr *e) {
            (field->captured->is_mutable || check_comes_back(field->captured));
 }
 
+void check_note_capture(checker *c, expr *receiver, function_item *f, source_span span) {
+    const binding *root = check_root(receiver);
+    if (root != NULL && c->function->is_closure && root == c->function->parameters[0] &&
+        (check_may_write_self(c, f) || may_be_state(c, receiver))) {
+        check_captured_write(c, receiver, span);
+    }
+}
+
 static void note_method_use(checker *c, expr *e) {
     binding *root = check_root(e->call.operands[0]);
     function_item *f = e->call.function;
-    if (root != NULL && c->function->is_closure && root == c->function->parameters[0] &&
-        (check_may_write_self(c, f) || may_be_state(c, e->call.operands[0]))) {
-        check_captured_write(c, e->call.operands[0], e->span);
-    }
+    check_note_capture(c, e->call.operands[0], f, e->span);
     bool captured =
         c->comprehension != NULL && root != NULL && root->id < c->comprehension->first_binding;
     method_use use = {.caller = c->function, .call = e, .root = root, .captured = captured};
@@ -617,7 +622,7 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     check_alias_scope(c, &e->call.callee->name);
     const char *scope = callee->scope, *name = callee->name;
-    const type *argument = check_type_argument(c, scope);
+    const type *argument = callee->of != NULL ? check_type(c, callee->of) : check_type_argument(c, scope);
     struct_item *owner = argument != NULL ? check_owner_of(c, type_resolve(c->types, argument))
                                           : check_struct_named(c, scope);
     if (argument != NULL && !type_is(argument, TYPE_STRUCT)) {

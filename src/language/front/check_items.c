@@ -108,7 +108,16 @@ static void declare_traits(checker *c) {
     }
 }
 
+/* `{:?}` and its like ask another trait than `{}`: their `fmt` goes by a name of its own. */
+static void name_shown(function_item *f) {
+    const char *name = f->impl == NULL || f->impl->trait_name == NULL || strcmp(f->name, "fmt") != 0
+                           ? NULL
+                           : check_shown_by(f->impl->trait_name);
+    f->name = name != NULL ? name : f->name;
+}
+
 static void declare_method(checker *c, function_item *f) {
+    name_shown(f);
     symbol *owner = check_find(c, f->owner_name);
     struct_item *builtin = check_builtin_owner(c, f->owner_name);
     if (builtin == NULL && (owner == NULL || owner->structure == NULL)) {

@@ -33,14 +33,50 @@ static expr *part(checker *c, source_span span, const char *name, const type *t,
 }
 
 /* match first { Ordering::Equal => rest, <o> => <o> } */
-static expr *then(checker *c, source_span span, expr *first, expr *rest) {
-    if (rest == NULL) {
-        return first;
-    }
-    return build_method(c, span, first, "__or", &rest, 1);
+static expr *then(checker *c, source_span span, expr *first, expr *rest, bool partial) {
+    expr *both[2] = {first, rest};
+    return rest == NULL ? first
+           : partial    ? build_call(c, span, NULL, "__order_or", both, 2)
+                        : build_method(c, span, first, "__or", &rest, 1);
 }
 
-static expr *order_of(checker *c, expr *left, expr *right, const type *t) {
+static bool has(checker *c, const type *t, const char *name) {
+    return t->kind == TYPE_STRUCT && check_method_named(c, t->structure, name) != NULL;
+}
+
+typedef struct seen_struct {
+    const struct_item *s;
+    struct seen_struct *before;
+} seen_struct;
+
+/* Whether two values may have no order: there is a fraction in them, or a part that says so itself. */
+static bool is_partial(checker *c, const type *t, seen_struct **seen) {
+    t = type_resolve(c->types, t);
+    if (t->kind == TYPE_VEC) {
+        return is_partial(c, t->vec.element, seen);
+    }
+    if (!is_compound(t) || has(c, t, "cmp") || has(c, t, "partial_cmp")) {
+        return type_is_float(t) || (is_compound(t) && !has(c, t, "cmp"));
+    }
+    for (const seen_struct *s = *seen; t->kind == TYPE_STRUCT && s != NULL; s = s->before) {
+        if (s->s == t->structure) {
+            return false;
+        }
+    }
+    if (t->kind == TYPE_STRUCT) {
+        seen_struct *now = CHECK_ARRAY(c, seen_struct, 1);
+        *now = (seen_struct){t->structure, *seen};
+        *seen = now;
+    }
+    uint32_t count = t->kind == TYPE_TUPLE ? t->tuple.count : t->structure->field_count;
+    bool partial = false;
+    for (uint32_t i = 0; i < count && !partial; i++) {
+        partial = is_partial(c, part_type(c, t, i), seen);
+    }
+    return partial;
+}
+
+static expr *order_of(checker *c, expr *left, expr *right, const type *t, bool partial) {
     source_span span = left->span;
     block_builder b = build_block(c, span);
     char *l = check_printf(c, "<left %u>", c->text_count),
@@ -55,8 +91,9 @@ static expr *order_of(checker *c, expr *left, expr *right, const type *t) {
     for (uint32_t i = count; i-- > 0;) {
         expr *other = part(c, span, r, t, i);
         expr *mine = part(c, span, l, t, i);
-        const char *how = type_is_box(mine->type) ? "__order" : "cmp"; /* it may hold a t itself */
-        all = then(c, span, build_method(c, span, mine, how, &other, 1), all);
+        bool box = type_is_box(mine->type); /* it may hold a t itself */
+        const char *how = partial ? (box ? "__partial_order" : "partial_cmp") : (box ? "__order" : "cmp");
+        all = then(c, span, build_method(c, span, mine, how, &other, 1), all, partial);
     }
     if (all == NULL) {
         all = check_new_name(c, span, "Equal");
@@ -67,10 +104,6 @@ static expr *order_of(checker *c, expr *left, expr *right, const type *t) {
     expr *e = build_finish(&b, all);
     e->type = e->block->type = all->type;
     return e;
-}
-
-static bool has(checker *c, const type *t, const char *name) {
-    return t->kind == TYPE_STRUCT && check_method_named(c, t->structure, name) != NULL;
 }
 
 /* x.cmp(y), x.partial_cmp(y), x.max(y), x.min(y) and their like, of types that do not say themselves. */
@@ -106,7 +139,9 @@ bool check_order_method(checker *c, expr **slot, const type *t) {
     } else {
         check_expr(c, &e->call.args[0], t);
         check_coerce(c, &e->call.args[0], t, NULL);
-        *slot = order_of(c, e->call.receiver, e->call.args[0], t);
+        bool unordered = partial && is_partial(c, t, &(seen_struct *){NULL});
+        *slot = order_of(c, e->call.receiver, e->call.args[0], t, unordered);
+        partial = partial && !unordered;
     }
     if (partial) {
         *slot = build_call(c, e->span, NULL, "Some", slot, 1);
@@ -115,7 +150,7 @@ bool check_order_method(checker *c, expr **slot, const type *t) {
     return true;
 }
 
-/* l < r of types that are compared part by part: l.cmp(r).is_lt() */
+/* l < r of types that are compared part by part: l.cmp(r).is_lt(), and false where they have no order */
 bool check_order_operator(checker *c, expr **slot, const type *t, const type *other) {
     static const char *const tests[BINARY_OP_COUNT] = {
         [BINARY_LT] = "is_lt", [BINARY_LE] = "is_le", [BINARY_GT] = "is_gt", [BINARY_GE] = "is_ge"};
@@ -124,10 +159,13 @@ bool check_order_operator(checker *c, expr **slot, const type *t, const type *ot
         !check_fits(c, other, t)) {
         return false;
     }
-    const char *how = has(c, t, "cmp") || !has(c, t, "partial_cmp") ? "cmp" : "partial_cmp";
-    expr *order = build_method(c, e->span, e->binary.left, how, &e->binary.right, 1);
-    if (strcmp(how, "partial_cmp") == 0) {
-        order = build_method(c, e->span, order, "unwrap", NULL, 0);
+    bool partial = has(c, t, "partial_cmp") || is_partial(c, t, &(seen_struct *){NULL});
+    expr *order = build_method(c, e->span, e->binary.left, partial ? "partial_cmp" : "cmp", &e->binary.right, 1);
+    if (partial) {
+        bool less = e->binary.op == BINARY_LT || e->binary.op == BINARY_LE;
+        expr *otherwise = check_new_name(c, e->span, less ? "Greater" : "Less");
+        otherwise->name.scope = "Ordering";
+        order = build_method(c, e->span, order, "unwrap_or", &otherwise, 1);
     }
     *slot = build_method(c, e->span, order, tests[e->binary.op], NULL, 0);
     check_expr(c, slot, NULL);
@@ -268,7 +306,8 @@ bool check_default_call(checker *c, expr **slot, const char *scope, const char *
             check_find_method(c, s->template != NULL ? s->template : s, name) != NULL) {
             return false;
         }
-        t = check_type(c, &written);
+        const name_expr *callee = &e->call.callee->name;
+        t = callee->of != NULL ? callee->of->type : check_type(c, &written);
     }
     if (t == NULL || t->kind == TYPE_OPEN || t->kind == TYPE_VOID) {
         diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_of_which_type_this));

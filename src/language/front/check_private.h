@@ -298,6 +298,8 @@ void check_lend_place(checker *c, expr *call, expr **slot);
 /* False: it is none that can be lent. call NULL: it is not an argument. */
 bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s);
 bool check_comes_back(const binding *parameter); /* of type `&mut T` */
+/* A call on what a closure captured, of a method that writes to it. */
+void check_note_capture(checker *c, expr *receiver, function_item *f, source_span span);
 /* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
 bool check_is_other_trait(const impl_item *a, const impl_item *b);
 /* What the parameters of a trait stand for in a method that an impl takes over from it. */
@@ -781,6 +783,8 @@ void check_print(checker *c, expr *e, bool newline);
 void check_print_error(checker *c, expr **slot, bool newline); /* eprint, eprintln */
 void check_format(checker *c, expr **slot);
 void check_write_text(checker *c, expr **slot, bool newline);
+/* The name by which the `fmt` of an impl of Display, Debug or their like goes; NULL: it is another trait. */
+const char *check_shown_by(const char *trait);
 /* A checked value as a checked expression of type String; how: bits of HOW_…. */
 expr *check_text_of(checker *c, expr *value, int64_t how);
 expr *check_text_node(checker *c, source_span span, const char *text, size_t length);

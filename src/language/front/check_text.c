@@ -225,22 +225,56 @@ static expr *enum_text(checker *c, expr *value, const struct_item *s, int64_t ho
     return e;
 }
 
-/* impl Display: fn fmt(&self, f) */
-static bool shows_itself(checker *c, const type *t) {
-    const function_item *f = check_method_named(c, t->structure, "fmt");
-    return f != NULL && f->has_self && f->parameter_count == 2;
+static const struct {
+    const char *trait, *method;
+    int64_t how;
+} shown_by[] = {{"Debug", "<debug>", HOW(HOW_DEBUG)},
+                {"LowerHex", "<lower hex>", HOW(HOW_HEXADECIMAL)},
+                {"UpperHex", "<upper hex>", HOW(HOW_HEXADECIMAL) | HOW(HOW_CAPITALS)},
+                {"Binary", "<binary>", HOW(HOW_BINARY)},
+                {"LowerExp", "<lower exp>", HOW(HOW_EXPONENT)},
+                {"UpperExp", "<upper exp>", HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS)},
+                {"Display", "fmt", 0}};
+
+enum { SHOWN_BY_COUNT = sizeof shown_by / sizeof shown_by[0] };
+
+const char *check_shown_by(const char *trait) {
+    size_t i = 0;
+    while (i < SHOWN_BY_COUNT && strcmp(shown_by[i].trait, trait) != 0) {
+        i++;
+    }
+    return i < SHOWN_BY_COUNT ? shown_by[i].method : NULL;
+}
+
+/* impl Display, impl Debug: fn fmt(&self, f), by the name of the one that is asked; NULL: the type has none. */
+static const char *shows_itself(checker *c, const type *t, int64_t how) {
+    const int64_t all = HOW(HOW_DEBUG) | HOW(HOW_HEXADECIMAL) | HOW(HOW_BINARY) | HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS);
+    size_t i = 0;
+    while (shown_by[i].how != (how & all) && shown_by[i].how != 0) {
+        i++;
+    }
+    const function_item *f = check_method_named(c, t->structure, shown_by[i].method);
+    if (f == NULL && shown_by[i].how == 0) { /* what can only be shown so is */
+        i = 0;
+        f = check_method_named(c, t->structure, shown_by[i].method);
+    }
+    return f != NULL && f->has_self && f->parameter_count == 2 ? shown_by[i].method : NULL;
 }
 
 /* { let mut <text> = ""; value.fmt(<text>); <text> } */
-static expr *own_text(checker *c, expr *value, int64_t how) {
+static expr *own_text(checker *c, expr *value, const char *method, int64_t how) {
     source_span span = value->span;
     block_builder b = build_block(c, span);
     char *name = check_printf(c, "<text %u>", c->text_count++);
     build_let(&b, name, true, check_text_node(c, span, "", 0));
     expr *target = check_new_name(c, span, name);
-    build_stmt(&b, build_method(c, span, value, "fmt", &target, 1));
+    build_stmt(&b, build_method(c, span, value, method, &target, 1));
     expr *e = build_finish(&b, check_new_name(c, span, name));
     check_expr(c, &e, NULL);
+    for (size_t i = 0; i < SHOWN_BY_COUNT; i++) {
+        how &= ~shown_by[i].how;
+    }
+    how &= ~HOW(HOW_PREFIX);
     return how == 0 ? e : plain_text(c, e, check_scalar(c, TYPE_STRING), how);
 }
 
@@ -270,6 +304,10 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
     if (check_is_plain(t)) {
         return plain_text(c, value, t, how);
     }
+    const char *own = t->kind == TYPE_STRUCT ? shows_itself(c, t, how) : NULL;
+    if (own != NULL) {
+        return own_text(c, value, own, how);
+    }
     if ((how & HOW(HOW_DEBUG)) != 0 && (how & HOW(HOW_PREFIX)) != 0) { /* {:#?} */
         expr *flat = check_text_of(c, value, how & ~HOW(HOW_PREFIX));
         expr *lines = build_method(c, span, flat, "__lines", NULL, 0);
@@ -284,9 +322,6 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
         expr *shown = build_method(c, span, value, "__shown", &number, 1);
         check_expr(c, &shown, NULL);
         return shown;
-    }
-    if ((how & HOW(HOW_DEBUG)) == 0 && t->kind == TYPE_STRUCT && shows_itself(c, t)) {
-        return own_text(c, value, how);
     }
     bool parts = t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE || t->kind == TYPE_VEC;
     if (!parts) { /* the unknown part of a None, a block without a value */

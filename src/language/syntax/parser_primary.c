@@ -389,8 +389,9 @@ static expr *parse_closure(parser *p) {
 /* <T as Trait>::NAME, <T>::f(…): T::NAME */
 static expr *parse_qualified(parser *p) {
     expr *e = parser_new(p, EXPR_NAME, parser_span(p));
-    const type_expr *t = parse_qualified_scope(p);
-    e->name.scope = t->name;
+    type_expr *t = parse_qualified_scope(p);
+    e->name.of = t->name == NULL ? t : NULL;
+    e->name.scope = t->name == NULL ? "<type>" : t->name;
     e->name.scope_span = t->span;
     e->name.arguments = t->arguments;
     e->name.argument_count = t->argument_count;
@@ -399,7 +400,7 @@ static expr *parse_qualified(parser *p) {
         e->name.name = parser_name(p, &span);
     }
     e->span = parser_span_from(p, e->span);
-    return e->name.name == NULL || e->name.scope == NULL ? parser_error_expr(p) : e;
+    return e->name.name == NULL || t->kind == TYPE_EXPR_ERROR ? parser_error_expr(p) : e;
 }
 
 expr *parse_primary(parser *p) {

@@ -179,6 +179,7 @@ static void copy_parts(copier *c, expr *copy, const expr *e) {
     switch (e->kind) {
     case EXPR_NAME:
         copy->name.arguments = copy_types(c, e->name.arguments, e->name.argument_count);
+        copy->name.of = copy_type(c, e->name.of);
         break;
     case EXPR_CALL:
     case EXPR_METHOD:

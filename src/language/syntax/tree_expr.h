@@ -274,6 +274,7 @@ typedef struct name_expr {
     const char *scope; /* T of T::x, a::b of a::b::x; NULL: none */
     source_span scope_span;
     type_expr **arguments; /* of T<A>::x */
+    type_expr *of;         /* of <(A, B)>::x: a type that has no name; NULL */
     uint32_t argument_count;
     const char *name;
     const char *item; /* what it is where no variable has that name; NULL: the name */
