@@ -1,0 +1,74 @@
+#!/bin/sh
+# Counts what the tree should have less of, and fails where there is more of it than the table allows. The table is a ratchet: a
+# number in it goes down, never up. What counts is printed, so that it can be found.
+#
+#     scripts/check_counts.sh [BUILD] [NAME…]     without NAME all rows; BUILD is needed for circles of files
+#     scripts/check_counts.sh --list NAME         the places that one row counts
+#
+# tests/cli/counts.sh runs it and shows that each row finds what it is for.
+set -eu
+
+# name most goal: what is counted
+table() {
+    cat <<'TEXT'
+long_files       13   3   source files over 600 lines
+repeats          17  10   pairs of places with the same six lines
+checker_fields   67  20   fields of struct checker
+file_circle      57  12   files of the language that call each other in a circle
+no_noun         175   0   "is no X", "are no X": write "is not an X"
+stands          310   0   "stands" where "is" or "lies" is meant
+nobody          150   0   "nobody", "whoever": say who
+anew             30   0   "anew": write "again"
+likewise          1   0   a bare "Likewise."
+of_sentences     50   0   sentences without a verb that begin with "Of"
+TEXT
+}
+
+sources() { find src integrations -name '*.[ch]' | sort; }
+prose() { find src include docs README.md ARCHITECTURE.md CONTRIBUTING.md \( -name '*.[ch]' -o -name '*.def' -o -name '*.md' -o -name '*.tl' \) ! -path docs/operations.md | sort; }
+# shellcheck disable=SC2046 # file names of the project have no spaces
+word() { grep -nE -e "$1" $(prose) || true; }
+
+count_long_files() { sources | xargs wc -l | awk '$1 > 600 && $2 != "total" { print $2 ": " $1 " lines" }'; }
+count_repeats() { sources | xargs awk -f scripts/repeats.awk; }
+count_checker_fields() {
+    awk '/^(typedef )?struct checker \{/ { inside = 1; next }
+        inside && /^\}/ { exit }
+        inside { gsub(/\/\*.*\*\//, ""); sub(/\/\*.*/, ""); if (/;/) { n = gsub(/,/, ","); for (i = 0; i <= n; i++) print FILENAME ":" FNR ": " $0 } }' \
+        src/language/front/check_private.h
+}
+count_file_circle() {
+    [ -f "$build/libmasu_language.a" ] || { echo "check_counts: no $build/libmasu_language.a" >&2; exit 2; }
+    nm -A "$build/libmasu_language.a" 2>/dev/null | awk -f scripts/file_cycles.awk
+}
+count_no_noun() { word '(^|[^A-Za-z`])(is|are) no [a-z`]'; }
+count_stands() { word '(^|[^A-Za-z_`])stands?([^A-Za-z_`(]|$)'; }
+count_nobody() { word '(^|[^A-Za-z])([Nn]obody|[Ww]hoever)([^A-Za-z]|$)'; }
+count_anew() { word '(^|[^A-Za-z])anew([^A-Za-z]|$)'; }
+count_likewise() { word 'Likewise\.'; }
+count_of_sentences() { word '(^|\. |/\* |: |^ \* )Of (a|an|the|what|all|two|one|each|its|those|that|these|such)( |$)'; }
+
+cd "${MASU_COUNTED:-$(dirname "$0")/..}"
+if [ "${1:-}" = --list ]; then
+    build=${3:-build/release}
+    "count_$2"
+    exit
+fi
+build=${1:-build/release}
+[ $# -eq 0 ] || shift
+status=0
+wanted=" $* "
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+while read -r name most goal text; do
+    [ "$wanted" = "  " ] || case $wanted in *" $name "*) ;; *) continue ;; esac
+    "count_$name" >"$list"
+    count=$(wc -l <"$list")
+    printf '%-15s %4d of at most %d, to be %d: %s\n' "$name" "$count" "$most" "$goal" "$text"
+    [ "$count" -gt "$most" ] || continue
+    cat "$list"
+    status=1
+done <<TABLE
+$(table)
+TABLE
+exit $status
