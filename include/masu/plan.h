@@ -41,7 +41,7 @@ typedef struct masu_plan_gap {
 } masu_plan_gap;
 
 typedef struct masu_plan_row {
-    uint64_t size_bytes;      /* 0: takes no place, offset 0 */
+    uint64_t size_bytes;      /* 0: takes no place; offset 0, or where it is fixed or tied, in the arena or at its end */
     int64_t lower;            /* first moment of life */
     int64_t upper;            /* first moment after it, > lower */
     uint64_t alignment_bytes; /* of the offset, a power of two; 0 means 1 */

@@ -64,14 +64,31 @@ static int64_t capacity_of(const masu_plan_problem *problem) {
                : MASU__PLAN_MOST;
 }
 
+/* All rows are fixed, and they meet in holes of their groups: there is nothing to look for, only to judge. */
+static void judge_fixed(masu__solver *s) {
+    const masu_plan_problem *p = s->problem;
+    uint64_t *offsets = masu__meta_calloc(p->count + 1, sizeof *offsets);
+    s->out_of_memory |= !offsets;
+    if (!offsets)
+        return;
+    masu__plan_model_rows(&s->model, p, s->offsets, offsets);
+    int64_t height = masu__plan_model_height(&s->model, s->offsets);
+    if (masu_plan_check_problem(p, offsets, (uint64_t)height, NULL, NULL) == MASU_PLAN_FINE)
+        masu__solver_offer(s, s->offsets, height, "none");
+    masu__meta_free(offsets, (p->count + 1) * sizeof *offsets);
+}
+
 static void run(masu__solver *s) {
     bool collide = obstacles_collide(s);
     if (contradicts(s) || (collide && !s->model.holes)) {
         s->bound = INT64_MAX;
         return;
     }
-    if (collide) /* holes of theirs may: nothing is known */
+    if (collide) { /* holes of theirs may: where anything is to be placed nothing is known */
+        if (s->model.item_count == 0)
+            judge_fixed(s);
         return;
+    }
     if (s->out_of_memory)
         return;
     if (s->model.item_count == 0) {

@@ -210,7 +210,7 @@ static bool count_items(builder *b) {
         if (p->rows[i].size_bytes > 0 && !p->rows[root].is_fixed)
             m->row_item[i] = m->row_item[root];
         m->row_root[i] = root;
-        if (p->rows[root].is_fixed && p->rows[i].size_bytes > 0) {
+        if (p->rows[root].is_fixed) { /* an empty row too lies in the arena, or at its end */
             int64_t end = (int64_t)(p->rows[root].fixed_offset + p->rows[i].size_bytes);
             m->fixed_end = end > m->fixed_end ? end : m->fixed_end;
         }

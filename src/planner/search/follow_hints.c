@@ -23,7 +23,8 @@ typedef struct hints {
     masu_plan_row *rows; /* without hints, some fixed */
     uint32_t *wanted;    /* rows that could lie at their hints, all of them together */
     size_t wanted_count;
-    bool *kept; /* per wanted: it does */
+    bool *kept;     /* per wanted: it does */
+    uint32_t *tied; /* per row: the first of those that it is tied to, over any number of ties */
     double end_s;
     uint64_t *offsets; /* of the last question */
     masu__arena arena;
@@ -67,9 +68,29 @@ static bool collide(const masu_plan_row *a, uint64_t offset_a, const masu_plan_r
     return false;
 }
 
-/* At one offset because a relation lets them. */
-static bool share(const masu_plan_problem *p, size_t a, uint64_t offset_a, size_t b,
-                  uint64_t offset_b) {
+static uint32_t first_tied(const hints *h, size_t row) {
+    uint32_t at = (uint32_t)row;
+    while (h->tied[at] != at)
+        at = h->tied[at] = h->tied[h->tied[at]];
+    return at;
+}
+
+static void find_ties(hints *h) {
+    const masu_plan_problem *p = h->problem;
+    for (size_t i = 0; i < p->count; i++)
+        h->tied[i] = (uint32_t)i;
+    for (size_t i = 0; i < p->relation_count; i++) {
+        const masu_plan_relation *r = &p->relations[i];
+        if (r->kind == MASU_PLAN_MUST_SHARE)
+            h->tied[first_tied(h, r->a)] = first_tied(h, r->b);
+    }
+}
+
+/* At one offset because ties or a relation let them. */
+static bool share(const hints *h, size_t a, uint64_t offset_a, size_t b, uint64_t offset_b) {
+    const masu_plan_problem *p = h->problem;
+    if (offset_a == offset_b && first_tied(h, a) == first_tied(h, b))
+        return true;
     for (size_t i = 0; i < p->relation_count && offset_a == offset_b; i++) {
         const masu_plan_relation *r = &p->relations[i];
         if (r->kind != MASU_PLAN_MUST_NOT_SHARE &&
@@ -101,12 +122,12 @@ static bool stands_in_the_way(const hints *h, uint32_t row) {
     for (size_t k = 0; k < h->wanted_count; k++) {
         uint32_t other = h->wanted[k];
         if (collide(&rows[row], hint, &rows[other], rows[other].hint_offset) &&
-            !share(p, row, hint, other, rows[other].hint_offset))
+            !share(h, row, hint, other, rows[other].hint_offset))
             return true;
     }
     for (size_t i = 0; i < p->count; i++)
         if (rows[i].is_fixed && collide(&rows[row], hint, &rows[i], rows[i].fixed_offset) &&
-            !share(p, row, hint, i, rows[i].fixed_offset))
+            !share(h, row, hint, i, rows[i].fixed_offset))
             return true;
     return false;
 }
@@ -203,7 +224,7 @@ static bool has_hints(const masu_plan_problem *problem) {
 static uint64_t height_of(const masu_plan_problem *problem, const uint64_t *offsets) {
     uint64_t height = 0;
     for (size_t i = 0; i < problem->count; i++)
-        if (problem->rows[i].size_bytes > 0 && offsets[i] + problem->rows[i].size_bytes > height)
+        if (offsets[i] + problem->rows[i].size_bytes > height)
             height = offsets[i] + problem->rows[i].size_bytes;
     return height;
 }
@@ -211,25 +232,30 @@ static uint64_t height_of(const masu_plan_problem *problem, const uint64_t *offs
 static void keep(hints *h, const uint64_t *mine, uint64_t *offsets, masu_plan_result *result) {
     memcpy(offsets, mine, h->problem->count * sizeof *offsets);
     result->height_bytes = height_of(h->problem, offsets);
+    uint64_t capacity = h->problem->capacity_bytes;
     if (result->height_bytes <= result->lower_bound_bytes)
         result->outcome = MASU_PLAN_OPTIMAL;
+    else if (result->outcome == MASU_PLAN_UNKNOWN && result->height_bytes <= capacity)
+        result->outcome = MASU_PLAN_FEASIBLE;
     result->optimal = result->outcome == MASU_PLAN_OPTIMAL;
 }
 
 void masu__plan_follow_hints(const masu_plan_problem *problem, const masu_plan_options *options,
                              uint64_t *offsets, masu_plan_result *result) {
-    if (!has_hints(problem) ||
-        (result->outcome != MASU_PLAN_OPTIMAL && result->outcome != MASU_PLAN_FEASIBLE))
+    bool has_plan = result->outcome != MASU_PLAN_INFEASIBLE && result->height_bytes > 0; /* above the capacity, too */
+    if (!has_hints(problem) || !has_plan)
         return;
     hints h = {.problem = problem, .options = options, .height = result->height_bytes};
     h.rows = MASU_ARENA_ARRAY(&h.arena, masu_plan_row, problem->count + 1);
     h.wanted = MASU_ARENA_ARRAY(&h.arena, uint32_t, problem->count + 1);
     h.kept = MASU_ARENA_ARRAY(&h.arena, bool, problem->count + 1);
+    h.tied = MASU_ARENA_ARRAY(&h.arena, uint32_t, problem->count + 1);
     h.end_s = masu__plan_now() + options->time_limit_s / 10;
     h.offsets = MASU_ARENA_ARRAY(&h.arena, uint64_t, problem->count + 1);
     uint64_t *mine = MASU_ARENA_ARRAY(&h.arena, uint64_t, problem->count + 1);
-    if (h.rows && h.wanted && h.kept && h.offsets && mine) {
+    if (h.rows && h.wanted && h.kept && h.tied && h.offsets && mine) {
         memcpy(mine, offsets, problem->count * sizeof *mine);
+        find_ties(&h);
         choose(&h);
         if (fix_most(&h, mine)) {
             move_single_rows(&h, mine);

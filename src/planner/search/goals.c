@@ -40,8 +40,7 @@ static int64_t lowest_height(const masu__solver *s) {
 }
 
 static bool reached(const masu__solver *s, int64_t capacity) {
-    return s->best_height <= capacity || s->bound > capacity || s->given_up > capacity ||
-           masu__solver_finished(s);
+    return s->best_height <= capacity || s->bound > capacity || masu__solver_finished(s);
 }
 
 /* Many items leave time for little more than a placement or two. */
@@ -116,6 +115,8 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
         eject(s, EJECTIONS * round, EJECTIONS * (round + 1), capacity);
         if (reached(s, capacity))
             break;
+        if (s->given_up > capacity) /* what the search does not see, ejections may still find */
+            continue;
         int64_t lowest = lowest_height(s);
         int64_t between = round_down(s, lowest + (capacity - lowest) / 2);
         int64_t targets[] = {round_down(s, capacity), round % 2 == 0 ? lowest : between};

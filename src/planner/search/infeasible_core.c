@@ -140,21 +140,33 @@ static size_t count_in(const core *c) {
     return count;
 }
 
-static masu_status shrink(core *c) {
-    for (size_t length = count_in(c) / 2; length > 0; length /= 2) {
-        if (length == 1)
-            c->undecided = false; /* the last round tells whether single rows are needed */
-        for (size_t from = 0; from < count_in(c);) {
-            bool removed;
-            masu__arena_mark mark = masu__arena_get_mark(&c->arena);
-            masu_status status = try_without(c, from, length, &removed);
-            masu__arena_release(&c->arena, mark);
-            if (status != MASU_OK)
-                return status;
-            from += removed ? 0 : length;
-        }
+static masu_status shrink_by(core *c, size_t length, bool *any_removed) {
+    for (size_t from = 0; from < count_in(c);) {
+        bool removed;
+        masu__arena_mark mark = masu__arena_get_mark(&c->arena);
+        masu_status status = try_without(c, from, length, &removed);
+        masu__arena_release(&c->arena, mark);
+        if (status != MASU_OK)
+            return status;
+        *any_removed |= removed;
+        from += removed ? 0 : length;
     }
     return MASU_OK;
+}
+
+/* A row that was needed may be superfluous once a tie has left with another: single rows are asked until none goes. */
+static masu_status shrink(core *c) {
+    masu_status status = MASU_OK;
+    bool ties = c->problem->relation_count > 0, removed = true;
+    for (size_t length = count_in(c) / 2; length > 1 && status == MASU_OK; length /= 2)
+        status = shrink_by(c, length, &removed);
+    for (removed = true; removed && status == MASU_OK && count_in(c) > 1;) {
+        removed = false;
+        c->undecided = false; /* the last round tells whether single rows are needed */
+        status = shrink_by(c, 1, &removed);
+        removed &= ties;
+    }
+    return status;
 }
 
 static bool core_open(core *c) {

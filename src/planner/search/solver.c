@@ -91,6 +91,7 @@ bool masu__solver_finished(const masu__solver *s) {
 }
 
 void masu__solver_offer(masu__solver *s, const int64_t *offsets, int64_t height, const char *name) {
+    height = height > s->model.fixed_end ? height : s->model.fixed_end; /* an empty fixed row is not an obstacle */
     if (height >= s->best_height)
         return;
     MASU_ASSERT(height >= s->model.bound);

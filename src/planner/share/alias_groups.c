@@ -252,7 +252,7 @@ static uint64_t largest_end(const masu_plan_problem *problem) {
     for (size_t i = 0; i < problem->count; i++) {
         const masu_plan_row *row = &problem->rows[i];
         uint64_t end = row->size_bytes;
-        if (row->is_fixed && row->size_bytes > 0)
+        if (row->is_fixed)
             end += row->fixed_offset;
         most = end > most ? end : most;
     }

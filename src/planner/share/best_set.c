@@ -56,7 +56,13 @@ static bool live_together(const masu_plan_row *a, const masu_plan_row *b) {
     return a->lower < b->upper && b->lower < a->upper;
 }
 
-/* By whole lives; gaps are no reason to let fixed rows collide. */
+/* By whole lives. Rows with gaps, and those that a relation names, may lie on each other all the same: of few groups
+ * plans tell, of many they are counted as if they did not. */
+static bool may_meet(const masu__choice *c, const masu_plan_row *a, const masu_plan_row *b) {
+    return c->model->item_count <= MASU__CHOICE_FEW &&
+           (a->gap_count > 0 || b->gap_count > 0 || c->problem->relation_count > 0);
+}
+
 static bool fixed_rows_fit(const masu__choice *c, uint32_t item) {
     const masu_plan_problem *p = c->problem;
     const uint32_t *row_item = c->model->row_item;
@@ -69,7 +75,7 @@ static bool fixed_rows_fit(const masu__choice *c, uint32_t item) {
         for (size_t b = 0; b < p->count; b++) {
             const masu_plan_row *other = &p->rows[b];
             if (other->is_fixed && row_item[b] != MASU__PLAN_NONE && row_item[b] != item &&
-                c->in[row_item[b]] && live_together(row, other) &&
+                c->in[row_item[b]] && live_together(row, other) && !may_meet(c, row, other) &&
                 row->fixed_offset < other->fixed_offset + other->size_bytes &&
                 other->fixed_offset < row->fixed_offset + row->size_bytes)
                 return false;

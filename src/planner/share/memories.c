@@ -30,16 +30,32 @@ typedef struct division {
     uint64_t *offsets, *kept; /* per row of the present memory; per row, of the last plan */
     masu_plan_result kept_result;
     uint64_t capacity; /* of the present memory */
-    uint64_t
-        rest_capacity; /* of the last memory when the present one is the last but one; 0: no limit */
+    uint64_t rest_capacity; /* of the last memory when the present one is the last but one; 0: nothing to ask */
     masu_plan_result *result;
-    bool takes_nothing_sized; /* the first memory takes rows without a size */
+    size_t memory;            /* the present one */
+    size_t *empty_home;       /* per row that leads a group without a size: the first memory that its offset lies in */
     double end_s;             /* of the questions that only improve */
     masu_status status;
     masu__arena arena;
 } division;
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
+
+/* A group without a size takes no room, but where it is fixed its offset must lie in the memory, or at its end. */
+static bool find_empty_homes(division *d, const masu_plan_memory *memories, size_t count) {
+    const masu_plan_problem *p = d->problem;
+    d->empty_home = MASU_ARENA_ARRAY(&d->arena, size_t, p->count + 1);
+    if (!d->empty_home)
+        return false;
+    memset(d->empty_home, 0, p->count * sizeof *d->empty_home);
+    for (size_t i = 0; i < p->count; i++) {
+        size_t *home = &d->empty_home[d->model.row_root[i]];
+        while (p->rows[i].is_fixed && *home + 1 < count && memories[*home].capacity_bytes > 0 &&
+               memories[*home].capacity_bytes < p->rows[i].fixed_offset)
+            ++*home;
+    }
+    return true;
+}
 
 /* Of the row's group: a row without a size goes where what it is tied to goes. */
 static uint32_t item_of(const division *d, size_t row) {
@@ -108,7 +124,7 @@ static void weigh(division *d, bool by_traffic) {
 
 static bool is_in(const division *d, size_t row) {
     uint32_t item = item_of(d, row);
-    return item == MASU__PLAN_NONE ? d->takes_nothing_sized : d->choice.in[item];
+    return item == MASU__PLAN_NONE ? d->empty_home[d->model.row_root[row]] == d->memory : d->choice.in[item];
 }
 
 static masu_plan_problem problem_of(division *d) {
@@ -156,14 +172,16 @@ static void turn_round(division *d) {
         d->choice.in[i] = d->choice.allowed[i] && !d->choice.in[i];
 }
 
-/* Whether what is not in has a plan in the last memory. */
+/* Whether what is not in has a plan in the last memory; without a limit too: fixed rows may contradict each other. */
 static bool rest_has_plan(division *d) {
     uint64_t capacity = d->capacity;
     if (d->rest_capacity == 0)
         return true;
     turn_round(d);
     d->capacity = d->rest_capacity;
+    d->memory++;
     bool exists = has_plan(d, STEPS);
+    d->memory--;
     d->capacity = capacity;
     turn_round(d);
     return exists;
@@ -286,8 +304,9 @@ static bool divide_by(division *d, bool by_traffic, const masu_plan_memory *memo
     for (size_t m = 0; m < count && d->status == MASU_OK; m++) {
         d->capacity = memories[m].capacity_bytes;
         d->result = &results[m];
-        d->rest_capacity = m + 2 == count ? memories[m + 1].capacity_bytes : 0;
-        d->takes_nothing_sized = m == 0;
+        uint64_t next = m + 1 < count ? memories[m + 1].capacity_bytes : 0;
+        d->rest_capacity = m + 2 != count ? 0 : next > 0 ? next : (uint64_t)MASU__PLAN_MOST;
+        d->memory = m;
         if (m + 1 < count)
             choose_and_plan(d);
         else
@@ -295,6 +314,9 @@ static bool divide_by(division *d, bool by_traffic, const masu_plan_memory *memo
         if (d->status == MASU_OK)
             keep(d, m, memory_of, offsets);
     }
+    for (size_t m = 0; m + 1 < count && d->status == MASU_OK; m++)
+        if (!plans(&results[m])) /* rows without a size contradict each other: no memory holds them */
+            results[count - 1] = results[m];
     return d->status != MASU_OK || plans(&results[count - 1]);
 }
 
@@ -308,7 +330,8 @@ masu_status masu_plan_divide(const masu_plan_problem *problem, const uint64_t *u
     d.end_s = masu__plan_now() + d.options.time_limit_s / 2;
     if (memory_count == 0 || masu_plan_validate(problem, NULL) != MASU_PLAN_RIGHT)
         return MASU_ERR_INVALID_ARGUMENT;
-    d.status = division_open(&d) ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
+    bool room = division_open(&d) && find_empty_homes(&d, memories, memory_count);
+    d.status = room ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
     if (d.status == MASU_OK &&
         !divide_by(&d, true, memories, memory_count, memory_of, offsets, results))
         divide_by(&d, false, memories, memory_count, memory_of, offsets, results);

@@ -315,6 +315,11 @@ static int divide(job *j) {
     if (status != MASU_OK)
         return failed(status);
     const masu_plan_result *last = &results[j->args->memory_count - 1];
+    if (last->outcome == MASU_PLAN_INFEASIBLE && last->lower_bound_bytes >= (uint64_t)INT64_MAX) {
+        fprintf(stderr, "masu plan: no division is possible: fixed buffers or those that must share an offset "
+                        "contradict each other\n");
+        return TOOL_FAILED;
+    }
     if (last->outcome == MASU_PLAN_INFEASIBLE || last->outcome == MASU_PLAN_UNKNOWN) {
         fprintf(stderr, "masu plan: what is left does not fit into %s: at least ",
                 j->args->memories[j->args->memory_count - 1].name);
