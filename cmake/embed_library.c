@@ -16,7 +16,7 @@
  *
  * The index (library.h): a declaration is a function, a method, a struct or an enum. It is loaded when its name is asked
  * for, by a token of the program or of a declaration that is loaded, and a method when its type is, too. A row
- * NAME(other, name, …) of a .def file is `asks other: name`.
+ * NAME(other, name, …) of a .def file is `asks other: name`. A method of a `trait` is one whose type is the trait.
  *
  * Declarations are told apart by their indentation, which `masu fmt` keeps: one begins outside of any block or directly
  * in an `impl`, and ends in its line or with the `}` that stands below its beginning.
@@ -208,9 +208,14 @@ static int add_block(const char *head, size_t length, int owner) {
     return block_count++;
 }
 
+/* Of `<I, F: Fn(I::Item) -> U>` the last `>` closes. */
 static const char *skip_generics(const char *at) {
-    if (*at == '<')
-        at += strcspn(at, ">") + 1;
+    int depth = 0;
+    do {
+        bool arrow = *at == '>' && at[-1] == '-';
+        depth += *at == '<' ? 1 : *at == '>' && !arrow ? -1 : 0;
+        at += depth > 0 || *at == '>';
+    } while (depth > 0 && *at);
     return at + strspn(at, " ");
 }
 
@@ -218,8 +223,9 @@ static size_t word_length(const char *at) {
     return strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
 }
 
-static int open_impl(const char *line, size_t length) {
-    const char *owner = skip_generics(line + 4);
+/* `impl<T> Vec<T> {`, `trait __Iterator {` */
+static int open_block(const char *line, size_t length) {
+    const char *owner = skip_generics(line + (*line == 'i' ? 4 : 6));
     int named = name_of(owner, word_length(owner));
     names[named].is_owner = true;
     return add_block(line, length, named);
@@ -246,6 +252,10 @@ static void add_declaration(const reader *r, const char *text, size_t length, in
     add_number(&names[d->name].declared, declaration_count++);
 }
 
+static bool begins_block(const char *line) {
+    return strncmp(line, "impl", 4) == 0 || strncmp(line, "trait ", 6) == 0;
+}
+
 /* The text of a whole file, indented as it was written. */
 static void index_text(const reader *r, const buffer *text, int file) {
     int outside = add_block("", 0, -1), in = outside;
@@ -261,8 +271,8 @@ static void index_text(const reader *r, const buffer *text, int file) {
                 add_declaration(r, begun, (size_t)(next - begun), in, file);
                 begun = NULL;
             }
-        } else if (in == outside && strncmp(at, "impl", 4) == 0) {
-            in = open_impl(at, (size_t)(next - at));
+        } else if (in == outside && begins_block(at)) {
+            in = open_block(at, (size_t)(next - at));
         } else if (in != outside && *at == '}') {
             in = outside = add_block("", 0, -1);
         } else if (closes) {
@@ -355,12 +365,11 @@ static void read_doc(reader *r, const char *text) {
         append_text(r, r->about, text);
 }
 
+/* What the trait of the library has is what every iterator has. */
 static void read_owner(reader *r, const char *line) {
-    const char *at = line + 4, *brace = strrchr(line, '{');
-    if (*at == '<')
-        at += strcspn(at, ">") + 1;
-    while (*at == ' ')
-        at++;
+    bool trait = *line == 't';
+    const char *at = skip_generics(line + (trait ? 6 : 4)), *brace = strrchr(line, '{');
+    at += trait ? strspn(at, "_") : 0;
     if (!brace || (size_t)(brace - at) >= sizeof r->owner)
         fail(r, "an impl begins with its head on one line");
     while (brace > at && brace[-1] == ' ')
@@ -370,11 +379,12 @@ static void read_owner(reader *r, const char *line) {
 }
 
 static void read_function(reader *r, const char *line) {
-    const char *name = line + 3, *open = strchr(name, '('), *brace = strstr(name, " {");
-    if (!open || !brace)
+    const char *name = line + 3, *open = skip_generics(name + word_length(name)),
+               *brace = strstr(name, " {");
+    if (*open != '(' || !brace)
         fail(r, "a function begins with its head on one line");
     bool tensor = strcmp(r->owner, "Tensor") == 0;
-    if (strncmp(name, "__", 2) != 0 && r->owner[0] && !r->model[0] && (!tensor || r->about[0])) {
+    if (strncmp(name, "__", 2) != 0 && r->owner[0] && strncmp(r->owner, "__", 2) != 0 && !r->model[0] && (!tensor || r->about[0])) {
         buffer *to = tensor ? &operations : &methods;
         put_bytes(to, "    {", 5);
         put_quoted(to, r->owner, strlen(r->owner));
@@ -406,7 +416,7 @@ static void read_line(reader *r, char *line) {
     }
     if (text[0] == 0 || strncmp(text, "//", 2) == 0)
         return;
-    if (strncmp(line, "impl", 4) == 0)
+    if (begins_block(line))
         read_owner(r, line);
     else if (text == line && text[0] != '}')
         r->owner[0] = 0;

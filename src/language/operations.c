@@ -128,7 +128,8 @@ static void put_methods(const char *owner, masu__buffer *out) {
     masu__buffer_puts(out, "| form |\n|---|\n");
     for (size_t i = 0; i < library_methods_count; i++) {
         const library_function *f = &library_methods[i];
-        bool method = strncmp(f->signature, "(self", 5) == 0;
+        bool method = strncmp(f->signature, "(self", 5) == 0 ||
+                      strncmp(f->signature, "(&mut self", 10) == 0;
         if (strcmp(f->owner, owner) == 0)
             masu__buffer_printf(out, "| `%.*s%s%s%s` |\n", method ? 0 : (int)bare, owner,
                                 method ? "" : "::", f->name, f->signature);
@@ -211,6 +212,9 @@ masu_status masu_operations(masu_text *out) {
                       "\n## Vec\n\nBeside `new`, `with_capacity`, `push`, `get`, `set`, `len`, "
                       "`is_empty`, indexing and `for`.\n\n");
     put_methods("Vec<T>", &text);
+    masu__buffer_puts(&text, "\n## Iterator\n\nWhatever has `next`, beside `collect` and the methods of Vec, "
+                             "which then work on the list of its elements.\n\n");
+    put_methods("Iterator", &text);
     masu__buffer_puts(&text, "\n## Option\n\n");
     put_methods("Option<T>", &text);
     masu__buffer_puts(&text, "\n## Result\n\n");

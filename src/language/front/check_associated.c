@@ -22,8 +22,9 @@ static const char *owner_name(checker *c, const type *t) {
 type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t) {
     type_environment e = {.parameters = &impl->generics};
     e.arguments = CHECK_ARRAY(c, const type *, impl->generics.count + 1);
+    bool open = false;
     for (uint32_t i = 0; i < impl->generics.count; i++) {
-        e.arguments[i] = check_scalar(c, TYPE_ERROR);
+        e.arguments[i] = NULL;
         for (uint32_t k = 0; k < impl->owner->argument_count; k++) {
             const type_expr *written = impl->owner->arguments[k];
             if (written->name == NULL || strcmp(written->name, impl->generics.items[i].name) != 0) {
@@ -36,6 +37,16 @@ type_environment check_impl_environment(checker *c, const impl_item *impl, const
                 e.arguments[i] = type_resolve(c->types, t->vec.element);
             }
         }
+        open |= e.arguments[i] == NULL;
+        e.arguments[i] = e.arguments[i] == NULL ? type_open(c->types) : e.arguments[i];
+    }
+    if (open) { /* impl<B, F: Fn(A) -> B> … for P<F>: F says what B is */
+        check_bounds_decide(c, &e);
+    }
+    for (uint32_t i = 0; open && i < impl->generics.count; i++) {
+        e.arguments[i] = type_resolve(c->types, e.arguments[i]);
+        e.arguments[i] =
+            e.arguments[i]->kind == TYPE_OPEN ? check_scalar(c, TYPE_ERROR) : e.arguments[i];
     }
     e.self = t->kind == TYPE_STRUCT ? t->structure : NULL;
     return e;
@@ -116,8 +127,8 @@ const type *check_alias_type(checker *c, type_expr *t) {
             return follow(c, a, &e);
         }
     }
-    if (owner != NULL && strcmp(t->name, "Item") == 0 && owner->kind == TYPE_VEC) {
-        return type_resolve(c->types, owner->vec.element);
+    if (owner != NULL && strcmp(t->name, "Item") == 0) {
+        return check_item_of(c, owner);
     }
     return owner != NULL && strcmp(t->name, "Output") == 0 && type_is_numeric(owner) ? owner : NULL;
 }

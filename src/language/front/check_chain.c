@@ -9,8 +9,8 @@
  *
  * So each element goes through the whole chain before the next one is looked at, and no function runs for an element
  * that nobody asks for: what a user of Rust expects, and one list in place of one a method. The source may have no end:
- * a range, a struct of the program that has `next` (match <it>.next() { Some(<v>) => …, _ => break }), successors,
- * from_fn, repeat_with. `for p in CHAIN { … }` is the same with the loop's own body at the end of the chain.
+ * a range, or an iterator (match <i>.next() { Some(<v>) => …, _ => break }). `for p in CHAIN { … }` is the same with the
+ * loop's own body at the end of the chain.
  *
  * An end that looks at every value (sum, count, fold, max, …) keeps what it has so far and no list:
  *
@@ -19,8 +19,8 @@
  *
  * What must stay true: a chain is written so where the difference can be seen, by functions that run in another order
  * or not at all (two methods with functions, or one before a method that may stop), or where its end saves a list. Any
- * other chain is a Vec and methods of it. Methods that are not stages here (collect, partition, …) work on the Vec that a
- * chain yields, or yield the Vec that it starts from.
+ * other chain of a list is a Vec and methods of it, and of an iterator an iterator (iterator.tl): this is a faster way
+ * to say the same. Methods that are not stages here (partition, …) work on what a chain yields, or yield what it starts from.
  */
 #include <string.h>
 
@@ -58,6 +58,7 @@ typedef enum stage_kind {
     STAGE_LAST,
     STAGE_FOLD,
     STAGE_REDUCE,
+    STAGE_COLLECT,
     STAGE_NONE
 } stage_kind;
 
@@ -92,6 +93,7 @@ static const struct {
     [STAGE_LAST] = {"last", 0, false, false},
     [STAGE_FOLD] = {"fold", 2, true, false},
     [STAGE_REDUCE] = {"reduce", 1, true, false},
+    [STAGE_COLLECT] = {"collect", 0, false, false},
 };
 
 static stage_kind kind_of(const expr *e) {
@@ -474,6 +476,9 @@ static expr *body_of(const chain *h, uint32_t at, const char *value) {
         build_stmt(&b, when(c, negated(c, apply(c, stage, value)),
                             found(h, stage, check_new_bool(c, stage->span, false))));
         break;
+    case STAGE_COLLECT:
+        build_stmt(&b, push(c, stage, value));
+        break;
     default:
         build_stmt(&b, gathered(h, stage, value));
     }
@@ -482,72 +487,33 @@ static expr *body_of(const chain *h, uint32_t at, const char *value) {
 
 /* ---- where a chain starts ------------------------------------------------------------------------ */
 
-/* Whether some struct of the program runs by itself. Functions are declared before bodies are checked: asked once. */
-static bool has_iterators(checker *c) {
-    for (uint32_t i = 0; c->iterators == ITERATORS_UNKNOWN && i < c->tree->function_count; i++) {
-        const function_item *f = c->tree->functions[i];
-        if (f->span.file != c->tree->prelude && f->owner_name != NULL &&
-            strcmp(f->name, "next") == 0) {
-            c->iterators = ITERATORS_SOME;
-        }
-    }
-    c->iterators = c->iterators == ITERATORS_SOME ? ITERATORS_SOME : ITERATORS_NONE;
-    return c->iterators == ITERATORS_SOME;
-}
-
-static bool runs_itself(checker *c, expr **start) {
-    bool goes_on = (*start)->kind == EXPR_METHOD && strcmp((*start)->call.name, "by_ref") == 0;
-    if (goes_on) { /* the variable itself moves on: see check_as_list */
-        return false;
-    }
-    if ((*start)->kind != EXPR_NAME && (*start)->kind != EXPR_CALL &&
-        (*start)->kind != EXPR_STRUCT && (*start)->kind != EXPR_METHOD) {
-        return false;
-    }
-    check_expr(c, start, NULL);
-    const type *t = type_resolve(c->types, (*start)->type);
-    const function_item *f =
-        t->kind == TYPE_STRUCT ? check_method_named(c, t->structure, "next") : NULL;
-    return f != NULL && f->has_self && f->span.file != c->tree->prelude;
-}
-
 typedef enum source {
     SOURCE_NONE,
-    SOURCE_LIST,       /* a..b, v.iter(): what `for` runs over */
-    SOURCE_RANGE,      /* a.. */
-    SOURCE_NEXT,       /* a struct of the program with next() */
-    SOURCE_SUCCESSORS, /* successors(first, f) */
-    SOURCE_FROM_FN,    /* from_fn(f) */
-    SOURCE_REPEAT_WITH,
-    SOURCE_REPEAT
+    SOURCE_LIST,  /* a..b, v.iter(): what `for` runs over */
+    SOURCE_RANGE, /* a.. */
+    SOURCE_NEXT   /* an iterator: check_iterator.c */
 } source;
 
 static source source_by_form(const expr *e) {
-    static const struct {
-        const char *name;
-        uint32_t args;
-        source source;
-    } functions[] = {{"successors", 2, SOURCE_SUCCESSORS},
-                     {"from_fn", 1, SOURCE_FROM_FN},
-                     {"repeat_with", 1, SOURCE_REPEAT_WITH},
-                     {"repeat", 1, SOURCE_REPEAT}};
-    if (e->kind == EXPR_RANGE) {
-        bool letters = e->range.low != NULL && e->range.low->kind == EXPR_CHAR;
-        return e->range.low == NULL || letters ? SOURCE_NONE
-               : e->range.high == NULL         ? SOURCE_RANGE
-                                               : SOURCE_LIST;
+    bool letters = e->kind == EXPR_RANGE && e->range.low != NULL && e->range.low->kind == EXPR_CHAR;
+    return e->kind != EXPR_RANGE || e->range.low == NULL || letters ? SOURCE_NONE
+           : e->range.high == NULL                                  ? SOURCE_RANGE
+                                                                    : SOURCE_LIST;
+}
+
+/* An iterator that the chain uses up: `it.find(f)` of a variable leaves in it what comes behind. */
+static bool is_used_up(const chain *h) {
+    checker *c = h->c;
+    expr **start = h->start;
+    stage_kind end = h->count == 0 ? STAGE_NONE : kind_of(h->stages[h->count - 1]);
+    bool form = (*start)->kind == EXPR_NAME || (*start)->kind == EXPR_CALL ||
+                (*start)->kind == EXPR_STRUCT || (*start)->kind == EXPR_METHOD;
+    if (!form || !check_may_be_iterators(c)) {
+        return false;
     }
-    if (e->kind != EXPR_CALL || e->type != NULL || e->call.callee == NULL ||
-        e->call.callee->kind != EXPR_NAME) {
-        return SOURCE_NONE;
-    }
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        if (strcmp(e->call.callee->name.name, functions[i].name) == 0 &&
-            e->call.arg_count == functions[i].args) {
-            return functions[i].source;
-        }
-    }
-    return SOURCE_NONE;
+    check_expr(c, start, NULL);
+    bool keeps_rest = h->count == 1 && end >= STAGE_FIND && end <= STAGE_ALL && check_is_place(*start);
+    return !keeps_rest && check_is_iterator(c, (*start)->type);
 }
 
 /* x.iter() and its like, when a list comes out of it and its elements are values. */
@@ -630,6 +596,7 @@ static bool can_be_seen(const chain *h) {
 static bool saves_list(const chain *h) {
     stage_kind end = h->count == 0 ? STAGE_NONE : kind_of(h->stages[h->count - 1]);
     return end != STAGE_NONE && end >= STAGE_FIND &&
+           end != STAGE_COLLECT &&
            (h->count > 1 || end == STAGE_FOLD || end == STAGE_REDUCE || h->backwards ||
             h->behind != NULL);
 }
@@ -674,18 +641,16 @@ static void take_way(chain *h) {
 static source source_of(chain *h) {
     take_way(h);
     source from = source_by_form(*h->start);
-    bool stops = false;
-    for (uint32_t i = 0; i < h->count; i++) {
-        stops |= stage_rows[kind_of(h->stages[i])].may_stop;
-    }
+    stage_kind end = h->count == 0 ? STAGE_NONE : kind_of(h->stages[h->count - 1]);
     if (h->backwards || h->behind != NULL) {
         return SOURCE_LIST;
     }
+    bool ends = h->last_body != NULL || (end != STAGE_NONE && end >= STAGE_FIND);
     if (from == SOURCE_LIST) {
         return can_be_seen(h) || saves_list(h) ? from : SOURCE_NONE;
     }
     if (from != SOURCE_NONE) {
-        return stops || h->last_body != NULL ? from : SOURCE_NONE;
+        return ends ? from : SOURCE_NONE;
     }
     if ((can_be_seen(h) || saves_list(h)) && is_list(h->c, h->start)) {
         return SOURCE_LIST;
@@ -693,54 +658,20 @@ static source source_of(chain *h) {
     if (reduces_list(h)) {
         return SOURCE_LIST;
     }
-    return stops && has_iterators(h->c) && runs_itself(h->c, h->start) ? SOURCE_NEXT : SOURCE_NONE;
-}
-
-/* What <i> starts as; NULL: the source needs none. */
-static expr *state_of(const expr *start, source from) {
-    switch (from) {
-    case SOURCE_RANGE:
-        return start->range.low;
-    case SOURCE_SUCCESSORS:
-    case SOURCE_REPEAT:
-        return start->call.args[0];
-    default:
-        return NULL;
-    }
+    return ends && is_used_up(h) ? SOURCE_NEXT : SOURCE_NONE;
 }
 
 /* One value of a source without an end, and what becomes of it. */
 static void take_next(const chain *h, block_builder *body, source from, expr *then) {
     checker *c = h->c;
     const expr *e = h->e;
-    expr *start = *h->start, *value = name(c, e, "<v 0>");
-    block_builder more = build_block(c, e->span);
-    switch (from) {
-    case SOURCE_NEXT:
-        build_stmt(body,
-                   build_unpack(c, build_method(c, e->span, name(c, e, "<i>"), "next", NULL, 0),
-                                "<v 0>", then, leave(h, e)));
+    if (from == SOURCE_NEXT) {
+        expr *next = build_method(c, e->span, name(c, e, "<i>"), "next", NULL, 0);
+        build_stmt(body, build_unpack(c, next, "<v 0>", then, leave(h, e)));
         return;
-    case SOURCE_SUCCESSORS:
-        build_stmt(&more, build_assign(c, e->span, name(c, e, "<i>"),
-                                       call_of(c, e, start->call.args[1], &value, 1)));
-        build_stmt(&more, then);
-        build_stmt(body, build_unpack(c, name(c, e, "<i>"), "<v 0>", build_finish(&more, NULL),
-                                      leave(h, e)));
-        return;
-    case SOURCE_FROM_FN:
-        build_stmt(body, build_unpack(c, call_of(c, e, start->call.args[0], NULL, 0), "<v 0>", then,
-                                      leave(h, e)));
-        return;
-    case SOURCE_REPEAT_WITH:
-        build_let(body, "<v 0>", false, call_of(c, e, start->call.args[0], NULL, 0));
-        break;
-    default:
-        build_let(body, "<v 0>", false, name(c, e, "<i>"));
     }
-    if (from == SOURCE_RANGE) {
-        build_stmt(body, one_more(c, e, "<i>"));
-    }
+    build_let(body, "<v 0>", false, name(c, e, "<i>"));
+    build_stmt(body, one_more(c, e, "<i>"));
     build_stmt(body, then);
 }
 
@@ -828,10 +759,7 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
             (binding){.name = by_place ? "<at>" : "<v 0>", .span = e->span, .kind = BINDING_LOOP};
         build_stmt(&body, then);
     } else {
-        expr *state = from == SOURCE_NEXT ? *h->start : state_of(*h->start, from);
-        if (state != NULL) {
-            build_let(before, "<i>", true, state);
-        }
+        build_let(before, "<i>", true, from == SOURCE_NEXT ? *h->start : (*h->start)->range.low);
         take_next(h, &body, from, then);
     }
     loop->loop->body = body.block;
@@ -886,12 +814,17 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
         return false;
     }
     block_builder b = build_block(c, e->span);
-    const char *result = kind >= STAGE_FIND ? "<found>" : "<all>";
+    bool listed = kind < STAGE_FIND || kind == STAGE_COLLECT;
+    const char *result = listed ? "<all>" : "<found>";
     build_let(&b, result, true,
-              kind >= STAGE_FIND ? begin_of(&h, kind)
-                                 : build_call(c, e->span, "Vec", "new", NULL, 0));
+              listed ? build_call(c, e->span, "Vec", "new", NULL, 0) : begin_of(&h, kind));
     build_stmt(&b, build_loop_of(&h, from, NULL, &b));
     expr *value = name(c, e, result);
+    if (kind == STAGE_COLLECT) {
+        value = build_method(c, e->span, value, e->call.name, NULL, 0);
+        value->call.type_arguments = e->call.type_arguments;
+        value->call.type_argument_count = e->call.type_argument_count;
+    }
     if (kind == STAGE_SUM || kind == STAGE_PRODUCT) {
         value = build_method(c, e->span, value, kind == STAGE_SUM ? "__sum" : "__product", NULL, 0);
     }
@@ -917,7 +850,7 @@ bool check_loop_over_chain(checker *c, expr **slot) {
         }
     }
     source from = h.count == 0 ? SOURCE_NONE : source_of(&h);
-    if (from != SOURCE_LIST) {
+    if (from == SOURCE_NONE) {
         return false;
     }
     block_builder b = build_block(c, e->span);

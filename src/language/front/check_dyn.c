@@ -17,6 +17,7 @@
 
 struct dyn_type {
     struct_item *s;
+    const type *item;        /* of iterators that yield this; NULL: of others */
     const trait_item *trait; /* NULL: of functions, with this signature */
     closure_signature signature;
     function_item **methods;
@@ -58,7 +59,7 @@ static bool same_signature(const closure_signature *a, const closure_signature *
 static const type *function_dyn(checker *c, type_expr *t) {
     closure_signature wanted = check_closure_signature(c, t);
     for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
-        if (d->trait == NULL && same_signature(&d->signature, &wanted)) {
+        if (d->trait == NULL && d->item == NULL && same_signature(&d->signature, &wanted)) {
             return d->s->type;
         }
     }
@@ -90,6 +91,22 @@ static const type *trait_dyn(checker *c, const type_expr *t, trait_item *trait) 
     return d->s->type;
 }
 
+/* -> impl Iterator<Item = T>, Box<dyn Iterator<Item = T>>: any iterator of such elements. */
+static const type *iterator_dyn(checker *c, const type_expr *t, const type *item) {
+    if (item->kind == TYPE_ERROR || item->may_have_open) {
+        return type_vec(c->types, item);
+    }
+    for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
+        if (d->item == item) {
+            return d->s->type;
+        }
+    }
+    dyn_type *d = new_dyn(
+        c, t->span, check_printf(c, "impl Iterator<Item = %s>", check_type_text(c, item)));
+    d->item = item;
+    return d->s->type;
+}
+
 /* dyn A + B, -> impl A + B: what the first trait that says something makes of it. */
 const type *check_dyn_type(checker *c, type_expr *t) {
     if (t->kind == TYPE_EXPR_FUNCTION) {
@@ -109,7 +126,7 @@ const type *check_dyn_type(checker *c, type_expr *t) {
         }
         bool iterates = strstr(bound->name, "Iterator") != NULL;
         if (iterates && bound->argument_count == 1) {
-            return type_vec(c->types, check_type(c, bound->arguments[0]));
+            return iterator_dyn(c, t, type_resolve(c->types, check_part_type(c, bound->arguments[0])));
         }
         if (strcmp(bound->name, "Error") == 0 || strcmp(bound->name, "Display") == 0 ||
             strcmp(bound->name, "ToString") == 0) { /* its text is what is used of it */
@@ -126,7 +143,8 @@ bool check_is_dyn(const type *t) {
 }
 
 const closure_signature *check_dyn_signature(const type *t) {
-    return check_is_dyn(t) && t->structure->dyn->trait == NULL ? &t->structure->dyn->signature
+    return check_is_dyn(t) && t->structure->dyn->trait == NULL && t->structure->dyn->item == NULL
+               ? &t->structure->dyn->signature
                                                                : NULL;
 }
 
@@ -154,6 +172,9 @@ static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
 }
 
 static bool may_become(checker *c, const dyn_type *d, const type *t) {
+    if (d->item != NULL) {
+        return check_is_iterator(c, t) && check_item_of(c, t) == d->item;
+    }
     if (d->trait != NULL) {
         return check_implements(c, t, d->trait);
     }
@@ -188,10 +209,14 @@ bool check_dyn_convert(checker *c, expr **slot, const type *to) {
     if (t == to) {
         return true;
     }
+    if (d->item != NULL) {
+        check_as_iterator(c, slot);
+        t = type_resolve(c->types, (*slot)->type);
+    }
     if (!may_become(c, d, t)) {
         return false;
     }
-    if (d->trait == NULL) {
+    if (d->trait == NULL && d->item == NULL) {
         check_function_value(c, slot, &d->signature);
         if ((*slot)->kind == EXPR_ERROR) {
             return true; /* said */
@@ -324,6 +349,23 @@ static function_item *fmt_method(checker *c, const dyn_type *d) {
     return f;
 }
 
+/* fn next(&mut self) -> Option<T> */
+static function_item *next_method(checker *c, const dyn_type *d) {
+    function_item *f = CHECK_ARRAY(c, function_item, 1);
+    const type **item = CHECK_ARRAY(c, const type *, 1);
+    item[0] = d->item;
+    struct_item *option = check_struct_instance(c, check_struct_named(c, "Option"), item);
+    *f = (function_item){.name = "next",
+                         .qualified = "next",
+                         .span = d->s->span,
+                         .has_self = true,
+                         .parameter_count = 1,
+                         .result = option->type};
+    f->parameters = CHECK_ARRAY(c, binding *, 1);
+    f->parameters[0] = new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
+    return f;
+}
+
 static function_item *copy_method(checker *c, const dyn_type *d, const char *name) {
     const function_item *declared = trait_method(c, d->trait, name, 0);
     if (declared == NULL) {
@@ -345,10 +387,13 @@ static function_item *copy_method(checker *c, const dyn_type *d, const char *nam
 
 function_item *check_dyn_method(checker *c, struct_item *owner, const char *name) {
     dyn_type *d = owner->dyn;
-    if (d == NULL || (d->trait == NULL && strcmp(name, "call") != 0)) {
+    bool calls = d != NULL && d->trait == NULL && d->item == NULL;
+    if (d == NULL || (d->trait == NULL && strcmp(name, calls ? "call" : "next") != 0)) {
         return NULL;
     }
-    function_item *f = d->trait == NULL ? call_method(c, d) : copy_method(c, d, name);
+    function_item *f = calls             ? call_method(c, d)
+                       : d->item != NULL ? next_method(c, d)
+                                         : copy_method(c, d, name);
     if (f == NULL) {
         return NULL;
     }
@@ -401,7 +446,7 @@ static void write_body(checker *c, const dyn_type *d, function_item *f) {
             args[k - 1] = check_new_name(c, span, f->parameters[k]->name);
         }
         expr *call = build_method(c, span, it, f->name, args, f->parameter_count - 1);
-        if (d->trait == NULL) {
+        if (d->trait == NULL && d->item == NULL) {
             call = build_call(c, span, NULL, "<it>", args, f->parameter_count - 1);
         }
         result->match.arms[i] = (match_arm){.pattern = p, .body = call};

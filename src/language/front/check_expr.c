@@ -351,6 +351,10 @@ static void check_init(checker *c, expr *e, struct_item *s, field_init *init) {
     }
     check_keep_reference(init->value);
     check_expr(c, &init->value, wish->kind == TYPE_OPEN ? NULL : wish);
+    const type *held = type_resolve(c->types, init->value->type);
+    if (held->kind == TYPE_STRUCT && held->structure->closure != NULL) { /* whoever calls it writes what it captured */
+        check_refer_captures(c, held->structure);
+    }
     check_coerce_branch(c, &init->value, field->type,
                         &(coerce_reason){field->span, "the field is declared here"});
     if (e->structure.values[index] != NULL) {
@@ -632,7 +636,9 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_comprehension(c, slot, expected);
         break;
     case EXPR_RANGE:
-        check_range_value(c, e);
+        if (!check_range_for(c, slot, expected)) {
+            check_range_value(c, e);
+        }
         break;
     case EXPR_BLOCK:
         check_block_expr(c, e, expected);

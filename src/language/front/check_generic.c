@@ -202,8 +202,11 @@ bool check_impl_fits(checker *c, const function_item *f, const struct_item *owne
     }
     const type_environment *outer = c->environment;
     const type_expr *written = f->impl->owner;
+    const type_environment of_impl = {.parameters = environment->more, /* the method may have an F of its own */
+                                      .arguments = environment->more_arguments,
+                                      .self = environment->self};
     bool fits = true;
-    c->environment = environment;
+    c->environment = &of_impl;
     for (uint32_t i = 0; fits && i < written->argument_count && i < owner->template->generics.count;
          i++) {
         fits = check_fits(c, owner->arguments[i], check_type(c, written->arguments[i]));

@@ -92,6 +92,21 @@ struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s) {
     return type_resolve(c->types, s->type)->structure;
 }
 
+static bool mentions(const type_expr *t, const char *name) {
+    bool found = t != NULL && t->name != NULL && strcmp(t->name, name) == 0;
+    for (uint32_t i = 0; t != NULL && !found && i < t->argument_count; i++) {
+        found = mentions(t->arguments[i], name);
+    }
+    return found;
+}
+
+/* A function that is part of the result outlives the call: it is not lent. */
+static bool keeps(const function_item *f, const binding *parameter) {
+    const type_expr *t = f->result_annotation;
+    bool own = f->impl != NULL && !f->has_self && mentions(t, "Self");
+    return own || mentions(t, parameter->annotation->name);
+}
+
 static void check_argument(checker *c, expr *call, expr **slot, const function_item *f,
                            const binding *parameter, const type_environment *e) {
     const type_environment *outer = c->environment;
@@ -115,8 +130,11 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         signature = check_closure_signature(c, bound);
     }
     c->environment = outer;
+    if (f->span.file == c->tree->prelude && check_takes_iterator(f, parameter)) {
+        check_as_iterator(c, slot);
+    }
     if (bound != NULL) {
-        c->lends_to = call;
+        c->lends_to = keeps(f, parameter) ? NULL : call;
         check_function_value(c, slot, &signature);
         c->lends_to = NULL;
     } else {

@@ -100,7 +100,7 @@ static bool is_list_of_literals(const expr *e) {
     return plain;
 }
 
-/* The type of what a `for` yields. wish: what the number that it binds is to be, or NULL. */
+/* The type of what a `for` yields; NULL: `next` says what, and when. wish: what the number that it binds is to be, or NULL. */
 static const type *check_iterable(checker *c, expr **slot, const type *wish) {
     (*slot)->is_vec |= is_list_of_literals(*slot);
     range_call(c, slot);
@@ -113,7 +113,10 @@ static const type *check_iterable(checker *c, expr **slot, const type *wish) {
         return check_range(c, *slot, wish != NULL && type_is_integer(wish) ? wish : NULL);
     }
     check_expr(c, slot, wish == NULL ? NULL : type_vec(c->types, wish));
-    check_as_list(c, slot, NULL);
+    if (check_found_iterator(c, slot)) {
+        return NULL;
+    }
+    check_as_list(c, slot);
     const type *t = type_resolve(c->types, (*slot)->type);
     switch (t->kind) {
     case TYPE_VEC:
@@ -166,18 +169,23 @@ static const type *loop_type(checker *c, const expr *e, const loop_context *cont
                                                                : check_scalar(c, TYPE_VOID);
 }
 
-static void check_head(checker *c, expr *e, uint32_t mark, const for_alias *alias) {
+/* False: what the loop runs over is an iterator. */
+static bool check_head(checker *c, expr *e, uint32_t mark, const for_alias *alias) {
     if (e->kind == EXPR_WHILE) {
         check_condition(c, &e->loop->condition);
     } else if (e->kind == EXPR_FOR) {
         const type *wish = check_wish_of_loop(c, e->loop->pattern, e->loop->iterable);
         const type *t = check_iterable(c, &e->loop->iterable, wish);
+        if (t == NULL) {
+            return false;
+        }
         mark_loop_bindings(e->loop->pattern);
         check_note_origin(e->loop->pattern, e->loop->iterable);
         check_bind(c, e->loop->pattern, t);
         check_for_element(c, alias);
         check_twice(c, mark);
     }
+    return true;
 }
 
 void check_loop(checker *c, expr **slot, const type *expected) {
@@ -192,7 +200,11 @@ void check_loop(checker *c, expr **slot, const type *expected) {
         check_for_alias(c, e, &b, &alias);
     }
     uint32_t mark = check_scope_open(c);
-    check_head(c, e, mark, &alias);
+    if (!check_head(c, e, mark, &alias)) {
+        check_scope_close(c, outer);
+        check_loop_by_next(c, slot);
+        return;
+    }
     bool wanted = e->kind == EXPR_LOOP && expected != NULL && expected->kind != TYPE_VOID;
     loop_context context = {.loop = e, .break_type = wanted ? expected : NULL, .outer = c->loop};
     c->loop = &context;

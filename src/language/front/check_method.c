@@ -99,6 +99,7 @@ static bool field_call(checker *c, expr **slot, const type *t) {
 static bool struct_method(checker *c, expr *e, const type *t, const type *expected) {
     struct_item *owner = check_owner_of(c, t);
     function_item *f = owner == NULL ? NULL : check_method_named(c, owner, e->call.name);
+    f = f == NULL && owner != NULL ? check_iterator_method(c, owner, e->call.name) : f;
     if (f == NULL) {
         return false;
     }
@@ -457,15 +458,10 @@ static bool method_of_list(checker *c, expr **slot, const type *t, const type *e
     bool has = t->kind == TYPE_STRUCT && c->builtin_owners[TYPE_VEC] != NULL &&
                (check_find_method(c, c->builtin_owners[TYPE_VEC], e->call.name) != NULL ||
                 strcmp(e->call.name, "collect") == 0);
-    bool take = strcmp(e->call.name, "take") == 0 && e->call.arg_count == 1;
-    if (!has || !check_as_list(c, &e->call.receiver, take ? e->call.args[0] : NULL)) {
+    if (!has || !check_as_list(c, &e->call.receiver)) {
         return false;
     }
-    if (take) {
-        *slot = e->call.receiver;
-    } else {
-        check_method(c, slot, expected);
-    }
+    check_method(c, slot, expected);
     return true;
 }
 
@@ -700,6 +696,7 @@ static bool writes_lists(checker *c, const char *name) {
 
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    expected = check_wish_as_list(c, expected);
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&
            e->call.receiver->unary.op == UNARY_REFERENCE) { /* (&mut x).f() is x.f() */
         e->call.receiver = e->call.receiver->unary.operand;
@@ -723,6 +720,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
     bool literal =
         check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
     check_range_as_list(c, &e->call.receiver);
+    check_range_as_iterator(c, &e->call.receiver);
     if (e->call.receiver->kind == EXPR_ARRAY && e->call.receiver->type == NULL) {
         literal_as_list(c, e->call.receiver, e->call.name);
     }
@@ -741,6 +739,9 @@ void check_method(checker *c, expr **slot, const type *expected) {
     e->call.receiver->type = t;
     t = tensor_as_list(c, e, t, user);
     split_range(c, e, t);
+    if (t->kind == TYPE_VEC && check_list_beside_iterator(c, slot, expected)) {
+        return;
+    }
     ranges_as_lists(c, e, t);
     if (sum_of_their_own(c, slot, t, expected)) {
         return;

@@ -71,8 +71,25 @@ void check_trait_arguments(checker *c, const impl_item *impl, function_item *f) 
 
 /* ---- bounds ------------------------------------------------------------------------------------ */
 
+/* F: Fn(A) -> B of a function that is known says what B is. */
+static void function_decides(checker *c, const type_environment *e, const type *t,
+                             const type_expr *bound) {
+    const function_item *f = t->kind == TYPE_STRUCT ? t->structure->closure : NULL;
+    if (f == NULL || f->result == NULL || bound->result == NULL) {
+        return;
+    }
+    const type_environment *outer = c->environment;
+    c->environment = e;
+    check_fits(c, check_type(c, bound->result), f->result);
+    c->environment = outer;
+}
+
 static void bound_decides(checker *c, const type_environment *e, const type *t,
                           const type_expr *bound) {
+    if (bound->kind == TYPE_EXPR_FUNCTION) {
+        function_decides(c, e, t, bound);
+        return;
+    }
     symbol *s = bound->kind == TYPE_EXPR_NAME ? check_find(c, bound->name) : NULL;
     if (s == NULL || s->trait == NULL || bound->argument_count == 0 || t->may_have_open) {
         return;

@@ -35,6 +35,7 @@
  *     check_order.c       order, hash and default of a type by its parts
  *     check_std.c         std::cmp::max, i64::from, collect
  *     check_chain.c       chains of iterators
+ *     check_iterator.c    what is an iterator, and what it has by that
  *     check_wish.c        literals that follow a later use
  *     check_origin.c      those behind what they made
  *     check_warn.c        what is allowed but hardly meant
@@ -395,7 +396,28 @@ expr *check_map_cast(checker *c, expr *list, const char *scalar);
 void check_equation(checker *c, expr **slot); /* let C = A[i, j] * B[j, k]; */
 bool check_chain(checker *c, expr **slot, const type *expected); /* v.iter().map(f).take(n): check_chain.c */
 bool check_loop_over_chain(checker *c, expr **slot);
-bool check_as_list(checker *c, expr **slot, expr *limit);
+
+/* ---- iterators (check_iterator.c) ---------------------------------------------------------------- */
+
+bool check_may_be_iterators(checker *c); /* whether there are any in the program */
+bool check_is_iterator(checker *c, const type *t); /* it has `next`, or leads to what has it */
+/* What an iterator of this type yields; NULL: it is none. */
+const type *check_item_of(checker *c, const type *t);
+/* The method of all iterators, made for this struct; NULL: there is none, or the struct is not an iterator. */
+function_item *check_iterator_method(checker *c, struct_item *owner, const char *name);
+/* Afterwards the value, not checked before or checked, is an iterator where it can be one. */
+void check_as_iterator(checker *c, expr **slot);
+void check_range_as_iterator(checker *c, expr **slot); /* a..; anything else stays */
+bool check_range_for(checker *c, expr **slot, const type *expected); /* false: no iterator is wanted */
+const type *check_wish_as_list(checker *c, const type *expected);
+bool check_takes_iterator(const function_item *f, const binding *parameter);
+bool check_list_beside_iterator(checker *c, expr **slot, const type *expected);
+/* What methods of lists work on: the Vec of what next() yields, or of what iter() says. The value is checked. */
+bool check_as_list(checker *c, expr **slot);
+expr *check_numbered_parts(checker *c, expr *value); /* (0..s.len()).map(|i| s.get(i)) */
+/* What a loop runs over, checked, is an iterator, or what the program says makes one of it. */
+bool check_found_iterator(checker *c, expr **source);
+void check_loop_by_next(checker *c, expr **slot);
 
 /* ---- dyn Trait (check_dyn.c) ------------------------------------------------------------------- */
 

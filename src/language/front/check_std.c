@@ -64,7 +64,6 @@ static bool widest_of_two(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
-/* repeat(x) is endless: what is taken of it is written out at once. */
 bool check_std_call(checker *c, expr **slot, const char *scope, const char *name,
                     const type *expected) {
     expr *e = *slot;
@@ -78,13 +77,6 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
         const type *t = check_type(c, e->call.callee->name.arguments[0]);
         uint32_t bits = type_bits(t);
         *slot = check_new_int(c, e->span, bits == 0 ? 24 : bits < 8 ? 1 : bits / 8);
-        return true;
-    }
-    if (is(name, "repeat") && e->call.arg_count == 1) { /* a cycle of one */
-        *slot =
-            build_method(c, e->span, build_call(c, e->span, NULL, "__std_once", e->call.args, 1),
-                         "cycle", NULL, 0);
-        check_expr(c, slot, expected);
         return true;
     }
     if (is(name, "empty") && e->call.arg_count == 0 && scope != NULL) {
@@ -230,6 +222,10 @@ static expr *got(checker *c, source_span span) {
 
 expr *check_tensor_as_list(checker *c, expr *t) {
     return numbered(c, t, indexed);
+}
+
+expr *check_numbered_parts(checker *c, expr *value) {
+    return numbered(c, value, got);
 }
 
 /* Whole numbers, or lists of them, of another type than is wanted. */
@@ -470,79 +466,4 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         return true;
     }
     return false;
-}
-
-/* ---- iterators of the program --------------------------------------------------------------------- */
-
-/* A struct with len() and get(i) (Iterable): (0..s.len()).map(|i| s.get(i)). */
-static bool list_of_parts(checker *c, expr **slot, const type *t) {
-    const function_item *len = check_method_named(c, t->structure, "len"),
-                        *get = check_method_named(c, t->structure, "get");
-    if (len == NULL || get == NULL || !len->has_self || !get->has_self ||
-        len->parameter_count != 1 || get->parameter_count != 2) {
-        return false;
-    }
-    *slot = numbered(c, *slot, got);
-    check_expr(c, slot, NULL);
-    return true;
-}
-
-/* What `for` runs over and adapters work on: the Vec of what iter() says, or of what next() yields.
- * limit: how many at most, an unchecked number; NULL: all. */
-bool check_as_list(checker *c, expr **slot, expr *limit) {
-    const type *t = type_resolve(c->types, (*slot)->type);
-    source_span span = (*slot)->span;
-    if (t->kind != TYPE_STRUCT || t->structure->closure != NULL) {
-        return false;
-    }
-    const char *const names[] = {"into_iter", "iter"};
-    const function_item *next = check_method_named(c, t->structure, "next");
-    for (int i = 0; next == NULL && i < 2; i++) {
-        const function_item *f = check_method_named(c, t->structure, names[i]);
-        if (f != NULL && f->has_self && f->parameter_count == 1) {
-            *slot = build_method(c, span, *slot, names[i], NULL, 0);
-            check_expr(c, slot, NULL);
-            const type *made = type_resolve(c->types, (*slot)->type);
-            return made->kind == TYPE_VEC || check_as_list(c, slot, limit);
-        }
-    }
-    if (next == NULL && list_of_parts(c, slot, t)) {
-        return true;
-    }
-    if (next == NULL || !next->has_self || next->parameter_count != 1) {
-        return false;
-    }
-    block_builder b = build_block(c, span), body = build_block(c, span);
-    char *it = check_printf(c, "<it %u>", c->text_count),
-         *all = check_printf(c, "<all %u>", c->text_count);
-    char *one = check_printf(c, "<one %u>", c->text_count++);
-    bool place = check_is_place(*slot);
-    if (!place) {
-        build_let(&b, it, true, *slot);
-    }
-    build_let(&b, all, true, build_call(c, span, "Vec", "new", NULL, 0));
-    expr *source = place ? check_alias_copy(c, *slot) : check_new_name(c, span, it);
-    expr *pushed = check_new_name(c, span, one), *loop = check_new(c, EXPR_LOOP, span, NULL);
-    expr *kept = build_method(c, span, check_new_name(c, span, all), "push", &pushed, 1);
-    expr *match = build_unpack(c, build_method(c, span, source, "next", NULL, 0), one, kept,
-                               check_new(c, EXPR_BREAK, span, NULL));
-    if (limit != NULL) {
-        expr *test = check_new(c, EXPR_IF, span, NULL);
-        block_builder leave = build_block(c, span);
-        build_stmt(&leave, check_new(c, EXPR_BREAK, span, NULL));
-        char *most = check_printf(c, "<most %u>", c->text_count++);
-        build_let(&b, most, false, limit);
-        test->branch.condition = check_new_binary(
-            c, BINARY_GE, build_method(c, span, check_new_name(c, span, all), "len", NULL, 0),
-            check_new_name(c, span, most), NULL);
-        test->branch.then = leave.block;
-        build_stmt(&body, test);
-    }
-    build_stmt(&body, match);
-    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
-    loop->loop->body = body.block;
-    build_stmt(&b, loop);
-    *slot = build_finish(&b, check_new_name(c, span, all));
-    check_expr(c, slot, NULL);
-    return true;
 }

@@ -269,6 +269,15 @@ static bool is_error_text(const char *name) {
     return false;
 }
 
+/* Take<Fib>: the library's struct of that name, with its underscores. */
+static const type *adapter_type(checker *c, const char *name, const type *of) {
+    struct_item *s = check_struct_named(c, check_printf(c, "__%s", name));
+    const type **arguments = CHECK_ARRAY(c, const type *, 2);
+    arguments[0] = of;
+    arguments[1] = check_item_of(c, of);
+    return s == NULL || s->generics.count > 2 ? NULL : check_struct_instance(c, s, arguments)->type;
+}
+
 /* Iterators are lists: Peekable<Chars<'a>> is what chars() yields. */
 static const type *iterator_type(checker *c, const type_expr *t) {
     static const char *const same[] = {"Peekable", "Rev", "Skip", "Take", "StepBy", "Fuse"};
@@ -277,7 +286,8 @@ static const type *iterator_type(checker *c, const type_expr *t) {
     const type *text = check_scalar(c, TYPE_STRING), *letter = check_scalar(c, TYPE_CHAR);
     for (size_t i = 0; t->argument_count == 1 && i < sizeof same / sizeof same[0]; i++) {
         if (strcmp(t->name, same[i]) == 0) {
-            return check_type(c, t->arguments[0]);
+            const type *of = check_type(c, t->arguments[0]);
+            return check_is_iterator(c, of) ? adapter_type(c, t->name, of) : of;
         }
     }
     for (size_t i = 0; t->argument_count == 1 && i < sizeof of_one / sizeof of_one[0]; i++) {
@@ -351,14 +361,15 @@ static const type *named_type(checker *c, type_expr *t) {
         return check_scalar(c, scalar);
     }
     struct_item *structure = check_struct_named(c, t->name);
-    if (structure == NULL) { /* ParseIntError, unless the program has its own */
+    const type *iterates = structure == NULL ? iterator_type(c, t) : NULL;
+    if (structure == NULL && iterates == NULL) { /* ParseIntError, unless the program has its own */
         structure = check_struct_named(c, check_printf(c, "__%s", t->name));
     }
     if (structure != NULL) {
         return struct_named_type(c, t, structure);
     }
     const type *alias = check_alias_type(c, t);
-    alias = alias != NULL ? alias : iterator_type(c, t);
+    alias = alias != NULL ? alias : iterates;
     return alias != NULL ? alias : unknown_type(c, t);
 }
 

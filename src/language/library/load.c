@@ -95,6 +95,16 @@ static bool may_ask(token_kind kind, char first) {
            (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
 }
 
+static void ask_text(loader *l, const char *name) {
+    ask(l, find_name(name, strlen(name)));
+}
+
+/* Behind `a..`, which is an iterator then. */
+static bool ends_range(token_kind next) {
+    return next == TOKEN_RIGHT_PAREN || next == TOKEN_SEMICOLON || next == TOKEN_COMMA ||
+           next == TOKEN_RIGHT_BRACE;
+}
+
 /* *modules: there are files that are not read yet. */
 static masu_status ask_tokens(loader *l, const source_file *program, masu__arena *arena,
                               bool *modules) {
@@ -106,6 +116,8 @@ static masu_status ask_tokens(loader *l, const source_file *program, masu__arena
         const token *t = &list.tokens[i];
         const char *text = program->text + t->offset;
         *modules |= t->kind == TOKEN_MOD;
+        if (t->kind == TOKEN_DOT_DOT && i + 1 < list.count && ends_range(t[1].kind))
+            ask_text(l, "__range_from");
         if (t->length > 0 && may_ask(t->kind, text[0]))
             ask_token(l, text, t);
     }

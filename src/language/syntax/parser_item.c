@@ -227,7 +227,7 @@ function_item *parse_method_of_trait(parser *p) {
     if (f == NULL || p->panic) {
         return NULL;
     }
-    if (parser_is(p, TOKEN_LEFT_BRACE)) {
+    if (parser_is(p, TOKEN_LEFT_BRACE) || parser_is(p, TOKEN_BODY)) {
         parse_body(p, f);
     } else {
         parser_expect(p, TOKEN_SEMICOLON);

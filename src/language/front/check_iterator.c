@@ -1,0 +1,301 @@
+/* check_iterator.c: what an iterator is: a value whose type has `next`, and what it has by that.
+ *
+ *     fib.map(f)            the library's method of any iterator (trait __Iterator), made for Fib where it is first asked for
+ *     I::Item               what `next` of I yields, where no `type Item` says it
+ *     for p in fib { … }    { let mut <it> = fib; loop { match <it>.next() { Some(p) => { … } _ => break } } }
+ *     for p in &mut it      likewise; a place that may be written gives its elements itself
+ *     fib.zip(list)         what is asked for elements is an iterator: __items(list)
+ *     fib.sorted()          a method of lists works on the list of all elements
+ *
+ * What must stay true: `next` is called as often, and when, the program asks for an element; never in advance.
+ */
+#include <string.h>
+
+#include "language/front/check_private.h"
+
+/* The library's names that are known here. */
+static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoIterator",
+                  made_of_list[] = "__items", made_of_start[] = "__range_from", all_of_it[] = "__list";
+
+static const type *target_of(checker *c, const type *t) {
+    t = type_resolve(c->types, t);
+    return type_is_reference(t) ? type_resolve(c->types, type_target(c->types, t)) : t;
+}
+
+/* `next` of the type; NULL: it is not an iterator. */
+static function_item *next_of(checker *c, const type *t) {
+    t = target_of(c, t);
+    function_item *f = t->kind == TYPE_STRUCT && t->structure->closure == NULL
+                           ? check_method_named(c, t->structure, "next")
+                           : NULL;
+    return f != NULL && f->has_self && f->parameter_count == 1 ? f : NULL;
+}
+
+bool check_is_iterator(checker *c, const type *t) {
+    return next_of(c, t) != NULL;
+}
+
+/* Functions are declared before bodies are checked: asked once. */
+bool check_may_be_iterators(checker *c) {
+    for (uint32_t i = 0; c->iterators == ITERATORS_UNKNOWN && i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        bool own = f->owner_name != NULL && strcmp(f->name, "next") == 0 && f->owner != NULL;
+        c->iterators = own && f->owner->is_builtin == 0 ? ITERATORS_SOME : c->iterators;
+    }
+    c->iterators = c->iterators == ITERATORS_SOME ? ITERATORS_SOME : ITERATORS_NONE;
+    return c->iterators == ITERATORS_SOME;
+}
+
+const type *check_item_of(checker *c, const type *t) {
+    t = target_of(c, t);
+    if (t->kind == TYPE_VEC) {
+        return type_resolve(c->types, t->vec.element);
+    }
+    const function_item *next = next_of(c, t);
+    if (next == NULL) {
+        return NULL;
+    }
+    const type_environment *outer = c->environment;
+    type_environment e = {.self = t->structure};
+    if (next->impl != NULL) {
+        e = check_impl_environment(c, next->impl, t);
+    }
+    c->environment = &e;
+    const type *option = next->result_annotation == NULL ? next->result
+                                                         : check_type(c, next->result_annotation);
+    option = option == NULL ? check_scalar(c, TYPE_ERROR) : type_resolve(c->types, option);
+    c->environment = outer;
+    return option->kind == TYPE_STRUCT && option->structure->template != NULL
+               ? type_resolve(c->types, option->structure->arguments[0])
+               : NULL;
+}
+
+/* ---- methods ----------------------------------------------------------------------------------- */
+
+static function_item *method_of_trait(const checker *c, const char *name) {
+    const symbol *s = check_find(c, iterator_trait);
+    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
+        if (strcmp(s->trait->methods[i]->name, name) == 0) {
+            return s->trait->methods[i];
+        }
+    }
+    return NULL;
+}
+
+function_item *check_iterator_method(checker *c, struct_item *owner, const char *name) {
+    function_item *f = method_of_trait(c, name);
+    function_item *next = f == NULL || owner->type == NULL ? NULL : next_of(c, owner->type);
+    if (next == NULL || next->owner == NULL) {
+        return NULL;
+    }
+    function_item *made = function_copy(c->arena, f);
+    if (made == NULL) {
+        check_out_of_memory(c);
+    }
+    made->owner_name = next->owner_name;
+    made->owner_span = next->owner_span;
+    made->qualified = check_printf(c, "%s::%s", check_plain_name(c, next->owner_name), name);
+    made->impl = next->impl;
+    made->owner = owner->template != NULL ? owner->template : owner;
+    made->is_template = true;
+    made->index = c->tree->function_count;
+    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
+    check_add_method(c, made);
+    return made;
+}
+
+/* a.. as a value of its own. */
+static bool range_without_end(const expr *e) {
+    return e->kind == EXPR_RANGE && e->range.low != NULL && e->range.high == NULL && e->type == NULL;
+}
+
+void check_range_as_iterator(checker *c, expr **slot) {
+    if (range_without_end(*slot)) {
+        *slot = build_call(c, (*slot)->span, NULL, made_of_start, &(*slot)->range.low, 1);
+    }
+}
+
+/* A list, a range or what `into_iter` or `iter` makes an iterator of. */
+void check_as_iterator(checker *c, expr **slot) {
+    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE && (*slot)->type == NULL &&
+           (*slot)->unary.operand->kind == EXPR_ARRAY) {
+        *slot = (*slot)->unary.operand;
+    }
+    (*slot)->is_vec |= (*slot)->kind == EXPR_ARRAY;
+    check_range_as_iterator(c, slot);
+    check_range_as_list(c, slot);
+    check_expr(c, slot, NULL);
+    if (!check_is_iterator(c, (*slot)->type)) {
+        check_as_list(c, slot);
+    }
+    if (type_is(type_resolve(c->types, (*slot)->type), TYPE_VEC)) {
+        *slot = build_call(c, (*slot)->span, NULL, made_of_list, slot, 1);
+        check_expr(c, slot, NULL);
+    }
+}
+
+/* a..b where an iterator is wanted: of numbers of the type that is wanted. */
+bool check_range_for(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *item =
+        wish != NULL && check_is_dyn(wish) && e->range.low != NULL ? check_item_of(c, wish) : NULL;
+    if (item == NULL) {
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        expr **end = i == 0 ? &e->range.low : &e->range.high;
+        if (*end != NULL) {
+            check_expr(c, end, item);
+        }
+    }
+    check_as_iterator(c, slot);
+    return true;
+}
+
+/* Where any iterator of T is wanted, a list of T does. */
+const type *check_wish_as_list(checker *c, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *item = wish != NULL && check_is_dyn(wish) ? check_item_of(c, wish) : NULL;
+    return item == NULL ? expected : type_vec(c->types, item);
+}
+
+bool check_takes_iterator(const function_item *f, const binding *parameter) {
+    const type_expr *t = parameter->annotation;
+    for (uint32_t i = 0; t != NULL && t->name != NULL && i < f->generics.count; i++) {
+        const type_parameter *p = &f->generics.items[i];
+        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++) {
+            if (p->bounds[b]->kind == TYPE_EXPR_NAME && strcmp(p->bounds[b]->name, iterable_bound) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* list.zip(fib), list.chain(fib): what the list gives one by one, where an iterator is among the arguments. */
+bool check_list_beside_iterator(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    const function_item *f = method_of_trait(c, e->call.name);
+    for (uint32_t i = 0; f != NULL && i < e->call.arg_count && i + 1 < f->parameter_count; i++) {
+        if (!check_takes_iterator(f, f->parameters[i + 1])) {
+            continue;
+        }
+        expr **arg = &e->call.args[i];
+        check_range_as_iterator(c, arg);
+        if ((*arg)->kind == EXPR_RANGE || (*arg)->kind == EXPR_ARRAY) {
+            continue;
+        }
+        check_expr(c, arg, NULL);
+        if (check_is_iterator(c, (*arg)->type)) {
+            check_as_iterator(c, &e->call.receiver);
+            check_method(c, slot, expected);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- lists of all elements ----------------------------------------------------------------------- */
+
+/* A struct with len() and get(i) (Iterable): (0..s.len()).map(|i| s.get(i)). */
+static bool list_of_parts(checker *c, expr **slot, const type *t) {
+    const function_item *len = check_method_named(c, t->structure, "len"),
+                        *get = check_method_named(c, t->structure, "get");
+    if (len == NULL || get == NULL || !len->has_self || !get->has_self ||
+        len->parameter_count != 1 || get->parameter_count != 2) {
+        return false;
+    }
+    *slot = check_numbered_parts(c, *slot);
+    check_expr(c, slot, NULL);
+    return true;
+}
+
+bool check_as_list(checker *c, expr **slot) {
+    static const char *const names[] = {"into_iter", "iter"};
+    const type *t = target_of(c, (*slot)->type);
+    source_span span = (*slot)->span;
+    if (t->kind != TYPE_STRUCT || t->structure->closure != NULL) {
+        return false;
+    }
+    if (check_is_iterator(c, t)) {
+        *slot = build_method(c, span, *slot, all_of_it, NULL, 0);
+        check_expr(c, slot, NULL);
+        return true;
+    }
+    for (int i = 0; i < 2; i++) {
+        const function_item *f = check_method_named(c, t->structure, names[i]);
+        if (f != NULL && f->has_self && f->parameter_count == 1) {
+            *slot = build_method(c, span, *slot, names[i], NULL, 0);
+            check_expr(c, slot, NULL);
+            const type *made = type_resolve(c->types, (*slot)->type);
+            return made->kind == TYPE_VEC || check_as_list(c, slot);
+        }
+    }
+    return list_of_parts(c, slot, t);
+}
+
+/* ---- for ------------------------------------------------------------------------------------------ */
+
+/* { let <one> = …; body } as the arm of what was found. */
+static expr *arm_of(checker *c, const loop_expr *loop, const char *found, source_span span) {
+    stmt *let = CHECK_ARRAY(c, stmt, 1);
+    *let = (stmt){.kind = STMT_LET,
+                  .span = loop->pattern->span,
+                  .value = check_new_name(c, loop->pattern->span, found)};
+    let->pattern = loop->pattern;
+    expr *body = check_new(c, EXPR_BLOCK, loop->body->span, NULL);
+    body->block = loop->body;
+    block_builder b = build_block(c, span);
+    b.block->first = b.last = let;
+    build_stmt(&b, body);
+    return build_finish(&b, NULL);
+}
+
+/* What the program's own `into_iter` or `iter` of a struct makes, if that is an iterator. */
+static void ask_for_iterator(checker *c, expr **source) {
+    static const char *const names[] = {"into_iter", "iter"};
+    const type *t = target_of(c, (*source)->type);
+    for (int i = 0; i < 2 && t->kind == TYPE_STRUCT && t->structure->closure == NULL; i++) {
+        const function_item *f = check_method_named(c, t->structure, names[i]);
+        if (f != NULL && f->has_self && f->parameter_count == 1 && f->span.file != c->tree->prelude) {
+            *source = build_method(c, (*source)->span, *source, f->name, NULL, 0);
+            check_expr(c, source, NULL);
+            return;
+        }
+    }
+}
+
+bool check_found_iterator(checker *c, expr **source) {
+    if (!check_may_be_iterators(c)) {
+        return false;
+    }
+    if (!check_is_iterator(c, (*source)->type)) {
+        ask_for_iterator(c, source);
+    }
+    return check_is_iterator(c, (*source)->type);
+}
+
+void check_loop_by_next(checker *c, expr **slot) {
+    expr *e = *slot, **source = &e->loop->iterable;
+    source_span span = (*source)->span;
+    char *it = check_printf(c, "<it %u>", c->text_count),
+         *one = check_printf(c, "<one %u>", c->text_count++);
+    block_builder b = build_block(c, e->span), body = build_block(c, e->span);
+    const binding *root = check_is_place(*source) ? check_root(*source) : NULL;
+    bool in_place = root != NULL && (root->is_mutable || root->kind == BINDING_SELF);
+    if (!in_place) {
+        build_let(&b, it, true, *source);
+    }
+    expr *loop = check_new(c, EXPR_LOOP, e->span, NULL);
+    expr *from = in_place ? check_alias_copy(c, *source) : check_new_name(c, span, it);
+    expr *next = build_method(c, span, from, "next", NULL, 0);
+    build_stmt(&body, build_unpack(c, next, one, arm_of(c, e->loop, one, e->span),
+                                   check_new(c, EXPR_BREAK, span, NULL)));
+    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
+    loop->loop->label = e->loop->label;
+    loop->loop->body = body.block;
+    build_stmt(&b, loop);
+    *slot = build_finish(&b, NULL);
+    check_expr(c, slot, check_scalar(c, TYPE_VOID));
+}
