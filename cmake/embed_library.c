@@ -13,6 +13,7 @@
  *     //! is u8 u8 8                                 once for each such line
  *     //! asks adam_step: __adam_step                the compiler writes a call of the second where a program names the first
  *     //! asks *: len push                           it writes these into any program
+ *     //! module fs                                  `std::fs::read` and `fs::read` are __fs_read, in any file of the library
  *
  * The index (library.h): a declaration is a function, a method, a struct or an enum. It is loaded when its name is asked
  * for, by a token of the program or of a declaration that is loaded, and a method when its type is, too. A row
@@ -31,7 +32,7 @@
 
 #include "../src/language/library/hash.h"
 
-enum { WORDS_MAX = 64, COPIES_MAX = 24, TEXT_MAX = 400, LINE_MAX_BYTES = 2000 };
+enum { MODULES_MAX = 32, WORDS_MAX = 64, COPIES_MAX = 24, TEXT_MAX = 400, LINE_MAX_BYTES = 2000 };
 
 typedef struct buffer {
     char *text;
@@ -76,6 +77,8 @@ typedef struct reader {
 } reader;
 
 static buffer library, operations, methods, files;
+static char *modules[MODULES_MAX];
+static int module_count;
 static name *names;
 static block *blocks;
 static declaration *declarations;
@@ -226,18 +229,20 @@ static size_t word_length(const char *at) {
 /* `impl<T> Vec<T> {`, `trait __Iterator {` */
 static int open_block(const char *line, size_t length) {
     const char *owner = skip_generics(line + (*line == 'i' ? 4 : 6));
+    const char *of = memmem(owner, length - (size_t)(owner - line), " for ", 5);
+    owner = of ? of + 5 : owner; /* impl TRAIT for T */
     int named = name_of(owner, word_length(owner));
     names[named].is_owner = true;
     return add_block(line, length, named);
 }
 
 static void add_declaration(const reader *r, const char *text, size_t length, int in, int file) {
-    static const char *const kinds[] = {"fn ", "struct ", "enum "};
+    static const char *const kinds[] = {"fn ", "struct ", "enum ", "type "};
     size_t kind = 0;
-    while (kind < 3 && strncmp(text, kinds[kind], strlen(kinds[kind])) != 0)
+    while (kind < 4 && strncmp(text, kinds[kind], strlen(kinds[kind])) != 0)
         kind++;
-    if (kind == 3)
-        fail(r, "a declaration is a function, a struct or an enum");
+    if (kind == 4)
+        fail(r, "a declaration is a function, a struct, an enum or a type");
     const char *named = text + strlen(kinds[kind]);
     declarations =
         room(declarations, declaration_count, &declaration_capacity, sizeof *declarations);
@@ -333,6 +338,10 @@ static void read_asks(const reader *r, char *text) {
 }
 
 static void read_directive(reader *r, char *text) {
+    if (strncmp(text, "module ", 7) == 0 && module_count < MODULES_MAX) {
+        modules[module_count++] = strdup(text + 7);
+        return;
+    }
     if (strncmp(text, "asks ", 5) == 0) {
         read_asks(r, strdup(text + 5));
     } else if (strncmp(text, "model ", 6) == 0) {
@@ -563,6 +572,22 @@ static void write_declarations(FILE *out) {
     free(of_blocks.text);
 }
 
+/* A program says N where the library says __M_N. */
+static void ask_for_modules(void) {
+    for (int i = 0; i < name_count; i++)
+        for (int m = 0; m < module_count; m++) {
+            size_t length = strlen(modules[m]);
+            const char *text = names[i].text;
+            bool in = strncmp(text, "__", 2) == 0 && strncmp(text + 2, modules[m], length) == 0 &&
+                      text[2 + length] == '_' && names[i].declared.count > 0;
+            if (in) {
+                const char *rest = text + 3 + length;
+                int asks = name_of(rest, strlen(rest));
+                add_number(&names[asks].asked, i);
+            }
+        }
+}
+
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text), bytes = strlen(end);
     return length >= bytes && strcmp(text + length - bytes, end) == 0;
@@ -577,6 +602,7 @@ int main(int count, char **arguments) {
             read_names(arguments[i]);
         else
             read_file(arguments[i]);
+    ask_for_modules();
     if (2 * number_names() > LIBRARY_SLOTS) {
         fprintf(stderr, "LIBRARY_SLOTS of hash.h is too small\n");
         return 1;
@@ -594,6 +620,10 @@ int main(int count, char **arguments) {
     put_quoted(&text, library.text, library.length);
     fprintf(out, "const char library_text[] =\n    %s;\n", text.text);
     fprintf(out, "const char *const library_files[] = {\n%s    NULL};\n", files.text);
+    fprintf(out, "const char *const library_modules[] = {\n");
+    for (int m = 0; m < module_count; m++)
+        fprintf(out, "    \"%s\",\n", modules[m]);
+    fprintf(out, "    NULL};\n");
     write_table(out, "library_function", "library_operations", &operations);
     write_table(out, "library_function", "library_methods", &methods);
     return fclose(out) == 0 ? 0 : 1;

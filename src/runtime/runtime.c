@@ -116,6 +116,7 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
     rt->history_limit = config->history_limit ? config->history_limit : TL_HISTORY_LIMIT;
     rt->argument_count = config->argument_count;
     rt->arguments = config->arguments;
+    rt->program = config->program;
     rt->start_epoch_seconds = epoch_seconds();
     clock_gettime(CLOCK_MONOTONIC, &rt->start);
     tl_runtime_sample_memory(rt);

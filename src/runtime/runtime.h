@@ -18,6 +18,7 @@ typedef struct tl_runtime_config {
     uint64_t seed;      /* of rand and randn */
     int argument_count; /* the program's own arguments, borrowed */
     const char *const *arguments;
+    const char *program; /* the name it was started by, borrowed; NULL: not known */
     size_t frame_arena_bytes; /* 0: 64 MiB of address space, touched as used */
     masu_device *device;      /* NULL: host */
     masu_trace *trace;        /* borrowed: both heaps emit into it; NULL: none */

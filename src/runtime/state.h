@@ -127,6 +127,7 @@ struct tl_runtime {
     size_t own_arena_bytes, own_arena_used;
     masu__buffer *capture; /* where printing goes instead; NULL: to out */
     int write_error;       /* errno of the first failed write, 0: none */
+    int file_error;        /* how the last call on a file ended: file.c */
 
     /* autograd.c */
     uint32_t grad_depth; /* loops entered and not left: tl_grad_loop_enter, _exit */
@@ -158,6 +159,7 @@ struct tl_runtime {
     uint64_t retain_ops, release_ops;
     int argument_count;
     const char *const *arguments;
+    const char *program; /* what was started; NULL: not known */
     struct timespec start;
     double start_epoch_seconds;
     tl_runtime *outer;    /* current in this thread before */
@@ -256,6 +258,7 @@ bool tl__registry_valid(const tl_runtime *rt);
 void tl__string_free(tl_object *string); /* string.c */
 void tl__vector_free(tl_object *vector); /* vector.c */
 void tl__tensor_free(tl_tensor *t);      /* tensor.c */
+void tl__file_free(tl_object *file);     /* file.c */
 bool tl__tensors_valid(const tl_runtime *rt);
 
 /* ---- growing slots (result_slots.c) --------------------------------------------------------------------------------- */

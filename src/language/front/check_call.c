@@ -116,6 +116,9 @@ static void note_method_use(checker *c, expr *e) {
     binding *root = check_root(e->call.operands[0]);
     function_item *f = e->call.function;
     check_note_capture(c, e->call.operands[0], f, e->span);
+    if (root != NULL && f->parameters[0]->is_lent) {
+        root->asks_for_mut = true;
+    }
     bool captured =
         c->comprehension != NULL && root != NULL && root->id < c->comprehension->first_binding;
     method_use use = {.caller = c->function, .call = e, .root = root, .captured = captured};
@@ -622,6 +625,16 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     check_alias_scope(c, &e->call.callee->name);
     const char *scope = callee->scope, *name = callee->name;
+    if (check_runtime_call(c, e, expected)) {
+        return;
+    }
+    const char *full = check_library_name(c, scope, name);
+    if (full != NULL) {
+        e->call.callee->name.name = full;
+        e->call.callee->name.scope = NULL;
+        check_call(c, slot, expected);
+        return;
+    }
     const type *argument = callee->of != NULL ? check_type(c, callee->of) : check_type_argument(c, scope);
     struct_item *owner = argument != NULL ? check_owner_of(c, type_resolve(c->types, argument))
                                           : check_struct_named(c, scope);

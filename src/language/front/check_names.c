@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "language/front/check_private.h"
+#include "language/library/library.h"
 
 static uint32_t hash_text(uint32_t hash, const char *text) {
     for (; *text != 0; text++) {
@@ -219,7 +220,68 @@ static bool is_module(const checker *c, const char *name, size_t length) {
     return false;
 }
 
-const char *check_without_modules(const checker *c, const char *scope) {
+static bool is_library_module(const char *name) {
+    const char *const *at = library_modules;
+    while (*at != NULL && strcmp(*at, name) != 0) {
+        at++;
+    }
+    return *at != NULL;
+}
+
+static bool is_alias(const checker *c, const char *name) {
+    const alias_item *a = c->tree->aliases;
+    while (a != NULL && (a->impl != NULL || strcmp(a->name, name) != 0)) {
+        a = a->next;
+    }
+    return a != NULL;
+}
+
+/* std::M::N and M::N is __M_N of the library, where it has that. NULL: it has not, or M is the program's own. */
+const char *check_library_name(checker *c, const char *scope, const char *name) {
+    static const char std[] = "std::";
+    if (scope == NULL) {
+        return NULL;
+    }
+    scope += strncmp(scope, std, sizeof std - 1) == 0 ? sizeof std - 1 : 0;
+    if (strstr(scope, "::") != NULL || is_module(c, scope, strlen(scope))) {
+        return NULL;
+    }
+    const char *full = check_printf(c, "__%s_%s", scope, name);
+    const symbol *s = check_find(c, full);
+    bool has = s != NULL && (s->function != NULL || s->structure != NULL);
+    return has || is_alias(c, full) ? full : NULL;
+}
+
+/* `use std::io::Result;`: Result is __io_Result where the program says it. NULL: it has no such `use`. */
+const char *check_imported_alias(checker *c, const type_expr *t) {
+    const rename_item *r = t->span.file == c->tree->prelude ? NULL : c->tree->renames;
+    while (r != NULL && (strcmp(r->name, t->name) != 0 || !is_alias(c, r->of))) {
+        r = r->next;
+    }
+    return r == NULL ? NULL : r->of;
+}
+
+/* a::b::T: the library's name of it, or T where only the library's modules are before it. */
+static const char *library_scope(checker *c, const char *scope) {
+    const char *last = scope;
+    for (const char *at = scope; (at = strstr(at, "::")) != NULL; at += 2) {
+        last = at + 2;
+    }
+    if (last == scope) {
+        return NULL;
+    }
+    const char *before = check_printf(c, "%.*s", (int)(last - scope - 2), scope);
+    const char *full = check_library_name(c, before, last);
+    bool std = strncmp(scope, "std::", 5) == 0 || (is_library_module(before) && !is_module(c, before, strlen(before)));
+    const struct_item *s = full == NULL && std ? check_struct_named(c, last) : NULL;
+    return full != NULL ? full : s != NULL && s->span.file == c->tree->prelude ? last : NULL;
+}
+
+const char *check_without_modules(checker *c, const char *scope) {
+    const char *of_library = scope == NULL ? NULL : library_scope(c, scope);
+    if (of_library != NULL) {
+        return of_library;
+    }
     static const char *const library[] = {"std::collections", "std::rc",     "std::sync",
                                           "std::boxed",       "std::string", "std::vec"};
     for (size_t i = 0; scope != NULL && i < sizeof library / sizeof library[0]; i++) {

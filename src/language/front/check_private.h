@@ -234,7 +234,9 @@ const char *check_plain_name(checker *c, const char *name);
 /* Takes modules off the name; an item of a module, where no variable is meant, gets the name that the item goes by. */
 void check_settle_name(checker *c, name_expr *e);
 /* The scope without modules in front; NULL when nothing is left. */
-const char *check_without_modules(const checker *c, const char *scope);
+const char *check_without_modules(checker *c, const char *scope);
+const char *check_imported_alias(checker *c, const type_expr *t);
+const char *check_library_name(checker *c, const char *scope, const char *name);
 /* Marks it read; captures it for the comprehensions around. */
 void check_use_binding(checker *c, binding *b);
 
@@ -710,6 +712,7 @@ bool check_is_abi_method(const char *name);
 bool check_abi_scope(const char *scope);
 void check_suggest_abi(const char *scope, suggestion *s);
 /* The call's node becomes one of a single ABI function with these operands, already checked. */
+bool check_runtime_call(checker *c, expr *e, const type *expected);
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
 /* Whether the call has as many arguments as f takes, without self; else the message, with f's parameters. */
 bool check_count_of(checker *c, const expr *call, const function_item *f);

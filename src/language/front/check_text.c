@@ -278,7 +278,17 @@ static expr *own_text(checker *c, expr *value, const char *method, int64_t how) 
     return how == 0 ? e : plain_text(c, e, check_scalar(c, TYPE_STRING), how);
 }
 
-/* write!(f, …): { f = f + format(…); Ok(()) } */
+static bool is_text_place(checker *c, expr *target) {
+    if (!check_is_place(target)) {
+        return false;
+    }
+    expr *seen = check_copy_place(c, target);
+    check_expr(c, &seen, NULL);
+    const type *t = type_resolve(c->types, seen->type);
+    return t->kind != TYPE_STRUCT;
+}
+
+/* write!(f, …) of a String: { f = f + format(…); Ok(()) }; of anything else: f.write_str(format(…)) */
 void check_write_text(checker *c, expr **slot, bool newline) {
     expr *e = *slot, *target = e->call.args[0];
     source_span span = e->span;
@@ -289,6 +299,11 @@ void check_write_text(checker *c, expr **slot, bool newline) {
     expr *text = build_call(c, span, NULL, "format", e->call.args + 1, e->call.arg_count - 1);
     if (newline) {
         text = check_new_binary(c, BINARY_ADD, text, check_text_node(c, span, "\n", 1), NULL);
+    }
+    if (!is_text_place(c, target)) {
+        *slot = build_method(c, span, target, "write_str", &text, 1);
+        check_expr(c, slot, NULL);
+        return;
     }
     expr *sum = check_new_binary(c, BINARY_ADD, check_copy_place(c, target), text, NULL);
     build_stmt(&b, build_assign(c, span, target, sum));

@@ -325,6 +325,12 @@ static const type *named_type(checker *c, type_expr *t) {
     if (argument != NULL) {
         return type_resolve(c->types, argument);
     }
+    const char *full = t->scope == NULL ? check_imported_alias(c, t)
+                                        : check_library_name(c, t->scope, t->name);
+    if (full != NULL) {
+        t->name = full;
+        t->scope = NULL;
+    }
     if (strcmp(t->name, "Tensor") == 0 || strcmp(t->name, "GradTensor") == 0) {
         return tensor_type(c, t);
     }

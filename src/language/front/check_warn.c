@@ -17,7 +17,7 @@
 static void warn_of_mut(checker *c, const function_item *f) {
     for (uint32_t i = 0; i < f->binding_count; i++) {
         const binding *b = f->bindings[i];
-        if (b->kind == BINDING_LET && b->is_mutable && b->alias == NULL && !b->is_written &&
+        if (b->kind == BINDING_LET && b->is_mutable && b->alias == NULL && !b->is_written && !b->asks_for_mut &&
             b->name[0] != '<' && b->name[0] != '_') {
             diagnostics_say(c->diagnostics, b->span, SAY(nothing_writes_to_needs_no_mut), b->name);
         }

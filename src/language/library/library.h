@@ -23,7 +23,7 @@ typedef struct library_name {
     bool is_owner; /* of methods */
 } library_name;
 
-/* A function, a method, a struct or an enum. */
+/* A function, a method, a struct, an enum or another name of a type. */
 typedef struct library_declaration {
     uint32_t offset, length;  /* in library_text */
     uint16_t name, block, file; /* in library_names, library_blocks, library_files */
@@ -46,6 +46,7 @@ extern const library_block library_blocks[];
 extern const size_t library_blocks_count;
 extern const uint16_t library_name_lists[], library_declaration_lists[], library_slots[];
 extern const char *const library_files[]; /* up to NULL */
+extern const char *const library_modules[]; /* M where std::M::N is __M_N; up to NULL */
 
 /* What is loaded. */
 typedef enum library_part {

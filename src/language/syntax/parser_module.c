@@ -120,8 +120,6 @@ static void refuse_import(parser *p, const char *name) {
         {"TcpStream", "the network"},
         {"TcpListener", "the network"},
         {"UdpSocket", "the network"},
-        {"File", "files"},
-        {"fs", "files"},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(words[i][0], name) == 0) {
@@ -209,6 +207,15 @@ static void rename_import(parser *p, const char *scope, const char *name, const 
     p->tree->renames = r;
 }
 
+/* use std::M::N: __M_N of the library, if it has that. */
+static void import_from_library(parser *p, const char *scope, const char *name, const char *alias) {
+    const char *last = strrchr(scope, ':');
+    rename_item *r = PARSER_NEW(p, rename_item);
+    *r = (rename_item){alias, parser_printf(p, "__%s_%s", last == NULL ? scope : last + 1, name),
+                       p->tree->renames};
+    p->tree->renames = r;
+}
+
 static bool use_ends(const parser *p) {
     return parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_END) || parser_at_item(p);
 }
@@ -293,6 +300,9 @@ static void parse_use_path(parser *p, const char *path, bool library) {
                 if (alias != NULL) {
                     rename_import(p, scope, last, alias);
                 }
+            }
+            if (library && alias != NULL && scope != NULL) {
+                import_from_library(p, scope, last, alias);
             }
             note_use(p, alias == NULL ? NULL : path, alias);
             return;

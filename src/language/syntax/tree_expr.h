@@ -57,6 +57,7 @@ struct binding {
     bool comes_back;      /* [check] parameter of a closure that stands for `&mut T` */
     bool is_alias;        /* `ref mut` */
     bool is_lent;         /* `&mut self` */
+    bool asks_for_mut;    /* [check] a method with `&mut self` is called on it */
     bool is_shared;       /* `&self` */
     bool by_reference; /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
     bool in_cell; /* [check] references to it, or to a field of it, exist: it lies in a list of one */

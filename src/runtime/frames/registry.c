@@ -253,6 +253,9 @@ void tl__object_drop(tl_object *object) {
     case TL_VECTOR:
         tl__vector_free(object);
         break;
+    case TL_FILE:
+        tl__file_free(object);
+        break;
     }
 }
 

@@ -6,8 +6,12 @@
  *     MASU_THREADS=<n>            at most n threads for one loop over a large tensor; unset: one a processor. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/state.h"
+#include "runtime/system/file.h"
+#include "runtime/value/display.h"
+#include "runtime/value/objects.h"
 
 enum { MIB_SHIFT = 20 };
 
@@ -32,4 +36,17 @@ int tl__config_threads(int processors) {
     long threads = text ? strtol(text, &end, 10) : 0;
     return text && *text && *end == '\0' && threads > 0 && threads < processors ? (int)threads
                                                                                 : processors;
+}
+
+/* ---- what a program asks ------------------------------------------------------------------------ */
+
+/* The value of a variable of the environment; noted (file.c): ENOENT where there is none. */
+tl_object *tl_environment_get(tl_object *name) {
+    const char *key = tl__path(name), *value = key ? getenv(key) : NULL;
+    bool is_text = value && tl__is_utf8(value, strlen(value));
+    if (key)
+        tl__file_note(is_text ? 0 : value ? TL_FILE_NOT_TEXT : ENOENT);
+    tl_object *out = NULL;
+    masu_status status = tl__string_new(value, is_text ? (int64_t)strlen(value) : 0, &out);
+    return tl__object_or_raise(status, out);
 }

@@ -106,6 +106,21 @@ size_t tl__encode_utf8(uint32_t c, char bytes[4]) {
     return length;
 }
 
+bool tl__is_utf8(const char *bytes, size_t length) {
+    const unsigned char *at = (const unsigned char *)bytes, *end = at + length;
+    while (at < end) {
+        size_t size = *at < 0x80 ? 1 : *at < 0xC2 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : *at < 0xF5 ? 4 : 0;
+        if (size == 0 || (size_t)(end - at) < size)
+            return false;
+        unsigned low = *at == 0xE0 ? 0xA0 : *at == 0xF0 ? 0x90 : 0x80, high = *at == 0xED ? 0x9F : *at == 0xF4 ? 0x8F : 0xBF;
+        for (size_t i = 1; i < size; i++, low = 0x80, high = 0xBF)
+            if (at[i] < low || at[i] > high)
+                return false;
+        at += size;
+    }
+    return true;
+}
+
 void tl_print_char(int32_t v) {
     char bytes[4];
     put_piece(bytes, tl__encode_utf8((uint32_t)v, bytes));

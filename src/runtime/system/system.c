@@ -79,6 +79,14 @@ tl_object *tl_args_get(int64_t index) {
     return tl__object_or_raise(status, out);
 }
 
+/* As it was started; empty where that is not known. */
+tl_object *tl_program_name(void) {
+    const char *name = tl__runtime()->program;
+    tl_object *out = NULL;
+    masu_status status = tl__string_new(name, name ? (int64_t)strlen(name) : 0, &out);
+    return tl__object_or_raise(status, out);
+}
+
 /* A line of standard input without its end; empty when there is none. What was printed so far is shown first. */
 tl_object *tl_read_line(void) {
     masu__buffer line = {0};

@@ -48,5 +48,7 @@ bool tl__string_is_number(const tl_object *s, bool whole);
 
 /* A fresh string of count 1. bytes may be NULL when length is 0. */
 masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out);
+/* A vector of texts. On failure nothing is left, and *out is NULL. */
+masu_status tl__string_list(const char *const *texts, size_t count, tl_object **out);
 
 #endif

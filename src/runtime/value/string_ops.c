@@ -172,6 +172,18 @@ static masu_status split_into(tl_object **out, text t, text by) {
     return status != MASU_OK ? status : push_part(out, t.at, t.length);
 }
 
+masu_status tl__string_list(const char *const *texts, size_t count, tl_object **out) {
+    *out = NULL;
+    masu_status status = tl__vector_new(&string_record, out);
+    for (size_t i = 0; status == MASU_OK && i < count; i++)
+        status = push_part(out, texts[i], strlen(texts[i]));
+    if (status != MASU_OK) {
+        tl__object_drop(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 static tl_object *finish_vector(masu_status status, tl_object *vector) {
     if (status != MASU_OK)
         tl__object_drop(vector);

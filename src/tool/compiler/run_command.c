@@ -201,7 +201,8 @@ int tool_run_program(int argc, char **argv) {
     tl_runtime_config config = {.seed = options.seed,
                                 .history_limit = options.history_limit,
                                 .argument_count = options.argument_count,
-                                .arguments = (const char *const *)options.arguments};
+                                .arguments = (const char *const *)options.arguments,
+                                .program = options.path};
     tl_runtime *rt;
     masu_status created = tl_runtime_create(&config, &rt);
     if (created != MASU_OK) {

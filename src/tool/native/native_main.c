@@ -110,7 +110,8 @@ int main(int argc, char **argv) {
     tool_report_options report = {0};
     tl_runtime_config config = {.seed = TOOL_DEFAULT_SEED,
                                 .argument_count = argc > 0 ? argc - 1 : 0,
-                                .arguments = (const char *const *)argv + 1};
+                                .arguments = (const char *const *)argv + 1,
+                                .program = argc > 0 ? argv[0] : NULL};
     if (!read_report_options(&report) || !read_seed(&config.seed) ||
         !read_history(&config.history_limit)) {
         fprintf(stderr, "%s: MASU_REPORT is text or json, MASU_SEED and MASU_HISTORY are numbers\n",
