@@ -14,20 +14,8 @@ typedef struct error_places {
     const source_file *prelude; /* calls inside it are not shown; may be NULL */
 } error_places;
 
-typedef struct error_facts { /* those of tl_error */
-    const char *message;
-    const uint32_t *sites; /* innermost first */
-    uint32_t site_count;
-    uint64_t omitted;
-    uint32_t related_site; /* 0: none */
-    const char *related_text;
-} error_facts;
-
-/* What to write instead of what a message is about, as a note; NULL: nothing is known. */
-const char *error_text_remedy(const char *message);
-
 /* Place, source line, caret, then one "note: called from" a frame. O(text). */
-void error_text_put(const error_places *places, const error_facts *facts, masu__buffer *out);
+void error_text_put(const error_places *places, const masu_run_error *error, masu__buffer *out);
 
 /* What the buffer holds, as a text of the caller's; the buffer is destroyed. */
 masu_text masu__text_of(masu__buffer *buffer);

@@ -216,9 +216,6 @@ static bool report_of_pass(void *user, source_span span, message_row row, const 
         diagnostics_note(&p->diagnostics, d, shown ? notes[i].span : (source_span){0}, "%s",
                          notes[i].text);
     }
-    const char *remedy = error_text_remedy(message);
-    if (remedy != NULL)
-        diagnostics_note(&p->diagnostics, d, (source_span){0}, "%s", remedy);
     return true;
 }
 
@@ -481,13 +478,10 @@ void (*masu_program_entry(const masu_program *p))(void) {
 
 /* ---- errors of the running program ----------------------------------------------------------------------------------------------------- */
 
-const char *masu_program_format_error(masu_program *p, const char *message, const uint32_t *sites,
-                                      uint32_t site_count, uint64_t omitted, uint32_t related_site,
-                                      const char *related_text) {
+const char *masu_program_format_error(masu_program *p, const masu_run_error *error) {
     error_places places = {p->sites, p->site_count, &p->prelude};
-    error_facts facts = {message, sites, site_count, omitted, related_site, related_text};
     masu__buffer_truncate(&p->error, 0);
-    error_text_put(&places, &facts, &p->error);
+    error_text_put(&places, error, &p->error);
     return masu__buffer_text(&p->error);
 }
 

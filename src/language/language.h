@@ -62,11 +62,25 @@ typedef enum masu_explain_form {
 const char *masu_program_explain(masu_program *p, masu_explain_form form);
 /* After CODE without `objects`. */
 void (*masu_program_entry(const masu_program *p))(void);
-/* A raised error in the same form as diagnostics: place, source line, caret, then one "note: called from" per frame. The sites are
- * those of tl_error. Result owned by p until the next call. */
-const char *masu_program_format_error(masu_program *p, const char *message, const uint32_t *sites,
-                                      uint32_t site_count, uint64_t omitted, uint32_t related_site,
-                                      const char *related_text);
+/* A raised error in the same form as diagnostics: place, source line, caret, then one "note: called from" per frame. Result owned by p until the next call. */
+typedef struct masu_run_error {
+    const char *message;
+    const char *help;      /* NULL: none */
+    const uint32_t *sites; /* innermost first */
+    uint32_t site_count;
+    uint64_t omitted;      /* calls that are not among the sites */
+    uint32_t related_site; /* 0: none */
+    const char *related_text;
+    bool is_warning;
+    bool
+        is_quoted; /* the message begins with the operation's name, for which its source may be shown */
+    bool is_said;         /* the message is what the program said, behind other words */
+    uint32_t name_length; /* of that name with its colon, of those words */
+    struct {
+        uint32_t at, length; /* in the message; 0: none */
+    } shapes[2];             /* of what the operation reads, in its order */
+} masu_run_error;
+const char *masu_program_format_error(masu_program *p, const masu_run_error *error);
 
 /* After CODE with `objects`: object file `number`, from 0; data NULL behind the last. Owned by p. */
 typedef struct masu_object {
@@ -113,10 +127,8 @@ masu_status masu_format(const char *path, const char *text, size_t length, masu_
 void masu_text_free(masu_text *text);
 
 /* What masu_program_format_error says, in an executable; to be freed with masu_text_free. MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
-masu_status masu_native_format_error(const masu_native_program *program, const char *message,
-                                     const uint32_t *sites, uint32_t site_count, uint64_t omitted,
-                                     uint32_t related_site, const char *related_text,
-                                     masu_text *out);
+masu_status masu_native_format_error(const masu_native_program *program,
+                                     const masu_run_error *error, masu_text *out);
 
 /* docs/operations.md; to be freed with masu_text_free. MASU_OK; MASU_ERR_OUT_OF_MEMORY. */
 masu_status masu_operations(masu_text *out);
@@ -148,8 +160,13 @@ typedef struct masu_message_kind {
 /* In the order of the codes; NULL behind the last. Static. */
 const masu_message_kind *masu_message_kind_number(size_t number);
 const masu_message_kind *masu_message_kind_by_code(const char *code); /* NULL: there is none */
-/* For people who have a message and no code; NULL: the compiler says nothing like it. */
-const masu_message_kind *masu_message_kind_of_text(const char *message);
+/* For people who have a message and no code; NULL: the compiler says nothing like it. *letters: how many of the message are
+ * the row's own. */
+const masu_message_kind *masu_message_kind_of_text(const char *message, size_t *letters);
+/* How many letters of the format are in the message, if it may have been made of the format; else 0. */
+size_t masu_message_letters(const char *format, const char *message);
+/* The formats of a kind, from 0; NULL behind the last. */
+const char *masu_message_format_number(const masu_message_kind *kind, size_t number);
 
 /* One diagnostic after the other, by number from 0; false behind the last. */
 typedef struct masu_diagnostic_info {

@@ -61,17 +61,14 @@ bool masu_native_place(const masu_native_program *program, uint32_t site, masu_p
     return true;
 }
 
-masu_status masu_native_format_error(const masu_native_program *program, const char *message,
-                                     const uint32_t *sites, uint32_t site_count, uint64_t omitted,
-                                     uint32_t related_site, const char *related_text,
-                                     masu_text *out) {
+masu_status masu_native_format_error(const masu_native_program *program,
+                                     const masu_run_error *error, masu_text *out) {
     masu__arena arena = {0};
     masu__buffer text = {0};
     error_places places;
-    error_facts facts = {message, sites, site_count, omitted, related_site, related_text};
     bool read = read_places(program, &arena, &places);
     if (read)
-        error_text_put(&places, &facts, &text);
+        error_text_put(&places, error, &text);
     masu__arena_destroy(&arena);
     if (!read || text.failed) {
         masu__buffer_destroy(&text);

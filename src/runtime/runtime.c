@@ -202,7 +202,7 @@ static masu_status flush_output(tl_runtime *rt, masu_status status) {
     if (failure == 0 || status != MASU_OK)
         return status;
     rt->pending = (tl_error){.status = MASU_OK};
-    return tl__error(MASU_ERR_IO, "writing the program's output failed: %s", strerror(failure));
+    return tl__error(TL_SAY(writing_program_output_failed), strerror(failure));
 }
 
 masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error) {

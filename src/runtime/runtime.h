@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "runtime/errors.h"
 #include <masu/abi.h>
 #include <masu/masu.h>
 
@@ -42,6 +43,12 @@ typedef struct tl_error {
     uint64_t frames_omitted; /* deeper stacks: frames not listed, in the middle */
     uint32_t related_site;   /* e.g. the first backward of a freed graph; 0: none */
     char related_text[128];
+    tl_error_row row;
+    uint32_t
+        name_length; /* of the operation's name and ": " where the row is QUOTED, of the words before what is SAID */
+    struct {
+        uint32_t at, length; /* in text */
+    } shapes[2];             /* of the operation's operands, as the row says; length 0: none */
     bool
         ends; /* the program asked to end, with exit_status (0 to 255); tl_runtime_run says MASU_OK then */
     int exit_status;

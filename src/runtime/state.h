@@ -9,7 +9,7 @@
  *
  * How an entry point ends badly:
  *
- *     tl__… function fails ─► tl__error(status, …) describes it ─► status travels up ─► the tl_… entry point has
+ *     tl__… function fails ─► tl__error(row, …) describes it ─► status travels up ─► the tl_… entry point has
  *     given back all it held ─► tl__raise()
  *
  * tl__raise returns only when no program runs (entered mode): the entry point then returns NULL, 0 or false.
@@ -196,10 +196,12 @@ int tl__config_threads(int processors);
 
 void tl__arena_end(tl_runtime *rt); /* gives back what Arena::init took */
 
-#define TL_BELOW_ZERO "attempt to subtract with overflow: %" PRIu64 " - %" PRIu64 " is below 0"
-/* Describes a failure in the runtime and returns status, for `return tl__error(…)`. Replaces what was described before. */
-masu_status tl__error(masu_status status, const char *format, ...)
+/* Describes a failure by a row of errors.def and returns the row's status: return tl__error(TL_SAY(row), …). Replaces the
+ * description before. tl__error_as: with another status. */
+masu_status tl__error(tl_error_row row, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
+masu_status tl__error_as(masu_status status, tl_error_row row, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 /* Adds a second place to the described failure, such as the first backward of a freed graph. */
 void tl__error_related(uint32_t site, const char *text);
 /* Out of memory, or whatever a heap said instead, while `what` (such as "a tensor of shape [2, 3]") needed bytes. */

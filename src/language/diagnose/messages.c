@@ -8,10 +8,12 @@
 enum kind_number {
 #define KIND(code, title, explanation) KIND_##code,
 #define ERROR(row, code, format)
+#define ERROR_HELP(row, code, format, help)
 #define WARNING(row, code, format)
 #include "language/diagnose/diagnostics.def"
 #undef KIND
 #undef ERROR
+#undef ERROR_HELP
 #undef WARNING
     KIND_COUNT
 };
@@ -19,22 +21,25 @@ enum kind_number {
 static const masu_message_kind kinds[KIND_COUNT] = {
 #define KIND(code, title, explanation) {#code, title, explanation},
 #define ERROR(row, code, format)
+#define ERROR_HELP(row, code, format, help)
 #define WARNING(row, code, format)
 #include "language/diagnose/diagnostics.def"
 #undef KIND
 #undef ERROR
+#undef ERROR_HELP
 #undef WARNING
 };
 
 static const struct message {
     unsigned char kind;
     severity severity;
-    const char *format;
+    const char *format, *help; /* help NULL: none */
 } messages[] = {
-    {0, SEVERITY_ERROR, ""},
+    {0, SEVERITY_ERROR, "", NULL},
 #define KIND(code, title, explanation)
-#define ERROR(row, code, format) {KIND_##code, SEVERITY_ERROR, format},
-#define WARNING(row, code, format) {KIND_##code, SEVERITY_WARNING, format},
+#define ERROR(row, code, format)            {KIND_##code, SEVERITY_ERROR, format, NULL},
+#define ERROR_HELP(row, code, format, help) {KIND_##code, SEVERITY_ERROR, format, help},
+#define WARNING(row, code, format)          {KIND_##code, SEVERITY_WARNING, format, NULL},
 #include "language/diagnose/diagnostics.def"
 };
 
@@ -45,6 +50,8 @@ diagnostic *diagnostics_say(diagnostics *d, source_span span, message_row row, c
     diagnostic *entry =
         diagnostics_add(d, messages[row].severity, (uint32_t)row, span, format, arguments);
     va_end(arguments);
+    if (messages[row].help)
+        diagnostics_note(d, entry, (source_span){0}, "%s", messages[row].help);
     return entry;
 }
 
@@ -106,16 +113,27 @@ static size_t letters_of(const char *format) {
     return count;
 }
 
+size_t masu_message_letters(const char *format, const char *message) {
+    return fits(format, message) ? letters_of(format) : 0;
+}
+
 /* The row whose format has most letters, of those that the text may have been made of. */
-const masu_message_kind *masu_message_kind_of_text(const char *message) {
+const masu_message_kind *masu_message_kind_of_text(const char *message, size_t *letters) {
     const masu_message_kind *best = NULL;
-    size_t most = 2; /* "%s: %s" says nothing */
+    *letters = 2; /* "%s: %s" says nothing */
     for (int row = 1; row < MESSAGE_COUNT; row++) {
-        size_t letters = letters_of(messages[row].format);
-        if (letters > most && fits(messages[row].format, message)) {
-            most = letters;
+        size_t of_row = masu_message_letters(messages[row].format, message);
+        if (of_row > *letters) {
+            *letters = of_row;
             best = &kinds[messages[row].kind];
         }
     }
     return best;
+}
+
+const char *masu_message_format_number(const masu_message_kind *kind, size_t number) {
+    for (int row = 1; row < MESSAGE_COUNT; row++)
+        if (&kinds[messages[row].kind] == kind && number-- == 0)
+            return messages[row].format;
+    return NULL;
 }

@@ -95,16 +95,11 @@ static masu_status grow_buffer(slot_buffer *buffer, size_t bytes) {
 static masu_status get_buffer(int64_t slot, int64_t bytes, void **out) {
     tl_frame *frame = tl__runtime()->frame;
     if (!frame)
-        return tl__error(MASU_ERR_NO_FRAME,
-                         "no function frame: slot %" PRId64 " was asked for outside any function",
-                         slot);
+        return tl__error(TL_SAY(no_function_frame_slot_was_asked_for), slot);
     if (slot < 0 || slot >= frame->slot_count)
-        return tl__error(MASU_ERR_SLOT_OUT_OF_RANGE,
-                         "slot %" PRId64 " is out of range: the frame has %" PRIu32, slot,
-                         frame->slot_count);
+        return tl__error(TL_SAY(slot_is_out_range_frame), slot, frame->slot_count);
     if (bytes < 0)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT,
-                         "slot %" PRId64 " cannot hold %" PRId64 " bytes", slot, bytes);
+        return tl__error(TL_SAY(slot_cannot_hold_bytes), slot, bytes);
     if (bytes == 0)
         return MASU_OK;
     masu_status status = frame->buffers ? MASU_OK : make_buffer_table(frame);
@@ -131,9 +126,8 @@ void *tl_mem_get_buffer(int64_t slot, int64_t bytes) {
 
 static __attribute__((cold)) masu_status refuse_frame(const tl_runtime *rt, int64_t slots) {
     if (slots < 0 || slots > UINT32_MAX)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "a frame of %" PRId64 " slots", slots);
-    return tl__error(MASU_ERR_STACK_OVERFLOW, "stack overflow: %" PRIu64 " frames deep",
-                     rt->frame_depth);
+        return tl__error(TL_SAY(frame_slots), slots);
+    return tl__error(TL_SAY(stack_overflow_frames_deep), rt->frame_depth);
 }
 
 /* NULL: there is no room for a frame of so many slots. */

@@ -113,8 +113,7 @@ void tl_mem_enter_scope(void) {
 void tl_mem_exit_scope(void) {
     tl_runtime *rt = tl__runtime();
     if (rt->scope_count == foreign_scopes(rt) || rt->scopes[rt->scope_count - 1].implicit) {
-        tl__error(MASU_ERR_SCOPE_UNDERFLOW,
-                  "scope exit without a matching enter, at scope depth %" PRIu64, rt->scope_depth);
+        tl__error(TL_SAY(scope_exit_without_matching_enter_at_scope), rt->scope_depth);
         tl__raise();
         return;
     }

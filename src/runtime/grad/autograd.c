@@ -134,8 +134,7 @@ masu_status tl__record_or_drop(tl_tensor *result, const tl_origin *origin, tl_te
 masu_status tl__leaf_new(const tl_tensor *t, tl_node **out) {
     static const tl_rule leaf_rule = {"leaf", NULL, NULL};
     if (t->dtype != TL_F32 && t->dtype != TL_F64)
-        return tl__error(MASU_ERR_DTYPE_MISMATCH,
-                         "only floating tensors track gradients, this one has element type %s",
+        return tl__error(TL_SAY(only_floating_tensors_track_gradients_one),
                          t->dtype == TL_I64 ? "i64" : "bool");
     tl_node *node;
     masu_status status = node_new(t, &leaf_rule, 0, 0, sizeof(tl_leaf) / 8, &node);

@@ -29,8 +29,7 @@ typedef struct tl_backward {
 } tl_backward;
 
 static masu_status error_freed(const tl_node *node) {
-    masu_status status =
-        tl__error(MASU_ERR_GRAPH_FREED, "the graph was already freed by an earlier backward");
+    masu_status status = tl__error(TL_SAY(graph_was_already_freed_by_earlier_backward));
     if (node->freed_site)
         tl__error_related(node->freed_site, "the earlier backward");
     return status;
@@ -39,8 +38,7 @@ static masu_status error_freed(const tl_node *node) {
 /* Also when nothing but a fault of the compiler could have written there. */
 static masu_status error_written(const tl_node *node, const tl_storage *storage) {
     char name[48];
-    masu_status status = tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                                   "a value that %s saved for backward was changed in place afterwards",
+    masu_status status = tl__error(TL_SAY(value_that_saved_for_backward_was_changed),
                                    tl__shown_operation(node->rule->name, name, sizeof name));
     if (storage->written_site)
         tl__error_related(storage->written_site, "the change");
@@ -48,10 +46,7 @@ static masu_status error_written(const tl_node *node, const tl_storage *storage)
 }
 
 static masu_status error_leaf_written(tl_node *node) {
-    masu_status status =
-        tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                  "a leaf that this was computed from was changed in place afterwards, so its "
-                  "gradient would be lost; change it after backward, or compute anew");
+    masu_status status = tl__error(TL_SAY(leaf_that_was_computed_from_was_changed));
     if (tl__node_leaf(node)->written_site)
         tl__error_related(tl__node_leaf(node)->written_site, "the change");
     return status;
@@ -261,20 +256,15 @@ static masu_status settle_all(tl_backward *run) {
 
 static masu_status check_root(const tl_tensor *t, const tl_tensor *seed) {
     if (!t->node)
-        return tl__error(MASU_ERR_NO_GRAPH,
-                         "backward needs a history, and this tensor has none: nothing that it "
-                         "was computed from tracks gradients (nor does what a leaf has gathered: a derivative "
-                         "that is differentiated again is written grad(f, x))");
+        return tl__error(TL_SAY(backward_needs_history_tensor_none_nothing));
     char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     tl__shape_text(t->rank, t->shape, shape);
     if (seed && !tl__same_shape(seed, t))
-        return tl__error(MASU_ERR_SHAPE_MISMATCH, "backward: a gradient of shape %s for a tensor of shape %s",
+        return tl__error(TL_SAY(backward_gradient_shape_for_tensor_shape),
                          tl__shape_text(seed->rank, seed->shape, other), shape);
     if (seed || t->elements == 1)
         return MASU_OK;
-    return tl__error(MASU_ERR_NOT_SCALAR,
-                     "backward needs a scalar, this tensor has shape %s; backward(g) takes what each element "
-                     "counts for", shape);
+    return tl__error(TL_SAY(backward_needs_scalar_tensor_shape_backward), shape);
 }
 
 /* What every path brings along: given, without history and in the root's type, or ones. */
@@ -361,15 +351,12 @@ static bool mark_wanted(tl_node *list, tl_node *target) {
 static masu_status check_gradient(const tl_tensor *root, const tl_tensor *x, const tl_tensor *seed) {
     char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     if (!x->node)
-        return tl__error(MASU_ERR_NO_GRADIENT,
-                         "grad: the tensor that is asked about does not track gradients; enable_grad() it before "
-                         "anything is computed from it, or hand over the function: grad(|x| …, x)");
+        return tl__error(TL_SAY(grad_tensor_that_is_asked_about_does));
     if (!seed && root->elements != 1)
-        return tl__error(MASU_ERR_NOT_SCALAR,
-                         "grad needs a function of one number as its result, this one has shape %s; sum() it",
+        return tl__error(TL_SAY(grad_needs_function_one_number_as_its),
                          tl__shape_text(root->rank, root->shape, shape));
     if (seed && !tl__same_shape(seed, root))
-        return tl__error(MASU_ERR_SHAPE_MISMATCH, "a gradient of shape %s for a tensor of shape %s",
+        return tl__error(TL_SAY(gradient_shape_for_tensor_shape),
                          tl__shape_text(seed->rank, seed->shape, other),
                          tl__shape_text(root->rank, root->shape, shape));
     return MASU_OK;

@@ -12,10 +12,7 @@
 /* ---- running --------------------------------------------------------------------------------------------------- */
 
 static masu_status error_no_formula(const tl_node *node) {
-    return tl__error(MASU_ERR_NO_GRAPH,
-                     "%s has no second derivative here: its gradient cannot be differentiated again; detach() the "
-                     "gradient, or write this step with other operations",
-                     node->rule->name);
+    return tl__error(TL_SAY(no_second_derivative_here_its_gradient_cannot), node->rule->name);
 }
 
 masu_status tl__formula_run(tl_node *node, tl_tensor *g, bool tracks) {
@@ -53,8 +50,7 @@ tl_tensor *tl__f_keep(tl_formula *f, tl_tensor *t) {
     }
     if (f->made_count == TL_FORMULA_MADE) {
         tl__tensor_drop(t);
-        tl__f_fail(f, tl__error(MASU_ERR_INTERNAL, "the formula of %s is too long",
-                                f->node->rule->name));
+        tl__f_fail(f, tl__error(TL_SAY(formula_is_too_long), f->node->rule->name));
         return NULL;
     }
     f->made[f->made_count++] = t;
@@ -74,8 +70,7 @@ static tl_tensor *keep_if(tl_formula *f, masu_status status, tl_tensor *t) {
 static tl_tensor *with_history(tl_formula *f, int i, tl_node *node) {
     tl_tensor *saved = tl__node_value(f->node, i), *own;
     if (!saved) {
-        tl__f_fail(f, tl__error(MASU_ERR_INTERNAL, "%s has not saved what its formula needs",
-                                f->node->rule->name));
+        tl__f_fail(f, tl__error(TL_SAY(not_saved_what_its_formula_needs), f->node->rule->name));
         return NULL;
     }
     masu_status status = tl__tensor_view(saved, &own);

@@ -162,14 +162,10 @@ static masu_status leaf_read(tl_tensor *t, tl_tensor **out) {
     tl_node *node = t->node;
     char name[48];
     if (!node)
-        return tl__error(MASU_ERR_NO_GRADIENT,
-                         "tensor does not track gradients; call enable_grad() first");
+        return tl__error(TL_SAY(tensor_does_not_track_gradients_call_enable));
     if (!tl__node_gathers(node))
-        return tl__error(
-            MASU_ERR_NO_GRADIENT,
-            "only leaves keep gradients, this tensor is the result of %s; call retain_grad() before "
-            "backward, or make a new weight of it with `(…).detach(true)`",
-            tl__shown_operation(node->rule->name, name, sizeof name));
+        return tl__error(TL_SAY(only_leaves_keep_gradients_tensor_is_result),
+                         tl__shown_operation(node->rule->name, name, sizeof name));
     node = tl__node_gathers(node);
     tl_tensor *gradient = gradient_of(node);
     masu_status status = gradient ? tl__tensor_view(gradient, out)
@@ -229,8 +225,7 @@ void tl_tensor_keep_grad(tl_tensor *t) {
 void tl_tensor_retain_grad(tl_tensor *t) {
     masu_status status = keep_gradient(t);
     if (!t->node)
-        status = tl__error(MASU_ERR_NO_GRADIENT, "retain_grad: this tensor does not track gradients: nothing that it "
-                                                 "was computed from does");
+        status = tl__error(TL_SAY(retain_grad_tensor_does_not_track_gradients));
     if (MASU_UNLIKELY(status != MASU_OK))
         tl__raise();
 }
@@ -333,9 +328,7 @@ tl_tensor *tl_tensor_marked(tl_tensor *t) {
 void tl_tensor_require_untracked(tl_tensor *t) {
     if (MASU_LIKELY(!t->node))
         return;
-    tl__error(MASU_ERR_NO_GRAPH,
-              "this comprehension keeps no history, because its body does more than arithmetic, "
-              "but a tensor that it reads tracks gradients; detach() the tensor first");
+    tl__error(TL_SAY(comprehension_keeps_no_history_because_its));
     tl__raise();
 }
 
@@ -376,8 +369,7 @@ static double clip(tl_tensor *g, double limit, bool by_value) {
 double tl_tensor_clip_grad(tl_tensor *t, double limit, bool by_value) {
     tl_node *node = t->node ? tl__node_gathers(t->node) : NULL;
     if (!node) {
-        (void)tl__error(MASU_ERR_INVALID_ARGUMENT,
-                        "clip_grad: this tensor is no leaf that tracks gradients");
+        (void)tl__error(TL_SAY(clip_grad_tensor_is_no_leaf_that));
         tl__raise();
         return 0;
     }

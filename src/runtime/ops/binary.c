@@ -161,8 +161,7 @@ static masu_status record_binary(const binary_operation *operation, tl_tensor *r
 static masu_status check_binary(const binary_operation *operation, const tl_tensor *x,
                                 const tl_tensor *y) {
     if (MASU_UNLIKELY(!tl__kernels[operation->kernel][x->dtype]))
-        return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for two bool tensors",
-                         operation->rule.name);
+        return tl__error(TL_SAY(is_not_defined_for_two_bool_tensors), operation->rule.name);
     if (MASU_LIKELY(x->dtype != TL_I64))
         return MASU_OK;
     if (operation->kernel == TL_K_rem || operation->kernel == TL_K_fmod ||

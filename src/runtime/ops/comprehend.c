@@ -68,17 +68,14 @@ static masu_status error_fault(const tl_fault *fault) {
         rt->frame->site = (uint32_t)fault->site;
     switch (fault->kind) {
     case FAULT_INDEX:
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "index %" PRId64 " is out of range for length %" PRId64, fault->value,
-                         fault->bound);
+        return tl__error(TL_SAY(index_is_out_range_for_length), fault->value, fault->bound);
     case FAULT_DIVISION:
-        return tl__error(MASU_ERR_DIVISION_BY_ZERO, "division by zero");
+        return tl__error(TL_SAY(division_by_zero));
     case FAULT_BELOW_ZERO:
-        return tl__error(MASU_ERR_BELOW_ZERO, TL_BELOW_ZERO, (uint64_t)fault->value,
+        return tl__error(TL_SAY(attempt_subtract_with_overflow_is_below_0), (uint64_t)fault->value,
                          (uint64_t)fault->bound);
     default:
-        return tl__error(MASU_ERR_INTERNAL,
-                         "a comprehension stopped for an unknown reason %" PRId64, fault->kind);
+        return tl__error(TL_SAY(comprehension_stopped_for_unknown_reason), fault->kind);
     }
 }
 
@@ -94,12 +91,11 @@ static masu_status check_captures(const tl_kernel *plan, int64_t count,
                                   tl_tensor *const *captured) {
     if (count != plan->capture_count || plan->rank < 0 || plan->rank > TL_MAX_RANK ||
         plan->rank > plan->cell_count)
-        return tl__error(MASU_ERR_INTERNAL, "a comprehension does not fit its plan");
+        return tl__error(TL_SAY(comprehension_does_not_fit_its_plan));
     for (int64_t i = 0; i < count; i++) {
         char text[TL_SHAPE_TEXT];
         if (captured[i]->rank != plan->capture_rank[i])
-            return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                             "%" PRId64 " %s given for a tensor of shape %s", plan->capture_rank[i],
+            return tl__error(TL_SAY(given_for_tensor_shape), plan->capture_rank[i],
                              plan->capture_rank[i] == 1 ? "index" : "indices",
                              tl__shape_text(captured[i]->rank, captured[i]->shape, text));
     }
@@ -191,12 +187,9 @@ static masu_status comprehend_with(const tl_kernel *plan, const int64_t *cells,
     bool tracked = (plan->dtype == TL_F32 || plan->dtype == TL_F64) &&
                    any_tracks(plan->capture_count, captured);
     if (tracked && !plan->backward)
-        return tl__error(
-            MASU_ERR_NO_GRAPH,
-            "this comprehension cannot be differentiated and uses a tensor that tracks gradients; "
-            "detach that tensor first");
+        return tl__error(TL_SAY(comprehension_cannot_be_differentiated_uses));
     if (tracked && plan->capture_count > UINT16_MAX)
-        return tl__error(MASU_ERR_LIMIT_REACHED, "a comprehension captures too many tensors");
+        return tl__error(TL_SAY(comprehension_captures_too_many_tensors));
     masu_status status = convert_captures(plan, captured, scratch);
     if (status == MASU_OK)
         status = run_forward(plan, cells, scratch, out);

@@ -94,8 +94,7 @@ static void fill_uniform(tl_tensor *t, double value) {
 static masu_status make(tl_dtype dtype, int64_t rank, const int64_t *shape, bool track,
                         fill_function *fill, double value, tl_tensor **out) {
     if (rank > TL_MAX_RANK)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT,
-                         "a tensor has at most %d dimensions, not %" PRId64, TL_MAX_RANK, rank);
+        return tl__error(TL_SAY(tensor_at_most_dimensions_not), TL_MAX_RANK, rank);
     tl_tensor *t;
     masu_status status = tl__tensor_new(dtype, (int)rank, shape, &t);
     if (status != MASU_OK)
@@ -175,8 +174,7 @@ tl_tensor *tl_tensor_ones_like(tl_tensor *t) {
 static masu_status make_random_like(const char *what, const tl_tensor *t, fill_function *fill,
                                     tl_tensor **out) {
     if (!tl__is_float(t))
-        return tl__error(MASU_ERR_DTYPE_MISMATCH,
-                         "%s needs a floating tensor, this one has element type %s", what,
+        return tl__error(TL_SAY(needs_floating_tensor_one_element_type), what,
                          tl__dtype_name((tl_dtype)t->dtype));
     return make((tl_dtype)t->dtype, t->rank, t->shape, false, fill, 0.0, out);
 }
@@ -209,7 +207,7 @@ tl_tensor *tl_tensor_eye(int64_t n) {
 static masu_status progression(tl_dtype dtype, double from, double step, double count,
                                tl_tensor **out) {
     if (!(count < 0x1p53))
-        return tl__error(MASU_ERR_OVERFLOW, "a tensor of %g elements is too large", count);
+        return tl__error(TL_SAY(tensor_elements_is_too_large), count);
     int64_t n = count > 0 ? (int64_t)count : 0;
     masu_status status = tl__tensor_new(dtype, 1, &n, out);
     if (status != MASU_OK)
@@ -226,11 +224,9 @@ static masu_status progression(tl_dtype dtype, double from, double step, double 
 
 static masu_status arange(tl_dtype dtype, double from, double to, double step, tl_tensor **out) {
     if (step == 0 || !isfinite(step) || !isfinite(from) || !isfinite(to))
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "arange: from %g to %g by %g has no end", from,
-                         to, step);
+        return tl__error(TL_SAY(arange_from_by_no_end), from, to, step);
     if ((to - from) / step < 0)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "arange: steps of %g do not lead from %g to %g",
-                         step, from, to);
+        return tl__error(TL_SAY(arange_steps_do_not_lead_from), step, from, to);
     return progression(dtype, from, step, ceil((to - from) / step), out);
 }
 
@@ -245,17 +241,14 @@ tl_tensor *tl_tensor_arange_f64(double from, double to, double step) {
 /* Whole numbers, each exact; the distance of two i64 fits a u64. */
 static masu_status arange_i64(int64_t from, int64_t to, int64_t step, tl_tensor **out) {
     if (step == 0)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT,
-                         "arange: from %" PRId64 " to %" PRId64 " by 0 has no end", from, to);
+        return tl__error(TL_SAY(arange_from_by_0_no_end), from, to);
     if (from != to && (to > from) != (step > 0))
-        return tl__error(MASU_ERR_INVALID_ARGUMENT,
-                         "arange: steps of %" PRId64 " do not lead from %" PRId64 " to %" PRId64,
-                         step, from, to);
+        return tl__error(TL_SAY(arange_steps_do_not_lead_from_too), step, from, to);
     uint64_t distance = step > 0 ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
     uint64_t stride = step > 0 ? (uint64_t)step : -(uint64_t)step;
     uint64_t count = distance / stride + (distance % stride != 0);
     if (count > (uint64_t)INT64_MAX)
-        return tl__error(MASU_ERR_OVERFLOW, "a tensor of %" PRIu64 " elements is too large", count);
+        return tl__error(TL_SAY(tensor_elements_is_too_large_too), count);
     int64_t n = (int64_t)count;
     masu_status status = tl__tensor_new(TL_I64, 1, &n, out);
     if (status != MASU_OK)
@@ -272,8 +265,7 @@ tl_tensor *tl_tensor_arange_i64(int64_t from, int64_t to, int64_t step) {
 
 static masu_status linspace(tl_dtype dtype, double from, double to, int64_t n, tl_tensor **out) {
     if (n < 0)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT,
-                         "linspace: %" PRId64 " is no number of elements", n);
+        return tl__error(TL_SAY(linspace_is_no_number_elements), n);
     masu_status status =
         progression(dtype, from, n > 1 ? (to - from) / (double)(n - 1) : 0.0, (double)n, out);
     if (status == MASU_OK && n > 1 && dtype == TL_F64)
@@ -300,15 +292,14 @@ static masu_status literal_new(tl_dtype dtype, int64_t rank, const int64_t *shap
         return status;
     char text[TL_SHAPE_TEXT];
     tl__tensor_drop(*out);
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "a literal of shape %s has %" PRId64 " elements",
-                     tl__shape_text((int)rank, shape, text), elements);
+    return tl__error(TL_SAY(literal_shape_elements), tl__shape_text((int)rank, shape, text),
+                     elements);
 }
 
 static masu_status literal_rank(int64_t rank, int64_t count) {
     if (rank >= 0 && rank <= TL_MAX_RANK && rank <= count)
         return MASU_OK;
-    return tl__error(MASU_ERR_INVALID_ARGUMENT, "a tensor has at most %d dimensions, not %" PRId64,
-                     TL_MAX_RANK, rank);
+    return tl__error(TL_SAY(tensor_at_most_dimensions_not), TL_MAX_RANK, rank);
 }
 
 static masu_status literal_f64(tl_dtype dtype, int64_t rank, int64_t count, const double *numbers,
@@ -369,7 +360,7 @@ tl_tensor *tl_tensor_literal_bool(int64_t rank, int64_t numbers_count, int64_t c
 
 static masu_status to_dtype(tl_tensor *t, int64_t dtype, tl_tensor **out) {
     if (dtype < 0 || dtype >= TL_DTYPE_COUNT)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "%" PRId64 " is no element type", dtype);
+        return tl__error(TL_SAY(is_no_element_type), dtype);
     tl_tensor *other;
     masu_status status = tl__tensor_cast(t, (tl_dtype)dtype, &other);
     if (status != MASU_OK)

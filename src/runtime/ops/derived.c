@@ -92,7 +92,7 @@ static void det_formula(tl_formula *f) {
     tl_tensor *g = d_insert(f, d_insert(f, f->g, -1), -1), *y = result(f);
     if (f->node->input_count > 1) {
         if (f->tracks)
-            tl__f_fail(f, tl__error(MASU_ERR_NO_GRAPH, "det of a singular matrix has no second derivative here"));
+            tl__f_fail(f, tl__error(TL_SAY(det_singular_matrix_no_second_derivative_here)));
         tl__f_deliver(f, 0, d_mul(f, g, input(f, 1)));
         return;
     }
@@ -248,7 +248,7 @@ static masu_status derive(const tl_rule *rule, int64_t count, tl_tensor *const *
 
 static masu_status derived(int64_t what, int64_t count, tl_tensor *const *parts, tl_tensor **out) {
     if (what < 0 || what >= (int64_t)(sizeof rules / sizeof rules[0]) || count < 2 || count > 1 + MOST_INPUTS)
-        return tl__error(MASU_ERR_INTERNAL, "there is no such derived value");
+        return tl__error(TL_SAY(there_is_no_such_derived_value));
     return derive(&rules[what], count, parts, out);
 }
 

@@ -15,9 +15,8 @@
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static masu_status error_index_count(const tl_tensor *t, int64_t count) {
-    return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                     "%" PRId64 " %s given for a tensor of %d dimension%s", count,
-                     count == 1 ? "index" : "indices", t->rank, t->rank == 1 ? "" : "s");
+    return tl__error(TL_SAY(given_for_tensor_dimension), count, count == 1 ? "index" : "indices",
+                     t->rank, t->rank == 1 ? "" : "s");
 }
 
 /* How many elements behind t->data. */
@@ -28,9 +27,7 @@ static inline masu_status locate(const tl_tensor *t, int64_t count, const int64_
         return error_index_count(t, count);
     for (int i = 0; i < t->rank; i++) {
         if (MASU_UNLIKELY((uint64_t)index[i] >= (uint64_t)t->shape[i]))
-            return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                             "index %" PRId64 " is out of range for length %" PRId64, index[i],
-                             t->shape[i]);
+            return tl__error(TL_SAY(index_is_out_range_for_length), index[i], t->shape[i]);
         offset += index[i] * t->stride[i];
     }
     *out = offset;
@@ -75,8 +72,7 @@ static bool is_item(const tl_tensor *t) {
     if (MASU_LIKELY(t->elements == 1))
         return true;
     char shape[TL_SHAPE_TEXT];
-    tl__error(MASU_ERR_NOT_SCALAR, "a tensor of shape %s is not a single number",
-              tl__shape_text(t->rank, t->shape, shape));
+    tl__error(TL_SAY(tensor_shape_is_not_single_number), tl__shape_text(t->rank, t->shape, shape));
     return false;
 }
 
@@ -230,10 +226,7 @@ static masu_status check_assign(const char *what, const tl_tensor *t, const tl_t
     for (int i = 0; i < rank; i++)
         shape[i] = t->shape[i];
     if (b->node && t->node && !tl__runtime()->unrecorded)
-        return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                         "%s: this is a leaf, and an operand with a history would make it a result; write "
-                         "x = x + y, or detach the operand first",
-                         what);
+        return tl__error(TL_SAY(is_leaf_operand_with_history_would_make), what);
     masu_status status = tl__broadcast(what, b, &rank, shape);
     if (status != MASU_OK)
         return status;
@@ -242,12 +235,11 @@ static masu_status check_assign(const char *what, const tl_tensor *t, const tl_t
         same = shape[i] == t->shape[i];
     char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     if (!same)
-        return tl__error(
-            MASU_ERR_SHAPE_MISMATCH, "%s: a tensor of shape %s cannot take up one of shape %s",
-            what, tl__shape_text(t->rank, t->shape, own), tl__shape_text(b->rank, b->shape, other));
+        return tl__error(TL_SAY(tensor_shape_cannot_take_up_one_shape), what,
+                         tl__shape_text(t->rank, t->shape, own),
+                         tl__shape_text(b->rank, b->shape, other));
     if (tl__promote((tl_dtype)t->dtype, (tl_dtype)b->dtype) != t->dtype && !tl__is_float(t))
-        return tl__error(MASU_ERR_DTYPE_MISMATCH,
-                         "%s: elements of type %s cannot take up those of type %s", what,
+        return tl__error(TL_SAY(elements_type_cannot_take_up_those_type), what,
                          tl__dtype_name((tl_dtype)t->dtype), tl__dtype_name((tl_dtype)b->dtype));
     return MASU_OK;
 }
@@ -255,7 +247,7 @@ static masu_status check_assign(const char *what, const tl_tensor *t, const tl_t
 static masu_status check_kernel(const char *what, tl_kernel_index kernel, const tl_tensor *t,
                                 const tl_tensor *b) {
     if (!tl__kernels[kernel][t->dtype])
-        return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for bool tensors", what);
+        return tl__error(TL_SAY(is_not_defined_for_bool_tensors), what);
     return kernel == TL_K_div && t->dtype == TL_I64 ? tl__no_zero(what, b) : MASU_OK;
 }
 

@@ -26,7 +26,7 @@ static const order smallest = {tl__search_smallest, tl__columns_smallest, tl__be
 
 static masu_status error_empty(const char *what, const tl_tensor *t) {
     char text[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_EMPTY, "%s: nothing to choose from in a tensor of shape %s", what,
+    return tl__error(TL_SAY(nothing_choose_from_in_tensor_shape), what,
                      tl__shape_text(t->rank, t->shape, text));
 }
 

@@ -42,9 +42,7 @@ masu_status tl__ready_index(const char *what, tl_tensor *index, int64_t n, tl_te
         wrong |= (at[i] < 0) | (at[i] >= n);
     for (int64_t i = 0; wrong && i < dense->elements; i++) {
         if (at[i] < 0 || at[i] >= n) {
-            status = tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                               "%s: index %" PRId64 " is out of range for a length of %" PRId64,
-                               what, at[i], n);
+            status = tl__error(TL_SAY(index_is_out_range_for_length_too), what, at[i], n);
             tl__tensor_drop(dense);
             return status;
         }
@@ -280,7 +278,7 @@ static masu_status gather(tl_tensor *t, int64_t dim, tl_tensor *index, tl_tensor
     char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     masu_status status = tl__dimension("gather", t, dim, &at);
     if (status == MASU_OK && !gather_fits(t, at, index))
-        status = tl__error(MASU_ERR_SHAPE_MISMATCH, "gather: an index of shape %s for shape %s",
+        status = tl__error(TL_SAY(gather_index_shape_for_shape),
                            tl__shape_text(index->rank, index->shape, other),
                            tl__shape_text(t->rank, t->shape, shape));
     if (status == MASU_OK)
@@ -310,8 +308,7 @@ static masu_status embedding(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     tl_tensor *table = first ? a : b, *index = first ? b : a, *rows, *flat, *shaped;
     char shape[TL_SHAPE_TEXT];
     if (table->rank != 2 || index->rank + 1 > TL_MAX_RANK)
-        return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                         "embedding: the table has a row for each number, this one has shape %s",
+        return tl__error(TL_SAY(embedding_table_row_for_each_number_one),
                          tl__shape_text(table->rank, table->shape, shape));
     int64_t length = index->elements, wide[TL_MAX_RANK];
     masu_status status = tl__reshape(index, 1, &length, &flat);

@@ -25,8 +25,7 @@ static masu_status write_part(tl_tensor *part, tl_tensor *from) {
 
 static masu_status error_join(const tl_tensor *a, const tl_tensor *b, int dim) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                     "cat: shapes %s and %s cannot be joined along dimension %d",
+    return tl__error(TL_SAY(cat_shapes_cannot_be_joined_along_dimension),
                      tl__shape_text(a->rank, a->shape, shape_a),
                      tl__shape_text(b->rank, b->shape, shape_b), dim);
 }
@@ -153,7 +152,7 @@ static masu_status stack_backward(tl_pass *pass, tl_node *node) {
 
 static masu_status error_stack(const tl_tensor *a, const tl_tensor *b) {
     char shape_a[TL_SHAPE_TEXT], shape_b[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "stack: shapes %s and %s cannot be stacked",
+    return tl__error(TL_SAY(stack_shapes_cannot_be_stacked),
                      tl__shape_text(a->rank, a->shape, shape_a),
                      tl__shape_text(b->rank, b->shape, shape_b));
 }
@@ -174,13 +173,11 @@ const tl_rule tl__rule_stack = {"stack", stack_backward, stack_formula};
 static masu_status check_parts(int64_t count, tl_tensor *const *parts, tl_dtype *dtype,
                                bool *tracked) {
     if (count == 0)
-        return tl__error(MASU_ERR_EMPTY, "stack: there is nothing to stack");
+        return tl__error(TL_SAY(stack_there_is_nothing_stack));
     if (count > UINT16_MAX)
-        return tl__error(MASU_ERR_LIMIT_REACHED, "stack: %" PRId64 " tensors are more than %d",
-                         count, UINT16_MAX);
+        return tl__error(TL_SAY(stack_tensors_are_more_than), count, UINT16_MAX);
     if (parts[0]->rank == TL_MAX_RANK)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "stack: a tensor has at most %d dimensions",
-                         TL_MAX_RANK);
+        return tl__error(TL_SAY(stack_tensor_at_most_dimensions), TL_MAX_RANK);
     *dtype = (tl_dtype)parts[0]->dtype;
     *tracked = false;
     for (int64_t i = 0; i < count; i++) {

@@ -94,8 +94,8 @@ static masu_status check_matrix(const char *what, const tl_tensor *t, bool squar
             columns = t->rank < 2 ? -1 : t->shape[t->rank - 1];
     if (rows >= 0 && rows < LONGEST && columns < LONGEST && (!square || rows == columns))
         return MASU_OK;
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shape %s is no %smatrix", what,
-                     tl__shape_text(t->rank, t->shape, shape), square ? "square " : "");
+    return tl__error(TL_SAY(shape_is_no), what, tl__shape_text(t->rank, t->shape, shape),
+                     square ? "square " : "");
 }
 
 /* How many matrices of this many elements t holds. */
@@ -119,9 +119,8 @@ static void transpose_into(const double *from, int64_t rows, int64_t columns, do
 }
 
 static masu_status failed(const char *what, int info) {
-    return tl__error(MASU_ERR_INVALID_ARGUMENT,
-                     info < 0 ? "%s: LAPACK refuses argument %d" : "%s: the matrix is singular",
-                     what, -info);
+    return info < 0 ? tl__error(TL_SAY(lapack_refuses_argument), what, -info)
+                    : tl__error(TL_SAY(matrix_is_singular), what);
 }
 
 /* ---- one by one ------------------------------------------------------------------------------ */
@@ -157,9 +156,7 @@ static masu_status cholesky_of(room *r, int n) {
     for (int i = 0; i < n; i++)
         for (int j = i + 1; j < n; j++)
             r->a[(size_t)i * (size_t)n + (size_t)j] = 0;
-    return info == 0 ? MASU_OK
-                     : tl__error(MASU_ERR_INVALID_ARGUMENT,
-                                 "cholesky: the matrix is not positive definite");
+    return info == 0 ? MASU_OK : tl__error(TL_SAY(cholesky_matrix_is_not_positive_definite));
 }
 
 static void copy_row(const double *from, int64_t n, double *to) {
@@ -172,7 +169,7 @@ static masu_status eigen_of(room *r, int n, double *to) {
     dsyev_("V", "U", &n, r->a, &n, r->values, r->work, &size, &info, 1, 1);
     transpose_into(r->a, n, n, to);
     copy_row(r->values, n, to + (int64_t)n * n);
-    return info == 0 ? MASU_OK : tl__error(MASU_ERR_INVALID_ARGUMENT, "eigh: no convergence");
+    return info == 0 ? MASU_OK : tl__error(TL_SAY(eigh_no_convergence));
 }
 
 /* Read by rows afterwards: b is Vᵀ [k, columns], c is U [rows, k]. */
@@ -183,7 +180,7 @@ static masu_status svd_of(room *r, int rows, int columns, double *to) {
     copy_row(r->c, (int64_t)rows * k, to);
     copy_row(r->values, k, to + (int64_t)rows * k);
     transpose_into(r->b, k, columns, to + (int64_t)(rows + 1) * k);
-    return info == 0 ? MASU_OK : tl__error(MASU_ERR_INVALID_ARGUMENT, "svd: no convergence");
+    return info == 0 ? MASU_OK : tl__error(TL_SAY(svd_no_convergence));
 }
 
 static masu_status qr_of(room *r, int rows, int columns, double *to) {
@@ -393,8 +390,7 @@ static masu_status solve(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     masu_status status = check_matrix("solve", a, true);
     if (status == MASU_OK && (b->rank < 2 || b->shape[b->rank - 2] != a->shape[a->rank - 1] ||
                               b->shape[b->rank - 1] >= LONGEST))
-        status = tl__error(MASU_ERR_SHAPE_MISMATCH, "solve: a matrix of shape %s and %s",
-                           tl__shape_text(a->rank, a->shape, shape),
+        status = tl__error(TL_SAY(solve_matrix_shape), tl__shape_text(a->rank, a->shape, shape),
                            tl__shape_text(b->rank, b->shape, other));
     return status == MASU_OK ? solve_ready(a, b, out) : status;
 }

@@ -87,9 +87,7 @@ static masu_status check_alike(const tl_tensor *x, const tl_tensor *y) {
         (x->rank == y->rank && memcmp(x->shape, y->shape, x->rank * sizeof x->shape[0]) == 0))
         return MASU_OK;
     char one[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                     "mse_loss: a prediction of shape %s beside a target of shape %s; a loss wants one shape for "
-                     "both: reshape, squeeze or expand one of them",
+    return tl__error(TL_SAY(mse_loss_prediction_shape_beside_target_shape),
                      tl__shape_text(x->rank, x->shape, one),
                      tl__shape_text(y->rank, y->shape, other));
 }
@@ -295,10 +293,8 @@ static bool is_by_class(const tl_tensor *logits, const tl_tensor *targets, int c
 static masu_status check_classes(const table *table, const int64_t *targets) {
     for (int64_t i = 0; i < table->rows; i++) {
         if (targets[i] < 0 || targets[i] >= table->classes)
-            return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                             "cross_entropy: class %" PRId64 " is out of range for %" PRId64
-                             " classes",
-                             targets[i], table->classes);
+            return tl__error(TL_SAY(cross_entropy_class_is_out_range_for), targets[i],
+                             table->classes);
     }
     return MASU_OK;
 }
@@ -381,9 +377,7 @@ static masu_status cross_entropy(tl_tensor *logits, tl_tensor *targets, tl_tenso
     if (by_class || weights)
         return by_rows(logits, targets, by_class, out);
     char shape[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                     "cross_entropy: logits of shape %s need a class or as many probabilities "
-                     "for each row, not %s",
+    return tl__error(TL_SAY(cross_entropy_logits_shape_need_class_or),
                      tl__shape_text(logits->rank, logits->shape, shape),
                      tl__shape_text(targets->rank, targets->shape, other));
 }

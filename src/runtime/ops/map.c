@@ -94,16 +94,12 @@ masu_status tl__no_zero(const char *what, const tl_tensor *divisor) {
     bool found = false;
     if (divisor->dtype == TL_I64)
         tl__rows(divisor, find_zero, &found);
-    return found
-               ? tl__error(MASU_ERR_DIVISION_BY_ZERO, "%s: division by zero in an i64 tensor", what)
-               : MASU_OK;
+    return found ? tl__error(TL_SAY(division_by_zero_in_i64_tensor), what) : MASU_OK;
 }
 
 masu_status tl__no_negative(const char *what, const tl_tensor *exponent) {
     bool found = false;
     if (exponent->dtype == TL_I64)
         tl__rows(exponent, find_negative, &found);
-    return found ? tl__error(MASU_ERR_INVALID_ARGUMENT, "%s: a negative exponent of an i64 tensor",
-                             what)
-                 : MASU_OK;
+    return found ? tl__error(TL_SAY(negative_exponent_i64_tensor), what) : MASU_OK;
 }

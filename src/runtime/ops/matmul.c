@@ -131,7 +131,7 @@ static masu_status multiply_all(const tl_tensor *a, const tl_tensor *b, tl_tenso
     }
     if (!fits || p.n > INT_MAX || p.k > INT_MAX || p.m > INT_MAX || p.a.leading > INT_MAX ||
         p.b.leading > INT_MAX)
-        return tl__error(MASU_ERR_OVERFLOW, "matmul: a dimension is too large for BLAS");
+        return tl__error(TL_SAY(matmul_dimension_is_too_large_for_blas));
     if (tall)
         multiply(&p, a->data, b->data, out->data);
     else
@@ -154,7 +154,7 @@ static masu_status error_shapes(const tl_tensor *a, const tl_tensor *b) {
             n = b->rank > 0 ? b->shape[b->rank > 1 ? b->rank - 2 : 0] : 0;
     if (a->rank > 0 && b->rank > 0 && k != n)
         snprintf(why, sizeof why, ": inner dimensions %" PRId64 " and %" PRId64 " differ", k, n);
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "matmul: shapes %s and %s cannot be multiplied%s",
+    return tl__error(TL_SAY(matmul_shapes_cannot_be_multiplied),
                      tl__shape_text(a->rank, a->shape, shape_a),
                      tl__shape_text(b->rank, b->shape, shape_b), why);
 }

@@ -29,12 +29,9 @@ typedef struct block {
 static masu_status add_dimension(block *b, const tl_tensor *t, int d, int64_t from, int64_t to) {
     int64_t length = t->shape[d], end = to == END ? length : to;
     if (to == SELECT && (from < 0 || from >= length))
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "index %" PRId64 " is out of range for length %" PRId64, from, length);
+        return tl__error(TL_SAY(index_is_out_range_for_length), from, length);
     if (to != SELECT && (from < 0 || end > length || from > end))
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "%" PRId64 "..%" PRId64 " is out of range for length %" PRId64, from, end,
-                         length);
+        return tl__error(TL_SAY(is_out_range_for_length), from, end, length);
     b->offset += from * t->stride[d];
     if (to == SELECT)
         return MASU_OK;
@@ -46,9 +43,7 @@ static masu_status add_dimension(block *b, const tl_tensor *t, int d, int64_t fr
 static masu_status block_of(const tl_tensor *t, int64_t count, const int64_t *bounds, block *b) {
     *b = (block){0};
     if (count > WORDS * (int64_t)t->rank)
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "%" PRId64 " indices given for a tensor of %d dimensions", count / WORDS,
-                         t->rank);
+        return tl__error(TL_SAY(indices_given_for_tensor_dimensions), count / WORDS, t->rank);
     masu_status status = MASU_OK;
     for (int d = 0; d < t->rank && status == MASU_OK; d++) {
         bool given = WORDS * (int64_t)d < count;
@@ -67,7 +62,7 @@ static masu_status check_fit(const block *b, const tl_tensor *value) {
     char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
     if (fits)
         return MASU_OK;
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "a part of shape %s cannot take up one of shape %s",
+    return tl__error(TL_SAY(part_shape_cannot_take_up_one_shape),
                      tl__shape_text(b->rank, b->shape, own),
                      tl__shape_text(value->rank, value->shape, other));
 }
@@ -149,9 +144,7 @@ static masu_status go_on(tl_tensor **t, tl_tensor *own, tl_tensor *value, int64_
 static masu_status refuse_leaf(const tl_tensor *t, const tl_tensor *value) {
     if (!is_leaf(t) || !value->node || tl__runtime()->unrecorded)
         return MASU_OK;
-    return tl__error(MASU_ERR_MODIFIED_IN_PLACE,
-                     "this is a leaf, and assigning to a part of it would make it a result; detach what is assigned, "
-                     "or write to a copy: let mut t = t * 1.0");
+    return tl__error(TL_SAY(is_leaf_assigning_part_it_would_make));
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */

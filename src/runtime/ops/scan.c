@@ -248,9 +248,7 @@ static masu_status order(tl_tensor *t, int64_t k, int64_t dim, bool largest, tl_
     if (status == MASU_OK && k < 0)
         k = t->shape[at];
     if (status == MASU_OK && k > t->shape[at])
-        status = tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                           "topk: %" PRId64 " elements of a dimension of length %" PRId64, k,
-                           t->shape[at]);
+        status = tl__error(TL_SAY(topk_elements_dimension_length), k, t->shape[at]);
     if (status == MASU_OK)
         status = tl__as_dtype(t, TL_F64, &x);
     if (status != MASU_OK)

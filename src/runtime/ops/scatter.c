@@ -128,9 +128,8 @@ static masu_status check_scatter(const tl_rule *rule, const tl_tensor *t, int di
     for (int i = 0; fits && i < t->rank; i++)
         fits = index->shape[i] <= source->shape[i] && (i == dim || index->shape[i] <= t->shape[i]);
     return fits ? MASU_OK
-                : tl__error(MASU_ERR_SHAPE_MISMATCH,
-                            "%s: an index of shape %s, source of shape %s, for shape %s",
-                            rule->name, tl__shape_text(index->rank, index->shape, numbers),
+                : tl__error(TL_SAY(index_shape_source_shape_for_shape), rule->name,
+                            tl__shape_text(index->rank, index->shape, numbers),
                             tl__shape_text(source->rank, source->shape, added),
                             tl__shape_text(t->rank, t->shape, shape));
 }

@@ -13,7 +13,7 @@ static const tl_kernel_index relations[] = {TL_K_equal,      TL_K_not_equal, TL_
 static masu_status check_relation(int64_t relation) {
     if (relation >= 0 && relation < (int64_t)(sizeof relations / sizeof relations[0]))
         return MASU_OK;
-    return tl__error(MASU_ERR_INVALID_ARGUMENT, "%" PRId64 " is no relation", relation);
+    return tl__error(TL_SAY(is_no_relation), relation);
 }
 
 /* x and y of one type that has an order. */

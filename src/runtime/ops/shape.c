@@ -31,16 +31,15 @@ masu_status tl__dimension(const char *what, const tl_tensor *t, int64_t dim, int
         return MASU_OK;
     }
     char text[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                     "%s: dimension %" PRId64 " is out of range for a tensor of shape %s", what,
-                     dim, tl__shape_text(t->rank, t->shape, text));
+    return tl__error(TL_SAY(dimension_is_out_range_for_tensor_shape), what, dim,
+                     tl__shape_text(t->rank, t->shape, text));
 }
 
 static masu_status refuse_broadcast(const char *what, const tl_tensor *t, int rank,
                                     const int64_t *shape) {
     char own[TL_SHAPE_TEXT], other[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: shapes %s and %s cannot be broadcast", what,
-                     tl__shape_text(rank, shape, other), tl__shape_text(t->rank, t->shape, own));
+    return tl__error(TL_SAY(shapes_cannot_be_broadcast), what, tl__shape_text(rank, shape, other),
+                     tl__shape_text(t->rank, t->shape, own));
 }
 
 masu_status tl__broadcast(const char *what, const tl_tensor *t, int *rank, int64_t *shape) {

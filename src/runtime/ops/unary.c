@@ -162,8 +162,7 @@ static masu_status unary(const unary_operation *operation, tl_tensor *t, tl_tens
     tl_dtype dtype = (tl_dtype)t->dtype;
     if (MASU_UNLIKELY(!tl__kernels[operation->kernel][dtype])) {
         if (tl__kernels[operation->kernel][TL_I64])
-            return tl__error(MASU_ERR_DTYPE_MISMATCH, "%s is not defined for a bool tensor",
-                             operation->rule.name);
+            return tl__error(TL_SAY(is_not_defined_for_bool_tensor), operation->rule.name);
         dtype = TL_F32;
     }
     return unary_as(operation, t, dtype, none, out);
@@ -179,8 +178,7 @@ static inline masu_status with_scalar(const unary_operation *operation, tl_tenso
 static masu_status remainder_by_scalar(const unary_operation *operation, tl_tensor *t,
                                        double scalar, tl_tensor **out) {
     if (scalar == 0 && !tl__is_float(t))
-        return tl__error(MASU_ERR_DIVISION_BY_ZERO, "%s: division by zero in an i64 tensor",
-                         operation->rule.name);
+        return tl__error(TL_SAY(division_by_zero_in_i64_tensor), operation->rule.name);
     return with_scalar(operation, t, scalar, out);
 }
 
@@ -190,7 +188,7 @@ static masu_status power(tl_tensor *t, double exponent, tl_tensor **out) {
     if (exponent == 2.0)
         return unary_as(&square_operation, t, dtype, none, out);
     if (dtype == TL_I64 && exponent < 0)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "pow: a negative exponent of an i64 tensor");
+        return tl__error(TL_SAY(pow_negative_exponent_i64_tensor));
     return unary_as(&pow_scalar_operation, t, dtype, (double[]){exponent, 0.0}, out);
 }
 

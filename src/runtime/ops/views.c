@@ -265,7 +265,7 @@ static masu_status error_reshape(const tl_tensor *t, int64_t rank, const int64_t
     if (counted && open < 2)
         snprintf(why, sizeof why, ": %" PRId64 " elements are not %s%" PRId64, t->elements,
                  open ? "a multiple of " : "", product);
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "reshape: shape %s cannot be reshaped to %s%s",
+    return tl__error(TL_SAY(reshape_shape_cannot_be_reshaped),
                      tl__shape_text(t->rank, t->shape, from),
                      tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to), why);
 }
@@ -324,13 +324,9 @@ static masu_status unsqueeze(tl_tensor *t, int64_t dim, tl_tensor **out) {
     int64_t index = dim < 0 ? dim + t->rank + 1 : dim;
     tl_tensor *view;
     if (index < 0 || index > t->rank)
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "unsqueeze: dimension %" PRId64
-                         " is out of range for a tensor of %d dimensions",
-                         dim, t->rank);
+        return tl__error(TL_SAY(unsqueeze_dimension_is_out_range_for_tensor), dim, t->rank);
     if (t->rank == TL_MAX_RANK)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "unsqueeze: a tensor has at most %d dimensions",
-                         TL_MAX_RANK);
+        return tl__error(TL_SAY(unsqueeze_tensor_at_most_dimensions), TL_MAX_RANK);
     masu_status status = tl__insert_dim(t, (int)index, 1, &view);
     return status == MASU_OK ? record_view(&tl__rule_reshape, view, t, 0, NULL, out) : status;
 }
@@ -380,14 +376,11 @@ static masu_status permute(tl_tensor *t, int64_t count, const int64_t *dims, tl_
     unsigned seen = 0;
     masu_status status = MASU_OK;
     if (count != t->rank)
-        return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                         "permute: %" PRId64 " dimensions are named, the tensor has %d", count,
-                         t->rank);
+        return tl__error(TL_SAY(permute_dimensions_are_named_tensor), count, t->rank);
     for (int i = 0; i < count && status == MASU_OK; i++) {
         status = tl__dimension("permute", t, dims[i], &order[i]);
         if (status == MASU_OK && seen >> order[i] & 1)
-            status = tl__error(MASU_ERR_INVALID_ARGUMENT, "permute: dimension %d is named twice",
-                               order[i]);
+            status = tl__error(TL_SAY(permute_dimension_is_named_twice), order[i]);
         if (status == MASU_OK)
             seen |= 1u << order[i];
     }
@@ -396,7 +389,7 @@ static masu_status permute(tl_tensor *t, int64_t count, const int64_t *dims, tl_
 
 static masu_status error_expand(const tl_tensor *t, int64_t rank, const int64_t *shape) {
     char from[TL_SHAPE_TEXT], to[TL_SHAPE_TEXT];
-    return tl__error(MASU_ERR_SHAPE_MISMATCH, "expand: shape %s cannot be expanded to %s",
+    return tl__error(TL_SAY(expand_shape_cannot_be_expanded),
                      tl__shape_text(t->rank, t->shape, from),
                      tl__shape_text(rank > TL_MAX_RANK ? TL_MAX_RANK : (int)rank, shape, to));
 }
@@ -439,10 +432,8 @@ static masu_status part(const char *what, tl_tensor *t, int64_t dim, int64_t fro
     if (status != MASU_OK)
         return status;
     if (from < 0 || length < 0 || from > t->shape[index] || length > t->shape[index] - from)
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "%s: indices from %" PRId64 ", %" PRId64
-                         " of them, are out of range for length %" PRId64,
-                         what, from, length, t->shape[index]);
+        return tl__error(TL_SAY(indices_from_them_are_out_range_for), what, from, length,
+                         t->shape[index]);
     status = tl__narrow(t, index, from, length, &view);
     if (status == MASU_OK && vanishes) {
         status = tl__remove_dim(view, index, &rest);
@@ -464,19 +455,15 @@ static masu_status slice(tl_tensor *t, int64_t dim, int64_t from, int64_t to, tl
     int64_t length = t->shape[index];
     int64_t first = from < 0 ? from + length : from, end = to < 0 ? to + length : to;
     if (first < 0 || end < first || end > length)
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "slice: %" PRId64 " to %" PRId64 " is out of range for length %" PRId64,
-                         from, to, length);
+        return tl__error(TL_SAY(slice_is_out_range_for_length), from, to, length);
     return part("slice", t, index, first, end - first, false, out);
 }
 
 static masu_status row(tl_tensor *t, int64_t index, tl_tensor **out) {
     if (t->rank == 0)
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "a tensor of rank 0 has no rows");
+        return tl__error(TL_SAY(tensor_rank_0_no_rows));
     if (index < 0 || index >= t->shape[0])
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "index %" PRId64 " is out of range for length %" PRId64, index,
-                         t->shape[0]);
+        return tl__error(TL_SAY(index_is_out_range_for_length), index, t->shape[0]);
     return part("row", t, 0, index, 1, true, out);
 }
 
@@ -499,7 +486,7 @@ static masu_status read_shape(tl_tensor *wanted, int64_t *rank, int64_t shape[TL
     tl_tensor *whole, *dense;
     char text[TL_SHAPE_TEXT];
     if (wanted->rank != 1 || wanted->elements > TL_MAX_RANK)
-        return tl__error(MASU_ERR_SHAPE_MISMATCH, "a tensor of shape %s is no shape",
+        return tl__error(TL_SAY(tensor_shape_is_no_shape),
                          tl__shape_text(wanted->rank, wanted->shape, text));
     masu_status status = tl__as_dtype(wanted, TL_I64, &whole);
     if (status == MASU_OK)

@@ -52,8 +52,7 @@ const tl_rule tl__rule_triu = {"triu", triangle_backward, triangle_formula};
 
 static masu_status triangle(tl_tensor *t, int64_t k, bool above, tl_tensor **out) {
     if (t->rank < 2)
-        return tl__error(MASU_ERR_SHAPE_MISMATCH, "%s: a tensor of rank %d is no matrix",
-                         above ? "tril" : "triu", t->rank);
+        return tl__error(TL_SAY(tensor_rank_is_no_matrix), above ? "tril" : "triu", t->rank);
     masu_status status = triangle_of(t, k, above, out);
     if (status != MASU_OK || !t->node)
         return status;
@@ -141,13 +140,9 @@ static masu_status pad(tl_tensor *t, double value, int64_t count, const int64_t 
     bool good = count % 2 == 0 && count / 2 <= t->rank;
     for (int64_t i = 0; i < count; i++)
         if (pads[i] < 0 || pads[i] >= INT64_C(1) << 40)
-            return tl__error(MASU_ERR_INVALID_ARGUMENT, "pad: %" PRId64 " is no length of a margin",
-                             pads[i]);
+            return tl__error(TL_SAY(pad_is_no_length_margin), pads[i]);
     if (!good)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT,
-                         "pad: two lengths for each dimension, from the last one on; not %" PRId64
-                         " for rank %d",
-                         count, t->rank);
+        return tl__error(TL_SAY(pad_two_lengths_for_each_dimension_from), count, t->rank);
     masu_status status = padded(t, (int)count / 2, pads, value, out);
     if (status != MASU_OK || !t->node)
         return status;
@@ -309,11 +304,9 @@ static masu_status unfold(tl_tensor *t, double fill, int64_t count, const int64_
     char shape[TL_SHAPE_TEXT];
     tl_tensor *x, *dense;
     if (t->rank != 4 || count != WINDOW_WORDS || !sliding_of(t, window, &s))
-        return tl__error(MASU_ERR_SHAPE_MISMATCH,
-                         "a window of %" PRId64 " x %" PRId64 " does not fit images of shape %s",
-                         count == WINDOW_WORDS ? window[0] : 0,
-                         count == WINDOW_WORDS ? window[1] : 0,
-                         tl__shape_text(t->rank, t->shape, shape));
+        return tl__error(
+            TL_SAY(window_x_does_not_fit_images_shape), count == WINDOW_WORDS ? window[0] : 0,
+            count == WINDOW_WORDS ? window[1] : 0, tl__shape_text(t->rank, t->shape, shape));
     masu_status status = tl__as_dtype(t, tl__float_dtype(t), &x);
     if (status == MASU_OK)
         status = tl__tensor_contiguous(x, &dense);

@@ -234,7 +234,7 @@ static void put_dimension(const tensor_printer *p, int dim, const char *from) {
 
 static masu_status show_tensor(const tl_tensor *t, int precision) {
     if (!t)
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "there is no tensor to print");
+        return tl__error(TL_SAY(there_is_no_tensor_print));
     if (t->elements == 0) {
         put_text("[]");
         return MASU_OK;

@@ -66,9 +66,7 @@ int64_t tl_args_count(void) {
 static masu_status get_argument(int64_t index, tl_object **out) {
     const tl_runtime *rt = tl__runtime();
     if (index < 0 || index >= rt->argument_count)
-        return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                         "argument %" PRId64 " was asked for, the program has %d", index,
-                         rt->argument_count);
+        return tl__error(TL_SAY(argument_was_asked_for_program), index, rt->argument_count);
     const char *text = rt->arguments[index];
     return tl__string_new(text, (int64_t)strlen(text), out);
 }
@@ -98,10 +96,9 @@ tl_object *tl_read_line(void) {
     if (line.length > 0 && masu__buffer_text(&line)[line.length - 1] == '\r')
         line.length--;
     tl_object *out = NULL;
-    masu_status status =
-        line.failed
-            ? tl__error(MASU_ERR_OUT_OF_MEMORY, "a line of input of over %zu bytes", line.length)
-            : tl__string_new(masu__buffer_text(&line), (int64_t)line.length, &out);
+    masu_status status = line.failed
+                             ? tl__error(TL_SAY(line_input_over_bytes), line.length)
+                             : tl__string_new(masu__buffer_text(&line), (int64_t)line.length, &out);
     masu__buffer_destroy(&line);
     return tl__object_or_raise(status, out);
 }
@@ -113,10 +110,9 @@ tl_object *tl_read_line(void) {
 void tl_arena_init(int64_t bytes) {
     tl_runtime *rt = tl__runtime();
     void *memory = NULL;
-    masu_status status =
-        bytes < 0 || bytes > INT64_C(1) << 40
-            ? tl__error(MASU_ERR_INVALID_ARGUMENT, "Arena::init: %" PRId64 " bytes", bytes)
-            : tl__alloc((size_t)bytes, &memory);
+    masu_status status = bytes < 0 || bytes > INT64_C(1) << 40
+                             ? tl__error(TL_SAY(arena_init_bytes), bytes)
+                             : tl__alloc((size_t)bytes, &memory);
     if (status != MASU_OK) {
         tl__raise();
         return;
@@ -141,8 +137,7 @@ int64_t tl_arena_alloc(int64_t bytes) {
     tl_runtime *rt = tl__runtime();
     size_t from = rt->own_arena_used, left = rt->own_arena_bytes - from;
     if (bytes < 0 || (uint64_t)bytes > left) {
-        (void)tl__error(MASU_ERR_OUT_OF_MEMORY,
-                        "Arena::alloc: %" PRId64 " bytes of an arena with %zu left", bytes, left);
+        (void)tl__error(TL_SAY(arena_alloc_bytes_arena_with_left), bytes, left);
         tl__raise();
         return 0;
     }

@@ -31,8 +31,7 @@ static int64_t *words_at(const tl_vector *v, int64_t at, int64_t count) {
     if (at >= 0 && !__builtin_add_overflow(at, count, &end) &&
         end <= v->length * v->plan->word_count)
         return v->words + at;
-    (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                    "a reference to an element of a list that became shorter");
+    (void)tl__error(TL_SAY(reference_element_list_that_became_shorter));
     return NULL;
 }
 
@@ -135,7 +134,7 @@ tl_object *tl_ref_enter(tl_object *object, int64_t at) {
     int64_t *word = words_at(v, at, 1);
     tl_vector *inner = word ? (tl_vector *)(void *)word_object(*word) : NULL;
     if (word && !inner)
-        (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "there is no list here: it was moved away");
+        (void)tl__error(TL_SAY(there_is_no_list_here_it_was));
     if (!inner || tl__vector_own(&inner) != MASU_OK) {
         tl__raise();
         return NULL;
@@ -187,9 +186,7 @@ void tl_ref_put(tl_object *object, int64_t at, int64_t length, tl_object *given)
     const int64_t count = length * v->plan->word_count;
     int64_t *words = part->length == length ? words_at(v, at, count) : NULL;
     if (part->length != length)
-        (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                        "a slice of %" PRId64 " elements cannot become one of %" PRId64, length,
-                        part->length);
+        (void)tl__error(TL_SAY(slice_elements_cannot_become_one), length, part->length);
     if (!words) {
         tl__object_drop(given);
         tl__raise();
@@ -209,9 +206,7 @@ void tl_ref_put(tl_object *object, int64_t at, int64_t length, tl_object *given)
 int64_t tl_ref_index(int64_t index, int64_t length, int64_t width) {
     if (index >= 0 && index < length)
         return index * width;
-    (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                    "index %" PRId64 " is out of range for a slice of length %" PRId64, index,
-                    length);
+    (void)tl__error(TL_SAY(index_is_out_range_for_slice_length), index, length);
     tl__raise();
     return 0;
 }
@@ -220,9 +215,7 @@ int64_t tl_ref_length(int64_t low, int64_t high, int64_t length) {
     high = high == INT64_MAX ? length : high;
     if (low >= 0 && low <= high && high <= length)
         return high - low;
-    (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                    "the range %" PRId64 "..%" PRId64 " is out of range for a list of length %" PRId64,
-                    low, high, length);
+    (void)tl__error(TL_SAY(range_is_out_range_for_list_length), low, high, length);
     tl__raise();
     return 0;
 }

@@ -14,7 +14,7 @@ static size_t string_bytes(int64_t length) {
 static masu_status string_reserve(int64_t length, tl_string **out) {
     void *memory;
     if (length < 0 || length > PTRDIFF_MAX / 2)
-        return tl__error(MASU_ERR_OVERFLOW, "a string of %" PRId64 " bytes", length);
+        return tl__error(TL_SAY(string_bytes), length);
     masu_status status = tl__alloc(string_bytes(length), &memory);
     if (status != MASU_OK)
         return status;
@@ -82,9 +82,8 @@ int64_t tl_string_len(tl_object *s) {
 /* As Rust's parse: no blanks around it, the whole text, a sign allowed. */
 static masu_status refuse_number(const tl_object *s, const char *what) {
     int64_t length = tl__string_length(s);
-    return tl__error(MASU_ERR_INVALID_ARGUMENT, "\"%.*s%s\" is not %s",
-                     length > 60 ? 57 : (int)length, tl__string_bytes(s), length > 60 ? "..." : "",
-                     what);
+    return tl__error(TL_SAY(is_not), length > 60 ? 57 : (int)length, tl__string_bytes(s),
+                     length > 60 ? "..." : "", what);
 }
 
 static bool starts_number(const char *text) {

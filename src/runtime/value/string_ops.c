@@ -31,7 +31,7 @@ static tl_object *give(masu_status status, const char *bytes, size_t length) {
 static tl_object *give_buffer(masu__buffer *out) {
     tl_object *made = NULL;
     masu_status status = out->failed
-                             ? tl__error(MASU_ERR_OUT_OF_MEMORY, "out of memory for a text")
+                             ? tl__error(TL_SAY(out_memory_for_text))
                              : tl__string_new(masu__buffer_text(out), (int64_t)out->length, &made);
     masu__buffer_destroy(out);
     return tl__object_or_raise(status, made);
@@ -98,9 +98,7 @@ tl_object *tl_string_substring(tl_object *s, int64_t from, int64_t to) {
     masu_status status = MASU_OK;
     if (low == SIZE_MAX || high == SIZE_MAX || from > to)
         status =
-            tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                      "characters %" PRId64 " to %" PRId64 " of a text of %" PRId64 " characters",
-                      from, to, characters(t.at, t.length));
+            tl__error(TL_SAY(characters_text_characters), from, to, characters(t.at, t.length));
     return give(status, t.at + low, status == MASU_OK ? high - low : 0);
 }
 
@@ -121,9 +119,7 @@ int32_t tl_string_char_at(tl_object *s, int64_t index) {
     text t = text_of(s);
     size_t at = byte_of(t, index), length;
     if (at >= t.length) {
-        (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                        "character %" PRId64 " of a text of %" PRId64 " characters", index,
-                        characters(t.at, t.length));
+        (void)tl__error(TL_SAY(character_text_characters), index, characters(t.at, t.length));
         tl__raise();
         return 0;
     }

@@ -19,7 +19,7 @@
 static __attribute__((cold, noinline)) masu_status
 refuse_shape(masu_status status, int rank, const int64_t *shape, const char *why) {
     char text[TL_SHAPE_TEXT];
-    return tl__error(status, "shape %s: %s", tl__shape_text(rank, shape, text), why);
+    return tl__error_as(status, TL_SAY(shape_is_refused), tl__shape_text(rank, shape, text), why);
 }
 
 /* What is wrong with a shape whose product overflowed or met a negative number; nothing when a dimension is 0. */
@@ -37,8 +37,7 @@ static __attribute__((cold, noinline)) masu_status judge_shape(int rank, const i
 static inline masu_status count_elements(size_t element_bytes, int rank, const int64_t *shape,
                                          int64_t *out) {
     if (MASU_UNLIKELY(rank < 0 || rank > TL_MAX_RANK))
-        return tl__error(MASU_ERR_INVALID_ARGUMENT, "a tensor has at most %d dimensions, not %d",
-                         TL_MAX_RANK, rank);
+        return tl__error(TL_SAY(tensor_at_most_dimensions_not_too), TL_MAX_RANK, rank);
     int64_t elements = 1, signs = 0, bytes;
     bool overflows = false;
     for (int i = 0; i < rank; i++) {

@@ -66,7 +66,7 @@ static inline size_t tl__dtype_size(tl_dtype dtype) {
 }
 
 /* Internal functions return a status and leave nothing behind on failure; the tl_* entry points raise.
- * A failing function has described itself with tl__error(…), which returns the status it is given. */
+ * A failing function has described itself with tl__error(TL_SAY(row), …), which returns the status of the row. */
 
 /* A fresh contiguous tensor of count 1, contents undefined; counts into the statistics. shape may be NULL for rank 0. */
 masu_status tl__tensor_new(tl_dtype dtype, int rank, const int64_t *shape, tl_tensor **out);

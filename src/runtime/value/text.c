@@ -83,7 +83,7 @@ static void put_padded(masu__buffer *out, const how *h, const char *text, size_t
 static tl_object *finish(masu__buffer *out) {
     tl_object *made = NULL;
     masu_status status = out->failed
-                             ? tl__error(MASU_ERR_OUT_OF_MEMORY, "out of memory for a text")
+                             ? tl__error(TL_SAY(out_memory_for_text))
                              : tl__string_new(masu__buffer_text(out), (int64_t)out->length, &made);
     masu__buffer_destroy(out);
     return tl__object_or_raise(status, made);

@@ -60,7 +60,7 @@ static masu_status words_new(const tl_record *plan, int64_t capacity, int64_t **
     void *words;
     size_t bytes;
     if (__builtin_mul_overflow((size_t)capacity, element_bytes(plan), &bytes))
-        return tl__error(MASU_ERR_OVERFLOW, "a vector of %" PRId64 " elements", capacity);
+        return tl__error(TL_SAY(vector_elements), capacity);
     masu_status status = tl__alloc(bytes, &words);
     if (status == MASU_OK)
         *out = words;
@@ -237,9 +237,7 @@ int64_t tl_vec_len(tl_object *v) {
 static masu_status check_index(const tl_vector *v, int64_t index) {
     if (index >= 0 && index < v->length)
         return MASU_OK;
-    return tl__error(MASU_ERR_INDEX_OUT_OF_RANGE,
-                     "index %" PRId64 " is out of range for a vector of length %" PRId64, index,
-                     v->length);
+    return tl__error(TL_SAY(index_is_out_range_for_vector_length), index, v->length);
 }
 
 /* Gives back what a failing push or set has consumed. */
@@ -333,7 +331,7 @@ tl_object *tl_vec_pop(tl_object *object, void *element) {
     tl_vector *v = vector_of(object);
     if (v->length == 0 || make_own(&v, v->length) != MASU_OK) {
         if (v->length == 0)
-            (void)tl__error(MASU_ERR_INDEX_OUT_OF_RANGE, "pop of an empty vector");
+            (void)tl__error(TL_SAY(pop_empty_vector));
         tl__object_drop(&v->head);
         tl__raise();
         return NULL;

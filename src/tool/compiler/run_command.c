@@ -123,9 +123,8 @@ static int execute(tl_runtime *rt, masu_program *program) {
     if (status == MASU_OK)
         return error.exit_status;
     fflush(stdout);
-    fputs(masu_program_format_error(program, error.text, error.sites, error.site_count,
-                                    error.frames_omitted, error.related_site, error.related_text),
-          stderr);
+    masu_run_error shown = tool_run_error(&error);
+    fputs(masu_program_format_error(program, &shown), stderr);
     return TOOL_FAILED;
 }
 
@@ -135,7 +134,8 @@ static int judge(const tl_runtime *rt, masu_program *program) {
     if (tl_runtime_audit(rt, &audit))
         return TOOL_OK;
     fflush(stdout);
-    fputs(masu_program_format_error(program, audit.text, &audit.site, 1, 0, 0, NULL), stderr);
+    masu_run_error shown = {.message = audit.text, .sites = &audit.site, .site_count = 1};
+    fputs(masu_program_format_error(program, &shown), stderr);
     return TOOL_FAILED;
 }
 
@@ -145,8 +145,11 @@ static void point_out_history(const tl_runtime *rt, masu_program *program) {
     if (site == 0)
         return;
     fflush(stdout);
-    tool_print_warning(masu_program_format_error(program, tool_history_text(operations, text),
-                                                 &site, 1, 0, 0, NULL));
+    masu_run_error shown = {.is_warning = true,
+                            .message = tool_history_text(operations, text),
+                            .sites = &site,
+                            .site_count = 1};
+    fputs(masu_program_format_error(program, &shown), stderr);
 }
 
 static bool place_of(const void *program, uint32_t site, masu_place_info *out) {

@@ -23,9 +23,8 @@ extern void masu_main(void);
 static void print_error(const tl_error *error) {
     masu_text text;
     fflush(stdout);
-    masu_status status = masu_native_format_error(&masu_native_data, error->text, error->sites,
-                                                  error->site_count, error->frames_omitted,
-                                                  error->related_site, error->related_text, &text);
+    masu_run_error shown = tool_run_error(error);
+    masu_status status = masu_native_format_error(&masu_native_data, &shown, &text);
     if (status != MASU_OK) {
         fprintf(stderr, "error: %s\n", error->text);
         return;
@@ -41,10 +40,13 @@ static void point_out_history(const tl_runtime *rt) {
     if (site == 0)
         return;
     fflush(stdout);
-    if (masu_native_format_error(&masu_native_data, tool_history_text(operations, words), &site, 1,
-                                 0, 0, NULL, &text) != MASU_OK)
+    masu_run_error shown = {.is_warning = true,
+                            .message = tool_history_text(operations, words),
+                            .sites = &site,
+                            .site_count = 1};
+    if (masu_native_format_error(&masu_native_data, &shown, &text) != MASU_OK)
         return;
-    tool_print_warning(text.data);
+    fputs(text.data, stderr);
     masu_text_free(&text);
 }
 

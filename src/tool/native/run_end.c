@@ -45,13 +45,25 @@ int tool_write_report(tl_runtime *rt, const tool_report_options *options) {
     return TOOL_FAILED;
 }
 
-void tool_print_warning(const char *error_text) {
-    static const char word[] = ": error: ";
-    const char *at = strstr(error_text, word);
-    if (at)
-        fprintf(stderr, "%.*s: warning: %s", (int)(at - error_text), error_text, at + strlen(word));
-    else
-        fputs(error_text, stderr);
+masu_run_error tool_run_error(const tl_error *error) {
+    const tl_error_kind *kind = tl_error_kind_of(error->row);
+    masu_run_error shown = {
+        .message = error->text,
+        .help = kind ? kind->help : NULL,
+        .sites = error->sites,
+        .site_count = error->site_count,
+        .omitted = error->frames_omitted,
+        .related_site = error->related_site,
+        .related_text = error->related_text,
+        .is_quoted = kind && kind->is_quoted,
+        .is_said = kind && kind->is_said,
+        .name_length = error->name_length,
+    };
+    for (int k = 0; k < 2; k++) {
+        shown.shapes[k].at = error->shapes[k].at;
+        shown.shapes[k].length = error->shapes[k].length;
+    }
+    return shown;
 }
 
 const char *tool_history_text(uint32_t operations, char text[128]) {

@@ -37,8 +37,8 @@ void tool_arm_failure(void);
 /* A whole number, digits only. */
 bool tool_number(const char *text, uint64_t *out);
 
-/* The text of an error at a place of the program, as a warning. */
-void tool_print_warning(const char *error_text);
+/* What the language shows of a raised error. Borrows from it. */
+masu_run_error tool_run_error(const tl_error *error);
 
 /* What is said of a history that grew to so many operations. */
 const char *tool_history_text(uint32_t operations, char text[128]);

@@ -381,10 +381,10 @@ static void run_program(const char *text, size_t length, char **output) {
     tl_runtime_get_report(rt, &report);
     tl_runtime_destroy(rt);
     fclose(out);
+    masu_run_error shown = {
+        .message = error.text, .sites = error.sites, .site_count = error.site_count};
     if (status != MASU_OK)
-        fail_msg("%s%s", *output,
-                 masu_program_format_error(program, error.text, error.sites, error.site_count, 0, 0,
-                                           NULL));
+        fail_msg("%s%s", *output, masu_program_format_error(program, &shown));
     assert_int_equal(report.live_tensors, 0);
     masu_program_destroy(program);
 }

@@ -41,7 +41,7 @@ static void a_message_longer_than_its_place_is_cut(void **state) {
     tl_panic(message);
     assert_int_equal(strlen(tl_runtime_error(rt)->text), TL_ERROR_TEXT - 1);
     tl_runtime_clear_error(rt);
-    tl__error(MASU_ERR_IO, "%s", text);
+    tl__error(TL_SAY(panic), (int)strlen(text), text);
     tl__error_related(5, text);
     tl__raise();
     assert_int_equal(tl_runtime_error(rt)->related_site, 5);
@@ -52,15 +52,48 @@ static void a_message_longer_than_its_place_is_cut(void **state) {
     close_runtime(rt);
 }
 
+/* Where the row's shapes are in the text, however the name before them differs; none in a text that was cut before them. */
+static void a_row_says_where_its_shapes_are(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    char longer[2 * TL_ERROR_TEXT];
+    for (int twice = 0; twice < 2; twice++) {
+        tl__error(TL_SAY(shapes_cannot_be_broadcast), twice ? "multiply" : "add", "[2]", "[3, 14]");
+        tl__raise();
+        const tl_error *error = tl_runtime_error(rt);
+        assert_int_equal(error->row, TL_ROW_shapes_cannot_be_broadcast);
+        assert_int_equal(error->name_length, twice ? 10 : 5);
+        assert_memory_equal(error->text + error->shapes[0].at, "[2]", error->shapes[0].length);
+        assert_int_equal(error->shapes[0].length, 3);
+        assert_memory_equal(error->text + error->shapes[1].at, "[3, 14]", error->shapes[1].length);
+        assert_int_equal(error->shapes[1].length, 7);
+    }
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    tl__error(TL_SAY(shapes_cannot_be_broadcast), longer, "[2]", "[3]");
+    tl__raise();
+    assert_int_equal(tl_runtime_error(rt)->shapes[0].length, 0);
+    assert_int_equal(tl_runtime_error(rt)->name_length, 0);
+    tl__error(TL_SAY(division_by_zero));
+    tl__raise();
+    assert_int_equal(tl_runtime_error(rt)->shapes[0].length, 0);
+    for (unsigned row = 1; tl_error_kind_of(row); row++)
+        assert_true(tl_error_kind_of(row)->format && tl_error_kind_of(row)->status != MASU_OK);
+    assert_null(tl_error_kind_of(TL_ROW_NONE));
+    tl_runtime_clear_error(rt);
+    close_runtime(rt);
+}
+
 static void a_new_description_forgets_the_old_related_place(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    assert_int_equal(tl__error(MASU_ERR_GRAPH_FREED, "freed"), MASU_ERR_GRAPH_FREED);
+    assert_int_equal(tl__error(TL_SAY(graph_was_already_freed_by_earlier_backward)),
+                     MASU_ERR_GRAPH_FREED);
     tl__error_related(12, "first backward");
     tl__raise();
     assert_int_equal(tl_runtime_error(rt)->related_site, 12);
     assert_string_equal(tl_runtime_error(rt)->related_text, "first backward");
-    tl__error(MASU_ERR_NO_GRAPH, "none");
+    tl__error(TL_SAY(det_singular_matrix_no_second_derivative_here));
     tl__raise();
     assert_int_equal(tl_runtime_error(rt)->related_site, 0);
     assert_string_equal(tl_runtime_error(rt)->related_text, "");
@@ -249,6 +282,7 @@ int main(void) {
         cmocka_unit_test(the_conditions_of_compiled_code),
         cmocka_unit_test(a_message_longer_than_its_place_is_cut),
         cmocka_unit_test(a_new_description_forgets_the_old_related_place),
+        cmocka_unit_test(a_row_says_where_its_shapes_are),
         cmocka_unit_test(shapes_as_text),
         cmocka_unit_test(sites_run_from_inside_out),
         cmocka_unit_test(of_a_deep_stack_the_middle_is_left_out),

@@ -1,0 +1,41 @@
+# What ends a running program is a row of src/runtime/errors.def: calls name the row, nothing reads a message again, and
+# `masu explain-error` knows each of them; docs/errors.md is what it writes.
+! grep -rnE 'tl__error(_as)?\(' src/runtime | grep -vE 'TL_SAY\(|tl__error\(tl_error_row|tl__error_as\(masu_status|tl__error\(row' || fail 'a message outside of errors.def'
+rows=$(grep -c '^RUN_ERROR(' src/runtime/errors.def)
+[ "$rows" -ge 120 ] || fail "only $rows rows"
+named=$(grep -rhoE 'TL_SAY\([a-z0-9_]+\)' src/runtime | grep -v '(row)' | sort -u | wc -l)
+[ "$named" -eq "$rows" ] || fail "$rows rows, $named of them named by calls"
+! grep -nE 'strstr|strcmp' src/language/error_text.c || fail 'a message is read again'
+expect_status 0 "$MASU" explain-error --all
+diff docs/errors.md "$MASU_TMP.stdout" >"$MASU_TMP/differ" || fail "docs/errors.md: write it with masu explain-error --all: $(head -n 6 "$MASU_TMP/differ")"
+[ "$(grep -c '^\* while it runs: ' docs/errors.md)" -eq "$rows" ] || fail 'a row is not in docs/errors.md'
+sed -n 's/^\* \(while it runs: \)\{0,1\}//p' docs/errors.md | sed 's/…/7/g' | grep '[a-z]\{3\} .*[a-z]\{3\}' >"$MASU_TMP/messages"
+expect_status 0 sh -c "'$MASU' explain-error - <'$MASU_TMP/messages'"
+
+# What a program meets has the code of its row.
+met() { # CODE PROGRAM
+    printf '%s\n' "$2" >"$MASU_TMP/a.tl"
+    expect_status 1 "$MASU" run --no-shapes "$MASU_TMP/a.tl"
+    message=$(sed -n 's/^.*error: //p' "$MASU_TMP.stderr" | head -n 1)
+    expect_status 0 "$MASU" explain-error "${message% in \`*}"
+    expect_in_stdout "$1: "
+}
+met E0125 'fn at(n: i64) -> i64 { 10 / n } fn main() { println("{}", at(0)); }'
+met E0125 'fn main() { let v = vec![1]; let n = v.len(); println("{}", v[n]); }'
+met E0106 'fn f(n: i64) -> Tensor { Tensor::ones([n]) } fn main() { println("{}", f(2) + f(3)); }'
+met E0105 'fn f(n: i64) -> Tensor { Tensor::ones([2, n]) } fn main() { println("{}", f(2).matmul(f(3).transpose(0, 1))); }'
+met E0124 'fn f(n: i64) -> Tensor { GradTensor::ones([n]) * 2.0 } fn main() { f(3).backward(); }'
+# The help is the row's.
+printf 'fn f(n: i64) -> Tensor { GradTensor::ones([n]) * 2.0 } fn main() { f(3).backward(); }\n' >"$MASU_TMP/a.tl"
+expect_status 1 "$MASU" run --no-shapes "$MASU_TMP/a.tl"
+expect_in_stderr 'note: `loss.sum()` and `loss.mean()` are one number'
+# The shapes of operands are those of the row, not those a text happens to hold.
+printf 'fn f(n: i64) -> Tensor { Tensor::ones([n]) }\nfn main() { let a = f(2); let b = f(3); println("{}", a + b); }\n' >"$MASU_TMP/a.tl"
+expect_status 1 "$MASU" run --no-shapes "$MASU_TMP/a.tl"
+expect_in_stderr 'error: shapes [2] and [3] cannot be broadcast in `a + b`'
+expect_in_stderr '`a` has shape [2]'
+expect_in_stderr '`b` has shape [3]'
+printf 'fn main() { let n = [1.0].len(); if n == 1 { panic("shapes [2] and [3]: shape [4]"); } }\n' >"$MASU_TMP/a.tl"
+expect_status 1 "$MASU" run "$MASU_TMP/a.tl"
+expect_in_stderr 'error: panic: shapes [2] and [3]: shape [4]'
+! grep -q 'has shape' "$MASU_TMP.stderr" || fail 'a text of the program was read'
