@@ -81,7 +81,7 @@ static const char *behind_hole(const char *format) {
     format++;
     while (*format && !isalpha((unsigned char)*format))
         format++;
-    while (*format == 'l' || *format == 'h')
+    while (*format == 'l' || *format == 'h' || *format == 'z')
         format++;
     return *format ? format + 1 : format;
 }
