@@ -26,6 +26,12 @@ void check_constant_now(checker *c, const_item *item, source_span from) {
     check_constant(c, item, from, 0);
 }
 
+static bool makes_constants(const checker *c, const name_expr *callee) {
+    const symbol *s = check_find(c, callee->name);
+    bool constant = s != NULL && s->function != NULL && s->function->is_const;
+    return callee->scope == NULL && ((callee->name[0] >= 'A' && callee->name[0] <= 'Z') || constant);
+}
+
 /* Before the check of a value: what it is made of, and the constants that it needs first. */
 static void constant_part(expr *e, void *context) {
     constant_walk *walk = context;
@@ -57,13 +63,13 @@ static void constant_part(expr *e, void *context) {
                                             : check_printf(walk->c, "%s::%s", scope, e->name.name));
         if (s != NULL && s->constant != NULL) {
             check_constant(walk->c, s->constant, e->span, walk->depth + 1);
+            walk->item->is_composed |= s->constant->is_composed;
         }
         break;
     }
-    case EXPR_CALL: /* P(1, 2) */
+    case EXPR_CALL: /* P(1, 2), f(1) of a const fn */
         if (walk->item->annotation != NULL && e->call.callee != NULL &&
-            e->call.callee->kind == EXPR_NAME && e->call.callee->name.scope == NULL &&
-            e->call.callee->name.name[0] >= 'A' && e->call.callee->name.name[0] <= 'Z') {
+            e->call.callee->kind == EXPR_NAME && makes_constants(walk->c, &e->call.callee->name)) {
             walk->item->is_composed = true;
             for (uint32_t i = 0; i < e->call.arg_count; i++) {
                 constant_part(e->call.args[i], context);
@@ -94,6 +100,11 @@ static void check_constant(checker *c, const_item *item, source_span from, uint3
             c->diagnostics, from,
             SAY_IF(depth > 200, constants_need_one_another_more_than, constant_needs_itself),
             item->name);
+        return;
+    }
+    if (item->impl != NULL && item->impl->generics.count > 0) { /* each use says of which type */
+        item->is_composed = true;
+        item->visit = VISIT_DONE;
         return;
     }
     item->visit = VISIT_OPEN;
@@ -290,7 +301,7 @@ static void close_closures(checker *c, uint32_t from) {
 }
 
 static void check_body_once(checker *c, function_item *f) {
-    uint32_t functions = c->tree->function_count;
+    uint32_t functions = c->tree->function_count, errors = c->diagnostics->error_count;
     f->is_checked = true;
     c->environment = f->template != NULL ? &f->environment : NULL;
     c->function = f;
@@ -305,6 +316,14 @@ static void check_body_once(checker *c, function_item *f) {
     if (c->has_open) {
         close_closures(c, functions);
         close_open_types(c, f);
+    }
+    if (c->diagnostics->error_count == errors) {
+        check_late_names(c, f);
+        for (uint32_t i = functions; i < c->tree->function_count; i++) {
+            if (c->tree->functions[i]->is_closure && c->tree->functions[i]->body_is_checked) {
+                check_late_names(c, c->tree->functions[i]);
+            }
+        }
     }
     c->environment = NULL;
     c->function = NULL;

@@ -76,7 +76,7 @@ static const type *follow(checker *c, alias_item *a, const type_environment *e) 
 }
 
 /* The type that `Self` or a type parameter stands for; NULL: the scope is neither. */
-static const type *scope_type(checker *c, const char *scope) {
+const type *check_scope_type(checker *c, const char *scope) {
     const type *t = scope == NULL ? NULL : check_type_argument(c, scope);
     if (t == NULL && scope != NULL && strcmp(scope, "Self") == 0) {
         const struct_item *self = check_struct_named(c, scope);
@@ -94,13 +94,13 @@ static const type *parametric(checker *c, alias_item *a, const type_expr *t) {
     type_environment e = {.parameters = &a->generics};
     e.arguments = CHECK_ARRAY(c, const type *, a->generics.count);
     for (uint32_t i = 0; i < a->generics.count; i++) {
-        e.arguments[i] = check_type(c, t->arguments[i]);
+        e.arguments[i] = check_held_type(c, t->arguments[i]);
     }
     return follow(c, a, &e);
 }
 
 const type *check_alias_type(checker *c, type_expr *t) {
-    const type *owner = scope_type(c, t->scope);
+    const type *owner = check_scope_type(c, t->scope);
     if (owner != NULL && owner->kind == TYPE_OPEN) { /* of a call whose arguments will say it */
         c->has_open = true;
         return type_open(c->types);
@@ -147,7 +147,7 @@ void check_alias_scope(checker *c, name_expr *callee) {
 }
 
 const_item *check_associated_constant(checker *c, const char *scope, const char *name) {
-    const type *t = scope_type(c, scope);
+    const type *t = check_scope_type(c, scope);
     const char *owner = t == NULL ? NULL : owner_name(c, t);
     const symbol *s = owner == NULL ? NULL : check_find(c, check_printf(c, "%s::%s", owner, name));
     return s == NULL ? NULL : s->constant;

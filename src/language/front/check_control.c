@@ -183,15 +183,36 @@ static void refer_to_element(checker *c, stmt *s) {
     s->value = reference;
 }
 
+/* let x; */
+static void let_later(checker *c, stmt *s) {
+    binding *b = s->pattern->binding;
+    if (!s->is_late) { /* the parser has said that it needs a value */
+        check_bind(c, s->pattern, s->annotation != NULL ? check_part_type(c, s->annotation) : check_scalar(c, TYPE_ERROR));
+        return;
+    }
+    const type *t = s->annotation == NULL ? type_open(c->types) : check_part_type(c, s->annotation);
+    c->has_open |= s->annotation == NULL;
+    s->value = check_new(c, EXPR_CALL, s->pattern->span, t);
+    s->value->call = (call_expr){.kind = CALL_NOTHING, .name_span = s->pattern->span};
+    b->is_late = true;
+    b->is_once = !b->is_mutable;
+    b->is_mutable = true;
+    c->function->has_late = true;
+    check_bind(c, s->pattern, t);
+}
+
 void check_let(checker *c, stmt *s) {
+    if (s->value == NULL) {
+        let_later(c, s);
+        return;
+    }
     refer_to_element(c, s);
     if (check_let_alias(c, s)) {
         return;
     }
-    const type *t = s->annotation == NULL ? NULL : check_part_type(c, s->annotation);
-    if (s->value == NULL) {
-        check_bind(c, s->pattern, t != NULL ? t : check_scalar(c, TYPE_ERROR));
-        return;
+    const type *t = s->annotation == NULL ? NULL : check_held_type(c, s->annotation);
+    if (s->pattern->kind != PATTERN_TUPLE) {
+        check_unit_value(c, &s->value);
     }
     bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
     if (named && s->annotation == NULL) {

@@ -317,8 +317,22 @@ static bool put_in_box(checker *c, expr **slot, const type *box) {
     return true;
 }
 
+/* What is done for its effect alone, where `()` is wanted: { e; () } */
+static bool become_unit(checker *c, expr **slot) {
+    block_builder b = build_block(c, (*slot)->span);
+    expr *unit = check_new(c, EXPR_TUPLE, (*slot)->span, NULL);
+    check_unit_value(c, &unit);
+    build_stmt(&b, *slot);
+    *slot = build_finish(&b, unit);
+    (*slot)->type = (*slot)->block->type = unit->type;
+    return true;
+}
+
 static bool convert(checker *c, expr **slot, const type *to) {
     to = type_resolve(c->types, to);
+    if (to->kind == TYPE_STRUCT && to == check_unit_type(c) && type_is((*slot)->type, TYPE_VOID)) {
+        return become_unit(c, slot);
+    }
     const type *boxed = type_resolve(c->types, (*slot)->type);
     if (type_is_box(boxed) && to->kind == TYPE_VEC && to->vec.length == -1 &&
         to->vec.element == boxed->vec.element) {

@@ -123,7 +123,31 @@ static void unknown_name(checker *c, expr *e) {
     check_suggest_note(c, d, &near);
 }
 
-static void check_constant_use(checker *c, expr **slot, const_item *item) {
+/* The value of a constant, copied to where it is used. owner: the type that the constant is of, where that is generic. */
+static void copy_constant(checker *c, expr **slot, const const_item *item, const type *owner) {
+    const type_environment *outer = c->environment;
+    type_environment environment = {0};
+    const type *t = item->type;
+    if (item->impl != NULL && item->impl->generics.count > 0 && owner != NULL) {
+        environment = check_impl_environment(c, item->impl, owner);
+        c->environment = &environment;
+        t = check_type(c, item->annotation);
+    } else if (item->impl != NULL) {
+        environment.self = check_struct_named(c, item->impl->owner->name);
+        c->environment = &environment;
+    }
+    source_span span = (*slot)->span;
+    *slot = expr_copy(c->arena, item->value);
+    if (*slot == NULL) {
+        check_out_of_memory(c);
+    }
+    check_expr(c, slot, t);
+    check_coerce_branch(c, slot, t, NULL);
+    (*slot)->span = span;
+    c->environment = outer;
+}
+
+static void check_constant_use(checker *c, expr **slot, const_item *item, const type *owner) {
     expr *e = *slot;
     check_constant_now(c, item, e->span);
     if (item->is_made) {
@@ -137,19 +161,7 @@ static void check_constant_use(checker *c, expr **slot, const_item *item) {
         e->type = item->type;
         return;
     }
-    const type_environment *outer = c->environment;
-    type_environment environment = {0};
-    if (item->impl != NULL) {
-        environment.self = check_struct_named(c, item->impl->owner->name);
-        c->environment = &environment;
-    }
-    *slot = expr_copy(c->arena, item->value);
-    if (*slot == NULL) {
-        check_out_of_memory(c);
-    }
-    check_expr(c, slot, item->type);
-    check_coerce_branch(c, slot, item->type, NULL);
-    c->environment = outer;
+    copy_constant(c, slot, item, owner);
 }
 
 static void check_scoped_name(checker *c, expr **slot, const type *expected) {
@@ -158,16 +170,20 @@ static void check_scoped_name(checker *c, expr **slot, const type *expected) {
         return;
     }
     const char *scope = e->name.scope;
-    const struct_item *owner = check_struct_named(c, scope);
+    struct_item *owner = check_struct_named(c, scope);
+    const type *of = owner == NULL ? check_scope_type(c, scope) : NULL;
+    if (owner != NULL) {
+        of = check_struct_open(c, owner, e->name.arguments, e->name.argument_count)->type;
+    }
     symbol *known =
         check_find(c, check_printf(c, "%s::%s", owner == NULL ? scope : owner->name, e->name.name));
     if (known != NULL && known->constant != NULL && known->constant->type != NULL) {
-        check_constant_use(c, slot, known->constant);
+        check_constant_use(c, slot, known->constant, of);
         return;
     }
     const_item *associated = check_associated_constant(c, scope, e->name.name);
     if (associated != NULL) {
-        check_constant_use(c, slot, associated);
+        check_constant_use(c, slot, associated, of);
         return;
     }
     if (check_number_function(c, slot)) {
@@ -221,6 +237,9 @@ static void check_name(checker *c, expr **slot, const type *expected) {
         *slot = check_alias_copy(c, s->binding->alias);
         return;
     }
+    if (s != NULL && s->binding != NULL && s->binding->is_late) {
+        s->binding->type = type_resolve(c->types, s->binding->type); /* its first value has said it */
+    }
     if (s != NULL && s->binding != NULL && c->function != NULL &&
         !check_is_own(c->function, s->binding)) {
         e->name.binding = s->binding;
@@ -230,7 +249,7 @@ static void check_name(checker *c, expr **slot, const type *expected) {
         e->type = s->binding->type;
         check_use_binding(c, s->binding);
     } else if (s != NULL && s->constant != NULL) {
-        check_constant_use(c, slot, s->constant);
+        check_constant_use(c, slot, s->constant, NULL);
     } else if (!check_variant_name(c, e, expected) && !check_function_name(c, e) &&
                !check_unit_struct(c, e) && !number_argument(c, e, expected)) {
         unknown_name(c, e);

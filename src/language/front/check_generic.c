@@ -125,7 +125,7 @@ struct_item *check_struct_open(checker *c, struct_item *s, type_expr **written, 
     }
     const type **arguments = open_types(c, s->generics.count);
     for (uint32_t i = 0; i < count && i < s->generics.count; i++) {
-        arguments[i] = check_type(c, written[i]);
+        arguments[i] = check_held_type(c, written[i]);
     }
     return check_struct_instance(c, s, arguments);
 }

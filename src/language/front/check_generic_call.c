@@ -253,7 +253,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         if (f->generics.items[i].name[0] == '<') {
             break; /* partition::<Vec<_>, _>(f): what Rust calls them is nothing here */
         }
-        environment.arguments[i] = check_type(c, types[i]);
+        environment.arguments[i] = check_held_type(c, types[i]);
     }
     if (owner != NULL) {
         check_impl_fits(c, f, owner, &environment);

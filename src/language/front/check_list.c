@@ -107,9 +107,19 @@ static const type *element_of_items(checker *c, expr *e, const type *wanted) {
                : type_tensor(c->types, held, open->tensor.rank);
 }
 
+/* [f(), ()]: one item that is written so says that all are. */
+static bool holds_units(checker *c, expr *e) {
+    bool units = false;
+    for (uint32_t i = 0; i < e->list.count; i++) {
+        units |= check_unit_value(c, &e->list.items[i]) ||
+                 (e->list.items[i]->type != NULL && e->list.items[i]->type == check_unit_type(c));
+    }
+    return units;
+}
+
 static void fill(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    const type *element = element_of_items(c, e, element_wanted(c, expected));
+    const type *element = holds_units(c, e) ? check_unit_type(c) : element_of_items(c, e, element_wanted(c, expected));
     block_builder b = build_block(c, e->span);
     bool bytes = e->list.is_bytes && expected != NULL && expected->kind == TYPE_VEC &&
                  expected->vec.length >= 0; /* const A: &[u8; 2] = b"ab" */
@@ -124,8 +134,8 @@ static void fill(checker *c, expr **slot, const type *expected) {
 }
 
 static bool holds_no_tensor_elements(checker *c, expr *e) {
-    if (e->list.count == 0) {
-        return false;
+    if (e->list.count == 0 || holds_units(c, e)) {
+        return e->list.count > 0;
     }
     expr **first = &e->list.items[0];
     while ((*first)->kind == EXPR_UNARY && (*first)->unary.op == UNARY_REFERENCE &&
@@ -202,6 +212,7 @@ void check_repeat(checker *c, expr **slot, const type *expected) {
         check_coerce(c, &e->repeat.count, integer, NULL);
     }
     const type *wish = type_resolve(c->types, element);
+    check_unit_value(c, &e->repeat.value);
     check_expr(c, &e->repeat.value, wish->kind == TYPE_OPEN ? NULL : wish);
     check_coerce_branch(c, &e->repeat.value, element, NULL);
     block_builder b = build_block(c, e->span);

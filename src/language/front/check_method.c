@@ -194,10 +194,31 @@ static bool tensor_operator(checker *c, expr **slot) {
     return false;
 }
 
+/* A of `T: Into<A>`, where the value is a parameter of type T; NULL: it is something else. */
+static const type *bound_of_into(checker *c, const expr *value) {
+    const binding *b = value->kind == EXPR_NAME ? value->name.binding : NULL;
+    const function_item *f = c->function;
+    bool named = b != NULL && b->kind == BINDING_PARAMETER && b->annotation != NULL &&
+                 b->annotation->kind == TYPE_EXPR_NAME && f->template != NULL;
+    const type_parameters *lists[2] = {&f->generics, f->impl == NULL ? NULL : &f->impl->generics};
+    for (int l = 0; named && l < 2; l++) {
+        for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
+            const type_parameter *p = &lists[l]->items[i];
+            for (uint32_t k = 0; strcmp(p->name, b->annotation->name) == 0 && k < p->bound_count; k++) {
+                if (p->bounds[k]->name != NULL && strcmp(p->bounds[k]->name, "Into") == 0 &&
+                    p->bounds[k]->argument_count == 1) {
+                    return type_resolve(c->types, check_type(c, p->bounds[k]->arguments[0]));
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
 /* x.into() is T::from(x) where a T is wanted that has it; else the value will do. */
 static void become_from(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot, *value = e->call.receiver;
-    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    const type *wish = expected == NULL ? bound_of_into(c, value) : type_resolve(c->types, expected);
     struct_item *owner = wish == NULL || type_is_silent(wish) || wish == t ? NULL
                          : wish->kind == TYPE_STRUCT                      ? wish->structure
                          : t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE ? check_owner_of(c, wish)

@@ -508,6 +508,30 @@ static const type *number_or_null(const type *t) {
     return t != NULL && type_is_numeric(t) ? t : NULL;
 }
 
+/* What the operator's method takes beside a value of type t, where there is one of that name; NULL: not known. */
+static const type *operand_wanted(checker *c, binary_op op, const type *t) {
+    const char *name = operator_method(op);
+    struct_item *owner = check_owner_of(c, t);
+    function_item *f = name == NULL || owner == NULL ? NULL : check_method_named(c, owner, name);
+    if (f == NULL) {
+        return is_comparison(op) ? t : NULL;
+    }
+    if (f->parameter_count != 2 || f->span.file == c->tree->prelude || check_has_overloads(f)) {
+        return NULL;
+    }
+    if (!f->is_template) {
+        return f->parameters[1]->type;
+    }
+    type_environment environment = check_environment_new(c, f);
+    environment.self = owner;
+    check_impl_fits(c, f, owner, &environment);
+    const type_environment *outer = c->environment;
+    c->environment = &environment;
+    const type *wanted = type_resolve(c->types, check_type(c, f->parameters[1]->annotation));
+    c->environment = outer;
+    return wanted->may_have_open ? NULL : wanted;
+}
+
 /* A literal takes the type of what stands on the other side; so that side goes first. */
 static void check_operands(checker *c, expr *e, const type *expected) {
     bool left_literal = check_free_literal(e->binary.left),
@@ -519,8 +543,14 @@ static void check_operands(checker *c, expr *e, const type *expected) {
         (e->binary.left->kind == EXPR_FLOAT) != (e->binary.right->kind == EXPR_FLOAT)) {
         wish = check_scalar(c, TYPE_F32); /* 1 + 0.5 */
     }
+    check_unit_value(c, first);
+    check_unit_value(c, second);
     check_expr(c, first, wish);
     const type *other = type_resolve(c->types, (*first)->type);
+    if (first == &e->binary.left && other->kind == TYPE_STRUCT) {
+        check_expr(c, second, operand_wanted(c, e->binary.op, other));
+        return;
+    }
     if (other->kind == TYPE_TENSOR && !check_free_literal(*second)) {
         other = check_scalar(c, TYPE_VOID);  /* a tensor is as likely as a scalar: no wish */
     } else if (other->kind == TYPE_TENSOR) { /* the table takes scalars as f64 */

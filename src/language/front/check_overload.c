@@ -139,6 +139,10 @@ static function_item *next_of(const function_item *f, const function_item *first
     return o;
 }
 
+bool check_has_overloads(const function_item *f) {
+    return f->impl != NULL && f->impl->trait_type != NULL && next_of(f, f) != NULL;
+}
+
 /* Of a generic method only the name of the type is compared. */
 static bool takes_written(const function_item *f, const type_expr *wanted, const type *t) {
     const type_parameters *of_impl = &f->impl->generics;
@@ -184,7 +188,7 @@ static bool takes_argument(checker *c, const function_item *f, uint32_t at, cons
 }
 
 function_item *check_choose_by_types(checker *c, expr *e, function_item *f) {
-    if (f->impl == NULL || f->impl->trait_type == NULL || next_of(f, f) == NULL) {
+    if (!check_has_overloads(f)) {
         return f;
     }
     uint32_t first = e->call.receiver != NULL && f->has_self;
@@ -214,7 +218,7 @@ expr *check_from(checker *c, expr *e, const type *to) {
     to = type_resolve(c->types, to);
     const type *t = type_resolve(c->types, e->type);
     bool makes = to->kind == TYPE_STRUCT && to != t && !check_is_dyn(to) &&
-                 to->structure->template == NULL && to->structure->closure == NULL &&
+                 to->structure->closure == NULL &&
                  check_method_named(c, to->structure, "from") != NULL;
     return makes ? build_call(c, e->span, to->structure->name, "from", &e, 1) : NULL;
 }

@@ -67,8 +67,8 @@ static void report_immutable(checker *c, const binding *b, source_span span, wri
 }
 
 static bool may_write(const binding *root, write_kind kind) {
-    return root->kind == BINDING_SELF || root->kind == BINDING_PARAMETER || root->is_mutable ||
-           kind == WRITE_TENSOR;
+    bool mutable = root->is_mutable && (!root->is_once || kind == WRITE_ASSIGN);
+    return root->kind == BINDING_SELF || root->kind == BINDING_PARAMETER || mutable || kind == WRITE_TENSOR;
 }
 
 static void report_captured(checker *c, const binding *root, source_span span) {
@@ -128,7 +128,8 @@ bool check_write(checker *c, const expr *place, source_span span, write_kind kin
             return false;
         }
     }
-    if (may_write(root, kind)) {
+    bool part = root->is_once && place->kind != EXPR_NAME; /* what gets its value later is assigned as a whole */
+    if (may_write(root, kind) && !part) {
         return true;
     }
     report_immutable(c, root, span, kind);

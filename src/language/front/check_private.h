@@ -30,6 +30,7 @@
  *     check_variant.c     enums
  *     check_generic.c     generics
  *     check_closure.c     closures
+ *     check_late.c        variables that get their value behind their `let`
  *     check_lend.c        closures that write, lent to a call
  *     check_dyn.c         `dyn Trait`, functions in fields and results
  *     check_order.c       order, hash and default of a type by its parts
@@ -245,11 +246,15 @@ void check_use_binding(checker *c, binding *b);
 const type *check_type(checker *c, type_expr *t);
 /* The same inside of another type, where `&mut T` is a TYPE_REFERENCE. */
 const type *check_part_type(checker *c, type_expr *t);
+/* What a list, a tuple, a field or a type parameter is of: `()` is a value there. */
+const type *check_held_type(checker *c, type_expr *t);
 void check_struct_types(checker *c);
 /* check_associated.c: `type N = T;` by the name t; NULL: there is none. */
 const type *check_alias_type(checker *c, type_expr *t);
 /* Graph::new() where `type Graph = HashMap<u32, u32>;`: the scope is what the name stands for. */
 void check_alias_scope(checker *c, name_expr *callee);
+/* The type that `Self` or a type parameter stands for; NULL: the scope is neither. */
+const type *check_scope_type(checker *c, const char *scope);
 /* The constant T::NAME of what T stands for; NULL: there is none. */
 const_item *check_associated_constant(checker *c, const char *scope, const char *name);
 /* `Self` or a struct's name; NULL when it is none. */
@@ -304,6 +309,7 @@ bool check_comes_back(const binding *parameter); /* of type `&mut T` */
 /* A call on what a closure captured, of a method that writes to it. */
 void check_note_capture(checker *c, expr *receiver, function_item *f, source_span span);
 /* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
+bool check_has_overloads(const function_item *f); /* of other impls of its trait */
 bool check_is_other_trait(const impl_item *a, const impl_item *b);
 /* What the parameters of a trait stand for in a method that an impl takes over from it. */
 void check_trait_arguments(checker *c, const impl_item *impl, function_item *f);
@@ -615,6 +621,8 @@ const type *check_range(checker *c, expr *e, const type *wish);
 void check_jump(checker *c, expr *e);
 void check_block(checker *c, block *b, const type *expected);
 void check_let(checker *c, stmt *s);
+/* Of a body that has no mistakes: each such variable has a value where it is read. */
+void check_late_names(checker *c, const function_item *f);
 bool check_option_by_reference(checker *c, expr **slot, const type *t);
 const expr *check_let_by_name(checker *c, stmt **slot);
 bool check_refer_captures(checker *c, const struct_item *s);

@@ -117,6 +117,12 @@ const type *check_part_type(checker *c, type_expr *t) {
     return type_reference(c->types, slice ? whole->vec.element : whole, slice);
 }
 
+const type *check_held_type(checker *c, type_expr *t) {
+    const type *held = check_part_type(c, t);
+    bool unit = held->kind == TYPE_VOID && t->kind == TYPE_EXPR_TUPLE && check_unit_type(c) != NULL;
+    return unit ? check_unit_type(c) : held;
+}
+
 static const type *vec_type(checker *c, type_expr *t) {
     if (t->argument_count == 0) {
         c->has_open = true;
@@ -126,7 +132,7 @@ static const type *vec_type(checker *c, type_expr *t) {
     if (t->argument_count > 1) {
         return wrong(c, t, SAY(vec_has_one_element_type), NULL);
     }
-    const type *element = check_part_type(c, t->arguments[0]);
+    const type *element = check_held_type(c, t->arguments[0]);
     if (element->kind == TYPE_VOID) {
         return wrong(c, t->arguments[0], SAY(vec_cannot_hold_void), NULL);
     }
@@ -188,10 +194,7 @@ static const type *generic_type(checker *c, type_expr *t, struct_item *s) {
     }
     const type **arguments = CHECK_ARRAY(c, const type *, t->argument_count);
     for (uint32_t i = 0; i < t->argument_count; i++) {
-        arguments[i] = check_part_type(c, t->arguments[i]);
-        if (arguments[i]->kind == TYPE_VOID && check_unit_type(c) != NULL) {
-            arguments[i] = check_unit_type(c);
-        }
+        arguments[i] = check_held_type(c, t->arguments[i]);
         if (arguments[i]->kind == TYPE_ERROR) {
             return arguments[i];
         }
@@ -238,12 +241,12 @@ const type *check_length_argument(checker *c, const type_expr *t) {
 }
 
 static const type *array_type(checker *c, type_expr *t) {
-    const type *element = check_part_type(c, t->arguments[0]);
+    const type *element = check_held_type(c, t->arguments[0]);
     int64_t length = -1; /* a slice &[T] is what a Vec is */
     const type *argument = check_length_argument(c, t);
     if (argument != NULL && element->kind != TYPE_VOID) {
         return check_is_number_type(argument) ? type_array(c->types, element, argument->vec.length)
-                                              : type_open(c->types);
+                                              : type_array(c->types, element, -1);
     }
     if (t->length != NULL &&
         !check_constant_integer(c, &t->length, &length, "the length of an array")) {
@@ -383,7 +386,7 @@ static const type *tuple_type(checker *c, type_expr *t) {
     const type **items = CHECK_ARRAY(c, const type *, t->argument_count);
     bool broken = false;
     for (uint32_t i = 0; i < t->argument_count; i++) {
-        items[i] = check_part_type(c, t->arguments[i]);
+        items[i] = check_held_type(c, t->arguments[i]);
         broken |= items[i]->kind == TYPE_ERROR;
     }
     return broken ? check_scalar(c, TYPE_ERROR)
@@ -427,10 +430,8 @@ static void check_fields(checker *c, struct_item *s) {
             field->type = check_scalar(c, TYPE_I64);
             continue;
         }
-        field->type = check_part_type(c, field->annotation);
-        if (field->type->kind == TYPE_VOID && field->annotation->kind == TYPE_EXPR_TUPLE) {
-            field->type = check_unit_type(c);
-        } else if (field->type->kind == TYPE_VOID) {
+        field->type = check_held_type(c, field->annotation);
+        if (field->type->kind == TYPE_VOID) {
             diagnostics_say(c->diagnostics, field->annotation->span, SAY(field_cannot_be_void));
             field->type = check_scalar(c, TYPE_ERROR);
         }

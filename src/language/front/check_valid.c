@@ -174,6 +174,9 @@ static void judge_call(judge *j, const expr *e) {
                    "an operand's type is not the result's");
         }
         break;
+    case CALL_NOTHING:
+        demand(j, e->call.operand_count == 0, e, "nothing is made of something");
+        break;
     case CALL_VEC_NEW:
         demand(j, e->type->kind == TYPE_VEC, e, "Vec::new yields something else");
         break;

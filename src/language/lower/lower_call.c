@@ -172,6 +172,18 @@ static void lower_math(lower_fn *fn, const expr *e, ir_value *out) {
         fn->f->values[*out].def->imm.math = maths[e->call.math];
 }
 
+static void lower_nothings(lower_fn *fn, const expr *e, ir_value *out) {
+    uint32_t count = lower_leaf_count(fn->l, e->type);
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count + 1);
+    if (!types) {
+        fn->l->m->out_of_memory = true;
+        return;
+    }
+    lower_leaf_types(fn->l, e->type, types);
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = lower_nothing(fn, types[i], e->span);
+}
+
 /* The tag, the variant's own fields, and nothing in the fields of the others. */
 static void lower_variant(lower_fn *fn, const expr *e, ir_value *out) {
     const variant_item *v = &e->type->structure->variants[e->call.variant];
@@ -448,6 +460,9 @@ void lower_call(lower_fn *fn, const expr *e, ir_value *out) {
         break;
     case CALL_MATH:
         lower_math(fn, e, out);
+        break;
+    case CALL_NOTHING:
+        lower_nothings(fn, e, out);
         break;
     case CALL_VEC_NEW:
         *out = lower_vec_empty(fn, e->type->vec.element, e->span);

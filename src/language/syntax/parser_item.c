@@ -204,7 +204,12 @@ static void parse_body(parser *p, function_item *f) {
     }
 }
 
+static bool at_const_function(const parser *p) {
+    return parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_FN;
+}
+
 static void parse_function(parser *p, impl_item *impl) {
+    bool is_const = at_const_function(p) && parser_accept(p, TOKEN_CONST);
     const char *owner = impl == NULL ? NULL : impl->owner->name;
     function_item *f =
         parse_head(p, impl, owner, impl == NULL ? (source_span){0} : impl->owner->span, impl);
@@ -218,6 +223,7 @@ static void parse_function(parser *p, impl_item *impl) {
         parser_synchronise(p);
         return;
     }
+    f->is_const = is_const;
     parse_body(p, f);
     add_function(p, f);
 }
@@ -340,10 +346,6 @@ static bool at_static(const parser *p) {
     return parser_is_word(p, "static") && parser_ahead(p, 1) == TOKEN_NAME;
 }
 
-static bool at_const_function(const parser *p) {
-    return parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_FN;
-}
-
 /* pub, pub(crate) */
 /* `unsafe` says nothing: there is nothing that it would allow. */
 static bool at_unsafe(const parser *p) {
@@ -370,7 +372,6 @@ static void parse_methods(parser *p, impl_item *impl, source_span open) {
             parser_advance(p);
             parser_skip_group(p);
         } else if (parser_is(p, TOKEN_FN) || at_const_function(p)) {
-            parser_accept(p, TOKEN_CONST);
             parse_function(p, impl);
         } else if (parser_is(p, TOKEN_CONST) && parser_ahead(p, 1) == TOKEN_NAME) {
             parse_const(p, impl);
@@ -514,7 +515,6 @@ void parse_item(parser *p) {
         return;
     case TOKEN_CONST:
         if (at_const_function(p)) {
-            parser_advance(p);
             parse_function(p, NULL);
             return;
         }

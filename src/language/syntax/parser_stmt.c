@@ -49,6 +49,37 @@ static void end_statement(parser *p) {
     }
 }
 
+/* Names alone, in tuples or not, with a type for each or none. */
+static bool may_come_later(const pattern *names, const type_expr *annotation) {
+    if (names->kind == PATTERN_NAME) {
+        return names->binding != NULL;
+    }
+    bool good = names->kind == PATTERN_TUPLE && names->part_count > 0 && !names->rest &&
+                (annotation == NULL || (annotation->kind == TYPE_EXPR_TUPLE &&
+                                        annotation->argument_count == names->part_count));
+    for (uint32_t i = 0; good && i < names->part_count; i++) {
+        good = may_come_later(names->parts[i], annotation == NULL ? NULL : annotation->arguments[i]);
+    }
+    return good;
+}
+
+/* let x; let (a, mut b): (f64, T);  a statement for each name, in s and behind it. The last one. */
+static stmt *let_later(parser *p, stmt *s, pattern *names, type_expr *annotation) {
+    if (names->kind == PATTERN_NAME) {
+        *s = (stmt){.kind = STMT_LET, .span = s->span, .pattern = names, .annotation = annotation, .is_late = true};
+        return s;
+    }
+    for (uint32_t i = 0; i < names->part_count; i++) {
+        if (i > 0) {
+            s->next = PARSER_NEW(p, stmt);
+            s->next->span = s->span;
+            s = s->next;
+        }
+        s = let_later(p, s, names->parts[i], annotation == NULL ? NULL : annotation->arguments[i]);
+    }
+    return s;
+}
+
 static void parse_let(parser *p, stmt *s) {
     s->kind = STMT_LET;
     parser_advance(p);
@@ -63,8 +94,12 @@ static void parse_let(parser *p, stmt *s) {
     }
     if (!parser_is(p, TOKEN_EQUAL) && !p->panic &&
         (parser_is(p, TOKEN_SEMICOLON) || parser_is(p, TOKEN_RIGHT_BRACE))) {
-        parser_say(p, s->pattern->span, SAY(let_needs_value));
-        p->panic = false;
+        if (may_come_later(s->pattern, s->annotation)) {
+            let_later(p, s, s->pattern, s->annotation);
+        } else {
+            parser_say(p, s->pattern->span, SAY(let_needs_value));
+            p->panic = false;
+        }
     } else if (parser_expect(p, TOKEN_EQUAL)) {
         s->value = parse_expression(p);
         if (parser_accept(p, TOKEN_ELSE)) {
@@ -77,7 +112,8 @@ static void parse_let(parser *p, stmt *s) {
         e->comprehension = einstein;
         s->value = parser_finish(p, e);
     }
-    s->next = parser_step_lets(p, from); /* of a list: its parts are bound behind it */
+    stmt *parts = parser_step_lets(p, from);
+    s->next = parts != NULL ? parts : s->next; /* of a list: its parts are bound behind it */
     end_statement(p);
 }
 

@@ -122,6 +122,7 @@ struct function_item {
     bool is_checked;       /* [check] */
     bool has_self;         /* parameters[0] is then self */
     bool never_returns;    /* written `-> !` */
+    bool is_const;         /* written `const fn` */
     binding **parameters;
     uint32_t parameter_count;
     type_expr *result_annotation; /* NULL: none */
@@ -139,6 +140,7 @@ struct function_item {
         /* assigns to self or a part of it, itself or through a method it calls on self */
         writes_self;
     bool refers, refers_is_known; /* its parameters of type `&mut T` are references: see check_refer.c */
+    bool has_late; /* a `let` without a value stands in it: see check_late.c */
     element_rule elements;         /* of the result's tensors, where their type leaves them open */
     uint32_t index;                /* in tree->functions */
     function_item *next_in_bucket; /* the checker's table of methods */

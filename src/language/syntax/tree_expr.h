@@ -49,6 +49,8 @@ struct binding {
     const type *type;       /* [check] */
     uint32_t id;            /* [check] index into function->bindings */
     bool is_read;           /* [check] */
+    bool is_late;           /* [check] it gets its value behind its `let`: see check_late.c */
+    bool is_once;           /* [check] and is assigned once: `is_mutable` then says so for the rest */
     uint8_t flexible;       /* [check] what its literal can still become: see check_wish.c */
     const binding *follows; /* [check] the variable whose literal it started as; NULL: its own */
     bool
@@ -203,6 +205,7 @@ typedef enum call_kind {
     CALL_ABI,      /* abi; see rule 4 */
     CALL_PRINT,    /* print, println: pieces in order, then a newline when `newline` */
     CALL_MATH,     /* math; operands (1 or 2) and result of one type f32 or f64 */
+    CALL_NOTHING,  /* no operands; what stands in a variable before its first value: never read */
     CALL_VEC_NEW,  /* no operands; expr.type is Vec<E> */
     CALL_VEC_PUSH, /* operands: vec (a place when writes_receiver), element; void */
     CALL_VEC_GET,  /* operands: vec, index (i64); yields the element */
@@ -478,6 +481,7 @@ struct stmt {
     expr *
         /* let: the initial value; NULL after an error only. expr: a value that it has is dropped */
         value;
+    bool is_late;     /* let P; */
     block *otherwise; /* let P = v else { … }: never ends; NULL: the pattern always fits */
     stmt *next;
 };
