@@ -16,23 +16,23 @@ expect_status 0 sh -c "'$MASU' explain-error - <'$MASU_TMP/messages'"
 # What a program meets has the code of its row.
 met() { # CODE PROGRAM
     printf '%s\n' "$2" >"$MASU_TMP/a.tl"
-    expect_status 1 "$MASU" run --no-shapes "$MASU_TMP/a.tl"
+    expect_status 1 "$MASU" run "$MASU_TMP/a.tl"
     message=$(sed -n 's/^.*error: //p' "$MASU_TMP.stderr" | head -n 1)
     expect_status 0 "$MASU" explain-error "${message% in \`*}"
     expect_in_stdout "$1: "
 }
 met E0125 'fn at(n: i64) -> i64 { 10 / n } fn main() { println("{}", at(0)); }'
 met E0125 'fn main() { let v = vec![1]; let n = v.len(); println("{}", v[n]); }'
-met E0106 'fn f(n: i64) -> Tensor { Tensor::ones([n]) } fn main() { println("{}", f(2) + f(3)); }'
-met E0105 'fn f(n: i64) -> Tensor { Tensor::ones([2, n]) } fn main() { println("{}", f(2).matmul(f(3).transpose(0, 1))); }'
-met E0124 'fn f(n: i64) -> Tensor { GradTensor::ones([n]) * 2.0 } fn main() { f(3).backward(); }'
+met E0106 'fn read(n: i64) -> i64 { format!("{}", n).parse::<i64>().unwrap() } fn f(n: i64) -> Tensor { Tensor::ones([n]) } fn main() { println("{}", f(read(2)) + f(read(3))); }'
+met E0105 'fn read(n: i64) -> i64 { format!("{}", n).parse::<i64>().unwrap() } fn f(n: i64) -> Tensor { Tensor::ones([2, n]) } fn main() { println("{}", f(read(2)).matmul(f(read(3)).transpose(0, 1))); }'
+met E0124 'fn read(n: i64) -> i64 { format!("{}", n).parse::<i64>().unwrap() } fn f(n: i64) -> Tensor { GradTensor::ones([n]) * 2.0 } fn main() { f(read(3)).backward(); }'
 # The help is the row's.
-printf 'fn f(n: i64) -> Tensor { GradTensor::ones([n]) * 2.0 } fn main() { f(3).backward(); }\n' >"$MASU_TMP/a.tl"
-expect_status 1 "$MASU" run --no-shapes "$MASU_TMP/a.tl"
+printf 'fn read(n: i64) -> i64 { format!("{}", n).parse::<i64>().unwrap() } fn f(n: i64) -> Tensor { GradTensor::ones([n]) * 2.0 } fn main() { f(read(3)).backward(); }\n' >"$MASU_TMP/a.tl"
+expect_status 1 "$MASU" run "$MASU_TMP/a.tl"
 expect_in_stderr 'note: `loss.sum()` and `loss.mean()` are one number'
 # The shapes of operands are those of the row, not those a text happens to hold.
-printf 'fn f(n: i64) -> Tensor { Tensor::ones([n]) }\nfn main() { let a = f(2); let b = f(3); println("{}", a + b); }\n' >"$MASU_TMP/a.tl"
-expect_status 1 "$MASU" run --no-shapes "$MASU_TMP/a.tl"
+printf 'fn read(n: i64) -> i64 { format!("{}", n).parse::<i64>().unwrap() }\nfn f(n: i64) -> Tensor { Tensor::ones([n]) }\nfn main() { let a = f(read(2)); let b = f(read(3)); println("{}", a + b); }\n' >"$MASU_TMP/a.tl"
+expect_status 1 "$MASU" run "$MASU_TMP/a.tl"
 expect_in_stderr 'error: shapes [2] and [3] cannot be broadcast in `a + b`'
 expect_in_stderr '`a` has shape [2]'
 expect_in_stderr '`b` has shape [3]'

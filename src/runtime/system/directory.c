@@ -83,7 +83,7 @@ static size_t read_names(const char *path, masu__buffer *out) {
 
 static masu_status sorted_names(const masu__buffer *names, size_t count, tl_object **out) {
     void *memory = NULL;
-    masu_status status = names->failed ? tl__error(MASU_ERR_OUT_OF_MEMORY, "the names of a directory")
+    masu_status status = names->failed ? tl__error(TL_SAY(names_of_directory_too_many))
                                        : tl__alloc(count * sizeof(char *), &memory);
     if (status != MASU_OK)
         return status;

@@ -150,7 +150,7 @@ static void note_failure(FILE *stream) {
 static masu_status give_text(masu__buffer *bytes, tl_object **out) {
     const char *text = masu__buffer_text(bytes);
     masu_status status =
-        bytes->failed ? tl__error(MASU_ERR_OUT_OF_MEMORY, "a text of over %zu bytes of a file", bytes->length)
+        bytes->failed ? tl__error(TL_SAY(text_of_file_too_long), bytes->length)
                       : MASU_OK;
     bool is_text = tl__is_utf8(text, bytes->length);
     if (!is_text)
@@ -207,7 +207,7 @@ tl_object *tl_file_read_text(tl_object *file) {
 static masu_status give_bytes(masu__buffer *bytes, tl_object **out) {
     static const tl_record byte_record = {.word_count = 1};
     masu_status status =
-        bytes->failed ? tl__error(MASU_ERR_OUT_OF_MEMORY, "over %zu bytes of a file", bytes->length)
+        bytes->failed ? tl__error(TL_SAY(bytes_of_file_too_many), bytes->length)
                       : tl__vector_new(&byte_record, out);
     const unsigned char *text = (const unsigned char *)masu__buffer_text(bytes);
     for (size_t i = 0; status == MASU_OK && i < bytes->length; i++) {
