@@ -23,7 +23,9 @@ enum {
     AT_ONCE = 2,
     LOWER_ORDERS = 3,
     LATER = 4,
-    EJECTIONS = 8
+    EJECTIONS = 8,
+    BLOCKS = 6,
+    MORE_BLOCKS = 3
 };
 
 /* Heights are multiples of unit: nothing lies between. */
@@ -105,13 +107,23 @@ static void eject(masu__solver *s, unsigned from, unsigned to, int64_t enough) {
     }
 }
 
+/* Where the bound wastes little the blocks are more than all the heuristics find, so these only see to a first plan. */
+static void begin(masu__solver *s, int64_t enough) {
+    if (!s->valley)
+        masu__solver_first_fit(s);
+    masu__solver_blocks(s, enough, 0, BLOCKS);
+    if (s->best_height == INT64_MAX || (s->best_height > enough && !masu__solver_finished(s)))
+        masu__solver_heuristics(s);
+}
+
 void masu__solver_fit(masu__solver *s, int64_t capacity) {
-    masu__solver_heuristics(s);
+    begin(s, capacity);
     if (is_small(s))
         masu__solver_noise(s, s->best_height > capacity ? NOISE_AT_ONCE : 0, s->options->seed);
     if (!reached(s, capacity) && masu__solver_is_jigsaw(s))
         masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned round = 0; round < MOST_ROUNDS && !reached(s, capacity); round++) {
+        masu__solver_blocks(s, capacity, BLOCKS + MORE_BLOCKS * round, BLOCKS + MORE_BLOCKS * (round + 1));
         eject(s, EJECTIONS * round, EJECTIONS * (round + 1), capacity);
         if (reached(s, capacity))
             break;
@@ -139,11 +151,12 @@ void masu__solver_fit(masu__solver *s, int64_t capacity) {
 }
 
 void masu__solver_minimize(masu__solver *s) {
-    masu__solver_heuristics(s);
+    begin(s, s->bound);
     if (is_small(s))
         masu__solver_noise(s, NOISE_AT_ONCE, s->options->seed);
     masu__solver_jigsaw(s, 0, JIGSAWS);
     for (unsigned level = 0; level < MOST_ROUNDS && !masu__solver_finished(s); level++) {
+        masu__solver_blocks(s, s->bound, BLOCKS + MORE_BLOCKS * level, BLOCKS + MORE_BLOCKS * (level + 1));
         eject(s, EJECTIONS * level, EJECTIONS * (level + 1), 0);
         descend(s, 2 * level * MASU__PLAN_ORDERS, (2 * level + 2) * MASU__PLAN_ORDERS, 0);
         if (!s->searchable)
