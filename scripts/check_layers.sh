@@ -49,6 +49,7 @@ BEGIN {
     rooms("language", "syntax", "diagnose")
     rooms("language", "library", "syntax diagnose") # a token asks for a declaration
     rooms("language", "front", "library syntax diagnose")
+    rooms("language", "borrow", "syntax diagnose")
     rooms("language", "ir", "diagnose")
     rooms("language", "lower", "ir syntax diagnose")
     rooms("language", "facts", "ir diagnose")

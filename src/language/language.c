@@ -8,6 +8,7 @@
  * in the others from being examined, so that all independent errors come at once. Whatever went wrong becomes a diagnostic, also what is
  * the compiler's own fault.
  */
+#include "language/borrow/borrow.h"
 #include "language/language.h"
 
 #include <stdio.h>
@@ -187,7 +188,12 @@ static masu_status read_source(masu_program *p, const masu_compile_options *opti
     if (!type_table_init(&p->types, &p->work))
         return MASU_ERR_OUT_OF_MEMORY;
     p->tree->examined = p->examined;
-    status = check_tree(p->tree, &p->types, &p->diagnostics);
+    borrow_source written;
+    status = borrow_begin(p->tree, &written);
+    if (status == MASU_OK)
+        status = check_tree(p->tree, &p->types, &p->diagnostics);
+    if (status == MASU_OK && p->diagnostics.error_count == 0)
+        status = borrow_check(p->tree, &written, &p->diagnostics);
     return status != MASU_OK ? status : stop_on_errors(p, parsed ? MASU_ERR_TYPE : MASU_ERR_SYNTAX);
 }
 

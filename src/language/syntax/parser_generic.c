@@ -171,7 +171,11 @@ struct_item *parse_struct_head(parser *p) {
     }
     name = parser_declare(p, name);
     struct_item *s = PARSER_NEW(p, struct_item);
-    *s = (struct_item){.name = name, .span = span, .index = p->tree->struct_count};
+    *s = (struct_item){.name = name,
+                       .span = span,
+                       .is_copy = p->derives_copy,
+                       .index = p->tree->struct_count};
+    p->derives_copy = false;
     parse_type_parameters(p, &s->generics);
     parse_where(p, &s->generics, NULL);
     PARSER_PUSH(p, p->tree->structs, p->tree->struct_count, p->tree->struct_capacity, s);

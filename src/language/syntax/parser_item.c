@@ -49,9 +49,7 @@ static binding *parse_parts(parser *p, function_item *f) {
 static binding *parse_parameter(parser *p, function_item *f, bool first, bool in_impl) {
     source_span start = parser_span(p), span;
     bool reference = parser_accept_first(p, TOKEN_AND);
-    if (reference) {
-        parser_accept(p, TOKEN_LABEL); /* &'a self */
-    }
+    const char *lifetime = reference ? parser_lifetime(p, NULL) : NULL; /* &'a self */
     bool is_mutable = parser_accept(p, TOKEN_MUT);
     if (parser_is(p, TOKEN_SELF)) {
         if (!first || !in_impl) {
@@ -61,6 +59,7 @@ static binding *parse_parameter(parser *p, function_item *f, bool first, bool in
         binding *self = parse_self(p, is_mutable, start);
         self->is_lent = reference && is_mutable;
         self->is_shared = reference && !is_mutable;
+        self->lifetime = lifetime;
         return self;
     }
     if (parser_is(p, TOKEN_LEFT_PAREN) && !is_mutable) {
@@ -474,7 +473,13 @@ static bool skip_attribute(parser *p) {
     for (uint32_t i = 0; i < behind; i++) {
         parser_advance(p);
     }
+    uint32_t from = p->at;
     parser_skip_group(p);
+    for (; from < p->at; from++) {
+        const token *t = &p->list.tokens[from];
+        p->derives_copy |= t->kind == TOKEN_NAME && t->length == 4 &&
+                           memcmp(p->file->text + t->offset, "Copy", 4) == 0;
+    }
     return true;
 }
 

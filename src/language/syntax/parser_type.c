@@ -33,10 +33,22 @@ static type_expr *parse_type_argument(parser *p) {
     return t;
 }
 
-static void parse_types_up_to(parser *p, token_kind end, type_expr ***arguments, uint32_t *count) {
+/* A lifetime that stands here; else the one that is known. What types are does not depend on it. */
+const char *parser_lifetime(parser *p, const char *known) {
+    const char *name = known;
+    if (parser_is(p, TOKEN_LABEL)) {
+        name = parser_text(p, parser_token(p));
+        parser_advance(p);
+    }
+    return name;
+}
+
+static void parse_types_up_to(parser *p, token_kind end, type_expr ***arguments, uint32_t *count,
+                              const char **lifetime) {
     uint32_t capacity = 0;
     while (!parser_is(p, end) && !parser_is(p, TOKEN_SHR) && !parser_is(p, TOKEN_END) && !p->panic) {
-        if (parser_accept(p, TOKEN_LABEL)) { /* a lifetime says nothing to masu */
+        if (parser_is(p, TOKEN_LABEL)) {
+            *lifetime = parser_lifetime(p, NULL);
             if (!parser_accept(p, TOKEN_COMMA)) {
                 break;
             }
@@ -50,11 +62,17 @@ static void parse_types_up_to(parser *p, token_kind end, type_expr ***arguments,
     }
 }
 
-void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
-    parse_types_up_to(p, TOKEN_GREATER, arguments, count);
+static void parse_arguments_of(parser *p, type_expr ***arguments, uint32_t *count,
+                               const char **lifetime) {
+    parse_types_up_to(p, TOKEN_GREATER, arguments, count, lifetime);
     if (!parser_accept_first(p, TOKEN_GREATER)) {
         parser_expected(p, "`>`");
     }
+}
+
+void parse_type_arguments(parser *p, type_expr ***arguments, uint32_t *count) {
+    const char *lifetime;
+    parse_arguments_of(p, arguments, count, &lifetime);
 }
 
 static void parse_tuple_type(parser *p, type_expr *t) {
@@ -89,11 +107,11 @@ static void parse_named_type(parser *p, type_expr *t) {
     t->kind = t->name == NULL ? TYPE_EXPR_ERROR : TYPE_EXPR_NAME;
     bool scalar = t->name != NULL && scalar_type_of_name(t->name, strlen(t->name)) != TYPE_ERROR;
     if (!scalar && parser_accept(p, TOKEN_LESS)) { /* n as i64 < m compares */
-        parse_type_arguments(p, &t->arguments, &t->argument_count);
+        parse_arguments_of(p, &t->arguments, &t->argument_count, &t->lifetime);
     }
     if (!scalar && t->name != NULL && parser_is(p, TOKEN_LEFT_BRACKET) && !parser_first_on_line(p)) {
         t->in_brackets = parser_accept(p, TOKEN_LEFT_BRACKET); /* Tensor[f32]: the checker says how it is written */
-        parse_types_up_to(p, TOKEN_RIGHT_BRACKET, &t->arguments, &t->argument_count);
+        parse_types_up_to(p, TOKEN_RIGHT_BRACKET, &t->arguments, &t->argument_count, &t->lifetime);
         parser_expect(p, TOKEN_RIGHT_BRACKET);
     }
     bool box =
@@ -147,7 +165,8 @@ static void parse_impl_type(parser *p, type_expr *t) {
     t->kind = TYPE_EXPR_NAME;
     t->name = "<impl>";
     do {
-        if (parser_accept(p, TOKEN_LABEL)) { /* a lifetime */
+        if (parser_is(p, TOKEN_LABEL)) {
+            t->lifetime = parser_lifetime(p, NULL);
             continue;
         }
         type_expr *bound = parse_type(p);
@@ -225,8 +244,10 @@ type_expr *parse_type(parser *p) {
     if (parser_enter(p)) {
         while (parser_accept_first(
             p, TOKEN_AND)) { /* a reference is the value: sharing is never observable */
-            parser_accept(p, TOKEN_LABEL);
-            t->is_place |= parser_accept(p, TOKEN_MUT);
+            t->lifetime = parser_lifetime(p, t->lifetime);
+            bool is_mutable = parser_accept(p, TOKEN_MUT);
+            t->is_place |= is_mutable;
+            t->is_shared |= !is_mutable;
         }
         t->span = parser_span(p);
         parse_type_into(p, t);
@@ -465,7 +486,9 @@ static void parse_name_pattern(parser *p, pattern *made) {
 
 pattern *parse_pattern_no_or(parser *p) {
     pattern *made = new_pattern(p, PATTERN_WILDCARD);
+    bool is_behind = false;
     while (parser_accept_first(p, TOKEN_AND)) {
+        is_behind = true;
     }
     parser_skip_self(p);
     switch (parser_kind(p)) {
@@ -502,6 +525,7 @@ pattern *parse_pattern_no_or(parser *p) {
         parser_expected(p, "a pattern");
         break;
     }
+    made->is_behind |= is_behind;
     made->span = parser_span_from(p, made->span);
     return made;
 }

@@ -178,6 +178,7 @@ struct struct_item {
     const type **arguments;
     struct_item *instances, *next_instance; /* [check] */
     bool is_enum;
+    bool is_copy;      /* #[derive(Copy)] */
     variant_item *variants;
     uint32_t variant_count;
     uint32_t default_variant; /* 1 + the one marked #[default]; 0: none is */

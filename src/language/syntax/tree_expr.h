@@ -61,6 +61,7 @@ struct binding {
     bool is_lent;         /* `&mut self` */
     bool asks_for_mut;    /* [check] a method with `&mut self` is called on it */
     bool is_shared;       /* `&self` */
+    const char *lifetime; /* `&'a self`: `'a`; NULL: none */
     bool by_reference; /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
     bool in_cell; /* [check] references to it, or to a field of it, exist: it lies in a list of one */
     bool origin_seen;     /* [check] see check_origin.c */
@@ -83,6 +84,8 @@ struct type_expr {
     } kind;
     bool in_brackets;  /* written Tensor[f32]: refused */
     bool is_place;     /* `&mut T`: what a parameter of this type became goes back to the caller */
+    bool is_shared;    /* `&T`: the value; only the check of borrows looks at it */
+    const char *lifetime; /* likewise: the first of `&'a T`, `T<'a>`, `dyn T + 'a`; NULL: none */
     type_expr *result; /* of a function; NULL: nothing */
     expr *length;      /* of an array */
     const char *name, *scope; /* scope: what stood before the last `::`; NULL: nothing */
@@ -111,6 +114,7 @@ struct pattern {
     type_expr *written;       /* likewise: T<A> of `T<A>::V` and `T::<A>::V`; NULL */
     const char **part_names;  /* P { x: part }; NULL: by position */
     bool rest;                /* `..` stands in it */
+    bool is_behind;           /* `&p`: only the check of borrows looks at it */
     uint32_t rest_at;         /* number of parts before it */
     struct_item *structure;   /* [check] PATTERN_VARIANT */
     uint32_t *part_fields;    /* [check] field of the structure, for each part */

@@ -1,0 +1,164 @@
+/* borrow.c: who may use a place while references into it live, as Rust has it.
+ *
+ *     functions as written ─► graph (expressions.c …) ─► loans followed to their last use (loans.c) ─► errors
+ *
+ * masu's references never dangle, so this check keeps no program from failing: it refuses programs that do not mean what
+ * they say. `let r = &v[0]; v.push(1); println(r)` has no meaning in Rust; here r would be a value of before.
+ *
+ * It reads the functions as they were parsed, not the IR: the checker writes names of places out (`let r = &mut v[i]` leaves
+ * no reference behind) and makes values of shared references, so that neither the checked tree nor the IR knows the loans.
+ * It takes from the check what variables, fields and results are. The order of the text does not matter: a graph of blocks is
+ * made, on which a loan lives until the last use of what holds it, over branches and loops.
+ *
+ * What must stay true: a program that Rust accepts is accepted. Where something is not known there is no loan.
+ */
+#include "language/borrow/borrow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "language/borrow/builder.h"
+
+static bool is_own(const syntax_tree *tree, const function_item *f) {
+    return f->span.file != tree->prelude && f->body != NULL && f->unread.file == NULL;
+}
+
+masu_status borrow_begin(const syntax_tree *tree, borrow_source *out) {
+    *out = (borrow_source){0};
+    out->functions = masu__arena_calloc(tree->arena, tree->function_count + 1,
+                                        sizeof *out->functions, _Alignof(max_align_t));
+    if (out->functions == NULL) {
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    for (uint32_t i = 0; i < tree->function_count; i++) {
+        if (is_own(tree, tree->functions[i])) {
+            function_item *copy = function_copy(tree->arena, tree->functions[i]);
+            if (copy == NULL) {
+                return MASU_ERR_OUT_OF_MEMORY;
+            }
+            out->functions[out->count++] = copy;
+        }
+    }
+    return MASU_OK;
+}
+
+/* ---- what the check found out ------------------------------------------------------------------------------ */
+
+static int types_by_place(const void *a, const void *b) {
+    const known_type *x = a, *y = b;
+    if (x->span.file != y->span.file) {
+        return (uintptr_t)x->span.file < (uintptr_t)y->span.file ? -1 : 1;
+    }
+    return x->span.offset < y->span.offset ? -1 : x->span.offset > y->span.offset;
+}
+
+static int functions_by_name(const void *a, const void *b) {
+    const function_item *x = *(function_item *const *)a, *y = *(function_item *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+static bool make_world(const syntax_tree *tree, const borrow_source *source, masu__arena *arena,
+                       world *w) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < tree->function_count; i++) {
+        count +=
+            tree->functions[i]->span.file == tree->prelude ? 0 : tree->functions[i]->binding_count;
+    }
+    *w = (world){.tree = tree, .function_count = source->count};
+    w->types = masu__arena_calloc(arena, count + 1, sizeof *w->types, _Alignof(max_align_t));
+    w->functions =
+        masu__arena_calloc(arena, source->count + 1, sizeof *w->functions, _Alignof(max_align_t));
+    if (w->types == NULL || w->functions == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < tree->function_count; i++) {
+        const function_item *f = tree->functions[i];
+        for (uint32_t k = 0; f->span.file != tree->prelude && k < f->binding_count; k++) {
+            if (f->bindings[k]->type != NULL) {
+                w->types[w->type_count++] =
+                    (known_type){f->bindings[k]->span, f->bindings[k]->type};
+            }
+        }
+    }
+    memcpy(w->functions, source->functions, source->count * sizeof *w->functions);
+    qsort(w->types, w->type_count, sizeof *w->types, types_by_place);
+    qsort(w->functions, w->function_count, sizeof *w->functions, functions_by_name);
+    return true;
+}
+
+/* ---- one function ---------------------------------------------------------------------------------------------- */
+
+static const sort *sort_of_self(builder *b, const binding *self) {
+    const struct_item *s = struct_named(b, b->function->owner_name);
+    const sort *owner = s != NULL && s->type != NULL ? sort_of_type(b, s->type) : &sort_value;
+    return self->is_lent || self->is_shared ? sort_reference(b, owner, self->is_lent) : owner;
+}
+
+static void declare_parameters(builder *b) {
+    const function_item *f = b->function;
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        const binding *p = f->parameters[i];
+        const type *t = known_type_at(b, p->span);
+        const sort *s =
+            p->kind == BINDING_SELF ? sort_of_self(b, p) : sort_of_written(b, p->annotation, t);
+        uint32_t v = declare_name(b, p->name, p->span, s);
+        b->g.variables[v].is_outside =
+            s->kind == SORT_REFERENCE && s->is_mutable && sort_holds(s->item);
+    }
+}
+
+static void build_function_graph(builder *b) {
+    const function_item *f = b->function;
+    b->at = graph_new_block(&b->g);
+    b->end = graph_new_block(&b->g);
+    declare_parameters(b);
+    const sort *result =
+        f->result_annotation == NULL ? &sort_value : sort_of_written(b, f->result_annotation, NULL);
+    b->result =
+        sort_holds(result) ? graph_new_variable(&b->g, "<result>", f->span, result) : NO_VARIABLE;
+    if (b->result != NO_VARIABLE) {
+        b->g.variables[b->result].is_result = true;
+    }
+    value v = build_block_value(b, f->body);
+    if (b->result != NO_VARIABLE && sort_holds(v.sort)) {
+        flow(b, b->result, v.held, f->body->result == NULL ? f->span : f->body->result->span);
+    }
+    leave_names(b, 0, f->body->span, false);
+    go_to(b, b->end);
+    start_block(b, b->end);
+    use(b, b->result, f->span);
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        if (b->g.variables[i].is_outside) {
+            use(b, i, f->span);
+        }
+    }
+}
+
+static masu_status check_function(const world *w, const function_item *f, masu__arena *arena,
+                                  diagnostics *found) {
+    jmp_buf memory_ended;
+    builder *b = MASU_ARENA_NEW(arena, builder);
+    if (b == NULL || setjmp(memory_ended) != 0) {
+        return MASU_ERR_OUT_OF_MEMORY;
+    }
+    b->g.arena = arena;
+    b->g.memory_ended = &memory_ended;
+    b->world = w;
+    b->function = f;
+    build_function_graph(b);
+    graph_judge(&b->g, found);
+    return MASU_OK;
+}
+
+masu_status borrow_check(const syntax_tree *tree, const borrow_source *source, diagnostics *found) {
+    masu__arena scratch = {.first_block_bytes = 64 << 10};
+    world w;
+    masu_status status = make_world(tree, source, &scratch, &w) ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
+    masu__arena_mark before = masu__arena_get_mark(&scratch);
+    for (uint32_t i = 0; i < source->count && status == MASU_OK; i++) {
+        status = check_function(&w, source->functions[i], &scratch, found);
+        masu__arena_release(&scratch, before);
+    }
+    masu__arena_destroy(&scratch);
+    return status;
+}

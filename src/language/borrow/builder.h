@@ -1,0 +1,161 @@
+/* builder.h: what the files that make a graph of a function share.
+ *
+ *     sorts.c      what Rust would say of a type
+ *     values.c     places and values: reading, referring, writing
+ *     expressions.c      expressions and statements
+ *     calls.c      functions
+ *     methods.c    methods
+ *     closures.c   what they capture
+ *     patterns.c   what names of a pattern are
+ */
+#ifndef MASU_LANGUAGE_BORROW_BUILDER_H
+#define MASU_LANGUAGE_BORROW_BUILDER_H
+
+#include "language/borrow/graph.h"
+
+typedef struct known_type { /* of a variable, by the place of its name */
+    source_span span;
+    const type *type;
+} known_type;
+
+/* What does not change from function to function. */
+typedef struct world {
+    const syntax_tree *tree;
+    function_item **functions; /* by name */
+    uint32_t function_count;
+    known_type *types; /* by place */
+    uint32_t type_count;
+} world;
+
+typedef struct bound_name {
+    const char *name;
+    uint32_t variable;
+} bound_name;
+
+typedef struct jump_frame { /* a loop or closure around what is built */
+    const char *label;
+    bool is_closure;
+    bool is_block; /* only jumps with its label mean it */
+    uint32_t end, again;
+    uint32_t result;
+    uint32_t names; /* those outside */
+    struct jump_frame *outer;
+} jump_frame;
+
+typedef struct builder {
+    graph g;
+    const world *world;
+    const function_item *function;
+    uint32_t at; /* the block that goes on */
+    bound_name *names;
+    uint32_t name_count, name_capacity;
+    jump_frame *jumps;
+    uint32_t result; /* the variable that the function yields; NO_VARIABLE: no reference is in it */
+    uint32_t end;
+} builder;
+
+/* What an expression is: a place that is not read yet, or a value. */
+typedef struct value {
+    const sort *sort;
+    const place *place;        /* NULL: a value */
+    uint32_t held;             /* the variable with its loans; NO_VARIABLE: none */
+    const struct value *parts; /* of a tuple as written; NULL */
+    uint32_t part_count;
+} value;
+
+/* Of a method of the library: see methods.def. */
+typedef enum lend_kind {
+    LEND_NOTHING,
+    LEND_PUT,       /* the last argument is in it from then on */
+    LEND_ELEMENTS,  /* an iterator of references to the elements */
+    LEND_PIECES,    /* … to parts of it */
+    LEND_LETTERS,   /* an iterator of values */
+    LEND_MAYBE,     /* an Option with a reference to an element */
+    LEND_PART,      /* a reference to a part of it */
+    LEND_TWO,       /* two of them */
+    LEND_MAYBE_TWO, /* an Option of an element and the rest */
+    LEND_INTO,      /* for x in v */
+    LEND_SAME,
+    LEND_COUNTED,
+    LEND_PAIRS,
+    LEND_MAPPED, /* what the closure yields */
+    LEND_OWNED,  /* the items without their reference */
+    LEND_ONE,    /* an Option of an item */
+    LEND_ALL,    /* a list of the items */
+    LEND_INNER,  /* the item */
+    LEND_CLONE,
+    LEND_TAKEN,
+    LEND_POPPED
+} lend_kind;
+
+/* ---- sorts.c ---- */
+/* t: what the checker says of the same type; NULL: not known. owner: what `Self` is. */
+const sort *sort_of_written(builder *b, const type_expr *written, const type *t);
+const sort *sort_reference(builder *b, const sort *item, bool is_mutable);
+const sort *sort_holder(builder *b, const sort *item, bool is_lazy);
+const sort *sort_of_type(builder *b, const type *t);
+const sort *sort_element(builder *b, const sort *s);
+const sort *sort_field(builder *b, const sort *s, const char *name);
+/* Of a variant's part number i, by its name in the pattern or by position. */
+const sort *sort_variant_part(builder *b, const sort *s, const pattern *p, uint32_t i);
+const type *known_type_at(const builder *b, source_span span);
+bool sort_is_copied(const builder *b, const sort *s); /* in doubt it is */
+const struct_item *struct_named(const builder *b, const char *name);
+/* Whether the struct's fields are references, or hold some. */
+bool struct_is_view(const builder *b, const struct_item *s);
+
+/* ---- values.c ---- */
+uint32_t new_temporary(builder *b, source_span span, const sort *s);
+value plain_value(const sort *s);
+void touch(builder *b, const place *p, touch_mode mode, source_span span, const char *by);
+void flow(builder *b, uint32_t into, uint32_t from, source_span span);
+void use(builder *b, uint32_t from, source_span span);
+place *place_of_variable(builder *b, uint32_t variable);
+/* A step further; behind references first. */
+value step_to(builder *b, value base, step s, const sort *item, source_span span);
+/* The value behind references, as a place if it is one. */
+value follow(builder *b, value v, source_span span);
+value take_value(builder *b, value v, source_span span);   /* moved, copied, lent on */
+void look_at_value(builder *b, value v, source_span span); /* read where it is */
+value refer_to(builder *b, value v, bool is_mutable, source_span span);
+void write_to(builder *b, value target, value from, source_span span);
+void make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span,
+                 const char *by);
+bool place_is_free(const place *p); /* behind a shared reference */
+
+/* ---- expressions.c ---- */
+value build_expr(builder *b, expr *e);
+value build_taken(builder *b, expr *e);
+void build_look(builder *b, expr *e);
+value build_block_value(builder *b, block *body);
+uint32_t find_name(const builder *b, const char *name);
+uint32_t declare_name(builder *b, const char *name, source_span span, const sort *s);
+void leave_names(builder *b, uint32_t count, source_span span, bool forget);
+void go_to(builder *b, uint32_t block);
+void start_block(builder *b, uint32_t block);
+
+/* ---- calls.c ---- */
+value build_call_value(builder *b, expr *e);
+/* The method that a receiver of this sort means; NULL: it cannot be told, or it is the library's. */
+const function_item *method_of(const builder *b, const sort *s, const char *name);
+touch_mode mode_of_self(const function_item *f);
+bool has_lifetime(const type_expr *t, int depth);
+/* Whether references in the result may come from that parameter. */
+bool result_from(const function_item *f, uint32_t parameter);
+/* f(arguments); given[i] is what goes to parameter i. */
+value result_of(builder *b, const function_item *f, const value *given, source_span span);
+void use_all(builder *b, const value *given, uint32_t count, source_span span);
+value build_argument(builder *b, expr *e, const sort *item, uint32_t held, value *yields);
+
+/* ---- methods.c ---- */
+value build_method_value(builder *b, expr *e);
+
+/* ---- closures.c ---- */
+value build_closure_value(builder *b, expr *e);
+/* A closure that a call runs, any number of times, on items that `held` holds; `yields` is what its body yields. */
+value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, value *yields);
+
+/* ---- patterns.c ---- */
+void bind_pattern(builder *b, const pattern *p, value v);
+
+#endif

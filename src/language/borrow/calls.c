@@ -1,0 +1,311 @@
+/* calls.c: functions: what they take and yield. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "language/borrow/builder.h"
+
+/* ---- functions of the program ------------------------------------------------------------------------------- */
+
+static int by_name(const void *a, const void *b) {
+    const function_item *x = *(function_item *const *)a, *y = *(function_item *const *)b;
+    return strcmp(x->name, y->name);
+}
+
+/* The functions with that name, one behind the other. */
+static uint32_t functions_named(const builder *b, const char *name, function_item ***first) {
+    function_item key = {.name = name}, *wanted = &key;
+    function_item **all = b->world->functions, **end = all + b->world->function_count;
+    *first = b->world->function_count == 0 || name == NULL
+                 ? NULL
+                 : bsearch(&wanted, all, b->world->function_count, sizeof *all, by_name);
+    uint32_t count = 0;
+    if (*first != NULL) {
+        while (*first > all && strcmp((*first)[-1]->name, name) == 0) {
+            (*first)--;
+        }
+        while (*first + count < end && strcmp((*first)[count]->name, name) == 0) {
+            count++;
+        }
+    }
+    return count;
+}
+
+static bool is_of(const function_item *f, const char *owner) {
+    return owner == NULL ? f->owner_name == NULL
+                         : f->owner_name != NULL && strcmp(f->owner_name, owner) == 0;
+}
+
+static const binding *self_of(const function_item *f) {
+    return f->has_self && f->parameter_count > 0 ? f->parameters[0] : NULL;
+}
+
+touch_mode mode_of_self(const function_item *f) {
+    const binding *self = self_of(f);
+    return self->is_lent ? TOUCH_CHANGE : self->is_shared ? TOUCH_SHARE : TOUCH_MOVE;
+}
+
+const function_item *method_of(const builder *b, const sort *s, const char *name) {
+    function_item **first;
+    uint32_t count = functions_named(b, name, &first);
+    const function_item *found = NULL;
+    const char *owner = NULL;
+    if (s->type != NULL && s->type->kind == TYPE_STRUCT) {
+        const struct_item *of = s->type->structure;
+        owner = of->template != NULL ? of->template->name : of->name;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const function_item *f = first[i];
+        if (!f->has_self) {
+            continue;
+        }
+        if (owner != NULL && is_of(f, owner)) {
+            return f;
+        }
+        if (found != NULL && mode_of_self(found) != mode_of_self(f)) {
+            return NULL;
+        }
+        found = f;
+    }
+    return owner == NULL && s->kind == SORT_UNKNOWN ? found : NULL;
+}
+
+/* ---- what a result refers to ----------------------------------------------------------------------------------- */
+
+static bool names_lifetime(const type_expr *t, const char *lifetime, int depth) {
+    if (t == NULL || depth > 6) {
+        return false;
+    }
+    bool found = t->lifetime != NULL && strcmp(t->lifetime, lifetime) == 0;
+    for (uint32_t i = 0; i < t->argument_count && !found; i++) {
+        found = names_lifetime(t->arguments[i], lifetime, depth + 1);
+    }
+    return found;
+}
+
+/* Whether a reference in the result has no lifetime, or one of those in the parameter's type. */
+static bool comes_from(const type_expr *result, const type_expr *from, const char *lifetime,
+                       int depth) {
+    if (result == NULL || depth > 6) {
+        return false;
+    }
+    if (result->lifetime != NULL &&
+        ((lifetime != NULL && strcmp(lifetime, result->lifetime) == 0) ||
+         names_lifetime(from, result->lifetime, 0))) {
+        return true;
+    }
+    for (uint32_t i = 0; i < result->argument_count; i++) {
+        if (comes_from(result->arguments[i], from, lifetime, depth + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a lifetime with a name stands in the type. */
+bool has_lifetime(const type_expr *t, int depth) {
+    if (t == NULL || depth > 6) {
+        return false;
+    }
+    bool named = t->lifetime != NULL && strcmp(t->lifetime, "'_") != 0;
+    for (uint32_t i = 0; i < t->argument_count && !named; i++) {
+        named = has_lifetime(t->arguments[i], depth + 1);
+    }
+    return named;
+}
+
+bool result_from(const function_item *f, uint32_t parameter) {
+    const binding *p = f->parameters[parameter], *self = self_of(f);
+    if (has_lifetime(f->result_annotation, 0)) {
+        return comes_from(f->result_annotation, p->annotation, p->lifetime, 0);
+    }
+    bool self_lends = self != NULL && (self->is_lent || self->is_shared);
+    return self_lends ? parameter == 0 : true;
+}
+
+value result_of(builder *b, const function_item *f, const value *given, source_span span) {
+    const sort *s = sort_of_written(b, f->result_annotation, f->result);
+    value made = plain_value(f->result_annotation == NULL ? &sort_value : s);
+    if (sort_holds(made.sort)) {
+        made.held = new_temporary(b, span, made.sort);
+        for (uint32_t i = 0; i < f->parameter_count; i++) {
+            if (given[i].held != NO_VARIABLE && result_from(f, i)) {
+                flow(b, made.held, given[i].held, span);
+            }
+        }
+    }
+    return made;
+}
+
+/* ---- arguments ---------------------------------------------------------------------------------------------------- */
+
+value build_argument(builder *b, expr *e, const sort *item, uint32_t held, value *yields) {
+    if (e->kind == EXPR_CLOSURE) {
+        return build_lent_closure(b, e, item, held, yields);
+    }
+    value v = build_taken(b, e);
+    *yields = v;
+    return v;
+}
+
+/* The names in the holes of a text. */
+static void look_at_holes(builder *b, const expr *e) {
+    const char *text = e->string.data, *end = text + e->string.length;
+    for (; text < end; text++) {
+        if (*text != '{') {
+            continue;
+        }
+        if (text + 1 < end && text[1] == '{') {
+            text++;
+            continue;
+        }
+        size_t length = 0;
+        while (text + 1 + length < end &&
+               (isalnum((unsigned char)text[1 + length]) || text[1 + length] == '_')) {
+            length++;
+        }
+        char *name = masu__arena_strndup(b->g.arena, text + 1, length);
+        if (name == NULL) {
+            longjmp(*b->g.memory_ended, 1);
+        }
+        uint32_t v = find_name(b, name);
+        if (v != NO_VARIABLE) {
+            value named = {b->g.variables[v].sort, place_of_variable(b, v), NO_VARIABLE, NULL, 0};
+            look_at_value(b, named, e->span);
+        }
+    }
+}
+
+/* What is written like a macro looks at its arguments. */
+static bool only_looks(const char *name) {
+    static const char *const names[] = {
+        "println", "print",        "eprintln",    "eprint",       "format",  "panic",
+        "assert",  "assert_eq",    "assert_ne",   "write",        "writeln", "todo",
+        "dbg",     "debug_assert", "unreachable", "unimplemented"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static value build_print(builder *b, expr *e) {
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        if (e->call.args[i]->kind == EXPR_STRING) {
+            look_at_holes(b, e->call.args[i]);
+        }
+        build_look(b, e->call.args[i]);
+    }
+    return plain_value(&sort_value);
+}
+
+void use_all(builder *b, const value *given, uint32_t count, source_span span) {
+    for (uint32_t i = 0; i < count; i++) {
+        use(b, given[i].held, span);
+    }
+}
+
+/* ---- calls of a name ------------------------------------------------------------------------------------------------ */
+
+static const char *last_part(const char *scope) {
+    const char *found = scope;
+    for (const char *at = scope; at != NULL && *at != '\0'; at++) {
+        if (at[0] == ':' && at[1] == ':') {
+            found = at + 2;
+        }
+    }
+    return found;
+}
+
+static const function_item *function_called(const builder *b, const expr *callee) {
+    const char *name = callee->name.item != NULL ? callee->name.item : callee->name.name;
+    const char *owner = last_part(callee->name.scope);
+    if (owner != NULL && strcmp(owner, "Self") == 0) {
+        owner = b->function->owner_name;
+    }
+    function_item **first;
+    uint32_t count = functions_named(b, name, &first);
+    for (uint32_t i = 0; i < count; i++) {
+        bool module =
+            owner != NULL && islower((unsigned char)owner[0]) && first[i]->owner_name == NULL;
+        if (is_of(first[i], owner) || module) {
+            return first[i];
+        }
+    }
+    return NULL;
+}
+
+/* Some(x), Shape::Circle(p, r), P(a, b), Box::new(x) */
+static value build_constructor(builder *b, expr *e, const value *given, bool wraps) {
+    uint32_t count = e->call.arg_count;
+    value made = plain_value(&sort_value);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!sort_holds(given[i].sort)) {
+            continue;
+        }
+        if (made.held == NO_VARIABLE) {
+            sort *view = GRAPH_ARRAY(&b->g, sort, 1);
+            view->kind = SORT_VIEW;
+            made.sort = wraps && count == 1 ? sort_holder(b, given[i].sort, false) : view;
+            made.held = new_temporary(b, e->span, made.sort);
+        }
+        flow(b, made.held, given[i].held, e->span);
+    }
+    if (made.held == NO_VARIABLE && wraps && count == 1) {
+        made.sort = sort_holder(b, given[0].sort, false);
+    }
+    return made;
+}
+
+static value build_function(builder *b, expr *e, const function_item *f) {
+    value *given = GRAPH_ARRAY(&b->g, value, f->parameter_count + e->call.arg_count + 1), yields;
+    for (uint32_t i = 0; i < f->parameter_count + e->call.arg_count; i++) {
+        given[i] = plain_value(&sort_value);
+    }
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, &yields);
+    }
+    use_all(b, given, e->call.arg_count, e->span);
+    return result_of(b, f, given, e->span);
+}
+
+value build_call_value(builder *b, expr *e) {
+    const expr *callee = e->call.callee;
+    if (callee == NULL || callee->kind != EXPR_NAME) {
+        if (callee != NULL) {
+            build_look(b, e->call.callee);
+        }
+        for (uint32_t i = 0; i < e->call.arg_count; i++) {
+            use(b, build_taken(b, e->call.args[i]).held, e->span);
+        }
+        return plain_value(&sort_unknown);
+    }
+    uint32_t local = callee->name.scope == NULL ? find_name(b, callee->name.name) : NO_VARIABLE;
+    const function_item *f = local == NO_VARIABLE ? function_called(b, callee) : NULL;
+    if (f != NULL) {
+        return build_function(b, e, f);
+    }
+    if (local == NO_VARIABLE && callee->name.scope == NULL && only_looks(callee->name.name)) {
+        return build_print(b, e);
+    }
+    value *given = GRAPH_ARRAY(&b->g, value, e->call.arg_count + 1), yields;
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, &yields);
+    }
+    use_all(b, given, e->call.arg_count, e->span);
+    if (local != NO_VARIABLE) {
+        use(b, local, e->span);
+        return plain_value(&sort_unknown);
+    }
+    const char *owner = last_part(callee->name.scope);
+    bool boxed =
+        owner != NULL && strcmp(callee->name.name, "new") == 0 && e->call.arg_count == 1 &&
+        (strcmp(owner, "Box") == 0 || strcmp(owner, "Rc") == 0 || strcmp(owner, "Arc") == 0);
+    if (boxed) {
+        return given[0];
+    }
+    bool wraps = owner == NULL;
+    return isupper((unsigned char)callee->name.name[0]) ? build_constructor(b, e, given, wraps)
+                                                        : plain_value(&sort_value);
+}

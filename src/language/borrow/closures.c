@@ -1,0 +1,165 @@
+/* closures.c: what a closure captures is lent to it: for as long as it is kept, or while a call runs it. */
+#include <string.h>
+
+#include "language/borrow/builder.h"
+
+enum { CAPTURES_MAX = 64 };
+
+typedef struct capture {
+    place place;
+    touch_mode mode;
+    source_span span;
+} capture;
+
+/* How much of the place a closure takes: up to the first index; what lies behind a reference that it writes by that. */
+static place captured_part(const place *p, bool is_written) {
+    place part = *p;
+    for (part.count = 0; part.count < p->count && p->steps[part.count].kind == STEP_FIELD;) {
+        part.count++;
+    }
+    bool behind = part.count < p->count && p->steps[part.count].kind == STEP_FOLLOW;
+    part.count += behind && is_written;
+    return part;
+}
+
+static bool same_start(const place *a, const place *b) {
+    uint32_t both = a->count < b->count ? a->count : b->count;
+    for (uint32_t i = 0; i < both; i++) {
+        if (a->steps[i].kind != b->steps[i].kind ||
+            (a->steps[i].kind == STEP_FIELD && strcmp(a->steps[i].name, b->steps[i].name) != 0)) {
+            return false;
+        }
+    }
+    return a->root == b->root;
+}
+
+static void add_capture(capture *all, uint32_t *count, const event *e) {
+    bool writes = e->mode == TOUCH_WRITE || e->mode == TOUCH_CHANGE || e->mode == TOUCH_EXCLUSIVE;
+    capture c = {captured_part(e->place, writes), TOUCH_SHARE, e->span};
+    c.mode = writes ? TOUCH_EXCLUSIVE : e->mode == TOUCH_MOVE ? TOUCH_MOVE : TOUCH_SHARE;
+    for (uint32_t i = 0; i < *count; i++) {
+        if (same_start(&all[i].place, &c.place)) {
+            all[i].place.count =
+                all[i].place.count < c.place.count ? all[i].place.count : c.place.count;
+            if (all[i].mode < c.mode) {
+                all[i].mode = c.mode;
+                all[i].span = c.span;
+            }
+            return;
+        }
+    }
+    if (*count < CAPTURES_MAX) {
+        all[(*count)++] = c;
+    }
+}
+
+/* What the blocks from `first` on touch of the variables below `outer`. */
+static uint32_t collect_captures(builder *b, uint32_t first, uint32_t outer, capture *all) {
+    uint32_t count = 0;
+    for (uint32_t i = first; i < b->g.block_count; i++) {
+        for (uint32_t k = 0; k < b->g.blocks[i].count; k++) {
+            const event *e = &b->g.blocks[i].events[k];
+            bool touches = e->kind == EVENT_TOUCH || e->kind == EVENT_BORROW;
+            if (touches && e->mode != TOUCH_END && !e->place->unsure && e->place->root < outer &&
+                b->g.variables[e->place->root].name != NULL) {
+                add_capture(all, &count, e);
+            }
+        }
+    }
+    return count;
+}
+
+static value hold_captures(builder *b, const expr *e, const capture *all, uint32_t count) {
+    value made = plain_value(&sort_value);
+    for (uint32_t i = 0; i < count; i++) {
+        const capture *c = &all[i];
+        variable *v = &b->g.variables[c->place.root];
+        bool copies = e->closure.is_move && c->place.count == 0;
+        bool holds = sort_holds(v->sort);
+        if (made.held == NO_VARIABLE && (!copies || holds)) {
+            made.sort = GRAPH_ARRAY(&b->g, sort, 1);
+            *(sort *)made.sort = (sort){.kind = SORT_VIEW};
+            made.held = new_temporary(b, e->span, made.sort);
+        }
+        place *p = GRAPH_ARRAY(&b->g, place, 1);
+        *p = c->place;
+        if (e->closure.is_move && (p->count == 0 || !holds)) {
+            bool moved = v->sort->kind == SORT_VALUE && !sort_is_copied(b, v->sort);
+            touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, c->span, NULL);
+        } else if (c->mode == TOUCH_MOVE) {
+            touch(b, p, TOUCH_MOVE, c->span, NULL);
+        } else if (!place_is_free(p)) {
+            uint32_t part = new_temporary(b, e->span, made.sort);
+            make_borrow(b, p, c->mode, part, c->span, NULL);
+            flow(b, made.held, part, e->span);
+        }
+        if (holds) {
+            flow(b, made.held, c->place.root, e->span);
+        }
+    }
+    return made;
+}
+
+static value build_closure_body(builder *b, expr *e, const sort *item, uint32_t held) {
+    uint32_t names = b->name_count, end = graph_new_block(&b->g);
+    value joined = plain_value(&sort_unknown);
+    joined.held = new_temporary(b, e->span, joined.sort);
+    jump_frame frame = {.is_closure = true,
+                        .end = end,
+                        .again = end,
+                        .result = joined.held,
+                        .names = names,
+                        .outer = b->jumps};
+    b->jumps = &frame;
+    for (uint32_t i = 0; i < e->closure.parameter_count; i++) {
+        const binding *p = e->closure.parameters[i];
+        bool last = i + 1 == e->closure.parameter_count && item != NULL;
+        const sort *s = p->annotation != NULL
+                            ? sort_of_written(b, p->annotation, p->annotation->type)
+                        : last ? item
+                               : &sort_unknown;
+        uint32_t v = declare_name(b, p->name, p->span, s);
+        graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = v, .span = p->span});
+        if (last && sort_holds(s)) {
+            flow(b, v, held, p->span);
+        }
+    }
+    value v = build_taken(b, e->closure.body);
+    if (sort_holds(v.sort)) {
+        b->g.variables[joined.held].sort = v.sort;
+        flow(b, joined.held, v.held, e->span);
+    }
+    joined.sort =
+        sort_holds(b->g.variables[joined.held].sort) ? b->g.variables[joined.held].sort : v.sort;
+    leave_names(b, names, e->span, true);
+    go_to(b, end);
+    b->jumps = frame.outer;
+    start_block(b, end);
+    return joined;
+}
+
+/* A closure that is kept: its body runs whenever it is called, what it captured is lent from here on. */
+value build_closure_value(builder *b, expr *e) {
+    uint32_t at = b->at, outer = b->g.variable_count, first = graph_new_block(&b->g);
+    capture *all = GRAPH_ARRAY(&b->g, capture, CAPTURES_MAX);
+    start_block(b, first);
+    build_closure_body(b, e, NULL, NO_VARIABLE);
+    uint32_t count = collect_captures(b, first, outer, all);
+    start_block(b, at);
+    return hold_captures(b, e, all, count);
+}
+
+value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, value *yields) {
+    uint32_t outer = b->g.variable_count, again = graph_new_block(&b->g),
+             first = graph_new_block(&b->g);
+    capture *all = GRAPH_ARRAY(&b->g, capture, CAPTURES_MAX);
+    go_to(b, again);
+    graph_edge(&b->g, again, first);
+    start_block(b, first);
+    *yields = build_closure_body(b, e, item, held);
+    go_to(b, again);
+    uint32_t count = collect_captures(b, first, outer, all), behind = graph_new_block(&b->g);
+    graph_edge(&b->g, again, behind);
+    start_block(b, behind);
+    return hold_captures(b, e, all, count);
+}

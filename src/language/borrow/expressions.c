@@ -1,0 +1,498 @@
+/* expressions.c: expressions and statements of a function as a graph. */
+#include <ctype.h>
+#include <string.h>
+
+#include "language/borrow/builder.h"
+
+/* ---- names and blocks ----------------------------------------------------------------------------- */
+
+uint32_t find_name(const builder *b, const char *name) {
+    for (uint32_t i = b->name_count; i-- > 0;) {
+        if (strcmp(b->names[i].name, name) == 0) {
+            return b->names[i].variable;
+        }
+    }
+    return NO_VARIABLE;
+}
+
+uint32_t declare_name(builder *b, const char *name, source_span span, const sort *s) {
+    bound_name n = {name, graph_new_variable(&b->g, name, span, s)};
+    GRAPH_PUSH(&b->g, b->names, b->name_count, b->name_capacity, n);
+    return n.variable;
+}
+
+/* The variables behind the first `count` end here; they stay known when this is a jump out of their block. */
+void leave_names(builder *b, uint32_t count, source_span span, bool forget) {
+    for (uint32_t i = b->name_count; i-- > count;) {
+        uint32_t v = b->names[i].variable;
+        if (b->g.variables[v].is_borrowed) {
+            touch(b, place_of_variable(b, v), TOUCH_END, span, NULL);
+        }
+    }
+    b->name_count = forget ? count : b->name_count;
+}
+
+void go_to(builder *b, uint32_t block) {
+    graph_edge(&b->g, b->at, block);
+}
+
+void start_block(builder *b, uint32_t block) {
+    b->at = block;
+}
+
+static void after_jump(builder *b) {
+    b->at = graph_new_block(&b->g);
+}
+
+/* ---- small helpers ------------------------------------------------------------------------------------ */
+
+value build_taken(builder *b, expr *e) {
+    return take_value(b, build_expr(b, e), e->span);
+}
+
+void build_look(builder *b, expr *e) {
+    look_at_value(b, build_expr(b, e), e->span);
+}
+
+static void look_at_child(expr *e, void *context) {
+    build_look(context, e);
+}
+
+/* What holds the loans of several values; its sort is that of the first that says something. */
+static void join_into(builder *b, value *joined, value v, source_span span) {
+    if (joined->sort->kind == SORT_UNKNOWN || (!sort_holds(joined->sort) && sort_holds(v.sort))) {
+        joined->sort = v.sort;
+    }
+    b->g.variables[joined->held].sort = joined->sort;
+    if (sort_holds(v.sort)) {
+        flow(b, joined->held, v.held, span);
+    }
+}
+
+static value new_join(builder *b, source_span span) {
+    value v = plain_value(&sort_unknown);
+    v.held = new_temporary(b, span, v.sort);
+    graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = v.held, .span = span});
+    return v;
+}
+
+/* ---- places --------------------------------------------------------------------------------------------- */
+
+static value build_field(builder *b, expr *e) {
+    value base = follow(b, build_expr(b, e->field.base), e->span);
+    const char *name = e->kind == EXPR_TUPLE_FIELD
+                           ? masu__arena_printf(b->g.arena, "%u", e->field.index)
+                           : e->field.name;
+    if (name == NULL) {
+        longjmp(*b->g.memory_ended, 1);
+    }
+    const sort *s = base.sort->kind == SORT_TUPLE && e->field.index < base.sort->count &&
+                            e->kind == EXPR_TUPLE_FIELD
+                        ? base.sort->parts[e->field.index]
+                        : sort_field(b, base.sort, name);
+    return step_to(b, base, (step){.kind = STEP_FIELD, .name = name}, s, e->span);
+}
+
+static value build_index(builder *b, expr *e) {
+    value base = build_expr(b, e->index.base);
+    step s = {.kind = STEP_ANY};
+    bool part = false;
+    for (uint32_t i = 0; i < e->index.count; i++) {
+        expr *at = e->index.indices[i];
+        part |= at->kind == EXPR_RANGE;
+        build_look(b, at);
+        if (at->kind == EXPR_INT && e->index.count == 1) {
+            s = (step){.kind = STEP_NUMBER, .number = at->integer.value};
+        }
+    }
+    base = follow(b, base, e->span);
+    return step_to(b, base, s, part ? base.sort : sort_element(b, base.sort), e->span);
+}
+
+static value build_name(builder *b, expr *e) {
+    uint32_t v = e->name.scope == NULL ? find_name(b, e->name.name) : NO_VARIABLE;
+    if (v == NO_VARIABLE) {
+        return plain_value(&sort_value);
+    }
+    value made = plain_value(b->g.variables[v].sort);
+    made.place = place_of_variable(b, v);
+    return made;
+}
+
+/* ---- compound values -------------------------------------------------------------------------------------- */
+
+static value build_tuple(builder *b, expr *e) {
+    uint32_t n = e->list.count;
+    value *parts = GRAPH_ARRAY(&b->g, value, n + 1);
+    sort *s = GRAPH_ARRAY(&b->g, sort, 1);
+    *s = (sort){.kind = SORT_TUPLE, .count = n};
+    s->parts = GRAPH_ARRAY(&b->g, const sort *, n + 1);
+    for (uint32_t i = 0; i < n; i++) {
+        parts[i] = build_taken(b, e->list.items[i]);
+        s->parts[i] = parts[i].sort;
+    }
+    value made = plain_value(n == 0 ? &sort_value : s);
+    made.parts = parts;
+    made.part_count = n;
+    if (sort_holds(made.sort)) {
+        made.held = new_temporary(b, e->span, made.sort);
+        for (uint32_t i = 0; i < n; i++) {
+            flow(b, made.held, parts[i].held, e->span);
+        }
+    }
+    return made;
+}
+
+static value build_list(builder *b, expr *e) {
+    value all = new_join(b, e->span);
+    for (uint32_t i = 0; i < e->list.count; i++) {
+        join_into(b, &all, build_taken(b, e->list.items[i]), e->span);
+    }
+    all.sort =
+        sort_holds(all.sort) || e->list.count == 0 ? sort_holder(b, all.sort, false) : &sort_value;
+    b->g.variables[all.held].sort = all.sort;
+    return all;
+}
+
+static value build_struct(builder *b, expr *e) {
+    const struct_item *s = struct_named(b, e->structure.name);
+    value all = new_join(b, e->span);
+    bool holds = false;
+    for (uint32_t i = 0; i < e->structure.init_count; i++) {
+        value v = build_taken(b, e->structure.inits[i].value);
+        holds |= sort_holds(v.sort);
+        join_into(b, &all, v, e->span);
+    }
+    if (e->structure.base != NULL) {
+        build_look(b, e->structure.base);
+    }
+    sort *made = GRAPH_ARRAY(&b->g, sort, 1);
+    *made = (sort){.kind = holds && (s == NULL || s->is_enum || struct_is_view(b, s)) ? SORT_VIEW
+                                                                                      : SORT_VALUE,
+                   .type = s == NULL || s->generics.count > 0 ? NULL : s->type};
+    all.sort = made;
+    b->g.variables[all.held].sort = made;
+    return all;
+}
+
+/* ---- branches ---------------------------------------------------------------------------------------------- */
+
+value build_block_value(builder *b, block *body) {
+    uint32_t names = b->name_count;
+    for (stmt *s = body->first; s != NULL; s = s->next) {
+        if (s->kind == STMT_EXPR) {
+            value v = build_expr(b, s->value);
+            if (v.place != NULL && s->value->kind != EXPR_NAME) {
+                touch(b, v.place, TOUCH_READ, s->span, NULL);
+            }
+            continue;
+        }
+        if (s->value == NULL) { /* let x; */
+            const sort *later = s->annotation == NULL
+                                    ? &sort_unknown
+                                    : sort_of_written(b, s->annotation, s->annotation->type);
+            bind_pattern(b, s->pattern, plain_value(later));
+            continue;
+        }
+        value v = build_expr(b, s->value);
+        if (s->annotation != NULL) {
+            v = take_value(b, v, s->value->span);
+            const sort *written = sort_of_written(b, s->annotation, s->annotation->type);
+            bool open = written->kind == SORT_UNKNOWN ||
+                        (written->kind == SORT_HOLDER && written->item->kind == SORT_UNKNOWN);
+            v.sort = open ? v.sort : written;
+            v.parts = NULL;
+        }
+        if (s->otherwise != NULL) {
+            uint32_t fits = graph_new_block(&b->g), other = graph_new_block(&b->g);
+            v = s->annotation == NULL && v.place == NULL ? v : v;
+            go_to(b, fits);
+            go_to(b, other);
+            start_block(b, other);
+            build_block_value(b, s->otherwise);
+            start_block(b, fits);
+        }
+        bind_pattern(b, s->pattern, v);
+    }
+    value result = plain_value(&sort_value);
+    if (body->result != NULL) {
+        result = build_taken(b, body->result);
+    }
+    leave_names(b, names, body->span, true);
+    return result;
+}
+
+static value build_if(builder *b, expr *e) {
+    build_look(b, e->branch.condition);
+    uint32_t then = graph_new_block(&b->g), otherwise = graph_new_block(&b->g),
+             end = graph_new_block(&b->g);
+    value joined = new_join(b, e->span);
+    go_to(b, then);
+    go_to(b, otherwise);
+    start_block(b, then);
+    join_into(b, &joined, build_block_value(b, e->branch.then), e->span);
+    go_to(b, end);
+    start_block(b, otherwise);
+    if (e->branch.otherwise != NULL) {
+        join_into(b, &joined, build_taken(b, e->branch.otherwise), e->span);
+    }
+    go_to(b, end);
+    start_block(b, end);
+    return joined;
+}
+
+static value build_match(builder *b, expr *e) {
+    value v = build_expr(b, e->match.value);
+    if (v.place != NULL) {
+        touch(b, v.place, TOUCH_READ, e->match.value->span, NULL);
+    }
+    value joined = new_join(b, e->span);
+    uint32_t end = graph_new_block(&b->g), next = b->at;
+    for (uint32_t i = 0; i < e->match.count; i++) {
+        match_arm *arm = &e->match.arms[i];
+        uint32_t body = graph_new_block(&b->g), names = b->name_count;
+        graph_edge(&b->g, next, body);
+        start_block(b, body);
+        bind_pattern(b, arm->pattern, v);
+        if (arm->guard != NULL) {
+            build_look(b, arm->guard);
+            next = b->at;
+            uint32_t taken = graph_new_block(&b->g);
+            go_to(b, taken);
+            start_block(b, taken);
+        }
+        if (arm->body != NULL) {
+            join_into(b, &joined, build_taken(b, arm->body), e->span);
+        }
+        leave_names(b, names, arm->body == NULL ? e->span : arm->body->span, true);
+        go_to(b, end);
+    }
+    if (e->match.count == 0) {
+        go_to(b, end);
+    }
+    start_block(b, end);
+    return joined;
+}
+
+/* ---- loops ----------------------------------------------------------------------------------------------- */
+
+static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint32_t names,
+                        const pattern *p, value item) {
+    value joined = plain_value(&sort_unknown);
+    joined.held = new_temporary(b, e->span, joined.sort);
+    jump_frame frame = {.label = e->loop->label,
+                        .is_block = e->loop->is_block,
+                        .end = end,
+                        .again = again,
+                        .result = joined.held,
+                        .names = names,
+                        .outer = b->jumps};
+    b->jumps = &frame;
+    if (p != NULL) {
+        bind_pattern(b, p, item);
+    }
+    build_block_value(b, e->loop->body);
+    leave_names(b, names, e->loop->body->span, true);
+    go_to(b, again);
+    b->jumps = frame.outer;
+    start_block(b, end);
+    joined.sort = b->g.variables[joined.held].sort;
+    return joined;
+}
+
+/* What a `for` runs over, and what it yields. */
+static value build_source(builder *b, expr *e) {
+    value v = build_expr(b, e);
+    if (v.place != NULL) {
+        v = take_value(b, v, e->span);
+    }
+    const sort *s = v.sort;
+    uint32_t it = graph_new_variable(&b->g, NULL, e->span, s);
+    b->g.variables[it].is_loop = true;
+    graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = it, .span = e->span});
+    flow(b, it, v.held, e->span);
+    const sort *item = s->kind == SORT_REFERENCE
+                           ? sort_reference(b, sort_element(b, s->item), s->is_mutable)
+                       : s->kind == SORT_HOLDER ? s->item
+                                                : sort_element(b, s);
+    return (value){.sort = item, .held = it};
+}
+
+static value build_loop(builder *b, expr *e) {
+    uint32_t again = graph_new_block(&b->g), body = graph_new_block(&b->g),
+             end = graph_new_block(&b->g), names = b->name_count;
+    value item = plain_value(&sort_unknown);
+    if (e->kind == EXPR_FOR) {
+        item = build_source(b, e->loop->iterable);
+    }
+    go_to(b, again);
+    start_block(b, again);
+    if (e->kind == EXPR_FOR) {
+        use(b, item.held, e->loop->iterable->span);
+    } else if (e->loop->condition != NULL) {
+        build_look(b, e->loop->condition);
+    }
+    go_to(b, body);
+    if (e->kind != EXPR_LOOP) {
+        go_to(b, end);
+    }
+    start_block(b, body);
+    return build_body(b, e, again, end, names, e->kind == EXPR_FOR ? e->loop->pattern : NULL, item);
+}
+
+static const jump_frame *frame_of(const builder *b, const expr *e) {
+    const jump_frame *f = b->jumps;
+    for (; f != NULL; f = f->outer) {
+        bool meant = e->kind == EXPR_RETURN ? f->is_closure
+                     : e->jump.label != NULL
+                         ? f->label != NULL && strcmp(f->label, e->jump.label) == 0
+                         : !f->is_block && !f->is_closure;
+        if (meant) {
+            return f;
+        }
+        if (f->is_closure) {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+static void give_result(builder *b, uint32_t into, value v, source_span span) {
+    if (into == NO_VARIABLE || !sort_holds(v.sort)) {
+        return;
+    }
+    if (!sort_holds(b->g.variables[into].sort)) {
+        b->g.variables[into].sort = v.sort;
+    }
+    flow(b, into, v.held, span);
+}
+
+static value build_jump(builder *b, expr *e) {
+    value v = e->jump.value == NULL ? plain_value(&sort_value) : build_taken(b, e->jump.value);
+    const jump_frame *f = frame_of(b, e);
+    if (f != NULL) {
+        give_result(b, f->result, v, e->span);
+        leave_names(b, f->names, e->span, false);
+        go_to(b, e->kind == EXPR_CONTINUE ? f->again : f->end);
+    } else if (e->kind == EXPR_RETURN) {
+        give_result(b, b->result, v, e->span);
+        leave_names(b, 0, e->span, false);
+        go_to(b, b->end);
+    }
+    after_jump(b);
+    return plain_value(&sort_unknown);
+}
+
+/* ---- the rest -------------------------------------------------------------------------------------------- */
+
+static value build_assign(builder *b, expr *e) {
+    bool updates = e->assign.op != BINARY_NONE;
+    value from = updates ? build_expr(b, e->assign.value) : build_taken(b, e->assign.value);
+    if (updates) {
+        look_at_value(b, from, e->assign.value->span);
+        from = plain_value(&sort_value);
+    }
+    if (e->assign.target->kind == EXPR_TUPLE) { /* (a, b) = v */
+        for (uint32_t i = 0; i < e->assign.target->list.count; i++) {
+            value part = from.parts != NULL && i < from.part_count ? from.parts[i]
+                                                                   : plain_value(&sort_value);
+            write_to(b, build_expr(b, e->assign.target->list.items[i]), part, e->span);
+        }
+        return plain_value(&sort_value);
+    }
+    value target = build_expr(b, e->assign.target);
+    if (updates) {
+        target = follow(b, target, e->span);
+    }
+    write_to(b, target, from, e->span);
+    return plain_value(&sort_value);
+}
+
+static value build_binary(builder *b, expr *e) {
+    build_look(b, e->binary.left);
+    if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR) {
+        uint32_t right = graph_new_block(&b->g), end = graph_new_block(&b->g);
+        go_to(b, right);
+        go_to(b, end);
+        start_block(b, right);
+        build_look(b, e->binary.right);
+        go_to(b, end);
+        start_block(b, end);
+    } else {
+        build_look(b, e->binary.right);
+    }
+    return plain_value(&sort_value);
+}
+
+static value build_unary(builder *b, expr *e) {
+    if (e->unary.op != UNARY_REFERENCE) {
+        build_look(b, e->unary.operand);
+        return plain_value(&sort_value);
+    }
+    return refer_to(b, build_expr(b, e->unary.operand), e->unary.is_mutable, e->span);
+}
+
+static value build_try(builder *b, expr *e) {
+    value v = build_taken(b, e->attempt.operand);
+    v.sort = v.sort->kind == SORT_HOLDER ? v.sort->item : sort_element(b, v.sort);
+    return v;
+}
+
+static value build_plain(builder *b, expr *e) {
+    switch (e->kind) {
+    case EXPR_NAME:
+        return build_name(b, e);
+    case EXPR_STRING:
+        return plain_value(&sort_text);
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        return build_field(b, e);
+    case EXPR_INDEX:
+        return build_index(b, e);
+    case EXPR_UNARY:
+        return build_unary(b, e);
+    case EXPR_BINARY:
+        return build_binary(b, e);
+    case EXPR_CALL:
+        return build_call_value(b, e);
+    case EXPR_METHOD:
+        return build_method_value(b, e);
+    case EXPR_TUPLE:
+        return build_tuple(b, e);
+    case EXPR_ARRAY:
+        return build_list(b, e);
+    case EXPR_STRUCT:
+        return build_struct(b, e);
+    case EXPR_BLOCK:
+        return build_block_value(b, e->block);
+    case EXPR_IF:
+        return build_if(b, e);
+    case EXPR_MATCH:
+        return build_match(b, e);
+    case EXPR_WHILE:
+    case EXPR_LOOP:
+    case EXPR_FOR:
+        return build_loop(b, e);
+    case EXPR_BREAK:
+    case EXPR_CONTINUE:
+    case EXPR_RETURN:
+        return build_jump(b, e);
+    case EXPR_ASSIGN:
+        return build_assign(b, e);
+    case EXPR_TRY:
+        return build_try(b, e);
+    case EXPR_CLOSURE:
+        return build_closure_value(b, e);
+    default:
+        expr_each_child(e, look_at_child, b);
+        return plain_value(&sort_value);
+    }
+}
+
+value build_expr(builder *b, expr *e) {
+    value v = build_plain(b, e);
+    if (e->is_followed && v.sort->kind == SORT_REFERENCE) {
+        v = follow(b, v, e->span);
+    }
+    return v;
+}

@@ -1,0 +1,320 @@
+/* methods.c: methods: what they take, change and yield; those of the library are rows of methods.def. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "language/borrow/builder.h"
+
+typedef struct lent_method {
+    const char *name;
+    touch_mode access;
+    lend_kind yields;
+} lent_method;
+
+static const lent_method *library_method(const char *name) {
+    enum { SHARE = TOUCH_SHARE, CHANGE = TOUCH_CHANGE, TAKE = TOUCH_MOVE };
+    static const lent_method methods[] = {
+#define METHOD(name, access, yields) {#name, (touch_mode)access, LEND_##yields},
+#include "language/borrow/methods.def"
+#undef METHOD
+    };
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        if (strcmp(methods[i].name, name) == 0) {
+            return &methods[i];
+        }
+    }
+    return NULL;
+}
+
+typedef struct method_call {
+    builder *b;
+    expr *e;
+    value receiver, target; /* as it is; behind references */
+    value argument, yields; /* the last one; what a closure yields */
+    bool changes;
+} method_call;
+
+static value lend_from(method_call *m, const sort *s) {
+    builder *b = m->b;
+    value made = plain_value(s);
+    if (m->target.sort->kind == SORT_UNKNOWN &&
+        m->target.place != NULL) { /* it may be a reference */
+        place *p = GRAPH_ARRAY(&b->g, place, 1);
+        *p = *m->target.place;
+        p->unsure = true;
+        m->target.place = p;
+    }
+    if (m->target.place == NULL) {
+        made.held = m->target.held;
+        return made;
+    }
+    made.held = new_temporary(b, m->e->span, s);
+    make_borrow(b, m->target.place, m->changes ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made.held,
+                m->e->span, m->e->call.name);
+    return made;
+}
+
+/* What goes on from the receiver's own loans. */
+static value pass_on(method_call *m, const sort *s) {
+    value made = plain_value(s);
+    if (sort_holds(s)) {
+        value from = take_value(m->b, m->receiver, m->e->span);
+        made.held = from.held;
+    }
+    return made;
+}
+
+static value join_two(method_call *m, const sort *s, uint32_t one, uint32_t two) {
+    value made = plain_value(s);
+    if (sort_holds(s)) {
+        made.held = new_temporary(m->b, m->e->span, s);
+        flow(m->b, made.held, one, m->e->span);
+        flow(m->b, made.held, two, m->e->span);
+    }
+    return made;
+}
+
+static const sort *pair_of(builder *b, const sort *one, const sort *two) {
+    sort *s = GRAPH_ARRAY(&b->g, sort, 1);
+    *s = (sort){.kind = SORT_TUPLE, .count = 2};
+    s->parts = GRAPH_ARRAY(&b->g, const sort *, 2);
+    s->parts[0] = one;
+    s->parts[1] = two;
+    return s;
+}
+
+static const sort *item_of(builder *b, const sort *s) {
+    return s->kind == SORT_HOLDER      ? s->item
+           : s->kind == SORT_REFERENCE ? sort_reference(b, sort_element(b, s->item), s->is_mutable)
+                                       : sort_element(b, s);
+}
+
+/* Of an iterator, Option or the like that is at hand. */
+static value lend_onward(method_call *m, lend_kind kind) {
+    builder *b = m->b;
+    const sort *s = m->receiver.sort, *item = item_of(b, s);
+    bool lazy = s->kind == SORT_HOLDER && s->is_lazy;
+    switch (kind) {
+    case LEND_INTO:
+        if (s->kind == SORT_REFERENCE) {
+            return pass_on(m, sort_holder(b, item, true));
+        }
+        return pass_on(m, s->kind == SORT_HOLDER ? s : sort_holder(b, item, false));
+    case LEND_SAME:
+        return s->kind == SORT_HOLDER ? pass_on(m, s) : plain_value(&sort_value);
+    case LEND_COUNTED:
+        return pass_on(m, sort_holder(b, pair_of(b, &sort_value, item), lazy));
+    case LEND_PAIRS: {
+        const sort *other = item_of(b, m->argument.sort);
+        bool holds = lazy || m->argument.sort->kind == SORT_REFERENCE ||
+                     (m->argument.sort->kind == SORT_HOLDER && m->argument.sort->is_lazy);
+        value from = take_value(b, m->receiver, m->e->span);
+        return join_two(m, sort_holder(b, pair_of(b, item, other), holds), from.held,
+                        m->argument.held);
+    }
+    case LEND_MAPPED:
+        if (lazy) {
+            value from = take_value(b, m->receiver, m->e->span);
+            return join_two(m, sort_holder(b, m->yields.sort, true), from.held, m->yields.held);
+        }
+        return join_two(m, sort_holder(b, m->yields.sort, false), NO_VARIABLE, m->yields.held);
+    case LEND_OWNED:
+        item = item->kind == SORT_REFERENCE ? item->item : item;
+        return pass_on(m, sort_holder(b, item, lazy));
+    case LEND_ONE:
+    case LEND_ALL:
+        return pass_on(m, sort_holder(b, item, false));
+    case LEND_INNER:
+        return s->kind == SORT_HOLDER ? pass_on(m, item) : plain_value(item);
+    default:
+        return plain_value(&sort_unknown);
+    }
+}
+
+static value lend_of(method_call *m, lend_kind kind) {
+    builder *b = m->b;
+    const sort *element = sort_element(b, m->target.sort), *rest = &sort_value;
+    const sort *reference = sort_reference(b, element, m->changes);
+    const sort *part = sort_reference(b, rest, m->changes);
+    switch (kind) {
+    case LEND_ELEMENTS:
+        return lend_from(m, sort_holder(b, reference, true));
+    case LEND_PIECES:
+        return lend_from(m, sort_holder(b, part, true));
+    case LEND_LETTERS:
+        return lend_from(m, sort_holder(b, &sort_value, true));
+    case LEND_MAYBE:
+        return lend_from(m, sort_holder(b, reference, false));
+    case LEND_PART:
+        return lend_from(m, part);
+    case LEND_TWO:
+        return lend_from(m, pair_of(b, part, part));
+    case LEND_MAYBE_TWO:
+        return lend_from(m, sort_holder(b, pair_of(b, reference, part), false));
+    default:
+        return plain_value(&sort_unknown);
+    }
+}
+
+/* `take` of an iterator is another one than that of an Option, `last` of a list another one than that of an iterator. */
+static lend_kind kind_of_call(const method_call *m, lend_kind kind) {
+    const sort *s = m->receiver.sort;
+    bool lazy = s->kind == SORT_HOLDER && s->is_lazy;
+    const char *name = m->e->call.name;
+    if (kind == LEND_TAKEN && m->e->call.arg_count == 1) {
+        return LEND_SAME;
+    }
+    if (lazy && kind == LEND_MAYBE && strcmp(name, "last") == 0) {
+        return LEND_ONE;
+    }
+    bool of_value = m->target.place == NULL && s->kind == SORT_HOLDER && kind == LEND_MAYBE;
+    return of_value ? LEND_SAME : kind; /* v.get(i).as_ref() */
+}
+
+static void note_put(method_call *m) {
+    const place *p = m->target.place;
+    builder *b = m->b;
+    const sort *item = m->argument.sort;
+    bool several = m->e->call.name[0] == 'e' || m->e->call.name[0] == 'a';
+    item = several ? item_of(b, item) : item;
+    item = several && item->kind == SORT_REFERENCE && !sort_holds(item->item) &&
+                   m->argument.sort->kind == SORT_REFERENCE
+               ? item->item
+               : item; /* extend(&v) copies */
+    if (p == NULL || m->argument.held == NO_VARIABLE || !sort_holds(item)) {
+        return;
+    }
+    variable *v = &b->g.variables[p->root];
+    if (!sort_holds(v->sort) && p->count == 0) {
+        v->sort = sort_holder(b, item, false);
+    }
+    if (sort_holds(v->sort)) {
+        flow(b, p->root, m->argument.held, m->e->span);
+    }
+}
+
+static value call_library(method_call *m, const lent_method *known) {
+    builder *b = m->b;
+    lend_kind kind = kind_of_call(m, known->yields);
+    m->changes = known->access == TOUCH_CHANGE;
+    switch (kind) {
+    case LEND_NOTHING:
+    case LEND_PUT:
+        if (m->target.place != NULL) {
+            touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
+        }
+        if (kind == LEND_PUT) {
+            note_put(m);
+        }
+        return plain_value(&sort_value);
+    case LEND_TAKEN:
+    case LEND_POPPED: {
+        value made = plain_value(kind == LEND_TAKEN
+                                     ? m->target.sort
+                                     : sort_holder(b, sort_element(b, m->target.sort), false));
+        if (m->target.place != NULL) {
+            touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
+            if (sort_holds(made.sort)) {
+                made.held = new_temporary(b, m->e->span, made.sort);
+                flow(b, made.held, m->target.place->root, m->e->span);
+            }
+        }
+        return made;
+    }
+    case LEND_CLONE: {
+        value made = plain_value(m->target.sort);
+        if (m->target.place != NULL) {
+            touch(b, m->target.place, TOUCH_SHARE, m->e->span, NULL);
+        }
+        if (sort_holds(made.sort) && m->target.place != NULL) {
+            made.held = new_temporary(b, m->e->span, made.sort);
+            flow(b, made.held, m->target.place->root, m->e->span);
+        }
+        return made;
+    }
+    case LEND_ONE:
+        if (known->access == TOUCH_CHANGE && m->target.place != NULL) {
+            touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
+            value made = plain_value(sort_holder(b, item_of(b, m->target.sort), false));
+            if (sort_holds(made.sort)) {
+                made.held = new_temporary(b, m->e->span, made.sort);
+                flow(b, made.held, m->target.place->root, m->e->span);
+            }
+            return made;
+        }
+        return lend_onward(m, kind);
+    case LEND_ELEMENTS:
+    case LEND_PIECES:
+    case LEND_LETTERS:
+    case LEND_MAYBE:
+    case LEND_PART:
+    case LEND_TWO:
+    case LEND_MAYBE_TWO:
+        return lend_of(m, kind);
+    default:
+        if (m->receiver.place != NULL && m->receiver.sort->kind == SORT_VALUE) {
+            look_at_value(b, m->receiver, m->e->span);
+            m->receiver = plain_value(m->receiver.sort);
+        }
+        return lend_onward(m, kind);
+    }
+}
+
+static value call_own(method_call *m, const function_item *f, value *given) {
+    builder *b = m->b;
+    touch_mode mode = mode_of_self(f);
+    const source_span span = m->e->span;
+    bool lends = f->result_annotation != NULL && result_from(f, 0) &&
+                 sort_holds(sort_of_written(b, f->result_annotation, f->result));
+    given[0] = plain_value(&sort_unknown);
+    m->changes = mode == TOUCH_CHANGE;
+    if (mode == TOUCH_MOVE) {
+        given[0] = take_value(b, m->receiver, span);
+    } else if (m->target.place != NULL && lends) {
+        given[0] = lend_from(m, sort_reference(b, m->target.sort, m->changes));
+    } else if (m->target.place != NULL) {
+        touch(b, m->target.place, mode, span, f->name);
+    } else {
+        given[0] = m->target;
+    }
+    /* add(&mut self, x: &'a T) may keep x */
+    bool view = m->target.place != NULL && m->target.sort->kind == SORT_VIEW;
+    for (uint32_t i = 1; view && mode == TOUCH_CHANGE && i < f->parameter_count; i++) {
+        if (has_lifetime(f->parameters[i]->annotation, 0)) {
+            flow(b, m->target.place->root, given[i].held, span);
+        }
+    }
+    return result_of(b, f, given, span);
+}
+
+value build_method_value(builder *b, expr *e) {
+    method_call m = {.b = b, .e = e, .receiver = build_expr(b, e->call.receiver)};
+    m.argument = m.yields = plain_value(&sort_unknown);
+    m.target =
+        m.receiver.sort->kind == SORT_REFERENCE ? follow(b, m.receiver, e->span) : m.receiver;
+    const function_item *f = method_of(b, m.target.sort, e->call.name);
+    const lent_method *known = library_method(e->call.name);
+    uint32_t count = e->call.arg_count;
+    uint32_t room = count + 2 + (f == NULL ? 0 : f->parameter_count);
+    value *given = GRAPH_ARRAY(&b->g, value, room);
+    for (uint32_t i = 0; i < room; i++) {
+        given[i] = plain_value(&sort_unknown);
+    }
+    uint32_t held = m.receiver.place != NULL ? m.receiver.place->root : m.receiver.held;
+    for (uint32_t i = 0; i < count; i++) {
+        given[i + 1] =
+            build_argument(b, e->call.args[i], item_of(b, m.receiver.sort), held, &m.yields);
+        m.argument = given[i + 1];
+    }
+    value made;
+    if (f != NULL) {
+        made = call_own(&m, f, given);
+    } else if (known != NULL) {
+        made = call_library(&m, known);
+    } else {
+        look_at_value(b, m.receiver, e->span);
+        made = plain_value(&sort_unknown);
+    }
+    use_all(b, given + 1, count, e->span);
+    use(b, m.receiver.held, e->span);
+    return made;
+}

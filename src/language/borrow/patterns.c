@@ -1,0 +1,135 @@
+/* patterns.c: what the names of a pattern are: references into the place that it takes apart, or parts of a value. */
+#include <ctype.h>
+#include <string.h>
+
+#include "language/borrow/builder.h"
+
+typedef enum binding_mode { BY_VALUE, BY_SHARED, BY_MUTABLE } binding_mode;
+
+static void bind(builder *b, const pattern *p, value v, binding_mode mode);
+
+static void bind_name(builder *b, const binding *n, value v, binding_mode mode) {
+    bool alias = n->is_alias && mode == BY_VALUE;
+    mode = alias ? BY_MUTABLE : mode;
+    if (v.place != NULL && mode == BY_VALUE) {
+        v = take_value(b, v, n->span);
+    }
+    const sort *s = mode == BY_VALUE ? v.sort : sort_reference(b, v.sort, mode == BY_MUTABLE);
+    if (s->kind == SORT_VALUE && s->type == NULL) {
+        const type *t = known_type_at(b, n->span);
+        s = t == NULL || type_is_reference(t) ? s : sort_of_type(b, t);
+    }
+    uint32_t made = declare_name(b, n->name, n->span, s);
+    if (mode != BY_VALUE && v.place != NULL) {
+        make_borrow(b, v.place, mode == BY_MUTABLE ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made, n->span,
+                    NULL);
+        return;
+    }
+    graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = made, .span = n->span});
+    if (sort_holds(s)) {
+        flow(b, made, v.held, n->span);
+    }
+}
+
+/* Behind a reference the names are references, too. */
+static value open_reference(builder *b, value v, binding_mode *mode, source_span span) {
+    for (int depth = 0; v.sort->kind == SORT_REFERENCE && depth < 4; depth++) {
+        *mode = v.sort->is_mutable && *mode != BY_SHARED ? BY_MUTABLE : BY_SHARED;
+        if (v.place == NULL && v.held == NO_VARIABLE) {
+            v.sort = v.sort->item;
+            continue;
+        }
+        const value outer = v;
+        v = follow(b, v, span);
+        if (outer.place == NULL) { /* what it is made from is what its parts are made from */
+            v.held = outer.held;
+        }
+    }
+    return v;
+}
+
+static value part_of(builder *b, value v, const char *name, const sort *s, source_span span) {
+    if (v.place != NULL) {
+        return step_to(b, v, (step){.kind = STEP_FIELD, .name = name}, s, span);
+    }
+    return (value){.sort = s, .held = v.held};
+}
+
+static const char *part_name(builder *b, const pattern *p, uint32_t i, bool dotted) {
+    const char *name =
+        p->part_names != NULL
+            ? p->part_names[i]
+            : masu__arena_printf(b->g.arena, "%u", p->rest && i >= p->rest_at ? 1000 + i : i);
+    return dotted ? masu__arena_printf(b->g.arena, "%s.%s", p->name, name) : name;
+}
+
+static void bind_tuple(builder *b, const pattern *p, value v, binding_mode mode) {
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        if (v.parts != NULL && !p->rest && i < v.part_count) {
+            bind(b, p->parts[i], v.parts[i], mode);
+            continue;
+        }
+        char *name = masu__arena_printf(b->g.arena, "%u", i);
+        const sort *s = p->rest ? &sort_unknown
+                        : v.sort->kind == SORT_TUPLE && i < v.sort->count
+                            ? v.sort->parts[i]
+                            : sort_field(b, v.sort, name);
+        bind(b, p->parts[i], part_of(b, v, part_name(b, p, i, false), s, p->span), mode);
+    }
+}
+
+static bool is_struct_of(const builder *b, const pattern *p) {
+    const struct_item *s = struct_named(b, p->name);
+    return s != NULL && !s->is_enum;
+}
+
+/* &p takes what the reference leads to. */
+static value behind(builder *b, const pattern *p, value v) {
+    if (v.sort->kind == SORT_REFERENCE && v.place != NULL) {
+        return follow(b, v, p->span);
+    }
+    while (v.sort->kind == SORT_REFERENCE) {
+        v.sort = v.sort->item;
+    }
+    v.held = sort_holds(v.sort) ? v.held : NO_VARIABLE;
+    return v;
+}
+
+static void bind(builder *b, const pattern *p, value v, binding_mode mode) {
+    if (p->is_behind) {
+        v = behind(b, p, v);
+        mode = BY_VALUE;
+    }
+    switch (p->kind) {
+    case PATTERN_NAME:
+        if (p->binding != NULL && !isupper((unsigned char)p->binding->name[0])) {
+            bind_name(b, p->binding, v, mode);
+        }
+        break;
+    case PATTERN_BOUND:
+        if (p->binding != NULL) {
+            bind_name(b, p->binding, v, mode);
+        }
+        bind(b, p->parts[0], plain_value(&sort_unknown), mode);
+        break;
+    case PATTERN_TUPLE:
+        bind_tuple(b, p, open_reference(b, v, &mode, p->span), mode);
+        break;
+    case PATTERN_VARIANT: {
+        v = open_reference(b, v, &mode, p->span);
+        bool dotted = !is_struct_of(b, p);
+        for (uint32_t i = 0; i < p->part_count; i++) {
+            const sort *s = p->rest && p->part_names == NULL ? &sort_unknown
+                                                             : sort_variant_part(b, v.sort, p, i);
+            bind(b, p->parts[i], part_of(b, v, part_name(b, p, i, dotted), s, p->span), mode);
+        }
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+void bind_pattern(builder *b, const pattern *p, value v) {
+    bind(b, p, v, BY_VALUE);
+}

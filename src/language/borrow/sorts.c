@@ -1,0 +1,273 @@
+/* sorts.c: what Rust would say of a type, as far as references go. The checker's own types do not know `&T`: what is written
+ * in declarations says it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "language/borrow/builder.h"
+
+static sort *new_sort(builder *b, sort_kind kind) {
+    sort *s = GRAPH_ARRAY(&b->g, sort, 1);
+    s->kind = kind;
+    return s;
+}
+
+const sort *sort_reference(builder *b, const sort *item, bool is_mutable) {
+    sort *s = new_sort(b, SORT_REFERENCE);
+    s->item = item;
+    s->is_mutable = is_mutable;
+    return s;
+}
+
+const sort *sort_holder(builder *b, const sort *item, bool is_lazy) {
+    sort *s = new_sort(b, SORT_HOLDER);
+    s->item = item;
+    s->is_lazy = is_lazy;
+    return s;
+}
+
+static const sort *value_of(builder *b, sort_kind kind, const type *t) {
+    sort *s = new_sort(b, kind);
+    s->type = t;
+    return s;
+}
+
+const struct_item *struct_named(const builder *b, const char *name) {
+    for (uint32_t i = 0; name != NULL && i < b->world->tree->struct_count; i++) {
+        const struct_item *s = b->world->tree->structs[i];
+        if (s->name != NULL && s->template == NULL && strcmp(s->name, name) == 0) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+static bool holds_written(const builder *b, const type_expr *t, int depth) {
+    if (t == NULL || depth > 4 || t->kind == TYPE_EXPR_FUNCTION) {
+        return false;
+    }
+    if (t->is_place || t->is_shared || t->lifetime != NULL) {
+        return true;
+    }
+    for (uint32_t i = 0; i < t->argument_count; i++) {
+        if (holds_written(b, t->arguments[i], depth + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool struct_is_view(const builder *b, const struct_item *s) {
+    for (uint32_t i = 0; s != NULL && !s->is_builtin && i < s->field_count; i++) {
+        if (holds_written(b, s->fields[i].annotation, 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const sort *sort_of_name(builder *b, const type_expr *t, const type *known) {
+    const char *name = t->name;
+    if (name != NULL && strcmp(name, "_") == 0) {
+        return &sort_unknown;
+    }
+    if (name != NULL && strcmp(name, "Self") == 0) {
+        name = b->function->owner_name;
+    }
+    const struct_item *s = struct_named(b, name);
+    if (s != NULL && !s->is_builtin && struct_is_view(b, s)) {
+        return value_of(b, SORT_VIEW, known != NULL ? known : s->type);
+    }
+    for (uint32_t i = 0; i < t->argument_count; i++) {
+        const type_expr *a = t->arguments[i];
+        const sort *item =
+            a->kind == TYPE_EXPR_NUMBER ? &sort_value : sort_of_written(b, a, a->type);
+        bool bound = t->kind == TYPE_EXPR_DYN || (name != NULL && name[0] == '<');
+        if (bound && a->argument_count > 0) { /* impl Iterator<Item = T> */
+            return sort_holder(b, sort_of_written(b, a->arguments[0], a->arguments[0]->type),
+                               t->lifetime != NULL);
+        }
+        if (sort_holds(item) || item->kind == SORT_UNKNOWN) {
+            return sort_holder(b, item, false);
+        }
+    }
+    return t->lifetime != NULL ? value_of(b, SORT_VIEW, known)
+           : known != NULL     ? value_of(b, SORT_VALUE, known)
+           : s != NULL         ? value_of(b, SORT_VALUE, s->type)
+                               : &sort_value;
+}
+
+static const sort *sort_of_tuple(builder *b, const type_expr *t) {
+    sort *s = new_sort(b, SORT_TUPLE);
+    s->count = t->argument_count;
+    s->parts = GRAPH_ARRAY(&b->g, const sort *, s->count + 1);
+    for (uint32_t i = 0; i < s->count; i++) {
+        s->parts[i] = sort_of_written(b, t->arguments[i], t->arguments[i]->type);
+    }
+    return s;
+}
+
+const sort *sort_of_written(builder *b, const type_expr *t, const type *known) {
+    if (t == NULL) {
+        return &sort_unknown;
+    }
+    if (t->is_place || t->is_shared) {
+        type_expr bare = *t;
+        bare.is_place = bare.is_shared = false;
+        bare.lifetime = NULL;
+        if (known != NULL && type_is_reference(known)) {
+            known = type_is_slice(known) ? NULL : known->vec.element;
+        }
+        return sort_reference(b, sort_of_written(b, &bare, known), t->is_place);
+    }
+    switch (t->kind) {
+    case TYPE_EXPR_NAME:
+    case TYPE_EXPR_DYN:
+        return sort_of_name(b, t, known);
+    case TYPE_EXPR_TUPLE:
+        return t->argument_count == 0 ? &sort_value : sort_of_tuple(b, t);
+    case TYPE_EXPR_ARRAY: {
+        const sort *item = sort_of_written(b, t->arguments[0], t->arguments[0]->type);
+        return sort_holds(item) ? sort_holder(b, item, false)
+               : known != NULL  ? value_of(b, SORT_VALUE, known)
+                                : sort_holder(b, item, false);
+    }
+    default:
+        return &sort_value;
+    }
+}
+
+const sort *sort_of_type(builder *b, const type *t) {
+    if (t == NULL) {
+        return &sort_value;
+    }
+    if (type_is_reference(t)) {
+        return sort_reference(b, type_is_slice(t) ? &sort_value : sort_of_type(b, t->vec.element),
+                              true);
+    }
+    if (t->kind == TYPE_VEC && type_is_box(t)) {
+        return sort_of_type(b, t->vec.element);
+    }
+    if (t->kind == TYPE_STRUCT && !t->structure->is_builtin) {
+        const struct_item *s =
+            t->structure->template != NULL ? t->structure->template : t->structure;
+        return value_of(b, struct_is_view(b, s) ? SORT_VIEW : SORT_VALUE, t);
+    }
+    return value_of(b, SORT_VALUE, t);
+}
+
+const sort *sort_element(builder *b, const sort *s) {
+    if (s->kind == SORT_HOLDER) {
+        return s->item;
+    }
+    const type *t = s->type;
+    if (s->kind != SORT_VALUE || t == NULL) {
+        return s->kind == SORT_VALUE ? &sort_value : &sort_unknown;
+    }
+    if (t->kind == TYPE_VEC) {
+        return sort_of_type(b, t->vec.element);
+    }
+    if (t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+        t->structure->template->generics.count > 0) {
+        return sort_of_type(b, t->structure->arguments[t->structure->template->generics.count - 1]);
+    }
+    return &sort_value;
+}
+
+static const sort *sort_of_field(builder *b, const struct_item *s, uint32_t i) {
+    const struct_field *field = &s->fields[i];
+    const sort *written = sort_of_written(b, field->annotation, field->type);
+    return sort_holds(written) || field->type == NULL ? written : sort_of_type(b, field->type);
+}
+
+const sort *sort_field(builder *b, const sort *s, const char *name) {
+    const type *t = s->type;
+    if ((s->kind != SORT_VALUE && s->kind != SORT_VIEW) || t == NULL) {
+        return &sort_unknown;
+    }
+    if (t->kind == TYPE_STRUCT) {
+        for (uint32_t i = 0; i < t->structure->field_count; i++) {
+            if (t->structure->fields[i].name != NULL &&
+                strcmp(t->structure->fields[i].name, name) == 0) {
+                return sort_of_field(b, t->structure, i);
+            }
+        }
+    }
+    unsigned long at = strtoul(name, NULL, 10);
+    return t->kind == TYPE_TUPLE && at < t->tuple.count ? sort_of_type(b, t->tuple.items[at])
+                                                        : &sort_unknown;
+}
+
+const sort *sort_variant_part(builder *b, const sort *s, const pattern *p, uint32_t i) {
+    if (s->kind == SORT_HOLDER) {
+        return s->item;
+    }
+    const type *t = s->type;
+    if ((s->kind != SORT_VALUE && s->kind != SORT_VIEW) || t == NULL || t->kind != TYPE_STRUCT) {
+        return s->kind == SORT_VALUE ? &sort_value : &sort_unknown;
+    }
+    const struct_item *owner = t->structure;
+    uint32_t first = 0, count = owner->field_count;
+    for (uint32_t v = 0; owner->is_enum && v < owner->variant_count; v++) {
+        if (strcmp(owner->variants[v].name, p->name) == 0) {
+            first = owner->variants[v].first;
+            count = owner->variants[v].count;
+        }
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const char *name = owner->fields[first + k].name;
+        bool found =
+            p->part_names != NULL ? name != NULL && strcmp(name, p->part_names[i]) == 0 : k == i;
+        if (found) {
+            return sort_of_field(b, owner, first + k);
+        }
+    }
+    return &sort_unknown;
+}
+
+static int by_place(const void *a, const void *b) {
+    const known_type *x = a, *y = b;
+    if (x->span.file != y->span.file) {
+        return (uintptr_t)x->span.file < (uintptr_t)y->span.file ? -1 : 1;
+    }
+    return x->span.offset < y->span.offset ? -1 : x->span.offset > y->span.offset;
+}
+
+const type *known_type_at(const builder *b, source_span span) {
+    known_type wanted = {.span = span};
+    const known_type *found =
+        b->world->type_count == 0
+            ? NULL
+            : bsearch(&wanted, b->world->types, b->world->type_count, sizeof wanted, by_place);
+    return found == NULL ? NULL : found->type;
+}
+
+static bool type_is_copied(const builder *b, const type *t, int depth) {
+    if (t == NULL || depth > 6) {
+        return true;
+    }
+    switch (t->kind) {
+    case TYPE_STRING:
+        return false;
+    case TYPE_VEC:
+        return t->vec.length >= 0 && type_is_copied(b, t->vec.element, depth + 1);
+    case TYPE_TUPLE:
+        for (uint32_t i = 0; i < t->tuple.count; i++) {
+            if (!type_is_copied(b, t->tuple.items[i], depth + 1)) {
+                return false;
+            }
+        }
+        return true;
+    case TYPE_STRUCT: {
+        const struct_item *s =
+            t->structure->template != NULL ? t->structure->template : t->structure;
+        return s->is_copy || s->is_builtin || s->closure != NULL || s->name == NULL ||
+               s->span.file == NULL || s->span.file == b->world->tree->prelude;
+    }
+    default:
+        return true;
+    }
+}
+
+bool sort_is_copied(const builder *b, const sort *s) {
+    return s->kind != SORT_VALUE || type_is_copied(b, s->type, 0);
+}

@@ -1,0 +1,184 @@
+/* values.c: places and values: what reading, referring and writing do. */
+#include "language/borrow/builder.h"
+
+uint32_t new_temporary(builder *b, source_span span, const sort *s) {
+    uint32_t made = graph_new_variable(&b->g, NULL, span, s);
+    graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = made, .span = span});
+    return made;
+}
+
+value plain_value(const sort *s) {
+    return (value){.sort = s, .held = NO_VARIABLE};
+}
+
+void touch(builder *b, const place *p, touch_mode mode, source_span span, const char *by) {
+    event e = {.kind = EVENT_TOUCH, .mode = mode, .place = p, .span = span, .by = by};
+    graph_event(&b->g, b->at, e);
+}
+
+void flow(builder *b, uint32_t into, uint32_t from, source_span span) {
+    if (from != NO_VARIABLE && into != NO_VARIABLE && from != into) {
+        event e = {.kind = EVENT_FLOW, .into = into, .from = from, .span = span};
+        graph_event(&b->g, b->at, e);
+    }
+}
+
+void use(builder *b, uint32_t from, source_span span) {
+    if (from != NO_VARIABLE) {
+        event e = {.kind = EVENT_USE, .from = from, .span = span};
+        graph_event(&b->g, b->at, e);
+    }
+}
+
+place *place_of_variable(builder *b, uint32_t variable) {
+    place *p = GRAPH_ARRAY(&b->g, place, 1);
+    p->root = variable;
+    return p;
+}
+
+bool place_is_free(const place *p) {
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->steps[i].kind == STEP_FOLLOW && p->steps[i].is_shared) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is inherited from the variable that the place begins with. */
+static bool may_hold(const builder *b, uint32_t variable) {
+    return variable != NO_VARIABLE && sort_holds(b->g.variables[variable].sort);
+}
+
+void make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span,
+                 const char *by) {
+    event clear = {.kind = EVENT_CLEAR, .into = into, .span = span};
+    graph_event(&b->g, b->at, clear);
+    event e = {
+        .kind = EVENT_BORROW, .mode = mode, .into = into, .place = p, .span = span, .by = by};
+    if (p->unsure || place_is_free(p)) {
+        e.kind = EVENT_TOUCH;
+    }
+    graph_event(&b->g, b->at, e);
+    if (may_hold(b, p->root)) {
+        flow(b, into, p->root, span);
+    }
+}
+
+/* A value on its way becomes a variable of its own, so that it has a place. */
+static value as_place(builder *b, value v, source_span span) {
+    if (v.place == NULL) {
+        uint32_t t = v.held;
+        if (t == NO_VARIABLE) {
+            t = new_temporary(b, span, v.sort);
+        }
+        v.place = place_of_variable(b, t);
+        v.held = NO_VARIABLE;
+    }
+    return v;
+}
+
+static value one_step(builder *b, value base, step s, const sort *item, source_span span) {
+    base = as_place(b, base, span);
+    place *p = GRAPH_ARRAY(&b->g, place, 1);
+    *p = *base.place;
+    p->unsure |= p->count == PLACE_STEPS || base.sort->kind == SORT_UNKNOWN;
+    if (!p->unsure) {
+        p->steps[p->count++] = s;
+    }
+    return (value){.sort = item, .place = p, .held = NO_VARIABLE};
+}
+
+value follow(builder *b, value v, source_span span) {
+    for (int depth = 0; v.sort->kind == SORT_REFERENCE && depth < 4; depth++) {
+        step s = {.kind = STEP_FOLLOW, .is_shared = !v.sort->is_mutable};
+        v = one_step(b, v, s, v.sort->item, span);
+    }
+    return v;
+}
+
+value step_to(builder *b, value base, step s, const sort *item, source_span span) {
+    return one_step(b, follow(b, base, span), s, item, span);
+}
+
+static bool is_behind(const place *p) { /* from there nothing is moved out: it is copied */
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->steps[i].kind != STEP_FIELD) {
+            return true;
+        }
+    }
+    return false;
+}
+
+value take_value(builder *b, value v, source_span span) {
+    if (v.place == NULL) {
+        return v;
+    }
+    const place *p = v.place;
+    value taken = plain_value(v.sort);
+    if (v.sort->kind == SORT_REFERENCE && v.sort->is_mutable && !p->unsure) {
+        taken.held = new_temporary(b, span, v.sort);
+        step s = {.kind = STEP_FOLLOW};
+        make_borrow(b, one_step(b, v, s, v.sort->item, span).place, TOUCH_EXCLUSIVE, taken.held,
+                    span, NULL);
+        return taken;
+    }
+    bool moved = v.sort->kind == SORT_VALUE && !sort_is_copied(b, v.sort) && !is_behind(p);
+    touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, span, NULL);
+    if (sort_holds(v.sort) && may_hold(b, p->root)) {
+        taken.held = new_temporary(b, span, v.sort);
+        flow(b, taken.held, p->root, span);
+    }
+    return taken;
+}
+
+void look_at_value(builder *b, value v, source_span span) {
+    if (v.place != NULL) {
+        v = follow(b, v, span);
+        touch(b, v.place, TOUCH_READ, span, NULL);
+    } else {
+        use(b, v.held, span);
+    }
+}
+
+value refer_to(builder *b, value v, bool is_mutable, source_span span) {
+    value made = plain_value(sort_reference(b, v.sort, is_mutable));
+    if (v.place == NULL) { /* of a value: it lives as long as it is needed */
+        made.held = v.held;
+        return made;
+    }
+    made.held = new_temporary(b, span, made.sort);
+    make_borrow(b, v.place, is_mutable ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made.held, span, NULL);
+    return made;
+}
+
+/* A list that began empty holds what is put into it. */
+static void learn_sort(builder *b, uint32_t variable, const sort *item) {
+    struct variable *v = &b->g.variables[variable];
+    bool open = v->sort->kind == SORT_UNKNOWN || v->sort->kind == SORT_VALUE ||
+                (v->sort->kind == SORT_HOLDER && !sort_holds(v->sort));
+    if (open && sort_holds(item)) {
+        v->sort = sort_holder(b, item, false);
+    }
+}
+
+void write_to(builder *b, value target, value from, source_span span) {
+    if (target.place == NULL) {
+        use(b, from.held, span);
+        return;
+    }
+    const place *p = target.place;
+    touch(b, p, TOUCH_WRITE, span, NULL);
+    if (p->count == 0 && !p->unsure) {
+        graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = p->root, .span = span});
+    } else if (from.held != NO_VARIABLE && sort_holds(from.sort)) {
+        learn_sort(b, p->root, from.sort);
+    }
+    if (from.held != NO_VARIABLE && sort_holds(from.sort)) {
+        flow(b, p->root, from.held, span);
+        if (p->count == 0) {
+            struct variable *v = &b->g.variables[p->root];
+            v->sort = sort_holds(v->sort) ? v->sort : from.sort;
+        }
+    }
+}
