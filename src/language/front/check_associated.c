@@ -14,6 +14,9 @@ static const char *owner_name(checker *c, const type *t) {
     if (t->kind == TYPE_VEC) {
         return "Vec";
     }
+    if (t->kind == TYPE_TUPLE) {
+        return check_printf(c, OWNER_TUPLE "%u", t->tuple.count);
+    }
     return t->kind == TYPE_STRUCT ? (s->template != NULL ? s->template->name : s->name)
                                   : type_name(c->types, t);
 }
@@ -30,7 +33,11 @@ type_environment check_impl_environment(checker *c, const impl_item *impl, const
             if (written->name == NULL || strcmp(written->name, impl->generics.items[i].name) != 0) {
                 continue;
             }
-            if (t->kind == TYPE_STRUCT && t->structure->template != NULL &&
+            if (strcmp(impl->owner->name, OWNER_ANY) == 0) {
+                e.arguments[i] = t;
+            } else if (t->kind == TYPE_TUPLE) {
+                e.arguments[i] = type_resolve(c->types, t->tuple.items[k]);
+            } else if (t->kind == TYPE_STRUCT && t->structure->template != NULL &&
                 k < t->structure->template->generics.count) {
                 e.arguments[i] = type_resolve(c->types, t->structure->arguments[k]);
             } else if (t->kind == TYPE_VEC) {
@@ -55,6 +62,9 @@ type_environment check_impl_environment(checker *c, const impl_item *impl, const
 /* impl … for P<f64> says nothing of P<i32>. */
 static bool is_impl_for(checker *c, const impl_item *impl, const type *t) {
     const char *name = owner_name(c, t);
+    if (strcmp(impl->owner->name, OWNER_ANY) == 0) {
+        return true;
+    }
     if (name == NULL || strcmp(impl->owner->name, name) != 0) {
         return false;
     }

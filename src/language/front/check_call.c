@@ -354,6 +354,7 @@ static void call_struct(checker *c, expr *e, struct_item *s, const type *expecte
     if (expected != NULL && s->template != NULL) {
         check_fits(c, s->type, expected);
     }
+    s = check_decide_lengths(c, e, s);
     e->type = s->type;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         const struct_field *field = i < s->field_count ? &s->fields[i] : NULL;

@@ -8,6 +8,8 @@
  * (call.pending). The bodies of instances are checked after the function that needs them; a generic
  * function that nobody calls is only parsed.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "language/front/check_private.h"
@@ -99,7 +101,9 @@ struct_item *check_struct_instance(checker *c, struct_item *template, const type
     template->instances = s;
     s->index = c->tree->struct_count;
     CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
-    s->type = template->is_builtin ? type_vec(c->types, arguments[0]) : type_struct(c->types, s);
+    s->type = !template->is_builtin             ? type_struct(c->types, s)
+              : template->generics.count == 1 ? type_vec(c->types, arguments[0])
+                                              : type_tuple(c->types, arguments, template->generics.count);
     s->visit = 1; /* being made: who measures it now has it inside */
     s->fields = CHECK_ARRAY(c, struct_field, s->field_count + 1);
     instance_fields(c, s, template);
@@ -139,18 +143,46 @@ static struct_item *new_builtin(checker *c, const char *name) {
     return s;
 }
 
+static struct_item *new_generic_builtin(checker *c, const char *name, uint32_t count) {
+    struct_item *s = new_builtin(c, name);
+    s->generics.items = CHECK_ARRAY(c, type_parameter, count);
+    s->generics.count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        s->generics.items[i].name = check_printf(c, "T%u", i);
+    }
+    return s;
+}
+
 static struct_item *vec_owner(checker *c) {
     if (c->builtin_owners[TYPE_VEC] == NULL) {
-        struct_item *s = new_builtin(c, "Vec");
-        s->generics.items = CHECK_ARRAY(c, type_parameter, 1);
-        s->generics.items[0].name = "T";
-        s->generics.count = 1;
-        c->builtin_owners[TYPE_VEC] = s;
+        c->builtin_owners[TYPE_VEC] = new_generic_builtin(c, "Vec", 1);
     }
     return c->builtin_owners[TYPE_VEC];
 }
 
+/* What impls for tuples of so many, or for every type, belong to; NULL: the name is another. */
+static struct_item *nameless_owner(checker *c, const char *name) {
+    bool tuple = strncmp(name, OWNER_TUPLE, strlen(OWNER_TUPLE)) == 0;
+    if (!tuple && strcmp(name, OWNER_ANY) != 0) {
+        return NULL;
+    }
+    symbol *s = check_symbol(c, name);
+    if (s->structure == NULL) {
+        uint32_t count = tuple ? (uint32_t)strtoul(name + strlen(OWNER_TUPLE), NULL, 10) : 1;
+        s->structure = new_generic_builtin(c, name, count);
+    }
+    return s->structure;
+}
+
+static struct_item *any_owner(const checker *c) {
+    const symbol *s = check_find(c, OWNER_ANY);
+    return s == NULL ? NULL : s->structure;
+}
+
 struct_item *check_builtin_owner(checker *c, const char *name) {
+    if (nameless_owner(c, name) != NULL) {
+        return nameless_owner(c, name);
+    }
     if (strcmp(name, "Vec") == 0) {
         return vec_owner(c);
     }
@@ -179,6 +211,17 @@ struct_item *check_owner_of(checker *c, const type *t) {
         arguments[0] = t->vec.element;
         return check_struct_instance(c, vec_owner(c), arguments);
     }
+    if (t->kind == TYPE_TUPLE) {
+        const symbol *s = check_find(c, check_printf(c, OWNER_TUPLE "%u", t->tuple.count));
+        struct_item *owner = s != NULL ? s->structure : any_owner(c) == NULL ? NULL
+                             : nameless_owner(c, check_printf(c, OWNER_TUPLE "%u", t->tuple.count));
+        const type **items = CHECK_ARRAY(c, const type *, t->tuple.count);
+        memcpy(items, t->tuple.items, t->tuple.count * sizeof *items);
+        return owner == NULL ? NULL : check_struct_instance(c, owner, items);
+    }
+    if (c->builtin_owners[t->kind] == NULL && any_owner(c) != NULL) {
+        check_builtin_owner(c, type_name(c->types, t));
+    }
     return c->builtin_owners[t->kind];
 }
 
@@ -194,10 +237,26 @@ type_environment check_environment_new(checker *c, function_item *f) {
     return e;
 }
 
+/* Of traits of the program alone, and without a message. */
+static bool fulfils(const checker *c, const type_parameters *parameters, const type **arguments) {
+    for (uint32_t i = 0; i < parameters->count; i++) {
+        for (uint32_t b = 0; b < parameters->items[i].bound_count; b++) {
+            const type_expr *bound = parameters->items[i].bounds[b];
+            const symbol *s = bound->kind == TYPE_EXPR_NAME ? check_find(c, bound->name) : NULL;
+            const type *t = type_resolve(c->types, arguments[i]);
+            if (s != NULL && s->trait != NULL && !type_is_silent(t) && !check_implements(c, t, s->trait)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* Whether the impl block is one for this instance; decides the impl's type parameters. */
 bool check_impl_fits(checker *c, const function_item *f, const struct_item *owner,
                      const type_environment *environment) {
-    if (f->impl == NULL || owner->template == NULL) {
+    bool any = f->impl != NULL && strcmp(f->impl->owner->name, OWNER_ANY) == 0;
+    if (f->impl == NULL || (owner->template == NULL && !any)) {
         return true;
     }
     const type_environment *outer = c->environment;
@@ -207,6 +266,11 @@ bool check_impl_fits(checker *c, const function_item *f, const struct_item *owne
                                       .self = environment->self};
     bool fits = true;
     c->environment = &of_impl;
+    if (any) {
+        fits = check_fits(c, owner->type, check_type(c, written->arguments[0]));
+        c->environment = outer;
+        return fits && fulfils(c, &f->impl->generics, environment->more_arguments);
+    }
     for (uint32_t i = 0; fits && i < written->argument_count && i < owner->template->generics.count;
          i++) {
         fits = check_fits(c, owner->arguments[i], check_type(c, written->arguments[i]));
@@ -215,15 +279,9 @@ bool check_impl_fits(checker *c, const function_item *f, const struct_item *owne
     return fits;
 }
 
-function_item *check_method_named(checker *c, struct_item *owner, const char *name) {
-    function_item *f = check_find_method(c, owner, name);
-    if (f == NULL && owner->dyn != NULL) {
-        return check_dyn_method(c, owner, name);
-    }
-    if (f != NULL || owner->template == NULL) {
-        return f;
-    }
-    f = check_find_method(c, owner->template, name);
+/* Of the methods of that name, the first whose impl is for owner. */
+static function_item *fitting_method(checker *c, const struct_item *owner, const struct_item *of, const char *name) {
+    function_item *f = check_find_method(c, of, name);
     while (f != NULL) {
         bool had_open = c->has_open;
         type_environment e = check_environment_new(c, f);
@@ -234,21 +292,40 @@ function_item *check_method_named(checker *c, struct_item *owner, const char *na
         }
         do {
             f = f->next_in_bucket;
-        } while (f != NULL && (f->owner != owner->template || strcmp(f->name, name) != 0));
+        } while (f != NULL && (f->owner != of || strcmp(f->name, name) != 0));
     }
     return NULL;
+}
+
+function_item *check_method_named(checker *c, struct_item *owner, const char *name) {
+    function_item *f = check_find_method(c, owner, name);
+    if (f == NULL && owner->dyn != NULL) {
+        return check_dyn_method(c, owner, name);
+    }
+    if (f == NULL && owner->template != NULL) {
+        f = fitting_method(c, owner, owner->template, name);
+    }
+    bool asks_any = f == NULL && any_owner(c) != NULL && owner->type != NULL && !owner->type->may_have_open;
+    return asks_any ? fitting_method(c, owner, any_owner(c), name) : f;
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 bool check_implements(const checker *c, const type *t, const trait_item *trait) {
     const struct_item *owner = t->kind == TYPE_STRUCT ? t->structure : c->builtin_owners[t->kind];
+    if (t->kind == TYPE_TUPLE) {
+        char name[40];
+        snprintf(name, sizeof name, OWNER_TUPLE "%u", t->tuple.count);
+        const symbol *s = check_find(c, name);
+        owner = s == NULL ? any_owner(c) : s->structure;
+    }
     if (check_dyn_trait(t) != NULL) {
         return check_inherits(c, check_dyn_trait(t), trait, 0);
     }
     for (uint32_t i = 0; i < c->implementation_count && owner != NULL; i++) {
         const implementation *made = &c->implementations[i];
-        if (made->trait == trait && (made->owner == owner || made->owner == owner->template)) {
+        if (made->trait == trait && (made->owner == owner || made->owner == owner->template ||
+                                     strcmp(made->impl->owner->name, OWNER_ANY) == 0)) {
             return true;
         }
     }

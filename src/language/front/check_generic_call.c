@@ -72,7 +72,7 @@ static void decide_length(checker *c, const type_expr *t, expr **slot,
     }
 }
 
-/* P { a: [1, 2, 3] } of a struct P<const N: usize>. */
+/* P { a: [1, 2, 3] }, P([1, 2, 3]) of a struct P<const N: usize>. */
 struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s) {
     if (s->template == NULL || !s->type->may_have_open) {
         return s;
@@ -80,12 +80,17 @@ struct_item *check_decide_lengths(checker *c, expr *e, struct_item *s) {
     type_environment own = {.parameters = &s->template->generics, .arguments = s->arguments};
     const type_environment *outer = c->environment;
     c->environment = &own;
-    for (uint32_t i = 0; i < e->structure.init_count; i++) {
+    for (uint32_t i = 0; e->kind == EXPR_STRUCT && i < e->structure.init_count; i++) {
         for (uint32_t k = 0; k < s->field_count; k++) {
             if (s->fields[k].annotation != NULL &&
                 strcmp(s->fields[k].name, e->structure.inits[i].name) == 0) {
                 decide_length(c, s->fields[k].annotation, &e->structure.inits[i].value, outer);
             }
+        }
+    }
+    for (uint32_t i = 0; e->kind == EXPR_CALL && i < e->call.arg_count && i < s->field_count; i++) {
+        if (s->fields[i].annotation != NULL) {
+            decide_length(c, s->fields[i].annotation, &e->call.args[i], outer);
         }
     }
     c->environment = outer;

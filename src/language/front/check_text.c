@@ -267,7 +267,10 @@ static expr *own_text(checker *c, expr *value, const char *method, int64_t how) 
     block_builder b = build_block(c, span);
     char *name = check_printf(c, "<text %u>", c->text_count++);
     build_let(&b, name, true, check_text_node(c, span, "", 0));
-    expr *target = check_new_name(c, span, name);
+    expr *target = check_new(c, EXPR_UNARY, span, NULL);
+    target->unary.op = UNARY_REFERENCE;
+    target->unary.is_mutable = true;
+    target->unary.operand = check_new_name(c, span, name);
     build_stmt(&b, build_method(c, span, value, method, &target, 1));
     expr *e = build_finish(&b, check_new_name(c, span, name));
     check_expr(c, &e, NULL);

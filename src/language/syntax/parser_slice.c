@@ -259,6 +259,40 @@ static expr *guard_of(parser *p, uint32_t from, expr *guard) {
     return all;
 }
 
+static expr *stop_call(parser *p, source_span span, const char *message) {
+    expr *text = parser_new(p, EXPR_STRING, span), *stop = parser_new(p, EXPR_CALL, span);
+    text->string.data = message;
+    text->string.length = strlen(message);
+    uint32_t capacity = 0;
+    stop->call.callee = name_of(p, span, "panic");
+    stop->call.name_span = span;
+    PARSER_PUSH(p, stop->call.args, stop->call.arg_count, capacity, text);
+    return parser_finish(p, stop);
+}
+
+/* Behind let [a, b] = v else { … }:  if !(v.len() == 2) { … }  without `else` the program stops. NULL: nothing is asked. */
+stmt *parser_step_check(parser *p, uint32_t from, source_span span, block *otherwise) {
+    bool asks = false;
+    for (uint32_t i = from; i < p->step_count; i++) {
+        asks |= p->steps[i].test != NULL;
+    }
+    if (!asks) {
+        return NULL;
+    }
+    expr *fails = parser_new(p, EXPR_UNARY, span), *branch = parser_new(p, EXPR_IF, span);
+    fails->unary.op = UNARY_NOT;
+    fails->unary.operand = guard_of(p, from, truth(p, span, true));
+    expr held = {.kind = EXPR_BLOCK, .span = span, .block = otherwise};
+    stmt *stop = PARSER_NEW(p, stmt), *check = PARSER_NEW(p, stmt);
+    *stop = (stmt){.kind = STMT_EXPR, .span = span};
+    stop->value = otherwise == NULL ? stop_call(p, span, "the list is not as long as its pattern") : copy_of(p, &held);
+    branch->branch.condition = parser_finish(p, fails);
+    branch->branch.then = PARSER_NEW(p, block);
+    *branch->branch.then = (block){.span = span, .first = stop};
+    *check = (stmt){.kind = STMT_EXPR, .span = span, .value = parser_finish(p, branch)};
+    return check;
+}
+
 void parser_apply_steps(parser *p, uint32_t from, match_arm *arm) {
     if (p->step_count == from || arm->body == NULL) {
         return;
@@ -326,14 +360,7 @@ void parser_close_match(parser *p, expr *e) {
     match_arm last = {.pattern = PARSER_NEW(p, pattern)};
     last.pattern->span = e->span;
     last.pattern->kind = PATTERN_WILDCARD;
-    expr *text = parser_new(p, EXPR_STRING, e->span), *stop = parser_new(p, EXPR_CALL, e->span);
-    text->string.data = "no arm of this `match` fits the list";
-    text->string.length = strlen(text->string.data);
-    uint32_t capacity = 0;
-    stop->call.callee = name_of(p, e->span, "panic");
-    stop->call.name_span = e->span;
-    PARSER_PUSH(p, stop->call.args, stop->call.arg_count, capacity, text);
-    last.body = parser_finish(p, stop);
+    last.body = stop_call(p, e->span, "no arm of this `match` fits the list");
     match_arm *arms = parser_alloc(p, (e->match.count + 1) * sizeof *arms);
     memcpy(arms, e->match.arms, e->match.count * sizeof *arms);
     arms[e->match.count++] = last;

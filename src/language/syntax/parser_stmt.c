@@ -112,7 +112,15 @@ static void parse_let(parser *p, stmt *s) {
         e->comprehension = einstein;
         s->value = parser_finish(p, e);
     }
+    stmt *check = parser_step_check(p, from, s->pattern->span, s->otherwise);
+    if (check != NULL && s->pattern->kind == PATTERN_NAME) {
+        s->otherwise = NULL; /* the name takes every list */
+    }
     stmt *parts = parser_step_lets(p, from);
+    if (check != NULL) {
+        check->next = parts;
+        parts = check;
+    }
     s->next = parts != NULL ? parts : s->next; /* of a list: its parts are bound behind it */
     end_statement(p);
 }

@@ -60,6 +60,10 @@ typedef struct type_environment {
     struct struct_item *self; /* what `Self` is; NULL: the function's owner */
 } type_environment;
 
+/* Owners of methods without a name of their own: impl TRAIT for (A, B), impl<T> TRAIT for T. */
+#define OWNER_TUPLE "tuple of "
+#define OWNER_ANY "any type"
+
 /* impl<T> OWNER<T> { … }, impl TRAIT for OWNER { … }. */
 struct impl_item {
     type_parameters generics;
