@@ -348,6 +348,9 @@ static bool convert(checker *c, expr **slot, const type *to) {
         check_follow(c, slot);
     }
     const type *from = type_resolve(c->types, (*slot)->type);
+    if (check_hands_out_tensor(c, *slot, from, to)) {
+        return true;
+    }
     if (check_is_dyn(to) && check_dyn_convert(c, slot, to)) {
         return true;
     }

@@ -100,6 +100,7 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
     struct_item *owner = check_owner_of(c, t);
     function_item *f = owner == NULL ? NULL : check_method_named(c, owner, e->call.name);
     f = f == NULL && owner != NULL ? check_iterator_method(c, owner, e->call.name) : f;
+    f = f == NULL && owner != NULL ? check_tensors_method(c, owner, e->call.name, e->call.name_span) : f;
     if (f == NULL) {
         return false;
     }

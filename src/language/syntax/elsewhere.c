@@ -41,8 +41,9 @@ static const word_hint known_words[] = {
     {" with no_grad inference_mode ",
      "`x.detach(false)` is a value without history: what is computed from it has none; nor has what is "
      "computed in `no_grad { … }`"},
-    {" optim optimizer optimizers Adam AdamW SGD RMSprop Adagrad Optimizer ",
-     "a step is written out: `w = (w - w.grad() * 0.1).detach(true)`; examples/mlp.tl trains so"},
+    {" optim optimizer optimizers Adadelta Adamax NAdam RAdam LBFGS Optimizer ",
+     "`let mut adam = Adam::new(0.001);` … `adam.step(net.parameters());`; SGD, AdamW, RMSprop, Adagrad and Lion "
+     "likewise"},
     {" Linear Conv1d Conv2d Embedding LayerNorm BatchNorm1d BatchNorm2d Dropout ReLU GELU Module ",
      "a layer is a `struct` of its weights and a method that calls `x.linear(w, b)` or its like: "
      "examples/mlp.tl"},

@@ -374,3 +374,10 @@ bool tl__tensors_valid(const tl_runtime *rt) {
     bool same = compare_holders(rt, &bytes);
     return counted && same && bytes <= rt->live_bytes && tl__growth_valid(rt);
 }
+
+bool tl_tensor_is_like(tl_tensor *a, tl_tensor *b) {
+    bool alike = a->dtype == b->dtype && a->rank == b->rank;
+    for (int d = 0; alike && d < a->rank; d++)
+        alike = a->shape[d] == b->shape[d];
+    return alike;
+}
