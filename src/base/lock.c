@@ -37,6 +37,7 @@ void masu__lock_init(masu__lock *lock, masu__lock_rank rank) {
     pthread_mutex_init(&lock->mutex, NULL);
     pthread_mutex_lock(&list_lock);
     lock->rank = rank;
+    lock->alone = false;
     lock->before = NULL;
     lock->next = lists[rank];
     if (lock->next)

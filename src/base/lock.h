@@ -9,6 +9,9 @@
  * so that the child finds all locks free and what they guard whole. A thread holds at most one
  * lock of each rank.
  *
+ * A process of one thread pays for no lock: nobody can come while it is inside. What a device does while a pool waits for it may
+ * start threads, but those must not call that pool before the device has answered.
+ *
  * Thread safety: init and destroy, any thread; not from inside a lock.
  */
 #ifndef MASU_BASE_LOCK_H
@@ -16,6 +19,16 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+
+#if defined(__has_include) && !defined(__SANITIZE_THREAD__)
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#define MASU__ALONE (__libc_single_threaded != 0)
+#endif
+#endif
+#ifndef MASU__ALONE
+#define MASU__ALONE false
+#endif
 
 typedef enum masu__lock_rank {
     MASU__RANK_STREAMS,
@@ -32,6 +45,7 @@ typedef struct masu__lock {
     pthread_mutex_t mutex;
     struct masu__lock *next, *before; /* in the list of its rank */
     masu__lock_rank rank;
+    bool alone; /* taken without the mutex */
 } masu__lock;
 
 /* Cannot fail: no memory is asked for. */
@@ -39,16 +53,24 @@ void masu__lock_init(masu__lock *lock, masu__lock_rank rank);
 void masu__lock_destroy(masu__lock *lock);
 
 static inline void masu__lock_take(masu__lock *lock) {
-    pthread_mutex_lock(&lock->mutex);
+    if (MASU__ALONE)
+        lock->alone = true;
+    else
+        pthread_mutex_lock(&lock->mutex);
 }
 
 /* False: somebody has it. */
 static inline bool masu__lock_try(masu__lock *lock) {
+    if (MASU__ALONE)
+        return lock->alone = true;
     return pthread_mutex_trylock(&lock->mutex) == 0;
 }
 
 static inline void masu__lock_release(masu__lock *lock) {
-    pthread_mutex_unlock(&lock->mutex);
+    if (lock->alone)
+        lock->alone = false;
+    else
+        pthread_mutex_unlock(&lock->mutex);
 }
 
 /* Called in the child of a fork, once all locks are free again and while it has one thread.

@@ -33,37 +33,41 @@ static bool block_fits(const masu__block *block, size_t bytes, size_t alignment)
 }
 
 /* Some candidates in order, and then one so large that it fits wherever it lies. */
-static masu__block_id pool_find_aligned(const masu_bestfit *pool, masu__block_id id, size_t bytes,
-                                        size_t alignment) {
+static masu__block_id pool_find_aligned(const masu_bestfit *pool, const masu__free_index *index, masu__block_id id,
+                                        size_t bytes, size_t alignment) {
     size_t surely = bytes + alignment - MASU__GRAIN;
     for (int tries = 0; id && tries < ALIGNED_TRIES; tries++) {
         if (block_fits(&pool->blocks.at[id], bytes, alignment))
             return id;
-        id = masu__free_index_after(pool->index, &pool->blocks, id);
+        id = masu__free_index_after(index, &pool->blocks, id);
     }
-    return id ? masu__free_index_at_least(pool->index, &pool->blocks, surely) : 0;
+    return id ? masu__free_index_at_least(index, &pool->blocks, surely) : 0;
 }
 
 /* Every block is aligned to MASU__GRAIN, so for that the first candidate fits. */
-static inline masu__block_id pool_find(const masu_bestfit *pool, size_t bytes, size_t alignment) {
-    masu__block_id id = masu__free_index_at_least(pool->index, &pool->blocks, bytes);
+static inline masu__block_id pool_find(const masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment) {
+    const masu__free_index *index = pool->index[ground];
+    masu__block_id id = masu__free_index_at_least(index, &pool->blocks, bytes);
     return MASU_LIKELY(alignment == MASU__GRAIN) ? id
-                                                 : pool_find_aligned(pool, id, bytes, alignment);
+                                                 : pool_find_aligned(pool, index, id, bytes, alignment);
 }
 
-bool masu__bestfit_has_used(const masu_bestfit *pool, size_t bytes, size_t alignment) {
+/* What is cut out of that free block lies in pages that were used before. */
+static bool block_was_used(const masu_bestfit *pool, masu__block_id id, size_t bytes, size_t alignment) {
+    const masu__block *block = &pool->blocks.at[id];
+    if (block->after != 0)
+        return !block->clean;
+    const masu__region *region = masu__bestfit_region_of(pool, block->address);
+    return masu__align_up_small(block->address, alignment) + bytes <= region->used_end;
+}
+
+bool masu__bestfit_has_used(const masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment) {
     size_t sum;
     alignment = masu__max(alignment, pool->min_alignment_bytes);
     if (!masu__add(bytes, alignment, &sum) || !masu__align_up(bytes, pool->min_alignment_bytes, &bytes))
         return false;
-    masu__block_id id = pool_find(pool, bytes, alignment);
-    if (id == 0)
-        return false;
-    const masu__block *block = &pool->blocks.at[id];
-    if (block->after != 0)
-        return true;
-    const masu__region *region = masu__bestfit_region_of(pool, block->address);
-    return masu__align_up_small(block->address, alignment) + bytes <= region->used_end;
+    masu__block_id id = pool_find(pool, ground, bytes, alignment);
+    return id != 0 && block_was_used(pool, id, bytes, alignment);
 }
 
 /* What lies before the first aligned address stays free. */
@@ -73,7 +77,7 @@ static masu__block_id pool_cut_padding(masu_bestfit *pool, masu__block_id id, si
     if (padding == 0)
         return id;
     masu__block_id rest = masu__blocks_cut(&pool->blocks, id, padding);
-    masu__free_index_insert(pool->index, &pool->blocks, id);
+    masu__free_index_insert(masu__bestfit_index(pool, id), &pool->blocks, id);
     return rest;
 }
 
@@ -81,12 +85,13 @@ static masu__block_id pool_cut_padding(masu_bestfit *pool, masu__block_id id, si
  * back into it. */
 static inline masu__block_id pool_carve(masu_bestfit *pool, masu__block_id id, size_t bytes,
                                         size_t alignment) {
-    masu__free_index_remove(pool->index, &pool->blocks, id);
+    masu__free_index *index = masu__bestfit_index(pool, id);
+    masu__free_index_remove(index, &pool->blocks, id);
     if (MASU_UNLIKELY(alignment != MASU__GRAIN))
         id = pool_cut_padding(pool, id, alignment);
     if (pool->blocks.at[id].bytes - bytes >= pool->min_remainder_bytes) {
         masu__block_id rest = masu__blocks_cut(&pool->blocks, id, bytes);
-        masu__free_index_insert(pool->index, &pool->blocks, rest);
+        masu__free_index_insert(index, &pool->blocks, rest);
     }
     return id;
 }
@@ -98,6 +103,7 @@ static inline void pool_make_live(masu_bestfit *pool, masu__block_id id,
     masu__bestfit_note_used(pool, block);
     block->state = request->sealed ? MASU__BLOCK_SEALED : MASU__BLOCK_LIVE;
     block->client = request->client;
+    block->clean = false;
     block->as.live.requested = request->bytes;
     block->as.live.owner = request->owner;
     block->as.live.serial = ++pool->serial;
@@ -146,7 +152,7 @@ static bool pool_take_whole(masu_bestfit *pool, size_t bytes, size_t alignment, 
 }
 
 /* A block of that size at least, in no list. */
-static masu_status pool_obtain(masu_bestfit *pool, size_t bytes, size_t alignment,
+static masu_status pool_obtain(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment,
                                masu__block_id *out, bool *grew) {
     if (!masu__blocks_reserve(&pool->blocks, 2))
         return MASU_ERR_OUT_OF_MEMORY;
@@ -154,13 +160,13 @@ static masu_status pool_obtain(masu_bestfit *pool, size_t bytes, size_t alignmen
         masu__bestfit_drop_idle(pool);
     if (MASU_UNLIKELY(pool_take_whole(pool, bytes, alignment, out, grew)))
         return MASU_OK;
-    masu__block_id id = pool_find(pool, bytes, alignment);
+    masu__block_id id = pool_find(pool, ground, bytes, alignment);
     if (MASU_UNLIKELY(id == 0)) {
         *grew = true;
-        masu_status status = masu__bestfit_grow(pool, bytes, alignment);
+        masu_status status = masu__bestfit_grow(pool, ground, bytes, alignment);
         if (status != MASU_OK)
             return status;
-        id = pool_find(pool, bytes, alignment);
+        id = pool_find(pool, ground, bytes, alignment);
         MASU_ASSERT(id != 0);
     }
     *out = pool_carve(pool, id, bytes, alignment);
@@ -171,8 +177,36 @@ static masu_status pool_obtain_roomy(masu_bestfit *pool, size_t bytes, size_t al
                                      masu__block_id *out, bool *grew) {
     size_t wanted;
     bool fits = masu__add(bytes, room, &wanted) && masu__align_up(wanted, pool->min_alignment_bytes, &wanted);
-    return fits && pool_obtain(pool, wanted, alignment, out, grew) == MASU_OK ? MASU_OK
-                                                                              : pool_obtain(pool, bytes, alignment, out, grew);
+    if (fits && pool_obtain(pool, MASU__GROUND_BLOCKS, wanted, alignment, out, grew) == MASU_OK)
+        return MASU_OK;
+    return pool_obtain(pool, MASU__GROUND_BLOCKS, bytes, alignment, out, grew);
+}
+
+/* A block that was found becomes the caller's. */
+static inline void *pool_hand_out(masu_bestfit *pool, masu__block_id id, const masu__request *request, size_t alignment) {
+    pool_make_live(pool, id, request);
+    const masu__block *block = &pool->blocks.at[id];
+    if (masu__trace_wanted(pool->trace))
+        masu__bestfit_emit(pool, MASU_EVENT_ALLOC, block->address, request->bytes, block->bytes,
+                           alignment, request->owner);
+    void *out = (void *)block->address;
+    if (MASU_UNLIKELY(pool->annotated) && !request->sealed)
+        masu__annotate_alloc(out, request->bytes, block->bytes);
+    return out;
+}
+
+bool masu__bestfit_take_used(masu_bestfit *pool, const masu__request *request, void **out) {
+    size_t bytes, alignment;
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
+    if (pool->whole_above_bytes != SIZE_MAX || pool->idle_allocations > 0 ||
+        request_round(pool, request, &bytes, &alignment) != MASU_OK || !masu__blocks_reserve(&pool->blocks, 2))
+        return false;
+    masu__block_id id = pool_find(pool, pool->apart ? request->ground : MASU__GROUND_BLOCKS, bytes, alignment);
+    if (id == 0 || !block_was_used(pool, id, bytes, alignment))
+        return false;
+    *out = pool_hand_out(pool, pool_carve(pool, id, bytes, alignment), request, alignment);
+    MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
+    return true;
 }
 
 static masu_status pool_take(masu_bestfit *pool, const masu__request *request, void **out,
@@ -181,19 +215,13 @@ static masu_status pool_take(masu_bestfit *pool, const masu__request *request, v
     masu__block_id id;
     masu_status status = request_round(pool, request, &rounded, &alignment);
     if (status == MASU_OK)
-        status = MASU_LIKELY(request->room == 0) ? pool_obtain(pool, rounded, alignment, &id, grew)
-                                                 : pool_obtain_roomy(pool, rounded, alignment, request->room, &id, grew);
+        status = MASU_LIKELY(request->room == 0)
+                     ? pool_obtain(pool, pool->apart ? request->ground : MASU__GROUND_BLOCKS, rounded, alignment, &id, grew)
+                     : pool_obtain_roomy(pool, rounded, alignment, request->room, &id, grew);
     if (MASU_UNLIKELY(status != MASU_OK))
         return status;
-    pool_make_live(pool, id, request);
     pool->counts.misses += *grew;
-    const masu__block *block = &pool->blocks.at[id];
-    if (masu__trace_wanted(pool->trace))
-        masu__bestfit_emit(pool, MASU_EVENT_ALLOC, block->address, request->bytes, block->bytes,
-                           alignment, request->owner);
-    *out = (void *)block->address;
-    if (MASU_UNLIKELY(pool->annotated) && !request->sealed)
-        masu__annotate_alloc(*out, request->bytes, block->bytes);
+    *out = pool_hand_out(pool, id, request, alignment);
     return MASU_OK;
 }
 
@@ -251,19 +279,20 @@ static masu_status pointer_diagnose(const masu_bestfit *pool, uintptr_t address)
 /* The block leaves the live ones and joins its free neighbours. */
 static inline void pool_give(masu_bestfit *pool, masu__block_id id) {
     masu__block_table *blocks = &pool->blocks;
+    masu__free_index *index = masu__bestfit_index(pool, id);
     masu__block_id before = blocks->at[id].before, after = blocks->at[id].after;
     if (blocks->at[after].state == MASU__BLOCK_FREE) {
-        masu__free_index_remove(pool->index, blocks, after);
+        masu__free_index_remove(index, blocks, after);
         masu__blocks_join_after(blocks, id);
     }
     if (blocks->at[before].state == MASU__BLOCK_FREE) {
-        masu__free_index_remove(pool->index, blocks, before);
+        masu__free_index_remove(index, blocks, before);
         masu__blocks_join_after(blocks, before);
         id = before;
     }
     bool spans_region = (blocks->at[id].before | blocks->at[id].after) == 0;
     if (!MASU_UNLIKELY(spans_region) || !masu__bestfit_region_freed(pool, id))
-        masu__free_index_insert(pool->index, blocks, id);
+        masu__free_index_insert(index, blocks, id);
     if (MASU_UNLIKELY(spans_region))
         masu__bestfit_cap_idle(pool);
 }

@@ -80,12 +80,13 @@ masu_status masu_bestfit_create(const masu_bestfit_config *config, masu_bestfit 
     pool->min_alignment_bytes = masu__max(config->min_alignment_bytes, MASU__GRAIN);
     pool->min_remainder_bytes = masu__max(config->min_remainder_bytes, MASU__GRAIN);
     pool->number = masu__trace_new_pool();
-    pool->index = &masu__no_index;
+    for (uint32_t g = 0; g < MASU__GROUNDS; g++)
+        pool->index[g] = &masu__no_index;
     masu__lock_init(&pool->lock, MASU__RANK_BESTFIT);
     masu_status status = MASU_OK;
     if (config->initial_bytes > 0)
         status = masu__bestfit_add_region(
-            pool, &(masu__growth){config->initial_bytes, initial_least(config), false}, NULL);
+            pool, &(masu__growth){config->initial_bytes, initial_least(config), false, MASU__GROUND_BLOCKS}, NULL);
     if (status != MASU_OK) {
         masu_bestfit_destroy(pool);
         return status;
@@ -110,8 +111,9 @@ masu_status masu_bestfit_destroy(masu_bestfit *pool) {
     for (size_t i = 0; i < pool->region_count; i++)
         masu__meta_free(pool->regions[i], sizeof *pool->regions[i]);
     masu__meta_free(pool->regions, pool->region_capacity * sizeof *pool->regions);
-    if (pool->index != &masu__no_index)
-        masu__meta_pages_back(pool->index, sizeof *pool->index);
+    for (uint32_t g = 0; g < MASU__GROUNDS; g++)
+        if (pool->index[g] != &masu__no_index)
+            masu__meta_pages_back(pool->index[g], sizeof *pool->index[g]);
     masu__blocks_destroy(&pool->blocks);
     masu__lock_destroy(&pool->lock);
     pool->magic = MASU__POOL_DEAD;
@@ -124,7 +126,10 @@ static double share(uint64_t part, uint64_t whole) {
 }
 
 static size_t metadata_bytes(const masu_bestfit *pool) {
-    return sizeof *pool + (pool->index == &masu__no_index ? 0 : sizeof *pool->index) +
+    size_t indexes = 0;
+    for (uint32_t g = 0; g < MASU__GROUNDS; g++)
+        indexes += pool->index[g] != &masu__no_index;
+    return sizeof *pool + indexes * sizeof **pool->index +
            masu__blocks_bytes(&pool->blocks) +
            pool->region_capacity * sizeof *pool->regions +
            pool->region_count * sizeof **pool->regions;
@@ -254,6 +259,8 @@ static bool region_valid(const masu_bestfit *pool, const masu__region *region, t
     for (masu__block_id id = region->first; id; id = pool->blocks.at[id].after) {
         if (!block_valid(pool, region, id, expected, t))
             return false;
+        if (pool->blocks.at[id].ground != region->ground)
+            return false;
         if (region->whole ? pool->blocks.at[id].bytes != region->bytes ||
                                 pool->blocks.at[id].state == MASU__BLOCK_FREE
                           : pool->blocks.at[id].state == MASU__BLOCK_WHOLE)
@@ -274,10 +281,16 @@ static bool counts_valid(const masu_bestfit *pool, const tally *t, size_t reserv
 
 /* What the chains hold is what the table and the index hold, no more and no less. */
 static bool records_valid(const masu_bestfit *pool, const tally *t) {
-    masu__free_tally found;
+    masu__free_tally found = {0};
+    for (uint32_t g = 0; g < MASU__GROUNDS; g++) {
+        masu__free_tally in_one;
+        if (!masu__free_index_valid(pool->index[g], &pool->blocks, &in_one))
+            return false;
+        found.count += in_one.count;
+        found.bytes += in_one.bytes;
+    }
     return masu__blocks_valid(&pool->blocks) &&
            masu__blocks_in_use(&pool->blocks) == t->live_count + t->free_count &&
-           masu__free_index_valid(pool->index, &pool->blocks, &found) &&
            found.count == t->free_count - t->whole_count &&
            found.bytes == t->free_bytes - t->whole_bytes;
 }

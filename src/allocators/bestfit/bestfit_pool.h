@@ -1,7 +1,7 @@
 /* bestfit_pool.h: the best-fit pool from inside. What masu/bestfit.h promises is kept by these
  * records:
  *
- *     regions[]  sorted by base        index  every free block, ordered by (size, address)
+ *     regions[]  sorted by base        index  every free block of one ground, ordered by (size, address)
  *     blocks     all records, and every live block by its address
  *
  *     reserved = sum of the regions' bytes = used + slack + free
@@ -49,6 +49,7 @@ typedef struct masu__request {
     uint64_t owner;
     uint32_t client;
     bool sealed;
+    uint32_t ground; /* where it shall lie, in a pool that keeps slabs apart */
 } masu__request;
 
 struct masu_bestfit {
@@ -77,7 +78,10 @@ struct masu_bestfit {
     size_t region_count;
     size_t region_capacity;
     masu__block_table blocks;
-    masu__free_index *index; /* owned; masu__no_index before the first region */
+    masu__free_index *index[MASU__GROUNDS]; /* owned; masu__no_index before the first region of that ground */
+    uint64_t grown_bytes;                   /* new pages since it was looked at what lies idle on the other ground */
+    uint64_t swap_step;                     /* how many they must be; doubles each time, for phases that come back */
+    bool apart; /* slabs have regions of their own, so that they never lie in the way of large blocks */
 
     uint64_t serial; /* of the latest allocation */
     size_t audit_pause;
@@ -96,7 +100,15 @@ static inline void masu__bestfit_unlock(masu_bestfit *pool) {
 
 /* Whether a request is served by memory that was in a block before, so that no page is touched for the first time.
  * Call under the lock. */
-bool masu__bestfit_has_used(const masu_bestfit *pool, size_t bytes, size_t alignment);
+bool masu__bestfit_has_used(const masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment);
+
+/* A block on that ground will take so many bytes of pages that were never used: what lies idle at the end of the other ground goes back but for
+ * so many bytes. Phases of small and of large blocks share their pages so. O(blocks), once for each MiB that is new. */
+void masu__bestfit_swap_pages(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t keep_bytes);
+
+/* A block that lies in used memory, if a request without room can be served so: false, and nothing has changed, if not. The pool
+ * has no lock of its own. */
+bool masu__bestfit_take_used(masu_bestfit *pool, const masu__request *request, void **out);
 
 /* As masu_bestfit_alloc. *grew, where not NULL, says whether the device was asked. */
 masu_status masu__bestfit_take(masu_bestfit *pool, const masu__request *request, void **out,
@@ -137,6 +149,13 @@ static inline uint64_t masu__bestfit_free_bytes(const masu_bestfit *pool) {
 /* The region that holds address, or NULL. O(log regions). */
 masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address);
 
+/* Slabs get regions of their own from now on. Before the first region. */
+void masu__bestfit_keep_apart(masu_bestfit *pool);
+
+static inline masu__free_index *masu__bestfit_index(const masu_bestfit *pool, masu__block_id id) {
+    return pool->index[pool->blocks.at[id].ground];
+}
+
 /* The block begins to be used: its region knows how far it ever was. */
 static inline void masu__bestfit_note_used(masu_bestfit *pool, const masu__block *block) {
     const masu__block *after = &pool->blocks.at[block->after];
@@ -150,13 +169,14 @@ static inline void masu__bestfit_note_used(masu_bestfit *pool, const masu__block
 typedef struct masu__growth {
     size_t wanted_bytes, least_bytes;
     bool whole;
+    uint32_t ground;
 } masu__growth;
 
 /* *out, where not NULL: the region. Call under the lock. */
 masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
                                      masu__region **out);
 /* Grows by a region that can hold bytes at alignment; call under the lock. */
-masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment);
+masu_status masu__bestfit_grow(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment);
 /* Takes a wholly free region from the pool and gives it to the device. */
 masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position);
 

@@ -53,6 +53,8 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
     masu__block *block = &pool->blocks.at[id];
     block->address = region->base;
     block->bytes = region->bytes;
+    block->ground = (uint16_t)region->ground;
+    block->clean = false;
     block->before = block->after = 0;
     region->first = id;
     region->free_since = pool->serial;
@@ -60,7 +62,7 @@ static void region_install(masu_bestfit *pool, masu__region *region) {
     if (region->whole)
         block->state = MASU__BLOCK_WHOLE;
     else
-        masu__free_index_insert(pool->index, &pool->blocks, id);
+        masu__free_index_insert(pool->index[region->ground], &pool->blocks, id);
 
     if (pool->annotated)
         masu__annotate_fresh((void *)region->base, region->bytes);
@@ -129,17 +131,25 @@ static masu_status region_obtain(masu_bestfit *pool, const masu__growth *growth,
 masu__free_index masu__no_index;
 
 /* Of its pages those take memory whose sizes occur. */
-static bool index_make(masu_bestfit *pool) {
-    if (pool->index != &masu__no_index)
+static bool index_make(masu_bestfit *pool, uint32_t ground) {
+    if (pool->index[ground] != &masu__no_index)
         return true;
     masu__free_index *index = masu__fault_hit() ? NULL : masu__meta_pages(sizeof *index);
-    pool->index = index ? index : &masu__no_index;
-    return index != NULL;
+    if (!index)
+        return false;
+    masu__free_index_begin(index, ground);
+    pool->index[ground] = index;
+    return true;
+}
+
+void masu__bestfit_keep_apart(masu_bestfit *pool) {
+    MASU_ASSERT(pool->region_count == 0);
+    pool->apart = true;
 }
 
 masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *growth,
                                      masu__region **out) {
-    if (!regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3) || !index_make(pool))
+    if (!regions_reserve(pool) || !masu__blocks_reserve(&pool->blocks, 3) || !index_make(pool, growth->ground))
         return MASU_ERR_OUT_OF_MEMORY;
     masu__region *region = masu__meta_calloc(1, sizeof *region);
     if (!region)
@@ -150,6 +160,7 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *gro
         return status;
     }
     region->whole = growth->whole;
+    region->ground = growth->ground;
     region_install(pool, region);
     if (out)
         *out = region;
@@ -158,11 +169,11 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *gro
 
 /* First the growth that serves later requests too, then just what this one needs. A request larger than
  * that growth gets what it needs at once: twice as much would be half idle. */
-masu_status masu__bestfit_grow(masu_bestfit *pool, size_t bytes, size_t alignment) {
+masu_status masu__bestfit_grow(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment) {
     size_t needed = bytes;
     if (alignment > pool->device->info.alignment_bytes && !masu__add(bytes, alignment, &needed))
         return MASU_ERR_OVERFLOW;
-    masu__growth growth = {masu__max(pool->pool_bytes, needed), needed, false};
+    masu__growth growth = {masu__max(pool->pool_bytes, needed), needed, false, ground};
     masu__bestfit_drop_idle(pool);
     return masu__bestfit_add_region(pool, &growth, NULL);
 }
@@ -182,7 +193,7 @@ masu_status masu__bestfit_drop_region(masu_bestfit *pool, size_t position) {
         masu__bestfit_emit(pool, MASU_EVENT_EXTENT_DROP, region->base, region->bytes, region->bytes,
                            0, 0);
     if (!region->whole)
-        masu__free_index_remove(pool->index, &pool->blocks, region->first);
+        masu__free_index_remove(pool->index[region->ground], &pool->blocks, region->first);
     masu__blocks_put_back(&pool->blocks, region->first);
     pool->counts.reserved_bytes -= region->bytes;
     pool->counts.device_frees++;
@@ -208,13 +219,14 @@ void masu_bestfit_reset(masu_bestfit *pool) {
     masu__bestfit_lock(pool);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__blocks_forget_live(&pool->blocks);
-    if (pool->index != &masu__no_index)
-        masu__free_index_clear(pool->index);
+    for (uint32_t g = 0; g < MASU__GROUNDS; g++)
+        if (pool->index[g] != &masu__no_index)
+            masu__free_index_clear(pool->index[g]);
     for (size_t i = 0; i < pool->region_count; i++)
         region_make_whole(pool, pool->regions[i]);
     for (size_t i = 0; i < pool->region_count; i++)
         if (!masu__bestfit_region_freed(pool, pool->regions[i]->first))
-            masu__free_index_insert(pool->index, &pool->blocks, pool->regions[i]->first);
+            masu__free_index_insert(pool->index[pool->regions[i]->ground], &pool->blocks, pool->regions[i]->first);
     masu__bestfit_counts *counts = &pool->counts;
     counts->freed_bytes = counts->allocated_bytes;
     counts->frees = counts->allocations;
@@ -258,6 +270,51 @@ static void purge_free(masu_bestfit *pool, size_t keep_bytes) {
         }
 }
 
+/* How many bytes of a free block may be in pages that were used. */
+static size_t block_idle(const masu__region *region, const masu__block *block) {
+    if (block->state != MASU__BLOCK_FREE || block->clean || block->address >= region->used_end)
+        return 0;
+    return masu__min(block->bytes, region->used_end - block->address);
+}
+
+static uint64_t ground_idle(const masu_bestfit *pool, uint32_t ground) {
+    uint64_t idle = 0;
+    for (size_t i = 0; i < pool->region_count; i++)
+        for (masu__block_id id = pool->regions[i]->first; id; id = pool->blocks.at[id].after)
+            idle += pool->regions[i]->ground == ground ? block_idle(pool->regions[i], &pool->blocks.at[id]) : 0;
+    return idle;
+}
+
+static void block_empty(masu_bestfit *pool, masu__region *region, masu__block *block, size_t idle) {
+    masu__device_purge(pool->device, (void *)block->address, idle);
+    if (block->after == 0)
+        region->used_end = block->address;
+    else
+        block->clean = true;
+}
+
+void masu__bestfit_swap_pages(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t keep_bytes) {
+    enum { STEP = 1 << 20, LEAST = 64 << 10 };
+    pool->grown_bytes += bytes;
+    if (!pool->apart || pool->grown_bytes < masu__max(pool->swap_step, STEP) || pool->policy == MASU_POOL_PERSISTENT)
+        return;
+    pool->grown_bytes = 0;
+    uint64_t idle = ground_idle(pool, !ground);
+    if (idle > keep_bytes)
+        pool->swap_step = masu__max(2 * pool->swap_step, STEP);
+    for (size_t i = 0; i < pool->region_count && idle > keep_bytes; i++) {
+        masu__region *region = pool->regions[i];
+        for (masu__block_id id = region->ground == ground ? 0 : region->first; id && idle > keep_bytes;
+             id = pool->blocks.at[id].after) {
+            size_t here = block_idle(region, &pool->blocks.at[id]);
+            if (here < LEAST)
+                continue;
+            block_empty(pool, region, &pool->blocks.at[id], here);
+            idle -= here;
+        }
+    }
+}
+
 static void first_block_moved(void *context, const masu__block *block, masu__block_id id) {
     masu__bestfit_region_of(context, block->address)->first = id;
 }
@@ -271,8 +328,10 @@ masu_status masu_bestfit_trim(masu_bestfit *pool, size_t keep_bytes) {
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu_status status = trim_regions(pool, keep_bytes);
     purge_free(pool, keep_bytes);
-    if (masu__blocks_shrink(&pool->blocks, first_block_moved, pool) && pool->index != &masu__no_index)
-        masu__free_index_renamed(pool->index, &pool->blocks);
+    if (masu__blocks_shrink(&pool->blocks, first_block_moved, pool))
+        for (uint32_t g = 0; g < MASU__GROUNDS; g++)
+            if (pool->index[g] != &masu__no_index)
+                masu__free_index_renamed(pool->index[g], &pool->blocks);
     MASU_HEAVY_ASSERT(masu__bestfit_audit(pool));
     masu__bestfit_unlock(pool);
     return status;

@@ -24,7 +24,7 @@ static bool block_reach(masu_bestfit *pool, masu__block_id id, size_t bytes) {
         return true;
     if (blocks->at[after].state != MASU__BLOCK_FREE || blocks->at[after].bytes < bytes - block->bytes)
         return false;
-    masu__free_index_remove(pool->index, blocks, after);
+    masu__free_index_remove(masu__bestfit_index(pool, id), blocks, after);
     masu__blocks_join_after(blocks, id);
     return true;
 }
@@ -36,10 +36,10 @@ static void block_cut_rest(masu_bestfit *pool, masu__block_id id, size_t bytes) 
         return;
     masu__block_id rest = masu__blocks_cut(blocks, id, bytes), after = blocks->at[rest].after;
     if (blocks->at[after].state == MASU__BLOCK_FREE) {
-        masu__free_index_remove(pool->index, blocks, after);
+        masu__free_index_remove(masu__bestfit_index(pool, id), blocks, after);
         masu__blocks_join_after(blocks, rest);
     }
-    masu__free_index_insert(pool->index, blocks, rest);
+    masu__free_index_insert(masu__bestfit_index(pool, rest), blocks, rest);
 }
 
 static void count_resize(masu_bestfit *pool, masu__block_id id, size_t slack_before, size_t new_bytes) {

@@ -113,7 +113,9 @@ void masu__bestfit_cap_idle(masu_bestfit *pool) {
 }
 
 size_t masu__bestfit_largest_free(const masu_bestfit *pool) {
-    size_t largest = masu__free_index_largest(pool->index, &pool->blocks);
+    size_t largest = 0;
+    for (uint32_t g = 0; g < MASU__GROUNDS; g++)
+        largest = masu__max(largest, masu__free_index_largest(pool->index[g], &pool->blocks));
     for (size_t i = 0; i < pool->region_count; i++)
         if (pool->blocks.at[pool->regions[i]->first].state == MASU__BLOCK_WHOLE)
             largest = masu__max(largest, pool->regions[i]->bytes);

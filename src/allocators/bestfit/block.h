@@ -36,6 +36,9 @@
 
 enum { MASU__GRAIN = 64, MASU__GRAIN_SHIFT = 6 };
 
+/* What a region is for, in a pool that keeps slabs apart; in any other all regions are for blocks. */
+enum { MASU__GROUND_BLOCKS, MASU__GROUND_SLABS, MASU__GROUNDS };
+
 typedef uint32_t masu__block_id; /* 0: none */
 
 typedef struct masu__region {
@@ -44,6 +47,7 @@ typedef struct masu__region {
     masu__block_id first; /* the block at base */
     bool whole;           /* never split: one block, live or MASU__BLOCK_WHOLE */
     uint64_t free_since;  /* wholly free: the pool's serial when it became so */
+    uint32_t ground;      /* MASU__GROUND_BLOCKS or MASU__GROUND_SLABS */
     uintptr_t used_end;   /* no byte from here on was in a block since the device gave the region, or it was emptied */
 } masu__region;
 
@@ -74,6 +78,8 @@ typedef struct masu__block {
         } live;
     } as;
     masu__block_state state;
+    uint16_t ground; /* its region's */
+    bool clean;      /* free: its pages went back, and nothing was in them since */
 } masu__block;
 
 _Static_assert(sizeof(masu__block) == 64, "a record is one cache line");
@@ -167,6 +173,8 @@ static inline masu__block_id masu__blocks_cut(masu__block_table *table, masu__bl
     MASU_DEBUG_ASSERT(bytes > 0 && bytes < block->bytes);
     rest->address = block->address + bytes;
     rest->bytes = block->bytes - bytes;
+    rest->ground = block->ground;
+    rest->clean = block->clean;
     rest->before = id;
     rest->after = block->after;
     table->at[rest->after].before = rest_id;
@@ -180,6 +188,7 @@ static inline void masu__blocks_join_after(masu__block_table *table, masu__block
     masu__block *block = &table->at[id];
     masu__block_id swallowed = block->after;
     block->bytes += table->at[swallowed].bytes;
+    block->clean &= table->at[swallowed].clean;
     block->after = table->at[swallowed].after;
     table->at[block->after].before = id;
     masu__blocks_put_back(table, swallowed);

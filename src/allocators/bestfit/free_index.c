@@ -3,17 +3,21 @@
 
 #include <string.h>
 
+/* Pages of the table that hold nothing are not touched. */
 static void empty_trees(masu__free_index *index) {
-    memset(index->summary, 0, sizeof index->summary);
-    memset(index->words, 0, sizeof index->words);
-    memset(index->roots, 0, sizeof index->roots);
+    for (unsigned s = 0; s < MASU__BIN_SUMMARIES; s++)
+        for (; index->summary[s] != 0; index->summary[s] &= index->summary[s] - 1) {
+            unsigned word = s * 64 + (unsigned)__builtin_ctzll(index->summary[s]);
+            memset(&index->roots[64 * word], 0, 64 * sizeof *index->roots);
+            index->words[word] = 0;
+        }
 }
 
 static void build_trees(masu__free_index *index, masu__block_table *table) {
     empty_trees(index);
     for (masu__block_id id = 1; id <= table->used; id++) {
         masu__block *block = &table->at[id];
-        if (block->state != MASU__BLOCK_FREE)
+        if (block->state != MASU__BLOCK_FREE || block->ground != index->ground)
             continue;
         unsigned log = masu__free_log(block->bytes);
         uint64_t offset = (block->address - index->base) >> MASU__GRAIN_SHIFT;
@@ -26,7 +30,7 @@ static void build_trees(masu__free_index *index, masu__block_table *table) {
  * each bit too. */
 void masu__free_index_widen(masu__free_index *index, masu__block_table *table, uintptr_t address) {
     if (index->base == 0)
-        *index = (masu__free_index){.base = address, .span = 1};
+        index->base = address, index->span = 1;
     while (address < index->base) {
         uintptr_t step =
             masu__min((uintptr_t)MASU__GRAIN << index->span, index->base - MASU__GRAIN);
@@ -59,20 +63,22 @@ static unsigned highest_bin(const masu__free_index *index) {
 }
 
 /* Sizes grow with keys, so the last block of the last bin is the largest. */
-size_t masu__free_index_largest(const masu__free_index *index, const masu__block_table *table) {
+masu__block_id masu__free_index_last(const masu__free_index *index, const masu__block_table *table) {
     unsigned bin = highest_bin(index);
-    size_t largest = 0;
-    masu__block_id node = bin == MASU__BIN_COUNT ? 0 : index->roots[bin];
+    masu__block_id largest = 0, node = bin == MASU__BIN_COUNT ? 0 : index->roots[bin];
     while (node) {
         const masu__block *block = &table->at[node];
-        largest = masu__max(largest, block->bytes);
+        if (!largest || block->bytes > table->at[largest].bytes)
+            largest = node;
         node = block->as.free.child[1] ? block->as.free.child[1] : block->as.free.child[0];
     }
     return largest;
 }
 
 void masu__free_index_clear(masu__free_index *index) {
-    *index = (masu__free_index){0};
+    empty_trees(index);
+    index->base = 0;
+    index->span = 0;
 }
 
 /* ---- the equations --------------------------------------------------------------------------- */
@@ -86,7 +92,7 @@ typedef struct walk {
 static bool block_valid(const walk *w, const masu__block *block) {
     unsigned log = masu__free_log(block->bytes);
     uint64_t offset = (block->address - w->index->base) >> MASU__GRAIN_SHIFT;
-    return block->state == MASU__BLOCK_FREE && offset >> w->index->span == 0 &&
+    return block->state == MASU__BLOCK_FREE && block->ground == w->index->ground && offset >> w->index->span == 0 &&
            block->as.free.key == masu__free_key(w->index, block->bytes, log, offset) &&
            block->as.free.bin == masu__free_bin(log, block->as.free.key);
 }

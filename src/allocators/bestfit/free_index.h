@@ -50,6 +50,7 @@ enum {
 typedef struct masu__free_index {
     uintptr_t base; /* a multiple of MASU__GRAIN; 0: no block has been here yet */
     unsigned span;
+    uint32_t ground; /* of the blocks that hang here */
     uint64_t summary[MASU__BIN_SUMMARIES]; /* bit w set <=> words[w] != 0 */
     uint64_t words[MASU__BIN_WORDS];
     masu__block_id roots[MASU__BIN_COUNT];
@@ -73,6 +74,11 @@ static inline unsigned masu__free_bin(unsigned log, uint64_t key) {
 static inline uint64_t masu__free_key(const masu__free_index *index, size_t bytes, unsigned log,
                                       uint64_t offset) {
     return masu__free_size_key(bytes, log) | (offset >> log) << (64 - index->span);
+}
+
+/* An index of zeroes becomes an empty one. */
+static inline void masu__free_index_begin(masu__free_index *index, uint32_t ground) {
+    index->ground = ground;
 }
 
 /* Moves base and span so that address has a place, and builds all trees anew. */
@@ -238,8 +244,13 @@ static inline masu__block_id masu__free_index_at_least(const masu__free_index *i
 masu__block_id masu__free_index_after(const masu__free_index *index, const masu__block_table *table,
                                       masu__block_id id);
 
-/* The largest block's size, 0 when there is none. */
-size_t masu__free_index_largest(const masu__free_index *index, const masu__block_table *table);
+/* A largest block, 0 when there is none. */
+masu__block_id masu__free_index_last(const masu__free_index *index, const masu__block_table *table);
+
+static inline size_t masu__free_index_largest(const masu__free_index *index, const masu__block_table *table) {
+    masu__block_id last = masu__free_index_last(index, table);
+    return last ? table->at[last].bytes : 0;
+}
 
 /* Forgets all blocks; they are the caller's to change. */
 void masu__free_index_clear(masu__free_index *index);

@@ -99,12 +99,7 @@ static masu_status bucket_take(masu_bucket *pool, size_t bytes, size_t alignment
     return MASU_OK;
 }
 
-static masu_status bypass_take(masu_bucket *pool, size_t bytes, size_t alignment, size_t room, void **out) {
-    bool grew;
-    masu__request request = {.bytes = bytes, .alignment = alignment, .room = room, .client = pool->number};
-    masu_status status = masu__bestfit_take(pool->backing, &request, out, &grew);
-    if (status != MASU_OK)
-        return status;
+static void bypass_count(masu_bucket *pool, size_t bytes, bool grew) {
     pool->bypasses++;
     pool->bypass_misses += grew;
     pool->bypass_live_bytes += bytes;
@@ -115,7 +110,23 @@ static masu_status bypass_take(masu_bucket *pool, size_t bytes, size_t alignment
         pool->odd_blocks++;
         masu__bucket_move_care(pool);
     }
-    return MASU_OK;
+}
+
+static masu_status bypass_take(masu_bucket *pool, size_t bytes, size_t alignment, size_t room, void **out) {
+    bool grew;
+    masu__request request = {.bytes = bytes, .alignment = alignment, .room = room, .client = pool->number};
+    masu_status status = masu__bestfit_take(pool->backing, &request, out, &grew);
+    if (status == MASU_OK)
+        bypass_count(pool, bytes, grew);
+    return status;
+}
+
+bool masu__bucket_bypass_used(masu_bucket *pool, size_t bytes, size_t alignment, void **out) {
+    masu__request request = {.bytes = bytes, .alignment = alignment, .client = pool->number};
+    if (!masu__bestfit_take_used(pool->backing, &request, out))
+        return false;
+    bypass_count(pool, bytes, false);
+    return true;
 }
 
 static masu_status bucket_refused(masu_bucket *pool, masu_status status, size_t bytes,
@@ -146,7 +157,7 @@ masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alig
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
-static masu_status bypass_give(masu_bucket *pool, void *ptr, size_t bytes) {
+masu_status masu__bucket_bypass_give(masu_bucket *pool, void *ptr, size_t bytes) {
     masu_status status = masu__bestfit_give(pool->backing, ptr, pool->number, &bytes);
     if (status != MASU_OK)
         return status;
@@ -192,7 +203,7 @@ masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, siz
         return bucket_give(pool, slab, ptr, sized, bytes);
     if (sized && bytes == 0)
         return MASU_ERR_SIZE_MISMATCH; /* no block was ever allocated with it */
-    return bypass_give(pool, ptr, bytes);
+    return masu__bucket_bypass_give(pool, ptr, bytes);
 }
 
 masu_status masu__bucket_size_of(masu_bucket *pool, const void *ptr, size_t *out_bytes) {

@@ -164,6 +164,10 @@ masu_status masu__bucket_alloc_slow(masu_bucket *pool, size_t bytes, size_t alig
 masu_status masu__bucket_free_slow(masu_bucket *pool, void *ptr, bool sized, size_t bytes);
 /* The same; a block that bypasses keeps so many bytes behind it for its growth, if that can be. */
 masu_status masu__bucket_alloc_room(masu_bucket *pool, size_t bytes, size_t alignment, size_t room, void **out);
+/* A block above the classes that lies in used memory; false, and nothing has changed: there is none. */
+bool masu__bucket_bypass_used(masu_bucket *pool, size_t bytes, size_t alignment, void **out);
+/* What is in no slab goes back; bytes 0: of any size. */
+masu_status masu__bucket_bypass_give(masu_bucket *pool, void *ptr, size_t bytes);
 /* As masu_bucket_resize, under the lock. */
 masu_status masu__bucket_resize(masu_bucket *pool, void *ptr, size_t old_bytes, size_t new_bytes);
 /* A live block that bypassed, of old_bytes: holds new_bytes afterwards, where it lies. Statuses of

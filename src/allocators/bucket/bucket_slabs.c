@@ -101,6 +101,7 @@ masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_
         .alignment = MASU__SLAB_BYTES,
         .client = pool->number,
         .sealed = true,
+        .ground = MASU__GROUND_SLABS,
     };
     masu_status status = masu__bestfit_take(pool->backing, &request, &base, NULL);
     if (status != MASU_OK) {

@@ -170,10 +170,14 @@ static void magazine_return(masu__cache *cache, unsigned index, size_t count) {
     cache->heap->caches->flushes++;
 }
 
-void masu__cache_flush(masu__cache *cache) {
+static void magazines_return(masu__cache *cache) {
     for (unsigned i = 0; i < cache->heap->caches->bucket->class_count; i++)
         if (cache->capacity[i] > 0)
             magazine_return(cache, i, magazine_fill(cache, i));
+}
+
+void masu__cache_flush(masu__cache *cache) {
+    magazines_return(cache);
     masu__large_return_all(cache);
 }
 
@@ -282,7 +286,7 @@ static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
         void **bottom = magazine_bottom(cache, i);
         *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
     }
-    cache->front.large.most = MASU__LARGE_KEPT_BYTES;
+    masu__large_open(&cache->front.large);
     cache->front.magazines.by_kind[0] = (masu_magazine){nothing + 1, nothing + 1, 0, 0};
     return cache;
 }
@@ -315,7 +319,8 @@ void masu__cache_close(masu__cache *cache, bool thread_lives) {
     masu__caches *caches = heap->caches;
     if (thread_lives)
         cache_show(cache, &masu__no_cache);
-    masu__cache_flush(cache);
+    magazines_return(cache);
+    thread_lives ? masu__large_return_all(cache) : masu__large_return_dead(cache);
     for (unsigned i = 0; i < heap->caches->bucket->class_count; i++) {
         caches->granted_bytes -= cache->capacity[i] * class_bytes(heap, i);
         caches->retired_allocations += magazine_of(cache, i)->allocations;
@@ -353,9 +358,8 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
         (void)magazine_grow(cache, index);
         if (cache->capacity[index] == 0)
             return take_single(heap, bytes, index, out);
-        const masu__bucket_class *class = &heap->caches->bucket->classes[index];
-        if (heap->caches->transfer[index].count == 0 && !masu__bucket_class_has_one(class))
-            masu__large_before_new_pages(cache, MASU__SLAB_BYTES, MASU__SLAB_BYTES);
+        if (heap->caches->transfer[index].count == 0 && !masu__bucket_class_has_one(&heap->caches->bucket->classes[index]))
+            masu__large_before_new_pages(cache, MASU__GROUND_SLABS, MASU__SLAB_BYTES, MASU__SLAB_BYTES);
         fill = take_batch(heap, index, cache->capacity[index] / 2, magazine_bottom(cache, index),
                           &status);
         heap->caches->refills += fill > 0;
@@ -442,9 +446,9 @@ masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, boo
 static masu_status take_page_aligned(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment,
                                      uint32_t kind, void **out) {
     alignment = masu__max(alignment, MASU__PAGE_BYTES);
-    if (cache)
-        masu__large_before_new_pages(cache, bytes, alignment);
-    masu_status status = masu__bucket_alloc(heap->caches->bucket, bytes, alignment, out);
+    masu_status status = cache && masu__large_cut(cache, bytes, alignment, out)
+                             ? MASU_OK
+                             : masu__bucket_alloc(heap->caches->bucket, bytes, alignment, out);
     if (status == MASU_OK)
         masu__page_code_set(*out, masu__page_code_of(MASU__TAG_PROCESS, kind));
     return status;
@@ -474,8 +478,6 @@ masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t b
     if (cache)
         cache_obey(cache);
     masu_status status = take_large(heap, cache, bytes, alignment, out);
-    if (cache && status == MASU_OK)
-        masu__large_missed(cache);
     masu__heap_unlock(heap);
     return status;
 }

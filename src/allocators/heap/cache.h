@@ -24,11 +24,12 @@
  * lock, where the thread hands back what it has and takes its magazines up again. A thread that is
  * just inside its inline path goes on with the old set, which is still its own.
  *
- * Above 16 KiB a thread keeps blocks that it freed, a list for each large class (large.h), linked through the
+ * Above 16 KiB a thread keeps blocks that it freed, a list for each large class (large.h), in slots beside the
  * blocks. For the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within
- * MASU__LARGE_KEPT_BYTES, or are one block. They go back before a page would be touched for the first time, for merged they
- * may hold what is wanted; at trim, at the end, and when for some time a list has not been emptied: what it never fell below
- * was of no use. Free slabs go back then too, when enough is cached (masu__cache_sweep).
+ * MASU__LARGE_KEPT_BYTES, or are one block. Before a block is cut that no list has, all of them go back and merge with their
+ * neighbours: so blocks lie as if none had ever been kept, and what is kept never makes the process larger. Only where more is
+ * kept than is in use (sizes that take turns in a small program) do they stay until a page would be touched for the first
+ * time. Free slabs go back then too, when enough is cached (masu__cache_sweep).
  *
  * checked: no magazines, no large blocks, no transfers; sizes are remembered by the bucket pool.
  */
@@ -46,28 +47,24 @@
 enum {
     MASU__MAGAZINE_SLOTS = 64,
     MASU__TRANSFER_SLOTS = 1024,
-    MASU__LARGE_PERIOD = 64, /* misses between two looks at what was of no use */
-    MASU__LARGE_HITS = 16    /* that blocks must be worth before they are given back for the sake of pages */
+    MASU__LARGE_SLOTS = 256
 };
 #define MASU__LARGE_KEPT_BYTES    ((size_t)5 << 20)
 #define MASU__SWEEP_STEP_BYTES    ((size_t)1 << 20)
 #define MASU__FINE_MAGAZINE_BYTES ((size_t)256 << 10)
 
-typedef struct masu__large_list {
-    void *first; /* linked through the first word of each */
-    uint32_t count;
-    uint32_t low; /* the smallest count since the last look */
-} masu__large_list;
-
-/* Other threads read held, blocks and hits for the statistics. */
+/* Slots hold the blocks, so that nobody touches the memory of one; each is in the list of its block's class or in the list of
+ * spare ones, slot 0 in none. A slot without a block has NULL: that holds also where the thread is not there any more and has
+ * left half of a change behind (fork). Other threads read held, blocks and hits for the statistics. */
 typedef struct masu__large_cache {
-    masu__large_list of_class[MASU__LARGE_CLASSES];
-    size_t most; /* MASU__LARGE_KEPT_BYTES; 0 in the set that is never written */
-    size_t held; /* in all lists: at most that, or one block */
+    uint64_t filled[(MASU__LARGE_CLASSES + 63) / 64]; /* a bit for each class that has a block */
+    uint16_t first[MASU__LARGE_CLASSES];              /* slots, 0 at the end */
+    uint16_t next[1 + MASU__LARGE_SLOTS];
+    uint16_t spare;
+    void *block[1 + MASU__LARGE_SLOTS];
+    size_t held; /* in all lists: at most MASU__LARGE_KEPT_BYTES, or one block */
     uint64_t blocks;
-    uint64_t hits;   /* allocations served from here */
-    uint64_t hits_then; /* when all was given back for the last time */
-    uint32_t misses;    /* since the last look */
+    uint64_t hits; /* allocations served from here */
 } masu__large_cache;
 
 /* What calls look into without a lock. */
@@ -164,13 +161,17 @@ masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, boo
 
 /* ---- large blocks (cache_large.c); under the lock ---- */
 
-/* A request was served from below: now and then, what was of no use goes back. */
-void masu__large_missed(masu__cache *cache);
 /* A block that is live for the best-fit pool, of known bytes there. It goes to the cache if one is given and has room. */
 masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, size_t known);
+void masu__large_open(masu__large_cache *large);
 void masu__large_return_all(masu__cache *cache);
-/* Before a block of that kind would lie in pages that were never used: what is kept goes back, for together it may hold it. */
-void masu__large_before_new_pages(masu__cache *cache, size_t bytes, size_t alignment);
+/* The same for a thread that is gone. */
+void masu__large_return_dead(masu__cache *cache);
+/* Cuts a block out of memory that was used before, after what is kept has gone back: at once where it is less than what is in
+ * use, else only when there is no such memory. False: there is none. */
+bool masu__large_cut(masu__cache *cache, size_t bytes, size_t alignment, void **out);
+/* Before a block of that kind is cut on that ground, perhaps out of pages that were never used. */
+void masu__large_before_new_pages(masu__cache *cache, uint32_t ground, size_t bytes, size_t alignment);
 bool masu__large_valid(masu__cache *cache);
 /* The size that a live large block of the heap was allocated with, or what is wrong with ptr. */
 masu_status masu__large_known(masu_heap *heap, const void *ptr, size_t *out);
@@ -183,13 +184,16 @@ bool masu__caches_valid(const masu_heap *heap);
 
 /* NULL when the list has none. */
 static inline void *masu__large_pop(masu__large_cache *large, unsigned index) {
-    masu__large_list *list = &large->of_class[index];
-    void *block = list->first;
-    if (!block)
+    uint16_t slot = large->first[index];
+    if (slot == 0)
         return NULL;
-    list->first = *(void **)block;
-    if (--list->count < list->low)
-        list->low = list->count;
+    void *block = large->block[slot];
+    __atomic_store_n(&large->block[slot], NULL, __ATOMIC_RELAXED);
+    large->first[index] = large->next[slot];
+    if (large->first[index] == 0)
+        large->filled[index / 64] &= ~((uint64_t)1 << (index % 64));
+    large->next[slot] = large->spare;
+    large->spare = slot;
     masu__page_code_change(block, masu__page_code_of(MASU__TAG_PROCESS, MASU__KIND_LARGE + index));
     __atomic_store_n(&large->held, large->held - masu__large_class_bytes(index), __ATOMIC_RELAXED);
     __atomic_store_n(&large->blocks, large->blocks - 1, __ATOMIC_RELAXED);
@@ -198,14 +202,16 @@ static inline void *masu__large_pop(masu__large_cache *large, unsigned index) {
 
 /* False: there is no room. */
 static inline bool masu__large_push(masu__large_cache *large, unsigned index, void *block) {
-    masu__large_list *list = &large->of_class[index];
     size_t bytes = masu__large_class_bytes(index);
-    if (MASU_UNLIKELY(large->held + bytes > large->most) && (large->blocks > 0 || large->most == 0))
+    uint16_t slot = large->spare;
+    if (MASU_UNLIKELY(slot == 0 || (large->held + bytes > MASU__LARGE_KEPT_BYTES && large->blocks > 0)))
         return false;
+    large->spare = large->next[slot];
+    large->next[slot] = large->first[index];
+    large->first[index] = slot;
+    large->filled[index / 64] |= (uint64_t)1 << (index % 64);
     masu__page_code_change(block, masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index));
-    *(void **)block = list->first;
-    list->first = block;
-    list->count++;
+    __atomic_store_n(&large->block[slot], block, __ATOMIC_RELAXED);
     __atomic_store_n(&large->held, large->held + bytes, __ATOMIC_RELAXED);
     __atomic_store_n(&large->blocks, large->blocks + 1, __ATOMIC_RELAXED);
     return true;

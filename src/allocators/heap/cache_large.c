@@ -6,69 +6,61 @@ static void return_one(masu__cache *cache, unsigned index) {
     masu_heap *heap = cache->heap;
     void *block = masu__large_pop(&cache->front.large, index);
     masu__page_code_set(block, 0);
-    masu_status status = masu__bucket_free(heap->caches->bucket, block, masu__large_class_bytes(index));
+    masu_status status = masu__bucket_bypass_give(heap->caches->bucket, block, masu__large_class_bytes(index));
     MASU_ASSERT(status == MASU_OK); /* it was judged when it came */
 }
 
-static void return_some(masu__cache *cache, unsigned index, uint32_t count) {
-    while (count-- > 0 && cache->front.large.of_class[index].count > 0)
-        return_one(cache, index);
+void masu__large_open(masu__large_cache *large) {
+    for (uint16_t slot = 1; slot < MASU__LARGE_SLOTS; slot++)
+        large->next[slot] = slot + 1;
+    large->spare = 1;
 }
 
 void masu__large_return_all(masu__cache *cache) {
-    for (unsigned i = 0; i < MASU__LARGE_CLASSES && cache->front.large.blocks > 0; i++)
-        return_some(cache, i, UINT32_MAX);
+    masu__large_cache *large = &cache->front.large;
+    for (unsigned word = 0; large->blocks > 0; word++)
+        while (large->filled[word] != 0)
+            return_one(cache, word * 64 + (unsigned)__builtin_ctzll(large->filled[word]));
 }
 
-/* Sizes that take turns while little is live would each give back the block of the one before: so what is kept must be little
- * beside what is in use, or have been of use. */
-static bool may_give_back(const masu__cache *cache) {
+void masu__large_return_dead(masu__cache *cache) {
+    masu__large_cache *large = &cache->front.large;
+    for (unsigned slot = 1; slot <= MASU__LARGE_SLOTS; slot++) {
+        void *block = large->block[slot];
+        uint32_t code = block ? masu_page_code(block) : 0;
+        if (masu__page_tag(code) != MASU__TAG_CACHED)
+            continue;
+        masu__page_code_set(block, 0);
+        (void)masu__bucket_bypass_give(cache->heap->caches->bucket, block, 0);
+    }
+    *large = (masu__large_cache){.hits = large->hits};
+}
+
+/* Each block that is given back here was freed by the thread since the last time: so the cost is a constant for each free. */
+bool masu__large_cut(masu__cache *cache, size_t bytes, size_t alignment, void **out) {
     const masu__large_cache *large = &cache->front.large;
-    return large->blocks > 0 && (large->held <= masu__bestfit_used(cache->heap->caches->bestfit) / 8 ||
-                                 large->hits - large->hits_then >= MASU__LARGE_HITS);
+    masu_bucket *bucket = cache->heap->caches->bucket;
+    if (large->blocks > 0 && large->held <= masu__bestfit_used(cache->heap->caches->bestfit) / 2)
+        masu__large_return_all(cache);
+    if (masu__bucket_bypass_used(bucket, bytes, alignment, out))
+        return true;
+    masu__large_before_new_pages(cache, MASU__GROUND_BLOCKS, bytes, alignment);
+    return masu__bucket_bypass_used(bucket, bytes, alignment, out);
 }
 
-/* Each block that is given back here was freed by the thread: so the cost is a constant for each free. */
-void masu__large_before_new_pages(masu__cache *cache, size_t bytes, size_t alignment) {
-    masu_heap *heap = cache->heap;
-    if (masu__bestfit_has_used(heap->caches->bestfit, bytes, alignment))
+void masu__large_before_new_pages(masu__cache *cache, uint32_t ground, size_t bytes, size_t alignment) {
+    const masu_bestfit *bestfit = cache->heap->caches->bestfit;
+    const masu__large_cache *large = &cache->front.large;
+    if (masu__bestfit_has_used(bestfit, ground, bytes, alignment))
         return;
-    if (may_give_back(cache)) {
-        cache->front.large.hits_then = cache->front.large.hits;
+    if (large->blocks > 0) {
         masu__large_return_all(cache);
-        if (masu__bestfit_has_used(heap->caches->bestfit, bytes, alignment))
+        if (masu__bestfit_has_used(bestfit, ground, bytes, alignment))
             return;
     }
     masu__cache_sweep(cache);
-}
-
-/* What a list never fell below since the last look was of no use. */
-static void return_unused(masu__cache *cache) {
-    for (unsigned i = 0; i < MASU__LARGE_CLASSES; i++) {
-        masu__large_list *list = &cache->front.large.of_class[i];
-        return_some(cache, i, list->low);
-        list->low = list->count;
-    }
-}
-
-void masu__large_missed(masu__cache *cache) {
-    masu__large_cache *large = &cache->front.large;
-    if (++large->misses < MASU__LARGE_PERIOD)
-        return;
-    large->misses = 0;
-    return_unused(cache);
-}
-
-/* Room for so many bytes more, a quarter of the whole at once: from what lay idle first, then from the largest. */
-static void make_room(masu__cache *cache, size_t bytes) {
-    masu__large_cache *large = &cache->front.large;
-    if (large->held + bytes <= large->most)
-        return;
-    return_unused(cache);
-    size_t room = masu__max(bytes, large->most / 4), keep = large->most > room ? large->most - room : 0;
-    for (unsigned i = MASU__LARGE_CLASSES; i-- > 0 && large->held > keep;)
-        while (large->of_class[i].count > 0 && large->held > keep)
-            return_one(cache, i);
+    masu__bestfit_swap_pages(cache->heap->caches->bestfit, ground, bytes,
+                             cache->heap->caches->configured_max_bytes / 2);
 }
 
 masu_status masu__large_known(masu_heap *heap, const void *ptr, size_t *out) {
@@ -82,12 +74,14 @@ masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, siz
     uint32_t kind = masu__page_kind(masu_page_code(ptr));
     unsigned index = kind - MASU__KIND_LARGE;
     if (cache && index < MASU__LARGE_CLASSES) {
-        make_room(cache, known);
+        if (masu__large_push(&cache->front.large, index, ptr))
+            return MASU_OK;
+        masu__large_return_all(cache);
         if (masu__large_push(&cache->front.large, index, ptr))
             return MASU_OK;
     }
     masu__page_code_set(ptr, 0);
-    masu_status status = masu__bucket_free(heap->caches->bucket, ptr, known);
+    masu_status status = masu__bucket_bypass_give(heap->caches->bucket, ptr, known);
     if (status != MASU_OK) /* nothing has changed */
         masu__page_code_set(ptr, masu__page_code_of(MASU__TAG_PROCESS, kind));
     return status;
@@ -111,22 +105,34 @@ bool masu__large_grow(masu_heap *heap, void *ptr, size_t new_bytes) {
     return grown;
 }
 
+/* The blocks of a class; SIZE_MAX when one is not what its list says. */
+static size_t list_count(masu__cache *cache, unsigned index) {
+    const masu__large_cache *large = &cache->front.large;
+    uint32_t code = masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index);
+    size_t count = 0, known;
+    for (uint16_t slot = large->first[index]; slot; slot = large->next[slot]) {
+        void *block = large->block[slot];
+        if (++count > MASU__LARGE_SLOTS || masu_page_code(block) != code ||
+            masu__bestfit_known(cache->heap->caches->bestfit, block, cache->heap->caches->bucket->number, &known) != MASU_OK ||
+            known != masu__large_class_bytes(index))
+            return SIZE_MAX;
+    }
+    bool marked = (large->filled[index / 64] >> (index % 64)) & 1;
+    return marked == (count > 0) ? count : SIZE_MAX;
+}
+
 bool masu__large_valid(masu__cache *cache) {
     const masu__large_cache *large = &cache->front.large;
-    const masu__caches *caches = cache->heap->caches;
-    size_t bytes = 0, blocks = 0, known;
+    size_t bytes = 0, blocks = 0, spare = 0;
     for (unsigned i = 0; i < MASU__LARGE_CLASSES; i++) {
-        size_t class_bytes = masu__large_class_bytes(i), count = 0;
-        for (void *block = large->of_class[i].first; block; block = *(void **)block) {
-            if (masu_page_code(block) != masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + i) ||
-                masu__bestfit_known(caches->bestfit, block, caches->bucket->number, &known) != MASU_OK ||
-                known != class_bytes || ++count > large->of_class[i].count)
-                return false;
-        }
-        if (count != large->of_class[i].count || large->of_class[i].low > count)
+        size_t count = list_count(cache, i);
+        if (count == SIZE_MAX)
             return false;
         blocks += count;
-        bytes += count * class_bytes;
+        bytes += count * masu__large_class_bytes(i);
     }
-    return bytes == large->held && blocks == large->blocks && (bytes <= large->most || blocks == 1);
+    for (uint16_t slot = large->spare; slot && spare <= MASU__LARGE_SLOTS; slot = large->next[slot])
+        spare++;
+    return bytes == large->held && blocks == large->blocks && blocks + spare == MASU__LARGE_SLOTS &&
+           (bytes <= MASU__LARGE_KEPT_BYTES || blocks == 1);
 }

@@ -83,6 +83,8 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
     bool caching = bucket && !bucket->careful && !(*out)->guard;
     if (caching)
         masu__bucket_be_of_process(bucket);
+    if (caching && bucket->backing->region_count == 0 && bucket->backing->limit_bytes == SIZE_MAX)
+        masu__bestfit_keep_apart(bucket->backing);
     if (caching && !masu__caches_open(*out)) {
         masu_heap_destroy(*out);
         return MASU_ERR_OUT_OF_MEMORY;

@@ -34,7 +34,7 @@ static void free_rest(masu_bestfit *pool) {
         assert_int_equal(masu_bestfit_free(pool, blocks[k]), MASU_ERR_DOUBLE_FREE);
     }
     assert_true(masu_bestfit_valid(pool));
-    assert_int_equal(pool->index->summary[0], 0);
+    assert_int_equal(pool->index[MASU__GROUND_BLOCKS]->summary[0], 0);
 }
 
 static masu_bestfit *make_pool(masu_device *device) {

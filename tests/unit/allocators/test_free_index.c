@@ -57,6 +57,7 @@ static masu__block_id add(uintptr_t address, size_t bytes) {
     masu__block_id id = masu__blocks_take(&table);
     table.at[id].address = address;
     table.at[id].bytes = bytes;
+    table.at[id].ground = MASU__GROUND_BLOCKS;
     return id;
 }
 
