@@ -14,7 +14,7 @@ table() {
 long_files       13   3   source files over 600 lines
 repeats          17  10   pairs of places with the same six lines
 checker_fields   67  20   fields of struct checker
-file_circle      58  12   files of the language that call each other in a circle
+file_circle      53  12   files of the language that call each other in a circle
 no_noun         175   0   "is no X", "are no X": write "is not an X"
 stands          310   0   "stands" where "is" or "lies" is meant
 nobody          150   0   "nobody", "whoever": say who

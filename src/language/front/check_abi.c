@@ -26,6 +26,14 @@ void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operan
                                                             : check_abi_result(c, e);
 }
 
+expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands,
+                    uint32_t count) {
+    expr *e = check_new(c, EXPR_CALL, span, NULL);
+    e->call.name_span = span;
+    check_become_abi(c, e, abi, operands, count);
+    return e;
+}
+
 /* ---- choosing a line of the table ------------------------------------------------------------ */
 
 typedef struct abi_call {
@@ -127,7 +135,7 @@ static tl_abi_index choose(checker *c, expr *call, const char *scope, const char
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static const type *kind_type(checker *c, tl_abi_kind kind) {
+const type *check_kind_type(checker *c, tl_abi_kind kind) {
     switch (kind) {
     case ABI_bool:
         return check_scalar(c, TYPE_BOOL);
@@ -206,7 +214,7 @@ static bool beside_f64(const abi_call *a, const type *wanted) {
 
 static void add_operand(abi_call *a, expr **slot, const tl_abi_parameter *p) {
     checker *c = a->c;
-    const type *wanted = kind_type(c, p->kind);
+    const type *wanted = check_kind_type(c, p->kind);
     bool whole = is_whole_literal(*slot);
     if ((*slot)->type == NULL) {
         check_expr(c, slot, wanted);
@@ -281,7 +289,7 @@ static uint32_t add_list(abi_call *a, uint32_t next, uint32_t behind, const tl_a
             return next + 1;
         }
         if ((*slot)->type == NULL) {
-            check_expr(c, slot, kind_type(c, p->kind));
+            check_expr(c, slot, check_kind_type(c, p->kind));
         }
         if (!first && (*slot)->type->kind == TYPE_BOOL) {
             return next;
@@ -609,49 +617,6 @@ bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name
         finish_dynamic(&a, slot, function);
     } else {
         finish(&a, slot, function);
-    }
-    return true;
-}
-
-/* ---- the library's own calls ------------------------------------------------------------------ */
-
-static tl_abi_index function_of_symbol(const char *symbol) {
-    tl_abi_index at = 0;
-    while (at < TL_FN_COUNT && strcmp(tl_abi_functions[at].symbol, symbol) != 0) {
-        at++;
-    }
-    return at;
-}
-
-/* __runtime::tl_file_open(path, mode), as only the library may write: a line of the table by its symbol. What the table calls
- * an object is what is wanted of it, a String where nothing is. */
-bool check_runtime_call(checker *c, expr *e, const type *expected) {
-    const char *scope = e->call.callee->name.scope;
-    if (strcmp(scope, "__runtime") != 0) {
-        return false;
-    }
-    tl_abi_index function = function_of_symbol(e->call.callee->name.name);
-    const tl_abi_parameter *p = function == TL_FN_COUNT ? NULL : tl_abi_functions[function].parameters;
-    uint32_t count = 0;
-    while (p != NULL && count < TL_ABI_MAX_PARAMETERS && p[count].name != NULL) {
-        count++;
-    }
-    if (p == NULL || count != e->call.arg_count) {
-        check_list(c, e->call.args, e->call.arg_count);
-        check_make_error(c, e);
-        diagnostics_say(c->diagnostics, e->span, SAY(there_is_no_function), e->call.callee->name.name);
-        return true;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const type *wanted = p[i].kind == ABI_object ? NULL : kind_type(c, p[i].kind);
-        check_expr(c, &e->call.args[i], wanted);
-        if (wanted != NULL) {
-            check_coerce(c, &e->call.args[i], wanted, NULL);
-        }
-    }
-    check_become_abi(c, e, function, e->call.args, count);
-    if (tl_abi_functions[function].result == ABI_object && expected != NULL) {
-        e->type = type_resolve(c->types, expected);
     }
     return true;
 }

@@ -137,6 +137,16 @@ void check_suggest_builtin(suggestion *s) {
     }
 }
 
+void check_suggest_functions(const checker *c, suggestion *s) {
+    for (uint32_t i = 0; i < c->tree->function_count && s->distance > 0; i++) {
+        if (c->tree->functions[i]->owner_name == NULL && !c->tree->functions[i]->is_closure) {
+            suggest_add(s, c->tree->functions[i]->name);
+        }
+    }
+    check_suggest_types(c, s);
+    check_suggest_builtin(s);
+}
+
 static bool system_function(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
     for (size_t i = 0; i < sizeof system_functions / sizeof system_functions[0]; i++) {

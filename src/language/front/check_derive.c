@@ -75,7 +75,7 @@ typedef struct walk_text {
     uint32_t names; /* made so far */
 } walk_text;
 
-/* Of the tensors in `place`, whose path is the text `path` and what is added to it here. */
+/* Writes the walk over the tensors in `place`; `path` is the expression of their path. */
 static void put_walk(walk_text *w, const type *t, const char *place, const char *path) {
     checker *c = w->c;
     t = type_resolve(c->types, t);
@@ -105,7 +105,6 @@ static void put_walk(walk_text *w, const type *t, const char *place, const char 
     }
 }
 
-/* An Option's tensor is a reference already. */
 static char *body_of(checker *c, const struct_item *s) {
     walk_text w = {.c = c};
     masu__buffer_printf(&w.out, "{ let mut __all = Parameters::new();\n");

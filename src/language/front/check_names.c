@@ -181,16 +181,6 @@ void check_suggest_visible(const checker *c, suggestion *s) {
     }
 }
 
-void check_suggest_functions(const checker *c, suggestion *s) {
-    for (uint32_t i = 0; i < c->tree->function_count && s->distance > 0; i++) {
-        if (c->tree->functions[i]->owner_name == NULL && !c->tree->functions[i]->is_closure) {
-            suggest_add(s, c->tree->functions[i]->name);
-        }
-    }
-    check_suggest_types(c, s);
-    check_suggest_builtin(s);
-}
-
 void check_suggest_types(const checker *c, suggestion *s) {
     static const char *const known[] = {"Tensor", "GradTensor", "Vec", "String", "System", "Self"};
     for (uint32_t i = 0; i < c->tree->struct_count && s->distance > 0; i++) {
@@ -201,6 +191,34 @@ void check_suggest_types(const checker *c, suggestion *s) {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         suggest_add(s, known[i]);
     }
+}
+
+/* ---- types -------------------------------------------------------------------------------- */
+
+struct_item *check_struct_named(const checker *c, const char *name) {
+    if (strcmp(name, "Self") == 0) {
+        if (c->environment != NULL && c->environment->self != NULL) {
+            return c->environment->self;
+        }
+        const function_item *f = c->function;
+        while (f != NULL && f->is_closure) {
+            f = f->outer;
+        }
+        return f != NULL ? f->owner : NULL;
+    }
+    symbol *s = check_find(c, name);
+    if (s != NULL && s->structure != NULL) {
+        return s->structure;
+    }
+    for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) { /* Name::new() */
+        bool plain = a->impl == NULL && a->type->kind == TYPE_EXPR_NAME &&
+                     a->type->argument_count == 0 && strcmp(a->type->name, name) != 0;
+        s = plain && strcmp(a->name, name) == 0 ? check_find(c, a->type->name) : NULL;
+        if (s != NULL && s->structure != NULL) {
+            return s->structure;
+        }
+    }
+    return NULL;
 }
 
 /* ---- modules --------------------------------------------------------------------------------- */

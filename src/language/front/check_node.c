@@ -84,14 +84,6 @@ expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const 
     return e;
 }
 
-expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands,
-                    uint32_t count) {
-    expr *e = check_new(c, EXPR_CALL, span, NULL);
-    e->call.name_span = span;
-    check_become_abi(c, e, abi, operands, count);
-    return e;
-}
-
 void check_make_error(checker *c, expr *e) {
     e->type = check_scalar(c, TYPE_ERROR);
 }

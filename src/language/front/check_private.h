@@ -722,6 +722,7 @@ bool check_is_abi_method(const char *name);
 bool check_abi_scope(const char *scope);
 void check_suggest_abi(const char *scope, suggestion *s);
 /* The call's node becomes one of a single ABI function with these operands, already checked. */
+const type *check_kind_type(checker *c, tl_abi_kind kind);
 bool check_runtime_call(checker *c, expr *e, const type *expected);
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
 /* Whether the call has as many arguments as f takes, without self; else the message, with f's parameters. */

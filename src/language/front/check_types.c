@@ -19,32 +19,6 @@ const type *check_bounded(checker *c, const type *t, source_span span) {
 
 /* ---- names of types -------------------------------------------------------------------------- */
 
-struct_item *check_struct_named(const checker *c, const char *name) {
-    if (strcmp(name, "Self") == 0) {
-        if (c->environment != NULL && c->environment->self != NULL) {
-            return c->environment->self;
-        }
-        const function_item *f = c->function;
-        while (f != NULL && f->is_closure) {
-            f = f->outer;
-        }
-        return f != NULL ? f->owner : NULL;
-    }
-    symbol *s = check_find(c, name);
-    if (s != NULL && s->structure != NULL) {
-        return s->structure;
-    }
-    for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) { /* Name::new() */
-        bool plain = a->impl == NULL && a->type->kind == TYPE_EXPR_NAME &&
-                     a->type->argument_count == 0 && strcmp(a->type->name, name) != 0;
-        s = plain && strcmp(a->name, name) == 0 ? check_find(c, a->type->name) : NULL;
-        if (s != NULL && s->structure != NULL) {
-            return s->structure;
-        }
-    }
-    return NULL;
-}
-
 static const type *wrong(checker *c, type_expr *t, message_row row, const char *message,
                          const char *note) {
     diagnostic *d = diagnostics_say(c->diagnostics, t->span, row, "%s", message);
