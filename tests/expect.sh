@@ -10,6 +10,12 @@ fail() {
     exit 1
 }
 
+# skip REASON   ends the test: what it needs is not there. It is counted apart, with its reason.
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
 # expect_status STATUS COMMAND…   runs it; its output is then in $MASU_TMP.stdout and $MASU_TMP.stderr
 expect_status() {
     expected_status=$1

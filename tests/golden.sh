@@ -89,6 +89,9 @@ compare_errors() {
         while IFS= read -r text; do
             grep -qF -e "$text" "$tmp/err" || differs "stderr … $text …" "see stderr"
         done <"$tmp/stderr"
+        # An error or a warning that no line expects is one too many.
+        more=$(grep -E ': (error|warning): ' "$tmp/err" | grep -vF -f "$tmp/stderr" | head -n 3)
+        [ -z "$more" ] || differs "no other error or warning on stderr" "$more"
     elif [ "$expected_status" -eq 0 ] && [ -s "$tmp/err" ]; then
         differs "nothing on stderr" "see stderr"
     fi

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs the tests of a build folder, each in a process of its own, two at a time. A line for each kind says how many passed and
-# how long it took; what failed is shown below. The last line is "N passed, N failed"; the status is 1 when any failed.
+# how long it took; what failed is shown below, then what was left out and why. The last line is "N passed, N failed", and where
+# something was left out ", N skipped"; the status is 1 when any failed.
 # Which tests failed is kept in the build folder: --failed runs these again.
 #
 #     layers    scripts/check_layers.sh on the project
@@ -159,6 +160,7 @@ passed=0
 failed=$broken
 total=$(wc -l <"$plan")
 : >"$MASU_WORK/failed"
+: >"$MASU_WORK/skipped"
 for group in layers cli install unit model fuzz hostile golden; do
     grep "^[0-9]*|$group|" "$MASU_WORK/numbered" >"$MASU_WORK/group" || continue
     started=$(date +%s)
@@ -167,9 +169,12 @@ for group in layers cli install unit model fuzz hostile golden; do
     group_failed=0
     while IFS='|' read -r number rest; do
         verdict_of "$number"
+        if [ -s "$MASU_WORK/$number.skipped" ]; then
+            sed "s|^|$label: |" "$MASU_WORK/$number.skipped" >>"$MASU_WORK/skipped"
+        fi
         if [ "$verdict" = pass ]; then
             group_passed=$((group_passed + runs))
-        else
+        elif [ "$verdict" != skip ]; then
             group_failed=$((group_failed + 1))
             echo "$number|$rest" >>"$MASU_WORK/failed"
         fi
@@ -197,5 +202,7 @@ if [ "$total" -eq 0 ] && [ "$failed_only" = no ]; then
     echo "tests: nothing to run" >&2
     failed=$((failed + 1))
 fi
-echo "$passed passed, $failed failed"
+skipped=$(wc -l <"$MASU_WORK/skipped" | tr -d ' ')
+[ "$skipped" -eq 0 ] || { echo "left out:" && sed 's/^/  /' "$MASU_WORK/skipped"; }
+if [ "$skipped" -eq 0 ]; then echo "$passed passed, $failed failed"; else echo "$passed passed, $failed failed, $skipped skipped"; fi
 [ "$failed" -eq 0 ]

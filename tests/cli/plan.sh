@@ -214,3 +214,10 @@ expect_in_stderr 'what is left does not fit into slow'
 write 'id,lower,upper,size,uses\na,0,4,4611686018427387,9000000\n'
 expect_status 0 $plan "$file" --memory slow
 expect_in_stdout 'traffic 18,446,744,073,709,551,615'
+
+# ---- late ---------------------------------------------------------------------------------------------
+# A first plan that needs longer than --time comes all the same, and it is said how long it took.
+awk 'BEGIN { print "id,lower,upper,size"; for (i = 0; i < 600000; i++) print i "," i % 9973 "," i % 9973 + 1 + i % 61 "," 64 + i % 4099 }' >"$file"
+expect_status 0 $plan "$file" --time 0.001
+expect_in_stdout '600000 buffers'
+expect_in_stderr 'masu plan: --time 0.001 was over before the first plan was there: with 600000 buffers it took'

@@ -27,3 +27,24 @@ run_tests 0 '1 passed, 0 failed' --failed --verbose
 expect_in_stdout 'ok   tests/cli/bad.sh'
 run_tests 0 '0 passed, 0 failed' --failed
 run_tests 1 '0 passed, 1 failed' --only cli --match nothing_of_the_kind
+# What is left out is counted apart and says why: a whole script, and functions of a program; without a reason it is a failure.
+echo 'skip "no such tool"' >"$tree/tests/cli/absent.sh"
+printf '#!/bin/sh\necho "[  SKIPPED ] of_a_program"\n' >"$tree/build/test_some"
+mkdir -p "$tree/build/tests/unit" && mv "$tree/build/test_some" "$tree/build/tests/unit/test_some" && chmod +x "$tree/build/tests/unit/test_some"
+run_tests 0 '2 passed, 0 failed, 1 skipped' --only cli
+expect_in_stdout 'tests/cli/absent.sh: skipped: no such tool'
+run_tests 0 '1 passed, 0 failed, 1 skipped' --only unit
+expect_in_stdout 'tests/unit/test_some: [  SKIPPED ] of_a_program'
+echo 'exit 77' >"$tree/tests/cli/absent.sh"
+run_tests 1 '2 passed, 1 failed' --only cli
+expect_in_stdout 'skipped without a reason'
+# A golden program that expects errors expects all of them: one more is told.
+mkdir "$MASU_TMP/golden"
+printf '//! mode: check\n//! status: 1\n//! stderr: one.tl:1:1: error: the first\n' >"$MASU_TMP/one.tl"
+printf '#!/bin/sh\necho "one.tl:1:1: error: the first" >&2\n[ ! -f "%s/more" ] || echo "one.tl:2:1: error: the second" >&2\nexit 1\n' \
+    "$MASU_TMP" >"$MASU_TMP/masu" && chmod +x "$MASU_TMP/masu"
+golden() { expect_status "$1" env MASU="$MASU_TMP/masu" MASU_TMP="$MASU_TMP/golden" sh tests/golden.sh "$MASU_TMP/one.tl"; }
+golden 0
+touch "$MASU_TMP/more"
+golden 1
+expect_in_stdout 'no other error or warning on stderr'

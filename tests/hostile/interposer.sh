@@ -11,7 +11,7 @@ case $MASU_SANITIZE in
 esac
 if [ -n "$sanitizer" ]; then
     runtime=$(ldd "$hooks" | sed -n "s/^.*$sanitizer[^ ]* => \([^ ]*\) .*/\1/p")
-    [ -n "$runtime" ] || { echo "skipped: this compiler's $sanitizer is not a library of its own" && exit 0; }
+    [ -n "$runtime" ] || skip "this compiler's $sanitizer is not a library of its own"
     preload=$runtime:$hooks
 fi
 program=$folder/fake_cuda_program

@@ -265,7 +265,7 @@ static void every_request_for_metadata_fails_once(void **state) {
 static void every_call_of_the_driver_fails_once(void **state) {
     (void)state;
     if (!fake_cuda()->simulated) {
-        print_message("only the simulated driver fails on demand\n");
+        print_message("skipped: only the simulated driver fails on demand\n");
         skip();
     }
     sweep_all(DRIVER);
@@ -319,7 +319,7 @@ static void the_way_back_is_refused_too(void **state) {
 static void the_driver_refuses_the_way_back_too(void **state) {
     (void)state;
     if (!fake_cuda()->simulated) {
-        print_message("only the simulated driver fails on demand\n");
+        print_message("skipped: only the simulated driver fails on demand\n");
         skip();
     }
     refuse_from(DRIVER);

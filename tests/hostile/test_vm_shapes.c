@@ -184,7 +184,7 @@ static void c06_c23_each_chunk_fails_once(void **state) {
     (void)state;
     static const char *const calls[] = {"cuMemCreate", "cuMemMap", "cuMemSetAccess"};
     if (!fake_cuda()->simulated) {
-        print_message("only the simulated driver fails on demand\n");
+        print_message("skipped: only the simulated driver fails on demand\n");
         skip();
     }
     for (size_t chunks = 1; chunks <= MOST_CHUNKS; chunks++)

@@ -11,11 +11,11 @@ work=${MASU_TMP:-$(mktemp -d)}
 mkdir -p "$work"
 command -v valgrind >/dev/null 2>&1 || {
     echo "skipped: valgrind is not installed"
-    exit 0
+    exit 77
 }
 [ -z "${MASU_SANITIZE:-}" ] || {
     echo "skipped: a build with -fsanitize=$MASU_SANITIZE does not run under valgrind"
-    exit 0
+    exit 77
 }
 [ -f "$build/libmasu.a" ] || {
     echo "$build/libmasu.a is not there"

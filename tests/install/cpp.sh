@@ -5,7 +5,7 @@ library=$(find "$prefix" -name libmasu.a)
 sanitize=${MASU_SANITIZE:+-fsanitize=$MASU_SANITIZE}
 found=0
 for compiler in g++ clang++; do
-    command -v "$compiler" >/dev/null || continue
+    command -v "$compiler" >/dev/null || { echo "skipped: $compiler is not installed" && continue; }
     found=1
     flags="-Wall -Wextra -Wpedantic -Wold-style-cast -Wcast-align -Wzero-as-null-pointer-constant -Wconversion -Wshadow"
     [ "$compiler" = g++ ] || flags="-Weverything -Wno-c++98-compat -Wno-c++98-compat-pedantic -Wno-padded -Wno-weak-vtables"

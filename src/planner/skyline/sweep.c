@@ -23,10 +23,18 @@ typedef struct hole {
     uint32_t left, right, rank;
 } hole;
 
+/* What is asked of an item, in the order in which time passes: the model's arrays are in the order of the rows, each look at
+ * them a miss of the cache, and with millions of items that is most of the time. */
+typedef struct life {
+    int64_t size, alignment, offset;
+    uint32_t item, end;
+} life;
+
 typedef struct sweep {
     const masu__plan_model *m;
-    uint32_t *births, *first_of; /* items by first section */
-    uint32_t *deaths, *dead_of;  /* items by end */
+    life *lives; /* by first section */
+    uint32_t *first_of;         /* per section, into lives */
+    uint32_t *deaths, *dead_of; /* places in lives, by end */
     hole *holes;                 /* [1 + …]; 0 is none */
     uint32_t root, spare, hole_count, ranks;
     int64_t *offsets;
@@ -126,8 +134,8 @@ static uint32_t lowest_of(const sweep *s, int64_t size) {
 /* ---- births and deaths ----------------------------------------------------------------------- */
 
 /* An aligned place may begin later than its hole, by less than the alignment; all addresses are multiples of the unit. */
-static void place(sweep *s, uint32_t item) {
-    int64_t size = s->m->size[item], alignment = s->m->alignment[item];
+static void place(sweep *s, life *born) {
+    int64_t size = born->size, alignment = born->alignment;
     int64_t slack = alignment > s->m->unit ? alignment - s->m->unit : 0;
     uint32_t at = lowest_of(s, size + slack), low, high;
     int64_t from = s->holes[at].from, room = s->holes[at].size;
@@ -137,11 +145,11 @@ static void place(sweep *s, uint32_t item) {
     low = join(s, low, make_hole(s, from, offset - from));
     low = join(s, low, make_hole(s, offset + size, room - size - (offset - from)));
     s->root = join(s, low, high);
-    s->offsets[item] = offset;
+    born->offset = offset;
 }
 
-static void give_back(sweep *s, uint32_t item) {
-    int64_t from = s->offsets[item], end = from + s->m->size[item];
+static void give_back(sweep *s, const life *dead) {
+    int64_t from = dead->offset, end = from + dead->size;
     uint32_t low, high, last = NONE;
     split(s, s->root, from, &low, &high);
     if (low != NONE)
@@ -164,24 +172,38 @@ static void give_back(sweep *s, uint32_t item) {
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
-static int by_life(const void *a, const void *b, void *context) {
-    const masu__plan_model *m = context;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (m->end[x] != m->end[y])
-        return m->end[x] > m->end[y] ? -1 : 1;
-    if (m->size[x] != m->size[y])
-        return m->size[x] > m->size[y] ? -1 : 1;
-    return (x > y) - (x < y);
+static int by_life(const void *a, const void *b) {
+    const life *x = a, *y = b;
+    if (x->end != y->end)
+        return x->end > y->end ? -1 : 1;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
+    return (x->item > y->item) - (x->item < y->item);
+}
+
+/* deaths lends the room for the order of births. */
+static void order_by_birth(sweep *s) {
+    const masu__plan_model *m = s->m;
+    masu__plan_model_order_by_birth(m, s->deaths, s->first_of);
+    for (uint32_t k = 0; k < m->item_count; k++) {
+        uint32_t i = s->deaths[k];
+        s->lives[k] = (life){m->size[i], m->alignment[i], 0, i, m->end[i]};
+    }
+    for (uint32_t section = 0; section < m->section_count; section++) {
+        uint32_t born = s->first_of[section], count = s->first_of[section + 1] - born;
+        if (count > 1)
+            qsort(s->lives + born, count, sizeof *s->lives, by_life);
+    }
 }
 
 static void order_by_death(sweep *s) {
     const masu__plan_model *m = s->m;
-    for (uint32_t i = 0; i < m->item_count; i++)
-        s->dead_of[m->end[i] + 1]++;
+    for (uint32_t k = 0; k < m->item_count; k++)
+        s->dead_of[s->lives[k].end + 1]++;
     for (uint32_t k = 0; k <= m->section_count; k++)
         s->dead_of[k + 1] += s->dead_of[k];
-    for (uint32_t i = 0; i < m->item_count; i++)
-        s->deaths[s->dead_of[m->end[i]]++] = i;
+    for (uint32_t k = 0; k < m->item_count; k++)
+        s->deaths[s->dead_of[s->lives[k].end]++] = k;
     memmove(s->dead_of + 1, s->dead_of, (m->section_count + 1) * sizeof *s->dead_of);
     s->dead_of[0] = 0;
 }
@@ -191,22 +213,22 @@ static void pass_time(sweep *s) {
     s->root = make_hole(s, 0, INT64_MAX / 2);
     for (uint32_t section = 0; section < m->section_count; section++) {
         for (uint32_t k = s->dead_of[section]; k < s->dead_of[section + 1]; k++)
-            give_back(s, s->deaths[k]);
-        uint32_t born = s->first_of[section], count = s->first_of[section + 1] - born;
-        qsort_r(s->births + born, count, sizeof *s->births, by_life, (void *)m);
-        for (uint32_t k = 0; k < count; k++)
-            place(s, s->births[born + k]);
+            give_back(s, &s->lives[s->deaths[k]]);
+        for (uint32_t k = s->first_of[section]; k < s->first_of[section + 1]; k++)
+            place(s, &s->lives[k]);
     }
+    for (uint32_t k = 0; k < m->item_count; k++)
+        s->offsets[s->lives[k].item] = s->lives[k].offset;
 }
 
 static bool sweep_open(sweep *s) {
     const masu__plan_model *m = s->m;
-    s->births = NEW(s, uint32_t, m->item_count);
+    s->lives = NEW(s, life, m->item_count);
     s->first_of = NEW(s, uint32_t, m->section_count);
     s->deaths = NEW(s, uint32_t, m->item_count);
     s->dead_of = NEW(s, uint32_t, m->section_count + 1);
     s->holes = NEW(s, hole, 2 * (size_t)m->item_count + 2);
-    return s->births && s->first_of && s->deaths && s->dead_of && s->holes;
+    return s->lives && s->first_of && s->deaths && s->dead_of && s->holes;
 }
 
 /* Without memory for more: each above the one before. It always fits (masu_plan_validate). */
@@ -222,7 +244,7 @@ void masu__solver_sweep(masu__solver *solver) {
     const masu__plan_model *m = &solver->model;
     sweep s = {.m = m, .offsets = solver->offsets};
     if (sweep_open(&s)) {
-        masu__plan_model_order_by_birth(m, s.births, s.first_of);
+        order_by_birth(&s);
         order_by_death(&s);
         pass_time(&s);
     } else {

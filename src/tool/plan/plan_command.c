@@ -198,6 +198,9 @@ static void say_core(job *j, const masu_plan_problem *problem) {
     masu__meta_free(rows, bytes);
 }
 
+/* Later than this share of --time is said. */
+static const double LATE = 1.25;
+
 static void say_result(job *j, const masu_plan_problem *problem) {
     const masu_plan_result *r = &j->result;
     FILE *to = summary_stream(j->args);
@@ -229,6 +232,9 @@ static void say_result(job *j, const masu_plan_problem *problem) {
                 100 * ((double)r->height_bytes / (double)r->lower_bound_bytes - 1),
                 r->lower_bound_bytes);
     fprintf(to, "; %.3f s, by %s\n", r->seconds, r->order);
+    if (r->seconds > j->args->time_s * LATE + 0.1)
+        fprintf(stderr, "masu plan: --time %g was over before the first plan was there: with %zu buffers it took %.1f s\n",
+                j->args->time_s, j->table.count, r->seconds);
     if (r->outcome == MASU_PLAN_UNKNOWN && problem->capacity_bytes > 0) {
         fprintf(stderr, "masu plan: none was found in time that fits into ");
         plan_say_bytes(stderr, problem->capacity_bytes);

@@ -174,8 +174,10 @@ static void few_addresses(void) {
 
 static void nothing_left(void **state) {
     (void)state;
-    if (LIMITS_REACH_THE_SANITIZER)
+    if (LIMITS_REACH_THE_SANITIZER) {
+        print_message("skipped: the sanitizer itself needs the address space that is limited here\n");
         skip();
+    }
     in_a_child(give_back_at_the_limit_of_mappings);
     in_a_child(destroy_at_the_limit_of_mappings);
     in_a_child(give_back_without_addresses);

@@ -104,7 +104,7 @@ static void maps_moves_and_unmaps(void **state) {
 static void the_current_device_does_not_matter(void **state) {
     (void)state;
     if (!fake_cuda()->simulated) {
-        print_message("needs two devices\n");
+        print_message("skipped: needs two devices\n");
         skip();
     }
     masu_device *first = open_cuda(0), *second = open_cuda(1);
@@ -125,7 +125,7 @@ static void the_current_device_does_not_matter(void **state) {
 static void nothing_is_unmapped_under_work(void **state) {
     (void)state;
     if (!fake_cuda()->simulated) {
-        print_message("only the simulated driver delays work on purpose\n");
+        print_message("skipped: only the simulated driver delays work on purpose\n");
         skip();
     }
     masu_device *device = open_cuda(0);
@@ -160,7 +160,7 @@ static void nothing_is_unmapped_under_work(void **state) {
 static void a_driver_that_is_gone_took_all_back(void **state) {
     (void)state;
     if (!fake_cuda()->simulated) {
-        print_message("only the simulated driver leaves early\n");
+        print_message("skipped: only the simulated driver leaves early\n");
         skip();
     }
     masu_device *device = open_cuda(0);

@@ -148,7 +148,7 @@ static void host_tells_the_limit_of_mappings(void **state) {
     masu__piece pieces[64];
     char *base;
 #if defined(__SANITIZE_THREAD__)
-    print_message("the thread sanitizer itself ends where no mapping can be made\n");
+    print_message("skipped: the thread sanitizer itself ends where no mapping can be made\n");
     skip();
 #endif
     FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
@@ -157,7 +157,7 @@ static void host_tells_the_limit_of_mappings(void **state) {
     assert_int_equal(fscanf(file, "%ld", &most), 1);
     fclose(file);
     if (most > 200000) {
-        print_message("vm.max_map_count is %ld: too many mappings to fill\n", most);
+        print_message("skipped: vm.max_map_count is %ld: too many mappings to fill\n", most);
         skip();
     }
     assert_int_equal(masu_device_create_host(&device), MASU_OK);
