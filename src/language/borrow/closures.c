@@ -33,18 +33,31 @@ static bool same_start(const place *a, const place *b) {
     return a->root == b->root;
 }
 
+static void merge_capture(capture *into, const capture *c) {
+    into->place.count = into->place.count < c->place.count ? into->place.count : c->place.count;
+    if (into->mode < c->mode) {
+        into->mode = c->mode;
+        into->span = c->span;
+    }
+}
+
+/* A place and a part of it are one capture: the place, by the stronger of both uses. */
 static void add_capture(capture *all, uint32_t *count, const event *e) {
     bool writes = e->mode == TOUCH_WRITE || e->mode == TOUCH_CHANGE || e->mode == TOUCH_EXCLUSIVE;
     capture c = {captured_part(e->place, writes), TOUCH_SHARE, e->span};
     c.mode = writes ? TOUCH_EXCLUSIVE : e->mode == TOUCH_MOVE ? TOUCH_MOVE : TOUCH_SHARE;
     for (uint32_t i = 0; i < *count; i++) {
         if (same_start(&all[i].place, &c.place)) {
-            all[i].place.count =
-                all[i].place.count < c.place.count ? all[i].place.count : c.place.count;
-            if (all[i].mode < c.mode) {
-                all[i].mode = c.mode;
-                all[i].span = c.span;
+            merge_capture(&all[i], &c);
+            uint32_t kept = i + 1;
+            for (uint32_t k = i + 1; k < *count; k++) { /* other parts of what is now the whole */
+                if (same_start(&all[i].place, &all[k].place)) {
+                    merge_capture(&all[i], &all[k]);
+                } else {
+                    all[kept++] = all[k];
+                }
             }
+            *count = kept;
             return;
         }
     }

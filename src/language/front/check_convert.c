@@ -113,8 +113,10 @@ bool check_fits(checker *c, const type *from, const type *to) {
     case TYPE_REFERENCE: { /* written through: the same type, no conversion */
         const type *a = type_resolve(c->types, from->vec.element),
                    *b = type_resolve(c->types, to->vec.element);
+        bool tensors = a->kind == TYPE_TENSOR && b->kind == TYPE_TENSOR && /* `Tensor` as it is written names no elements */
+                       a->tensor.rank == b->tensor.rank && (a->tensor.element == NULL || b->tensor.element == NULL);
         return from->vec.length == to->vec.length &&
-               (a == b || (a->may_have_open || b->may_have_open ? check_fits(c, a, b) : false) ||
+               (a == b || tensors || (a->may_have_open || b->may_have_open ? check_fits(c, a, b) : false) ||
                 (a->kind == TYPE_VEC && b->kind == TYPE_VEC && check_fits(c, a, b)));
     }
     case TYPE_VEC: /* an array is a Vec of which the length is known */

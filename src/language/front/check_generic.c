@@ -237,7 +237,7 @@ type_environment check_environment_new(checker *c, function_item *f) {
     return e;
 }
 
-/* Of traits of the program alone, and without a message. */
+/* Asks traits of the program alone, and says nothing. */
 static bool fulfils(const checker *c, const type_parameters *parameters, const type **arguments) {
     for (uint32_t i = 0; i < parameters->count; i++) {
         for (uint32_t b = 0; b < parameters->items[i].bound_count; b++) {
@@ -279,7 +279,7 @@ bool check_impl_fits(checker *c, const function_item *f, const struct_item *owne
     return fits;
 }
 
-/* Of the methods of that name, the first whose impl is for owner. */
+/* The first method of that name whose impl is for owner. */
 static function_item *fitting_method(checker *c, const struct_item *owner, const struct_item *of, const char *name) {
     function_item *f = check_find_method(c, of, name);
     while (f != NULL) {

@@ -623,7 +623,7 @@ const type *check_range(checker *c, expr *e, const type *wish);
 void check_jump(checker *c, expr *e);
 void check_block(checker *c, block *b, const type *expected);
 void check_let(checker *c, stmt *s);
-/* Of a body that has no mistakes: each such variable has a value where it is read. */
+/* Whether each such variable of a body without mistakes has a value where it is read. */
 void check_late_names(checker *c, const function_item *f);
 bool check_option_by_reference(checker *c, expr **slot, const type *t);
 const expr *check_let_by_name(checker *c, stmt **slot);

@@ -5,7 +5,8 @@
  *     let x that nothing reads, statements that nothing reaches
  *     a tensor made by an operation and dropped
  *     x[0].fill_(5.0), x.view([4]).add_(y), x.relu_().neg_(): what is written is a value that ends there
- *     total = total + loss in a loop that calls loss.backward(): each total holds the history of all before it
+ *     total = total + loss, total += loss, list.push(loss), log.add(loss) in a loop that calls loss.backward(): what is
+ *         gathered holds the history of all before it
  *     state = f(state, w) in a loop that reads w.grad(): the next backward() meets what this one has let go of
  *
  * Prelude and instances of generic functions are left out: what one instance does not need another may.
@@ -104,7 +105,8 @@ typedef struct loop_scan {
     uint32_t count;
     const binding *weights[8]; /* of which, or of a field of which, grad() is read there */
     uint32_t weight_count;
-    bool calls_backward;
+    uint32_t depth;      /* of methods that are looked into */
+    bool calls_backward; /* in such a method: it gathers what it was given */
 } loop_scan;
 
 static void find_losses(expr *e, void *context) {
@@ -133,29 +135,75 @@ typedef struct sum_search {
 
 static void find_summands(expr *e, void *context) {
     sum_search *s = context;
-    if (e->kind == EXPR_NAME && e->type->kind == TYPE_TENSOR) {
-        s->adds_itself |= e->name.binding == s->total;
-        for (uint32_t i = 0; i < s->scan->count; i++) {
-            s->adds_loss |= e->name.binding == s->scan->losses[i] && e->name.binding != NULL;
-        }
-    } else if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR &&
-               e->call.abi != TL_FN_tl_tensor_detach) {
+    bool part = e->kind == EXPR_NAME || e->kind == EXPR_FIELD || e->kind == EXPR_INDEX;
+    const binding *root = part && e->type->kind == TYPE_TENSOR ? check_root(e) : NULL;
+    s->adds_itself |= root != NULL && root == s->total;
+    for (uint32_t i = 0; root != NULL && e->kind == EXPR_NAME && i < s->scan->count; i++) {
+        s->adds_loss |= root == s->scan->losses[i];
+    }
+    if (e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->type->kind == TYPE_TENSOR &&
+        e->call.abi != TL_FN_tl_tensor_detach) {
         expr_each_child(e, find_summands, s);
     }
 }
 
+static bool holds_loss(const loop_scan *scan, expr *e) {
+    sum_search s = {.scan = scan};
+    find_summands(e, &s);
+    return s.adds_loss;
+}
+
+static const binding *method_that_gathers(const loop_scan *scan, const expr *e);
+
+/* The variable into which the expression puts a loss beside what was there; NULL: it does nothing like that. */
+static const binding *gathers_loss(const loop_scan *scan, const expr *e) {
+    if (e->kind == EXPR_ASSIGN && e->assign.target->type->kind == TYPE_TENSOR) { /* total = total + loss */
+        sum_search s = {.scan = scan, .total = check_root(e->assign.target)};
+        find_summands(e->assign.value, &s);
+        return s.adds_loss && s.adds_itself ? s.total : NULL;
+    }
+    if (e->kind != EXPR_CALL || e->call.operand_count < 2) {
+        return NULL;
+    }
+    bool in_place = e->call.kind == CALL_ABI && e->call.writes_receiver &&
+                    (tl_abi_functions[e->call.abi].effects & REPLACES) != 0; /* total += loss */
+    if (in_place || e->call.kind == CALL_VEC_PUSH) {
+        return holds_loss(scan, e->call.operands[1]) ? check_root(e->call.operands[0]) : NULL;
+    }
+    return e->call.kind == CALL_FUNCTION ? method_that_gathers(scan, e) : NULL;
+}
+
+static void find_gathered(expr *e, void *context) {
+    loop_scan *scan = context;
+    const binding *into = gathers_loss(scan, e);
+    scan->calls_backward |= into != NULL && into->kind == BINDING_SELF;
+    expr_each_child(e, find_gathered, scan);
+}
+
+/* log.add(loss) of a method that does so with its parameter. */
+static const binding *method_that_gathers(const loop_scan *scan, const expr *e) {
+    const function_item *f = e->call.function;
+    const binding *into = f->has_self && f->body != NULL && scan->depth < 3 ? check_root(e->call.operands[0]) : NULL;
+    bool gathers = false;
+    for (uint32_t i = 1; into != NULL && !gathers && i < e->call.operand_count && i < f->parameter_count; i++) {
+        loop_scan inside = {.c = scan->c, .losses = {f->parameters[i]}, .count = 1, .depth = scan->depth + 1};
+        expr body = {.kind = EXPR_BLOCK, .block = f->body};
+        if (holds_loss(scan, e->call.operands[i])) {
+            expr_each_child(&body, find_gathered, &inside);
+        }
+        gathers = inside.calls_backward;
+    }
+    return gathers ? into : NULL;
+}
+
 static void find_growing(expr *e, void *context) {
     loop_scan *scan = context;
-    if (e->kind == EXPR_ASSIGN && e->assign.target->kind == EXPR_NAME &&
-        e->assign.target->type->kind == TYPE_TENSOR) {
-        sum_search s = {.scan = scan, .total = e->assign.target->name.binding};
-        find_summands(e->assign.value, &s);
-        if (s.adds_loss && s.adds_itself) {
-            diagnostic *d = diagnostics_say(scan->c->diagnostics, e->span,
-                                            SAY(keeps_history_of_every_iteration), s.total->name);
-            diagnostics_note(scan->c->diagnostics, d, (source_span){0},
-                             "add `loss.item()` or `loss.detach(false)`");
-        }
+    const binding *total = gathers_loss(scan, e);
+    bool outlives = total != NULL && (total->span.offset < scan->body->span.offset ||
+                                      total->span.offset >= scan->body->span.offset + scan->body->span.length);
+    if (outlives) {
+        diagnostic *d = diagnostics_say(scan->c->diagnostics, e->span, SAY(keeps_history_of_every_iteration), total->name);
+        diagnostics_note(scan->c->diagnostics, d, (source_span){0}, "add `loss.item()` or `loss.detach(false)`");
     }
     expr_each_child(e, find_growing, scan);
 }

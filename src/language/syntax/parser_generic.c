@@ -217,6 +217,32 @@ static void parse_trait_const(parser *p, trait_item *t) {
     }
 }
 
+static bool is_parameter(const type_parameters *of, const type_expr *t) {
+    bool found = false;
+    for (uint32_t i = 0; t->kind == TYPE_EXPR_NAME && t->argument_count == 0 && i < of->count; i++) {
+        found |= strcmp(of->items[i].name, t->name) == 0;
+    }
+    return found;
+}
+
+/* What has no name of its own gets one: impl … for [T], for (A, B), for every T. */
+void parser_name_owner(parser *p, impl_item *impl) {
+    type_expr *owner = impl->owner;
+    if (owner->kind == TYPE_EXPR_ARRAY) { /* a slice or array is what a Vec is */
+        owner->kind = TYPE_EXPR_NAME;
+        owner->name = "Vec";
+        owner->length = NULL;
+    } else if (owner->kind == TYPE_EXPR_TUPLE && owner->argument_count > 0) {
+        owner->name = parser_printf(p, OWNER_TUPLE "%u", owner->argument_count);
+    } else if (is_parameter(&impl->generics, owner)) {
+        impl->owner = PARSER_NEW(p, type_expr);
+        *impl->owner = (type_expr){.kind = TYPE_EXPR_NAME, .span = owner->span, .name = OWNER_ANY};
+        impl->owner->arguments = parser_alloc(p, sizeof owner);
+        impl->owner->arguments[0] = owner;
+        impl->owner->argument_count = 1;
+    }
+}
+
 void parse_trait(parser *p) {
     parser_advance(p);
     trait_item *t = PARSER_NEW(p, trait_item);

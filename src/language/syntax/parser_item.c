@@ -392,32 +392,6 @@ static void parse_methods(parser *p, impl_item *impl, source_span open) {
     }
 }
 
-static bool is_parameter(const type_parameters *of, const type_expr *t) {
-    bool found = false;
-    for (uint32_t i = 0; t->kind == TYPE_EXPR_NAME && t->argument_count == 0 && i < of->count; i++) {
-        found |= strcmp(of->items[i].name, t->name) == 0;
-    }
-    return found;
-}
-
-/* What has no name of its own gets one: impl … for [T], for (A, B), for every T. */
-static void name_owner(parser *p, impl_item *impl) {
-    type_expr *owner = impl->owner;
-    if (owner->kind == TYPE_EXPR_ARRAY) { /* a slice or array is what a Vec is */
-        owner->kind = TYPE_EXPR_NAME;
-        owner->name = "Vec";
-        owner->length = NULL;
-    } else if (owner->kind == TYPE_EXPR_TUPLE && owner->argument_count > 0) {
-        owner->name = parser_printf(p, OWNER_TUPLE "%u", owner->argument_count);
-    } else if (is_parameter(&impl->generics, owner)) {
-        impl->owner = PARSER_NEW(p, type_expr);
-        *impl->owner = (type_expr){.kind = TYPE_EXPR_NAME, .span = owner->span, .name = OWNER_ANY};
-        impl->owner->arguments = parser_alloc(p, sizeof owner);
-        impl->owner->arguments[0] = owner;
-        impl->owner->argument_count = 1;
-    }
-}
-
 /* `impl` may be followed by nothing that is an item: then the file goes on behind its braces. */
 static void parse_impl(parser *p) {
     impl_item *impl = PARSER_NEW(p, impl_item);
@@ -431,7 +405,7 @@ static void parse_impl(parser *p) {
         impl->owner = parse_type(p);
     }
     parse_where(p, &impl->generics, NULL);
-    name_owner(p, impl);
+    parser_name_owner(p, impl);
     source_span open = parser_span(p);
     if (p->panic || impl->owner->kind == TYPE_EXPR_ERROR || impl->owner->name == NULL || !parser_expect(p, TOKEN_LEFT_BRACE)) {
         if (!p->panic) {

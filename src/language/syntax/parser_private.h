@@ -209,6 +209,7 @@ pattern_choice parse_pattern_choice(parser *p, uint32_t from);
 void parser_add_arms(parser *p, const pattern_choice *choice, uint32_t from, match_arm arm,
                      match_arm **arms, uint32_t *count, uint32_t *capacity);
 stmt *parser_step_check(parser *p, uint32_t from, source_span span, block *otherwise);
+void parser_name_owner(parser *p, impl_item *impl);
 stmt *parser_step_lets(parser *p, uint32_t from);
 void parser_close_match(parser *p, expr *e); /* adds an arm for the lists that it forgets */
 expr *parse_matches(parser *p, source_span start);
