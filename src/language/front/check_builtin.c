@@ -233,8 +233,6 @@ bool check_builtin_function(checker *c, expr **slot, const char *name) {
 static void vec_new(checker *c, expr *e, const type *expected) {
     const name_expr *callee = &e->call.callee->name;
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    check_list(c, e->call.args,
-               e->call.arg_count); /* with_capacity: how many to expect changes nothing */
     if (callee->argument_count == 1) {
         const type *element = check_type(c, callee->arguments[0]);
         e->type = element->kind == TYPE_ERROR ? element : type_vec(c->types, element);
@@ -256,14 +254,6 @@ static bool string_static(checker *c, expr **slot, const char *name) {
         e->type = check_scalar(c, TYPE_STRING);
         return true;
     }
-    if (is(name, "with_capacity") && e->call.arg_count == 1) {
-        check_expr(c, &e->call.args[0], check_scalar(c, TYPE_I64));
-        e->kind = EXPR_STRING; /* how much room there is shows nowhere */
-        e->string.data = "";
-        e->string.length = 0;
-        e->type = check_scalar(c, TYPE_STRING);
-        return true;
-    }
     if ((is(name, "from") || is(name, "from_str")) && e->call.arg_count == 1) {
         check_expr(c, &e->call.args[0], check_scalar(c, TYPE_STRING));
         check_coerce(c, &e->call.args[0], check_scalar(c, TYPE_STRING), NULL);
@@ -276,9 +266,7 @@ static bool string_static(checker *c, expr **slot, const char *name) {
 bool check_builtin_scope(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const char *scope = e->call.callee->name.scope, *name = e->call.callee->name.name;
-    if (is(scope, "Vec") &&
-        (is(name, "new") ? e->call.arg_count == 0
-                         : is(name, "with_capacity") && e->call.arg_count == 1)) {
+    if (is(scope, "Vec") && is(name, "new") && e->call.arg_count == 0) {
         vec_new(c, e, expected);
         return true;
     }
@@ -476,6 +464,41 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
+/* What the library's own methods ask the runtime for; `writes` takes a number and changes the list or text. */
+static bool room_method(checker *c, expr **slot) {
+    static const struct {
+        const char *name;
+        type_kind owner;
+        bool writes;
+        tl_abi_index abi;
+    } rows[] = {{"__fill", TYPE_VEC, true, TL_FN_tl_vec_fill}, /* copies of the last element */
+                {"__reserve", TYPE_VEC, true, TL_FN_tl_vec_reserve},
+                {"__reserve", TYPE_STRING, true, TL_FN_tl_string_reserve},
+                {"__capacity", TYPE_VEC, false, TL_FN_tl_vec_capacity},
+                {"__capacity", TYPE_STRING, false, TL_FN_tl_string_capacity}};
+    expr *e = *slot;
+    const type *t = type_resolve(c->types, e->call.receiver->type);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].owner != t->kind || e->call.arg_count != rows[i].writes ||
+            !is(rows[i].name, e->call.name)) {
+            continue;
+        }
+        expr *operands[2] = {e->call.receiver, NULL};
+        if (rows[i].writes) {
+            check_expr(c, &e->call.args[0], check_scalar(c, TYPE_I64));
+            check_coerce_branch(c, &e->call.args[0], check_scalar(c, TYPE_I64), NULL);
+            operands[1] = e->call.args[0];
+        }
+        bool place = rows[i].writes && check_is_place(operands[0]) &&
+                     check_write(c, operands[0], e->span, WRITE_METHOD);
+        *slot = check_new_abi(c, rows[i].abi, e->span, operands, 1 + rows[i].writes);
+        (*slot)->type = check_scalar(c, rows[i].writes ? TYPE_VOID : TYPE_I64);
+        (*slot)->call.writes_receiver = place;
+        return true;
+    }
+    return false;
+}
+
 bool check_string_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const char *name = e->call.name;
@@ -501,7 +524,8 @@ bool check_string_method(checker *c, expr **slot, const type *expected) {
         *slot = build_assign(c, e->span, copy, sum);
         check_expr(c, slot, NULL);
     } else {
-        return string_parse(c, slot, expected) || table_method(c, slot);
+        return room_method(c, slot) || string_parse(c, slot, expected) ||
+               table_method(c, slot);
     }
     return true;
 }
@@ -552,14 +576,8 @@ bool check_vec_method(checker *c, expr **slot) {
     } else if (args == 1 && is(name, "push") && may_grow(e)) {
         vec_argument(c, &e->call.args[0], element);
         become_vec_call(c, e, CALL_VEC_PUSH, check_scalar(c, TYPE_VOID));
-    } else if (args == 1 && is(name, "__fill")) { /* copies of the last element */
-        vec_argument(c, &e->call.args[0], integer);
-        expr *operands[2] = {e->call.receiver, e->call.args[0]};
-        bool place =
-            check_is_place(operands[0]) && check_write(c, operands[0], e->span, WRITE_METHOD);
-        *slot = check_new_abi(c, TL_FN_tl_vec_fill, e->span, operands, 2);
-        (*slot)->type = check_scalar(c, TYPE_VOID);
-        (*slot)->call.writes_receiver = place;
+    } else if (room_method(c, slot)) {
+        return true;
     } else if (args == 1 && is(name, "get")) {
         vec_argument(c, &e->call.args[0], integer);
         become_vec_call(c, e, CALL_VEC_GET, element);

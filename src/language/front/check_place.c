@@ -590,4 +590,5 @@ void check_assign(checker *c, expr **slot) {
     if (updates) {
         check_update(c, slot);
     }
+    check_append(c, slot);
 }

@@ -775,6 +775,7 @@ void check_find_main(checker *c);
 void check_made_lets(checker *c); /* those that are computed: `let` of main, before its own body */
 /* check_update.c: t = t op b, checked, as the step of an optimiser where it may be one. */
 void check_update(checker *c, expr **slot);
+void check_append(checker *c, expr **slot); /* s = s + text, checked */
 bool check_value_part(checker *c, expr **slot);
 void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wish);
 void check_written_value(checker *c, expr **slot); /* t.set(0, 1.0) where a value is wanted */

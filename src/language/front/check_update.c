@@ -3,6 +3,10 @@
  * stays `t = t op b`.
  *
  *     t = t - b  ─►  t.sub_update(b)    elements of one type, the function calls grad(); b may be a number
+ *
+ * Texts are put together at their end:
+ *
+ *     s = s + a + b  ─►  tl_string_append(s, a + b)
  */
 #include <string.h>
 
@@ -96,4 +100,39 @@ void check_update(checker *c, expr **slot) {
     expr *step = check_new_abi(c, update, e->span, operands, 2);
     step->call.writes_receiver = true;
     *slot = step;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------- */
+
+static bool is_concat(const expr *e) {
+    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_string_concat;
+}
+
+/* A variable or a field of it: naming it twice runs nothing. */
+static bool is_same_variable(const expr *a, const expr *b) {
+    if (a->kind == EXPR_NAME && b->kind == EXPR_NAME) {
+        return a->name.binding != NULL && a->name.binding == b->name.binding;
+    }
+    bool field = a->kind == EXPR_FIELD || a->kind == EXPR_TUPLE_FIELD;
+    return field && a->kind == b->kind && a->field.index == b->field.index &&
+           is_same_variable(a->field.base, b->field.base);
+}
+
+void check_append(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (e->kind != EXPR_ASSIGN || !is_concat(e->assign.value)) {
+        return;
+    }
+    expr **first = &e->assign.value; /* the innermost sum, whose left side is the text itself */
+    while (is_concat((*first)->call.operands[0])) {
+        first = &(*first)->call.operands[0];
+    }
+    if (!is_same_variable(e->assign.target, (*first)->call.operands[0])) {
+        return;
+    }
+    *first = (*first)->call.operands[1];
+    expr *operands[2] = {e->assign.target, e->assign.value};
+    *slot = check_new_abi(c, TL_FN_tl_string_append, e->span, operands, 2);
+    (*slot)->type = e->type;
+    (*slot)->call.writes_receiver = true;
 }

@@ -1,10 +1,10 @@
 /* objects.h: strings and vectors, the counted things besides tensors. Private to the runtime.
  *
- *     tl_string   head │ length │ bytes … 0                         never written after it is made
+ *     tl_string   head │ grown │ length │ bytes … 0                 written only by who holds it alone, at its end
  *     tl_vector   head │ plan │ length │ capacity │ words ─► length * plan->word_count words, room for capacity
  *
  * What must stay true:
- *     string: bytes[length] = 0;  NULL stands for the empty string
+ *     string: bytes[length] = 0;  NULL stands for the empty string;  length <= 2^grown, or grown = 0 and there is no room
  *     vector: length <= capacity;  words == NULL exactly when capacity * word_count = 0;
  *             every owned word holds NULL or one count;  a vector that others hold is copied before it is written;
  *             its view holds one count of it and is none of those others (reference.c)
@@ -16,6 +16,7 @@
 
 typedef struct tl_string {
     tl_object head;
+    uint32_t grown; /* room for 2^grown bytes; 0: for its length */
     int64_t length;
     char bytes[];
 } tl_string;
@@ -50,5 +51,7 @@ bool tl__string_is_number(const tl_object *s, bool whole);
 masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out);
 /* A vector of texts. On failure nothing is left, and *out is NULL. */
 masu_status tl__string_list(const char *const *texts, size_t count, tl_object **out);
+/* How many bytes fit without another allocation: what Rust calls the capacity. */
+int64_t tl__string_room(const tl_object *s);
 
 #endif

@@ -1,4 +1,5 @@
-/* string.c: strings, counted and never changed after they are made. */
+/* string.c: strings, counted. One that somebody else may hold never changes; append writes behind the end of one that nobody
+ * else holds, which then has room for twice as much: a text made of n pieces copies no byte more often than log n times. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,19 +8,33 @@
 #include "runtime/value/objects.h"
 #include "runtime/state.h"
 
-static size_t string_bytes(int64_t length) {
-    return sizeof(tl_string) + (size_t)length + 1;
+enum { FIRST_ROOM = 5 /* 32 bytes */ };
+
+static size_t string_bytes(int64_t room) {
+    return sizeof(tl_string) + (size_t)room + 1;
 }
 
-static masu_status string_reserve(int64_t length, tl_string **out) {
+static tl_string *string_of(tl_object *s) {
+    return (tl_string *)(void *)s;
+}
+
+int64_t tl__string_room(const tl_object *s) {
+    const tl_string *string = (const tl_string *)(const void *)s;
+    return !s || string->grown == 0 ? tl__string_length(s) : INT64_C(1) << string->grown;
+}
+
+/* grown: see tl_string. */
+static masu_status string_reserve(int64_t length, uint32_t grown, tl_string **out) {
     void *memory;
     if (length < 0 || length > PTRDIFF_MAX / 2)
         return tl__error(TL_SAY(string_bytes), length);
-    masu_status status = tl__alloc(string_bytes(length), &memory);
+    masu_status status =
+        tl__alloc(string_bytes(grown == 0 ? length : INT64_C(1) << grown), &memory);
     if (status != MASU_OK)
         return status;
     tl_string *string = memory;
     string->head = (tl_object){.count = 1, .kind = TL_STRING};
+    string->grown = grown;
     string->length = length;
     string->bytes[length] = '\0';
     tl__runtime()->live_objects++;
@@ -29,7 +44,7 @@ static masu_status string_reserve(int64_t length, tl_string **out) {
 
 masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out) {
     tl_string *string = NULL;
-    masu_status status = string_reserve(length, &string);
+    masu_status status = string_reserve(length, 0, &string);
     if (status != MASU_OK)
         return status;
     if (length > 0)
@@ -39,7 +54,7 @@ masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out) {
 }
 
 void tl__string_free(tl_object *object) {
-    tl__free(object, string_bytes(tl__string_length(object)));
+    tl__free(object, string_bytes(tl__string_room(object)));
     tl__runtime()->live_objects--;
 }
 
@@ -52,7 +67,7 @@ tl_object *tl_string_literal(void *bytes, int64_t length) {
 static masu_status concat(const tl_object *a, const tl_object *b, tl_object **out) {
     int64_t first = tl__string_length(a), second = tl__string_length(b);
     tl_string *string = NULL;
-    masu_status status = string_reserve(first + second, &string);
+    masu_status status = string_reserve(first + second, 0, &string);
     if (status != MASU_OK)
         return status;
     memcpy(string->bytes, tl__string_bytes(a), (size_t)first);
@@ -65,6 +80,70 @@ tl_object *tl_string_concat(tl_object *a, tl_object *b) {
     tl_object *out = NULL;
     masu_status status = concat(a, b, &out);
     return tl__object_or_raise(status, out);
+}
+
+/* ---- at the end of a text ------------------------------------------------------------------------------------ */
+
+static uint32_t class_of(int64_t length) {
+    uint32_t grown = FIRST_ROOM;
+    while ((INT64_C(1) << grown) < length)
+        grown++;
+    return grown;
+}
+
+/* Turns *s, of which the caller owns one count, into a string that only the caller holds, with room for so many bytes. On
+ * failure *s is as it was. */
+static masu_status make_room(tl_object **s, int64_t room) {
+    tl_object *old = *s;
+    tl_string *string = NULL;
+    if (old && old->count == 1 && tl__string_room(old) >= room)
+        return MASU_OK;
+    if (room > PTRDIFF_MAX / 2)
+        return tl__error(TL_SAY(string_bytes), room);
+    int64_t length = tl__string_length(old);
+    masu_status status = string_reserve(length, class_of(room), &string);
+    if (status != MASU_OK)
+        return status;
+    memcpy(string->bytes, tl__string_bytes(old), (size_t)length);
+    tl__object_drop(old);
+    *s = &string->head;
+    return MASU_OK;
+}
+
+tl_object *tl_string_append(tl_object *s, tl_object *more) {
+    int64_t length = tl__string_length(s), added = tl__string_length(more), all;
+    if (added == 0)
+        return s;
+    masu_status status = __builtin_add_overflow(length, added, &all)
+                             ? tl__error(TL_SAY(string_bytes), INT64_MAX)
+                             : make_room(&s, all);
+    if (status != MASU_OK) {
+        tl__object_drop(s);
+        tl__raise();
+        return NULL;
+    }
+    tl_string *string = string_of(s);
+    memcpy(string->bytes + length, tl__string_bytes(more), (size_t)added);
+    string->bytes[all] = '\0';
+    string->length = all;
+    return s;
+}
+
+tl_object *tl_string_reserve(tl_object *s, int64_t more) {
+    int64_t all;
+    masu_status status =
+        more < 0 || __builtin_add_overflow(tl__string_length(s), more, &all)
+            ? tl__error(TL_SAY(room_for_more_bytes), more)
+            : make_room(&s, all);
+    if (status == MASU_OK)
+        return s;
+    tl__object_drop(s);
+    tl__raise();
+    return NULL;
+}
+
+int64_t tl_string_capacity(tl_object *s) {
+    return tl__string_room(s);
 }
 
 bool tl_string_equal(tl_object *a, tl_object *b) {

@@ -234,6 +234,24 @@ int64_t tl_vec_len(tl_object *v) {
     return v ? vector_of(v)->length : 0;
 }
 
+int64_t tl_vec_capacity(tl_object *v) {
+    return v ? vector_of(v)->capacity : 0;
+}
+
+/* Exactly what is asked for, where there is less: a program that says how much it needs gets no more. */
+tl_object *tl_vec_reserve(tl_object *object, int64_t more) {
+    tl_vector *v = vector_of(object);
+    int64_t all;
+    masu_status status = more < 0 || __builtin_add_overflow(v->length, more, &all)
+                             ? tl__error(TL_SAY(room_for_more_elements), more)
+                             : make_room(&v, all);
+    if (status == MASU_OK)
+        return &v->head;
+    tl__object_drop(&v->head);
+    tl__raise();
+    return NULL;
+}
+
 static masu_status check_index(const tl_vector *v, int64_t index) {
     if (index >= 0 && index < v->length)
         return MASU_OK;

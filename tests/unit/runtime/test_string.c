@@ -53,6 +53,47 @@ static void concat_and_equality(void **state) {
     close_runtime(rt);
 }
 
+/* Where the text lies changes as often as its length doubles; nobody else sees what is written behind its end. */
+static void appending_moves_seldom(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_object *more = make_string("ab"), *s = NULL;
+    int moves = 0;
+    for (int i = 0; i < 10000; i++) {
+        const tl_object *before = s;
+        s = tl_string_append(s, more);
+        moves += s != before;
+    }
+    assert_int_equal(tl_string_len(s), 20000);
+    assert_in_range(moves, 2, 12);
+    assert_true(tl_string_capacity(s) >= 20000);
+    s->count++; /* somebody else holds it: it stays as it is */
+    tl_object *longer = tl_string_append(s, more);
+    assert_ptr_not_equal(longer, s);
+    assert_int_equal(tl_string_len(s), 20000);
+    assert_int_equal(tl_string_len(longer), 20002);
+    longer = tl_string_append(longer, longer);
+    assert_int_equal(tl_string_len(longer), 40004);
+    assert_memory_equal(tl__string_bytes(longer) + 40000, "abab", 5);
+    tl_ptr_release(longer);
+    tl_ptr_release(s);
+    tl_ptr_release(more);
+    close_runtime(rt);
+}
+
+static void reserved_room_is_there(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_object *s = tl_string_reserve(make_string("abc"), 1000), *more = make_string("d");
+    assert_true(tl_string_capacity(s) >= 1003);
+    assert_string_equal(tl__string_bytes(s), "abc");
+    assert_ptr_equal(tl_string_append(s, more), s);
+    assert_null(tl_string_reserve(s, -1));
+    assert_raised(rt, MASU_ERR_OVERFLOW, "-1 more bytes");
+    tl_ptr_release(more);
+    close_runtime(rt);
+}
+
 static void integers_are_read_as_rust_reads_them(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -138,6 +179,12 @@ static void join_many(void) {
         frame->slots[0] = joined;
         frame->slots[1] = NULL;
     }
+    frame->slots[1] = tl_string_literal((void *)"part, ", 6);
+    for (int i = 0; i < 30; i++) {
+        tl_object *s = frame->slots[0];
+        frame->slots[0] = NULL;
+        frame->slots[0] = tl_string_append(s, frame->slots[1]);
+    }
     tl_mem_function_exit(frame);
 }
 
@@ -153,6 +200,8 @@ int main(void) {
         cmocka_unit_test(literals_are_copied),
         cmocka_unit_test(impossible_lengths_are_refused),
         cmocka_unit_test(concat_and_equality),
+        cmocka_unit_test(appending_moves_seldom),
+        cmocka_unit_test(reserved_room_is_there),
         cmocka_unit_test(integers_are_read_as_rust_reads_them),
         cmocka_unit_test(floats_are_read_as_rust_reads_them),
         cmocka_unit_test(long_texts_are_cut_in_messages),

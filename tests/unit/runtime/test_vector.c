@@ -276,6 +276,22 @@ static void filling_repeats_the_last_element(void **state) {
     close_runtime(rt);
 }
 
+static void reserved_room_is_there(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_record plan = {1, 1, first_word};
+    tl_object *v = tl_vec_reserve(new_vector(&plan), 12);
+    assert_int_equal(tl_vec_capacity(v), 12);
+    assert_int_equal(tl_vec_len(v), 0);
+    v = push_owned(v, make_vector(1));
+    assert_int_equal(tl_vec_capacity(v), 12);
+    v = tl_vec_reserve(v, 5);
+    assert_int_equal(tl_vec_capacity(v), 12);
+    assert_null(tl_vec_reserve(v, -1));
+    assert_raised(rt, MASU_ERR_OVERFLOW, "-1 more elements");
+    close_runtime(rt);
+}
+
 static void every_failing_request_leaves_nothing(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
@@ -309,6 +325,7 @@ int main(void) {
         cmocka_unit_test(deep_nests_die_without_recursion),
         cmocka_unit_test(a_nest_with_shared_parts_dies_part_by_part),
         cmocka_unit_test(filling_repeats_the_last_element),
+        cmocka_unit_test(reserved_room_is_there),
         cmocka_unit_test(every_failing_request_leaves_nothing),
         cmocka_unit_test(destroying_takes_along_what_still_lives),
     };
