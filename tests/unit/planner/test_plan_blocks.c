@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <masu/plan.h>
 
+#include "base/meta.h"
 #include "base/rng.h"
 #include "planner/fixed/assembly.h"
 
@@ -90,6 +91,27 @@ static void fixed_rows_decide_the_order(void **state) {
         }
         end_join(&j);
     }
+}
+
+/* More children than all orders are looked at of: one of them fixed in the middle, and the other side of the line says where the
+ * pile lies. */
+static void large_piles_are_filled_round_a_fixed_row(void **state) {
+    (void)state;
+    static joined j;
+    enum { CHILDREN = 12, SUM = CHILDREN * (CHILDREN + 1) / 2 };
+    masu_plan_row rows[CHILDREN + 1];
+    uint64_t offsets[CHILDREN + 1];
+    for (size_t i = 0; i < CHILDREN; i++)
+        rows[i] = (masu_plan_row){.size_bytes = i + 1, .upper = 2};
+    rows[4].is_fixed = true;
+    rows[4].fixed_offset = 20;
+    rows[CHILDREN] = (masu_plan_row){.size_bytes = SUM, .lower = 2, .upper = 5, .is_fixed = true};
+    masu_plan_problem problem = {.rows = rows, .count = CHILDREN + 1};
+    join_rows(&j, &problem, 0);
+    assert_int_equal(j.left, 1);
+    place(&j, &problem, offsets);
+    assert_int_equal(masu_plan_check(rows, CHILDREN + 1, offsets, SUM, NULL, NULL), MASU_PLAN_FINE);
+    end_join(&j);
 }
 
 /* Two lines at one moment: without a guess nothing is joined, with one each line is. */
@@ -204,6 +226,7 @@ static void cut_rectangles_are_laid_again(void **state) {
             options.goal = MASU_PLAN_FIT;
             assert_int_equal(masu_plan_find(&problem, &options, offsets, &result), MASU_OK);
             assert_true(result.outcome == MASU_PLAN_FEASIBLE || result.outcome == MASU_PLAN_OPTIMAL);
+            assert_int_equal(masu__meta_live_bytes(), 0);
         }
 }
 
@@ -211,6 +234,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_piles_at_a_line_are_one_block),
         cmocka_unit_test(fixed_rows_decide_the_order),
+        cmocka_unit_test(large_piles_are_filled_round_a_fixed_row),
         cmocka_unit_test(lines_that_share_a_moment_take_a_guess),
         cmocka_unit_test(a_pinwheel_stays_in_pieces),
         cmocka_unit_test(what_does_not_suit_is_refused),

@@ -157,6 +157,19 @@ static void a_plan_at_once_when_time_is_over(void **state) {
     }
 }
 
+/* Beside fixed rows what has no time to look goes on top of all that it meets: the long ones, which lie over many moments, too. */
+static void a_plan_at_once_beside_fixed_rows(void **state) {
+    (void)state;
+    for (uint64_t seed = 70; seed < 73; seed++) {
+        draw(SOME, seed == 71, 64, seed);
+        for (size_t i = 0; i < 3; i++) {
+            rows[i].is_fixed = true;
+            rows[i].fixed_offset = (i + 1) << 20;
+        }
+        find_cancelled(SOME, "first fit", 100);
+    }
+}
+
 static void sweep_time(double most_times_the_bound) {
     masu_plan_problem problem = {.rows = rows, .count = COUNT};
     masu_plan_options options = {.threads = 1};
@@ -305,6 +318,7 @@ int main(void) {
         cmocka_unit_test(repair_lowers_any_plan),
         cmocka_unit_test(valleys_ask_and_obey),
         cmocka_unit_test(a_plan_at_once_when_time_is_over),
+        cmocka_unit_test(a_plan_at_once_beside_fixed_rows),
         cmocka_unit_test(a_sweep_is_a_plan_near_the_bound),
         cmocka_unit_test(demand_is_what_an_array_says),
         cmocka_unit_test(demand_lowers_plans),
