@@ -15,6 +15,7 @@ long_files       13   3   source files over 600 lines
 repeats          17  10   pairs of places with the same six lines
 checker_fields   67  20   fields of struct checker
 file_circle      53  12   files of the language that call each other in a circle
+library_names   316  20   comparisons with a name that src/language/library declares, in the checker
 no_noun         175   0   "is no X", "are no X": write "is not an X"
 stands          310   0   "stands" where "is" or "lies" is meant
 nobody          150   0   "nobody", "whoever": say who
@@ -40,6 +41,12 @@ count_checker_fields() {
 count_file_circle() {
     [ -f "$build/libmasu_language.a" ] || { echo "check_counts: no $build/libmasu_language.a" >&2; exit 2; }
     nm -A "$build/libmasu_language.a" 2>/dev/null | awk -f scripts/file_cycles.awk
+}
+count_library_names() {
+    names=$(mktemp)
+    find src/language/library -name '*.tl' -exec sed -nE 's/^ *(fn|struct|enum) ([A-Za-z][A-Za-z0-9_]*).*/\2/p' {} + >"$names"
+    find src/language/front src/language/borrow -name '*.c' 2>/dev/null | sort | xargs awk -v names="$names" -f scripts/library_names.awk
+    rm -f "$names"
 }
 count_no_noun() { word '(^|[^A-Za-z`])(is|are) no [a-z`]'; }
 count_stands() { word '(^|[^A-Za-z_`])stands?([^A-Za-z_`(]|$)'; }

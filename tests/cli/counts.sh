@@ -23,6 +23,14 @@ six(6);'
 printf 'void f(void) {\n%s\n}\n' "$six" >"$tree/src/one.c"
 printf 'void g(void) {\n    // another beginning\n%s\n    break;\n}\n' "$six" >"$tree/src/two.c"
 awk 'BEGIN { for (i = 0; i <= 600; i++) print "x" i ";" }' >"$tree/src/long.c"
+mkdir -p "$tree/src/language/library"
+printf 'impl Vec {\n    fn rev(self) { }\n    fn len(self) { }\n}\n' >"$tree/src/language/library/list.tl"
+cat >"$tree/src/language/front/names.c" <<'TEXT'
+static const char *const names[] = {"rev", "other",
+                                    "len"};
+bool f(const char *a) { return strcmp(a, "rev") == 0 || is(a, "fn"); }
+expr *g(void) { return build_method("rev"); }
+TEXT
 counted() { # NAME NUMBER
     MASU_COUNTED=$tree sh scripts/check_counts.sh --list "$1" >"$MASU_TMP/list"
     [ "$(wc -l <"$MASU_TMP/list")" -eq "$2" ] || fail "$1: expected $2: $(cat "$MASU_TMP/list")"
@@ -30,6 +38,7 @@ counted() { # NAME NUMBER
 counted long_files 1
 counted repeats 1
 counted checker_fields 3
+counted library_names 3
 counted no_noun 3
 counted stands 3
 counted nobody 3

@@ -35,7 +35,7 @@
  *     check_dyn.c         `dyn Trait`, functions in fields and results
  *     check_order.c       order, hash and default of a type by its parts
  *     check_std.c         std::cmp::max, i64::from, collect
- *     check_chain.c       chains of iterators
+ *     check_chain.c       chains of iterators; check_stages.c: what their methods do with a value
  *     check_iterator.c    what is an iterator, and what it has by that
  *     check_wish.c        literals that follow a later use
  *     check_origin.c      those behind what they made

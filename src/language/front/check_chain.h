@@ -1,0 +1,81 @@
+/* check_chain.h: a chain of iterators that is being written as a loop. Private to check_chain.c, where it starts and what the
+ * loop is, and check_stages.c, what its methods do with a value.
+ */
+#ifndef MASU_CHECK_CHAIN_H
+#define MASU_CHECK_CHAIN_H
+
+#include "language/front/check_private.h"
+
+enum { STAGES_MAX = 16 };
+
+typedef enum stage_kind {
+    STAGE_MAP,
+    STAGE_FILTER,
+    STAGE_FILTER_MAP,
+    STAGE_INSPECT,
+    STAGE_FLAT_MAP,
+    STAGE_TAKE_WHILE,
+    STAGE_SKIP_WHILE,
+    STAGE_MAP_WHILE,
+    STAGE_ENUMERATE,
+    STAGE_SKIP,
+    STAGE_TAKE,
+    STAGE_STEP_BY,
+    STAGE_ZIP,
+    /* these end a chain */
+    STAGE_FIND,
+    STAGE_FIND_MAP,
+    STAGE_POSITION,
+    STAGE_ANY,
+    STAGE_ALL,
+    STAGE_SUM,
+    STAGE_PRODUCT,
+    STAGE_COUNT,
+    STAGE_MAX,
+    STAGE_MIN,
+    STAGE_LAST,
+    STAGE_FOLD,
+    STAGE_REDUCE,
+    STAGE_COLLECT,
+    STAGE_NONE
+} stage_kind;
+
+typedef struct chain_stage {
+    const char *name;
+    uint32_t args;
+    bool has_function, may_stop;
+} chain_stage;
+
+extern const chain_stage chain_stages[]; /* by stage_kind */
+
+typedef struct chain {
+    checker *c;
+    const expr *e; /* the chain; of a loop: what it runs over */
+    expr *stages[STAGES_MAX];
+    uint32_t count;
+    expr **start;
+    bool backwards;    /* the list that the chain starts from, from its end on */
+    expr *behind;      /* another list that follows it; NULL: none */
+    expr *last_body;   /* of `for`: what is done with each value; NULL: it goes to <all> */
+    pattern *pattern;  /* likewise: what the value is called there */
+    const char *label; /* of the loop over the source; NULL: none */
+} chain;
+
+stage_kind chain_kind_of(const expr *e); /* STAGE_NONE: of no method of a chain */
+bool chain_passes_on(const expr *e);     /* a stage that does not end the chain */
+
+/* What happens with the value from stage `at` on. */
+expr *chain_body_of(const chain *h, uint32_t at, const char *value);
+/* What the stages keep: how many came through, how many may. */
+void chain_counters(const chain *h, block_builder *before);
+/* At the head of the loop that stage `at` gets its values from: whether a `take` behind it has what it wants. */
+void chain_limits(const chain *h, uint32_t at, block_builder *body);
+expr *chain_leave(const chain *h, const expr *e); /* out of the loop over the source */
+
+/* Nodes that both write: a name, list[at], list.len(), counter = counter + 1. */
+expr *chain_name(checker *c, const expr *e, const char *n);
+expr *chain_element(checker *c, const expr *e, expr *list, expr *at);
+expr *chain_length(checker *c, const expr *e, const char *list);
+expr *chain_one_more(checker *c, const expr *e, const char *counter);
+
+#endif
