@@ -240,6 +240,61 @@ static void phases_of_other_sizes_share_pages(void **state) {
     assert_true(masu_valid());
 }
 
+/* Where two holes would do, the tighter one is taken, though it was made of blocks that the thread kept: what is kept merges
+ * before another block is cut. */
+static void what_is_kept_merges_before_a_block_is_cut(void **state) {
+    (void)state;
+    enum { COUNT = 48, PIECE = 300 * KIB, WIDE = 8, TIGHT = 3 };
+    char *pieces[COUNT], *whole = NULL;
+    if (blocks_go_alone())
+        skip();
+    assert_int_equal(masu_trim(0), MASU_OK);
+    for (int i = 0; i < COUNT; i++)
+        assert_non_null(pieces[i] = masu_alloc(PIECE));
+    for (int i = 4; i < 4 + WIDE; i++)
+        assert_int_equal(masu_free(pieces[i], PIECE), MASU_OK);
+    masu_thread_flush();
+    for (int i = 20; i < 20 + TIGHT; i++)
+        assert_int_equal(masu_free(pieces[i], PIECE), MASU_OK);
+    masu_heap_stats s;
+    masu_get_stats(&s);
+    assert_true(s.thread_cached_bytes >= TIGHT * PIECE);
+    assert_non_null(whole = masu_alloc((TIGHT - 1) * PIECE + PIECE / 2));
+    assert_ptr_equal(whole, pieces[20]);
+    assert_int_equal(masu_free(whole, (TIGHT - 1) * PIECE + PIECE / 2), MASU_OK);
+    for (int i = 0; i < COUNT; i++)
+        if ((i < 4 || i >= 4 + WIDE) && (i < 20 || i >= 20 + TIGHT))
+            assert_int_equal(masu_free(pieces[i], PIECE), MASU_OK);
+    assert_int_equal(masu_trim(0), MASU_OK);
+    assert_true(masu_valid());
+}
+
+/* A thousand small blocks between large ones: freed, the large ones are one hole again, for slabs lie elsewhere. */
+static void slabs_are_not_in_the_way_of_large_blocks(void **state) {
+    (void)state;
+    enum { COUNT = 24, PIECE = 256 * KIB, BETWEEN = 40 };
+    char *pieces[COUNT], *whole;
+    void *small[COUNT][BETWEEN];
+    if (blocks_go_alone())
+        skip();
+    assert_int_equal(masu_trim(0), MASU_OK);
+    for (int i = 0; i < COUNT; i++) {
+        assert_non_null(pieces[i] = masu_alloc(PIECE));
+        for (int k = 0; k < BETWEEN; k++)
+            assert_non_null(small[i][k] = masu_alloc(6000));
+    }
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(masu_free(pieces[i], PIECE), MASU_OK);
+    assert_non_null(whole = masu_alloc((size_t)COUNT * PIECE));
+    assert_ptr_equal(whole, pieces[0]);
+    assert_int_equal(masu_free(whole, (size_t)COUNT * PIECE), MASU_OK);
+    for (int i = 0; i < COUNT; i++)
+        for (int k = 0; k < BETWEEN; k++)
+            assert_int_equal(masu_free(small[i][k], 6000), MASU_OK);
+    assert_int_equal(masu_trim(0), MASU_OK);
+    assert_true(masu_valid());
+}
+
 /* Above the cap slabs go back as they came: no record for each small block. */
 static void small_blocks_above_the_cap_leave_no_records(void **state) {
     (void)state;
@@ -269,6 +324,8 @@ int main(void) {
         cmocka_unit_test(a_persistent_pool_keeps_all),
         cmocka_unit_test(idle_memory_goes_without_growth),
         cmocka_unit_test(a_device_without_pages_is_left_alone),
+        cmocka_unit_test(what_is_kept_merges_before_a_block_is_cut),
+        cmocka_unit_test(slabs_are_not_in_the_way_of_large_blocks),
         cmocka_unit_test(phases_of_other_sizes_share_pages),
         cmocka_unit_test(small_blocks_above_the_cap_leave_no_records),
     };
