@@ -306,6 +306,8 @@ masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, 
 masu_status masu__bucket_pop_listed(masu_bucket *pool, unsigned index, void **out);
 /* As masu_bucket_set_checked, under the lock. */
 masu_status masu__bucket_set_checked(masu_bucket *pool, bool on);
+/* Sizes are remembered from now on, whether checks are on or off. */
+masu_status masu__bucket_always_remember(masu_bucket *pool);
 /* Calls visit for each live block of a class, in no order; false from it ends the walk.
  * MASU_ERR_OUT_OF_MEMORY without memory to tell live from free, MASU_ERR_CORRUPT when a list shows
  * a wrong free of before; then nothing was visited. */

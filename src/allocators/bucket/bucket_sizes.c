@@ -212,6 +212,11 @@ masu_status masu__bucket_set_checked(masu_bucket *pool, bool on) {
     return MASU_OK;
 }
 
+masu_status masu__bucket_always_remember(masu_bucket *pool) {
+    pool->always_remembers = true;
+    return masu__bucket_set_checked(pool, pool->checked);
+}
+
 /* ---- all live blocks ------------------------------------------------------------------------- */
 
 static bool slab_visit(const masu_bucket *pool, const masu__slab *slab, masu__bucket_visit visit,

@@ -81,6 +81,10 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
         return status;
     masu_bucket *bucket = masu__heap_top(*out)->row == &masu__pool_bucket ? masu__heap_top(*out)->at : NULL;
     bool caching = bucket && !bucket->careful && !(*out)->guard;
+    if (bucket && !caching && !(*out)->guard && (status = masu__bucket_always_remember(bucket)) != MASU_OK) {
+        masu_heap_destroy(*out);
+        return status; /* calls without the size, and those that judge one, need it */
+    }
     if (caching)
         masu__bucket_be_of_process(bucket);
     if (caching && bucket->backing->region_count == 0 && bucket->backing->limit_bytes == SIZE_MAX)
