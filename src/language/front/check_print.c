@@ -44,7 +44,11 @@ static void push_value(format *f, expr **slot, int64_t how) {
     checker *c = f->c;
     check_unit_value(c, slot);
     bool element = (*slot)->kind == EXPR_INDEX; /* a number looks the same as a tensor of rank 0 */
+    static const pattern option = {.kind = PATTERN_VARIANT}; /* {:?} of v.get(i) shows whether there is one */
+    bool method = (*slot)->kind == EXPR_METHOD && (*slot)->type == NULL;
+    c->wanted_variants = method && (how & HOW(HOW_DEBUG)) != 0 ? &option : NULL;
     check_expr(c, slot, element ? type_tensor(c->types, NULL, -1) : NULL);
+    c->wanted_variants = NULL;
     check_wish_row(c, *slot);
     const type *t = type_resolve(c->types, (*slot)->type);
     if ((*slot)->kind == EXPR_STRING && how == 0) {
