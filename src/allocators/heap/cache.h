@@ -29,7 +29,7 @@
  * MASU__LARGE_KEPT_BYTES, or are one block. Before a block is cut that no list has, all of them go back and merge with their
  * neighbours: so blocks lie as if none had ever been kept, and what is kept never makes the process larger. Only where more is
  * kept than is in use (sizes that take turns in a small program) do they stay until a page would be touched for the first
- * time. Free slabs go back then too, when enough is cached (masu__cache_sweep).
+ * time, and were of use until then. Free slabs go back then too, when enough is cached (masu__cache_sweep).
  *
  * checked: no magazines, no large blocks, no transfers; sizes are remembered by the bucket pool.
  */
@@ -47,7 +47,8 @@
 enum {
     MASU__MAGAZINE_SLOTS = 64,
     MASU__TRANSFER_SLOTS = 1024,
-    MASU__LARGE_SLOTS = 256
+    MASU__LARGE_SLOTS = 256,
+    MASU__LARGE_HITS = 16 /* that kept blocks must be worth before they go back for the sake of pages */
 };
 #define MASU__LARGE_KEPT_BYTES    ((size_t)5 << 20)
 #define MASU__SWEEP_STEP_BYTES    ((size_t)1 << 20)
@@ -65,6 +66,7 @@ typedef struct masu__large_cache {
     size_t held; /* in all lists: at most MASU__LARGE_KEPT_BYTES, or one block */
     uint64_t blocks;
     uint64_t hits; /* allocations served from here */
+    uint64_t hits_then; /* when all went back for the sake of new pages for the last time */
 } masu__large_cache;
 
 /* What calls look into without a lock. */

@@ -36,11 +36,16 @@ void masu__large_return_dead(masu__cache *cache) {
     *large = (masu__large_cache){.hits = large->hits};
 }
 
+/* Something is kept, and no more than is in use. */
+static bool is_little(const masu__cache *cache) {
+    const masu__large_cache *large = &cache->front.large;
+    return large->blocks > 0 && large->held <= masu__bestfit_used(cache->heap->caches->bestfit) / 2;
+}
+
 /* Each block that is given back here was freed by the thread since the last time: so the cost is a constant for each free. */
 bool masu__large_cut(masu__cache *cache, size_t bytes, size_t alignment, void **out) {
-    const masu__large_cache *large = &cache->front.large;
     masu_bucket *bucket = cache->heap->caches->bucket;
-    if (large->blocks > 0 && large->held <= masu__bestfit_used(cache->heap->caches->bestfit) / 2)
+    if (is_little(cache))
         masu__large_return_all(cache);
     if (masu__bucket_bypass_used(bucket, bytes, alignment, out))
         return true;
@@ -53,7 +58,8 @@ void masu__large_before_new_pages(masu__cache *cache, uint32_t ground, size_t by
     const masu__large_cache *large = &cache->front.large;
     if (masu__bestfit_has_used(bestfit, ground, bytes, alignment))
         return;
-    if (large->blocks > 0) {
+    if (is_little(cache) || large->hits - large->hits_then >= MASU__LARGE_HITS) {
+        cache->front.large.hits_then = large->hits;
         masu__large_return_all(cache);
         if (masu__bestfit_has_used(bestfit, ground, bytes, alignment))
             return;

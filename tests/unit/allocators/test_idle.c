@@ -269,6 +269,29 @@ static void what_is_kept_merges_before_a_block_is_cut(void **state) {
     assert_true(masu_valid());
 }
 
+/* Sizes that take turns in a program that has little else: each keeps its block. */
+static void sizes_that_take_turns_keep_their_blocks(void **state) {
+    (void)state;
+    enum { SIZES = 32, ROUNDS = 20, BASE = 64 * KIB, STEP = 4 * KIB };
+    if (blocks_go_alone())
+        skip();
+    assert_int_equal(masu_trim(0), MASU_OK);
+    size_t sum = 0;
+    for (int i = 0; i < SIZES * ROUNDS; i++) {
+        size_t bytes = BASE + (size_t)(i % SIZES) * STEP;
+        sum += i < SIZES ? bytes : 0;
+        void *block = masu_alloc(bytes);
+        assert_non_null(block);
+        assert_int_equal(masu_free(block, bytes), MASU_OK);
+    }
+    masu_heap_stats s;
+    masu_get_stats(&s);
+    print_message("kept %zu of %zu KiB\n", (size_t)s.thread_cached_bytes / KIB, sum / KIB);
+    assert_true(s.thread_cached_bytes >= sum / 2); /* one class less may be kept where a hole served two */
+    assert_int_equal(masu_trim(0), MASU_OK);
+    assert_true(masu_valid());
+}
+
 /* A thousand small blocks between large ones: freed, the large ones are one hole again, for slabs lie elsewhere. */
 static void slabs_are_not_in_the_way_of_large_blocks(void **state) {
     (void)state;
@@ -325,6 +348,7 @@ int main(void) {
         cmocka_unit_test(idle_memory_goes_without_growth),
         cmocka_unit_test(a_device_without_pages_is_left_alone),
         cmocka_unit_test(what_is_kept_merges_before_a_block_is_cut),
+        cmocka_unit_test(sizes_that_take_turns_keep_their_blocks),
         cmocka_unit_test(slabs_are_not_in_the_way_of_large_blocks),
         cmocka_unit_test(phases_of_other_sizes_share_pages),
         cmocka_unit_test(small_blocks_above_the_cap_leave_no_records),
