@@ -160,8 +160,8 @@ static void messages(void **state) {
     says("fn f() { a < b < c }",
          "t.tl:1:16: error: comparisons cannot be chained\nfn f() { a < b < c }\n               ^\n"
          "note: write `a < b && b < c`\n");
-    says("fn f() { let x; }", "t.tl:1:14: error: a `let` needs a value: `let x = "
-                              "\xE2\x80\xA6;`\nfn f() { let x; }\n             ^\n");
+    says("fn f() { let 1..=2; }", "t.tl:1:14: error: this pattern needs a value: `let \xE2\x80\xA6 = "
+                                  "\xE2\x80\xA6;`\nfn f() { let 1..=2; }\n             ^~~~~\n");
     says("fn f(x) {}", "t.tl:1:6: error: parameter `x` needs a type: `x: T`\nfn f(x) {}\n     ^\n");
     says("fn f(self) {}",
          "t.tl:1:6: error: `self` belongs into an `impl` block\nfn f(self) {}\n     ^~~~\n");
