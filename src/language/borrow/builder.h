@@ -74,7 +74,10 @@ typedef enum lend_kind {
     LEND_PART,      /* a reference to a part of it */
     LEND_TWO,       /* two of them */
     LEND_MAYBE_TWO, /* an Option of an element and the rest */
-    LEND_INTO,      /* for x in v */
+    LEND_MAYBE_PART,
+    LEND_MAYBE_PAIR, /* an Option of two parts */
+    LEND_ENTRY,      /* a reference to an element; the argument is in it from then on */
+    LEND_INTO,       /* for x in v */
     LEND_SAME,
     LEND_COUNTED,
     LEND_PAIRS,

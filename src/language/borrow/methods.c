@@ -130,6 +130,28 @@ static value lend_onward(method_call *m, lend_kind kind) {
     }
 }
 
+static void note_put(method_call *m) {
+    const place *p = m->target.place;
+    builder *b = m->b;
+    const sort *item = m->argument.sort;
+    bool several = strcmp(m->e->call.name, "extend") == 0 || strcmp(m->e->call.name, "append") == 0;
+    item = several ? item_of(b, item) : item;
+    item = several && item->kind == SORT_REFERENCE && !sort_holds(item->item) &&
+                   m->argument.sort->kind == SORT_REFERENCE
+               ? item->item
+               : item; /* extend(&v) copies */
+    if (p == NULL || m->argument.held == NO_VARIABLE || !sort_holds(item)) {
+        return;
+    }
+    variable *v = &b->g.variables[p->root];
+    if (!sort_holds(v->sort) && p->count == 0) {
+        v->sort = sort_holder(b, item, false);
+    }
+    if (sort_holds(v->sort)) {
+        flow(b, p->root, m->argument.held, m->e->span);
+    }
+}
+
 static value lend_of(method_call *m, lend_kind kind) {
     builder *b = m->b;
     const sort *element = sort_element(b, m->target.sort), *rest = &sort_value;
@@ -150,6 +172,13 @@ static value lend_of(method_call *m, lend_kind kind) {
         return lend_from(m, pair_of(b, part, part));
     case LEND_MAYBE_TWO:
         return lend_from(m, sort_holder(b, pair_of(b, reference, part), false));
+    case LEND_MAYBE_PART:
+        return lend_from(m, sort_holder(b, part, false));
+    case LEND_MAYBE_PAIR:
+        return lend_from(m, sort_holder(b, pair_of(b, part, part), false));
+    case LEND_ENTRY:
+        note_put(m);
+        return lend_from(m, sort_holder(b, reference, false));
     default:
         return plain_value(&sort_unknown);
     }
@@ -168,28 +197,6 @@ static lend_kind kind_of_call(const method_call *m, lend_kind kind) {
     }
     bool of_value = m->target.place == NULL && s->kind == SORT_HOLDER && kind == LEND_MAYBE;
     return of_value ? LEND_SAME : kind; /* v.get(i).as_ref() */
-}
-
-static void note_put(method_call *m) {
-    const place *p = m->target.place;
-    builder *b = m->b;
-    const sort *item = m->argument.sort;
-    bool several = m->e->call.name[0] == 'e' || m->e->call.name[0] == 'a';
-    item = several ? item_of(b, item) : item;
-    item = several && item->kind == SORT_REFERENCE && !sort_holds(item->item) &&
-                   m->argument.sort->kind == SORT_REFERENCE
-               ? item->item
-               : item; /* extend(&v) copies */
-    if (p == NULL || m->argument.held == NO_VARIABLE || !sort_holds(item)) {
-        return;
-    }
-    variable *v = &b->g.variables[p->root];
-    if (!sort_holds(v->sort) && p->count == 0) {
-        v->sort = sort_holder(b, item, false);
-    }
-    if (sort_holds(v->sort)) {
-        flow(b, p->root, m->argument.held, m->e->span);
-    }
 }
 
 static value call_library(method_call *m, const lent_method *known) {
@@ -249,6 +256,9 @@ static value call_library(method_call *m, const lent_method *known) {
     case LEND_PART:
     case LEND_TWO:
     case LEND_MAYBE_TWO:
+    case LEND_MAYBE_PART:
+    case LEND_MAYBE_PAIR:
+    case LEND_ENTRY:
         return lend_of(m, kind);
     default:
         if (m->receiver.place != NULL && m->receiver.sort->kind == SORT_VALUE) {
@@ -292,7 +302,11 @@ value build_method_value(builder *b, expr *e) {
     m.target =
         m.receiver.sort->kind == SORT_REFERENCE ? follow(b, m.receiver, e->span) : m.receiver;
     const function_item *f = method_of(b, m.target.sort, e->call.name);
-    const lent_method *known = library_method(e->call.name);
+    /* a tensor's methods yield values, and so do those of numbers */
+    const type *t = m.target.sort->type;
+    bool plain = t != NULL &&
+                 (t->kind == TYPE_TENSOR || (t->kind < TYPE_SCALAR_END && t->kind != TYPE_STRING));
+    const lent_method *known = plain ? NULL : library_method(e->call.name);
     uint32_t count = e->call.arg_count;
     uint32_t room = count + 2 + (f == NULL ? 0 : f->parameter_count);
     value *given = GRAPH_ARRAY(&b->g, value, room);

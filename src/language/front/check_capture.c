@@ -60,16 +60,28 @@ bool check_called_inside(const checker *c, const struct_item *s) {
     return around != c->function && around == s->closure->outer;
 }
 
-/* &mut f, where a function of so many parameters is wanted: |<0>, <1>| f(<0>, <1>), which writes what f holds. */
-void check_call_through(checker *c, expr **slot, uint32_t count) {
+static bool takes_reference(const closure_signature *s) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (type_is_reference(s->parameters[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* &mut f, where a function is wanted: |<0>, <1>| f(<0>, <1>), which writes what f holds. So is f alone where references go
+ * to it, as `fn f(x: &mut T)` gives back what x became. */
+void check_call_through(checker *c, expr **slot, const closure_signature *signature) {
+    const uint32_t count = signature->count;
     expr *e = *slot, *f = e;
     while (f->kind == EXPR_UNARY && f->unary.op == UNARY_REFERENCE && f->type == NULL) {
         f = f->unary.operand;
     }
-    if (f == e || f->type != NULL) {
+    bool alone = f == e && e->kind == EXPR_NAME && takes_reference(signature);
+    if ((f == e && !alone) || f->type != NULL) {
         return;
     }
-    if (f->kind == EXPR_CLOSURE || !e->unary.is_mutable) {
+    if (!alone && (f->kind == EXPR_CLOSURE || !e->unary.is_mutable)) {
         *slot = f;
         return;
     }

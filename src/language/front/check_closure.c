@@ -152,9 +152,11 @@ static void declare_parameters(checker *c, function_item *f, const closure_signa
     }
 }
 
-/* The captured variables, as the function around sees them. */
+/* The captured variables, as the function around sees them, also where another closure calls this one first. */
 static void fill_captures(checker *c, struct_item *s) {
     expr *e = s->made_by;
+    function_item *caller = c->function;
+    c->function = s->closure->outer;
     source_span span = e->span;
     expr **operands = CHECK_ARRAY(c, expr *, s->field_count + 1);
     for (uint32_t i = 0; i < s->field_count; i++) {
@@ -184,6 +186,7 @@ static void fill_captures(checker *c, struct_item *s) {
         size = part > UINT32_MAX - size ? UINT32_MAX : size + part;
     }
     type_set_size(s->type, size);
+    c->function = caller;
 }
 
 static void yield_unit(checker *c, block *body) {
@@ -455,7 +458,7 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
     expr *call = c->lends_to, *outer = c->lends_origin;
     c->lends_to = NULL;
     c->lends_origin = call;
-    check_call_through(c, slot, signature->count);
+    check_call_through(c, slot, signature);
     check_name_as_closure(c, slot, signature->count);
     expr *e = *slot;
     if (e->kind == EXPR_CLOSURE && e->type == NULL) {
@@ -465,6 +468,10 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
         e = *slot;
     }
     c->lends_origin = outer;
+    if (type_is_reference(type_resolve(c->types, e->type))) { /* visit: &mut dyn FnMut(T), handed on */
+        check_follow(c, slot);
+        e = *slot;
+    }
     const type *t = type_resolve(c->types, e->type);
     if (type_is_silent(t) || check_dyn_signature(t) != NULL) {
         return;

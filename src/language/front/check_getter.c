@@ -386,7 +386,9 @@ void getter_split(checker *c, expr **whole, block_builder *b, const written_gett
                   const type *expected) {
     char *name = check_printf(c, "<it %u>", c->text_count++);
     block_builder inner = build_block(c, (*whole)->span);
+    const bool followed = w->node->is_followed;
     *w->node = *check_new_name(c, w->node->span, name);
+    w->node->is_followed = followed;
     build_let(&inner, name, true, getter_choice(c, w));
     expr *e = build_finish(&inner, *whole);
     check_expr(c, &e, expected);

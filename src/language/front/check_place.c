@@ -516,7 +516,7 @@ static bool assign_to_found(checker *c, expr **slot) {
     return true;
 }
 
-/* f(x).n += 1 where f yields a reference: { let <found> = f(x); <found>.n += 1 } */
+/* f(x).n = 1, += 1 where f yields a reference: { let <found> = f(x); <found>.n = 1 } */
 static bool update_found(checker *c, expr **slot) {
     expr *e = *slot, **root = &e->assign.target;
     while ((*root)->kind == EXPR_FIELD || (*root)->kind == EXPR_TUPLE_FIELD ||
@@ -573,7 +573,7 @@ void check_assign(checker *c, expr **slot) {
             return;
         }
     }
-    if (updates && update_found(c, slot)) {
+    if (update_found(c, slot)) {
         return;
     }
     e->assign.op = BINARY_NONE;

@@ -630,7 +630,7 @@ const expr *check_let_by_name(checker *c, stmt **slot);
 bool check_refer_captures(checker *c, const struct_item *s);
 void check_refer_field(checker *c, function_item *closure, struct_field *field);
 bool check_called_inside(const checker *c, const struct_item *s);
-void check_call_through(checker *c, expr **slot, uint32_t count);
+void check_call_through(checker *c, expr **slot, const closure_signature *signature);
 void check_bind(checker *c, pattern *p, const type *t);
 /* The parts of a tuple's pattern, each by check_part. False: the value has other parts, which is told. */
 bool check_tuple_parts(checker *c, pattern *p, const type *t,
