@@ -144,7 +144,7 @@ const function_item *method_of(const builder *b, const sort *s, const char *name
 touch_mode mode_of_self(const function_item *f);
 bool has_lifetime(const type_expr *t, int depth);
 /* Whether references in the result may come from that parameter. */
-bool result_from(const function_item *f, uint32_t parameter);
+bool result_from(const builder *b, const function_item *f, uint32_t parameter);
 /* f(arguments); given[i] is what goes to parameter i. */
 value result_of(builder *b, const function_item *f, const value *given, source_span span);
 void use_all(builder *b, const value *given, uint32_t count, source_span span);

@@ -114,9 +114,15 @@ bool has_lifetime(const type_expr *t, int depth) {
     return named;
 }
 
-bool result_from(const function_item *f, uint32_t parameter) {
+bool result_from(const builder *b, const function_item *f, uint32_t parameter) {
     const binding *p = f->parameters[parameter], *self = self_of(f);
     if (has_lifetime(f->result_annotation, 0)) {
+        const type_expr *t = p->annotation;
+        if (t != NULL && (t->is_place || t->is_shared)) { /* &[&'a str]: what is inside lives on */
+            bool view = t->kind == TYPE_EXPR_NAME && struct_is_view(b, struct_named(b, t->name));
+            return !view && t->lifetime != NULL &&
+                   comes_from(f->result_annotation, NULL, t->lifetime, 0);
+        }
         return comes_from(f->result_annotation, p->annotation, p->lifetime, 0);
     }
     bool self_lends = self != NULL && (self->is_lent || self->is_shared);
@@ -129,7 +135,7 @@ value result_of(builder *b, const function_item *f, const value *given, source_s
     if (sort_holds(made.sort)) {
         made.held = new_temporary(b, span, made.sort);
         for (uint32_t i = 0; i < f->parameter_count; i++) {
-            if (given[i].held != NO_VARIABLE && result_from(f, i)) {
+            if (given[i].held != NO_VARIABLE && result_from(b, f, i)) {
                 flow(b, made.held, given[i].held, span);
             }
         }

@@ -273,7 +273,7 @@ static value call_own(method_call *m, const function_item *f, value *given) {
     builder *b = m->b;
     touch_mode mode = mode_of_self(f);
     const source_span span = m->e->span;
-    bool lends = f->result_annotation != NULL && result_from(f, 0) &&
+    bool lends = f->result_annotation != NULL && result_from(b, f, 0) &&
                  sort_holds(sort_of_written(b, f->result_annotation, f->result));
     given[0] = plain_value(&sort_unknown);
     m->changes = mode == TOUCH_CHANGE;
