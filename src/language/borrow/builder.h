@@ -67,6 +67,7 @@ typedef struct value {
 typedef enum lend_kind {
     LEND_NOTHING,
     LEND_PUT,       /* the last argument is in it from then on */
+    LEND_PUT_ALL,   /* its items are */
     LEND_ELEMENTS,  /* an iterator of references to the elements */
     LEND_PIECES,    /* … to parts of it */
     LEND_LETTERS,   /* an iterator of values */

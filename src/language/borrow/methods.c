@@ -130,11 +130,10 @@ static value lend_onward(method_call *m, lend_kind kind) {
     }
 }
 
-static void note_put(method_call *m) {
+static void note_put(method_call *m, bool several) {
     const place *p = m->target.place;
     builder *b = m->b;
     const sort *item = m->argument.sort;
-    bool several = strcmp(m->e->call.name, "extend") == 0 || strcmp(m->e->call.name, "append") == 0;
     item = several ? item_of(b, item) : item;
     item = several && item->kind == SORT_REFERENCE && !sort_holds(item->item) &&
                    m->argument.sort->kind == SORT_REFERENCE
@@ -177,7 +176,7 @@ static value lend_of(method_call *m, lend_kind kind) {
     case LEND_MAYBE_PAIR:
         return lend_from(m, sort_holder(b, pair_of(b, part, part), false));
     case LEND_ENTRY:
-        note_put(m);
+        note_put(m, false);
         return lend_from(m, sort_holder(b, reference, false));
     default:
         return plain_value(&sort_unknown);
@@ -206,11 +205,12 @@ static value call_library(method_call *m, const lent_method *known) {
     switch (kind) {
     case LEND_NOTHING:
     case LEND_PUT:
+    case LEND_PUT_ALL:
         if (m->target.place != NULL) {
             touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
         }
-        if (kind == LEND_PUT) {
-            note_put(m);
+        if (kind != LEND_NOTHING) {
+            note_put(m, kind == LEND_PUT_ALL);
         }
         return plain_value(&sort_value);
     case LEND_TAKEN:
