@@ -11,17 +11,17 @@ set -eu
 # name most goal: what is counted
 table() {
     cat <<'TEXT'
-long_files       13   3   source files over 600 lines
-repeats          17  10   pairs of places with the same six lines
+long_files       10   3   source files over 600 lines
+repeats          12  10   pairs of places with the same six lines
 checker_fields   67  20   fields of struct checker
 file_circle      53  12   files of the language that call each other in a circle
 library_names   316  20   comparisons with a name that src/language/library declares, in the checker
-no_noun         175   0   "is no X", "are no X": write "is not an X"
-stands          310   0   "stands" where "is" or "lies" is meant
-nobody          150   0   "nobody", "whoever": say who
-anew             30   0   "anew": write "again"
-likewise          1   0   a bare "Likewise."
-of_sentences     50   0   sentences without a verb that begin with "Of"
+no_noun          55   0   "is no X", "are no X": write "is not an X"
+stands          264   0   "stands" where "is" or "lies" is meant
+nobody           44   0   "nobody", "whoever": say who
+anew             16   0   "anew": write "again"
+likewise          0   0   a bare "Likewise."
+of_sentences     34   0   sentences without a verb that begin with "Of"
 TEXT
 }
 
@@ -48,7 +48,7 @@ count_library_names() {
     find src/language/front src/language/borrow -name '*.c' 2>/dev/null | sort | xargs awk -v names="$names" -f scripts/library_names.awk
     rm -f "$names"
 }
-count_no_noun() { word '(^|[^A-Za-z`])(is|are) no [a-z`]'; }
+count_no_noun() { word '(^|[^A-Za-z`])(is|are) no [a-z`]' | grep -vE '[Tt]here (is|are) no|(is|are) no (longer|more|higher|lower)' || true; }
 count_stands() { word '(^|[^A-Za-z_`])stands?([^A-Za-z_`(]|$)'; }
 count_nobody() { word '(^|[^A-Za-z])([Nn]obody|[Ww]hoever)([^A-Za-z]|$)'; }
 count_anew() { word '(^|[^A-Za-z])anew([^A-Za-z]|$)'; }

@@ -210,7 +210,7 @@ MASU_API masu_status masu_configure(const masu_heap_config *config);
 
 /* Switches checks of every free on or off at any time, from any thread; makes the pool when there
  * is none. On: every thread's next call empties its cache, and from there on takes the lock and is
- * verified. Of a block up to 16 KiB: address, border, liveness, and the size, exactly if it was
+ * verified. A block up to 16 KiB is checked for: address, border, liveness, and the size, exactly if it was
  * allocated checked, as to its class if before; of a larger one: address, liveness, and the size to
  * a multiple of 64. MASU_ERR_DOUBLE_FREE, MASU_ERR_FOREIGN_POINTER, MASU_ERR_INTERIOR_POINTER,
  * MASU_ERR_SIZE_MISMATCH; masu_realloc with a wrong old size gives NULL. A second free of a block

@@ -125,7 +125,7 @@ typedef struct masu_ring_config {
 typedef struct masu_ring_stats {
     uint64_t capacity_bytes;
     uint64_t used_bytes; /* from the oldest that lives to the newest, with what was skipped */
-    uint64_t laps;       /* times that it began anew at its first byte */
+    uint64_t laps;       /* times that it began again at its first byte */
     uint64_t refusals;   /* requests for which there was no room */
 } masu_ring_stats;
 

@@ -1,4 +1,4 @@
-/* check.h: the judge. It reads the event stream and believes nobody.
+/* check.h: the judge. It reads the event stream and believes no pool.
  *
  * From the events alone it derives again, by the slow and obvious way (every block against every
  * other), what a pool claims about itself. One verdict for each way of being wrong, so that a

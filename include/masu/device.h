@@ -1,10 +1,10 @@
 /* device.h: where memory comes from before any pool has touched it.
  *
- * A device hands out whole granules. Pools stand in front of it, so that a device call is rare.
+ * A device hands out whole granules. Pools are in front of it, so that a device call is rare.
  * What a device can do is said by its capability flags, never by its name:
  *
  *     host    pages of this process (mmap, munmap)
- *     null    sizes only: addresses that nobody may touch, for plans and gigantic tests
+ *     null    sizes only: addresses that may not be touched, for plans and gigantic tests
  *     cuda    the memory of a CUDA device, through the driver's library
  *     faulty  any other device with chosen calls failing, for tests
  *     range   a range of memory that the caller has already
@@ -15,7 +15,7 @@
  * into the range, unmapped, and mapped elsewhere with their contents. masu/vm.h is the pool that
  * uses this.
  *
- * Ownership: whoever creates a device destroys it, after every pool on top of it is gone. A pool
+ * Ownership: the creator of a device destroys it, after every pool on top of it is gone. A pool
  * borrows its device. Thread safety: alloc, free and the statistics of the devices above
  * may be called from any thread; create and destroy may not overlap other calls on the same
  * device.
@@ -142,7 +142,7 @@ typedef struct masu_device_table {
     size_t granularity_bytes; /* of every size it is asked for, likewise */
     uint64_t memory_bytes;    /* in all; 0: not known. Default pools take it as a hint */
 
-    /* bytes is a multiple of the granularity and not 0. *out: so many bytes that nobody else has, until free. */
+    /* bytes is a multiple of the granularity and not 0. *out: so many bytes of the caller alone, until free. */
     masu_status (*alloc)(void *context, size_t bytes, void **out);
     /* ptr and bytes as alloc gave and got them. */
     masu_status (*free)(void *context, void *ptr, size_t bytes);
@@ -178,7 +178,7 @@ typedef struct masu_device_table {
     masu_status (*copy)(void *context, void *to, const void *from, size_t bytes);
 
     /* Optional. */
-    /* As unmap, of pieces whose contents nobody wants any more. NULL: as unmap. */
+    /* As unmap, of pieces whose contents are not wanted any more. NULL: as unmap. */
     masu_status (*discard)(void *context, void *address, const masu_device_piece *pieces,
                            size_t count);
     /* All work given to the device so far is finished on return. NULL: there never is any. */
@@ -211,7 +211,7 @@ typedef struct masu_conform_report {
 } masu_conform_report;
 
 /* Tries whether a device keeps the contract above: facts, blocks of many sizes and orders, their contents where the
- * processor sees them, four threads at once, a request that nobody can fulfil, and with virtual memory every function
+ * processor sees them, four threads at once, a request that cannot be fulfilled, and with virtual memory every function
  * in every state. Uses about 64 granules and 24 granules of virtual memory, and gives all of it back, also
  * when it fails. MASU_OK: it does. MASU_ERR_CORRUPT: it does not, report->what says where. Any other: the device
  * refused what was asked. The device must have nothing else to do meanwhile. report may be NULL.

@@ -5,7 +5,7 @@
 
 #if defined(__GNUC__) || defined(__clang__)
 #define MASU_API __attribute__((visibility("default")))
-/* Of a function that gives a fresh block: the arguments whose product is its size, counted from 1. */
+/* Marks a function that gives a fresh block: the arguments whose product is its size, counted from 1. */
 #define MASU_ALLOCATED(...) __attribute__((malloc, alloc_size(__VA_ARGS__), warn_unused_result))
 /* The same of one that may give the block that it was given. */
 #define MASU_REALLOCATED(...) __attribute__((alloc_size(__VA_ARGS__), warn_unused_result))

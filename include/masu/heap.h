@@ -60,7 +60,7 @@ typedef struct masu_heap_block {
 typedef bool (*masu_heap_visitor)(void *context, const masu_heap_block *block);
 
 /* What a guarded heap saw last: a free that it refused, or (MASU_ERR_CORRUPT) bytes written where
- * nobody may write, before, behind, or after the life of a block. */
+ * no one may write, before, behind, or after the life of a block. */
 typedef struct masu_fault {
     masu_status status;  /* MASU_OK: nothing yet */
     const void *address; /* as the caller gave it */
@@ -200,7 +200,7 @@ MASU_API masu_status masu_heap_visit_live(masu_heap *heap, masu_heap_visitor vis
                                           void *context);
 
 /* Switches the checks of masu_heap_config.checked on or off while the heap lives; what then holds
- * for blocks allocated before stands at masu_bucket_set_checked, whose statuses come back. Large
+ * for blocks allocated before is said at masu_bucket_set_checked, whose statuses come back. Large
  * blocks, and all of a device without host access, are verified always. A guarded heap is checked
  * for good: MASU_ERR_UNSUPPORTED for off. Red zones, fill and quarantine are a choice of create:
  * blocks without them cannot be given them later. */

@@ -191,9 +191,9 @@ typedef struct masu_plan_graph {
     size_t count;
 } masu_plan_graph;
 
-/* The lives that rows have when operators run in order[] (NULL: as they stand): from the operator
+/* The lives that rows have when operators run in order[] (NULL: as given): from the operator
  * that makes a row (the first, if none does) until after the last that reads it. rows[i] that
- * outlive their last reader, or live before they are made, as the rows stand now, do so in every
+ * outlive their last reader, or live before they are made, as the rows are now, do so in every
  * order: to the end, or from the beginning; what no operator reads and what lives when the last one has run is a result,
  * and there at the end of every order. A row that no operator names lives as it did. Writes lower and upper of out[count] (the caller's,
  * may be rows). MASU_ERR_INVALID_ARGUMENT when the graph names a row that is not there. O(n). */
@@ -202,7 +202,7 @@ MASU_API masu_status masu_plan_graph_lives(const masu_plan_graph *graph, const s
                                            masu_plan_row *out);
 
 /* An order of execution with a low peak of live bytes: a beam search over the sets of operators
- * already run, never worse than the order as it stands. Fills order[graph->count] (the caller's)
+ * already run, never worse than the given order. Fills order[graph->count] (the caller's)
  * and the peaks before and after (may be NULL). MASU_ERR_INVALID_ARGUMENT also when an operator
  * reads what is made later, or two make the same row. O(operators × width × ready operators); width 0: 256. */
 MASU_API masu_status masu_plan_reorder(const masu_plan_graph *graph, const masu_plan_row *rows,

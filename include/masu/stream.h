@@ -2,7 +2,7 @@
  *
  * On a device with streams, memory that is freed may still be in use by work that is queued. So a block
  * is given back on a stream: work queued there before is done with it, work queued there after may have
- * it. This stands in front of a pool and keeps the order:
+ * it. This is in front of a pool and keeps the order:
  *
  *     freed on a stream      ─► on the same stream at once       (the stream itself keeps the order)
  *                            ─► on another only after its event  (a mark in the stream, looked at, not

@@ -31,7 +31,7 @@
  * of pieces and of page-table entries, not with bytes; docs/virtual-memory.md has the figures.
  *
  * Contents: memory out of the stock holds what its last user wrote. Thread safety: with thread_safe
- * any function may be called from any thread, except create and destroy; nobody may use the bytes of
+ * any function may be called from any thread, except create and destroy; no one may use the bytes of
  * a block while it is resized, moved or freed.
  */
 #ifndef MASU_VM_H
@@ -61,7 +61,7 @@ typedef struct masu_vm_config {
      * pools alive in this process that left it 0, so that a thousand get 8 GiB and more; and where the system
      * refuses that (ulimit -v), half of what it can be halved to, at least 16 granules. */
     uint64_t reserve_bytes;
-    double fragment_ratio;   /* in [0, 1]: a smaller part of a request is no fragment to use */
+    double fragment_ratio;   /* in [0, 1]: a smaller part of a request is not a fragment to use */
     size_t max_cached_bytes; /* in the stock; the oldest go back to the device; SIZE_MAX: no cap */
     size_t limit_bytes;      /* of memory held, up to a whole granule; 0: none */
     size_t max_piece_bytes;  /* larger requests are created in several pieces; 0: no limit */

@@ -75,7 +75,7 @@ static inline bool masu__annotate_wanted(void) {
     return MASU__ASAN || masu__valgrind(MASU__VALGRIND_RUNNING, NULL, 0, 0) != 0;
 }
 
-/* Memory fresh from a device, in nobody's hands yet. Shadow memory for whole device blocks would be
+/* Memory fresh from a device, not handed out yet. Shadow memory for whole device blocks would be
  * an eighth of them, touched or not, so AddressSanitizer hears of it piece by piece. */
 static inline void masu__annotate_fresh(void *ptr, size_t bytes) {
     masu__valgrind(MASU__VALGRIND_NOACCESS, ptr, bytes, 0);

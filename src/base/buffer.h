@@ -4,7 +4,7 @@
  *     data[length] = 0 whenever data != NULL;  length < capacity;  failed is sticky
  *
  * Running out of memory never interrupts a printer: the buffer remembers it (failed), keeps what
- * it had, and ignores what follows; whoever uses the text asks once at the end.
+ * it had, and ignores what follows; the user of the text asks once at the end.
  *
  * A buffer is a plain struct: zero-initialise it. One thread at a time.
  */

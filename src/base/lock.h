@@ -1,7 +1,7 @@
 /* lock.h: a mutex that survives fork.
  *
  * At fork only the calling thread lives on in the child; a lock that another thread held would
- * stay locked there for ever. So every lock of masu stands in one list, and around a fork all of
+ * stay locked there for ever. So every lock of masu is in one list, and around a fork all of
  * them are taken, in the order in which the code takes them:
  *
  *     streams ─► heap ─► bucket ─► best fit ─► vm ─► device ─► trace  (rank rises; never back)

@@ -52,7 +52,7 @@ typedef struct masu__device_vm_ops {
     /* pieces: all that lie from address on, one behind the other. */
     masu_status (*unmap)(masu_device *device, void *address, const masu__piece *pieces,
                          size_t count);
-    /* As unmap, of pieces whose contents nobody wants any more. NULL: as unmap. */
+    /* As unmap, of pieces whose contents are not wanted any more. NULL: as unmap. */
     masu_status (*discard)(masu_device *device, void *address, const masu__piece *pieces,
                            size_t count);
     /* The pieces at `from` lie at `to` afterwards, with their contents and accessible. */

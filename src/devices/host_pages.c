@@ -19,7 +19,7 @@
  * so pieces are moved with MREMAP_DONTUNMAP and the place is then covered.
  *
  * Giving back never fails. A process may have no mapping or no address left for a parking place: a piece whose contents
- * nobody wants (discard) is then emptied where it lies and is bare, pages without a place, until it is mapped
+ * is not wanted (discard) is then emptied where it lies and is bare, pages without a place, until it is mapped
  * again. What munmap refuses at that limit (it would cut a mapping in two) is emptied, owed, and unmapped later.
  *
  * A move that fails may have removed what it was to replace: the place is covered again, and when

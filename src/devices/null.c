@@ -1,7 +1,7 @@
-/* null.c: sizes only. Addresses that follow each other and that nobody may touch.
+/* null.c: sizes only. Addresses that follow each other and that may not be touched.
  *
  * It has virtual memory too, of the same kind: pieces are numbers, mapping them is saying so. What is
- * mapped where is nobody's business here; the judge of that is the simulated driver of the tests.
+ * mapped where is not judged here; the judge of that is the simulated driver of the tests.
  *
  * For planning, and for tests of pools larger than the machine. Blocks touch in address space on
  * purpose: a pool that merges across device blocks is found out here.

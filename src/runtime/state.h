@@ -52,7 +52,7 @@ typedef struct tl_scope {
 typedef struct tl_slot {
     void *data; /* NULL: none yet */
     size_t bytes;
-    tl_storage *tenant; /* who lies in it; NULL: nobody */
+    tl_storage *tenant; /* who lies in it; NULL: none */
 } tl_slot;
 
 typedef struct tl_auditor tl_auditor;
@@ -187,7 +187,7 @@ static inline uint32_t tl__site(void) {
 
 /* ---- the environment (config.c) ------------------------------------------------------------------------------ */
 
-/* What TL_GPU_PREALLOCATE_MB asks for, 0 for nothing. False when it is no number of MiB; *bytes is 0 then. */
+/* What TL_GPU_PREALLOCATE_MB asks for, 0 for nothing. False when it is not a number of MiB; *bytes is 0 then. */
 bool tl__config_preallocate(size_t *bytes);
 /* How many threads may share a loop (config.c). */
 int tl__config_threads(int processors);
@@ -234,7 +234,7 @@ static inline tl_object *tl__object_or_raise(masu_status status, tl_object *out)
  * Every request asks the fault counter (base/meta.h). */
 masu_status tl__payload_alloc(size_t bytes, void **out);
 void tl__payload_free(void *data, size_t bytes);
-/* The same without counting and describing. When nothing is left, growing slots that nobody uses make room. */
+/* The same without counting and describing. When nothing is left, growing slots that are not used make room. */
 masu_status tl__payload_request(tl_runtime *rt, size_t bytes, void **out);
 /* For tensor data that comes from elsewhere (growth.c): counted all the same. */
 void tl__payload_taken(size_t bytes);
@@ -273,14 +273,14 @@ void tl__slot_leave(tl_runtime *rt, const tl_storage *storage);
 /* Whether a result may be written over elements that lie in a slot, or where the caller wants them: it must not go further
  * than they may. */
 bool tl__slot_lends(const tl_runtime *rt, const tl_storage *storage);
-/* Gives back the buffers in which nobody lies; whether there were any. */
+/* Gives back the buffers in which no tensor lies; whether there were any. */
 bool tl__slots_trim(tl_runtime *rt);
 void tl__slots_end(tl_runtime *rt); /* the thread leaves */
 bool tl__slots_valid(const tl_runtime *rt);
 
 /* ---- hints for the operation that runs (frame_arena.c, tensor.c) ------------------------------------------------------ */
 
-/* Elements that lie in some frame's room: nobody frees them. */
+/* Elements that lie in some frame's room: they are not freed. */
 static inline bool tl__in_frame(const tl_runtime *rt, const void *data) {
     return (const char *)data >= rt->arena && (const char *)data < rt->arena_end;
 }

@@ -61,7 +61,7 @@ const char *tool_option_value(const char *name, int argc, char **argv, int *inde
 
 /* Prints "masu COMMAND: what" and where help is; returns TOOL_MISUSED. */
 int tool_misuse(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for an option that nobody knows, with the nearest of known[] (NULL ends it) suggested. */
+/* The same for an unknown option, with the nearest of known[] (NULL ends it) suggested. */
 int tool_unknown_option(const char *command, const char *argument, const char *const *known);
 /* The nearest name within a third of its length, NULL when none is near. */
 const char *tool_nearest(const char *name, const char *const *known);

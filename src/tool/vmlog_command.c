@@ -5,7 +5,7 @@
  *             │  └──────┤▒▒▒▒╲   │              ╲ a piece that moved
  *             └─────────┴──────────► events     below: memory in blocks, and the stock
  *
- * Addresses that nobody ever used are left out, so that a reservation of terabytes fits on a page. Time is the number
+ * Addresses that were never used are left out, so that a reservation of terabytes fits on a page. Time is the number
  * of the event.
  */
 #include <stdio.h>

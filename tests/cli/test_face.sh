@@ -48,3 +48,15 @@ golden 0
 touch "$MASU_TMP/more"
 golden 1
 expect_in_stdout 'no other error or warning on stderr'
+
+# Each test opens with the rule or the promise that it proves.
+for test in tests/cli/*.sh tests/install/*.sh tests/hostile/*.sh; do
+    sed -n '/^#!/d; p; q' "$test" | grep -qE '^# .{20}' || echo "$test"
+done >"$MASU_TMP/silent"
+find tests/unit tests/model tests/hostile tests/fuzz -name 'test_*.c' | while IFS= read -r test; do
+    head -n 1 "$test" | grep -qE '^/[*] .{20}' || echo "$test"
+done >>"$MASU_TMP/silent"
+for test in tests/golden/*.tl; do
+    grep -qE '^ *// .{8}' "$test" || echo "$test"
+done >>"$MASU_TMP/silent"
+[ ! -s "$MASU_TMP/silent" ] || fail "tests that do not say what they prove: $(tr '\n' ' ' <"$MASU_TMP/silent")"

@@ -122,19 +122,5 @@ static bool row_audit(void *pool) {
 
 const masu__pool_row masu__pool_bestfit = {
     .most_bytes = SIZE_MAX,
-    .create = row_create,
-    .destroy = row_destroy,
-    .take = row_take,
-    .give = row_give,
-    .size_of = row_size_of,
-    .resize = row_resize,
-    .trim = row_trim,
-    .cached_bytes = row_cached_bytes,
-    .stats = row_stats,
-    .reset_stats = row_reset_stats,
-    .reset_peaks = row_reset_peaks,
-    .failures = row_failures,
-    .visit_live = row_visit_live,
-    .valid = row_valid,
-    .audit = row_audit,
+    MASU__POOL_FUNCTIONS,
 };

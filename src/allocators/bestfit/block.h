@@ -159,7 +159,7 @@ static inline masu__block_id masu__blocks_find(const masu__block_table *table, u
     return table->homes ? *masu__blocks_link(table, address) : 0;
 }
 
-/* Nobody is live any more. The records are the caller's to change. */
+/* No block is live any more. The records are the caller's to change. */
 void masu__blocks_forget_live(masu__block_table *table);
 
 /* ---- chains ---------------------------------------------------------------------------------- */
@@ -204,11 +204,11 @@ static inline bool masu__block_is_live(const masu__block *block) {
 typedef void (*masu__block_moved)(void *context, const masu__block *block, masu__block_id id);
 
 /* Gives memory back that the records in use do not need. When true, ids have changed: the caller
- * builds whatever holds others than the table and moved() know of anew. O(records). */
+ * builds again whatever holds others than the table and moved() know of. O(records). */
 bool masu__blocks_shrink(masu__block_table *table, masu__block_moved moved, void *context);
 void masu__blocks_destroy(masu__block_table *table);
 size_t masu__blocks_bytes(const masu__block_table *table);
-/* Spare records and homes, against what stands above. O(records). */
+/* Spare records and homes, against the equations above. O(records). */
 bool masu__blocks_valid(const masu__block_table *table);
 
 #endif

@@ -1,6 +1,6 @@
 /* bucket_lend.c: blocks in batches, to and from the caches of threads.
  *
- * For the pool a lent block is a live one, of the size of its class. Whoever asks the pool about
+ * For the pool a lent block is a live one, of the size of its class. A caller that asks the pool about
  * live blocks and has lent some must take off what the caches hold. */
 #include "allocators/bucket/bucket_pool.h"
 
@@ -26,7 +26,7 @@ size_t masu__bucket_lend(masu_bucket *pool, unsigned index, size_t count, void *
     return taken;
 }
 
-/* False: nobody has that block. */
+/* False: no caller has that block. */
 static bool forget(masu_bucket *pool, const void *block) {
     masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)block);
     uint16_t *known =

@@ -100,7 +100,7 @@ masu_status masu_bucket_destroy(masu_bucket *pool) {
         return MASU_ERR_STALE_POOL;
     bool leaks = live_blocks(pool) > 0 || pool->bypasses != pool->bypass_frees;
     if (leaks && masu__trace_wanted(pool->trace))
-        masu__bucket_emit(pool, MASU_EVENT_RESET, 0, 0, 0, 0); /* nobody may use them any more */
+        masu__bucket_emit(pool, MASU_EVENT_RESET, 0, 0, 0, 0); /* they may not be used any more */
     masu__bucket_drop_slabs(pool);
     masu__lock_destroy(&pool->lock);
     pool->magic = MASU__POOL_DEAD;
@@ -239,7 +239,7 @@ static bool slabs_valid(const masu_bucket *pool, tally *t) {
     return count == pool->slab_count && masu__address_map_valid(&pool->slabs);
 }
 
-/* A free block lies on a border of its own class's slab, and nobody has it. */
+/* A free block lies on a border of its own class's slab, and no caller has it. */
 static bool listed_valid(const masu_bucket *pool, unsigned index, const void *block) {
     const masu__slab *slab = masu__bucket_slab_of(pool, (uintptr_t)block);
     if (!slab || slab->class_index != index)

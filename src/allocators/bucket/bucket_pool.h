@@ -26,10 +26,10 @@
  * a memory checker that wants to know, or small blocks that lie in the best-fit pool (odd_blocks),
  * which a sized free could otherwise mistake for a bucket's own.
  *
- * Where sizes are remembered each slab has two bytes a block: 0 for a block that nobody has, the
+ * Where sizes are remembered each slab has two bytes a block: 0 for a block that is not out, the
  * requested size, or MASU__SIZE_UNKNOWN for a block that was live before sizes were remembered.
  * There a listed block also carries a seal in its second word, made of its link and address: a write
- * after free is found before the link is followed, and the list is made anew from the sizes.
+ * after free is found before the link is followed, and the list is made again from the sizes.
  */
 #ifndef MASU_BUCKET_POOL_H
 #define MASU_BUCKET_POOL_H
@@ -226,7 +226,7 @@ static inline void masu__bucket_push(masu_bucket *pool, masu__bucket_class *clas
     pool->live_block_bytes -= class->block_bytes;
 }
 
-/* Of a page that lies in a slab of the class. */
+/* The code of a page that lies in a slab of the class. */
 static inline uint32_t masu__bucket_code(const masu_bucket *pool, unsigned index) {
     return masu__page_code_of(pool->tag, index + 1);
 }

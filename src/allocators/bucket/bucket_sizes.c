@@ -103,7 +103,7 @@ static bool is_fresh(const masu_bucket *pool, const masu__slab *slab, uintptr_t 
     return pending != NULL;
 }
 
-/* Every block that nobody has and that has been used: what the list held before it was written to. */
+/* Every block that is not out and has been used: what the list held before it was written to. */
 static void list_mend(masu_bucket *pool, unsigned index) {
     masu__bucket_class *class = &pool->classes[index];
     size_t cursor = 0;
@@ -167,7 +167,7 @@ static bool class_forget_listed(masu_bucket *pool, unsigned index) {
     return true;
 }
 
-/* What is fresh, in a slab not yet begun, or in the list is nobody's. */
+/* What is fresh, in a slab not yet begun, or in the list is not out. */
 static bool class_forget_free(masu_bucket *pool, unsigned index) {
     const masu__bucket_class *class = &pool->classes[index];
     bool whole = class_forget_listed(pool, index);

@@ -19,7 +19,7 @@
  * transfers: so the cap holds for all together at every moment, without a lock where a block comes
  * and goes.
  *
- * Whoever wants all caches empty (trim, memory running out, checks switched on) raises the epoch
+ * A caller that wants all caches empty (trim, memory running out, checks switched on) raises the epoch
  * and lets every thread's pointer show the empty set: its next call then comes here, under the
  * lock, where the thread hands back what it has and takes its magazines up again. A thread that is
  * just inside its inline path goes on with the old set, which is still its own.
@@ -75,7 +75,7 @@ typedef struct masu__cache_front {
     masu__large_cache large;
 } masu__cache_front;
 
-/* Of a thread without magazines: holds nothing and is never written. */
+/* The set of a thread without magazines: holds nothing and is never written. */
 extern masu__cache_front masu__no_cache;
 
 static inline masu__large_cache *masu__thread_large(void) {
@@ -95,7 +95,7 @@ typedef struct masu__cache {
     void *slots[MASU_BUCKET_FINE_CLASSES][1 + MASU__MAGAZINE_SLOTS];
 } masu__cache;
 
-/* Batches on their way from one thread to another: only their addresses move, nobody touches the
+/* Batches on their way from one thread to another: only their addresses move, no thread touches the
  * blocks. Last in, first out; what finds no room goes to the lists. */
 typedef struct masu__transfer {
     size_t count; /* <= MASU__TRANSFER_SLOTS */

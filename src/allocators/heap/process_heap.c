@@ -1,4 +1,4 @@
-/* process_heap.c: the process-wide heap: made at the first call, never destroyed, for nobody can say
+/* process_heap.c: the process-wide heap: made at the first call, never destroyed, for none can say
  * when the last destructor of the last thread has run.
  *
  *     masu_alloc ─inline─► magazine
@@ -96,7 +96,7 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
     return MASU_OK;
 }
 
-/* Before anybody can have magazines, their classes must be those of the heap. Whoever finds the heap
+/* Before any thread can have magazines, their classes must be those of the heap. A thread that finds the heap
  * claimed but not ready does this too, for the thread that claimed it may not have come along
  * through a fork; twice is as good as once. */
 static void heap_publish(masu_heap *heap) {

@@ -213,7 +213,7 @@ static record *fitting(const masu__tree *tree, size_t bytes) {
     return r && r->bytes - bytes <= bytes / 8 ? r : NULL;
 }
 
-/* Of the same stream, at once: the stream's order keeps it right. One that other streams used as well
+/* A block of the same stream, at once: the stream's order keeps it right. One that other streams used as well
  * waits for their events like any other. */
 static record *from_own(masu_streams *s, uint64_t id, size_t bytes) {
     queue *q = queue_find(s, id);

@@ -96,7 +96,7 @@ masu_status masu__vm_map_run(masu_vm *vm, masu__segment *segment, uintptr_t addr
                              masu__piece_list *list, bool *broken);
 /* Unmaps the pieces from `first` on (which lies at address) to the list's end. */
 masu_status masu__vm_unmap_run(masu_vm *vm, uintptr_t address, const masu__vm_piece *first);
-/* The same, for pieces whose contents nobody wants: what free, shrinking, trim and destroy do. */
+/* The same, for pieces whose contents are not wanted: what free, shrinking, trim and destroy do. */
 masu_status masu__vm_discard_run(masu_vm *vm, uintptr_t address, const masu__vm_piece *first);
 /* Pieces from `from` to `to`, all of the list. */
 masu_status masu__vm_remap_run(masu_vm *vm, uintptr_t from, uintptr_t to,

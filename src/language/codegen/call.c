@@ -3,6 +3,7 @@
  * A list operand becomes an array: constant data when every element is constant, else stack room that all calls
  * of the function share, because it is filled right before a call and dead right after.
  */
+#include "base/assert.h"
 #include "language/codegen/emit.h"
 
 /* ---- words: how a value lies in a record or a cell ------------------------------------------------------------- */
@@ -352,6 +353,7 @@ static void store_slot(emit *e, int64_t slot, LLVMValueRef v) {
 static void emit_root(emit *e, const ir_instr *i) {
     LLVMValueRef v = emit_arg(e, i, 0);
     if (i->imm.i >= 0) {
+        MASU_DEBUG_ASSERT(i->imm.i >= 0 && (uint64_t)i->imm.i < e->f->slot_count);
         store_slot(e, i->imm.i, v);
         return;
     }

@@ -281,7 +281,7 @@ void emit_body(emit *e) {
 
 /* ---- a whole function ---------------------------------------------------------------------------------------------------- */
 
-/* A function that cannot raise and calls no other: nobody needs a frame for its sake, and no recursion goes through it. */
+/* A function that cannot raise and calls no other: no frame is needed for its sake, and no recursion goes through it. */
 static bool is_leaf(const ir_function *f) {
     if (f->slot_count > 0)
         return false;
@@ -316,7 +316,7 @@ static void take_parameters(emit *e) {
         e->values[e->f->params[p]] = LLVMGetParam(e->function, first + p);
 }
 
-/* Arguments that were handed over belong to nobody until the frame is there: should it be refused, the runtime
+/* Arguments that were handed over have no owner until the frame is there: should it be refused, the runtime
  * releases them. */
 static void enter(emit *e) {
     const ir_function *f = e->f;

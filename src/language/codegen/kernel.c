@@ -2,7 +2,7 @@
  *
  * Each direction is two or three functions. The outer has the signature of tl_kernel; it reads the addresses out of the views and
  * hands them to the inner ones as parameters, where LLVM can be told what the caller promises: captured elements, cells and
- * grad_out are only read, and out is nobody else's memory. So reads move out of loops and sums stay in registers.
+ * grad_out are only read, and out is memory of its own. So reads move out of loops and sums stay in registers.
  *
  *     forward(captured, cells, out, fault)                  ─┬► loops(captured, cells, out | grad_out, fault, data…, grad_in…)
  *     backward(captured, cells, grad_out, grad_in, fault)   ─┘     └ when that asks for it ─► careful(the same)

@@ -9,7 +9,7 @@
  *
  * Only for records without words that own: those are counted, and the audit follows them. What must stay true: the ways
  * that call leave what the runtime's functions would leave, and the record of a way that is not taken has an address that
- * nobody else knows, so that LLVM keeps its words in registers.
+ * only this function knows, so that LLVM keeps its words in registers.
  */
 #include "language/codegen/emit.h"
 

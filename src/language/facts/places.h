@@ -22,7 +22,7 @@ typedef struct place_life {
         deep; /* a call that may lead back to this function begins and ends within its elements' life */
 } place_life;
 
-/* Of all tensors of f, by value, in scratch; NULL when memory runs out. O(instructions) a sweep; there are about as many
+/* The places of all tensors of f, by value, in scratch; NULL when memory runs out. O(instructions) a sweep; there are about as many
  * sweeps as loops are nested. */
 place_life *place_lives(const tensor_facts *facts, const ir_function *f, masu__arena *scratch);
 

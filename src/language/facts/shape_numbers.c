@@ -1,4 +1,4 @@
-/* shape_numbers.c: whole numbers that are known although they are no constants, because shapes are
+/* shape_numbers.c: whole numbers that are known although they are not constants, because shapes are
  * written with them: `let n = 8; … Tensor::zeros([n, 2 * n - 1])`, also when n is a parameter that
  * every call gives the same value. The others are symbols, and so are their sums and products.
  */

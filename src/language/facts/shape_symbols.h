@@ -68,7 +68,7 @@ static inline shape_length shape_length_of_dim(int64_t dim) {
     return (shape_length){
         .known = dim >= 0, .number = dim >= 0 ? dim : 0, .symbol = shape_symbol_of_dim(dim)};
 }
-/* -1 for numbers that are no length. */
+/* -1 for numbers that are not a length. */
 static inline int64_t shape_dim_of_length(shape_length l) {
     return l.known    ? (l.number >= 0 ? l.number : -1)
            : l.symbol ? shape_dim_of_symbol(l.symbol)

@@ -16,7 +16,7 @@
 
 #include "language/facts/tensor_facts.h"
 
-/* What fills a buffer of its own fills it row by row: whoever only copies what is not so finds nothing to do. */
+/* What fills a buffer of its own fills it row by row: one that only copies what is not so finds nothing to do. */
 static bool finds_rows(const ir_function *f, const ir_instr *i) {
     const ir_instr *from = f->values[i->args[0]].def;
     return from && (tensor_kind(from) & (TENSOR_FRESH | TENSOR_SHARES)) == TENSOR_FRESH &&

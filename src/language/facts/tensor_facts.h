@@ -36,7 +36,7 @@ typedef struct tensor_facts {
     uint32_t order_count;
 } tensor_facts;
 
-/* Of a module after `ownership`. False when memory runs out. O(sweeps x instructions); there are
+/* The facts of a module after `ownership`. False when memory runs out. O(sweeps x instructions); there are
  * about as many sweeps as calls are deep where facts flow against the order of the functions. */
 bool tensor_facts_compute(tensor_facts *facts, const ir_module *m, masu__arena *scratch);
 

@@ -77,6 +77,11 @@ static bool operand_matches(tl_abi_kind kind, const expr *operand) {
            (operand->type->kind == TYPE_NEVER || kind_matches(kind, operand->type));
 }
 
+static bool is_index(const expr *e) {
+    return operand_matches(ABI_i64, e) ||
+           (e->type != NULL && (e->type->kind == TYPE_USIZE || e->type->kind == TYPE_U64));
+}
+
 static void judge_abi(judge *j, const expr *e) {
     const tl_abi_function *f = &tl_abi_functions[e->call.abi];
     uint32_t parameters = 0, at = 0;
@@ -112,7 +117,7 @@ static bool assignable(const expr *value, const type *to) {
            (from->kind == to->kind && (from->kind >= TYPE_SCALAR_END));
 }
 
-/* A call may know the elements of tensors that its function leaves open. */
+/* A call may know the elements of tensors and the lengths of arrays that its function leaves open. */
 static bool same_but_elements(const type *a, const type *b) {
     if (a == b) {
         return true;
@@ -124,7 +129,7 @@ static bool same_but_elements(const type *a, const type *b) {
         return b->tensor.element == NULL && a->tensor.rank == b->tensor.rank;
     }
     if (a->kind == TYPE_VEC) {
-        return a->vec.length == b->vec.length && same_but_elements(a->vec.element, b->vec.element);
+        return same_but_elements(a->vec.element, b->vec.element);
     }
     bool same = a->kind == TYPE_TUPLE && a->tuple.count == b->tuple.count;
     for (uint32_t i = 0; same && i < a->tuple.count; i++) {
@@ -157,13 +162,10 @@ static void judge_call(judge *j, const expr *e) {
     case CALL_STRUCT:
         demand(j, e->call.operand_count == e->call.structure->field_count, e, "number of fields");
         break;
-    case CALL_PRINT:
-        for (uint32_t i = 0; i < e->call.piece_count; i++) {
-            demand(j,
-                   e->call.pieces[i].value != NULL || e->call.pieces[i].length > 0 ||
-                       e->call.piece_count == 1,
-                   e, "an empty piece");
-        }
+    case CALL_VARIANT:
+        demand(j, e->call.structure != NULL, e, "a variant of nothing");
+        break;
+    case CALL_PRINT: /* a piece is a text, which may be empty, or a value */
         break;
     case CALL_MATH:
         demand(j, e->call.operand_count == 1 || e->call.operand_count == 2, e,
@@ -183,6 +185,7 @@ static void judge_call(judge *j, const expr *e) {
     case CALL_VEC_PUSH:
     case CALL_VEC_GET:
     case CALL_VEC_SET:
+    case CALL_VEC_POP:
         demand(j, e->call.operands[0]->type->kind == TYPE_VEC, e, "no Vec");
         demand(j, !e->call.writes_receiver || is_place(e->call.operands[0]), e,
                "writes a receiver that is no place");
@@ -312,7 +315,7 @@ static void judge_kind(judge *j, expr *e) {
                    type_is_reference(e->index.base->type),
                e, "an index into something else");
         for (uint32_t i = 0; i < e->index.count; i++) {
-            demand(j, operand_matches(ABI_i64, e->index.indices[i]), e, "an index that is no i64");
+            demand(j, is_index(e->index.indices[i]), e, "an index that is not of 64 bits");
         }
         break;
     case EXPR_COMPREHENSION:
@@ -387,7 +390,7 @@ bool check_function_valid(const syntax_tree *tree, const function_item *f, masu_
 bool check_tree_valid(const syntax_tree *tree, masu__buffer *out) {
     judge j = {.tree = tree, .out = out, .good = true};
     for (uint32_t i = 0; i < tree->constant_count; i++) {
-        if (!tree->constants[i]->is_composed) {
+        if (!tree->constants[i]->is_composed && tree->constants[i]->value->type != NULL) { /* else it is never used */
             judge_expr(tree->constants[i]->value, &j);
         }
     }

@@ -260,7 +260,7 @@ typedef struct ir_tally {
 typedef struct ir_alias {
     const char *name;
     source_span span;
-    ir_value value; /* what stands for it by now; it may be gone where nobody reads it */
+    ir_value value; /* what stands for it by now; it may be gone where it is not read */
 } ir_alias;
 
 struct ir_function {
@@ -373,7 +373,7 @@ bool ir_is_terminator(ir_opcode op);
 const char *ir_opcode_name(ir_opcode op);
 const char *ir_math_name(ir_math math);
 /* Whether operand `index` of i gives one count away (of managed operands): ABI parameters declared OWN, calls by their
- * owned mask, records, releases, arguments of ret. Arguments of jumps always do; they are no operands. */
+ * owned mask, records, releases, arguments of ret. Arguments of jumps always do; they are not operands. */
 bool ir_consumes(const ir_instr *i, uint32_t index);
 bool ir_may_raise(const ir_instr *i); /* by opcode, ABI effects; calls always may */
 /* Where the elements of v, made by an operation or a call, are to lie; NULL: nowhere in particular. */

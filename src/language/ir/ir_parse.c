@@ -163,30 +163,8 @@ static void resolve_later(parser *p, int kind, void *where, const char *name) {
     p->lates[p->late_count++].name = name;
 }
 
-static int hex_digit(char c) {
-    return isdigit((unsigned char)c)    ? c - '0'
-           : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
-                                        : -1;
-}
-
 static void read_bytes(parser *p, ir_instr *i) {
-    words_need(&p->w, "\"");
-    char *data = p->w.failed ? NULL : ir_alloc(p->w.m, strlen(p->w.at) + 1, 1);
-    size_t n = 0;
-    while (data && *p->w.at && *p->w.at != '"') {
-        char c = *p->w.at++;
-        if (c == '\\' && *p->w.at == 'x' && hex_digit(p->w.at[1]) >= 0 &&
-            hex_digit(p->w.at[2]) >= 0) {
-            c = (char)(hex_digit(p->w.at[1]) * 16 + hex_digit(p->w.at[2]));
-            p->w.at += 3;
-        } else if (c == '\\' && *p->w.at) {
-            c = *p->w.at++;
-        }
-        data[n++] = c;
-    }
-    i->imm.bytes.data = data;
-    i->imm.bytes.length = n;
-    words_need(&p->w, "\"");
+    i->imm.bytes.data = words_bytes(&p->w, &i->imm.bytes.length);
 }
 
 static void read_record_type(parser *p, ir_instr *i) {

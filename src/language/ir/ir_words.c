@@ -1,5 +1,6 @@
 /* ir_words.c: see ir_words.h. */
 #include "language/ir/ir_words.h"
+#include "language/ir/store.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -89,4 +90,29 @@ double words_float(words *w) {
         words_fail(w, "a number");
     w->at = end;
     return v;
+}
+
+static int hex_digit(char c) {
+    return isdigit((unsigned char)c)    ? c - '0'
+           : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
+                                        : -1;
+}
+
+const char *words_bytes(words *w, size_t *length) {
+    words_need(w, "\"");
+    char *data = w->failed ? NULL : ir_alloc(w->m, strlen(w->at) + 1, 1);
+    size_t n = 0;
+    while (data && *w->at && *w->at != '"') {
+        char c = *w->at++;
+        if (c == '\\' && *w->at == 'x' && hex_digit(w->at[1]) >= 0 && hex_digit(w->at[2]) >= 0) {
+            c = (char)(hex_digit(w->at[1]) * 16 + hex_digit(w->at[2]));
+            w->at += 3;
+        } else if (c == '\\' && *w->at) {
+            c = *w->at++;
+        }
+        data[n++] = c;
+    }
+    *length = n;
+    words_need(w, "\"");
+    return data;
 }

@@ -27,5 +27,7 @@ const char *words_read(words *w, const char *more, const char *what);
 const char *words_name(words *w);
 int64_t words_int(words *w);
 double words_float(words *w);
+/* Between quotation marks, with \xHH for a byte and \c for a character; of the module's arena. */
+const char *words_bytes(words *w, size_t *length);
 
 #endif

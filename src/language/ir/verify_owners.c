@@ -185,7 +185,7 @@ static void acquire(owners *o, const ir_instr *i) {
         gain(o, v);
 }
 
-/* Over an operand: nobody may read it afterwards, so its release stands right behind. */
+/* Over an operand: it may not be read afterwards, so its release is right behind. */
 static void check_reuse(owners *o, const ir_instr *i) {
     const ir_instr *next = i->next;
     while (next && (next->op == IR_UNROOT || next->op == IR_ROOT ||

@@ -175,7 +175,7 @@ static void check_comprehend(const site *s) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Counts in a record are owned by nobody whom an error would find: between the record that took
+/* Counts in a record have no owner that an error would find: between the record that took
  * them and the call that takes the record nothing may raise. */
 static void check_record(const site *s) {
     const ir_instr *i = s->i;

@@ -7,7 +7,7 @@
  *     if c { a } else { b }     the branch that was taken
  *     t[i, j]      gradient of t at (i, j) += seed
  *
- * Only parts that depend on captured floating-point elements are followed; values are computed anew where a rule
+ * Only parts that depend on captured floating-point elements are followed; values are computed again where a rule
  * needs them, and those that turn out not to be needed are dropped afterwards (lower_kernel.c).
  */
 #include "language/lower/lower_kernel.h"

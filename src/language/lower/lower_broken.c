@@ -45,7 +45,7 @@ static bool is_confined(const syntax_tree *tree, const diagnostic *d) {
 }
 
 bool lower_errors_confined(const syntax_tree *tree, const diagnostics *diagnostics) {
-    if (diagnostics->dropped > 0) /* nobody knows where those were */
+    if (diagnostics->dropped > 0) /* it is not known where those were */
         return false;
     for (const diagnostic *d = diagnostics->first; d; d = d->next)
         if (!is_confined(tree, d))

@@ -55,6 +55,29 @@ static void lower_name(lower_fn *fn, const expr *e, ir_value *out) {
                    e->span);
 }
 
+/* ---- fields and cells ---------------------------------------------------------------------------------------------- */
+
+ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span) {
+    ir_value list = lower_vec_empty(fn, t, span);
+    ir_value record =
+        lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, t), span);
+    return lower_abi(fn, TL_FN_tl_vec_push, (ir_value[]){list, record}, 2, span);
+}
+
+void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
+    if (lower_is_place(e)) {
+        lower_place *p = lower_place_of(fn, e);
+        if (p)
+            lower_place_read(fn, p, out);
+        return;
+    }
+    const type *t = e->field.base->type;
+    ir_value *all = lower_values(fn, e->field.base);
+    if (all)
+        memcpy(out, all + lower_field_offset(fn->l, t, e->field.index),
+               lower_leaf_count(fn->l, e->type) * sizeof *out);
+}
+
 /* ---- parts put together ---------------------------------------------------------------------------------------------------- */
 
 static void lower_struct(lower_fn *fn, const expr *e, ir_value *out) {
@@ -252,13 +275,7 @@ void lower_expr(lower_fn *fn, const expr *e, ir_value *out) {
     case EXPR_ASSIGN:
         lower_assign(fn, e);
         break;
-    case EXPR_ERROR:
-    case EXPR_TRY:
-    case EXPR_REPEAT:
-    case EXPR_CLOSURE:
-    case EXPR_METHOD:
-    case EXPR_RANGE:
-    case EXPR_KIND_COUNT: /* gone after a check without errors */
+    default: /* gone after a check without errors: see the rules of tree.h, which check_tree_valid judges */
         break;
     }
 }

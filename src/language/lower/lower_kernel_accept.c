@@ -27,7 +27,7 @@ static bool is_number_type(const type *t) {
     return t->kind == TYPE_BOOL || type_is_numeric(t);
 }
 
-/* A tensor that a kernel takes for a number: its rank is 0, or whoever reads it finds out. */
+/* A tensor that a kernel takes for a number: its rank is 0, or its reader finds out. */
 static bool is_value_type(const type *t) {
     return is_number_type(t) || (t->kind == TYPE_TENSOR && t->tensor.rank <= 0);
 }

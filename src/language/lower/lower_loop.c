@@ -5,7 +5,7 @@
  *               ▼└───────────────────┘          at next             tl_clear_grads
  *             done ─► after ◄── break           at done             tl_grad_loop_exit
  *
- * no_grad { … } is no loop, but what it changes is put back in the same way, by every way out of it.
+ * no_grad { … } is not a loop, but what it changes is put back in the same way, by every way out of it.
  *
  * Every way out of an iteration says so: falling off its end, continue, break, return; the runtime gives back what
  * was consumed where the outermost one ends. Every way out of the loop leaves it, exactly once.

@@ -399,13 +399,6 @@ void lower_refer(lower_fn *fn, const expr *place, ir_value *out) {
 
 /* ---- cells -------------------------------------------------------------------------------------------------------- */
 
-ir_value lower_cell_new(lower_fn *fn, const type *t, const ir_value *values, source_span span) {
-    ir_value list = lower_vec_empty(fn, t, span);
-    ir_value record =
-        lower_op(fn, IR_RECORD, IR_ADDRESS, values, lower_leaf_count(fn->l, t), span);
-    return lower_abi(fn, TL_FN_tl_vec_push, (ir_value[]){list, record}, 2, span);
-}
-
 void lower_cell_read(lower_fn *fn, const binding *b, bool moved, ir_value *out, source_span span) {
     lower_place p = {.kind = PLACE_REFERENCE,
                      .type = b->type,
@@ -595,16 +588,4 @@ void lower_index(lower_fn *fn, const expr *e, ir_value *out) {
         lower_vec_get(fn, holder, indices[0], t->vec.element, out, e->span);
     else
         *out = lower_element_get(fn, holder, t, indices, e->index.count, e->span);
-}
-
-void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
-    if (lower_is_place(e)) {
-        read_place(fn, e, out);
-        return;
-    }
-    const type *t = e->field.base->type;
-    ir_value *all = lower_values(fn, e->field.base);
-    if (all)
-        memcpy(out, all + lower_field_offset(fn->l, t, e->field.index),
-               lower_leaf_count(fn->l, e->type) * sizeof *out);
 }

@@ -41,7 +41,7 @@ typedef struct lower_loop {
     ir_block *after;    /* where `break` goes */
     uint32_t kept_mark; /* bindings of the body lie above */
     bool grads;         /* tl_grad_loop_enter was called */
-    ir_value recorded;  /* of no_grad { … }, which is no loop, but left like one: whether operations recorded; else 0 */
+    ir_value recorded;  /* of no_grad { … }, which is not a loop, but left like one: whether operations recorded; else 0 */
     ir_variable result; /* of EXPR_LOOP: variables that take the value of a break */
     uint32_t result_count;
 } lower_loop;

@@ -4,7 +4,7 @@
  *     tl_print_tensor %1                 call keep(own %1)
  *     release %1                         release %1
  *
- *     tl_print_tensor %1                 call keep(own %1)      %1 moves: nobody reads it before the release
+ *     tl_print_tensor %1                 call keep(own %1)      %1 moves: it is not read before the release
  *
  * `ownership` makes no such pairs where values end at their last use: it acquires only what is needed behind whatever takes it. They
  * are in text that was written otherwise, and this is the pass that a later one may rely on when it leaves a pair behind.
@@ -17,7 +17,7 @@
 #include "language/pass/pass.h"
 
 typedef struct scan {      /* from an acquire on */
-    const ir_instr *taker; /* of the value, since; NULL: nobody */
+    const ir_instr *taker; /* of the value, since; NULL: none */
     bool stuck;            /* something needs the count */
 } scan;
 

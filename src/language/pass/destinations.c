@@ -16,7 +16,7 @@
  *     a tensor is built as result r  =>  no way out of the function takes it elsewhere, or out as another result too
  *
  * The place is given once a call. A second tensor that the same call makes for it (in a loop: the first may be alive still)
- * lies in a pool; so the place is never written while somebody reads it. It is no argument's: the caller's plan keeps
+ * lies in a pool; so the place is never written while it is read. It is not an argument's: the caller's plan keeps
  * what a call reads and what it yields apart.
  */
 #include "language/ir/cfg.h"

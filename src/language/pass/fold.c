@@ -1,7 +1,7 @@
 /* fold.c: what can be computed now is computed now.
  *
  * Constants of plain types, branches on them, blocks that are then unreachable, parameters of
- * blocks that are then superfluous, plain operations whose result nobody uses. An instruction
+ * blocks that are then superfluous, plain operations whose result is not used. An instruction
  * that folds turns into IR_CONST in place, so no use has to be rewritten.
  *
  * The program must print the same with this pass and without it. So: integers wrap at their
@@ -308,7 +308,7 @@ static bool fold_branch(ir_function *f, ir_block *b) {
     return true;
 }
 
-/* ---- results nobody uses --------------------------------------------------------------------- */
+/* ---- results without a use ------------------------------------------------------------------ */
 
 static bool is_idle(const ir_function *f, const ir_instr *i) {
     if (i->op == IR_ABI)

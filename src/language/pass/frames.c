@@ -24,6 +24,7 @@
 
 #include <masu/plan.h>
 
+#include "base/assert.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
 #include "language/facts/places.h"
@@ -233,6 +234,9 @@ static bool plan(framer *p) {
         refuse_all(p, "the frame would be too large");
         return true;
     }
+    MASU_DEBUG_ASSERT(result.height_bytes >= result.lower_bound_bytes);
+    for (uint32_t r = 0; r < count; r++)
+        MASU_DEBUG_ASSERT(offsets[r] + rows[r].size_bytes <= result.height_bytes);
     p->f->room_bytes = result.height_bytes;
     p->f->room_bound = result.lower_bound_bytes;
     write_places(p, offsets, row_of);

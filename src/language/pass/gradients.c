@@ -143,7 +143,7 @@ static uint64_t mask_of_argument(const finder *w, const ir_instr *i, uint32_t a)
     return mask;
 }
 
-/* Made of no element of its operand; texts are no tensors. */
+/* Made of no element of its operand; texts are not tensors. */
 static bool carries_nothing(tl_abi_index abi) {
     switch ((int)abi) {
     case TL_FN_tl_tensor_zeros_like:
@@ -159,7 +159,7 @@ static bool carries_nothing(tl_abi_index abi) {
     }
 }
 
-/* Of an operation: its results, and the record that it fills or empties. */
+/* What an operation writes: its results, and the record that it fills or empties. */
 static uint64_t mask_of_operation(const finder *w, const ir_instr *i) {
     uint64_t mask = 0;
     for (uint32_t r = 0; r < i->result_count; r++)

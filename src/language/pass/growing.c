@@ -17,13 +17,14 @@
  * What an operation makes on its way to a result that lies in the frame or where the caller wants it (an operand converted, say)
  * is put into the slot behind the others: it is gone when the operation ends.
  *
- * None of this has to be right for the program to be: a slot knows who lies in it (runtime/frames/result_slots.c), and whoever finds all
+ * None of this has to be right for the program to be: a slot knows who lies in it (runtime/frames/result_slots.c), and one that finds all
  * slots of the function taken lies in a pool. So recursion takes slots from the outermost activation inwards, and a loop that
  * carries a value finds it in one slot while the next is made in another; for these `spare` slots are added.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "language/ir/cfg.h"
 #include "language/ir/store.h"
 #include "language/pass/pass.h"
@@ -125,6 +126,7 @@ static bool assign(grower *g) {
         while (slot < used && ends[slot] >= g->tenants[k].first)
             slot++;
         used += slot == used;
+        MASU_DEBUG_ASSERT(slot < used && (k == 0 || g->tenants[k - 1].first <= g->tenants[k].first));
         ends[slot] = g->tenants[k].until;
         ir_place *place = ir_place_for(g->f, g->tenants[k].v);
         if (place)

@@ -3,7 +3,7 @@
  *     fn id(x) { x }            fn f(self, t) { self.b = t; }      returns self.a as it was, and the new self.b
  *
  *     %2 = call id(%1)          call id(%1)                        the result goes from the function and from its calls;
- *     use %2                    use %1                             whoever used it uses the argument
+ *     use %2                    use %1                             its users use the argument
  *
  * So handing an argument out costs no count, whether it lives on or not, and what looks like a second owner is none. Only
  * managed results: numbers cost nothing. A function may return what its own call of itself returns.

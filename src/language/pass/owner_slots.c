@@ -20,6 +20,7 @@
  * run out of memory, so of several owners that become known at the same moment all but the last
  * get a slot even then.
  */
+#include "base/assert.h"
 #include "language/ir/cfg.h"
 #include "language/facts/liveness.h"
 #include "language/pass/pass.h"
@@ -39,7 +40,7 @@ typedef struct placer {
     uint32_t *extra; /* by value: counts acquired and not yet given away */
     ir_value *partner
         [2]; /* by value: a parameter that it is passed to; an argument that is passed to it */
-    ir_value *holder;  /* by slot: who is in it now, 0 nobody */
+    ir_value *holder;  /* by slot: who is in it now, 0 none */
     ir_value *pending; /* owners that still have to enter, in order of definition */
     uint32_t pending_count;
     uint32_t loose;    /* owned values that stand nowhere: pending, or never to be protected */
@@ -147,6 +148,7 @@ static int32_t choose_slot(const placer *p, ir_value v) {
 
 static void enter_slot(placer *p, ir_value v) {
     int32_t slot = choose_slot(p, v);
+    MASU_DEBUG_ASSERT(slot >= 0 && !p->holder[slot] && p->place[v] < 0);
     p->place[v] = slot;
     p->f->values[v].slot = slot;
     p->holder[slot] = v;

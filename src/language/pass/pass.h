@@ -23,7 +23,7 @@ typedef struct pass_note {
     const char *text;
 } pass_note;
 
-/* An error in the program. Texts are valid during the call only. False: nobody wrote what stands there, nothing was said. */
+/* An error in the program. Texts are valid during the call only. False: it is not in the program's text, nothing was said. */
 typedef bool (*pass_report)(void *user, source_span span, message_row row, const char *message,
                             const pass_note *notes, size_t note_count);
 
@@ -32,7 +32,7 @@ typedef struct pass_context {
     void *user;
     uint32_t error_count;
     masu__arena scratch;              /* of facts */
-    const struct tensor_facts *facts; /* of the module, once somebody asked; NULL: nobody has */
+    const struct tensor_facts *facts; /* of the module, once they were asked for; NULL: not yet */
 } pass_context;
 
 /* What is known of all tensors (tensor_facts.h): computed at the first call, after `ownership`, and good until the text

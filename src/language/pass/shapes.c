@@ -5,7 +5,7 @@
  *
  *     result of an operation     its rule (shape_rules.c) over the operands' facts
  *     parameter of a block       what all edges bring that can be taken (see shape_condition)
- *     parameter of a function    what all calls bring; unknown for functions that nobody calls
+ *     parameter of a function    what all calls bring; unknown for functions without a call
  *     result of a call           what all returns of the callee bring
  *
  * What blocks, functions and calls agree on only ever loses, and between such losses facts follow from those of
@@ -298,7 +298,7 @@ static void flow_program(shaper *s) {
         if (!s->m->functions[f]->is_kernel && !shape_facts_of(s, s->m->functions[f])->callers &&
             !shape_facts_of(s, s->m->functions[f])->reached)
             begin_with(s, s->m->functions[f]);
-    for (uint32_t f = 0; f < s->m->function_count; f++) /* rings of calls that nobody enters */
+    for (uint32_t f = 0; f < s->m->function_count; f++) /* rings of calls that are not entered */
         if (!s->m->functions[f]->is_kernel && !shape_facts_of(s, s->m->functions[f])->reached)
             begin_with(s, s->m->functions[f]);
     settle(s);

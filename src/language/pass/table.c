@@ -4,7 +4,7 @@
  *
  *     shape inference                         shapes
  *     liveness                                liveness.c: what ownership, frames, growing and slots each ask of the text that
- *                                             they find; it changes nothing, so it is no pass
+ *                                             they find; it changes nothing, so it is not a pass
  *     last use is a move                      lastuse, ownership
  *     parameters borrowed or owned            ownership, which makes a version of the function for each (specialise.c)
  *     destination-passing returns             tensors: destinations, frames, growing; structs have no container to pass: their

@@ -41,7 +41,7 @@ static bool begins_line(const parser *p, uint32_t at) {
     return from == 0 || text[from - 1] == '\n';
 }
 
-/* What stands at the token cannot be inside of the brace: it is no deeper than the brace's line. */
+/* What is at the token cannot be inside of the brace: it is not deeper than the brace's line. */
 static bool is_outside(const parser *p, uint32_t at, const open_brace *top, uint32_t column) {
     bool arm = top->token > 0 && p->list.tokens[top->token - 1].kind == TOKEN_FAT_ARROW;
     if (arm && p->list.tokens[at].kind != TOKEN_RIGHT_BRACE) {

@@ -389,7 +389,7 @@ static void lex_token(lexer *l) {
     }
 }
 
-/* ---- bodies that nobody has asked for -------------------------------------------------------- */
+/* ---- bodies that are not asked for ---------------------------------------------------------- */
 
 /* At a quote: behind the literal; behind the quote of a label. */
 static void skip_quoted(lexer *l) {

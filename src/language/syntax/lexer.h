@@ -1,7 +1,7 @@
 /* lexer.h: text to tokens.
  *
  * All tokens of a text are made at once, in one array that ends with TOKEN_END. Comments and blanks
- * leave nothing behind; what is no token is reported, and skipped or made the nearest token, so
+ * leave nothing behind; anything but a token is reported, and skipped or made the nearest token, so
  * that the parser sees a program without holes.
  *
  * What must stay true:
@@ -160,7 +160,7 @@ masu_status lex_source(const source_file *file, masu__arena *arena, diagnostics 
  * the language's own. */
 masu_status lex_heads(const source_file *file, masu__arena *arena, diagnostics *diagnostics,
                       token_list *out);
-/* Of a part of the text only: what TOKEN_BODY left out. */
+/* The tokens of a part of the text: what TOKEN_BODY left out. */
 masu_status lex_part(const source_file *file, uint32_t offset, uint32_t length, masu__arena *arena,
                      diagnostics *diagnostics, token_list *out);
 

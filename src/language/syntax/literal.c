@@ -27,7 +27,7 @@ static void skip_digits(lexer *l) {
     }
 }
 
-/* i32 of 5i32, or nothing. Reports letters that are no type of numbers. */
+/* i32 of 5i32, or nothing. Reports letters that are not a type of numbers. */
 static type_kind number_suffix(lexer *l, uint32_t number_from) {
     uint32_t from = l->at;
     while (is_letter(lexer_peek(l, 0)) || is_digit(lexer_peek(l, 0))) {
@@ -138,7 +138,7 @@ static void lex_decimal(lexer *l) {
 void lexer_number(lexer *l, bool digits_only) {
     uint32_t from = l->at;
     char second = (char)(lexer_peek(l, 1) | 0x20);
-    if (digits_only) { /* the 0 of t.0.1 is no part of a fraction */
+    if (digits_only) { /* the 0 of t.0.1 is not part of a fraction */
         emit_integer(l, from, from, 10);
     } else if (l->text[from] == '0' && (second == 'x' || second == 'b' || second == 'o')) {
         l->at += 2;

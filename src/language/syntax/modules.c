@@ -300,7 +300,7 @@ const char *modules_find(const module_names *names, const module_scope *in, cons
 
 /* ---- whether names clash --------------------------------------------------------------------- */
 
-/* Whoever declared the name first keeps it, but for the root. */
+/* The first to declare the name keeps it, but for the root. */
 static const declared *keeper(const declared *all, const char *name) {
     const declared *kept = NULL;
     for (const declared *d = all; d != NULL; d = d->next) {

@@ -7,7 +7,7 @@
 #include <masu/status.h>
 
 /* Brackets, blocks, types, patterns inside one another; and levels of the tree in all, which counts
- * the operators in a row of a + b + … too. Whoever walks the tree may recurse. */
+ * the operators in a row of a + b + … too. A walk over the tree may recurse. */
 enum { PARSER_NESTING_MAX = 256, PARSER_HEIGHT_MAX = 4000 };
 
 /* prelude (NULL: none) is read first, into the same tree; of its functions only the heads.

@@ -28,7 +28,7 @@ bool parser_at_chain(const parser *p) {
         lets += kind == TOKEN_LET && first && open == 0;
         ands += kind == TOKEN_AND_AND && open == 0;
     }
-    /* `if let P { a: && … }` is no pattern; `let P { … } = v` hides its `&&` behind the brace. */
+    /* `if let P { a: && … }` is not a pattern; `let P { … } = v` hides its `&&` behind the brace. */
     return lets > 0 && ands > 0;
 }
 

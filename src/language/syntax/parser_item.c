@@ -289,7 +289,7 @@ static void parse_fields(parser *p, struct_item *s, token_kind close) {
             break;
         }
     }
-    if (!parser_expect(p, close)) { /* the rest of the fields is no item */
+    if (!parser_expect(p, close)) { /* the rest of the fields is not an item */
         skip_to_close(p, close);
     }
 }

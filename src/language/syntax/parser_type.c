@@ -370,6 +370,15 @@ static void parse_positional_parts(parser *p, pattern *made) {
     parser_expect(p, TOKEN_RIGHT_PAREN);
 }
 
+/* `ref` before a name; a name of its own otherwise. */
+static bool accept_ref(parser *p) {
+    bool reference = parser_is_word(p, "ref") && (parser_ahead(p, 1) == TOKEN_NAME || parser_ahead(p, 1) == TOKEN_MUT);
+    if (reference) {
+        parser_advance(p);
+    }
+    return reference;
+}
+
 /* { x, y: part, .. } */
 static void parse_named_parts(parser *p, pattern *made) {
     uint32_t capacity = 0, names = 0;
@@ -381,11 +390,7 @@ static void parse_named_parts(parser *p, pattern *made) {
             break;
         }
         pattern *part = new_pattern(p, PATTERN_NAME);
-        bool reference = parser_is_word(p, "ref") &&
-                         (parser_ahead(p, 1) == TOKEN_NAME || parser_ahead(p, 1) == TOKEN_MUT);
-        if (reference) {
-            parser_advance(p);
-        }
+        bool reference = accept_ref(p);
         bool is_mutable = parser_accept(p, TOKEN_MUT);
         source_span span;
         const char *name = parser_name(p, &span);
@@ -451,11 +456,7 @@ static void parse_variant_pattern(parser *p, pattern *made, const char *name, so
 }
 
 static void parse_name_pattern(parser *p, pattern *made) {
-    bool reference = parser_is_word(p, "ref") &&
-                     (parser_ahead(p, 1) == TOKEN_NAME || parser_ahead(p, 1) == TOKEN_MUT);
-    if (reference) {
-        parser_advance(p);
-    }
+    bool reference = accept_ref(p);
     bool is_mutable = parser_accept(p, TOKEN_MUT);
     source_span span;
     if (!is_mutable && parser_is_word(p, "_")) {

@@ -40,7 +40,7 @@
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
-/* `T: Bound + Bound`; for a parameter of function type the name is one that nobody can write. */
+/* `T: Bound + Bound`; for a parameter of function type the name is one that cannot be written. */
 typedef struct type_parameter {
     const char *name;
     source_span span;
@@ -122,7 +122,7 @@ struct function_item {
     uint32_t scope_mark;   /* likewise: the names that it sees */
     bool body_is_checked;  /* likewise */
     bool body_is_open;     /* likewise: it is being checked */
-    struct_item *as_value; /* [check] the type of the function's name where it is no call */
+    struct_item *as_value; /* [check] the type of the function's name where it is not called */
     bool is_checked;       /* [check] */
     bool has_self;         /* parameters[0] is then self */
     bool never_returns;    /* written `-> !` */

@@ -2,7 +2,7 @@
  * area, each to the lowest gap between what it meets.
  *
  * Who is alive with an item: those that live at its birth (they hang in a tree over time, at the
- * nodes that tile their lives) and those born during its life (items stand in order of birth).
+ * nodes that tile their lives) and those born during its life (items are in order of birth).
  *
  *     sections      0   1   2   3   4   5   6   7
  *     nodes       [ . . . . . . . ][ . . . . . . ]      item 1..6 hangs at 1, 2..3, 4..5
@@ -36,7 +36,7 @@ typedef struct first_fit {
     uint32_t hanger_count, hanger_room;
     int64_t *top, *raised; /* per node: highest end below it; end of what covers all of it */
     uint32_t *births, *birth_start;
-    uint32_t *apart_start, *apart; /* per item: relations it stands in */
+    uint32_t *apart_start, *apart; /* per item: relations it is in */
     taken *list;
     uint64_t visits, most_visits;
     masu__solver *solver; /* asked whether to go on looking */

@@ -1,4 +1,4 @@
-/* most_constrained.c: rows among obstacles, whoever has least choice first. See most_constrained.h. */
+/* most_constrained.c: rows among obstacles, the one with least choice first. See most_constrained.h. */
 #include "planner/fixed/most_constrained.h"
 
 #include <stdlib.h>

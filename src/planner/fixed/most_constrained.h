@@ -1,4 +1,4 @@
-/* most_constrained.h: the heuristic for rows among obstacles: whoever has least choice goes first.
+/* most_constrained.h: the heuristic for rows among obstacles: the one with least choice goes first.
  *
  *     offsets ▲ ▓▓▓▓▓▓▓▓▓▓▓        Each item keeps the offsets that it could still have: ranges
  *             │   ↕ 2 offsets      between what is placed, over its whole life. The item with the

@@ -17,7 +17,7 @@ static int by_birth(const void *a, const void *b, void *model) {
     return (x > y) - (x < y);
 }
 
-static int by_offset(const void *a, const void *b, void *model) {
+int masu__obstacles_by_offset(const void *a, const void *b, void *model) {
     const masu__plan_model *m = model;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     if (m->obstacles[x].offset != m->obstacles[y].offset)
@@ -39,7 +39,7 @@ bool masu__obstacles_open(masu__obstacles *o, const masu__plan_model *m) {
             o->order[o->count++] = i;
     memcpy(o->lowest, o->order, o->count * sizeof *o->lowest);
     qsort_r(o->order, o->count, sizeof *o->order, by_birth, (void *)m);
-    qsort_r(o->lowest, o->count, sizeof *o->lowest, by_offset, (void *)m);
+    qsort_r(o->lowest, o->count, sizeof *o->lowest, masu__obstacles_by_offset, (void *)m);
     for (uint32_t k = 0; k < o->count; k++)
         o->latest[o->leaves + k] = m->obstacles[o->order[k]].end;
     for (uint32_t node = o->leaves - 1; node > 0; node--) {

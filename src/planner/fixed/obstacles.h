@@ -29,6 +29,9 @@ typedef struct masu__obstacles {
     masu__arena arena; /* owns order, lowest and latest */
 } masu__obstacles;
 
+/* For qsort_r over numbers of obstacles: by offset, then by number. */
+int masu__obstacles_by_offset(const void *a, const void *b, void *model);
+
 /* False: out of memory. Close in either case. model is borrowed. */
 bool masu__obstacles_open(masu__obstacles *obstacles, const masu__plan_model *model);
 void masu__obstacles_close(masu__obstacles *obstacles);

@@ -13,14 +13,6 @@
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
-static int by_offset(const void *a, const void *b, void *model) {
-    const masu__plan_model *m = model;
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (m->obstacles[x].offset != m->obstacles[y].offset)
-        return m->obstacles[x].offset < m->obstacles[y].offset ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
 int64_t *masu__walls_least(masu__arena *arena, const masu__plan_model *m) {
     int64_t *least = NEW(arena, int64_t, m->section_count);
     for (uint32_t s = 0; least && s < m->section_count; s++)
@@ -86,7 +78,7 @@ bool masu__walls_open(masu__walls *w, const masu__plan_model *m, bool *too_large
     for (uint32_t o = 0; o < m->obstacle_count; o++)
         order[o] = o;
     if (m->obstacle_count > 0)
-        qsort_r(order, m->obstacle_count, sizeof *order, by_offset, (void *)m);
+        qsort_r(order, m->obstacle_count, sizeof *order, masu__obstacles_by_offset, (void *)m);
     for (uint32_t k = 0; k < m->obstacle_count; k++) {
         const masu__plan_obstacle *o = &m->obstacles[order[k]];
         for (uint32_t s = o->first; s < o->end; s++)

@@ -246,7 +246,7 @@ static void run_operator(const beam *b, const state *s, size_t k, uint64_t *duri
     }
     for (size_t i = 0; i < op->output_count; i++)
         if (s->pending[op->outputs[i]] == 0 && !b->kept[op->outputs[i]])
-            *after -= b->rows[op->outputs[i]].size_bytes; /* nobody reads it */
+            *after -= b->rows[op->outputs[i]].size_bytes; /* it is never read */
 }
 
 static int by_worth(const void *a, const void *b) {

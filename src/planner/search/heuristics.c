@@ -3,6 +3,14 @@
 #include "planner/search/solver.h"
 #include "base/assert.h"
 
+static const char *valley_name(masu__valley_key key) {
+    static const char *const names[] = {
+        "valleys by area", "valleys by size and sections", "valleys by size, sections²",
+        "valleys by size", "valleys by duration",          "valleys by sections",
+    };
+    return key < MASU__VALLEY_KEY_COUNT ? names[key] : "valleys";
+}
+
 /* ---- valleys --------------------------------------------------------------------------------- */
 
 /* Late by what so many items take is better than a plan half as high again. */
@@ -30,7 +38,7 @@ static void try_valley(masu__solver *s, const masu__valley_way *way, uint64_t se
     s->placements++;
     s->steps_granted += s->model.item_count;
     if (height != INT64_MAX)
-        masu__solver_offer(s, s->offsets, height, masu__valley_name(way->key));
+        masu__solver_offer(s, s->offsets, height, valley_name(way->key));
     else if (s->best_height == INT64_MAX) /* the time was over before the first plan */
         masu__solver_sweep(s);
 }
@@ -249,7 +257,7 @@ void masu__solver_jigsaw(masu__solver *s, unsigned from, unsigned to) {
 
 /* ---- ejections ------------------------------------------------------------------------------- */
 
-/* Of a limited number of steps so much of them, the rest is for proofs. */
+/* So much of a limited number of steps; the rest is for proofs. */
 enum { EJECTIONS_AN_ITEM = 8, EJECTION_PACE = 8, EJECTION_SHARE = 6 };
 
 bool masu__solver_eject(masu__solver *s, int64_t height, unsigned round) {
@@ -281,7 +289,7 @@ enum { FIRST_FIT = MASU__VALLEY_KEY_COUNT + 1 };
 
 const char *masu_plan_method_name(unsigned number) {
     if (number >= 1 && number <= MASU__VALLEY_KEY_COUNT)
-        return masu__valley_name((masu__valley_key)(number - 1));
+        return valley_name((masu__valley_key)(number - 1));
     if (number > FIRST_FIT && number <= FIRST_FIT + WAYS)
         return ways[number - FIRST_FIT - 1].name;
     return number == FIRST_FIT ? "first fit by area" : NULL;

@@ -5,7 +5,7 @@
  * lowered is reached by exactly one path:
  *
  *     branch   the items whose lowest offset lies below the lowest end that any unplaced item
- *              could have (whoever starts above that end leaves room for it: dominated), by
+ *              could have (one that starts above that end leaves room for it: dominated), by
  *              offset, then by a static order; at equal offsets only forward in that order
  *     infer    in each section: the lowest offset of any unplaced item alive in it plus what is still
  *              to be placed there must stay below the capacity. An item that was passed over (the
@@ -17,7 +17,7 @@
  *     twins    items that are the same in everything lie in the order of their numbers
  *     split    when no unplaced item crosses a border between sections, both sides are searched
  *              apart: a failure on one side does not repeat the work on the other; the order is
- *              made anew for each side from what is left there
+ *              made again for each side from what is left there
  *
  *     support[i] = max(ends of placed items that i meets), rounded up to i's alignment and past
  *                  obstacles

@@ -172,7 +172,7 @@ static uint32_t least_in_the_way(const masu__choice *c, uint32_t item) {
     return least;
 }
 
-/* The item comes in for what stands in its way, if that brings less. */
+/* The item comes in for those in its way, if that brings less. */
 static bool swap_in(masu__choice *c, uint32_t item) {
     uint32_t count = 0;
     double lost = 0;

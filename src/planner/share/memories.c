@@ -57,7 +57,7 @@ static bool find_empty_homes(division *d, const masu_plan_memory *memories, size
     return true;
 }
 
-/* Of the row's group: a row without a size goes where what it is tied to goes. */
+/* The memory of the row's group: a row without a size goes where what it is tied to goes. */
 static uint32_t item_of(const division *d, size_t row) {
     return d->model.row_item[d->model.row_root[row]];
 }

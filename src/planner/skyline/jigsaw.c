@@ -271,7 +271,7 @@ static void forget_valley(masu__corner *c, uint32_t section) {
     }
 }
 
-/* Finds anew what lies between the neighbours of [first, end). */
+/* Finds again what lies between the neighbours of [first, end). */
 static void find_valleys(masu__corner *c, uint32_t first, uint32_t end) {
     uint32_t sections = c->model->section_count;
     while (first > 0 && c->skyline[first - 1] == c->skyline[first])

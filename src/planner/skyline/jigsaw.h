@@ -30,7 +30,7 @@ void masu__corner_destroy(masu__corner *corner);
 /* The share of height × sections that a plan of this height has to waste. */
 double masu__corner_waste(const masu__corner *corner, int64_t height);
 
-/* FOUND: offsets[item_count] hold a plan of at most height. EXHAUSTED here is no proof. */
+/* FOUND: offsets[item_count] hold a plan of at most height. EXHAUSTED here is not a proof. */
 masu__search_end masu__corner_run(masu__corner *corner, int64_t height, double noise, uint64_t seed,
                                   uint64_t steps, const masu__plan_stop *stop, int64_t *offsets);
 uint64_t masu__corner_steps(const masu__corner *corner); /* of the last run */

@@ -194,7 +194,7 @@ typedef struct small {
 #define NEW(s, type, count) \
     ((type *)masu__arena_alloc(&(s)->model.arena, ((size_t)(count) + 1) * sizeof(type), 16))
 
-/* Sections in which nobody taken out begins or ends are one with those before them. */
+/* Sections in which no item taken out begins or ends are one with those before them. */
 static void number_sections(masu__repair *r, const pyramid *p, masu__plan_model *m) {
     uint32_t *number = r->section_of;
     for (uint32_t s = p->from; s <= p->to; s++)

@@ -33,7 +33,7 @@ void masu__repair_begin(masu__repair *repair, const int64_t *offsets, int64_t he
 bool masu__repair_step(masu__repair *repair, uint64_t seed, uint32_t most,
                        const masu__plan_stop *stop, int64_t *height);
 
-/* Failures since the target was set anew. */
+/* Failures since the target was last set. */
 unsigned masu__repair_failures(const masu__repair *repair);
 
 /* The plan as it stands. Each step leaves it valid. */

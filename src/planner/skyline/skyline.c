@@ -18,7 +18,7 @@ typedef struct node {
 
 /* A flat stretch of the skyline, found by the section in which it begins.
  *     stretches follow each other: next[s] is the end of s, before[next[s]] == s
- *     neighbours differ in height; each stands once in the heap */
+ *     neighbours differ in height; each is once in the heap */
 struct masu__valley {
     const masu__plan_model *model;
     const int64_t *floor; /* may be NULL */
@@ -173,7 +173,7 @@ static void tree_join(node *tree, size_t at) {
                       a->largest_key > b->largest_key ? a->largest_key : b->largest_key};
 }
 
-/* Of a positive number: exact at powers of two, straight between them, the same on every machine. */
+/* The logarithm of a positive number: exact at powers of two, straight between them, the same on every machine. */
 static double rough_log2(double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -594,12 +594,4 @@ int64_t masu__valley_place(masu__valley *v, const masu__valley_way *how, uint64_
             masu__demand_lower(&v->demand, m->first[item], m->end[item], m->size[item]);
     }
     return height;
-}
-
-const char *masu__valley_name(masu__valley_key key) {
-    static const char *const names[] = {
-        "valleys by area", "valleys by size and sections", "valleys by size, sections²",
-        "valleys by size", "valleys by duration",          "valleys by sections",
-    };
-    return key < MASU__VALLEY_KEY_COUNT ? names[key] : "valleys";
 }

@@ -10,7 +10,7 @@
  * short ones fill what is left between. (The bottom-left family of strip packing; here the position
  * in time is given, which makes each valley a problem of its own.)
  *
- * Items by birth stand in the leaves of a tree whose nodes hold the earliest death and the largest
+ * Items by birth are in the leaves of a tree whose nodes hold the earliest death and the largest
  * key below; both bounds cut the search for the best fit to a few steps. O(n log n) in practice,
  * 60 bytes an item and 24 a section.
  *
@@ -67,7 +67,7 @@ typedef struct masu__valley_pace {
     void *context;
 } masu__valley_pace;
 
-/* From now on; NULL: nobody is asked, and placing ends when time is over. Borrowed. */
+/* From now on; NULL: placing ends when time is over. Borrowed. */
 void masu__valley_set_pace(masu__valley *valley, const masu__valley_pace *pace);
 
 /* Places all items. offsets[item_count] is filled; returns the highest end of an item, or
@@ -75,7 +75,5 @@ void masu__valley_set_pace(masu__valley *valley, const masu__valley_pace *pace);
  * then. */
 int64_t masu__valley_place(masu__valley *valley, const masu__valley_way *way, uint64_t seed,
                            int64_t limit, const masu__plan_stop *stop, int64_t *offsets);
-
-const char *masu__valley_name(masu__valley_key key);
 
 #endif

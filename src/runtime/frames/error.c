@@ -126,7 +126,7 @@ const char *tl__shape_text(int rank, const int64_t *shape, char text[TL_SHAPE_TE
     return text;
 }
 
-/* The places of all frames that have one, innermost first. Of a stack deeper than the list the middle is left
+/* The places of all frames that have one, innermost first. In a stack deeper than the list the middle is left
  * out: where it happened and how the program came there both say something, the turns between do not. */
 static void collect_sites(const tl_runtime *rt, tl_error *error) {
     enum { INNER = TL_ERROR_FRAMES / 2, OUTER = TL_ERROR_FRAMES - INNER };

@@ -17,7 +17,7 @@
  *     scope_mark of a frame <= that of the frames inside it <= scope_count
  *
  * A frame may have room behind its slots for the elements of tensors that never leave the function. Their headers
- * and storages are as all others; only the bytes are nobody's to free.
+ * and storages are as all others; only the bytes are not to be freed.
  *
  * Two limits end a recursion, whichever comes first: the arena is full, or the native stack is used up to a
  * reserve that the runtime's own functions need (256 KiB, less on a stack that is itself small).

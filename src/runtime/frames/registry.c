@@ -7,7 +7,7 @@
  *     │  floating  │                                  │ registered │ ─► unwinding: released
  *     └────────────┘ ◄─────────────────────────────── └────────────┘
  *       │    ▲ ▲       tl_tensor_promote, tl_mem_unregister
- *       │    │ └────── a fresh result: one count, owned by whoever called
+ *       │    │ └────── a fresh result: one count, owned by the caller
  *       ▼    │
  *     ┌────────────┐
  *     │   stored   │   in a vector, a graph node or an owner slot: that place holds the count

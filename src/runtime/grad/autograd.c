@@ -1,4 +1,4 @@
-/* autograd.c: nodes are born, die and are checked here. What they are stands in autograd.h. */
+/* autograd.c: nodes are born, die and are checked here. autograd.h says what they are. */
 #include "runtime/grad/autograd.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static size_t node_bytes(uint32_t word_count) {
     return sizeof(tl_node) + (size_t)word_count * 8;
 }
 
-/* A node without inputs and saved values filled in; counted by nobody yet. */
+/* A node without inputs and saved values filled in; not counted yet. */
 static masu_status node_new(const tl_tensor *result, const tl_rule *rule, int input_count,
                             int saved_count, int extra_count, tl_node **out) {
     uint32_t words =

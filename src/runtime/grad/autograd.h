@@ -75,7 +75,7 @@ struct tl_node {
         tl_tensor *buffer; /* owned; the gradient collected so far */
         tl_node *kept; /* TL_NODE_KEEPS: held; a leaf that gathers what passes here, and has the buffer; of no edge */
     };
-    tl_node *next; /* in the list of whoever walks the graph */
+    tl_node *next; /* in the list of the walk over the graph */
     uint64_t words[];  /* inputs | saved | shape | extra | versions of saved, two a word */
 };
 
@@ -184,13 +184,13 @@ static inline tl_tensor *tl__take_gradient(tl_pass *pass) {
 }
 /* A tensor of the gradient's shape and dtype to write a gradient into, element by element: the
  * pass's gradient or one of the node's saved values when the rule needs it no more after this
- * (`spent`) and nobody else sees it, else a fresh one. What is reused has been taken out of the
+ * (`spent`) and is not seen elsewhere, else a fresh one. What is reused has been taken out of the
  * pass or the node; its bytes are still there to be read. */
 enum { TL_SPENT_GRADIENT = 1 << 30 }; /* 1 << i: saved value i */
 masu_status tl__destination(tl_pass *pass, tl_node *node, unsigned spent, tl_tensor **out);
 /* The pass's gradient as row-major data; it stays the pass's. */
 masu_status tl__contiguous_gradient(tl_pass *pass);
-/* Whether writing into t is seen by nobody else: one header, one storage, row-major. */
+/* Whether writing into t is not seen elsewhere: one header, one storage, row-major. */
 static inline bool tl__is_private(const tl_tensor *t) {
     return t->head.count == 1 && t->contiguous && t->storage && t->storage->count == 1;
 }

@@ -2,14 +2,14 @@
  *
  * Why: a rule of kernels (tl_rule.backward) is fast and writes over what it no longer needs, but nothing remembers how
  * its result came about. A formula says the same in operations that record: so a gradient made by formulas is a tensor
- * with a history like any other, and its gradient is made by the formulas of the operations that stand in it. Every
+ * with a history like any other, and its gradient is made by the formulas of the operations in it. Every
  * order follows from this one principle; an operation without a formula refuses by its name.
  *
  *     tanh        kernel  g * (1 - y * y)       formula  d_mul(f, f->g, d_rsub(f, d_mul(f, y, y), 1.0))
  *
  * Saved values have no history; a formula takes them through tl__f_input and tl__f_result, which give them back the
  * one that they had. What a formula makes on the way is the formula's and goes with it. After a failure every d_ function
- * does nothing and yields NULL; whoever runs the formula looks at `status` at the end.
+ * does nothing and yields NULL; the caller of the formula looks at `status` at the end.
  *
  * A test compares formulas with kernels, and second derivatives with finite differences, for every operation.
  */

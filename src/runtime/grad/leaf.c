@@ -8,7 +8,7 @@
  *     runtime ─► read most recently ⇄ … ⇄ read first        (tl_leaf.read_before, read_after)
  *
  * tl_grad_consume is handed a gradient, or a view of one, and finds the leaf in this list by the storage that both
- * share; mostly it stands in front.
+ * share; mostly it is in front.
  */
 #include <math.h>
 
@@ -117,7 +117,7 @@ bool tl_grad_keeping(bool kept) {
 
 /* ---- the gradient ---------------------------------------------------------------------------- */
 
-/* What leaves hold is theirs until they meet it again: nobody knows them all. */
+/* What leaves hold is theirs until they meet it again: no list knows them all. */
 void tl_clear_all_grads(void) {
     tl__runtime()->grad_round++;
 }
@@ -269,7 +269,7 @@ static masu_status replace_history(tl_tensor *t, bool track, tl_tensor **out) {
     return MASU_OK;
 }
 
-/* A history that still leads to the old leaf would give its gradient to nobody, unless another value holds that leaf:
+/* A history that still leads to the old leaf would lose its gradient, unless another value holds that leaf:
  * backward over it says so. */
 masu_status tl__own_leaf(tl_tensor **t) {
     tl_node *old = (*t)->node;
@@ -352,7 +352,7 @@ static double norm_of(const tl_tensor *t) {
     return sqrt(sum);
 }
 
-/* g is the gradient that a leaf holds, for nobody else to see. The norm that it had. */
+/* g is the gradient that a leaf holds, and no other value sees. The norm that it had. */
 static double clip(tl_tensor *g, double limit, bool by_value) {
     double norm = norm_of(g), factor = limit / (norm + 1e-6);
     for (int64_t i = 0; i < g->elements; i++) {

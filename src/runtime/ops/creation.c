@@ -24,7 +24,7 @@ int64_t tl__i64_of(double value) {
             to[i] = with;                         \
     } while (0)
 
-/* t is contiguous and nobody else sees it. */
+/* t is contiguous and not seen elsewhere. */
 void tl__fill(tl_tensor *t, double value) {
     switch ((tl_dtype)t->dtype) {
     case TL_F32:
@@ -203,7 +203,7 @@ tl_tensor *tl_tensor_eye(int64_t n) {
     TL_RETURN_TENSOR(eye(n, &out));
 }
 
-/* from + i * step, each computed anew: the error does not grow along the tensor. */
+/* from + i * step, each computed by itself: the error does not grow along the tensor. */
 static masu_status progression(tl_dtype dtype, double from, double step, double count,
                                tl_tensor **out) {
     if (!(count < 0x1p53))

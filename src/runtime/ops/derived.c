@@ -3,7 +3,7 @@
  *     derived(what, value, inputs…)   the value, as a result of the inputs; `what` says how its gradient is made
  *
  * Why: an inverse comes from LAPACK, a norm out of steps whose slope at 0 is none. What the value is made of need not be
- * what its gradient is made of. Gradients stand here as formulas only (grad/formula.h), written with the value, the inputs
+ * what its gradient is made of. Gradients are here as formulas only (grad/formula.h), written with the value, the inputs
  * and each other, so they serve every order. The library (linalg.tl, reduce.tl, loss.tl) makes the values.
  */
 #include <math.h>

@@ -269,7 +269,7 @@ masu_status tl__assign(const char *what, tl_kernel_index kernel, tl_tensor **t, 
     return status;
 }
 
-/* A result, or one that becomes one, is computed anew: with history. */
+/* A result, or one that becomes one, is computed again: with history. */
 #define ASSIGN(name)                                                          \
     tl_tensor *tl_tensor_##name##_assign(tl_tensor *t, tl_tensor *b) {        \
         if (is_result(t) || (b->node && !t->node))                            \
@@ -334,7 +334,7 @@ tl_tensor *tl_tensor_copied(tl_tensor *t) {
 
 /* ---- the shape ------------------------------------------------------------------------------- */
 
-/* Of the first dimension, as in PyTorch; 1 for rank 0. */
+/* The length of the first dimension, as in PyTorch; 1 for rank 0. */
 int64_t tl_tensor_len(tl_tensor *t) {
     return t->rank == 0 ? 1 : t->shape[0];
 }

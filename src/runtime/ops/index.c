@@ -69,13 +69,17 @@ static void add_row(tl_dtype dtype, void *to, const void *from, int64_t n) {
 
 /* ---- index_select ---------------------------------------------------------------------------- */
 
+/* The gradient row by row, and where the operand's is gathered. */
+static masu_status open_backward(tl_pass *pass, tl_node *node, tl_tensor **to) {
+    masu_status status = tl__contiguous_gradient(pass);
+    return status == MASU_OK ? tl__accumulator(tl__node_inputs(node)[0], to) : status;
+}
+
 static masu_status select_backward(tl_pass *pass, tl_node *node) {
     const tl_tensor *index = tl__node_saved(node)[0];
     int dim = (int)tl__node_extra(node)[0];
     tl_tensor *to;
-    masu_status status = tl__contiguous_gradient(pass);
-    if (status == MASU_OK)
-        status = tl__accumulator(tl__node_inputs(node)[0], &to);
+    masu_status status = open_backward(pass, node, &to);
     if (status != MASU_OK)
         return status;
     const around a = around_of(to, dim);
@@ -185,9 +189,7 @@ static masu_status gather_backward(tl_pass *pass, tl_node *node) {
     const tl_tensor *index = tl__node_saved(node)[0];
     int dim = (int)tl__node_extra(node)[0];
     tl_tensor *to;
-    masu_status status = tl__contiguous_gradient(pass);
-    if (status == MASU_OK)
-        status = tl__accumulator(tl__node_inputs(node)[0], &to);
+    masu_status status = open_backward(pass, node, &to);
     for (int64_t i = 0; status == MASU_OK && i < index->elements; i++) {
         int64_t size = (int64_t)tl__dtype_size((tl_dtype)to->dtype);
         add_row((tl_dtype)to->dtype, (char *)to->data + tl__named_place(to, dim, index, i) * size,

@@ -19,7 +19,7 @@ void tl__map_into(tl_kernel_index kernel, tl_tensor *out, int operands, const tl
     tl__walk_run(&walk, kernel_for(kernel, out, in[0]), out->data, data, p);
 }
 
-/* The operand that nobody reads afterwards, when it is one of these and can hold the result: each element is read
+/* The operand that is not read afterwards, when it is one of these and can hold the result: each element is read
  * before the one in its place is written. */
 static tl_tensor *over_spent(tl_dtype dtype, int rank, const int64_t *shape, int operands,
                              const tl_tensor *const *in) {

@@ -67,7 +67,7 @@ static masu_status check_fit(const block *b, const tl_tensor *value) {
                      tl__shape_text(value->rank, value->shape, other));
 }
 
-/* Dimension d and all behind it; data and from stand at its first element. */
+/* Dimension d and all behind it; data and from are at its first element. */
 static void copy_block(const block *b, const tl_tensor *value, int d, size_t size, char *data,
                        const char *from) {
     if (d == b->rank) {
@@ -149,7 +149,7 @@ static masu_status refuse_leaf(const tl_tensor *t, const tl_tensor *value) {
 
 /* ---- writing ------------------------------------------------------------------------------------------------- */
 
-/* What is written to: *t itself as memory that nobody else sees, or, when the history goes on, another header of it. */
+/* What is written to: *t itself as memory of its own, or, when the history goes on, another header of it. */
 static masu_status target_of(tl_tensor **t, bool recorded, tl_tensor **own) {
     *own = NULL;
     masu_status status = MASU_OK;

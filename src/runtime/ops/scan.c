@@ -163,7 +163,7 @@ static int ascending(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Few of many: the best so far stand in order, and most elements do not beat the last of them. */
+/* Few of many: the best so far are in order, and most elements do not beat the last of them. */
 enum { FEW = 128 };
 
 typedef struct few_work {

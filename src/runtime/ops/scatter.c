@@ -4,7 +4,7 @@
  *     scatter(t, dim, index, source)        out = t;  out[index[i][j]][j]  = source[i][j], the last one of several
  *
  * index has the rank of both and may be smaller than source: what it does not reach is not put anywhere. Every element
- * counts by itself, so that an infinity or what is no number stays where it is put. backward gathers source's gradient; t
+ * counts by itself, so that an infinity or a NaN stays where it is put. backward gathers source's gradient; t
  * gets the rest, which is all of it after an addition.
  */
 #include <string.h>

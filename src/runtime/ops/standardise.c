@@ -109,7 +109,7 @@ static masu_status standardise_backward(tl_pass *pass, tl_node *node) {
     return tl__deliver(tl__node_inputs(node)[0], dx);
 }
 
-/* The rates r = 1 / s depend on x, too: dr = -r² / n · y dx. Inputs: x, and y for what stands beside r in that. Saved: y, r. */
+/* The rates r = 1 / s depend on x, too: dr = -r² / n · y dx. Inputs: x, and y for the factor beside r in that. Saved: y, r. */
 static void rate_formula(tl_formula *f) {
     tl_tensor *y = tl__f_input(f, 0, 1), *r = tl__f_result(f, 1);
     if (!y || !r)

@@ -192,7 +192,7 @@ static masu_status power(tl_tensor *t, double exponent, tl_tensor **out) {
     return unary_as(&pow_scalar_operation, t, dtype, (double[]){exponent, 0.0}, out);
 }
 
-/* A bound of i64 elements: infinite ones are no bound. */
+/* A bound of i64 elements: infinite ones do not bound. */
 static double whole_bound(double bound) {
     const double largest = 0x1p63 - 1024;
     return bound < -0x1p63 ? -0x1p63 : bound > largest ? largest : bound;

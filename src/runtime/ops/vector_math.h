@@ -7,7 +7,7 @@
  *
  *     erf     |x| < 0.92: x + x q(x²), else 1 - e^(-|x| + |x| p(|x|))
  *
- * ln 2 stands in two parts, the first with so few bits that n times it is exact. Results lie within 2 units of the last place
+ * ln 2 is in two parts, the first with so few bits that n times it is exact. Results lie within 2 units of the last place
  * (tests/unit/runtime/test_vector_math.c compares with the C library in f64); infinities, NaN, zeros and subnormal numbers
  * are what the C library makes of them. The polynomials are those of the Cephes library (S. L. Moshier), whose coefficients
  * are best approximations on these ranges; those of erf are N. Juffa's.
@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Where the processor has vectors of 256 or 512 bits, loops are there a second and a third time for those. Without fused
- * products, so that results are the same bits everywhere; not under sanitizers, which stand in the way of choosing while a
+ * products, so that results are the same bits everywhere; not under sanitizers, which are in the way of choosing while a
  * program loads. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")

@@ -5,8 +5,8 @@
  *                           ├─ narrow     [2, 2] strides 3 1, data + 1
  *                           └─ expand     [4, 2, 3] strides 0 3 1
  *
- * A view holds the storage, not the tensor it was made from: either may die first. Nobody sees
- * the sharing, because whoever writes copies first. backward of each is the opposite view of the
+ * A view holds the storage, not the tensor it was made from: either may die first. No one sees
+ * the sharing, because a writer copies first. backward of each is the opposite view of the
  * gradient; a part adds into the whole.
  */
 #include <inttypes.h>

@@ -238,7 +238,7 @@ typedef struct window_work {
     void *out;
 } window_work;
 
-/* Images first to end - 1: nobody else writes what belongs to them. */
+/* Images first to end - 1: no other thread writes to them. */
 #define WINDOWS(T, suffix)                                                                         \
     static void unfold_##suffix(void *context, int64_t first, int64_t end) {                       \
         const window_work *w = context;                                                            \

@@ -103,7 +103,7 @@ static uint32_t new_entry(audit_model *m) {
 }
 
 /* One way more; what was not there waits in new_entries to be looked at. So does a tensor that was: an operation may have
- * made its result of it (detach), and that went where nobody looked yet. */
+ * made its result of it (detach), and that went where it was not looked yet. */
 static void arrive(audit_model *m, void *address, model_kind kind) {
     if (!address || m->failed)
         return;

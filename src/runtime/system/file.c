@@ -269,7 +269,7 @@ void tl_file_flush(tl_object *file) {
         tl__file_note(errno ? errno : EIO);
 }
 
-/* Where the file stands now: from its beginning (0), from here (1) or from its end (2). */
+/* The position in the file now: from its beginning (0), from here (1) or from its end (2). */
 int64_t tl_file_seek(tl_object *file, int64_t from, int64_t offset) {
     FILE *stream = turned(file, 0);
     static const int whence[] = {SEEK_SET, SEEK_CUR, SEEK_END};

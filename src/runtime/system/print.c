@@ -6,10 +6,10 @@
  *
  * When the buffer is handed on (tl_shows): to a terminal after each piece, so that a line of progress shows at once;
  * to anything else at the end of each line, so that a log can be followed; a FILE that the host gave keeps its own
- * ways. Errors of the program (eprint) go to standard error at once and are nobody's failure when they cannot be
+ * ways. Errors of the program (eprint) go to standard error at once and are not a failure when they cannot be
  * written.
  *
- * A tensor is shown as nested brackets, floats with four decimals. From two dimensions on every row stands on a
+ * A tensor is shown as nested brackets, floats with four decimals. From two dimensions on every row is on a
  * line of its own, elements padded to one width, matrices apart by an empty line:
  *
  *     [[ 1.0000, -2.5000],
@@ -198,7 +198,7 @@ static void put_element(const tensor_printer *p, const char *element) {
     put(text, length);
 }
 
-/* What stands between two neighbours along dim: a blank in the last, else line ends and an indentation. */
+/* Between two neighbours along dim: a blank in the last, else line ends and an indentation. */
 static void put_gap(const tensor_printer *p, int dim) {
     put(",", 1);
     if (dim == p->t->rank - 1) {

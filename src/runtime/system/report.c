@@ -76,7 +76,7 @@ static void put_slots(masu__buffer *text, const tl_report *r) {
     masu__buffer_putc(text, '\n');
 }
 
-/* Likewise. */
+/* Rows that were joined in place; nothing where there were none. */
 static void put_growth(masu__buffer *text, const tl_report *r) {
     size_t start = text->length;
     if (r->grown_tensors == 0)

@@ -22,7 +22,7 @@ size_t tl__show_f64(double value, char text[TL_FLOAT_TEXT]);
 /* Four decimals: an element of a tensor. */
 size_t tl__show_fixed(double value, char text[TL_FLOAT_TEXT]);
 
-/* The character's bytes; of what is no character those of U+FFFD. Returns how many. */
+/* The character's bytes; of any other code those of U+FFFD. Returns how many. */
 size_t tl__encode_utf8(uint32_t c, char bytes[4]);
 /* Whether the bytes are UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool tl__is_utf8(const char *bytes, size_t length);

@@ -12,7 +12,7 @@
  *
  * The block never moves: other headers point into it. Nothing depends on whether x dies: when it does, the result is
  * the storage's only holder; when it lives on, both stay right, since bytes that any header reaches are never written
- * again (whoever writes into a shared storage copies it first). Appending to x a second time finds its end taken
+ * again (a writer into a shared storage copies it first). Appending to x a second time finds its end taken
  * and copies.
  *
  *     none ─ result of a join in the outermost dimension ─► joined ─ joined again, 4 MiB or more ─► room
@@ -220,7 +220,7 @@ static bool joined_bytes(const tl_tensor *a, int dim, const int64_t *shape, size
            masu__mul(*out, tl__dtype_size((tl_dtype)a->dtype), out) && *out <= PTRDIFF_MAX;
 }
 
-/* Whether what follows a's elements is nobody's: then the storage may be made longer or shorter there. */
+/* Whether what follows a's elements is free: then the storage may be made longer or shorter there. */
 static bool ends_storage(const tl_tensor *a) {
     const tl_storage *storage = a->storage;
     return a->data == storage->data && (end_of(a) == storage->bytes || storage->count == 1);

@@ -6,7 +6,7 @@
  *      └──► tl_node (history) ──► nodes of the operands, saved values (tensors without history)
  *
  * History points from results to operands only, and saved values carry no history: no cycles, so counts
- * suffice. Values are values: whoever writes into a storage with count > 1 copies it first.
+ * suffice. Values are values: a writer into a storage with count > 1 copies it first.
  *
  * What must stay true (tl__tensor_valid checks it):
  *     head.count >= 1, rank <= TL_MAX_RANK, elements = product of shape
@@ -98,7 +98,7 @@ static inline void tl__tensor_retain(tl_tensor *t) {
 void tl__tensor_drop(tl_tensor *t); /* internal: NULL is fine; frees at zero, iteratively */
 bool tl__tensor_valid(const tl_tensor *t);
 void tl__storage_drop(tl_storage *s);
-/* Whoever writes into a tensor that exists says so, whatever made sure that nobody else sees it: a value that was saved
+/* A writer into a tensor that exists says so, whatever made sure that it is not seen elsewhere: a value that was saved
  * for backward and is written all the same is then an error there, and never a wrong gradient. */
 void tl__storage_written(tl_storage *s);
 

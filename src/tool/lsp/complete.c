@@ -149,7 +149,7 @@ static void offer_words(completion *c, const char *words, int kind) {
         offer(c, w, strcspn(w, " "), kind, NULL, 0);
 }
 
-/* Of the lines "| `FORM` | …" between the headings: forms that begin with `prefix`. */
+/* Takes of the lines "| `FORM` | …" between the headings forms that begin with `prefix`. */
 static void offer_operations(completion *c, const char *from, const char *prefix,
                              const char *until) {
     masu_text text = {0};
@@ -171,7 +171,7 @@ static void offer_operations(completion *c, const char *from, const char *prefix
     masu_text_free(&text);
 }
 
-/* Of the head of `impl<T> Named for Net<T> {`: the type's name. */
+/* The type's name in the head of `impl<T> Named for Net<T> {`. */
 static bool is_impl_of(const char *head, size_t length, const char *name, size_t name_length) {
     const char *at = head, *end = head + length;
     for (const char *f = head; f + 5 < end; f++)

@@ -12,7 +12,7 @@ typedef struct plan_file {
 } plan_file;
 
 /* Writes all of them, or says why not and leaves what stood there before; the texts are freed. A
- * file is written beside its path and then renamed; what is no regular file (a pipe, a device) is
+ * file is written beside its path and then renamed; any but a regular file (a pipe, a device) is
  * written as it stands. TOOL_OK or TOOL_FAILED. */
 int plan_write_files(plan_file *files, size_t count);
 
