@@ -192,9 +192,17 @@ static void check_result(checker *c, function_item *f) {
  * written into the tree meanwhile are replaced by what they turned out to be.
  */
 
+static void close_expr(expr *e, void *context);
+
 static void close_pattern(checker *c, pattern *p) {
     if (p->type != NULL) {
         p->type = type_resolve(c->types, p->type);
+    }
+    if (p->low != NULL) {
+        close_expr(p->low, c);
+    }
+    if (p->high != NULL) {
+        close_expr(p->high, c);
     }
     for (uint32_t i = 0; i < p->part_count; i++) {
         close_pattern(c, p->parts[i]);
@@ -223,8 +231,23 @@ static bool is_lost_call(checker *c, const expr *e) {
 static void close_expr(expr *e, void *context) {
     checker *c = context;
     uint32_t lost = is_lost_call(c, e) ? 1 : 0;
+    for (bool more = true; more;) {
+        more = check_is_no_conversion(c, e);
+        if (more) {
+            *e = *e->cast.operand;
+        } else if (e->kind == EXPR_CALL && e->call.late != NULL) {
+            if (e->call.late->failure == NULL) {
+                check_finish_text(c, e);
+            } else {
+                check_finish_failure(c, e);
+            }
+            more = true;
+        }
+    }
     if (e->type != NULL) {
-        e->type = type_resolve(c->types, e->type);
+        const type *before = e->type;
+        e->type = type_resolve(c->types, before);
+        check_close_number(c, e, before);
         if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW &&
             c->lost_calls == 0 && !diagnostics_has_error_in(c->diagnostics, e->span)) {
             diagnostic *d =
@@ -313,10 +336,14 @@ static void check_body_once(checker *c, function_item *f) {
     check_block(c, f->body, f->result);
     check_result(c, f);
     check_scope_close(c, mark);
+    type_default_numbers(c->types);
+    c->is_closing = true;
+    check_finish_parses(c);
     if (c->has_open) {
         close_closures(c, functions);
         close_open_types(c, f);
     }
+    c->is_closing = false;
     if (c->diagnostics->error_count == errors) {
         check_late_names(c, f);
         for (uint32_t i = functions; i < c->tree->function_count; i++) {
@@ -395,10 +422,8 @@ static void check_body(checker *c, function_item *f) {
     c->diagnostics->home = f->called_from;
     c->diagnostics->home_name = f->qualified;
     c->wish_count = 0;
-    c->keeps_narrow = false;
     bool flexible = check_has_flexible(f->body);
     masu__arena_mark before_copies = masu__arena_get_mark(&c->spare);
-    uint32_t fallback = 0; /* the number of wishes before the first that makes numbers wider, and 1 */
     for (int round = 1;; round++) {
         uint32_t wishes = c->wish_count, uses = c->use_count;
         uint32_t functions = c->tree->function_count;
@@ -410,21 +435,13 @@ static void check_body(checker *c, function_item *f) {
         if (may_repeat && copy == NULL) {
             check_out_of_memory(c);
         }
-        c->repeat = c->widened = false;
+        c->repeat = false;
         check_dyn_mark(c);
         c->may_repeat = may_repeat;
         check_body_once(c, f);
         bool good = c->diagnostics->error_count == before.error_count;
-        bool too_wide = !good && fallback > 0 && copy != NULL;
-        if (!too_wide && (copy == NULL || c->wish_count == wishes || (good && !c->repeat))) {
+        if (copy == NULL || c->wish_count == wishes || (good && !c->repeat)) {
             break;
-        }
-        if (too_wide) { /* what is f64 in one place has to be f32 in another */
-            c->wish_count = fallback - 1;
-            fallback = 0;
-            c->keeps_narrow = true;
-        } else if (good && c->widened && fallback == 0) {
-            fallback = wishes + 1;
         }
         return_to(c, &before, said, outside);
         check_dyn_return(c);

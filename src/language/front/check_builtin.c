@@ -393,7 +393,7 @@ static bool reads_itself(checker *c, const type *t) {
     return t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "from_str") != NULL;
 }
 
-static const type *parse_target(checker *c, const expr *e, const type *expected, bool *is_default) {
+static const type *parse_target(checker *c, const expr *e, const type *expected) {
     const type *wish = c->parse_wish;
     c->parse_wish = NULL;
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
@@ -408,29 +408,19 @@ static const type *parse_target(checker *c, const expr *e, const type *expected,
     bool says = wish != NULL &&
                 (type_is_numeric(wish) || wish->kind == TYPE_BOOL || wish->kind == TYPE_CHAR ||
                  wish->kind == TYPE_STRING || reads_itself(c, wish));
-    if (!says) { /* what a use of the number asked for when this was checked before */
-        wish = check_wish_at(c, e->call.name_span);
-        *is_default = wish == NULL;
-    }
-    return wish != NULL ? wish : check_scalar(c, TYPE_I64);
+    return says ? wish : NULL;
 }
 
 static bool type_is_u64(const type *t) {
     return t->kind == TYPE_U64 || t->kind == TYPE_USIZE;
 }
 
-/* parse::<T>() yields a Result; which type is said by the call or by what is wanted. */
-static bool string_parse(checker *c, expr **slot, const type *expected) {
+static void parse_as(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
-    if (!is(e->call.name, "parse") || e->call.arg_count > 0) {
-        return false;
-    }
-    bool is_default = false;
-    const type *t = parse_target(c, e, expected, &is_default);
     if (reads_itself(c, t)) {
         *slot = build_call(c, e->span, t->structure->name, "from_str", &e->call.receiver, 1);
         check_expr(c, slot, expected);
-        return true;
+        return;
     }
     const char *name = t->kind == TYPE_BOOL     ? "__parse_bool"
                        : t->kind == TYPE_CHAR   ? "__parse_char"
@@ -444,7 +434,7 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
         diagnostics_say(c->diagnostics, e->span, SAY(is_not_parsed_numbers_are_and),
                         check_type_text(c, t));
         check_make_error(c, e);
-        return true;
+        return;
     }
     expr *parsed = build_method(c, e->span, e->call.receiver, name, NULL, 0);
     if (t->kind == TYPE_USIZE) {
@@ -460,7 +450,96 @@ static bool string_parse(checker *c, expr **slot, const type *expected) {
     parsed->call.name_span = e->call.name_span;
     *slot = parsed;
     check_expr(c, slot, NULL);
-    (*slot)->is_default = is_default;
+}
+
+/* Of what type is decided by what becomes of it; check_finish_parses. */
+static void parse_later(checker *c, expr **slot) {
+    expr *e = *slot;
+    if (c->function == NULL || c->is_closing) {
+        parse_as(c, slot, check_scalar(c, TYPE_I64), NULL);
+        return;
+    }
+    const type **parts = CHECK_ARRAY(c, const type *, 2);
+    parts[0] = type_open_number(c->types, TYPE_I64, e->call.name_span);
+    parts[0]->number->is_parsed = true;
+    parts[1] = type_open(c->types);
+    c->has_open = true;
+    e->type = check_struct_instance(c, check_struct_named(c, "Result"), parts)->type;
+    expr *text = e->call.receiver;
+    e->kind = EXPR_CALL;
+    e->call.receiver = NULL;
+    e->call.operands = check_join_list(c, text, NULL, 0);
+    e->call.operand_count = 1;
+    late_parse later = {.e = e, .function = c->function, .parsed = parts[0], .error = parts[1]};
+    CHECK_PUSH(c, c->parses, c->parse_count, c->parse_capacity, later);
+}
+
+void check_into_later(checker *c, expr **slot) {
+    expr *e = *slot;
+    e->call.operands = check_join_list(c, e->call.receiver, NULL, 0);
+    e->call.operand_count = 1;
+    e->call.receiver = NULL;
+    e->kind = EXPR_CALL;
+    e->type = type_open(c->types);
+    c->has_open = true;
+    late_parse later = {.e = e, .function = c->function, .parsed = e->type};
+    CHECK_PUSH(c, c->parses, c->parse_count, c->parse_capacity, later);
+}
+
+void check_settle_late(checker *c, const type *t) {
+    for (uint32_t i = 0; t->kind == TYPE_OPEN && i < c->parse_count; i++) {
+        const late_parse *p = &c->parses[i];
+        const type *parsed = type_resolve(c->types, p->parsed);
+        if (p->error == NULL && parsed == t) { /* the value will do */
+            check_fits(c, type_resolve(c->types, p->e->call.operands[0]->type), t);
+            return;
+        }
+        if (p->error == NULL) {
+            continue;
+        }
+        if (type_resolve(c->types, p->error) == t && type_is_numeric(parsed)) {
+            struct_item *s = check_struct_named(c, type_is_float(parsed) ? "__ParseFloatError"
+                                                                         : "__ParseIntError");
+            check_fits(c, s->type, t);
+            return;
+        }
+    }
+}
+
+void check_finish_parses(checker *c) {
+    function_item *outer = c->function;
+    for (uint32_t i = 0; i < c->parse_count; i++) {
+        const late_parse p = c->parses[i];
+        c->function = p.function;
+        if (p.error == NULL) {
+            check_settle_late(c, type_resolve(c->types, p.parsed));
+            check_finish_into(c, p.e, type_resolve(c->types, p.parsed));
+            continue;
+        }
+        expr *text = p.e->call.operands[0],
+             *made = build_method(c, p.e->span, text, "parse", NULL, 0);
+        made->call.name_span = p.e->call.name_span;
+        const type *wanted = type_resolve(c->types, p.e->type);
+        parse_as(c, &made, type_resolve(c->types, p.parsed), NULL);
+        check_coerce(c, &made, wanted, NULL);
+        *p.e = *made;
+    }
+    c->parse_count = 0;
+    c->function = outer;
+}
+
+/* parse::<T>() yields a Result; which type is said by the call or by what is wanted. */
+static bool string_parse(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    if (!is(e->call.name, "parse") || e->call.arg_count > 0) {
+        return false;
+    }
+    const type *t = parse_target(c, e, expected);
+    if (t == NULL) {
+        parse_later(c, slot);
+    } else {
+        parse_as(c, slot, t, expected);
+    }
     return true;
 }
 
@@ -574,6 +653,9 @@ bool check_vec_method(checker *c, expr **slot) {
     } else if (args == 0 && is(name, "__pop")) {
         become_vec_call(c, e, CALL_VEC_POP, element);
     } else if (args == 1 && is(name, "push") && may_grow(e)) {
+        if (type_is(type_resolve(c->types, element), TYPE_OPEN)) {
+            check_keep_reference(e->call.args[0]);
+        }
         vec_argument(c, &e->call.args[0], element);
         become_vec_call(c, e, CALL_VEC_PUSH, check_scalar(c, TYPE_VOID));
     } else if (room_method(c, slot)) {

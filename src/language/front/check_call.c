@@ -104,7 +104,7 @@ static bool may_be_state(checker *c, const expr *e) {
            (field->captured->is_mutable || check_comes_back(field->captured));
 }
 
-void check_note_capture(checker *c, expr *receiver, function_item *f, source_span span) {
+static void note_capture(checker *c, expr *receiver, function_item *f, source_span span) {
     const binding *root = check_root(receiver);
     if (root != NULL && c->function->is_closure && root == c->function->parameters[0] &&
         (check_may_write_self(c, f) || may_be_state(c, receiver))) {
@@ -115,7 +115,7 @@ void check_note_capture(checker *c, expr *receiver, function_item *f, source_spa
 static void note_method_use(checker *c, expr *e) {
     binding *root = check_root(e->call.operands[0]);
     function_item *f = e->call.function;
-    check_note_capture(c, e->call.operands[0], f, e->span);
+    note_capture(c, e->call.operands[0], f, e->span);
     if (root != NULL && f->parameters[0]->is_lent) {
         root->asks_for_mut = true;
     }
@@ -131,11 +131,13 @@ bool check_comes_back(const binding *parameter) {
             (parameter->annotation != NULL && parameter->annotation->is_place));
 }
 
-/* f(&mut x): x becomes what f made of its parameter. */
-static void note_writes_back(checker *c, expr *e, const function_item *f) {
+/* f(&mut x): x becomes what f made of its parameter. noted: of which that was seen to before; NULL: of none. */
+static void note_writes_back(checker *c, expr *e, const function_item *f,
+                             const function_item *noted) {
     for (uint32_t i = 0; i < f->parameter_count && i < e->call.operand_count; i++) {
         expr *place = e->call.operands[i];
-        if (!check_comes_back(f->parameters[i]) || !check_is_place(place) ||
+        if ((noted != NULL && check_comes_back(noted->parameters[i])) ||
+            !check_comes_back(f->parameters[i]) || !check_is_place(place) ||
             !check_write(c, place, place->span, WRITE_METHOD)) {
             continue;
         }
@@ -161,7 +163,13 @@ static void lend_receiver(checker *c, expr *e, const function_item *f) {
         *self = check_new_name(c, e->span, name);
         check_expr(c, self, NULL);
     }
-    *self = check_reference_as(c, *self, (*self)->span, f->parameters[0]->type);
+    const type *wanted = f->parameters[0]->type; /* of a generic function: not known yet */
+    if (wanted == NULL) {
+        const type *own = type_resolve(c->types, (*self)->type);
+        bool list = own->kind == TYPE_VEC;
+        wanted = type_reference(c->types, list ? own->vec.element : own, list);
+    }
+    *self = check_reference_as(c, *self, (*self)->span, wanted);
 }
 
 /* The receiver, when there is one, is the first operand. */
@@ -172,12 +180,21 @@ void check_finish_call(checker *c, expr *e, function_item *f) {
     e->call.function = f;
     e->call.operands = check_join_list(c, e->call.receiver, e->call.args, e->call.arg_count);
     e->call.operand_count = e->call.arg_count + with_receiver;
-    e->type = check_result_of(c, f, e);
+    if (e->call.pending == NULL) {
+        e->type = check_result_of(c, f, e);
+    }
     lend_receiver(c, e, f);
-    note_writes_back(c, e, f);
+    note_writes_back(c, e, f, NULL);
     if (f->has_self && e->call.operand_count > 0) {
         note_method_use(c, e);
     }
+}
+
+/* The call was finished with the generic function; what it lends is known by the instance. */
+void check_finish_pending(checker *c, expr *e, function_item *made) {
+    note_writes_back(c, e, made, e->call.function);
+    e->call.function = made;
+    e->type = check_result_of(c, made, e);
 }
 
 static bool takes(checker *c, expr *e, const function_item *f) {

@@ -140,15 +140,8 @@ static void declare_parameters(checker *c, function_item *f, const closure_signa
         if (b->annotation != NULL && i - 1 < s->count) {
             check_fits(c, t, s->parameters[i - 1]);
         }
-        b->origin = b->annotation == NULL ? f->receives : NULL;
         b->comes_back |= s->places != NULL && i - 1 < s->count && s->places[i - 1];
-        const type *wish =
-            b->annotation == NULL && f->receives == NULL ? check_wish_of(c, b) : NULL;
-        t = wish != NULL ? wish : type_resolve(c->types, t);
-        if (b->annotation == NULL && f->receives == NULL) {
-            check_note_number(b, t); /* of a literal, maybe, with which it is called first */
-        }
-        check_declare(c, b, t);
+        check_declare(c, b, type_resolve(c->types, t));
     }
 }
 
@@ -251,7 +244,6 @@ static bool report_open(checker *c, const expr *e, const function_item *f) {
 
 void check_closure(checker *c, expr *e, const closure_signature *signature) {
     function_item *f = new_closure_function(c, e);
-    f->receives = c->lends_origin;
     f->scope_mark = c->scope_count;
     f->body_expression = e->closure.body;
     c->has_open = true; /* it may have to be closed */
@@ -426,8 +418,8 @@ bool check_function_name(checker *c, expr *e) {
 
 /* ---- where a function is wanted --------------------------------------------------------------- */
 
-static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_signature *wanted,
-                             const expr *call) {
+static bool demand_signature(checker *c, expr *e, struct_item *s,
+                             const closure_signature *wanted) {
     const function_item *f = s->closure;
     uint32_t first = f->has_self, count = f->parameter_count - first;
     if (count != wanted->count) {
@@ -438,7 +430,6 @@ static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_
     bool good = true;
     for (uint32_t i = 0; i < count; i++) {
         if (!check_fits(c, wanted->parameters[i], f->parameters[first + i]->type)) {
-            check_wish_behind(c, call, wanted->parameters[i], f->parameters[first + i]->type);
             diagnostics_say(c->diagnostics, e->span, SAY(function_of_type_is_wanted_here),
                             check_type_text(c, wanted->parameters[i]),
                             check_type_text(c, f->parameters[first + i]->type));
@@ -455,9 +446,8 @@ static bool demand_signature(checker *c, expr *e, struct_item *s, const closure_
 }
 
 void check_function_value(checker *c, expr **slot, const closure_signature *signature) {
-    expr *call = c->lends_to, *outer = c->lends_origin;
+    expr *call = c->lends_to;
     c->lends_to = NULL;
-    c->lends_origin = call;
     check_call_through(c, slot, signature);
     check_name_as_closure(c, slot, signature->count);
     expr *e = *slot;
@@ -467,7 +457,6 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
         check_expr(c, slot, NULL);
         e = *slot;
     }
-    c->lends_origin = outer;
     if (type_is_reference(type_resolve(c->types, e->type))) { /* visit: &mut dyn FnMut(T), handed on */
         check_follow(c, slot);
         e = *slot;
@@ -490,7 +479,7 @@ void check_function_value(checker *c, expr **slot, const closure_signature *sign
         check_refer_captures(c, s);
     }
     e = *slot;
-    if (open || !demand_signature(c, e, s, signature, call)) {
+    if (open || !demand_signature(c, e, s, signature)) {
         expr *wrong = check_new(c, EXPR_ERROR, e->span, NULL);
         check_make_error(c, wrong);
         *slot = wrong;

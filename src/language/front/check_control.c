@@ -218,10 +218,7 @@ void check_let(checker *c, stmt *s) {
     if (named && s->annotation == NULL) {
         t = check_wish_of(c, s->pattern->binding);
         check_note_flexible(s->pattern->binding, s->value);
-        if (t != NULL && t->may_have_open) { /* a Vec, of what it will turn out to hold */
-            c->has_open = true;
-            t = type_vec(c->types, type_open(c->types));
-        }
+        t = t == NULL ? NULL : check_wish_anew(c, t); /* a list of what it will turn out to hold */
     }
     bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
                s->pattern->binding->name[0] == '<' && s->value->kind == EXPR_NAME;
@@ -260,9 +257,6 @@ void check_let(checker *c, stmt *s) {
             }
             t = check_scalar(c, TYPE_ERROR);
         }
-    }
-    if (s->annotation == NULL) {
-        check_note_origin(s->pattern, s->value);
     }
     uint32_t mark = c->scope_count;
     if (s->otherwise != NULL) {

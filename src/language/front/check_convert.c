@@ -42,31 +42,44 @@ static bool decide(checker *c, const type *open, const type *t) {
     if (t->kind == TYPE_VOID || occurs(open, t)) {
         return false;
     }
-    *open->open.resolved =
-        t->kind == TYPE_TENSOR ? type_tensor(c->types, t->tensor.element, -1) : t;
+    type_decide(c->types, open,
+                t->kind == TYPE_TENSOR ? type_tensor(c->types, t->tensor.element, -1) : t);
     return true;
 }
 
 static bool tensors_fit(checker *c, const type *from, const type *to) {
     const type *a = from->tensor.element, *b = to->tensor.element;
+    a = a == NULL ? NULL : type_resolve(c->types, a);
+    b = b == NULL ? NULL : type_resolve(c->types, b);
     if (b != NULL && b->kind == TYPE_OPEN) { /* the T of a Tensor<T, 2> */
-        b = *b->open.resolved = a != NULL ? a : check_scalar(c, TYPE_F32);
+        type_decide(c->types, b, a != NULL ? a : check_scalar(c, TYPE_F32));
+        b = type_resolve(c->types, b);
     }
     if (a != NULL && a->kind == TYPE_OPEN && b != NULL) {
-        a = *a->open.resolved = b;
+        type_decide(c->types, a, b);
+        a = b;
+    }
+    if (a != NULL && b != NULL && (type_is_open_number(a) || type_is_open_number(b))) {
+        check_unify_numbers(c, a, b);
+        a = type_resolve(c->types, a);
+        b = type_resolve(c->types, b);
     }
     bool element = a == NULL || b == NULL || a == b || (type_is_integer(a) && type_is_integer(b));
     return element &&
            (from->tensor.rank < 0 || to->tensor.rank < 0 || from->tensor.rank == to->tensor.rank);
 }
 
+static bool are_lengths(const type *a, const type *b) {
+    return !type_is_open_number(a) && !type_is_open_number(b) &&
+           ((a->kind == TYPE_I64 && b->kind == TYPE_USIZE) ||
+            (a->kind == TYPE_USIZE && b->kind == TYPE_I64));
+}
+
 /* Inside of lists, tuples and structs a length may stand for an i64 and the other way round: the same 64 bits. */
 static bool part_fits(checker *c, const type *from, const type *to) {
     from = type_resolve(c->types, from);
     to = type_resolve(c->types, to);
-    bool lengths = (from->kind == TYPE_I64 && to->kind == TYPE_USIZE) ||
-                   (from->kind == TYPE_USIZE && to->kind == TYPE_I64);
-    return lengths || check_fits(c, from, to);
+    return are_lengths(from, to) || check_fits(c, from, to);
 }
 
 /* Which part_fits let pass in what lies open: not behind the pointer of a list. */
@@ -76,8 +89,7 @@ static bool has_other_lengths(checker *c, const type *from, const type *to) {
     if (from == to || from->kind == TYPE_VEC) {
         return false;
     }
-    bool other = (from->kind == TYPE_I64 && to->kind == TYPE_USIZE) ||
-                 (from->kind == TYPE_USIZE && to->kind == TYPE_I64);
+    bool other = are_lengths(from, to);
     for (uint32_t i = 0;
          from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE && !other && i < from->tuple.count;
          i++) {
@@ -103,6 +115,9 @@ bool check_fits(checker *c, const type *from, const type *to) {
     }
     if (from->kind == TYPE_OPEN) {
         return decide(c, from, to);
+    }
+    if (type_is_open_number(from) || type_is_open_number(to)) {
+        return check_unify_numbers(c, from, to);
     }
     if (from->kind != to->kind) {
         return false;
@@ -171,8 +186,19 @@ static const type *signed_of_bits(const checker *c, uint32_t bits) {
 }
 
 const type *check_common(checker *c, const type *a, const type *b) {
+    a = type_resolve(c->types, a);
+    b = type_resolve(c->types, b);
     if (a == b) {
         return a;
+    }
+    if (type_is_open_number(a) || type_is_open_number(b)) {
+        if (type_is_float(a) != type_is_float(b)) { /* the whole one is converted */
+            return type_is_float(a) ? a : b;
+        }
+        if (type_is_open_number(a) && type_is_open_number(b)) {
+            check_unify_numbers(c, a, b);
+        }
+        return type_resolve(c->types, type_is_open_number(a) ? b : a);
     }
     if (type_is_float(a) || type_is_float(b)) {
         bool wide = a->kind == TYPE_F64 || b->kind == TYPE_F64;
@@ -244,10 +270,12 @@ bool check_free_literal(const expr *e) {
 
 void check_cast_to(checker *c, expr **slot, const type *to) {
     expr *e = *slot;
-    if (e->type == to || type_is_silent(e->type)) {
+    const type *from = type_resolve(c->types, e->type);
+    to = type_resolve(c->types, to);
+    if (from == to || type_is_silent(from)) {
         return;
     }
-    bool back = e->kind == EXPR_CAST && e->cast.implicit && e->type->kind == TYPE_USIZE &&
+    bool back = e->kind == EXPR_CAST && e->cast.implicit && from->kind == TYPE_USIZE &&
                 to->kind == TYPE_I64 && e->cast.operand->type == to;
     if (back) { /* an i64 that became a length is the same i64 */
         *slot = e->cast.operand;
@@ -262,13 +290,13 @@ void check_cast_to(checker *c, expr **slot, const type *to) {
 /* 0.1 behind the name is 0.1 of an f64, not an f32 made longer. */
 void check_widen_to(checker *c, expr **slot, const type *to) {
     const type *from = type_resolve(c->types, (*slot)->type);
-    if (c->may_repeat && !c->keeps_narrow && from->kind == TYPE_F32 && to->kind == TYPE_F64) {
-        uint32_t before = c->wish_count;
-        check_wish(c, *slot, to);
-        c->repeat |= c->wish_count != before;
-        c->widened |= c->wish_count != before;
+    to = type_resolve(c->types, to);
+    if (check_convert_number(c, slot, from, to) == NUMBER_KNOWN) {
+        if (from->kind == TYPE_F32 && to->kind == TYPE_F64) {
+            check_wish_wide(c, *slot);
+        }
+        check_cast_to(c, slot, to);
     }
-    check_cast_to(c, slot, to);
 }
 
 void check_read_item(checker *c, expr **slot) {
@@ -359,9 +387,13 @@ static bool convert(checker *c, expr **slot, const type *to) {
     if (type_is_box(to) && !type_is_box(from) && from->kind != TYPE_OPEN && !type_is_silent(from)) {
         return put_in_box(c, slot, to);
     }
+    c->deciding = (*slot)->span;
+    const number_conversion number = check_convert_number(c, slot, from, to);
+    if (number != NUMBER_KNOWN) {
+        return number == NUMBER_CONVERTED;
+    }
     if (check_fits(c, from, to)) {
         if (has_other_lengths(c, from, to)) { /* better made so than converted */
-            check_wish(c, *slot, to);
             check_cast_to(c, slot, to);
         }
         return true;
@@ -392,7 +424,6 @@ static bool convert(checker *c, expr **slot, const type *to) {
     if (!type_is_numeric(from) || !check_widens(from, to)) {
         return false;
     }
-    check_wish_parse(c, *slot, to);
     check_widen_to(c, slot, to);
     return true;
 }
@@ -477,6 +508,7 @@ void check_mismatch(checker *c, const expr *found, const type *to, const coerce_
                             check_type_text(c, to), check_type_text(c, from));
     }
     note_namesakes(c, d, to, from);
+    check_note_literal(c, d, found->type);
     if (type_is_numeric(from) && type_is_numeric(to)) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`as %s` converts it",
                          check_type_text(c, to));
@@ -500,10 +532,11 @@ bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *
 bool check_same_number(checker *c, const expr *e, const type *to, const coerce_reason *why) {
     const type *from = type_resolve(c->types, e->type);
     to = type_resolve(c->types, to);
-    if (from == to || !type_is_numeric(from) || !type_is_numeric(to)) {
+    c->deciding = e->span;
+    if (from == to || !type_is_numeric(from) || !type_is_numeric(to) ||
+        check_unify_numbers(c, from, to)) {
         return true;
     }
-    check_wish(c, e, to);
     diagnostic *d = diagnostics_say(c->diagnostics, e->span, SAY(is_wanted_here_this_is),
                                     check_type_text(c, to), check_type_text(c, from));
     diagnostics_note(c->diagnostics, d, (source_span){0},
@@ -533,9 +566,6 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
         e->branch.then->type = to;
     } else {
         return check_coerce(c, slot, to, why);
-    }
-    if (!good) {
-        check_wish_origin(c, e, to);
     }
     e->type = to;
     return good;

@@ -4,93 +4,6 @@
 #include "language/front/check_private.h"
 #include "language/front/hints.h"
 
-/* ---- literals -------------------------------------------------------------------------------- */
-
-/* Largest magnitude that fits; negative numbers reach one further. */
-static uint64_t integer_limit(const type *t) {
-    uint32_t bits = type_bits(t);
-    return type_is_signed(t) ? (UINT64_C(1) << (bits - 1)) - 1
-           : bits == 64      ? UINT64_MAX
-                             : (UINT64_C(1) << bits) - 1;
-}
-
-static void check_int(checker *c, expr *e, const type *expected, bool negative) {
-    type_kind suffix = e->integer.suffix;
-    if (suffix == TYPE_VOID && expected != NULL && type_is_float(expected)) {
-        uint64_t whole = e->integer.value;
-        e->kind = EXPR_FLOAT;
-        e->floating.value = (double)whole;
-        e->floating.is_whole = true;
-        e->floating.whole = whole;
-        e->floating.suffix = TYPE_VOID;
-        e->type = expected;
-        return;
-    }
-    bool follows = suffix == TYPE_VOID && expected != NULL && type_is_integer(expected);
-    const type *wish = suffix == TYPE_VOID && !follows ? check_wish_at(c, e->span) : NULL;
-    if (wish != NULL && type_is_integer(wish)) {
-        expected = wish;
-        follows = true;
-    }
-    e->is_default = suffix == TYPE_VOID && !follows;
-    e->type = suffix != TYPE_VOID ? check_scalar(c, suffix)
-              : follows           ? expected
-                                  : check_scalar(c, TYPE_I64);
-    uint64_t limit = integer_limit(e->type);
-    if (e->integer.value > limit + (negative && type_is_signed(e->type))) {
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, e->span, SAY(number_does_not_fit), negative ? "-" : "",
-                            (unsigned long long)e->integer.value, check_type_text(c, e->type));
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "the largest `%s` is %llu",
-                         check_type_text(c, e->type), (unsigned long long)limit);
-        e->integer.value = 0;
-    }
-}
-
-static void check_float(checker *c, expr *e, const type *expected) {
-    type_kind suffix = e->floating.suffix;
-    bool follows = suffix == TYPE_VOID && expected != NULL && type_is_float(expected);
-    const type *wish = suffix == TYPE_VOID && !follows ? check_wish_at(c, e->span) : NULL;
-    if (wish != NULL && type_is_float(wish)) {
-        expected = wish;
-        follows = true;
-    }
-    e->is_default = suffix == TYPE_VOID && !follows;
-    e->type = suffix != TYPE_VOID ? check_scalar(c, suffix)
-              : follows           ? expected
-                                  : check_scalar(c, TYPE_F32);
-}
-
-/* -128i8: the number is checked with its sign. */
-static bool check_negative_literal(checker *c, expr *e, const type *expected) {
-    expr *operand = e->unary.operand;
-    if (e->unary.op != UNARY_NEG || (operand->kind != EXPR_INT && operand->kind != EXPR_FLOAT)) {
-        return false;
-    }
-    source_span span = e->span;
-    if (operand->kind == EXPR_INT) {
-        operand->span = span;
-        check_int(c, operand, expected, true);
-        if (operand->kind == EXPR_INT && !type_is_signed(operand->type) &&
-            operand->integer.value != 0) {
-            diagnostics_say(c->diagnostics, span, SAY(has_no_negative_numbers),
-                            check_type_text(c, operand->type));
-        }
-    } else {
-        check_float(c, operand, expected);
-    }
-    bool parentheses = e->in_parentheses; /* and whether it is_default is the operand's */
-    *e = *operand;
-    e->span = span;
-    e->in_parentheses = parentheses;
-    if (e->kind == EXPR_INT) {
-        e->integer.value = 0 - e->integer.value;
-    } else {
-        e->floating.value = -e->floating.value;
-    }
-    return true;
-}
-
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static void unknown_name(checker *c, expr *e) {
@@ -606,6 +519,11 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_cast(c, slot, expected);
         break;
     case EXPR_CALL:
+        if (e->call.late != NULL) {
+            check_expr(c, &e->call.operands[0], NULL);
+            e->type = e->call.late->failure;
+            break;
+        }
         if (check_choice_argument(c, slot)) {
             check_expr(c, slot, expected);
             break;
@@ -682,7 +600,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
         check_assign(c, slot);
         break;
     case EXPR_TRY:
-        check_try(c, slot);
+        check_try(c, slot, expected);
         break;
     case EXPR_REPEAT:
         check_repeat(c, slot, expected);

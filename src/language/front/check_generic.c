@@ -305,7 +305,7 @@ function_item *check_method_named(checker *c, struct_item *owner, const char *na
     if (f == NULL && owner->template != NULL) {
         f = fitting_method(c, owner, owner->template, name);
     }
-    bool asks_any = f == NULL && any_owner(c) != NULL && owner->type != NULL && !owner->type->may_have_open;
+    bool asks_any = f == NULL && any_owner(c) != NULL && owner->type != NULL && !check_is_vague(c, owner->type);
     return asks_any ? fitting_method(c, owner, any_owner(c), name) : f;
 }
 

@@ -230,20 +230,6 @@ static void start_of_fold(checker *c, expr *e, const function_item *f, const typ
     }
 }
 
-/* What an undecided call in a closure writes to: whoever calls the closure has to know it now. */
-static void note_captures(checker *c, expr *e, function_item *f) {
-    uint32_t first = e->call.receiver != NULL && f->has_self;
-    if (first == 1) {
-        check_note_capture(c, e->call.receiver, f, e->span);
-    }
-    for (uint32_t i = 0; c->function->is_closure && i < e->call.arg_count; i++) {
-        if (first + i < f->parameter_count && check_comes_back(f->parameters[first + i]) &&
-            check_root(e->call.args[i]) == c->function->parameters[0]) {
-            check_captured_write(c, e->call.args[i], e->span);
-        }
-    }
-}
-
 void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner,
                          const type *expected) {
     type_environment environment = check_environment_new(c, f);
@@ -322,8 +308,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
                more * sizeof(const type *));
     }
     e->call.pending_owner = owner;
-    e->kind = EXPR_CALL;
-    note_captures(c, e, f);
+    check_finish_call(c, e, f);
 }
 
 /* After the body: whatever is open now is never decided. */
@@ -358,5 +343,5 @@ void check_pending_call(checker *c, expr *e) {
         check_make_error(c, e);
         return;
     }
-    check_finish_call(c, e, made);
+    check_finish_pending(c, e, made);
 }

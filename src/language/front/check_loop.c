@@ -52,6 +52,7 @@ static void range_to_the_end(checker *c, expr *e, const type *wish) {
     e->range.high = check_new(c, EXPR_INT, e->span, NULL);
     e->range.high->integer.value = (UINT64_C(1) << bits) - 1;
     e->range.high->integer.suffix = TYPE_VOID;
+    e->range.high->is_largest = true;
 }
 
 const type *check_range(checker *c, expr *e, const type *wish) {
@@ -100,19 +101,18 @@ static bool is_list_of_literals(const expr *e) {
     return plain;
 }
 
-/* The type of what a `for` yields; NULL: `next` says what, and when. wish: what the number that it binds is to be, or NULL. */
-static const type *check_iterable(checker *c, expr **slot, const type *wish) {
+/* The type of what a `for` yields; NULL: `next` says what, and when. */
+static const type *check_iterable(checker *c, expr **slot) {
     (*slot)->is_vec |= is_list_of_literals(*slot);
     range_call(c, slot);
     if ((*slot)->kind == EXPR_RANGE && (*slot)->range.low != NULL &&
         (*slot)->range.low->kind == EXPR_CHAR) {
         check_range_as_list(c, slot);
-        wish = NULL;
     }
     if ((*slot)->kind == EXPR_RANGE) {
-        return check_range(c, *slot, wish != NULL && type_is_integer(wish) ? wish : NULL);
+        return check_range(c, *slot, NULL);
     }
-    check_expr(c, slot, wish == NULL ? NULL : type_vec(c->types, wish));
+    check_expr(c, slot, NULL);
     if (check_found_iterator(c, slot)) {
         return NULL;
     }
@@ -174,13 +174,11 @@ static bool check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
     if (e->kind == EXPR_WHILE) {
         check_condition(c, &e->loop->condition);
     } else if (e->kind == EXPR_FOR) {
-        const type *wish = check_wish_of_loop(c, e->loop->pattern, e->loop->iterable);
-        const type *t = check_iterable(c, &e->loop->iterable, wish);
+        const type *t = check_iterable(c, &e->loop->iterable);
         if (t == NULL) {
             return false;
         }
         mark_loop_bindings(e->loop->pattern);
-        check_note_origin(e->loop->pattern, e->loop->iterable);
         check_bind(c, e->loop->pattern, t);
         check_for_element(c, alias);
         check_twice(c, mark);

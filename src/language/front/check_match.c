@@ -7,7 +7,7 @@
 
 static void check_pattern_literal(checker *c, expr **slot, const type *t) {
     check_expr(c, slot, t);
-    if (!type_is_silent((*slot)->type) && !type_is_silent(t) && (*slot)->type != t) {
+    if (!type_is_silent((*slot)->type) && !type_is_silent(t) && !check_fits(c, (*slot)->type, t)) {
         check_mismatch(c, *slot, t, NULL);
     }
 }
@@ -85,10 +85,9 @@ void check_pattern(checker *c, pattern *p, const type *t) {
 
 /* ---- match ----------------------------------------------------------------------------------- */
 
-static void check_arm(checker *c, match_arm *arm, expr *value, const type *t, const type *expected,
+static void check_arm(checker *c, match_arm *arm, const type *t, const type *expected,
                       const match_alias *alias) {
     uint32_t mark = check_scope_open(c);
-    check_note_origin(arm->pattern, value);
     c->alias_place = alias->place;
     c->alias_elements = alias->elements;
     c->alias_all = alias->all;
@@ -196,7 +195,7 @@ static void match_of(checker *c, expr *e, const type *expected, const match_alia
     uint32_t errors = d->error_count + d->dropped;
     const type *wish = expected;
     for (uint32_t i = 0; i < e->match.count; i++) {
-        check_arm(c, &e->match.arms[i], e->match.value, t, wish, alias);
+        check_arm(c, &e->match.arms[i], t, wish, alias);
         const type *body = e->match.arms[i].body->type;
         never &= body->kind == TYPE_NEVER;
         if (wish == NULL &&
@@ -281,13 +280,8 @@ static bool shows_itself(checker *c, const type *error, const type *wanted) {
            check_method_named(c, error->structure, "fmt") != NULL;
 }
 
-/* Of the error that is wanted, when it is another one and has a `from`: its name. */
-static const char *error_maker(checker *c, const type *from, const type *to) {
-    if (to == NULL || to->kind != TYPE_STRUCT) {
-        return NULL;
-    }
-    const type *error = type_resolve(c->types, from->structure->arguments[1]),
-               *wanted = type_resolve(c->types, to->structure->arguments[1]);
+/* The name of what makes an error one that is wanted; NULL: nothing has to. */
+static const char *maker_between(checker *c, const type *error, const type *wanted) {
     if (shows_itself(c, error, wanted)) {
         return error_text;
     }
@@ -295,6 +289,42 @@ static const char *error_maker(checker *c, const type *from, const type *to) {
                  !error->may_have_open && wanted->structure->template == NULL &&
                  check_method_named(c, wanted->structure, "from") != NULL;
     return makes ? wanted->structure->name : NULL;
+}
+
+/* Of the error that is wanted, when it is another one and has a `from`: its name. */
+static const char *error_maker(checker *c, const type *from, const type *to) {
+    return to == NULL || to->kind != TYPE_STRUCT
+               ? NULL
+               : maker_between(c, type_resolve(c->types, from->structure->arguments[1]),
+                               type_resolve(c->types, to->structure->arguments[1]));
+}
+
+/* What error a parse() fails with follows from what it yields, which may not be known yet. */
+static bool fail_later(checker *c, expr *jump, const type *from, const type *to) {
+    const type *wanted = to == NULL ? NULL : type_resolve(c->types, to->structure->arguments[1]);
+    bool later = wanted != NULL && !wanted->may_have_open &&
+                 type_is(type_resolve(c->types, from->structure->arguments[1]), TYPE_OPEN);
+    if (later) {
+        expr **error = &jump->jump.value->call.args[0];
+        expr *e = check_new(c, EXPR_CALL, jump->span, NULL);
+        e->call.name_span = jump->span;
+        e->call.operands = check_join_list(c, *error, NULL, 0);
+        e->call.operand_count = 1;
+        e->call.late = CHECK_ARRAY(c, late_call, 1);
+        e->call.late->failure = wanted;
+        *error = e;
+    }
+    return later;
+}
+
+void check_finish_failure(checker *c, expr *e) {
+    const type *wanted = e->call.late->failure;
+    expr *error = e->call.operands[0];
+    const char *from = maker_between(c, type_resolve(c->types, error->type), wanted);
+    error = made_error(c, e->span, from, error);
+    check_expr(c, &error, wanted);
+    check_coerce(c, &error, wanted, NULL);
+    *e = *error;
 }
 
 /* from: of an error that the function's own error is made of. */
@@ -346,7 +376,7 @@ static bool try_of_error(checker *c, expr **slot) {
     return true;
 }
 
-void check_try(checker *c, expr **slot) {
+void check_try(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     source_span span = e->span;
     static const pattern variant = {.kind = PATTERN_VARIANT};
@@ -354,6 +384,7 @@ void check_try(checker *c, expr **slot) {
         return;
     }
     c->wanted_variants = e->attempt.operand->kind == EXPR_METHOD ? &variant : NULL;
+    c->parse_wish = check_is_parse(e->attempt.operand) ? expected : NULL;
     check_expr(c, &e->attempt.operand, NULL);
     c->wanted_variants = NULL;
     const type *t = type_resolve(c->types, e->attempt.operand->type);
@@ -388,7 +419,12 @@ void check_try(checker *c, expr **slot) {
                     .body = check_new_name(c, span, "<value>")};
     match->match.arms[1] = (match_arm){
         .pattern = variant_pattern(c, span, result ? "Err" : "None", result ? "<failure>" : NULL),
-        .body = early_return(c, span, result, result ? error_maker(c, t, yields) : NULL)};
+        .body = early_return(c, span, result, NULL)};
+    if (result && !fail_later(c, match->match.arms[1].body, t, yields)) {
+        check_settle_late(c, type_resolve(c->types, t->structure->arguments[1]));
+        match->match.arms[1].body =
+            early_return(c, span, true, error_maker(c, type_resolve(c->types, t), yields));
+    }
     *slot = match;
     check_match(c, slot, NULL);
 }

@@ -28,23 +28,7 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
     }
 }
 
-/* 2.5.double() where only f64 has it: the literal behind the receiver may be one. */
-static void wish_other_number(checker *c, const expr *e, const type *t) {
-    static const type_kind kinds[] = {TYPE_F64,   TYPE_I32, TYPE_U32, TYPE_U64,
-                                      TYPE_USIZE, TYPE_U8,  TYPE_I16, TYPE_U16};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const type *other = check_scalar(c, kinds[i]);
-        const struct_item *owner = c->builtin_owners[kinds[i]];
-        if (type_is_numeric(t) && type_is_float(t) == type_is_float(other) && owner != NULL &&
-            check_find_method(c, owner, e->call.name) != NULL) {
-            check_wish(c, e->call.receiver, other);
-            return;
-        }
-    }
-}
-
 static void unknown_method(checker *c, expr *e, const type *t) {
-    wish_other_number(c, e, t);
     check_wish_vec(c, e->call.receiver, e->call.name);
     if (check_has_method(c, type_tensor(c->types, check_scalar(c, TYPE_F32), -1), e->call.name)) {
         check_wish_row(c, e->call.receiver);
@@ -234,6 +218,21 @@ static void become_from(checker *c, expr **slot, const type *t, const type *expe
     }
 }
 
+void check_finish_into(checker *c, expr *e, const type *wanted) {
+    expr *value = e->call.operands[0];
+    const type *t = type_resolve(c->types, value->type);
+    value->type = t;
+    expr *made = check_from(c, value, wanted);
+    if (made != NULL) {
+        check_expr(c, &made, wanted);
+    } else {
+        made = build_method(c, e->span, value, "into", NULL, 0);
+        become_from(c, &made, t, wanted);
+    }
+    check_coerce(c, &made, wanted, NULL);
+    *e = *made;
+}
+
 /* x.to_string() of numbers and characters. */
 static bool to_string(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
@@ -246,6 +245,11 @@ static bool to_string(checker *c, expr **slot, const type *t, const type *expect
         return true;
     }
     if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) {
+        const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+        if ((wish == NULL || wish->kind == TYPE_OPEN) && c->function != NULL && !c->is_closing) {
+            check_into_later(c, slot);
+            return true;
+        }
         become_from(c, slot, t, expected);
         return true;
     }
@@ -603,15 +607,16 @@ static bool for_each(checker *c, expr **slot) {
     return true;
 }
 
+bool check_is_parse(const expr *e) {
+    return e->kind == EXPR_METHOD && e->type == NULL &&
+           (strcmp(e->call.name, "parse") == 0 || strcmp(e->call.name, "try_into") == 0) &&
+           e->call.arg_count == 0 && e->call.type_argument_count == 0;
+}
+
 /* s.parse().unwrap() is parsed as what is wanted of it, or as what unwrap_or would put in its place. */
 static void wish_of_parse(checker *c, expr *e, const type *expected) {
     expr *parse = e->call.receiver;
-    bool parses = parse->kind == EXPR_METHOD && parse->type == NULL &&
-                  (strcmp(parse->call.name, "parse") == 0 ||
-                   strcmp(parse->call.name, "try_into") == 0) &&
-                  parse->call.arg_count == 0 &&
-                  parse->call.type_argument_count == 0;
-    if (!parses ||
+    if (!check_is_parse(parse) ||
         (strncmp(e->call.name, "unwrap", 6) != 0 && strcmp(e->call.name, "expect") != 0)) {
         return;
     }
@@ -716,6 +721,29 @@ static bool writes_lists(checker *c, const char *name) {
     return f != NULL && (check_lends_references(c, f) || check_may_write_self(c, f));
 }
 
+/* 2.5.double() where only f64 has it is an f64. A method of the program or library is one of a certain type: the number's is
+ * decided here. */
+static const type *number_with_method(checker *c, const type *t, const char *name) {
+    if (!type_is_open_number(t)) {
+        return t;
+    }
+    struct_item *owner = c->builtin_owners[t->kind];
+    if (check_is_math_method(name) || (owner != NULL && check_find_method(c, owner, name) != NULL)) {
+        return check_is_math_method(name) ? t : check_settle_number(c, t);
+    }
+    static const type_kind kinds[] = {TYPE_F64, TYPE_I32, TYPE_U32, TYPE_U64, TYPE_USIZE, TYPE_U8, TYPE_I16, TYPE_U16};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const type *other = check_scalar(c, kinds[i]);
+        owner = c->builtin_owners[kinds[i]];
+        if (type_is_float(t) == type_is_float(other) && owner != NULL &&
+            check_find_method(c, owner, name) != NULL) {
+            check_unify_numbers(c, t, other);
+            return other;
+        }
+    }
+    return t;
+}
+
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     expected = check_wish_as_list(c, expected);
@@ -757,7 +785,9 @@ void check_method(checker *c, expr **slot, const type *expected) {
     if (wish != NULL && wish->kind == TYPE_TENSOR) {
         check_arithmetic_as_row(c, &e->call.receiver);
     }
+    check_settle_late(c, type_resolve(c->types, e->call.receiver->type));
     const type *t = type_resolve(c->types, e->call.receiver->type);
+    t = number_with_method(c, t, e->call.name);
     e->call.receiver->type = t;
     t = tensor_as_list(c, e, t, user);
     split_range(c, e, t);

@@ -183,13 +183,19 @@ static bool real_argument(checker *c, expr *e) {
     return type_is_float(type_resolve(c->types, e->call.args[0]->type));
 }
 
-bool check_is_number_method(checker *c, const type *t, const char *name) {
-    struct_item *owner = type_is_numeric(t) ? check_owner_of(c, t) : NULL;
-    for (size_t i = 0; type_is_numeric(t) && i < sizeof math_methods / sizeof math_methods[0];
-         i++) {
+bool check_is_math_method(const char *name) {
+    for (size_t i = 0; i < sizeof math_methods / sizeof math_methods[0]; i++) {
         if (strcmp(math_methods[i].name, name) == 0) {
             return true;
         }
+    }
+    return false;
+}
+
+bool check_is_number_method(checker *c, const type *t, const char *name) {
+    struct_item *owner = type_is_numeric(t) ? check_owner_of(c, t) : NULL;
+    if (type_is_numeric(t) && check_is_math_method(name)) {
+        return true;
     }
     const function_item *f = owner == NULL ? NULL : check_find_method(c, owner, name);
     return f != NULL && f->has_self;

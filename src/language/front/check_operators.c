@@ -451,8 +451,19 @@ static bool operator_accepts(binary_op op, const type *t) {
     }
 }
 
+void check_close_operator(checker *c, expr *e) {
+    bool negative = e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG;
+    if (negative && type_is_integer(e->type) && !type_is_signed(e->type)) {
+        wrong_operand(c, e, "-", e->type);
+    } else if (e->kind == EXPR_BINARY && type_is_numeric(e->type) &&
+               !operator_accepts(e->binary.op, e->type)) {
+        wrong_operand(c, e, binary_op_text(e->binary.op), e->type);
+    }
+}
+
 static bool scalar_binary(checker *c, expr *e, const type *expected) {
-    const type *left = e->binary.left->type, *right = e->binary.right->type, *common = left;
+    const type *left = type_resolve(c->types, e->binary.left->type),
+               *right = type_resolve(c->types, e->binary.right->type), *common = left;
     bool shift = e->binary.op == BINARY_SHL || e->binary.op == BINARY_SHR;
     if (type_is_numeric(left) && type_is_numeric(right)) {
         common = shift ? left : check_common(c, left, right);
@@ -467,7 +478,11 @@ static bool scalar_binary(checker *c, expr *e, const type *expected) {
         return false;
     }
     check_widen_to(c, &e->binary.left, common);
-    check_widen_to(c, &e->binary.right, common);
+    if (shift) { /* by how much need not be of the same type */
+        check_cast_to(c, &e->binary.right, common);
+    } else {
+        check_widen_to(c, &e->binary.right, common);
+    }
     bool yields_bool =
         is_comparison(e->binary.op) || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR;
     e->type = yields_bool ? check_scalar(c, TYPE_BOOL) : common;

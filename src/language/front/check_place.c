@@ -404,12 +404,9 @@ static void assign(checker *c, expr *e) {
     if (target->kind == EXPR_NAME && target->name.binding != NULL) {
         check_wish_rank(c, target->name.binding, given);
     }
-    const type *number = given->kind == TYPE_TENSOR && given->tensor.rank == 0
-                             ? type_resolve(c->types, type_of_element(c->types, given))
-                             : given;
-    if (target->kind == EXPR_NAME && type_is_numeric(t) && type_is_numeric(number) &&
-        !check_widens(number, t)) {
-        check_wish(c, target, number);
+    if (type_is_open_number(t) && given->kind == TYPE_TENSOR && given->tensor.rank == 0) {
+        check_unify_numbers(c, t, type_resolve(c->types, type_of_element(c->types, given)));
+        t = type_resolve(c->types, t);
     }
     if (!assign_element(c, e)) {
         check_coerce_branch(c, &e->assign.value, t, target->kind == EXPR_NAME ? &why : NULL);

@@ -37,8 +37,8 @@
  *     check_std.c         std::cmp::max, i64::from, collect
  *     check_chain.c       chains of iterators; check_stages.c: what their methods do with a value
  *     check_iterator.c    what is an iterator, and what it has by that
- *     check_wish.c        literals that follow a later use
- *     check_origin.c      those behind what they made
+ *     check_literal.c     literals as type variables
+ *     check_wish.c        lists, ranks and rows that follow a later use
  *     check_warn.c        what is allowed but hardly meant
  *     check_build.c       nodes for constructs that are written out
  *     check_node.c        making nodes
@@ -114,6 +114,13 @@ typedef struct let_wish {
     const type *type;
 } let_wish;
 
+/* s.parse() and x.into() where nothing said yet as what. */
+typedef struct late_parse {
+    expr *e;
+    function_item *function;
+    const type *parsed, *error; /* error NULL: into */
+} late_parse;
+
 typedef struct dyn_type dyn_type; /* check_dyn.c */
 
 typedef struct said_type {
@@ -160,6 +167,8 @@ typedef struct checker {
     uint32_t outside_said;          /* subjects, by bit: see outside.h */
     struct said_type
         *said_types; /* the last; unknown types that were said, so that they are not said again */
+    struct late_parse *parses; /* of the function that is being checked; see check_builtin.c */
+    uint32_t parse_count, parse_capacity;
     const char *receiver_of; /* the method whose receiver is being checked; NULL: none */
     const type *parse_wish;  /* what the parse() being checked is to yield; NULL: not said */
     uint32_t text_count;
@@ -172,14 +181,13 @@ typedef struct checker {
     stmt *checked_up_to;          /* statements that check_let put behind its own */
     expr *how_more;        /* of the hole being checked: width and precision that are values */
     expr *lends_to;        /* the call whose argument is being checked */
-    expr *lends_origin;    /* the call that gives the closure being checked its arguments */
     bool index_goes_on;    /* the index being checked is part of a longer one, or assigned to */
     bool repeat;           /* a wish came without a mistake: see check_wish_row */
-    bool widened;          /* and it is of numbers that were f32 where f64 was wanted */
-    bool keeps_narrow;     /* such wishes came to nothing: f32 is made f64 where that is wanted */
     bool structs_are_measured;
     enum { ITERATORS_UNKNOWN, ITERATORS_NONE, ITERATORS_SOME } iterators; /* structs with next() */
-    bool has_open;       /* the function made a TYPE_OPEN */
+    bool has_open;       /* the function made a TYPE_OPEN or an open number */
+    bool is_closing;     /* the body has been read: what is open now becomes what it is otherwise */
+    source_span deciding; /* the use that is being checked: what decides an open number */
     uint32_t lost_calls; /* while open types are closed: calls around that were reported */
     jmp_buf memory_ended;
 } checker;
@@ -295,6 +303,7 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
                          const type *expected);
 void check_pending_call(checker *c, expr *e);
 void check_finish_call(checker *c, expr *e, function_item *f);
+void check_finish_pending(checker *c, expr *e, function_item *made);
 /* args go to the parameters from `first` on. */
 void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
 /* let name = value, in front of the call; statements behind it. */
@@ -306,8 +315,6 @@ void check_lend_place(checker *c, expr *call, expr **slot);
 /* False: it is none that can be lent. call NULL: it is not an argument. */
 bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *s);
 bool check_comes_back(const binding *parameter); /* of type `&mut T` */
-/* A call on what a closure captured, of a method that writes to it. */
-void check_note_capture(checker *c, expr *receiver, function_item *f, source_span span);
 /* impl Mul<f64> for V and impl Mul<V> for V: both have a method of the same name. */
 bool check_has_overloads(const function_item *f); /* of other impls of its trait */
 bool check_is_other_trait(const impl_item *a, const impl_item *b);
@@ -465,7 +472,7 @@ bool check_name_is_pattern(checker *c, pattern *p);
 void check_pattern(checker *c, pattern *p, const type *t); /* of a match; declares its names */
 /* Arms that nothing reaches, and values that none matches. */
 void check_exhaustive(checker *c, const expr *match, const type *t);
-void check_try(checker *c, expr **slot);
+void check_try(checker *c, expr **slot, const type *expected);
 void check_warnings(checker *c); /* of a program without errors (check_warn.c) */
 
 /* ---- building trees (check_build.c): nodes that are not checked yet ------------------------------ */
@@ -498,29 +505,50 @@ bool check_impl_fits(checker *c, const function_item *f, const struct_item *owne
 type_environment check_environment_new(checker *c, function_item *f);
 uint32_t check_type_count(const type_parameters *p);
 
-/* ---- literals that follow a later use (check_wish.c) ------------------------------------------- */
+/* ---- literals (check_literal.c) ------------------------------------------------------------------ */
+
+void check_int(checker *c, expr *e, const type *expected, bool negative);
+void check_float(checker *c, expr *e, const type *expected);
+bool check_negative_literal(checker *c, expr *e, const type *expected);
+/* Resolved types become one. Of two that are known: whether they are. */
+bool check_unify_numbers(checker *c, const type *a, const type *b);
+/* An open number becomes what it would become in the end. */
+const type *check_settle_number(checker *c, const type *t);
+typedef enum number_conversion { NUMBER_KNOWN, NUMBER_CONVERTED, NUMBER_MISFITS } number_conversion;
+/* Where one of the (resolved) types is an open number; else NUMBER_KNOWN. */
+number_conversion check_convert_number(checker *c, expr **slot, const type *from, const type *to);
+bool check_is_parse(const expr *e); /* s.parse(), x.try_into(), not checked yet */
+/* What t, the type of the error of a parse() or of an into(), is as far as that is known. */
+void check_settle_late(checker *c, const type *t);
+/* x.into(), of a type that is decided by what becomes of it; x is checked. */
+void check_into_later(checker *c, expr **slot);
+void check_finish_into(checker *c, expr *e, const type *wanted);
+void check_finish_parses(checker *c);
+/* Whether a part of it may be anything, not only any number. */
+bool check_is_vague(checker *c, const type *t);
+bool check_is_no_conversion(checker *c, const expr *e);
+/* e has its type for good; `before` was open, or e is a conversion. */
+void check_close_number(checker *c, expr *e, const type *before);
+/* Says of a number that began without a type where that was, and what decided it. */
+void check_note_literal(checker *c, diagnostic *d, const type *t);
+void check_close_operator(checker *c, expr *e);
+
+/* ---- lists, ranks and rows that follow a later use (check_wish.c) ------------------------------- */
 
 /* Whether some let in it could follow a use. */
 bool check_has_flexible(const block *b);
 /* The type that a use asked for; NULL: none did. */
 const type *check_wish_of(const checker *c, const binding *b);
+/* The wish with open types of its own. */
+const type *check_wish_anew(checker *c, const type *wish);
 /* let b = value, without an annotation. */
 void check_note_flexible(binding *b, const expr *value);
-/* for p in iterable, before it is checked: what an element is to be, or NULL. */
-const type *check_wish_of_loop(checker *c, const pattern *p, const expr *iterable);
 /* e was to be of that type: the variables in it whose literals can follow will. */
 void check_wish(checker *c, const expr *e, const type *to);
-/* b, a parameter of a closure, is of type t because of what it was called with. */
-void check_note_number(binding *b, const type *t);
-void check_wish_number(checker *c, source_span literal, const type *to);
 void check_wish_binding(checker *c, const binding *b, const type *to);
 const type *check_wish_at(const checker *c, source_span span); /* of a literal; NULL: none */
-/* check_origin.c: the same for the literals that e, checked, was made from. */
-void check_wish_origin(checker *c, const expr *e, const type *to);
-void check_wish_parse(checker *c, const expr *e, const type *to);
-void check_wish_behind(checker *c, const expr *e, const type *from, const type *to);
-/* The names in p take apart this value. */
-void check_note_origin(pattern *p, expr *value);
+/* e, an f32, is wanted as an f64: so is the list that it is an element of, from the start. */
+void check_wish_wide(checker *c, const expr *e);
 /* Whether a Vec has such a method and a tensor has none. */
 bool check_only_lists_have(checker *c, const char *name);
 /* e.method(…), which only a Vec has. */
@@ -566,7 +594,7 @@ bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_r
 bool check_condition(checker *c, expr **slot);
 void check_cast_to(checker *c, expr **slot,
                    const type *to); /* wraps in an implicit cast unless it is of that type */
-/* The same; numbers written without a type that were f32 become f64 from the start. */
+/* The same; an open number becomes one of that type where it can. */
 void check_widen_to(checker *c, expr **slot, const type *to);
 /* The smallest number type that both widen to. */
 const type *check_common(checker *c, const type *a, const type *b);
@@ -732,6 +760,7 @@ bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted
 bool check_builtin_function(checker *c, expr **slot, const char *name);
 bool check_builtin_scope(checker *c, expr **slot, const type *expected);
 void check_range_call(checker *c, expr **slot); /* range(a, b) that is not what a `for` runs over */
+bool check_is_math_method(const char *name); /* of numbers of any type: x.sqrt(), n.max(m) */
 bool check_number_method(checker *c, expr **slot);
 bool check_is_number_method(checker *c, const type *t, const char *name);
 bool check_is_string_method(const char *name);
@@ -826,6 +855,8 @@ const char *check_shown_by(const char *trait);
 expr *check_text_of(checker *c, expr *value, int64_t how);
 expr *check_text_node(checker *c, source_span span, const char *text, size_t length);
 void check_add_piece(text_pieces *p, expr *e);
+void check_finish_text(checker *c, expr *e); /* of a call.late */
+void check_finish_failure(checker *c, expr *e);
 bool check_is_plain(const type *t); /* number, bool, char, text, tensor: printed as it is */
 bool check_printable(const type *t);
 

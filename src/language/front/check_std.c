@@ -251,7 +251,8 @@ static bool counted_otherwise(const checker *c, const type *from, const type *to
     }
     return from->kind == TYPE_TUPLE && to->kind == TYPE_TUPLE
                ? parts_otherwise(c, from, to)
-               : from != to && type_is_integer(from) && type_is_integer(to);
+               : from != to && type_is_integer(from) && type_is_integer(to) &&
+                     !type_is_open_number(from) && !type_is_open_number(to);
 }
 
 static expr *cast_number(checker *c, expr *value, const type *from, const type *to) {

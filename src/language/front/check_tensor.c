@@ -142,6 +142,7 @@ void check_array(checker *c, expr **slot, const type *expected) {
     const type *element = shape.element != NULL ? shape.element
                           : wished              ? wish
                                                 : check_scalar(c, TYPE_F32);
+    element = check_settle_number(c, element);
     if (wished && check_widens(element, wish)) {
         element = wish;
     }

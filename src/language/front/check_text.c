@@ -58,7 +58,7 @@ static expr *how_number(checker *c, source_span span, int64_t how) {
     if ((how & HOW(HOW_MORE)) == 0) {
         return number;
     }
-    expr *more = expr_copy(c->arena, c->how_more);
+    expr *more = c->how_more->type != NULL ? c->how_more : expr_copy(c->arena, c->how_more);
     if (more == NULL) {
         check_out_of_memory(c);
     }
@@ -315,10 +315,39 @@ void check_write_text(checker *c, expr **slot, bool newline) {
     check_expr(c, slot, check_bare_result(c));
 }
 
+/* How a number is shown follows from its type, which is not known yet. */
+static expr *late_text_of(checker *c, expr *value, int64_t how) {
+    expr *e = check_new(c, EXPR_CALL, value->span, check_scalar(c, TYPE_STRING));
+    e->call.name_span = value->span;
+    e->call.operands = check_join_list(c, value, NULL, 0);
+    e->call.operand_count = 1;
+    e->call.late = CHECK_ARRAY(c, late_call, 1);
+    expr *more = c->how_more == NULL ? NULL : expr_copy(c->arena, c->how_more);
+    if (c->how_more != NULL && more == NULL) {
+        check_out_of_memory(c);
+    }
+    if (more != NULL) { /* its names are in sight here */
+        check_expr(c, &more, NULL);
+    }
+    *e->call.late = (late_call){.how = how, .how_more = more};
+    return e;
+}
+
+void check_finish_text(checker *c, expr *e) {
+    const late_call late = *e->call.late;
+    expr *outer = c->how_more;
+    c->how_more = late.how_more;
+    *e = *check_text_of(c, e->call.operands[0], late.how);
+    c->how_more = outer;
+}
+
 /* Rust shows what is inside of another value as the source would write it. */
 expr *check_text_of(checker *c, expr *value, int64_t how) {
     const type *t = type_resolve(c->types, value->type);
     source_span span = value->span;
+    if (t->may_have_open && !c->is_closing && c->function != NULL) {
+        return late_text_of(c, value, how);
+    }
     if (check_is_plain(t)) {
         return plain_text(c, value, t, how);
     }

@@ -117,7 +117,6 @@ struct function_item {
     bool is_move;            /* of a closure: written with `move` */
     bool is_closure;         /* [check] self is what it captured */
     function_item *outer;    /* [check] of a closure: the function that it stands in */
-    expr *receives; /* [check] the call that gives a closure its arguments; NULL: not known */
     expr *body_expression; /* likewise: its body as written */
     uint32_t scope_mark;   /* likewise: the names that it sees */
     bool body_is_checked;  /* likewise */

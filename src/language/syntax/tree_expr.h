@@ -52,7 +52,6 @@ struct binding {
     bool is_late;           /* [check] it gets its value behind its `let`: see check_late.c */
     bool is_once;           /* [check] and is assigned once: `is_mutable` then says so for the rest */
     uint8_t flexible;       /* [check] what its literal can still become: see check_wish.c */
-    const binding *follows; /* [check] the variable whose literal it started as; NULL: its own */
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
@@ -64,9 +63,6 @@ struct binding {
     const char *lifetime; /* `&'a self`: `'a`; NULL: none */
     bool by_reference; /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
     bool in_cell; /* [check] references to it, or to a field of it, exist: it lies in a list of one */
-    bool origin_seen;     /* [check] see check_origin.c */
-    expr *origin;         /* [check] what its value was taken from; NULL: not known */
-    uint32_t origin_path; /* [check] which part of it, see check_origin.c; 0: the whole */
     expr *alias; /* [check] the place that the name stands for, checked; NULL: it is a variable */
     uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
 };
@@ -238,6 +234,13 @@ typedef struct print_piece {
     expr *value; /* number, bool, char, String or tensor; a literal String piece is given as text */
 } print_piece;
 
+/* operands[0] as a text; or, as the error of `?`, made one of type `failure`. */
+typedef struct late_call {
+    const type *failure; /* NULL: a text */
+    int64_t how;         /* of a text: see check_private.h */
+    expr *how_more;
+} late_call;
+
 typedef struct call_expr {
     /* Counts and flags stand together: most of a tree is calls, and this is what makes a node large. */
     call_kind kind; /* [check] */
@@ -261,6 +264,7 @@ typedef struct call_expr {
     function_item *pending;
     const type **pending_arguments;
     struct_item *pending_owner;
+    late_call *late; /* likewise: what is done with operands[0] once its type is known */
     expr **operands;
     /* operands[0] is a place that the call also writes: a user method with writes_self (its self
      * leaves come back), an ABI function with REPLACES (its result), VEC_PUSH, VEC_SET. False when
@@ -362,7 +366,9 @@ struct expr {
     bool in_parentheses : 1;
     bool is_vec : 1;      /* vec![…] */
     bool is_followed : 1; /* written `*e` */
-    bool is_default : 1;  /* [check] a number, or parse(), whose type nothing said */
+    bool is_negative : 1; /* [check] a literal with its sign */
+    bool is_largest : 1;  /* [check] a literal: the largest of its type */
+    bool is_judged : 1;   /* [check] a conversion of a number that was open */
     bool is_site : 1;     /* `&mut place`, made by the checker; see check_getter.c */
     bool is_kept : 1;     /* a reference that it yields is not followed */
     bool is_copied : 1;   /* [check] of a copy: whoever writes to it does not write to the place */

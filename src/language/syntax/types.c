@@ -37,7 +37,7 @@ static uint32_t mix(uint32_t hash, uint64_t value) {
 }
 
 static uint32_t type_hash(const type *t) {
-    uint32_t hash = mix(0, (uint64_t)t->kind);
+    uint32_t hash = mix((uint32_t)(uintptr_t)t->number, (uint64_t)t->kind);
     switch (t->kind) {
     case TYPE_TENSOR:
         hash = mix(hash, t->tensor.element == NULL ? UINT64_MAX : t->tensor.element->id);
@@ -60,7 +60,7 @@ static uint32_t type_hash(const type *t) {
 }
 
 static bool alike(const type *a, const type *b) {
-    if (a->kind != b->kind) {
+    if (a->kind != b->kind || a->number != b->number) {
         return false;
     }
     switch (a->kind) {
@@ -110,7 +110,8 @@ static const type *table_find(const type_table *table, const type *wanted) {
 
 static void measure(type *t) {
     t->may_have_open =
-        t->kind == TYPE_OPEN || ((t->kind == TYPE_VEC || t->kind == TYPE_REFERENCE) && t->vec.element->may_have_open) ||
+        t->kind == TYPE_OPEN || t->number != NULL ||
+        ((t->kind == TYPE_VEC || t->kind == TYPE_REFERENCE) && t->vec.element->may_have_open) ||
         (t->kind == TYPE_TENSOR && t->tensor.element != NULL && t->tensor.element->may_have_open);
     for (uint32_t i = 0; t->kind == TYPE_STRUCT && t->structure->template != NULL &&
                          i < t->structure->template->generics.count;
@@ -207,6 +208,64 @@ const type *type_open(type_table *table) {
     return intern(table, &(type){.kind = TYPE_OPEN, .open = {cell}});
 }
 
+/* Room for one more; false when memory runs out. */
+static bool room(type_table *table, void *items, uint32_t count, uint32_t *capacity) {
+    if (count < *capacity) {
+        return true;
+    }
+    void **all = items;
+    uint32_t larger = *capacity == 0 ? 32 : *capacity * 2;
+    void *grown = masu__arena_grow(table->arena, *all, *capacity, larger, sizeof(void *),
+                                   _Alignof(max_align_t));
+    if (grown == NULL) {
+        table->out_of_memory = true;
+        return false;
+    }
+    *all = grown;
+    *capacity = larger;
+    return true;
+}
+
+const type *type_open_number(type_table *table, type_kind kind, source_span literal) {
+    open_number *cell = MASU_ARENA_NEW(table->arena, open_number);
+    if (cell == NULL ||
+        !room(table, &table->numbers, table->number_count, &table->number_capacity)) {
+        table->out_of_memory = true;
+        return table->scalars[kind];
+    }
+    cell->literal = literal;
+    const type *t = intern(table, &(type){.kind = kind, .number = cell});
+    if (t->number != NULL) {
+        table->numbers[table->number_count++] = t;
+    }
+    return t;
+}
+
+void type_decide(type_table *table, const type *open, const type *t) {
+    const type **cell = open->number != NULL ? &open->number->decided : open->open.resolved;
+    *cell = t;
+    if (room(table, &table->trail, table->trail_count, &table->trail_capacity)) {
+        table->trail[table->trail_count++] = cell;
+    }
+}
+
+void type_undo(type_table *table, uint32_t mark) {
+    while (table->trail_count > mark) {
+        *table->trail[--table->trail_count] = NULL;
+    }
+}
+
+void type_default_numbers(type_table *table) {
+    for (uint32_t i = 0; i < table->number_count; i++) {
+        const type *t = type_resolve(table, table->numbers[i]);
+        if (t->number != NULL) {
+            t->number->decided =
+                t->number->prefers != NULL ? t->number->prefers : table->scalars[t->kind];
+        }
+    }
+    table->number_count = table->trail_count = 0;
+}
+
 static const type *resolve_tuple(type_table *table, const type *t) {
     const type **items = MASU_ARENA_ARRAY(table->arena, const type *, t->tuple.count);
     if (items == NULL) {
@@ -236,8 +295,14 @@ static const type *resolve_struct(type_table *table, const type *t) {
 }
 
 const type *type_resolve(type_table *table, const type *t) {
-    while (t->kind == TYPE_OPEN && *t->open.resolved != NULL) {
-        t = *t->open.resolved;
+    for (const type *next = t; next != NULL;) {
+        t = next;
+        next = t->number != NULL       ? t->number->decided
+               : t->kind == TYPE_OPEN ? *t->open.resolved
+                                       : NULL;
+    }
+    if (!t->may_have_open) {
+        return t;
     }
     if (t->kind == TYPE_VEC) {
         const type *element = type_resolve(table, t->vec.element);
@@ -407,6 +472,9 @@ static bool type_valid(const type_table *table, const type *t) {
                (t->vec.length == TYPE_PLACE || t->vec.length == TYPE_SLICE);
     case TYPE_OPEN:
         return t->open.resolved != NULL;
+    case TYPE_I64:
+    case TYPE_F32:
+        return t->number != NULL;
     default:
         return false;
     }

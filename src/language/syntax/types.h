@@ -7,8 +7,12 @@
  *     a type's parts are types of the same table; no two types of a table are alike
  *     tensor: element NULL (not known), a number or bool;  rank -1 (not known) or 0 … TL_MAX_RANK
  *             (every integer is kept as i64 and becomes the element type when it is read)
- *     a checked tree holds no TYPE_OPEN: it exists only while one function is being checked
+ *     a checked tree holds no TYPE_OPEN and no open number: they exist only while one function is being checked
  *     size = 1 + sizes of the items of a tuple or of the fields of a struct: bounds every walk over a type
+ *
+ * An open number is the type of a literal of which nothing has said more: its kind is what it becomes when nothing ever
+ * does (i64, f32), `number` the cell that a use fills in. So a reader that asks for the kind sees a number with or
+ * without a fraction; a reader that compares types sees one of its own.
  *
  * GradTensor is the same type as Tensor: whether a value tracks gradients is known at run time
  * only. Thread safety: a table belongs to one thread. Everything lives in the table's arena.
@@ -22,6 +26,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "language/diagnose/source.h"
 
 typedef enum type_kind {
     /* wrong, and already reported: fits everywhere, so that one mistake gives one message */
@@ -54,11 +59,20 @@ typedef enum type_kind {
 typedef struct type type;
 struct struct_item; /* tree.h */
 
+typedef struct open_number { /* the cell of one */
+    const type *decided;  /* NULL: nothing has said more; may be open itself */
+    const type *prefers;  /* what it becomes when nothing decides it; NULL: what its kind says */
+    bool is_parsed;       /* what parse() yields: real as soon as something real is wanted, or no number at all */
+    source_span literal;  /* where it began */
+    source_span because;  /* what decided it; no file: not known */
+} open_number;
+
 struct type {
     type_kind kind;
-    uint32_t id;        /* dense from 0 in order of creation */
-    uint32_t size;      /* saturating; of a struct: 0 until type_set_size */
-    bool may_have_open; /* there was a TYPE_OPEN in it when it was made */
+    uint32_t id;         /* dense from 0 in order of creation */
+    uint32_t size;       /* saturating; of a struct: 0 until type_set_size */
+    bool may_have_open;  /* there was a TYPE_OPEN or an open number in it when it was made */
+    open_number *number; /* of an open number; else NULL */
     union {
         struct {
             const type *element; /* NULL: not known; scalars read from it are f32 then */
@@ -103,6 +117,10 @@ typedef struct type_table {
     type_instance_maker *instance; /* of structs whose arguments got decided */
     void *instance_context;
     bool out_of_memory; /* sticky; then the makers below return the error type */
+    const type **numbers; /* open ones that were made since the last type_default_numbers */
+    uint32_t number_count, number_capacity;
+    const type ***trail; /* cells that were filled since then, in order */
+    uint32_t trail_count, trail_capacity;
 } type_table;
 
 /* False when the arena has no memory. */
@@ -122,12 +140,23 @@ const type *type_tuple(type_table *table, const type *const *items, uint32_t cou
 const type *type_vec(type_table *table, const type *element);
 const type *type_array(type_table *table, const type *element, int64_t length);
 const type *type_open(type_table *table);
+/* An open number, of a literal there. kind: TYPE_I64 or TYPE_F32. */
+const type *type_open_number(type_table *table, type_kind kind, source_span literal);
+/* Fills the cell of a type that is open. Cost: O(1). */
+void type_decide(type_table *table, const type *open, const type *t);
+/* What was decided since a mark is open again. */
+static inline uint32_t type_mark(const type_table *table) {
+    return table->trail_count;
+}
+void type_undo(type_table *table, uint32_t mark);
+/* Numbers that are still open become what they are when nothing says more; marks made before are void. */
+void type_default_numbers(type_table *table);
 /* &mut T; of a part of a list &mut [T]. */
 const type *type_reference(type_table *table, const type *element, bool slice);
 /* What a reference leads to: T, or of a slice Vec<T>. */
 const type *type_target(type_table *table, const type *reference);
 
-/* The type with every decided TYPE_OPEN replaced; one that is not decided stays. */
+/* The type with every decided TYPE_OPEN and open number replaced; one that is not decided stays. */
 const type *type_resolve(type_table *table, const type *t);
 
 static inline bool type_is_box(const type *t) {
@@ -141,6 +170,10 @@ static inline bool type_is_slice(const type *t) {
 }
 static inline bool type_is(const type *t, type_kind kind) {
     return t->kind == kind;
+}
+/* Of a resolved type: a number that nothing has decided. */
+static inline bool type_is_open_number(const type *t) {
+    return t->number != NULL;
 }
 static inline bool type_is_signed(const type *t) {
     return t->kind >= TYPE_I8 && t->kind <= TYPE_I64;
