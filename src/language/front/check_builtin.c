@@ -471,7 +471,7 @@ static void parse_later(checker *c, expr **slot) {
     e->call.operands = check_join_list(c, text, NULL, 0);
     e->call.operand_count = 1;
     late_parse later = {.e = e, .function = c->function, .parsed = parts[0], .error = parts[1]};
-    CHECK_PUSH(c, c->parses, c->parse_count, c->parse_capacity, later);
+    CHECK_PUSH(c, c->parses.items, c->parses.count, c->parses.capacity, later);
 }
 
 void check_into_later(checker *c, expr **slot) {
@@ -483,12 +483,12 @@ void check_into_later(checker *c, expr **slot) {
     e->type = type_open(c->types);
     c->has_open = true;
     late_parse later = {.e = e, .function = c->function, .parsed = e->type};
-    CHECK_PUSH(c, c->parses, c->parse_count, c->parse_capacity, later);
+    CHECK_PUSH(c, c->parses.items, c->parses.count, c->parses.capacity, later);
 }
 
 void check_settle_late(checker *c, const type *t) {
-    for (uint32_t i = 0; t->kind == TYPE_OPEN && i < c->parse_count; i++) {
-        const late_parse *p = &c->parses[i];
+    for (uint32_t i = 0; t->kind == TYPE_OPEN && i < c->parses.count; i++) {
+        const late_parse *p = &c->parses.items[i];
         const type *parsed = type_resolve(c->types, p->parsed);
         if (p->error == NULL && parsed == t) { /* the value will do */
             check_fits(c, type_resolve(c->types, p->e->call.operands[0]->type), t);
@@ -508,8 +508,8 @@ void check_settle_late(checker *c, const type *t) {
 
 void check_finish_parses(checker *c) {
     function_item *outer = c->function;
-    for (uint32_t i = 0; i < c->parse_count; i++) {
-        const late_parse p = c->parses[i];
+    for (uint32_t i = 0; i < c->parses.count; i++) {
+        const late_parse p = c->parses.items[i];
         c->function = p.function;
         if (p.error == NULL) {
             check_settle_late(c, type_resolve(c->types, p.parsed));
@@ -524,7 +524,7 @@ void check_finish_parses(checker *c) {
         check_coerce(c, &made, wanted, NULL);
         *p.e = *made;
     }
-    c->parse_count = 0;
+    c->parses.count = 0;
     c->function = outer;
 }
 

@@ -218,7 +218,7 @@ void check_let(checker *c, stmt *s) {
     if (named && s->annotation == NULL) {
         t = check_wish_of(c, s->pattern->binding);
         check_note_flexible(s->pattern->binding, s->value);
-        t = t == NULL ? NULL : check_wish_anew(c, t); /* a list of what it will turn out to hold */
+        t = t == NULL ? NULL : check_wish_again(c, t); /* a list of what it will turn out to hold */
     }
     bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
                s->pattern->binding->name[0] == '<' && s->value->kind == EXPR_NAME;

@@ -121,6 +121,11 @@ typedef struct late_parse {
     const type *parsed, *error; /* error NULL: into */
 } late_parse;
 
+typedef struct late_parses {
+    late_parse *items;
+    uint32_t count, capacity;
+} late_parses;
+
 typedef struct dyn_type dyn_type; /* check_dyn.c */
 
 typedef struct said_type {
@@ -167,8 +172,7 @@ typedef struct checker {
     uint32_t outside_said;          /* subjects, by bit: see outside.h */
     struct said_type
         *said_types; /* the last; unknown types that were said, so that they are not said again */
-    struct late_parse *parses; /* of the function that is being checked; see check_builtin.c */
-    uint32_t parse_count, parse_capacity;
+    late_parses parses; /* of the function that is being checked; see check_builtin.c */
     const char *receiver_of; /* the method whose receiver is being checked; NULL: none */
     const type *parse_wish;  /* what the parse() being checked is to yield; NULL: not said */
     uint32_t text_count;
@@ -540,7 +544,7 @@ bool check_has_flexible(const block *b);
 /* The type that a use asked for; NULL: none did. */
 const type *check_wish_of(const checker *c, const binding *b);
 /* The wish with open types of its own. */
-const type *check_wish_anew(checker *c, const type *wish);
+const type *check_wish_again(checker *c, const type *wish);
 /* let b = value, without an annotation. */
 void check_note_flexible(binding *b, const expr *value);
 /* e was to be of that type: the variables in it whose literals can follow will. */

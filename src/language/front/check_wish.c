@@ -104,7 +104,7 @@ static const type *list_of_open(checker *c, const type *to) {
                : type_open(c->types);
 }
 
-const type *check_wish_anew(checker *c, const type *wish) {
+const type *check_wish_again(checker *c, const type *wish) {
     c->has_open |= wish->may_have_open;
     return wish->may_have_open ? list_of_open(c, wish) : wish;
 }
