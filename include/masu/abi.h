@@ -1,6 +1,6 @@
 /* abi.h: what compiled code and the runtime agree on.
  *
- * The functions stand in abi.def and ops.def, one line each with the ownership of every argument; this header turns them
+ * The functions are in abi.def and ops.def, one line each with the ownership of every argument; this header turns them
  * into C prototypes and holds the few structures whose layout compiled code knows.
  *
  * A compiled function's frame:
@@ -16,7 +16,7 @@
  *               └─ slots[]     owners: each holds NULL or one count of one object
  *
  * Raising unwinds: the runtime walks the frames from the innermost outwards, releases what the slots and the
- * dynamic registry own, and returns to whoever started the program. No C function of the runtime holds
+ * dynamic registry own, and returns to the one that started the program. No C function of the runtime holds
  * anything while it raises. What must hold at every call that may raise:
  *
  *     counts of an object = owner slots + registry entries + stored references (containers, graph)
@@ -66,7 +66,7 @@ typedef struct tl_frame {
         growing_end; /* of this function, in the program's table of growing slots */
     tl_dest *dests;  /* one a result of the function that is being called; borrowed */
     tl_tensor
-        *spent; /* an operand that nobody reads afterwards: an element-wise operation may write
+        *spent; /* an operand that is not read afterwards: an element-wise operation may write
                          its result over it; borrowed, NULL: there is none */
     void *slots[];
 } tl_frame;
@@ -149,34 +149,24 @@ enum tl_abi_effects { NONE = 0, FAILS = 1, READS_GRAD = 2, REPLACES = 4, PURE = 
 
 /* How the result's shape follows: see language/pass/shapes.c for the code, one case each. */
 typedef enum tl_shape_rule {
-    NO_SHAPE,        /* the result is no tensor */
-    SHAPE_UNKNOWN,   /* known at run time only */
-    SHAPE_SAME,      /* that of the first operand */
-    SHAPE_BROADCAST, /* of all tensor operands */
-    SHAPE_RANK0,
-    SHAPE_KEPT,       /* SAME; the operation works along dimension `dim` */
-    SHAPE_REDUCE,     /* the first operand's without dimension `dim` */
-    SHAPE_LIST,       /* the list operand */
-    SHAPE_RESHAPE,    /* the list operand, where one length may be -1 */
-    SHAPE_EXPAND,     /* the list operand, where -1 keeps a length */
-    SHAPE_LITERAL,    /* the first `rank` numbers of the list operand */
-    SHAPE_SQUARE,     /* [n, n] */
-    SHAPE_VECTOR,     /* rank 1, length unknown */
-    SHAPE_MATMUL,     /* [.., n, k] x [.., k, m] */
-    SHAPE_TRANSPOSE,  /* two dimensions exchanged */
-    SHAPE_PERMUTE,    /* dimensions in the list's order */
-    SHAPE_FLATTEN,    /* one dimension of all elements */
-    SHAPE_SQUEEZE,    /* without dimension `dim` when its length is 1 */
-    SHAPE_UNSQUEEZE,  /* with a dimension of length 1 before `dim` */
-    SHAPE_SLICE,      /* dimension `dim` is `to` - `from` long */
-    SHAPE_NARROW,     /* dimension `dim` is `length` long */
-    SHAPE_ROW,        /* without the first dimension */
-    SHAPE_CAT,        /* two operands one after the other along `dim` */
-    SHAPE_STACK,      /* the list's operands along a new first dimension */
-    SHAPE_SELECT,     /* dimension `dim` is as long as the second operand */
-    SHAPE_LIKE_INDEX, /* that of the second operand */
-    SHAPE_RANK_SAME   /* of the first operand's rank */
+#define SHAPE_RULE(name, rank, text) name,
+#include <masu/ops.def>
 } tl_shape_rule;
+
+/* How many dimensions the result has, as far as the operands' types say. */
+typedef enum tl_rank_rule {
+    RANK_UNKNOWN,
+    RANK_0,
+    RANK_1,
+    RANK_2,
+    RANK_FIRST, /* as the first operand; LESS: one less; MORE: one more */
+    RANK_LESS,
+    RANK_MORE,
+    RANK_SECOND, /* as the second tensor */
+    RANK_BROADCAST,
+    RANK_LIST, /* as many as the list operand has numbers */
+    RANK_MATMUL
+} tl_rank_rule;
 
 typedef enum tl_dtype_rule {
     NO_DTYPE,
@@ -195,7 +185,7 @@ typedef enum tl_dtype_rule {
 
 /* What backward does with the result. */
 typedef enum tl_gradient {
-    TL_GRADIENT_NONE,   /* it is no smooth function of a tensor */
+    TL_GRADIENT_NONE,   /* it is not a smooth function of a tensor */
     TL_GRADIENT_RULE,   /* a rule of differentiation in C */
     TL_GRADIENT_FOLLOWS /* from the operations that it is written with */
 } tl_gradient;

@@ -54,7 +54,8 @@ const char *masu_program_diagnostics(const masu_program *p);
 const char *
 masu_program_dump(const masu_program *p); /* what the dump options collected, "" otherwise */
 typedef enum masu_explain_form {
-    MASU_EXPLAIN_TEXT,
+    MASU_EXPLAIN_SHORT, /* totals, then the source with a few numbers a line */
+    MASU_EXPLAIN_TEXT,  /* all of it in words */
     MASU_EXPLAIN_JSON,
     MASU_EXPLAIN_HTML
 } masu_explain_form;

@@ -12,33 +12,8 @@
 
 static const char *shape_text(tl_shape_rule rule) {
     static const char *const texts[] = {
-        [NO_SHAPE] = "",
-        [SHAPE_UNKNOWN] = "as described",
-        [SHAPE_SAME] = "t's",
-        [SHAPE_BROADCAST] = "broadcast",
-        [SHAPE_RANK0] = "[]",
-        [SHAPE_KEPT] = "t's",
-        [SHAPE_REDUCE] = "t's without dim",
-        [SHAPE_LIST] = "shape",
-        [SHAPE_RESHAPE] = "shape",
-        [SHAPE_EXPAND] = "shape",
-        [SHAPE_LITERAL] = "as written",
-        [SHAPE_SQUARE] = "[n, n]",
-        [SHAPE_VECTOR] = "[n]",
-        [SHAPE_MATMUL] = "[.., n, k] [.., k, m] to [.., n, m]",
-        [SHAPE_TRANSPOSE] = "t's, two exchanged",
-        [SHAPE_PERMUTE] = "t's in that order",
-        [SHAPE_FLATTEN] = "[elements]",
-        [SHAPE_SQUEEZE] = "t's, perhaps without dim",
-        [SHAPE_UNSQUEEZE] = "t's and a 1",
-        [SHAPE_SLICE] = "t's, dim to - from",
-        [SHAPE_NARROW] = "t's, dim length",
-        [SHAPE_ROW] = "t's without the first",
-        [SHAPE_CAT] = "t's, dim the sum",
-        [SHAPE_STACK] = "[n, ..]",
-        [SHAPE_SELECT] = "t's, dim as index",
-        [SHAPE_LIKE_INDEX] = "index's",
-        [SHAPE_RANK_SAME] = "t's rank",
+#define SHAPE_RULE(rule, rank, text) [rule] = text,
+#include <masu/ops.def>
     };
     return texts[rule];
 }

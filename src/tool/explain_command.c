@@ -7,10 +7,11 @@
 static const char usage[] =
     "Usage: masu explain [OPTIONS] FILE\n"
     "\n"
-    "Prints FILE with what the compiler decided about memory beside each line: where tensors come "
-    "to life, which slot\n"
-    "protects them, where they are moved, lent or counted, and where they die.\n"
+    "Prints what FILE costs in memory: totals, then beside each line how many tensors it makes and where "
+    "they lie, how many\n"
+    "counts it needs, and how many values die there.\n"
     "\n"
+    "  --verbose     in words: which value, where it lies and why; then frames, values and passes\n"
     "  --json        as one JSON object: functions with slots, lower bound and counts; events by "
     "line\n"
     "  --html        as a page for the browser\n"
@@ -22,7 +23,7 @@ static const char usage[] =
     "\n"
     "Exit status: 0 fine, 1 the program is wrong, 2 used wrongly.\n";
 
-static const char *const known[] = {"--json", "--html", "--dump=", "--verify", "--help", NULL};
+static const char *const known[] = {"--json", "--html", "--verbose", "--dump=", "--verify", "--help", NULL};
 
 static int explain(const char *path, const tool_compile_flags *flags, masu_explain_form form) {
     masu_compile_options options = tool_compile_options(flags, MASU_STAGE_PASSES);
@@ -37,7 +38,7 @@ static int explain(const char *path, const tool_compile_flags *flags, masu_expla
 static int run(int argc, char **argv) {
     tool_compile_flags flags = {0};
     const char *path = NULL;
-    masu_explain_form form = MASU_EXPLAIN_TEXT;
+    masu_explain_form form = MASU_EXPLAIN_SHORT;
     for (int i = 1; i < argc; i++) {
         bool is_option = argv[i][0] == '-' && argv[i][1] != 0;
         if (!is_option && path)
@@ -48,6 +49,10 @@ static int run(int argc, char **argv) {
         }
         if (strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--html") == 0) {
             form = argv[i][2] == 'j' ? MASU_EXPLAIN_JSON : MASU_EXPLAIN_HTML;
+            continue;
+        }
+        if (strcmp(argv[i], "--verbose") == 0) {
+            form = MASU_EXPLAIN_TEXT;
             continue;
         }
         tool_option taken = tool_compile_option("explain", argv[i], &flags);

@@ -42,7 +42,7 @@ fn main() {
     println(text + "…");
 }
 TL
-expect_status 0 "$MASU" explain "$MASU_TMP/bindings.tl"
+expect_status 0 "$MASU" explain --verbose "$MASU_TMP/bindings.tl"
 for name in layer.w layer.b copied.w copied.b left right chosen.0 inside kept listed each first second part text; do
     case $name in # a parameter that is only lent needs no word in the margin
     first | second | part) ;;
@@ -67,3 +67,30 @@ expect_status 0 "$MASU" explain --html "$MASU_TMP/bindings.tl"
 expect_in_stdout '&#60;/pre&#62;&#60;script&#62;'
 expect_in_stdout '<svg '
 expect_in_stdout '<td>another name of `layer.w`<td>'
+
+# Short without --verbose: the totals, then each line of the source once, with a few numbers; the dearest lines are named, and
+# what they are said to cost is beside them.
+cat >"$MASU_TMP/short.tl" <<'TL'
+fn twice(t: Tensor) -> Tensor { t + t }
+fn main() {
+    let a = Tensor::ones([4, 4]);
+    let b = twice(a);
+    println(b.sum().item() + a.sum().item());
+}
+TL
+expect_status 0 "$MASU" explain "$MASU_TMP/short.tl"
+sed -n 1p "$MASU_TMP.stdout" | grep -q 'short.tl: [0-9]* functions, ' || fail 'the totals are not first'
+sed -n 2p "$MASU_TMP.stdout" | grep -q '^tensors made: [0-9]* in frames of [0-9]* bytes' || fail 'no bytes'
+[ "$(grep -c '^ *[0-9]* | ' "$MASU_TMP.stdout")" -eq "$(wc -l <"$MASU_TMP/short.tl")" ] || fail 'not one line a line'
+awk 'length > 120' "$MASU_TMP.stdout" >"$MASU_TMP/wide"
+[ ! -s "$MASU_TMP/wide" ] || fail "wide: $(cat "$MASU_TMP/wide")"
+! grep -q 'values of' "$MASU_TMP.stdout" || fail 'the values of each function are not for the short text'
+expect_status 0 "$MASU" explain examples/mlp.tl
+named=$(sed -n 's/^cost most: line \([0-9]*\) (\([0-9]* from a\{0,1\} \{0,1\}pools\{0,1\}\).*/\1 \2/p' "$MASU_TMP.stdout")
+[ -n "$named" ] || fail 'no line costs most'
+grep -q "^ *${named%% *} | .*| ${named#* }" "$MASU_TMP.stdout" || fail "line ${named%% *} does not cost ${named#* }"
+expect_status 0 "$MASU" explain --html examples/mlp.tl
+expect_in_stdout '<p class=t>'
+expect_in_stdout 'cost most: line'
+[ "$(grep -o '<details>' "$MASU_TMP.stdout" | wc -l)" -eq "$(grep -o '</details>' "$MASU_TMP.stdout" | wc -l)" ] || fail 'a fold is not closed'
+[ "$(grep -o '<details>' "$MASU_TMP.stdout" | wc -l)" -ge 4 ] || fail 'nothing is folded'

@@ -19,7 +19,7 @@ sed -n 's/.*"name": "work{b}".*"frame_bytes": \([0-9]*\), "frame_lower_bound": \
 read -r frame bound <"$MASU_TMP.frame"
 [ "$frame" -eq "$bound" ] || fail "a frame of $frame bytes, though $bound may do"
 [ "$frame" -gt 0 ] || fail "no tensor lies in the frame"
-expect_status 0 "$MASU" explain "$program"
+expect_status 0 "$MASU" explain --verbose "$program"
 expect_in_stdout "the frame of work{b}: $frame bytes, and no plan needs less"
 expect_in_stdout 'shared with'
 expect_status 0 "$MASU" run --audit --report=json --report-file="$MASU_TMP.report" "$program"

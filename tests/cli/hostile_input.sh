@@ -77,7 +77,7 @@ refuses() { # EXPRESSION WORDS
 }
 refuses 't.split(0)' '0 is no length of a part in `t.split(0)`'
 refuses 't.chunk(0)' '0 is no number of parts in `t.chunk(0)`'
-refuses 't.topk(-1)' '-1 is no number of elements in `t.topk(-1)`'
+refuses 't.topk(-1)' '-1 is not a number of elements in `t.topk(-1)`'
 refuses 't.repeat_interleave(-1)' '-1 is not a number of times in `t.repeat_interleave(-1)`'
 refuses 't.repeat_interleave(-1, 0)' '-1 is not a number of times in `t.repeat_interleave(-1, 0)`'
 refuses 't.dropout(1.5)' 'dropout: 1.5 is no probability'

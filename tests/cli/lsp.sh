@@ -147,7 +147,7 @@ answers 'bad messages' <<TEXT
 {"jsonrpc":"2.0","id":3,"error":{"code":-32002,"message":"\`initialize\` comes first"}}
 $capabilities
 {"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/a.tl","diagnostics":[]}}
-{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/unknown.tl","diagnostics":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"severity":1,"code":"E0003","source":"masu","message":"\`�\` does not belong to the language"},{"range":{"start":{"line":0,"character":2},"end":{"line":0,"character":4}},"severity":1,"code":"E0001","source":"masu","message":"statements stand inside functions\na program starts at \`fn main() { … }\`"}]}}
+{"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":"file:///tmp/unknown.tl","diagnostics":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"severity":1,"code":"E0003","source":"masu","message":"\`�\` does not belong to the language"},{"range":{"start":{"line":0,"character":2},"end":{"line":0,"character":4}},"severity":1,"code":"E0001","source":"masu","message":"statements belong inside functions\na program starts at \`fn main() { … }\`"}]}}
 {"jsonrpc":"2.0","id":4,"result":null}
 {"jsonrpc":"2.0","id":5,"result":null}
 {"jsonrpc":"2.0","id":6,"result":null}

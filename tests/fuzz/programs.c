@@ -101,7 +101,7 @@ static bool try_program(const char *text, size_t length) {
     demand(right == (masu_program_error_count(p) == 0), "status and messages disagree");
     demand(right || strstr(masu_program_diagnostics(p), "error: "), "an error without a word");
     if (right)
-        for (int form = MASU_EXPLAIN_TEXT; form <= MASU_EXPLAIN_HTML; form++)
+        for (int form = MASU_EXPLAIN_SHORT; form <= MASU_EXPLAIN_HTML; form++)
             demand(*masu_program_explain(p, (masu_explain_form)form) != 0, "nothing is explained");
     masu_place_info place;
     for (uint32_t line = 1, column = 1; line < 40; line++, column = (column * 7 + line) % 60 + 1)

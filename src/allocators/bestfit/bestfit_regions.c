@@ -84,7 +84,7 @@ static size_t pool_room(const masu_bestfit *pool) {
 
 static masu_status trim_regions(masu_bestfit *pool, size_t keep_bytes);
 
-/* What is wholly free stands in the way of a larger block: false when nothing could be given back. */
+/* What is wholly free is in the way of a larger block: false when nothing could be given back. */
 static bool pool_give_way(masu_bestfit *pool) {
     uint64_t reserved = pool->counts.reserved_bytes;
     if (pool->policy != MASU_POOL_PERSISTENT)
@@ -92,7 +92,7 @@ static bool pool_give_way(masu_bestfit *pool) {
     return pool->counts.reserved_bytes < reserved;
 }
 
-/* Under a limit, free device blocks stand in the way of a larger one: they go first. */
+/* Under a limit, free device blocks are in the way of a larger one: they go first. */
 static masu_status pool_make_room(masu_bestfit *pool, size_t least_bytes, size_t *room) {
     *room = SIZE_MAX;
     if (pool->limit_bytes == SIZE_MAX)
@@ -130,7 +130,7 @@ static masu_status region_obtain(masu_bestfit *pool, const masu__growth *growth,
 
 masu__free_index masu__no_index;
 
-/* Of its pages those take memory whose sizes occur. */
+/* Those of its pages take memory whose sizes occur. */
 static bool index_make(masu_bestfit *pool, uint32_t ground) {
     if (pool->index[ground] != &masu__no_index)
         return true;

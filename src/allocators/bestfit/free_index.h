@@ -26,7 +26,7 @@
  *
  * So equal blocks are told apart by their addresses already when the bin is chosen, and a tree holds
  * one or two among a few thousand blocks. Bits that all addresses share would spoil that: span grows with the
- * pool, and each time, at most once for each bit, all trees are built anew. Depth: about log2 of
+ * pool, and each time, at most once for each bit, all trees are built again. Depth: about log2 of
  * what shares the bin, 49 at most. No rotations, no priorities, one record read for each level.
  *
  * The smallest block that fits is the first key at or after the request's in its own bin, or else
@@ -61,7 +61,7 @@ static inline unsigned masu__free_log(size_t bytes) {
     return masu__log2_floor(bytes >> MASU__GRAIN_SHIFT);
 }
 
-/* The key's part that stands for the size. */
+/* The key's part for the size. */
 static inline uint64_t masu__free_size_key(size_t bytes, unsigned log) {
     return ((uint64_t)(bytes >> MASU__GRAIN_SHIFT) << 1) << (63 - log);
 }
@@ -81,7 +81,7 @@ static inline void masu__free_index_begin(masu__free_index *index, uint32_t grou
     index->ground = ground;
 }
 
-/* Moves base and span so that address has a place, and builds all trees anew. */
+/* Moves base and span so that address has a place, and builds all trees again. */
 void masu__free_index_widen(masu__free_index *index, masu__block_table *table, uintptr_t address);
 
 static inline void masu__free_index_mark(masu__free_index *index, unsigned bin) {
@@ -130,7 +130,7 @@ static inline void masu__free_index_insert(masu__free_index *index, masu__block_
 }
 
 /* Any leaf below the block takes its place: whatever lies below a node may lie at it. The block is
- * nobody's until its state is set. */
+ * without an owner until its state is set. */
 static inline void masu__free_index_remove(masu__free_index *index, masu__block_table *table,
                                            masu__block_id id) {
     masu__block *at = table->at, *block = &at[id];

@@ -32,7 +32,8 @@ static void note(explainer *x, masu__buffer *text, char kind) {
     x->failed |= !copy || text->failed;
     if (!copy)
         return;
-    x->events[x->count] = (explain_event){x->line, x->count, x->f, copy, kind};
+    x->events[x->count] = (explain_event){x->line, x->count, x->f, copy, kind, x->place};
+    x->place = EXPLAIN_NOWHERE;
     x->count++;
     masu__buffer_truncate(text, 0);
 }
@@ -104,6 +105,7 @@ static void note_results(explainer *x, const ir_instr *i, masu__buffer *t) {
         }
         explain_buffer(x->f, v, t);
         explain_slot(x->f, v, x->sharing, t);
+        x->place = (explain_place)(i->reuse ? EXPLAIN_NOWHERE : explain_place_of(x->f, v));
         note(x, t, 'n');
     }
 }
@@ -277,6 +279,8 @@ static void put_all(const explainer *x, masu_explain_form form, masu__buffer *ou
         explain_json(x, out);
     else if (form == MASU_EXPLAIN_HTML)
         explain_html(x, out);
+    else if (form == MASU_EXPLAIN_SHORT)
+        explain_short(x, out);
     else
         explain_text(x, out);
 }

@@ -1,21 +1,25 @@
 /* explain_html.c: see explain_events.h. One page that needs nothing but itself: no script, no other file.
  *
+ *     the totals and the lines that cost most
  *     the source with its margin, coloured by what happens
- *     for each function: its frame drawn, a table of its values, the numbers behind each pass
+ *     folded, for each function: its frame drawn, a table of its values; the numbers behind each pass
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "language/explain/explain_events.h"
 #include "language/explain/explain_frame.h"
+#include "language/explain/explain_totals.h"
 #include "language/explain/explain_values.h"
 #include "language/pass/pass.h"
 
 static const char style[] =
-    "body{font:15px/1.45 sans-serif;margin:2em;color:#222}table{border-spacing:0}"
+    "body{font:15px/1.45 sans-serif;margin:1em 2em;color:#222}table{border-spacing:0;width:100%}"
+    ".t{font-weight:bold;white-space:pre-line}summary{cursor:pointer;margin:.4em 0}"
+    ".l{width:3em}.s{width:45%}"
     "td,th{vertical-align:top;padding:1px .7em;text-align:left}tr:hover{background:#f4f4f4}"
     ".l,.r{text-align:right}.l{color:#999}.s{font-family:monospace;white-space:pre}"
-    "h2{margin-top:2em}th{border-bottom:1px solid #bbb}"
+    "summary h2{display:inline;font-size:17px}th{border-bottom:1px solid #bbb}"
     "span{border-radius:4px;padding:0 .4em;margin-right:.2em;font-size:13px;display:inline-block}"
     ".n{background:#e3f1e3}.m{background:#e2ecf8}.b{background:#eee}.i{background:#f5f0dc}"
     ".d{background:#f3e6d8}.a{background:#f6c9c9}.f{background:#fff;border:1px solid #bbb}"
@@ -23,7 +27,7 @@ static const char style[] =
     "rect{fill:#cfe3cf;stroke:#5a8a5a;stroke-width:.5}\n";
 
 static const char words[] =
-    "<p>Beside each line stands what happens there to tensors and other values that live in "
+    "<details><summary>The words beside the lines</summary><p>Beside each line is what happens there to tensors and other values that live in "
     "memory:\n"
     "<span class=n>made or received: here it begins</span> <span class=i>is: another name of what "
     "was there</span> <span class=b>lent: read by a function without a count</span> <span "
@@ -33,9 +37,9 @@ static const char words[] =
     "is asked for<li><b>in growing slot N</b>: in a buffer that stays for the next one made "
     "here<li><b>where the caller has room</b>: it leaves, and is built where it goes<li><b>in a "
     "pool (why)</b>: asked of a pool, and why that could not be avoided<li><b>over x</b>: written "
-    "over the elements of x, which nobody reads afterwards<li><b>slot N with x</b>: where an "
-    "error would find and release it; x stands there at other times<li><b>f{ob}</b>: the version "
-    "of f that takes over its first argument and borrows its second</ul>\n";
+    "over the elements of x, which are not read afterwards<li><b>slot N with x</b>: where an "
+    "error would find and release it; x is there at other times<li><b>f{ob}</b>: the version "
+    "of f that takes over its first argument and borrows its second</ul></details>\n";
 
 static void put_string(const char *text, masu__buffer *out) {
     masu__buffer_html(out, text, strlen(text));
@@ -133,13 +137,13 @@ static void put_value(void *user, const explain_told *told) {
 
 static void put_function(const ir_function *f, masu__buffer *out) {
     pass_counts c = pass_count(f);
-    masu__buffer_puts(out, "<h2>");
+    masu__buffer_puts(out, "<details><summary><h2>");
     put_string(f->name, out);
     masu__buffer_printf(
         out,
-        "</h2>\n<p>%" PRIu32 " owner slots, of which %" PRIu32 " are needed at least; %" PRIu64
+        "</h2>: %" PRIu32 " owner slots, of which %" PRIu32 " are needed at least; %" PRIu64
         " bytes for tensors in the frame, of which any plan needs %" PRIu64 "; %" PRIu32
-        " growing slots; %" PRIu32 " acquires, %" PRIu32 " releases.</p>\n",
+        " growing slots; %" PRIu32 " acquires, %" PRIu32 " releases</summary>\n",
         c.slots, c.bound, f->room_bytes, f->room_bound, f->growing_count, c.acquires, c.releases);
     explain_frame_svg(f, out);
     masu__buffer_puts(out,
@@ -148,7 +152,7 @@ static void put_function(const ir_function *f, masu__buffer *out) {
     listing l = {.f = f, .out = out};
     out->failed |= !explain_tell(f, put_value, &l) || l.part.failed;
     masu__buffer_destroy(&l.part);
-    masu__buffer_puts(out, "</table>\n");
+    masu__buffer_puts(out, "</table></details>\n");
 }
 
 void explain_html(const explainer *x, masu__buffer *out) {
@@ -156,16 +160,23 @@ void explain_html(const explainer *x, masu__buffer *out) {
     put_string(x->source->path, out);
     masu__buffer_printf(out, ": where tensors live</title>\n<style>%s</style>\n<h1>", style);
     put_string(x->source->path, out);
-    masu__buffer_printf(out, "</h1>\n%s", words);
+    masu__buffer_puts(out, "</h1>\n<p class=t>");
+    explain_totals totals = explain_totals_of(x);
+    masu__buffer said = {0};
+    explain_put_totals(&totals, &said);
+    put_buffer(&said, out);
+    out->failed |= said.failed;
+    masu__buffer_destroy(&said);
+    masu__buffer_printf(out, "</p>\n%s", words);
     put_source(x, out);
     for (uint32_t f = 0; f < x->m->function_count; f++)
         if (!x->m->functions[f]->is_kernel)
             put_function(x->m->functions[f], out);
-    masu__buffer_puts(out, "<h2>Passes</h2>\n<pre>");
+    masu__buffer_puts(out, "<details><summary><h2>Passes</h2></summary>\n<pre>");
     masu__buffer tallies = {0};
     explain_tallies(x->m, &tallies);
     put_buffer(&tallies, out);
     out->failed |= tallies.failed;
     masu__buffer_destroy(&tallies);
-    masu__buffer_puts(out, "</pre>\n</html>\n");
+    masu__buffer_puts(out, "</pre></details>\n</html>\n");
 }

@@ -1,10 +1,11 @@
-/* explain_text.c: see explain_events.h. The source with its margin, then function by function its frame and its values, then
- * the passes.
+/* explain_text.c: see explain_events.h. Short: the totals, then the source with a few numbers a line. Long: the source with its
+ * margin, then function by function its frame and its values, then the passes.
  */
 #include <inttypes.h>
 
 #include "language/explain/explain_events.h"
 #include "language/explain/explain_frame.h"
+#include "language/explain/explain_totals.h"
 #include "language/explain/explain_values.h"
 #include "language/pass/pass.h"
 
@@ -30,8 +31,7 @@ static uint32_t characters(const char *text, uint32_t length) {
     return count;
 }
 
-static void put_line(const explainer *x, uint32_t line, uint32_t width, const explain_event *first,
-                     const explain_event *end, masu__buffer *out) {
+static void put_line(const explainer *x, uint32_t line, uint32_t width, const masu__buffer *margin, masu__buffer *out) {
     const source_file *s = x->source;
     uint32_t start = s->line_starts[line - 1];
     uint32_t stop = line < s->line_count ? s->line_starts[line] : (uint32_t)s->length;
@@ -39,11 +39,11 @@ static void put_line(const explainer *x, uint32_t line, uint32_t width, const ex
         stop--;
     masu__buffer_printf(out, "%5" PRIu32 " | ", line);
     masu__buffer_append(out, s->text + start, stop - start);
-    if (first < end) {
+    if (margin->length > 0) {
         uint32_t used = characters(s->text + start, stop - start);
         masu__buffer_fill(out, ' ', used < width ? width - used : 0);
         masu__buffer_puts(out, " | ");
-        put_margin(x, first, end, out);
+        masu__buffer_puts(out, masu__buffer_text(margin));
     }
     masu__buffer_putc(out, '\n');
 }
@@ -71,8 +71,8 @@ static void put_words(masu__buffer *out) {
         "made here\n"
         "  where the caller …  it leaves, and is built where it goes\n"
         "  in a pool (why)     they are asked of a pool, and why that could not be avoided\n"
-        "  over `x`            they are written over those of `x`, which nobody reads afterwards\n"
-        "  slot N with `x`     where an error would find and release it; `x` stands there at other "
+        "  over `x`            they are written over those of `x`, which are not read afterwards\n"
+        "  slot N with `x`     where an error would find and release it; `x` is there at other "
         "times\n"
         "  `y` is `x`          another name for what was there: no memory and no count of its own\n"
         "  lent, moves         read by a function without a count; given away: it has another "
@@ -83,20 +83,29 @@ static void put_words(masu__buffer *out) {
         "\n");
 }
 
-static void put_source(const explainer *x, masu__buffer *out) {
+static void put_source(const explainer *x, bool in_words, masu__buffer *out) {
     const explain_event *at = x->events, *end = x->events + x->count;
     uint32_t width = width_of(x->source);
+    masu__buffer margin = {0};
     while (at < end && at->line == 0) /* functions without a place: in front */
         at++;
-    for (const explain_event *e = x->events; e < at; e++)
+    for (const explain_event *e = x->events; e < at && in_words; e++)
         if (explain_is_summary(e))
             masu__buffer_printf(out, "%s\n", e->text);
     for (uint32_t line = 1; line <= x->source->line_count; line++) {
         const explain_event *first = at;
         while (at < end && at->line == line)
             at++;
-        put_line(x, line, width, first, at, out);
+        masu__buffer_truncate(&margin, 0);
+        explain_costs costs = explain_costs_of(first, at);
+        if (in_words)
+            put_margin(x, first, at, &margin);
+        else
+            explain_put_costs(&costs, &margin);
+        put_line(x, line, width, &margin, out);
     }
+    out->failed |= margin.failed;
+    masu__buffer_destroy(&margin);
 }
 
 static void put_totals(const explainer *x, masu__buffer *out) {
@@ -149,9 +158,18 @@ static void put_value(void *user, const explain_told *told) {
     masu__buffer_putc(l->out, '\n');
 }
 
+void explain_short(const explainer *x, masu__buffer *out) {
+    explain_totals totals = explain_totals_of(x);
+    masu__buffer_printf(out, "%s: ", x->source->path);
+    explain_put_totals(&totals, out);
+    masu__buffer_putc(out, '\n');
+    put_source(x, false, out);
+    masu__buffer_puts(out, "\n--verbose says of which value, and why; --html shows it as a page\n");
+}
+
 void explain_text(const explainer *x, masu__buffer *out) {
     put_words(out);
-    put_source(x, out);
+    put_source(x, true, out);
     for (uint32_t f = 0; f < x->m->function_count; f++) {
         explain_frame(x->m->functions[f], out);
         listing l = {x->m->functions[f], out, false};

@@ -156,7 +156,7 @@ static int by_line(const void *a, const void *b) {
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* What another variant of an enum would hold, of which nobody speaks. */
+/* What another variant of an enum would hold, which is not shown. */
 static bool is_bare_nothing(const ir_function *f, ir_value v) {
     const ir_value_info *info = &f->values[v];
     return info->def && info->def->op == IR_NOTHING && !info->name;

@@ -13,7 +13,7 @@ typedef struct explain_sharers {
 } explain_sharers;
 
 typedef struct explain_told {
-    ir_value value;    /* that it is, or of which it is another name; 0: of one that nobody reads */
+    ir_value value;    /* that it is, or of which it is another name; 0: of one that is not read */
     uint32_t line;     /* 0: it has no place in the source */
     const char *kind;  /* parameter, made, received, taken, joined, nothing, name */
     const char *where; /* frame, growing, caller, pool, view, object, elsewhere */

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "language/explain/explain_words.h"
+#include "language/explain/explain_events.h"
 #include "language/facts/tensor_facts.h"
 
 enum { SHORT_QUOTE = 24, MOST_SHOWN = 2 };
@@ -83,6 +83,17 @@ void explain_buffer(const ir_function *f, ir_value v, masu__buffer *out) {
         put_shared(f, sharing_one(f, v), out);
     else if (why)
         masu__buffer_printf(out, " in a pool (%s)", why);
+}
+
+int explain_place_of(const ir_function *f, ir_value v) {
+    const ir_place *place = ir_place_of(f, v);
+    if (place && place->bytes)
+        return EXPLAIN_IN_FRAME;
+    if (place && place->slot)
+        return EXPLAIN_IN_SLOT;
+    if (place && place->dest)
+        return EXPLAIN_AT_CALLER;
+    return f->values[v].pooled && !sharing_one(f, v) ? EXPLAIN_IN_POOL : EXPLAIN_NOWHERE;
 }
 
 static void add_name(explain_sharing *s, const char *name) {

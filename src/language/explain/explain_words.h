@@ -12,6 +12,8 @@ void explain_shape(const ir_function *f, ir_value v, masu__buffer *out);
 /* Where its elements lie: " in the frame at 0, 256 bytes", " in growing slot 2 (…)", " where the caller wants it",
  * " in a pool (…)", or nothing when v is not made here. */
 void explain_buffer(const ir_function *f, ir_value v, masu__buffer *out);
+/* The same as a number of explain_place, for elements that v has for itself. */
+int explain_place_of(const ir_function *f, ir_value v);
 /* An object that is i's first operand, written into: a vector that something is pushed on. */
 bool explain_changes(const ir_function *f, const ir_instr *i);
 /* v has no elements of its own: it is made by a view, or by what writes into its operand. */

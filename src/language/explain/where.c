@@ -1,4 +1,4 @@
-/* where.c: where one variable's value lives, for whoever points at it: what explain.c says of a line, said of a
+/* where.c: where one variable's value lives, for an editor that points at it: what explain.c says of a line, said of a
  * name. Read from the final IR, as there.
  *
  *     shape [2, 3], 24 bytes (bucket pool); slot 0; made on line 3; lent to f on line 5; dies on line 7

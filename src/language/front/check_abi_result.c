@@ -122,40 +122,29 @@ static int32_t second_rank(const expr *call) {
 int32_t check_abi_rank(const expr *call) {
     const type *first = first_tensor(call);
     int32_t rank = first == NULL ? -1 : first->tensor.rank;
-    switch (tl_abi_functions[call->call.abi].shape) {
-    case SHAPE_SAME:
-    case SHAPE_KEPT:
-    case SHAPE_TRANSPOSE:
-    case SHAPE_PERMUTE:
-    case SHAPE_SLICE:
-    case SHAPE_NARROW:
-    case SHAPE_CAT:
-    case SHAPE_SELECT:
-    case SHAPE_RANK_SAME:
+    static const tl_rank_rule ranks[] = {
+#define SHAPE_RULE(rule, rank, text) [rule] = rank,
+#include <masu/ops.def>
+    };
+    switch (ranks[tl_abi_functions[call->call.abi].shape]) {
+    case RANK_0:
+    case RANK_1:
+    case RANK_2:
+        return (int32_t)(ranks[tl_abi_functions[call->call.abi].shape] - RANK_0);
+    case RANK_FIRST:
         return rank;
-    case SHAPE_BROADCAST:
-        return broadcast_rank(call);
-    case SHAPE_RANK0:
-        return 0;
-    case SHAPE_REDUCE:
-    case SHAPE_ROW:
+    case RANK_LESS:
         return rank > 0 ? rank - 1 : -1;
-    case SHAPE_UNSQUEEZE:
-    case SHAPE_STACK:
+    case RANK_MORE:
         return rank < 0 ? -1 : rank + 1;
-    case SHAPE_LIST:
-    case SHAPE_RESHAPE:
-    case SHAPE_EXPAND:
-        return (int32_t)list_length(call);
-    case SHAPE_SQUARE:
-        return 2;
-    case SHAPE_VECTOR:
-    case SHAPE_FLATTEN:
-        return 1;
-    case SHAPE_MATMUL:
-        return matmul_rank(call);
-    case SHAPE_LIKE_INDEX:
+    case RANK_SECOND:
         return second_rank(call);
+    case RANK_BROADCAST:
+        return broadcast_rank(call);
+    case RANK_LIST:
+        return (int32_t)list_length(call);
+    case RANK_MATMUL:
+        return matmul_rank(call);
     default:
         return -1;
     }

@@ -36,7 +36,8 @@ static void in_block(block *b, visitor *visit, void *context) {
     maybe(b->result, visit, context);
 }
 
-static void in_call(call_expr *call, visitor *visit, void *context) {
+static void walk_call(expr *e, visitor *visit, void *context) {
+    call_expr *call = &e->call;
     if (call->kind == CALL_UNRESOLVED) {
         maybe(call->callee, visit, context);
         maybe(call->receiver, visit, context);
@@ -55,7 +56,8 @@ static void in_call(call_expr *call, visitor *visit, void *context) {
     }
 }
 
-static void in_comprehension(comprehension_expr *c, visitor *visit, void *context) {
+static void walk_comprehension(expr *e, visitor *visit, void *context) {
+    comprehension_expr *c = e->comprehension;
     for (uint32_t i = 0; i < c->clause_count; i++) {
         maybe(c->clauses[i].low, visit, context);
         maybe(c->clauses[i].high, visit, context);
@@ -64,7 +66,7 @@ static void in_comprehension(comprehension_expr *c, visitor *visit, void *contex
     maybe(c->body, visit, context);
 }
 
-static void in_match(expr *e, visitor *visit, void *context) {
+static void walk_match(expr *e, visitor *visit, void *context) {
     visit(e->match.value, context);
     for (uint32_t i = 0; i < e->match.count; i++) {
         maybe(e->match.arms[i].guard, visit, context);
@@ -72,87 +74,39 @@ static void in_match(expr *e, visitor *visit, void *context) {
     }
 }
 
+static void walk_struct(expr *e, visitor *visit, void *context) {
+    for (uint32_t i = 0; i < e->structure.init_count; i++) {
+        visit(e->structure.inits[i].value, context);
+    }
+    maybe(e->structure.base, visit, context);
+}
+
+static void walk_loop(expr *e, visitor *visit, void *context) {
+    maybe(e->loop->condition, visit, context);
+    maybe(e->loop->iterable, visit, context);
+    in_block(e->loop->body, visit, context);
+}
+
+/* Its body belongs to another function once it is checked. */
+static void walk_closure(expr *e, visitor *visit, void *context) {
+    if (e->type == NULL) {
+        visit(e->closure.body, context);
+    }
+}
+
 void expr_each_child(expr *e, visitor *visit, void *context) {
     switch (e->kind) {
-    case EXPR_UNARY:
-        visit(e->unary.operand, context);
-        break;
-    case EXPR_BINARY:
-        visit(e->binary.left, context);
-        visit(e->binary.right, context);
-        break;
-    case EXPR_CAST:
-        visit(e->cast.operand, context);
-        break;
-    case EXPR_CALL:
-    case EXPR_METHOD:
-        in_call(&e->call, visit, context);
-        break;
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-        visit(e->field.base, context);
-        break;
-    case EXPR_INDEX:
-        visit(e->index.base, context);
-        each(e->index.indices, e->index.count, visit, context);
-        break;
-    case EXPR_STRUCT:
-        for (uint32_t i = 0; i < e->structure.init_count; i++) {
-            visit(e->structure.inits[i].value, context);
-        }
-        maybe(e->structure.base, visit, context);
-        break;
-    case EXPR_TUPLE:
-    case EXPR_ARRAY:
-        each(e->list.items, e->list.count, visit, context);
-        break;
-    case EXPR_COMPREHENSION:
-        in_comprehension(e->comprehension, visit, context);
-        break;
-    case EXPR_RANGE:
-        maybe(e->range.low, visit, context);
-        maybe(e->range.high, visit, context);
-        break;
-    case EXPR_BLOCK:
-        in_block(e->block, visit, context);
-        break;
-    case EXPR_IF:
-        visit(e->branch.condition, context);
-        in_block(e->branch.then, visit, context);
-        maybe(e->branch.otherwise, visit, context);
-        break;
-    case EXPR_MATCH:
-        in_match(e, visit, context);
-        break;
-    case EXPR_WHILE:
-    case EXPR_LOOP:
-    case EXPR_FOR:
-        maybe(e->loop->condition, visit, context);
-        maybe(e->loop->iterable, visit, context);
-        in_block(e->loop->body, visit, context);
-        break;
-    case EXPR_BREAK:
-    case EXPR_CONTINUE:
-    case EXPR_RETURN:
-        maybe(e->jump.value, visit, context);
-        break;
-    case EXPR_ASSIGN:
-        visit(e->assign.value, context);
-        visit(e->assign.target, context);
-        break;
-    case EXPR_TRY:
-        visit(e->attempt.operand, context);
-        break;
-    case EXPR_REPEAT:
-        visit(e->repeat.value, context);
-        visit(e->repeat.count, context);
-        break;
-    case EXPR_CLOSURE: /* its body belongs to another function once it is checked */
-        if (e->type == NULL) {
-            visit(e->closure.body, context);
-        }
-        break;
-    default:
+#define NOTHING
+#define ONE(field)          maybe(e->field, visit, context);
+#define LIST(items, count)  each(e->items, e->count, visit, context);
+#define BLOCK(field)        in_block(e->field, visit, context);
+#define TYPE(field)
+#define TYPES(items, count)
+#define OWN(name)           walk_##name(e, visit, context);
+#define NODE(kind, parts)   case EXPR_##kind: parts break;
+#include "language/syntax/tree.def"
+#undef NODE
+    case EXPR_KIND_COUNT:
         break;
     }
 }

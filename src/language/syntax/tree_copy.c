@@ -1,7 +1,7 @@
 /* tree_copy.c: deep copies of unchecked trees: instances of generic functions.
  *
  * The checker writes into the tree that it checks, so each instance needs nodes of its own. Names, texts and
- * places are shared: nobody writes to those.
+ * places are shared: they are not written to.
  */
 #include <setjmp.h>
 #include <string.h>
@@ -86,14 +86,16 @@ static pattern *copy_pattern(copier *c, const pattern *p) {
     return copy;
 }
 
-static void copy_call(copier *c, expr *copy, const call_expr *call) {
+static void copy_call(copier *c, expr *copy, const expr *e) {
+    const call_expr *call = &e->call;
     copy->call.callee = copy_expr(c, call->callee);
     copy->call.receiver = copy_expr(c, call->receiver);
     copy->call.args = copy_list(c, call->args, call->arg_count);
     copy->call.type_arguments = copy_types(c, call->type_arguments, call->type_argument_count);
 }
 
-static void copy_struct(copier *c, expr *copy, const struct_expr *s) {
+static void copy_struct(copier *c, expr *copy, const expr *e) {
+    const struct_expr *s = &e->structure;
     copy->structure.inits = copy_bytes(c, s->inits, s->init_count, sizeof *s->inits);
     for (uint32_t i = 0; i < s->init_count; i++) {
         copy->structure.inits[i].value = copy_expr(c, s->inits[i].value);
@@ -101,7 +103,8 @@ static void copy_struct(copier *c, expr *copy, const struct_expr *s) {
     copy->structure.base = copy_expr(c, s->base);
 }
 
-static void copy_comprehension(copier *c, expr *copy, const comprehension_expr *from) {
+static void copy_comprehension(copier *c, expr *copy, const expr *e) {
+    const comprehension_expr *from = e->comprehension;
     comprehension_expr *to = copy_bytes(c, from, 1, sizeof *from);
     to->clauses = copy_bytes(c, from->clauses, from->clause_count, sizeof *from->clauses);
     for (uint32_t i = 0; i < from->clause_count; i++) {
@@ -124,7 +127,8 @@ static void copy_match(copier *c, expr *copy, const expr *e) {
     }
 }
 
-static void copy_loop(copier *c, expr *copy, const loop_expr *from) {
+static void copy_loop(copier *c, expr *copy, const expr *e) {
+    const loop_expr *from = e->loop;
     loop_expr *to = copy_bytes(c, from, 1, sizeof *from);
     to->condition = copy_expr(c, from->condition);
     to->pattern = copy_pattern(c, from->pattern);
@@ -133,97 +137,25 @@ static void copy_loop(copier *c, expr *copy, const loop_expr *from) {
     copy->loop = to;
 }
 
-/* Operators, places and whatever else has few parts. */
-static void copy_small(copier *c, expr *copy, const expr *e) {
-    switch (e->kind) {
-    case EXPR_UNARY:
-        copy->unary.operand = copy_expr(c, e->unary.operand);
-        break;
-    case EXPR_BINARY:
-        copy->binary.left = copy_expr(c, e->binary.left);
-        copy->binary.right = copy_expr(c, e->binary.right);
-        break;
-    case EXPR_CAST:
-        copy->cast.operand = copy_expr(c, e->cast.operand);
-        copy->cast.target = copy_type(c, e->cast.target);
-        break;
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-        copy->field.base = copy_expr(c, e->field.base);
-        break;
-    case EXPR_INDEX:
-        copy->index.base = copy_expr(c, e->index.base);
-        copy->index.indices = copy_list(c, e->index.indices, e->index.count);
-        break;
-    case EXPR_RANGE:
-        copy->range.low = copy_expr(c, e->range.low);
-        copy->range.high = copy_expr(c, e->range.high);
-        break;
-    case EXPR_ASSIGN:
-        copy->assign.target = copy_expr(c, e->assign.target);
-        copy->assign.value = copy_expr(c, e->assign.value);
-        break;
-    case EXPR_TRY:
-        copy->attempt.operand = copy_expr(c, e->attempt.operand);
-        break;
-    case EXPR_REPEAT:
-        copy->repeat.value = copy_expr(c, e->repeat.value);
-        copy->repeat.count = copy_expr(c, e->repeat.count);
-        break;
-    default:
-        break;
-    }
+static void copy_closure(copier *c, expr *copy, const expr *e) {
+    copy->closure.parameters = copy_bindings(c, e->closure.parameters, e->closure.parameter_count);
+    copy->closure.result = copy_type(c, e->closure.result);
+    copy->closure.body = copy_expr(c, e->closure.body);
 }
 
 static void copy_parts(copier *c, expr *copy, const expr *e) {
     switch (e->kind) {
-    case EXPR_NAME:
-        copy->name.arguments = copy_types(c, e->name.arguments, e->name.argument_count);
-        copy->name.of = copy_type(c, e->name.of);
-        break;
-    case EXPR_CALL:
-    case EXPR_METHOD:
-        copy_call(c, copy, &e->call);
-        break;
-    case EXPR_STRUCT:
-        copy_struct(c, copy, &e->structure);
-        break;
-    case EXPR_TUPLE:
-    case EXPR_ARRAY:
-        copy->list.items = copy_list(c, e->list.items, e->list.count);
-        break;
-    case EXPR_COMPREHENSION:
-        copy_comprehension(c, copy, e->comprehension);
-        break;
-    case EXPR_BLOCK:
-        copy->block = copy_block(c, e->block);
-        break;
-    case EXPR_IF:
-        copy->branch.condition = copy_expr(c, e->branch.condition);
-        copy->branch.then = copy_block(c, e->branch.then);
-        copy->branch.otherwise = copy_expr(c, e->branch.otherwise);
-        break;
-    case EXPR_MATCH:
-        copy_match(c, copy, e);
-        break;
-    case EXPR_WHILE:
-    case EXPR_LOOP:
-    case EXPR_FOR:
-        copy_loop(c, copy, e->loop);
-        break;
-    case EXPR_BREAK:
-    case EXPR_CONTINUE:
-    case EXPR_RETURN:
-        copy->jump.value = copy_expr(c, e->jump.value);
-        break;
-    case EXPR_CLOSURE:
-        copy->closure.parameters =
-            copy_bindings(c, e->closure.parameters, e->closure.parameter_count);
-        copy->closure.result = copy_type(c, e->closure.result);
-        copy->closure.body = copy_expr(c, e->closure.body);
-        break;
-    default:
-        copy_small(c, copy, e);
+#define NOTHING
+#define ONE(field)          copy->field = copy_expr(c, e->field);
+#define LIST(items, count)  copy->items = copy_list(c, e->items, e->count);
+#define BLOCK(field)        copy->field = copy_block(c, e->field);
+#define TYPE(field)         copy->field = copy_type(c, e->field);
+#define TYPES(items, count) copy->items = copy_types(c, e->items, e->count);
+#define OWN(name)           copy_##name(c, copy, e);
+#define NODE(kind, parts)   case EXPR_##kind: parts break;
+#include "language/syntax/tree.def"
+#undef NODE
+    case EXPR_KIND_COUNT:
         break;
     }
 }

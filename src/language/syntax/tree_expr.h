@@ -75,7 +75,7 @@ struct type_expr {
         TYPE_EXPR_TUPLE,  /* arguments; none: void */
         TYPE_EXPR_NUMBER, /* argument RANK of Tensor<T, RANK> */
         TYPE_EXPR_ARRAY,  /* [arguments[0]; length], [arguments[0]] without length */
-        TYPE_EXPR_DYN,    /* dyn arguments[0] + …, and impl … where it is no parameter's type */
+        TYPE_EXPR_DYN,    /* dyn arguments[0] + …, and impl … where it is not a parameter's type */
         TYPE_EXPR_FUNCTION /* fn(arguments) -> result, impl Fn(arguments) -> result */
     } kind;
     bool in_brackets;  /* written Tensor[f32]: refused */
@@ -126,39 +126,9 @@ struct pattern {
 /* ---- expressions ----------------------------------------------------------------------------- */
 
 typedef enum expr_kind {
-    EXPR_ERROR, /* the parser has reported it */
-    EXPR_INT,
-    EXPR_FLOAT,
-    EXPR_BOOL,
-    EXPR_CHAR,
-    EXPR_STRING,
-    EXPR_NAME, /* x, or T::x before the check */
-    EXPR_UNARY,
-    EXPR_BINARY,
-    EXPR_CAST,
-    EXPR_CALL,   /* f(…), T::f(…), P(…), x.m(…) */
-    EXPR_METHOD, /* x.m(…) before the check */
-    EXPR_FIELD,
-    EXPR_TUPLE_FIELD,
-    EXPR_INDEX,
-    EXPR_STRUCT, /* P { x: a } */
-    EXPR_TUPLE,
-    EXPR_ARRAY, /* [a, b], nested: a tensor literal */
-    EXPR_COMPREHENSION,
-    EXPR_RANGE,
-    EXPR_BLOCK,
-    EXPR_IF,
-    EXPR_MATCH,
-    EXPR_WHILE,
-    EXPR_LOOP,
-    EXPR_FOR,
-    EXPR_BREAK,
-    EXPR_CONTINUE,
-    EXPR_RETURN,
-    EXPR_ASSIGN,
-    EXPR_TRY,     /* e? */
-    EXPR_REPEAT,  /* [e; count] */
-    EXPR_CLOSURE, /* |x| e */
+#define NODE(kind, parts) EXPR_##kind,
+#include "language/syntax/tree.def"
+#undef NODE
     EXPR_KIND_COUNT
 } expr_kind;
 
@@ -268,7 +238,7 @@ typedef struct call_expr {
     expr **operands;
     /* operands[0] is a place that the call also writes: a user method with writes_self (its self
      * leaves come back), an ABI function with REPLACES (its result), VEC_PUSH, VEC_SET. False when
-     * operands[0] is no place: what would be written back is dropped. Parts of the place (indices)
+     * operands[0] is not a place: what would be written back is dropped. Parts of the place (indices)
      * are evaluated once. */
     bool writes_receiver;
     /* Evaluate operands[1] before operands[0]: `s - t` became tl_tensor_rsub_scalar(t, s). */
@@ -292,7 +262,7 @@ typedef struct name_expr {
     const char *item; /* what it is where no variable has that name; NULL: the name */
     /* [check] exactly one of: */
     binding *binding;
-    const_item *constant; /* its value is lowered anew at each use: it has no effects */
+    const_item *constant; /* its value is lowered at each use: it has no effects */
 } name_expr;
 
 typedef struct field_init {
@@ -371,7 +341,7 @@ struct expr {
     bool is_judged : 1;   /* [check] a conversion of a number that was open */
     bool is_site : 1;     /* `&mut place`, made by the checker; see check_getter.c */
     bool is_kept : 1;     /* a reference that it yields is not followed */
-    bool is_copied : 1;   /* [check] of a copy: whoever writes to it does not write to the place */
+    bool is_copied : 1;   /* [check] of a copy: a write to it does not reach the place */
     bool is_boxed : 1;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */

@@ -206,10 +206,8 @@ static masu_status binary_mixed(const binary_operation *operation, tl_tensor *a,
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
     if (operation->real && (dtype == TL_I64 || dtype == TL_BOOL))
         dtype = TL_F32;
-    tl_tensor *x, *y = NULL;
-    masu_status status = tl__as_dtype(a, dtype, &x);
-    if (status == MASU_OK)
-        status = tl__as_dtype(b, dtype, &y);
+    tl_tensor *x, *y;
+    masu_status status = tl__both_as(a, b, dtype, &x, &y);
     if (status == MASU_OK)
         status = binary_same_dtype(operation, a, b, x, y, out);
     tl__tensor_drop(x);
@@ -238,7 +236,7 @@ static inline masu_status binary(const binary_operation *operation, tl_tensor *a
 /* ---- x op= b of what may be a parameter -------------------------------------------------------- */
 
 /* A leaf that only this header holds, and nothing that the result of b's history would need: the step of an optimiser,
- * after which the parameter is the leaf that it was. Whoever else holds the leaf waits for its gradient, so then, as for
+ * after which the parameter is the leaf that it was. Another holder of the leaf waits for its gradient, so then, as for
  * everything else, the new value is a result with a history. */
 static bool is_step(const tl_tensor *t, const tl_tensor *b) {
     tl_node *leaf = t->node;
@@ -252,7 +250,7 @@ static bool is_step(const tl_tensor *t, const tl_tensor *b) {
     return fits;
 }
 
-/* Where nothing is recorded a leaf stays the leaf that it is, whoever else holds it; what a history saved of the old value
+/* Where nothing is recorded a leaf stays the leaf that it is, whatever else holds it; what a history saved of the old value
  * keeps its own bytes. */
 static masu_status update_plain(const binary_operation *operation, tl_tensor **t, tl_tensor *b) {
     tl_node *leaf = (*t)->node;
@@ -261,7 +259,7 @@ static masu_status update_plain(const binary_operation *operation, tl_tensor **t
     masu_status status = tl__tensor_view(*t, &plain);
     if (status == MASU_OK) {
         bool alone = (*t)->head.count == 1;
-        if (alone) { /* the bytes are then seen by nobody else */
+        if (alone) { /* the bytes are then not seen elsewhere */
             tl__tensor_drop(plain);
             plain = *t;
             tl__node_drop(plain->node);

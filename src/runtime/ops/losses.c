@@ -121,10 +121,8 @@ static masu_status mse_loss(tl_tensor *a, tl_tensor *b, tl_tensor **out) {
     tl_dtype dtype = tl__promote((tl_dtype)a->dtype, (tl_dtype)b->dtype);
     if (dtype == TL_I64 || dtype == TL_BOOL)
         dtype = TL_F32;
-    tl_tensor *x, *y = NULL;
-    masu_status status = tl__as_dtype(a, dtype, &x);
-    if (status == MASU_OK)
-        status = tl__as_dtype(b, dtype, &y);
+    tl_tensor *x, *y;
+    masu_status status = tl__both_as(a, b, dtype, &x, &y);
     if (status == MASU_OK)
         status = mse_converted(a, b, x, y, out);
     tl__tensor_drop(x);
@@ -253,7 +251,7 @@ static tl_tensor *weights_of(tl_formula *f, const tl_tensor *logs) {
     return ones ? tl__f_keep(f, tl_tensor_scatter(zeros, -1, classes, ones)) : NULL;
 }
 
-/* The logarithms again, from nothing that was saved: they are no result, and so have no history of their own. Their
+/* The logarithms again, from nothing that was saved: they are not a result, and so have no history of their own. Their
  * gradient is that of the logits: softmax(logits) is exp(logs), whose slope is known by it. */
 static void cross_entropy_formula(tl_formula *f) {
     const tl_tensor *saved = tl__node_saved(f->node)[0];

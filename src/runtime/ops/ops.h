@@ -70,6 +70,8 @@ masu_status tl__broadcast(const char *what, const tl_tensor *t, int *rank, int64
 /* t as dtype, in *out; *out must be given to tl__tensor_drop in either case. Cheap when there is
  * nothing to do. */
 masu_status tl__as_dtype(tl_tensor *t, tl_dtype dtype, tl_tensor **out);
+/* The same of two; what is not made is NULL, both are to be dropped. */
+masu_status tl__both_as(tl_tensor *a, tl_tensor *b, tl_dtype dtype, tl_tensor **x, tl_tensor **y);
 
 /* ---- making (creation.c) --------------------------------------------------------------------- */
 
@@ -86,7 +88,7 @@ int64_t tl__i64_of(double value);
 bool tl__signs_pay(const tl_tensor *t);
 /* A fresh bool tensor of the bits of t, which is contiguous, floating, and nowhere negative. */
 masu_status tl__signs_of(tl_tensor *t, tl_tensor **out);
-/* The pass's gradient, 0 where the signs that the node saved are: in place where nobody sees it. */
+/* The pass's gradient, 0 where the signs that the node saved are: in place where that is not seen. */
 masu_status tl__signs_mask(tl_pass *pass, tl_node *node, tl_tensor **out);
 
 /* ---- elements by their numbers (index.c) --------------------------------------------------------- */
@@ -163,10 +165,10 @@ masu_status tl__put(tl_tensor **t, tl_tensor *value, int64_t count, const int64_
 
 /* ---- writing (leaf.c, elements.c) ------------------------------------------------------------ */
 
-/* *t, one count of which the caller owns, as a header that nobody else holds. Without history if
+/* *t, one count of which the caller owns, as a header with a single holder. Without history if
  * it is a new one. */
 masu_status tl__own_header(tl_tensor **t);
-/* The same of a leaf that is to be written to: the leaf that it was, its gradient with it, when nobody else holds it, else a
+/* The same of a leaf that is to be written to: the leaf that it was, its gradient with it, when it has a single holder, else a
  * new one. A history that needs the old value goes on to deliver to the old leaf. */
 masu_status tl__own_leaf(tl_tensor **t);
 

@@ -64,3 +64,9 @@ masu_status tl__as_dtype(tl_tensor *t, tl_dtype dtype, tl_tensor **out) {
         *out = NULL;
     return status;
 }
+
+masu_status tl__both_as(tl_tensor *a, tl_tensor *b, tl_dtype dtype, tl_tensor **x, tl_tensor **y) {
+    *y = NULL;
+    masu_status status = tl__as_dtype(a, dtype, x);
+    return status == MASU_OK ? tl__as_dtype(b, dtype, y) : status;
+}

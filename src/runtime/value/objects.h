@@ -4,7 +4,7 @@
  *     tl_vector   head │ plan │ length │ capacity │ words ─► length * plan->word_count words, room for capacity
  *
  * What must stay true:
- *     string: bytes[length] = 0;  NULL stands for the empty string;  length <= 2^grown, or grown = 0 and there is no room
+ *     string: bytes[length] = 0;  NULL is the empty string;  length <= 2^grown, or grown = 0 and there is no room
  *     vector: length <= capacity;  words == NULL exactly when capacity * word_count = 0;
  *             every owned word holds NULL or one count;  a vector that others hold is copied before it is written;
  *             its view holds one count of it and is none of those others (reference.c)
@@ -12,6 +12,7 @@
 #ifndef MASU_RUNTIME_OBJECTS_H
 #define MASU_RUNTIME_OBJECTS_H
 
+#include "base/buffer.h"
 #include "runtime/value/tensor.h"
 
 typedef struct tl_string {
@@ -49,6 +50,8 @@ bool tl__string_is_number(const tl_object *s, bool whole);
 
 /* A fresh string of count 1. bytes may be NULL when length is 0. */
 masu_status tl__string_new(const char *bytes, int64_t length, tl_object **out);
+/* The text of the buffer, which is destroyed; raises when it failed. */
+tl_object *tl__string_of(masu__buffer *out);
 /* A vector of texts. On failure nothing is left, and *out is NULL. */
 masu_status tl__string_list(const char *const *texts, size_t count, tl_object **out);
 /* How many bytes fit without another allocation: what Rust calls the capacity. */

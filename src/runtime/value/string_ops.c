@@ -28,7 +28,7 @@ static tl_object *give(masu_status status, const char *bytes, size_t length) {
     return tl__object_or_raise(status, made);
 }
 
-static tl_object *give_buffer(masu__buffer *out) {
+tl_object *tl__string_of(masu__buffer *out) {
     tl_object *made = NULL;
     masu_status status = out->failed
                              ? tl__error(TL_SAY(out_memory_for_text))
@@ -235,7 +235,7 @@ tl_object *tl_string_replace(tl_object *s, tl_object *old, tl_object *by) {
         t.at = found + wanted.length;
     }
     masu__buffer_append(&out, t.at, t.length);
-    return give_buffer(&out);
+    return tl__string_of(&out);
 }
 
 static tl_object *map_letters(tl_object *s, char from, char to, int by) {
@@ -243,7 +243,7 @@ static tl_object *map_letters(tl_object *s, char from, char to, int by) {
     masu__buffer out = {0};
     for (size_t i = 0; i < t.length; i++)
         masu__buffer_putc(&out, t.at[i] >= from && t.at[i] <= to ? (char)(t.at[i] + by) : t.at[i]);
-    return give_buffer(&out);
+    return tl__string_of(&out);
 }
 
 tl_object *tl_string_to_uppercase(tl_object *s) {
@@ -259,7 +259,7 @@ tl_object *tl_string_repeat(tl_object *s, int64_t count) {
     masu__buffer out = {0};
     for (int64_t i = 0; i < count && t.length > 0 && !out.failed; i++)
         masu__buffer_append(&out, t.at, t.length);
-    return give_buffer(&out);
+    return tl__string_of(&out);
 }
 
 /* Whether the text is a number: what to_f32 and to_i64 take. */

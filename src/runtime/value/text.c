@@ -6,7 +6,7 @@
  *     55 sign always     56 zeros in front     57 as the source would write it     58 hexadecimal    59 binary (both: octal)
  *     60 exponent        61 capitals           62 `0x`, `0b` in front
  *
- * Widths count characters, as Rust does. A width beyond 1000 is no mistake of a program; a text of a
+ * Widths count characters, as Rust does. A width beyond 1000 is not a mistake of a program; a text of a
  * megabyte per hole would be, so more than 16 bits are never asked for.
  */
 #include <inttypes.h>
@@ -80,22 +80,13 @@ static void put_padded(masu__buffer *out, const how *h, const char *text, size_t
     put_fill(out, h->fill, missing - before);
 }
 
-static tl_object *finish(masu__buffer *out) {
-    tl_object *made = NULL;
-    masu_status status = out->failed
-                             ? tl__error(TL_SAY(out_memory_for_text))
-                             : tl__string_new(masu__buffer_text(out), (int64_t)out->length, &made);
-    masu__buffer_destroy(out);
-    return tl__object_or_raise(status, made);
-}
-
 static tl_object *number(const how *h, const char *text, size_t length) {
     masu__buffer out = {0};
     size_t sign = text[0] == '-' || text[0] == '+';
     if (text[sign] == '0' && (text[sign + 1] == 'x' || text[sign + 1] == 'b'))
         sign += 2;
     put_padded(&out, h, text, length, sign, ALIGN_RIGHT);
-    return finish(&out);
+    return tl__string_of(&out);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -212,7 +203,7 @@ tl_object *tl_text_bool(bool v, int64_t spec) {
     how h = how_of(spec);
     masu__buffer out = {0};
     put_padded(&out, &h, v ? "true" : "false", v ? 4 : 5, 0, ALIGN_LEFT);
-    return finish(&out);
+    return tl__string_of(&out);
 }
 
 static void put_escaped(masu__buffer *out, const char *text, size_t length, char quote) {
@@ -247,7 +238,7 @@ static tl_object *text(const char *bytes, size_t length, const how *h, char quot
     put_padded(&out, h, bytes, length, 0, ALIGN_LEFT);
     out.failed |= quoted.failed;
     masu__buffer_destroy(&quoted);
-    return finish(&out);
+    return tl__string_of(&out);
 }
 
 tl_object *tl_text_char(int32_t v, int64_t spec) {
@@ -273,5 +264,5 @@ tl_object *tl_text_tensor(tl_tensor *t, int64_t spec) {
                t->rank == 0 ? ALIGN_RIGHT : ALIGN_LEFT);
     out.failed |= shown.failed;
     masu__buffer_destroy(&shown);
-    return finish(&out);
+    return tl__string_of(&out);
 }

@@ -109,7 +109,7 @@ static void types(void **state) {
     body_says("let (a, b) = 1;", "5:5: error: this pattern has 2 parts, the value is `i64`\n");
     body_says("let (a, a) = (1, 2);", "5:9: error: `a` is bound twice in one pattern\n");
     body_says("let t = (1, 2); t.2;", "5:19: error: `(i64, i64)` has 2 parts, counted from 0\n");
-    body_says("let s = \"x\"; s.0;", "5:16: error: `String` is no tuple\n");
+    body_says("let s = \"x\"; s.0;", "5:16: error: `String` is not a tuple\n");
     body_says("let v = Vec::new();", "5:9: error: nothing says what this `Vec` holds\nnote: write "
                                      "it out: `let v: Vec<f32> = Vec::new();`\n");
     body_says("let mut v = Vec::new(); v.push(1); v.push(\"s\");",
@@ -125,7 +125,7 @@ static void types(void **state) {
 static void tensors(void **state) {
     (void)state;
     body_says("[[1, 2], [3]];", "5:10: error: this row has 1 element, the first one has 2\n");
-    body_says("[[1], 2];", "5:7: error: rows and numbers cannot stand side by side\n");
+    body_says("[[1], 2];", "5:7: error: rows and numbers cannot be side by side\n");
     body_says("[1, \"s\"];", "5:5: error: a tensor cannot hold `String`\nnote: a `Vec` can\n");
     body_says("[1, true];", "5:5: error: a tensor holds either numbers or bools\n");
     body_says("let t = [1.0]; t[0, 1];", "5:16: error: a tensor of rank 1 cannot have 2 indices\n");
@@ -157,7 +157,7 @@ static void tensors(void **state) {
     body_says("[i, j | i <- 0..3 { 1 }];",
               "5:5: error: index `j` has no range\nnote: give it one: `j <- 0..n`\n");
     body_says("[i, i | i <- 0..3 { 1 }];",
-              "5:5: error: index `i` stands twice among the outputs\n");
+              "5:5: error: index `i` is twice among the outputs\n");
     body_says("[i | i <- 0..3, i <- 0..4 { 1 }];",
               "5:17: error: index `i` has two ranges\n5:6: note: the first one is here\n");
     body_says("[i | i <- 0..3 { \"s\" }];",
@@ -224,7 +224,7 @@ static void control(void **state) {
     body_says("for i in 0..2.5 { }",
               "5:13: error: expected `i64`, found `f32`\nnote: `as i64` converts it\n");
     body_says("let r = 0..3;",
-              "5:9: error: a range stands in `for`, in a comprehension or in an index\n");
+              "5:9: error: a range belongs in `for`, in a comprehension or in an index\n");
     body_says("match 1 { 1 => 2, 2 => 3 };",
               "5:1: error: this `match` does not cover every "
               "value\nnote: `0` has no arm\nnote: a last arm `_ => \xE2\x80\xA6` does\n");

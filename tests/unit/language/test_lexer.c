@@ -179,9 +179,9 @@ static void what_is_no_token(void **state) {
         "t.tl:1:3: error: `\xE2\x82\xAC` does not belong to the language\na \xE2\x82\xAC b\n  ^\n");
     expect_errors(
         "\xFF\xFE\x01 x",
-        "t.tl:1:1: error: these bytes are no text: a program is UTF-8 without control characters\n"
+        "t.tl:1:1: error: these bytes are not UTF-8 without control characters, as a program is\n"
         "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD x\n^~~\n");
-    expect_errors("12abc", "t.tl:1:3: error: `abc` is no suffix of a number\n12abc\n  ^~~\n"
+    expect_errors("12abc", "t.tl:1:3: error: `abc` is not a suffix of a number\n12abc\n  ^~~\n"
                            "t.tl:1:1: note: a number may end in i8 \xE2\x80\xA6 i64, u8 "
                            "\xE2\x80\xA6 u64, usize, f32 or f64\n12abc\n^~~~~\n");
     expect_errors("99999999999999999999", "t.tl:1:1: error: this integer does not fit 64 "

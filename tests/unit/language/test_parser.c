@@ -170,7 +170,7 @@ static void messages(void **state) {
          "t.tl:1:8: error: this `{` is never closed\nfn f() { if a { b }\n       ^\n");
     says("fn f() {} }", "t.tl:1:11: error: this `}` closes nothing\nfn f() {} }\n          ^\n");
     says("let (x, y) = 1;\nfn main() {}",
-         "t.tl:1:1: error: statements stand inside functions\nlet (x, y) = 1;\n^~~\n"
+         "t.tl:1:1: error: statements belong inside functions\nlet (x, y) = 1;\n^~~\n"
          "note: a program starts at `fn main() { \xE2\x80\xA6 }`\n");
     says("fn f() { x[] }", "t.tl:1:11: error: an index is missing\nfn f() { x[] }\n          ^~\n");
 }

@@ -133,7 +133,7 @@ static void other_types(void **state) {
     assert_ptr_equal(same, t);
     release(same);
     assert_null(tl_tensor_to_dtype(t, 4));
-    assert_raised(rt, MASU_ERR_INVALID_ARGUMENT, "4 is no element type");
+    assert_raised(rt, MASU_ERR_INVALID_ARGUMENT, "4 is not an element type");
     release(t);
     close_ops(rt);
 }

@@ -419,7 +419,7 @@ static void comparing_with_a_scalar(void **state) {
     assert_result(tl_tensor_compare_scalar(f, 0.1, 0), TL_BOOL, &f32_tenth, 0,
                   "the scalar does not widen");
     assert_null(tl_tensor_compare_scalar(f, 0.5, 6));
-    assert_raised(rt, MASU_ERR_INVALID_ARGUMENT, "6 is no relation");
+    assert_raised(rt, MASU_ERR_INVALID_ARGUMENT, "6 is not a relation");
     release(f);
     release(i);
     close_ops(rt);
