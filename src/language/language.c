@@ -181,22 +181,7 @@ static bool wants_dump(const masu_compile_options *options, const char *what) {
     return false;
 }
 
-/* The tree's judge: what lowering relies on (tree.h) holds. */
-static masu_status judge_tree(masu_program *p, const masu_compile_options *options) {
-    bool wanted = options->verify;
-#ifdef MASU_HEAVY
-    wanted = true;
-#endif
-    masu__buffer faults = {0};
-    if (!wanted || p->diagnostics.error_count > 0 || check_tree_valid(p->tree, &faults))
-        return MASU_OK;
-    return internal_error(p, "the checker", &faults);
-}
-
 static masu_status lower_program(masu_program *p, const masu_compile_options *options) {
-    masu_status judged = judge_tree(p, options);
-    if (judged != MASU_OK)
-        return judged;
     masu_status status = lower_tree(p->tree, &p->types, &p->work, &p->diagnostics, &p->module);
     if (status == MASU_OK && wants_dump(options, "ir"))
         ir_print_module(p->module, &p->dump);
