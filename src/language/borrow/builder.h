@@ -110,7 +110,7 @@ bool struct_is_view(const builder *b, const struct_item *s);
 
 /* ---- values.c ---- */
 uint32_t new_temporary(builder *b, source_span span, const sort *s);
-value plain_value(const sort *s);
+value borrow_plain_value(const sort *s);
 void touch(builder *b, const place *p, touch_mode mode, source_span span, const char *by);
 void flow(builder *b, uint32_t into, uint32_t from, source_span span);
 void use(builder *b, uint32_t from, source_span span);

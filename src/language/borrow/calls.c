@@ -131,7 +131,7 @@ bool result_from(const builder *b, const function_item *f, uint32_t parameter) {
 
 value result_of(builder *b, const function_item *f, const value *given, source_span span) {
     const sort *s = sort_of_written(b, f->result_annotation, f->result);
-    value made = plain_value(f->result_annotation == NULL ? &sort_value : s);
+    value made = borrow_plain_value(f->result_annotation == NULL ? &sort_value : s);
     if (sort_holds(made.sort)) {
         made.held = new_temporary(b, span, made.sort);
         for (uint32_t i = 0; i < f->parameter_count; i++) {
@@ -203,7 +203,7 @@ static value build_print(builder *b, expr *e) {
         }
         build_look(b, e->call.args[i]);
     }
-    return plain_value(&sort_value);
+    return borrow_plain_value(&sort_value);
 }
 
 void use_all(builder *b, const value *given, uint32_t count, source_span span) {
@@ -245,7 +245,7 @@ static const function_item *function_called(const builder *b, const expr *callee
 /* Some(x), Shape::Circle(p, r), P(a, b), Box::new(x) */
 static value build_constructor(builder *b, expr *e, const value *given, bool wraps) {
     uint32_t count = e->call.arg_count;
-    value made = plain_value(&sort_value);
+    value made = borrow_plain_value(&sort_value);
     for (uint32_t i = 0; i < count; i++) {
         if (!sort_holds(given[i].sort)) {
             continue;
@@ -267,7 +267,7 @@ static value build_constructor(builder *b, expr *e, const value *given, bool wra
 static value build_function(builder *b, expr *e, const function_item *f) {
     value *given = GRAPH_ARRAY(&b->g, value, f->parameter_count + e->call.arg_count + 1), yields;
     for (uint32_t i = 0; i < f->parameter_count + e->call.arg_count; i++) {
-        given[i] = plain_value(&sort_value);
+        given[i] = borrow_plain_value(&sort_value);
     }
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, &yields);
@@ -285,7 +285,7 @@ value build_call_value(builder *b, expr *e) {
         for (uint32_t i = 0; i < e->call.arg_count; i++) {
             use(b, build_taken(b, e->call.args[i]).held, e->span);
         }
-        return plain_value(&sort_unknown);
+        return borrow_plain_value(&sort_unknown);
     }
     uint32_t local = callee->name.scope == NULL ? find_name(b, callee->name.name) : NO_VARIABLE;
     const function_item *f = local == NO_VARIABLE ? function_called(b, callee) : NULL;
@@ -302,7 +302,7 @@ value build_call_value(builder *b, expr *e) {
     use_all(b, given, e->call.arg_count, e->span);
     if (local != NO_VARIABLE) {
         use(b, local, e->span);
-        return plain_value(&sort_unknown);
+        return borrow_plain_value(&sort_unknown);
     }
     const char *owner = last_part(callee->name.scope);
     bool boxed =
@@ -313,5 +313,5 @@ value build_call_value(builder *b, expr *e) {
     }
     bool wraps = owner == NULL;
     return isupper((unsigned char)callee->name.name[0]) ? build_constructor(b, e, given, wraps)
-                                                        : plain_value(&sort_value);
+                                                        : borrow_plain_value(&sort_value);
 }

@@ -83,7 +83,7 @@ static uint32_t collect_captures(builder *b, uint32_t first, uint32_t outer, cap
 }
 
 static value hold_captures(builder *b, const expr *e, const capture *all, uint32_t count) {
-    value made = plain_value(&sort_value);
+    value made = borrow_plain_value(&sort_value);
     for (uint32_t i = 0; i < count; i++) {
         const capture *c = &all[i];
         variable *v = &b->g.variables[c->place.root];
@@ -115,7 +115,7 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
 
 static value build_closure_body(builder *b, expr *e, const sort *item, uint32_t held) {
     uint32_t names = b->name_count, end = graph_new_block(&b->g);
-    value joined = plain_value(&sort_unknown);
+    value joined = borrow_plain_value(&sort_unknown);
     joined.held = new_temporary(b, e->span, joined.sort);
     jump_frame frame = {.is_closure = true,
                         .end = end,

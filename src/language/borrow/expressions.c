@@ -70,7 +70,7 @@ static void join_into(builder *b, value *joined, value v, source_span span) {
 }
 
 static value new_join(builder *b, source_span span) {
-    value v = plain_value(&sort_unknown);
+    value v = borrow_plain_value(&sort_unknown);
     v.held = new_temporary(b, span, v.sort);
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = v.held, .span = span});
     return v;
@@ -112,9 +112,9 @@ static value build_index(builder *b, expr *e) {
 static value build_name(builder *b, expr *e) {
     uint32_t v = e->name.scope == NULL ? find_name(b, e->name.name) : NO_VARIABLE;
     if (v == NO_VARIABLE) {
-        return plain_value(&sort_value);
+        return borrow_plain_value(&sort_value);
     }
-    value made = plain_value(b->g.variables[v].sort);
+    value made = borrow_plain_value(b->g.variables[v].sort);
     made.place = place_of_variable(b, v);
     return made;
 }
@@ -131,7 +131,7 @@ static value build_tuple(builder *b, expr *e) {
         parts[i] = build_taken(b, e->list.items[i]);
         s->parts[i] = parts[i].sort;
     }
-    value made = plain_value(n == 0 ? &sort_value : s);
+    value made = borrow_plain_value(n == 0 ? &sort_value : s);
     made.parts = parts;
     made.part_count = n;
     if (sort_holds(made.sort)) {
@@ -191,7 +191,7 @@ value build_block_value(builder *b, block *body) {
             const sort *later = s->annotation == NULL
                                     ? &sort_unknown
                                     : sort_of_written(b, s->annotation, s->annotation->type);
-            bind_pattern(b, s->pattern, plain_value(later));
+            bind_pattern(b, s->pattern, borrow_plain_value(later));
             continue;
         }
         value v = build_expr(b, s->value);
@@ -214,7 +214,7 @@ value build_block_value(builder *b, block *body) {
         }
         bind_pattern(b, s->pattern, v);
     }
-    value result = plain_value(&sort_value);
+    value result = borrow_plain_value(&sort_value);
     if (body->result != NULL) {
         result = build_taken(b, body->result);
     }
@@ -278,7 +278,7 @@ static value build_match(builder *b, expr *e) {
 
 static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint32_t names,
                         const pattern *p, value item) {
-    value joined = plain_value(&sort_unknown);
+    value joined = borrow_plain_value(&sort_unknown);
     joined.held = new_temporary(b, e->span, joined.sort);
     jump_frame frame = {.label = e->loop->label,
                         .is_block = e->loop->is_block,
@@ -321,7 +321,7 @@ static value build_source(builder *b, expr *e) {
 static value build_loop(builder *b, expr *e) {
     uint32_t again = graph_new_block(&b->g), body = graph_new_block(&b->g),
              end = graph_new_block(&b->g), names = b->name_count;
-    value item = plain_value(&sort_unknown);
+    value item = borrow_plain_value(&sort_unknown);
     if (e->kind == EXPR_FOR) {
         item = build_source(b, e->loop->iterable);
     }
@@ -368,7 +368,7 @@ static void give_result(builder *b, uint32_t into, value v, source_span span) {
 }
 
 static value build_jump(builder *b, expr *e) {
-    value v = e->jump.value == NULL ? plain_value(&sort_value) : build_taken(b, e->jump.value);
+    value v = e->jump.value == NULL ? borrow_plain_value(&sort_value) : build_taken(b, e->jump.value);
     const jump_frame *f = frame_of(b, e);
     if (f != NULL) {
         give_result(b, f->result, v, e->span);
@@ -380,7 +380,7 @@ static value build_jump(builder *b, expr *e) {
         go_to(b, b->end);
     }
     after_jump(b);
-    return plain_value(&sort_unknown);
+    return borrow_plain_value(&sort_unknown);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------------------- */
@@ -390,22 +390,22 @@ static value build_assign(builder *b, expr *e) {
     value from = updates ? build_expr(b, e->assign.value) : build_taken(b, e->assign.value);
     if (updates) {
         look_at_value(b, from, e->assign.value->span);
-        from = plain_value(&sort_value);
+        from = borrow_plain_value(&sort_value);
     }
     if (e->assign.target->kind == EXPR_TUPLE) { /* (a, b) = v */
         for (uint32_t i = 0; i < e->assign.target->list.count; i++) {
             value part = from.parts != NULL && i < from.part_count ? from.parts[i]
-                                                                   : plain_value(&sort_value);
+                                                                   : borrow_plain_value(&sort_value);
             write_to(b, build_expr(b, e->assign.target->list.items[i]), part, e->span);
         }
-        return plain_value(&sort_value);
+        return borrow_plain_value(&sort_value);
     }
     value target = build_expr(b, e->assign.target);
     if (updates) {
         target = follow(b, target, e->span);
     }
     write_to(b, target, from, e->span);
-    return plain_value(&sort_value);
+    return borrow_plain_value(&sort_value);
 }
 
 static value build_binary(builder *b, expr *e) {
@@ -421,13 +421,13 @@ static value build_binary(builder *b, expr *e) {
     } else {
         build_look(b, e->binary.right);
     }
-    return plain_value(&sort_value);
+    return borrow_plain_value(&sort_value);
 }
 
 static value build_unary(builder *b, expr *e) {
     if (e->unary.op != UNARY_REFERENCE) {
         build_look(b, e->unary.operand);
-        return plain_value(&sort_value);
+        return borrow_plain_value(&sort_value);
     }
     return refer_to(b, build_expr(b, e->unary.operand), e->unary.is_mutable, e->span);
 }
@@ -443,7 +443,7 @@ static value build_plain(builder *b, expr *e) {
     case EXPR_NAME:
         return build_name(b, e);
     case EXPR_STRING:
-        return plain_value(&sort_text);
+        return borrow_plain_value(&sort_text);
     case EXPR_FIELD:
     case EXPR_TUPLE_FIELD:
         return build_field(b, e);
@@ -485,7 +485,7 @@ static value build_plain(builder *b, expr *e) {
         return build_closure_value(b, e);
     default:
         expr_each_child(e, look_at_child, b);
-        return plain_value(&sort_value);
+        return borrow_plain_value(&sort_value);
     }
 }
 

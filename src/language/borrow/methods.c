@@ -35,7 +35,7 @@ typedef struct method_call {
 
 static value lend_from(method_call *m, const sort *s) {
     builder *b = m->b;
-    value made = plain_value(s);
+    value made = borrow_plain_value(s);
     if (m->target.sort->kind == SORT_UNKNOWN &&
         m->target.place != NULL) { /* it may be a reference */
         place *p = GRAPH_ARRAY(&b->g, place, 1);
@@ -55,7 +55,7 @@ static value lend_from(method_call *m, const sort *s) {
 
 /* What goes on from the receiver's own loans. */
 static value pass_on(method_call *m, const sort *s) {
-    value made = plain_value(s);
+    value made = borrow_plain_value(s);
     if (sort_holds(s)) {
         value from = take_value(m->b, m->receiver, m->e->span);
         made.held = from.held;
@@ -64,7 +64,7 @@ static value pass_on(method_call *m, const sort *s) {
 }
 
 static value join_two(method_call *m, const sort *s, uint32_t one, uint32_t two) {
-    value made = plain_value(s);
+    value made = borrow_plain_value(s);
     if (sort_holds(s)) {
         made.held = new_temporary(m->b, m->e->span, s);
         flow(m->b, made.held, one, m->e->span);
@@ -100,7 +100,7 @@ static value lend_onward(method_call *m, lend_kind kind) {
         }
         return pass_on(m, s->kind == SORT_HOLDER ? s : sort_holder(b, item, false));
     case LEND_SAME:
-        return s->kind == SORT_HOLDER ? pass_on(m, s) : plain_value(&sort_value);
+        return s->kind == SORT_HOLDER ? pass_on(m, s) : borrow_plain_value(&sort_value);
     case LEND_COUNTED:
         return pass_on(m, sort_holder(b, pair_of(b, &sort_value, item), lazy));
     case LEND_PAIRS: {
@@ -124,9 +124,9 @@ static value lend_onward(method_call *m, lend_kind kind) {
     case LEND_ALL:
         return pass_on(m, sort_holder(b, item, false));
     case LEND_INNER:
-        return s->kind == SORT_HOLDER ? pass_on(m, item) : plain_value(item);
+        return s->kind == SORT_HOLDER ? pass_on(m, item) : borrow_plain_value(item);
     default:
-        return plain_value(&sort_unknown);
+        return borrow_plain_value(&sort_unknown);
     }
 }
 
@@ -179,7 +179,7 @@ static value lend_of(method_call *m, lend_kind kind) {
         note_put(m, false);
         return lend_from(m, sort_holder(b, reference, false));
     default:
-        return plain_value(&sort_unknown);
+        return borrow_plain_value(&sort_unknown);
     }
 }
 
@@ -212,10 +212,10 @@ static value call_library(method_call *m, const lent_method *known) {
         if (kind != LEND_NOTHING) {
             note_put(m, kind == LEND_PUT_ALL);
         }
-        return plain_value(&sort_value);
+        return borrow_plain_value(&sort_value);
     case LEND_TAKEN:
     case LEND_POPPED: {
-        value made = plain_value(kind == LEND_TAKEN
+        value made = borrow_plain_value(kind == LEND_TAKEN
                                      ? m->target.sort
                                      : sort_holder(b, sort_element(b, m->target.sort), false));
         if (m->target.place != NULL) {
@@ -228,7 +228,7 @@ static value call_library(method_call *m, const lent_method *known) {
         return made;
     }
     case LEND_CLONE: {
-        value made = plain_value(m->target.sort);
+        value made = borrow_plain_value(m->target.sort);
         if (m->target.place != NULL) {
             touch(b, m->target.place, TOUCH_SHARE, m->e->span, NULL);
         }
@@ -241,7 +241,7 @@ static value call_library(method_call *m, const lent_method *known) {
     case LEND_ONE:
         if (known->access == TOUCH_CHANGE && m->target.place != NULL) {
             touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
-            value made = plain_value(sort_holder(b, item_of(b, m->target.sort), false));
+            value made = borrow_plain_value(sort_holder(b, item_of(b, m->target.sort), false));
             if (sort_holds(made.sort)) {
                 made.held = new_temporary(b, m->e->span, made.sort);
                 flow(b, made.held, m->target.place->root, m->e->span);
@@ -263,7 +263,7 @@ static value call_library(method_call *m, const lent_method *known) {
     default:
         if (m->receiver.place != NULL && m->receiver.sort->kind == SORT_VALUE) {
             look_at_value(b, m->receiver, m->e->span);
-            m->receiver = plain_value(m->receiver.sort);
+            m->receiver = borrow_plain_value(m->receiver.sort);
         }
         return lend_onward(m, kind);
     }
@@ -275,7 +275,7 @@ static value call_own(method_call *m, const function_item *f, value *given) {
     const source_span span = m->e->span;
     bool lends = f->result_annotation != NULL && result_from(b, f, 0) &&
                  sort_holds(sort_of_written(b, f->result_annotation, f->result));
-    given[0] = plain_value(&sort_unknown);
+    given[0] = borrow_plain_value(&sort_unknown);
     m->changes = mode == TOUCH_CHANGE;
     if (mode == TOUCH_MOVE) {
         given[0] = take_value(b, m->receiver, span);
@@ -298,7 +298,7 @@ static value call_own(method_call *m, const function_item *f, value *given) {
 
 value build_method_value(builder *b, expr *e) {
     method_call m = {.b = b, .e = e, .receiver = build_expr(b, e->call.receiver)};
-    m.argument = m.yields = plain_value(&sort_unknown);
+    m.argument = m.yields = borrow_plain_value(&sort_unknown);
     m.target =
         m.receiver.sort->kind == SORT_REFERENCE ? follow(b, m.receiver, e->span) : m.receiver;
     const function_item *f = method_of(b, m.target.sort, e->call.name);
@@ -311,7 +311,7 @@ value build_method_value(builder *b, expr *e) {
     uint32_t room = count + 2 + (f == NULL ? 0 : f->parameter_count);
     value *given = GRAPH_ARRAY(&b->g, value, room);
     for (uint32_t i = 0; i < room; i++) {
-        given[i] = plain_value(&sort_unknown);
+        given[i] = borrow_plain_value(&sort_unknown);
     }
     uint32_t held = m.receiver.place != NULL ? m.receiver.place->root : m.receiver.held;
     for (uint32_t i = 0; i < count; i++) {
@@ -326,7 +326,7 @@ value build_method_value(builder *b, expr *e) {
         made = call_library(&m, known);
     } else {
         look_at_value(b, m.receiver, e->span);
-        made = plain_value(&sort_unknown);
+        made = borrow_plain_value(&sort_unknown);
     }
     use_all(b, given + 1, count, e->span);
     use(b, m.receiver.held, e->span);

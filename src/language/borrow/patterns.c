@@ -110,7 +110,7 @@ static void bind(builder *b, const pattern *p, value v, binding_mode mode) {
         if (p->binding != NULL) {
             bind_name(b, p->binding, v, mode);
         }
-        bind(b, p->parts[0], plain_value(&sort_unknown), mode);
+        bind(b, p->parts[0], borrow_plain_value(&sort_unknown), mode);
         break;
     case PATTERN_TUPLE:
         bind_tuple(b, p, open_reference(b, v, &mode, p->span), mode);

@@ -7,7 +7,7 @@ uint32_t new_temporary(builder *b, source_span span, const sort *s) {
     return made;
 }
 
-value plain_value(const sort *s) {
+value borrow_plain_value(const sort *s) {
     return (value){.sort = s, .held = NO_VARIABLE};
 }
 
@@ -115,7 +115,7 @@ value take_value(builder *b, value v, source_span span) {
         return v;
     }
     const place *p = v.place;
-    value taken = plain_value(v.sort);
+    value taken = borrow_plain_value(v.sort);
     if (v.sort->kind == SORT_REFERENCE && v.sort->is_mutable && !p->unsure) {
         taken.held = new_temporary(b, span, v.sort);
         step s = {.kind = STEP_FOLLOW};
@@ -142,7 +142,7 @@ void look_at_value(builder *b, value v, source_span span) {
 }
 
 value refer_to(builder *b, value v, bool is_mutable, source_span span) {
-    value made = plain_value(sort_reference(b, v.sort, is_mutable));
+    value made = borrow_plain_value(sort_reference(b, v.sort, is_mutable));
     if (v.place == NULL) { /* of a value: it lives as long as it is needed */
         made.held = v.held;
         return made;

@@ -92,7 +92,10 @@ static void put_source(const explainer *x, bool in_words, masu__buffer *out) {
     for (const explain_event *e = x->events; e < at && in_words; e++)
         if (explain_is_summary(e))
             masu__buffer_printf(out, "%s\n", e->text);
-    for (uint32_t line = 1; line <= x->source->line_count; line++) {
+    uint32_t lines = x->source->line_count;
+    if (x->source->line_starts[lines - 1] == x->source->length) /* what follows the last line's end is not one more */
+        lines--;
+    for (uint32_t line = 1; line <= lines; line++) {
         const explain_event *first = at;
         while (at < end && at->line == line)
             at++;
