@@ -93,8 +93,8 @@ static void put_source(const explainer *x, bool in_words, masu__buffer *out) {
         if (explain_is_summary(e))
             masu__buffer_printf(out, "%s\n", e->text);
     uint32_t lines = x->source->line_count;
-    if (x->source->line_starts[lines - 1] == x->source->length) /* what follows the last line's end is not one more */
-        lines--;
+    if (lines > 0 && x->source->line_starts[lines - 1] == x->source->length)
+        lines--; /* nothing follows the end of the last line */
     for (uint32_t line = 1; line <= lines; line++) {
         const explain_event *first = at;
         while (at < end && at->line == line)

@@ -34,8 +34,8 @@ static void has_type(const char *expression, const char *expected) {
     masu__buffer program = {0};
     masu__buffer_puts(&program, around);
     masu__buffer_printf(&program,
-                        "fn main() { let n = 3; let i: i32 = 1; let u: u8 = 1; let z: usize = 1; "
-                        "let f = 1.5; let d: f64 = 1.5;\n"
+                        "fn main() { let n: i64 = 3; let i: i32 = 1; let u: u8 = 1; let z: usize = 1; "
+                        "let f: f32 = 1.5; let d: f64 = 1.5;\n"
                         "let t = [[1.0, 2.0], [3.0, 4.0]]; let ti = [1, 2]; let tb = [true]; let "
                         "td: Tensor<f64, 1> = [1.0]; let un = unknown();\n"
                         "let s = \"text\"; let c = true; let p = P::new(); let v: Vec<f32> = "
@@ -74,6 +74,8 @@ static void numbers_widen(void **state) {
     has_type("n + 1", "i64");
     has_type("i + 1", "i32");
     has_type("1 + i", "i32");
+    has_type("{ let open = 3; i + open }", "i32");
+    has_type("{ let open = 3; open + z }", "usize");
     has_type("i + n", "i64");
     has_type("u + i", "i32");
     has_type("u * u", "u8");
