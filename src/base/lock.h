@@ -9,7 +9,7 @@
  * so that the child finds all locks free and what they guard whole. A thread holds at most one
  * lock of each rank.
  *
- * A process of one thread pays for no lock: nobody can come while it is inside. What a device does while a pool waits for it may
+ * A process of one thread pays for no lock: no other can come while it is inside. What a device does while a pool waits for it may
  * start threads, but those must not call that pool before the device has answered.
  *
  * Thread safety: init and destroy, any thread; not from inside a lock.
@@ -59,10 +59,13 @@ static inline void masu__lock_take(masu__lock *lock) {
         pthread_mutex_lock(&lock->mutex);
 }
 
-/* False: somebody has it. */
+/* False: it is held, perhaps by the caller. */
 static inline bool masu__lock_try(masu__lock *lock) {
-    if (MASU__ALONE)
-        return lock->alone = true;
+    if (MASU__ALONE) {
+        bool held = lock->alone;
+        lock->alone = true;
+        return !held;
+    }
     return pthread_mutex_trylock(&lock->mutex) == 0;
 }
 

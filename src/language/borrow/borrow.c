@@ -89,7 +89,7 @@ static bool make_world(const syntax_tree *tree, const borrow_source *source, mas
 /* ---- one function ---------------------------------------------------------------------------------------------- */
 
 static const sort *sort_of_self(builder *b, const binding *self) {
-    const struct_item *s = struct_named(b, b->function->owner_name);
+    const struct_item *s = borrow_struct_named(b, b->function->owner_name);
     const sort *owner = s != NULL && s->type != NULL ? sort_of_type(b, s->type) : &sort_value;
     return self->is_lent || self->is_shared ? sort_reference(b, owner, self->is_lent) : owner;
 }
@@ -98,10 +98,10 @@ static void declare_parameters(builder *b) {
     const function_item *f = b->function;
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         const binding *p = f->parameters[i];
-        const type *t = known_type_at(b, p->span);
+        const type *t = borrow_known_type_at(b, p->span);
         const sort *s =
             p->kind == BINDING_SELF ? sort_of_self(b, p) : sort_of_written(b, p->annotation, t);
-        uint32_t v = declare_name(b, p->name, p->span, s);
+        uint32_t v = borrow_declare_name(b, p->name, p->span, s);
         b->g.variables[v].is_outside =
             s->kind == SORT_REFERENCE && s->is_mutable && sort_holds(s->item);
     }
@@ -121,15 +121,15 @@ static void build_function_graph(builder *b) {
     }
     value v = build_block_value(b, f->body);
     if (b->result != NO_VARIABLE && sort_holds(v.sort)) {
-        flow(b, b->result, v.held, f->body->result == NULL ? f->span : f->body->result->span);
+        borrow_flow(b, b->result, v.held, f->body->result == NULL ? f->span : f->body->result->span);
     }
-    leave_names(b, 0, f->body->span, false);
-    go_to(b, b->end);
-    start_block(b, b->end);
-    use(b, b->result, f->span);
+    borrow_leave_names(b, 0, f->body->span, false);
+    borrow_go_to(b, b->end);
+    borrow_start_block(b, b->end);
+    borrow_use(b, b->result, f->span);
     for (uint32_t i = 0; i < f->parameter_count; i++) {
         if (b->g.variables[i].is_outside) {
-            use(b, i, f->span);
+            borrow_use(b, i, f->span);
         }
     }
 }

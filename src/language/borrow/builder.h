@@ -102,53 +102,53 @@ const sort *sort_element(builder *b, const sort *s);
 const sort *sort_field(builder *b, const sort *s, const char *name);
 /* Of a variant's part number i, by its name in the pattern or by position. */
 const sort *sort_variant_part(builder *b, const sort *s, const pattern *p, uint32_t i);
-const type *known_type_at(const builder *b, source_span span);
+const type *borrow_known_type_at(const builder *b, source_span span);
 bool sort_is_copied(const builder *b, const sort *s); /* in doubt it is */
-const struct_item *struct_named(const builder *b, const char *name);
+const struct_item *borrow_struct_named(const builder *b, const char *name);
 /* Whether the struct's fields are references, or hold some. */
-bool struct_is_view(const builder *b, const struct_item *s);
+bool borrow_struct_is_view(const builder *b, const struct_item *s);
 
 /* ---- values.c ---- */
-uint32_t new_temporary(builder *b, source_span span, const sort *s);
+uint32_t borrow_new_temporary(builder *b, source_span span, const sort *s);
 value borrow_plain_value(const sort *s);
-void touch(builder *b, const place *p, touch_mode mode, source_span span, const char *by);
-void flow(builder *b, uint32_t into, uint32_t from, source_span span);
-void use(builder *b, uint32_t from, source_span span);
-place *place_of_variable(builder *b, uint32_t variable);
+void borrow_touch(builder *b, const place *p, touch_mode mode, source_span span, const char *by);
+void borrow_flow(builder *b, uint32_t into, uint32_t from, source_span span);
+void borrow_use(builder *b, uint32_t from, source_span span);
+place *borrow_place_of_variable(builder *b, uint32_t variable);
 /* A step further; behind references first. */
-value step_to(builder *b, value base, step s, const sort *item, source_span span);
+value borrow_step_to(builder *b, value base, step s, const sort *item, source_span span);
 /* The value behind references, as a place if it is one. */
-value follow(builder *b, value v, source_span span);
-value take_value(builder *b, value v, source_span span);   /* moved, copied, lent on */
-void look_at_value(builder *b, value v, source_span span); /* read where it is */
-value refer_to(builder *b, value v, bool is_mutable, source_span span);
-void write_to(builder *b, value target, value from, source_span span);
-void make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span,
+value borrow_follow(builder *b, value v, source_span span);
+value borrow_take_value(builder *b, value v, source_span span);   /* moved, copied, lent on */
+void borrow_look_at_value(builder *b, value v, source_span span); /* read where it is */
+value borrow_refer_to(builder *b, value v, bool is_mutable, source_span span);
+void borrow_write_to(builder *b, value target, value from, source_span span);
+void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span,
                  const char *by);
-bool place_is_free(const place *p); /* behind a shared reference */
+bool borrow_place_is_free(const place *p); /* behind a shared reference */
 
 /* ---- expressions.c ---- */
 value build_expr(builder *b, expr *e);
 value build_taken(builder *b, expr *e);
 void build_look(builder *b, expr *e);
 value build_block_value(builder *b, block *body);
-uint32_t find_name(const builder *b, const char *name);
-uint32_t declare_name(builder *b, const char *name, source_span span, const sort *s);
-void leave_names(builder *b, uint32_t count, source_span span, bool forget);
-void go_to(builder *b, uint32_t block);
-void start_block(builder *b, uint32_t block);
+uint32_t borrow_find_name(const builder *b, const char *name);
+uint32_t borrow_declare_name(builder *b, const char *name, source_span span, const sort *s);
+void borrow_leave_names(builder *b, uint32_t count, source_span span, bool forget);
+void borrow_go_to(builder *b, uint32_t block);
+void borrow_start_block(builder *b, uint32_t block);
 
 /* ---- calls.c ---- */
 value build_call_value(builder *b, expr *e);
 /* The method that a receiver of this sort means; NULL: it cannot be told, or it is the library's. */
-const function_item *method_of(const builder *b, const sort *s, const char *name);
-touch_mode mode_of_self(const function_item *f);
-bool has_lifetime(const type_expr *t, int depth);
+const function_item *borrow_method_of(const builder *b, const sort *s, const char *name);
+touch_mode borrow_mode_of_self(const function_item *f);
+bool borrow_has_lifetime(const type_expr *t, int depth);
 /* Whether references in the result may come from that parameter. */
-bool result_from(const builder *b, const function_item *f, uint32_t parameter);
+bool borrow_result_from(const builder *b, const function_item *f, uint32_t parameter);
 /* f(arguments); given[i] is what goes to parameter i. */
-value result_of(builder *b, const function_item *f, const value *given, source_span span);
-void use_all(builder *b, const value *given, uint32_t count, source_span span);
+value borrow_result_of(builder *b, const function_item *f, const value *given, source_span span);
+void borrow_use_all(builder *b, const value *given, uint32_t count, source_span span);
 value build_argument(builder *b, expr *e, const sort *item, uint32_t held, value *yields);
 
 /* ---- methods.c ---- */
@@ -160,6 +160,6 @@ value build_closure_value(builder *b, expr *e);
 value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, value *yields);
 
 /* ---- patterns.c ---- */
-void bind_pattern(builder *b, const pattern *p, value v);
+void borrow_bind_pattern(builder *b, const pattern *p, value v);
 
 #endif

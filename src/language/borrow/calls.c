@@ -40,12 +40,12 @@ static const binding *self_of(const function_item *f) {
     return f->has_self && f->parameter_count > 0 ? f->parameters[0] : NULL;
 }
 
-touch_mode mode_of_self(const function_item *f) {
+touch_mode borrow_mode_of_self(const function_item *f) {
     const binding *self = self_of(f);
     return self->is_lent ? TOUCH_CHANGE : self->is_shared ? TOUCH_SHARE : TOUCH_MOVE;
 }
 
-const function_item *method_of(const builder *b, const sort *s, const char *name) {
+const function_item *borrow_method_of(const builder *b, const sort *s, const char *name) {
     function_item **first;
     uint32_t count = functions_named(b, name, &first);
     const function_item *found = NULL;
@@ -62,7 +62,7 @@ const function_item *method_of(const builder *b, const sort *s, const char *name
         if (owner != NULL && is_of(f, owner)) {
             return f;
         }
-        if (found != NULL && mode_of_self(found) != mode_of_self(f)) {
+        if (found != NULL && borrow_mode_of_self(found) != borrow_mode_of_self(f)) {
             return NULL;
         }
         found = f;
@@ -103,23 +103,23 @@ static bool comes_from(const type_expr *result, const type_expr *from, const cha
 }
 
 /* Whether a lifetime with a name stands in the type. */
-bool has_lifetime(const type_expr *t, int depth) {
+bool borrow_has_lifetime(const type_expr *t, int depth) {
     if (t == NULL || depth > 6) {
         return false;
     }
     bool named = t->lifetime != NULL && strcmp(t->lifetime, "'_") != 0;
     for (uint32_t i = 0; i < t->argument_count && !named; i++) {
-        named = has_lifetime(t->arguments[i], depth + 1);
+        named = borrow_has_lifetime(t->arguments[i], depth + 1);
     }
     return named;
 }
 
-bool result_from(const builder *b, const function_item *f, uint32_t parameter) {
+bool borrow_result_from(const builder *b, const function_item *f, uint32_t parameter) {
     const binding *p = f->parameters[parameter], *self = self_of(f);
-    if (has_lifetime(f->result_annotation, 0)) {
+    if (borrow_has_lifetime(f->result_annotation, 0)) {
         const type_expr *t = p->annotation;
         if (t != NULL && (t->is_place || t->is_shared)) { /* &[&'a str]: what is inside lives on */
-            bool view = t->kind == TYPE_EXPR_NAME && struct_is_view(b, struct_named(b, t->name));
+            bool view = t->kind == TYPE_EXPR_NAME && borrow_struct_is_view(b, borrow_struct_named(b, t->name));
             return !view && t->lifetime != NULL &&
                    comes_from(f->result_annotation, NULL, t->lifetime, 0);
         }
@@ -129,14 +129,14 @@ bool result_from(const builder *b, const function_item *f, uint32_t parameter) {
     return self_lends ? parameter == 0 : true;
 }
 
-value result_of(builder *b, const function_item *f, const value *given, source_span span) {
+value borrow_result_of(builder *b, const function_item *f, const value *given, source_span span) {
     const sort *s = sort_of_written(b, f->result_annotation, f->result);
     value made = borrow_plain_value(f->result_annotation == NULL ? &sort_value : s);
     if (sort_holds(made.sort)) {
-        made.held = new_temporary(b, span, made.sort);
+        made.held = borrow_new_temporary(b, span, made.sort);
         for (uint32_t i = 0; i < f->parameter_count; i++) {
-            if (given[i].held != NO_VARIABLE && result_from(b, f, i)) {
-                flow(b, made.held, given[i].held, span);
+            if (given[i].held != NO_VARIABLE && borrow_result_from(b, f, i)) {
+                borrow_flow(b, made.held, given[i].held, span);
             }
         }
     }
@@ -174,10 +174,10 @@ static void look_at_holes(builder *b, const expr *e) {
         if (name == NULL) {
             longjmp(*b->g.memory_ended, 1);
         }
-        uint32_t v = find_name(b, name);
+        uint32_t v = borrow_find_name(b, name);
         if (v != NO_VARIABLE) {
-            value named = {b->g.variables[v].sort, place_of_variable(b, v), NO_VARIABLE, NULL, 0};
-            look_at_value(b, named, e->span);
+            value named = {b->g.variables[v].sort, borrow_place_of_variable(b, v), NO_VARIABLE, NULL, 0};
+            borrow_look_at_value(b, named, e->span);
         }
     }
 }
@@ -206,9 +206,9 @@ static value build_print(builder *b, expr *e) {
     return borrow_plain_value(&sort_value);
 }
 
-void use_all(builder *b, const value *given, uint32_t count, source_span span) {
+void borrow_use_all(builder *b, const value *given, uint32_t count, source_span span) {
     for (uint32_t i = 0; i < count; i++) {
-        use(b, given[i].held, span);
+        borrow_use(b, given[i].held, span);
     }
 }
 
@@ -254,9 +254,9 @@ static value build_constructor(builder *b, expr *e, const value *given, bool wra
             sort *view = GRAPH_ARRAY(&b->g, sort, 1);
             view->kind = SORT_VIEW;
             made.sort = wraps && count == 1 ? sort_holder(b, given[i].sort, false) : view;
-            made.held = new_temporary(b, e->span, made.sort);
+            made.held = borrow_new_temporary(b, e->span, made.sort);
         }
-        flow(b, made.held, given[i].held, e->span);
+        borrow_flow(b, made.held, given[i].held, e->span);
     }
     if (made.held == NO_VARIABLE && wraps && count == 1) {
         made.sort = sort_holder(b, given[0].sort, false);
@@ -272,8 +272,8 @@ static value build_function(builder *b, expr *e, const function_item *f) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, &yields);
     }
-    use_all(b, given, e->call.arg_count, e->span);
-    return result_of(b, f, given, e->span);
+    borrow_use_all(b, given, e->call.arg_count, e->span);
+    return borrow_result_of(b, f, given, e->span);
 }
 
 value build_call_value(builder *b, expr *e) {
@@ -283,11 +283,11 @@ value build_call_value(builder *b, expr *e) {
             build_look(b, e->call.callee);
         }
         for (uint32_t i = 0; i < e->call.arg_count; i++) {
-            use(b, build_taken(b, e->call.args[i]).held, e->span);
+            borrow_use(b, build_taken(b, e->call.args[i]).held, e->span);
         }
         return borrow_plain_value(&sort_unknown);
     }
-    uint32_t local = callee->name.scope == NULL ? find_name(b, callee->name.name) : NO_VARIABLE;
+    uint32_t local = callee->name.scope == NULL ? borrow_find_name(b, callee->name.name) : NO_VARIABLE;
     const function_item *f = local == NO_VARIABLE ? function_called(b, callee) : NULL;
     if (f != NULL) {
         return build_function(b, e, f);
@@ -299,9 +299,9 @@ value build_call_value(builder *b, expr *e) {
     for (uint32_t i = 0; i < e->call.arg_count; i++) {
         given[i] = build_argument(b, e->call.args[i], NULL, NO_VARIABLE, &yields);
     }
-    use_all(b, given, e->call.arg_count, e->span);
+    borrow_use_all(b, given, e->call.arg_count, e->span);
     if (local != NO_VARIABLE) {
-        use(b, local, e->span);
+        borrow_use(b, local, e->span);
         return borrow_plain_value(&sort_unknown);
     }
     const char *owner = last_part(callee->name.scope);

@@ -92,22 +92,22 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
         if (made.held == NO_VARIABLE && (!copies || holds)) {
             made.sort = GRAPH_ARRAY(&b->g, sort, 1);
             *(sort *)made.sort = (sort){.kind = SORT_VIEW};
-            made.held = new_temporary(b, e->span, made.sort);
+            made.held = borrow_new_temporary(b, e->span, made.sort);
         }
         place *p = GRAPH_ARRAY(&b->g, place, 1);
         *p = c->place;
         if (e->closure.is_move && (p->count == 0 || !holds)) {
             bool moved = v->sort->kind == SORT_VALUE && !sort_is_copied(b, v->sort);
-            touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, c->span, NULL);
+            borrow_touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, c->span, NULL);
         } else if (c->mode == TOUCH_MOVE) {
-            touch(b, p, TOUCH_MOVE, c->span, NULL);
-        } else if (!place_is_free(p)) {
-            uint32_t part = new_temporary(b, e->span, made.sort);
-            make_borrow(b, p, c->mode, part, c->span, NULL);
-            flow(b, made.held, part, e->span);
+            borrow_touch(b, p, TOUCH_MOVE, c->span, NULL);
+        } else if (!borrow_place_is_free(p)) {
+            uint32_t part = borrow_new_temporary(b, e->span, made.sort);
+            borrow_make_borrow(b, p, c->mode, part, c->span, NULL);
+            borrow_flow(b, made.held, part, e->span);
         }
         if (holds) {
-            flow(b, made.held, c->place.root, e->span);
+            borrow_flow(b, made.held, c->place.root, e->span);
         }
     }
     return made;
@@ -116,7 +116,7 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
 static value build_closure_body(builder *b, expr *e, const sort *item, uint32_t held) {
     uint32_t names = b->name_count, end = graph_new_block(&b->g);
     value joined = borrow_plain_value(&sort_unknown);
-    joined.held = new_temporary(b, e->span, joined.sort);
+    joined.held = borrow_new_temporary(b, e->span, joined.sort);
     jump_frame frame = {.is_closure = true,
                         .end = end,
                         .again = end,
@@ -131,23 +131,23 @@ static value build_closure_body(builder *b, expr *e, const sort *item, uint32_t 
                             ? sort_of_written(b, p->annotation, p->annotation->type)
                         : last ? item
                                : &sort_unknown;
-        uint32_t v = declare_name(b, p->name, p->span, s);
+        uint32_t v = borrow_declare_name(b, p->name, p->span, s);
         graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = v, .span = p->span});
         if (last && sort_holds(s)) {
-            flow(b, v, held, p->span);
+            borrow_flow(b, v, held, p->span);
         }
     }
     value v = build_taken(b, e->closure.body);
     if (sort_holds(v.sort)) {
         b->g.variables[joined.held].sort = v.sort;
-        flow(b, joined.held, v.held, e->span);
+        borrow_flow(b, joined.held, v.held, e->span);
     }
     joined.sort =
         sort_holds(b->g.variables[joined.held].sort) ? b->g.variables[joined.held].sort : v.sort;
-    leave_names(b, names, e->span, true);
-    go_to(b, end);
+    borrow_leave_names(b, names, e->span, true);
+    borrow_go_to(b, end);
     b->jumps = frame.outer;
-    start_block(b, end);
+    borrow_start_block(b, end);
     return joined;
 }
 
@@ -155,10 +155,10 @@ static value build_closure_body(builder *b, expr *e, const sort *item, uint32_t 
 value build_closure_value(builder *b, expr *e) {
     uint32_t at = b->at, outer = b->g.variable_count, first = graph_new_block(&b->g);
     capture *all = GRAPH_ARRAY(&b->g, capture, CAPTURES_MAX);
-    start_block(b, first);
+    borrow_start_block(b, first);
     build_closure_body(b, e, NULL, NO_VARIABLE);
     uint32_t count = collect_captures(b, first, outer, all);
-    start_block(b, at);
+    borrow_start_block(b, at);
     return hold_captures(b, e, all, count);
 }
 
@@ -166,13 +166,13 @@ value build_lent_closure(builder *b, expr *e, const sort *item, uint32_t held, v
     uint32_t outer = b->g.variable_count, again = graph_new_block(&b->g),
              first = graph_new_block(&b->g);
     capture *all = GRAPH_ARRAY(&b->g, capture, CAPTURES_MAX);
-    go_to(b, again);
+    borrow_go_to(b, again);
     graph_edge(&b->g, again, first);
-    start_block(b, first);
+    borrow_start_block(b, first);
     *yields = build_closure_body(b, e, item, held);
-    go_to(b, again);
+    borrow_go_to(b, again);
     uint32_t count = collect_captures(b, first, outer, all), behind = graph_new_block(&b->g);
     graph_edge(&b->g, again, behind);
-    start_block(b, behind);
+    borrow_start_block(b, behind);
     return hold_captures(b, e, all, count);
 }

@@ -6,7 +6,7 @@
 
 /* ---- names and blocks ----------------------------------------------------------------------------- */
 
-uint32_t find_name(const builder *b, const char *name) {
+uint32_t borrow_find_name(const builder *b, const char *name) {
     for (uint32_t i = b->name_count; i-- > 0;) {
         if (strcmp(b->names[i].name, name) == 0) {
             return b->names[i].variable;
@@ -15,28 +15,28 @@ uint32_t find_name(const builder *b, const char *name) {
     return NO_VARIABLE;
 }
 
-uint32_t declare_name(builder *b, const char *name, source_span span, const sort *s) {
+uint32_t borrow_declare_name(builder *b, const char *name, source_span span, const sort *s) {
     bound_name n = {name, graph_new_variable(&b->g, name, span, s)};
     GRAPH_PUSH(&b->g, b->names, b->name_count, b->name_capacity, n);
     return n.variable;
 }
 
 /* The variables behind the first `count` end here; they stay known when this is a jump out of their block. */
-void leave_names(builder *b, uint32_t count, source_span span, bool forget) {
+void borrow_leave_names(builder *b, uint32_t count, source_span span, bool forget) {
     for (uint32_t i = b->name_count; i-- > count;) {
         uint32_t v = b->names[i].variable;
         if (b->g.variables[v].is_borrowed) {
-            touch(b, place_of_variable(b, v), TOUCH_END, span, NULL);
+            borrow_touch(b, borrow_place_of_variable(b, v), TOUCH_END, span, NULL);
         }
     }
     b->name_count = forget ? count : b->name_count;
 }
 
-void go_to(builder *b, uint32_t block) {
+void borrow_go_to(builder *b, uint32_t block) {
     graph_edge(&b->g, b->at, block);
 }
 
-void start_block(builder *b, uint32_t block) {
+void borrow_start_block(builder *b, uint32_t block) {
     b->at = block;
 }
 
@@ -47,11 +47,11 @@ static void after_jump(builder *b) {
 /* ---- small helpers ------------------------------------------------------------------------------------ */
 
 value build_taken(builder *b, expr *e) {
-    return take_value(b, build_expr(b, e), e->span);
+    return borrow_take_value(b, build_expr(b, e), e->span);
 }
 
 void build_look(builder *b, expr *e) {
-    look_at_value(b, build_expr(b, e), e->span);
+    borrow_look_at_value(b, build_expr(b, e), e->span);
 }
 
 static void look_at_child(expr *e, void *context) {
@@ -65,13 +65,13 @@ static void join_into(builder *b, value *joined, value v, source_span span) {
     }
     b->g.variables[joined->held].sort = joined->sort;
     if (sort_holds(v.sort)) {
-        flow(b, joined->held, v.held, span);
+        borrow_flow(b, joined->held, v.held, span);
     }
 }
 
 static value new_join(builder *b, source_span span) {
     value v = borrow_plain_value(&sort_unknown);
-    v.held = new_temporary(b, span, v.sort);
+    v.held = borrow_new_temporary(b, span, v.sort);
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = v.held, .span = span});
     return v;
 }
@@ -79,7 +79,7 @@ static value new_join(builder *b, source_span span) {
 /* ---- places --------------------------------------------------------------------------------------------- */
 
 static value build_field(builder *b, expr *e) {
-    value base = follow(b, build_expr(b, e->field.base), e->span);
+    value base = borrow_follow(b, build_expr(b, e->field.base), e->span);
     const char *name = e->kind == EXPR_TUPLE_FIELD
                            ? masu__arena_printf(b->g.arena, "%u", e->field.index)
                            : e->field.name;
@@ -90,7 +90,7 @@ static value build_field(builder *b, expr *e) {
                             e->kind == EXPR_TUPLE_FIELD
                         ? base.sort->parts[e->field.index]
                         : sort_field(b, base.sort, name);
-    return step_to(b, base, (step){.kind = STEP_FIELD, .name = name}, s, e->span);
+    return borrow_step_to(b, base, (step){.kind = STEP_FIELD, .name = name}, s, e->span);
 }
 
 static value build_index(builder *b, expr *e) {
@@ -105,17 +105,17 @@ static value build_index(builder *b, expr *e) {
             s = (step){.kind = STEP_NUMBER, .number = at->integer.value};
         }
     }
-    base = follow(b, base, e->span);
-    return step_to(b, base, s, part ? base.sort : sort_element(b, base.sort), e->span);
+    base = borrow_follow(b, base, e->span);
+    return borrow_step_to(b, base, s, part ? base.sort : sort_element(b, base.sort), e->span);
 }
 
 static value build_name(builder *b, expr *e) {
-    uint32_t v = e->name.scope == NULL ? find_name(b, e->name.name) : NO_VARIABLE;
+    uint32_t v = e->name.scope == NULL ? borrow_find_name(b, e->name.name) : NO_VARIABLE;
     if (v == NO_VARIABLE) {
         return borrow_plain_value(&sort_value);
     }
     value made = borrow_plain_value(b->g.variables[v].sort);
-    made.place = place_of_variable(b, v);
+    made.place = borrow_place_of_variable(b, v);
     return made;
 }
 
@@ -135,9 +135,9 @@ static value build_tuple(builder *b, expr *e) {
     made.parts = parts;
     made.part_count = n;
     if (sort_holds(made.sort)) {
-        made.held = new_temporary(b, e->span, made.sort);
+        made.held = borrow_new_temporary(b, e->span, made.sort);
         for (uint32_t i = 0; i < n; i++) {
-            flow(b, made.held, parts[i].held, e->span);
+            borrow_flow(b, made.held, parts[i].held, e->span);
         }
     }
     return made;
@@ -155,7 +155,7 @@ static value build_list(builder *b, expr *e) {
 }
 
 static value build_struct(builder *b, expr *e) {
-    const struct_item *s = struct_named(b, e->structure.name);
+    const struct_item *s = borrow_struct_named(b, e->structure.name);
     value all = new_join(b, e->span);
     bool holds = false;
     for (uint32_t i = 0; i < e->structure.init_count; i++) {
@@ -167,7 +167,7 @@ static value build_struct(builder *b, expr *e) {
         build_look(b, e->structure.base);
     }
     sort *made = GRAPH_ARRAY(&b->g, sort, 1);
-    *made = (sort){.kind = holds && (s == NULL || s->is_enum || struct_is_view(b, s)) ? SORT_VIEW
+    *made = (sort){.kind = holds && (s == NULL || s->is_enum || borrow_struct_is_view(b, s)) ? SORT_VIEW
                                                                                       : SORT_VALUE,
                    .type = s == NULL || s->generics.count > 0 ? NULL : s->type};
     all.sort = made;
@@ -183,7 +183,7 @@ value build_block_value(builder *b, block *body) {
         if (s->kind == STMT_EXPR) {
             value v = build_expr(b, s->value);
             if (v.place != NULL && s->value->kind != EXPR_NAME) {
-                touch(b, v.place, TOUCH_READ, s->span, NULL);
+                borrow_touch(b, v.place, TOUCH_READ, s->span, NULL);
             }
             continue;
         }
@@ -191,12 +191,12 @@ value build_block_value(builder *b, block *body) {
             const sort *later = s->annotation == NULL
                                     ? &sort_unknown
                                     : sort_of_written(b, s->annotation, s->annotation->type);
-            bind_pattern(b, s->pattern, borrow_plain_value(later));
+            borrow_bind_pattern(b, s->pattern, borrow_plain_value(later));
             continue;
         }
         value v = build_expr(b, s->value);
         if (s->annotation != NULL) {
-            v = take_value(b, v, s->value->span);
+            v = borrow_take_value(b, v, s->value->span);
             const sort *written = sort_of_written(b, s->annotation, s->annotation->type);
             bool open = written->kind == SORT_UNKNOWN ||
                         (written->kind == SORT_HOLDER && written->item->kind == SORT_UNKNOWN);
@@ -206,19 +206,19 @@ value build_block_value(builder *b, block *body) {
         if (s->otherwise != NULL) {
             uint32_t fits = graph_new_block(&b->g), other = graph_new_block(&b->g);
             v = s->annotation == NULL && v.place == NULL ? v : v;
-            go_to(b, fits);
-            go_to(b, other);
-            start_block(b, other);
+            borrow_go_to(b, fits);
+            borrow_go_to(b, other);
+            borrow_start_block(b, other);
             build_block_value(b, s->otherwise);
-            start_block(b, fits);
+            borrow_start_block(b, fits);
         }
-        bind_pattern(b, s->pattern, v);
+        borrow_bind_pattern(b, s->pattern, v);
     }
     value result = borrow_plain_value(&sort_value);
     if (body->result != NULL) {
         result = build_taken(b, body->result);
     }
-    leave_names(b, names, body->span, true);
+    borrow_leave_names(b, names, body->span, true);
     return result;
 }
 
@@ -227,24 +227,24 @@ static value build_if(builder *b, expr *e) {
     uint32_t then = graph_new_block(&b->g), otherwise = graph_new_block(&b->g),
              end = graph_new_block(&b->g);
     value joined = new_join(b, e->span);
-    go_to(b, then);
-    go_to(b, otherwise);
-    start_block(b, then);
+    borrow_go_to(b, then);
+    borrow_go_to(b, otherwise);
+    borrow_start_block(b, then);
     join_into(b, &joined, build_block_value(b, e->branch.then), e->span);
-    go_to(b, end);
-    start_block(b, otherwise);
+    borrow_go_to(b, end);
+    borrow_start_block(b, otherwise);
     if (e->branch.otherwise != NULL) {
         join_into(b, &joined, build_taken(b, e->branch.otherwise), e->span);
     }
-    go_to(b, end);
-    start_block(b, end);
+    borrow_go_to(b, end);
+    borrow_start_block(b, end);
     return joined;
 }
 
 static value build_match(builder *b, expr *e) {
     value v = build_expr(b, e->match.value);
     if (v.place != NULL) {
-        touch(b, v.place, TOUCH_READ, e->match.value->span, NULL);
+        borrow_touch(b, v.place, TOUCH_READ, e->match.value->span, NULL);
     }
     value joined = new_join(b, e->span);
     uint32_t end = graph_new_block(&b->g), next = b->at;
@@ -252,25 +252,25 @@ static value build_match(builder *b, expr *e) {
         match_arm *arm = &e->match.arms[i];
         uint32_t body = graph_new_block(&b->g), names = b->name_count;
         graph_edge(&b->g, next, body);
-        start_block(b, body);
-        bind_pattern(b, arm->pattern, v);
+        borrow_start_block(b, body);
+        borrow_bind_pattern(b, arm->pattern, v);
         if (arm->guard != NULL) {
             build_look(b, arm->guard);
             next = b->at;
             uint32_t taken = graph_new_block(&b->g);
-            go_to(b, taken);
-            start_block(b, taken);
+            borrow_go_to(b, taken);
+            borrow_start_block(b, taken);
         }
         if (arm->body != NULL) {
             join_into(b, &joined, build_taken(b, arm->body), e->span);
         }
-        leave_names(b, names, arm->body == NULL ? e->span : arm->body->span, true);
-        go_to(b, end);
+        borrow_leave_names(b, names, arm->body == NULL ? e->span : arm->body->span, true);
+        borrow_go_to(b, end);
     }
     if (e->match.count == 0) {
-        go_to(b, end);
+        borrow_go_to(b, end);
     }
-    start_block(b, end);
+    borrow_start_block(b, end);
     return joined;
 }
 
@@ -279,7 +279,7 @@ static value build_match(builder *b, expr *e) {
 static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint32_t names,
                         const pattern *p, value item) {
     value joined = borrow_plain_value(&sort_unknown);
-    joined.held = new_temporary(b, e->span, joined.sort);
+    joined.held = borrow_new_temporary(b, e->span, joined.sort);
     jump_frame frame = {.label = e->loop->label,
                         .is_block = e->loop->is_block,
                         .end = end,
@@ -289,13 +289,13 @@ static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint3
                         .outer = b->jumps};
     b->jumps = &frame;
     if (p != NULL) {
-        bind_pattern(b, p, item);
+        borrow_bind_pattern(b, p, item);
     }
     build_block_value(b, e->loop->body);
-    leave_names(b, names, e->loop->body->span, true);
-    go_to(b, again);
+    borrow_leave_names(b, names, e->loop->body->span, true);
+    borrow_go_to(b, again);
     b->jumps = frame.outer;
-    start_block(b, end);
+    borrow_start_block(b, end);
     joined.sort = b->g.variables[joined.held].sort;
     return joined;
 }
@@ -304,13 +304,13 @@ static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint3
 static value build_source(builder *b, expr *e) {
     value v = build_expr(b, e);
     if (v.place != NULL) {
-        v = take_value(b, v, e->span);
+        v = borrow_take_value(b, v, e->span);
     }
     const sort *s = v.sort;
     uint32_t it = graph_new_variable(&b->g, NULL, e->span, s);
     b->g.variables[it].is_loop = true;
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = it, .span = e->span});
-    flow(b, it, v.held, e->span);
+    borrow_flow(b, it, v.held, e->span);
     const sort *item = s->kind == SORT_REFERENCE
                            ? sort_reference(b, sort_element(b, s->item), s->is_mutable)
                        : s->kind == SORT_HOLDER ? s->item
@@ -325,18 +325,18 @@ static value build_loop(builder *b, expr *e) {
     if (e->kind == EXPR_FOR) {
         item = build_source(b, e->loop->iterable);
     }
-    go_to(b, again);
-    start_block(b, again);
+    borrow_go_to(b, again);
+    borrow_start_block(b, again);
     if (e->kind == EXPR_FOR) {
-        use(b, item.held, e->loop->iterable->span);
+        borrow_use(b, item.held, e->loop->iterable->span);
     } else if (e->loop->condition != NULL) {
         build_look(b, e->loop->condition);
     }
-    go_to(b, body);
+    borrow_go_to(b, body);
     if (e->kind != EXPR_LOOP) {
-        go_to(b, end);
+        borrow_go_to(b, end);
     }
-    start_block(b, body);
+    borrow_start_block(b, body);
     return build_body(b, e, again, end, names, e->kind == EXPR_FOR ? e->loop->pattern : NULL, item);
 }
 
@@ -364,7 +364,7 @@ static void give_result(builder *b, uint32_t into, value v, source_span span) {
     if (!sort_holds(b->g.variables[into].sort)) {
         b->g.variables[into].sort = v.sort;
     }
-    flow(b, into, v.held, span);
+    borrow_flow(b, into, v.held, span);
 }
 
 static value build_jump(builder *b, expr *e) {
@@ -372,12 +372,12 @@ static value build_jump(builder *b, expr *e) {
     const jump_frame *f = frame_of(b, e);
     if (f != NULL) {
         give_result(b, f->result, v, e->span);
-        leave_names(b, f->names, e->span, false);
-        go_to(b, e->kind == EXPR_CONTINUE ? f->again : f->end);
+        borrow_leave_names(b, f->names, e->span, false);
+        borrow_go_to(b, e->kind == EXPR_CONTINUE ? f->again : f->end);
     } else if (e->kind == EXPR_RETURN) {
         give_result(b, b->result, v, e->span);
-        leave_names(b, 0, e->span, false);
-        go_to(b, b->end);
+        borrow_leave_names(b, 0, e->span, false);
+        borrow_go_to(b, b->end);
     }
     after_jump(b);
     return borrow_plain_value(&sort_unknown);
@@ -389,22 +389,22 @@ static value build_assign(builder *b, expr *e) {
     bool updates = e->assign.op != BINARY_NONE;
     value from = updates ? build_expr(b, e->assign.value) : build_taken(b, e->assign.value);
     if (updates) {
-        look_at_value(b, from, e->assign.value->span);
+        borrow_look_at_value(b, from, e->assign.value->span);
         from = borrow_plain_value(&sort_value);
     }
     if (e->assign.target->kind == EXPR_TUPLE) { /* (a, b) = v */
         for (uint32_t i = 0; i < e->assign.target->list.count; i++) {
             value part = from.parts != NULL && i < from.part_count ? from.parts[i]
                                                                    : borrow_plain_value(&sort_value);
-            write_to(b, build_expr(b, e->assign.target->list.items[i]), part, e->span);
+            borrow_write_to(b, build_expr(b, e->assign.target->list.items[i]), part, e->span);
         }
         return borrow_plain_value(&sort_value);
     }
     value target = build_expr(b, e->assign.target);
     if (updates) {
-        target = follow(b, target, e->span);
+        target = borrow_follow(b, target, e->span);
     }
-    write_to(b, target, from, e->span);
+    borrow_write_to(b, target, from, e->span);
     return borrow_plain_value(&sort_value);
 }
 
@@ -412,12 +412,12 @@ static value build_binary(builder *b, expr *e) {
     build_look(b, e->binary.left);
     if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR) {
         uint32_t right = graph_new_block(&b->g), end = graph_new_block(&b->g);
-        go_to(b, right);
-        go_to(b, end);
-        start_block(b, right);
+        borrow_go_to(b, right);
+        borrow_go_to(b, end);
+        borrow_start_block(b, right);
         build_look(b, e->binary.right);
-        go_to(b, end);
-        start_block(b, end);
+        borrow_go_to(b, end);
+        borrow_start_block(b, end);
     } else {
         build_look(b, e->binary.right);
     }
@@ -429,7 +429,7 @@ static value build_unary(builder *b, expr *e) {
         build_look(b, e->unary.operand);
         return borrow_plain_value(&sort_value);
     }
-    return refer_to(b, build_expr(b, e->unary.operand), e->unary.is_mutable, e->span);
+    return borrow_refer_to(b, build_expr(b, e->unary.operand), e->unary.is_mutable, e->span);
 }
 
 static value build_try(builder *b, expr *e) {
@@ -492,7 +492,7 @@ static value build_plain(builder *b, expr *e) {
 value build_expr(builder *b, expr *e) {
     value v = build_plain(b, e);
     if (e->is_followed && v.sort->kind == SORT_REFERENCE) {
-        v = follow(b, v, e->span);
+        v = borrow_follow(b, v, e->span);
     }
     return v;
 }

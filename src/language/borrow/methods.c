@@ -47,8 +47,8 @@ static value lend_from(method_call *m, const sort *s) {
         made.held = m->target.held;
         return made;
     }
-    made.held = new_temporary(b, m->e->span, s);
-    make_borrow(b, m->target.place, m->changes ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made.held,
+    made.held = borrow_new_temporary(b, m->e->span, s);
+    borrow_make_borrow(b, m->target.place, m->changes ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made.held,
                 m->e->span, m->e->call.name);
     return made;
 }
@@ -57,7 +57,7 @@ static value lend_from(method_call *m, const sort *s) {
 static value pass_on(method_call *m, const sort *s) {
     value made = borrow_plain_value(s);
     if (sort_holds(s)) {
-        value from = take_value(m->b, m->receiver, m->e->span);
+        value from = borrow_take_value(m->b, m->receiver, m->e->span);
         made.held = from.held;
     }
     return made;
@@ -66,9 +66,9 @@ static value pass_on(method_call *m, const sort *s) {
 static value join_two(method_call *m, const sort *s, uint32_t one, uint32_t two) {
     value made = borrow_plain_value(s);
     if (sort_holds(s)) {
-        made.held = new_temporary(m->b, m->e->span, s);
-        flow(m->b, made.held, one, m->e->span);
-        flow(m->b, made.held, two, m->e->span);
+        made.held = borrow_new_temporary(m->b, m->e->span, s);
+        borrow_flow(m->b, made.held, one, m->e->span);
+        borrow_flow(m->b, made.held, two, m->e->span);
     }
     return made;
 }
@@ -107,13 +107,13 @@ static value lend_onward(method_call *m, lend_kind kind) {
         const sort *other = item_of(b, m->argument.sort);
         bool holds = lazy || m->argument.sort->kind == SORT_REFERENCE ||
                      (m->argument.sort->kind == SORT_HOLDER && m->argument.sort->is_lazy);
-        value from = take_value(b, m->receiver, m->e->span);
+        value from = borrow_take_value(b, m->receiver, m->e->span);
         return join_two(m, sort_holder(b, pair_of(b, item, other), holds), from.held,
                         m->argument.held);
     }
     case LEND_MAPPED:
         if (lazy) {
-            value from = take_value(b, m->receiver, m->e->span);
+            value from = borrow_take_value(b, m->receiver, m->e->span);
             return join_two(m, sort_holder(b, m->yields.sort, true), from.held, m->yields.held);
         }
         return join_two(m, sort_holder(b, m->yields.sort, false), NO_VARIABLE, m->yields.held);
@@ -147,7 +147,7 @@ static void note_put(method_call *m, bool several) {
         v->sort = sort_holder(b, item, false);
     }
     if (sort_holds(v->sort)) {
-        flow(b, p->root, m->argument.held, m->e->span);
+        borrow_flow(b, p->root, m->argument.held, m->e->span);
     }
 }
 
@@ -207,7 +207,7 @@ static value call_library(method_call *m, const lent_method *known) {
     case LEND_PUT:
     case LEND_PUT_ALL:
         if (m->target.place != NULL) {
-            touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
+            borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
         }
         if (kind != LEND_NOTHING) {
             note_put(m, kind == LEND_PUT_ALL);
@@ -219,10 +219,10 @@ static value call_library(method_call *m, const lent_method *known) {
                                      ? m->target.sort
                                      : sort_holder(b, sort_element(b, m->target.sort), false));
         if (m->target.place != NULL) {
-            touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
+            borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
             if (sort_holds(made.sort)) {
-                made.held = new_temporary(b, m->e->span, made.sort);
-                flow(b, made.held, m->target.place->root, m->e->span);
+                made.held = borrow_new_temporary(b, m->e->span, made.sort);
+                borrow_flow(b, made.held, m->target.place->root, m->e->span);
             }
         }
         return made;
@@ -230,21 +230,21 @@ static value call_library(method_call *m, const lent_method *known) {
     case LEND_CLONE: {
         value made = borrow_plain_value(m->target.sort);
         if (m->target.place != NULL) {
-            touch(b, m->target.place, TOUCH_SHARE, m->e->span, NULL);
+            borrow_touch(b, m->target.place, TOUCH_SHARE, m->e->span, NULL);
         }
         if (sort_holds(made.sort) && m->target.place != NULL) {
-            made.held = new_temporary(b, m->e->span, made.sort);
-            flow(b, made.held, m->target.place->root, m->e->span);
+            made.held = borrow_new_temporary(b, m->e->span, made.sort);
+            borrow_flow(b, made.held, m->target.place->root, m->e->span);
         }
         return made;
     }
     case LEND_ONE:
         if (known->access == TOUCH_CHANGE && m->target.place != NULL) {
-            touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
+            borrow_touch(b, m->target.place, TOUCH_CHANGE, m->e->span, known->name);
             value made = borrow_plain_value(sort_holder(b, item_of(b, m->target.sort), false));
             if (sort_holds(made.sort)) {
-                made.held = new_temporary(b, m->e->span, made.sort);
-                flow(b, made.held, m->target.place->root, m->e->span);
+                made.held = borrow_new_temporary(b, m->e->span, made.sort);
+                borrow_flow(b, made.held, m->target.place->root, m->e->span);
             }
             return made;
         }
@@ -262,7 +262,7 @@ static value call_library(method_call *m, const lent_method *known) {
         return lend_of(m, kind);
     default:
         if (m->receiver.place != NULL && m->receiver.sort->kind == SORT_VALUE) {
-            look_at_value(b, m->receiver, m->e->span);
+            borrow_look_at_value(b, m->receiver, m->e->span);
             m->receiver = borrow_plain_value(m->receiver.sort);
         }
         return lend_onward(m, kind);
@@ -271,37 +271,37 @@ static value call_library(method_call *m, const lent_method *known) {
 
 static value call_own(method_call *m, const function_item *f, value *given) {
     builder *b = m->b;
-    touch_mode mode = mode_of_self(f);
+    touch_mode mode = borrow_mode_of_self(f);
     const source_span span = m->e->span;
-    bool lends = f->result_annotation != NULL && result_from(b, f, 0) &&
+    bool lends = f->result_annotation != NULL && borrow_result_from(b, f, 0) &&
                  sort_holds(sort_of_written(b, f->result_annotation, f->result));
     given[0] = borrow_plain_value(&sort_unknown);
     m->changes = mode == TOUCH_CHANGE;
     if (mode == TOUCH_MOVE) {
-        given[0] = take_value(b, m->receiver, span);
+        given[0] = borrow_take_value(b, m->receiver, span);
     } else if (m->target.place != NULL && lends) {
         given[0] = lend_from(m, sort_reference(b, m->target.sort, m->changes));
     } else if (m->target.place != NULL) {
-        touch(b, m->target.place, mode, span, f->name);
+        borrow_touch(b, m->target.place, mode, span, f->name);
     } else {
         given[0] = m->target;
     }
     /* add(&mut self, x: &'a T) may keep x */
     bool view = m->target.place != NULL && m->target.sort->kind == SORT_VIEW;
     for (uint32_t i = 1; view && mode == TOUCH_CHANGE && i < f->parameter_count; i++) {
-        if (has_lifetime(f->parameters[i]->annotation, 0)) {
-            flow(b, m->target.place->root, given[i].held, span);
+        if (borrow_has_lifetime(f->parameters[i]->annotation, 0)) {
+            borrow_flow(b, m->target.place->root, given[i].held, span);
         }
     }
-    return result_of(b, f, given, span);
+    return borrow_result_of(b, f, given, span);
 }
 
 value build_method_value(builder *b, expr *e) {
     method_call m = {.b = b, .e = e, .receiver = build_expr(b, e->call.receiver)};
     m.argument = m.yields = borrow_plain_value(&sort_unknown);
     m.target =
-        m.receiver.sort->kind == SORT_REFERENCE ? follow(b, m.receiver, e->span) : m.receiver;
-    const function_item *f = method_of(b, m.target.sort, e->call.name);
+        m.receiver.sort->kind == SORT_REFERENCE ? borrow_follow(b, m.receiver, e->span) : m.receiver;
+    const function_item *f = borrow_method_of(b, m.target.sort, e->call.name);
     /* a tensor's methods yield values, and so do those of numbers */
     const type *t = m.target.sort->type;
     bool plain = t != NULL &&
@@ -325,10 +325,10 @@ value build_method_value(builder *b, expr *e) {
     } else if (known != NULL) {
         made = call_library(&m, known);
     } else {
-        look_at_value(b, m.receiver, e->span);
+        borrow_look_at_value(b, m.receiver, e->span);
         made = borrow_plain_value(&sort_unknown);
     }
-    use_all(b, given + 1, count, e->span);
-    use(b, m.receiver.held, e->span);
+    borrow_use_all(b, given + 1, count, e->span);
+    borrow_use(b, m.receiver.held, e->span);
     return made;
 }

@@ -12,22 +12,22 @@ static void bind_name(builder *b, const binding *n, value v, binding_mode mode) 
     bool alias = n->is_alias && mode == BY_VALUE;
     mode = alias ? BY_MUTABLE : mode;
     if (v.place != NULL && mode == BY_VALUE) {
-        v = take_value(b, v, n->span);
+        v = borrow_take_value(b, v, n->span);
     }
     const sort *s = mode == BY_VALUE ? v.sort : sort_reference(b, v.sort, mode == BY_MUTABLE);
     if (s->kind == SORT_VALUE && s->type == NULL) {
-        const type *t = known_type_at(b, n->span);
+        const type *t = borrow_known_type_at(b, n->span);
         s = t == NULL || type_is_reference(t) ? s : sort_of_type(b, t);
     }
-    uint32_t made = declare_name(b, n->name, n->span, s);
+    uint32_t made = borrow_declare_name(b, n->name, n->span, s);
     if (mode != BY_VALUE && v.place != NULL) {
-        make_borrow(b, v.place, mode == BY_MUTABLE ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made, n->span,
+        borrow_make_borrow(b, v.place, mode == BY_MUTABLE ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made, n->span,
                     NULL);
         return;
     }
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = made, .span = n->span});
     if (sort_holds(s)) {
-        flow(b, made, v.held, n->span);
+        borrow_flow(b, made, v.held, n->span);
     }
 }
 
@@ -40,7 +40,7 @@ static value open_reference(builder *b, value v, binding_mode *mode, source_span
             continue;
         }
         const value outer = v;
-        v = follow(b, v, span);
+        v = borrow_follow(b, v, span);
         if (outer.place == NULL) { /* what it is made from is what its parts are made from */
             v.held = outer.held;
         }
@@ -50,7 +50,7 @@ static value open_reference(builder *b, value v, binding_mode *mode, source_span
 
 static value part_of(builder *b, value v, const char *name, const sort *s, source_span span) {
     if (v.place != NULL) {
-        return step_to(b, v, (step){.kind = STEP_FIELD, .name = name}, s, span);
+        return borrow_step_to(b, v, (step){.kind = STEP_FIELD, .name = name}, s, span);
     }
     return (value){.sort = s, .held = v.held};
 }
@@ -79,14 +79,14 @@ static void bind_tuple(builder *b, const pattern *p, value v, binding_mode mode)
 }
 
 static bool is_struct_of(const builder *b, const pattern *p) {
-    const struct_item *s = struct_named(b, p->name);
+    const struct_item *s = borrow_struct_named(b, p->name);
     return s != NULL && !s->is_enum;
 }
 
 /* &p takes what the reference leads to. */
 static value behind(builder *b, const pattern *p, value v) {
     if (v.sort->kind == SORT_REFERENCE && v.place != NULL) {
-        return follow(b, v, p->span);
+        return borrow_follow(b, v, p->span);
     }
     while (v.sort->kind == SORT_REFERENCE) {
         v.sort = v.sort->item;
@@ -130,6 +130,6 @@ static void bind(builder *b, const pattern *p, value v, binding_mode mode) {
     }
 }
 
-void bind_pattern(builder *b, const pattern *p, value v) {
+void borrow_bind_pattern(builder *b, const pattern *p, value v) {
     bind(b, p, v, BY_VALUE);
 }

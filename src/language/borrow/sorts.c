@@ -31,7 +31,7 @@ static const sort *value_of(builder *b, sort_kind kind, const type *t) {
     return s;
 }
 
-const struct_item *struct_named(const builder *b, const char *name) {
+const struct_item *borrow_struct_named(const builder *b, const char *name) {
     for (uint32_t i = 0; name != NULL && i < b->world->tree->struct_count; i++) {
         const struct_item *s = b->world->tree->structs[i];
         if (s->name != NULL && s->template == NULL && strcmp(s->name, name) == 0) {
@@ -56,7 +56,7 @@ static bool holds_written(const builder *b, const type_expr *t, int depth) {
     return false;
 }
 
-bool struct_is_view(const builder *b, const struct_item *s) {
+bool borrow_struct_is_view(const builder *b, const struct_item *s) {
     for (uint32_t i = 0; s != NULL && !s->is_builtin && i < s->field_count; i++) {
         if (holds_written(b, s->fields[i].annotation, 0)) {
             return true;
@@ -73,8 +73,8 @@ static const sort *sort_of_name(builder *b, const type_expr *t, const type *know
     if (name != NULL && strcmp(name, "Self") == 0) {
         name = b->function->owner_name;
     }
-    const struct_item *s = struct_named(b, name);
-    if (s != NULL && !s->is_builtin && struct_is_view(b, s)) {
+    const struct_item *s = borrow_struct_named(b, name);
+    if (s != NULL && !s->is_builtin && borrow_struct_is_view(b, s)) {
         return value_of(b, SORT_VIEW, known != NULL ? known : s->type);
     }
     for (uint32_t i = 0; i < t->argument_count; i++) {
@@ -150,7 +150,7 @@ const sort *sort_of_type(builder *b, const type *t) {
     if (t->kind == TYPE_STRUCT && !t->structure->is_builtin) {
         const struct_item *s =
             t->structure->template != NULL ? t->structure->template : t->structure;
-        return value_of(b, struct_is_view(b, s) ? SORT_VIEW : SORT_VALUE, t);
+        return value_of(b, borrow_struct_is_view(b, s) ? SORT_VIEW : SORT_VALUE, t);
     }
     return value_of(b, SORT_VALUE, t);
 }
@@ -232,7 +232,7 @@ static int by_place(const void *a, const void *b) {
     return x->span.offset < y->span.offset ? -1 : x->span.offset > y->span.offset;
 }
 
-const type *known_type_at(const builder *b, source_span span) {
+const type *borrow_known_type_at(const builder *b, source_span span) {
     known_type wanted = {.span = span};
     const known_type *found =
         b->world->type_count == 0

@@ -1,7 +1,7 @@
 /* values.c: places and values: what reading, referring and writing do. */
 #include "language/borrow/builder.h"
 
-uint32_t new_temporary(builder *b, source_span span, const sort *s) {
+uint32_t borrow_new_temporary(builder *b, source_span span, const sort *s) {
     uint32_t made = graph_new_variable(&b->g, NULL, span, s);
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = made, .span = span});
     return made;
@@ -11,32 +11,32 @@ value borrow_plain_value(const sort *s) {
     return (value){.sort = s, .held = NO_VARIABLE};
 }
 
-void touch(builder *b, const place *p, touch_mode mode, source_span span, const char *by) {
+void borrow_touch(builder *b, const place *p, touch_mode mode, source_span span, const char *by) {
     event e = {.kind = EVENT_TOUCH, .mode = mode, .place = p, .span = span, .by = by};
     graph_event(&b->g, b->at, e);
 }
 
-void flow(builder *b, uint32_t into, uint32_t from, source_span span) {
+void borrow_flow(builder *b, uint32_t into, uint32_t from, source_span span) {
     if (from != NO_VARIABLE && into != NO_VARIABLE && from != into) {
         event e = {.kind = EVENT_FLOW, .into = into, .from = from, .span = span};
         graph_event(&b->g, b->at, e);
     }
 }
 
-void use(builder *b, uint32_t from, source_span span) {
+void borrow_use(builder *b, uint32_t from, source_span span) {
     if (from != NO_VARIABLE) {
         event e = {.kind = EVENT_USE, .from = from, .span = span};
         graph_event(&b->g, b->at, e);
     }
 }
 
-place *place_of_variable(builder *b, uint32_t variable) {
+place *borrow_place_of_variable(builder *b, uint32_t variable) {
     place *p = GRAPH_ARRAY(&b->g, place, 1);
     p->root = variable;
     return p;
 }
 
-bool place_is_free(const place *p) {
+bool borrow_place_is_free(const place *p) {
     for (uint32_t i = 0; i < p->count; i++) {
         if (p->steps[i].kind == STEP_FOLLOW && p->steps[i].is_shared) {
             return true;
@@ -50,18 +50,18 @@ static bool may_hold(const builder *b, uint32_t variable) {
     return variable != NO_VARIABLE && sort_holds(b->g.variables[variable].sort);
 }
 
-void make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span,
+void borrow_make_borrow(builder *b, const place *p, touch_mode mode, uint32_t into, source_span span,
                  const char *by) {
     event clear = {.kind = EVENT_CLEAR, .into = into, .span = span};
     graph_event(&b->g, b->at, clear);
     event e = {
         .kind = EVENT_BORROW, .mode = mode, .into = into, .place = p, .span = span, .by = by};
-    if (p->unsure || place_is_free(p)) {
+    if (p->unsure || borrow_place_is_free(p)) {
         e.kind = EVENT_TOUCH;
     }
     graph_event(&b->g, b->at, e);
     if (may_hold(b, p->root)) {
-        flow(b, into, p->root, span);
+        borrow_flow(b, into, p->root, span);
     }
 }
 
@@ -70,9 +70,9 @@ static value as_place(builder *b, value v, source_span span) {
     if (v.place == NULL) {
         uint32_t t = v.held;
         if (t == NO_VARIABLE) {
-            t = new_temporary(b, span, v.sort);
+            t = borrow_new_temporary(b, span, v.sort);
         }
-        v.place = place_of_variable(b, t);
+        v.place = borrow_place_of_variable(b, t);
         v.held = NO_VARIABLE;
     }
     return v;
@@ -89,7 +89,7 @@ static value one_step(builder *b, value base, step s, const sort *item, source_s
     return (value){.sort = item, .place = p, .held = NO_VARIABLE};
 }
 
-value follow(builder *b, value v, source_span span) {
+value borrow_follow(builder *b, value v, source_span span) {
     for (int depth = 0; v.sort->kind == SORT_REFERENCE && depth < 4; depth++) {
         step s = {.kind = STEP_FOLLOW, .is_shared = !v.sort->is_mutable};
         v = one_step(b, v, s, v.sort->item, span);
@@ -97,8 +97,8 @@ value follow(builder *b, value v, source_span span) {
     return v;
 }
 
-value step_to(builder *b, value base, step s, const sort *item, source_span span) {
-    return one_step(b, follow(b, base, span), s, item, span);
+value borrow_step_to(builder *b, value base, step s, const sort *item, source_span span) {
+    return one_step(b, borrow_follow(b, base, span), s, item, span);
 }
 
 static bool is_behind(const place *p) { /* from there nothing is moved out: it is copied */
@@ -110,45 +110,45 @@ static bool is_behind(const place *p) { /* from there nothing is moved out: it i
     return false;
 }
 
-value take_value(builder *b, value v, source_span span) {
+value borrow_take_value(builder *b, value v, source_span span) {
     if (v.place == NULL) {
         return v;
     }
     const place *p = v.place;
     value taken = borrow_plain_value(v.sort);
     if (v.sort->kind == SORT_REFERENCE && v.sort->is_mutable && !p->unsure) {
-        taken.held = new_temporary(b, span, v.sort);
+        taken.held = borrow_new_temporary(b, span, v.sort);
         step s = {.kind = STEP_FOLLOW};
-        make_borrow(b, one_step(b, v, s, v.sort->item, span).place, TOUCH_EXCLUSIVE, taken.held,
+        borrow_make_borrow(b, one_step(b, v, s, v.sort->item, span).place, TOUCH_EXCLUSIVE, taken.held,
                     span, NULL);
         return taken;
     }
     bool moved = v.sort->kind == SORT_VALUE && !sort_is_copied(b, v.sort) && !is_behind(p);
-    touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, span, NULL);
+    borrow_touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, span, NULL);
     if (sort_holds(v.sort) && may_hold(b, p->root)) {
-        taken.held = new_temporary(b, span, v.sort);
-        flow(b, taken.held, p->root, span);
+        taken.held = borrow_new_temporary(b, span, v.sort);
+        borrow_flow(b, taken.held, p->root, span);
     }
     return taken;
 }
 
-void look_at_value(builder *b, value v, source_span span) {
+void borrow_look_at_value(builder *b, value v, source_span span) {
     if (v.place != NULL) {
-        v = follow(b, v, span);
-        touch(b, v.place, TOUCH_READ, span, NULL);
+        v = borrow_follow(b, v, span);
+        borrow_touch(b, v.place, TOUCH_READ, span, NULL);
     } else {
-        use(b, v.held, span);
+        borrow_use(b, v.held, span);
     }
 }
 
-value refer_to(builder *b, value v, bool is_mutable, source_span span) {
+value borrow_refer_to(builder *b, value v, bool is_mutable, source_span span) {
     value made = borrow_plain_value(sort_reference(b, v.sort, is_mutable));
     if (v.place == NULL) { /* of a value: it lives as long as it is needed */
         made.held = v.held;
         return made;
     }
-    made.held = new_temporary(b, span, made.sort);
-    make_borrow(b, v.place, is_mutable ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made.held, span, NULL);
+    made.held = borrow_new_temporary(b, span, made.sort);
+    borrow_make_borrow(b, v.place, is_mutable ? TOUCH_EXCLUSIVE : TOUCH_SHARE, made.held, span, NULL);
     return made;
 }
 
@@ -162,20 +162,20 @@ static void learn_sort(builder *b, uint32_t variable, const sort *item) {
     }
 }
 
-void write_to(builder *b, value target, value from, source_span span) {
+void borrow_write_to(builder *b, value target, value from, source_span span) {
     if (target.place == NULL) {
-        use(b, from.held, span);
+        borrow_use(b, from.held, span);
         return;
     }
     const place *p = target.place;
-    touch(b, p, TOUCH_WRITE, span, NULL);
+    borrow_touch(b, p, TOUCH_WRITE, span, NULL);
     if (p->count == 0 && !p->unsure) {
         graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = p->root, .span = span});
     } else if (from.held != NO_VARIABLE && sort_holds(from.sort)) {
         learn_sort(b, p->root, from.sort);
     }
     if (from.held != NO_VARIABLE && sort_holds(from.sort)) {
-        flow(b, p->root, from.held, span);
+        borrow_flow(b, p->root, from.held, span);
         if (p->count == 0) {
             struct variable *v = &b->g.variables[p->root];
             v->sort = sort_holds(v->sort) ? v->sort : from.sort;
