@@ -616,9 +616,7 @@ static void check_node(checker *c, expr **slot, const type *expected) {
 void check_expr(checker *c, expr **slot, const type *expected) {
     if ((*slot)->type == NULL) { /* else made of checked parts by another check */
         bool kept = check_wants_reference(c, *slot, expected);
-        const bool place = kept && expected != NULL && (*slot)->kind == EXPR_METHOD &&
-                           type_is_reference(type_resolve(c->types, expected)) &&
-                           check_refers(c, *slot);
+        const bool place = kept && (*slot)->kind == EXPR_METHOD && check_refers(c, *slot);
         if (place) {
             check_make_reference(c, slot, expected);
         } else {
