@@ -266,10 +266,23 @@ static source_span next_use(judge *j, uint32_t v, uint32_t block, uint32_t from)
     return (source_span){0};
 }
 
-static diagnostic *say_end(judge *j, const event *e, const variable *holder) {
+/* What the last expression of the body yields is held on its way to the result when the names of the body end. */
+static bool is_returned(const judge *j, uint32_t holder) {
+    bool returned = j->g->variables[holder].is_result;
+    for (uint32_t b = 0; b < j->g->block_count && !returned; b++) {
+        const graph_block *block = &j->g->blocks[b];
+        for (uint32_t i = 0; i < block->count && !returned; i++) {
+            const event *e = &block->events[i];
+            returned = e->kind == EVENT_FLOW && e->from == holder && j->g->variables[e->into].is_result;
+        }
+    }
+    return returned;
+}
+
+static diagnostic *say_end(judge *j, const event *e, uint32_t holder) {
     const char *name = place_text(j, e->place);
     source_span span = j->g->variables[e->place->root].span;
-    if (holder->is_result) {
+    if (is_returned(j, holder)) {
         return diagnostics_say(j->found, j->loan->span, SAY(returns_reference_to_local), name);
     }
     diagnostic *d = diagnostics_say(j->found, j->loan->span, SAY(does_not_live_long_enough), name);
@@ -315,7 +328,7 @@ static void say(judge *j, const event *e, uint32_t holder, uint32_t block, uint3
                      : v->name == NULL || v->name[0] == '<' ? "a reference"
                                                             : v->name;
     const char *shown = by == v->name ? masu__arena_printf(j->found->arena, "`%s`", by) : by;
-    diagnostic *d = e->mode == TOUCH_END ? say_end(j, e, v)
+    diagnostic *d = e->mode == TOUCH_END ? say_end(j, e, holder)
                                          : say_conflict(j, e, place_text(j, e->place), shown);
     j->is_said = true;
     if (e->mode != TOUCH_END) {

@@ -1,6 +1,7 @@
 /* check_expr.c: dispatch, literals, names, fields, struct literals, tuples. */
 #include <string.h>
 
+#include "language/front/check_getter.h"
 #include "language/front/check_private.h"
 #include "language/front/hints.h"
 
@@ -613,10 +614,19 @@ static void check_node(checker *c, expr **slot, const type *expected) {
     }
 }
 
+/* A call's result that is kept as a reference, because that is wanted or because nothing says what is. */
+static bool yields_place(checker *c, const expr *e, const type *expected) {
+    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (wish == NULL || wish->kind == TYPE_OPEN) {
+        return getter_may_yield(c, e, false);
+    }
+    return e->kind == EXPR_METHOD && type_is_reference(wish) && check_refers(c, e);
+}
+
 void check_expr(checker *c, expr **slot, const type *expected) {
     if ((*slot)->type == NULL) { /* else made of checked parts by another check */
         bool kept = check_wants_reference(c, *slot, expected);
-        const bool place = kept && (*slot)->kind == EXPR_METHOD && check_refers(c, *slot);
+        const bool place = kept && yields_place(c, *slot, expected);
         if (place) {
             check_make_reference(c, slot, expected);
         } else {
