@@ -208,6 +208,15 @@ static void give(placer *p, ir_instr *i, ir_value v) {
         p->holder[p->place[v]] = 0;
 }
 
+/* Registering may raise, so what waits for it enters before counts are in the record only. */
+static bool waits_beside(const placer *p, const ir_instr *record) {
+    uint32_t given = 0;
+    for (uint32_t k = 0; k < p->pending_count; k++)
+        for (uint32_t a = 0, found = 0; a < record->arg_count && !found; a++)
+            given += found = record->args[a] == p->pending[k];
+    return given < p->pending_count;
+}
+
 static void place_instr(placer *p, ir_instr *i) {
     if (i->op == IR_ACQUIRE) {
         p->extra[i->args[0]]++;
@@ -216,6 +225,8 @@ static void place_instr(placer *p, ir_instr *i) {
     }
     bool acquired = p->acquired > 0;
     p->leaving = 0;
+    if (p->dynamic && i->op == IR_RECORD && waits_beside(p, i))
+        enter_pending(p, i, acquired);
     for (uint32_t a = 0; a < i->arg_count; a++)
         if (ir_consumes(i, a))
             give(p, i, i->args[a]);
