@@ -50,6 +50,10 @@ static uint32_t line_index(const source_file *file, uint32_t offset) {
     return low;
 }
 
+uint32_t source_line_start(const source_file *file, uint32_t offset) {
+    return file->line_starts[line_index(file, offset)];
+}
+
 source_place source_place_of(source_span span) {
     if (span.file == NULL) {
         return (source_place){0, 0};

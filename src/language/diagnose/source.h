@@ -32,6 +32,8 @@ typedef struct source_place {
 masu_status source_file_init(source_file *file, masu__arena *arena, const char *path,
                              const char *text, size_t length);
 
+/* Where the line of a byte begins. O(log lines). */
+uint32_t source_line_start(const source_file *file, uint32_t offset);
 /* O(log lines + length of the line). Line 0 for a span without a file. */
 source_place source_place_of(source_span span);
 

@@ -18,23 +18,10 @@ typedef struct open_brace {
     uint32_t column; /* of the first character of its line */
 } open_brace;
 
-static uint32_t line_start(const source_file *file, uint32_t offset) {
-    uint32_t low = 0, high = file->line_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (file->line_starts[middle] <= offset) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return file->line_starts[low];
-}
-
 /* Every brace of a long line asks, so the line's beginning is not looked for letter by letter. */
 static uint32_t line_column(const parser *p, uint32_t offset) {
     const char *text = p->file->text;
-    uint32_t from = line_start(p->file, offset), column = 0;
+    uint32_t from = source_line_start(p->file, offset), column = 0;
     while (text[from + column] == ' ' || text[from + column] == '\t') {
         column++;
     }

@@ -29,8 +29,7 @@ static tl_object *text(const char *bytes) {
 
 /* ---- what a path names -------------------------------------------------------------------------------------------- */
 
-/* what: 0 the length in bytes, 1 the time of the last change in nanoseconds since 1970, 2 the kind (1 a file, 2 a directory,
- * 3 a link, 0 another), 3 as 2 of the link itself, 4 whether none may write. */
+/* what: 0 the length in bytes, 2 the kind (1 a file, 2 a directory, 3 a link, 0 another), 3 as 2 of the link itself. */
 int64_t tl_path_ask(tl_object *path, int64_t what) {
     const char *name = tl__path(path);
     struct stat about;
@@ -39,16 +38,7 @@ int64_t tl_path_ask(tl_object *path, int64_t what) {
     if ((what == 3 ? lstat : stat)(name, &about) != 0)
         return noted(-1);
     mode_t kind = about.st_mode;
-    switch (what) {
-    case 0:
-        return about.st_size;
-    case 1:
-        return (int64_t)about.st_mtim.tv_sec * 1000000000 + about.st_mtim.tv_nsec;
-    case 4:
-        return (kind & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0;
-    default:
-        return S_ISREG(kind) ? 1 : S_ISDIR(kind) ? 2 : S_ISLNK(kind) ? 3 : 0;
-    }
+    return what == 0 ? about.st_size : S_ISREG(kind) ? 1 : S_ISDIR(kind) ? 2 : S_ISLNK(kind) ? 3 : 0;
 }
 
 /* Without links and `..`. */
