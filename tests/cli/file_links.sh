@@ -1,4 +1,4 @@
-# A link is removed itself, and what it leads to stays; a file is not
+# A link is removed itself, and what it leads to stays; bytes that are no text are refused by what prints text; a file is not
 # opened for appending and truncating at once. As Rust does.
 mkdir -p "$MASU_TMP/kept" "$MASU_TMP/tree"
 echo precious >"$MASU_TMP/kept/data"
@@ -16,6 +16,7 @@ fn main() -> io::Result<()> {
     fs::remove_dir_all(format!("{}/tree", root))?;
     fs::remove_dir_all(format!("{}/alone", root))?;
     println!("{}", fs::read_to_string(format!("{}/kept/data", root))?.trim());
+    println!("{:?}", io::stdout().write_all(&vec![0xffu8, 0xfe]).map_err(|e| e.kind()));
     let path = format!("{}/kept/data", root);
     println!("{:?}", OpenOptions::new().append(true).truncate(true).open(&path).map(|_| 1).map_err(|e| e.kind()));
     println!("{}", fs::metadata(&path)?.len());
@@ -25,6 +26,7 @@ TL
 expect_status 0 env ROOT="$MASU_TMP" "$MASU" run "$MASU_TMP/links.tl"
 expect_stdout 'true false
 precious
+Err(InvalidData)
 Err(InvalidInput)
 9'
 [ ! -e "$MASU_TMP/tree" ] && [ ! -L "$MASU_TMP/alone" ] || fail 'the links are still there'

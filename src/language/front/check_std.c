@@ -326,13 +326,7 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
     }
     bytes->is_vec |= bytes->kind == EXPR_ARRAY && text;
     if (is(name, "from_utf8") && text) {
-        expr *made = build_method(c, span, args[0], "__utf8", NULL, 0);
-        *slot = is(scope, "String") || is(scope, "str") ? build_call(c, span, NULL, "Ok", &made, 1)
-                                                        : made;
-        expr *unit = check_new(c, EXPR_STRING, span, NULL);
-        unit->string.data = "";
-        *slot =
-            build_method(c, span, build_call(c, span, NULL, "Some", &made, 1), "ok_or", &unit, 1);
+        *slot = build_method(c, span, args[0], "__from_utf8", NULL, 0);
     } else if (is(name, "from_utf8_lossy") && text) {
         *slot = build_method(c, span, args[0], "__utf8", NULL, 0);
     } else if (text && (is(name, "from_iter"))) {
