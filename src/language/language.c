@@ -188,14 +188,19 @@ static masu_status lower_program(masu_program *p, const masu_compile_options *op
     return status;
 }
 
+/* In the library, or in text that the checker wrote (check_derive.c). */
+static bool is_hidden(const masu_program *p, source_span span) {
+    return span.file && span.file != &p->file;
+}
+
 static bool report_of_pass(void *user, source_span span, message_row row, const char *message,
                            const pass_note *notes, size_t count) {
     masu_program *p = user;
-    if (span.file == &p->prelude)
+    if (is_hidden(p, span))
         return false;
     diagnostic *d = diagnostics_say(&p->diagnostics, span, row, "%s", message);
     for (size_t i = 0; i < count; i++) {
-        bool shown = notes[i].span.file != &p->prelude;
+        bool shown = !is_hidden(p, notes[i].span);
         diagnostics_note(&p->diagnostics, d, shown ? notes[i].span : (source_span){0}, "%s",
                          notes[i].text);
     }
@@ -225,6 +230,12 @@ static masu_status run_passes(masu_program *p, const masu_compile_options *optio
     return status;
 }
 
+/* What the checker wrote goes with the tree; its places become ones of the library, which is kept. */
+static source_span kept_span(const masu_program *p, source_span span) {
+    bool is_written = is_hidden(p, span) && span.file != &p->prelude;
+    return is_written ? (source_span){.file = &p->prelude} : span;
+}
+
 /* The table of places outlives the IR: errors of the running program name them. */
 static bool keep_sites(masu_program *p) {
     p->site_count = p->module->site_count;
@@ -241,9 +252,11 @@ static bool keep_sites(masu_program *p) {
                 return false;
         }
         p->sites[i] = *site;
+        p->sites[i].span = kept_span(p, site->span);
         p->sites[i].function = copy;
         for (int o = 0; o < IR_SITE_OPERANDS; o++) {
             const char *name = site->operands[o].name;
+            p->sites[i].operands[o].span = kept_span(p, site->operands[o].span);
             p->sites[i].operands[o].name = name ? masu__arena_strdup(&p->kept, name) : NULL;
             if (name && !p->sites[i].operands[o].name)
                 return false;
