@@ -115,9 +115,7 @@ static void find_assigned(expr *e, void *context) {
         add_assigned(c, e->assign.target);
     } else if (e->kind == EXPR_UNARY && e->unary.op == UNARY_REFERENCE) {
         add_assigned(c, e->unary.operand);
-        c->assigned_unseen = true;
     }
-    c->assigned_unseen |= e->kind == EXPR_CLOSURE;
     expr_each_child(e, find_assigned, context);
 }
 
@@ -131,7 +129,6 @@ static bool is_assigned(checker *c, const char *name) {
         expr body = {.kind = EXPR_BLOCK, .block = f->body};
         c->assigned_in = f;
         c->assigned_count = 0;
-        c->assigned_unseen = false;
         find_assigned(&body, c);
     }
     for (uint32_t i = 0; i < c->assigned_count; i++) {
@@ -142,17 +139,17 @@ static bool is_assigned(checker *c, const char *name) {
     return false;
 }
 
-/* What a variable that is assigned to starts as need not be what it stays: its rank may change. It counts as known until
- * an assignment of another rank is met (check_wish_rank), where all assignments can be seen. */
+/* What a variable that is assigned to starts as need not be what it stays: its rank is what its tensor has when the
+ * program runs. What it starts as says how `t[i]` is read where its uses leave that open. */
 static const type *variable_type(checker *c, const pattern *p, const type *t) {
     bool changes = p->kind == PATTERN_NAME && p->binding != NULL && p->binding->is_mutable &&
                    t->kind == TYPE_TENSOR && t->tensor.rank >= 0 &&
                    is_assigned(c, p->binding->name);
-    if (changes && !c->assigned_unseen && c->may_repeat) {
-        check_note_rank(p->binding);
+    if (!changes) {
         return t;
     }
-    return changes ? type_tensor(c->types, t->tensor.element, -1) : t;
+    p->binding->first_rank = (uint8_t)t->tensor.rank;
+    return type_tensor(c->types, t->tensor.element, -1);
 }
 
 /* let P = v else { … }; */

@@ -401,9 +401,6 @@ static void assign(checker *c, expr *e) {
     const binding *root = check_root(target);
     coerce_reason why = {root == NULL ? target->span : root->span, "it is declared here"};
     const type *given = type_resolve(c->types, e->assign.value->type);
-    if (target->kind == EXPR_NAME && target->name.binding != NULL) {
-        check_wish_rank(c, target->name.binding, given);
-    }
     if (type_is_open_number(t) && given->kind == TYPE_TENSOR && given->tensor.rank == 0) {
         check_unify_numbers(c, t, type_resolve(c->types, type_of_element(c->types, given)));
         t = type_resolve(c->types, t);

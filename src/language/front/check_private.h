@@ -156,7 +156,6 @@ typedef struct checker {
     const function_item *assigned_in; /* whose body `assigned` was collected from */
     const char **assigned; /* names that are assigned as a whole or given as `&mut` there */
     uint32_t assigned_count, assigned_capacity;
-    bool assigned_unseen;                /* and more may be, by closures or through `&mut` */
     bool may_repeat;                     /* the function can be checked anew */
     const type_environment *environment; /* NULL: no type parameters are in sight */
     implementation *implementations;
@@ -798,8 +797,6 @@ void check_number_as_tensor(checker *c, expr **slot);
 void check_note_row(binding *b, const expr *value);
 bool check_wish_row(checker *c, const expr *e);
 /* `let mut t` whose rank is taken as that of its first value; and an assignment of a tensor of another rank. */
-void check_note_rank(binding *b);
-void check_wish_rank(checker *c, const binding *b, const type *given);
 /* Whether values of type t have a method of that name. */
 bool check_has_method(checker *c, const type *t, const char *name);
 /* check_main.c: before the declarations; at the end, with messages where there is no main. */

@@ -301,8 +301,10 @@ static void index_vec(checker *c, expr *e, const type *base) {
 /* t[i] of a matrix is its row, as a tensor; of a tensor of unknown rank where a tensor is wanted, too. */
 static bool wants_rows(const checker *c, const expr *e, const type *base, const type *expected) {
     if (base->tensor.rank < 0) {
-        return c->comprehension == NULL && expected != NULL &&
-               type_resolve(c->types, expected)->kind == TYPE_TENSOR;
+        const binding *b = e->index.base->kind == EXPR_NAME ? e->index.base->name.binding : NULL;
+        bool starts_as_more = b != NULL && b->first_rank > e->index.count;
+        bool wanted = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_TENSOR;
+        return c->comprehension == NULL && (starts_as_more || wanted);
     }
     return e->index.count < (uint32_t)base->tensor.rank;
 }

@@ -29,7 +29,6 @@ const type *check_wish_of(const checker *c, const binding *b) {
 typedef enum flexible {
     FLEXIBLE_NOT,
     FLEXIBLE_LIST,
-    FLEXIBLE_RANK, /* `let mut t`: a tensor of the rank of its first value, until another one is assigned */
     FLEXIBLE_PAIR, /* t.topk(k): the values, until a use asks for .0 or .1 */
     FLEXIBLE_ROW /* t[i] of a tensor of unknown rank: a number, until a use shows that it is a row */
 } flexible;
@@ -88,7 +87,6 @@ static bool may_become(const binding *b, const type *to) {
         return to->kind == TYPE_VEC || to->kind == TYPE_TENSOR;
     case FLEXIBLE_PAIR:
         return to->kind == TYPE_TUPLE && to->tuple.count == 2;
-    case FLEXIBLE_RANK:
     case FLEXIBLE_ROW:
         return to->kind == TYPE_TENSOR;
     default:
@@ -174,19 +172,6 @@ void check_wish_vec(checker *c, const expr *e, const char *method) {
     }
 }
 
-void check_note_rank(binding *b) {
-    b->flexible = FLEXIBLE_RANK;
-}
-
-void check_wish_rank(checker *c, const binding *b, const type *given) {
-    const type *t = type_resolve(c->types, b->type);
-    if (b->flexible == FLEXIBLE_RANK && given->kind == TYPE_TENSOR && t->kind == TYPE_TENSOR &&
-        given->tensor.rank != t->tensor.rank) {
-        wish_for(c, b, type_tensor(c->types, t->tensor.element, -1));
-        c->repeat = true;
-    }
-}
-
 bool check_wish_row(checker *c, const expr *e) {
     const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
     if (b == NULL || b->flexible != FLEXIBLE_ROW || c->comprehension != NULL) {
@@ -202,9 +187,7 @@ static bool binds_flexible(const block *b) {
         binding probe = {0};
         if (s->kind == STMT_LET && s->value != NULL && s->annotation == NULL) {
             check_note_flexible(&probe, s->value);
-            bool variable = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
-                            s->pattern->binding->is_mutable;
-            probe.flexible |= holds_element(s->value, 0, false) || variable;
+            probe.flexible |= holds_element(s->value, 0, false);
         }
         if (probe.flexible != 0) {
             return true;

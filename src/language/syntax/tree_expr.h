@@ -51,6 +51,7 @@ struct binding {
     bool is_read;           /* [check] */
     bool is_late;           /* [check] it gets its value behind its `let`: see check_late.c */
     bool is_once;           /* [check] and is assigned once: `is_mutable` then says so for the rest */
+    uint8_t first_rank;     /* [check] of the tensor that a variable starts as, where it is assigned to; else 0 */
     uint8_t flexible;       /* [check] what its literal can still become: see check_wish.c */
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
