@@ -48,7 +48,8 @@ BEGIN {
     rooms("language", "diagnose", "")
     rooms("language", "syntax", "diagnose")
     rooms("language", "library", "syntax diagnose") # a token asks for a declaration
-    rooms("language", "front", "library syntax diagnose")
+    rooms("language", "names", "library syntax diagnose")
+    rooms("language", "front", "names library syntax diagnose")
     rooms("language", "borrow", "syntax diagnose")
     rooms("language", "ir", "diagnose")
     rooms("language", "lower", "ir syntax diagnose")

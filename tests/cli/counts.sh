@@ -7,8 +7,11 @@ tree=$MASU_TMP/tree
 mkdir -p "$tree/src/language/front" "$tree/integrations" "$tree/include" "$tree/docs"
 cp -r scripts "$tree"
 for page in README ARCHITECTURE CONTRIBUTING; do echo "It stands alone. An instance is no value, and nobody asks." >"$tree/$page.md"; done
-cat >"$tree/src/language/front/check_private.h" <<'TEXT'
+cat >"$tree/src/language/front/check_context.h" <<'TEXT'
 /* Of a list, the first. Likewise. */
+typedef struct check_part {
+    int d;
+} check_part;
 typedef struct checker {
     int a, b; /* of; two */
     char *c;
@@ -59,4 +62,4 @@ x/a.a:four.c.o:                 U one'
 # More than the table allows fails, and says where.
 sed 's/^likewise  *[0-9]*/likewise 0/' scripts/check_counts.sh >"$tree/scripts/check_counts.sh"
 expect_status 1 sh "$tree/scripts/check_counts.sh" "$MASU_BUILD" likewise
-expect_in_stdout 'src/language/front/check_private.h:1:'
+expect_in_stdout 'src/language/front/check_context.h:1:'

@@ -119,20 +119,8 @@ typedef struct graph {
 
 void *graph_alloc(graph *g, size_t count, size_t bytes); /* zeroed; jumps out when memory ends */
 #define GRAPH_ARRAY(g, type, count) ((type *)graph_alloc((g), (count), sizeof(type)))
-#define GRAPH_PUSH(g, array, count, capacity, item)                                   \
-    do {                                                                              \
-        if ((count) == (capacity)) {                                                  \
-            uint32_t larger_ = (capacity) == 0 ? 4 : (capacity)*2;                    \
-            void *grown_ = masu__arena_grow((g)->arena, (array), (capacity), larger_, \
-                                            sizeof *(array), _Alignof(max_align_t));  \
-            if (grown_ == NULL) {                                                     \
-                longjmp(*(g)->memory_ended, 1);                                       \
-            }                                                                         \
-            (array) = grown_;                                                         \
-            (capacity) = larger_;                                                     \
-        }                                                                             \
-        (array)[(count)++] = (item);                                                  \
-    } while (0)
+#define GRAPH_PUSH(g, array, count, capacity, item) \
+    MASU_ARENA_PUSH((g)->arena, array, count, capacity, item, longjmp(*(g)->memory_ended, 1))
 
 uint32_t graph_new_block(graph *g);
 void graph_edge(graph *g, uint32_t from, uint32_t to);

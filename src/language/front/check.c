@@ -7,7 +7,21 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_call.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_items.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
+
+
 
 /* ---- constants ------------------------------------------------------------------------------- */
 
@@ -53,8 +67,8 @@ static void constant_part(expr *e, void *context) {
         walk->item->is_composed = true;
         break;
     case EXPR_NAME: {
-        check_settle_name(walk->c, &e->name);
-        const char *scope = check_without_modules(walk->c, e->name.scope);
+        names_settle(walk->c->names, &e->name);
+        const char *scope = names_without_modules(walk->c->names, e->name.scope);
         if (scope != NULL && strcmp(scope, "Self") == 0 && walk->item->impl != NULL) {
             scope = walk->item->impl->owner->name;
         }
@@ -249,7 +263,7 @@ static void close_expr(expr *e, void *context) {
         e->type = type_resolve(c->types, before);
         check_close_number(c, e, before);
         if (e->type->may_have_open && e->kind == EXPR_CALL && e->call.kind == CALL_VEC_NEW &&
-            c->lost_calls == 0 && !diagnostics_has_error_in(c->diagnostics, e->span)) {
+            c->open->lost_calls == 0 && !diagnostics_has_error_in(c->diagnostics, e->span)) {
             diagnostic *d =
                 diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_what_this_holds));
             diagnostics_note(c->diagnostics, d, (source_span){0},
@@ -285,9 +299,9 @@ static void close_expr(expr *e, void *context) {
     default:
         break;
     }
-    c->lost_calls += lost;
+    c->open->lost_calls += lost;
     expr_each_child(e, close_expr, c);
-    c->lost_calls -= lost;
+    c->open->lost_calls -= lost;
 }
 
 static void close_captures(checker *c, struct_item *s) {
@@ -328,22 +342,22 @@ static void check_body_once(checker *c, function_item *f) {
     f->is_checked = true;
     c->environment = f->template != NULL ? &f->environment : NULL;
     c->function = f;
-    c->loop = NULL;
-    c->comprehension = NULL;
-    c->has_open = false;
+    c->nest->loop = NULL;
+    c->nest->comprehension = NULL;
+    c->open->has_open = false;
     uint32_t mark = check_scope_open(c);
     declare_parameters(c, f);
     check_block(c, f->body, f->result);
     check_result(c, f);
     check_scope_close(c, mark);
     type_default_numbers(c->types);
-    c->is_closing = true;
+    c->open->is_closing = true;
     check_finish_parses(c);
-    if (c->has_open) {
+    if (c->open->has_open) {
         close_closures(c, functions);
         close_open_types(c, f);
     }
-    c->is_closing = false;
+    c->open->is_closing = false;
     if (c->diagnostics->error_count == errors) {
         check_late_names(c, f);
         for (uint32_t i = functions; i < c->tree->function_count; i++) {
@@ -410,10 +424,10 @@ static void forget_closures(checker *c, uint32_t from) {
 /* What was said in an attempt that is given up is said again in the next. */
 static void return_to(checker *c, const diagnostics *before, said_type *said, unsigned outside) {
     diagnostics_return_to(c->diagnostics, before);
-    for (; c->said_types != said; c->said_types = c->said_types->before) {
-        c->said_types->symbol->refused = false;
+    for (; c->said->types != said; c->said->types = c->said->types->before) {
+        c->said->types->symbol->refused = false;
     }
-    c->outside_said = outside;
+    c->said->outside = outside;
 }
 
 /* Once, and anew as long as mistakes come with wishes that may undo them. */
@@ -421,31 +435,31 @@ static void check_body(checker *c, function_item *f) {
     enum { ROUNDS_MAX = 8 };
     c->diagnostics->home = f->called_from;
     c->diagnostics->home_name = f->qualified;
-    c->wish_count = 0;
+    c->open->wish_count = 0;
     bool flexible = check_has_flexible(f->body);
-    masu__arena_mark before_copies = masu__arena_get_mark(&c->spare);
+    masu__arena_mark before_copies = masu__arena_get_mark(&c->open->spare);
     for (int round = 1;; round++) {
-        uint32_t wishes = c->wish_count, uses = c->use_count;
+        uint32_t wishes = c->open->wish_count, uses = c->writes->use_count;
         uint32_t functions = c->tree->function_count;
         diagnostics before = *c->diagnostics;
-        said_type *said = c->said_types;
-        unsigned outside = c->outside_said;
+        said_type *said = c->said->types;
+        unsigned outside = c->said->outside;
         bool may_repeat = flexible && round < ROUNDS_MAX;
-        function_item *copy = may_repeat ? function_copy(&c->spare, f) : NULL;
+        function_item *copy = may_repeat ? function_copy(&c->open->spare, f) : NULL;
         if (may_repeat && copy == NULL) {
             check_out_of_memory(c);
         }
-        c->repeat = false;
+        c->open->repeat = false;
         check_dyn_mark(c);
-        c->may_repeat = may_repeat;
+        c->open->may_repeat = may_repeat;
         check_body_once(c, f);
         bool good = c->diagnostics->error_count == before.error_count;
-        if (copy == NULL || c->wish_count == wishes || (good && !c->repeat)) {
+        if (copy == NULL || c->open->wish_count == wishes || (good && !c->open->repeat)) {
             break;
         }
         return_to(c, &before, said, outside);
         check_dyn_return(c);
-        c->use_count = uses;
+        c->writes->use_count = uses;
         forget_closures(c, functions);
         copy = function_copy(c->arena, copy);
         if (copy == NULL) {
@@ -454,90 +468,16 @@ static void check_body(checker *c, function_item *f) {
         f->body = copy->body;
         f->binding_count = 0;
     }
-    masu__arena_release(&c->spare, before_copies);
-    c->wish_count = 0;
-}
-
-/* ---- methods that write to self --------------------------------------------------------------
- *
- * writes_self spreads from callee to caller along calls on (a part of) the caller's own self. Uses
- * are grouped by callee; each function is visited once.
- */
-
-static uint32_t *group_by_callee(checker *c, uint32_t **first) {
-    uint32_t *next = CHECK_ARRAY(c, uint32_t, c->use_count + 1);
-    *first = CHECK_ARRAY(c, uint32_t, c->tree->function_count);
-    for (uint32_t i = 0; i < c->use_count; i++) { /* 0 ends a chain: entries count from 1 */
-        uint32_t callee = c->uses[i].call->call.function->index;
-        next[i + 1] = (*first)[callee];
-        (*first)[callee] = i + 1;
-    }
-    return next;
-}
-
-static void spread_writes(checker *c) {
-    uint32_t *first, *next = group_by_callee(c, &first), count = 0;
-    function_item **work = CHECK_ARRAY(c, function_item *, c->tree->function_count);
-    for (uint32_t i = 0; i < c->tree->function_count; i++) {
-        if (c->tree->functions[i]->writes_self) {
-            work[count++] = c->tree->functions[i];
-        }
-    }
-    while (count > 0) {
-        for (uint32_t i = first[work[--count]->index]; i != 0; i = next[i]) {
-            const method_use *use = &c->uses[i - 1];
-            if (use->root != NULL && use->root->kind == BINDING_SELF && !use->caller->writes_self) {
-                use->caller->writes_self = true;
-                work[count++] = use->caller;
-            }
-        }
-    }
-}
-
-/* A closure holds a copy of what it captured, unless its body was seen to write it: of what turns out to be written now, a
- * reference. */
-static void refer_late(checker *c, const method_use *use) {
-    const expr *place = use->call->call.operands[0];
-    function_item *f = use->caller;
-    if (!f->is_closure || f->is_move || use->root != f->parameters[0]) {
-        return;
-    }
-    while (place->kind != EXPR_FIELD || place->field.base->kind != EXPR_NAME) {
-        place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
-    }
-    struct_field *field = &f->owner->fields[place->field.index];
-    if (field->is_written || field->by_reference) {
-        return;
-    }
-    if (field->captured->kind == BINDING_LET && !field->captured->is_mutable) {
-        diagnostics_say(c->diagnostics, use->call->call.name_span, SAY(method_writes_to_immutable),
-                        field->name);
-    }
-    check_refer_field(c, f, field);
-}
-
-static void settle_uses(checker *c) {
-    for (uint32_t i = 0; i < c->use_count; i++) {
-        const method_use *use = &c->uses[i];
-        if (!use->call->call.function->writes_self ||
-            !check_is_place(use->call->call.operands[0])) {
-            continue;
-        }
-        use->call->call.writes_receiver = true;
-        if (use->root == NULL) { /* behind a reference */
-            continue;
-        }
-        check_method_write(c, use->root, use->call->call.name_span, use->captured);
-        refer_late(c, use);
-    }
+    masu__arena_release(&c->open->spare, before_copies);
+    c->open->wish_count = 0;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static void check_bodies(checker *c) {
-    for (; c->checked_count < c->tree->function_count;
-         c->checked_count++) { /* instances are added meanwhile */
-        function_item *f = c->tree->functions[c->checked_count];
+    for (; c->instances->checked_count < c->tree->function_count;
+         c->instances->checked_count++) { /* instances are added meanwhile */
+        function_item *f = c->tree->functions[c->instances->checked_count];
         if (!f->is_template && !f->is_checked) {
             check_body(c, f);
         }
@@ -590,8 +530,7 @@ static void check_program(checker *c) {
         check_body(c, f);
         check_bodies(c);
     }
-    spread_writes(c);
-    settle_uses(c);
+    check_settle_writes(c);
     check_find_main(c);
     if (c->diagnostics->error_count == 0) {
         check_warnings(c);
@@ -599,7 +538,7 @@ static void check_program(checker *c) {
 }
 
 static masu_status check_all(checker *c) {
-    if (setjmp(c->memory_ended) != 0) {
+    if (setjmp(*c->memory_ended) != 0) {
         return MASU_ERR_OUT_OF_MEMORY;
     }
     check_program(c);
@@ -608,8 +547,29 @@ static masu_status check_all(checker *c) {
 }
 
 masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagnostics) {
-    checker c = {.tree = tree, .types = types, .diagnostics = diagnostics, .arena = tree->arena};
+    jmp_buf memory_ended;
+    name_table names = {.tree = tree, .arena = tree->arena, .memory_ended = &memory_ended};
+    check_said said = {0};
+    check_nest nest = {0};
+    check_around around = {0};
+    check_inference open = {0};
+    check_instances instances = {0};
+    check_places places = {0};
+    check_writes writes = {0};
+    checker c = {.tree = tree,
+                 .types = types,
+                 .diagnostics = diagnostics,
+                 .arena = tree->arena,
+                 .memory_ended = &memory_ended,
+                 .names = &names,
+                 .said = &said,
+                 .nest = &nest,
+                 .around = &around,
+                 .open = &open,
+                 .instances = &instances,
+                 .places = &places,
+                 .writes = &writes};
     masu_status status = check_all(&c);
-    masu__arena_destroy(&c.spare);
+    masu__arena_destroy(&open.spare);
     return status;
 }

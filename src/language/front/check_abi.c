@@ -10,7 +10,16 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_types.h"
 
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands,
                       uint32_t count) {

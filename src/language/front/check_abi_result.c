@@ -1,7 +1,8 @@
 /* check_abi_result.c: the type of what an operation of the tables yields: element type and rank by the rules that its
  * entry names (tl_dtype_rule, tl_shape_rule).
  */
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_types.h"
 
 static int place_in_order(const type *t) {
     return t->kind == TYPE_BOOL ? 0 : type_is_integer(t) ? 1 : t->kind == TYPE_F32 ? 2 : 3;

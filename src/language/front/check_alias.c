@@ -15,7 +15,16 @@
  */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_variant.h"
 
 /* ---- uses ------------------------------------------------------------------------------------ */
 
@@ -97,7 +106,7 @@ static void choose_later(checker *c, stmt *s, block_builder *b, const written_ge
     become_nothing(c, s);
     b->last->next = let;
     s->next = b->block->first;
-    c->checked_up_to = b->last;
+    c->places->checked_up_to = b->last;
 }
 
 bool check_let_alias(checker *c, stmt *s) {
@@ -120,10 +129,10 @@ bool check_let_alias(checker *c, stmt *s) {
         return false; /* a reference, which may be another one later */
     }
     block_builder b = build_block(c, s->span);
-    written_getter several = {0}, *outer = c->split;
-    c->split = &several;
+    written_getter several = {0}, *outer = c->places->split;
+    c->places->split = &several;
     expr *place = check_freeze(&b, &s->value);
-    c->split = outer;
+    c->places->split = outer;
     if (several.count > 1) {
         choose_later(c, s, &b, &several);
         return true;
@@ -142,7 +151,7 @@ bool check_let_alias(checker *c, stmt *s) {
     if (b.block->first != NULL) {
         b.last->next = s->next;
         s->next = b.block->first;
-        c->checked_up_to = b.last;
+        c->places->checked_up_to = b.last;
     }
     return true;
 }
@@ -165,7 +174,7 @@ expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part,
 
 /* The name stands for the place; nothing is left for the pattern to bind. */
 bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t) {
-    if (place == NULL || (!c->alias_all && !p->binding->is_alias)) {
+    if (place == NULL || (!c->places->alias_all && !p->binding->is_alias)) {
         return false;
     }
     p->binding->alias = check_alias_copy(c, place);
@@ -179,11 +188,11 @@ bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t) 
 
 /* Some(p) against the index of an element: p against the element. */
 bool check_alias_element(checker *c, pattern *p, const type *t) {
-    expr *elements = c->alias_elements;
+    expr *elements = c->places->alias_elements;
     if (elements == NULL || p->kind != PATTERN_VARIANT || p->part_count != 1) {
         return false;
     }
-    c->alias_elements = NULL;
+    c->places->alias_elements = NULL;
     pattern *part = p->parts[0], *at = CHECK_ARRAY(c, pattern, 1);
     char *name = check_printf(c, "<at %u>", c->text_count++);
     *at =
@@ -194,14 +203,14 @@ bool check_alias_element(checker *c, pattern *p, const type *t) {
     expr *n = check_new_name(c, part->span, name);
     check_expr(c, &n, NULL);
     expr *element = check_element_at(c, check_alias_copy(c, elements), n);
-    const expr *outer = c->alias_place;
-    bool all = c->alias_all;
-    c->alias_place = element;
-    c->alias_all = true;
+    const expr *outer = c->places->alias_place;
+    bool all = c->places->alias_all;
+    c->places->alias_place = element;
+    c->places->alias_all = true;
     check_bind(c, part, type_of(c, element));
-    c->alias_place = outer;
-    c->alias_all = all;
-    c->alias_elements = elements;
+    c->places->alias_place = outer;
+    c->places->alias_all = all;
+    c->places->alias_elements = elements;
     return true;
 }
 
@@ -236,7 +245,7 @@ const expr *check_let_by_name(checker *c, stmt **slot) {
         become_nothing(c, s);
         b.last->next = let;
         s->next = b.block->first;
-        c->checked_up_to = let;
+        c->places->checked_up_to = let;
         *slot = let;
     }
     return place;
@@ -405,19 +414,19 @@ void check_for_element(checker *c, const for_alias *f) {
     bool pair = check_is_map(t) && f->element->kind == PATTERN_TUPLE &&
                 f->element->part_count == 2 && !f->values;
     expr *element = check_element_at(c, check_elements_of(c, f->place), check_alias_copy(c, at));
-    const expr *outer = c->alias_place;
-    bool all = c->alias_all;
-    c->alias_all = true;
+    const expr *outer = c->places->alias_place;
+    bool all = c->places->alias_all;
+    c->places->alias_all = true;
     pattern *value = f->element;
     if (pair) { /* (k, v) in map.iter_mut() */
         expr *keys = build_field(c, f->element->span, check_alias_copy(c, f->place), "keys");
         check_expr(c, &keys, NULL);
-        c->alias_place = check_element_at(c, keys, check_alias_copy(c, at));
-        check_bind(c, f->element->parts[0], type_of(c, c->alias_place));
+        c->places->alias_place = check_element_at(c, keys, check_alias_copy(c, at));
+        check_bind(c, f->element->parts[0], type_of(c, c->places->alias_place));
         value = f->element->parts[1];
     }
-    c->alias_place = element;
+    c->places->alias_place = element;
     check_bind(c, value, type_of(c, element));
-    c->alias_place = outer;
-    c->alias_all = all;
+    c->places->alias_place = outer;
+    c->places->alias_all = all;
 }

@@ -6,7 +6,12 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
 
 /* The name under which impl blocks know the type; NULL: they know none. */
 static const char *owner_name(checker *c, const type *t) {
@@ -112,7 +117,7 @@ static const type *parametric(checker *c, alias_item *a, const type_expr *t) {
 const type *check_alias_type(checker *c, type_expr *t) {
     const type *owner = check_scope_type(c, t->scope);
     if (owner != NULL && owner->kind == TYPE_OPEN) { /* of a call whose arguments will say it */
-        c->has_open = true;
+        c->open->has_open = true;
         return type_open(c->types);
     }
     const impl_item *here = c->function == NULL ? NULL : c->function->impl;

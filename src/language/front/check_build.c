@@ -1,6 +1,7 @@
 /* check_build.c: nodes of trees that the checker writes in place of a shorter form. They are checked like any
  * other afterwards. Names that programs cannot write start with `<`. */
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
 
 block_builder build_block(checker *c, source_span span) {
     block *b = CHECK_ARRAY(c, block, 1);

@@ -1,7 +1,16 @@
 /* check_builtin.c: assert, System, and the methods of strings and vectors. */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
 
 static bool is(const char *a, const char *b) {
     return strcmp(a, b) == 0;
@@ -143,7 +152,7 @@ void check_suggest_functions(const checker *c, suggestion *s) {
             suggest_add(s, c->tree->functions[i]->name);
         }
     }
-    check_suggest_types(c, s);
+    names_suggest_types(c->names, s);
     check_suggest_builtin(s);
 }
 
@@ -239,7 +248,7 @@ static void vec_new(checker *c, expr *e, const type *expected) {
     } else if (wish != NULL && wish->kind == TYPE_VEC) {
         e->type = wish;
     } else {
-        c->has_open = true;
+        c->open->has_open = true;
         e->type = type_vec(c->types, type_open(c->types));
     }
     e->call.kind = CALL_VEC_NEW;
@@ -394,8 +403,8 @@ static bool reads_itself(checker *c, const type *t) {
 }
 
 static const type *parse_target(checker *c, const expr *e, const type *expected) {
-    const type *wish = c->parse_wish;
-    c->parse_wish = NULL;
+    const type *wish = c->around->parse_wish;
+    c->around->parse_wish = NULL;
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (e->call.type_argument_count == 1) {
         return check_type(c, e->call.type_arguments[0]);
@@ -455,7 +464,7 @@ static void parse_as(checker *c, expr **slot, const type *t, const type *expecte
 /* Of what type is decided by what becomes of it; check_finish_parses. */
 static void parse_later(checker *c, expr **slot) {
     expr *e = *slot;
-    if (c->function == NULL || c->is_closing) {
+    if (c->function == NULL || c->open->is_closing) {
         parse_as(c, slot, check_scalar(c, TYPE_I64), NULL);
         return;
     }
@@ -463,7 +472,7 @@ static void parse_later(checker *c, expr **slot) {
     parts[0] = type_open_number(c->types, TYPE_I64, e->call.name_span);
     parts[0]->number->is_parsed = true;
     parts[1] = type_open(c->types);
-    c->has_open = true;
+    c->open->has_open = true;
     e->type = check_struct_instance(c, check_struct_named(c, "Result"), parts)->type;
     expr *text = e->call.receiver;
     e->kind = EXPR_CALL;
@@ -471,7 +480,7 @@ static void parse_later(checker *c, expr **slot) {
     e->call.operands = check_join_list(c, text, NULL, 0);
     e->call.operand_count = 1;
     late_parse later = {.e = e, .function = c->function, .parsed = parts[0], .error = parts[1]};
-    CHECK_PUSH(c, c->parses.items, c->parses.count, c->parses.capacity, later);
+    CHECK_PUSH(c, c->open->parses.items, c->open->parses.count, c->open->parses.capacity, later);
 }
 
 void check_into_later(checker *c, expr **slot) {
@@ -481,14 +490,14 @@ void check_into_later(checker *c, expr **slot) {
     e->call.receiver = NULL;
     e->kind = EXPR_CALL;
     e->type = type_open(c->types);
-    c->has_open = true;
+    c->open->has_open = true;
     late_parse later = {.e = e, .function = c->function, .parsed = e->type};
-    CHECK_PUSH(c, c->parses.items, c->parses.count, c->parses.capacity, later);
+    CHECK_PUSH(c, c->open->parses.items, c->open->parses.count, c->open->parses.capacity, later);
 }
 
 void check_settle_late(checker *c, const type *t) {
-    for (uint32_t i = 0; t->kind == TYPE_OPEN && i < c->parses.count; i++) {
-        const late_parse *p = &c->parses.items[i];
+    for (uint32_t i = 0; t->kind == TYPE_OPEN && i < c->open->parses.count; i++) {
+        const late_parse *p = &c->open->parses.items[i];
         const type *parsed = type_resolve(c->types, p->parsed);
         if (p->error == NULL && parsed == t) { /* the value will do */
             check_fits(c, type_resolve(c->types, p->e->call.operands[0]->type), t);
@@ -508,8 +517,8 @@ void check_settle_late(checker *c, const type *t) {
 
 void check_finish_parses(checker *c) {
     function_item *outer = c->function;
-    for (uint32_t i = 0; i < c->parses.count; i++) {
-        const late_parse p = c->parses.items[i];
+    for (uint32_t i = 0; i < c->open->parses.count; i++) {
+        const late_parse p = c->open->parses.items[i];
         c->function = p.function;
         if (p.error == NULL) {
             check_settle_late(c, type_resolve(c->types, p.parsed));
@@ -524,7 +533,7 @@ void check_finish_parses(checker *c) {
         check_coerce(c, &made, wanted, NULL);
         *p.e = *made;
     }
-    c->parses.count = 0;
+    c->open->parses.count = 0;
     c->function = outer;
 }
 

@@ -2,7 +2,20 @@
  * check_builtin.c and check_abi.c. */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 #include "language/front/hints.h"
 #include "language/syntax/outside.h"
 
@@ -120,9 +133,9 @@ static void note_method_use(checker *c, expr *e) {
         root->asks_for_mut = true;
     }
     bool captured =
-        c->comprehension != NULL && root != NULL && root->id < c->comprehension->first_binding;
+        c->nest->comprehension != NULL && root != NULL && root->id < c->nest->comprehension->first_binding;
     method_use use = {.caller = c->function, .call = e, .root = root, .captured = captured};
-    CHECK_PUSH(c, c->uses, c->use_count, c->use_capacity, use);
+    CHECK_PUSH(c, c->writes->uses, c->writes->use_count, c->writes->use_capacity, use);
 }
 
 bool check_comes_back(const binding *parameter) {
@@ -455,14 +468,14 @@ bool check_report_outside(checker *c, source_span span, const char *scope, const
         return false;
     }
     bool method = strcmp(scope, ".") == 0, whole = span.length == strlen(scope);
-    if ((c->outside_said >> kind & 1) == 0) {
+    if ((c->said->outside >> kind & 1) == 0) {
         diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(masu_does_not_accept_name),
                                         method || whole ? "" : scope,
                                         method || whole ? "" : "::", whole ? scope : name);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "%s are outside of what it compiles",
                          outside_text(kind));
     }
-    c->outside_said |= 1u << kind;
+    c->said->outside |= 1u << kind;
     return true;
 }
 
@@ -513,7 +526,7 @@ static void unknown_scope(checker *c, source_span span, const char *scope, const
         return;
     }
     suggestion near = check_suggest(d, scope);
-    check_suggest_types(c, &near);
+    names_suggest_types(c->names, &near);
     check_suggest_note(c, d, &near);
 }
 
@@ -646,7 +659,7 @@ static void call_scoped(checker *c, expr **slot, const type *expected) {
     if (check_runtime_call(c, e, expected)) {
         return;
     }
-    const char *full = check_library_name(c, scope, name);
+    const char *full = names_of_library(c->names, scope, name);
     if (full != NULL) {
         e->call.callee->name.name = full;
         e->call.callee->name.scope = NULL;
@@ -804,7 +817,7 @@ static bool call_of_tensor_type(checker *c, expr **slot) {
 void check_call(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *callee = e->call.callee;
     if (callee->kind == EXPR_NAME) {
-        check_settle_name(c, &callee->name);
+        names_settle(c->names, &callee->name);
     }
     if (callee->kind == EXPR_NAME && call_of_tensor_type(c, slot)) {
         return;

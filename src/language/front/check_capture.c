@@ -8,7 +8,46 @@
  * call likewise (check_lend.c). Everywhere else that would be a copy of its own, so it holds references: the variables
  * lie in cells, and whoever calls the closure writes them. A `move` closure holds what it captured.
  */
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_scopes.h"
+
+bool check_is_own(const function_item *f, const binding *b) {
+    return b->id < f->binding_count && f->bindings[b->id] == b;
+}
+
+static uint32_t capture(checker *c, struct_item *s, binding *b) {
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        if (s->fields[i].captured == b) {
+            return i;
+        }
+    }
+    struct_field field = {.name = b->name, .span = b->span, .type = b->type, .captured = b};
+    uint32_t capacity = s->field_count;
+    CHECK_PUSH(c, s->fields, s->field_count, capacity, field);
+    return s->field_count - 1;
+}
+
+bool check_captured_name(checker *c, expr **slot) {
+    expr *e = *slot;
+    binding *b = e->name.binding;
+    function_item *f = c->function;
+    if (f == NULL || !f->is_closure || check_is_own(f, b)) {
+        return false;
+    }
+    b->is_read = true;
+    uint32_t index = capture(c, f->owner, b);
+    expr *base = check_new_name(c, e->span, f->parameters[0]->name),
+         *field = build_field(c, e->span, base, b->name);
+    base->name.binding = f->parameters[0];
+    base->type = f->owner->type;
+    check_use_binding(c, f->parameters[0]);
+    field->field.index = index;
+    field->type = b->type;
+    *slot = field;
+    return true;
+}
 
 static struct_field *field_of(const function_item *closure, const binding *b) {
     struct_item *s = closure->owner;

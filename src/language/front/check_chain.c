@@ -24,7 +24,14 @@
  */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
 #include "language/front/check_chain.h"
+#include "language/front/check_context.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
+#include "language/front/check_types.h"
 
 /* ---- where a chain starts ------------------------------------------------------------------------ */
 

@@ -4,7 +4,8 @@
 #ifndef MASU_CHECK_CHAIN_H
 #define MASU_CHECK_CHAIN_H
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
 
 enum { STAGES_MAX = 16 };
 

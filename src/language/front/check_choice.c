@@ -10,7 +10,10 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
 
 /* One in the rest of another: each doubles what is written. */
 enum { CHOICES_MAX = 5 };
@@ -166,7 +169,7 @@ static expr *let_else(checker *c, const block *b, stmt *s) {
 
 expr *check_choice(checker *c, const block *b, stmt *s) {
     if (s->kind != STMT_LET || s->value == NULL || s->value->type != NULL ||
-        c->choice_depth >= CHOICES_MAX) {
+        c->places->choice_depth >= CHOICES_MAX) {
         return NULL;
     }
     if (s->otherwise != NULL) {
@@ -192,7 +195,7 @@ static void refuse_names(checker *c, expr *e) {
     const expr *callee = e->call.callee;
     bool plain = callee != NULL && callee->kind == EXPR_NAME && callee->name.scope == NULL;
     if (plain) {
-        check_settle_name(c, &e->call.callee->name);
+        names_settle(c->names, &e->call.callee->name);
     }
     const symbol *s = plain ? check_find(c, callee->name.name) : NULL;
     for (uint32_t i = 0; i < e->call.arg_count; i++) {

@@ -15,13 +15,20 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 
 static const char self_name[] = "<closure>";
-
-bool check_is_own(const function_item *f, const binding *b) {
-    return b->id < f->binding_count && f->bindings[b->id] == b;
-}
 
 /* ---- signatures ------------------------------------------------------------------------------ */
 
@@ -87,37 +94,22 @@ typedef struct outside { /* what the function around was doing */
     function_item *function;
     loop_context *loop;
     comprehension_context *comprehension;
-    binding **hidden; /* of the names that were declared since, innermost first */
-    scope_entry *later;
-    uint32_t later_count;
+    names_away names;
 } outside;
 
 static outside leave_function(checker *c, function_item *f, uint32_t scope_mark) {
-    outside o = {.function = c->function, .loop = c->loop, .comprehension = c->comprehension};
-    o.later_count = c->scope_count - scope_mark;
-    o.later = CHECK_ARRAY(c, scope_entry, o.later_count + 1);
-    o.hidden = CHECK_ARRAY(c, binding *, o.later_count + 1);
-    for (uint32_t i = 0; i < o.later_count; i++) {
-        o.later[i] = c->scopes[c->scope_count - 1 - i];
-        o.hidden[i] = o.later[i].symbol->binding;
-        o.later[i].symbol->binding = o.later[i].hidden;
-    }
-    c->scope_count = scope_mark;
+    outside o = {c->function, c->nest->loop, c->nest->comprehension, names_leave(c->names, scope_mark)};
     c->function = f;
-    c->loop = NULL;
-    c->comprehension = NULL;
+    c->nest->loop = NULL;
+    c->nest->comprehension = NULL;
     return o;
 }
 
 static void return_to(checker *c, const outside *o) {
     c->function = o->function;
-    c->loop = o->loop;
-    c->comprehension = o->comprehension;
-    for (uint32_t i = o->later_count; i-- > 0;) {
-        scope_entry entry = o->later[i];
-        CHECK_PUSH(c, c->scopes, c->scope_count, c->scope_capacity, entry);
-        entry.symbol->binding = o->hidden[i];
-    }
+    c->nest->loop = o->loop;
+    c->nest->comprehension = o->comprehension;
+    names_return(c->names, &o->names);
 }
 
 static block *body_block(checker *c, expr *body) {
@@ -244,9 +236,9 @@ static bool report_open(checker *c, const expr *e, const function_item *f) {
 
 void check_closure(checker *c, expr *e, const closure_signature *signature) {
     function_item *f = new_closure_function(c, e);
-    f->scope_mark = c->scope_count;
+    f->scope_mark = c->names->entry_count;
     f->body_expression = e->closure.body;
-    c->has_open = true; /* it may have to be closed */
+    c->open->has_open = true; /* it may have to be closed */
     e->type = f->owner->type;
     closure_signature none = {0};
     if (signature != NULL && signature->is_known) {
@@ -257,7 +249,7 @@ void check_closure(checker *c, expr *e, const closure_signature *signature) {
 }
 
 void check_close_closure(checker *c, expr *e) {
-    bool lost = c->lost_calls > 0 || (e->type != NULL && e->type->kind == TYPE_ERROR);
+    bool lost = c->open->lost_calls > 0 || (e->type != NULL && e->type->kind == TYPE_ERROR);
     if (e->kind == EXPR_CLOSURE &&
         !lost) { /* never called: nobody ever said what its parameters are */
         diagnostic *d =
@@ -337,8 +329,8 @@ static bool search_writes(checker *c, function_item *f, int depth) {
         return true;
     }
     if (f->is_checked) { /* what it calls itself is not spread yet */
-        for (uint32_t i = 0; i < c->use_count; i++) {
-            const method_use *use = &c->uses[i];
+        for (uint32_t i = 0; i < c->writes->use_count; i++) {
+            const method_use *use = &c->writes->uses[i];
             function_item *called = use->call->call.function;
             if (use->caller == f && called != f && use->root != NULL &&
                 use->root->kind == BINDING_SELF && search_writes(c, called, depth + 1)) {
@@ -360,42 +352,10 @@ bool check_may_write_self(checker *c, function_item *f) {
 
 /* ---- captures -------------------------------------------------------------------------------- */
 
-static uint32_t capture(checker *c, struct_item *s, binding *b) {
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        if (s->fields[i].captured == b) {
-            return i;
-        }
-    }
-    struct_field field = {.name = b->name, .span = b->span, .type = b->type, .captured = b};
-    uint32_t capacity = s->field_count;
-    CHECK_PUSH(c, s->fields, s->field_count, capacity, field);
-    return s->field_count - 1;
-}
-
-bool check_captured_name(checker *c, expr **slot) {
-    expr *e = *slot;
-    binding *b = e->name.binding;
-    function_item *f = c->function;
-    if (f == NULL || !f->is_closure || check_is_own(f, b)) {
-        return false;
-    }
-    b->is_read = true;
-    uint32_t index = capture(c, f->owner, b);
-    expr *base = check_new_name(c, e->span, self_name),
-         *field = build_field(c, e->span, base, b->name);
-    base->name.binding = f->parameters[0];
-    base->type = f->owner->type;
-    check_use_binding(c, f->parameters[0]);
-    field->field.index = index;
-    field->type = b->type;
-    *slot = field;
-    return true;
-}
-
 /* ---- functions as values ---------------------------------------------------------------------- */
 
 bool check_function_name(checker *c, expr *e) {
-    check_settle_name(c, &e->name);
+    names_settle(c->names, &e->name);
     symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
     function_item *f = s == NULL ? NULL : s->function;
     if (e->name.scope != NULL) {
@@ -446,8 +406,8 @@ static bool demand_signature(checker *c, expr *e, struct_item *s,
 }
 
 void check_function_value(checker *c, expr **slot, const closure_signature *signature) {
-    expr *call = c->lends_to;
-    c->lends_to = NULL;
+    expr *call = c->around->lends_to;
+    c->around->lends_to = NULL;
     check_call_through(c, slot, signature);
     check_name_as_closure(c, slot, signature->count);
     expr *e = *slot;
@@ -557,7 +517,7 @@ static void call_closure(checker *c, expr **slot, expr *receiver, struct_item *s
     expr *e = *slot;
     function_item *f = s->closure;
     const char *name = e->call.callee->kind == EXPR_NAME ? e->call.callee->name.name : NULL;
-    if (f->is_closure && !f->body_is_checked && f->scope_mark > c->scope_count) {
+    if (f->is_closure && !f->body_is_checked && f->scope_mark > c->names->entry_count) {
         /* handed on undecided: what its body sees is not visible here any more */
         diagnostics_say(c->diagnostics, f->span, SAY(nothing_says_what_parameters_of_this));
         check_make_error(c, e);

@@ -9,7 +9,13 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_types.h"
 
 enum { CLAUSES_MAX = 64 };
 
@@ -244,17 +250,17 @@ void check_comprehension(checker *c, expr **slot, const type *expected) {
     }
     uint32_t mark = check_scope_open(c), first = c->function->binding_count;
     comprehension_context context = {.comprehension = e,
-                                     .number = ++c->comprehension_count,
+                                     .number = ++c->nest->comprehension_count,
                                      .first_binding = first,
-                                     .outer = c->comprehension};
-    loop_context *loop = c->loop;
-    c->comprehension = &context;
-    c->loop = NULL;
+                                     .outer = c->nest->comprehension};
+    loop_context *loop = c->nest->loop;
+    c->nest->comprehension = &context;
+    c->nest->loop = NULL;
     check_clauses(c, e);
     bool good = resolve_outputs(c, e);
     const type *element = check_body(c, e, wished ? expected->tensor.element : NULL);
-    c->comprehension = context.outer;
-    c->loop = loop;
+    c->nest->comprehension = context.outer;
+    c->nest->loop = loop;
     check_scope_close(c, mark);
     if (good && element != NULL) {
         node->type = type_tensor(c->types, element, (int32_t)e->output_count);

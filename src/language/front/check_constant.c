@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_types.h"
 #include "language/syntax/lexer.h"
 
 /* F32, I64 …, as well as f32, i64 …, with std:: and core:: in front; the rest behind the type in

@@ -1,7 +1,14 @@
 /* check_control.c: blocks, statements, if. Loops are in check_loop.c, match in check_match.c. */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 
 /* ---- patterns of let ------------------------------------------------------------------------- */
 
@@ -45,13 +52,13 @@ bool check_tuple_parts(checker *c, pattern *p, const type *t,
                         p->part_count == 1 ? "part" : "parts", check_type_text(c, t));
     }
     const type *otherwise = type_is_silent(t) ? t : check_scalar(c, TYPE_ERROR);
-    const expr *place = c->alias_place;
+    const expr *place = c->places->alias_place;
     for (uint32_t i = 0; i < p->part_count; i++) {
         const type *part = fits ? type_resolve(c->types, t->tuple.items[i]) : otherwise;
-        c->alias_place = fits ? check_alias_part(c, place, p, i, part) : NULL;
+        c->places->alias_place = fits ? check_alias_part(c, place, p, i, part) : NULL;
         check_part(c, p->parts[i], part);
     }
-    c->alias_place = place;
+    c->places->alias_place = place;
     return fits;
 }
 
@@ -62,7 +69,7 @@ void check_bind(checker *c, pattern *p, const type *t) {
     p->type = t;
     switch (p->kind) {
     case PATTERN_NAME:
-        if (p->binding != NULL && !check_alias_name(c, p, c->alias_place, t)) {
+        if (p->binding != NULL && !check_alias_name(c, p, c->places->alias_place, t)) {
             check_declare(c, p->binding, t);
         }
         break;
@@ -86,13 +93,13 @@ void check_bind(checker *c, pattern *p, const type *t) {
 
 /* let (a, a) = …: the entries since `mark` are those of one pattern. */
 void check_twice(checker *c, uint32_t mark) {
-    for (uint32_t i = mark; i < c->scope_count; i++) {
-        binding *hidden = c->scopes[i].hidden;
+    for (uint32_t i = mark; i < c->names->entry_count; i++) {
+        binding *hidden = c->names->entries[i].hidden;
         if (hidden != NULL && c->function != NULL &&
-            hidden->id >= c->function->binding_count - (c->scope_count - mark) &&
+            hidden->id >= c->function->binding_count - (c->names->entry_count - mark) &&
             hidden->id < c->function->binding_count &&
             c->function->bindings[hidden->id] == hidden) {
-            diagnostics_say(c->diagnostics, c->scopes[i].symbol->binding->span,
+            diagnostics_say(c->diagnostics, c->names->entries[i].symbol->binding->span,
                             SAY(is_bound_twice_in_one_pattern), hidden->name);
         }
     }
@@ -102,7 +109,7 @@ void check_twice(checker *c, uint32_t mark) {
 
 static void add_assigned(checker *c, const expr *target) {
     if (target->kind == EXPR_NAME && target->name.scope == NULL) {
-        CHECK_PUSH(c, c->assigned, c->assigned_count, c->assigned_capacity, target->name.name);
+        CHECK_PUSH(c, c->writes->assigned, c->writes->assigned_count, c->writes->assigned_capacity, target->name.name);
     }
     for (uint32_t i = 0; target->kind == EXPR_TUPLE && i < target->list.count; i++) {
         add_assigned(c, target->list.items[i]);
@@ -125,14 +132,14 @@ static bool is_assigned(checker *c, const char *name) {
     while (f->is_closure) {
         f = f->outer;
     }
-    if (c->assigned_in != f) {
+    if (c->writes->assigned_in != f) {
         expr body = {.kind = EXPR_BLOCK, .block = f->body};
-        c->assigned_in = f;
-        c->assigned_count = 0;
+        c->writes->assigned_in = f;
+        c->writes->assigned_count = 0;
         find_assigned(&body, c);
     }
-    for (uint32_t i = 0; i < c->assigned_count; i++) {
-        if (strcmp(c->assigned[i], name) == 0) {
+    for (uint32_t i = 0; i < c->writes->assigned_count; i++) {
+        if (strcmp(c->writes->assigned[i], name) == 0) {
             return true;
         }
     }
@@ -155,7 +162,7 @@ static const type *variable_type(checker *c, const pattern *p, const type *t) {
 /* let P = v else { … }; */
 static void check_otherwise(checker *c, stmt *s, const type *t) {
     check_block(c, s->otherwise, check_scalar(c, TYPE_VOID));
-    c->checked_up_to = NULL;
+    c->places->checked_up_to = NULL;
     if (s->otherwise->type->kind != TYPE_NEVER) {
         diagnostic *d =
             diagnostics_say(c->diagnostics, s->otherwise->span, SAY(else_of_let_must_not_reach));
@@ -188,7 +195,7 @@ static void let_later(checker *c, stmt *s) {
         return;
     }
     const type *t = s->annotation == NULL ? type_open(c->types) : check_part_type(c, s->annotation);
-    c->has_open |= s->annotation == NULL;
+    c->open->has_open |= s->annotation == NULL;
     s->value = check_new(c, EXPR_CALL, s->pattern->span, t);
     s->value->call = (call_expr){.kind = CALL_NOTHING, .name_span = s->pattern->span};
     b->is_late = true;
@@ -219,8 +226,8 @@ void check_let(checker *c, stmt *s) {
     }
     bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
                s->pattern->binding->name[0] == '<' && s->value->kind == EXPR_NAME;
-    const expr *outer = c->alias_place;
-    c->alias_place = check_let_by_name(c, &s);
+    const expr *outer = c->places->alias_place;
+    c->places->alias_place = check_let_by_name(c, &s);
     if (!own && (s->annotation == NULL || s->annotation->is_place)) {
         check_keep_reference(s->value);
     }
@@ -255,7 +262,7 @@ void check_let(checker *c, stmt *s) {
             t = check_scalar(c, TYPE_ERROR);
         }
     }
-    uint32_t mark = c->scope_count;
+    uint32_t mark = c->names->entry_count;
     if (s->otherwise != NULL) {
         check_otherwise(c, s, t);
     } else {
@@ -264,7 +271,7 @@ void check_let(checker *c, stmt *s) {
     if (s->pattern->kind == PATTERN_TUPLE) {
         check_twice(c, mark);
     }
-    c->alias_place = outer;
+    c->places->alias_place = outer;
 }
 
 static bool check_statement(checker *c, stmt *s) {
@@ -293,20 +300,20 @@ void check_block(checker *c, block *b, const type *expected) {
     uint32_t mark = check_scope_open(c);
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, ends = false;
     stmt *last = NULL;
-    uint32_t choices = c->choice_depth;
+    uint32_t choices = c->places->choice_depth;
     for (stmt *s = b->first; s != NULL; s = s->next) {
-        c->checked_up_to = NULL;
+        c->places->checked_up_to = NULL;
         expr *choice = check_choice(c, b, s);
         if (choice != NULL) {
             *(last == NULL ? &b->first : &last->next) = NULL;
             b->result = choice;
-            c->choice_depth++;
+            c->places->choice_depth++;
             break;
         }
         ends |= check_statement(c, s);
-        if (c->checked_up_to != NULL) {
-            s = c->checked_up_to;
-            c->checked_up_to = NULL;
+        if (c->places->checked_up_to != NULL) {
+            s = c->places->checked_up_to;
+            c->places->checked_up_to = NULL;
         }
         last = s;
     }
@@ -323,7 +330,7 @@ void check_block(checker *c, block *b, const type *expected) {
             b->type = t;
         }
     }
-    c->choice_depth = choices;
+    c->places->choice_depth = choices;
     check_scope_close(c, mark);
 }
 

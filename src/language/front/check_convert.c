@@ -8,7 +8,16 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 
 /* ---- structure ------------------------------------------------------------------------------- */
 
@@ -387,7 +396,7 @@ static bool convert(checker *c, expr **slot, const type *to) {
     if (type_is_box(to) && !type_is_box(from) && from->kind != TYPE_OPEN && !type_is_silent(from)) {
         return put_in_box(c, slot, to);
     }
-    c->deciding = (*slot)->span;
+    c->open->deciding = (*slot)->span;
     const number_conversion number = check_convert_number(c, slot, from, to);
     if (number != NUMBER_KNOWN) {
         return number == NUMBER_CONVERTED;
@@ -532,7 +541,7 @@ bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *
 bool check_same_number(checker *c, const expr *e, const type *to, const coerce_reason *why) {
     const type *from = type_resolve(c->types, e->type);
     to = type_resolve(c->types, to);
-    c->deciding = e->span;
+    c->open->deciding = e->span;
     if (from == to || !type_is_numeric(from) || !type_is_numeric(to) ||
         check_unify_numbers(c, from, to)) {
         return true;

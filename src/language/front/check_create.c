@@ -9,7 +9,9 @@
  *
  * What must stay true: nothing is changed unless all of it can be made; what draws real numbers makes no whole ones.
  */
-#include "language/front/check_private.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
 
 enum { DEPTH_MAX = 32 };
 

@@ -14,7 +14,10 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
 
 /* The library's names that are known here. */
 static const char tensors_trait[] = "__Tensors", walk_of_fields[] = "__tensors", fields_path[] = "<fields>";
@@ -190,7 +193,7 @@ function_item *check_tensors_method(checker *c, struct_item *owner, const char *
     }
     made->owner_name = owner->name;
     made->owner_span = owner->span;
-    made->qualified = check_printf(c, "%s::%s", check_plain_name(c, owner->name), name);
+    made->qualified = check_printf(c, "%s::%s", names_plain(c->names, owner->name), name);
     made->owner = owner;
     made->is_template = true;
     made->index = c->tree->function_count;

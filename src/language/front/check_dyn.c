@@ -13,20 +13,18 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
-
-struct dyn_type {
-    struct_item *s;
-    const type *item;        /* of iterators that yield this; NULL: of others */
-    const trait_item *trait; /* NULL: of functions, with this signature */
-    closure_signature signature;
-    function_item **methods;
-    uint32_t method_count, method_capacity;
-    uint32_t *arms; /* of each method's body; UINT32_MAX: not written yet */
-    uint32_t field_capacity, variant_capacity;
-    uint32_t kept_fields, kept_variants; /* see check_dyn_mark */
-    dyn_type *next;
-};
+#include "language/front/check_build.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_items.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
 
 /* ---- the types ------------------------------------------------------------------------------- */
 
@@ -46,8 +44,8 @@ static dyn_type *new_dyn(checker *c, source_span span, const char *name) {
     type_set_size(s->type, 2);
     check_symbol(c, name)->structure = s;
     d->s = s;
-    d->next = c->dyns;
-    c->dyns = d;
+    d->next = c->instances->dyns;
+    c->instances->dyns = d;
     return d;
 }
 
@@ -58,7 +56,7 @@ static bool same_signature(const closure_signature *a, const closure_signature *
 
 static const type *function_dyn(checker *c, type_expr *t) {
     closure_signature wanted = check_closure_signature(c, t);
-    for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
         if (d->trait == NULL && d->item == NULL && same_signature(&d->signature, &wanted)) {
             return d->s->type;
         }
@@ -81,7 +79,7 @@ static const type *function_dyn(checker *c, type_expr *t) {
 }
 
 static const type *trait_dyn(checker *c, const type_expr *t, trait_item *trait) {
-    for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
         if (d->trait == trait) {
             return d->s->type;
         }
@@ -96,7 +94,7 @@ static const type *iterator_dyn(checker *c, const type_expr *t, const type *item
     if (item->kind == TYPE_ERROR || item->may_have_open) {
         return type_vec(c->types, item);
     }
-    for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
         if (d->item == item) {
             return d->s->type;
         }
@@ -138,16 +136,6 @@ const type *check_dyn_type(checker *c, type_expr *t) {
     return check_scalar(c, TYPE_ERROR);
 }
 
-bool check_is_dyn(const type *t) {
-    return t->kind == TYPE_STRUCT && t->structure->dyn != NULL;
-}
-
-const closure_signature *check_dyn_signature(const type *t) {
-    return check_is_dyn(t) && t->structure->dyn->trait == NULL && t->structure->dyn->item == NULL
-               ? &t->structure->dyn->signature
-                                                               : NULL;
-}
-
 /* ---- conversions ----------------------------------------------------------------------------- */
 
 static uint32_t variant_of(checker *c, dyn_type *d, const type *t) {
@@ -179,20 +167,6 @@ static bool may_become(checker *c, const dyn_type *d, const type *t) {
         return check_implements(c, t, d->trait);
     }
     return t->kind == TYPE_STRUCT && t->structure->closure != NULL;
-}
-
-void check_dyn_mark(checker *c) {
-    for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
-        d->kept_fields = d->s->field_count;
-        d->kept_variants = d->s->variant_count;
-    }
-}
-
-void check_dyn_return(checker *c) {
-    for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
-        d->s->field_count = d->kept_fields > 1 ? d->kept_fields : 1; /* the tag stays */
-        d->s->variant_count = d->kept_variants;
-    }
 }
 
 /* A value of another type as a variant of the dyn type `to`. */
@@ -283,24 +257,6 @@ static const function_item *trait_method(const checker *c, const trait_item *tra
         }
     }
     return NULL;
-}
-
-bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth) {
-    if (trait == from) {
-        return true;
-    }
-    for (uint32_t i = 0; i < trait->supertrait_count && depth < 20; i++) {
-        const type_expr *t = trait->supertraits[i];
-        const symbol *s = t->kind == TYPE_EXPR_NAME ? check_find(c, t->name) : NULL;
-        if (s != NULL && s->trait != NULL && check_inherits(c, s->trait, from, depth + 1)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-const trait_item *check_dyn_trait(const type *t) {
-    return check_is_dyn(t) ? t->structure->dyn->trait : NULL;
 }
 
 static binding *new_parameter(checker *c, source_span span, binding_kind kind, const char *name,
@@ -463,7 +419,7 @@ static void write_body(checker *c, const dyn_type *d, function_item *f) {
 }
 
 function_item *check_dyn_unwritten(checker *c) {
-    for (dyn_type *d = c->dyns; d != NULL; d = d->next) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
         for (uint32_t i = 0; i < d->method_count; i++) {
             if (d->arms[i] != d->s->variant_count) {
                 d->arms[i] = d->s->variant_count;

@@ -12,7 +12,8 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_types.h"
 
 static const struct {
     const char *word;

@@ -11,7 +11,9 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
 
 enum { INDICES_MAX = 32 };
 

@@ -14,7 +14,8 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_variant.h"
 
 enum { STEPS_MAX = 20000 };
 

@@ -1,8 +1,21 @@
 /* check_expr.c: dispatch, literals, names, fields, struct literals, tuples. */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
-#include "language/front/check_private.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 #include "language/front/hints.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -33,7 +46,7 @@ static void unknown_name(checker *c, expr *e) {
         return;
     }
     suggestion near = check_suggest(d, e->name.name);
-    check_suggest_visible(c, &near);
+    names_suggest_visible(c->names, &near);
     check_suggest_note(c, d, &near);
 }
 
@@ -135,7 +148,7 @@ static bool number_argument(checker *c, expr *e, const type *expected) {
 
 static void check_name(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    check_settle_name(c, &e->name);
+    names_settle(c->names, &e->name);
     if (e->name.scope != NULL) {
         check_scoped_name(c, slot, expected);
         return;
@@ -260,7 +273,7 @@ static void unknown_struct(checker *c, source_span span, const char *name) {
     }
     diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(there_is_no_struct), name);
     suggestion near = check_suggest(d, name);
-    check_suggest_types(c, &near);
+    names_suggest_types(c->names, &near);
     suggest_add(&near, "else"); /* `esle { … }` */
     suggest_add(&near, "loop");
     check_suggest_note(c, d, &near);
@@ -341,7 +354,7 @@ static void check_base(checker *c, expr **slot, struct_item *s) {
 
 static void check_struct(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    e->structure.scope = check_without_modules(c, e->structure.scope);
+    e->structure.scope = names_without_modules(c->names, e->structure.scope);
     if (check_variant_struct(c, e, expected)) {
         return;
     }

@@ -7,7 +7,17 @@
  */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_variant.h"
 
 /* ---- freezing -------------------------------------------------------------------------------- */
 
@@ -18,7 +28,7 @@ static void build_checked(block_builder *b, stmt *let) {
     while (b->last->next != NULL) { /* what that let needed itself */
         b->last = b->last->next;
     }
-    b->c->checked_up_to = NULL;
+    b->c->places->checked_up_to = NULL;
 }
 
 /* let <at n> = e; in the block that is being checked. Yields the variable's name. */
@@ -210,9 +220,9 @@ static void demand_some(block_builder *b, const expr *e, expr *test) {
 
 /* One of w's places; NULL: of several, which is told. */
 static expr *only_place(checker *c, expr *e, const written_getter *w) {
-    if (w->count > 1 && c->split != NULL) {
-        *c->split = *w;
-        c->split->node = e;
+    if (w->count > 1 && c->places->split != NULL) {
+        *c->places->split = *w;
+        c->places->split->node = e;
         return NULL;
     }
     if (w->count > 1) {
@@ -400,10 +410,10 @@ static expr *freeze_part(block_builder *b, expr **slot) {
         return NULL;
     }
     if (e->kind == EXPR_INDEX) {
-        c->index_goes_on = true;
+        c->around->index_goes_on = true;
     }
     check_expr(c, slot, type_array(c->types, type_open(c->types), TYPE_BOX));
-    c->index_goes_on = false;
+    c->around->index_goes_on = false;
     return check_is_place(*slot) ? *slot : NULL;
 }
 
@@ -548,10 +558,10 @@ bool check_freeze_target(checker *c, block_builder *b, expr **slot, written_gett
         return false;
     }
     *b = build_block(c, (*slot)->span);
-    written_getter *outer = c->split;
-    c->split = several;
+    written_getter *outer = c->places->split;
+    c->places->split = several;
     expr *place = check_freeze(b, slot);
-    c->split = outer;
+    c->places->split = outer;
     if (place != NULL) {
         *slot = place;
     }

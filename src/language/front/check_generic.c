@@ -12,7 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_items.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
 #include "language/syntax/lexer.h"
 #include "language/syntax/parser.h"
 
@@ -44,7 +51,7 @@ static const type **open_types(checker *c, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         types[i] = type_open(c->types);
     }
-    c->has_open |= count > 0;
+    c->open->has_open |= count > 0;
     return types;
 }
 
@@ -56,7 +63,7 @@ static bool same_types(const type *const *a, const type *const *b, uint32_t coun
 
 /* struct L<T> { rest: Vec<L<Vec<T>>> }: each instance needs another one. */
 static bool grows_without_end(checker *c, struct_item *s, const struct_item *template) {
-    if (c->struct_depth < STRUCT_DEPTH_MAX) {
+    if (c->instances->struct_depth < STRUCT_DEPTH_MAX) {
         return false;
     }
     diagnostics_say(c->diagnostics, template->span, SAY(contains_itself_ever_other_types),
@@ -72,7 +79,7 @@ static void instance_fields(checker *c, struct_item *s, const struct_item *templ
     if (grows_without_end(c, s, template)) {
         return;
     }
-    c->struct_depth++;
+    c->instances->struct_depth++;
     type_environment environment = {.parameters = &template->generics, .arguments = s->arguments};
     const type_environment *outer = c->environment;
     c->environment = &environment;
@@ -83,7 +90,7 @@ static void instance_fields(checker *c, struct_item *s, const struct_item *templ
                                 : check_type(c, s->fields[i].annotation);
     }
     c->environment = outer;
-    c->struct_depth--;
+    c->instances->struct_depth--;
 }
 
 struct_item *check_struct_instance(checker *c, struct_item *template, const type **arguments) {
@@ -108,7 +115,7 @@ struct_item *check_struct_instance(checker *c, struct_item *template, const type
     s->fields = CHECK_ARRAY(c, struct_field, s->field_count + 1);
     instance_fields(c, s, template);
     s->visit = 0;
-    if (c->structs_are_measured) {
+    if (c->instances->structs_are_measured) {
         check_struct_size(c, s);
     }
     return s;
@@ -154,10 +161,10 @@ static struct_item *new_generic_builtin(checker *c, const char *name, uint32_t c
 }
 
 static struct_item *vec_owner(checker *c) {
-    if (c->builtin_owners[TYPE_VEC] == NULL) {
-        c->builtin_owners[TYPE_VEC] = new_generic_builtin(c, "Vec", 1);
+    if (c->instances->builtin_owners[TYPE_VEC] == NULL) {
+        c->instances->builtin_owners[TYPE_VEC] = new_generic_builtin(c, "Vec", 1);
     }
-    return c->builtin_owners[TYPE_VEC];
+    return c->instances->builtin_owners[TYPE_VEC];
 }
 
 /* What impls for tuples of so many, or for every type, belong to; NULL: the name is another. */
@@ -191,12 +198,12 @@ struct_item *check_builtin_owner(checker *c, const char *name) {
     if (kind == TYPE_ERROR || kind == TYPE_VOID) {
         return NULL;
     }
-    if (c->builtin_owners[kind] == NULL) {
+    if (c->instances->builtin_owners[kind] == NULL) {
         struct_item *s = new_builtin(c, name);
         s->type = tensor ? type_tensor(c->types, NULL, -1) : check_scalar(c, kind);
-        c->builtin_owners[kind] = s;
+        c->instances->builtin_owners[kind] = s;
     }
-    return c->builtin_owners[kind];
+    return c->instances->builtin_owners[kind];
 }
 
 struct_item *check_owner_of(checker *c, const type *t) {
@@ -204,7 +211,7 @@ struct_item *check_owner_of(checker *c, const type *t) {
         return t->structure;
     }
     if (t->kind == TYPE_VEC) {
-        if (c->builtin_owners[TYPE_VEC] == NULL) {
+        if (c->instances->builtin_owners[TYPE_VEC] == NULL) {
             return NULL;
         }
         const type **arguments = CHECK_ARRAY(c, const type *, 1);
@@ -219,10 +226,10 @@ struct_item *check_owner_of(checker *c, const type *t) {
         memcpy(items, t->tuple.items, t->tuple.count * sizeof *items);
         return owner == NULL ? NULL : check_struct_instance(c, owner, items);
     }
-    if (c->builtin_owners[t->kind] == NULL && any_owner(c) != NULL) {
+    if (c->instances->builtin_owners[t->kind] == NULL && any_owner(c) != NULL) {
         check_builtin_owner(c, type_name(c->types, t));
     }
-    return c->builtin_owners[t->kind];
+    return c->instances->builtin_owners[t->kind];
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */
@@ -283,10 +290,10 @@ bool check_impl_fits(checker *c, const function_item *f, const struct_item *owne
 static function_item *fitting_method(checker *c, const struct_item *owner, const struct_item *of, const char *name) {
     function_item *f = check_find_method(c, of, name);
     while (f != NULL) {
-        bool had_open = c->has_open;
+        bool had_open = c->open->has_open;
         type_environment e = check_environment_new(c, f);
         bool fits = check_impl_fits(c, f, owner, &e);
-        c->has_open = had_open;
+        c->open->has_open = had_open;
         if (fits) {
             return f;
         }
@@ -312,7 +319,7 @@ function_item *check_method_named(checker *c, struct_item *owner, const char *na
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 bool check_implements(const checker *c, const type *t, const trait_item *trait) {
-    const struct_item *owner = t->kind == TYPE_STRUCT ? t->structure : c->builtin_owners[t->kind];
+    const struct_item *owner = t->kind == TYPE_STRUCT ? t->structure : c->instances->builtin_owners[t->kind];
     if (t->kind == TYPE_TUPLE) {
         char name[40];
         snprintf(name, sizeof name, OWNER_TUPLE "%u", t->tuple.count);
@@ -322,8 +329,8 @@ bool check_implements(const checker *c, const type *t, const trait_item *trait) 
     if (check_dyn_trait(t) != NULL) {
         return check_inherits(c, check_dyn_trait(t), trait, 0);
     }
-    for (uint32_t i = 0; i < c->implementation_count && owner != NULL; i++) {
-        const implementation *made = &c->implementations[i];
+    for (uint32_t i = 0; i < c->instances->implementation_count && owner != NULL; i++) {
+        const implementation *made = &c->instances->implementations[i];
         if (made->trait == trait && (made->owner == owner || made->owner == owner->template ||
                                      strcmp(made->impl->owner->name, OWNER_ANY) == 0)) {
             return true;
@@ -400,16 +407,16 @@ static function_item *make_instance(checker *c, function_item *f, struct_item *o
     if (made != NULL) {
         return made;
     }
-    if (c->instance_count++ > INSTANCES_MAX) {
+    if (c->instances->count++ > INSTANCES_MAX) {
         diagnostics_say(c->diagnostics, span, SAY(more_than_instances_of_generic_functions),
                         INSTANCES_MAX);
-        c->instance_refused = true;
+        c->instances->refused = true;
         return NULL;
     }
     bool good = check_bounds(c, e->parameters, e->arguments, span);
     good &= check_bounds(c, e->more, e->more_arguments, span);
     if (!good) {
-        c->instance_refused = true;
+        c->instances->refused = true;
         return NULL;
     }
     made = function_copy(c->arena, f);

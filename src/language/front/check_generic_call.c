@@ -1,7 +1,17 @@
 /* check_generic_call.c: what type parameters stand for in a call. */
 #include <string.h>
 
+#include "language/front/check_call.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
@@ -139,9 +149,9 @@ static void check_argument(checker *c, expr *call, expr **slot, const function_i
         check_as_iterator(c, slot);
     }
     if (bound != NULL) {
-        c->lends_to = keeps(f, parameter) ? NULL : call;
+        c->around->lends_to = keeps(f, parameter) ? NULL : call;
         check_function_value(c, slot, &signature);
-        c->lends_to = NULL;
+        c->around->lends_to = NULL;
     } else {
         const type *wish = wanted == NULL ? NULL : type_resolve(c->types, wanted);
         if (check_comes_back(parameter)) { /* f(&mut v[a..b]) */
@@ -254,10 +264,10 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     }
     check_lends_references(c, f);
     c->environment = &environment;
-    c->yields_places = getter_kind_of(c, f) != GETTER_NONE;
+    c->places->yields_places = getter_kind_of(c, f) != GETTER_NONE;
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
                                                       : check_part_type(c, f->result_annotation);
-    c->yields_places = false;
+    c->places->yields_places = false;
     c->environment = outer;
     use_expectation(c, result, expected);
     start_of_fold(c, e, f, &environment);
@@ -270,9 +280,9 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     }
     if (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open) {
         c->environment = &environment; /* T::Item, now that T is known */
-        c->yields_places = getter_kind_of(c, f) != GETTER_NONE;
+        c->places->yields_places = getter_kind_of(c, f) != GETTER_NONE;
         check_fits(c, result, check_part_type(c, f->result_annotation));
-        c->yields_places = false;
+        c->places->yields_places = false;
         c->environment = outer;
     }
     result = type_resolve(c->types, result);
@@ -289,9 +299,9 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         check_make_error(c, e);
         return;
     }
-    c->instance_refused = false;
+    c->instances->refused = false;
     function_item *made = check_instance_of(c, f, owner, &environment, e->span);
-    if (c->instance_refused) {
+    if (c->instances->refused) {
         check_make_error(c, e);
         return;
     }
@@ -326,9 +336,9 @@ void check_pending_call(checker *c, expr *e) {
         owner = check_owner_of(c, type_resolve(c->types, owner->type));
         environment.self = owner;
     }
-    c->instance_refused = false;
+    c->instances->refused = false;
     function_item *made = check_instance_of(c, f, owner, &environment, e->span);
-    if (c->instance_refused) {
+    if (c->instances->refused) {
         check_make_error(c, e);
         return;
     }

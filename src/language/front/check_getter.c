@@ -19,7 +19,16 @@
  */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 
 enum { GETTERS_DEEP = 12 };
 
@@ -145,7 +154,7 @@ static bool is_callers(const getter_call *g, const expr *place) {
 
 void check_getter_site(checker *c, expr **slot) {
     expr *e = *slot;
-    getter_call *g = c->getter;
+    getter_call *g = c->places->getter;
     written_getter *w = g->out;
     block_builder b = build_block(c, e->span);
     expr *place = check_freeze(&b, &e->unary.operand);
@@ -256,7 +265,7 @@ static void append_all(block_builder *b, const block_builder *from) {
 
 static bool is_open(const checker *c, const function_item *f) {
     uint32_t depth = 0;
-    const getter_call *g = c->getter;
+    const getter_call *g = c->places->getter;
     while (g != NULL && g->function != f) {
         g = g->outer;
         depth++;
@@ -302,12 +311,12 @@ static void write_out(getter_call *g, block_builder *b, function_item *copy, exp
     }
     declare_parameters(c, copy, receiver, held);
     expr *written = labelled(g, body);
-    g->outer = c->getter;
-    c->getter = g;
+    g->outer = c->places->getter;
+    c->places->getter = g;
     c->environment = &own;
     check_expr(c, &written, check_scalar(c, TYPE_VOID));
     c->environment = outer;
-    c->getter = g->outer;
+    c->places->getter = g->outer;
     check_scope_close(c, mark);
     append_all(b, &g->lets);
     build_stmt(b, written);

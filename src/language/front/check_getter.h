@@ -2,7 +2,8 @@
 #ifndef MASU_LANGUAGE_CHECK_GETTER_H
 #define MASU_LANGUAGE_CHECK_GETTER_H
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
 
 enum { GETTER_SITES_MAX = 6 };
 

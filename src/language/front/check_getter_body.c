@@ -8,7 +8,10 @@
  */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_place.h"
 
 expr *getter_block(getter_call *g, source_span span, stmt *first, expr *result) {
     expr *e = check_new(g->c, EXPR_BLOCK, span, NULL);

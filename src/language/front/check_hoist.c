@@ -8,7 +8,11 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
 
 typedef struct hoisting {
     checker *checker;
@@ -68,7 +72,7 @@ static void hoist_calls(expr *e, void *context) {
         return;
     }
     checker *c = h->checker;
-    char *name = check_printf(c, "<whole %u.%u>", c->comprehension_count, h->count++);
+    char *name = check_printf(c, "<whole %u.%u>", c->nest->comprehension_count, h->count++);
     if (name == NULL) {
         check_out_of_memory(c);
     }

@@ -7,7 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "language/front/check_context.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_items.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 #include "language/syntax/lexer.h"
 
 /* ---- items ----------------------------------------------------------------------------------- */
@@ -125,7 +133,7 @@ static void declare_method(checker *c, function_item *f) {
             diagnostic *d = diagnostics_say(c->diagnostics, f->owner_span, SAY(there_is_no_struct),
                                             f->owner_name);
             suggestion near = check_suggest(d, f->owner_name);
-            check_suggest_types(c, &near);
+            names_suggest_types(c->names, &near);
             check_suggest_note(c, d, &near);
         }
         return;
@@ -144,11 +152,7 @@ static void declare_method(checker *c, function_item *f) {
 }
 
 static void declare_functions(checker *c) {
-    c->method_bucket_count = 16;
-    while (c->method_bucket_count < c->tree->function_count) {
-        c->method_bucket_count *= 2;
-    }
-    c->methods = CHECK_ARRAY(c, function_item *, c->method_bucket_count);
+    names_reserve_methods(c->names, c->tree->function_count);
     for (uint32_t i = 0; i < c->tree->function_count; i++) {
         function_item *f = c->tree->functions[i];
         if (f->owner_name != NULL) {
@@ -298,7 +302,7 @@ static void declare_impls(checker *c) {
         }
         impl->trait = s->trait;
         implementation made = {impl->trait, owner, impl};
-        CHECK_PUSH(c, c->implementations, c->implementation_count, c->implementation_capacity,
+        CHECK_PUSH(c, c->instances->implementations, c->instances->implementation_count, c->instances->implementation_capacity,
                    made);
         complete_impl(c, impl, owner);
     }
@@ -347,10 +351,10 @@ void check_signature(checker *c, function_item *f) {
             parameter->type = check_scalar(c, TYPE_ERROR);
         }
     }
-    c->yields_places = getter_kind_of(c, f) != GETTER_NONE;
+    c->places->yields_places = getter_kind_of(c, f) != GETTER_NONE;
     f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
                                              : check_part_type(c, f->result_annotation);
-    c->yields_places = false;
+    c->places->yields_places = false;
     if (f->result->may_have_open) {
         diagnostics_say(c->diagnostics, f->result_annotation->span,
                         SAY(result_type_is_written_out));

@@ -11,7 +11,16 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
 
 /* The library's names that are known here. */
 static const char iterator_trait[] = "__Iterator", iterable_bound[] = "IntoIterator",
@@ -37,13 +46,13 @@ bool check_is_iterator(checker *c, const type *t) {
 
 /* Functions are declared before bodies are checked: asked once. */
 bool check_may_be_iterators(checker *c) {
-    for (uint32_t i = 0; c->iterators == ITERATORS_UNKNOWN && i < c->tree->function_count; i++) {
+    for (uint32_t i = 0; c->instances->iterators == ITERATORS_UNKNOWN && i < c->tree->function_count; i++) {
         const function_item *f = c->tree->functions[i];
         bool own = f->owner_name != NULL && strcmp(f->name, "next") == 0 && f->owner != NULL;
-        c->iterators = own && f->owner->is_builtin == 0 ? ITERATORS_SOME : c->iterators;
+        c->instances->iterators = own && f->owner->is_builtin == 0 ? ITERATORS_SOME : c->instances->iterators;
     }
-    c->iterators = c->iterators == ITERATORS_SOME ? ITERATORS_SOME : ITERATORS_NONE;
-    return c->iterators == ITERATORS_SOME;
+    c->instances->iterators = c->instances->iterators == ITERATORS_SOME ? ITERATORS_SOME : ITERATORS_NONE;
+    return c->instances->iterators == ITERATORS_SOME;
 }
 
 const type *check_item_of(checker *c, const type *t) {
@@ -94,7 +103,7 @@ function_item *check_iterator_method(checker *c, struct_item *owner, const char 
     }
     made->owner_name = next->owner_name;
     made->owner_span = next->owner_span;
-    made->qualified = check_printf(c, "%s::%s", check_plain_name(c, next->owner_name), name);
+    made->qualified = check_printf(c, "%s::%s", names_plain(c->names, next->owner_name), name);
     made->impl = next->impl;
     made->owner = owner->template != NULL ? owner->template : owner;
     made->is_template = true;

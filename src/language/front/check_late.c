@@ -12,7 +12,8 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_expr.h"
 
 enum { LATE_MAX = 63 }; /* variables that are followed in one walk */
 

@@ -7,7 +7,13 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
 
 /* ---- what has to be done around a call ---------------------------------------------------------- */
 

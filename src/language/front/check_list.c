@@ -5,7 +5,12 @@
  *
  * A list in brackets is a tensor, unless an array or Vec is wanted or its items are nothing that a tensor holds.
  */
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_place.h"
+#include "language/front/check_variant.h"
 
 static bool combine(binary_op op, int64_t a, int64_t b, int64_t *out) {
     switch (op) {
@@ -77,7 +82,7 @@ static const type *element_wanted(checker *c, const type *expected) {
     if (expected != NULL && expected->kind == TYPE_VEC) {
         return expected->vec.element;
     }
-    c->has_open = true;
+    c->open->has_open = true;
     return type_open(c->types);
 }
 

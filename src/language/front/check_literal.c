@@ -21,7 +21,10 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_types.h"
 
 /* ---- deciding ---------------------------------------------------------------------------------- */
 
@@ -30,7 +33,7 @@ static void decide(checker *c, const type *open, const type *t) {
         t->number->prefers = t->number->prefers != NULL ? t->number->prefers : open->number->prefers;
         t->number->is_parsed |= open->number->is_parsed && type_is_float(t) == type_is_float(open);
     }
-    open->number->because = c->deciding;
+    open->number->because = c->open->deciding;
     type_decide(c->types, open, t);
 }
 
@@ -171,10 +174,10 @@ static const type *literal_type(checker *c, const expr *e, type_kind suffix, typ
     }
     bool follows = expected != NULL && (kind == TYPE_I64 ? type_is_integer(expected)
                                                          : type_is_float(expected));
-    if (follows || c->function == NULL || c->is_closing) {
+    if (follows || c->function == NULL || c->open->is_closing) {
         return follows ? expected : check_scalar(c, kind);
     }
-    c->has_open = true;
+    c->open->has_open = true;
     return type_open_number(c->types, kind, e->span);
 }
 

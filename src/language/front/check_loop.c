@@ -1,7 +1,15 @@
 /* check_loop.c: loops, what `for` runs over, and the jumps out of them. */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
@@ -204,10 +212,10 @@ void check_loop(checker *c, expr **slot, const type *expected) {
         return;
     }
     bool wanted = e->kind == EXPR_LOOP && expected != NULL && expected->kind != TYPE_VOID;
-    loop_context context = {.loop = e, .break_type = wanted ? expected : NULL, .outer = c->loop};
-    c->loop = &context;
+    loop_context context = {.loop = e, .break_type = wanted ? expected : NULL, .outer = c->nest->loop};
+    c->nest->loop = &context;
     check_block(c, e->loop->body, check_scalar(c, TYPE_VOID));
-    c->loop = context.outer;
+    c->nest->loop = context.outer;
     check_scope_close(c, outer);
     e->type = loop_type(c, e, &context);
     if (b.block->first != NULL) { /* what the place needs is evaluated before */
@@ -221,7 +229,7 @@ void check_loop(checker *c, expr **slot, const type *expected) {
 
 static loop_context *find_loop(checker *c, expr *e) {
     const char *word = e->kind == EXPR_BREAK ? "break" : "continue";
-    loop_context *context = c->loop;
+    loop_context *context = c->nest->loop;
     while (context != NULL &&
            (e->jump.label == NULL ? context->loop->loop->is_block
                                   : context->loop->loop->label == NULL ||
@@ -234,7 +242,7 @@ static loop_context *find_loop(checker *c, expr *e) {
     } else if (context == NULL) {
         diagnostics_say(
             c->diagnostics, e->span,
-            SAY_IF(c->comprehension != NULL, cannot_leave_body_of_comprehension, outside_of_loop),
+            SAY_IF(c->nest->comprehension != NULL, cannot_leave_body_of_comprehension, outside_of_loop),
             word);
     }
     return context;
@@ -281,7 +289,7 @@ static void check_return(checker *c, expr *e) {
                                                     : type_resolve(c->types, e->jump.value->type);
         return;
     }
-    if (c->comprehension != NULL) {
+    if (c->nest->comprehension != NULL) {
         diagnostics_say(c->diagnostics, e->span, SAY(return_cannot_leave_body_of_comprehension));
     }
     if (e->jump.value == NULL) {

@@ -1,7 +1,18 @@
 /* check_match.c: match, the patterns of its arms, and `?`, which is one. */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
@@ -27,9 +38,9 @@ static void check_range_pattern(checker *c, pattern *p, const type *t) {
 /* All alternatives bind the same names: the first one's bindings stand for those of the others. */
 static void check_alternatives(checker *c, pattern *p, const type *t) {
     for (uint32_t i = 0; i < p->part_count; i++) {
-        uint32_t before = c->scope_count;
+        uint32_t before = c->names->entry_count;
         check_pattern(c, p->parts[i], t);
-        if (c->scope_count != before) {
+        if (c->names->entry_count != before) {
             diagnostics_say(c->diagnostics, p->parts[i]->span, SAY(names_cannot_stand_between));
         }
     }
@@ -50,7 +61,7 @@ void check_pattern(checker *c, pattern *p, const type *t) {
     case PATTERN_BOUND:
     case PATTERN_NAME:
         if (p->binding != NULL && p->kind == PATTERN_NAME &&
-            check_alias_name(c, p, c->alias_place, t)) {
+            check_alias_name(c, p, c->places->alias_place, t)) {
             break;
         }
         if (p->binding != NULL) {
@@ -88,12 +99,12 @@ void check_pattern(checker *c, pattern *p, const type *t) {
 static void check_arm(checker *c, match_arm *arm, const type *t, const type *expected,
                       const match_alias *alias) {
     uint32_t mark = check_scope_open(c);
-    c->alias_place = alias->place;
-    c->alias_elements = alias->elements;
-    c->alias_all = alias->all;
+    c->places->alias_place = alias->place;
+    c->places->alias_elements = alias->elements;
+    c->places->alias_all = alias->all;
     check_pattern(c, arm->pattern, t);
-    c->alias_place = NULL;
-    c->alias_elements = NULL;
+    c->places->alias_place = NULL;
+    c->places->alias_elements = NULL;
     check_twice(c, mark);
     if (arm->guard != NULL) {
         check_condition(c, &arm->guard);
@@ -184,9 +195,9 @@ static void match_of(checker *c, expr *e, const type *expected, const match_alia
     const diagnostics *d = c->diagnostics;
     bool wanted = expected == NULL || expected->kind != TYPE_VOID, never = e->match.count > 0;
     bool method = e->match.count > 0 && e->match.value->kind == EXPR_METHOD;
-    c->wanted_variants = method ? telling_arm(e) : NULL;
+    c->around->wanted_variants = method ? telling_arm(e) : NULL;
     check_expr(c, &e->match.value, NULL);
-    c->wanted_variants = NULL;
+    c->around->wanted_variants = NULL;
     const type *t = type_resolve(c->types, e->match.value->type);
     if (t->kind == TYPE_VOID) {
         diagnostics_say(c->diagnostics, e->match.value->span, SAY(this_has_no_value));
@@ -383,10 +394,10 @@ void check_try(checker *c, expr **slot, const type *expected) {
     if (try_of_error(c, slot)) {
         return;
     }
-    c->wanted_variants = e->attempt.operand->kind == EXPR_METHOD ? &variant : NULL;
-    c->parse_wish = check_is_parse(e->attempt.operand) ? expected : NULL;
+    c->around->wanted_variants = e->attempt.operand->kind == EXPR_METHOD ? &variant : NULL;
+    c->around->parse_wish = check_is_parse(e->attempt.operand) ? expected : NULL;
     check_expr(c, &e->attempt.operand, NULL);
-    c->wanted_variants = NULL;
+    c->around->wanted_variants = NULL;
     const type *t = type_resolve(c->types, e->attempt.operand->type);
     bool result = is_prelude(c, t, "Result"), option = is_prelude(c, t, "Option");
     const type *yields =

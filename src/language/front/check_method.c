@@ -1,7 +1,21 @@
 /* check_method.c: x.m(…): whose method it is, and the few that are written out as something else. */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
 #include "language/front/hints.h"
 
 /* ---- x.m(…) ---------------------------------------------------------------------------------- */
@@ -10,7 +24,7 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
     if (t->kind == TYPE_TENSOR) {
         check_suggest_abi("", near);
     }
-    const struct_item *builtin = t->kind == TYPE_STRUCT ? NULL : c->builtin_owners[t->kind];
+    const struct_item *builtin = t->kind == TYPE_STRUCT ? NULL : c->instances->builtin_owners[t->kind];
     for (uint32_t i = 0; builtin != NULL && i < c->tree->function_count && near->distance > 0;
          i++) {
         const function_item *f = c->tree->functions[i];
@@ -246,7 +260,7 @@ static bool to_string(checker *c, expr **slot, const type *t, const type *expect
     }
     if (strcmp(e->call.name, "into") == 0 && e->call.arg_count == 0) {
         const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-        if ((wish == NULL || wish->kind == TYPE_OPEN) && c->function != NULL && !c->is_closing) {
+        if ((wish == NULL || wish->kind == TYPE_OPEN) && c->function != NULL && !c->open->is_closing) {
             check_into_later(c, slot);
             return true;
         }
@@ -481,8 +495,8 @@ static bool method_of_list(checker *c, expr **slot, const type *t, const type *e
     if (check_is_map(t) && strcmp(e->call.name, "contains") == 0) {
         return false; /* contains_key is meant */
     }
-    bool has = t->kind == TYPE_STRUCT && c->builtin_owners[TYPE_VEC] != NULL &&
-               (check_find_method(c, c->builtin_owners[TYPE_VEC], e->call.name) != NULL ||
+    bool has = t->kind == TYPE_STRUCT && c->instances->builtin_owners[TYPE_VEC] != NULL &&
+               (check_find_method(c, c->instances->builtin_owners[TYPE_VEC], e->call.name) != NULL ||
                 strcmp(e->call.name, "collect") == 0);
     if (!has || !check_as_list(c, &e->call.receiver)) {
         return false;
@@ -526,7 +540,7 @@ bool check_only_lists_have(checker *c, const char *name) {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         wanted |= strcmp(name, names[i]) == 0;
     }
-    const struct_item *vec = c->builtin_owners[TYPE_VEC], *tensor = c->builtin_owners[TYPE_TENSOR];
+    const struct_item *vec = c->instances->builtin_owners[TYPE_VEC], *tensor = c->instances->builtin_owners[TYPE_TENSOR];
     return wanted ||
            (vec != NULL && check_find_method(c, vec, name) != NULL &&
             (tensor == NULL || !has_written_method(c, tensor, name)) && !check_is_abi_method(name));
@@ -625,7 +639,7 @@ static void wish_of_parse(checker *c, expr *e, const type *expected) {
         check_expr(c, &e->call.args[0], NULL);
         expected = type_resolve(c->types, e->call.args[0]->type);
     }
-    c->parse_wish = expected;
+    c->around->parse_wish = expected;
 }
 
 /* v.sum() where `impl Sum for T` says what that is: T::sum(v) */
@@ -716,7 +730,7 @@ static bool method_of_row(checker *c, expr **slot, const type *t, const type *ex
 
 /* v[a..b].sort() and its like */
 static bool writes_lists(checker *c, const char *name) {
-    struct_item *list = c->builtin_owners[TYPE_VEC];
+    struct_item *list = c->instances->builtin_owners[TYPE_VEC];
     function_item *f = list == NULL ? NULL : check_find_method(c, list, name);
     return f != NULL && (check_lends_references(c, f) || check_may_write_self(c, f));
 }
@@ -727,14 +741,14 @@ static const type *number_with_method(checker *c, const type *t, const char *nam
     if (!type_is_open_number(t)) {
         return t;
     }
-    struct_item *owner = c->builtin_owners[t->kind];
+    struct_item *owner = c->instances->builtin_owners[t->kind];
     if (check_is_math_method(name) || (owner != NULL && check_find_method(c, owner, name) != NULL)) {
         return check_is_math_method(name) ? t : check_settle_number(c, t);
     }
     static const type_kind kinds[] = {TYPE_F64, TYPE_I32, TYPE_U32, TYPE_U64, TYPE_USIZE, TYPE_U8, TYPE_I16, TYPE_U16};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         const type *other = check_scalar(c, kinds[i]);
-        owner = c->builtin_owners[kinds[i]];
+        owner = c->instances->builtin_owners[kinds[i]];
         if (type_is_float(t) == type_is_float(other) && owner != NULL &&
             check_find_method(c, owner, name) != NULL) {
             check_unify_numbers(c, t, other);
@@ -758,10 +772,10 @@ void check_method(checker *c, expr **slot, const type *expected) {
     if (writes_lists(c, e->call.name)) {
         check_part_receiver(c, &e->call.receiver);
     }
-    const char *user = c->receiver_of;
-    const pattern *arm = c->wanted_variants;
-    c->receiver_of = NULL;
-    c->wanted_variants = NULL;
+    const char *user = c->around->receiver_of;
+    const pattern *arm = c->around->wanted_variants;
+    c->around->receiver_of = NULL;
+    c->around->wanted_variants = NULL;
     if (e->call.receiver->kind == EXPR_RANGE && strcmp(e->call.name, "contains") == 0 &&
         e->call.arg_count == 1) {
         range_contains(c, slot);
@@ -774,10 +788,10 @@ void check_method(checker *c, expr **slot, const type *expected) {
     if (e->call.receiver->kind == EXPR_ARRAY && e->call.receiver->type == NULL) {
         literal_as_list(c, e->call.receiver, e->call.name);
     }
-    c->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
+    c->around->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
     wish_of_parse(c, e, expected);
     check_expr(c, &e->call.receiver, literal ? expected : NULL);
-    c->receiver_of = NULL;
+    c->around->receiver_of = NULL;
     if (e->call.name[0] != '_' || e->call.name[1] != '_') {
         check_unbox(c, &e->call.receiver);
     }

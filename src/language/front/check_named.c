@@ -7,7 +7,12 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_place.h"
+#include "language/front/check_tensor.h"
 
 static bool makes_of_values(const char *name) {
     static const char *const names[] = {"from",        "new",        "tensor",

@@ -2,10 +2,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
 
 _Noreturn void check_out_of_memory(checker *c) {
-    longjmp(c->memory_ended, 1);
+    names_out_of_memory(c->names);
 }
 
 void *check_alloc(checker *c, size_t count, size_t bytes) {

@@ -1,7 +1,13 @@
 /* check_number.c: methods of numbers: x.sqrt(), n.max(m), f.to_i64(). */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_scopes.h"
 #include "language/syntax/lexer.h"
 
 typedef enum math_arguments { ALONE, WITH_FLOAT, WITH_INTEGER, WITH_SAME } math_arguments;

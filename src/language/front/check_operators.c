@@ -5,7 +5,19 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 #include "language/front/hints.h"
 
 /* ---- unary ----------------------------------------------------------------------------------- */
@@ -411,7 +423,7 @@ static bool scalar_times_struct(checker *c, expr **slot, const type *left, const
     bool literal = check_free_literal(e->binary.left);
     for (int kind = TYPE_I8; name != NULL && kind <= TYPE_F64; kind++) {
         const type *t = check_scalar(c, (type_kind)kind);
-        struct_item *owner = c->builtin_owners[kind];
+        struct_item *owner = c->instances->builtin_owners[kind];
         bool fits = t == left || (literal && (type_is_float(t) || !type_is_float(left)));
         function_item *f = fits && owner != NULL ? check_find_method(c, owner, name) : NULL;
         while (f != NULL && (f->owner != owner || strcmp(f->name, name) != 0 ||
@@ -674,7 +686,7 @@ bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to) {
 static const type *cast_elements(checker *c, const type *from, const type *to,
                                  const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    bool one = (wish != NULL && type_is_numeric(wish)) || c->comprehension != NULL;
+    bool one = (wish != NULL && type_is_numeric(wish)) || c->nest->comprehension != NULL;
     bool many = from->tensor.rank > 0 || (from->tensor.rank < 0 && !one);
     return many && type_is_numeric(to) ? type_tensor(c->types, to, from->tensor.rank) : to;
 }

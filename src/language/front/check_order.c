@@ -8,7 +8,15 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 

@@ -10,7 +10,14 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
 #include "language/syntax/lexer.h"
 
 /* ---- declarations ------------------------------------------------------------------------------ */
@@ -96,8 +103,8 @@ static void bound_decides(checker *c, const type_environment *e, const type *t,
     }
     const struct_item *owner = check_owner_of(c, t);
     const type_environment *outer = c->environment;
-    for (uint32_t i = 0; i < c->implementation_count; i++) {
-        const implementation *made = &c->implementations[i];
+    for (uint32_t i = 0; i < c->instances->implementation_count; i++) {
+        const implementation *made = &c->instances->implementations[i];
         bool known = made->trait == s->trait && owner != NULL &&
                      (made->owner == owner || made->owner == owner->template) &&
                      made->impl->trait_type->argument_count == bound->argument_count;

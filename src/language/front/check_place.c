@@ -1,191 +1,19 @@
-/* check_place.c: assignments, and what may be assigned to.
- *
- * Assignable: `let mut`; parameters (they are the function's own values); self (it is the caller's
- * place). A tensor operation that replaces its receiver, such as enable_grad(), is allowed on any
- * tensor; fields of what a `let` holds are assignable with a warning.
+/* check_place.c: assignments, as what they are: of a name, a part, an element, what a call yields. Who may be assigned to is told by
+ * check_writes.c.
  */
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
 #include "language/front/hints.h"
 
-/* What a reference leads to, or a part of that: no variable's own. */
-static bool is_behind(const expr *e) {
-    while (!e->is_copied &&
-           (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
-        if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
-            type_is_reference(e->index.base->type)) {
-            return true;
-        }
-        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
-    }
-    return false;
-}
-
-bool check_is_place(const expr *e) {
-    return check_root(e) != NULL || is_behind(e);
-}
-
-binding *check_root(const expr *e) {
-    while (!e->is_copied &&
-           (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
-        if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
-            type_is_reference(e->index.base->type)) {
-            return NULL;
-        }
-        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
-    }
-    return e->kind == EXPR_NAME && !e->is_copied ? e->name.binding : NULL;
-}
-
-/* Programs of the time before `mut` write to fields, and call methods that do, of what a `let` holds: a warning. The
- * binding itself and the elements of a tensor or array in it stay what they are. */
-static bool is_tolerated(const binding *b, write_kind kind) {
-    return b->kind == BINDING_LET && (kind == WRITE_FIELD || kind == WRITE_METHOD);
-}
-
-static void report_immutable(checker *c, const binding *b, source_span span, write_kind kind) {
-    bool method = kind == WRITE_METHOD;
-    diagnostic *d =
-        is_tolerated(b, kind)
-            ? diagnostics_say(c->diagnostics, span,
-                              SAY_IF(method, method_writes_to_field_of_immutable,
-                                     field_of_immutable_is_written),
-                              b->name)
-            : diagnostics_say(c->diagnostics, span,
-                              SAY_IF(method, method_writes_to_immutable, immutable_is_written),
-                              b->name);
-    switch (b->kind) {
-    case BINDING_LET:
-        diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name);
-        break;
-    case BINDING_INDEX:
-        diagnostics_note(c->diagnostics, d, b->span, "it is an index of a comprehension");
-        break;
-    default:
-        diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `mut %s`", b->name);
-        break;
-    }
-}
-
-static bool may_write(const binding *root, write_kind kind) {
-    bool mutable = root->is_mutable && (!root->is_once || kind == WRITE_ASSIGN);
-    return root->kind == BINDING_SELF || root->kind == BINDING_PARAMETER || mutable || kind == WRITE_TENSOR;
-}
-
-static void report_captured(checker *c, const binding *root, source_span span) {
-    diagnostic *d = diagnostics_say(c->diagnostics, span,
-                                    SAY(body_of_comprehension_cannot_write_to), root->name);
-    diagnostics_note(c->diagnostics, d, root->span, "it is declared outside");
-}
-
-void check_method_write(checker *c, binding *root, source_span span, bool captured) {
-    root->is_written = true;
-    if (!captured && check_dyn_signature(root->type) != NULL) {
-        return; /* whether a `dyn Fn` has something to write to depends on which one it is */
-    }
-    if (captured) {
-        report_captured(c, root, span);
-    } else if (!may_write(root, WRITE_METHOD)) {
-        report_immutable(c, root, span, WRITE_METHOD);
-    }
-}
-
-bool check_captured_write(checker *c, const expr *place, source_span span) {
-    const expr *part = place;
-    while (part->kind == EXPR_FIELD || part->kind == EXPR_TUPLE_FIELD || part->kind == EXPR_INDEX) {
-        const expr *base = part->kind == EXPR_INDEX ? part->index.base : part->field.base;
-        if (base->kind == EXPR_NAME) {
-            break;
-        }
-        part = base;
-    }
-    if (part->kind != EXPR_FIELD) {
-        return true;
-    }
-    struct_field *field = &c->function->owner->fields[part->field.index];
-    binding *b = field->captured;
-    field->is_written = true;
-    b->is_written = true;
-    if (may_write(b, WRITE_ASSIGN)) {
-        return true;
-    }
-    report_immutable(c, b, span, WRITE_ASSIGN);
-    return false;
-}
-
-bool check_write(checker *c, const expr *place, source_span span, write_kind kind) {
-    binding *root = check_root(place);
-    if (root == NULL) {
-        return is_behind(place);
-    }
-    root->is_written = true;
-    if (c->comprehension != NULL && root->id < c->comprehension->first_binding) {
-        report_captured(c, root, span);
-        return false;
-    }
-    if (root->kind == BINDING_SELF) {
-        c->function->writes_self = true;
-        if (c->function->is_closure && !check_captured_write(c, place, span)) {
-            return false;
-        }
-    }
-    bool part = root->is_once && place->kind != EXPR_NAME; /* what gets its value later is assigned as a whole */
-    if (may_write(root, kind) && !part) {
-        return true;
-    }
-    report_immutable(c, root, span, kind);
-    return is_tolerated(root, kind);
-}
-
 /* ---- op= ------------------------------------------------------------------------------------- */
-
-/* May be written twice: no effects, and little work. */
-static bool is_harmless(const expr *e, int depth) {
-    if (depth > 4) {
-        return false;
-    }
-    switch (e->kind) {
-    case EXPR_INT:
-    case EXPR_NAME:
-        return true;
-    case EXPR_UNARY:
-        return is_harmless(e->unary.operand, depth + 1);
-    case EXPR_BINARY:
-        return is_harmless(e->binary.left, depth + 1) && is_harmless(e->binary.right, depth + 1);
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-        return is_harmless(e->field.base, depth + 1);
-    default:
-        return false;
-    }
-}
-
-expr *check_copy_place(checker *c, const expr *e) {
-    expr *copy = check_new(c, e->kind, e->span, NULL);
-    *copy = *e;
-    switch (e->kind) {
-    case EXPR_UNARY:
-        copy->unary.operand = check_copy_place(c, e->unary.operand);
-        break;
-    case EXPR_BINARY:
-        copy->binary.left = check_copy_place(c, e->binary.left);
-        copy->binary.right = check_copy_place(c, e->binary.right);
-        break;
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-        copy->field.base = check_copy_place(c, e->field.base);
-        break;
-    case EXPR_INDEX:
-        copy->index.base = check_copy_place(c, e->index.base);
-        copy->index.indices = CHECK_ARRAY(c, expr *, e->index.count);
-        for (uint32_t i = 0; i < e->index.count; i++) {
-            copy->index.indices[i] = check_copy_place(c, e->index.indices[i]);
-        }
-        break;
-    default:
-        break;
-    }
-    return copy;
-}
 
 /* Puts `let <index> = e;` into the block and the name where e stood. */
 static void hoist(checker *c, block *b, stmt **last, expr **slot, uint32_t number) {
@@ -227,7 +55,7 @@ static void hoist_indices(checker *c, expr *place, block *b, stmt **last, uint32
     } else if (place->kind == EXPR_INDEX) {
         hoist_indices(c, place->index.base, b, last, number);
         for (uint32_t i = 0; i < place->index.count; i++) {
-            if (!is_harmless(place->index.indices[i], 0) &&
+            if (!check_is_harmless(place->index.indices[i], 0) &&
                 place->index.indices[i]->kind != EXPR_RANGE) {
                 hoist(c, b, last, &place->index.indices[i], (*number)++);
             }
@@ -313,7 +141,7 @@ static bool declares(checker *c, expr *e) {
         target->name.name[0] == '<' || c->function == NULL || c->function->is_closure) {
         return false;
     }
-    check_settle_name(c, &target->name);
+    names_settle(c->names, &target->name);
     const symbol *s = check_find(c, target->name.name);
     if (s != NULL && (s->binding != NULL || s->constant != NULL || s->function != NULL ||
                       s->structure != NULL || s->variant_of != NULL || s->refused)) {
@@ -324,7 +152,7 @@ static bool declares(checker *c, expr *e) {
     diagnostic *d =
         diagnostics_say(c->diagnostics, target->span, SAY(there_is_no_variable), target->name.name);
     suggestion near = check_suggest(d, target->name.name);
-    check_suggest_visible(c, &near);
+    names_suggest_visible(c->names, &near);
     if (!hint_for_variable(c, d, target->name.name)) {
         check_suggest_note(c, d, &near);
         diagnostics_note(c->diagnostics, d, (source_span){0}, "a variable begins with `let %s = …`",
@@ -373,13 +201,13 @@ static void assign(checker *c, expr *e) {
     if (declares(c, e)) {
         return;
     }
-    c->index_goes_on = e->assign.target->kind == EXPR_INDEX;
+    c->around->index_goes_on = e->assign.target->kind == EXPR_INDEX;
     if (e->assign.target->kind == EXPR_NAME) { /* r = &mut other */
         e->assign.target->is_kept = names_reference(c, e->assign.target);
     }
     const bool copy = follows_nothing(c, e->assign.target);
     check_expr(c, &e->assign.target, NULL);
-    c->index_goes_on = false;
+    c->around->index_goes_on = false;
     expr *target = e->assign.target;
     if (copy && !type_is_silent(target->type) && !type_is_box(type_resolve(c->types, target->type))) {
         report_copy(c, target);
@@ -531,7 +359,7 @@ static bool update_found(checker *c, expr **slot) {
     while (b.last->next != NULL) {
         b.last = b.last->next;
     }
-    c->checked_up_to = NULL;
+    c->places->checked_up_to = NULL;
     *root = check_new_name(c, span, name);
     (*root)->is_followed = true;
     if (found->alias == NULL && !type_is_silent(found->type) &&

@@ -7,7 +7,14 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 
 typedef struct format {
     checker *c;
@@ -46,9 +53,9 @@ static void push_value(format *f, expr **slot, int64_t how) {
     bool element = (*slot)->kind == EXPR_INDEX; /* a number looks the same as a tensor of rank 0 */
     static const pattern option = {.kind = PATTERN_VARIANT}; /* {:?} of v.get(i) shows whether there is one */
     bool method = (*slot)->kind == EXPR_METHOD && (*slot)->type == NULL;
-    c->wanted_variants = method && (how & HOW(HOW_DEBUG)) != 0 ? &option : NULL;
+    c->around->wanted_variants = method && (how & HOW(HOW_DEBUG)) != 0 ? &option : NULL;
     check_expr(c, slot, element ? type_tensor(c->types, NULL, -1) : NULL);
-    c->wanted_variants = NULL;
+    c->around->wanted_variants = NULL;
     check_wish_row(c, *slot);
     const type *t = type_resolve(c->types, (*slot)->type);
     if ((*slot)->kind == EXPR_STRING && how == 0) {
@@ -192,15 +199,15 @@ static const char *read_given(format *f, const char *at, const char *end, int sh
     }
     expr *bits =
         build_call(c, f->text->span, NULL, shift == 0 ? "__width" : "__precision", &value, 1);
-    c->how_more =
-        c->how_more == NULL ? bits : check_new_binary(c, BINARY_BIT_OR, c->how_more, bits, NULL);
+    c->around->how_more =
+        c->around->how_more == NULL ? bits : check_new_binary(c, BINARY_BIT_OR, c->around->how_more, bits, NULL);
     return at;
 }
 
 /* Behind the colon: [fill]align + # 0 width .precision ? x X b e. NULL: something else stands there. */
 static const char *read_how(format *f, const char *at, const char *end, int64_t *how) {
     int64_t number;
-    f->c->how_more = NULL;
+    f->c->around->how_more = NULL;
     at = read_align(at, end, how);
     if (at < end && *at == '+') {
         *how |= HOW(HOW_PLUS);
@@ -284,7 +291,7 @@ static const char *hole(format *f, const char *at, const char *end) {
     const char *start = at;
     int64_t how = 0, index = -1;
     expr *named = NULL;
-    c->how_more = NULL;
+    c->around->how_more = NULL;
     if (at < end && *at >= '0' && *at <= '9') {
         at = read_number(at, end, &index);
     } else if (at < end && name_character(*at, true)) {
@@ -308,7 +315,7 @@ static const char *hole(format *f, const char *at, const char *end) {
                              : "`{{` prints a `{`");
         return NULL;
     }
-    if (c->how_more != NULL) {
+    if (c->around->how_more != NULL) {
         how |= HOW(HOW_MORE);
     }
     if (named != NULL) {

@@ -10,7 +10,10 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_context.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_tensor.h"
 
 typedef struct ragged {
     checker *checker;

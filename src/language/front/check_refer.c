@@ -12,7 +12,16 @@
  */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 
 static const type *type_of(checker *c, const expr *e) {
     return type_resolve(c->types, e->type);
@@ -201,7 +210,7 @@ static expr *place_of_value(block_builder *b, expr *value) {
     char *name = check_printf(c, "<value %u>", c->text_count++);
     build_let(b, name, true, value);
     check_let(c, b->last);
-    c->checked_up_to = NULL;
+    c->places->checked_up_to = NULL;
     expr *n = check_new_name(c, value->span, name);
     check_expr(c, &n, NULL);
     return n;
@@ -397,12 +406,12 @@ bool check_bind_behind(checker *c, pattern *p, const type *t) {
     expr *place = check_new_name(c, p->span, name);
     check_expr(c, &place, type_reference(c->types, type_open(c->types), type_is_slice(t)));
     check_follow(c, &place);
-    const expr *outer = c->alias_place;
-    bool all = c->alias_all;
-    c->alias_place = place;
-    c->alias_all = true;
+    const expr *outer = c->places->alias_place;
+    bool all = c->places->alias_all;
+    c->places->alias_place = place;
+    c->places->alias_all = true;
     check_bind(c, parts, type_of(c, place));
-    c->alias_place = outer;
-    c->alias_all = all;
+    c->places->alias_place = outer;
+    c->places->alias_all = all;
     return true;
 }

@@ -3,7 +3,10 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
 
 static tl_abi_index function_of_symbol(const char *symbol) {
     tl_abi_index at = 0;

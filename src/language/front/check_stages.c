@@ -3,7 +3,10 @@
  */
 #include <string.h>
 
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
 #include "language/front/check_chain.h"
+#include "language/front/check_context.h"
 
 const chain_stage chain_stages[] = {
     [STAGE_MAP] = {"map", 1, true, false},

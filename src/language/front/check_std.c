@@ -9,7 +9,14 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
 
 static bool is(const char *a, const char *b) {
     return strcmp(a, b) == 0;
@@ -156,8 +163,8 @@ bool check_try_into(checker *c, expr **slot, const type *expected) {
     if (!is(e->call.name, "try_into") || e->call.arg_count > 0) {
         return false;
     }
-    const type *to = c->parse_wish;
-    c->parse_wish = NULL;
+    const type *to = c->around->parse_wish;
+    c->around->parse_wish = NULL;
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
     if (expected != NULL && expected->kind == TYPE_STRUCT &&
         expected->structure->template != NULL) {
@@ -367,7 +374,7 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     if (e->kind != EXPR_NAME || e->type != NULL) {
         return;
     }
-    check_settle_name(c, &e->name);
+    names_settle(c->names, &e->name);
     const symbol *s = check_find(c, e->name.name);
     bool plain = e->name.scope == NULL;
     if (plain &&

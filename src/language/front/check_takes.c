@@ -8,7 +8,11 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_scopes.h"
 
 static bool is_named(const type_expr *t, const char *name) {
     return t != NULL && t->name != NULL && strcmp(t->name, name) == 0;

@@ -1,5 +1,13 @@
 /* check_tensor.c: tensor literals and indexing. */
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_types.h"
 
 /* ---- literals --------------------------------------------------------------------------------
  *
@@ -226,7 +234,7 @@ static void check_slice(checker *c, expr **slot) {
 /* t[numbers]: the rows with these numbers, in a list of any rank; t[mask]: the elements where a mask holds. */
 static bool index_by_tensor(checker *c, expr **slot) {
     expr *e = *slot, **index = &e->index.indices[0];
-    if (e->index.count != 1 || first_unchecked(e) > 0 || c->comprehension != NULL ||
+    if (e->index.count != 1 || first_unchecked(e) > 0 || c->nest->comprehension != NULL ||
         (*index)->kind == EXPR_RANGE) {
         return false;
     }
@@ -304,7 +312,7 @@ static bool wants_rows(const checker *c, const expr *e, const type *base, const 
         const binding *b = e->index.base->kind == EXPR_NAME ? e->index.base->name.binding : NULL;
         bool starts_as_more = b != NULL && b->first_rank > e->index.count;
         bool wanted = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_TENSOR;
-        return c->comprehension == NULL && (starts_as_more || wanted);
+        return c->nest->comprehension == NULL && (starts_as_more || wanted);
     }
     return e->index.count < (uint32_t)base->tensor.rank;
 }
@@ -328,7 +336,7 @@ bool check_index_as_row(checker *c, expr **slot) {
                            ? type_resolve(c->types, e->index.base->type)
                            : NULL;
     if (base == NULL || base->kind != TYPE_TENSOR || base->tensor.rank >= 0 ||
-        c->comprehension != NULL) {
+        c->nest->comprehension != NULL) {
         return false;
     }
     select_rows(c, slot, base);
@@ -361,10 +369,10 @@ static bool index_range(checker *c, expr **slot) {
 
 void check_index(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    bool goes_on = c->index_goes_on;
-    c->index_goes_on = e->index.base->kind == EXPR_INDEX && !e->index.base->in_parentheses;
+    bool goes_on = c->around->index_goes_on;
+    c->around->index_goes_on = e->index.base->kind == EXPR_INDEX && !e->index.base->in_parentheses;
     check_expr(c, &e->index.base, NULL);
-    c->index_goes_on = false;
+    c->around->index_goes_on = false;
     merge_indices(c, e);
     if (index_range(c, slot)) {
         return;

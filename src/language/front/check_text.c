@@ -6,7 +6,16 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_text.h"
+#include "language/front/check_types.h"
 
 /* ---- values as text -------------------------------------------------------------------------- */
 
@@ -58,7 +67,7 @@ static expr *how_number(checker *c, source_span span, int64_t how) {
     if ((how & HOW(HOW_MORE)) == 0) {
         return number;
     }
-    expr *more = c->how_more->type != NULL ? c->how_more : expr_copy(c->arena, c->how_more);
+    expr *more = c->around->how_more->type != NULL ? c->around->how_more : expr_copy(c->arena, c->around->how_more);
     if (more == NULL) {
         check_out_of_memory(c);
     }
@@ -148,7 +157,7 @@ static expr *tuple_text(checker *c, source_span span, const char *name, const ty
 static expr *fields_text(checker *c, source_span span, const char *name, const struct_item *s,
                          int64_t how) {
     text_pieces p = {.c = c, .span = span};
-    add_literal(&p, check_plain_name(c, type_shown_name(s)));
+    add_literal(&p, names_plain(c->names, type_shown_name(s)));
     if (s->field_count > 0) {
         add_literal(&p, s->positional ? "(" : " { ");
     }
@@ -322,8 +331,8 @@ static expr *late_text_of(checker *c, expr *value, int64_t how) {
     e->call.operands = check_join_list(c, value, NULL, 0);
     e->call.operand_count = 1;
     e->call.late = CHECK_ARRAY(c, late_call, 1);
-    expr *more = c->how_more == NULL ? NULL : expr_copy(c->arena, c->how_more);
-    if (c->how_more != NULL && more == NULL) {
+    expr *more = c->around->how_more == NULL ? NULL : expr_copy(c->arena, c->around->how_more);
+    if (c->around->how_more != NULL && more == NULL) {
         check_out_of_memory(c);
     }
     if (more != NULL) { /* its names are in sight here */
@@ -335,17 +344,17 @@ static expr *late_text_of(checker *c, expr *value, int64_t how) {
 
 void check_finish_text(checker *c, expr *e) {
     const late_call late = *e->call.late;
-    expr *outer = c->how_more;
-    c->how_more = late.how_more;
+    expr *outer = c->around->how_more;
+    c->around->how_more = late.how_more;
     *e = *check_text_of(c, e->call.operands[0], late.how);
-    c->how_more = outer;
+    c->around->how_more = outer;
 }
 
 /* Rust shows what is inside of another value as the source would write it. */
 expr *check_text_of(checker *c, expr *value, int64_t how) {
     const type *t = type_resolve(c->types, value->type);
     source_span span = value->span;
-    if (t->may_have_open && !c->is_closing && c->function != NULL) {
+    if (t->may_have_open && !c->open->is_closing && c->function != NULL) {
         return late_text_of(c, value, how);
     }
     if (check_is_plain(t)) {

@@ -1,7 +1,17 @@
 /* check_types.c: types as they are written, and structs made of them. */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 #include "language/front/hints.h"
 #include "language/syntax/lexer.h"
 
@@ -84,7 +94,7 @@ static const type *tensor_type(checker *c, type_expr *t) {
 /* Inside of another type `&mut T` is a reference; elsewhere it says that the place itself is meant. */
 const type *check_part_type(checker *c, type_expr *t) {
     const type *whole = check_type(c, t);
-    if (!t->is_place || type_is_silent(whole) || whole->kind == TYPE_VOID || c->yields_places) {
+    if (!t->is_place || type_is_silent(whole) || whole->kind == TYPE_VOID || c->places->yields_places) {
         return whole;
     }
     bool slice = t->kind == TYPE_EXPR_ARRAY && t->length == NULL && whole->kind == TYPE_VEC;
@@ -99,7 +109,7 @@ const type *check_held_type(checker *c, type_expr *t) {
 
 static const type *vec_type(checker *c, type_expr *t) {
     if (t->argument_count == 0) {
-        c->has_open = true;
+        c->open->has_open = true;
         return c->function != NULL ? type_vec(c->types, type_open(c->types))
                                    : wrong(c, t, SAY(vec_needs_element_type), NULL);
     }
@@ -128,9 +138,9 @@ static const type *unknown_type(checker *c, type_expr *t) {
             "a type parameter is declared where it is used: `impl<%s> …`, `fn f<%s>(…)`", t->name,
             t->name);
         said_type *said = CHECK_ARRAY(c, said_type, 1);
-        *said = (said_type){.symbol = check_symbol(c, t->name), .before = c->said_types};
+        *said = (said_type){.symbol = check_symbol(c, t->name), .before = c->said->types};
         said->symbol->refused = true;
-        c->said_types = said;
+        c->said->types = said;
         return check_scalar(c, TYPE_ERROR);
     }
     suggestion near = check_suggest(d, t->name);
@@ -140,7 +150,7 @@ static const type *unknown_type(checker *c, type_expr *t) {
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
         suggest_add(&near, scalars[i]);
     }
-    check_suggest_types(c, &near);
+    names_suggest_types(c->names, &near);
     const char *hint = strcmp(t->name, "int") == 0 ? "the usual integer is `i64`"
                        : strcmp(t->name, "float") == 0
                            ? "numbers with a fraction are `f32` and `f64`"
@@ -302,8 +312,8 @@ static const type *named_type(checker *c, type_expr *t) {
     if (argument != NULL) {
         return type_resolve(c->types, argument);
     }
-    const char *full = t->scope == NULL ? check_imported_alias(c, t)
-                                        : check_library_name(c, t->scope, t->name);
+    const char *full = t->scope == NULL ? names_imported_alias(c->names, t)
+                                        : names_of_library(c->names, t->scope, t->name);
     if (full != NULL) {
         t->name = full;
         t->scope = NULL;
@@ -326,7 +336,7 @@ static const type *named_type(checker *c, type_expr *t) {
                    : inner;
     }
     if (strcmp(t->name, "_") == 0) {
-        c->has_open = true;
+        c->open->has_open = true;
         return c->function != NULL ? type_open(c->types)
                                    : wrong(c, t, SAY(type_is_written_out_here), NULL);
     }
@@ -524,5 +534,5 @@ void check_struct_types(checker *c) {
             check_struct_size(c, c->tree->structs[i]);
         }
     }
-    c->structs_are_measured = true;
+    c->instances->structs_are_measured = true;
 }

@@ -10,7 +10,10 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_tensor.h"
 
 static void find_grad(expr *e, void *context) {
     bool *found = context;

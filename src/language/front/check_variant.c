@@ -1,7 +1,15 @@
 /* check_variant.c: enums: their declaration, values of them, and patterns that take values apart. */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
 
 /* ---- names of variants ----------------------------------------------------------------------- */
 
@@ -386,7 +394,7 @@ static void place_by_name(checker *c, pattern *p, const shape *all) {
 void check_variant_pattern(checker *c, pattern *p, const type *t,
                            void (*part)(checker *c, pattern *p, const type *t)) {
     shape all;
-    p->scope = check_without_modules(c, p->scope);
+    p->scope = names_without_modules(c->names, p->scope);
     p->part_fields = CHECK_ARRAY(c, uint32_t, p->part_count + 1);
     if (!shape_of(c, p, t, &all)) {
         for (uint32_t i = 0; i < p->part_count; i++) {
@@ -402,15 +410,15 @@ void check_variant_pattern(checker *c, pattern *p, const type *t,
     } else {
         place_by_position(c, p, &all);
     }
-    const expr *place = c->alias_place;
+    const expr *place = c->places->alias_place;
     for (uint32_t i = 0; i < p->part_count; i++) {
         bool known = p->part_fields[i] < all.s->field_count;
         const type *field = known ? type_resolve(c->types, all.s->fields[p->part_fields[i]].type)
                                   : check_scalar(c, TYPE_ERROR);
-        c->alias_place = known ? check_alias_part(c, place, p, i, field) : NULL;
+        c->places->alias_place = known ? check_alias_part(c, place, p, i, field) : NULL;
         part(c, p->parts[i], field);
     }
-    c->alias_place = place;
+    c->places->alias_place = place;
 }
 
 /* A name that is a variant without fields or a constant: then it is compared, not bound. */

@@ -9,12 +9,16 @@
  */
 #include <string.h>
 
-#include "language/front/check_private.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_tensor.h"
 
 const type *check_wish_at(const checker *c, source_span span) {
-    for (uint32_t i = 0; i < c->wish_count; i++) {
-        if (c->wishes[i].span.file == span.file && c->wishes[i].span.offset == span.offset) {
-            return c->wishes[i].type;
+    for (uint32_t i = 0; i < c->open->wish_count; i++) {
+        if (c->open->wishes[i].span.file == span.file && c->open->wishes[i].span.offset == span.offset) {
+            return c->open->wishes[i].type;
         }
     }
     return NULL;
@@ -103,7 +107,7 @@ static const type *list_of_open(checker *c, const type *to) {
 }
 
 const type *check_wish_again(checker *c, const type *wish) {
-    c->has_open |= wish->may_have_open;
+    c->open->has_open |= wish->may_have_open;
     return wish->may_have_open ? list_of_open(c, wish) : wish;
 }
 
@@ -111,10 +115,10 @@ static void wish_for(checker *c, const binding *b, const type *to) {
     bool made = b->name[0] == '<'; /* for a construct: several share its place */
     if (!made && may_become(b, to) && check_wish_of(c, b) == NULL && b->type != to) {
         bool list = b->flexible == FLEXIBLE_LIST && to->kind == TYPE_VEC;
-        c->has_open |= list;
+        c->open->has_open |= list;
         let_wish wish = {.span = b->span,
                          .type = list ? list_of_open(c, to) : to};
-        CHECK_PUSH(c, c->wishes, c->wish_count, c->wish_capacity, wish);
+        CHECK_PUSH(c, c->open->wishes, c->open->wish_count, c->open->wish_capacity, wish);
     }
 }
 
@@ -156,9 +160,9 @@ void check_wish_wide(checker *c, const expr *e) {
     const expr *base = e->kind == EXPR_INDEX ? e->index.base : e;
     const binding *b = base->kind == EXPR_NAME ? base->name.binding : NULL;
     const type *t = b == NULL ? NULL : type_resolve(c->types, b->type);
-    if (c->may_repeat && t != NULL && b->flexible == FLEXIBLE_LIST && t->kind == TYPE_TENSOR) {
+    if (c->open->may_repeat && t != NULL && b->flexible == FLEXIBLE_LIST && t->kind == TYPE_TENSOR) {
         wish_for(c, b, type_tensor(c->types, check_scalar(c, TYPE_F64), t->tensor.rank));
-        c->repeat = true;
+        c->open->repeat = true;
     }
 }
 
@@ -166,19 +170,19 @@ void check_wish_vec(checker *c, const expr *e, const char *method) {
     const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
     bool asks = b != NULL && b->flexible == FLEXIBLE_LIST && check_only_lists_have(c, method);
     if (asks && check_wish_of(c, b) == NULL) {
-        c->has_open = true;
+        c->open->has_open = true;
         let_wish wish = {.span = b->span, .type = type_vec(c->types, type_open(c->types))};
-        CHECK_PUSH(c, c->wishes, c->wish_count, c->wish_capacity, wish);
+        CHECK_PUSH(c, c->open->wishes, c->open->wish_count, c->open->wish_capacity, wish);
     }
 }
 
 bool check_wish_row(checker *c, const expr *e) {
     const binding *b = e->kind == EXPR_NAME ? e->name.binding : NULL;
-    if (b == NULL || b->flexible != FLEXIBLE_ROW || c->comprehension != NULL) {
+    if (b == NULL || b->flexible != FLEXIBLE_ROW || c->nest->comprehension != NULL) {
         return false;
     }
     wish_for(c, b, type_tensor(c->types, type_resolve(c->types, b->type), -1));
-    c->repeat = true;
+    c->open->repeat = true;
     return true;
 }
 

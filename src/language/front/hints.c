@@ -1,7 +1,11 @@
 /* hints.c: see hints.h. */
-#include "language/front/hints.h"
-
 #include <string.h>
+
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_variant.h"
+#include "language/front/hints.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef MASU_LANGUAGE_HINTS_H
 #define MASU_LANGUAGE_HINTS_H
 
-#include "language/front/check_private.h"
+#include "language/front/check_context.h"
 #include "language/syntax/elsewhere.h"
 
 /* Notes about names that are known elsewhere: a field of self, a variant, a method. False: there are none. */

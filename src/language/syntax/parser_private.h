@@ -60,20 +60,8 @@ typedef struct parser {
 } parser;
 
 /* A list that grows in the arena. */
-#define PARSER_PUSH(p, array, count, capacity, item)                                  \
-    do {                                                                              \
-        if ((count) == (capacity)) {                                                  \
-            uint32_t larger_ = (capacity) == 0 ? 4 : (capacity)*2;                    \
-            void *grown_ = masu__arena_grow((p)->arena, (array), (capacity), larger_, \
-                                            sizeof *(array), _Alignof(max_align_t));  \
-            if (grown_ == NULL) {                                                     \
-                parser_out_of_memory(p);                                              \
-            }                                                                         \
-            (array) = grown_;                                                         \
-            (capacity) = larger_;                                                     \
-        }                                                                             \
-        (array)[(count)++] = (item);                                                  \
-    } while (0)
+#define PARSER_PUSH(p, array, count, capacity, item) \
+    MASU_ARENA_PUSH((p)->arena, array, count, capacity, item, parser_out_of_memory(p))
 
 const char *parser_lifetime(parser *p, const char *known);
 

@@ -208,7 +208,7 @@ typedef struct print_piece {
 /* operands[0] as a text; or, as the error of `?`, made one of type `failure`. */
 typedef struct late_call {
     const type *failure; /* NULL: a text */
-    int64_t how;         /* of a text: see check_private.h */
+    int64_t how;         /* of a text: see check_text.h */
     expr *how_more;
 } late_call;
 

@@ -1,0 +1,101 @@
+/* check_call.h: calls: of functions, of methods, of what the compiler itself knows.
+ *
+ *     check_call.c      functions, constructors
+ *     check_method.c    methods; check_number.c: of numbers; check_builtin.c: of strings and vectors, assert, System
+ *     check_abi.c       operations of the table abi.def; check_create.c: those that make a tensor; check_takes.c: which form
+ *     check_std.c       std::cmp::max, i64::from, collect
+ *     check_order.c     order, hash and default of a type by its parts
+ *     check_chain.c     chains of iterators; check_stages.c: what their methods do with a value
+ */
+#ifndef MASU_LANGUAGE_CHECK_CALL_H
+#define MASU_LANGUAGE_CHECK_CALL_H
+
+#include "language/front/check_context.h"
+
+void check_suggest_functions(const checker *c, suggestion *s);
+void check_suggest_methods(const checker *c, const type *t,
+                           suggestion *s); /* of values of type t */
+/* x.try_into(): T::try_from(x) of the T that is wanted. */
+bool check_try_into(checker *c, expr **slot, const type *expected);
+void check_finish_call(checker *c, expr *e, function_item *f);
+void check_finish_pending(checker *c, expr *e, function_item *made);
+/* args go to the parameters from `first` on. */
+void check_arguments(checker *c, expr *e, const function_item *f, uint32_t first);
+bool check_comes_back(const binding *parameter); /* of type `&mut T` */
+bool check_number_function(checker *c, expr **slot); /* f64::sqrt, where no call follows */
+/* Of several methods of one name the one that takes these arguments; fills in what they leave out. */
+function_item *check_choose_overload(checker *c, expr *e, function_item *f);
+/* A form written in the language takes this argument as far as its kind goes: check_takes.c. */
+bool check_takes_scalar(checker *c, const expr *arg, const type_expr *wanted);
+/* &[2, 3] among the arguments of an operation is [2, 3]. */
+void check_lent_lists(expr *e);
+/* A kernel called as a method does not take the arguments: a list, a tensor, a text where it wants a number. */
+bool check_misfits(checker *c, expr *e, tl_abi_index function);
+/* One of the forms that the language's own text has of a method takes the call's arguments. */
+bool check_form_takes(checker *c, expr *e, function_item *f);
+bool check_order_method(checker *c, expr **slot, const type *t);
+bool check_order_operator(checker *c, expr **slot, const type *t, const type *other);
+bool check_hash_method(checker *c, expr **slot, const type *t);
+bool check_default_call(checker *c, expr **slot, const char *scope, const char *name,
+                        const type *expected);
+bool check_std_call(checker *c, expr **slot, const char *scope, const char *name,
+                    const type *expected); /* scope NULL: imported */
+bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *name,
+                       const type *expected);
+void check_name_as_closure(checker *c, expr **slot, uint32_t count);
+bool check_collect(checker *c, expr **slot, const type *expected);
+/* a..b as the Vec of its numbers or letters; it stays as it is when it has no end. */
+void check_range_as_list(checker *c, expr **slot);
+/* (0..t.len()).map(|i| t[i]), of a tensor of one dimension. */
+expr *check_tensor_as_list(checker *c, expr *t);
+/* list.map(|x| x as SCALAR), also of a Result. */
+expr *check_map_cast(checker *c, expr *list, const char *scalar);
+bool check_chain(checker *c, expr **slot, const type *expected); /* v.iter().map(f).take(n): check_chain.c */
+bool check_loop_over_chain(checker *c, expr **slot);
+expr *check_numbered_parts(checker *c, expr *value); /* (0..s.len()).map(|i| s.get(i)) */
+bool check_is_parse(const expr *e); /* s.parse(), x.try_into(), not checked yet */
+/* What t, the type of the error of a parse() or of an into(), is as far as that is known. */
+void check_settle_late(checker *c, const type *t);
+/* x.into(), of a type that is decided by what becomes of it; x is checked. */
+void check_into_later(checker *c, expr **slot);
+void check_finish_into(checker *c, expr *e, const type *wanted);
+void check_finish_parses(checker *c);
+/* Whether a Vec has such a method and a tensor has none. */
+bool check_only_lists_have(checker *c, const char *name);
+expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands,
+                    uint32_t count);
+void check_call(checker *c, expr **slot, const type *expected);
+/* Says once of each subject that it is outside of the language (outside.h); false: it is nothing of the kind. */
+bool check_report_outside(checker *c, source_span span, const char *scope, const char *name);
+void check_method(checker *c, expr **slot, const type *expected);
+/* An operation of the table: names with this scope ("" for methods). The slot's node is an
+ * EXPR_CALL or EXPR_METHOD. grad: what the parameter `grad` is by default. False when there is no
+ * such name. */
+/* `expected` says of which elements a tensor is made; NULL: f32. */
+bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad,
+                    const type *expected);
+/* Makes a tensor from numbers in the elements of `to` (check_create.c); false: it is none, nothing has changed. */
+bool check_create_as(checker *c, expr **slot, const type *to);
+bool check_creates(tl_abi_index abi);
+bool check_is_abi_method(const char *name);
+bool check_abi_scope(const char *scope);
+void check_suggest_abi(const char *scope, suggestion *s);
+/* The call's node becomes one of a single ABI function with these operands, already checked. */
+const type *check_kind_type(checker *c, tl_abi_kind kind);
+bool check_runtime_call(checker *c, expr *e, const type *expected);
+void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
+/* Whether the call has as many arguments as f takes, without self; else the message, with f's parameters. */
+bool check_count_of(checker *c, const expr *call, const function_item *f);
+bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
+                 source_span declared);
+bool check_builtin_function(checker *c, expr **slot, const char *name);
+bool check_builtin_scope(checker *c, expr **slot, const type *expected);
+bool check_is_math_method(const char *name); /* of numbers of any type: x.sqrt(), n.max(m) */
+bool check_number_method(checker *c, expr **slot);
+bool check_is_number_method(checker *c, const type *t, const char *name);
+bool check_is_string_method(const char *name);
+bool check_string_method(checker *c, expr **slot, const type *expected);
+bool check_vec_method(checker *c, expr **slot);
+void check_suggest_builtin(suggestion *s);
+
+#endif

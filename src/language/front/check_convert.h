@@ -1,0 +1,114 @@
+/* check_convert.h: what fits where; conversions as nodes; what is decided by a later use.
+ *
+ *     check_convert.c   conversions
+ *     check_literal.c   literals as type variables
+ *     check_wish.c      lists, ranks and rows that follow a later use
+ */
+#ifndef MASU_LANGUAGE_CHECK_CONVERT_H
+#define MASU_LANGUAGE_CHECK_CONVERT_H
+
+#include "language/front/check_context.h"
+
+/* What a use demands of a `let` whose literal had nothing to follow: its function is checked anew with it. */
+typedef struct let_wish {
+    source_span span; /* of the name */
+    const type *type;
+} let_wish;
+
+/* s.parse() and x.into() where nothing said yet as what. */
+typedef struct late_parse {
+    expr *e;
+    function_item *function;
+    const type *parsed, *error; /* error NULL: into */
+} late_parse;
+
+typedef struct late_parses {
+    late_parse *items;
+    uint32_t count, capacity;
+} late_parses;
+
+typedef enum number_conversion { NUMBER_KNOWN, NUMBER_CONVERTED, NUMBER_MISFITS } number_conversion;
+
+typedef struct coerce_reason {
+    source_span span;
+    const char *text;
+} coerce_reason;
+
+/* What is not known yet of the function that is being checked.
+ *     has_open is false  ⟺  no type in its tree may be open
+ *     parses is empty when its body is closed */
+typedef struct check_inference {
+    bool has_open;        /* the function made a TYPE_OPEN or an open number */
+    bool is_closing;      /* the body has been read: what is open now becomes what it is otherwise */
+    source_span deciding; /* the use that is being checked: what decides an open number */
+    uint32_t lost_calls;  /* while open types are closed: calls around that were reported */
+    late_parses parses;   /* see check_builtin.c */
+    let_wish *wishes;
+    uint32_t wish_count, wish_capacity;
+    bool may_repeat;   /* the function can be checked again */
+    bool repeat;       /* a wish came without a mistake: see check_wish_row */
+    masu__arena spare; /* copies of bodies, for as long as a body may have to be checked again */
+} check_inference;
+
+void check_int(checker *c, expr *e, const type *expected, bool negative);
+void check_float(checker *c, expr *e, const type *expected);
+bool check_negative_literal(checker *c, expr *e, const type *expected);
+/* Resolved types become one. Of two that are known: whether they are. */
+bool check_unify_numbers(checker *c, const type *a, const type *b);
+/* An open number becomes what it would become in the end. */
+const type *check_settle_number(checker *c, const type *t);
+/* Where one of the (resolved) types is an open number; else NUMBER_KNOWN. */
+number_conversion check_convert_number(checker *c, expr **slot, const type *from, const type *to);
+/* Whether a part of it may be anything, not only any number. */
+bool check_is_vague(checker *c, const type *t);
+bool check_is_no_conversion(checker *c, const expr *e);
+/* e has its type for good; `before` was open, or e is a conversion. */
+void check_close_number(checker *c, expr *e, const type *before);
+/* Says of a number that began without a type where that was, and what decided it. */
+void check_note_literal(checker *c, diagnostic *d, const type *t);
+/* Whether some let in it could follow a use. */
+bool check_has_flexible(const block *b);
+/* The type that a use asked for; NULL: none did. */
+const type *check_wish_of(const checker *c, const binding *b);
+/* The wish with open types of its own. */
+const type *check_wish_again(checker *c, const type *wish);
+/* let b = value, without an annotation. */
+void check_note_flexible(binding *b, const expr *value);
+/* e was to be of that type: the variables in it whose literals can follow will. */
+void check_wish(checker *c, const expr *e, const type *to);
+void check_wish_binding(checker *c, const binding *b, const type *to);
+const type *check_wish_at(const checker *c, source_span span); /* of a literal; NULL: none */
+/* e, an f32, is wanted as an f64: so is the list that it is an element of, from the start. */
+void check_wish_wide(checker *c, const expr *e);
+/* e.method(…), which only a Vec has. */
+void check_wish_vec(checker *c, const expr *e, const char *method);
+void check_unbox(checker *c, expr **slot); /* a Box becomes what is in it */
+/* Without a conversion; decides open types. */
+bool check_fits(checker *c, const type *from, const type *to);
+bool check_widens(const type *from, const type *to);
+/* Converts the node or reports "expected X, found Y"; why (may be NULL) becomes a note. */
+bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *why);
+/* What is lent as `&mut` is of the very type, as what is written through it comes back. False after a message. */
+bool check_same_number(checker *c, const expr *e, const type *to, const coerce_reason *why);
+/* The same through the results of blocks and branches: a block stays a block, an if an if. */
+bool check_coerce_branch(checker *c, expr **slot, const type *to, const coerce_reason *why);
+bool check_condition(checker *c, expr **slot);
+void check_cast_to(checker *c, expr **slot,
+                   const type *to); /* wraps in an implicit cast unless it is of that type */
+/* The same; an open number becomes one of that type where it can. */
+void check_widen_to(checker *c, expr **slot, const type *to);
+/* The smallest number type that both widen to. */
+const type *check_common(checker *c, const type *a, const type *b);
+/* The type of a value that is one or the other; NULL when there is none. */
+const type *check_join(checker *c, const type *a, const type *b);
+bool check_free_literal(const expr *e); /* a number without a suffix, or arithmetic of such */
+/* A rank-0 tensor to the scalar that it holds. False when the rank is known and not 0. */
+bool check_item(checker *c, expr **slot);
+void check_read_item(checker *c,
+                     expr **slot); /* whatever the rank: one element is demanded at run time */
+void check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);
+/* check_wish.c: `let row = t[0];`, checked; and a use of e that only a row has, true where e is such a name. */
+void check_note_row(binding *b, const expr *value);
+bool check_wish_row(checker *c, const expr *e);
+
+#endif

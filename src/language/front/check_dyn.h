@@ -1,0 +1,42 @@
+/* check_dyn.h: `dyn Trait`, functions in fields and results (check_dyn.c). */
+#ifndef MASU_LANGUAGE_CHECK_DYN_H
+#define MASU_LANGUAGE_CHECK_DYN_H
+
+#include "language/front/check_context.h"
+#include "language/front/check_closure.h"
+
+/* A dyn type, its variants and the functions that choose among them; see check_dyn.c.
+ *     s->variants[i] is the type behind s->fields[i + 1], and i its tag
+ *     trait, item and signature: at most one of them says what it is of */
+typedef struct dyn_type dyn_type;
+struct dyn_type {
+    struct_item *s;
+    const type *item;        /* of iterators that yield this; NULL: of others */
+    const trait_item *trait; /* NULL: of functions, with this signature */
+    closure_signature signature;
+    function_item **methods;
+    uint32_t method_count, method_capacity;
+    uint32_t *arms; /* of each method's body; UINT32_MAX: not written yet */
+    uint32_t field_capacity, variant_capacity;
+    uint32_t kept_fields, kept_variants; /* see check_dyn_mark */
+    dyn_type *next;
+};
+
+
+const type *check_dyn_type(checker *c, type_expr *t);
+/* Variants that dyn types get from here on are gone after check_dyn_return. */
+void check_dyn_mark(checker *c);
+void check_dyn_return(checker *c);
+bool check_is_dyn(const type *t);
+const trait_item *check_dyn_trait(const type *t); /* NULL: of functions, or no dyn type */
+const closure_signature *check_dyn_signature(const type *t); /* NULL: of no functions */
+/* The value becomes one of the dyn type `to`. False when its type cannot. */
+bool check_dyn_convert(checker *c, expr **slot, const type *to);
+void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to);
+bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth);
+/* The function that chooses among the variants; NULL: no such method. */
+function_item *check_dyn_method(checker *c, struct_item *owner, const char *name);
+/* One whose body was just written anew; NULL: all are. */
+function_item *check_dyn_unwritten(checker *c);
+
+#endif

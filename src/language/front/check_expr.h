@@ -1,0 +1,87 @@
+/* check_expr.h: one function a kind of expression, and the blocks and loops that they lie in.
+ *
+ *     check_expr.c        dispatch, literals, names, fields, struct literals, tuples
+ *     check_operators.c   unary and binary operators, casts
+ *     check_control.c     blocks, statements, if; check_loop.c: loops
+ *     check_list.c        fixed arrays, vec![…]
+ *     check_late.c        variables that get their value behind their `let`
+ *     check_warn.c        what is allowed but hardly meant
+ */
+#ifndef MASU_LANGUAGE_CHECK_EXPR_H
+#define MASU_LANGUAGE_CHECK_EXPR_H
+
+#include "language/front/check_context.h"
+
+typedef struct loop_context {
+    expr *loop;
+    const type *break_type; /* of `break value`; NULL before the first */
+    struct loop_context *outer;
+} loop_context;
+
+typedef struct comprehension_context {
+    comprehension_expr *comprehension;
+    uint32_t number;        /* in order of opening, from 1 */
+    uint32_t first_binding; /* bindings with a smaller id are captured */
+    uint32_t capture_capacity;
+    struct comprehension_context *outer;
+} comprehension_context;
+
+/* What the expression that is being checked lies in: both lists are as deep as the body is nested, and empty in a closure's own
+ * body at first. */
+typedef struct check_nest {
+    loop_context *loop;
+    comprehension_context *comprehension;
+    uint32_t comprehension_count; /* opened so far: the number of the last */
+} check_nest;
+
+/* What an expression is to know of what it is a part of. Each is set by the one that checks the part, for that part alone:
+ *     it is NULL or false again when that call comes back */
+typedef struct check_around {
+    const pattern *wanted_variants; /* first arm of the match whose value is being checked */
+    const char *receiver_of;        /* the method whose receiver is being checked */
+    const type *parse_wish;         /* what the parse() being checked is to yield */
+    expr *lends_to;                 /* the call whose argument is being checked */
+    expr *how_more;                 /* of the hole being checked: width and precision that are values */
+    bool index_goes_on;             /* the index being checked is part of a longer one, or assigned to */
+} check_around;
+
+/* A whole number that is known now. False after a message. */
+bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what);
+/* Of a call of which nobody knows what it takes. */
+void check_lost_arguments(checker *c, expr *call);
+void check_warnings(checker *c); /* of a program without errors (check_warn.c) */
+void check_close_operator(checker *c, expr *e);
+/* t as Tensor<f64, 2>: another element type is a conversion, a rank only a statement about it. False: not a tensor type,
+ * or of another rank. */
+bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to);
+void check_expr(checker *c, expr **slot, const type *expected);
+void check_list(checker *c, expr **items,
+                uint32_t count); /* each without an expectation, for their own mistakes */
+void check_unary(checker *c, expr **slot, const type *expected);
+void check_binary(checker *c, expr **slot, const type *expected);
+void check_cast(checker *c, expr **slot, const type *expected);
+/* An array or vec![…]: false when it is a tensor. */
+bool check_list_literal(checker *c, expr **slot, const type *expected);
+void check_repeat(checker *c, expr **slot, const type *expected);
+void check_if(checker *c, expr *e, const type *expected);
+void check_loop(checker *c, expr **slot, const type *expected);
+/* The type of the numbers in it, `wish` if its ends allow that; TYPE_ERROR after a message. */
+const type *check_range(checker *c, expr *e, const type *wish);
+void check_jump(checker *c, expr *e);
+void check_block(checker *c, block *b, const type *expected);
+void check_let(checker *c, stmt *s);
+/* Whether each such variable of a body without mistakes has a value where it is read. */
+void check_late_names(checker *c, const function_item *f);
+void check_bind(checker *c, pattern *p, const type *t);
+/* The parts of a tuple's pattern, each by check_part. False: the value has other parts, which is told. */
+bool check_tuple_parts(checker *c, pattern *p, const type *t,
+                       void (*check_part)(checker *, pattern *, const type *));
+/* Reports names that one pattern binds twice; mark: the scopes before it. */
+void check_twice(checker *c, uint32_t mark);
+/* A tensor of whole numbers as one of f32, others as they are. */
+expr *check_real_tensor(checker *c, expr *tensor);
+void check_range_call(checker *c, expr **slot); /* range(a, b) that is not what a `for` runs over */
+/* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, as what a row makes of it; false: no row is in it. */
+bool check_arithmetic_as_row(checker *c, expr **slot);
+
+#endif

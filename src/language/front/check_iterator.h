@@ -1,0 +1,28 @@
+/* check_iterator.h: what is an iterator (check_iterator.c), and what a struct has by its fields (check_derive.c). */
+#ifndef MASU_LANGUAGE_CHECK_ITERATOR_H
+#define MASU_LANGUAGE_CHECK_ITERATOR_H
+
+#include "language/front/check_context.h"
+
+bool check_may_be_iterators(checker *c); /* whether there are any in the program */
+bool check_is_iterator(checker *c, const type *t); /* it has `next`, or leads to what has it */
+/* What an iterator of this type yields; NULL: it is none. */
+const type *check_item_of(checker *c, const type *t);
+/* The method of all iterators, made for this struct; NULL: there is none, or the struct is not an iterator. */
+bool check_hands_out_tensor(checker *c, expr *e, const type *from, const type *to);
+function_item *check_tensors_method(checker *c, struct_item *owner, const char *name, source_span span);
+function_item *check_iterator_method(checker *c, struct_item *owner, const char *name);
+/* Afterwards the value, not checked before or checked, is an iterator where it can be one. */
+void check_as_iterator(checker *c, expr **slot);
+void check_range_as_iterator(checker *c, expr **slot); /* a..; anything else stays */
+bool check_range_for(checker *c, expr **slot, const type *expected); /* false: no iterator is wanted */
+const type *check_wish_as_list(checker *c, const type *expected);
+bool check_takes_iterator(const function_item *f, const binding *parameter);
+bool check_list_beside_iterator(checker *c, expr **slot, const type *expected);
+/* What methods of lists work on: the Vec of what next() yields, or of what iter() says. The value is checked. */
+bool check_as_list(checker *c, expr **slot);
+/* What a loop runs over, checked, is an iterator, or what the program says makes one of it. */
+bool check_found_iterator(checker *c, expr **source);
+void check_loop_by_next(checker *c, expr **slot);
+
+#endif

@@ -1,0 +1,133 @@
+/* check_place.h: places: who may write them, and names and calls that are one.
+ *
+ *     check_writes.c   what is a place, and who may write it
+ *     check_place.c    assignments
+ *     check_alias.c    names that are a place: `&mut`
+ *     check_freeze.c   expressions that refer to a place
+ *     check_getter.c   calls that yield one, written out; check_choice.c: one of several
+ *     check_refer.c    references as values
+ */
+#ifndef MASU_LANGUAGE_CHECK_PLACE_H
+#define MASU_LANGUAGE_CHECK_PLACE_H
+
+#include "language/front/check_context.h"
+#include "language/front/check_build.h"
+
+/* x.m(…) with a user's method: whether it writes to x is known when all bodies are. */
+typedef struct method_use {
+    function_item *caller;
+    expr *call;
+    binding *root; /* of the place x; NULL: x is no place */
+    bool captured; /* the root lies outside of the comprehension that the call is in */
+} method_use;
+
+typedef struct match_alias { /* what the patterns of a match take apart in place; NULL: a value */
+    expr *place;
+    expr *elements; /* Some(p) is the index of one of these */
+    bool all;       /* every name of a pattern stands for its part; else those with `ref mut` */
+} match_alias;
+
+typedef struct for_alias {
+    expr *place;
+    pattern *element;
+    const char *name; /* of the index */
+    bool values;
+} for_alias;
+
+/* A call that yields Some(place) or None: where the elements lie, and the index as an unchecked Option<i64>. */
+typedef struct maybe_place {
+    expr *elements, *index;
+} maybe_place;
+
+/* of a binding or an element, a field, by a method that writes to self, by an operation that replaces a tensor */
+typedef enum write_kind { WRITE_ASSIGN, WRITE_FIELD, WRITE_METHOD, WRITE_TENSOR } write_kind;
+
+/* Names and calls that are a place of the function, and how they are written out.
+ *     every member is as it was before when the statement, pattern or call that set it is checked */
+typedef struct check_places {
+    struct getter_call *getter;   /* the call that is being written out; see check_getter.c */
+    struct written_getter *split; /* a let takes one of several places, too: where they are told */
+    const expr *alias_place;      /* what the pattern being checked takes apart; NULL: a value */
+    expr *alias_elements;         /* the Some(p) being checked is the index of one of these */
+    bool alias_all;               /* see match_alias */
+    bool yields_places;    /* the type being checked is that of a function whose calls are written out */
+    stmt *checked_up_to;   /* statements that check_let put behind its own */
+    uint32_t choice_depth; /* see check_choice.c */
+} check_places;
+
+/* Who writes to what: it is known of methods when all bodies are. */
+typedef struct check_writes {
+    method_use *uses;
+    uint32_t use_count, use_capacity;
+    const function_item *assigned_in; /* whose body `assigned` was collected from */
+    const char **assigned;            /* names that are assigned as a whole or given as `&mut` there */
+    uint32_t assigned_count, assigned_capacity;
+} check_writes;
+
+/* What takes the place of s and all behind it in b, where s names one of several places; NULL: it does not. */
+expr *check_choice(checker *c, const block *b, stmt *s);
+bool check_choice_argument(checker *c, expr **slot); /* of a call or method that is not checked */
+/* A reference that e, not checked yet, yields stays one where nothing else is wanted. */
+void check_keep_reference(expr *e);
+bool check_wants_reference(checker *c, const expr *e, const type *expected);
+/* What the reference leads to, as a place; anything else stays. */
+void check_follow(checker *c, expr **slot);
+/* &mut e, or e itself where it stands for a place. */
+void check_make_reference(checker *c, expr **slot, const type *expected);
+bool check_to_slice(checker *c, expr **slot, const type *to);
+bool check_part_receiver(checker *c, expr **slot);
+/* A name that Rust moves on as a reference: of type `&mut T`, or that stands for a place. */
+/* The place as a value of this reference type. */
+expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted);
+/* Whether a reference to what f is given may leave it: in its result, or in another parameter. Marks its parameters. */
+bool check_lends_references(checker *c, function_item *f);
+const type *check_parameter_type(checker *c, const function_item *f, binding *parameter);
+bool check_names_place(checker *c, const expr *e);
+bool check_bind_behind(checker *c, pattern *p, const type *t);
+/* An index that can be evaluated twice: names, numbers, fields and what is reckoned of them. */
+bool check_is_harmless(const expr *e, int depth);
+/* A place made of names, fields and harmless indices, as it was before its check. */
+expr *check_copy_place(checker *c, const expr *e);
+void check_assign(checker *c, expr **slot);
+bool check_option_by_reference(checker *c, expr **slot, const type *t);
+const expr *check_let_by_name(checker *c, stmt **slot);
+bool check_is_panic(const expr *e); /* panic(…) and its like, by name */
+void check_getter_site(checker *c, expr **slot);
+/* let <what n> = e; checked, in b. Yields the variable's name. */
+expr *check_hold(block_builder *b, expr *e, const char *what);
+/* Of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
+expr *check_hold_argument(block_builder *b, expr *e, const type *wanted);
+bool check_entry_value(checker *c, expr **slot);
+bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
+bool check_is_map(const type *t); /* HashMap or BTreeMap */
+/* The place in which the values of the Vec or map m lie, one after another. */
+expr *check_elements_of(checker *c, const expr *m);
+expr *check_element_at(checker *c, expr *all, expr *at);
+/* A checked place, as the function that is being checked sees it. */
+expr *check_alias_copy(checker *c, const expr *e);
+/* An unchecked expression as a place that can be written out many times; what has to be evaluated once becomes a
+ * let in b. NULL: it is no place; parts of it may be checked already. */
+expr *check_freeze(block_builder *b, expr **slot);
+/* Whether Rust would say that e is a `&mut T`, by its form. */
+bool check_refers(const checker *c, const expr *e);
+/* The target of an assignment or receiver of a method, when a call in it yields a place. */
+bool check_freeze_target(checker *c, block_builder *b, expr **slot, struct written_getter *several);
+bool check_let_alias(checker *c, stmt *s);
+expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part, const type *t);
+bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t);
+bool check_alias_element(checker *c, pattern *p, const type *t);
+void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out);
+bool check_for_alias(checker *c, expr *e, block_builder *b, for_alias *out);
+void check_for_element(checker *c, const for_alias *f);
+bool check_is_place(const expr *e);
+binding *check_root(const expr *e); /* NULL: no place */
+/* Reports when place must not be written; notes that the function writes to self. */
+bool check_write(checker *c, const expr *place, source_span span, write_kind kind);
+/* place lies in what the closure that is being checked captured. False after a message. */
+bool check_captured_write(checker *c, const expr *place, source_span span);
+/* When all bodies are checked: which methods write to self, and whether their receivers may be written. */
+void check_settle_writes(checker *c);
+/* Of a user's method that turned out to write to self. */
+void check_method_write(checker *c, binding *root, source_span span, bool captured);
+
+#endif

@@ -1,0 +1,60 @@
+/* check_scopes.c: what a declaration, a use and a method add to what names/names.h knows, and `Self`. */
+#include <string.h>
+
+#include "language/front/check_context.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
+
+void check_add_method(checker *c, function_item *f) {
+    check_element_rule(c, f);
+    names_add_method(c->names, f);
+}
+
+void check_declare(checker *c, binding *b, const type *t) {
+    b->type = t;
+    names_declare(c->names, c->function, b);
+}
+
+/* A comprehension captures what its body reads from outside, each binding once. Numbers grow as
+ * comprehensions open, and whoever is captured by one is captured by those around it: so a mark as
+ * large as a comprehension's number says that it has the binding. */
+void check_use_binding(checker *c, binding *b) {
+    b->is_read = true;
+    uint32_t mark = b->capture_mark;
+    for (comprehension_context *context = c->nest->comprehension; context != NULL;
+         context = context->outer) {
+        if (b->id >= context->first_binding) {
+            continue;
+        }
+        b->capture_mark = b->capture_mark > context->number ? b->capture_mark : context->number;
+        if (mark < context->number) {
+            comprehension_expr *e = context->comprehension;
+            CHECK_PUSH(c, e->captures, e->capture_count, context->capture_capacity, b);
+        }
+    }
+}
+
+struct_item *check_struct_named(const checker *c, const char *name) {
+    if (strcmp(name, "Self") == 0) {
+        if (c->environment != NULL && c->environment->self != NULL) {
+            return c->environment->self;
+        }
+        const function_item *f = c->function;
+        while (f != NULL && f->is_closure) {
+            f = f->outer;
+        }
+        return f != NULL ? f->owner : NULL;
+    }
+    return names_struct(c->names, name);
+}
+
+suggestion check_suggest(const diagnostic *d, const char *wanted) {
+    return d == NULL ? (suggestion){.wanted = wanted} : suggest_for(wanted);
+}
+
+void check_suggest_note(checker *c, diagnostic *d, const suggestion *s) {
+    if (s->best != NULL) {
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s`?", s->best);
+    }
+}

@@ -1,0 +1,52 @@
+/* check_tensor.h: tensors: literals, indices, comprehensions, and forms of calls that are written out.
+ *
+ *     check_tensor.c       literals and indexing; check_parts.c: t[a..b, i]
+ *     check_comprehend.c   comprehensions and Einstein sums; check_hoist.c, check_ragged.c: their bodies and ranges
+ *     check_equation.c     equations over free indices
+ *     check_forms.c        other forms of calls; check_named.c: by other names
+ *     check_update.c       t = t op b
+ */
+#ifndef MASU_LANGUAGE_CHECK_TENSOR_H
+#define MASU_LANGUAGE_CHECK_TENSOR_H
+
+#include "language/front/check_context.h"
+
+/* t[i] of a tensor of unknown rank, checked as a number, is a row after all: check_tensor.c. */
+bool check_index_as_row(checker *c, expr **slot);
+void check_equation(checker *c, expr **slot); /* let C = A[i, j] * B[j, k]; */
+void check_array(checker *c, expr **slot, const type *expected);
+void check_index(checker *c, expr **slot, const type *expected);
+void check_comprehension(checker *c, expr **slot, const type *expected);
+/* check_forms.c: other forms of calls, written out; false: it is none. t is the receiver's type. */
+/* What the method of a tensor by this name means; NULL: it is no other name, or not with so many arguments. */
+const char *check_other_name(const char *name, uint32_t argument_count);
+/* A number as a tensor of rank 0, of the elements of `beside` (NULL: whatever it is) if those are real. False: it is none. */
+bool check_number_beside(checker *c, expr **slot, const type *beside);
+/* w.add_(x): check_named.c. */
+bool check_update_method(checker *c, expr **slot);
+/* Tensor::from(…) and its like, Tensor::bmm(a, b): check_named.c. False: nothing of that kind, *slot as it was. */
+bool check_tensor_static(checker *c, expr **slot, bool grad, const type *expected);
+bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected);
+/* check_hoist.c: calls in the body of a comprehension that do not depend on it; true when *slot was checked. */
+bool check_hoist(checker *c, expr **slot, const type *expected);
+/* check_ragged.c: ranges that depend on an index bound before; true when *slot was checked. */
+bool check_ragged(checker *c, expr **slot, const type *expected);
+/* check_parts.c: t[a..b, i], t[i] = row; indices of e from the end, from number `first` on, as written out. */
+bool check_part(checker *c, expr **slot, const type *base);
+bool check_assign_part(checker *c, expr **slot);
+void check_count_from_end(checker *c, expr *e, uint32_t first);
+void check_number_as_tensor(checker *c, expr **slot);
+/* Whether values of type t have a method of that name. */
+bool check_has_method(checker *c, const type *t, const char *name);
+/* check_update.c: t = t op b, checked, as the step of an optimiser where it may be one. */
+void check_update(checker *c, expr **slot);
+void check_append(checker *c, expr **slot); /* s = s + text, checked */
+bool check_value_part(checker *c, expr **slot);
+void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wish);
+void check_written_value(checker *c, expr **slot); /* t.set(0, 1.0) where a value is wanted */
+bool check_has_places(const expr *e);              /* t.topk(k) and its like, by their form */
+/* name.0 where it was bound to such values: it is the pair. */
+void check_wish_pair(checker *c, const expr *name, const type *values);
+bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
+
+#endif

@@ -1,0 +1,44 @@
+/* check_text.h: print and println, a text is split at its holes (check_print.c); a value as a text (check_text.c). */
+#ifndef MASU_LANGUAGE_CHECK_TEXT_H
+#define MASU_LANGUAGE_CHECK_TEXT_H
+
+#include "language/front/check_context.h"
+
+/* How a value is shown: see runtime/value/text.c. */
+enum {
+    HOW_PRECISION = 16,
+    HOW_FILL = 32,
+    HOW_ALIGN = 53,
+    HOW_PLUS = 55,
+    HOW_ZEROS,
+    HOW_DEBUG,
+    HOW_HEXADECIMAL,
+    HOW_BINARY,
+    HOW_EXPONENT,
+    HOW_CAPITALS,
+    HOW_PREFIX,
+    HOW_MORE /* checker.how_more says the rest: never part of the number at run time */
+};
+
+typedef struct text_pieces { /* texts that are put together */
+    checker *c;
+    source_span span;
+    expr *all; /* NULL: none yet */
+} text_pieces;
+
+#define HOW(bit) ((int64_t)(UINT64_C(1) << (bit)))
+void check_print(checker *c, expr *e, bool newline);
+void check_print_error(checker *c, expr **slot, bool newline); /* eprint, eprintln */
+void check_format(checker *c, expr **slot);
+void check_write_text(checker *c, expr **slot, bool newline);
+/* The name by which the `fmt` of an impl of Display, Debug or their like goes; NULL: it is another trait. */
+const char *check_shown_by(const char *trait);
+/* A checked value as a checked expression of type String; how: bits of HOW_…. */
+expr *check_text_of(checker *c, expr *value, int64_t how);
+expr *check_text_node(checker *c, source_span span, const char *text, size_t length);
+void check_add_piece(text_pieces *p, expr *e);
+void check_finish_text(checker *c, expr *e); /* of a call.late */
+bool check_is_plain(const type *t); /* number, bool, char, text, tensor: printed as it is */
+bool check_printable(const type *t);
+
+#endif

@@ -1,0 +1,268 @@
+/* check_writes.c: what is a place, and who may write it.
+ *
+ * Assignable: `let mut`; parameters (they are the function's own values); self (it is the caller's
+ * place). A tensor operation that replaces its receiver, such as enable_grad(), is allowed on any
+ * tensor; fields of what a `let` holds are assignable with a warning.
+ */
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_expr.h"
+#include "language/front/check_place.h"
+
+/* What a reference leads to, or a part of that: no variable's own. */
+static bool is_behind(const expr *e) {
+    while (!e->is_copied &&
+           (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
+        if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
+            type_is_reference(e->index.base->type)) {
+            return true;
+        }
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    }
+    return false;
+}
+
+bool check_is_place(const expr *e) {
+    return check_root(e) != NULL || is_behind(e);
+}
+
+binding *check_root(const expr *e) {
+    while (!e->is_copied &&
+           (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX)) {
+        if (e->kind == EXPR_INDEX && e->index.base->type != NULL &&
+            type_is_reference(e->index.base->type)) {
+            return NULL;
+        }
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    }
+    return e->kind == EXPR_NAME && !e->is_copied ? e->name.binding : NULL;
+}
+
+/* Programs of the time before `mut` write to fields, and call methods that do, of what a `let` holds: a warning. The
+ * binding itself and the elements of a tensor or array in it stay what they are. */
+static bool is_tolerated(const binding *b, write_kind kind) {
+    return b->kind == BINDING_LET && (kind == WRITE_FIELD || kind == WRITE_METHOD);
+}
+
+static void report_immutable(checker *c, const binding *b, source_span span, write_kind kind) {
+    bool method = kind == WRITE_METHOD;
+    diagnostic *d =
+        is_tolerated(b, kind)
+            ? diagnostics_say(c->diagnostics, span,
+                              SAY_IF(method, method_writes_to_field_of_immutable,
+                                     field_of_immutable_is_written),
+                              b->name)
+            : diagnostics_say(c->diagnostics, span,
+                              SAY_IF(method, method_writes_to_immutable, immutable_is_written),
+                              b->name);
+    switch (b->kind) {
+    case BINDING_LET:
+        diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `let mut %s`", b->name);
+        break;
+    case BINDING_INDEX:
+        diagnostics_note(c->diagnostics, d, b->span, "it is an index of a comprehension");
+        break;
+    default:
+        diagnostics_note(c->diagnostics, d, b->span, "make it mutable: `mut %s`", b->name);
+        break;
+    }
+}
+
+static bool may_write(const binding *root, write_kind kind) {
+    bool mutable = root->is_mutable && (!root->is_once || kind == WRITE_ASSIGN);
+    return root->kind == BINDING_SELF || root->kind == BINDING_PARAMETER || mutable || kind == WRITE_TENSOR;
+}
+
+static void report_captured(checker *c, const binding *root, source_span span) {
+    diagnostic *d = diagnostics_say(c->diagnostics, span,
+                                    SAY(body_of_comprehension_cannot_write_to), root->name);
+    diagnostics_note(c->diagnostics, d, root->span, "it is declared outside");
+}
+
+void check_method_write(checker *c, binding *root, source_span span, bool captured) {
+    root->is_written = true;
+    if (!captured && check_dyn_signature(root->type) != NULL) {
+        return; /* whether a `dyn Fn` has something to write to depends on which one it is */
+    }
+    if (captured) {
+        report_captured(c, root, span);
+    } else if (!may_write(root, WRITE_METHOD)) {
+        report_immutable(c, root, span, WRITE_METHOD);
+    }
+}
+
+bool check_captured_write(checker *c, const expr *place, source_span span) {
+    const expr *part = place;
+    while (part->kind == EXPR_FIELD || part->kind == EXPR_TUPLE_FIELD || part->kind == EXPR_INDEX) {
+        const expr *base = part->kind == EXPR_INDEX ? part->index.base : part->field.base;
+        if (base->kind == EXPR_NAME) {
+            break;
+        }
+        part = base;
+    }
+    if (part->kind != EXPR_FIELD) {
+        return true;
+    }
+    struct_field *field = &c->function->owner->fields[part->field.index];
+    binding *b = field->captured;
+    field->is_written = true;
+    b->is_written = true;
+    if (may_write(b, WRITE_ASSIGN)) {
+        return true;
+    }
+    report_immutable(c, b, span, WRITE_ASSIGN);
+    return false;
+}
+
+bool check_write(checker *c, const expr *place, source_span span, write_kind kind) {
+    binding *root = check_root(place);
+    if (root == NULL) {
+        return is_behind(place);
+    }
+    root->is_written = true;
+    if (c->nest->comprehension != NULL && root->id < c->nest->comprehension->first_binding) {
+        report_captured(c, root, span);
+        return false;
+    }
+    if (root->kind == BINDING_SELF) {
+        c->function->writes_self = true;
+        if (c->function->is_closure && !check_captured_write(c, place, span)) {
+            return false;
+        }
+    }
+    bool part = root->is_once && place->kind != EXPR_NAME; /* what gets its value later is assigned as a whole */
+    if (may_write(root, kind) && !part) {
+        return true;
+    }
+    report_immutable(c, root, span, kind);
+    return is_tolerated(root, kind);
+}
+
+/* May be written twice: no effects, and little work. */
+bool check_is_harmless(const expr *e, int depth) {
+    if (depth > 4) {
+        return false;
+    }
+    switch (e->kind) {
+    case EXPR_INT:
+    case EXPR_NAME:
+        return true;
+    case EXPR_UNARY:
+        return check_is_harmless(e->unary.operand, depth + 1);
+    case EXPR_BINARY:
+        return check_is_harmless(e->binary.left, depth + 1) && check_is_harmless(e->binary.right, depth + 1);
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        return check_is_harmless(e->field.base, depth + 1);
+    default:
+        return false;
+    }
+}
+
+expr *check_copy_place(checker *c, const expr *e) {
+    expr *copy = check_new(c, e->kind, e->span, NULL);
+    *copy = *e;
+    switch (e->kind) {
+    case EXPR_UNARY:
+        copy->unary.operand = check_copy_place(c, e->unary.operand);
+        break;
+    case EXPR_BINARY:
+        copy->binary.left = check_copy_place(c, e->binary.left);
+        copy->binary.right = check_copy_place(c, e->binary.right);
+        break;
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        copy->field.base = check_copy_place(c, e->field.base);
+        break;
+    case EXPR_INDEX:
+        copy->index.base = check_copy_place(c, e->index.base);
+        copy->index.indices = CHECK_ARRAY(c, expr *, e->index.count);
+        for (uint32_t i = 0; i < e->index.count; i++) {
+            copy->index.indices[i] = check_copy_place(c, e->index.indices[i]);
+        }
+        break;
+    default:
+        break;
+    }
+    return copy;
+}
+
+/* ---- methods that write to self --------------------------------------------------------------
+ *
+ * writes_self spreads from callee to caller along calls on (a part of) the caller's own self. Uses
+ * are grouped by callee; each function is visited once.
+ */
+
+static uint32_t *group_by_callee(checker *c, uint32_t **first) {
+    uint32_t *next = CHECK_ARRAY(c, uint32_t, c->writes->use_count + 1);
+    *first = CHECK_ARRAY(c, uint32_t, c->tree->function_count);
+    for (uint32_t i = 0; i < c->writes->use_count; i++) { /* 0 ends a chain: entries count from 1 */
+        uint32_t callee = c->writes->uses[i].call->call.function->index;
+        next[i + 1] = (*first)[callee];
+        (*first)[callee] = i + 1;
+    }
+    return next;
+}
+
+static void spread_writes(checker *c) {
+    uint32_t *first, *next = group_by_callee(c, &first), count = 0;
+    function_item **work = CHECK_ARRAY(c, function_item *, c->tree->function_count);
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        if (c->tree->functions[i]->writes_self) {
+            work[count++] = c->tree->functions[i];
+        }
+    }
+    while (count > 0) {
+        for (uint32_t i = first[work[--count]->index]; i != 0; i = next[i]) {
+            const method_use *use = &c->writes->uses[i - 1];
+            if (use->root != NULL && use->root->kind == BINDING_SELF && !use->caller->writes_self) {
+                use->caller->writes_self = true;
+                work[count++] = use->caller;
+            }
+        }
+    }
+}
+
+/* A closure holds a copy of what it captured, unless its body was seen to write it: of what turns out to be written now, a
+ * reference. */
+static void refer_late(checker *c, const method_use *use) {
+    const expr *place = use->call->call.operands[0];
+    function_item *f = use->caller;
+    if (!f->is_closure || f->is_move || use->root != f->parameters[0]) {
+        return;
+    }
+    while (place->kind != EXPR_FIELD || place->field.base->kind != EXPR_NAME) {
+        place = place->kind == EXPR_INDEX ? place->index.base : place->field.base;
+    }
+    struct_field *field = &f->owner->fields[place->field.index];
+    if (field->is_written || field->by_reference) {
+        return;
+    }
+    if (field->captured->kind == BINDING_LET && !field->captured->is_mutable) {
+        diagnostics_say(c->diagnostics, use->call->call.name_span, SAY(method_writes_to_immutable),
+                        field->name);
+    }
+    check_refer_field(c, f, field);
+}
+
+static void settle_uses(checker *c) {
+    for (uint32_t i = 0; i < c->writes->use_count; i++) {
+        const method_use *use = &c->writes->uses[i];
+        if (!use->call->call.function->writes_self ||
+            !check_is_place(use->call->call.operands[0])) {
+            continue;
+        }
+        use->call->call.writes_receiver = true;
+        if (use->root == NULL) { /* behind a reference */
+            continue;
+        }
+        check_method_write(c, use->root, use->call->call.name_span, use->captured);
+        refer_late(c, use);
+    }
+}
+
+void check_settle_writes(checker *c) {
+    spread_writes(c);
+    settle_uses(c);
+}
