@@ -157,7 +157,7 @@ for name in ("argmax", "argmin"):
 for name in ("var", "std"):
     case(name, f"a.{name}()", f"a.{name}()", "a[2,3]")
     case(name, f"a.{name}(1)", f"a.{name}(1)", "a[2,3]")
-    case(name, f"a.{name}(-1, true)", f"a.{name}(-1, keepdim=True)", "a[2,3]")
+    case(name, f"a.{name}(-1, true)", f"a.{name}(-1, True)", "a[2,3]")
 case("norm", "a.norm()", "a.norm()", "a[2,3]")
 case("norm", "a.norm()", "a.norm()", "a=0,0,0", types="d")
 case("norm", "a.norm(1.0)", "a.norm(1.0)", "a=1,-2,0", types="d")

@@ -58,12 +58,12 @@ case("median", "a.median()", "a.median()", "a[5]")
 case("cumprod", "a.cumprod(1)", "a.cumprod(1)", "a[2,4]+")
 case("cumprod", "a.cumprod(0)", "a.cumprod(0)", "a=2,0,3,4")
 case("diff", "a.diff()", "a.diff()", "a[2,4]")
-case("diff", "a.diff(0)", "a.diff(dim=0)", "a[3,2]")
+case("diff", "a.diff(1, 0)", "a.diff(1, 0)", "a[3,2]")
 for name in ("sum", "mean", "max", "min", "var"):
     torch = {"max": "amax", "min": "amin"}.get(name, name)
     for dims in ("[0, 2]", "[-1, -2]", "[1]"):
         case(name, f"a.{name}({dims})", f"a.{torch}({dims})", "a[2,3,2]")
-    case(name, f"a.{name}([0, 1], true)", f"a.{torch}([0, 1], keepdim=True)", "a[3,2,2]")
+    case(name, f"a.{name}([0, 1], true)", f"a.{torch}([0, 1], True)", "a[3,2,2]")
 for name in ("argmax", "argmin"):
     case(name, f"a.{name}(1, true)", f"a.{name}(1, True)", "a[2,3]", grad=False)
 
@@ -364,3 +364,20 @@ case("atanh", "a.atanh()", "a.atanh()", "a[2,3]%")
 for name, torch in (("atan2", "torch.atan2(a, b)"), ("hypot", "torch.hypot(a, b)"), ("copysign", "torch.copysign(a, b)"),
                     ("fmod", "torch.fmod(a, b)"), ("floor_divide", "torch.div(a, b, rounding_mode='floor')")):
     case(name, f"a.{name}(b)", torch, "a[2,3]+ b[3]+")
+
+# ---- arguments by position are PyTorch's ---------------------------------------------------------------------------------
+
+for name in ("var", "std"):
+    for more in ("false", "true, true", "false, true"):
+        for dims in ("1", "[0, 1]"):
+            case(name, f"a.{name}({dims}, {more})", f"a.{name}({dims}, {more.title()})", "a[2,3]")
+    case(name, f"a.{name}(0, false)", f"a.{name}(0, False)", "a[1,3]", types="d")
+for name in ("var_mean", "std_mean"):
+    case(name, f"a.{name}(0, false).0", f"torch.{name}(a, 0, False)[0]", "a[2,3]")
+    case(name, f"a.{name}(1, false, true).1", f"torch.{name}(a, 1, False, True)[1]", "a[2,3]")
+    case(name, f"a.{name}([0, 1], false, true).0", f"torch.{name}(a, [0, 1], False, True)[0]", "a[2,3]")
+    case(name, f"a.{name}(false).0", f"torch.{name}(a, False)[0]", "a[2,3]")
+case("diff", "a.diff(2)", "a.diff(2)", "a[2,4]")
+case("diff", "a.diff(2, 0)", "a.diff(2, 0)", "a[3,2]")
+case("diff", "a.diff(0)", "a.diff(0)", "a[3,2]")
+case("cross", "a.cross(b)", "torch.cross(a, b)", "a[3,3] b[3,3]")

@@ -81,11 +81,6 @@ def along(op):
     return apply
 
 
-def spread(op):
-    """var, std: by n - 1."""
-    return lambda t, dim=None, keep=False: op(t) if dim is None else op(t, dim, True, keep)
-
-
 def whole(t):
     return t if t.is_floating_point() else t.float()
 
@@ -156,8 +151,8 @@ def scatter_any(t, dim, i, s):
 
 WORDS = dict(
     sum=lambda t, *a: t.sum(*a), prod=lambda t, *a: t.prod(*a), sumall=lambda t: t.sum(),
-    mean=lambda t, *a: whole(t).mean(*a), max=along(torch.max), min=along(torch.min), var=spread(torch.var),
-    std=spread(torch.std), norm=lambda t, *a: t.norm(*a), amax=torch.amax,
+    mean=lambda t, *a: whole(t).mean(*a), max=along(torch.max), min=along(torch.min), 
+    norm=lambda t, *a: t.norm(*a), amax=torch.amax,
     amin=torch.amin, median=along(torch.median),
     kthvalue=lambda t, k, d=-1: t.kthvalue(k, d).values, cummax=lambda t, d: t.cummax(d).values,
     cummin=lambda t, d: t.cummin(d).values, topk=lambda t, *a: t.topk(*a).values,
@@ -168,9 +163,9 @@ WORDS = dict(
     log_softmax=lambda t, d=-1: F.log_softmax(whole(t), d), softmin=lambda t, d=-1: F.softmin(whole(t), d),
     quantile=quantile, unique=lambda t: t.unique(), bincount=lambda t, n=0: t.bincount(minlength=n),
     mode=lambda t: t.flatten().mode().values, count_nonzero=lambda t, d: t.count_nonzero(d),
-    histc=lambda t, n, a, b: t.histc(n, a, b), var_mean=lambda t: torch.var_mean(t), std_mean=lambda t: torch.std_mean(t),
+    histc=lambda t, n, a, b: t.histc(n, a, b), var_mean=lambda t, *a: torch.var_mean(t, *a), std_mean=lambda t, *a: torch.std_mean(t, *a),
     trapz=lambda t, dx=1.0: torch.trapz(t, dx=dx), dist=lambda t, b, p=2.0: torch.dist(t, b, p), cov=torch.cov,
-    corrcoef=torch.corrcoef, diff=lambda t, d=-1: torch.diff(t, dim=d),
+    corrcoef=torch.corrcoef, diff=torch.diff,
     sum_keepdim=lambda t, d: t.sum(d, True), mean_keepdim=lambda t, d: t.mean(d, True),
     max_keepdim=lambda t, d: t.max(d, True).values, min_keepdim=lambda t, d: t.min(d, True).values,
     nansum=lambda t: t.nansum(), __standardise=standardise,
@@ -218,7 +213,7 @@ WORDS = dict(
     conv_transpose2d=lambda t, w, s=1, p=0: F.conv_transpose2d(t, w, None, s, p), apply_rope=rope,
     upsample_bilinear2d=lambda t, n: F.interpolate(t, scale_factor=n, mode="bilinear", align_corners=False),
     global_avg_pool2d=lambda t: t.mean((-2, -1), True), zero_pad2d=lambda t, n: F.pad(t, (n,) * 4),
-    reflection_pad2d=lambda t, n: F.pad(t, (n,) * 4, mode="reflect"), cross=lambda t, b, d=-1: torch.cross(t, b, d),
+    reflection_pad2d=lambda t, n: F.pad(t, (n,) * 4, mode="reflect"), cross=torch.cross,
     replication_pad2d=lambda t, n: F.pad(t, (n,) * 4, mode="replicate"),
     pairwise_distance=lambda t, b, *a: F.pairwise_distance(t, b, *a), margin_ranking_loss=F.margin_ranking_loss,
     hinge_embedding_loss=lambda t, s: F.hinge_embedding_loss(t, s), soft_margin_loss=lambda t, s: F.soft_margin_loss(t, s),

@@ -237,6 +237,7 @@ void check_let(checker *c, stmt *s) {
     check_expr(c, &s->value, t);
     if (named && t == NULL) {
         check_note_row(s->pattern->binding, s->value);
+        s->pattern->binding->is_lengths = !s->pattern->binding->is_mutable && check_yields_lengths(s->value);
     }
     if (t != NULL && t->kind == TYPE_ERROR && s->value->type->may_have_open) {
         check_make_error(c, s->value); /* what it holds was to follow from the type */

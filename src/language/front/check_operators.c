@@ -168,6 +168,43 @@ static bool compare_as_scalar(checker *c, expr *e) {
            check_item(c, tensor);
 }
 
+static expr *negate(checker *c, expr *e) {
+    expr *negated = check_new(c, EXPR_UNARY, e->span, check_scalar(c, TYPE_BOOL));
+    negated->unary.op = UNARY_NOT;
+    negated->unary.operand = e;
+    return negated;
+}
+
+/* What `shape()` yields is a list of numbers: it is equal to another or not, as a whole. */
+bool check_yields_lengths(const expr *e) {
+    if (e->kind == EXPR_NAME) {
+        return e->name.binding != NULL && e->name.binding->is_lengths;
+    }
+    return e->kind == EXPR_CALL && e->call.kind == CALL_ABI && e->call.abi == TL_FN_tl_tensor_shape;
+}
+
+/* a.shape() == b.shape(), == vec![2, 3], == [2, 3]: a.shape().equal(…). */
+static bool compare_lengths(checker *c, expr **slot) {
+    expr *e = *slot, *left = e->binary.left, *right = e->binary.right;
+    bool equality = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
+    if (!equality || (!check_yields_lengths(left) && !check_yields_lengths(right))) {
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        expr **side = i == 0 ? &left : &right;
+        const type *t = type_resolve(c->types, (*side)->type);
+        if (t->kind == TYPE_VEC) {
+            *side = build_call(c, (*side)->span, "Tensor", "from_vec", side, 1);
+        } else if (t->kind != TYPE_TENSOR) {
+            return false;
+        }
+    }
+    *slot = build_method(c, e->span, left, "equal", &right, 1);
+    check_expr(c, slot, NULL);
+    *slot = e->binary.op == BINARY_NE ? negate(c, *slot) : *slot;
+    return true;
+}
+
 static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
 
 /* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, where only a row can be meant. */
@@ -236,14 +273,9 @@ static bool string_binary(checker *c, expr **slot) {
     case BINARY_EQ:
         *slot = check_new_abi(c, TL_FN_tl_string_equal, e->span, operands, 2);
         return true;
-    case BINARY_NE: {
-        expr *equal = check_new_abi(c, TL_FN_tl_string_equal, e->span, operands, 2);
-        expr *negated = check_new(c, EXPR_UNARY, e->span, check_scalar(c, TYPE_BOOL));
-        negated->unary.op = UNARY_NOT;
-        negated->unary.operand = equal;
-        *slot = negated;
+    case BINARY_NE:
+        *slot = negate(c, check_new_abi(c, TL_FN_tl_string_equal, e->span, operands, 2));
         return true;
-    }
     case BINARY_LT:
     case BINARY_LE:
     case BINARY_GT:
@@ -283,13 +315,6 @@ static const char *operator_method(binary_op op) {
         [BINARY_SHR] = "shr",
     };
     return names[op];
-}
-
-static expr *negate(checker *c, expr *e) {
-    expr *negated = check_new(c, EXPR_UNARY, e->span, check_scalar(c, TYPE_BOOL));
-    negated->unary.op = UNARY_NOT;
-    negated->unary.operand = e;
-    return negated;
 }
 
 /* budget: a type may hold Vecs of itself, several times over. */
@@ -618,7 +643,9 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     widen_to_text(c, e->binary.op, &e->binary.right, left);
     left = type_resolve(c->types, e->binary.left->type);
     right = type_resolve(c->types, e->binary.right->type);
-    if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {
+    if (compare_lengths(c, slot)) {
+        done = true;
+    } else if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {
         done = tensor_binary(c, slot, &as_scalars, expected);
     } else if (left->kind == TYPE_STRING && right->kind == TYPE_STRING) {
         done = string_binary(c, slot);

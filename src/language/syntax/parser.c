@@ -415,6 +415,21 @@ static bool has_modules(const token_list *list) {
     return false;
 }
 
+/* What begins with `__` is the library's own: a program that names it would break when the library changes. */
+static void refuse_inner_names(parser *p) {
+    for (uint32_t i = 0; i < p->list.count; i++) {
+        const token *t = &p->list.tokens[i];
+        const char *text = p->file->text + t->offset;
+        if (t->kind != TOKEN_NAME || t->length < 2 || text[0] != '_' || text[1] != '_') {
+            continue;
+        }
+        source_span span = {p->file, t->offset, t->length};
+        diagnostic *d = diagnostics_say(p->diagnostics, span, SAY(name_is_the_librarys_own),
+                                        (int)t->length, text);
+        diagnostics_note(p->diagnostics, d, (source_span){0}, "begin it with one `_` or with a letter");
+    }
+}
+
 static masu_status parse_into(syntax_tree *tree, const source_file *file, module_scope *module,
                               diagnostics *diagnostics) {
     parser p = {.file = file,
@@ -441,6 +456,9 @@ static masu_status parse_into(syntax_tree *tree, const source_file *file, module
         return MASU_ERR_OUT_OF_MEMORY;
     }
     if (file != tree->prelude) {
+        if (tree->prelude != NULL) { /* else the text may be the library itself, which is laid out */
+            refuse_inner_names(&p);
+        }
         parser_close_braces(&p);
     }
     parse_items(&p);

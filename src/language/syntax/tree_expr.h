@@ -63,6 +63,7 @@ struct binding {
     bool is_shared;       /* `&self` */
     const char *lifetime; /* `&'a self`: `'a`; NULL: none */
     bool by_reference; /* [check] parameter: `&mut T` is a reference here, as one to it may leave the function */
+    bool is_lengths; /* [check] of a `let` of what `shape()` yields: a list of numbers, as a whole equal to another or not */
     bool in_cell; /* [check] references to it, or to a field of it, exist: it lies in a list of one */
     expr *alias; /* [check] the place that the name stands for, checked; NULL: it is a variable */
     uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
