@@ -62,6 +62,7 @@ BEGIN {
     rooms("runtime", "grad", "value ops")
     rooms("runtime", "ops", "value grad")
     rooms("runtime", "system", "value grad")
+    rooms("runtime", "files", "value system")
     rooms("allocators", "bestfit", "")
     rooms("allocators", "bucket", "bestfit")
     rooms("allocators", "vm", "")

@@ -128,6 +128,7 @@ struct tl_runtime {
     masu__buffer *capture; /* where printing goes instead; NULL: to out */
     int write_error;       /* errno of the first failed write, 0: none */
     int file_error;        /* how the last call on a file ended: file.c */
+    char file_words[512];  /* in words, when file_error says so */
 
     /* autograd.c */
     uint32_t grad_depth; /* loops entered and not left: tl_grad_loop_enter, _exit */
@@ -260,7 +261,7 @@ bool tl__registry_valid(const tl_runtime *rt);
 void tl__string_free(tl_object *string); /* string.c */
 void tl__vector_free(tl_object *vector); /* vector.c */
 void tl__tensor_free(tl_tensor *t);      /* tensor.c */
-void tl__file_free(tl_object *file);     /* file.c */
+void tl__handle_free(tl_object *handle); /* file.c */
 bool tl__tensors_valid(const tl_runtime *rt);
 
 /* ---- growing slots (result_slots.c) --------------------------------------------------------------------------------- */

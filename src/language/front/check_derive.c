@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "language/front/check_context.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
@@ -44,7 +45,7 @@ static bool is_option(const type *t) {
            strcmp(t->structure->template->name, "Option") == 0;
 }
 
-/* HOLDS_UNSEEN: tensors lie where no walk goes, in a map, an enum or a generic struct. */
+/* HOLDS_UNSEEN: tensors lie where no walk goes, in an enum or a generic struct without a walk of its own (maps have one). */
 static holding holding_of(checker *c, const type *t, uint32_t depth) {
     t = type_resolve(c->types, t);
     holding some = HOLDS_NONE;
@@ -66,7 +67,8 @@ static holding holding_of(checker *c, const type *t, uint32_t depth) {
         return holding_of(c, t->structure->arguments[0], depth - 1);
     }
     some = of_fields(c, t->structure, depth - 1);
-    bool walked = !t->structure->is_enum && t->structure->template == NULL;
+    bool walked = (!t->structure->is_enum && t->structure->template == NULL) ||
+                  check_method_named(c, t->structure, walk_of_fields) != NULL;
     return some != HOLDS_NONE && !walked ? HOLDS_UNSEEN : some;
 }
 
@@ -172,8 +174,7 @@ static const struct_field *unseen_field(checker *c, const struct_item *s) {
 function_item *check_tensors_method(checker *c, struct_item *owner, const char *name, source_span span) {
     function_item *f = method_of_trait(c, name);
     if (f == NULL || owner->is_enum || owner->template != NULL || owner->generics.count > 0 ||
-        owner->dyn != NULL || owner->type == NULL || owner->span.file == c->tree->prelude ||
-        of_fields(c, owner, NESTED_MAX) == HOLDS_NONE) {
+        owner->dyn != NULL || owner->type == NULL || of_fields(c, owner, NESTED_MAX) == HOLDS_NONE) {
         return NULL;
     }
     const struct_field *unseen = unseen_field(c, owner);
@@ -181,7 +182,7 @@ function_item *check_tensors_method(checker *c, struct_item *owner, const char *
         diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(tensors_are_not_reached), name,
                                         unseen->name, check_type_text(c, unseen->type));
         diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "tensors in structs, tuples, lists and `Option`s are reached");
+                         "tensors in structs, tuples, lists, `Option`s and maps with texts as keys are reached");
     }
     function_item *made = function_copy(c->arena, f);
     if (made == NULL) {

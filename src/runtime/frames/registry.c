@@ -252,8 +252,8 @@ void tl__object_drop(tl_object *object) {
     case TL_VECTOR:
         tl__vector_free(object);
         break;
-    case TL_FILE:
-        tl__file_free(object);
+    case TL_HANDLE:
+        tl__handle_free(object);
         break;
     }
 }

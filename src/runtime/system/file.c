@@ -1,12 +1,13 @@
 /* file.c: files that a program reads and writes. The library (library/fs.tl, io.tl) gives them Rust's names.
  *
- *     tl_file     head │ length 0 │ "" │ stream │ …      a counted object; its last release closes the stream
+ *     tl_handle   head │ length 0 │ "" │ …      tl_file   handle │ stream │ …      its last release closes the stream
  *
  * To the compiler a handle is a text, and it is the empty one: whatever shows or compares texts is safe with it. So files
  * need no type of their own, and they are closed by the counts that all values have.
  *
  * None of these functions raises because of what a file is or does: each notes how it ended, and tl_file_error tells the
- * note: 0 went well, -1 the end of the file, -2 bytes that are not UTF-8, else errno. They raise when memory is out.
+ * note: 0 went well, -1 the end of the file, -2 bytes that are not UTF-8, -4 what tl_file_words says, else errno. They raise
+ * when memory is out.
  *
  * What must stay true:
  *     length = 0, text = ""
@@ -26,48 +27,81 @@
 #include "runtime/value/objects.h"
 
 typedef struct tl_file {
-    tl_object head;
-    int64_t length;
-    char text[8];
+    tl_handle handle;
     FILE *stream;
     bool is_ours; /* to close: standard input is not */
     bool is_kept; /* what is written waits for a flush */
     char last;    /* 'r' or 'w': a stream changes its direction only after a seek */
 } tl_file;
 
-_Static_assert(offsetof(tl_file, text) == offsetof(tl_string, bytes), "a handle is an empty text");
+_Static_assert(offsetof(tl_handle, text) == offsetof(tl_string, bytes), "a handle is an empty text");
 
 void tl__file_note(int error) {
     tl__runtime()->file_error = error;
+}
+
+void tl__file_say(const char *words) {
+    tl_runtime *rt = tl__runtime();
+    rt->file_error = TL_FILE_SAID;
+    snprintf(rt->file_words, sizeof rt->file_words, "%s", words);
 }
 
 int64_t tl_file_error(void) {
     return tl__runtime()->file_error;
 }
 
+tl_object *tl_file_words(void) {
+    const char *words = tl__runtime()->file_words;
+    tl_object *out = NULL;
+    masu_status status = tl__string_new(words, (int64_t)strlen(words), &out);
+    return tl__object_or_raise(status, out);
+}
+
 /* ---- opening and closing ------------------------------------------------------------------------------------------ */
+
+masu_status tl__handle_new(size_t bytes, void (*end)(tl_handle *handle), void **out) {
+    masu_status status = tl__alloc(bytes, out);
+    if (status != MASU_OK)
+        return status;
+    memset(*out, 0, bytes);
+    *(tl_handle *)*out = (tl_handle){.head = {.count = 1, .kind = TL_HANDLE}, .bytes = bytes, .end = end};
+    tl__runtime()->live_objects++;
+    return MASU_OK;
+}
+
+void *tl__handle_of(tl_object *object, void (*end)(tl_handle *handle)) {
+    tl_handle *handle = object && object->kind == TL_HANDLE ? (tl_handle *)(void *)object : NULL;
+    bool fits = handle && handle->end == end;
+    tl__file_note(fits ? 0 : EBADF);
+    return fits ? handle : NULL;
+}
+
+void tl__handle_free(tl_object *object) {
+    tl_handle *handle = (tl_handle *)(void *)object;
+    handle->end(handle);
+    tl__free(handle, handle->bytes);
+    tl__runtime()->live_objects--;
+}
+
+static void file_end(tl_handle *handle) {
+    tl_file *f = (tl_file *)(void *)handle;
+    if (f->stream && f->is_ours)
+        fclose(f->stream);
+}
 
 static masu_status file_new(FILE *stream, bool is_ours, tl_object **out) {
     void *memory = NULL;
-    masu_status status = tl__alloc(sizeof(tl_file), &memory);
+    masu_status status = tl__handle_new(sizeof(tl_file), file_end, &memory);
     if (status != MASU_OK) {
         if (is_ours && stream)
             fclose(stream);
         return status;
     }
     tl_file *f = memory;
-    *f = (tl_file){.head = {.count = 1, .kind = TL_FILE}, .stream = stream, .is_ours = is_ours};
-    tl__runtime()->live_objects++;
-    *out = &f->head;
+    f->stream = stream;
+    f->is_ours = is_ours;
+    *out = &f->handle.head;
     return MASU_OK;
-}
-
-void tl__file_free(tl_object *object) {
-    tl_file *f = (tl_file *)(void *)object;
-    if (f->stream && f->is_ours)
-        fclose(f->stream);
-    tl__free(f, sizeof *f);
-    tl__runtime()->live_objects--;
 }
 
 const char *tl__path(const tl_object *path) {
@@ -121,13 +155,14 @@ tl_object *tl_file_standard_input(void) {
 
 /* What is written from now on waits for a flush, or for the end of the file's life. */
 void tl_file_keep(tl_object *file) {
-    if (file && file->kind == TL_FILE)
-        ((tl_file *)(void *)file)->is_kept = true;
+    tl_file *f = tl__handle_of(file, file_end);
+    if (f)
+        f->is_kept = true;
 }
 
 /* The stream, turned to what comes next; NULL, and noted: it was never opened, or moved away. */
 static FILE *turned(tl_object *file, char next) {
-    tl_file *f = file && file->kind == TL_FILE ? (tl_file *)(void *)file : NULL;
+    tl_file *f = tl__handle_of(file, file_end);
     tl__file_note(f && f->stream ? 0 : EBADF);
     if (!f || !f->stream)
         return NULL;
@@ -149,9 +184,7 @@ static void note_failure(FILE *stream) {
 
 static masu_status give_text(masu__buffer *bytes, tl_object **out) {
     const char *text = masu__buffer_text(bytes);
-    masu_status status =
-        bytes->failed ? tl__error(TL_SAY(text_of_file_too_long), bytes->length)
-                      : MASU_OK;
+    masu_status status = bytes->failed ? tl__error(TL_SAY(text_of_file_too_long), bytes->length) : MASU_OK;
     bool is_text = tl__is_utf8(text, bytes->length);
     if (!is_text)
         tl__file_note(TL_FILE_NOT_TEXT);
@@ -206,9 +239,8 @@ tl_object *tl_file_read_text(tl_object *file) {
 
 static masu_status give_bytes(masu__buffer *bytes, tl_object **out) {
     static const tl_record byte_record = {.word_count = 1};
-    masu_status status =
-        bytes->failed ? tl__error(TL_SAY(bytes_of_file_too_many), bytes->length)
-                      : tl__vector_new(&byte_record, out);
+    masu_status status = bytes->failed ? tl__error(TL_SAY(bytes_of_file_too_many), bytes->length)
+                                       : tl__vector_new(&byte_record, out);
     const unsigned char *text = (const unsigned char *)masu__buffer_text(bytes);
     for (size_t i = 0; status == MASU_OK && i < bytes->length; i++) {
         int64_t word = text[i];

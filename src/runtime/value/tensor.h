@@ -21,7 +21,7 @@
 #include <masu/abi.h>
 #include <masu/status.h>
 
-typedef enum tl_kind { TL_TENSOR, TL_STRING, TL_VECTOR, TL_FILE } tl_kind;
+typedef enum tl_kind { TL_TENSOR, TL_STRING, TL_VECTOR, TL_HANDLE } tl_kind;
 
 struct tl_object {
     uint32_t count;      /* strict reference count; the last release frees */

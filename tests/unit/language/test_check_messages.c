@@ -62,8 +62,8 @@ static void names(void **state) {
     body_says("Env::get(\"x\"); Env::set(\"x\"); let e: Env = 1;", /* said once */
               "5:1: error: masu does not accept `Env`\n"
               "note: variables of the environment are outside of what it compiles\n");
-    body_says("Tensor::ones([2]).save(\"x\"); Tensor::load(\"y\");",
-              "5:19: error: masu does not accept `save`\n"
+    body_says("Tensor::ones([2]).save_weights(\"x\"); Tensor::from_gguf(\"y\");",
+              "5:19: error: masu does not accept `save_weights`\n"
               "note: files of models are outside of what it compiles\n");
     body_says("{ let y = 1; } y;", "5:16: error: there is no variable `y`\n");
 }
