@@ -2,7 +2,7 @@
  * (library/tensor_file.tl) gives them their names.
  *
  *     open ─► count, name, find, about, fits ─► read           only what is read is touched
- *     create ─► add, say ─► write                              the file is replaced at once, or not at all: outlet.c
+ *     write                                    the file is replaced at once, or not at all: outlet.c
  *
  * None of these functions raises because of what a file is: they note it (tl_file_error, tl_file_words). They raise when memory
  * is out.
@@ -189,35 +189,23 @@ tl_object *tl_tensor_file_notes(tl_object *file) {
 typedef enum format { FORMAT_NPY, FORMAT_NPZ, FORMAT_SAFETENSORS, FORMATS } format;
 
 typedef struct outgoing {
-    tl_tensor *tensor; /* holds a count */
-    tl_object *name;   /* likewise; NULL: "" */
+    const tl_object *name; /* borrowed, as is the tensor */
+    tl_tensor *tensor;
 } outgoing;
 
 typedef struct writer {
-    tl_handle handle;
-    tl_object *path;
     format format;
     outgoing *items;
-    size_t count, capacity;
-    masu__buffer notes; /* keys and values, each ends with a zero */
-    size_t note_count;
+    size_t count;
+    const tl_vector *notes; /* keys and values; NULL: none */
 } writer;
 
-static void writer_end(tl_handle *handle) {
-    writer *w = (writer *)(void *)handle;
-    for (size_t i = 0; i < w->count; i++) {
-        tl__tensor_drop(w->items[i].tensor);
-        tl__object_drop(w->items[i].name);
-    }
-    masu__meta_free(w->items, w->capacity * sizeof *w->items);
-    masu__buffer_destroy(&w->notes);
-    tl__object_drop(w->path);
+static int64_t length_of(const tl_vector *v) {
+    return v ? v->length : 0;
 }
 
-static tl_object *held(tl_object *object) {
-    if (object)
-        object->count++;
-    return object;
+static void *item_of(const tl_vector *v, int64_t index) {
+    return (void *)(uintptr_t)v->words[index * v->plan->word_count];
 }
 
 static bool find_format(const char *path, format *out) {
@@ -233,55 +221,8 @@ static bool find_format(const char *path, format *out) {
     return false;
 }
 
-tl_object *tl_tensor_file_create(tl_object *path) {
-    void *memory = NULL;
-    masu_status status = tl__handle_new(sizeof(writer), writer_end, &memory);
-    if (status != MASU_OK)
-        return tl__object_or_raise(status, NULL);
-    writer *w = memory;
-    const char *name = tl__path(path);
-    if (name && !find_format(name, &w->format))
-        tl__file_say("the end of a name says what is written: .npy (one tensor), .npz or .safetensors");
-    w->path = held(path);
-    return &w->handle.head;
-}
-
 static bool is_whole(const tl_object *text) {
     return memchr(tl__string_bytes(text), 0, (size_t)tl__string_length(text)) == NULL;
-}
-
-void tl_tensor_file_add(tl_object *file, tl_object *name, tl_tensor *t) {
-    writer *w = tl__handle_of(file, writer_end);
-    if (!w)
-        return;
-    if (w->count == w->capacity) {
-        size_t capacity = w->capacity ? 2 * w->capacity : 16;
-        outgoing *items = masu__meta_realloc(w->items, w->capacity * sizeof *items, capacity * sizeof *items);
-        if (!items) {
-            tl__error_memory(MASU_ERR_OUT_OF_MEMORY, capacity * sizeof *items, "the names of a file of tensors");
-            tl__raise();
-            return;
-        }
-        w->items = items;
-        w->capacity = capacity;
-    }
-    tl__tensor_retain(t);
-    w->items[w->count++] = (outgoing){t, held(name)};
-}
-
-void tl_tensor_file_say(tl_object *file, tl_object *key, tl_object *value) {
-    writer *w = tl__handle_of(file, writer_end);
-    if (w && !(is_whole(key) && is_whole(value)))
-        tl__file_say("a zero byte cannot stand in its notes");
-    if (!w || !is_whole(key) || !is_whole(value))
-        return;
-    masu__buffer_append(&w->notes, tl__string_bytes(key), (size_t)tl__string_length(key) + 1);
-    masu__buffer_append(&w->notes, tl__string_bytes(value), (size_t)tl__string_length(value) + 1);
-    w->note_count++;
-    if (w->notes.failed) {
-        tl__error_memory(MASU_ERR_OUT_OF_MEMORY, w->notes.length, "the notes of a file of tensors");
-        tl__raise();
-    }
 }
 
 static int by_name(const void *a, const void *b) {
@@ -313,11 +254,16 @@ static bool names_right(const writer *w, char words[TL_WORDS]) {
         snprintf(words, TL_WORDS, ".npy holds one tensor, here are %zu: write .npz or .safetensors", w->count);
         return false;
     }
-    if (w->format != FORMAT_SAFETENSORS && w->note_count > 0) {
+    if (w->format != FORMAT_SAFETENSORS && length_of(w->notes) > 0) {
         snprintf(words, TL_WORDS, "only .safetensors holds notes");
         return false;
     }
-    return true;
+    bool right = true;
+    for (int64_t i = 0; right && i < length_of(w->notes); i++)
+        right = is_whole(item_of(w->notes, i));
+    if (!right)
+        snprintf(words, TL_WORDS, "a zero byte cannot stand in its notes");
+    return right;
 }
 
 static void describe(const outgoing *from, tl__outgoing *to) {
@@ -357,8 +303,14 @@ static void put_text(progress *p, masu__buffer *text) {
 }
 
 static void put_safetensors(progress *p, const writer *w, const tl__outgoing *items) {
-    masu__buffer header = {0};
-    tl__safetensors_write_header(&header, items, w->count, masu__buffer_text(&w->notes), w->note_count);
+    masu__buffer header = {0}, notes = {0};
+    for (int64_t i = 0; i < length_of(w->notes); i++) {
+        const tl_object *note = item_of(w->notes, i);
+        masu__buffer_append(&notes, tl__string_bytes(note), (size_t)tl__string_length(note) + 1);
+    }
+    tl__safetensors_write_header(&header, items, w->count, masu__buffer_text(&notes), (size_t)length_of(w->notes) / 2);
+    header.failed = header.failed || notes.failed;
+    masu__buffer_destroy(&notes);
     put_text(p, &header);
     for (size_t i = 0; goes_on(p) && i < w->count; i++) {
         tl_tensor *whole = NULL;
@@ -420,21 +372,41 @@ static masu_status write_file(const writer *w, const char *path) {
     return p.status;
 }
 
-void tl_tensor_file_write(tl_object *file) {
-    writer *w = tl__handle_of(file, writer_end);
-    const char *path = w ? tl__path(w->path) : NULL;
-    if (!path)
+/* NULL: memory is out, and described. */
+static outgoing *pairs_of(const tl_vector *names, const tl_vector *tensors, size_t count) {
+    outgoing *items = masu__meta_alloc((count + 1) * sizeof *items);
+    if (!items)
+        tl__error_memory(MASU_ERR_OUT_OF_MEMORY, (count + 1) * sizeof *items, "the names of a file of tensors");
+    for (size_t i = 0; items && i < count; i++)
+        items[i] = (outgoing){item_of(names, (int64_t)i), item_of(tensors, (int64_t)i)};
+    return items;
+}
+
+void tl_tensor_file_write(tl_object *path, tl_object *names, tl_object *tensors, tl_object *notes) {
+    const char *name = tl__path(path);
+    char words[TL_WORDS] = "the end of a name says what is written: .npy (one tensor), .npz or .safetensors";
+    const tl_vector *texts = (const tl_vector *)(const void *)names, *values = (const tl_vector *)(const void *)tensors;
+    writer w = {.notes = (const tl_vector *)(const void *)notes};
+    int64_t count = length_of(texts) < length_of(values) ? length_of(texts) : length_of(values);
+    if (!name)
         return;
-    char words[TL_WORDS];
-    if (w->count > 0)
-        qsort(w->items, w->count, sizeof *w->items, by_name);
-    if (!names_right(w, words)) {
-        tl__file_say(words);
+    w.count = (size_t)count;
+    w.items = pairs_of(texts, values, w.count);
+    if (!w.items) {
+        tl__raise();
         return;
     }
-    if (w->count > 0 && w->format == FORMAT_SAFETENSORS)
-        qsort(w->items, w->count, sizeof *w->items, by_alignment);
-    if (write_file(w, path) != MASU_OK)
+    qsort(w.items, w.count, sizeof *w.items, by_name);
+    masu_status status = MASU_OK;
+    if (!find_format(name, &w.format) || !names_right(&w, words)) {
+        tl__file_say(words);
+    } else {
+        if (w.format == FORMAT_SAFETENSORS)
+            qsort(w.items, w.count, sizeof *w.items, by_alignment);
+        status = write_file(&w, name);
+    }
+    masu__meta_free(w.items, (w.count + 1) * sizeof *w.items);
+    if (status != MASU_OK)
         tl__raise();
 }
 
