@@ -231,6 +231,7 @@ static int open_block(const char *line, size_t length) {
     const char *owner = skip_generics(line + (*line == 'i' ? 4 : 6));
     const char *of = memmem(owner, length - (size_t)(owner - line), " for ", 5);
     owner = of ? of + 5 : owner; /* impl TRAIT for T */
+    owner += strncmp(owner, "dyn ", 4) == 0 ? 4 : 0; /* what is had of the trait alone */
     int named = name_of(owner, word_length(owner));
     names[named].is_owner = true;
     return add_block(line, length, named);
@@ -378,7 +379,7 @@ static void read_doc(reader *r, const char *text) {
 static void read_owner(reader *r, const char *line) {
     bool trait = *line == 't';
     const char *at = skip_generics(line + (trait ? 6 : 4)), *brace = strrchr(line, '{');
-    at += trait ? strspn(at, "_") : 0;
+    at += trait && strncmp(at, "__error_", 8) != 0 ? strspn(at, "_") : 0;
     if (!brace || (size_t)(brace - at) >= sizeof r->owner)
         fail(r, "an impl begins with its head on one line");
     while (brace > at && brace[-1] == ' ')

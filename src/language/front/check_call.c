@@ -596,15 +596,28 @@ static bool call_of_own_from(checker *c, expr *e, struct_item *owner, const type
 
 /* Box::new(x): a Box where one is wanted or nothing is known, else x. */
 static void make_box(checker *c, expr **slot, const type *expected) {
+    const name_expr *callee = &(*slot)->call.callee->name;
+    const bool converts = strcmp(callee->name, "from") == 0;
+    if (callee->argument_count == 1) { /* Box::<T>::new(x) */
+        type_expr written = {.span = callee->scope_span, .kind = TYPE_EXPR_NAME, .name = callee->scope,
+                             .arguments = callee->arguments, .argument_count = 1};
+        expected = check_type(c, &written);
+    }
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
     bool box = wish != NULL && type_is_box(wish);
     bool open = wish == NULL || wish->kind == TYPE_OPEN;
     *slot = (*slot)->call.args[0];
-    bool text = wish != NULL && wish->kind == TYPE_STRING; /* Box<dyn Error> is one */
+    bool text = wish != NULL && wish->kind == TYPE_STRING; /* Box<dyn Display> is one */
     check_expr(c, slot, box ? wish->vec.element : open || text ? NULL : wish);
     const type *t = type_resolve(c->types, (*slot)->type);
     if (text && t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL) {
         *slot = check_text_of(c, *slot, 0);
+        return;
+    }
+    expr *made = converts && wish != NULL && check_is_dyn(wish) ? check_from(c, *slot, wish) : NULL;
+    if (made != NULL) { /* Box::<dyn Error>::from("…") */
+        *slot = made;
+        check_expr(c, slot, wish);
         return;
     }
     if (box ||
@@ -622,21 +635,25 @@ static bool call_of_trait(checker *c, expr **slot, const char *scope, const char
                                         "Div",        "Rem",          "Neg",   "Not",      "Into",
                                         "ToOwned",    "AsRef",        "Index", "Hash"};
     expr *e = *slot;
-    const symbol *s = check_find(c, scope);
+    const trait_item *trait = names_trait(c->names, scope);
     bool found = false;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         found |= strcmp(known[i], scope) == 0;
     }
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
+    if (strcmp(scope, "From") == 0 && strcmp(name, "from") == 0 && e->call.arg_count == 1) {
+        found = true; /* what is wanted has it */
+        name = "into";
+    }
     struct_item *owner = wish != NULL && wish->kind == TYPE_STRUCT ? wish->structure : NULL;
     const function_item *own = owner == NULL ? NULL : check_method_named(c, owner, name);
-    if (s != NULL && s->trait != NULL && own != NULL && !own->has_self) { /* Trait::new() */
+    if (trait != NULL && own != NULL && !own->has_self) { /* Trait::new() */
         *slot = build_call(c, e->span, owner->name, name, e->call.args, e->call.arg_count);
         check_expr(c, slot, expected);
         return true;
     }
-    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
-        found |= s->trait->methods[i]->has_self && strcmp(s->trait->methods[i]->name, name) == 0;
+    for (uint32_t i = 0; trait != NULL && i < trait->method_count; i++) {
+        found |= trait->methods[i]->has_self && strcmp(trait->methods[i]->name, name) == 0;
     }
     if (!found || e->call.arg_count == 0) {
         return false;

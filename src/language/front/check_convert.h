@@ -106,7 +106,7 @@ bool check_free_literal(const expr *e); /* a number without a suffix, or arithme
 bool check_item(checker *c, expr **slot);
 void check_read_item(checker *c,
                      expr **slot); /* whatever the rank: one element is demanded at run time */
-void check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);
+diagnostic *check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);
 /* check_wish.c: `let row = t[0];`, checked; and a use of e that only a row has, true where e is such a name. */
 void check_note_row(binding *b, const expr *value);
 bool check_wish_row(checker *c, const expr *e);

@@ -24,7 +24,10 @@
 #include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
+#include "language/front/check_text.h"
 #include "language/front/check_types.h"
+
+#define HELD "<held "
 
 /* ---- the types ------------------------------------------------------------------------------- */
 
@@ -78,15 +81,24 @@ static const type *function_dyn(checker *c, type_expr *t) {
     return d->s->type;
 }
 
-static const type *trait_dyn(checker *c, const type_expr *t, trait_item *trait) {
+static const type *trait_dyn(checker *c, source_span span, trait_item *trait) {
     for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
         if (d->trait == trait) {
             return d->s->type;
         }
     }
-    dyn_type *d = new_dyn(c, t->span, check_printf(c, "dyn %s", trait->name));
+    const char *plain = names_trait_text(trait);
+    plain = names_trait(c->names, plain) == trait ? plain : trait->name;
+    dyn_type *d = new_dyn(c, span, check_printf(c, OWNER_DYN "%s", plain));
     d->trait = trait;
+    check_symbol(c, check_printf(c, OWNER_DYN "%s", trait->name))->structure = d->s;
     return d->s->type;
+}
+
+struct_item *check_dyn_owner(checker *c, const char *name) {
+    bool is_dyn = strncmp(name, OWNER_DYN, strlen(OWNER_DYN)) == 0;
+    trait_item *trait = is_dyn ? names_trait(c->names, name + strlen(OWNER_DYN)) : NULL;
+    return trait == NULL ? NULL : trait_dyn(c, trait->span, trait)->structure;
 }
 
 /* -> impl Iterator<Item = T>, Box<dyn Iterator<Item = T>>: any iterator of such elements. */
@@ -118,16 +130,15 @@ const type *check_dyn_type(checker *c, type_expr *t) {
         if (bound->kind != TYPE_EXPR_NAME) {
             continue;
         }
-        const symbol *s = check_find(c, bound->name);
-        if (s != NULL && s->trait != NULL) {
-            return trait_dyn(c, t, s->trait);
+        trait_item *trait = names_trait(c->names, bound->name);
+        if (trait != NULL) {
+            return trait_dyn(c, t->span, trait);
         }
         bool iterates = strstr(bound->name, "Iterator") != NULL;
         if (iterates && bound->argument_count == 1) {
             return iterator_dyn(c, t, type_resolve(c->types, check_part_type(c, bound->arguments[0])));
         }
-        if (strcmp(bound->name, "Error") == 0 || strcmp(bound->name, "Display") == 0 ||
-            strcmp(bound->name, "ToString") == 0) { /* its text is what is used of it */
+        if (strcmp(bound->name, "Display") == 0 || strcmp(bound->name, "ToString") == 0) { /* its text is what is used of it */
             return check_scalar(c, TYPE_STRING);
         }
     }
@@ -167,6 +178,26 @@ static bool may_become(checker *c, const dyn_type *d, const type *t) {
         return check_implements(c, t, d->trait);
     }
     return t->kind == TYPE_STRUCT && t->structure->closure != NULL;
+}
+
+/* fn from(x: A) of just this A */
+static bool is_from(checker *c, const function_item *f, const struct_item *owner, const type *t) {
+    if (f->owner != owner || strcmp(f->name, "from") != 0 || f->parameter_count != 1 || f->generics.count > 0) {
+        return false;
+    }
+    const type *of = type_resolve(c->types, check_type(c, f->parameters[0]->annotation));
+    return of == t || (type_is_open_number(t) && type_is_numeric(of) && type_is_integer(of) == type_is_integer(t));
+}
+
+/* impl From<A> for dyn T: what is one as it is needs none. */
+bool check_dyn_from(checker *c, const type *to, const type *t) {
+    const function_item *f = to == t || may_become(c, to->structure->dyn, t)
+                                 ? NULL
+                                 : check_find_method(c, to->structure, "from");
+    while (f != NULL && !is_from(c, f, to->structure, t)) {
+        f = f->next_in_bucket;
+    }
+    return f != NULL;
 }
 
 /* A value of another type as a variant of the dyn type `to`. */
@@ -248,10 +279,8 @@ static const function_item *trait_method(const checker *c, const trait_item *tra
         }
     }
     for (uint32_t i = 0; i < trait->supertrait_count && depth < 20; i++) {
-        const type_expr *t = trait->supertraits[i];
-        const symbol *s = t->kind == TYPE_EXPR_NAME ? check_find(c, t->name) : NULL;
-        const function_item *f =
-            s == NULL || s->trait == NULL ? NULL : trait_method(c, s->trait, name, depth + 1);
+        const trait_item *over = check_supertrait(c, trait, i);
+        const function_item *f = over == NULL ? NULL : trait_method(c, over, name, depth + 1);
         if (f != NULL) {
             return f;
         }
@@ -286,14 +315,14 @@ static function_item *call_method(checker *c, const dyn_type *d) {
 }
 
 /* fn fmt(self, f: &mut Formatter) -> fmt::Result */
-static function_item *fmt_method(checker *c, const dyn_type *d) {
+static function_item *fmt_method(checker *c, const dyn_type *d, const char *name) {
     function_item *f = CHECK_ARRAY(c, function_item, 1);
     type_expr *types = CHECK_ARRAY(c, type_expr, 2);
     types[0] = (type_expr){
         .span = d->s->span, .kind = TYPE_EXPR_NAME, .name = "Formatter", .is_place = true};
     types[1] = (type_expr){.span = d->s->span, .kind = TYPE_EXPR_NAME, .name = "Result"};
-    *f = (function_item){.name = "fmt",
-                         .qualified = "fmt",
+    *f = (function_item){.name = name,
+                         .qualified = name,
                          .span = d->s->span,
                          .has_self = true,
                          .parameter_count = 2,
@@ -325,7 +354,7 @@ static function_item *next_method(checker *c, const dyn_type *d) {
 static function_item *copy_method(checker *c, const dyn_type *d, const char *name) {
     const function_item *declared = trait_method(c, d->trait, name, 0);
     if (declared == NULL) {
-        return strcmp(name, "fmt") == 0 && d->trait->is_shown ? fmt_method(c, d) : NULL;
+        return check_shown_hole(name) != NULL && check_dyn_is_shown(c, d->s->type) ? fmt_method(c, d, name) : NULL;
     }
     if (!declared->has_self || declared->generics.count > 0) {
         return NULL;
@@ -341,6 +370,20 @@ static function_item *copy_method(checker *c, const dyn_type *d, const char *nam
     return f;
 }
 
+/* Its body is written at the end. */
+static void add_method(checker *c, dyn_type *d, function_item *f) {
+    f->owner = d->s;
+    f->owner_name = d->s->name;
+    f->qualified = check_printf(c, "%s::%s", d->s->name, f->name);
+    f->is_checked = true;
+    f->index = c->tree->function_count;
+    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, f);
+    check_add_method(c, f);
+    uint32_t count = d->method_count, capacity = d->method_capacity;
+    CHECK_PUSH(c, d->arms, count, capacity, UINT32_MAX);
+    CHECK_PUSH(c, d->methods, d->method_count, d->method_capacity, f);
+}
+
 function_item *check_dyn_method(checker *c, struct_item *owner, const char *name) {
     dyn_type *d = owner->dyn;
     bool calls = d != NULL && d->trait == NULL && d->item == NULL;
@@ -353,20 +396,65 @@ function_item *check_dyn_method(checker *c, struct_item *owner, const char *name
     if (f == NULL) {
         return NULL;
     }
-    f->owner = owner;
-    f->owner_name = owner->name;
-    f->qualified = check_printf(c, "%s::%s", owner->name, name);
-    f->is_checked = true; /* its body is written at the end */
-    f->index = c->tree->function_count;
-    CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, f);
-    check_add_method(c, f);
+    add_method(c, d, f);
     if (d->trait != NULL) {
         check_signature(c, f);
     }
-    uint32_t count = d->method_count, capacity = d->method_capacity;
-    CHECK_PUSH(c, d->arms, count, capacity, UINT32_MAX);
-    CHECK_PUSH(c, d->methods, d->method_count, d->method_capacity, f);
     return f;
+}
+
+/* fn <held T>(self) -> Option<T> */
+static function_item *held_method(checker *c, dyn_type *d, const type *held, const char *name) {
+    function_item *f = check_find_method(c, d->s, name);
+    if (f != NULL) {
+        return f;
+    }
+    const type **item = CHECK_ARRAY(c, const type *, 1);
+    item[0] = held;
+    f = CHECK_ARRAY(c, function_item, 1);
+    *f = (function_item){.name = name,
+                         .span = d->s->span,
+                         .has_self = true,
+                         .parameter_count = 1,
+                         .result = check_struct_instance(c, check_struct_named(c, "Option"), item)->type};
+    f->parameters = CHECK_ARRAY(c, binding *, 1);
+    f->parameters[0] = new_parameter(c, f->span, BINDING_SELF, "self", d->s->type);
+    add_method(c, d, f);
+    return f;
+}
+
+bool check_dyn_held(checker *c, expr *call) {
+    if (call->call.arg_count != 1 || call->call.callee->name.argument_count != 1) {
+        return false;
+    }
+    const type *held = type_resolve(c->types, check_type(c, call->call.callee->name.arguments[0]));
+    check_expr(c, &call->call.args[0], NULL);
+    const type *t = type_resolve(c->types, call->call.args[0]->type);
+    if (!check_is_dyn(t) || type_is_silent(held)) {
+        return false;
+    }
+    const char *name = check_printf(c, HELD "%s>", check_type_text(c, held));
+    function_item *f = held_method(c, t->structure->dyn, held, name);
+    expr *method = build_method(c, call->span, call->call.args[0], name, NULL, 0);
+    check_expr(c, &method, f->result);
+    *call = *method;
+    return true;
+}
+
+/* Some(it) of the type that is asked for, None of all others. */
+static expr *build_held(checker *c, const function_item *f, const type *variant, expr *it) {
+    const type *held = type_resolve(c->types, f->result->structure->arguments[0]);
+    variant = type_is_box(variant) && variant != held ? type_resolve(c->types, variant->vec.element) : variant;
+    return variant == held ? build_call(c, f->span, NULL, "Some", &it, 1) : check_new_name(c, f->span, "None");
+}
+
+/* f.write_str(format("{:?}", it)) */
+static expr *build_shown(checker *c, source_span span, expr *it, const char *f, const char *hole) {
+    expr *values[2] = {check_new(c, EXPR_STRING, span, NULL), it};
+    values[0]->string.data = check_printf(c, "%s", hole); /* it is split in place */
+    values[0]->string.length = strlen(hole);
+    expr *text = build_call(c, span, NULL, "format", values, 2);
+    return build_method(c, span, check_new_name(c, span, f), "write_str", &text, 1);
 }
 
 /* match self { D::0(<it>) => <it>.m(…), … } */
@@ -401,9 +489,13 @@ static void write_body(checker *c, const dyn_type *d, function_item *f) {
         for (uint32_t k = 1; k < f->parameter_count; k++) {
             args[k - 1] = check_new_name(c, span, f->parameters[k]->name);
         }
-        expr *call = build_method(c, span, it, f->name, args, f->parameter_count - 1);
+        expr *call = check_shown_hole(f->name) != NULL
+                         ? build_shown(c, span, it, f->parameters[1]->name, check_shown_hole(f->name))
+                         : build_method(c, span, it, f->name, args, f->parameter_count - 1);
         if (d->trait == NULL && d->item == NULL) {
             call = build_call(c, span, NULL, "<it>", args, f->parameter_count - 1);
+        } else if (strncmp(f->name, HELD, strlen(HELD)) == 0) {
+            call = build_held(c, f, d->s->fields[d->s->variants[i].first].type, it);
         }
         result->match.arms[i] = (match_arm){.pattern = p, .body = call};
     }

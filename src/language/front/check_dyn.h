@@ -33,6 +33,15 @@ const closure_signature *check_dyn_signature(const type *t); /* NULL: of no func
 /* The value becomes one of the dyn type `to`. False when its type cannot. */
 bool check_dyn_convert(checker *c, expr **slot, const type *to);
 void check_dyn_lend(checker *c, expr *call, expr **slot, const type *to);
+/* The i-th supertrait; NULL: nothing declares it. */
+const trait_item *check_supertrait(const checker *c, const trait_item *trait, uint32_t i);
+bool check_dyn_is_shown(const checker *c, const type *t); /* its trait asks for Display or Debug */
+/* `impl dyn Trait`: what OWNER_DYN and the trait's name name; NULL: they name none. */
+struct_item *check_dyn_owner(checker *c, const char *name);
+/* held::<T>(x) of a dyn x as a call of its method; false: it is another call. */
+bool check_dyn_held(checker *c, expr *call);
+/* A value of this type becomes one of the dyn type `to` by a `from` of that. */
+bool check_dyn_from(checker *c, const type *to, const type *t);
 bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth);
 /* The function that chooses among the variants; NULL: no such method. */
 function_item *check_dyn_method(checker *c, struct_item *owner, const char *name);

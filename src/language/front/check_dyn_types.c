@@ -29,14 +29,28 @@ void check_dyn_return(checker *c) {
     }
 }
 
+const trait_item *check_supertrait(const checker *c, const trait_item *trait, uint32_t i) {
+    const type_expr *t = trait->supertraits[i];
+    return t->kind == TYPE_EXPR_NAME ? names_trait(c->names, t->name) : NULL;
+}
+
+/* Display or Debug is a supertrait, or one of theirs. */
+static bool is_shown(const checker *c, const trait_item *trait, int depth) {
+    bool shown = trait->is_shown;
+    for (uint32_t i = 0; i < trait->supertrait_count && depth < 20 && !shown; i++) {
+        const trait_item *over = check_supertrait(c, trait, i);
+        shown = over != NULL && is_shown(c, over, depth + 1);
+    }
+    return shown;
+}
+
 bool check_inherits(const checker *c, const trait_item *trait, const trait_item *from, int depth) {
     if (trait == from) {
         return true;
     }
     for (uint32_t i = 0; i < trait->supertrait_count && depth < 20; i++) {
-        const type_expr *t = trait->supertraits[i];
-        const symbol *s = t->kind == TYPE_EXPR_NAME ? check_find(c, t->name) : NULL;
-        if (s != NULL && s->trait != NULL && check_inherits(c, s->trait, from, depth + 1)) {
+        const trait_item *over = check_supertrait(c, trait, i);
+        if (over != NULL && check_inherits(c, over, from, depth + 1)) {
             return true;
         }
     }
@@ -45,4 +59,9 @@ bool check_inherits(const checker *c, const trait_item *trait, const trait_item 
 
 const trait_item *check_dyn_trait(const type *t) {
     return check_is_dyn(t) ? t->structure->dyn->trait : NULL;
+}
+
+bool check_dyn_is_shown(const checker *c, const type *t) {
+    const trait_item *trait = check_dyn_trait(t);
+    return trait != NULL && is_shown(c, trait, 0);
 }

@@ -187,8 +187,10 @@ static struct_item *any_owner(const checker *c) {
 }
 
 struct_item *check_builtin_owner(checker *c, const char *name) {
-    if (nameless_owner(c, name) != NULL) {
-        return nameless_owner(c, name);
+    struct_item *nameless = nameless_owner(c, name);
+    nameless = nameless != NULL ? nameless : check_dyn_owner(c, name);
+    if (nameless != NULL) {
+        return nameless;
     }
     if (strcmp(name, "Vec") == 0) {
         return vec_owner(c);
@@ -249,9 +251,9 @@ static bool fulfils(const checker *c, const type_parameters *parameters, const t
     for (uint32_t i = 0; i < parameters->count; i++) {
         for (uint32_t b = 0; b < parameters->items[i].bound_count; b++) {
             const type_expr *bound = parameters->items[i].bounds[b];
-            const symbol *s = bound->kind == TYPE_EXPR_NAME ? check_find(c, bound->name) : NULL;
+            const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
             const type *t = type_resolve(c->types, arguments[i]);
-            if (s != NULL && s->trait != NULL && !type_is_silent(t) && !check_implements(c, t, s->trait)) {
+            if (trait != NULL && !type_is_silent(t) && !check_implements(c, t, trait)) {
                 return false;
             }
         }
@@ -345,14 +347,13 @@ static bool check_bounds(checker *c, const type_parameters *parameters, const ty
     for (uint32_t i = 0; parameters != NULL && i < parameters->count; i++) {
         const type_parameter *p = &parameters->items[i];
         for (uint32_t b = 0; b < p->bound_count; b++) {
-            symbol *s =
-                p->bounds[b]->kind == TYPE_EXPR_NAME ? check_find(c, p->bounds[b]->name) : NULL;
-            if (s == NULL || s->trait == NULL || type_is_silent(arguments[i]) ||
-                check_implements(c, arguments[i], s->trait)) {
+            const trait_item *trait =
+                p->bounds[b]->kind == TYPE_EXPR_NAME ? names_trait(c->names, p->bounds[b]->name) : NULL;
+            if (trait == NULL || type_is_silent(arguments[i]) || check_implements(c, arguments[i], trait)) {
                 continue; /* traits of Rust's own library say nothing to masu */
             }
             diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(does_not_implement),
-                                            check_type_text(c, arguments[i]), s->trait->name);
+                                            check_type_text(c, arguments[i]), names_trait_text(trait));
             diagnostics_note(c->diagnostics, d, p->bounds[b]->span, "`%s` asks for it here",
                              p->name);
             good = false;

@@ -192,6 +192,9 @@ static void add_default(checker *c, impl_item *impl, struct_item *owner, const f
     made->impl = impl;
     made->owner = owner;
     made->is_template = check_is_template(c, made);
+    if (!made->is_template) {
+        check_read_body(c, made);
+    }
     made->index = c->tree->function_count;
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
     check_add_method(c, made);
@@ -229,15 +232,15 @@ static void complete_impl(checker *c, impl_item *impl, struct_item *owner) {
             if (known->parameter_count != f->parameter_count || known->has_self != f->has_self) {
                 diagnostic *d =
                     diagnostics_say(c->diagnostics, known->span, SAY(is_declared_otherwise_in),
-                                    known->qualified, impl->trait->name);
+                                    known->qualified, names_trait_text(impl->trait));
                 diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
             }
-        } else if (f->body != NULL) {
+        } else if (f->body != NULL || f->unread.length > 0) {
             add_default(c, impl, owner, f);
         } else {
             diagnostic *d =
                 diagnostics_say(c->diagnostics, impl->owner->span, SAY(needs_method_to_be),
-                                impl->owner->name, f->name, impl->trait->name);
+                                impl->owner->name, f->name, names_trait_text(impl->trait));
             diagnostics_note(c->diagnostics, d, f->span, "it is declared here");
         }
     }
@@ -292,15 +295,15 @@ static void declare_impls(checker *c) {
     for (uint32_t i = 0; i < c->tree->impl_count; i++) {
         impl_item *impl = c->tree->impls[i];
         struct_item *owner = impl_owner(c, impl);
-        symbol *s = impl->trait_name == NULL ? NULL : check_find(c, impl->trait_name);
-        if (owner == NULL || s == NULL || s->trait == NULL) {
+        trait_item *trait = impl->trait_name == NULL ? NULL : names_trait(c->names, impl->trait_name);
+        if (owner == NULL || trait == NULL) {
             if (owner != NULL) {
                 check_trait_name(c, impl);
                 refuse_drop(c, impl, owner);
             }
             continue;
         }
-        impl->trait = s->trait;
+        impl->trait = trait;
         implementation made = {impl->trait, owner, impl};
         CHECK_PUSH(c, c->instances->implementations, c->instances->implementation_count, c->instances->implementation_capacity,
                    made);

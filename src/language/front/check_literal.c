@@ -133,20 +133,6 @@ static uint64_t integer_limit(const type *t) {
                              : (UINT64_C(1) << bits) - 1;
 }
 
-void check_note_literal(checker *c, diagnostic *d, const type *t) {
-    const source_span literal = t->number == NULL ? (source_span){0} : t->number->literal;
-    source_span because = {0};
-    for (; t->number != NULL && t->number->decided != NULL; t = t->number->decided) {
-        because = t->number->because;
-    }
-    if (because.file == NULL || literal.file == NULL || t->number != NULL) {
-        return;
-    }
-    diagnostics_note(c->diagnostics, d, literal, "this number has no type of its own: it is `%s` …",
-                     check_type_text(c, t));
-    diagnostics_note(c->diagnostics, d, because, "… because of this use");
-}
-
 /* before: what the type was while it was open. */
 static void check_limit(checker *c, expr *e, uint64_t magnitude, const type *before) {
     const type *t = e->type;

@@ -285,7 +285,7 @@ static expr *made_error(checker *c, source_span span, const char *from, expr *er
                                 : build_call(c, span, from, "from", &error, 1);
 }
 
-/* An error with a text of its own where a text is wanted: Box<dyn Error>. */
+/* An error with a text of its own where a text is wanted: Box<dyn Display>. */
 static bool shows_itself(checker *c, const type *error, const type *wanted) {
     return wanted->kind == TYPE_STRING && error->kind == TYPE_STRUCT &&
            check_method_named(c, error->structure, "fmt") != NULL;
@@ -296,7 +296,8 @@ static const char *maker_between(checker *c, const type *error, const type *want
     if (shows_itself(c, error, wanted)) {
         return error_text;
     }
-    bool makes = wanted->kind == TYPE_STRUCT && wanted != error && !check_is_dyn(wanted) &&
+    bool makes = wanted->kind == TYPE_STRUCT && wanted != error &&
+                 (!check_is_dyn(wanted) || check_dyn_from(c, wanted, error)) &&
                  !error->may_have_open && wanted->structure->template == NULL &&
                  check_method_named(c, wanted->structure, "from") != NULL;
     return makes ? wanted->structure->name : NULL;
@@ -312,7 +313,8 @@ static const char *error_maker(checker *c, const type *from, const type *to) {
 
 /* What error a parse() fails with follows from what it yields, which may not be known yet. */
 static bool fail_later(checker *c, expr *jump, const type *from, const type *to) {
-    const type *wanted = to == NULL ? NULL : type_resolve(c->types, to->structure->arguments[1]);
+    const type *wanted =
+        to == NULL || to->kind != TYPE_STRUCT ? NULL : type_resolve(c->types, to->structure->arguments[1]);
     bool later = wanted != NULL && !wanted->may_have_open &&
                  type_is(type_resolve(c->types, from->structure->arguments[1]), TYPE_OPEN);
     if (later) {
@@ -375,7 +377,8 @@ static bool try_of_error(checker *c, expr **slot) {
     check_expr(c, &error,
                wanted->kind == TYPE_STRUCT || wanted->kind == TYPE_STRING ? NULL : wanted);
     const type *t = type_resolve(c->types, error->type);
-    bool makes = wanted->kind == TYPE_STRUCT && t != wanted && !check_is_dyn(wanted) &&
+    bool makes = wanted->kind == TYPE_STRUCT && t != wanted &&
+                 (!check_is_dyn(wanted) || check_dyn_from(c, wanted, t)) &&
                  check_method_named(c, wanted->structure, "from") != NULL;
     const char *from = shows_itself(c, t, wanted) ? error_text
                        : makes                    ? wanted->structure->name

@@ -222,7 +222,8 @@ static void become_from(checker *c, expr **slot, const type *t, const type *expe
                          : wish->kind == TYPE_STRUCT                      ? wish->structure
                          : t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE ? check_owner_of(c, wish)
                                                                            : NULL;
-    bool other = owner != NULL && check_method_named(c, owner, "from") != NULL;
+    bool taken = owner != NULL && check_is_dyn(wish) && !check_dyn_from(c, wish, t);
+    bool other = owner != NULL && !taken && check_method_named(c, owner, "from") != NULL;
     const char *name = !other                      ? NULL
                        : wish->kind == TYPE_STRUCT ? owner->name
                                                    : check_type_text(c, wish);

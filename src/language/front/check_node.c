@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "language/front/check_context.h"
+#include "language/front/check_types.h"
 
 _Noreturn void check_out_of_memory(checker *c) {
     names_out_of_memory(c->names);
@@ -86,4 +87,8 @@ expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const 
 
 void check_make_error(checker *c, expr *e) {
     e->type = check_scalar(c, TYPE_ERROR);
+}
+
+const char *check_type_text(checker *c, const type *t) {
+    return type_name(c->types, type_resolve(c->types, t));
 }

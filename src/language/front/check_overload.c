@@ -97,15 +97,15 @@ static void bound_decides(checker *c, const type_environment *e, const type *t,
         function_decides(c, e, t, bound);
         return;
     }
-    symbol *s = bound->kind == TYPE_EXPR_NAME ? check_find(c, bound->name) : NULL;
-    if (s == NULL || s->trait == NULL || bound->argument_count == 0 || t->may_have_open) {
+    const trait_item *trait = bound->kind == TYPE_EXPR_NAME ? names_trait(c->names, bound->name) : NULL;
+    if (trait == NULL || bound->argument_count == 0 || t->may_have_open) {
         return;
     }
     const struct_item *owner = check_owner_of(c, t);
     const type_environment *outer = c->environment;
     for (uint32_t i = 0; i < c->instances->implementation_count; i++) {
         const implementation *made = &c->instances->implementations[i];
-        bool known = made->trait == s->trait && owner != NULL &&
+        bool known = made->trait == trait && owner != NULL &&
                      (made->owner == owner || made->owner == owner->template) &&
                      made->impl->trait_type->argument_count == bound->argument_count;
         type_environment of_impl = {0};
@@ -224,7 +224,7 @@ function_item *check_choose_by_types(checker *c, expr *e, function_item *f) {
 expr *check_from(checker *c, expr *e, const type *to) {
     to = type_resolve(c->types, to);
     const type *t = type_resolve(c->types, e->type);
-    bool makes = to->kind == TYPE_STRUCT && to != t && !check_is_dyn(to) &&
+    bool makes = to->kind == TYPE_STRUCT && to != t && (!check_is_dyn(to) || check_dyn_from(c, to, t)) &&
                  to->structure->closure == NULL &&
                  check_method_named(c, to->structure, "from") != NULL;
     return makes ? build_call(c, e->span, to->structure->name, "from", &e, 1) : NULL;

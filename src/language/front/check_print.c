@@ -63,7 +63,7 @@ static void push_value(format *f, expr **slot, int64_t how) {
                    (print_piece){.text = (*slot)->string.data, .length = (*slot)->string.length});
         return;
     }
-    if (!type_is_silent(t) && !check_printable(t)) {
+    if (!type_is_silent(t) && !check_printable(c, t)) {
         push_piece(f, (print_piece){.value = *slot});
         if (t->kind == TYPE_VOID) {
             diagnostics_say(c->diagnostics, (*slot)->span, SAY(this_has_no_value_to_print));

@@ -1,11 +1,12 @@
 /* check_runtime.c: how the library calls the runtime: __runtime::tl_file_open(path, mode), a line of the table by its symbol.
- * Only the library's text may.
+ * And __runtime::held::<T>(x): the T that a value of a dyn type is, None of another. Only the library's text may.
  */
 #include <string.h>
 
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 
 static tl_abi_index function_of_symbol(const char *symbol) {
@@ -21,6 +22,9 @@ bool check_runtime_call(checker *c, expr *e, const type *expected) {
     const char *scope = e->call.callee->name.scope;
     if (strcmp(scope, "__runtime") != 0 || e->span.file != c->tree->prelude) {
         return false;
+    }
+    if (strcmp(e->call.callee->name.name, "held") == 0 && check_dyn_held(c, e)) {
+        return true;
     }
     tl_abi_index function = function_of_symbol(e->call.callee->name.name);
     const tl_abi_parameter *p = function == TL_FN_COUNT ? NULL : tl_abi_functions[function].parameters;

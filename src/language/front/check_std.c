@@ -333,7 +333,7 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
     }
     bytes->is_vec |= bytes->kind == EXPR_ARRAY && text;
     if (is(name, "from_utf8") && text) {
-        *slot = build_method(c, span, args[0], "__from_utf8", NULL, 0);
+        *slot = build_method(c, span, args[0], is(scope, "str") ? "__str_from_utf8" : "__from_utf8", NULL, 0);
     } else if (is(name, "from_utf8_lossy") && text) {
         *slot = build_method(c, span, args[0], "__utf8", NULL, 0);
     } else if (text && (is(name, "from_iter"))) {
@@ -393,8 +393,7 @@ void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
     for (size_t i = 0; !plain && i < sizeof traits / sizeof traits[0]; i++) {
         method |= is(e->name.scope, traits[i]);
     }
-    method |= !plain && check_find(c, e->name.scope) != NULL &&
-              check_find(c, e->name.scope)->trait != NULL;
+    method |= !plain && names_trait(c->names, e->name.scope) != NULL;
     expr *closure = check_new(c, EXPR_CLOSURE, e->span, NULL);
     expr **args = CHECK_ARRAY(c, expr *, count + 1);
     closure->closure.parameters = CHECK_ARRAY(c, binding *, count + 1);

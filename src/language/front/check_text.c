@@ -10,6 +10,7 @@
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
@@ -25,26 +26,29 @@ bool check_is_plain(const type *t) {
 }
 
 /* budget: a type may hold Vecs of itself, several times over. */
-static bool printable(const type *t, int *budget) {
+static bool printable(const checker *c, const type *t, int *budget) {
     if (check_is_plain(t) || type_is_silent(t) || --*budget < 0) {
         return true;
     }
     if (t->kind == TYPE_STRUCT && t->structure->closure != NULL) {
         return false;
     }
+    if (check_is_dyn(t)) {
+        return check_dyn_is_shown(c, t);
+    }
     switch (t->kind) {
     case TYPE_VEC:
-        return printable(t->vec.element, budget);
+        return printable(c, t->vec.element, budget);
     case TYPE_TUPLE:
         for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (!printable(t->tuple.items[i], budget)) {
+            if (!printable(c, t->tuple.items[i], budget)) {
                 return false;
             }
         }
         return true;
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (!printable(t->structure->fields[i].type, budget)) {
+            if (!printable(c, t->structure->fields[i].type, budget)) {
                 return false;
             }
         }
@@ -131,8 +135,8 @@ static expr *checked_name(checker *c, source_span span, const char *name, const 
     return e;
 }
 
-bool check_printable(const type *t) {
-    return printable(t, &(int){1000});
+bool check_printable(const checker *c, const type *t) {
+    return printable(c, t, &(int){1000});
 }
 
 /* `<text>` is a variable of the block around. */
@@ -255,6 +259,16 @@ const char *check_shown_by(const char *trait) {
     return i < SHOWN_BY_COUNT ? shown_by[i].method : NULL;
 }
 
+/* The hole that asks for such a method; NULL: it is none of these. */
+const char *check_shown_hole(const char *method) {
+    static const char *const holes[SHOWN_BY_COUNT] = {"{:?}", "{:x}", "{:X}", "{:b}", "{:e}", "{:E}", "{}"};
+    size_t i = 0;
+    while (i < SHOWN_BY_COUNT && strcmp(shown_by[i].method, method) != 0) {
+        i++;
+    }
+    return i < SHOWN_BY_COUNT ? holes[i] : NULL;
+}
+
 /* impl Display, impl Debug: fn fmt(&self, f), by the name of the one that is asked; NULL: the type has none. */
 static const char *shows_itself(checker *c, const type *t, int64_t how) {
     const int64_t all = HOW(HOW_DEBUG) | HOW(HOW_HEXADECIMAL) | HOW(HOW_BINARY) | HOW(HOW_EXPONENT) | HOW(HOW_CAPITALS);
@@ -361,10 +375,11 @@ expr *check_text_of(checker *c, expr *value, int64_t how) {
         return plain_text(c, value, t, how);
     }
     const char *own = t->kind == TYPE_STRUCT ? shows_itself(c, t, how) : NULL;
-    if (own != NULL) {
+    const bool pretty = (how & HOW(HOW_DEBUG)) != 0 && (how & HOW(HOW_PREFIX)) != 0;
+    if (own != NULL && !(pretty && check_is_dyn(t))) {
         return own_text(c, value, own, how);
     }
-    if ((how & HOW(HOW_DEBUG)) != 0 && (how & HOW(HOW_PREFIX)) != 0) { /* {:#?} */
+    if (pretty) { /* {:#?} */
         expr *flat = check_text_of(c, value, how & ~HOW(HOW_PREFIX));
         expr *lines = build_method(c, span, flat, "__lines", NULL, 0);
         check_expr(c, &lines, NULL);

@@ -33,12 +33,13 @@ void check_format(checker *c, expr **slot);
 void check_write_text(checker *c, expr **slot, bool newline);
 /* The name by which the `fmt` of an impl of Display, Debug or their like goes; NULL: it is another trait. */
 const char *check_shown_by(const char *trait);
+const char *check_shown_hole(const char *method); /* the hole that asks for it; NULL: none */
 /* A checked value as a checked expression of type String; how: bits of HOW_…. */
 expr *check_text_of(checker *c, expr *value, int64_t how);
 expr *check_text_node(checker *c, source_span span, const char *text, size_t length);
 void check_add_piece(text_pieces *p, expr *e);
 void check_finish_text(checker *c, expr *e); /* of a call.late */
 bool check_is_plain(const type *t); /* number, bool, char, text, tensor: printed as it is */
-bool check_printable(const type *t);
+bool check_printable(const checker *c, const type *t);
 
 #endif

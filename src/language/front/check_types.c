@@ -15,10 +15,6 @@
 #include "language/front/hints.h"
 #include "language/syntax/lexer.h"
 
-const char *check_type_text(checker *c, const type *t) {
-    return type_name(c->types, type_resolve(c->types, t));
-}
-
 const type *check_bounded(checker *c, const type *t, source_span span) {
     if (t->size <= TYPE_SIZE_MAX) {
         return t;
@@ -245,17 +241,6 @@ static const type *array_type(checker *c, type_expr *t) {
     return element->kind == TYPE_ERROR ? element : type_array(c->types, element, length);
 }
 
-/* Errors of the library that are their text. */
-static bool is_error_text(const char *name) {
-    static const char *const names[] = {"Utf8Error", "FromUtf8Error"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Take<Fib>: the library's struct of that name, with its underscores. */
 static const type *adapter_type(checker *c, const char *name, const type *of) {
     struct_item *s = check_struct_named(c, check_printf(c, "__%s", name));
@@ -343,9 +328,6 @@ static const type *named_type(checker *c, type_expr *t) {
     if (strcmp(t->name, "Formatter") == 0) { /* where an impl of Display writes to */
         return check_scalar(c, TYPE_STRING);
     }
-    if (is_error_text(t->name) && check_find(c, t->name) == NULL) { /* their text */
-        return check_scalar(c, TYPE_STRING);
-    }
     if (strcmp(t->name, "str") == 0) { /* &str: references are values */
         return check_scalar(c, TYPE_STRING);
     }
@@ -358,10 +340,12 @@ static const type *named_type(checker *c, type_expr *t) {
     if (structure == NULL && iterates == NULL) { /* ParseIntError, unless the program has its own */
         structure = check_struct_named(c, check_printf(c, "__%s", t->name));
     }
-    if (structure != NULL) {
+    const bool own = t->scope == NULL && t->span.file != c->tree->prelude;
+    const bool hides = own && structure != NULL && structure->span.file == c->tree->prelude;
+    const type *alias = structure == NULL || hides ? check_alias_type(c, t) : NULL; /* type Result<T> = … */
+    if (structure != NULL && alias == NULL) {
         return struct_named_type(c, t, structure);
     }
-    const type *alias = check_alias_type(c, t);
     alias = alias != NULL ? alias : iterates;
     return alias != NULL ? alias : unknown_type(c, t);
 }

@@ -77,6 +77,9 @@ function_item *names_find_method(const name_table *n, const struct_item *owner, 
 
 /* A struct, also by another name that is nothing but a name; NULL: none. `Self` is not asked here. */
 struct_item *names_struct(const name_table *n, const char *name);
+/* What a program declares; else the library's of that name, of whatever module. NULL: there is none. */
+trait_item *names_trait(const name_table *n, const char *name);
+const char *names_trait_text(const trait_item *trait); /* what people call it */
 /* What people call it. */
 const char *names_plain(name_table *n, const char *name);
 /* Takes modules off the name; an item of a module, where no variable is meant, gets the name that the item goes by. */

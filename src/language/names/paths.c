@@ -1,6 +1,7 @@
 /* paths.c: names with modules in front of them, names of the library, other names of structs; and what is near to a name
  * that is not found.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "language/library/library.h"
@@ -71,6 +72,21 @@ const char *names_of_library(name_table *n, const char *scope, const char *name)
     const symbol *s = names_find(n, full);
     bool has = s != NULL && (s->function != NULL || s->structure != NULL);
     return has || is_alias(n, full) ? full : NULL;
+}
+
+trait_item *names_trait(const name_table *n, const char *name) {
+    const symbol *s = names_find(n, name);
+    for (const char *const *at = library_modules; *at != NULL && (s == NULL || s->trait == NULL); at++) {
+        char full[80];
+        int length = snprintf(full, sizeof full, "__%s_%s", *at, name);
+        s = length < (int)sizeof full ? names_find(n, full) : NULL;
+    }
+    return s == NULL ? NULL : s->trait;
+}
+
+const char *names_trait_text(const trait_item *trait) {
+    bool hidden = strncmp(trait->name, "__", 2) == 0;
+    return hidden ? strrchr(trait->name, '_') + 1 : trait->name;
 }
 
 const char *names_imported_alias(const name_table *n, const type_expr *t) {

@@ -225,15 +225,24 @@ static bool is_parameter(const type_parameters *of, const type_expr *t) {
     return found;
 }
 
-/* What has no name of its own gets one: impl … for [T], for (A, B), for every T. */
+/* What has no name of its own gets one: impl … for [T], for (A, B), for dyn T, for every T. */
 void parser_name_owner(parser *p, impl_item *impl) {
     type_expr *owner = impl->owner;
+    bool boxed = owner->kind == TYPE_EXPR_NAME && owner->argument_count == 1 && strcmp(owner->name, "Box") == 0 &&
+                 owner->arguments[0]->kind == TYPE_EXPR_DYN;
+    if (boxed) { /* a Box of it is the same value */
+        owner = impl->owner = owner->arguments[0];
+    }
     if (owner->kind == TYPE_EXPR_ARRAY) { /* a slice or array is what a Vec is */
         owner->kind = TYPE_EXPR_NAME;
         owner->name = "Vec";
         owner->length = NULL;
     } else if (owner->kind == TYPE_EXPR_TUPLE && owner->argument_count > 0) {
         owner->name = parser_printf(p, OWNER_TUPLE "%u", owner->argument_count);
+    } else if (owner->kind == TYPE_EXPR_DYN && owner->arguments[0]->kind == TYPE_EXPR_NAME) {
+        impl->owner = PARSER_NEW(p, type_expr);
+        *impl->owner = (type_expr){.kind = TYPE_EXPR_NAME, .span = owner->span};
+        impl->owner->name = parser_printf(p, OWNER_DYN "%s", owner->arguments[0]->name);
     } else if (is_parameter(&impl->generics, owner)) {
         impl->owner = PARSER_NEW(p, type_expr);
         *impl->owner = (type_expr){.kind = TYPE_EXPR_NAME, .span = owner->span, .name = OWNER_ANY};

@@ -63,6 +63,7 @@ typedef struct type_environment {
 /* Owners of methods without a name of their own: impl TRAIT for (A, B), impl<T> TRAIT for T. */
 #define OWNER_TUPLE "tuple of "
 #define OWNER_ANY "any type"
+#define OWNER_DYN "dyn "
 
 /* impl<T> OWNER<T> { … }, impl TRAIT for OWNER { … }. */
 struct impl_item {
