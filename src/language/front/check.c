@@ -337,7 +337,7 @@ static void close_closures(checker *c, uint32_t from) {
     }
 }
 
-static void check_body_once(checker *c, function_item *f) {
+static void check_statements(checker *c, function_item *f) {
     uint32_t functions = c->tree->function_count, errors = c->diagnostics->error_count;
     f->is_checked = true;
     c->environment = f->template != NULL ? &f->environment : NULL;
@@ -370,106 +370,11 @@ static void check_body_once(checker *c, function_item *f) {
     c->function = NULL;
 }
 
-static bool holds_forgotten(const type *t, int depth) {
-    if (depth > 8) {
-        return false;
-    }
-    switch (t->kind) {
-    case TYPE_VEC:
-        return holds_forgotten(t->vec.element, depth + 1);
-    case TYPE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (holds_forgotten(t->tuple.items[i], depth + 1)) {
-                return true;
-            }
-        }
-        return false;
-    case TYPE_STRUCT:
-        if (t->structure->closure != NULL) {
-            return t->structure->closure->is_closure && t->structure->closure->is_template;
-        }
-        for (uint32_t i = 0;
-             t->structure->template != NULL && i < t->structure->template->generics.count; i++) {
-            if (holds_forgotten(t->structure->arguments[i], depth + 1)) {
-                return true;
-            }
-        }
-        return false;
-    default:
-        return false;
-    }
-}
-
-/* The closures of an attempt that is given up, and the functions that were made for them: never compiled. */
-static void forget_closures(checker *c, uint32_t from) {
-    for (uint32_t i = from; i < c->tree->function_count; i++) {
-        c->tree->functions[i]->is_template |= c->tree->functions[i]->is_closure;
-    }
-    for (uint32_t i = from; i < c->tree->function_count; i++) {
-        function_item *f = c->tree->functions[i];
-        const type_environment *e = &f->environment;
-        bool stale =
-            f->owner != NULL && f->owner->type != NULL && holds_forgotten(f->owner->type, 0);
-        for (uint32_t k = 0;
-             f->template != NULL && e->parameters != NULL && k < e->parameters->count; k++) {
-            stale |= holds_forgotten(e->arguments[k], 0);
-        }
-        for (uint32_t k = 0; f->template != NULL && e->more != NULL && k < e->more->count; k++) {
-            stale |= holds_forgotten(e->more_arguments[k], 0);
-        }
-        f->is_template |= stale;
-    }
-}
-
-/* What was said in an attempt that is given up is said again in the next. */
-static void return_to(checker *c, const diagnostics *before, said_type *said, unsigned outside) {
-    diagnostics_return_to(c->diagnostics, before);
-    for (; c->said->types != said; c->said->types = c->said->types->before) {
-        c->said->types->symbol->refused = false;
-    }
-    c->said->outside = outside;
-}
-
-/* Once, and anew as long as mistakes come with wishes that may undo them. */
 static void check_body(checker *c, function_item *f) {
-    enum { ROUNDS_MAX = 8 };
     c->diagnostics->home = f->called_from;
     c->diagnostics->home_name = f->qualified;
-    c->open->wish_count = 0;
-    bool flexible = check_has_flexible(f->body);
-    masu__arena_mark before_copies = masu__arena_get_mark(&c->open->spare);
-    for (int round = 1;; round++) {
-        uint32_t wishes = c->open->wish_count, uses = c->writes->use_count;
-        uint32_t functions = c->tree->function_count;
-        diagnostics before = *c->diagnostics;
-        said_type *said = c->said->types;
-        unsigned outside = c->said->outside;
-        bool may_repeat = flexible && round < ROUNDS_MAX;
-        function_item *copy = may_repeat ? function_copy(&c->open->spare, f) : NULL;
-        if (may_repeat && copy == NULL) {
-            check_out_of_memory(c);
-        }
-        c->open->repeat = false;
-        check_dyn_mark(c);
-        c->open->may_repeat = may_repeat;
-        check_body_once(c, f);
-        bool good = c->diagnostics->error_count == before.error_count;
-        if (copy == NULL || c->open->wish_count == wishes || (good && !c->open->repeat)) {
-            break;
-        }
-        return_to(c, &before, said, outside);
-        check_dyn_return(c);
-        c->writes->use_count = uses;
-        forget_closures(c, functions);
-        copy = function_copy(c->arena, copy);
-        if (copy == NULL) {
-            check_out_of_memory(c);
-        }
-        f->body = copy->body;
-        f->binding_count = 0;
-    }
-    masu__arena_release(&c->open->spare, before_copies);
-    c->open->wish_count = 0;
+    check_infer(c, f);
+    check_statements(c, f);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -570,6 +475,5 @@ masu_status check_tree(syntax_tree *tree, type_table *types, diagnostics *diagno
                  .places = &places,
                  .writes = &writes};
     masu_status status = check_all(&c);
-    masu__arena_destroy(&open.spare);
     return status;
 }

@@ -50,7 +50,7 @@ type_environment check_impl_environment(checker *c, const impl_item *impl, const
             }
         }
         open |= e.arguments[i] == NULL;
-        e.arguments[i] = e.arguments[i] == NULL ? type_open(c->types) : e.arguments[i];
+        e.arguments[i] = e.arguments[i] == NULL ? type_open(c->types, NULL) : e.arguments[i];
     }
     if (open) { /* impl<B, F: Fn(A) -> B> … for P<F>: F says what B is */
         check_bounds_decide(c, &e);
@@ -118,7 +118,7 @@ const type *check_alias_type(checker *c, type_expr *t) {
     const type *owner = check_scope_type(c, t->scope);
     if (owner != NULL && owner->kind == TYPE_OPEN) { /* of a call whose arguments will say it */
         c->open->has_open = true;
-        return type_open(c->types);
+        return type_open(c->types, NULL);
     }
     const impl_item *here = c->function == NULL ? NULL : c->function->impl;
     for (alias_item *a = c->tree->aliases; a != NULL; a = a->next) {

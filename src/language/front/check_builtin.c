@@ -249,7 +249,7 @@ static void vec_new(checker *c, expr *e, const type *expected) {
         e->type = wish;
     } else {
         c->open->has_open = true;
-        e->type = type_vec(c->types, type_open(c->types));
+        e->type = type_vec(c->types, type_open(c->types, NULL));
     }
     e->call.kind = CALL_VEC_NEW;
 }
@@ -471,7 +471,7 @@ static void parse_later(checker *c, expr **slot) {
     const type **parts = CHECK_ARRAY(c, const type *, 2);
     parts[0] = type_open_number(c->types, TYPE_I64, e->call.name_span);
     parts[0]->number->is_parsed = true;
-    parts[1] = type_open(c->types);
+    parts[1] = type_open(c->types, NULL);
     c->open->has_open = true;
     e->type = check_struct_instance(c, check_struct_named(c, "Result"), parts)->type;
     expr *text = e->call.receiver;
@@ -489,7 +489,7 @@ void check_into_later(checker *c, expr **slot) {
     e->call.operand_count = 1;
     e->call.receiver = NULL;
     e->kind = EXPR_CALL;
-    e->type = type_open(c->types);
+    e->type = type_open(c->types, NULL);
     c->open->has_open = true;
     late_parse later = {.e = e, .function = c->function, .parsed = e->type};
     CHECK_PUSH(c, c->open->parses.items, c->open->parses.count, c->open->parses.capacity, later);
@@ -650,6 +650,15 @@ static bool may_grow(const expr *e) {
     const expr *receiver = e->call.receiver;
     return receiver->type->vec.length < 0 ||
            (receiver->kind == EXPR_NAME && is(receiver->name.name, "<list>"));
+}
+
+bool check_is_list_method(const char *name) {
+    static const char *const names[] = {"len", "is_empty", "push", "get", "set"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        found |= is(names[i], name);
+    }
+    return found;
 }
 
 bool check_vec_method(checker *c, expr **slot) {

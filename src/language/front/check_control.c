@@ -194,7 +194,7 @@ static void let_later(checker *c, stmt *s) {
         check_bind(c, s->pattern, s->annotation != NULL ? check_part_type(c, s->annotation) : check_scalar(c, TYPE_ERROR));
         return;
     }
-    const type *t = s->annotation == NULL ? type_open(c->types) : check_part_type(c, s->annotation);
+    const type *t = s->annotation == NULL ? type_open(c->types, NULL) : check_part_type(c, s->annotation);
     c->open->has_open |= s->annotation == NULL;
     s->value = check_new(c, EXPR_CALL, s->pattern->span, t);
     s->value->call = (call_expr){.kind = CALL_NOTHING, .name_span = s->pattern->span};
@@ -220,9 +220,7 @@ void check_let(checker *c, stmt *s) {
     }
     bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
     if (named && s->annotation == NULL) {
-        t = check_wish_of(c, s->pattern->binding);
-        check_note_flexible(s->pattern->binding, s->value);
-        t = t == NULL ? NULL : check_wish_again(c, t); /* a list of what it will turn out to hold */
+        s->pattern->binding->form = check_form_of(s->value);
     }
     bool own = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL &&
                s->pattern->binding->name[0] == '<' && s->value->kind == EXPR_NAME;
@@ -232,11 +230,10 @@ void check_let(checker *c, stmt *s) {
         check_keep_reference(s->value);
     }
     check_equation(c, &s->value);
-    check_value_pair(c, s->pattern, &s->value, t);
+    check_value_pair(c, s->pattern, &s->value, t != NULL ? t : s->value->becomes);
     check_written_value(c, &s->value);
     check_expr(c, &s->value, t);
     if (named && t == NULL) {
-        check_note_row(s->pattern->binding, s->value);
         s->pattern->binding->is_lengths = !s->pattern->binding->is_mutable && check_yields_lengths(s->value);
     }
     if (t != NULL && t->kind == TYPE_ERROR && s->value->type->may_have_open) {

@@ -21,25 +21,25 @@
 
 /* ---- structure ------------------------------------------------------------------------------- */
 
-static bool occurs(const type *open, const type *in) {
+bool check_occurs(const type *open, const type *in) {
     if (in == open) {
         return true;
     }
     if (in->kind == TYPE_OPEN) {
-        return *in->open.resolved != NULL && occurs(open, *in->open.resolved);
+        return *in->open.resolved != NULL && check_occurs(open, *in->open.resolved);
     }
     if (in->kind == TYPE_VEC) {
-        return occurs(open, in->vec.element);
+        return check_occurs(open, in->vec.element);
     }
     for (uint32_t i = 0; in->kind == TYPE_STRUCT && in->may_have_open &&
                          i < in->structure->template->generics.count;
          i++) {
-        if (occurs(open, in->structure->arguments[i])) {
+        if (check_occurs(open, in->structure->arguments[i])) {
             return true;
         }
     }
     for (uint32_t i = 0; in->kind == TYPE_TUPLE && in->may_have_open && i < in->tuple.count; i++) {
-        if (occurs(open, in->tuple.items[i])) {
+        if (check_occurs(open, in->tuple.items[i])) {
             return true;
         }
     }
@@ -48,7 +48,7 @@ static bool occurs(const type *open, const type *in) {
 
 /* A vector that got a tensor of rank 2 may get one of rank 1 next. */
 static bool decide(checker *c, const type *open, const type *t) {
-    if (t->kind == TYPE_VOID || occurs(open, t)) {
+    if (t->kind == TYPE_VOID || check_occurs(open, t)) {
         return false;
     }
     type_decide(c->types, open,
@@ -301,9 +301,6 @@ void check_widen_to(checker *c, expr **slot, const type *to) {
     const type *from = type_resolve(c->types, (*slot)->type);
     to = type_resolve(c->types, to);
     if (check_convert_number(c, slot, from, to) == NUMBER_KNOWN) {
-        if (from->kind == TYPE_F32 && to->kind == TYPE_F64) {
-            check_wish_wide(c, *slot);
-        }
         check_cast_to(c, slot, to);
     }
 }
@@ -451,7 +448,6 @@ bool check_coerce(checker *c, expr **slot, const type *to, const coerce_reason *
     if (convert(c, slot, to)) {
         return true;
     }
-    check_wish(c, *slot, to);
     note_dyn(c, check_mismatch(c, *slot, to, why), to, type_resolve(c->types, (*slot)->type));
     return false;
 }

@@ -2,18 +2,12 @@
  *
  *     check_convert.c   conversions
  *     check_literal.c   literals as type variables
- *     check_wish.c      lists, ranks and rows that follow a later use
+ *     check_infer*.c    brackets, rows and pairs that are what their uses make of them
  */
 #ifndef MASU_LANGUAGE_CHECK_CONVERT_H
 #define MASU_LANGUAGE_CHECK_CONVERT_H
 
 #include "language/front/check_context.h"
-
-/* What a use demands of a `let` whose literal had nothing to follow: its function is checked anew with it. */
-typedef struct let_wish {
-    source_span span; /* of the name */
-    const type *type;
-} let_wish;
 
 /* s.parse() and x.into() where nothing said yet as what. */
 typedef struct late_parse {
@@ -43,11 +37,6 @@ typedef struct check_inference {
     source_span deciding; /* the use that is being checked: what decides an open number */
     uint32_t lost_calls;  /* while open types are closed: calls around that were reported */
     late_parses parses;   /* see check_builtin.c */
-    let_wish *wishes;
-    uint32_t wish_count, wish_capacity;
-    bool may_repeat;   /* the function can be checked again */
-    bool repeat;       /* a wish came without a mistake: see check_wish_row */
-    masu__arena spare; /* copies of bodies, for as long as a body may have to be checked again */
 } check_inference;
 
 void check_int(checker *c, expr *e, const type *expected, bool negative);
@@ -66,22 +55,13 @@ bool check_is_no_conversion(checker *c, const expr *e);
 void check_close_number(checker *c, expr *e, const type *before);
 /* Says of a number that began without a type where that was, and what decided it. */
 void check_note_literal(checker *c, diagnostic *d, const type *t);
-/* Whether some let in it could follow a use. */
-bool check_has_flexible(const block *b);
-/* The type that a use asked for; NULL: none did. */
-const type *check_wish_of(const checker *c, const binding *b);
-/* The wish with open types of its own. */
-const type *check_wish_again(checker *c, const type *wish);
-/* let b = value, without an annotation. */
-void check_note_flexible(binding *b, const expr *value);
-/* e was to be of that type: the variables in it whose literals can follow will. */
-void check_wish(checker *c, const expr *e, const type *to);
-void check_wish_binding(checker *c, const binding *b, const type *to);
-const type *check_wish_at(const checker *c, source_span span); /* of a literal; NULL: none */
-/* e, an f32, is wanted as an f64: so is the list that it is an element of, from the start. */
-void check_wish_wide(checker *c, const expr *e);
-/* e.method(…), which only a Vec has. */
-void check_wish_vec(checker *c, const expr *e, const char *method);
+/* Writes expr.becomes into the body of f, which nothing has checked yet. */
+void check_infer(checker *c, function_item *f);
+/* What is known of the bracket that e is; NULL: nothing. */
+const struct open_form *check_form_of(const expr *e);
+/* Where the bracket is that e is a name of, and the use that made it what it is. */
+void check_note_bracket(checker *c, diagnostic *d, const expr *e);
+bool check_occurs(const type *open, const type *in);
 void check_unbox(checker *c, expr **slot); /* a Box becomes what is in it */
 /* Without a conversion; decides open types. */
 bool check_fits(checker *c, const type *from, const type *to);
@@ -107,8 +87,5 @@ bool check_item(checker *c, expr **slot);
 void check_read_item(checker *c,
                      expr **slot); /* whatever the rank: one element is demanded at run time */
 diagnostic *check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);
-/* check_wish.c: `let row = t[0];`, checked; and a use of e that only a row has, true where e is such a name. */
-void check_note_row(binding *b, const expr *value);
-bool check_wish_row(checker *c, const expr *e);
 
 #endif

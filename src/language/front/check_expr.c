@@ -244,7 +244,6 @@ static void check_tuple_field(checker *c, expr *e) {
     }
     bool positional = base->kind == TYPE_STRUCT && base->structure->positional;
     if (base->kind != TYPE_TUPLE && !positional) {
-        check_wish_pair(c, e->field.base, base);
         diagnostics_say(c->diagnostics, e->field.name_span, SAY(is_not_tuple),
                         check_type_text(c, base));
         return;

@@ -176,14 +176,6 @@ void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wis
     *slot = build_finish(&b, pair);
 }
 
-void check_wish_pair(checker *c, const expr *name, const type *values) {
-    if (name->kind == EXPR_NAME && name->name.binding != NULL && values->kind == TYPE_TENSOR) {
-        const type *parts[2] = {
-            values, type_tensor(c->types, check_scalar(c, TYPE_I64), values->tensor.rank)};
-        check_wish_binding(c, name->name.binding, type_tuple(c->types, parts, 2));
-    }
-}
-
 /* t.topk(k).0, t.topk(k).1: one of the two. */
 bool check_value_part(checker *c, expr **slot) {
     expr *e = *slot, *base = e->field.base;

@@ -106,7 +106,7 @@ expr *check_element_at(checker *c, expr *all, expr *at) {
     e->index.indices = CHECK_ARRAY(c, expr *, 1);
     e->index.indices[0] = at;
     e->index.count = 1;
-    check_expr(c, &e, type_array(c->types, type_open(c->types), TYPE_BOX));
+    check_expr(c, &e, type_array(c->types, type_open(c->types, NULL), TYPE_BOX));
     return e;
 }
 
@@ -412,7 +412,7 @@ static expr *freeze_part(block_builder *b, expr **slot) {
     if (e->kind == EXPR_INDEX) {
         c->around->index_goes_on = true;
     }
-    check_expr(c, slot, type_array(c->types, type_open(c->types), TYPE_BOX));
+    check_expr(c, slot, type_array(c->types, type_open(c->types, NULL), TYPE_BOX));
     c->around->index_goes_on = false;
     return check_is_place(*slot) ? *slot : NULL;
 }
@@ -429,7 +429,7 @@ expr *check_freeze(block_builder *b, expr **slot) {
     case EXPR_UNARY:
         return e->unary.op == UNARY_REFERENCE ? check_freeze(b, &e->unary.operand) : NULL;
     case EXPR_NAME:
-        check_expr(c, slot, type_array(c->types, type_open(c->types), TYPE_BOX));
+        check_expr(c, slot, type_array(c->types, type_open(c->types, NULL), TYPE_BOX));
         return check_is_place(*slot) ? *slot : NULL;
     case EXPR_FIELD:
     case EXPR_TUPLE_FIELD:

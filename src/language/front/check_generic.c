@@ -49,7 +49,7 @@ const type *check_type_argument(const checker *c, const char *name) {
 static const type **open_types(checker *c, uint32_t count) {
     const type **types = CHECK_ARRAY(c, const type *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        types[i] = type_open(c->types);
+        types[i] = type_open(c->types, NULL);
     }
     c->open->has_open |= count > 0;
     return types;

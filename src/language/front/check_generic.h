@@ -63,6 +63,8 @@ function_item *check_instance_of(checker *c, function_item *f, struct_item *owne
 bool check_impl_fits(checker *c, const function_item *f, const struct_item *owner,
                      const type_environment *environment);
 type_environment check_environment_new(checker *c, function_item *f);
+/* The function type that the parameter's type parameter has as a bound; NULL: none. */
+const type_expr *check_function_bound(const function_item *f, const binding *parameter);
 uint32_t check_type_count(const type_parameters *p);
 
 #endif

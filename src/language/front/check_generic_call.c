@@ -16,7 +16,7 @@
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* The function type that the parameter's type parameter has as a bound. */
-static const type_expr *function_bound(const function_item *f, const binding *parameter) {
+const type_expr *check_function_bound(const function_item *f, const binding *parameter) {
     const type_expr *t = parameter->annotation;
     if (t == NULL || t->kind != TYPE_EXPR_NAME) {
         return NULL;
@@ -125,7 +125,7 @@ static bool keeps(const function_item *f, const binding *parameter) {
 static void check_argument(checker *c, expr *call, expr **slot, const function_item *f,
                            const binding *parameter, const type_environment *e) {
     const type_environment *outer = c->environment;
-    const type_expr *bound = function_bound(f, parameter);
+    const type_expr *bound = check_function_bound(f, parameter);
     c->environment = e;
     if (parameter->annotation != NULL) {
         decide_length(c, parameter->annotation, slot, outer);

@@ -83,7 +83,7 @@ static const type *element_wanted(checker *c, const type *expected) {
         return expected->vec.element;
     }
     c->open->has_open = true;
-    return type_open(c->types);
+    return type_open(c->types, NULL);
 }
 
 static void push(checker *c, block_builder *b, expr *item) {

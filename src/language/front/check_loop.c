@@ -100,18 +100,8 @@ const type *check_range(checker *c, expr *e, const type *wish) {
     return t;
 }
 
-/* Numbers that are written out are numbers, not tensors without dimensions. */
-static bool is_list_of_literals(const expr *e) {
-    bool plain = e->kind == EXPR_ARRAY && e->list.count > 0;
-    for (uint32_t i = 0; plain && i < e->list.count; i++) {
-        plain = check_free_literal(e->list.items[i]);
-    }
-    return plain;
-}
-
 /* The type of what a `for` yields; NULL: `next` says what, and when. */
 static const type *check_iterable(checker *c, expr **slot) {
-    (*slot)->is_vec |= is_list_of_literals(*slot);
     range_call(c, slot);
     if ((*slot)->kind == EXPR_RANGE && (*slot)->range.low != NULL &&
         (*slot)->range.low->kind == EXPR_CHAR) {

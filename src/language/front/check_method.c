@@ -43,10 +43,6 @@ void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
 }
 
 static void unknown_method(checker *c, expr *e, const type *t) {
-    check_wish_vec(c, e->call.receiver, e->call.name);
-    if (check_has_method(c, type_tensor(c->types, check_scalar(c, TYPE_F32), -1), e->call.name)) {
-        check_wish_row(c, e->call.receiver);
-    }
     check_lost_arguments(c, e);
     check_make_error(c, e);
     if (check_report_outside(c, e->call.name_span, ".", e->call.name)) {
@@ -54,6 +50,10 @@ static void unknown_method(checker *c, expr *e, const type *t) {
     }
     diagnostic *d = diagnostics_say(c->diagnostics, e->call.name_span, SAY(has_no_method),
                                     check_type_text(c, t), e->call.name);
+    if ((t->kind == TYPE_TENSOR && check_only_lists_have(c, e->call.name)) ||
+        (t->kind == TYPE_VEC && check_has_method(c, type_tensor(c->types, NULL, -1), e->call.name))) {
+        check_note_bracket(c, d, e->call.receiver);
+    }
     suggestion near = check_suggest(d, e->call.name);
     check_suggest_methods(c, t, &near);
     if (t->kind == TYPE_STRUCT) {
@@ -108,7 +108,6 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
         }
     }
     if (!f->has_self) {
-        check_wish_vec(c, e->call.receiver, e->call.name);
         check_list(c, e->call.args, e->call.arg_count);
         diagnostic *d =
             diagnostics_say(c->diagnostics, e->call.name_span, SAY(takes_no_self), f->qualified);
@@ -522,7 +521,6 @@ static void ranges_as_lists(checker *c, expr *e, const type *t) {
     }
 }
 
-/* [1, 2].iter(): a list, where a tensor has no such method. */
 /* Tensor::concat(…) is no method, and leaves `concat` to lists. */
 static bool has_written_method(checker *c, const struct_item *owner, const char *name) {
     for (const function_item *f = check_find_method(c, owner, name); f != NULL;
@@ -545,16 +543,6 @@ bool check_only_lists_have(checker *c, const char *name) {
     return wanted ||
            (vec != NULL && check_find_method(c, vec, name) != NULL &&
             (tensor == NULL || !has_written_method(c, tensor, name)) && !check_is_abi_method(name));
-}
-
-static void literal_as_list(checker *c, expr *list, const char *name) {
-    static const char *const nested[] = {"concat", "flatten", "join", "iter", "into_iter"};
-    list->is_vec |= check_only_lists_have(c, name);
-    for (size_t i = 0; list->is_vec && i < sizeof nested / sizeof nested[0]; i++) {
-        for (uint32_t k = 0; strcmp(nested[i], name) == 0 && k < list->list.count; k++) {
-            list->list.items[k]->is_vec |= list->list.items[k]->kind == EXPR_ARRAY;
-        }
-    }
 }
 
 /* drain(a..b), get(a..b): two numbers. */
@@ -786,9 +774,6 @@ void check_method(checker *c, expr **slot, const type *expected) {
         check_free_literal(e->call.receiver) && expected != NULL && type_is_numeric(expected);
     check_range_as_list(c, &e->call.receiver);
     check_range_as_iterator(c, &e->call.receiver);
-    if (e->call.receiver->kind == EXPR_ARRAY && e->call.receiver->type == NULL) {
-        literal_as_list(c, e->call.receiver, e->call.name);
-    }
     c->around->receiver_of = e->call.receiver->kind == EXPR_METHOD ? e->call.name : NULL;
     wish_of_parse(c, e, expected);
     check_expr(c, &e->call.receiver, literal ? expected : NULL);

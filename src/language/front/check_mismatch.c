@@ -100,6 +100,9 @@ diagnostic *check_mismatch(checker *c, const expr *found, const type *to, const 
     }
     note_namesakes(c, d, to, from);
     check_note_literal(c, d, found->type);
+    if ((from->kind == TYPE_TENSOR && to->kind == TYPE_VEC) || (from->kind == TYPE_VEC && to->kind == TYPE_TENSOR)) {
+        check_note_bracket(c, d, found);
+    }
     if (type_is_numeric(from) && type_is_numeric(to)) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "`as %s` converts it",
                          check_type_text(c, to));

@@ -246,7 +246,6 @@ static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type 
     }
     if (!is_comparison(e->binary.op) && tensor_of(e, left)->tensor.rank != 0) {
         expr **number = left ? &e->binary.right : &e->binary.left;
-        check_wish_row(c, *number);
         if (check_index_as_row(c, number)) {
             return both_tensors(c, slot);
         }

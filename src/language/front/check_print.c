@@ -56,7 +56,6 @@ static void push_value(format *f, expr **slot, int64_t how) {
     c->around->wanted_variants = method && (how & HOW(HOW_DEBUG)) != 0 ? &option : NULL;
     check_expr(c, slot, element ? type_tensor(c->types, NULL, -1) : NULL);
     c->around->wanted_variants = NULL;
-    check_wish_row(c, *slot);
     const type *t = type_resolve(c->types, (*slot)->type);
     if ((*slot)->kind == EXPR_STRING && how == 0) {
         push_piece(f,

@@ -404,7 +404,7 @@ bool check_bind_behind(checker *c, pattern *p, const type *t) {
     *p->binding = (binding){.name = name, .span = p->span, .kind = BINDING_LET};
     check_declare(c, p->binding, t);
     expr *place = check_new_name(c, p->span, name);
-    check_expr(c, &place, type_reference(c->types, type_open(c->types), type_is_slice(t)));
+    check_expr(c, &place, type_reference(c->types, type_open(c->types, NULL), type_is_slice(t)));
     check_follow(c, &place);
     const expr *outer = c->places->alias_place;
     bool all = c->places->alias_all;

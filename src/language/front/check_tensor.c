@@ -132,6 +132,11 @@ static const type *stored_type(const checker *c, const type *element) {
 
 void check_array(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    if (e->becomes != NULL && (expected == NULL || type_resolve(c->types, expected)->kind == TYPE_OPEN)) {
+        expected = e->becomes;
+        c->open->has_open |= expected->may_have_open;
+        e->is_vec |= expected->kind == TYPE_VEC && expected->vec.length < 0;
+    }
     if (check_list_literal(c, slot, expected)) {
         return;
     }
@@ -312,7 +317,7 @@ static bool wants_rows(const checker *c, const expr *e, const type *base, const 
         const binding *b = e->index.base->kind == EXPR_NAME ? e->index.base->name.binding : NULL;
         bool starts_as_more = b != NULL && b->first_rank > e->index.count;
         bool wanted = expected != NULL && type_resolve(c->types, expected)->kind == TYPE_TENSOR;
-        return c->nest->comprehension == NULL && (starts_as_more || wanted);
+        return c->nest->comprehension == NULL && (starts_as_more || wanted || e->becomes != NULL);
     }
     return e->index.count < (uint32_t)base->tensor.rank;
 }
@@ -412,7 +417,6 @@ void check_index(checker *c, expr **slot, const type *expected) {
         /* fall through */
     default:
         check_indices(c, e);
-        check_wish_row(c, e->index.base);
         diagnostic *d = diagnostics_say(c->diagnostics, e->index.base->span, SAY(cannot_be_indexed),
                                         check_type_text(c, base));
         if (base->kind == TYPE_TUPLE) {

@@ -47,8 +47,6 @@ bool check_value_part(checker *c, expr **slot);
 void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wish);
 void check_written_value(checker *c, expr **slot); /* t.set(0, 1.0) where a value is wanted */
 bool check_has_places(const expr *e);              /* t.topk(k) and its like, by their form */
-/* name.0 where it was bound to such values: it is the pair. */
-void check_wish_pair(checker *c, const expr *name, const type *values);
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
 
 #endif

@@ -106,7 +106,7 @@ const type *check_held_type(checker *c, type_expr *t) {
 static const type *vec_type(checker *c, type_expr *t) {
     if (t->argument_count == 0) {
         c->open->has_open = true;
-        return c->function != NULL ? type_vec(c->types, type_open(c->types))
+        return c->function != NULL ? type_vec(c->types, type_open(c->types, NULL))
                                    : wrong(c, t, SAY(vec_needs_element_type), NULL);
     }
     if (t->argument_count > 1) {
@@ -322,7 +322,7 @@ static const type *named_type(checker *c, type_expr *t) {
     }
     if (strcmp(t->name, "_") == 0) {
         c->open->has_open = true;
-        return c->function != NULL ? type_open(c->types)
+        return c->function != NULL ? type_open(c->types, NULL)
                                    : wrong(c, t, SAY(type_is_written_out_here), NULL);
     }
     if (strcmp(t->name, "Formatter") == 0) { /* where an impl of Display writes to */

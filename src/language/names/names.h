@@ -31,6 +31,7 @@ typedef struct symbol {
     struct_item *variant_too; /* another enum that was imported with a variant of this name */
     uint32_t variant;
     bool refused;
+    const struct type *inferred; /* the type of a variable, while check_infer.c walks its function; NULL: it is none */
     struct symbol *next;
 } symbol;
 

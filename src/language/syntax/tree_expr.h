@@ -52,7 +52,7 @@ struct binding {
     bool is_late;           /* [check] it gets its value behind its `let`: see check_late.c */
     bool is_once;           /* [check] and is assigned once: `is_mutable` then says so for the rest */
     uint8_t first_rank;     /* [check] of the tensor that a variable starts as, where it is assigned to; else 0 */
-    uint8_t flexible;       /* [check] what its literal can still become: see check_wish.c */
+    const struct open_form *form; /* [check] of the bracket that it is bound to; NULL: it is none */
     bool
         /* [check] assigned after its declaration, also through fields, elements, methods */
         is_written;
@@ -347,6 +347,9 @@ struct expr {
     bool is_boxed : 1;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */
+    /* [check] what its uses make of it, told before it is checked (check_infer.c): of a bracket a list or a tensor, of t[i] a
+     * tensor, of t.topk(k) a pair; NULL: nothing */
+    const type *becomes;
     union {
         struct {
             uint64_t value;   /* magnitude; a wrapped two's complement value after the check */
@@ -411,6 +414,7 @@ struct expr {
             expr **items;
             uint32_t count;
             bool is_bytes; /* b"…" */
+            const struct open_form *form; /* [check] of a bracket: see check_infer.h */
             /* EXPR_TUPLE, EXPR_ARRAY. Arrays after the check: rectangular; every leaf of the
              * element's type */
         } list;

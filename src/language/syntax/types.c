@@ -199,13 +199,13 @@ const type *type_target(type_table *table, const type *reference) {
     return type_is_slice(reference) ? type_vec(table, element) : element;
 }
 
-const type *type_open(type_table *table) {
+const type *type_open(type_table *table, struct open_form *form) {
     const type **cell = MASU_ARENA_NEW(table->arena, const type *);
     if (cell == NULL) {
         table->out_of_memory = true;
         return table->scalars[TYPE_ERROR];
     }
-    return intern(table, &(type){.kind = TYPE_OPEN, .open = {cell}});
+    return intern(table, &(type){.kind = TYPE_OPEN, .open = {cell, form}});
 }
 
 /* Room for one more; false when memory runs out. */

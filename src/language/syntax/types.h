@@ -58,6 +58,7 @@ typedef enum type_kind {
 
 typedef struct type type;
 struct struct_item; /* tree.h */
+struct open_form;
 
 typedef struct open_number { /* the cell of one */
     const type *decided;  /* NULL: nothing has said more; may be open itself */
@@ -90,6 +91,7 @@ struct type {
         } vec;
         struct {
             const type **resolved; /* the cell that a use fills in; *resolved NULL before */
+            struct open_form *form; /* the checker's: what it may become; NULL: anything */
         } open;
     };
     const type *next_in_bucket; /* the table's own */
@@ -139,7 +141,8 @@ void type_set_size(
 const type *type_tuple(type_table *table, const type *const *items, uint32_t count);
 const type *type_vec(type_table *table, const type *element);
 const type *type_array(type_table *table, const type *element, int64_t length);
-const type *type_open(type_table *table);
+/* form: what it may become; NULL: anything. */
+const type *type_open(type_table *table, struct open_form *form);
 /* An open number, of a literal there. kind: TYPE_I64 or TYPE_F32. */
 const type *type_open_number(type_table *table, type_kind kind, source_span literal);
 /* Fills the cell of a type that is open. Cost: O(1). */

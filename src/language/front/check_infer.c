@@ -1,0 +1,897 @@
+/* check_infer.c: whether a bracket is a list or a tensor, whether `t[i]` is a number or a row: from all of its uses,
+ * before its function is checked.
+ *
+ *     let a = [1, 2, 3];          a: a list of an open number, or a tensor
+ *     let n = a.len();            both have a length
+ *     f(&a[1..]);                 fn f(v: &[i32]): a list, and the number an i32
+ *     let b = a * 2;              a tensor, had nothing said list: only tensors are multiplied
+ *
+ * One walk over the body gives every expression a type, with variables (check_infer_type.c) where it has none of its own;
+ * what is stored, handed on, returned, compared or stands side by side unifies, in any order. A method, a field, an
+ * operator of what is still open waits until it is known. What demands a list: a parameter, field, result or annotation
+ * that is one. What demands a tensor: such a place of type Tensor, arithmetic, `as`, two indices, a method that only
+ * tensors have. Where neither demands, a list is preferred if a method that only lists have is called, `{:?}` shows it, a
+ * call on it can only change it (`a.sort();`), or its numbers are of a type that tensors do not keep. What is
+ * left is a tensor, as `[1.0, 2.0]` that is only printed.
+ *
+ * The walk writes its answers into the brackets, indices and pairs (expr.becomes) and leaves no other trace: its messages are taken
+ * back, its variables are its own. The check follows the answers where it expects nothing else. So what the
+ * walk cannot see through costs an annotation, never a wrong program: a contradiction is the check's to report, with the
+ * bracket's place and the use that decided it (check_note_bracket). Cost: O(size of the body).
+ */
+#include <string.h>
+
+#include "language/front/check_dyn.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_infer.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+void infer_name(inference *n, const char *name, const type *t) {
+    symbol *s = names_symbol(n->c->names, name);
+    inferred_name entry = {s, s->inferred};
+    CHECK_PUSH(n->c, n->names, n->name_count, n->name_capacity, entry);
+    s->inferred = t;
+}
+
+static void close_names(inference *n, uint32_t mark) {
+    while (n->name_count > mark) {
+        inferred_name *entry = &n->names[--n->name_count];
+        entry->symbol->inferred = entry->hidden;
+    }
+}
+
+static const type *type_of_name(inference *n, expr *e) {
+    const symbol *s = e->name.scope == NULL ? names_find(n->c->names, e->name.name) : NULL;
+    if (s != NULL && s->inferred != NULL) {
+        return s->inferred;
+    }
+    if (s != NULL && s->constant != NULL && s->constant->type != NULL) {
+        return s->constant->type;
+    }
+    struct_item *of = s != NULL ? s->variant_of : NULL;
+    if (e->name.scope != NULL) {
+        struct_item *named = check_struct_named(n->c, e->name.scope);
+        of = named != NULL && named->is_enum && check_find_variant(named, e->name.name) >= 0 ? named : NULL;
+    }
+    return of == NULL || of->type == NULL ? n->any : check_struct_open(n->c, of, NULL, 0)->type;
+}
+
+/* ---- patterns ---------------------------------------------------------------------------------- */
+
+static void tuple_pattern(inference *n, const pattern *p, const type *t) {
+    const type **parts = CHECK_ARRAY(n->c, const type *, p->part_count + 1);
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        parts[i] = infer_open(n);
+    }
+    if (!p->rest && p->part_count > 0) {
+        infer_same(n, type_tuple(n->c->types, parts, p->part_count), t);
+    } else if (t->kind == TYPE_TUPLE && p->part_count <= t->tuple.count) {
+        for (uint32_t i = 0; i < p->part_count; i++) {
+            bool behind = i >= p->rest_at;
+            infer_same(n, parts[i], t->tuple.items[behind ? t->tuple.count - p->part_count + i : i]);
+        }
+    }
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        infer_pattern(n, p->parts[i], parts[i]);
+    }
+}
+
+static void variant_pattern(inference *n, const pattern *p, const type *t) {
+    checker *c = n->c;
+    const symbol *s = p->scope == NULL && p->name != NULL ? names_find(c->names, p->name) : NULL;
+    struct_item *of = p->scope != NULL ? check_struct_named(c, p->scope)
+                      : s == NULL      ? NULL
+                      : s->structure != NULL ? s->structure
+                                             : s->variant_of;
+    uint32_t first = 0, count = of == NULL ? 0 : of->field_count;
+    int64_t variant = of != NULL && of->is_enum ? check_find_variant(of, p->name) : -1;
+    if (variant >= 0) {
+        first = of->variants[variant].first;
+        count = of->variants[variant].count;
+    }
+    bool known = of != NULL && of->type != NULL && (variant >= 0 || !of->is_enum) && !of->is_builtin;
+    const struct_item *made = known ? check_struct_open(c, of, NULL, 0) : NULL;
+    if (made != NULL && made->template == NULL && t->kind == TYPE_STRUCT && t->structure->template == of) {
+        made = t->structure;
+    }
+    if (made != NULL) {
+        infer_same(n, made->type, t);
+    }
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        const type *part = n->any;
+        for (uint32_t k = 0; made != NULL && k < count; k++) {
+            bool meant = p->part_names == NULL ? k == (p->rest && i >= p->rest_at ? count - p->part_count + i : i)
+                                               : strcmp(made->fields[first + k].name, p->part_names[i]) == 0;
+            part = meant && made->fields[first + k].type != NULL ? made->fields[first + k].type : part;
+        }
+        infer_pattern(n, p->parts[i], part);
+    }
+}
+
+static bool names_a_variant(inference *n, const pattern *p) {
+    const symbol *s = p->binding->is_mutable ? NULL : names_find(n->c->names, p->binding->name);
+    return s != NULL && s->inferred == NULL && (s->variant_of != NULL || s->constant != NULL) &&
+           p->binding->name[0] >= 'A' && p->binding->name[0] <= 'Z';
+}
+
+void infer_pattern(inference *n, const pattern *p, const type *t) {
+    t = infer_value(n, t);
+    bool names = p->kind == PATTERN_NAME || p->kind == PATTERN_BOUND;
+    if (names && p->binding == NULL) { /* the parser has said why */
+        return;
+    }
+    switch (p->kind) {
+    case PATTERN_NAME:
+        if (!names_a_variant(n, p)) {
+            infer_name(n, p->binding->name, t);
+        }
+        return;
+    case PATTERN_TUPLE:
+        tuple_pattern(n, p, t);
+        return;
+    case PATTERN_VARIANT:
+        variant_pattern(n, p, t);
+        return;
+    case PATTERN_BOUND:
+        infer_name(n, p->binding->name, t);
+        infer_pattern(n, p->parts[0], t);
+        return;
+    default:
+        return;
+    }
+}
+
+/* ---- brackets ---------------------------------------------------------------------------------- */
+
+/* What only lists hold. */
+static bool only_lists_hold(const type *t) {
+    return t->kind == TYPE_STRING || t->kind == TYPE_STRUCT || t->kind == TYPE_VEC || t->kind == TYPE_TUPLE ||
+           t->kind == TYPE_CHAR || (infer_form_of(t) != NULL && t->open.form->kind == FORM_FUNCTION);
+}
+
+static const type *type_of_bracket(inference *n, expr *e) {
+    const type *element = infer_open(n);
+    for (uint32_t i = 0; i < e->list.count; i++) {
+        infer_same(n, element, infer_expr(n, e->list.items[i]));
+    }
+    if (e->is_vec) {
+        return type_vec(n->c->types, element);
+    }
+    open_form *f = infer_form(n, FORM_BRACKET, e);
+    f->element = element;
+    if (only_lists_hold(infer_value(n, element))) {
+        f->because = e->span;
+        type_decide(n->c->types, f->open, type_vec(n->c->types, element));
+    }
+    return f->open;
+}
+
+/* ---- indices ----------------------------------------------------------------------------------- */
+
+/* Of a tensor, with so many numbers between the brackets. */
+static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
+    const type *element = type_of_element(n->c->types, tensor);
+    if (n->comprehensions > 0 || tensor->tensor.rank == (int32_t)count) {
+        return element;
+    }
+    if (tensor->tensor.rank > (int32_t)count) {
+        return type_tensor(n->c->types, tensor->tensor.element, tensor->tensor.rank - (int32_t)count);
+    }
+    return infer_form(n, FORM_ROW, e)->open;
+}
+
+/* e: base[…], whose indices are walked. */
+const type *infer_index(inference *n, expr *e, const type *base) {
+    const expr *only = e->index.count == 1 ? e->index.indices[0] : NULL;
+    bool part = only != NULL && only->kind == EXPR_RANGE;
+    if (infer_is_bracket(base) && e->index.count > 1) {
+        infer_tensor(n, base);
+        base = infer_value(n, base);
+    }
+    if (infer_is_bracket(base)) {
+        return part ? base : base->open.form->element;
+    }
+    if (infer_form_of(base) != NULL && base->open.form->kind == FORM_ROW) {
+        infer_tensor(n, base);
+        base = infer_value(n, base);
+    }
+    switch (base->kind) {
+    case TYPE_VEC:
+        return part ? type_vec(n->c->types, base->vec.element) : base->vec.element;
+    case TYPE_TENSOR:
+        return part ? base : type_of_element_at(n, e, base, e->index.count);
+    case TYPE_STRING:
+        return part ? base : check_scalar(n->c, TYPE_CHAR);
+    case TYPE_STRUCT: {
+        const type *found = infer_yield(n, base, "index");
+        return found == NULL ? n->any : found;
+    }
+    default:
+        return NULL;
+    }
+}
+
+/* t[i][j] is t[i, j] of a tensor. */
+static const type *type_of_index(inference *n, expr *e) {
+    expr *inner = e->index.base;
+    bool merges = inner->kind == EXPR_INDEX && !inner->in_parentheses;
+    const type *base = infer_value(n, infer_expr(n, inner));
+    for (uint32_t i = 0; i < e->index.count; i++) {
+        const type *at = infer_value(n, infer_expr(n, e->index.indices[i]));
+        if (base->kind == TYPE_TENSOR && n->comprehensions == 0 && infer_is_bracket(at)) {
+            infer_tensor(n, at);
+        }
+    }
+    const open_form *row = infer_form_of(base);
+    if (merges && row != NULL && row->kind == FORM_ROW && row->e == inner) {
+        return infer_form(n, FORM_ROW, e)->open; /* the check sees one index of both */
+    }
+    const type *t = infer_index(n, e, base);
+    if (t == NULL) {
+        t = infer_open(n);
+        infer_wait(n, (waiting){.e = e, .operand = base, .result = t});
+    }
+    return t;
+}
+
+/* ---- operators --------------------------------------------------------------------------------- */
+
+static bool is_arithmetic(binary_op op) {
+    return op >= BINARY_ADD && op <= BINARY_REM;
+}
+
+static bool is_row(const type *t) {
+    return infer_form_of(t) != NULL && t->open.form->kind == FORM_ROW;
+}
+
+static const type *arithmetic_of_tensors(inference *n, const type *a, const type *b) {
+    const type *tensor = a->kind == TYPE_TENSOR ? a : b, *other = tensor == a ? b : a;
+    if (infer_is_bracket(other) || (is_row(other) && tensor->tensor.rank != 0)) {
+        infer_tensor(n, other);
+        other = infer_value(n, other);
+    }
+    const type *held = tensor->tensor.element, *beside = other->kind == TYPE_TENSOR ? other->tensor.element : other;
+    if (held != NULL && beside != NULL && type_is_open_number(infer_value(n, beside))) {
+        infer_same(n, held, beside);
+    }
+    bool numbers = tensor->tensor.rank == 0 && (other->kind != TYPE_TENSOR || other->tensor.rank == 0);
+    return type_tensor(n->c->types, tensor->tensor.element, numbers ? 0 : -1);
+}
+
+/* NULL: one of them has to be known first. */
+static const type *type_of_arithmetic(inference *n, const type *a, const type *b) {
+    if (infer_is_bracket(a) || infer_is_bracket(b)) { /* there is no such thing of lists */
+        infer_tensor(n, a);
+        infer_tensor(n, b);
+        a = infer_value(n, a);
+        b = infer_value(n, b);
+    }
+    if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR) {
+        return arithmetic_of_tensors(n, a, b);
+    }
+    if (is_row(a) || is_row(b)) {
+        if (is_row(a) && is_row(b)) {
+            infer_same(n, a, b);
+        }
+        return is_row(a) ? a : b;
+    }
+    if (type_is_numeric(a) && type_is_numeric(b)) {
+        infer_same(n, a, b);
+        return infer_value(n, type_is_float(b) ? b : a);
+    }
+    if (a->kind == TYPE_OPEN || b->kind == TYPE_OPEN) {
+        return NULL;
+    }
+    return a->kind == TYPE_STRING ? a : n->any;
+}
+
+static const type *type_of_comparison(inference *n, const expr *e, const type *a, const type *b) {
+    bool equal = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
+    bool brackets = infer_is_bracket(a) || infer_is_bracket(b);
+    const type *other = infer_is_bracket(a) ? b : a;
+    if (brackets && (type_is_numeric(other) || (!equal && other->kind == TYPE_TENSOR))) {
+        infer_tensor(n, infer_is_bracket(a) ? a : b); /* each element is compared */
+    } else if (a->kind != TYPE_TENSOR || b->kind == TYPE_OPEN) {
+        infer_same(n, a, b);
+    } else if (infer_is_bracket(b)) {
+        infer_tensor(n, b);
+    }
+    bool masks = infer_value(n, a)->kind == TYPE_TENSOR || infer_value(n, b)->kind == TYPE_TENSOR;
+    return masks ? type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1)
+           : brackets ? infer_open(n)
+                      : check_scalar(n->c, TYPE_BOOL);
+}
+
+static const type *type_of_binary(inference *n, expr *e) {
+    const type *a = infer_value(n, infer_expr(n, e->binary.left)),
+               *b = infer_value(n, infer_expr(n, e->binary.right));
+    n->at = e->span;
+    if (e->binary.op >= BINARY_EQ && e->binary.op <= BINARY_GE) {
+        return type_of_comparison(n, e, a, b);
+    }
+    if (!is_arithmetic(e->binary.op)) {
+        return e->binary.op == BINARY_AND || e->binary.op == BINARY_OR ? check_scalar(n->c, TYPE_BOOL) : a;
+    }
+    const type *t = type_of_arithmetic(n, a, b);
+    if (t == NULL) {
+        t = infer_open(n);
+        infer_wait(n, (waiting){.e = e, .operand = a, .other = b, .result = t});
+    }
+    return t;
+}
+
+static const type *type_of_unary(inference *n, expr *e) {
+    const type *t = infer_value(n, infer_expr(n, e->unary.operand));
+    if (e->unary.op == UNARY_NEG && infer_is_bracket(t)) {
+        n->at = e->span;
+        infer_tensor(n, t);
+    }
+    return infer_value(n, t);
+}
+
+static const type *type_of_cast(inference *n, expr *e) {
+    const type *from = infer_value(n, infer_expr(n, e->cast.operand));
+    const type *to = infer_written(n, e->cast.target);
+    n->at = e->span;
+    if (infer_is_bracket(from)) {
+        infer_tensor(n, from);
+        from = infer_value(n, from);
+    }
+    if (is_row(from)) {
+        return from;
+    }
+    return from->kind == TYPE_TENSOR && to->kind != TYPE_TENSOR ? type_tensor(n->c->types, to, from->tensor.rank) : to;
+}
+
+/* ---- statements -------------------------------------------------------------------------------- */
+
+static void infer_let(inference *n, stmt *s) {
+    const type *written = s->annotation == NULL ? NULL : infer_written(n, s->annotation);
+    const type *t;
+    bool named = s->pattern->kind == PATTERN_NAME || s->pattern->kind == PATTERN_TUPLE;
+    if (s->value != NULL && written == NULL && named && check_has_places(s->value)) {
+        infer_expr(n, s->value);
+        t = infer_form(n, FORM_PAIR, s->value)->open;
+    } else {
+        t = s->value == NULL ? infer_open(n) : infer_expr(n, s->value);
+    }
+    if (written != NULL) {
+        n->at = s->span;
+        infer_same(n, t, written);
+        t = infer_value(n, t)->kind == TYPE_NEVER || s->value == NULL ? written : infer_value(n, written);
+    }
+    if (s->otherwise != NULL) {
+        infer_block(n, s->otherwise);
+    }
+    infer_pattern(n, s->pattern, t);
+}
+
+const type *infer_block(inference *n, block *b) {
+    if (b == NULL) {
+        return n->any;
+    }
+    uint32_t mark = n->name_count;
+    bool never = false;
+    for (stmt *s = b->first; s != NULL; s = s->next) {
+        if (s->kind == STMT_LET) {
+            infer_let(n, s);
+            continue;
+        }
+        n->drops = s->value != NULL && s->value->kind == EXPR_METHOD;
+        const type *t = s->value == NULL ? NULL : infer_expr(n, s->value);
+        never |= t != NULL && type_is(type_resolve(n->c->types, t), TYPE_NEVER);
+    }
+    const type *t = b->result != NULL ? infer_expr(n, b->result)
+                                      : check_scalar(n->c, never ? TYPE_NEVER : TYPE_VOID);
+    close_names(n, mark);
+    return t;
+}
+
+/* What two ways to one value agree on. */
+static const type *joined(inference *n, const type *a, const type *b) {
+    if (a == NULL || type_is(type_resolve(n->c->types, a), TYPE_NEVER)) {
+        return b;
+    }
+    infer_same(n, a, b);
+    return a;
+}
+
+static const type *type_of_if(inference *n, expr *e) {
+    infer_expr(n, e->branch.condition);
+    const type *t = infer_block(n, e->branch.then);
+    return e->branch.otherwise == NULL ? check_scalar(n->c, TYPE_VOID)
+                                       : joined(n, t, infer_expr(n, e->branch.otherwise));
+}
+
+static const type *type_of_match(inference *n, expr *e) {
+    const type *value = infer_expr(n, e->match.value), *t = NULL;
+    for (uint32_t i = 0; i < e->match.count; i++) {
+        uint32_t mark = n->name_count;
+        infer_pattern(n, e->match.arms[i].pattern, value);
+        if (e->match.arms[i].guard != NULL) {
+            infer_expr(n, e->match.arms[i].guard);
+        }
+        t = joined(n, t, infer_expr(n, e->match.arms[i].body));
+        close_names(n, mark);
+    }
+    return t == NULL ? n->any : t;
+}
+
+/* What a `for` over it yields; NULL: it has to be known first. */
+static const type *type_of_item(inference *n, const type *t) {
+    checker *c = n->c;
+    if (is_row(t)) {
+        infer_tensor(n, t);
+        t = infer_value(n, t);
+    }
+    if (infer_is_bracket(t)) {
+        return t->open.form->element;
+    }
+    switch (t->kind) {
+    case TYPE_VEC:
+        return t->vec.element;
+    case TYPE_TENSOR:
+        return type_tensor(c->types, t->tensor.element, t->tensor.rank > 0 ? t->tensor.rank - 1 : -1);
+    case TYPE_STRING:
+        return check_scalar(c, TYPE_CHAR);
+    case TYPE_STRUCT: {
+        const type *yielded = infer_yield(n, t, "next");
+        yielded = yielded == NULL ? infer_yield(n, t, "iter") : yielded;
+        yielded = yielded == NULL ? n->any : infer_value(n, yielded);
+        bool option = yielded->kind == TYPE_STRUCT && yielded->structure->template != NULL;
+        return option ? yielded->structure->arguments[0] : yielded->kind == TYPE_VEC ? yielded->vec.element : n->any;
+    }
+    case TYPE_OPEN:
+        return NULL;
+    default:
+        return n->any;
+    }
+}
+
+static void infer_for_head(inference *n, expr *e) {
+    expr *list = e->loop->iterable;
+    const type *over = infer_value(n, infer_expr(n, list));
+    while (list->kind == EXPR_UNARY && list->unary.op == UNARY_REFERENCE) {
+        list = list->unary.operand;
+    }
+    if (list->kind == EXPR_ARRAY && infer_is_bracket(over)) { /* written where it is used up: nothing else can be done */
+        n->at = list->span;
+        infer_same(n, over, type_vec(n->c->types, infer_open(n)));
+        over = infer_value(n, over);
+    }
+    const type *item = type_of_item(n, over);
+    if (item == NULL) {
+        item = infer_open(n);
+        infer_wait(n, (waiting){.e = e, .operand = over, .result = item});
+    }
+    infer_pattern(n, e->loop->pattern, item);
+}
+
+static const type *type_of_loop(inference *n, expr *e) {
+    uint32_t mark = n->name_count;
+    inferred_loop l = {.label = e->loop->label, .is_block = e->loop->is_block, .outer = n->loops};
+    l.result = e->kind == EXPR_LOOP ? infer_open(n) : n->any;
+    if (e->kind == EXPR_WHILE) {
+        infer_expr(n, e->loop->condition);
+    } else if (e->kind == EXPR_FOR) {
+        infer_for_head(n, e);
+    }
+    n->loops = &l;
+    infer_block(n, e->loop->body);
+    n->loops = l.outer;
+    close_names(n, mark);
+    return e->kind == EXPR_LOOP ? l.result : check_scalar(n->c, TYPE_VOID);
+}
+
+static const type *type_of_jump(inference *n, expr *e) {
+    const type *value = e->jump.value == NULL ? NULL : infer_expr(n, e->jump.value);
+    const type *wanted = e->kind == EXPR_RETURN ? n->result : NULL;
+    for (const inferred_loop *l = e->kind == EXPR_BREAK ? n->loops : NULL; l != NULL && wanted == NULL; l = l->outer) {
+        bool meant = e->jump.label == NULL ? !l->is_block : l->label != NULL && strcmp(l->label, e->jump.label) == 0;
+        wanted = meant ? l->result : NULL;
+    }
+    if (value != NULL && wanted != NULL) {
+        n->at = e->span;
+        infer_same(n, value, wanted);
+    }
+    return check_scalar(n->c, TYPE_NEVER);
+}
+
+static const type *type_of_assign(inference *n, expr *e) {
+    const type *value = infer_value(n, infer_expr(n, e->assign.value)),
+               *target = infer_value(n, infer_expr(n, e->assign.target));
+    n->at = e->span;
+    if (e->assign.op == BINARY_NONE) {
+        infer_same(n, target, value);
+    } else if (is_arithmetic(e->assign.op)) {
+        const type *t = type_of_arithmetic(n, target, value);
+        if (t != NULL && type_is_numeric(t)) {
+            infer_same(n, target, value);
+        }
+    }
+    return check_scalar(n->c, TYPE_VOID);
+}
+
+/* ---- the rest of the expressions --------------------------------------------------------------- */
+
+static const type *type_of_closure(inference *n, expr *e) {
+    open_form *f = infer_form(n, FORM_FUNCTION, e);
+    const type *outer = n->result;
+    uint32_t mark = n->name_count;
+    inferred_loop *loops = n->loops;
+    f->count = e->closure.parameter_count;
+    f->parameters = CHECK_ARRAY(n->c, const type *, f->count + 1);
+    f->result = e->closure.result == NULL ? infer_open(n) : infer_written(n, e->closure.result);
+    for (uint32_t i = 0; i < f->count; i++) {
+        binding *b = e->closure.parameters[i];
+        f->parameters[i] = b->annotation == NULL ? infer_open(n) : infer_written(n, b->annotation);
+        infer_name(n, b->name, f->parameters[i]);
+    }
+    n->result = f->result;
+    n->loops = NULL;
+    infer_same(n, f->result, infer_expr(n, e->closure.body));
+    n->result = outer;
+    n->loops = loops;
+    close_names(n, mark);
+    return f->open;
+}
+
+static const type *type_of_comprehension(inference *n, expr *e) {
+    comprehension_expr *made = e->comprehension;
+    uint32_t mark = n->name_count;
+    n->comprehensions++;
+    for (uint32_t i = 0; i < made->clause_count; i++) {
+        comprehension_clause *clause = &made->clauses[i];
+        expr *parts[3] = {clause->low, clause->high, clause->condition};
+        for (int k = 0; k < 3; k++) {
+            if (parts[k] != NULL) {
+                infer_expr(n, parts[k]);
+            }
+        }
+        if (clause->index != NULL) {
+            infer_name(n, clause->index->name, check_scalar(n->c, TYPE_I64));
+        }
+    }
+    if (made->body != NULL) {
+        infer_expr(n, made->body);
+    }
+    n->comprehensions--;
+    close_names(n, mark);
+    return type_tensor(n->c->types, NULL, made->einstein ? -1 : (int32_t)made->output_count);
+}
+
+static const type *type_of_tuple(inference *n, expr *e) {
+    const type **items = CHECK_ARRAY(n->c, const type *, e->list.count + 1);
+    for (uint32_t i = 0; i < e->list.count; i++) {
+        items[i] = infer_expr(n, e->list.items[i]);
+    }
+    return e->list.count == 0 ? n->any : type_tuple(n->c->types, items, e->list.count);
+}
+
+static const type *type_of_range(inference *n, expr *e) {
+    const type *low = e->range.low == NULL ? infer_open(n) : infer_expr(n, e->range.low);
+    if (e->range.high != NULL) {
+        infer_same(n, low, infer_expr(n, e->range.high));
+    }
+    return type_vec(n->c->types, low);
+}
+
+/* NULL: the base has to be known first. */
+static const type *type_of_field(inference *n, const expr *e, const type *base) {
+    const open_form *f = infer_form_of(base);
+    if (e->kind == EXPR_TUPLE_FIELD && f != NULL && f->kind == FORM_PAIR && e->field.index < 2) {
+        const type *both[2] = {infer_any_tensor(n), infer_any_tensor(n)};
+        infer_same(n, base, type_tuple(n->c->types, both, 2));
+        return both[0];
+    }
+    if (base->kind == TYPE_TUPLE && e->kind == EXPR_TUPLE_FIELD) {
+        return e->field.index < base->tuple.count ? base->tuple.items[e->field.index] : n->any;
+    }
+    const struct_item *s = base->kind == TYPE_STRUCT ? base->structure : NULL;
+    for (uint32_t i = 0; s != NULL && i < s->field_count; i++) {
+        bool meant = e->kind == EXPR_TUPLE_FIELD ? s->positional && i == e->field.index
+                                                 : strcmp(s->fields[i].name, e->field.name) == 0;
+        if (meant && s->fields[i].type != NULL) {
+            return s->fields[i].type;
+        }
+    }
+    return base->kind == TYPE_OPEN ? NULL : n->any;
+}
+
+static const type *field_or_wait(inference *n, expr *e) {
+    const type *base = infer_value(n, infer_expr(n, e->field.base));
+    const type *t = type_of_field(n, e, base);
+    if (t == NULL) {
+        t = infer_open(n);
+        infer_wait(n, (waiting){.e = e, .operand = base, .result = t});
+    }
+    return t;
+}
+
+static const type *type_of_try(inference *n, expr *e) {
+    const type *t = infer_value(n, infer_expr(n, e->attempt.operand));
+    return t->kind == TYPE_STRUCT && t->structure->template != NULL ? t->structure->arguments[0] : n->any;
+}
+
+static const type *type_of_repeat(inference *n, expr *e) {
+    infer_expr(n, e->repeat.count);
+    return type_vec(n->c->types, infer_expr(n, e->repeat.value));
+}
+
+static const type *type_of_number(inference *n, const expr *e) {
+    bool whole = e->kind == EXPR_INT;
+    type_kind suffix = whole ? e->integer.suffix : e->floating.suffix;
+    return suffix != TYPE_VOID ? check_scalar(n->c, suffix)
+                               : type_open_number(n->c->types, whole ? TYPE_I64 : TYPE_F32, e->span);
+}
+
+const type *infer_expr(inference *n, expr *e) {
+    checker *c = n->c;
+    bool dropped = n->drops;
+    n->drops = false;
+    if (e == NULL) {
+        return n->any;
+    }
+    if (e->type != NULL && e->type->kind != TYPE_VOID) { /* the parser's, or of a constant that was looked at */
+        return e->type;
+    }
+    switch (e->kind) {
+    case EXPR_INT:
+    case EXPR_FLOAT:
+        return type_of_number(n, e);
+    case EXPR_BOOL:
+        return check_scalar(c, TYPE_BOOL);
+    case EXPR_CHAR:
+        return check_scalar(c, TYPE_CHAR);
+    case EXPR_STRING:
+        return check_scalar(c, TYPE_STRING);
+    case EXPR_NAME:
+        return type_of_name(n, e);
+    case EXPR_UNARY:
+        return type_of_unary(n, e);
+    case EXPR_BINARY:
+        return type_of_binary(n, e);
+    case EXPR_CAST:
+        return type_of_cast(n, e);
+    case EXPR_CALL:
+        return infer_call(n, e);
+    case EXPR_METHOD:
+        n->drops = dropped;
+        return infer_method(n, e);
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+        return field_or_wait(n, e);
+    case EXPR_INDEX:
+        return type_of_index(n, e);
+    case EXPR_STRUCT:
+        return infer_struct(n, e);
+    case EXPR_TUPLE:
+        return type_of_tuple(n, e);
+    case EXPR_ARRAY:
+        return type_of_bracket(n, e);
+    case EXPR_REPEAT:
+        return type_of_repeat(n, e);
+    case EXPR_COMPREHENSION:
+        return type_of_comprehension(n, e);
+    case EXPR_RANGE:
+        return type_of_range(n, e);
+    case EXPR_BLOCK:
+        return infer_block(n, e->block);
+    case EXPR_IF:
+        return type_of_if(n, e);
+    case EXPR_MATCH:
+        return type_of_match(n, e);
+    case EXPR_WHILE:
+    case EXPR_LOOP:
+    case EXPR_FOR:
+        return type_of_loop(n, e);
+    case EXPR_BREAK:
+    case EXPR_CONTINUE:
+    case EXPR_RETURN:
+        return type_of_jump(n, e);
+    case EXPR_ASSIGN:
+        return type_of_assign(n, e);
+    case EXPR_TRY:
+        return type_of_try(n, e);
+    case EXPR_CLOSURE:
+        return type_of_closure(n, e);
+    default:
+        return n->any;
+    }
+}
+
+/* ---- what waited ------------------------------------------------------------------------------- */
+
+static const type *now_known(inference *n, waiting *w) {
+    const type *t = infer_value(n, w->operand);
+    switch (w->e->kind) {
+    case EXPR_METHOD:
+        return infer_method_of(n, w->e, t, w->arguments, w->dropped);
+    case EXPR_BINARY:
+        return type_of_arithmetic(n, t, infer_value(n, w->other));
+    case EXPR_INDEX:
+        return infer_index(n, w->e, t);
+    case EXPR_FOR:
+        return type_of_item(n, t);
+    default:
+        return type_of_field(n, w->e, t);
+    }
+}
+
+static void answer_waiting(inference *n) {
+    uint32_t from = 0;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = from; i < n->queue_count; i++) {
+            waiting w = n->queue[i];
+            n->at = w.e->span;
+            const type *t = w.done ? NULL : now_known(n, &w);
+            if (t != NULL) {
+                n->queue[i].done = more = true;
+                infer_same(n, w.result, t);
+            }
+            from += i == from && n->queue[i].done;
+        }
+    }
+}
+
+/* ---- the whole --------------------------------------------------------------------------------- */
+
+/* Tensors keep f32, f64, i64 and bool. */
+static bool tensors_keep(const type *t) {
+    return t->kind == TYPE_OPEN || type_is_open_number(t) || type_is_float(t) || t->kind == TYPE_I64 ||
+           t->kind == TYPE_BOOL || t->kind == TYPE_TENSOR || type_is_silent(t);
+}
+
+static void prefer_lists(inference *n) {
+    for (uint32_t i = 0; i < n->form_count; i++) { /* what is inside comes first */
+        open_form *f = n->forms[i];
+        if (f->kind != FORM_BRACKET || type_resolve(n->c->types, f->open)->kind != TYPE_OPEN) {
+            continue;
+        }
+        const type *element = infer_value(n, f->element);
+        open_form *now = infer_value(n, f->open)->open.form;
+        now->prefers_list |= !tensors_keep(element) ||
+                             (infer_is_bracket(element) && element->open.form->prefers_list);
+        if (now->prefers_list) {
+            n->at = f->because = f->e->span;
+            infer_same(n, now->open, type_vec(n->c->types, infer_open(n)));
+        }
+    }
+    for (uint32_t i = n->form_count; i-- > 0;) { /* and what is inside of a list of them is one */
+        const open_form *f = n->forms[i];
+        const type *t = infer_value(n, f->open);
+        if (f->kind == FORM_BRACKET && t->kind == TYPE_VEC && infer_is_bracket(infer_value(n, t->vec.element))) {
+            infer_same(n, t->vec.element, type_vec(n->c->types, infer_open(n)));
+        }
+    }
+}
+
+/* A list of what will turn out to be in it: the numbers of this walk are not those of the check. */
+static const type *list_like(inference *n, const open_form *f, const type *t) {
+    const type *element = infer_value(n, t->vec.element);
+    bool nested = element->kind == TYPE_VEC && f->e->list.count > 0 && f->e->list.items[0]->kind == EXPR_ARRAY &&
+                  !f->e->list.items[0]->is_vec;
+    const type *held = nested ? f->e->list.items[0]->becomes : NULL;
+    int64_t length = f->grows || f->e->list.count == 0 ? -1 : (int64_t)f->e->list.count;
+    return type_array(n->c->types, held != NULL ? held : type_open(n->c->types, NULL), length);
+}
+
+static const type *tensor_like(inference *n, const open_form *f) {
+    const type *element = infer_value(n, f->element);
+    while (element->kind == TYPE_OPEN && infer_is_bracket(element)) {
+        element = infer_value(n, element->open.form->element);
+    }
+    bool wide = element->kind == TYPE_F64 && !type_is_open_number(element);
+    return type_tensor(n->c->types, wide ? element : NULL, -1);
+}
+
+static void answer(inference *n, const open_form *f) {
+    const type *t = infer_value(n, f->open);
+    const open_form *now = t->kind == TYPE_OPEN ? t->open.form : f;
+    switch (f->kind) {
+    case FORM_BRACKET:
+        f->e->list.form = now;
+        f->e->becomes = t->kind == TYPE_VEC ? list_like(n, f, t) : t->kind == TYPE_TENSOR ? tensor_like(n, f) : NULL;
+        if (t->kind == TYPE_OPEN && tensor_like(n, now)->tensor.element != NULL) {
+            f->e->becomes = tensor_like(n, now);
+        }
+        return;
+    case FORM_ROW:
+    case FORM_PAIR:
+        f->e->becomes = t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE ? t : NULL;
+        return;
+    case FORM_FUNCTION:
+        return;
+    }
+}
+
+static bool asks_in_block(const block *b);
+
+static void find_question(expr *e, void *context) {
+    bool *found = context;
+    if ((e->kind == EXPR_ARRAY && !e->is_vec) || e->kind == EXPR_INDEX || (e->kind == EXPR_METHOD && check_has_places(e))) {
+        *found = true;
+    }
+    if (!*found) {
+        expr_each_child(e, find_question, context);
+    }
+}
+
+static bool asks_in_block(const block *b) {
+    bool found = false;
+    expr body = {.kind = EXPR_BLOCK, .block = (block *)b};
+    expr_each_child(&body, find_question, &found);
+    return found;
+}
+
+void check_infer(checker *c, function_item *f) {
+    if (f->body == NULL || !asks_in_block(f->body)) {
+        return;
+    }
+    const diagnostics before = *c->diagnostics;
+    said_type *said = c->said->types;
+    const type_environment *environment = c->environment;
+    function_item *function = c->function;
+    unsigned outside = c->said->outside;
+    bool had_open = c->open->has_open;
+    check_dyn_mark(c);
+    c->environment = f->template != NULL ? &f->environment : NULL;
+    c->function = f;
+    inference n = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result};
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        infer_name(&n, f->parameters[i]->name, f->parameters[i]->type);
+    }
+    const type *result = infer_block(&n, f->body);
+    n.at = f->result_annotation != NULL ? f->result_annotation->span : f->span;
+    if (f->result != NULL) {
+        infer_same(&n, result, f->result);
+    }
+    close_names(&n, 0);
+    answer_waiting(&n);
+    prefer_lists(&n);
+    answer_waiting(&n);
+    for (uint32_t i = 0; i < n.form_count; i++) {
+        answer(&n, n.forms[i]);
+    }
+    type_default_numbers(c->types);
+    check_dyn_return(c);
+    diagnostics_return_to(c->diagnostics, &before);
+    for (; c->said->types != said; c->said->types = c->said->types->before) {
+        c->said->types->symbol->refused = false;
+    }
+    c->said->outside = outside;
+    c->open->has_open = had_open;
+    c->environment = environment;
+    c->function = function;
+}
+
+/* ---- what is said about it --------------------------------------------------------------------- */
+
+const open_form *check_form_of(const expr *e) {
+    return e->kind == EXPR_ARRAY && !e->is_vec ? e->list.form : NULL;
+}
+
+void check_note_bracket(checker *c, diagnostic *d, const expr *e) {
+    while (e->kind == EXPR_INDEX || e->kind == EXPR_UNARY) {
+        e = e->kind == EXPR_INDEX ? e->index.base : e->unary.operand;
+    }
+    const open_form *f = e->kind == EXPR_NAME && e->name.binding != NULL ? e->name.binding->form : NULL;
+    if (f == NULL) {
+        return;
+    }
+    bool list = f->e->becomes != NULL && f->e->becomes->kind == TYPE_VEC;
+    diagnostics_note(c->diagnostics, d, f->e->span, list ? "this is a list …" : "this is a tensor …");
+    if (f->because.file != NULL && f->because.offset != f->e->span.offset) {
+        diagnostics_note(c->diagnostics, d, f->because, "… because of this use");
+    } else {
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         list ? "… as what is done with it is done with lists; `let x: Tensor = …` makes it a tensor"
+                              : "… as no use of it asks for a list; `vec![…]` is one, and `let x: [i64; 3] = …`");
+    }
+}

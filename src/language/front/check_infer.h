@@ -1,0 +1,104 @@
+/* check_infer.h: what a bracket is, told before its function is checked (check_infer.c).
+ *
+ *     check_infer.c         walks a body once and gives every expression a type of its own, variables where it has none
+ *     check_infer_call.c    what calls and methods demand of their arguments, and what they yield
+ *     check_infer_type.c    variables, and what makes two types the same
+ */
+#ifndef MASU_LANGUAGE_CHECK_INFER_H
+#define MASU_LANGUAGE_CHECK_INFER_H
+
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+
+typedef enum form_kind {
+    FORM_BRACKET, /* [a, b]: a list or a tensor */
+    FORM_ROW,     /* t[i] of a tensor whose rank is not known: a number or a tensor */
+    FORM_PAIR,    /* t.topk(k): the values, or these and where they are */
+    FORM_FUNCTION /* a closure */
+} form_kind;
+
+/* Of a type that is open (type.open.form): what it may become. */
+struct open_form {
+    form_kind kind;
+    expr *e;
+    const type *open;
+    const type *element;   /* of a bracket: what a list of it holds */
+    bool prefers_list;     /* nothing demands a list, but most of what is done with it is done with lists */
+    bool grows;            /* it gets longer or shorter: a Vec */
+    source_span because;   /* what decided it; no file: nothing */
+    const type **parameters, *result; /* of a closure */
+    uint32_t count;
+};
+
+typedef struct open_form open_form;
+
+typedef struct inferred_name {
+    symbol *symbol;
+    const type *hidden;
+} inferred_name;
+
+/* What cannot be said before the type of its first operand is known. */
+typedef struct waiting {
+    expr *e;
+    const type *operand, *other, *result;
+    const type **arguments;
+    bool dropped; /* nobody uses the result */
+    bool done;
+} waiting;
+
+typedef struct inferred_loop {
+    const char *label;
+    bool is_block;
+    const type *result;
+    struct inferred_loop *outer;
+} inferred_loop;
+
+typedef struct inference {
+    checker *c;
+    open_form **forms;
+    uint32_t form_count, form_capacity;
+    waiting *queue;
+    uint32_t queue_count, queue_capacity;
+    inferred_name *names;
+    uint32_t name_count, name_capacity;
+    inferred_loop *loops;
+    const type *result; /* of the function or closure */
+    const type *any;    /* nothing is known, and nothing will be */
+    source_span at;     /* the use that is being looked at */
+    uint32_t comprehensions;
+    bool drops;         /* the result of the expression being walked is dropped */
+} inference;
+
+const type *infer_expr(inference *n, expr *e);
+const type *infer_block(inference *n, block *b);
+void infer_pattern(inference *n, const pattern *p, const type *t);
+void infer_name(inference *n, const char *name, const type *t);
+const type *infer_index(inference *n, expr *e, const type *base);
+
+/* check_infer_call.c */
+const type *infer_call(inference *n, expr *e);
+const type *infer_method(inference *n, expr *e);
+const type *infer_struct(inference *n, expr *e);
+/* The method of t, its arguments given; NULL: t says nothing yet. */
+const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped);
+/* What t.name() yields; NULL: t has no such method. */
+const type *infer_yield(inference *n, const type *t, const char *name);
+
+/* check_infer_type.c */
+const type *infer_open(inference *n);
+open_form *infer_form(inference *n, form_kind kind, expr *e);
+/* Of an open type; NULL: nothing is known of it. */
+static inline open_form *infer_form_of(const type *t) {
+    return t->kind == TYPE_OPEN ? t->open.form : NULL;
+}
+bool infer_is_bracket(const type *t);
+/* Resolved; references and boxes are what they lead to. */
+const type *infer_value(inference *n, const type *t);
+void infer_same(inference *n, const type *a, const type *b);
+void infer_tensor(inference *n, const type *t); /* it is one */
+void infer_prefer_list(inference *n, const type *t);
+const type *infer_any_tensor(inference *n);
+void infer_wait(inference *n, waiting w);
+const type *infer_written(inference *n, type_expr *t); /* any: it says nothing */
+
+#endif

@@ -1,0 +1,443 @@
+/* check_infer_call.c: what calls and methods demand of their arguments, and what they yield (check_infer.c).
+ *
+ * A signature is taken as it is written, with a variable for each type parameter; so nothing here knows what a function of
+ * the library means. What only the tables say (ops.def, abi.def) yields what they say.
+ */
+#include <string.h>
+
+#include "language/front/check_call.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_infer.h"
+#include "language/front/check_iterator.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+#include "language/front/check_types.h"
+#include "language/front/check_variant.h"
+
+/* ---- signatures -------------------------------------------------------------------------------- */
+
+/* A parameter that is a function: what it takes and yields meets the argument's. */
+static void function_argument(inference *n, const type_expr *bound, const type *argument) {
+    argument = infer_value(n, argument);
+    const open_form *f = infer_form_of(argument);
+    if (f == NULL || f->kind != FORM_FUNCTION) {
+        return;
+    }
+    for (uint32_t i = 0; i < f->count && i < bound->argument_count; i++) {
+        infer_same(n, f->parameters[i], infer_written(n, bound->arguments[i]));
+    }
+    if (bound->result != NULL) {
+        infer_same(n, f->result, infer_written(n, bound->result));
+    }
+}
+
+static void argument_of(inference *n, const function_item *f, const binding *parameter, const type *argument) {
+    const type_expr *bound = check_function_bound(f, parameter);
+    if (bound == NULL && parameter->annotation != NULL && parameter->annotation->kind == TYPE_EXPR_FUNCTION) {
+        bound = parameter->annotation;
+    }
+    if (bound != NULL) {
+        function_argument(n, bound, argument);
+    } else if (parameter->annotation != NULL) {
+        infer_same(n, argument, infer_written(n, parameter->annotation));
+    }
+}
+
+/* f with these arguments, the receiver not among them. owner: of a method; NULL: a free function. */
+static const type *yield_of(inference *n, function_item *f, struct_item *owner, const type **arguments, uint32_t count) {
+    checker *c = n->c;
+    uint32_t first = f->has_self ? 1 : 0;
+    if (!f->is_template) {
+        for (uint32_t i = 0; i < count && i + first < f->parameter_count; i++) {
+            const binding *p = f->parameters[i + first];
+            if (p->type != NULL) {
+                infer_same(n, arguments[i], p->type);
+            }
+        }
+        return f->result == NULL ? n->any : f->result;
+    }
+    type_environment e = check_environment_new(c, f);
+    e.self = owner;
+    if (owner != NULL && !check_impl_fits(c, f, owner, &e)) {
+        return n->any;
+    }
+    const type_environment *outer = c->environment;
+    c->environment = &e;
+    for (uint32_t i = 0; i < count && i + first < f->parameter_count; i++) {
+        argument_of(n, f, f->parameters[i + first], arguments[i]);
+    }
+    const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID) : infer_written(n, f->result_annotation);
+    c->environment = outer;
+    return result;
+}
+
+static const type **arguments_of(inference *n, expr *e) {
+    const type **arguments = CHECK_ARRAY(n->c, const type *, e->call.arg_count + 1);
+    for (uint32_t i = 0; i < e->call.arg_count; i++) {
+        arguments[i] = infer_expr(n, e->call.args[i]);
+    }
+    n->at = e->span;
+    return arguments;
+}
+
+/* ---- operations of the tables ------------------------------------------------------------------ */
+
+static const type *result_of_table(inference *n, tl_abi_index function) {
+    static const tl_rank_rule ranks[] = {
+#define SHAPE_RULE(rule, rank, text) [rule] = rank,
+#include <masu/ops.def>
+    };
+    tl_rank_rule rank = ranks[tl_abi_functions[function].shape];
+    bool known = rank == RANK_0 || rank == RANK_1 || rank == RANK_2;
+    switch (tl_abi_functions[function].result) {
+    case ABI_tensor:
+        return type_tensor(n->c->types, NULL, known ? (int32_t)(rank - RANK_0) : -1);
+    case ABI_bool:
+        return check_scalar(n->c, TYPE_BOOL);
+    case ABI_i64:
+        return check_scalar(n->c, TYPE_I64);
+    default:
+        return n->any;
+    }
+}
+
+/* The line of the table for so many arguments; TL_FN_COUNT: none. */
+static tl_abi_index line_of(const char *scope, const char *name, uint32_t count, bool method) {
+    for (size_t i = 0; i < tl_abi_name_count; i++) {
+        const tl_abi_name *row = &tl_abi_names[i];
+        if (row->name[0] != name[0] || strcmp(row->name, name) != 0 || strcmp(row->scope, scope) != 0) {
+            continue;
+        }
+        uint32_t least = 0, most = 0;
+        const tl_abi_parameter *p = tl_abi_functions[row->function].parameters;
+        for (p += method; p->name != NULL; p++) {
+            least += !p->optional;
+            most = p->mode == TL_LIST || most == UINT32_MAX ? UINT32_MAX : most + 1;
+        }
+        if (count >= least && count <= most) {
+            return row->function;
+        }
+    }
+    return TL_FN_COUNT;
+}
+
+static const type *call_of_table(inference *n, tl_abi_index function, bool method, const type **arguments, uint32_t count) {
+    const tl_abi_parameter *p = tl_abi_functions[function].parameters + method;
+    for (uint32_t i = 0; i < count && p->name != NULL && p->mode != TL_LIST; i++, p++) {
+        if (p->kind == ABI_tensor) {
+            const type *t = infer_value(n, arguments[i]);
+            if (infer_is_bracket(t)) {
+                infer_tensor(n, t);
+            }
+        }
+    }
+    return result_of_table(n, function);
+}
+
+/* ---- methods ----------------------------------------------------------------------------------- */
+
+static struct_item *tensor_owner(const inference *n) {
+    return n->c->instances->builtin_owners[TYPE_TENSOR];
+}
+
+static const type *method_of_tensor(inference *n, expr *e, const type **arguments) {
+    const char *name = e->call.name;
+    tl_abi_index function = line_of("", name, e->call.arg_count, true);
+    if (function != TL_FN_COUNT) {
+        return call_of_table(n, function, true, arguments, e->call.arg_count);
+    }
+    function_item *f = tensor_owner(n) == NULL ? NULL : names_find_method(n->c->names, tensor_owner(n), name);
+    if (f == NULL || !f->has_self) {
+        return n->any;
+    }
+    return yield_of(n, f, tensor_owner(n), arguments, e->call.arg_count);
+}
+
+static const type *method_of_owner(inference *n, const type *t, const char *name, const type **arguments, uint32_t count) {
+    checker *c = n->c;
+    struct_item *owner = check_owner_of(c, t);
+    function_item *f = owner == NULL ? NULL : check_method_named(c, owner, name);
+    if (f == NULL && owner != NULL && t->kind == TYPE_STRUCT) {
+        f = check_iterator_method(c, owner, name);
+    }
+    if (f == NULL && owner != NULL && t->kind == TYPE_VEC) { /* as an Option, where it may yield an element, too */
+        f = check_method_named(c, owner, check_printf(c, "__%s", name));
+    }
+    return f == NULL || !f->has_self ? NULL : yield_of(n, f, owner, arguments, count);
+}
+
+const type *infer_yield(inference *n, const type *t, const char *name) {
+    return method_of_owner(n, t, name, NULL, 0);
+}
+
+static const type *method_of_list(inference *n, expr *e, const type *t, const type **arguments) {
+    const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
+    if (found != NULL) {
+        return found;
+    }
+    for (uint32_t i = 0; i < e->call.arg_count; i++) { /* push, set: what is put into it */
+        const type *given = infer_value(n, arguments[i]);
+        bool number = type_is_numeric(given) && !type_is_numeric(infer_value(n, t->vec.element));
+        if (i + 1 == e->call.arg_count && !number && e->call.args[i]->kind != EXPR_CLOSURE) {
+            infer_same(n, t->vec.element, given);
+        }
+    }
+    return e->call.arg_count == 0 ? check_scalar(n->c, TYPE_USIZE) : n->any;
+}
+
+/* Lists, not arrays: their length changes. */
+static bool changes_length(const char *name) {
+    static const char *const names[] = {"push",   "pop",    "insert", "remove", "extend",      "append",           "clear",
+                                        "truncate", "resize", "retain", "drain",  "swap_remove", "extend_from_slice", "dedup"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool only_tensors_have(inference *n, const char *name, uint32_t count) {
+    const struct_item *list = n->c->instances->builtin_owners[TYPE_VEC], *tensor = tensor_owner(n);
+    const function_item *f = tensor == NULL ? NULL : names_find_method(n->c->names, tensor, name);
+    bool has = line_of("", name, count, true) != TL_FN_COUNT || (f != NULL && f->has_self);
+    return has && !check_is_list_method(name) && (list == NULL || names_find_method(n->c->names, list, name) == NULL);
+}
+
+/* A method of lists that yields nothing can only change its list. */
+static bool only_changes(inference *n, const char *name) {
+    const struct_item *list = n->c->instances->builtin_owners[TYPE_VEC];
+    const function_item *f = list == NULL ? NULL : names_find_method(n->c->names, list, name);
+    return f != NULL && f->result_annotation == NULL;
+}
+
+static bool numbers_have(inference *n, const char *name) {
+    return check_is_number_method(n->c, check_scalar(n->c, TYPE_F32), name);
+}
+
+/* Of a bracket, of which nothing says yet what it is. */
+static const type *method_of_bracket(inference *n, expr *e, const type *t, bool dropped) {
+    open_form *f = t->open.form;
+    const char *name = e->call.name;
+    f->grows |= changes_length(name);
+    if (only_tensors_have(n, name, e->call.arg_count)) {
+        infer_tensor(n, t);
+    } else {
+        f->prefers_list |= (dropped && only_changes(n, name)) || check_only_lists_have(n->c, name);
+    }
+    return NULL;
+}
+
+const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped) {
+    if (infer_is_bracket(t)) {
+        method_of_bracket(n, e, t, dropped);
+    } else if (infer_form_of(t) != NULL && t->open.form->kind == FORM_ROW && !numbers_have(n, e->call.name) &&
+               check_has_method(n->c, infer_any_tensor(n), e->call.name)) {
+        infer_tensor(n, t);
+    }
+    t = infer_value(n, t);
+    switch (t->kind) {
+    case TYPE_OPEN:
+        return NULL;
+    case TYPE_TENSOR:
+        return method_of_tensor(n, e, arguments);
+    case TYPE_VEC:
+        return method_of_list(n, e, t, arguments);
+    case TYPE_ERROR:
+    case TYPE_NEVER:
+    case TYPE_VOID:
+        return n->any;
+    default: {
+        const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
+        return found != NULL ? found : type_is_numeric(t) ? t : n->any;
+    }
+    }
+}
+
+const type *infer_method(inference *n, expr *e) {
+    bool dropped = n->drops;
+    n->drops = false;
+    const type *t = infer_value(n, infer_expr(n, e->call.receiver));
+    const type **arguments = arguments_of(n, e);
+    const type *result = infer_method_of(n, e, t, arguments, dropped);
+    if (result == NULL) {
+        result = infer_open(n);
+        infer_wait(n, (waiting){.e = e, .operand = t, .arguments = arguments, .result = result, .dropped = dropped});
+    }
+    return result;
+}
+
+/* ---- structs and variants ---------------------------------------------------------------------- */
+
+static const struct_item *open_struct(inference *n, struct_item *s, type_expr **written, uint32_t count) {
+    bool plain = s != NULL && s->type != NULL && !s->is_builtin;
+    return plain ? check_struct_open(n->c, s, written, count) : NULL;
+}
+
+static const type *filled(inference *n, const struct_item *s, uint32_t first, uint32_t fields, const type **arguments,
+                          uint32_t count) {
+    for (uint32_t i = 0; i < count && i < fields; i++) {
+        if (s->fields[first + i].type != NULL) {
+            infer_same(n, arguments[i], s->fields[first + i].type);
+        }
+    }
+    return s->type;
+}
+
+static const type *filled_variant(inference *n, struct_item *of, int64_t variant, const type **arguments, uint32_t count) {
+    const struct_item *s = open_struct(n, of, NULL, 0);
+    return s == NULL ? n->any
+                     : filled(n, s, s->variants[variant].first, s->variants[variant].count, arguments, count);
+}
+
+const type *infer_struct(inference *n, expr *e) {
+    const struct_expr *made = &e->structure;
+    struct_item *of = check_struct_named(n->c, made->scope != NULL ? made->scope : made->name);
+    const struct_item *s = open_struct(n, of, made->type_arguments, made->type_argument_count);
+    for (uint32_t i = 0; i < made->init_count; i++) {
+        const type *value = infer_expr(n, made->inits[i].value);
+        n->at = made->inits[i].value->span;
+        for (uint32_t k = 0; s != NULL && !s->is_enum && k < s->field_count; k++) {
+            if (strcmp(s->fields[k].name, made->inits[i].name) == 0 && s->fields[k].type != NULL) {
+                infer_same(n, value, s->fields[k].type);
+            }
+        }
+    }
+    if (made->base != NULL) {
+        infer_expr(n, made->base);
+    }
+    return s == NULL ? n->any : s->type;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------- */
+
+/* `{:?}` in the text that is printed. A row that is shown is shown as what it is when the program runs. */
+static void shown(inference *n, const expr *e, const char *name, const type **arguments) {
+    for (uint32_t i = 0; i < e->call.arg_count && (strstr(name, "print") != NULL || strstr(name, "format") != NULL); i++) {
+        const open_form *f = infer_form_of(infer_value(n, arguments[i]));
+        if (f != NULL && f->kind == FORM_ROW) {
+            infer_tensor(n, f->open);
+        }
+    }
+    const expr *text = e->call.arg_count > 1 ? e->call.args[0] : NULL;
+    if (text == NULL || text->kind != EXPR_STRING) {
+        return;
+    }
+    uint32_t next = 1;
+    const char *at = text->string.data, *end = at + text->string.length;
+    for (; at < end && next < e->call.arg_count; at++) {
+        if (at + 1 < end && *at == '{' && at[1] == '{') {
+            at++;
+        } else if (*at == '{') {
+            const char *close = memchr(at, '}', (size_t)(end - at));
+            bool debug = close != NULL && close[-1] == '?';
+            bool unnamed = close != NULL && (at[1] == '}' || at[1] == ':');
+            if (unnamed && debug) {
+                infer_prefer_list(n, arguments[next]);
+            }
+            next += unnamed;
+        }
+    }
+}
+
+static const type *call_of_closure(inference *n, const open_form *f, const type **arguments, uint32_t count) {
+    for (uint32_t i = 0; i < count && i < f->count; i++) {
+        infer_same(n, f->parameters[i], arguments[i]);
+    }
+    return f->result;
+}
+
+static const type *call_plain(inference *n, expr *e, const char *name, const type **arguments) {
+    checker *c = n->c;
+    uint32_t count = e->call.arg_count;
+    const symbol *s = names_find(c->names, name);
+    if (s != NULL && s->inferred != NULL) {
+        const open_form *f = infer_form_of(infer_value(n, s->inferred));
+        return f != NULL && f->kind == FORM_FUNCTION ? call_of_closure(n, f, arguments, count) : n->any;
+    }
+    if (s != NULL && s->function != NULL) {
+        return yield_of(n, s->function, NULL, arguments, count);
+    }
+    struct_item *structure = check_struct_named(c, name);
+    if (structure != NULL && !structure->is_enum && structure->positional) {
+        const struct_item *made = open_struct(n, structure, NULL, 0);
+        return made == NULL ? n->any : filled(n, made, 0, made->field_count, arguments, count);
+    }
+    if (s != NULL && s->variant_of != NULL) {
+        return filled_variant(n, s->variant_of, s->variant, arguments, count);
+    }
+    if (count == 2 && strncmp(name, "assert_", 7) == 0) { /* both sides are of one type */
+        infer_same(n, arguments[0], arguments[1]);
+    }
+    shown(n, e, name, arguments);
+    const type *first = count == 0 ? n->any : infer_value(n, arguments[0]);
+    if (first->kind == TYPE_TENSOR || (infer_is_bracket(first) && only_tensors_have(n, name, count - 1))) { /* sqrt(x) */
+        expr method = *e;
+        method.call.name = name;
+        method.call.arg_count = count - 1;
+        infer_tensor(n, first);
+        return method_of_tensor(n, &method, arguments + 1);
+    }
+    return n->any;
+}
+
+static const type *call_scoped(inference *n, expr *e, const char *scope, const char *name, const type **arguments) {
+    checker *c = n->c;
+    uint32_t count = e->call.arg_count;
+    const type *stands_for = check_type_argument(c, scope);
+    struct_item *owner = stands_for != NULL ? check_owner_of(c, type_resolve(c->types, stands_for))
+                                            : check_struct_named(c, scope);
+    if (owner != NULL && owner->is_enum && check_find_variant(owner, name) >= 0) {
+        return filled_variant(n, owner, check_find_variant(owner, name), arguments, count);
+    }
+    if (owner == NULL && check_builtin_owner(c, scope) == tensor_owner(n) && tensor_owner(n) != NULL) {
+        tl_abi_index function = line_of(tensor_owner(n)->name, name, count, false);
+        if (function != TL_FN_COUNT) {
+            return call_of_table(n, function, false, arguments, count);
+        }
+        function_item *f = names_find_method(c->names, tensor_owner(n), name);
+        if (f != NULL && !f->has_self) {
+            return yield_of(n, f, tensor_owner(n), arguments, count);
+        }
+        return infer_any_tensor(n);
+    }
+    owner = owner != NULL ? owner : check_builtin_owner(c, scope);
+    if (owner == NULL || (owner->type == NULL && owner->generics.count == 0)) {
+        return n->any;
+    }
+    if (owner->generics.count > 0 && owner->template == NULL) {
+        const name_expr *callee = &e->call.callee->name;
+        owner = check_struct_open(c, owner, callee->arguments, callee->argument_count);
+    }
+    function_item *f = check_method_named(c, owner, name);
+    if (f != NULL && f->has_self && count > 0) { /* T::m(x, …) */
+        infer_same(n, arguments[0], owner->type);
+        return yield_of(n, f, owner, arguments + 1, count - 1);
+    }
+    if (f == NULL && count == 0 && owner->type != NULL && owner->type->kind == TYPE_VEC) { /* new() */
+        return owner->type;
+    }
+    return f == NULL ? n->any : yield_of(n, f, owner, arguments, count);
+}
+
+const type *infer_call(inference *n, expr *e) {
+    const expr *callee = e->call.callee;
+    const type **arguments = arguments_of(n, e);
+    if (callee == NULL) {
+        return n->any;
+    }
+    if (callee->kind != EXPR_NAME) { /* (p.f)(x), |x| e called at once */
+        const open_form *f = infer_form_of(infer_value(n, infer_expr(n, e->call.callee)));
+        return f != NULL && f->kind == FORM_FUNCTION ? call_of_closure(n, f, arguments, e->call.arg_count) : n->any;
+    }
+    const char *scope = names_without_modules(n->c->names, callee->name.scope);
+    if (scope == NULL) {
+        const char *name = callee->name.scope == NULL && callee->name.item != NULL &&
+                                   (names_find(n->c->names, callee->name.name) == NULL ||
+                                    names_find(n->c->names, callee->name.name)->inferred == NULL)
+                               ? callee->name.item
+                               : callee->name.name;
+        return call_plain(n, e, name, arguments);
+    }
+    return call_scoped(n, e, scope, callee->name.name, arguments);
+}

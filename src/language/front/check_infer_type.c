@@ -1,0 +1,185 @@
+/* check_infer_type.c: the variables of check_infer.c, and what makes two types the same.
+ *
+ * Types are those of the checker (types.h); a variable is a TYPE_OPEN, which may have a form: what it can become. Two
+ * variables that meet are one from then on. What contradicts is passed over: the check says so, where the use stands.
+ */
+#include "language/front/check_infer.h"
+#include "language/front/check_types.h"
+
+const type *infer_open(inference *n) {
+    return type_open(n->c->types, NULL);
+}
+
+open_form *infer_form(inference *n, form_kind kind, expr *e) {
+    checker *c = n->c;
+    open_form *f = CHECK_ARRAY(c, open_form, 1);
+    *f = (open_form){.kind = kind, .e = e};
+    f->open = type_open(c->types, f);
+    CHECK_PUSH(c, n->forms, n->form_count, n->form_capacity, f);
+    return f;
+}
+
+bool infer_is_bracket(const type *t) {
+    return infer_form_of(t) != NULL && t->open.form->kind == FORM_BRACKET;
+}
+
+const type *infer_value(inference *n, const type *t) {
+    t = type_resolve(n->c->types, t);
+    while (type_is_box(t) || (type_is_reference(t) && !type_is_slice(t))) {
+        t = type_resolve(n->c->types, t->vec.element);
+    }
+    return type_is_slice(t) ? type_vec(n->c->types, t->vec.element) : t;
+}
+
+const type *infer_any_tensor(inference *n) {
+    return type_tensor(n->c->types, NULL, -1);
+}
+
+/* ---- deciding ---------------------------------------------------------------------------------- */
+
+static void decide(inference *n, const type *open, const type *t) {
+    if (!check_occurs(open, t)) {
+        type_decide(n->c->types, open, t);
+    }
+}
+
+static void bracket_becomes(inference *n, open_form *f, const type *t) {
+    if (t->kind != TYPE_VEC && t->kind != TYPE_TENSOR) {
+        return;
+    }
+    f->because = n->at;
+    decide(n, f->open, t);
+    if (t->kind == TYPE_VEC) {
+        infer_same(n, f->element, t->vec.element);
+    } else {
+        infer_tensor(n, f->element);
+        const type *element = infer_value(n, f->element);
+        if (t->tensor.element != NULL && type_is_numeric(element)) {
+            infer_same(n, element, t->tensor.element);
+        }
+    }
+}
+
+static void functions_meet(inference *n, const open_form *a, const open_form *b) {
+    for (uint32_t i = 0; i < a->count && i < b->count; i++) {
+        infer_same(n, a->parameters[i], b->parameters[i]);
+    }
+    infer_same(n, a->result, b->result);
+}
+
+/* Both are open and have a form. */
+static void forms_meet(inference *n, open_form *a, open_form *b) {
+    if (a->kind != b->kind) {
+        return;
+    }
+    if (check_occurs(a->open, b->open) ||
+        (a->kind == FORM_BRACKET && (check_occurs(a->open, b->element) || check_occurs(b->open, a->element)))) {
+        return;
+    }
+    type_decide(n->c->types, a->open, b->open);
+    b->prefers_list |= a->prefers_list;
+    b->grows |= a->grows;
+    if (a->kind == FORM_BRACKET) {
+        infer_same(n, a->element, b->element);
+    } else if (a->kind == FORM_FUNCTION) {
+        functions_meet(n, a, b);
+    }
+}
+
+/* open has a form, t is decided. */
+static void form_becomes(inference *n, open_form *f, const type *t) {
+    switch (f->kind) {
+    case FORM_BRACKET:
+        bracket_becomes(n, f, t);
+        return;
+    case FORM_ROW:
+        if (t->kind == TYPE_TENSOR || t->kind == TYPE_BOOL || type_is_numeric(t)) {
+            decide(n, f->open, t);
+        }
+        return;
+    case FORM_PAIR:
+        if (t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE) {
+            decide(n, f->open, t);
+        }
+        return;
+    case FORM_FUNCTION:
+        return;
+    }
+}
+
+static void open_meets(inference *n, const type *a, const type *b) {
+    open_form *f = infer_form_of(a), *g = infer_form_of(b);
+    if (f != NULL && g != NULL) {
+        forms_meet(n, f, g);
+    } else if (f != NULL && b->kind == TYPE_OPEN) {
+        decide(n, b, a);
+    } else if (f != NULL) {
+        form_becomes(n, f, b);
+    } else if (a->kind != TYPE_OPEN && g != NULL) {
+        form_becomes(n, g, a);
+    } else if (a->kind == TYPE_OPEN) {
+        decide(n, a, b);
+    } else {
+        decide(n, b, a);
+    }
+}
+
+static void parts_meet(inference *n, const type *const *a, const type *const *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        infer_same(n, a[i], b[i]);
+    }
+}
+
+void infer_same(inference *n, const type *a, const type *b) {
+    a = infer_value(n, a);
+    b = infer_value(n, b);
+    if (a == b || type_is_silent(a) || type_is_silent(b) || a->kind == TYPE_VOID || b->kind == TYPE_VOID) {
+        return;
+    }
+    if (a->kind == TYPE_OPEN || b->kind == TYPE_OPEN) {
+        open_meets(n, a, b);
+    } else if (type_is_numeric(a) && type_is_numeric(b)) {
+        check_unify_numbers(n->c, a, b);
+    } else if (a->kind == TYPE_VEC && b->kind == TYPE_VEC) {
+        infer_same(n, a->vec.element, b->vec.element);
+    } else if (a->kind == TYPE_TUPLE && b->kind == TYPE_TUPLE && a->tuple.count == b->tuple.count) {
+        parts_meet(n, a->tuple.items, b->tuple.items, a->tuple.count);
+    } else if (a->kind == TYPE_STRUCT && b->kind == TYPE_STRUCT && a->structure->template != NULL &&
+               a->structure->template == b->structure->template) {
+        parts_meet(n, a->structure->arguments, b->structure->arguments, a->structure->template->generics.count);
+    }
+}
+
+void infer_tensor(inference *n, const type *t) {
+    t = infer_value(n, t);
+    open_form *f = infer_form_of(t);
+    if (f != NULL) {
+        form_becomes(n, f, infer_any_tensor(n));
+    }
+}
+
+/* And every bracket in it. */
+void infer_prefer_list(inference *n, const type *t) {
+    t = infer_value(n, t);
+    if (infer_is_bracket(t)) {
+        t->open.form->prefers_list = true;
+        infer_prefer_list(n, t->open.form->element);
+    } else if (t->kind == TYPE_VEC) {
+        infer_prefer_list(n, t->vec.element);
+    }
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
+        infer_prefer_list(n, t->tuple.items[i]);
+    }
+}
+
+void infer_wait(inference *n, waiting w) {
+    CHECK_PUSH(n->c, n->queue, n->queue_count, n->queue_capacity, w);
+}
+
+const type *infer_written(inference *n, type_expr *t) {
+    if (t == NULL || t->kind == TYPE_EXPR_FUNCTION || t->kind == TYPE_EXPR_DYN) {
+        return n->any;
+    }
+    const type *found = check_held_type(n->c, t);
+    return found == NULL ? n->any : found;
+}
