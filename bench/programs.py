@@ -1,12 +1,14 @@
 """Other people's programs on masu and on the best general allocators: time and peak resident memory.
 
-    bench/programs.py CHECKOUT BUILD [--rounds N] [--scale F] [--header] [NAME …]
+    bench/programs.py CHECKOUT BUILD [--rounds N] [--header] [NAME …]
 
-CHECKOUT is a copy of mimalloc-bench; its programs are built in BUILD/bench/programs, of BUILD comes libmasu.so. Each program runs with
-each allocator preloaded, by turns; the tables have the lowest of all rounds, of the wall clock (or the time that the program itself
-reports, where it runs for a fixed time) and of peak resident memory. Ratios are masu's to the best peer of that row. `--header` measures
-the variant of bench/programs/malloc.c that keeps the size in front of each block too. `$MASU_DATA/traces` (default ../shared/data beside the
-project): recorded training steps, replayed by bench/programs/replay.c, with masu inlined. What is missing is said and passed over.
+CHECKOUT is a copy of mimalloc-bench whose programs lie built in CHECKOUT/out/bench, as its own script leaves them; of BUILD
+come libmasu.a and the headers. `none` instead of CHECKOUT: the traces alone. Each program runs with each allocator preloaded, by turns,
+so that the load of the machine meets all alike; the tables have the lowest of all rounds. Time is processor time; a program that runs for a
+fixed time and counts what it did is compared by processor time for so much work. Ratios are masu's to the best peer of that row. `--header`
+measures the variant of bench/programs/malloc.c that keeps the size in front of each block too. `$MASU_DATA/traces` (default
+../shared/data beside the project): recorded training steps, replayed by bench/programs/replay.c, with masu inlined. What is missing is
+said and passed over.
 """
 import glob
 import math
@@ -40,7 +42,7 @@ PROGRAMS = {
     "cache-scratchN": ("cache-scratch", "{n} 1000 1 2000000 {n}", None),
     "cache-thrash1": ("cache-thrash", "1 1000 1 2000000 {n}", None),
     "cache-thrashN": ("cache-thrash", "{n} 1000 1 2000000 {n}", None),
-    "glibc-simple": ("glibc-simple", "", "iterations"),
+    "glibc-simple": ("glibc-simple", "", None),
     "glibc-thread": ("glibc-thread", "{n}", "iterations"),
     "malloc-large": ("malloc-large", "", None),
     "mleak10": ("mleak", "5", None),
@@ -62,30 +64,28 @@ def find_library(names):
     return None
 
 
-def build_programs(checkout, folder):
-    """The path of each target that can be built; its sources may be missing in the checkout."""
-    bench = os.path.join(checkout, "bench")
-    flags = ["-DCMAKE_BUILD_TYPE=Release"]
-    if not os.path.exists(os.path.join(bench, "shbench", "sh6bench-new.c")):
-        print("sh6bench, sh8bench: their sources are not in the checkout", file=sys.stderr)
-        flags.append("-DAPPLE=ON")  # what the checkout leaves them out by
-    call("cmake", "-S", bench, "-B", folder, *flags)
+def find_programs(checkout):
+    """The path of each program that was built."""
+    folder = os.path.join(os.path.abspath(checkout), "out", "bench")
     built = {}
     for target in sorted({p[0] for p in PROGRAMS.values()}):
-        if subprocess.run(["cmake", "--build", folder, "--target", target], capture_output=True).returncode == 0:
-            built[target] = os.path.join(folder, target)
+        path = os.path.join(folder, target)
+        if os.access(path, os.X_OK):
+            built[target] = path
+        else:
+            print(f"{target} is not in {folder}", file=sys.stderr)
     return built
 
 
 def build_masu(build, folder):
-    """Paths of the preloaded libraries and of the replay."""
+    """Paths of the preloaded libraries, one file each as the peers' are, and of the replay."""
     include = ["-I", os.path.join(HERE, "..", "include"), "-I", os.path.join(build, "include")]
-    library = ["-L", build, "-lmasu", f"-Wl,-rpath,{os.path.abspath(build)}"]
+    library = [os.path.join(build, "libmasu.a"), "-Wl,--gc-sections,--exclude-libs,ALL", "-lpthread", "-lm", "-ldl"]
     paths = {}
     for name, flags in (("masu", []), ("masu+size", ["-DSIZE_HEADER"])):
         paths[name] = os.path.join(folder, f"lib{name}.so")
         call("cc", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", *flags, *include,
-             os.path.join(HERE, "programs", "malloc.c"), "-o", paths[name], *library, "-lpthread")
+             os.path.join(HERE, "programs", "malloc.c"), "-o", paths[name], *library)
     replay = os.path.join(folder, "replay")
     call("cc", "-O2", *include, os.path.join(HERE, "programs", "replay.c"), "-o", replay, *library)
     return paths, replay
@@ -102,12 +102,12 @@ def run(command, preload, folder, own_time=None, stdin=None):
     wall, user, system, kib, _ = open(os.path.join(folder, "time")).read().split()[-5:]
     if done.returncode != 0:
         return None
-    seconds = float(wall)
+    work = float(user) + float(system)
     if own_time == "iterations":
-        seconds = 1e9 / float(re.search(r"iterations\D*([0-9.]+)", done.stdout).group(1))
+        work = 1e9 / float(re.search(r"([0-9.]+)\D*iterations", done.stdout).group(1)) * work / float(wall)
     elif own_time:
-        seconds = float(re.search(own_time, done.stdout).group(1))
-    return seconds, float(user) + float(system), int(kib), done.stdout
+        work = float(re.search(own_time, done.stdout).group(1)) * work / float(wall)
+    return work, int(kib), done.stdout
 
 
 def geometric_mean(values):
@@ -144,7 +144,7 @@ def measure_programs(built, chosen, sides, rounds, folder, bench):
         if (chosen and name not in chosen) or target not in built:
             continue
         words = arguments.replace("{bench}", bench).replace("{n}", str(PROCESSORS)).replace("{2n}", str(2 * PROCESSORS))
-        time, memory, work = results[name] = ({}, {}, {})
+        time, memory = results[name] = ({}, {})
         for _ in range(rounds):
             for side, preload in sides.items():
                 stdin = open(os.path.join(bench, "barnes", "input")) if target == "barnes" else None
@@ -153,15 +153,11 @@ def measure_programs(built, chosen, sides, rounds, folder, bench):
                     print(f"{name} fails with {side}", file=sys.stderr)
                     continue
                 keep_lowest(time, side, got[0])
-                keep_lowest(work, side, got[1])
-                keep_lowest(memory, side, got[2])
+                keep_lowest(memory, side, got[1])
         print(name, "done", file=sys.stderr)
-    for title, index, unit in (("Seconds, wall clock or as the program says", 0, 1), ("Peak resident MiB", 1, 1 / 1024),
-                               ("Seconds of processor time", 2, 1)):
+    for title, index, unit in (("Processor time: seconds, or for so much work", 0, 1), ("Peak resident MiB", 1, 1 / 1024)):
         table = Table(title, list(sides), unit)
         for name, values in results.items():
-            if title.endswith("processor time") and PROGRAMS[name][2] and PROGRAMS[name][2] != "iterations":
-                continue  # runs for a fixed time
             table.row(name, values[index])
         table.end()
 
@@ -181,10 +177,10 @@ def measure_traces(replay, sides, rounds, folder):
                 got = run(words, None if side == "masu" else preload, folder)
                 if got is None:
                     continue
-                with_writes, without = map(float, got[3].split())
+                with_writes, without = map(float, got[2].split())
                 keep_lowest(time, side, with_writes)
                 keep_lowest(calls, side, without)
-                keep_lowest(memory, side, got[2])
+                keep_lowest(memory, side, got[1])
     for title, index, unit in (("Recorded training steps, ns an event, a byte of each page written", 0, 1),
                                ("The same, nothing written", 1, 1), ("Peak resident MiB", 2, 1 / 1024)):
         table = Table(title, list(sides), unit)
@@ -225,8 +221,8 @@ def main():
     rounds = int(options["--rounds"])
     if not chosen or "traces" in chosen:
         measure_traces(replay, sides, rounds, folder)
-    if chosen != ["traces"]:
-        measure_programs(build_programs(checkout, folder), chosen, sides, rounds, folder, bench)
+    if checkout != "none" and chosen != ["traces"]:
+        measure_programs(find_programs(checkout), chosen, sides, rounds, folder, bench)
 
 
 main()

@@ -90,7 +90,7 @@ static void *change(void *ptr, size_t bytes) {
 #else
 
 static inline void *take(size_t bytes) {
-    return masu_alloc(bytes);
+    return masu_alloc_packed(bytes);
 }
 
 static inline void give(void *ptr) {
@@ -98,7 +98,7 @@ static inline void give(void *ptr) {
 }
 
 static inline void give_sized(void *ptr, size_t bytes) {
-    (void)masu_free(ptr, bytes ? bytes : 1);
+    bytes > MASU_PACKED_BYTES ? (void)masu_free(ptr, bytes) : give(ptr);
 }
 
 static inline size_t size_at(void *ptr) {
@@ -107,15 +107,30 @@ static inline size_t size_at(void *ptr) {
 
 static inline void *take_aligned(size_t bytes, size_t alignment) {
     void *block;
+    if (alignment <= MASU_PACKED_GRAIN)
+        return take(bytes);
     return masu_alloc_aligned(bytes, alignment, &block) == MASU_OK ? block : NULL;
 }
 
 static inline void *take_zeroed(size_t bytes) {
-    return masu_alloc_zeroed(1, bytes);
+    if (bytes > MASU_PACKED_BYTES)
+        return masu_alloc_zeroed(1, bytes);
+    void *block = take(bytes);
+    return block ? memset(block, 0, bytes) : NULL;
 }
 
 static void *change(void *ptr, size_t bytes) {
-    return masu_realloc_unsized(ptr, bytes);
+    size_t old = size_at(ptr);
+    if (bytes <= old && bytes > old / 2)
+        return ptr;
+    if (bytes > MASU_PACKED_BYTES)
+        return masu_realloc_unsized(ptr, bytes);
+    void *moved = take(bytes);
+    if (!moved)
+        return NULL;
+    memcpy(moved, ptr, old < bytes ? old : bytes);
+    give(ptr);
+    return moved;
 }
 
 #endif
@@ -134,8 +149,14 @@ static int is_alignment(size_t alignment) {
     return alignment != 0 && (alignment & (alignment - 1)) == 0;
 }
 
+/* Size 0, or no memory: apart, so that the other way saves no register. */
+static __attribute__((noinline, cold)) void *take_rarely(size_t bytes) {
+    return said(bytes ? NULL : take(1));
+}
+
 SHOWN void *malloc(size_t bytes) {
-    return said(take(at_least_one(bytes)));
+    void *block = take(bytes);
+    return __builtin_expect(block != NULL, 1) ? block : take_rarely(bytes);
 }
 
 SHOWN void free(void *ptr) {
@@ -209,9 +230,18 @@ static inline void *must(void *ptr) {
     return ptr;
 }
 
+static __attribute__((noinline, cold)) void *new_rarely(size_t bytes) {
+    return must(take_rarely(bytes));
+}
+
+static inline void *new_of(size_t bytes) {
+    void *block = take(bytes);
+    return __builtin_expect(block != NULL, 1) ? block : new_rarely(bytes);
+}
+
 #define NEW(name, ...) SHOWN void *name(size_t bytes, ##__VA_ARGS__)
-NEW(_Znwm) { return must(take(at_least_one(bytes))); }
-NEW(_Znam) { return must(take(at_least_one(bytes))); }
+NEW(_Znwm) { return new_of(bytes); }
+NEW(_Znam) { return new_of(bytes); }
 NEW(_ZnwmRKSt9nothrow_t, const void *tag) { (void)tag; return take(at_least_one(bytes)); }
 NEW(_ZnamRKSt9nothrow_t, const void *tag) { (void)tag; return take(at_least_one(bytes)); }
 NEW(_ZnwmSt11align_val_t, size_t alignment) { return must(take_aligned(at_least_one(bytes), alignment)); }

@@ -54,7 +54,8 @@ enum {
     MASU_BUCKET_MAX_BYTES = 16384,
     MASU_BUCKET_SMALL_BYTES = 1024, /* the largest class of the small tier */
     MASU_BUCKET_CLASSES = 9,
-    MASU_BUCKET_FINE_CLASSES = 28 /* also the most there can be */
+    MASU_BUCKET_FINE_CLASSES = 28,
+    MASU_BUCKET_MOST_CLASSES = 36 /* with those of the process-wide pool for closely packed blocks */
 };
 
 typedef struct masu_bucket_config {
@@ -99,7 +100,7 @@ typedef struct masu_bucket_stats {
     uint64_t failures;           /* requests refused */
     uint64_t metadata_bytes;
     size_t class_count; /* MASU_BUCKET_CLASSES or MASU_BUCKET_FINE_CLASSES */
-    masu_bucket_class_stats classes[MASU_BUCKET_FINE_CLASSES];
+    masu_bucket_class_stats classes[MASU_BUCKET_MOST_CLASSES];
 } masu_bucket_stats;
 
 /* The defaults of seed 002: 16 and 8 blocks, 16 MiB cached; thread-safe; checked in builds with

@@ -91,11 +91,17 @@ static bool parcel_take(parcel *p, masu__rng *rng) {
             return false;
         if ((uintptr_t)address % p->alignment != 0)
             atomic_store(&wrong, true);
+    } else if (masu__rng_below(rng, 4) == 0) {
+        address = masu_alloc_packed(p->bytes);
+        if ((uintptr_t)address % 16 != 0)
+            return false;
     } else {
         address = masu_alloc(p->bytes);
+        if ((uintptr_t)address % 64 != 0)
+            return false;
     }
     p->address = address;
-    if (!address || (uintptr_t)address % 64 != 0)
+    if (!address)
         return false;
     paint(p);
     return true;

@@ -204,7 +204,7 @@ uint32_t masu_bucket_number(const masu_bucket *pool) {
 /* ---- the equations --------------------------------------------------------------------------- */
 
 typedef struct tally {
-    uint64_t held[MASU_BUCKET_FINE_CLASSES];
+    uint64_t held[MASU_BUCKET_MOST_CLASSES];
     uint64_t requested; /* sum of what is known */
     uint64_t unknown;   /* blocks of unknown size */
 } tally;

@@ -88,7 +88,7 @@ struct masu_bucket {
     uint32_t magic;             /* MASU__POOL_LIVE, or MASU__POOL_DEAD after destroy */
     const uint8_t *class_table; /* class of (bytes - 1) / 64: MASU__CLASS_STEPS entries */
     unsigned class_count;
-    masu__bucket_class classes[MASU_BUCKET_FINE_CLASSES];
+    masu__bucket_class classes[MASU_BUCKET_MOST_CLASSES];
 
     masu_bestfit *backing; /* borrowed */
     masu_trace *trace;     /* borrowed, never NULL */
@@ -121,6 +121,14 @@ static inline unsigned masu__bucket_class_of(const masu_bucket *pool, size_t byt
 
 static inline size_t masu__bucket_block_bytes(const masu_bucket *pool, unsigned class_index) {
     return pool->classes[class_index].block_bytes;
+}
+
+extern const uint8_t masu__packed_table[MASU_PACKED_BYTES / MASU_PACKED_GRAIN];
+
+/* bytes in 1 … MASU_PACKED_BYTES: its class where blocks need only lie at a multiple of 16. */
+static inline unsigned masu__bucket_packed_class_of(const masu_bucket *pool, size_t bytes) {
+    return pool->class_count == MASU_BUCKET_MOST_CLASSES ? masu__packed_table[(bytes - 1) / MASU_PACKED_GRAIN]
+                                                         : masu__bucket_class_of(pool, bytes);
 }
 
 /* The class serves requests of that alignment, a power of two or 0, as it stands. */
@@ -263,6 +271,8 @@ static inline void masu__bucket_unlock(masu_bucket *pool) {
 
 /* Fills in class_table, class_count and the sizes of the classes. */
 void masu__bucket_set_classes(masu_bucket *pool, bool fine);
+/* The classes of packed blocks too, beside the fine ones. */
+void masu__bucket_add_packed(masu_bucket *pool);
 
 void masu__bucket_emit(masu_bucket *pool, masu_event_kind kind, uintptr_t address, size_t bytes,
                        size_t block_bytes, size_t alignment);
@@ -304,6 +314,8 @@ masu_status masu__bucket_judge(const masu_bucket *pool, const masu__slab *slab, 
                                bool sized, size_t *bytes);
 /* The first listed block leaves its list, which is not empty. MASU_ERR_CORRUPT as of masu__bucket_pop. */
 masu_status masu__bucket_pop_listed(masu_bucket *pool, unsigned index, void **out);
+/* Where sizes are remembered: the list of the class is made from them, whatever it held. */
+void masu__bucket_list_again(masu_bucket *pool, unsigned index);
 /* As masu_bucket_set_checked, under the lock. */
 masu_status masu__bucket_set_checked(masu_bucket *pool, bool on);
 /* Sizes are remembered from now on, whether checks are on or off. */
@@ -332,8 +344,8 @@ static inline bool masu__slab_returned(const masu__slab *slab, size_t block) {
     return (slab->returned[block / 64] >> (block % 64)) & 1;
 }
 
-/* Slabs whose blocks are all listed go back until no more than keep_bytes are cached. O(listed blocks + slabs). Only
- * where no sizes are remembered. */
+/* Slabs whose blocks are all listed or fresh go back until no more than keep_bytes are cached. O(listed blocks + slabs).
+ * Only where no sizes are remembered. */
 void masu__bucket_give_back_slabs(masu_bucket *pool, uint64_t keep_bytes);
 /* The same for a loose pool above its cap; what cannot go may stay. */
 void masu__bucket_obey_cap(masu_bucket *pool, uint64_t keep_bytes);
@@ -353,7 +365,7 @@ masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_
 /* Makes the first pending slab the fresh range, if there is one and nothing is fresh. */
 void masu__bucket_open_pending(masu__bucket_class *class);
 
-/* Gives free memory back until at most keep_bytes are cached; moves low_mark. */
+/* Gives free memory back until at most keep_bytes are cached, but what lies packed beside live blocks; moves low_mark. */
 masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes);
 
 /* The pages of the process-wide pool's buckets say so. Before any block is out. */

@@ -39,6 +39,22 @@ void masu__bucket_set_classes(masu_bucket *pool, bool fine) {
     }
 }
 
+/* Entry k serves requests of 16 k + 1 … 16 k + 16 bytes: four classes a doubling, where the others begin at 64 only. */
+const uint8_t masu__packed_table[MASU_PACKED_BYTES / MASU_PACKED_GRAIN] = {
+    28, 29, 30, 0, 31, 32, 33, 1, TIMES_2(34), TIMES_2(2), TIMES_2(35), TIMES_2(3),
+};
+
+void masu__bucket_add_packed(masu_bucket *pool) {
+    if (pool->class_count != MASU_BUCKET_FINE_CLASSES)
+        return;
+    pool->class_count = MASU_BUCKET_MOST_CLASSES;
+    for (unsigned step = 0; step < MASU_PACKED_BYTES / MASU_PACKED_GRAIN; step++) {
+        masu__bucket_class *class = &pool->classes[masu__packed_table[step]];
+        class->block_bytes = (step + 1) * MASU_PACKED_GRAIN;
+        class->align_bytes = class->block_bytes & (0u - class->block_bytes);
+    }
+}
+
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 void masu__bucket_remember(masu_bucket *pool, const void *block, size_t bytes) {
@@ -104,7 +120,7 @@ static bool is_fresh(const masu_bucket *pool, const masu__slab *slab, uintptr_t 
 }
 
 /* Every block that is not out and has been used: what the list held before it was written to. */
-static void list_mend(masu_bucket *pool, unsigned index) {
+void masu__bucket_list_again(masu_bucket *pool, unsigned index) {
     masu__bucket_class *class = &pool->classes[index];
     size_t cursor = 0;
     const masu__slab *slab = NULL;
@@ -127,7 +143,7 @@ masu_status masu__bucket_pop_listed(masu_bucket *pool, unsigned index, void **ou
     void *block = class->list, *next = masu__bucket_next(pool, block);
     if (MASU_UNLIKELY(pool->remembers) &&
         listed_seal(pool, block) != masu__bucket_seal(block, next)) {
-        list_mend(pool, index);
+        masu__bucket_list_again(pool, index);
         return MASU_ERR_CORRUPT;
     }
     class->list = next;

@@ -88,6 +88,13 @@ static void slab_leave(masu_bucket *pool, masu__slab *slab) {
     pool->slab_count--;
 }
 
+/* In the process-wide pool no block but one of this slab begins in the page that it ends in, so that one is shown too. */
+static void slab_show(const masu_bucket *pool, const masu__slab *slab) {
+    size_t bytes = slab->block_count * masu__slab_block_bytes(pool, slab);
+    masu__page_codes_set(slab->base, pool->tag == MASU__TAG_PROCESS ? masu__align_up_small(bytes, MASU__PAGE_BYTES) : bytes,
+                         masu__bucket_code(pool, slab->class_index));
+}
+
 masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_t blocks) {
     if (!masu__address_map_reserve(&pool->slabs, 1))
         return MASU_ERR_OUT_OF_MEMORY;
@@ -110,7 +117,7 @@ masu_status masu__bucket_add_slab(masu_bucket *pool, unsigned class_index, size_
     }
     slab->base = (uintptr_t)base;
     slab_enter(pool, slab);
-    masu__page_codes_set(slab->base, bytes, masu__bucket_code(pool, class_index));
+    slab_show(pool, slab);
     masu__bucket_class *class = &pool->classes[class_index];
     slab->next_pending = class->pending;
     class->pending = slab;
@@ -172,6 +179,11 @@ static masu_status slab_give_back(masu_bucket *pool, masu__slab *slab, size_t fi
     return MASU_OK;
 }
 
+/* Its blocks lie between two grains of the best-fit pool: they can only go back with their slab. */
+static bool is_packed(const masu_bucket *pool, unsigned index) {
+    return pool->classes[index].block_bytes % MASU_BUCKET_MIN_BYTES != 0;
+}
+
 static size_t blocks_over(const masu_bucket *pool, uint64_t keep_bytes, size_t block_bytes) {
     uint64_t cached = masu__bucket_cached(pool);
     return cached <= keep_bytes ? 0
@@ -220,32 +232,48 @@ static masu_status class_give_back(masu_bucket *pool, unsigned index, uint64_t k
     return status;
 }
 
-masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes) {
-    masu_status status = MASU_OK;
-    for (unsigned i = pool->class_count; i-- > 0 && status == MASU_OK;)
-        status = class_give_back(pool, i, keep_bytes);
-    masu__address_map_shrink(&pool->slabs);
-    masu__bucket_move_mark(pool);
-    return status;
-}
-
 /* ---- whole slabs ------------------------------------------------------------------------------- */
 
 enum { GOING = UINT32_MAX };
 
 static void count_listed(const masu_bucket *pool) {
-    for (unsigned i = 0; i < pool->class_count; i++)
-        for (void *block = pool->classes[i].list; block; block = *(void **)block)
+    for (unsigned i = 0; i < pool->class_count; i++) {
+        const masu__bucket_class *class = &pool->classes[i];
+        for (void *block = class->list; block; block = *(void **)block)
             masu__bucket_slab_of(pool, (uintptr_t)block)->listed++;
+        if (class->fresh != class->fresh_end)
+            masu__bucket_slab_of(pool, class->fresh)->listed += (class->fresh_end - class->fresh) / class->block_bytes;
+    }
+}
+
+static bool is_pending(const masu_bucket *pool, const masu__slab *slab) {
+    const masu__slab *pending = pool->classes[slab->class_index].pending;
+    while (pending && pending != slab)
+        pending = pending->next_pending;
+    return pending != NULL;
+}
+
+/* Where sizes are remembered no list is followed: a caller may have written to it. */
+static void count_known(const masu_bucket *pool) {
+    size_t cursor = 0;
+    masu__slab *slab = NULL;
+    while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
+        if (!is_packed(pool, slab->class_index) || is_pending(pool, slab))
+            continue;
+        slab->listed = slab->held;
+        for (size_t i = 0; i < slab->block_count; i++)
+            slab->listed -= slab->requested[i] != 0;
+    }
 }
 
 /* Those that shall go, chained by next_pending. */
-static masu__slab *choose_going(masu_bucket *pool, uint64_t keep_bytes) {
+static masu__slab *choose_going(masu_bucket *pool, uint64_t keep_bytes, bool packed_only) {
     uint64_t cached = masu__bucket_cached(pool);
     size_t cursor = 0;
     masu__slab *slab = NULL, *going = NULL;
     while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL) {
-        bool goes = slab->listed == slab->held && cached > keep_bytes;
+        bool goes = slab->listed == slab->held && cached > keep_bytes &&
+                    (!packed_only || is_packed(pool, slab->class_index));
         slab->listed = goes ? GOING : 0;
         if (!goes)
             continue;
@@ -258,7 +286,9 @@ static masu__slab *choose_going(masu_bucket *pool, uint64_t keep_bytes) {
 
 static void unlist_going(masu_bucket *pool, masu__bucket_class *class) {
     void **link = &class->list;
-    while (*link) {
+    if (class->fresh != class->fresh_end && masu__bucket_slab_of(pool, class->fresh)->listed == GOING)
+        class->fresh = class->fresh_end;
+    while (*link && !pool->remembers) {
         if (masu__bucket_slab_of(pool, (uintptr_t)*link)->listed == GOING)
             *link = *(void **)*link;
         else
@@ -281,7 +311,7 @@ static void slab_give_back_runs(masu_bucket *pool, masu__slab *slab) {
         left -= (uint32_t)(end - first);
         if (slab_give_back(pool, slab, first, end - first) == MASU_OK)
             continue;
-        for (size_t k = first; k < end; k++) {
+        for (size_t k = first; k < end && !pool->remembers; k++) {
             void *block = (void *)(slab->base + k * block_bytes);
             *(void **)block = class->list;
             class->list = block;
@@ -289,28 +319,48 @@ static void slab_give_back_runs(masu_bucket *pool, masu__slab *slab) {
     }
 }
 
-void masu__bucket_give_back_slabs(masu_bucket *pool, uint64_t keep_bytes) {
-    count_listed(pool);
-    masu__slab *going = choose_going(pool, keep_bytes);
+static void give_back_whole(masu_bucket *pool, uint64_t keep_bytes, bool packed_only) {
+    uint64_t changed = 0; /* a bit for each class */
+    pool->remembers ? count_known(pool) : count_listed(pool);
+    masu__slab *going = choose_going(pool, keep_bytes, packed_only);
     for (unsigned i = 0; going && i < pool->class_count; i++)
         unlist_going(pool, &pool->classes[i]);
     while (going) {
         masu__slab *next = going->next_pending;
+        changed |= (uint64_t)1 << going->class_index;
         slab_give_back_runs(pool, going);
         going = next;
     }
+    for (unsigned i = 0; pool->remembers && i < pool->class_count; i++)
+        if (changed >> i & 1)
+            masu__bucket_list_again(pool, i);
     masu__bucket_move_mark(pool);
 }
 
+void masu__bucket_give_back_slabs(masu_bucket *pool, uint64_t keep_bytes) {
+    give_back_whole(pool, keep_bytes, false);
+}
+
+masu_status masu__bucket_give_back(masu_bucket *pool, uint64_t keep_bytes) {
+    masu_status status = MASU_OK;
+    if (pool->class_count == MASU_BUCKET_MOST_CLASSES)
+        give_back_whole(pool, keep_bytes, true);
+    for (unsigned i = pool->class_count; i-- > 0 && status == MASU_OK;)
+        if (!is_packed(pool, i))
+            status = class_give_back(pool, i, keep_bytes);
+    masu__address_map_shrink(&pool->slabs);
+    masu__bucket_move_mark(pool);
+    return status;
+}
+
 void masu__bucket_obey_cap(masu_bucket *pool, uint64_t keep_bytes) {
-    if (!masu__bucket_is_loose(pool)) {
-        pool->pinned_cap = 0;
+    if (masu__bucket_is_loose(pool))
+        masu__bucket_give_back_slabs(pool, keep_bytes);
+    else
         (void)masu__bucket_give_back(pool, keep_bytes);
-        return;
-    }
-    masu__bucket_give_back_slabs(pool, keep_bytes);
     uint64_t cached = masu__bucket_cached(pool);
-    pool->pinned_cap = cached > keep_bytes ? cached + cached / 8 + 2 * MASU__SLAB_BYTES : 0;
+    bool pinned = pool->tag == MASU__TAG_PROCESS && cached > keep_bytes;
+    pool->pinned_cap = pinned ? cached + cached / 8 + 2 * MASU__SLAB_BYTES : 0;
     masu__bucket_move_mark(pool);
 }
 
@@ -340,9 +390,9 @@ void masu__bucket_be_of_process(masu_bucket *pool) {
     size_t cursor = 0;
     const masu__slab *slab = NULL;
     pool->tag = MASU__TAG_PROCESS;
+    masu__bucket_add_packed(pool);
     while ((slab = masu__bucket_next_slab(pool, &cursor, slab)) != NULL)
-        masu__page_codes_set(slab->base, slab->block_count * masu__slab_block_bytes(pool, slab),
-                             masu__bucket_code(pool, slab->class_index));
+        slab_show(pool, slab);
 }
 
 void masu__bucket_drop_slabs(masu_bucket *pool) {

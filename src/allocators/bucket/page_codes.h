@@ -4,7 +4,7 @@
  *
  *     code = tag of a pool * 256 + kind
  *     kind   0                          nothing is known: ask the pools, under their lock
- *            1 … 28                     the whole page lies in a slab of that class, less one
+ *            1 … 36                     the whole page lies in a slab of that class, less one
  *            MASU__KIND_LARGE …         a block of a large class begins here (large.h)
  *            MASU__KIND_EXACT           a large block begins here whose size the best-fit pool knows
  *            MASU__KIND_JUDGED          the same, allocated while checks were on: it is the size that was asked for
@@ -27,7 +27,7 @@
 enum {
     MASU__PAGE_SHIFT = MASU_PAGE_SHIFT,
     MASU__PAGE_BYTES = 1 << MASU__PAGE_SHIFT,
-    MASU__KIND_LARGE = 32,
+    MASU__KIND_LARGE = 40,
     MASU__KIND_JUDGED = 254,
     MASU__KIND_EXACT = 255,
     MASU__TAG_PROCESS = 0,

@@ -14,7 +14,7 @@ static void *nothing[1]; /* NULL: neither a block to take nor room for one */
 #define EMPTY \
     { nothing + 1, nothing + 1, 0, 0 }
 masu__cache_front masu__no_cache = {
-    .magazines = {.by_kind = {[0 ... MASU_BUCKET_FINE_CLASSES] = EMPTY}},
+    .magazines = {.by_kind = {[0 ... MASU_BUCKET_MOST_CLASSES] = EMPTY}},
 };
 
 static void **magazine_bottom(masu__cache *cache, unsigned index) {
@@ -282,7 +282,7 @@ static masu__cache *cache_new(masu_heap *heap, masu_magazines **shown) {
     cache->heap = heap;
     cache->shown = shown;
     cache->thread = gettid();
-    for (unsigned i = 0; i < MASU_BUCKET_FINE_CLASSES; i++) {
+    for (unsigned i = 0; i < MASU_BUCKET_MOST_CLASSES; i++) {
         void **bottom = magazine_bottom(cache, i);
         *magazine_of(cache, i) = (masu_magazine){bottom, bottom, 0, 0};
     }
@@ -373,12 +373,11 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
     return MASU_OK;
 }
 
-masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, size_t rounded, void **out) {
+masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, unsigned index, void **out) {
     masu__heap_lock(heap);
     if (cache)
         cache_obey(cache);
-    masu_status status =
-        refill_under_lock(heap, cache, bytes, masu__bucket_class_of(heap->caches->bucket, rounded), out);
+    masu_status status = refill_under_lock(heap, cache, bytes, index, out);
     masu__heap_unlock(heap);
     return status;
 }

@@ -91,8 +91,8 @@ typedef struct masu__cache {
     uint64_t epoch; /* of the heap's caches when this one was last emptied on demand */
     pid_t thread;   /* the kernel's number of it */
     void *memory;   /* what this lies in */
-    uint32_t capacity[MASU_BUCKET_FINE_CLASSES];
-    void *slots[MASU_BUCKET_FINE_CLASSES][1 + MASU__MAGAZINE_SLOTS];
+    uint32_t capacity[MASU_BUCKET_MOST_CLASSES];
+    void *slots[MASU_BUCKET_MOST_CLASSES][1 + MASU__MAGAZINE_SLOTS];
 } masu__cache;
 
 /* Batches on their way from one thread to another: only their addresses move, no thread touches the
@@ -119,7 +119,7 @@ typedef struct masu__caches {
     uint64_t retired_large_hits;
     uint64_t refills, flushes; /* batches */
     uint64_t sweep_at;         /* cached in the lists and between the threads, from which slabs are looked through */
-    masu__transfer transfer[MASU_BUCKET_FINE_CLASSES];
+    masu__transfer transfer[MASU_BUCKET_MOST_CLASSES];
 } masu__caches;
 
 /* What all caches hold and did. Under the lock. */
@@ -153,8 +153,8 @@ void masu__caches_recall(masu_heap *heap);
 masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on);
 
 /* The paths that need the lock; they take it. cache NULL: without one, straight from the lists.
- * bytes as asked for; rounded: the size whose class serves it. */
-masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, size_t rounded, void **out);
+ * bytes as asked for; index: of the class that serves it. */
+masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, unsigned index, void **out);
 /* What no small class serves: by its size, or by its alignment. */
 masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
                                    size_t alignment, void **out);

@@ -24,6 +24,7 @@
 
 MASU_THREAD_LOCAL masu_magazines *masu_thread_magazines = &masu__no_cache.magazines;
 uint16_t masu_magazine_at[MASU__CLASS_STEPS]; /* of no use before a thread has magazines */
+uint16_t masu_packed_at[MASU_PACKED_BYTES / MASU_PACKED_GRAIN];
 
 static const char ended;                       /* a thread's owner once its cache is gone */
 static _Thread_local void *owner INITIAL_EXEC; /* its cache; NULL before its first call */
@@ -96,15 +97,21 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
     return MASU_OK;
 }
 
+static void classes_publish(const masu_bucket *bucket) {
+    for (size_t i = 0; i < MASU__CLASS_STEPS; i++)
+        __atomic_store_n(&masu_magazine_at[i], (1 + bucket->class_table[i]) * sizeof(masu_magazine), __ATOMIC_RELAXED);
+    for (size_t i = 0; i < MASU_PACKED_BYTES / MASU_PACKED_GRAIN; i++) {
+        unsigned index = masu__bucket_packed_class_of(bucket, (i + 1) * MASU_PACKED_GRAIN);
+        __atomic_store_n(&masu_packed_at[i], (1 + index) * sizeof(masu_magazine), __ATOMIC_RELAXED);
+    }
+}
+
 /* Before any thread can have magazines, their classes must be those of the heap. A thread that finds the heap
  * claimed but not ready does this too, for the thread that claimed it may not have come along
  * through a fork; twice is as good as once. */
 static void heap_publish(masu_heap *heap) {
     if (heap->caches)
-        for (size_t i = 0; i < MASU__CLASS_STEPS; i++)
-            __atomic_store_n(&masu_magazine_at[i],
-                             (1 + heap->caches->bucket->class_table[i]) * sizeof(masu_magazine),
-                             __ATOMIC_RELAXED);
+        classes_publish(heap->caches->bucket);
     masu__lock_in_child(caches_after_fork);
     atomic_store_explicit(&the_heap, heap, memory_order_release);
 }
@@ -185,6 +192,7 @@ static void recall(masu_heap *heap) {
 
 typedef struct take {
     size_t bytes, alignment;
+    bool packed; /* bytes <= MASU_PACKED_BYTES, at a multiple of 16 alone */
     void **out;
 } take;
 
@@ -199,24 +207,25 @@ static size_t small_rounded(size_t bytes, size_t alignment) {
 
 static masu_status take_once(masu_heap *heap, void *context) {
     const take *t = context;
+    const masu_bucket *bucket = heap->caches->bucket;
     masu__cache *cache = cache_get(heap);
     size_t rounded = small_rounded(t->bytes, t->alignment);
+    if (t->packed)
+        return masu__cache_refill(heap, cache, t->bytes, masu__bucket_packed_class_of(bucket, t->bytes), t->out);
     if (rounded > 0)
-        return masu__cache_refill(heap, cache, t->bytes, rounded, t->out);
+        return masu__cache_refill(heap, cache, t->bytes, masu__bucket_class_of(bucket, rounded), t->out);
     return masu__cache_take_large(heap, cache, t->bytes, t->alignment, t->out);
 }
 
-static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, size_t bytes,
-                                                            size_t alignment, void **out) {
-    *out = NULL;
-    if (alignment != 0 && !masu__is_power_of_two(alignment))
+static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, take *t) {
+    *t->out = NULL;
+    if (t->alignment != 0 && !masu__is_power_of_two(t->alignment))
         return MASU_ERR_INVALID_ARGUMENT;
-    take t = {bytes, alignment, out};
-    masu_status status = take_once(heap, &t);
+    masu_status status = take_once(heap, t);
     if (MASU_LIKELY(status == MASU_OK))
         return MASU_OK;
     recall(heap); /* the other threads give theirs when they can */
-    return masu__heap_rescue(heap, status, t.bytes, take_once, &t);
+    return masu__heap_rescue(heap, status, t->bytes, take_once, t);
 }
 
 /* As masu_alloc, but NULL when the magazine has none. */
@@ -261,22 +270,26 @@ masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
         *out = take_from_large(bytes);
     if (*out)
         return MASU_OK;
-    return take_from_heap(heap, bytes, alignment, out);
+    return take_from_heap(heap, &(take){.bytes = bytes, .alignment = alignment, .out = out});
 }
 
-static __attribute__((noinline)) void *alloc_slower(size_t bytes) {
+static __attribute__((noinline)) void *alloc_slower(size_t bytes, bool packed) {
     masu_heap *heap;
     void *out;
     if (bytes == 0 || heap_get(&heap) != MASU_OK)
         return NULL;
     if (!heap->caches)
         return masu_heap_alloc(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
-    return take_from_heap(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
+    return take_from_heap(heap, &(take){.bytes = bytes, .packed = packed, .out = &out}) == MASU_OK ? out : NULL;
 }
 
 void *masu_alloc_slow(size_t bytes) {
     void *block = masu__large_has_class(bytes) ? take_from_large(bytes) : NULL;
-    return MASU_LIKELY(block != NULL) ? block : alloc_slower(bytes);
+    return MASU_LIKELY(block != NULL) ? block : alloc_slower(bytes, false);
+}
+
+void *masu_alloc_packed_slow(size_t bytes) {
+    return alloc_slower(bytes, true);
 }
 
 void *masu_alloc_zeroed(size_t count, size_t bytes) {
@@ -319,12 +332,24 @@ static inline bool large_begins(const void *ptr, uint32_t code) {
     return code - MASU__KIND_LARGE < MASU__LARGE_CLASSES && masu__is_aligned((uintptr_t)ptr, MASU__PAGE_BYTES);
 }
 
+static inline bool is_packed(uint32_t code) {
+    return code - 1 - MASU_BUCKET_FINE_CLASSES < MASU_BUCKET_MOST_CLASSES - MASU_BUCKET_FINE_CLASSES;
+}
+
+/* is_packed(code): 16, 32, 48, 80, 96, 112, 160, 224 */
+static inline size_t packed_bytes(uint32_t code) {
+    static const uint8_t bytes[] = {16, 32, 48, 80, 96, 112, 160, 224};
+    return bytes[code - 1 - MASU_BUCKET_FINE_CLASSES];
+}
+
 masu_status masu_free_slow(void *ptr, size_t bytes) {
     uint32_t code = masu_page_code(ptr);
     unsigned index = code - MASU__KIND_LARGE;
     if (MASU_LIKELY(large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(index)) &&
         masu__large_push(masu__thread_large(), index, ptr))
         return MASU_OK;
+    if (is_packed(code) && bytes - 1 < packed_bytes(code))
+        return masu_free_unsized(ptr);
     return free_slower(ptr, true, bytes);
 }
 
@@ -367,7 +392,7 @@ static __attribute__((noinline)) masu_status size_from_pools(masu_heap *heap, co
 /* How many bytes may be used at ptr, or what is wrong with it. A slab lies within one stretch of MASU__SLAB_BYTES. */
 static masu_status usable_size(masu_heap *heap, const void *ptr, size_t *out) {
     uint32_t code = masu_page_code(ptr);
-    if (code - 1 < MASU_BUCKET_FINE_CLASSES) {
+    if (code - 1 < MASU_BUCKET_MOST_CLASSES) {
         *out = masu__bucket_block_bytes(heap->caches->bucket, code - 1);
         return (uintptr_t)ptr % MASU__SLAB_BYTES % *out == 0 ? MASU_OK : MASU_ERR_INTERIOR_POINTER;
     }
@@ -481,7 +506,7 @@ static masu_status block_change(void *ptr, const change *c, void **out) {
         return status;
     if (c->new_bytes == 0)
         return c->sized ? masu_free(ptr, c->old_bytes) : masu_free_unsized(ptr);
-    bool lies_right = c->alignment == 0 || masu__is_aligned((uintptr_t)ptr, c->alignment);
+    bool lies_right = masu__is_aligned((uintptr_t)ptr, c->alignment ? c->alignment : MASU_BUCKET_MIN_BYTES);
     if (!is_watched(heap) && lies_right &&
         (may_stay(heap, known, c->new_bytes) ||
          (c->new_bytes > known && known > MASU_BUCKET_MAX_BYTES && masu__large_grow(heap, ptr, c->new_bytes)))) {

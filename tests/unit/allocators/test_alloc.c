@@ -299,6 +299,98 @@ static void a_thousand_threads_at_once(void **state) {
     assert_all_is_home();
 }
 
+/* ---- packed blocks ------------------------------------------------------------------------------ */
+
+static size_t packed_block_bytes(size_t bytes) {
+    static const size_t classes[] = {16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256};
+    size_t i = 0;
+    while (classes[i] < bytes)
+        i++;
+    return classes[i];
+}
+
+static void packed_blocks_lie_closely(void **state) {
+    (void)state;
+    enum { EACH = 200 };
+    static unsigned char *blocks[MASU_PACKED_BYTES][EACH];
+    for (size_t i = 0; i < EACH; i++)
+        for (size_t bytes = 1; bytes <= MASU_PACKED_BYTES; bytes++) {
+            unsigned char *block = blocks[bytes - 1][i] = masu_alloc_packed(bytes);
+            assert_non_null(block);
+            assert_int_equal((uintptr_t)block % 16, 0);
+            memset(block, (int)(bytes + i), bytes);
+        }
+    if (WITH_CACHES) {
+        uint64_t asked = EACH * MASU_PACKED_BYTES * (MASU_PACKED_BYTES + 1) / 2;
+        assert_in_range(stats_now().live_bytes, asked, asked * 115 / 100);
+    }
+    for (size_t bytes = 1; bytes <= MASU_PACKED_BYTES; bytes++)
+        for (size_t i = 0; i < EACH; i++) {
+            unsigned char *block = blocks[bytes - 1][i];
+            for (size_t k = 0; k < bytes; k++)
+                assert_int_equal(block[k], (unsigned char)(bytes + i));
+            if (WITH_CACHES)
+                assert_int_equal(masu_usable_size(block), packed_block_bytes(bytes));
+            assert_int_equal(i % 2 ? masu_free(block, bytes) : masu_free_unsized(block), MASU_OK);
+        }
+    assert_null(masu_alloc_packed(0));
+    void *above = masu_alloc_packed(MASU_PACKED_BYTES + 1);
+    assert_int_equal((uintptr_t)above % 64, 0);
+    assert_int_equal(masu_free(above, MASU_PACKED_BYTES + 1), MASU_OK);
+    assert_all_is_home();
+}
+
+static void packed_blocks_may_go_to_every_call(void **state) {
+    (void)state;
+    for (size_t bytes = 1; bytes <= 270; bytes += 7)
+        for (enum way way = FREE; way < WAYS; way++)
+            for (int checked = 0; checked < 3; checked++) {
+                assert_int_equal(masu_set_checked(checked == 1 || !WITH_CACHES), MASU_OK);
+                void *ptr = masu_alloc_packed(bytes);
+                memset(ptr, 0x5a, bytes);
+                if (checked == 2)
+                    assert_int_equal(masu_set_checked(true), MASU_OK);
+                end_by(way, ptr, bytes, 0);
+            }
+    assert_int_equal(masu_set_checked(!WITH_CACHES), MASU_OK);
+    assert_all_is_home();
+}
+
+static void packed_blocks_are_judged(void **state) {
+    (void)state;
+    for (int checked = 0; checked < 2; checked++) {
+        assert_int_equal(masu_set_checked(checked || !WITH_CACHES), MASU_OK);
+        unsigned char *a = masu_alloc_packed(10), *b = masu_alloc_packed(10), *out;
+        assert_int_equal(masu_free(a, 17), MASU_ERR_SIZE_MISMATCH);
+        assert_int_equal(masu_free(a, 64), MASU_ERR_SIZE_MISMATCH);
+        assert_int_equal(masu_free(a, 0), MASU_ERR_SIZE_MISMATCH);
+        assert_null(masu_realloc(a, 17, 8));
+        out = masu_realloc(a, 10, 12); /* at a multiple of 64 from now on */
+        assert_int_equal((uintptr_t)out % 64, 0);
+        assert_int_equal(masu_free(b, 10), MASU_OK);
+        assert_int_equal(masu_free(b, 10), MASU_ERR_DOUBLE_FREE);
+        assert_int_equal(masu_free_unsized(b), MASU_ERR_DOUBLE_FREE);
+        assert_int_equal(masu_free(out, 12), MASU_OK);
+    }
+    assert_int_equal(masu_set_checked(!WITH_CACHES), MASU_OK);
+    assert_all_is_home();
+}
+
+/* The last block of a slab that ends within a page is as fast as any: that page shows the class too. */
+static void the_page_a_slab_ends_in_is_known(void **state) {
+    (void)state;
+    enum { MANY = 3000 };
+    static void *blocks[MANY];
+    for (size_t i = 0; i < MANY; i++) {
+        assert_non_null(blocks[i] = masu_alloc(192));
+        if (WITH_CACHES)
+            assert_int_equal(masu_page_code(blocks[i]), masu_page_code(blocks[0]));
+    }
+    for (size_t i = 0; i < MANY; i++)
+        assert_int_equal(masu_free_unsized(blocks[i]), MASU_OK);
+    assert_all_is_home();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_classes_cover_their_range),
@@ -311,6 +403,10 @@ int main(void) {
         cmocka_unit_test(large_blocks_freed_twice),
         cmocka_unit_test(usable_bytes_are_usable),
         cmocka_unit_test(a_thousand_threads_at_once),
+        cmocka_unit_test(packed_blocks_lie_closely),
+        cmocka_unit_test(packed_blocks_may_go_to_every_call),
+        cmocka_unit_test(packed_blocks_are_judged),
+        cmocka_unit_test(the_page_a_slab_ends_in_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
