@@ -10,7 +10,16 @@
  *           if let Some(o1) = &mut self.bias { <all>.__add(path + "bias", o1, every); }
  *           <all> }
  *
- * What must stay true: every tensor in the value is reached once, or the call is an error that names the field.
+ *     t.__state(path, s)    likewise; a checkpoint is told of each number, text and tensor (library/checkpoint.tl):
+ *
+ *         { s.__tensor(path + "w", &mut self.w);                                  w: Tensor
+ *           s.__value(path + "steps", &mut self.steps);                           steps: i64
+ *           if s.__grows(path + "m", self.m.len(), self.m.is_empty()) {           m: Vec<Tensor>
+ *               for i1 in 0..s.__length(path + "m") { self.m.push(s.__next(path + "m." + i1.to_string())); }
+ *           } else { for i1 in 0..self.m.len() { s.__tensor(path + "m." + i1.to_string(), &mut self.m[i1]); } } }
+ *
+ * What must stay true: every tensor in the value (of a state: every value) is reached once, or the call is an error that names
+ * the field.
  */
 #include <string.h>
 
@@ -21,7 +30,8 @@
 #include "language/front/check_types.h"
 
 /* The library's names that are known here. */
-static const char tensors_trait[] = "__Tensors", walk_of_fields[] = "__tensors", fields_path[] = "<fields>";
+static const char tensors_trait[] = "__Tensors", walk_of_fields[] = "__tensors", walk_of_state[] = "__state",
+                  fields_path[] = "<fields>";
 
 enum { NESTED_MAX = 16 };
 
@@ -110,15 +120,104 @@ static void put_walk(walk_text *w, const type *t, const char *place, const char 
     }
 }
 
-static char *body_of(checker *c, const struct_item *s) {
+/* ---- the whole state ------------------------------------------------------------------------------- */
+
+/* A scalar that a text can say and be read from. */
+static bool is_said(const type *t) {
+    return t->kind >= TYPE_BOOL && t->kind < TYPE_SCALAR_END;
+}
+
+static bool has_state(checker *c, const type *t, uint32_t depth) {
+    t = type_resolve(c->types, t);
+    if (depth == 0 || is_said(t) || t->kind == TYPE_TENSOR) {
+        return depth > 0;
+    }
+    if (t->kind == TYPE_VEC) {
+        return !type_is_box(t) && has_state(c, t->vec.element, depth - 1);
+    }
+    bool all = t->kind == TYPE_TUPLE || t->kind == TYPE_STRUCT;
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
+        all = all && has_state(c, t->tuple.items[i], depth - 1);
+    }
+    if (!all || t->kind == TYPE_TUPLE) {
+        return all;
+    }
+    if (is_option(t)) {
+        return has_state(c, t->structure->arguments[0], depth - 1);
+    }
+    if (check_method_named(c, t->structure, walk_of_state) != NULL) {
+        return true;
+    }
+    all = t->structure->dyn == NULL && t->structure->closure == NULL && !t->structure->is_enum &&
+          t->structure->template == NULL;
+    for (uint32_t i = 0; all && i < t->structure->field_count; i++) {
+        const type *field = t->structure->fields[i].type;
+        all = field == NULL || has_state(c, field, depth - 1);
+    }
+    return all;
+}
+
+static void put_state(walk_text *w, const type *t, const char *place, const char *path);
+
+/* A list of scalars takes those of the file, and an empty list of tensors, too; others have the length that they have there. */
+static void put_list(walk_text *w, const type *element, const char *place, const char *path, uint32_t number) {
+    checker *c = w->c;
+    element = type_resolve(c->types, element);
+    const char *one = check_printf(c, "%s + \".\" + __%u.to_string()", path, number), *new = NULL, *can = "false";
+    if (is_said(element)) {
+        new = check_printf(c, "s.__said(%s)", one);
+        can = "true";
+    } else if (element->kind == TYPE_TENSOR && element->tensor.rank < 0) {
+        new = check_printf(c, "s.__next(%s)", one);
+        can = check_printf(c, "%s.is_empty()", place);
+    }
+    masu__buffer_printf(&w->out, "if s.__grows(%s, %s.len(), %s) {\n", path, place, can);
+    if (new != NULL) {
+        masu__buffer_printf(&w->out, "%s.clear(); for __%u in 0..s.__length(%s) { %s.push(%s); }\n", place, number, path,
+                            place, new);
+    }
+    masu__buffer_printf(&w->out, "} else { for __%u in 0..%s.len() {\n", number, place);
+    put_state(w, element, check_printf(c, "%s[__%u]", place, number), one);
+    masu__buffer_printf(&w->out, "} }\n");
+}
+
+/* As put_walk, of everything. */
+static void put_state(walk_text *w, const type *t, const char *place, const char *path) {
+    checker *c = w->c;
+    t = type_resolve(c->types, t);
+    uint32_t number = ++w->names;
+    if (!has_state(c, t, NESTED_MAX)) { /* the call is an error */
+        return;
+    }
+    if (is_said(t)) {
+        masu__buffer_printf(&w->out, "s.__value(%s, &mut %s);\n", path, place);
+    } else if (t->kind == TYPE_TENSOR) {
+        masu__buffer_printf(&w->out, "s.__tensor(%s, &mut %s);\n", path, place);
+    } else if (t->kind == TYPE_VEC) {
+        put_list(w, t->vec.element, place, path, number);
+    } else if (t->kind == TYPE_TUPLE) {
+        for (uint32_t i = 0; i < t->tuple.count; i++) {
+            put_state(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i), check_printf(c, "%s + \".%u\"", path, i));
+        }
+    } else if (is_option(t)) {
+        masu__buffer_printf(&w->out, "s.__is(%s, %s.is_some());\nif let Some(__%u) = &mut %s {\n", path, place, number,
+                            place);
+        put_state(w, t->structure->arguments[0], check_printf(c, "__%u", number), path);
+        masu__buffer_printf(&w->out, "}\n");
+    } else {
+        masu__buffer_printf(&w->out, "%s.%s(%s + \".\", s);\n", place, walk_of_state, path);
+    }
+}
+
+static char *body_of(checker *c, const struct_item *s, bool of_state) {
     walk_text w = {.c = c};
-    masu__buffer_printf(&w.out, "{ let mut __all = Parameters::new();\n");
+    masu__buffer_puts(&w.out, of_state ? "{\n" : "{ let mut __all = Parameters::new();\n");
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *name = s->fields[i].name;
-        put_walk(&w, s->fields[i].type, check_printf(c, "self.%s", name),
-                 check_printf(c, "path + \"%s\"", name));
+        (of_state ? put_state : put_walk)(&w, s->fields[i].type, check_printf(c, "self.%s", name),
+                                          check_printf(c, "path + \"%s\"", name));
     }
-    masu__buffer_printf(&w.out, "__all }");
+    masu__buffer_puts(&w.out, of_state ? "}" : "__all }");
     char *text = check_printf(c, "%s", masu__buffer_text(&w.out));
     bool failed = w.out.failed;
     masu__buffer_destroy(&w.out);
@@ -162,35 +261,56 @@ static function_item *method_of_trait(const checker *c, const char *name) {
     return NULL;
 }
 
-static const struct_field *unseen_field(checker *c, const struct_item *s) {
+static const struct_field *unseen_field(checker *c, const struct_item *s, bool of_state) {
     for (uint32_t i = 0; i < s->field_count; i++) {
-        if (holding_of(c, s->fields[i].type, NESTED_MAX) == HOLDS_UNSEEN) {
+        const type *t = s->fields[i].type;
+        if (of_state ? !has_state(c, t, NESTED_MAX) : holding_of(c, t, NESTED_MAX) == HOLDS_UNSEEN) {
             return &s->fields[i];
         }
     }
     return NULL;
 }
 
+/* Names the innermost field: "inside.seen". */
+static void say_unseen(checker *c, const struct_field *unseen, const char *name, bool of_state, source_span span) {
+    const char *path = unseen->name;
+    for (uint32_t depth = NESTED_MAX; depth > 0 && unseen->type->kind == TYPE_STRUCT && !unseen->type->structure->is_enum &&
+                                      unseen->type->structure->template == NULL;
+         depth--) {
+        const struct_field *inner = unseen_field(c, unseen->type->structure, of_state);
+        if (inner == NULL) {
+            break;
+        }
+        unseen = inner;
+        path = check_printf(c, "%s.%s", path, unseen->name);
+    }
+    const char *text = check_type_text(c, unseen->type);
+    diagnostic *d = of_state ? diagnostics_say(c->diagnostics, span, SAY(state_is_not_reached), path, text)
+                             : diagnostics_say(c->diagnostics, span, SAY(tensors_are_not_reached), name, path, text);
+    diagnostics_note(c->diagnostics, d, (source_span){0},
+                     of_state ? "numbers, texts and tensors in structs, tuples, lists and `Option`s are reached"
+                              : "tensors in structs, tuples, lists, `Option`s and maps with texts as keys are reached");
+}
+
 function_item *check_tensors_method(checker *c, struct_item *owner, const char *name, source_span span) {
     function_item *f = method_of_trait(c, name);
+    bool of_state = strcmp(name, walk_of_state) == 0;
     if (f == NULL || owner->is_enum || owner->template != NULL || owner->generics.count > 0 ||
-        owner->dyn != NULL || owner->type == NULL || of_fields(c, owner, NESTED_MAX) == HOLDS_NONE) {
+        owner->dyn != NULL || owner->closure != NULL || owner->type == NULL ||
+        (!of_state && of_fields(c, owner, NESTED_MAX) == HOLDS_NONE)) {
         return NULL;
     }
-    const struct_field *unseen = unseen_field(c, owner);
+    const struct_field *unseen = unseen_field(c, owner, of_state);
     if (unseen != NULL) {
-        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(tensors_are_not_reached), name,
-                                        unseen->name, check_type_text(c, unseen->type));
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "tensors in structs, tuples, lists, `Option`s and maps with texts as keys are reached");
+        say_unseen(c, unseen, name, of_state, span);
     }
     function_item *made = function_copy(c->arena, f);
     if (made == NULL) {
         check_out_of_memory(c);
     }
-    if (strcmp(name, walk_of_fields) == 0) {
+    if (of_state || strcmp(name, walk_of_fields) == 0) {
         made->body = NULL;
-        made->unread = text_as_source(c, body_of(c, owner));
+        made->unread = text_as_source(c, body_of(c, owner, of_state));
     }
     made->owner_name = owner->name;
     made->owner_span = owner->span;

@@ -1,9 +1,10 @@
 /* outlet.c: a file is written beside the one that it replaces, brought to the disk, and renamed.
  *
- *     FOLDER/.NAME.PID-N.new ─► write ─► fsync ─► rename to FOLDER/NAME ─► fsync of FOLDER
+ *     a file without a name in FOLDER ─► write ─► fsync ─► FOLDER/.NAME.PID-N.new ─► rename to FOLDER/NAME ─► fsync of FOLDER
  *
  * What must stay true: at every moment, also when the process is killed or the machine stops, FOLDER/NAME is the whole old file
- * or the whole new one. What a killed process leaves is its own .new file, which nothing reads.
+ * or the whole new one. A file without a name goes with its process; where the file system has no such thing the file is written
+ * under its .new name, and that is what a killed process leaves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,13 +38,28 @@ static int name_beside(tl__outlet *o) {
     return length < 0 || (size_t)length >= sizeof o->written ? ENAMETOOLONG : 0;
 }
 
+/* Of the path's, with its slash; "./" where it has none. */
+static void folder_of(const char *path, char out[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    snprintf(out, PATH_MAX, "%.*s", slash ? (int)(slash - path + 1) : 2, slash ? path : "./");
+}
+
+/* A descriptor, below 0: errno says why not. */
+static int open_new(tl__outlet *o) {
+    char folder[PATH_MAX];
+    folder_of(o->path, folder);
+    int descriptor = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    o->has_name = descriptor < 0;
+    return o->has_name ? open(o->written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : descriptor;
+}
+
 int tl__outlet_open(tl__outlet *o, const char *path) {
     o->stream = NULL;
     int error = follow(path, o->path);
     error = error ? error : name_beside(o);
     if (error)
         return error;
-    int descriptor = open(o->written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int descriptor = open_new(o);
     if (descriptor < 0)
         return errno;
     struct stat about;
@@ -53,7 +69,8 @@ int tl__outlet_open(tl__outlet *o, const char *path) {
     error = o->stream ? 0 : errno;
     if (error) {
         close(descriptor);
-        unlink(o->written);
+        if (o->has_name)
+            unlink(o->written);
     }
     return error;
 }
@@ -65,8 +82,7 @@ int tl__outlet_put(tl__outlet *o, const void *bytes, size_t length) {
 
 static int sync_folder(const char *path) {
     char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+    folder_of(path, folder);
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0)
         return errno == EACCES ? 0 : errno; /* a folder that may be written and not read */
@@ -75,24 +91,33 @@ static int sync_folder(const char *path) {
     return error;
 }
 
+static int give_name(tl__outlet *o) {
+    char self[40];
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fileno(o->stream));
+    if (!o->has_name && linkat(AT_FDCWD, self, AT_FDCWD, o->written, AT_SYMLINK_FOLLOW) != 0)
+        return errno;
+    o->has_name = true;
+    return 0;
+}
+
 int tl__outlet_close(tl__outlet *o) {
     int error = fflush(o->stream) == 0 && fsync(fileno(o->stream)) == 0 ? 0 : errno;
+    error = error ? error : give_name(o);
     int closed = fclose(o->stream) == 0 ? 0 : errno;
     o->stream = NULL;
     error = error ? error : closed;
     if (!error && rename(o->written, o->path) != 0)
         error = errno;
-    if (error) {
+    if (error && o->has_name)
         unlink(o->written);
-        return error;
-    }
-    return sync_folder(o->path);
+    return error ? error : sync_folder(o->path);
 }
 
 void tl__outlet_drop(tl__outlet *o) {
     if (!o->stream)
         return;
     fclose(o->stream);
-    unlink(o->written);
+    if (o->has_name)
+        unlink(o->written);
     o->stream = NULL;
 }

@@ -10,6 +10,7 @@
 
 typedef struct tl__outlet {
     FILE *stream;
+    bool has_name;                          /* `written` */
     char path[PATH_MAX], written[PATH_MAX]; /* what is to be there; what is written */
 } tl__outlet;
 
