@@ -14,34 +14,13 @@
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
-
-void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands,
-                      uint32_t count) {
-    source_span name_span = e->call.name_span;
-    expr **copy = check_join_list(c, NULL, operands, count);
-    e->kind = EXPR_CALL;
-    e->call = (call_expr){.name_span = name_span,
-                          .kind = CALL_ABI,
-                          .abi = abi,
-                          .operands = copy,
-                          .operand_count = count};
-    e->type = abi == TL_FN_tl_panic || abi == TL_FN_tl_exit ? check_scalar(c, TYPE_NEVER)
-                                                            : check_abi_result(c, e);
-}
-
-expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands,
-                    uint32_t count) {
-    expr *e = check_new(c, EXPR_CALL, span, NULL);
-    e->call.name_span = span;
-    check_become_abi(c, e, abi, operands, count);
-    return e;
-}
 
 /* ---- choosing a line of the table ------------------------------------------------------------ */
 
@@ -72,10 +51,6 @@ static arity arity_of(tl_abi_index function, bool method) {
         a.most = p->mode == TL_LIST ? UINT32_MAX : a.most == UINT32_MAX ? a.most : a.most + 1;
     }
     return a;
-}
-
-static bool named(const tl_abi_name *n, const char *scope, const char *name) {
-    return n->name[0] == name[0] && strcmp(n->name, name) == 0 && strcmp(n->scope, scope) == 0;
 }
 
 static bool takes_tensor_first(tl_abi_index function, bool method) {
@@ -119,7 +94,7 @@ static tl_abi_index choose(checker *c, expr *call, const char *scope, const char
     arity all = {UINT32_MAX, 0};
     tl_abi_index longest = TL_FN_COUNT;
     for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (!named(&tl_abi_names[i], scope, name)) {
+        if (!check_abi_named(&tl_abi_names[i], scope, name)) {
             continue;
         }
         arity a = arity_of(tl_abi_names[i].function, method);
@@ -143,25 +118,6 @@ static tl_abi_index choose(checker *c, expr *call, const char *scope, const char
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
-
-const type *check_kind_type(checker *c, tl_abi_kind kind) {
-    switch (kind) {
-    case ABI_bool:
-        return check_scalar(c, TYPE_BOOL);
-    case ABI_i32:
-        return check_scalar(c, TYPE_I32);
-    case ABI_f32:
-        return check_scalar(c, TYPE_F32);
-    case ABI_f64:
-        return check_scalar(c, TYPE_F64);
-    case ABI_tensor:
-        return type_tensor(c->types, NULL, -1);
-    case ABI_object:
-        return check_scalar(c, TYPE_STRING);
-    default:
-        return check_scalar(c, TYPE_I64);
-    }
-}
 
 static void push_operand(abi_call *a, expr *operand) {
     checker *c = a->c;
@@ -481,23 +437,6 @@ static void finish_dynamic(abi_call *a, expr **slot, tl_abi_index function) {
     }
 }
 
-bool check_abi_scope(const char *scope) {
-    for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (scope[0] != 0 && strcmp(tl_abi_names[i].scope, scope) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void check_suggest_abi(const char *scope, suggestion *s) {
-    for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (strcmp(tl_abi_names[i].scope, scope) == 0) {
-            suggest_add(s, tl_abi_names[i].name);
-        }
-    }
-}
-
 /* cat([a, b], dim), stack(v, dim): a list of tensors and where. */
 static bool takes_list_of_tensors(checker *c, expr *e, tl_abi_index function) {
     const tl_abi_parameter *first = tl_abi_functions[function].parameters;
@@ -543,6 +482,45 @@ static bool lists_dimensions(checker *c, expr *e, tl_abi_index function) {
     return type_resolve(c->types, (*first)->type)->kind == TYPE_VEC;
 }
 
+/* The type of an argument that needs no wish to have one; NULL: it waits for what is wanted. */
+static const type *type_of(checker *c, expr **arg) {
+    switch ((*arg)->kind) {
+    case EXPR_NAME:
+    case EXPR_METHOD:
+    case EXPR_CALL:
+    case EXPR_FIELD:
+    case EXPR_TUPLE_FIELD:
+    case EXPR_INDEX:
+    case EXPR_UNARY:
+    case EXPR_BINARY:
+        if ((*arg)->type == NULL && !check_free_literal(*arg)) {
+            check_expr(c, arg, NULL);
+        }
+        break;
+    default:
+        break;
+    }
+    return (*arg)->type == NULL ? NULL : type_resolve(c->types, (*arg)->type);
+}
+
+bool check_misfits(checker *c, expr *e, tl_abi_index function) {
+    const tl_abi_parameter *p = &tl_abi_functions[function].parameters[1];
+    for (uint32_t i = 0; i < e->call.arg_count && p[i].name != NULL && p[i].mode != TL_LIST; i++) {
+        expr **arg = &e->call.args[i];
+        const type *t = type_of(c, arg);
+        bool tensor = t != NULL && t->kind == TYPE_TENSOR && t->tensor.rank != 0;
+        bool list = (t == NULL && (*arg)->kind == EXPR_ARRAY) || (t != NULL && t->kind == TYPE_VEC);
+        bool text = t != NULL ? t->kind == TYPE_STRING : (*arg)->kind == EXPR_STRING;
+        bool real = p[i].kind == ABI_i64 && check_takes_real(*arg, t);
+        bool takes_tensor = p[i].kind == ABI_tensor;
+        if (text || real || (list && !(takes_tensor && t == NULL && !(*arg)->is_vec)) ||
+            (tensor && !takes_tensor)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* sum(dim, true), cat([a, b], dim): forms that are written in the language. */
 static bool prelude_knows_better(checker *c, expr *e, const char *scope, const char *name,
                                  bool method) {
@@ -552,7 +530,7 @@ static bool prelude_knows_better(checker *c, expr *e, const char *scope, const c
         return false;
     }
     for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (named(&tl_abi_names[i], scope, name)) {
+        if (check_abi_named(&tl_abi_names[i], scope, name)) {
             arity a = arity_of(tl_abi_names[i].function, method);
             bool fits = e->call.arg_count >= a.least && e->call.arg_count <= a.most;
             if (!method && (takes_list_of_tensors(c, e, tl_abi_names[i].function) ||
@@ -571,19 +549,10 @@ static bool prelude_knows_better(checker *c, expr *e, const char *scope, const c
     return true;
 }
 
-static bool is_known(const char *scope, const char *name) {
-    for (size_t i = 0; i < tl_abi_name_count; i++) {
-        if (named(&tl_abi_names[i], scope, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Tensor::relu(x): a method that is called as a function. */
 static bool call_of_method(checker *c, expr **slot, const char *scope, const char *name) {
     expr *e = *slot;
-    if (strcmp(scope, "Tensor") != 0 || e->call.arg_count == 0 || !is_known("", name)) {
+    if (strcmp(scope, "Tensor") != 0 || e->call.arg_count == 0 || !check_abi_known("", name)) {
         return false;
     }
     *slot =
@@ -593,14 +562,10 @@ static bool call_of_method(checker *c, expr **slot, const char *scope, const cha
     return true;
 }
 
-bool check_is_abi_method(const char *name) {
-    return is_known("", name);
-}
-
 bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name, bool grad,
                     const type *expected) {
     expr *e = *slot;
-    bool known = is_known(scope, name), method = scope[0] == 0;
+    bool known = check_abi_known(scope, name), method = scope[0] == 0;
     if (known) {
         check_lent_lists(e);
     }
@@ -626,6 +591,49 @@ bool check_abi_call(checker *c, expr **slot, const char *scope, const char *name
         finish_dynamic(&a, slot, function);
     } else {
         finish(&a, slot, function);
+    }
+    return true;
+}
+
+static tl_abi_index function_of_symbol(const char *symbol) {
+    tl_abi_index at = 0;
+    while (at < TL_FN_COUNT && strcmp(tl_abi_functions[at].symbol, symbol) != 0) {
+        at++;
+    }
+    return at;
+}
+
+/* What the table calls an object is what is wanted of it, a String where nothing is. */
+bool check_runtime_call(checker *c, expr *e, const type *expected) {
+    const char *scope = e->call.callee->name.scope;
+    if (strcmp(scope, "__runtime") != 0 || e->span.file != c->tree->prelude) {
+        return false;
+    }
+    if (strcmp(e->call.callee->name.name, "held") == 0 && check_dyn_held(c, e)) {
+        return true;
+    }
+    tl_abi_index function = function_of_symbol(e->call.callee->name.name);
+    const tl_abi_parameter *p = function == TL_FN_COUNT ? NULL : tl_abi_functions[function].parameters;
+    uint32_t count = 0;
+    while (p != NULL && count < TL_ABI_MAX_PARAMETERS && p[count].name != NULL) {
+        count++;
+    }
+    if (p == NULL || count != e->call.arg_count) {
+        check_list(c, e->call.args, e->call.arg_count);
+        check_make_error(c, e);
+        diagnostics_say(c->diagnostics, e->span, SAY(there_is_no_function), e->call.callee->name.name);
+        return true;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const type *wanted = p[i].kind == ABI_object ? NULL : check_kind_type(c, p[i].kind);
+        check_expr(c, &e->call.args[i], wanted);
+        if (wanted != NULL) {
+            check_coerce(c, &e->call.args[i], wanted, NULL);
+        }
+    }
+    check_become_abi(c, e, function, e->call.args, count);
+    if (tl_abi_functions[function].result == ABI_object && expected != NULL) {
+        e->type = type_resolve(c->types, expected);
     }
     return true;
 }

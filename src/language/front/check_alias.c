@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "language/front/check_build.h"
-#include "language/front/check_closure.h"
+#include "language/front/check_chain.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
@@ -27,38 +27,6 @@
 #include "language/front/check_variant.h"
 
 /* ---- uses ------------------------------------------------------------------------------------ */
-
-expr *check_alias_copy(checker *c, const expr *e) {
-    expr *copy = check_new(c, e->kind, e->span, NULL);
-    *copy = *e;
-    switch (e->kind) {
-    case EXPR_NAME:
-        if (e->name.binding != NULL && !check_is_own(c->function, e->name.binding)) {
-            copy->type = NULL;
-            check_captured_name(c, &copy);
-        } else if (e->name.binding != NULL) {
-            check_use_binding(c, e->name.binding);
-        }
-        break;
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-        copy->field.base = check_alias_copy(c, e->field.base);
-        break;
-    case EXPR_CAST:
-        copy->cast.operand = check_alias_copy(c, e->cast.operand);
-        break;
-    case EXPR_INDEX:
-        copy->index.base = check_alias_copy(c, e->index.base);
-        copy->index.indices = CHECK_ARRAY(c, expr *, e->index.count);
-        for (uint32_t i = 0; i < e->index.count; i++) {
-            copy->index.indices[i] = check_alias_copy(c, e->index.indices[i]);
-        }
-        break;
-    default:
-        break;
-    }
-    return copy;
-}
 
 static const type *type_of(checker *c, const expr *e) {
     return type_resolve(c->types, e->type);
@@ -157,34 +125,6 @@ bool check_let_alias(checker *c, stmt *s) {
 }
 
 /* ---- patterns -------------------------------------------------------------------------------- */
-
-expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part, const type *t) {
-    if (place == NULL) {
-        return NULL;
-    }
-    bool tuple = p->kind == PATTERN_TUPLE;
-    expr *e = check_new(c, tuple ? EXPR_TUPLE_FIELD : EXPR_FIELD, p->span, t);
-    e->field.base = check_alias_copy(c, place);
-    check_unbox(c, &e->field.base);
-    e->field.index = tuple ? part : p->part_fields[part];
-    e->field.name_span = p->span;
-    e->field.name = tuple ? NULL : p->structure->fields[e->field.index].name;
-    return e;
-}
-
-/* The name stands for the place; nothing is left for the pattern to bind. */
-bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t) {
-    if (place == NULL || (!c->places->alias_all && !p->binding->is_alias)) {
-        return false;
-    }
-    p->binding->alias = check_alias_copy(c, place);
-    p->binding->is_mutable = true;
-    check_declare(c, p->binding, t);
-    p->binding->is_read = true;
-    p->kind = PATTERN_WILDCARD;
-    p->binding = NULL;
-    return true;
-}
 
 /* Some(p) against the index of an element: p against the element. */
 bool check_alias_element(checker *c, pattern *p, const type *t) {

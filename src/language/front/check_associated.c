@@ -90,16 +90,6 @@ static const type *follow(checker *c, alias_item *a, const type_environment *e) 
     return found;
 }
 
-/* The type that `Self` or a type parameter stands for; NULL: the scope is neither. */
-const type *check_scope_type(checker *c, const char *scope) {
-    const type *t = scope == NULL ? NULL : check_type_argument(c, scope);
-    if (t == NULL && scope != NULL && strcmp(scope, "Self") == 0) {
-        const struct_item *self = check_struct_named(c, scope);
-        t = self == NULL ? NULL : self->type;
-    }
-    return t == NULL ? NULL : type_resolve(c->types, t);
-}
-
 static const type *parametric(checker *c, alias_item *a, const type_expr *t) {
     if (t->argument_count != a->generics.count) {
         diagnostics_say(c->diagnostics, t->span, SAY(takes_types_given), a->name, a->generics.count,
@@ -146,19 +136,6 @@ const type *check_alias_type(checker *c, type_expr *t) {
         return check_item_of(c, owner);
     }
     return owner != NULL && strcmp(t->name, "Output") == 0 && type_is_numeric(owner) ? owner : NULL;
-}
-
-void check_alias_scope(checker *c, name_expr *callee) {
-    for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
-        if (a->impl == NULL && a->type->kind == TYPE_EXPR_NAME && a->generics.count == 0 &&
-            a->type->argument_count > 0 && strcmp(a->name, callee->scope) == 0 &&
-            callee->argument_count == 0) {
-            callee->scope = a->type->name;
-            callee->arguments = a->type->arguments;
-            callee->argument_count = a->type->argument_count;
-            return;
-        }
-    }
 }
 
 const_item *check_associated_constant(checker *c, const char *scope, const char *name) {

@@ -1,6 +1,7 @@
 /* check_build.c: nodes of trees that the checker writes in place of a shorter form. They are checked like any
  * other afterwards. Names that programs cannot write start with `<`. */
 #include "language/front/check_build.h"
+#include "language/front/check_closure.h"
 #include "language/front/check_context.h"
 
 block_builder build_block(checker *c, source_span span) {
@@ -103,4 +104,17 @@ expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr
     e->match.arms[1] = (match_arm){none, NULL, otherwise};
     e->match.count = 2;
     return e;
+}
+
+void build_append(stmt **list, stmt *s) {
+    while (*list != NULL) {
+        list = &(*list)->next;
+    }
+    *list = s;
+}
+
+void check_call_after(checker *c, expr *call, expr *statement) {
+    stmt *s = CHECK_ARRAY(c, stmt, 1);
+    *s = (stmt){.kind = STMT_EXPR, .span = call->span, .value = statement};
+    build_append(&call->call.after, s);
 }

@@ -23,5 +23,9 @@ expr *build_call(checker *c, source_span span, const char *scope, const char *na
 expr *build_unpack(checker *c, expr *option, const char *value, expr *body, expr *otherwise);
 expr *build_field(checker *c, source_span span, expr *base, const char *name);
 expr *build_assign(checker *c, source_span span, expr *target, expr *value);
+void build_append(stmt **list, stmt *s);
+expr *check_cast_as_written(checker *c, expr *value, const char *name); /* value as NAME */
+expr *check_closure_of_one(checker *c, source_span span);
+const char *check_std_name(checker *c, const char *name);
 
 #endif

@@ -17,72 +17,7 @@
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 #include "language/front/hints.h"
-#include "language/syntax/outside.h"
-
-bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
-                 source_span declared) {
-    uint32_t given = call->call.arg_count;
-    if (given == wanted) {
-        return true;
-    }
-    diagnostic *d =
-        diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
-                        name, wanted, wanted == 1 ? "argument" : "arguments", given);
-    if (declared.file != NULL) {
-        diagnostics_note(c->diagnostics, d, declared, "it is declared here");
-    }
-    return false;
-}
-
-/* "(weight, bias, stride = 1)" of what the function takes. */
-static const char *parameters_text(checker *c, const function_item *f) {
-    masu__buffer out = {0};
-    for (uint32_t i = f->has_self; i < f->parameter_count; i++) {
-        const binding *p = f->parameters[i];
-        masu__buffer_printf(&out, "%s%s", i > (uint32_t)f->has_self ? ", " : "", p->name);
-        if (p->otherwise != NULL && p->otherwise->kind == EXPR_INT) {
-            masu__buffer_printf(&out, " = %lld", (long long)p->otherwise->integer.value);
-        } else if (p->otherwise != NULL) {
-            masu__buffer_puts(&out, " = …");
-        }
-    }
-    const char *text = check_printf(c, "%s", masu__buffer_text(&out));
-    masu__buffer_destroy(&out);
-    return text;
-}
-
-bool check_count_of(checker *c, const expr *call, const function_item *f) {
-    if (f->span.file != c->tree->prelude) {
-        return check_count(c, call, f->qualified, f->parameter_count - f->has_self, f->span);
-    }
-    uint32_t given = call->call.arg_count, wanted = f->parameter_count - f->has_self;
-    if (given == wanted) {
-        return true;
-    }
-    uint32_t least = UINT32_MAX, most = 0;
-    const function_item *longest = f;
-    for (const function_item *o = check_find_method(c, f->owner, f->name); f->owner != NULL && o != NULL;
-         o = o->next_in_bucket) {
-        if (o->owner != f->owner || strcmp(o->name, f->name) != 0) {
-            continue;
-        }
-        uint32_t all = o->parameter_count - o->has_self, needed = 0;
-        for (uint32_t i = o->has_self; i < o->parameter_count; i++) {
-            needed += o->parameters[i]->otherwise == NULL;
-        }
-        least = needed < least ? needed : least;
-        longest = all > most ? o : longest;
-        most = all > most ? all : most;
-    }
-    diagnostic *d =
-        least >= most
-            ? diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
-                              f->name, wanted, wanted == 1 ? "argument" : "arguments", given)
-            : diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_to_arguments_given), f->name, least, most, given);
-    diagnostics_note(c->diagnostics, d, (source_span){0}, "they are `%s(%s)`", f->name,
-                     parameters_text(c, longest));
-    return false;
-}
+#include "language/syntax/elsewhere.h"
 
 /* ---- functions of the program ---------------------------------------------------------------- */
 
@@ -138,29 +73,6 @@ static void note_method_use(checker *c, expr *e) {
     CHECK_PUSH(c, c->writes->uses, c->writes->use_count, c->writes->use_capacity, use);
 }
 
-bool check_comes_back(const binding *parameter) {
-    return parameter->kind == BINDING_PARAMETER && !parameter->by_reference &&
-           (parameter->comes_back ||
-            (parameter->annotation != NULL && parameter->annotation->is_place));
-}
-
-/* f(&mut x): x becomes what f made of its parameter. noted: of which that was seen to before; NULL: of none. */
-static void note_writes_back(checker *c, expr *e, const function_item *f,
-                             const function_item *noted) {
-    for (uint32_t i = 0; i < f->parameter_count && i < e->call.operand_count; i++) {
-        expr *place = e->call.operands[i];
-        if ((noted != NULL && check_comes_back(noted->parameters[i])) ||
-            !check_comes_back(f->parameters[i]) || !check_is_place(place) ||
-            !check_write(c, place, place->span, WRITE_METHOD)) {
-            continue;
-        }
-        if (e->call.writes_back == NULL) {
-            e->call.writes_back = CHECK_ARRAY(c, bool, e->call.operand_count);
-        }
-        e->call.writes_back[i] = true;
-    }
-}
-
 /* self is a reference: to the receiver's place, or to a value that nobody else holds. */
 static void lend_receiver(checker *c, expr *e, const function_item *f) {
     if (!f->has_self || e->call.operand_count == 0 || !f->parameters[0]->by_reference) {
@@ -197,17 +109,10 @@ void check_finish_call(checker *c, expr *e, function_item *f) {
         e->type = check_result_of(c, f, e);
     }
     lend_receiver(c, e, f);
-    note_writes_back(c, e, f, NULL);
+    check_note_writes_back(c, e, f, NULL);
     if (f->has_self && e->call.operand_count > 0) {
         note_method_use(c, e);
     }
-}
-
-/* The call was finished with the generic function; what it lends is known by the instance. */
-void check_finish_pending(checker *c, expr *e, function_item *made) {
-    note_writes_back(c, e, made, e->call.function);
-    e->call.function = made;
-    e->type = check_result_of(c, made, e);
 }
 
 static bool takes(checker *c, expr *e, const function_item *f) {
@@ -461,23 +366,6 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
 }
 
 /* ---- T::f(…) --------------------------------------------------------------------------------- */
-
-bool check_report_outside(checker *c, source_span span, const char *scope, const char *name) {
-    outside_kind kind = outside_find(scope, name);
-    if (kind == OUTSIDE_NOTHING) {
-        return false;
-    }
-    bool method = strcmp(scope, ".") == 0, whole = span.length == strlen(scope);
-    if ((c->said->outside >> kind & 1) == 0) {
-        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(masu_does_not_accept_name),
-                                        method || whole ? "" : scope,
-                                        method || whole ? "" : "::", whole ? scope : name);
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s are outside of what it compiles",
-                         outside_text(kind));
-    }
-    c->said->outside |= 1u << kind;
-    return true;
-}
 
 static void unknown_static(checker *c, expr *e, const char *scope, const char *name,
                            const struct_item *owner) {

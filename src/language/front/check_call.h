@@ -1,9 +1,10 @@
 /* check_call.h: calls: of functions, of methods, of what the compiler itself knows.
  *
- *     check_call.c      functions, constructors
+ *     check_call.c      functions, constructors; check_count.c: how many arguments
  *     check_method.c    methods; check_number.c: of numbers; check_builtin.c: of strings and vectors, assert, System
  *     check_abi.c       operations of the table abi.def; check_create.c: those that make a tensor; check_takes.c: which form
- *     check_std.c       std::cmp::max, i64::from, collect
+ *     check_operation.c operations of abi.def as nodes
+ *     check_std.c       std::cmp::max, i64::from, collect; check_list_forms.c: lists as they would be written
  *     check_order.c     order, hash and default of a type by its parts
  *     check_chain.c     chains of iterators; check_stages.c: what their methods do with a value
  */
@@ -98,5 +99,10 @@ bool check_is_string_method(const char *name);
 bool check_string_method(checker *c, expr **slot, const type *expected);
 bool check_vec_method(checker *c, expr **slot);
 void check_suggest_builtin(suggestion *s);
+bool check_abi_named(const tl_abi_name *n, const char *scope, const char *name);
+bool check_abi_known(const char *scope, const char *name);
+bool check_has_written_method(checker *c, const struct_item *owner, const char *name);
+bool check_takes_real(const expr *arg, const type *t);
+bool check_same_text(const char *a, const char *b);
 
 #endif

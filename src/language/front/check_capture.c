@@ -8,6 +8,8 @@
  * call likewise (check_lend.c). Everywhere else that would be a copy of its own, so it holds references: the variables
  * lie in cells, and whoever calls the closure writes them. A `move` closure holds what it captured.
  */
+#include <string.h>
+
 #include "language/front/check_build.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
@@ -139,4 +141,28 @@ void check_call_through(checker *c, expr **slot, const closure_signature *signat
         call->call.args[i] = check_new_name(c, e->span, name);
     }
     *slot = through;
+}
+
+bool check_is_lent(const type *t) {
+    bool writes = false;
+    for (uint32_t i = 0;
+         t->kind == TYPE_STRUCT && t->structure->closure != NULL && i < t->structure->field_count;
+         i++) {
+        writes |= t->structure->fields[i].is_written;
+    }
+    return writes && !t->structure->closure->is_move;
+}
+
+/* struct S<F: Fn(A) -> B> { f: F }: the function type that the field's value has to have; NULL: none. */
+type_expr *check_field_function(const struct_item *s, const struct_field *field) {
+    const type_expr *t = field->annotation;
+    for (uint32_t i = 0; t != NULL && t->name != NULL && i < s->generics.count; i++) {
+        const type_parameter *p = &s->generics.items[i];
+        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++) {
+            if (p->bounds[b]->kind == TYPE_EXPR_FUNCTION) {
+                return p->bounds[b];
+            }
+        }
+    }
+    return NULL;
 }

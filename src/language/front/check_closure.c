@@ -13,8 +13,6 @@
  * A body that writes to a variable from outside writes to the copy; a call from the function that the
  * variable belongs to copies it in before and out after. Handed on, such a closure holds references (check_capture.c).
  */
-#include <string.h>
-
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
@@ -22,7 +20,6 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_generic.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
@@ -47,20 +44,6 @@ closure_signature check_closure_signature(checker *c, const type_expr *function)
 
 /* ---- making one ------------------------------------------------------------------------------ */
 
-static struct_item *new_closure_struct(checker *c, expr *e, function_item *f) {
-    struct_item *s = CHECK_ARRAY(c, struct_item, 1);
-    *s = (struct_item){.name = "<closure>",
-                       .span = e->span,
-                       .closure = f,
-                       .made_by = e,
-                       .index = c->tree->struct_count,
-                       .visit = 2};
-    CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
-    s->type = type_struct(c->types, s);
-    type_set_size(s->type, 1);
-    return s;
-}
-
 static function_item *new_closure_function(checker *c, expr *e) {
     function_item *f = CHECK_ARRAY(c, function_item, 1);
     uint32_t count = e->closure.parameter_count;
@@ -83,7 +66,7 @@ static function_item *new_closure_function(checker *c, expr *e) {
     for (uint32_t i = 0; i < count; i++) {
         f->parameters[i + 1] = e->closure.parameters[i];
     }
-    f->owner = new_closure_struct(c, e, f);
+    f->owner = check_new_closure_struct(c, e, f);
     f->parameters[0]->type = f->owner->type;
     return f;
 }
@@ -246,134 +229,6 @@ void check_closure(checker *c, expr *e, const closure_signature *signature) {
     } else if (is_written_out(f)) {
         check_body(c, f->owner, &none);
     }
-}
-
-void check_close_closure(checker *c, expr *e) {
-    bool lost = c->open->lost_calls > 0 || (e->type != NULL && e->type->kind == TYPE_ERROR);
-    if (e->kind == EXPR_CLOSURE &&
-        !lost) { /* never called: nobody ever said what its parameters are */
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_what_parameters_of_this));
-        diagnostics_note(c->diagnostics, d, (source_span){0}, "write it out: `|x: f32| …`");
-    }
-}
-
-enum { SEARCH_DEPTH = 6 };
-
-/* ---- what a method that is not checked yet may do to self ------------------------------------------ */
-
-typedef struct write_search {
-    checker *c;
-    const function_item *f;
-    int depth;
-    bool found;
-} write_search;
-
-static bool starts_at_self(const expr *e) {
-    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
-        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
-    }
-    return e->kind == EXPR_NAME && e->name.scope == NULL && strcmp(e->name.name, "self") == 0;
-}
-
-static bool changes_its_receiver(const char *name) {
-    static const char *const names[] = {
-        "push",       "pop",        "__pop",      "set",        "insert",  "remove",
-        "clear",      "extend",     "append",     "swap",       "reverse", "sort",
-        "truncate",   "fill_",      "retain",     "dedup",      "fill",    "extend_from_slice",
-        "add_assign", "sub_assign", "mul_assign", "div_assign", "freeze",  "enable_grad",
-        "unfreeze",   "push_str"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool search_writes(checker *c, function_item *f, int depth);
-
-/* self.part.m(…): whichever type the part is of, some method of that name may write to it. */
-static bool some_method_writes(const checker *c, const char *name) {
-    for (uint32_t i = 0; i < c->tree->function_count; i++) {
-        const function_item *f = c->tree->functions[i];
-        if (f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, name) == 0 &&
-            !f->parameters[0]->is_shared) {
-            return true;
-        }
-    }
-    return changes_its_receiver(name);
-}
-
-static void find_write(expr *e, void *context) {
-    write_search *s = context;
-    if (e->kind == EXPR_ASSIGN && starts_at_self(e->assign.target)) {
-        s->found = true;
-    } else if (e->kind == EXPR_METHOD && starts_at_self(e->call.receiver)) {
-        function_item *called =
-            e->call.receiver->kind == EXPR_NAME && s->f->owner != NULL
-                ? check_find_method(
-                      s->c, s->f->owner->template != NULL ? s->f->owner->template : s->f->owner,
-                      e->call.name)
-                : NULL;
-        s->found |= called != NULL ? search_writes(s->c, called, s->depth + 1)
-                                   : some_method_writes(s->c, e->call.name);
-    }
-    if (!s->found) {
-        expr_each_child(e, find_write, s);
-    }
-}
-
-static bool search_writes(checker *c, function_item *f, int depth) {
-    if (f->writes_self || depth > SEARCH_DEPTH) {
-        return true;
-    }
-    if (f->is_checked) { /* what it calls itself is not spread yet */
-        for (uint32_t i = 0; i < c->writes->use_count; i++) {
-            const method_use *use = &c->writes->uses[i];
-            function_item *called = use->call->call.function;
-            if (use->caller == f && called != f && use->root != NULL &&
-                use->root->kind == BINDING_SELF && search_writes(c, called, depth + 1)) {
-                return true;
-            }
-        }
-        return false;
-    }
-    check_read_body(c, f);
-    write_search s = {.c = c, .f = f, .depth = depth};
-    expr body = {.kind = EXPR_BLOCK, .block = f->body};
-    expr_each_child(&body, find_write, &s);
-    return s.found;
-}
-
-bool check_may_write_self(checker *c, function_item *f) {
-    return search_writes(c, f->is_checked || f->template == NULL ? f : f->template, 0);
-}
-
-/* ---- captures -------------------------------------------------------------------------------- */
-
-/* ---- functions as values ---------------------------------------------------------------------- */
-
-bool check_function_name(checker *c, expr *e) {
-    names_settle(c->names, &e->name);
-    symbol *s = e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
-    function_item *f = s == NULL ? NULL : s->function;
-    if (e->name.scope != NULL) {
-        struct_item *owner = check_struct_named(c, e->name.scope);
-        f = owner == NULL ? NULL : check_find_method(c, owner, e->name.name);
-    }
-    if (f == NULL || f->has_self || f->is_template) {
-        return false;
-    }
-    struct_item *made = f->as_value;
-    if (made == NULL) {
-        made = new_closure_struct(c, e, f);
-        f->as_value = made;
-    }
-    e->kind = EXPR_CALL;
-    e->call = (call_expr){.kind = CALL_STRUCT, .name_span = e->span, .structure = made};
-    e->type = made->type;
-    return true;
 }
 
 /* ---- where a function is wanted --------------------------------------------------------------- */

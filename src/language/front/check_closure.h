@@ -1,4 +1,6 @@
-/* check_closure.h: closures: what they take (check_closure.c), hold (check_capture.c), and lend to a call (check_lend.c). */
+/* check_closure.h: closures: what they take (check_closure.c), are (check_closure_made.c), hold (check_capture.c), and lend
+ * to a call (check_lend.c).
+ */
 #ifndef MASU_LANGUAGE_CHECK_CLOSURE_H
 #define MASU_LANGUAGE_CHECK_CLOSURE_H
 
@@ -25,7 +27,7 @@ closure_signature check_closure_signature(checker *c, const type_expr *function)
 void check_function_value(checker *c, expr **slot, const closure_signature *signature);
 /* The function type that a value of the field has to have, by the bounds of the struct; NULL: none. */
 type_expr *check_field_function(const struct_item *s, const struct_field *field);
-/* Of a closure that writes to variables of the function in which it is made. */
+/* The closure writes to variables of the function in which it is made. */
 bool check_is_lent(const type *t);
 void check_closure(checker *c, expr *e, const closure_signature *signature);
 /* f(…) where f is a variable that holds a closure. False when it is none. */
@@ -41,5 +43,6 @@ bool check_refer_captures(checker *c, const struct_item *s);
 void check_refer_field(checker *c, function_item *closure, struct_field *field);
 bool check_called_inside(const checker *c, const struct_item *s);
 void check_call_through(checker *c, expr **slot, const closure_signature *signature);
+struct_item *check_new_closure_struct(checker *c, expr *e, function_item *f);
 
 #endif

@@ -5,10 +5,11 @@
  *
  * A generator may be missing: the index then runs over the dimension of a tensor that it indexes in
  * the body, as all indices of `let C[i, k] = A[i, j] * B[j, k]` do. Bounds are evaluated once,
- * before the loops: an index in them is a condition (check_ragged.c).
+ * before the loops: an index in them is a condition (see "ranges").
  */
 #include <string.h>
 
+#include "language/front/check_build.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
@@ -265,4 +266,243 @@ void check_comprehension(checker *c, expr **slot, const type *expected) {
     if (good && element != NULL) {
         node->type = type_tensor(c->types, element, (int32_t)e->output_count);
     }
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------------ */
+
+/* Tensors that a comprehension computes in its body though they do not depend on its indices.
+ *
+ *     let C[i, k] = f(x)[i, j] * B.t()[j, k];
+ *     ─►  { let <whole 0> = f(x); let <whole 1> = B.t(); [i, k | { <whole 0>[i, j] * <whole 1>[j, k] }] }
+ *
+ * What is indexed must be a call whose names all mean something outside and are none of the comprehension's indices; it is
+ * evaluated once.
+ */
+typedef struct hoisting {
+    checker *checker;
+    const comprehension_expr *comprehension;
+    block_builder builder;
+    uint32_t count;
+    bool bound; /* the expression that is looked at depends on the body */
+} hoisting;
+
+static bool is_index(const comprehension_expr *e, const char *name) {
+    for (uint32_t i = 0; i < e->output_count; i++) {
+        if (strcmp(e->output_names[i], name) == 0) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < e->clause_count; i++) {
+        if (e->clauses[i].index != NULL && strcmp(e->clauses[i].index->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Names of functions are no values: what they stand for is known everywhere. */
+static void find_bound(expr *e, void *context) {
+    hoisting *h = context;
+    bool opens = e->kind == EXPR_BLOCK || e->kind == EXPR_CLOSURE || e->kind == EXPR_MATCH;
+    h->bound |= opens || e->kind == EXPR_COMPREHENSION;
+    if (e->kind == EXPR_NAME && e->name.scope == NULL) {
+        const symbol *s = check_find(h->checker, e->name.name);
+        bool known = s != NULL && (s->binding != NULL || s->constant != NULL);
+        h->bound |= !known || is_index(h->comprehension, e->name.name);
+    }
+    if (e->kind == EXPR_CALL && e->call.callee != NULL && e->call.callee->kind == EXPR_NAME) {
+        for (uint32_t i = 0; i < e->call.arg_count; i++) {
+            find_bound(e->call.args[i], context);
+        }
+        return;
+    }
+    expr_each_child(e, find_bound, context);
+}
+
+static void hoist_calls(expr *e, void *context) {
+    hoisting *h = context;
+    if (e->kind == EXPR_COMPREHENSION) {
+        return; /* it does so itself */
+    }
+    expr_each_child(e, hoist_calls, context);
+    bool call = e->kind == EXPR_INDEX && e->index.base->type == NULL &&
+                (e->index.base->kind == EXPR_CALL || e->index.base->kind == EXPR_METHOD);
+    if (!call) {
+        return;
+    }
+    h->bound = false;
+    find_bound(e->index.base, h);
+    if (h->bound) {
+        return;
+    }
+    checker *c = h->checker;
+    char *name = check_printf(c, "<whole %u.%u>", c->nest->comprehension_count, h->count++);
+    if (name == NULL) {
+        check_out_of_memory(c);
+    }
+    build_let(&h->builder, name, false, e->index.base);
+    e->index.base = check_new_name(c, e->index.base->span, name);
+}
+
+/* A `let` of the body may have the name of something outside: then nothing is moved. */
+static bool binds_names(const comprehension_expr *e) {
+    return e->body->kind == EXPR_BLOCK && e->body->block->first != NULL;
+}
+
+bool check_hoist(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    hoisting h = {
+        .checker = c, .comprehension = e->comprehension, .builder = build_block(c, e->span)};
+    if (binds_names(e->comprehension)) {
+        return false;
+    }
+    hoist_calls(e->comprehension->body, &h);
+    if (h.count == 0) {
+        return false;
+    }
+    e->type = NULL;
+    *slot = build_finish(&h.builder, e);
+    check_expr(c, slot, expected);
+    return true;
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------------ */
+
+/* Ranges of a comprehension that depend on an index bound before them.
+ *
+ *     [i | i <- 0..n, j <- i..f(i) { v[j] }]
+ *     ─►  { let <low 1> = [i | i <- 0..n { i }].__least();
+ *           let <high 1> = [i | i <- 0..n { f(i) }].__widest();
+ *           [i | i <- 0..n, j <- <low 1>..<high 1>, j >= i, j < f(i) { v[j] }] }
+ *
+ * So each index runs over its widest range, and what lies outside of its own one is as if a condition failed: not counted
+ * in a sum, 0 in the result. The shape is rectangular and known before the loops.
+ */
+typedef struct ragged {
+    checker *checker;
+    comprehension_expr *comprehension;
+    uint32_t clause;  /* whose bounds are looked at */
+    uint64_t mention; /* bit i: the bound reads the index of clause i */
+    block_builder builder;
+    bool any;
+} ragged;
+
+static void find_mentioned(expr *e, void *context) {
+    ragged *r = context;
+    if (e->kind == EXPR_NAME && e->name.scope == NULL) {
+        for (uint32_t i = 0; i < r->clause; i++) {
+            const binding *index = r->comprehension->clauses[i].index;
+            if (index != NULL && strcmp(index->name, e->name.name) == 0) {
+                r->mention |= (uint64_t)1 << i;
+            }
+        }
+    }
+    expr_each_child(e, find_mentioned, context);
+}
+
+static expr *copy_of(checker *c, const expr *e) {
+    expr *copy = expr_copy(c->arena, e);
+    if (copy == NULL) {
+        check_out_of_memory(c);
+    }
+    return copy;
+}
+
+static binding *index_again(checker *c, const binding *index) {
+    binding *b = CHECK_ARRAY(c, binding, 1);
+    *b = (binding){.name = index->name, .span = index->span, .kind = BINDING_INDEX};
+    return b;
+}
+
+/* [i, … | the clauses that the bound mentions { bound }] */
+static expr *all_values(const ragged *r, const expr *bound) {
+    checker *c = r->checker;
+    const comprehension_expr *from = r->comprehension;
+    comprehension_expr *made = CHECK_ARRAY(c, comprehension_expr, 1);
+    made->clauses = CHECK_ARRAY(c, comprehension_clause, r->clause);
+    made->output_names = CHECK_ARRAY(c, const char *, r->clause);
+    made->output_spans = CHECK_ARRAY(c, source_span, r->clause);
+    for (uint32_t i = 0; i < r->clause; i++) {
+        if ((r->mention >> i & 1) == 0) {
+            continue;
+        }
+        const comprehension_clause *clause = &from->clauses[i];
+        made->clauses[made->clause_count++] =
+            (comprehension_clause){.span = clause->span,
+                                   .index = index_again(c, clause->index),
+                                   .low = copy_of(c, clause->low),
+                                   .high = copy_of(c, clause->high),
+                                   .inclusive = clause->inclusive};
+        made->output_names[made->output_count] = clause->index->name;
+        made->output_spans[made->output_count++] = bound->span;
+    }
+    made->body = copy_of(c, bound);
+    expr *e = check_new(c, EXPR_COMPREHENSION, bound->span, NULL);
+    e->comprehension = made;
+    return e;
+}
+
+/* The bound becomes a number that holds for all; *guard the comparison that it was. */
+static bool widen_bound(ragged *r, expr **bound, const char *word, binary_op op, expr **guard) {
+    checker *c = r->checker;
+    r->mention = 0;
+    find_mentioned(*bound, r);
+    if (r->mention == 0) {
+        return false;
+    }
+    expr *values = build_method(c, (*bound)->span, all_values(r, *bound),
+                                op == BINARY_GE ? "__least" : "__widest", NULL, 0);
+    char *name = check_printf(c, "<%s %u>", word, r->clause);
+    if (name == NULL) {
+        check_out_of_memory(c);
+    }
+    build_let(&r->builder, name, false, values);
+    const binding *index = r->comprehension->clauses[r->clause].index;
+    *guard = check_new_binary(c, op, check_new_name(c, index->span, index->name), *bound, NULL);
+    *bound = check_new_name(c, (*bound)->span, name);
+    return true;
+}
+
+static void insert_guards(ragged *r, expr *const guards[2]) {
+    checker *c = r->checker;
+    comprehension_expr *e = r->comprehension;
+    uint32_t more = (guards[0] != NULL) + (guards[1] != NULL), at = r->clause + 1;
+    comprehension_clause *made = CHECK_ARRAY(c, comprehension_clause, e->clause_count + more);
+    memcpy(made, e->clauses, at * sizeof *made);
+    memcpy(made + at + more, e->clauses + at, (e->clause_count - at) * sizeof *made);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (guards[i] != NULL) {
+            made[at++] = (comprehension_clause){.span = guards[i]->span, .condition = guards[i]};
+        }
+    }
+    e->clauses = made;
+    e->clause_count += more;
+}
+
+bool check_ragged(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot;
+    ragged r = {
+        .checker = c, .comprehension = e->comprehension, .builder = build_block(c, e->span)};
+    for (; r.clause < r.comprehension->clause_count && r.clause < 64;
+         r.clause++) { /* more are refused */
+        comprehension_clause *clause = &r.comprehension->clauses[r.clause];
+        expr *guards[2] = {NULL, NULL};
+        if (clause->index == NULL) {
+            continue;
+        }
+        bool low = widen_bound(&r, &clause->low, "low", BINARY_GE, &guards[0]);
+        bool high = widen_bound(&r, &clause->high, "high",
+                                clause->inclusive ? BINARY_LE : BINARY_LT, &guards[1]);
+        if (low || high) {
+            insert_guards(&r, guards);
+            r.any = true;
+        }
+    }
+    if (!r.any) {
+        return false;
+    }
+    e->type = NULL;
+    *slot = build_finish(&r.builder, e);
+    check_expr(c, slot, expected);
+    return true;
 }

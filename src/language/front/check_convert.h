@@ -1,6 +1,6 @@
 /* check_convert.h: what fits where; conversions as nodes; what is decided by a later use.
  *
- *     check_convert.c   conversions
+ *     check_fits.c      what fits as it is; check_convert.c: what has to be converted
  *     check_literal.c   literals as type variables
  *     check_infer*.c    brackets, rows and pairs that are what their uses make of them
  */
@@ -42,7 +42,7 @@ typedef struct check_inference {
 void check_int(checker *c, expr *e, const type *expected, bool negative);
 void check_float(checker *c, expr *e, const type *expected);
 bool check_negative_literal(checker *c, expr *e, const type *expected);
-/* Resolved types become one. Of two that are known: whether they are. */
+/* Resolved types become one; two that are known have to be. */
 bool check_unify_numbers(checker *c, const type *a, const type *b);
 /* An open number becomes what it would become in the end. */
 const type *check_settle_number(checker *c, const type *t);
@@ -87,5 +87,7 @@ bool check_item(checker *c, expr **slot);
 void check_read_item(checker *c,
                      expr **slot); /* whatever the rank: one element is demanded at run time */
 diagnostic *check_mismatch(checker *c, const expr *found, const type *to, const coerce_reason *why);
+/* One is an i64, the other a usize. */
+bool check_are_lengths(const type *a, const type *b);
 
 #endif

@@ -31,27 +31,6 @@
 
 /* ---- the types ------------------------------------------------------------------------------- */
 
-static dyn_type *new_dyn(checker *c, source_span span, const char *name) {
-    dyn_type *d = CHECK_ARRAY(c, dyn_type, 1);
-    struct_item *s = CHECK_ARRAY(c, struct_item, 1);
-    *s = (struct_item){.name = name,
-                       .span = span,
-                       .is_enum = true,
-                       .dyn = d,
-                       .index = c->tree->struct_count,
-                       .visit = 2};
-    CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
-    struct_field tag = {.name = "<tag>", .span = span, .type = check_scalar(c, TYPE_I64)};
-    CHECK_PUSH(c, s->fields, s->field_count, d->field_capacity, tag);
-    s->type = type_struct(c->types, s);
-    type_set_size(s->type, 2);
-    check_symbol(c, name)->structure = s;
-    d->s = s;
-    d->next = c->instances->dyns;
-    c->instances->dyns = d;
-    return d;
-}
-
 static bool same_signature(const closure_signature *a, const closure_signature *b) {
     return a->count == b->count && a->result == b->result &&
            memcmp(a->parameters, b->parameters, a->count * sizeof *a->parameters) == 0;
@@ -76,29 +55,9 @@ static const type *function_dyn(checker *c, type_expr *t) {
     }
     const char *text = check_printf(c, "%s", masu__buffer_text(&name));
     masu__buffer_destroy(&name);
-    dyn_type *d = new_dyn(c, t->span, text);
+    dyn_type *d = check_new_dyn(c, t->span, text);
     d->signature = wanted;
     return d->s->type;
-}
-
-static const type *trait_dyn(checker *c, source_span span, trait_item *trait) {
-    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
-        if (d->trait == trait) {
-            return d->s->type;
-        }
-    }
-    const char *plain = names_trait_text(trait);
-    plain = names_trait(c->names, plain) == trait ? plain : trait->name;
-    dyn_type *d = new_dyn(c, span, check_printf(c, OWNER_DYN "%s", plain));
-    d->trait = trait;
-    check_symbol(c, check_printf(c, OWNER_DYN "%s", trait->name))->structure = d->s;
-    return d->s->type;
-}
-
-struct_item *check_dyn_owner(checker *c, const char *name) {
-    bool is_dyn = strncmp(name, OWNER_DYN, strlen(OWNER_DYN)) == 0;
-    trait_item *trait = is_dyn ? names_trait(c->names, name + strlen(OWNER_DYN)) : NULL;
-    return trait == NULL ? NULL : trait_dyn(c, trait->span, trait)->structure;
 }
 
 /* -> impl Iterator<Item = T>, Box<dyn Iterator<Item = T>>: any iterator of such elements. */
@@ -111,7 +70,7 @@ static const type *iterator_dyn(checker *c, const type_expr *t, const type *item
             return d->s->type;
         }
     }
-    dyn_type *d = new_dyn(
+    dyn_type *d = check_new_dyn(
         c, t->span, check_printf(c, "impl Iterator<Item = %s>", check_type_text(c, item)));
     d->item = item;
     return d->s->type;
@@ -132,7 +91,7 @@ const type *check_dyn_type(checker *c, type_expr *t) {
         }
         trait_item *trait = names_trait(c->names, bound->name);
         if (trait != NULL) {
-            return trait_dyn(c, t->span, trait);
+            return check_trait_dyn(c, t->span, trait);
         }
         bool iterates = strstr(bound->name, "Iterator") != NULL;
         if (iterates && bound->argument_count == 1) {

@@ -47,5 +47,7 @@ bool check_inherits(const checker *c, const trait_item *trait, const trait_item 
 function_item *check_dyn_method(checker *c, struct_item *owner, const char *name);
 /* One whose body was just written anew; NULL: all are. */
 function_item *check_dyn_unwritten(checker *c);
+struct dyn_type *check_new_dyn(checker *c, source_span span, const char *name);
+const type *check_trait_dyn(checker *c, source_span span, trait_item *trait);
 
 #endif

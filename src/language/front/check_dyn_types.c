@@ -1,4 +1,6 @@
 /* check_dyn_types.c: what a type says when it is a dyn type, and the variants that an attempt added. */
+#include <string.h>
+
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
 #include "language/front/check_dyn.h"
@@ -64,4 +66,45 @@ const trait_item *check_dyn_trait(const type *t) {
 bool check_dyn_is_shown(const checker *c, const type *t) {
     const trait_item *trait = check_dyn_trait(t);
     return trait != NULL && is_shown(c, trait, 0);
+}
+
+dyn_type *check_new_dyn(checker *c, source_span span, const char *name) {
+    dyn_type *d = CHECK_ARRAY(c, dyn_type, 1);
+    struct_item *s = CHECK_ARRAY(c, struct_item, 1);
+    *s = (struct_item){.name = name,
+                       .span = span,
+                       .is_enum = true,
+                       .dyn = d,
+                       .index = c->tree->struct_count,
+                       .visit = 2};
+    CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
+    struct_field tag = {.name = "<tag>", .span = span, .type = check_scalar(c, TYPE_I64)};
+    CHECK_PUSH(c, s->fields, s->field_count, d->field_capacity, tag);
+    s->type = type_struct(c->types, s);
+    type_set_size(s->type, 2);
+    check_symbol(c, name)->structure = s;
+    d->s = s;
+    d->next = c->instances->dyns;
+    c->instances->dyns = d;
+    return d;
+}
+
+const type *check_trait_dyn(checker *c, source_span span, trait_item *trait) {
+    for (dyn_type *d = c->instances->dyns; d != NULL; d = d->next) {
+        if (d->trait == trait) {
+            return d->s->type;
+        }
+    }
+    const char *plain = names_trait_text(trait);
+    plain = names_trait(c->names, plain) == trait ? plain : trait->name;
+    dyn_type *d = check_new_dyn(c, span, check_printf(c, OWNER_DYN "%s", plain));
+    d->trait = trait;
+    check_symbol(c, check_printf(c, OWNER_DYN "%s", trait->name))->structure = d->s;
+    return d->s->type;
+}
+
+struct_item *check_dyn_owner(checker *c, const char *name) {
+    bool is_dyn = strncmp(name, OWNER_DYN, strlen(OWNER_DYN)) == 0;
+    trait_item *trait = is_dyn ? names_trait(c->names, name + strlen(OWNER_DYN)) : NULL;
+    return trait == NULL ? NULL : check_trait_dyn(c, trait->span, trait)->structure;
 }

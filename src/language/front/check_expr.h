@@ -1,7 +1,8 @@
 /* check_expr.h: one function a kind of expression, and the blocks and loops that they lie in.
  *
  *     check_expr.c        dispatch, literals, names, fields, struct literals, tuples
- *     check_operators.c   unary and binary operators, casts
+ *     check_operators.c   unary and binary operators, casts; of what, check_operator_types.c;
+ *                         of tensors, check_tensor_operators.c
  *     check_control.c     blocks, statements, if; check_loop.c: loops
  *     check_list.c        fixed arrays, vec![…]
  *     check_late.c        variables that get their value behind their `let`
@@ -47,7 +48,7 @@ typedef struct check_around {
 
 /* A whole number that is known now. False after a message. */
 bool check_constant_integer(checker *c, expr **slot, int64_t *out, const char *what);
-/* Of a call of which nobody knows what it takes. */
+/* The arguments of a call that takes what is not known: for their own mistakes. */
 void check_lost_arguments(checker *c, expr *call);
 void check_warnings(checker *c); /* of a program without errors (check_warn.c) */
 void check_close_operator(checker *c, expr *e);
@@ -83,5 +84,10 @@ expr *check_real_tensor(checker *c, expr *tensor);
 void check_range_call(checker *c, expr **slot); /* range(a, b) that is not what a `for` runs over */
 /* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, as what a row makes of it; false: no row is in it. */
 bool check_arithmetic_as_row(checker *c, expr **slot);
+bool check_is_comparison(binary_op op);
+/* An operator with a tensor on one side, both checked. False: *as_scalars says that numbers are meant, or a message was given. */
+bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
+bool check_operator_accepts(binary_op op, const type *t);
+void check_wrong_operand(checker *c, expr *e, const char *op, const type *t);
 
 #endif

@@ -97,27 +97,6 @@ static bool get_element(checker *c, expr **slot, const type *t) {
 
 /* ---- values and where they stand ------------------------------------------------------------- */
 
-static const char *name_of_places(const expr *e) {
-    static const char *const pairs[][2] = {{"topk", "topk_indices"},
-                                           {"sort", "argsort"},
-                                           {"max", "argmax"},
-                                           {"min", "argmin"},
-                                           {"median", "__median_places"},
-                                           {"mode", "__mode_places"},
-                                           {"cummax", "__cummax_places"},
-                                           {"cummin", "__cummin_places"}};
-    for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof pairs / sizeof pairs[0]; i++) {
-        if (strcmp(e->call.name, pairs[i][0]) == 0 && (i < 2 || e->call.arg_count > 0)) {
-            return pairs[i][1];
-        }
-    }
-    return NULL;
-}
-
-bool check_has_places(const expr *e) {
-    return name_of_places(e) != NULL;
-}
-
 /* Tensor::topk(t, k), topk(t, k): as t.topk(k). */
 static void name_as_method(checker *c, expr *e) {
     if (e->kind != EXPR_CALL || e->call.callee == NULL || e->call.callee->kind != EXPR_NAME ||
@@ -139,7 +118,7 @@ static void name_as_method(checker *c, expr *e) {
 /* What says where the values of e stand; NULL: e is no such method of a tensor. Its receiver is checked then. */
 static const char *places_of(checker *c, expr *e) {
     name_as_method(c, e);
-    const char *name = name_of_places(e);
+    const char *name = check_name_of_places(e);
     if (name == NULL) {
         return NULL;
     }

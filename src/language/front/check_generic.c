@@ -25,36 +25,6 @@
 
 enum { INSTANCES_MAX = 4096, STRUCT_DEPTH_MAX = 40 };
 
-/* ---- environments ---------------------------------------------------------------------------- */
-
-static const type *argument_in(const type_parameters *parameters, const type **arguments,
-                               const char *name) {
-    for (uint32_t i = 0; parameters != NULL && i < parameters->count; i++) {
-        if (strcmp(parameters->items[i].name, name) == 0) {
-            return arguments[i];
-        }
-    }
-    return NULL;
-}
-
-const type *check_type_argument(const checker *c, const char *name) {
-    const type_environment *e = c->environment;
-    if (e == NULL) {
-        return NULL;
-    }
-    const type *t = argument_in(e->parameters, e->arguments, name);
-    return t != NULL ? t : argument_in(e->more, e->more_arguments, name);
-}
-
-static const type **open_types(checker *c, uint32_t count) {
-    const type **types = CHECK_ARRAY(c, const type *, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        types[i] = type_open(c->types, NULL);
-    }
-    c->open->has_open |= count > 0;
-    return types;
-}
-
 /* ---- structs --------------------------------------------------------------------------------- */
 
 static bool same_types(const type *const *a, const type *const *b, uint32_t count) {
@@ -134,7 +104,7 @@ struct_item *check_struct_open(checker *c, struct_item *s, type_expr **written, 
     if (s->generics.count == 0 || s->template != NULL) {
         return s;
     }
-    const type **arguments = open_types(c, s->generics.count);
+    const type **arguments = check_open_types(c, s->generics.count);
     for (uint32_t i = 0; i < count && i < s->generics.count; i++) {
         arguments[i] = check_held_type(c, written[i]);
     }
@@ -142,71 +112,6 @@ struct_item *check_struct_open(checker *c, struct_item *s, type_expr **written, 
 }
 
 /* ---- owners of methods that are no structs of the program ------------------------------------- */
-
-static struct_item *new_builtin(checker *c, const char *name) {
-    struct_item *s = CHECK_ARRAY(c, struct_item, 1);
-    *s = (struct_item){.name = name, .is_builtin = true, .index = c->tree->struct_count};
-    CHECK_PUSH(c, c->tree->structs, c->tree->struct_count, c->tree->struct_capacity, s);
-    return s;
-}
-
-static struct_item *new_generic_builtin(checker *c, const char *name, uint32_t count) {
-    struct_item *s = new_builtin(c, name);
-    s->generics.items = CHECK_ARRAY(c, type_parameter, count);
-    s->generics.count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        s->generics.items[i].name = check_printf(c, "T%u", i);
-    }
-    return s;
-}
-
-static struct_item *vec_owner(checker *c) {
-    if (c->instances->builtin_owners[TYPE_VEC] == NULL) {
-        c->instances->builtin_owners[TYPE_VEC] = new_generic_builtin(c, "Vec", 1);
-    }
-    return c->instances->builtin_owners[TYPE_VEC];
-}
-
-/* What impls for tuples of so many, or for every type, belong to; NULL: the name is another. */
-static struct_item *nameless_owner(checker *c, const char *name) {
-    bool tuple = strncmp(name, OWNER_TUPLE, strlen(OWNER_TUPLE)) == 0;
-    if (!tuple && strcmp(name, OWNER_ANY) != 0) {
-        return NULL;
-    }
-    symbol *s = check_symbol(c, name);
-    if (s->structure == NULL) {
-        uint32_t count = tuple ? (uint32_t)strtoul(name + strlen(OWNER_TUPLE), NULL, 10) : 1;
-        s->structure = new_generic_builtin(c, name, count);
-    }
-    return s->structure;
-}
-
-static struct_item *any_owner(const checker *c) {
-    const symbol *s = check_find(c, OWNER_ANY);
-    return s == NULL ? NULL : s->structure;
-}
-
-struct_item *check_builtin_owner(checker *c, const char *name) {
-    struct_item *nameless = nameless_owner(c, name);
-    nameless = nameless != NULL ? nameless : check_dyn_owner(c, name);
-    if (nameless != NULL) {
-        return nameless;
-    }
-    if (strcmp(name, "Vec") == 0) {
-        return vec_owner(c);
-    }
-    bool tensor = strcmp(name, "Tensor") == 0 || strcmp(name, "GradTensor") == 0;
-    type_kind kind = tensor ? TYPE_TENSOR : scalar_type_of_name(name, strlen(name));
-    if (kind == TYPE_ERROR || kind == TYPE_VOID) {
-        return NULL;
-    }
-    if (c->instances->builtin_owners[kind] == NULL) {
-        struct_item *s = new_builtin(c, name);
-        s->type = tensor ? type_tensor(c->types, NULL, -1) : check_scalar(c, kind);
-        c->instances->builtin_owners[kind] = s;
-    }
-    return c->instances->builtin_owners[kind];
-}
 
 struct_item *check_owner_of(checker *c, const type *t) {
     if (t->kind == TYPE_STRUCT) {
@@ -218,33 +123,23 @@ struct_item *check_owner_of(checker *c, const type *t) {
         }
         const type **arguments = CHECK_ARRAY(c, const type *, 1);
         arguments[0] = t->vec.element;
-        return check_struct_instance(c, vec_owner(c), arguments);
+        return check_struct_instance(c, check_vec_owner(c), arguments);
     }
     if (t->kind == TYPE_TUPLE) {
         const symbol *s = check_find(c, check_printf(c, OWNER_TUPLE "%u", t->tuple.count));
-        struct_item *owner = s != NULL ? s->structure : any_owner(c) == NULL ? NULL
-                             : nameless_owner(c, check_printf(c, OWNER_TUPLE "%u", t->tuple.count));
+        struct_item *owner = s != NULL ? s->structure : check_any_owner(c) == NULL ? NULL
+                             : check_nameless_owner(c, check_printf(c, OWNER_TUPLE "%u", t->tuple.count));
         const type **items = CHECK_ARRAY(c, const type *, t->tuple.count);
         memcpy(items, t->tuple.items, t->tuple.count * sizeof *items);
         return owner == NULL ? NULL : check_struct_instance(c, owner, items);
     }
-    if (c->instances->builtin_owners[t->kind] == NULL && any_owner(c) != NULL) {
+    if (c->instances->builtin_owners[t->kind] == NULL && check_any_owner(c) != NULL) {
         check_builtin_owner(c, type_name(c->types, t));
     }
     return c->instances->builtin_owners[t->kind];
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */
-
-type_environment check_environment_new(checker *c, function_item *f) {
-    type_environment e = {.parameters = &f->generics};
-    e.arguments = open_types(c, f->generics.count);
-    if (f->impl != NULL) {
-        e.more = &f->impl->generics;
-        e.more_arguments = open_types(c, f->impl->generics.count);
-    }
-    return e;
-}
 
 /* Asks traits of the program alone, and says nothing. */
 static bool fulfils(const checker *c, const type_parameters *parameters, const type **arguments) {
@@ -314,32 +209,11 @@ function_item *check_method_named(checker *c, struct_item *owner, const char *na
     if (f == NULL && owner->template != NULL) {
         f = fitting_method(c, owner, owner->template, name);
     }
-    bool asks_any = f == NULL && any_owner(c) != NULL && owner->type != NULL && !check_is_vague(c, owner->type);
-    return asks_any ? fitting_method(c, owner, any_owner(c), name) : f;
+    bool asks_any = f == NULL && check_any_owner(c) != NULL && owner->type != NULL && !check_is_vague(c, owner->type);
+    return asks_any ? fitting_method(c, owner, check_any_owner(c), name) : f;
 }
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
-
-bool check_implements(const checker *c, const type *t, const trait_item *trait) {
-    const struct_item *owner = t->kind == TYPE_STRUCT ? t->structure : c->instances->builtin_owners[t->kind];
-    if (t->kind == TYPE_TUPLE) {
-        char name[40];
-        snprintf(name, sizeof name, OWNER_TUPLE "%u", t->tuple.count);
-        const symbol *s = check_find(c, name);
-        owner = s == NULL ? any_owner(c) : s->structure;
-    }
-    if (check_dyn_trait(t) != NULL) {
-        return check_inherits(c, check_dyn_trait(t), trait, 0);
-    }
-    for (uint32_t i = 0; i < c->instances->implementation_count && owner != NULL; i++) {
-        const implementation *made = &c->instances->implementations[i];
-        if (made->trait == trait && (made->owner == owner || made->owner == owner->template ||
-                                     strcmp(made->impl->owner->name, OWNER_ANY) == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static bool check_bounds(checker *c, const type_parameters *parameters, const type **arguments,
                          source_span span) {
@@ -373,10 +247,6 @@ static bool is_decided(const type *const *types, uint32_t count) {
     return true;
 }
 
-uint32_t check_type_count(const type_parameters *p) {
-    return p == NULL ? 0 : p->count;
-}
-
 static void resolve_all(checker *c, const type **types, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         types[i] = type_resolve(c->types, types[i]);
@@ -394,12 +264,6 @@ static function_item *find_instance(const function_item *f, const struct_item *o
         made = made->next_instance;
     }
     return made;
-}
-
-void check_read_body(checker *c, function_item *f) {
-    if (f->unread.length > 0 && parse_unread(c->tree, f, c->diagnostics) != MASU_OK) {
-        check_out_of_memory(c);
-    }
 }
 
 static function_item *make_instance(checker *c, function_item *f, struct_item *owner,
@@ -460,13 +324,4 @@ function_item *check_instance_of(checker *c, function_item *f, struct_item *owne
                    is_decided(e->more_arguments, check_type_count(e->more)) &&
                    (owner == NULL || owner->type == NULL || !owner->type->may_have_open);
     return decided ? make_instance(c, f, owner, e, span) : NULL;
-}
-
-/* ---- templates ------------------------------------------------------------------------------- */
-
-bool check_is_template(const checker *c, const function_item *f) {
-    bool generic_owner =
-        f->owner != NULL && f->owner->generics.count > 0 && f->owner->template == NULL;
-    return f->generics.count > 0 || (f->impl != NULL && f->impl->generics.count > 0) ||
-           generic_owner || f->span.file == c->tree->prelude;
 }

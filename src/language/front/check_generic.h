@@ -2,6 +2,7 @@
  *
  *     check_generic.c        which instance; check_generic_call.c: what a call says of it
  *     check_overload.c       several methods of one name
+ *     check_environment.c    what type parameters are; check_owners.c: what methods belong to, which traits a type has
  */
 #ifndef MASU_LANGUAGE_CHECK_GENERIC_H
 #define MASU_LANGUAGE_CHECK_GENERIC_H
@@ -66,5 +67,10 @@ type_environment check_environment_new(checker *c, function_item *f);
 /* The function type that the parameter's type parameter has as a bound; NULL: none. */
 const type_expr *check_function_bound(const function_item *f, const binding *parameter);
 uint32_t check_type_count(const type_parameters *p);
+const type **check_open_types(checker *c, uint32_t count);
+struct_item *check_any_owner(const checker *c);
+struct_item *check_nameless_owner(checker *c, const char *name);
+struct_item *check_vec_owner(checker *c);
+function_item *check_next_overload(const function_item *f, const function_item *first);
 
 #endif

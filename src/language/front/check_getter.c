@@ -1,6 +1,6 @@
 /* check_getter.c: functions that yield a place of the caller's: `-> &mut T`, `-> Option<&mut T>`, `-> Result<&mut T, E>`.
  *
- * A value has no address here, so such a call is written out where it stands, with each place that the function may
+ * A value has no address here, so such a call is written out where it is, with each place that the function may
  * yield as a site with a number. What a place needs to be found again (its indices) goes into variables in front:
  *
  *     fn get(&mut self, k: i64) -> Option<&mut Item> {
@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "language/front/check_build.h"
+#include "language/front/check_chain.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
@@ -31,57 +32,6 @@
 #include "language/front/check_variant.h"
 
 enum { GETTERS_DEEP = 12 };
-
-/* ---- which functions ------------------------------------------------------------------------- */
-
-static const type_expr *result_of(const function_item *f) {
-    return f->result_annotation;
-}
-
-static const char *plain_name(const checker *c, const char *name) {
-    for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
-        if (a->impl == NULL && strcmp(a->name, name) == 0 && a->type->kind == TYPE_EXPR_NAME) {
-            return a->type->name;
-        }
-    }
-    return name;
-}
-
-getter_kind getter_kind_of(const checker *c, const function_item *f) {
-    const type_expr *t = f->span.file == c->tree->prelude ? NULL : result_of(f);
-    if (t == NULL || t->is_place) {
-        return t == NULL ? GETTER_NONE : GETTER_PLAIN;
-    }
-    if (t->kind != TYPE_EXPR_NAME || t->argument_count == 0 || !t->arguments[0]->is_place) {
-        return GETTER_NONE;
-    }
-    const char *name = plain_name(c, t->name);
-    return strcmp(name, "Option") == 0   ? GETTER_OPTION
-           : strcmp(name, "Result") == 0 ? GETTER_RESULT
-                                         : GETTER_NONE;
-}
-
-const char *getter_called(const expr *e) {
-    if (e->kind == EXPR_METHOD) {
-        return e->call.name;
-    }
-    return e->kind == EXPR_CALL && e->call.callee != NULL && e->call.callee->kind == EXPR_NAME
-               ? e->call.callee->name.name
-               : NULL;
-}
-
-bool getter_may_yield(const checker *c, const expr *e, bool maybe) {
-    const char *name = e->type == NULL ? getter_called(e) : NULL;
-    for (uint32_t i = 0; name != NULL && i < c->tree->getter_count; i++) {
-        const function_item *f = c->tree->getters[i];
-        getter_kind kind = getter_kind_of(c, f);
-        if (strcmp(f->name, name) == 0 && (f->owner_name == NULL) == (e->kind == EXPR_CALL) &&
-            kind != GETTER_NONE && (kind >= GETTER_OPTION) == maybe) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* ---- sites ----------------------------------------------------------------------------------- */
 
@@ -384,12 +334,6 @@ void getter_leave(block_builder *b, const written_getter *w) {
 
 /* ---- uses ------------------------------------------------------------------------------------ */
 
-/* <site> == n */
-expr *getter_test(checker *c, const written_getter *w, uint32_t n) {
-    expr *site = check_alias_copy(c, w->chosen);
-    return check_new_binary(c, BINARY_EQ, site, check_new_int(c, w->chosen->span, n), NULL);
-}
-
 /* Where the call w->node stood: { …; { let <it> = choice; whole } } */
 void getter_split(checker *c, expr **whole, block_builder *b, const written_getter *w,
                   const type *expected) {
@@ -408,29 +352,6 @@ void getter_split(checker *c, expr **whole, block_builder *b, const written_gett
     }
     *whole = build_finish(b, value ? e : NULL);
     b->block->type = (*whole)->type = t;
-}
-
-/* let x = call; where the call yields one of several places: a choice between them. */
-expr *getter_choice(checker *c, const written_getter *w) {
-    expr *e = NULL;
-    for (uint32_t n = w->count; n-- > 0;) {
-        expr *place = check_new(c, EXPR_UNARY, w->chosen->span, NULL);
-        place->unary.op = UNARY_REFERENCE;
-        place->unary.is_mutable = true;
-        place->unary.operand = w->places[n];
-        block_builder b = build_block(c, w->chosen->span);
-        expr *then = build_finish(&b, place);
-        if (e == NULL) {
-            e = then;
-            continue;
-        }
-        expr *branch = check_new(c, EXPR_IF, w->chosen->span, NULL);
-        branch->branch.condition = getter_test(c, w, n + 1);
-        branch->branch.then = then->block;
-        branch->branch.otherwise = e;
-        e = branch;
-    }
-    return e;
 }
 
 static bool is_named(const pattern *p, const char *name) {

@@ -65,7 +65,7 @@ typedef struct getter_call {
     struct getter_call *outer;
 } getter_call;
 
-/* The name of what e calls; NULL: e is no call of a name. */
+/* The name of what e calls; NULL: e does not call a name. */
 const char *getter_called(const expr *e);
 /* A copy of the function's body, unchecked: its results become sites, `return` and `?` leave the labelled block. */
 void getter_rewrite(getter_call *g, expr *body);

@@ -21,12 +21,13 @@
  */
 #include <string.h>
 
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_infer.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
-#include "language/front/check_types.h"
 #include "language/front/check_variant.h"
 
 /* ---- names ------------------------------------------------------------------------------------- */
@@ -869,29 +870,4 @@ void check_infer(checker *c, function_item *f) {
     c->open->has_open = had_open;
     c->environment = environment;
     c->function = function;
-}
-
-/* ---- what is said about it --------------------------------------------------------------------- */
-
-const open_form *check_form_of(const expr *e) {
-    return e->kind == EXPR_ARRAY && !e->is_vec ? e->list.form : NULL;
-}
-
-void check_note_bracket(checker *c, diagnostic *d, const expr *e) {
-    while (e->kind == EXPR_INDEX || e->kind == EXPR_UNARY) {
-        e = e->kind == EXPR_INDEX ? e->index.base : e->unary.operand;
-    }
-    const open_form *f = e->kind == EXPR_NAME && e->name.binding != NULL ? e->name.binding->form : NULL;
-    if (f == NULL) {
-        return;
-    }
-    bool list = f->e->becomes != NULL && f->e->becomes->kind == TYPE_VEC;
-    diagnostics_note(c->diagnostics, d, f->e->span, list ? "this is a list …" : "this is a tensor …");
-    if (f->because.file != NULL && f->because.offset != f->e->span.offset) {
-        diagnostics_note(c->diagnostics, d, f->because, "… because of this use");
-    } else {
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         list ? "… as what is done with it is done with lists; `let x: Tensor = …` makes it a tensor"
-                              : "… as no use of it asks for a list; `vec![…]` is one, and `let x: [i64; 3] = …`");
-    }
 }

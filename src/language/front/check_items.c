@@ -20,11 +20,6 @@
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
-void check_report_twice(checker *c, source_span span, const char *name, source_span first) {
-    diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(is_declared_twice), name);
-    diagnostics_note(c->diagnostics, d, first, "the first one is here");
-}
-
 static bool reserved_type(const char *name) {
     static const char *const names[] = {"Tensor", "GradTensor", "Vec",    "System",
                                         "Self",   "str",        "Option", "Result"};

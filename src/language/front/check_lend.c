@@ -5,8 +5,6 @@
  *
  * The parameter that receives one comes back like one of type `&mut T` does.
  */
-#include <string.h>
-
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
@@ -17,31 +15,18 @@
 
 /* ---- what has to be done around a call ---------------------------------------------------------- */
 
-static void append_statement(stmt **list, stmt *s) {
-    while (*list != NULL) {
-        list = &(*list)->next;
-    }
-    *list = s;
-}
-
 void check_call_before(checker *c, expr *call, const char *name, expr *value) {
     block_builder b = build_block(c, call->span);
     build_let(&b, name, true, value);
     check_let(c, b.last);
-    append_statement(&call->call.before, b.last);
+    build_append(&call->call.before, b.last);
 }
 
 static void call_first(checker *c, expr *call, expr *statement) {
     block_builder b = build_block(c, call->span);
     check_expr(c, &statement, check_scalar(c, TYPE_VOID));
     build_stmt(&b, statement);
-    append_statement(&call->call.before, b.last);
-}
-
-void check_call_after(checker *c, expr *call, expr *statement) {
-    stmt *s = CHECK_ARRAY(c, stmt, 1);
-    *s = (stmt){.kind = STMT_EXPR, .span = call->span, .value = statement};
-    append_statement(&call->call.after, s);
+    build_append(&call->call.before, b.last);
 }
 
 /* { before; let <result> = f(…); after; <result> } */
@@ -119,7 +104,7 @@ void check_lend_place(checker *c, expr *call, expr **slot) {
         *slot = place;
     }
     if (b.block->first != NULL) {
-        append_statement(&call->call.before, b.block->first);
+        build_append(&call->call.before, b.block->first);
     }
 }
 
@@ -168,28 +153,4 @@ bool check_lend_closure(checker *c, expr *call, expr **slot, const struct_item *
     *slot = check_new_name(c, span, name);
     check_expr(c, slot, NULL);
     return true;
-}
-
-bool check_is_lent(const type *t) {
-    bool writes = false;
-    for (uint32_t i = 0;
-         t->kind == TYPE_STRUCT && t->structure->closure != NULL && i < t->structure->field_count;
-         i++) {
-        writes |= t->structure->fields[i].is_written;
-    }
-    return writes && !t->structure->closure->is_move;
-}
-
-/* struct S<F: Fn(A) -> B> { f: F }: the function type that the field's value has to have; NULL: none. */
-type_expr *check_field_function(const struct_item *s, const struct_field *field) {
-    const type_expr *t = field->annotation;
-    for (uint32_t i = 0; t != NULL && t->name != NULL && i < s->generics.count; i++) {
-        const type_parameter *p = &s->generics.items[i];
-        for (uint32_t b = 0; strcmp(p->name, t->name) == 0 && b < p->bound_count; b++) {
-            if (p->bounds[b]->kind == TYPE_EXPR_FUNCTION) {
-                return p->bounds[b];
-            }
-        }
-    }
-    return NULL;
 }

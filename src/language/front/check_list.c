@@ -34,7 +34,7 @@ static bool combine(binary_op op, int64_t a, int64_t b, int64_t *out) {
     }
 }
 
-/* Of a checked expression. */
+/* The expression is checked. */
 static bool evaluate(const expr *e, int64_t *out, int depth) {
     if (depth > 200 || e->type == NULL) {
         return false;

@@ -16,31 +16,9 @@
 #include "language/front/check_tensor.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
-#include "language/front/hints.h"
+#include "language/syntax/elsewhere.h"
 
 /* ---- x.m(…) ---------------------------------------------------------------------------------- */
-
-void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
-    if (t->kind == TYPE_TENSOR) {
-        check_suggest_abi("", near);
-    }
-    const struct_item *builtin = t->kind == TYPE_STRUCT ? NULL : c->instances->builtin_owners[t->kind];
-    for (uint32_t i = 0; builtin != NULL && i < c->tree->function_count && near->distance > 0;
-         i++) {
-        const function_item *f = c->tree->functions[i];
-        if (f->owner == builtin) {
-            suggest_add(near, f->name);
-        }
-    }
-    for (uint32_t i = 0;
-         t->kind == TYPE_STRUCT && i < c->tree->function_count && near->distance > 0; i++) {
-        const struct_item *owner = c->tree->functions[i]->owner;
-        bool its_own = owner != NULL && (owner == t->structure || owner == t->structure->template);
-        if (its_own && c->tree->functions[i]->has_self) {
-            suggest_add(near, c->tree->functions[i]->name);
-        }
-    }
-}
 
 static void unknown_method(checker *c, expr *e, const type *t) {
     check_lost_arguments(c, e);
@@ -521,30 +499,6 @@ static void ranges_as_lists(checker *c, expr *e, const type *t) {
     }
 }
 
-/* Tensor::concat(…) is no method, and leaves `concat` to lists. */
-static bool has_written_method(checker *c, const struct_item *owner, const char *name) {
-    for (const function_item *f = check_find_method(c, owner, name); f != NULL;
-         f = f->next_in_bucket) {
-        if (f->owner == owner && f->has_self && strcmp(f->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool check_only_lists_have(checker *c, const char *name) {
-    static const char *const names[] = {"iter", "into_iter", "iter_mut", "to_vec", "push",  "pop",
-                                        "swap", "contains",  "sort",     "insert", "remove"};
-    bool wanted = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        wanted |= strcmp(name, names[i]) == 0;
-    }
-    const struct_item *vec = c->instances->builtin_owners[TYPE_VEC], *tensor = c->instances->builtin_owners[TYPE_TENSOR];
-    return wanted ||
-           (vec != NULL && check_find_method(c, vec, name) != NULL &&
-            (tensor == NULL || !has_written_method(c, tensor, name)) && !check_is_abi_method(name));
-}
-
 /* drain(a..b), get(a..b): two numbers. */
 static void split_range(checker *c, expr *e, const type *t) {
     static const char *const names[] = {"drain", "range", "copy_within"};
@@ -608,12 +562,6 @@ static bool for_each(checker *c, expr **slot) {
     *slot = loop;
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
     return true;
-}
-
-bool check_is_parse(const expr *e) {
-    return e->kind == EXPR_METHOD && e->type == NULL &&
-           (strcmp(e->call.name, "parse") == 0 || strcmp(e->call.name, "try_into") == 0) &&
-           e->call.arg_count == 0 && e->call.type_argument_count == 0;
 }
 
 /* s.parse().unwrap() is parsed as what is wanted of it, or as what unwrap_or would put in its place. */

@@ -1,8 +1,9 @@
 /* check_mismatch.c: what is said where a value of one type is and another is wanted: both types, and what to write instead. */
 #include <string.h>
 
+#include "language/front/check_context.h"
 #include "language/front/check_convert.h"
-#include "language/front/check_dyn.h"
+#include "language/front/check_infer.h"
 #include "language/front/check_types.h"
 
 static bool is_instance_of(const type *t, const char *name) {
@@ -113,4 +114,23 @@ diagnostic *check_mismatch(checker *c, const expr *found, const type *to, const 
         diagnostics_note(c->diagnostics, d, why->span, "%s", why->text);
     }
     return d;
+}
+
+void check_note_bracket(checker *c, diagnostic *d, const expr *e) {
+    while (e->kind == EXPR_INDEX || e->kind == EXPR_UNARY) {
+        e = e->kind == EXPR_INDEX ? e->index.base : e->unary.operand;
+    }
+    const open_form *f = e->kind == EXPR_NAME && e->name.binding != NULL ? e->name.binding->form : NULL;
+    if (f == NULL) {
+        return;
+    }
+    bool list = f->e->becomes != NULL && f->e->becomes->kind == TYPE_VEC;
+    diagnostics_note(c->diagnostics, d, f->e->span, list ? "this is a list …" : "this is a tensor …");
+    if (f->because.file != NULL && f->because.offset != f->e->span.offset) {
+        diagnostics_note(c->diagnostics, d, f->because, "… because of this use");
+    } else {
+        diagnostics_note(c->diagnostics, d, (source_span){0},
+                         list ? "… as what is done with it is done with lists; `let x: Tensor = …` makes it a tensor"
+                              : "… as no use of it asks for a list; `vec![…]` is one, and `let x: [i64; 3] = …`");
+    }
 }

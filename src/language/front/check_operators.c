@@ -22,11 +22,6 @@
 
 /* ---- unary ----------------------------------------------------------------------------------- */
 
-static void wrong_operand(checker *c, expr *e, const char *op, const type *t) {
-    diagnostics_say(c->diagnostics, e->span, SAY(cannot_be_applied_to), op, check_type_text(c, t));
-    check_make_error(c, e);
-}
-
 void check_unary(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     if (e->is_site) {
@@ -59,114 +54,11 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         check_expr(c, slot, expected);
     } else if (negative ? !(type_is_float(t) || type_is_signed(t))
                         : !(type_is_integer(t) || t->kind == TYPE_BOOL)) {
-        wrong_operand(c, e, negative ? "-" : "!", t);
+        check_wrong_operand(c, e, negative ? "-" : "!", t);
     }
 }
 
 /* ---- binary on tensors ----------------------------------------------------------------------- */
-
-typedef struct tensor_operator {
-    tl_abi_index both, right_scalar, left_scalar;
-    bool has_left_scalar;
-} tensor_operator;
-
-static const tensor_operator *tensor_operator_of(binary_op op) {
-    static const tensor_operator operators[BINARY_OP_COUNT] = {
-        [BINARY_ADD] = {TL_FN_tl_tensor_add, TL_FN_tl_tensor_add_scalar, TL_FN_tl_tensor_add_scalar,
-                        true},
-        [BINARY_SUB] = {TL_FN_tl_tensor_sub, TL_FN_tl_tensor_sub_scalar,
-                        TL_FN_tl_tensor_rsub_scalar, true},
-        [BINARY_MUL] = {TL_FN_tl_tensor_mul, TL_FN_tl_tensor_mul_scalar, TL_FN_tl_tensor_mul_scalar,
-                        true},
-        [BINARY_DIV] = {TL_FN_tl_tensor_div, TL_FN_tl_tensor_div_scalar,
-                        TL_FN_tl_tensor_rdiv_scalar, true},
-        [BINARY_REM] = {TL_FN_tl_tensor_rem, TL_FN_tl_tensor_rem_scalar, TL_FN_tl_tensor_rem_scalar,
-                        false},
-    };
-    return op >= BINARY_ADD && op <= BINARY_REM ? &operators[op] : NULL;
-}
-
-static bool is_comparison(binary_op op) {
-    return op >= BINARY_EQ && op <= BINARY_GE;
-}
-
-/* 0 == 1 != 2 < 3 <= 4 > 5 >=, as tl_tensor_compare counts them; mirrored: seen from the other
- * operand. */
-static int64_t relation(binary_op op, bool mirrored) {
-    static const int8_t as_is[] = {0, 1, 2, 3, 4, 5}, exchanged[] = {0, 1, 4, 5, 2, 3};
-    return (mirrored ? exchanged : as_is)[op - BINARY_EQ];
-}
-
-/* Beside a real number a tensor of whole ones is one of real ones. */
-expr *check_real_tensor(checker *c, expr *tensor) {
-    const type *t = tensor->type;
-    if (t->tensor.element == NULL || type_is_float(t->tensor.element)) {
-        return tensor;
-    }
-    expr *operands[2] = {tensor, check_new_int(c, tensor->span, TL_F32)};
-    expr *cast = check_new_abi(c, TL_FN_tl_tensor_to_dtype, tensor->span, operands, 2);
-    cast->type = type_tensor(c->types, check_scalar(c, TYPE_F32), t->tensor.rank);
-    return cast;
-}
-
-/* t op s and s op t: operands (tensor, scalar as f64[, relation]). */
-static bool with_scalar(checker *c, expr **slot, bool scalar_left) {
-    expr *e = *slot, *tensor = scalar_left ? e->binary.right : e->binary.left;
-    expr **scalar = scalar_left ? &e->binary.left : &e->binary.right;
-    const tensor_operator *info = tensor_operator_of(e->binary.op);
-    bool comparison = is_comparison(e->binary.op);
-    if (!type_is_numeric((*scalar)->type) ||
-        (!comparison && (info == NULL || (scalar_left && !info->has_left_scalar)))) {
-        return false;
-    }
-    if (!comparison && type_is_float((*scalar)->type)) {
-        tensor = check_real_tensor(c, tensor);
-    }
-    if ((*scalar)->kind == EXPR_FLOAT && (*scalar)->floating.suffix == TYPE_VOID) {
-        (*scalar)->type = check_scalar(c, TYPE_F64); /* 0.1 beside a tensor is no f32 made longer */
-    }
-    check_cast_to(c, scalar, check_scalar(c, TYPE_F64));
-    expr *operands[3] = {tensor, *scalar, NULL};
-    tl_abi_index abi = TL_FN_tl_tensor_compare_scalar;
-    if (comparison) {
-        operands[2] = check_new_int(c, e->binary.op_span, relation(e->binary.op, scalar_left));
-    } else {
-        abi = scalar_left ? info->left_scalar : info->right_scalar;
-    }
-    *slot = check_new_abi(c, abi, e->span, operands, comparison ? 3 : 2);
-    (*slot)->call.swapped = scalar_left;
-    return true;
-}
-
-static bool both_tensors(checker *c, expr **slot) {
-    expr *e = *slot, *operands[3] = {e->binary.left, e->binary.right, NULL};
-    const tensor_operator *info = tensor_operator_of(e->binary.op);
-    tl_abi_index abi;
-    uint32_t count = 2;
-    if (info != NULL) {
-        abi = info->both;
-    } else if (is_comparison(e->binary.op)) {
-        abi = TL_FN_tl_tensor_compare;
-        operands[count++] = check_new_int(c, e->binary.op_span, relation(e->binary.op, false));
-    } else if (e->binary.op == BINARY_BIT_AND || e->binary.op == BINARY_BIT_OR) {
-        abi = e->binary.op == BINARY_BIT_AND ? TL_FN_tl_tensor_logical_and
-                                             : TL_FN_tl_tensor_logical_or;
-    } else {
-        return false;
-    }
-    *slot = check_new_abi(c, abi, e->span, operands, count);
-    return true;
-}
-
-/* A comparison with a number: a tensor of rank 0 is the number that it holds. One whose rank only the running program
- * knows is compared element by element; where a bool is wanted, the one element of that is read. */
-static bool compare_as_scalar(checker *c, expr *e) {
-    expr **tensor = e->binary.left->type->kind == TYPE_TENSOR ? &e->binary.left : &e->binary.right;
-    expr *other = tensor == &e->binary.left ? e->binary.right : e->binary.left;
-    bool number = type_is_numeric(other->type) || other->type->kind == TYPE_BOOL;
-    return is_comparison(e->binary.op) && number && (*tensor)->type->tensor.rank == 0 &&
-           check_item(c, tensor);
-}
 
 static expr *negate(checker *c, expr *e) {
     expr *negated = check_new(c, EXPR_UNARY, e->span, check_scalar(c, TYPE_BOOL));
@@ -203,62 +95,6 @@ static bool compare_lengths(checker *c, expr **slot) {
     check_expr(c, slot, NULL);
     *slot = e->binary.op == BINARY_NE ? negate(c, *slot) : *slot;
     return true;
-}
-
-static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
-
-/* x[i] / 2.0 of a tensor of unknown rank, checked as numbers, where only a row can be meant. */
-bool check_arithmetic_as_row(checker *c, expr **slot) {
-    expr *e = *slot;
-    if (check_index_as_row(c, slot)) {
-        return true;
-    }
-    if (e->kind == EXPR_CAST && e->cast.implicit && type_is_numeric(e->type)) {
-        expr *inside = e->cast.operand;
-        bool row = check_arithmetic_as_row(c, &inside);
-        *slot = row ? inside : e;
-        return row;
-    }
-    if (e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG && type_is_numeric(e->type)) {
-        bool row = check_arithmetic_as_row(c, &e->unary.operand);
-        *slot = row ? check_new_abi(c, TL_FN_tl_tensor_neg, e->span, &e->unary.operand, 1) : e;
-        return row;
-    }
-    if (e->kind != EXPR_BINARY || tensor_operator_of(e->binary.op) == NULL ||
-        !type_is_numeric(e->type)) {
-        return false;
-    }
-    bool left = check_arithmetic_as_row(c, &e->binary.left),
-         right = check_arithmetic_as_row(c, &e->binary.right);
-    return (left || right) && tensor_binary(c, slot, &(bool){false}, NULL);
-}
-
-static const type *tensor_of(const expr *e, bool left) {
-    return left ? e->binary.left->type : e->binary.right->type;
-}
-
-static bool tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected) {
-    expr *e = *slot;
-    bool left = e->binary.left->type->kind == TYPE_TENSOR,
-         right = e->binary.right->type->kind == TYPE_TENSOR;
-    if (left && right) {
-        return both_tensors(c, slot);
-    }
-    if (!is_comparison(e->binary.op) && tensor_of(e, left)->tensor.rank != 0) {
-        expr **number = left ? &e->binary.right : &e->binary.left;
-        if (check_index_as_row(c, number)) {
-            return both_tensors(c, slot);
-        }
-    }
-    /* of a tensor of which nobody knows the rank: elements, unless one answer is wanted */
-    const type *tensor = tensor_of(e, left);
-    bool one = tensor->tensor.rank == 0 || (expected != NULL && expected->kind == TYPE_BOOL);
-    bool tensor_wanted = expected != NULL && expected->kind == TYPE_TENSOR;
-    if (!tensor_wanted && one && compare_as_scalar(c, e)) {
-        *as_scalars = true;
-        return true;
-    }
-    return with_scalar(c, slot, right);
 }
 
 /* ---- binary on scalars and strings ----------------------------------------------------------- */
@@ -417,7 +253,7 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
         return true;
     }
     bool equality = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
-    if (!equality && is_comparison(e->binary.op) && is_plain_enum(t) && t == other) {
+    if (!equality && check_is_comparison(e->binary.op) && is_plain_enum(t) && t == other) {
         check_tag(c, &e->binary.left);
         check_tag(c, &e->binary.right);
         e->type = check_scalar(c, TYPE_BOOL);
@@ -464,39 +300,6 @@ static bool scalar_times_struct(checker *c, expr **slot, const type *left, const
     return false;
 }
 
-static bool operator_accepts(binary_op op, const type *t) {
-    switch (op) {
-    case BINARY_ADD:
-    case BINARY_SUB:
-    case BINARY_MUL:
-    case BINARY_DIV:
-    case BINARY_REM:
-        return type_is_numeric(t);
-    case BINARY_SHL:
-    case BINARY_SHR:
-        return type_is_integer(t);
-    case BINARY_BIT_AND:
-    case BINARY_BIT_OR:
-    case BINARY_BIT_XOR:
-        return type_is_integer(t) || t->kind == TYPE_BOOL;
-    case BINARY_AND:
-    case BINARY_OR:
-        return t->kind == TYPE_BOOL;
-    default:
-        return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR;
-    }
-}
-
-void check_close_operator(checker *c, expr *e) {
-    bool negative = e->kind == EXPR_UNARY && e->unary.op == UNARY_NEG;
-    if (negative && type_is_integer(e->type) && !type_is_signed(e->type)) {
-        wrong_operand(c, e, "-", e->type);
-    } else if (e->kind == EXPR_BINARY && type_is_numeric(e->type) &&
-               !operator_accepts(e->binary.op, e->type)) {
-        wrong_operand(c, e, binary_op_text(e->binary.op), e->type);
-    }
-}
-
 static bool scalar_binary(checker *c, expr *e, const type *expected) {
     const type *left = type_resolve(c->types, e->binary.left->type),
                *right = type_resolve(c->types, e->binary.right->type), *common = left;
@@ -504,13 +307,13 @@ static bool scalar_binary(checker *c, expr *e, const type *expected) {
     if (type_is_numeric(left) && type_is_numeric(right)) {
         common = shift ? left : check_common(c, left, right);
         bool signed_wanted = expected != NULL && expected->kind == TYPE_I64;
-        if (common->kind == TYPE_USIZE && signed_wanted && !is_comparison(e->binary.op)) {
+        if (common->kind == TYPE_USIZE && signed_wanted && !check_is_comparison(e->binary.op)) {
             common = expected; /* where an i64 is wanted, lengths are i64: what is below 0 is told by its user */
         }
     } else if (left != right) {
         return false;
     }
-    if (!operator_accepts(e->binary.op, common) || (shift && !type_is_integer(right))) {
+    if (!check_operator_accepts(e->binary.op, common) || (shift && !type_is_integer(right))) {
         return false;
     }
     check_widen_to(c, &e->binary.left, common);
@@ -520,7 +323,7 @@ static bool scalar_binary(checker *c, expr *e, const type *expected) {
         check_widen_to(c, &e->binary.right, common);
     }
     bool yields_bool =
-        is_comparison(e->binary.op) || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR;
+        check_is_comparison(e->binary.op) || e->binary.op == BINARY_AND || e->binary.op == BINARY_OR;
     e->type = yields_bool ? check_scalar(c, TYPE_BOOL) : common;
     return true;
 }
@@ -529,8 +332,8 @@ static bool scalar_binary(checker *c, expr *e, const type *expected) {
  * operator. */
 static void wrong_operands(checker *c, expr *e) {
     const type *left = e->binary.left->type, *right = e->binary.right->type;
-    bool left_fits = left->kind == TYPE_TENSOR || operator_accepts(e->binary.op, left);
-    bool right_fits = right->kind == TYPE_TENSOR || operator_accepts(e->binary.op, right);
+    bool left_fits = left->kind == TYPE_TENSOR || check_operator_accepts(e->binary.op, left);
+    bool right_fits = right->kind == TYPE_TENSOR || check_operator_accepts(e->binary.op, right);
     const expr *culprit = left_fits == right_fits ? NULL
                           : left_fits             ? e->binary.right
                                                   : e->binary.left;
@@ -565,7 +368,7 @@ static const type *operand_wanted(checker *c, binary_op op, const type *t) {
     struct_item *owner = check_owner_of(c, t);
     function_item *f = name == NULL || owner == NULL ? NULL : check_method_named(c, owner, name);
     if (f == NULL) {
-        return is_comparison(op) ? t : NULL;
+        return check_is_comparison(op) ? t : NULL;
     }
     if (f->parameter_count != 2 || f->span.file == c->tree->prelude || check_has_overloads(f)) {
         return NULL;
@@ -587,7 +390,7 @@ static const type *operand_wanted(checker *c, binary_op op, const type *t) {
 static void check_operands(checker *c, expr *e, const type *expected) {
     bool left_literal = check_free_literal(e->binary.left),
          right_literal = check_free_literal(e->binary.right);
-    const type *wish = is_comparison(e->binary.op) ? NULL : number_or_null(expected);
+    const type *wish = check_is_comparison(e->binary.op) ? NULL : number_or_null(expected);
     expr **first = left_literal && !right_literal ? &e->binary.right : &e->binary.left;
     expr **second = first == &e->binary.left ? &e->binary.right : &e->binary.left;
     if (left_literal && right_literal && wish == NULL &&
@@ -606,7 +409,7 @@ static void check_operands(checker *c, expr *e, const type *expected) {
         other = check_scalar(c, TYPE_VOID);  /* a tensor is as likely as a scalar: no wish */
     } else if (other->kind == TYPE_TENSOR) { /* the table takes scalars as f64 */
         bool whole = other->tensor.element != NULL && !type_is_float(other->tensor.element);
-        other = is_comparison(e->binary.op) ? type_of_element(c->types, other)
+        other = check_is_comparison(e->binary.op) ? type_of_element(c->types, other)
                 : whole                     ? check_scalar(c, TYPE_VOID)
                                             : check_scalar(c, TYPE_F64);
     }
@@ -627,7 +430,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     }
     check_operands(c, e, expected);
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (wish != NULL && wish->kind == TYPE_TENSOR && !is_comparison(e->binary.op)) {
+    if (wish != NULL && wish->kind == TYPE_TENSOR && !check_is_comparison(e->binary.op)) {
         check_arithmetic_as_row(c, &e->binary.left);
         check_arithmetic_as_row(c, &e->binary.right);
     }
@@ -645,7 +448,7 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     if (compare_lengths(c, slot)) {
         done = true;
     } else if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {
-        done = tensor_binary(c, slot, &as_scalars, expected);
+        done = check_tensor_binary(c, slot, &as_scalars, expected);
     } else if (left->kind == TYPE_STRING && right->kind == TYPE_STRING) {
         done = string_binary(c, slot);
     } else if (left->kind == TYPE_STRUCT || left->kind == TYPE_TUPLE || left->kind == TYPE_VEC) {
@@ -673,39 +476,6 @@ static bool castable(const type *from, const type *to) {
         return type_is_integer(to) || (from->kind == TYPE_BOOL && type_is_float(to));
     }
     return from->kind == TYPE_U8 && to->kind == TYPE_CHAR;
-}
-
-static int64_t dtype_of(const type *element) {
-    switch (element->kind) {
-    case TYPE_F64:
-        return TL_F64;
-    case TYPE_F32:
-        return TL_F32;
-    case TYPE_BOOL:
-        return TL_BOOL;
-    default:
-        return TL_I64;
-    }
-}
-
-bool check_cast_tensor(checker *c, expr **slot, expr *operand, const type *to) {
-    if (to->kind != TYPE_TENSOR) {
-        return false;
-    }
-    int32_t from_rank = operand->type->tensor.rank;
-    if (from_rank >= 0 && to->tensor.rank >= 0 && from_rank != to->tensor.rank) {
-        return false;
-    }
-    if (to->tensor.element == NULL || to->tensor.element == operand->type->tensor.element) {
-        *slot = operand;
-        return true;
-    }
-    source_span span = (*slot)->span;
-    expr *operands[2] = {operand, check_new_int(c, span, dtype_of(to->tensor.element))};
-    *slot = check_new_abi(c, TL_FN_tl_tensor_to_dtype, span, operands, 2);
-    (*slot)->type =
-        type_tensor(c->types, to->tensor.element, from_rank >= 0 ? from_rank : to->tensor.rank);
-    return true;
 }
 
 /* t as f64: every element; the number in it where its rank is 0. Of unknown rank: where one number is wanted, it. */

@@ -16,65 +16,8 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 #include "language/syntax/lexer.h"
-
-/* ---- declarations ------------------------------------------------------------------------------ */
-
-static bool same_written(const type_expr *a, const type_expr *b) {
-    bool same = a->kind == b->kind && a->argument_count == b->argument_count &&
-                (a->name == NULL) == (b->name == NULL) &&
-                (a->name == NULL || strcmp(a->name, b->name) == 0);
-    for (uint32_t i = 0; same && i < a->argument_count; i++) {
-        same = same_written(a->arguments[i], b->arguments[i]);
-    }
-    return same;
-}
-
-bool check_is_other_trait(const impl_item *a, const impl_item *b) {
-    return a != NULL && b != NULL && a->trait_type != NULL && b->trait_type != NULL &&
-           !same_written(a->trait_type, b->trait_type);
-}
-
-static type_expr *with_arguments(checker *c, const type_parameters *parameters,
-                                 const type_expr *written, const type_expr *t) {
-    for (uint32_t i = 0; t->kind == TYPE_EXPR_NAME && i < parameters->count; i++) {
-        if (i < written->argument_count && strcmp(parameters->items[i].name, t->name) == 0) {
-            type_expr *argument = CHECK_ARRAY(c, type_expr, 1);
-            *argument = *written->arguments[i];
-            argument->is_place |= t->is_place;
-            return argument;
-        }
-    }
-    type_expr *made = CHECK_ARRAY(c, type_expr, 1);
-    *made = *t;
-    made->arguments = CHECK_ARRAY(c, type_expr *, t->argument_count + 1);
-    for (uint32_t i = 0; i < t->argument_count; i++) {
-        made->arguments[i] = with_arguments(c, parameters, written, t->arguments[i]);
-    }
-    if (t->result != NULL) {
-        made->result = with_arguments(c, parameters, written, t->result);
-    }
-    return made;
-}
-
-void check_trait_arguments(checker *c, const impl_item *impl, function_item *f) {
-    const type_parameters *parameters = &impl->trait->generics;
-    if (parameters->count == 0) {
-        return;
-    }
-    for (uint32_t i = 0; i < f->parameter_count; i++) {
-        binding *p = f->parameters[i];
-        if (p->annotation != NULL) {
-            p->annotation = with_arguments(c, parameters, impl->trait_type, p->annotation);
-        }
-    }
-    if (f->result_annotation != NULL) {
-        f->result_annotation =
-            with_arguments(c, parameters, impl->trait_type, f->result_annotation);
-    }
-}
 
 /* ---- bounds ------------------------------------------------------------------------------------ */
 
@@ -137,19 +80,6 @@ void check_bounds_decide(checker *c, const type_environment *e) {
 
 /* ---- which one is meant ------------------------------------------------------------------------ */
 
-static function_item *next_of(const function_item *f, const function_item *first) {
-    function_item *o = f->next_in_bucket;
-    while (o != NULL && (o->owner != first->owner || o->has_self != first->has_self ||
-                         strcmp(o->name, first->name) != 0)) {
-        o = o->next_in_bucket;
-    }
-    return o;
-}
-
-bool check_has_overloads(const function_item *f) {
-    return f->impl != NULL && f->impl->trait_type != NULL && next_of(f, f) != NULL;
-}
-
 /* Of a generic method only the name of the type is compared. */
 static bool takes_written(const function_item *f, const type_expr *wanted, const type *t) {
     const type_parameters *of_impl = &f->impl->generics;
@@ -206,7 +136,7 @@ function_item *check_choose_by_types(checker *c, expr *e, function_item *f) {
         }
     }
     for (int widens = 0; widens < 2; widens++) {
-        for (function_item *o = f; o != NULL; o = next_of(o, f)) {
+        for (function_item *o = f; o != NULL; o = check_next_overload(o, f)) {
             bool takes = o->parameter_count == e->call.arg_count + first;
             for (uint32_t i = 0; takes && i < e->call.arg_count; i++) {
                 takes = takes_argument(c, o, first + i, e->call.args[i], widens == 1);

@@ -274,20 +274,3 @@ bool check_assign_part(checker *c, expr **slot) {
     *slot = put_of(c, target, e->assign.value, e->span);
     return true;
 }
-
-/* A number where a tensor is wanted that broadcasts: a tensor of rank 0. A literal of rank 0, so that no bit is lost on
- * the way. */
-void check_number_as_tensor(checker *c, expr **slot) {
-    const type *t = type_resolve(c->types, (*slot)->type);
-    const bool whole = type_is_integer(t), wide = t->kind == TYPE_F64;
-    const type_kind element = whole ? TYPE_I64 : wide ? TYPE_F64 : TYPE_F32;
-    source_span span = (*slot)->span;
-    check_cast_to(c, slot, check_scalar(c, whole ? TYPE_I64 : TYPE_F64));
-    expr *operands[2] = {check_new_int(c, span, 0), *slot};
-    *slot = check_new_abi(c,
-                          whole  ? TL_FN_tl_tensor_literal_i64
-                          : wide ? TL_FN_tl_tensor_literal_f64
-                                 : TL_FN_tl_tensor_literal_f32,
-                          span, operands, 2);
-    (*slot)->type = type_tensor(c->types, check_scalar(c, element), 0);
-}

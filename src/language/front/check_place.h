@@ -2,10 +2,11 @@
  *
  *     check_writes.c   what is a place, and who may write it
  *     check_place.c    assignments
- *     check_alias.c    names that are a place: `&mut`
+ *     check_alias.c    names that are a place: `&mut`; check_alias_part.c: parts of it
+ *     check_may_write.c  whether a method may write to self, before its body is checked
  *     check_freeze.c   expressions that refer to a place
- *     check_getter.c   calls that yield one, written out; check_choice.c: one of several
- *     check_refer.c    references as values
+ *     check_getter.c   calls that yield one, written out (check_getter_kind.c: which); check_choice.c: one of several
+ *     check_refer.c    references as values; check_reference.c: where one is wanted or followed
  */
 #ifndef MASU_LANGUAGE_CHECK_PLACE_H
 #define MASU_LANGUAGE_CHECK_PLACE_H
@@ -17,14 +18,14 @@
 typedef struct method_use {
     function_item *caller;
     expr *call;
-    binding *root; /* of the place x; NULL: x is no place */
+    binding *root; /* of the place x; NULL: x is not a place */
     bool captured; /* the root lies outside of the comprehension that the call is in */
 } method_use;
 
 typedef struct match_alias { /* what the patterns of a match take apart in place; NULL: a value */
     expr *place;
     expr *elements; /* Some(p) is the index of one of these */
-    bool all;       /* every name of a pattern stands for its part; else those with `ref mut` */
+    bool all;       /* every name of a pattern is its part; else those with `ref mut` */
 } match_alias;
 
 typedef struct for_alias {
@@ -72,11 +73,10 @@ void check_keep_reference(expr *e);
 bool check_wants_reference(checker *c, const expr *e, const type *expected);
 /* What the reference leads to, as a place; anything else stays. */
 void check_follow(checker *c, expr **slot);
-/* &mut e, or e itself where it stands for a place. */
+/* &mut e, or e itself where it is a place. */
 void check_make_reference(checker *c, expr **slot, const type *expected);
 bool check_to_slice(checker *c, expr **slot, const type *to);
 bool check_part_receiver(checker *c, expr **slot);
-/* A name that Rust moves on as a reference: of type `&mut T`, or that stands for a place. */
 /* The place as a value of this reference type. */
 expr *check_reference_as(checker *c, expr *place, source_span span, const type *wanted);
 /* Whether a reference to what f is given may leave it: in its result, or in another parameter. Marks its parameters. */
@@ -95,7 +95,7 @@ bool check_is_panic(const expr *e); /* panic(…) and its like, by name */
 void check_getter_site(checker *c, expr **slot);
 /* let <what n> = e; checked, in b. Yields the variable's name. */
 expr *check_hold(block_builder *b, expr *e, const char *what);
-/* Of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
+/* An argument of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
 expr *check_hold_argument(block_builder *b, expr *e, const type *wanted);
 bool check_entry_value(checker *c, expr **slot);
 bool check_freeze_maybe(block_builder *b, expr *e, maybe_place *out);
@@ -127,7 +127,10 @@ bool check_write(checker *c, const expr *place, source_span span, write_kind kin
 bool check_captured_write(checker *c, const expr *place, source_span span);
 /* When all bodies are checked: which methods write to self, and whether their receivers may be written. */
 void check_settle_writes(checker *c);
-/* Of a user's method that turned out to write to self. */
+/* A user's method turned out to write to self: so its receiver is written. */
 void check_method_write(checker *c, binding *root, source_span span, bool captured);
+const type *check_type_of(checker *c, const expr *e);
+/* f(&mut x): x becomes what f made of its parameter. noted: of which that was seen to before; NULL: of none. */
+void check_note_writes_back(checker *c, expr *e, const function_item *f, const function_item *noted);
 
 #endif

@@ -10,10 +10,7 @@
  *
  * What must stay true: a `&mut place` that nothing takes as a place or a reference is an error, never a copy.
  */
-#include <string.h>
-
 #include "language/front/check_build.h"
-#include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
@@ -22,64 +19,6 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
-
-static const type *type_of(checker *c, const expr *e) {
-    return type_resolve(c->types, e->type);
-}
-
-/* ---- kept ---------------------------------------------------------------------------------------- */
-
-void check_keep_reference(expr *e) {
-    if (e->is_kept || e->type != NULL) {
-        return;
-    }
-    e->is_kept = true;
-    if (e->kind == EXPR_BLOCK && e->block->result != NULL) {
-        check_keep_reference(e->block->result);
-    } else if (e->kind == EXPR_IF) {
-        if (e->branch.then->result != NULL) {
-            check_keep_reference(e->branch.then->result);
-        }
-        if (e->branch.otherwise != NULL) {
-            check_keep_reference(e->branch.otherwise);
-        }
-    } else if (e->kind == EXPR_MATCH) {
-        for (uint32_t i = 0; i < e->match.count; i++) {
-            check_keep_reference(e->match.arms[i].body);
-        }
-    }
-}
-
-bool check_wants_reference(checker *c, const expr *e, const type *expected) {
-    const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (e->is_followed) {
-        return false;
-    }
-    return wish == NULL || wish->kind == TYPE_OPEN ? e->is_kept : type_is_reference(wish);
-}
-
-void check_follow(checker *c, expr **slot) {
-    const type *t = type_of(c, *slot);
-    if (!type_is_reference(t)) {
-        return;
-    }
-    expr *behind = check_new(c, EXPR_INDEX, (*slot)->span, type_target(c->types, t));
-    (*slot)->type = t;
-    behind->index.base = *slot;
-    behind->index.indices = CHECK_ARRAY(c, expr *, 1);
-    behind->index.indices[0] = check_new_int(c, (*slot)->span, 0);
-    behind->index.indices[0]->type = check_scalar(c, TYPE_I64);
-    behind->index.count = 1;
-    *slot = behind;
-}
-
-bool check_names_place(checker *c, const expr *e) {
-    const symbol *s =
-        e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
-    const binding *b = s == NULL || e->is_followed ? NULL : s->binding;
-    return b != NULL && (b->alias != NULL || b->is_lent || check_comes_back(b) ||
-                         (b->type != NULL && type_is_reference(type_resolve(c->types, b->type))));
-}
 
 /* ---- making one ------------------------------------------------------------------------------------- */
 
@@ -120,11 +59,11 @@ static expr *error_at(checker *c, source_span span) {
 
 static expr *reference_to_place(checker *c, expr *place, source_span span) {
     check_unbox(c, &place);
-    const type *t = type_of(c, place);
+    const type *t = check_type_of(c, place);
     if (type_is_silent(t)) {
         return place;
     }
-    if (place->kind == EXPR_INDEX && type_of(c, place->index.base)->kind == TYPE_TENSOR) {
+    if (place->kind == EXPR_INDEX && check_type_of(c, place->index.base)->kind == TYPE_TENSOR) {
         diagnostic *d =
             diagnostics_say(c->diagnostics, span, SAY(element_of_tensor_cannot_be_referred));
         diagnostics_note(c->diagnostics, d, (source_span){0},
@@ -150,7 +89,7 @@ static expr *index_or(checker *c, expr *e, source_span span, int64_t otherwise) 
 
 /* &mut list[low..high]; low and high may be NULL */
 static expr *reference_to_part(checker *c, expr *list, const expr *range, source_span span) {
-    const type *t = type_of(c, list);
+    const type *t = check_type_of(c, list);
     if (!check_write(c, list, span, WRITE_METHOD)) {
         return error_at(c, span);
     }
@@ -197,7 +136,7 @@ static expr *part_by_range(block_builder *b, expr *e) {
     }
     check_unbox(c, &list);
     check_follow(c, &list);
-    if (type_of(c, list)->kind != TYPE_VEC) {
+    if (check_type_of(c, list)->kind != TYPE_VEC) {
         e->index.base = list;
         return NULL;
     }
@@ -226,10 +165,10 @@ void check_make_reference(checker *c, expr **slot, const type *expected) {
         expr *place = check_freeze(&b, operand);
         if (place == NULL) {
             check_expr(c, operand, NULL);
-            place = type_is_silent(type_of(c, *operand)) ? *operand : place_of_value(&b, *operand);
+            place = type_is_silent(check_type_of(c, *operand)) ? *operand : place_of_value(&b, *operand);
         }
         check_unbox(c, &place);
-        const type *t = type_of(c, place);
+        const type *t = check_type_of(c, place);
         if (type_is_reference(t)) { /* as it is: of `r`, the place behind it */
             made = place;
         } else if (wants_slice(c, expected) && t->kind == TYPE_VEC) {
@@ -243,7 +182,7 @@ void check_make_reference(checker *c, expr **slot, const type *expected) {
 }
 
 bool check_to_slice(checker *c, expr **slot, const type *to) {
-    const type *from = type_of(c, *slot);
+    const type *from = check_type_of(c, *slot);
     const type *list = type_is_reference(from) ? type_target(c->types, from) : from;
     if (!type_is_slice(to) || !type_is_reference(from) || type_is_slice(from) ||
         list->kind != TYPE_VEC || !check_fits(c, list->vec.element, to->vec.element)) {
@@ -319,52 +258,6 @@ bool check_option_by_reference(checker *c, expr **slot, const type *t) {
 
 /* ---- functions that hand references on ------------------------------------------------------------------------ */
 
-static bool holds_reference(const checker *c, const type_expr *t, int depth) {
-    if (t == NULL || depth > 4 || t->kind == TYPE_EXPR_FUNCTION || t->kind == TYPE_EXPR_DYN) {
-        return false;
-    }
-    for (uint32_t i = 0; i < t->argument_count; i++) {
-        if (t->arguments[i]->is_place || holds_reference(c, t->arguments[i], depth + 1)) {
-            return true;
-        }
-    }
-    const struct_item *s =
-        t->kind == TYPE_EXPR_NAME && t->name != NULL ? check_struct_named(c, t->name) : NULL;
-    for (uint32_t i = 0; s != NULL && !s->is_builtin && i < s->field_count; i++) {
-        const type_expr *field = s->fields[i].annotation;
-        if (field != NULL && (field->is_place || holds_reference(c, field, depth + 1))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool check_lends_references(checker *c, function_item *f) {
-    if (!f->refers_is_known) {
-        f->refers_is_known = true;
-        f->refers = getter_kind_of(c, f) == GETTER_NONE && f->result_annotation != NULL &&
-                    (f->result_annotation->is_place || holds_reference(c, f->result_annotation, 0));
-        for (uint32_t i = 0; !f->refers && i < f->parameter_count; i++) {
-            const binding *p = f->parameters[i]; /* `mut cur: &mut T` may be another reference later */
-            f->refers = p->kind == BINDING_PARAMETER && p->is_mutable && p->annotation != NULL &&
-                        p->annotation->is_place;
-        }
-        for (uint32_t i = 0; !f->refers && i < f->parameter_count; i++) {
-            f->refers = f->span.file != c->tree->prelude &&
-                        holds_reference(c, f->parameters[i]->annotation, 0);
-        }
-        type_expr owner = {.kind = TYPE_EXPR_NAME, .name = f->owner_name};
-        f->refers |= f->owner_name != NULL && holds_reference(c, &owner, 0);
-    }
-    for (uint32_t i = 0; f->refers && i < f->parameter_count; i++) {
-        binding *p = f->parameters[i];
-        p->by_reference = p->kind == BINDING_SELF
-                              ? p->is_lent
-                              : p->annotation != NULL && p->annotation->is_place;
-    }
-    return f->refers;
-}
-
 const type *check_parameter_type(checker *c, const function_item *f, binding *parameter) {
     if (parameter->kind != BINDING_SELF) {
         return parameter->by_reference ? check_part_type(c, parameter->annotation)
@@ -383,7 +276,7 @@ expr *check_reference_as(checker *c, expr *place, source_span span, const type *
     if (type_is_slice(wanted) && leads_on(place) && type_is_slice(place->index.base->type)) {
         return place->index.base;
     }
-    return type_is_slice(wanted) && type_of(c, place)->kind == TYPE_VEC
+    return type_is_slice(wanted) && check_type_of(c, place)->kind == TYPE_VEC
                ? reference_to_part(c, place, NULL, span)
                : reference_to_place(c, place, span);
 }
@@ -410,7 +303,7 @@ bool check_bind_behind(checker *c, pattern *p, const type *t) {
     bool all = c->places->alias_all;
     c->places->alias_place = place;
     c->places->alias_all = true;
-    check_bind(c, parts, type_of(c, place));
+    check_bind(c, parts, check_type_of(c, place));
     c->places->alias_place = outer;
     c->places->alias_all = all;
     return true;

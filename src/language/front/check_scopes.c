@@ -2,7 +2,10 @@
 #include <string.h>
 
 #include "language/front/check_context.h"
+#include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
+#include "language/front/check_infer.h"
+#include "language/front/check_items.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 
@@ -57,4 +60,13 @@ void check_suggest_note(checker *c, diagnostic *d, const suggestion *s) {
     if (s->best != NULL) {
         diagnostics_note(c->diagnostics, d, (source_span){0}, "did you mean `%s`?", s->best);
     }
+}
+
+void check_report_twice(checker *c, source_span span, const char *name, source_span first) {
+    diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(is_declared_twice), name);
+    diagnostics_note(c->diagnostics, d, first, "the first one is here");
+}
+
+const open_form *check_form_of(const expr *e) {
+    return e->kind == EXPR_ARRAY && !e->is_vec ? e->list.form : NULL;
 }

@@ -3,7 +3,7 @@
  *
  *     std::mem::swap(&mut a, &mut b)   __std_swap(&mut a, &mut b), of the prelude
  *     f64::max(a, b)                   a.max(b)
- *     u8::try_from(x)                  a Result: x as u8 where that is the same number
+ *     u8::try_from(x)                  a Result: x as u8 where that check_same_text the same number
  *     v.map(f64::sqrt)                 v.map(|<0>| f64::sqrt(<0>))
  *     it.collect()                     what the wanted type makes of a Vec
  */
@@ -15,12 +15,7 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
-
-static bool is(const char *a, const char *b) {
-    return strcmp(a, b) == 0;
-}
 
 /* ---- functions of modules -------------------------------------------------------------------- */
 
@@ -29,17 +24,10 @@ static const char *last_of(const char *scope) {
     return last == NULL ? scope : last + 1;
 }
 
-/* __std_NAME of the prelude; NULL: there is none. */
-static const char *std_name(checker *c, const char *name) {
-    const char *full = check_printf(c, "__std_%s", name);
-    const symbol *s = full == NULL ? NULL : check_find(c, full);
-    return s != NULL && s->function != NULL ? full : NULL;
-}
-
 static bool is_std_module(const char *scope) {
     static const char *const modules[] = {"cmp", "mem", "iter", "convert", "std", "core"};
     for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++) {
-        if (is(last_of(scope), modules[i])) {
+        if (check_same_text(last_of(scope), modules[i])) {
             return true;
         }
     }
@@ -77,16 +65,16 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
     if (scope != NULL && !is_std_module(scope)) {
         return false;
     }
-    if (scope == NULL && e->call.arg_count == 1 && (is(name, "max") || is(name, "min"))) {
+    if (scope == NULL && e->call.arg_count == 1 && (check_same_text(name, "max") || check_same_text(name, "min"))) {
         return false; /* max(t) of a tensor */
     }
-    if (is(name, "size_of") && e->call.callee->name.argument_count == 1) {
+    if (check_same_text(name, "size_of") && e->call.callee->name.argument_count == 1) {
         const type *t = check_type(c, e->call.callee->name.arguments[0]);
         uint32_t bits = type_bits(t);
         *slot = check_new_int(c, e->span, bits == 0 ? 24 : bits < 8 ? 1 : bits / 8);
         return true;
     }
-    if (is(name, "empty") && e->call.arg_count == 0 && scope != NULL) {
+    if (check_same_text(name, "empty") && e->call.arg_count == 0 && scope != NULL) {
         name_expr typed = e->call.callee->name; /* empty::<T>() */
         *slot = build_call(c, e->span, "Vec", "new", NULL, 0);
         (*slot)->call.callee->name.arguments = typed.arguments;
@@ -94,11 +82,11 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
         check_expr(c, slot, expected);
         return true;
     }
-    const char *full = std_name(c, name);
+    const char *full = check_std_name(c, name);
     if (full == NULL) {
         return false;
     }
-    if (e->call.arg_count == 2 && (is(name, "max") || is(name, "min"))) {
+    if (e->call.arg_count == 2 && (check_same_text(name, "max") || check_same_text(name, "min"))) {
         bool swap = check_free_literal(e->call.args[0]) && !check_free_literal(e->call.args[1]);
         check_expr(c, &e->call.args[swap], NULL);
         check_expr(c, &e->call.args[!swap], e->call.args[swap]->type);
@@ -114,18 +102,9 @@ bool check_std_call(checker *c, expr **slot, const char *scope, const char *name
 
 /* ---- conversions ------------------------------------------------------------------------------ */
 
-static expr *cast_to(checker *c, expr *value, const char *name) {
-    expr *e = check_new(c, EXPR_CAST, value->span, NULL);
-    e->cast.operand = value;
-    e->cast.target = CHECK_ARRAY(c, type_expr, 1);
-    *e->cast.target = (type_expr){.span = value->span, .kind = TYPE_EXPR_NAME, .name = name};
-    e->cast.implicit = true;
-    return e;
-}
-
 /* <n> as i64: the same bits of the widest, the same number of all others. */
 static expr *as_bits(checker *c, source_span span, const char *name) {
-    return cast_to(c, check_new_name(c, span, name), "i64");
+    return check_cast_as_written(c, check_new_name(c, span, name), "i64");
 }
 
 static expr *below_zero(checker *c, source_span span, const char *name) {
@@ -141,7 +120,7 @@ static expr *try_from(checker *c, source_span span, expr *value, const char *sco
     char *from = check_printf(c, "<n %u>", c->text_count),
          *made = check_printf(c, "<m %u>", c->text_count++);
     build_let(&b, from, false, value);
-    build_let(&b, made, false, cast_to(c, check_new_name(c, span, from), scope));
+    build_let(&b, made, false, check_cast_as_written(c, check_new_name(c, span, from), scope));
     expr *signs = check_new_binary(c, BINARY_EQ, below_zero(c, span, from),
                                    below_zero(c, span, made), NULL),
          *bits = check_new_binary(c, BINARY_EQ, as_bits(c, span, from), as_bits(c, span, made),
@@ -160,7 +139,7 @@ static expr *try_from(checker *c, source_span span, expr *value, const char *sco
 
 bool check_try_into(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (!is(e->call.name, "try_into") || e->call.arg_count > 0) {
+    if (!check_same_text(e->call.name, "try_into") || e->call.arg_count > 0) {
         return false;
     }
     const type *to = c->around->parse_wish;
@@ -186,59 +165,10 @@ bool check_try_into(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
-static expr *closure_of_one(checker *c, source_span span) {
-    expr *f = check_new(c, EXPR_CLOSURE, span, NULL);
-    f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
-    f->closure.parameters[0] = CHECK_ARRAY(c, binding, 1);
-    *f->closure.parameters[0] = (binding){.name = "<0>", .span = span, .kind = BINDING_PARAMETER};
-    f->closure.parameter_count = 1;
-    return f;
-}
-
-expr *check_map_cast(checker *c, expr *list, const char *scalar) {
-    expr *f = closure_of_one(c, list->span);
-    f->closure.body = cast_to(c, check_new_name(c, list->span, "<0>"), scalar);
-    return build_method(c, list->span, list, "map", &f, 1);
-}
-
-/* { let <all> = value; (0..<all>.len()).map(|<0>| …) }: the dots are what part makes. */
-static expr *numbered(checker *c, expr *value, expr *(*part)(checker *, source_span)) {
-    source_span span = value->span;
-    block_builder b = build_block(c, span);
-    build_let(&b, "<all>", false, value);
-    expr *range = check_new(c, EXPR_RANGE, span, NULL), *f = closure_of_one(c, span);
-    range->range.low = check_new_int(c, span, 0);
-    range->range.high = build_method(c, span, check_new_name(c, span, "<all>"), "len", NULL, 0);
-    f->closure.body = part(c, span);
-    return build_finish(&b, build_method(c, span, range, "map", &f, 1));
-}
-
-static expr *indexed(checker *c, source_span span) {
-    expr *e = check_new(c, EXPR_INDEX, span, NULL);
-    e->index.base = check_new_name(c, span, "<all>");
-    e->index.indices = CHECK_ARRAY(c, expr *, 1);
-    e->index.indices[0] = check_new_name(c, span, "<0>");
-    e->index.count = 1;
-    return e;
-}
-
-static expr *got(checker *c, source_span span) {
-    expr *number = check_new_name(c, span, "<0>");
-    return build_method(c, span, check_new_name(c, span, "<all>"), "get", &number, 1);
-}
-
-expr *check_tensor_as_list(checker *c, expr *t) {
-    return numbered(c, t, indexed);
-}
-
-expr *check_numbered_parts(checker *c, expr *value) {
-    return numbered(c, value, got);
-}
-
-/* Whole numbers, or lists of them, of another type than is wanted. */
+/* Whole numbers, or lists of them, of another type than check_same_text wanted. */
 static bool counted_otherwise(const checker *c, const type *from, const type *to);
 
-/* Parts of a pair: one is counted otherwise, the others are what is wanted. */
+/* Parts of a pair: one check_same_text counted otherwise, the others are what check_same_text wanted. */
 static bool parts_otherwise(const checker *c, const type *from, const type *to) {
     bool some = false, all = from->tuple.count == to->tuple.count;
     for (uint32_t i = 0; all && i < to->tuple.count; i++) {
@@ -265,7 +195,7 @@ static bool counted_otherwise(const checker *c, const type *from, const type *to
 static expr *cast_number(checker *c, expr *value, const type *from, const type *to) {
     const char *name = check_type_text(c, to);
     return check_widens(from, to)
-               ? cast_to(c, value, name)
+               ? check_cast_as_written(c, value, name)
                : build_method(c, value->span, try_from(c, value->span, value, name), "unwrap", NULL,
                               0);
 }
@@ -295,21 +225,21 @@ static expr *collected_as(checker *c, expr *list, const type *from, const type *
     if (from->kind != TYPE_VEC && from->kind != TYPE_TUPLE && check_widens(from, to)) {
         return check_map_cast(c, list, name);
     }
-    expr *f = closure_of_one(c, list->span), *value = check_new_name(c, list->span, "<0>");
+    expr *f = check_closure_of_one(c, list->span), *value = check_new_name(c, list->span, "<0>");
     f->closure.body = from->kind == TYPE_VEC     ? collected_as(c, value, from, to)
                       : from->kind == TYPE_TUPLE ? cast_parts(c, list->span, from, to)
                                                  : cast_number(c, value, from, to);
     return build_method(c, list->span, list, "map", &f, 1);
 }
 
-/* char::from_digit(d, 10), char::from_u32(n); false: not with so many arguments, which is said. */
+/* char::from_digit(d, 10), char::from_u32(n); false: not with so many arguments, which check_same_text said. */
 static bool char_of(checker *c, expr **slot, const char *name) {
     expr *e = *slot, **args = e->call.args;
-    bool digit = is(name, "from_digit");
+    bool digit = check_same_text(name, "from_digit");
     if (!check_count(c, e, name, digit ? 2 : 1, (source_span){0})) {
         return false;
     }
-    expr *number = cast_to(c, args[0], "i64");
+    expr *number = check_cast_as_written(c, args[0], "i64");
     *slot = digit ? build_method(c, e->span, number, "__digit", &args[1], 1)
                   : check_map_cast(c, build_method(c, e->span, number, "__code_point", NULL, 0),
                                    "char");
@@ -322,34 +252,34 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
     expr *e = *slot, **args = e->call.args;
     uint32_t count = e->call.arg_count;
     source_span span = e->span;
-    if (count == 0 || (!check_scalar_scope(scope) && !is(scope, "char") && !is(scope, "bool") &&
-                       !is(scope, "str") && !is(scope, "String"))) {
+    if (count == 0 || (!check_scalar_scope(scope) && !check_same_text(scope, "char") && !check_same_text(scope, "bool") &&
+                       !check_same_text(scope, "str") && !check_same_text(scope, "String"))) {
         return false;
     }
-    bool text = is(scope, "str") || is(scope, "String");
+    bool text = check_same_text(scope, "str") || check_same_text(scope, "String");
     expr *bytes = args[0];
     while (bytes->kind == EXPR_UNARY && bytes->unary.op == UNARY_REFERENCE) {
         bytes = bytes->unary.operand;
     }
     bytes->is_vec |= bytes->kind == EXPR_ARRAY && text;
-    if (is(name, "from_utf8") && text) {
-        *slot = build_method(c, span, args[0], is(scope, "str") ? "__str_from_utf8" : "__from_utf8", NULL, 0);
-    } else if (is(name, "from_utf8_lossy") && text) {
+    if (check_same_text(name, "from_utf8") && text) {
+        *slot = build_method(c, span, args[0], check_same_text(scope, "str") ? "__str_from_utf8" : "__from_utf8", NULL, 0);
+    } else if (check_same_text(name, "from_utf8_lossy") && text) {
         *slot = build_method(c, span, args[0], "__utf8", NULL, 0);
-    } else if (text && (is(name, "from_iter"))) {
+    } else if (text && (check_same_text(name, "from_iter"))) {
         *slot = build_method(c, span, args[0], "__text_of", NULL, 0);
-    } else if (text && is(name, "from")) {
+    } else if (text && check_same_text(name, "from")) {
         return false;
-    } else if (is(name, "from") && count == 1) {
-        *slot = cast_to(c, args[0], scope);
-    } else if (is(name, "try_from") && count == 1) {
+    } else if (check_same_text(name, "from") && count == 1) {
+        *slot = check_cast_as_written(c, args[0], scope);
+    } else if (check_same_text(name, "try_from") && count == 1) {
         *slot = try_from(c, span, args[0], scope);
-    } else if (is(name, "from_str_radix") && count == 2) {
-        expr *values[3] = {args[1], cast_to(c, build_call(c, span, scope, "min_value", NULL, 0), "i64"),
-                           cast_to(c, build_call(c, span, scope, "max_value", NULL, 0), "i64")};
+    } else if (check_same_text(name, "from_str_radix") && count == 2) {
+        expr *values[3] = {args[1], check_cast_as_written(c, build_call(c, span, scope, "min_value", NULL, 0), "i64"),
+                           check_cast_as_written(c, build_call(c, span, scope, "max_value", NULL, 0), "i64")};
         expr *parsed = build_method(c, span, args[0], "__radix", values, 3);
         *slot = check_map_cast(c, parsed, scope);
-    } else if (is(scope, "char") && (is(name, "from_digit") || is(name, "from_u32"))) {
+    } else if (check_same_text(scope, "char") && (check_same_text(name, "from_digit") || check_same_text(name, "from_u32"))) {
         if (!char_of(c, slot, name)) {
             check_list(c, args, count);
             check_make_error(c, e);
@@ -358,7 +288,7 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
     } else {
         expr *receiver = args[0];
         if (check_scalar_scope(scope) && receiver->type == NULL && check_free_literal(receiver)) {
-            receiver = cast_to(c, receiver, scope);
+            receiver = check_cast_as_written(c, receiver, scope);
         }
         *slot = build_method(c, span, receiver, name, args + 1, count - 1);
     }
@@ -366,62 +296,17 @@ bool check_scalar_call(checker *c, expr **slot, const char *scope, const char *n
     return true;
 }
 
-/* ---- names as functions ------------------------------------------------------------------------ */
-
-/* f64::sqrt, String::from, Some, Shape::Circle, Vec::new where a function is wanted: |…| name(…) */
-void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
-    expr *e = *slot;
-    if (e->kind != EXPR_NAME || e->type != NULL) {
-        return;
-    }
-    names_settle(c->names, &e->name);
-    const symbol *s = check_find(c, e->name.name);
-    bool plain = e->name.scope == NULL;
-    if (plain &&
-        (s == NULL || s->binding != NULL || s->function != NULL ||
-         (s->variant_of == NULL && s->structure == NULL && std_name(c, e->name.name) == NULL))) {
-        return;
-    }
-    static const char *const traits[] = {"ToString", "Clone",        "Into",
-                                         "Iterator", "IntoIterator", "ToOwned"};
-    struct_item *owner = plain ? NULL : check_struct_named(c, e->name.scope);
-    const function_item *known = owner == NULL ? NULL : check_find_method(c, owner, e->name.name);
-    bool method = known != NULL && known->has_self; /* Result::unwrap */
-    if (known != NULL && !known->has_self && !known->is_template) {
-        return;
-    }
-    for (size_t i = 0; !plain && i < sizeof traits / sizeof traits[0]; i++) {
-        method |= is(e->name.scope, traits[i]);
-    }
-    method |= !plain && names_trait(c->names, e->name.scope) != NULL;
-    expr *closure = check_new(c, EXPR_CLOSURE, e->span, NULL);
-    expr **args = CHECK_ARRAY(c, expr *, count + 1);
-    closure->closure.parameters = CHECK_ARRAY(c, binding *, count + 1);
-    closure->closure.parameter_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        const char *name = check_printf(c, "<%u>", i);
-        closure->closure.parameters[i] = CHECK_ARRAY(c, binding, 1);
-        *closure->closure.parameters[i] =
-            (binding){.name = name, .span = e->span, .kind = BINDING_PARAMETER};
-        args[i] = check_new_name(c, e->span, name);
-    }
-    closure->closure.body =
-        method && count > 0 ? build_method(c, e->span, args[0], e->name.name, args + 1, count - 1)
-                            : build_call(c, e->span, e->name.scope, e->name.name, args, count);
-    *slot = closure;
-}
-
 /* ---- collect --------------------------------------------------------------------------------- */
 
 static bool is_named(const type *t, const char *name) {
     return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-           is(t->structure->template->name, name);
+           check_same_text(t->structure->template->name, name);
 }
 
-/* The receiver is a checked Vec. */
+/* The receiver check_same_text a checked Vec. */
 bool check_collect(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (!is(e->call.name, "collect") || e->call.arg_count != 0) {
+    if (!check_same_text(e->call.name, "collect") || e->call.arg_count != 0) {
         return false;
     }
     const type *t = expected == NULL ? NULL : type_resolve(c->types, expected);
@@ -451,7 +336,7 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         *slot = build_method(c, span, e->call.receiver, "__whole", NULL, 0);
         check_expr(c, slot, NULL);
         if (inner->kind != TYPE_VEC && inner->kind != TYPE_OPEN) { /* of a map or text */
-            expr *f = closure_of_one(c, span);
+            expr *f = check_closure_of_one(c, span);
             f->closure.body =
                 build_method(c, span, check_new_name(c, span, "<0>"), "collect", NULL, 0);
             *slot = build_method(c, span, *slot, "map", &f, 1);

@@ -4,15 +4,15 @@
  *     t.pad(p, 0.5)   a number behind the list        t.pad(p, "…")   a text behind it: the other form
  *
  * Only what differs in kind is told apart (texts, bools, Options, lists, tensors, real numbers where whole ones are
- * wanted); whether a number has the right width is said by the call that was chosen.
+ * wanted); whether a number has the right width is said by the call that was chosen. t.topk(k) and its like have places beside their
+ * values.
  */
 #include <string.h>
 
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
-#include "language/front/check_convert.h"
-#include "language/front/check_expr.h"
 #include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
 
 static bool is_named(const type_expr *t, const char *name) {
     return t != NULL && t->name != NULL && strcmp(t->name, name) == 0;
@@ -27,7 +27,7 @@ static bool is_option(checker *c, const expr *arg, const type *t) {
            t->structure->template == check_struct_named(c, "Option");
 }
 
-static bool is_real(const expr *arg, const type *t) {
+bool check_takes_real(const expr *arg, const type *t) {
     while (t == NULL && arg->kind == EXPR_UNARY && arg->unary.op == UNARY_NEG) {
         arg = arg->unary.operand;
     }
@@ -43,7 +43,7 @@ bool check_takes_scalar(checker *c, const expr *arg, const type_expr *wanted) {
     bool truth = t != NULL ? t->kind == TYPE_BOOL : arg->kind == EXPR_BOOL;
     return text == is_named(wanted, "String") && truth == is_named(wanted, "bool") &&
            is_option(c, arg, t) == is_named(wanted, "Option") &&
-           !(is_named(wanted, "i64") && is_real(arg, t));
+           !(is_named(wanted, "i64") && check_takes_real(arg, t));
 }
 
 void check_lent_lists(expr *e) {
@@ -58,41 +58,23 @@ void check_lent_lists(expr *e) {
     }
 }
 
-/* The type of an argument that needs no wish to have one; NULL: it waits for what is wanted. */
-static const type *type_of(checker *c, expr **arg) {
-    switch ((*arg)->kind) {
-    case EXPR_NAME:
-    case EXPR_METHOD:
-    case EXPR_CALL:
-    case EXPR_FIELD:
-    case EXPR_TUPLE_FIELD:
-    case EXPR_INDEX:
-    case EXPR_UNARY:
-    case EXPR_BINARY:
-        if ((*arg)->type == NULL && !check_free_literal(*arg)) {
-            check_expr(c, arg, NULL);
+const char *check_name_of_places(const expr *e) {
+    static const char *const pairs[][2] = {{"topk", "topk_indices"},
+                                           {"sort", "argsort"},
+                                           {"max", "argmax"},
+                                           {"min", "argmin"},
+                                           {"median", "__median_places"},
+                                           {"mode", "__mode_places"},
+                                           {"cummax", "__cummax_places"},
+                                           {"cummin", "__cummin_places"}};
+    for (size_t i = 0; e->kind == EXPR_METHOD && i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (strcmp(e->call.name, pairs[i][0]) == 0 && (i < 2 || e->call.arg_count > 0)) {
+            return pairs[i][1];
         }
-        break;
-    default:
-        break;
     }
-    return (*arg)->type == NULL ? NULL : type_resolve(c->types, (*arg)->type);
+    return NULL;
 }
 
-bool check_misfits(checker *c, expr *e, tl_abi_index function) {
-    const tl_abi_parameter *p = &tl_abi_functions[function].parameters[1];
-    for (uint32_t i = 0; i < e->call.arg_count && p[i].name != NULL && p[i].mode != TL_LIST; i++) {
-        expr **arg = &e->call.args[i];
-        const type *t = type_of(c, arg);
-        bool tensor = t != NULL && t->kind == TYPE_TENSOR && t->tensor.rank != 0;
-        bool list = (t == NULL && (*arg)->kind == EXPR_ARRAY) || (t != NULL && t->kind == TYPE_VEC);
-        bool text = t != NULL ? t->kind == TYPE_STRING : (*arg)->kind == EXPR_STRING;
-        bool real = p[i].kind == ABI_i64 && is_real(*arg, t);
-        bool takes_tensor = p[i].kind == ABI_tensor;
-        if (text || real || (list && !(takes_tensor && t == NULL && !(*arg)->is_vec)) ||
-            (tensor && !takes_tensor)) {
-            return true;
-        }
-    }
-    return false;
+bool check_has_places(const expr *e) {
+    return check_name_of_places(e) != NULL;
 }

@@ -322,32 +322,6 @@ static bool wants_rows(const checker *c, const expr *e, const type *base, const 
     return e->index.count < (uint32_t)base->tensor.rank;
 }
 
-static void select_rows(checker *c, expr **slot, const type *base) {
-    expr *e = *slot, *part = e->index.base;
-    for (uint32_t i = 0; i < e->index.count; i++) {
-        expr *operands[2] = {part, e->index.indices[i]};
-        int32_t rank =
-            base->tensor.rank < 0 ? base->tensor.rank : base->tensor.rank - 1 - (int32_t)i;
-        const type *t = type_tensor(c->types, base->tensor.element, rank);
-        part = check_new_abi(c, TL_FN_tl_tensor_row, e->span, operands, 2);
-        part->type = t;
-    }
-    *slot = part;
-}
-
-bool check_index_as_row(checker *c, expr **slot) {
-    const expr *e = *slot;
-    const type *base = e->kind == EXPR_INDEX && e->index.base->type != NULL
-                           ? type_resolve(c->types, e->index.base->type)
-                           : NULL;
-    if (base == NULL || base->kind != TYPE_TENSOR || base->tensor.rank >= 0 ||
-        c->nest->comprehension != NULL) {
-        return false;
-    }
-    select_rows(c, slot, base);
-    return true;
-}
-
 /* v[a..b], v[a..], v[..b], v[..] of a Vec or String: a copy of that part. */
 static bool index_range(checker *c, expr **slot) {
     expr *e = *slot, *base = e->index.base;
@@ -388,7 +362,7 @@ void check_index(checker *c, expr **slot, const type *expected) {
     case TYPE_TENSOR:
         index_tensor(c, slot, base);
         if (!goes_on && *slot == e && e->kind == EXPR_INDEX && wants_rows(c, e, base, expected)) {
-            select_rows(c, slot, base);
+            check_select_rows(c, slot, base);
         }
         return;
     case TYPE_VEC:

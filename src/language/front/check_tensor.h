@@ -1,7 +1,7 @@
 /* check_tensor.h: tensors: literals, indices, comprehensions, and forms of calls that are written out.
  *
  *     check_tensor.c       literals and indexing; check_parts.c: t[a..b, i]
- *     check_comprehend.c   comprehensions and Einstein sums; check_hoist.c, check_ragged.c: their bodies and ranges
+ *     check_comprehend.c   comprehensions and Einstein sums
  *     check_equation.c     equations over free indices
  *     check_forms.c        other forms of calls; check_named.c: by other names
  *     check_update.c       t = t op b
@@ -48,5 +48,9 @@ void check_value_pair(checker *c, const pattern *p, expr **slot, const type *wis
 void check_written_value(checker *c, expr **slot); /* t.set(0, 1.0) where a value is wanted */
 bool check_has_places(const expr *e);              /* t.topk(k) and its like, by their form */
 bool check_function_form(checker *c, expr **slot, const char *name, const type *expected);
+/* t[i] of a tensor, checked, as the row that it is. */
+void check_select_rows(checker *c, expr **slot, const type *base);
+/* The operation that says where the values of t.topk(k) and its like lie; NULL: e is not of that form. */
+const char *check_name_of_places(const expr *e);
 
 #endif

@@ -20,51 +20,6 @@
 
 /* ---- values as text -------------------------------------------------------------------------- */
 
-bool check_is_plain(const type *t) {
-    return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
-           t->kind == TYPE_STRING || t->kind == TYPE_TENSOR;
-}
-
-/* budget: a type may hold Vecs of itself, several times over. */
-static bool printable(const checker *c, const type *t, int *budget) {
-    if (check_is_plain(t) || type_is_silent(t) || --*budget < 0) {
-        return true;
-    }
-    if (t->kind == TYPE_STRUCT && t->structure->closure != NULL) {
-        return false;
-    }
-    if (check_is_dyn(t)) {
-        return check_dyn_is_shown(c, t);
-    }
-    switch (t->kind) {
-    case TYPE_VEC:
-        return printable(c, t->vec.element, budget);
-    case TYPE_TUPLE:
-        for (uint32_t i = 0; i < t->tuple.count; i++) {
-            if (!printable(c, t->tuple.items[i], budget)) {
-                return false;
-            }
-        }
-        return true;
-    case TYPE_STRUCT:
-        for (uint32_t i = 0; i < t->structure->field_count; i++) {
-            if (!printable(c, t->structure->fields[i].type, budget)) {
-                return false;
-            }
-        }
-        return true;
-    default:
-        return t->kind == TYPE_OPEN;
-    }
-}
-
-expr *check_text_node(checker *c, source_span span, const char *text, size_t length) {
-    expr *e = check_new(c, EXPR_STRING, span, check_scalar(c, TYPE_STRING));
-    e->string.data = text;
-    e->string.length = length;
-    return e;
-}
-
 /* The number that says how, with what is known only when the program runs. */
 static expr *how_number(checker *c, source_span span, int64_t how) {
     expr *number = check_new_int(c, span, how & ~HOW(HOW_MORE));
@@ -120,11 +75,6 @@ static expr *plain_text(checker *c, expr *value, const type *t, int64_t how) {
     return check_new_abi(c, abi, value->span, operands, 2);
 }
 
-void check_add_piece(text_pieces *p, expr *e) {
-    expr *both[2] = {p->all, e};
-    p->all = p->all == NULL ? e : check_new_abi(p->c, TL_FN_tl_string_concat, p->span, both, 2);
-}
-
 static void add_literal(text_pieces *p, const char *text) {
     check_add_piece(p, check_text_node(p->c, p->span, text, strlen(text)));
 }
@@ -133,10 +83,6 @@ static expr *checked_name(checker *c, source_span span, const char *name, const 
     expr *e = check_new_name(c, span, name);
     check_expr(c, &e, t);
     return e;
-}
-
-bool check_printable(const checker *c, const type *t) {
-    return printable(c, t, &(int){1000});
 }
 
 /* `<text>` is a variable of the block around. */

@@ -1,4 +1,5 @@
-/* check_text.h: print and println, a text is split at its holes (check_print.c); a value as a text (check_text.c). */
+/* check_text.h: print and println, a text is split at its holes (check_print.c); a value as a text (check_text.c,
+ * check_pieces.c). */
 #ifndef MASU_LANGUAGE_CHECK_TEXT_H
 #define MASU_LANGUAGE_CHECK_TEXT_H
 

@@ -12,7 +12,7 @@
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 #include "language/front/check_variant.h"
-#include "language/front/hints.h"
+#include "language/syntax/elsewhere.h"
 #include "language/syntax/lexer.h"
 
 const type *check_bounded(checker *c, const type *t, source_span span) {
@@ -201,23 +201,6 @@ static const type *struct_named_type(checker *c, type_expr *t, struct_item *s) {
         return wrong(c, t, SAY(this_type_takes_no_types), NULL);
     }
     return s->type;
-}
-
-/* What `const N: usize` stands for is written as a type of its own: an array of that many nothings. */
-const type *check_number_type(checker *c, int64_t number) {
-    return type_array(c->types, check_scalar(c, TYPE_VOID), number);
-}
-
-bool check_is_number_type(const type *t) {
-    return t->kind == TYPE_VEC && t->vec.element->kind == TYPE_VOID;
-}
-
-/* The parameter that the length of the array is; NULL: it is none. */
-const type *check_length_argument(checker *c, const type_expr *t) {
-    bool named = t->kind == TYPE_EXPR_ARRAY && t->length != NULL && t->length->kind == EXPR_NAME &&
-                 t->length->name.scope == NULL;
-    const type *found = named ? check_type_argument(c, t->length->name.name) : NULL;
-    return found == NULL ? NULL : type_resolve(c->types, found);
 }
 
 static const type *array_type(checker *c, type_expr *t) {

@@ -2,7 +2,8 @@
  *
  *     check_types.c        types as written; structs that contain themselves
  *     check_associated.c   T::Item, T::NAME, `type N = T;`
- *     check_constant.c     F32::max_value() and its like
+ *     check_const_item.c   constants; check_constant.c: F32::max_value() and its like
+ *     check_lengths.c      lengths as types
  *     check_element.c      elements of what a written operation yields; check_abi_result.c: of an operation of abi.def
  */
 #ifndef MASU_LANGUAGE_CHECK_TYPES_H
@@ -30,7 +31,6 @@ const type *check_bounded(checker *c, const type *t, source_span span);
 void check_struct_size(checker *c, struct_item *s);
 /* The type and value of a constant, wherever it stands. */
 void check_constant_now(checker *c, const_item *item, source_span from);
-/* Of the owner or of the generic struct that it is an instance of. */
 /* What an impl's parameters stand for where its owner is t: impl<A> … for P<A>. */
 type_environment check_impl_environment(checker *c, const impl_item *impl, const type *t);
 /* fmt::Result: nothing, or nothing that is known of a failure. */
@@ -39,7 +39,7 @@ const type *check_bare_result(checker *c);
 const type *check_number_type(checker *c, int64_t number);
 bool check_is_number_type(const type *t);
 const type *check_length_argument(checker *c, const type_expr *t);
-/* Of a call whose operands are known (check_abi_result.c). The rank may be more than a tensor can have; -1: not known. */
+/* The type of a call whose operands are known (check_abi_result.c). The rank may be more than a tensor can have; -1: not known. */
 const type *check_abi_result(checker *c, const expr *call);
 int32_t check_abi_rank(const expr *call);
 /* check_element.c: takes the word that says it out of the result's type; the type of a call whose operands are checked. */

@@ -13,24 +13,6 @@
 
 /* ---- names of variants ----------------------------------------------------------------------- */
 
-int64_t check_find_variant(const struct_item *s, const char *name) {
-    for (uint32_t i = 0; i < s->variant_count; i++) {
-        if (strcmp(s->variants[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static void unknown_variant(checker *c, source_span span, const struct_item *s, const char *name) {
-    diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(enum_has_no_variant), s->name, name);
-    suggestion near = check_suggest(d, name);
-    for (uint32_t i = 0; i < s->variant_count; i++) {
-        suggest_add(&near, s->variants[i].name);
-    }
-    check_suggest_note(c, d, &near);
-}
-
 void check_enum_tags(checker *c, struct_item *s) {
     int64_t next = 0;
     for (uint32_t i = 0; i < s->variant_count; i++) {
@@ -54,19 +36,6 @@ void check_enum_tags(checker *c, struct_item *s) {
             }
         }
         next = (int64_t)((uint64_t)next + 1);
-    }
-}
-
-/* `use Color::*` and what the prelude brings. */
-void check_import_variants(checker *c, struct_item *s) {
-    for (uint32_t i = 0; i < s->variant_count; i++) {
-        symbol *known = check_symbol(c, s->variants[i].name);
-        if (known->variant_of == NULL) {
-            known->variant_of = s;
-            known->variant = i;
-        } else if (known->variant_of != s) {
-            known->variant_too = s;
-        }
     }
 }
 
@@ -104,23 +73,6 @@ static void wrong_form(checker *c, source_span span, const struct_item *s, const
             : diagnostics_say(c->diagnostics, span, SAY(variant_is_written), s->name, v->name,
                               s->name, v->name, v->positional ? "(…)" : " { … }");
     diagnostics_note(c->diagnostics, d, v->span, "it is declared here");
-}
-
-const type *check_unit_type(const checker *c) {
-    const symbol *s = check_find(c, "__Unit");
-    return s == NULL || s->structure == NULL ? NULL : s->structure->type;
-}
-
-bool check_unit_value(checker *c, expr **slot) {
-    expr *e = *slot;
-    const type *unit = check_unit_type(c);
-    if (e->kind != EXPR_TUPLE || e->list.count > 0 || e->type != NULL || unit == NULL) {
-        return false;
-    }
-    e->kind = EXPR_CALL;
-    e->call = (call_expr){.kind = CALL_STRUCT, .name_span = e->span, .structure = unit->structure};
-    e->type = unit;
-    return true;
 }
 
 bool check_unit_struct(checker *c, expr *e) {
@@ -216,7 +168,7 @@ static struct_item *named_variant(checker *c, const char *scope, const char *nam
     }
     int64_t found = check_find_variant(s, name);
     if (found < 0 && report) {
-        unknown_variant(c, span, s, name);
+        check_unknown_variant(c, span, s, name);
     }
     *variant = (uint32_t)found;
     return found < 0 ? NULL : s;
@@ -249,16 +201,6 @@ bool check_variant_name(checker *c, expr *e, const type *expected) {
     } else {
         become_variant(c, e, s, variant, NULL);
     }
-    return true;
-}
-
-bool check_report_variant(checker *c, const expr *e) {
-    const char *last = strrchr(e->name.scope, ':');
-    struct_item *s = check_struct_named(c, last == NULL ? e->name.scope : last + 1);
-    if (s == NULL || !s->is_enum) {
-        return false;
-    }
-    unknown_variant(c, e->span, s, e->name.name);
     return true;
 }
 
@@ -419,28 +361,4 @@ void check_variant_pattern(checker *c, pattern *p, const type *t,
         part(c, p->parts[i], field);
     }
     c->places->alias_place = place;
-}
-
-/* A name that is a variant without fields or a constant: then it is compared, not bound. */
-bool check_name_is_pattern(checker *c, pattern *p) {
-    const char *name = p->name != NULL ? p->name : p->binding->name;
-    symbol *s = p->binding->is_mutable ? NULL : check_find(c, name);
-    if (s == NULL) {
-        return false;
-    }
-    int64_t too = s->variant_too == NULL ? -1 : check_find_variant(s->variant_too, name);
-    if (s->variant_of != NULL && (s->variant_of->variants[s->variant].count == 0 ||
-                                  (too >= 0 && s->variant_too->variants[too].count == 0))) {
-        p->kind = PATTERN_VARIANT;
-        p->name = name;
-        p->binding = NULL;
-        return true;
-    }
-    if (s->constant != NULL && s->binding == NULL && type_is_integer(s->constant->type)) {
-        p->kind = PATTERN_LITERAL;
-        p->low = check_new_name(c, p->span, name);
-        p->binding = NULL;
-        return true;
-    }
-    return false;
 }

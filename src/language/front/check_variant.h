@@ -1,4 +1,6 @@
-/* check_variant.h: enums (check_variant.c), match, patterns, `?` (check_match.c), which values a match forgets (check_exhaust.c). */
+/* check_variant.h: enums (check_variant.c; check_variants.c: which a name means), match, patterns, `?` (check_match.c), which
+ * values a match forgets (check_exhaust.c).
+ */
 #ifndef MASU_LANGUAGE_CHECK_VARIANT_H
 #define MASU_LANGUAGE_CHECK_VARIANT_H
 
@@ -26,5 +28,7 @@ void check_match(checker *c, expr **slot, const type *expected);
 /* return Err(error), of a Result of type `result` whose error may have to become another one; NULL: return None */
 expr *check_failure(checker *c, source_span span, expr *error, const type *result);
 void check_finish_failure(checker *c, expr *e);
+/* There is no such variant: says so, with what is near. */
+void check_unknown_variant(checker *c, source_span span, const struct_item *s, const char *name);
 
 #endif

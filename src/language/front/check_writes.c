@@ -4,11 +4,13 @@
  * place). A tensor operation that replaces its receiver, such as enable_grad(), is allowed on any
  * tensor; fields of what a `let` holds are assignable with a warning.
  */
+#include "language/front/check_call.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_place.h"
+#include "language/front/check_types.h"
 
 /* What a reference leads to, or a part of that: no variable's own. */
 static bool is_behind(const expr *e) {
@@ -90,6 +92,12 @@ void check_method_write(checker *c, binding *root, source_span span, bool captur
     } else if (!may_write(root, WRITE_METHOD)) {
         report_immutable(c, root, span, WRITE_METHOD);
     }
+}
+
+bool check_comes_back(const binding *parameter) {
+    return parameter->kind == BINDING_PARAMETER && !parameter->by_reference &&
+           (parameter->comes_back ||
+            (parameter->annotation != NULL && parameter->annotation->is_place));
 }
 
 bool check_captured_write(checker *c, const expr *place, source_span span) {
@@ -265,4 +273,28 @@ static void settle_uses(checker *c) {
 void check_settle_writes(checker *c) {
     spread_writes(c);
     settle_uses(c);
+}
+
+/* f(&mut x): x becomes what f made of its parameter. noted: of which that was seen to before; NULL: of none. */
+void check_note_writes_back(checker *c, expr *e, const function_item *f,
+                             const function_item *noted) {
+    for (uint32_t i = 0; i < f->parameter_count && i < e->call.operand_count; i++) {
+        expr *place = e->call.operands[i];
+        if ((noted != NULL && check_comes_back(noted->parameters[i])) ||
+            !check_comes_back(f->parameters[i]) || !check_is_place(place) ||
+            !check_write(c, place, place->span, WRITE_METHOD)) {
+            continue;
+        }
+        if (e->call.writes_back == NULL) {
+            e->call.writes_back = CHECK_ARRAY(c, bool, e->call.operand_count);
+        }
+        e->call.writes_back[i] = true;
+    }
+}
+
+/* The call was finished with the generic function; what it lends is known by the instance. */
+void check_finish_pending(checker *c, expr *e, function_item *made) {
+    check_note_writes_back(c, e, made, e->call.function);
+    e->call.function = made;
+    e->type = check_result_of(c, made, e);
 }

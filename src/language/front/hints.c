@@ -3,9 +3,12 @@
 
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
+#include "language/front/check_generic.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_variant.h"
 #include "language/front/hints.h"
+#include "language/syntax/elsewhere.h"
+#include "language/syntax/outside.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -142,4 +145,73 @@ void hint_for_operands(checker *c, diagnostic *d, binary_op op, const type *left
             return;
         }
     }
+}
+
+bool check_report_outside(checker *c, source_span span, const char *scope, const char *name) {
+    outside_kind kind = outside_find(scope, name);
+    if (kind == OUTSIDE_NOTHING) {
+        return false;
+    }
+    bool method = strcmp(scope, ".") == 0, whole = span.length == strlen(scope);
+    if ((c->said->outside >> kind & 1) == 0) {
+        diagnostic *d = diagnostics_say(c->diagnostics, span, SAY(masu_does_not_accept_name),
+                                        method || whole ? "" : scope,
+                                        method || whole ? "" : "::", whole ? scope : name);
+        diagnostics_note(c->diagnostics, d, (source_span){0}, "%s are outside of what it compiles",
+                         outside_text(kind));
+    }
+    c->said->outside |= 1u << kind;
+    return true;
+}
+
+void check_suggest_methods(const checker *c, const type *t, suggestion *near) {
+    if (t->kind == TYPE_TENSOR) {
+        check_suggest_abi("", near);
+    }
+    const struct_item *builtin = t->kind == TYPE_STRUCT ? NULL : c->instances->builtin_owners[t->kind];
+    for (uint32_t i = 0; builtin != NULL && i < c->tree->function_count && near->distance > 0;
+         i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->owner == builtin) {
+            suggest_add(near, f->name);
+        }
+    }
+    for (uint32_t i = 0;
+         t->kind == TYPE_STRUCT && i < c->tree->function_count && near->distance > 0; i++) {
+        const struct_item *owner = c->tree->functions[i]->owner;
+        bool its_own = owner != NULL && (owner == t->structure || owner == t->structure->template);
+        if (its_own && c->tree->functions[i]->has_self) {
+            suggest_add(near, c->tree->functions[i]->name);
+        }
+    }
+}
+
+/* Tensor::concat(…) is no method, and leaves `concat` to lists. */
+bool check_has_written_method(checker *c, const struct_item *owner, const char *name) {
+    for (const function_item *f = check_find_method(c, owner, name); f != NULL;
+         f = f->next_in_bucket) {
+        if (f->owner == owner && f->has_self && strcmp(f->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool check_only_lists_have(checker *c, const char *name) {
+    static const char *const names[] = {"iter", "into_iter", "iter_mut", "to_vec", "push",  "pop",
+                                        "swap", "contains",  "sort",     "insert", "remove"};
+    bool wanted = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        wanted |= strcmp(name, names[i]) == 0;
+    }
+    const struct_item *vec = c->instances->builtin_owners[TYPE_VEC], *tensor = c->instances->builtin_owners[TYPE_TENSOR];
+    return wanted ||
+           (vec != NULL && check_find_method(c, vec, name) != NULL &&
+            (tensor == NULL || !check_has_written_method(c, tensor, name)) && !check_is_abi_method(name));
+}
+
+bool check_is_parse(const expr *e) {
+    return e->kind == EXPR_METHOD && e->type == NULL &&
+           (strcmp(e->call.name, "parse") == 0 || strcmp(e->call.name, "try_into") == 0) &&
+           e->call.arg_count == 0 && e->call.type_argument_count == 0;
 }

@@ -1,0 +1,71 @@
+/* check_count.c: how many arguments a call has, and how many it is to have. */
+#include <string.h>
+
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_scopes.h"
+
+bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
+                 source_span declared) {
+    uint32_t given = call->call.arg_count;
+    if (given == wanted) {
+        return true;
+    }
+    diagnostic *d =
+        diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
+                        name, wanted, wanted == 1 ? "argument" : "arguments", given);
+    if (declared.file != NULL) {
+        diagnostics_note(c->diagnostics, d, declared, "it is declared here");
+    }
+    return false;
+}
+
+/* "(weight, bias, stride = 1)" of what the function takes. */
+static const char *parameters_text(checker *c, const function_item *f) {
+    masu__buffer out = {0};
+    for (uint32_t i = f->has_self; i < f->parameter_count; i++) {
+        const binding *p = f->parameters[i];
+        masu__buffer_printf(&out, "%s%s", i > (uint32_t)f->has_self ? ", " : "", p->name);
+        if (p->otherwise != NULL && p->otherwise->kind == EXPR_INT) {
+            masu__buffer_printf(&out, " = %lld", (long long)p->otherwise->integer.value);
+        } else if (p->otherwise != NULL) {
+            masu__buffer_puts(&out, " = …");
+        }
+    }
+    const char *text = check_printf(c, "%s", masu__buffer_text(&out));
+    masu__buffer_destroy(&out);
+    return text;
+}
+
+bool check_count_of(checker *c, const expr *call, const function_item *f) {
+    if (f->span.file != c->tree->prelude) {
+        return check_count(c, call, f->qualified, f->parameter_count - f->has_self, f->span);
+    }
+    uint32_t given = call->call.arg_count, wanted = f->parameter_count - f->has_self;
+    if (given == wanted) {
+        return true;
+    }
+    uint32_t least = UINT32_MAX, most = 0;
+    const function_item *longest = f;
+    for (const function_item *o = check_find_method(c, f->owner, f->name); f->owner != NULL && o != NULL;
+         o = o->next_in_bucket) {
+        if (o->owner != f->owner || strcmp(o->name, f->name) != 0) {
+            continue;
+        }
+        uint32_t all = o->parameter_count - o->has_self, needed = 0;
+        for (uint32_t i = o->has_self; i < o->parameter_count; i++) {
+            needed += o->parameters[i]->otherwise == NULL;
+        }
+        least = needed < least ? needed : least;
+        longest = all > most ? o : longest;
+        most = all > most ? all : most;
+    }
+    diagnostic *d =
+        least >= most
+            ? diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
+                              f->name, wanted, wanted == 1 ? "argument" : "arguments", given)
+            : diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_to_arguments_given), f->name, least, most, given);
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "they are `%s(%s)`", f->name,
+                     parameters_text(c, longest));
+    return false;
+}

@@ -1,0 +1,87 @@
+/* check_environment.c: what type parameters are, in a declaration and where it is used. */
+#include <string.h>
+
+#include "language/front/check_context.h"
+#include "language/front/check_convert.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_types.h"
+#include "language/syntax/parser.h"
+
+static const type *argument_in(const type_parameters *parameters, const type **arguments,
+                               const char *name) {
+    for (uint32_t i = 0; parameters != NULL && i < parameters->count; i++) {
+        if (strcmp(parameters->items[i].name, name) == 0) {
+            return arguments[i];
+        }
+    }
+    return NULL;
+}
+
+const type *check_type_argument(const checker *c, const char *name) {
+    const type_environment *e = c->environment;
+    if (e == NULL) {
+        return NULL;
+    }
+    const type *t = argument_in(e->parameters, e->arguments, name);
+    return t != NULL ? t : argument_in(e->more, e->more_arguments, name);
+}
+
+const type **check_open_types(checker *c, uint32_t count) {
+    const type **types = CHECK_ARRAY(c, const type *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = type_open(c->types, NULL);
+    }
+    c->open->has_open |= count > 0;
+    return types;
+}
+
+type_environment check_environment_new(checker *c, function_item *f) {
+    type_environment e = {.parameters = &f->generics};
+    e.arguments = check_open_types(c, f->generics.count);
+    if (f->impl != NULL) {
+        e.more = &f->impl->generics;
+        e.more_arguments = check_open_types(c, f->impl->generics.count);
+    }
+    return e;
+}
+
+uint32_t check_type_count(const type_parameters *p) {
+    return p == NULL ? 0 : p->count;
+}
+
+bool check_is_template(const checker *c, const function_item *f) {
+    bool generic_owner =
+        f->owner != NULL && f->owner->generics.count > 0 && f->owner->template == NULL;
+    return f->generics.count > 0 || (f->impl != NULL && f->impl->generics.count > 0) ||
+           generic_owner || f->span.file == c->tree->prelude;
+}
+
+/* The type that `Self` or a type parameter stands for; NULL: the scope is neither. */
+const type *check_scope_type(checker *c, const char *scope) {
+    const type *t = scope == NULL ? NULL : check_type_argument(c, scope);
+    if (t == NULL && scope != NULL && strcmp(scope, "Self") == 0) {
+        const struct_item *self = check_struct_named(c, scope);
+        t = self == NULL ? NULL : self->type;
+    }
+    return t == NULL ? NULL : type_resolve(c->types, t);
+}
+
+void check_alias_scope(checker *c, name_expr *callee) {
+    for (const alias_item *a = c->tree->aliases; a != NULL; a = a->next) {
+        if (a->impl == NULL && a->type->kind == TYPE_EXPR_NAME && a->generics.count == 0 &&
+            a->type->argument_count > 0 && strcmp(a->name, callee->scope) == 0 &&
+            callee->argument_count == 0) {
+            callee->scope = a->type->name;
+            callee->arguments = a->type->arguments;
+            callee->argument_count = a->type->argument_count;
+            return;
+        }
+    }
+}
+
+void check_read_body(checker *c, function_item *f) {
+    if (f->unread.length > 0 && parse_unread(c->tree, f, c->diagnostics) != MASU_OK) {
+        check_out_of_memory(c);
+    }
+}

@@ -1,0 +1,121 @@
+/* check_list_forms.c: lists of what lies in a value, and functions of one parameter, as they would be written. Nothing of it is checked
+ * yet.
+ */
+#include <string.h>
+
+#include "language/front/check_build.h"
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_scopes.h"
+
+bool check_same_text(const char *a, const char *b) {
+    return strcmp(a, b) == 0;
+}
+
+/* __std_NAME of the prelude; NULL: there check_same_text none. */
+const char *check_std_name(checker *c, const char *name) {
+    const char *full = check_printf(c, "__std_%s", name);
+    const symbol *s = full == NULL ? NULL : check_find(c, full);
+    return s != NULL && s->function != NULL ? full : NULL;
+}
+
+expr *check_cast_as_written(checker *c, expr *value, const char *name) {
+    expr *e = check_new(c, EXPR_CAST, value->span, NULL);
+    e->cast.operand = value;
+    e->cast.target = CHECK_ARRAY(c, type_expr, 1);
+    *e->cast.target = (type_expr){.span = value->span, .kind = TYPE_EXPR_NAME, .name = name};
+    e->cast.implicit = true;
+    return e;
+}
+
+expr *check_closure_of_one(checker *c, source_span span) {
+    expr *f = check_new(c, EXPR_CLOSURE, span, NULL);
+    f->closure.parameters = CHECK_ARRAY(c, binding *, 1);
+    f->closure.parameters[0] = CHECK_ARRAY(c, binding, 1);
+    *f->closure.parameters[0] = (binding){.name = "<0>", .span = span, .kind = BINDING_PARAMETER};
+    f->closure.parameter_count = 1;
+    return f;
+}
+
+expr *check_map_cast(checker *c, expr *list, const char *scalar) {
+    expr *f = check_closure_of_one(c, list->span);
+    f->closure.body = check_cast_as_written(c, check_new_name(c, list->span, "<0>"), scalar);
+    return build_method(c, list->span, list, "map", &f, 1);
+}
+
+/* { let <all> = value; (0..<all>.len()).map(|<0>| …) }: the dots are what part makes. */
+static expr *numbered(checker *c, expr *value, expr *(*part)(checker *, source_span)) {
+    source_span span = value->span;
+    block_builder b = build_block(c, span);
+    build_let(&b, "<all>", false, value);
+    expr *range = check_new(c, EXPR_RANGE, span, NULL), *f = check_closure_of_one(c, span);
+    range->range.low = check_new_int(c, span, 0);
+    range->range.high = build_method(c, span, check_new_name(c, span, "<all>"), "len", NULL, 0);
+    f->closure.body = part(c, span);
+    return build_finish(&b, build_method(c, span, range, "map", &f, 1));
+}
+
+static expr *indexed(checker *c, source_span span) {
+    expr *e = check_new(c, EXPR_INDEX, span, NULL);
+    e->index.base = check_new_name(c, span, "<all>");
+    e->index.indices = CHECK_ARRAY(c, expr *, 1);
+    e->index.indices[0] = check_new_name(c, span, "<0>");
+    e->index.count = 1;
+    return e;
+}
+
+static expr *got(checker *c, source_span span) {
+    expr *number = check_new_name(c, span, "<0>");
+    return build_method(c, span, check_new_name(c, span, "<all>"), "get", &number, 1);
+}
+
+expr *check_tensor_as_list(checker *c, expr *t) {
+    return numbered(c, t, indexed);
+}
+
+expr *check_numbered_parts(checker *c, expr *value) {
+    return numbered(c, value, got);
+}
+
+/* f64::sqrt, String::from, Some, Shape::Circle, Vec::new where a function check_same_text wanted: |…| name(…) */
+void check_name_as_closure(checker *c, expr **slot, uint32_t count) {
+    expr *e = *slot;
+    if (e->kind != EXPR_NAME || e->type != NULL) {
+        return;
+    }
+    names_settle(c->names, &e->name);
+    const symbol *s = check_find(c, e->name.name);
+    bool plain = e->name.scope == NULL;
+    if (plain &&
+        (s == NULL || s->binding != NULL || s->function != NULL ||
+         (s->variant_of == NULL && s->structure == NULL && check_std_name(c, e->name.name) == NULL))) {
+        return;
+    }
+    static const char *const traits[] = {"ToString", "Clone",        "Into",
+                                         "Iterator", "IntoIterator", "ToOwned"};
+    struct_item *owner = plain ? NULL : check_struct_named(c, e->name.scope);
+    const function_item *known = owner == NULL ? NULL : check_find_method(c, owner, e->name.name);
+    bool method = known != NULL && known->has_self; /* Result::unwrap */
+    if (known != NULL && !known->has_self && !known->is_template) {
+        return;
+    }
+    for (size_t i = 0; !plain && i < sizeof traits / sizeof traits[0]; i++) {
+        method |= check_same_text(e->name.scope, traits[i]);
+    }
+    method |= !plain && names_trait(c->names, e->name.scope) != NULL;
+    expr *closure = check_new(c, EXPR_CLOSURE, e->span, NULL);
+    expr **args = CHECK_ARRAY(c, expr *, count + 1);
+    closure->closure.parameters = CHECK_ARRAY(c, binding *, count + 1);
+    closure->closure.parameter_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = check_printf(c, "<%u>", i);
+        closure->closure.parameters[i] = CHECK_ARRAY(c, binding, 1);
+        *closure->closure.parameters[i] =
+            (binding){.name = name, .span = e->span, .kind = BINDING_PARAMETER};
+        args[i] = check_new_name(c, e->span, name);
+    }
+    closure->closure.body =
+        method && count > 0 ? build_method(c, e->span, args[0], e->name.name, args + 1, count - 1)
+                            : build_call(c, e->span, e->name.scope, e->name.name, args, count);
+    *slot = closure;
+}

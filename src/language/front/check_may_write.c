@@ -1,0 +1,98 @@
+/* check_may_write.c: whether a method may write to self, before its body is checked: by what is written there. */
+#include <string.h>
+
+#include "language/front/check_closure.h"
+#include "language/front/check_context.h"
+#include "language/front/check_generic.h"
+#include "language/front/check_place.h"
+#include "language/front/check_scopes.h"
+
+enum { SEARCH_DEPTH = 6 };
+
+typedef struct write_search {
+    checker *c;
+    const function_item *f;
+    int depth;
+    bool found;
+} write_search;
+
+static bool starts_at_self(const expr *e) {
+    while (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD || e->kind == EXPR_INDEX) {
+        e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
+    }
+    return e->kind == EXPR_NAME && e->name.scope == NULL && strcmp(e->name.name, "self") == 0;
+}
+
+static bool changes_its_receiver(const char *name) {
+    static const char *const names[] = {
+        "push",       "pop",        "__pop",      "set",        "insert",  "remove",
+        "clear",      "extend",     "append",     "swap",       "reverse", "sort",
+        "truncate",   "fill_",      "retain",     "dedup",      "fill",    "extend_from_slice",
+        "add_assign", "sub_assign", "mul_assign", "div_assign", "freeze",  "enable_grad",
+        "unfreeze",   "push_str"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool search_writes(checker *c, function_item *f, int depth);
+
+/* self.part.m(…): whichever type the part is of, some method of that name may write to it. */
+static bool some_method_writes(const checker *c, const char *name) {
+    for (uint32_t i = 0; i < c->tree->function_count; i++) {
+        const function_item *f = c->tree->functions[i];
+        if (f->has_self && f->span.file != c->tree->prelude && strcmp(f->name, name) == 0 &&
+            !f->parameters[0]->is_shared) {
+            return true;
+        }
+    }
+    return changes_its_receiver(name);
+}
+
+static void find_write(expr *e, void *context) {
+    write_search *s = context;
+    if (e->kind == EXPR_ASSIGN && starts_at_self(e->assign.target)) {
+        s->found = true;
+    } else if (e->kind == EXPR_METHOD && starts_at_self(e->call.receiver)) {
+        function_item *called =
+            e->call.receiver->kind == EXPR_NAME && s->f->owner != NULL
+                ? check_find_method(
+                      s->c, s->f->owner->template != NULL ? s->f->owner->template : s->f->owner,
+                      e->call.name)
+                : NULL;
+        s->found |= called != NULL ? search_writes(s->c, called, s->depth + 1)
+                                   : some_method_writes(s->c, e->call.name);
+    }
+    if (!s->found) {
+        expr_each_child(e, find_write, s);
+    }
+}
+
+static bool search_writes(checker *c, function_item *f, int depth) {
+    if (f->writes_self || depth > SEARCH_DEPTH) {
+        return true;
+    }
+    if (f->is_checked) { /* what it calls itself is not spread yet */
+        for (uint32_t i = 0; i < c->writes->use_count; i++) {
+            const method_use *use = &c->writes->uses[i];
+            function_item *called = use->call->call.function;
+            if (use->caller == f && called != f && use->root != NULL &&
+                use->root->kind == BINDING_SELF && search_writes(c, called, depth + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+    check_read_body(c, f);
+    write_search s = {.c = c, .f = f, .depth = depth};
+    expr body = {.kind = EXPR_BLOCK, .block = f->body};
+    expr_each_child(&body, find_write, &s);
+    return s.found;
+}
+
+bool check_may_write_self(checker *c, function_item *f) {
+    return search_writes(c, f->is_checked || f->template == NULL ? f : f->template, 0);
+}

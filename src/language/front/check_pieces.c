@@ -1,0 +1,59 @@
+/* check_pieces.c: texts that are put together, and which values are printed as they are. */
+#include "language/front/check_call.h"
+#include "language/front/check_context.h"
+#include "language/front/check_dyn.h"
+#include "language/front/check_text.h"
+
+bool check_is_plain(const type *t) {
+    return type_is_numeric(t) || t->kind == TYPE_BOOL || t->kind == TYPE_CHAR ||
+           t->kind == TYPE_STRING || t->kind == TYPE_TENSOR;
+}
+
+/* budget: a type may hold Vecs of itself, several times over. */
+static bool printable(const checker *c, const type *t, int *budget) {
+    if (check_is_plain(t) || type_is_silent(t) || --*budget < 0) {
+        return true;
+    }
+    if (t->kind == TYPE_STRUCT && t->structure->closure != NULL) {
+        return false;
+    }
+    if (check_is_dyn(t)) {
+        return check_dyn_is_shown(c, t);
+    }
+    switch (t->kind) {
+    case TYPE_VEC:
+        return printable(c, t->vec.element, budget);
+    case TYPE_TUPLE:
+        for (uint32_t i = 0; i < t->tuple.count; i++) {
+            if (!printable(c, t->tuple.items[i], budget)) {
+                return false;
+            }
+        }
+        return true;
+    case TYPE_STRUCT:
+        for (uint32_t i = 0; i < t->structure->field_count; i++) {
+            if (!printable(c, t->structure->fields[i].type, budget)) {
+                return false;
+            }
+        }
+        return true;
+    default:
+        return t->kind == TYPE_OPEN;
+    }
+}
+
+expr *check_text_node(checker *c, source_span span, const char *text, size_t length) {
+    expr *e = check_new(c, EXPR_STRING, span, check_scalar(c, TYPE_STRING));
+    e->string.data = text;
+    e->string.length = length;
+    return e;
+}
+
+void check_add_piece(text_pieces *p, expr *e) {
+    expr *both[2] = {p->all, e};
+    p->all = p->all == NULL ? e : check_new_abi(p->c, TL_FN_tl_string_concat, p->span, both, 2);
+}
+
+bool check_printable(const checker *c, const type *t) {
+    return printable(c, t, &(int){1000});
+}
