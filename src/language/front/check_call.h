@@ -63,6 +63,7 @@ void check_finish_into(checker *c, expr *e, const type *wanted);
 void check_finish_parses(checker *c);
 /* Whether a Vec has such a method and a tensor has none. */
 bool check_only_lists_have(checker *c, const char *name);
+bool check_is_identity(const char *name);    /* x.clone(), v.iter(): what it is called on */
 bool check_is_list_method(const char *name); /* of those that are not written in the language */
 expr *check_new_abi(checker *c, tl_abi_index abi, source_span span, expr *const *operands,
                     uint32_t count);

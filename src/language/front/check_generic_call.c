@@ -53,31 +53,47 @@ static int64_t items_of(checker *c, expr **slot) {
     return t->kind == TYPE_VEC ? t->vec.length : -1;
 }
 
+static bool is_open_length(checker *c, const type_expr *t) {
+    const type *length = check_length_argument(c, t);
+    return length != NULL && length->kind == TYPE_OPEN;
+}
+
+/* Whether a length in it, or in what it is an array of, is not known yet. */
+static bool has_open_length(checker *c, const type_expr *t) {
+    return t->kind == TYPE_EXPR_ARRAY && (is_open_length(c, t) || has_open_length(c, t->arguments[0]));
+}
+
+/* The lengths of what a row is an array of: found is the type of such a row. */
+static void decide_inner_lengths(checker *c, const type_expr *t, const type *found) {
+    found = type_resolve(c->types, found);
+    if (t->kind != TYPE_EXPR_ARRAY || found->kind != TYPE_VEC) {
+        return;
+    }
+    if (is_open_length(c, t) && found->vec.length >= 0) {
+        check_fits(c, check_length_argument(c, t), check_number_type(c, found->vec.length));
+    }
+    decide_inner_lengths(c, t->arguments[0], found->vec.element);
+}
+
 /* a: [T; N] given [1, 2, 3] says what N is. The environment is that of the type. */
 static void decide_length(checker *c, const type_expr *t, expr **slot,
                           const type_environment *outer) {
-    const type_environment *own = c->environment;
-    const type *length = check_length_argument(c, t);
-    if (length == NULL || length->kind != TYPE_OPEN) {
+    if (!has_open_length(c, t)) {
         return;
     }
+    const type_environment *own = c->environment;
     c->environment = outer;
     int64_t count = items_of(c, slot);
     c->environment = own;
-    if (count >= 0) {
-        check_fits(c, length, check_number_type(c, count));
+    if (count >= 0 && is_open_length(c, t)) {
+        check_fits(c, check_length_argument(c, t), check_number_type(c, count));
     }
     expr *e = *slot;
-    if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->type != NULL && e->type->kind == TYPE_VEC) {
-        const type *inner = check_length_argument(c, t->arguments[0]),
-                   *row = type_resolve(c->types, e->type->vec.element);
-        if (inner != NULL && inner->kind == TYPE_OPEN && row->kind == TYPE_VEC) {
-            check_fits(c, inner, check_number_type(c, row->vec.length));
-        }
-    } else if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->kind == EXPR_ARRAY &&
-               e->list.count > 0) {
+    if (e->type != NULL && type_is(type_resolve(c->types, e->type), TYPE_VEC)) {
+        decide_inner_lengths(c, t->arguments[0], type_resolve(c->types, e->type)->vec.element);
+    } else if (e->kind == EXPR_ARRAY && e->list.count > 0) {
         decide_length(c, t->arguments[0], &e->list.items[0], outer);
-    } else if (t->arguments[0]->kind == TYPE_EXPR_ARRAY && e->kind == EXPR_REPEAT) {
+    } else if (e->kind == EXPR_REPEAT) {
         decide_length(c, t->arguments[0], &e->repeat.value, outer);
     }
 }
@@ -240,6 +256,14 @@ static void start_of_fold(checker *c, expr *e, const function_item *f, const typ
     }
 }
 
+static bool holds_length(const type_expr *t) {
+    bool holds = t->kind == TYPE_EXPR_ARRAY && t->length != NULL;
+    for (uint32_t i = 0; !holds && i < t->argument_count; i++) {
+        holds = holds_length(t->arguments[i]);
+    }
+    return holds;
+}
+
 void check_template_call(checker *c, expr *e, function_item *f, struct_item *owner,
                          const type *expected) {
     type_environment environment = check_environment_new(c, f);
@@ -278,10 +302,13 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
             check_expr(c, &e->call.args[i], NULL);
         }
     }
-    if (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open) {
-        c->environment = &environment; /* T::Item, now that T is known */
+    bool lengths = f->result_annotation != NULL && holds_length(f->result_annotation);
+    if (lengths || (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open)) {
+        c->environment = &environment; /* T::Item and [T; N], now that T and N are known */
         c->places->yields_places = getter_kind_of(c, f) != GETTER_NONE;
-        check_fits(c, result, check_part_type(c, f->result_annotation));
+        const type *known = check_part_type(c, f->result_annotation);
+        check_fits(c, result, known);
+        result = lengths ? known : result;
         c->places->yields_places = false;
         c->environment = outer;
     }

@@ -303,12 +303,25 @@ static const type *type_of_comparison(inference *n, const expr *e, const type *a
         infer_tensor(n, b);
     }
     bool masks = infer_value(n, a)->kind == TYPE_TENSOR || infer_value(n, b)->kind == TYPE_TENSOR;
-    return masks ? type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1)
-           : brackets ? infer_open(n)
-                      : check_scalar(n->c, TYPE_BOOL);
+    if (masks || !brackets) {
+        return masks ? type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1) : check_scalar(n->c, TYPE_BOOL);
+    }
+    open_form *f = infer_form(n, FORM_TRUTH, NULL);
+    f->element = a;
+    return f->open;
+}
+
+/* One answer is wanted. */
+static void infer_condition(inference *n, expr *e) {
+    infer_same(n, infer_expr(n, e), check_scalar(n->c, TYPE_BOOL));
 }
 
 static const type *type_of_binary(inference *n, expr *e) {
+    if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR) {
+        infer_condition(n, e->binary.left);
+        infer_condition(n, e->binary.right);
+        return check_scalar(n->c, TYPE_BOOL);
+    }
     const type *a = infer_value(n, infer_expr(n, e->binary.left)),
                *b = infer_value(n, infer_expr(n, e->binary.right));
     n->at = e->span;
@@ -316,7 +329,7 @@ static const type *type_of_binary(inference *n, expr *e) {
         return type_of_comparison(n, e, a, b);
     }
     if (!is_arithmetic(e->binary.op)) {
-        return e->binary.op == BINARY_AND || e->binary.op == BINARY_OR ? check_scalar(n->c, TYPE_BOOL) : a;
+        return a;
     }
     const type *t = type_of_arithmetic(n, a, b);
     if (t == NULL) {
@@ -403,7 +416,7 @@ static const type *joined(inference *n, const type *a, const type *b) {
 }
 
 static const type *type_of_if(inference *n, expr *e) {
-    infer_expr(n, e->branch.condition);
+    infer_condition(n, e->branch.condition);
     const type *t = infer_block(n, e->branch.then);
     return e->branch.otherwise == NULL ? check_scalar(n->c, TYPE_VOID)
                                        : joined(n, t, infer_expr(n, e->branch.otherwise));
@@ -415,7 +428,7 @@ static const type *type_of_match(inference *n, expr *e) {
         uint32_t mark = n->name_count;
         infer_pattern(n, e->match.arms[i].pattern, value);
         if (e->match.arms[i].guard != NULL) {
-            infer_expr(n, e->match.arms[i].guard);
+            infer_condition(n, e->match.arms[i].guard);
         }
         t = joined(n, t, infer_expr(n, e->match.arms[i].body));
         close_names(n, mark);
@@ -478,7 +491,7 @@ static const type *type_of_loop(inference *n, expr *e) {
     inferred_loop l = {.label = e->loop->label, .is_block = e->loop->is_block, .outer = n->loops};
     l.result = e->kind == EXPR_LOOP ? infer_open(n) : n->any;
     if (e->kind == EXPR_WHILE) {
-        infer_expr(n, e->loop->condition);
+        infer_condition(n, e->loop->condition);
     } else if (e->kind == EXPR_FOR) {
         infer_for_head(n, e);
     }
@@ -807,6 +820,7 @@ static void answer(inference *n, const open_form *f) {
     case FORM_PAIR:
         f->e->becomes = t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE ? t : NULL;
         return;
+    case FORM_TRUTH:
     case FORM_FUNCTION:
         return;
     }

@@ -14,6 +14,7 @@ typedef enum form_kind {
     FORM_BRACKET, /* [a, b]: a list or a tensor */
     FORM_ROW,     /* t[i] of a tensor whose rank is not known: a number or a tensor */
     FORM_PAIR,    /* t.topk(k): the values, or these and where they are */
+    FORM_TRUTH,   /* a == b of brackets: one answer of lists, one for each element of tensors */
     FORM_FUNCTION /* a closure */
 } form_kind;
 
@@ -22,7 +23,7 @@ struct open_form {
     form_kind kind;
     expr *e;
     const type *open;
-    const type *element;   /* of a bracket: what a list of it holds */
+    const type *element;   /* of a bracket: what a list of it holds; of a truth: what is compared */
     bool prefers_list;     /* nothing demands a list, but most of what is done with it is done with lists */
     bool grows;            /* it gets longer or shorter: a Vec */
     source_span because;   /* what decided it; no file: nothing */

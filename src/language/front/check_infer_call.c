@@ -123,8 +123,10 @@ static tl_abi_index line_of(const char *scope, const char *name, uint32_t count,
 
 static const type *call_of_table(inference *n, tl_abi_index function, bool method, const type **arguments, uint32_t count) {
     const tl_abi_parameter *p = tl_abi_functions[function].parameters + method;
-    for (uint32_t i = 0; i < count && p->name != NULL && p->mode != TL_LIST; i++, p++) {
-        if (p->kind == ABI_tensor) {
+    for (uint32_t i = 0; i < count && p->name != NULL; i++, p += p->mode != TL_LIST) {
+        if (p->mode == TL_LIST && p->kind == ABI_i64) {
+            infer_prefer_list(n, arguments[i]); /* dimensions */
+        } else if (p->mode != TL_LIST && p->kind == ABI_tensor) {
             const type *t = infer_value(n, arguments[i]);
             if (infer_is_bracket(t)) {
                 infer_tensor(n, t);
@@ -140,8 +142,44 @@ static struct_item *tensor_owner(const inference *n) {
     return n->c->instances->builtin_owners[TYPE_TENSOR];
 }
 
+/* Whether an argument may be what the parameter is; lists: a list there. */
+static bool may_be(inference *n, const type *argument, const type *wanted, bool *lists) {
+    const type *t = infer_value(n, argument);
+    if (wanted->kind == TYPE_VEC) {
+        bool of_tensors = type_is(infer_value(n, wanted->vec.element), TYPE_TENSOR);
+        const type *held = infer_is_bracket(t) ? infer_value(n, t->open.form->element)
+                           : t->kind == TYPE_VEC ? infer_value(n, t->vec.element)
+                                                 : NULL;
+        *lists = true;
+        return held != NULL && (!of_tensors || held->kind == TYPE_TENSOR || infer_is_bracket(held));
+    }
+    return t->kind == TYPE_OPEN || t->kind == wanted->kind || (type_is_numeric(t) && wanted->kind != TYPE_STRING);
+}
+
+/* The written form that takes a list where these arguments have one; NULL: there is none. */
+static function_item *form_with_list(inference *n, const char *name, bool has_self, const type **arguments, uint32_t count) {
+    const struct_item *owner = tensor_owner(n);
+    function_item *f = owner == NULL ? NULL : names_find_method(n->c->names, owner, name);
+    for (; f != NULL; f = f->next_in_bucket) {
+        bool takes = f->owner == owner && strcmp(f->name, name) == 0 && f->has_self == has_self &&
+                     count + has_self <= f->parameter_count, lists = false;
+        for (uint32_t i = has_self; takes && i < f->parameter_count; i++) {
+            takes = i - has_self < count ? may_be(n, arguments[i - has_self], infer_written(n, f->parameters[i]->annotation), &lists)
+                                         : f->parameters[i]->otherwise != NULL;
+        }
+        if (takes && lists) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
 static const type *method_of_tensor(inference *n, expr *e, const type **arguments) {
     const char *name = e->call.name;
+    function_item *with_list = form_with_list(n, name, true, arguments, e->call.arg_count);
+    if (with_list != NULL) {
+        return yield_of(n, with_list, tensor_owner(n), arguments, e->call.arg_count);
+    }
     tl_abi_index function = line_of("", name, e->call.arg_count, true);
     if (function != TL_FN_COUNT) {
         return call_of_table(n, function, true, arguments, e->call.arg_count);
@@ -182,7 +220,7 @@ static const type *method_of_list(inference *n, expr *e, const type *t, const ty
             infer_same(n, t->vec.element, given);
         }
     }
-    return e->call.arg_count == 0 ? check_scalar(n->c, TYPE_USIZE) : n->any;
+    return check_is_identity(e->call.name) ? t : e->call.arg_count == 0 ? check_scalar(n->c, TYPE_USIZE) : n->any;
 }
 
 /* Lists, not arrays: their length changes. */
@@ -215,22 +253,29 @@ static bool numbers_have(inference *n, const char *name) {
     return check_is_number_method(n->c, check_scalar(n->c, TYPE_F32), name);
 }
 
-/* Of a bracket, of which nothing says yet what it is. */
+/* Of a bracket, of which nothing says yet what it is. NULL: neither does what it yields. */
 static const type *method_of_bracket(inference *n, expr *e, const type *t, bool dropped) {
     open_form *f = t->open.form;
     const char *name = e->call.name;
     f->grows |= changes_length(name);
+    bool lists = check_only_lists_have(n->c, name);
+    if (!lists && (check_is_identity(name) || strcmp(name, "into") == 0)) { /* what is wanted of that is wanted of it */
+        return t;
+    }
     if (only_tensors_have(n, name, e->call.arg_count)) {
         infer_tensor(n, t);
     } else {
-        f->prefers_list |= (dropped && only_changes(n, name)) || check_only_lists_have(n->c, name);
+        f->prefers_list |= (dropped && only_changes(n, name)) || lists;
     }
     return NULL;
 }
 
 const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped) {
     if (infer_is_bracket(t)) {
-        method_of_bracket(n, e, t, dropped);
+        const type *same = method_of_bracket(n, e, t, dropped);
+        if (same != NULL) {
+            return same;
+        }
     } else if (infer_form_of(t) != NULL && t->open.form->kind == FORM_ROW && !numbers_have(n, e->call.name) &&
                check_has_method(n->c, infer_any_tensor(n), e->call.name)) {
         infer_tensor(n, t);
@@ -249,7 +294,7 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
         return n->any;
     default: {
         const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
-        return found != NULL ? found : type_is_numeric(t) ? t : n->any;
+        return found != NULL ? found : type_is_numeric(t) || check_is_identity(e->call.name) ? t : n->any;
     }
     }
 }
@@ -366,8 +411,11 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
     if (s != NULL && s->variant_of != NULL) {
         return filled_variant(n, s->variant_of, s->variant, arguments, count);
     }
-    if (count == 2 && strncmp(name, "assert_", 7) == 0) { /* both sides are of one type */
+    if (count >= 2 && strstr(name, "assert_") != NULL) { /* both sides are of one type */
         infer_same(n, arguments[0], arguments[1]);
+        infer_prefer_list(n, arguments[0]);
+    } else if (count > 0 && strstr(name, "assert") != NULL) {
+        infer_same(n, arguments[0], check_scalar(c, TYPE_BOOL));
     }
     shown(n, e, name, arguments);
     const type *first = count == 0 ? n->any : infer_value(n, arguments[0]);
@@ -391,6 +439,10 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
         return filled_variant(n, owner, check_find_variant(owner, name), arguments, count);
     }
     if (owner == NULL && check_builtin_owner(c, scope) == tensor_owner(n) && tensor_owner(n) != NULL) {
+        function_item *with_list = form_with_list(n, name, false, arguments, count);
+        if (with_list != NULL) {
+            return yield_of(n, with_list, tensor_owner(n), arguments, count);
+        }
         tl_abi_index function = line_of(tensor_owner(n)->name, name, count, false);
         if (function != TL_FN_COUNT) {
             return call_of_table(n, function, false, arguments, count);
@@ -417,7 +469,10 @@ static const type *call_scoped(inference *n, expr *e, const char *scope, const c
     if (f == NULL && count == 0 && owner->type != NULL && owner->type->kind == TYPE_VEC) { /* new() */
         return owner->type;
     }
-    return f == NULL ? n->any : yield_of(n, f, owner, arguments, count);
+    if (f == NULL) { /* String::from(…), i64::max_value(): what only the checker knows yields what it belongs to */
+        return owner->type != NULL && owner->type->kind < TYPE_SCALAR_END ? owner->type : n->any;
+    }
+    return yield_of(n, f, owner, arguments, count);
 }
 
 const type *infer_call(inference *n, expr *e) {

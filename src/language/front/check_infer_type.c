@@ -102,6 +102,12 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
             decide(n, f->open, t);
         }
         return;
+    case FORM_TRUTH:
+        if (t->kind == TYPE_BOOL) {
+            decide(n, f->open, t);
+            infer_prefer_list(n, f->element);
+        }
+        return;
     case FORM_FUNCTION:
         return;
     }

@@ -262,15 +262,24 @@ static bool only_yields_values(const checker *c) {
     return f != NULL && getter_kind_of(c, f) != GETTER_NONE;
 }
 
+static const char *const identities[] = {"clone",     "to_owned", "iter",    "into_iter", "as_ref",
+                                         "to_string", "as_str",   "collect", "to_vec",    "as_mut",
+                                         "copied",    "cloned"};
+
+bool check_is_identity(const char *name) {
+    bool found = false;
+    for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
+        found |= strcmp(identities[i], name) == 0;
+    }
+    return found;
+}
+
 /* Values are values: a copy is the value, an iterator is what it runs over. */
 static bool identity_method(checker *c, expr **slot, const type *t) {
-    static const char *const names[] = {"clone",     "to_owned", "iter",    "into_iter", "as_ref",
-                                        "to_string", "as_str",   "collect", "to_vec",    "as_mut",
-                                        "copied",    "cloned"};
     expr *e = *slot;
-    for (size_t i = 0; e->call.arg_count == 0 && i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; e->call.arg_count == 0 && i < sizeof identities / sizeof identities[0]; i++) {
         bool iterator = i == 2 || i == 3 || (i >= 7 && i != 9), text = i == 5 || i == 6;
-        if (strcmp(names[i], e->call.name) == 0) {
+        if (strcmp(identities[i], e->call.name) == 0) {
             bool option = i >= 10 && t->kind == TYPE_STRUCT;
             if ((iterator && t->kind != TYPE_VEC && t->kind != TYPE_TENSOR && !option) ||
                 (text && t->kind != TYPE_STRING)) {
