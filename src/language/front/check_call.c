@@ -10,6 +10,7 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
+#include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
@@ -440,6 +441,7 @@ static void call_of_struct(checker *c, expr *e, const char *scope, struct_item *
         }
     }
     function_item *f = check_method_named(c, owner, name);
+    f = f == NULL ? check_derived_method(c, owner, name, e->call.name_span) : f;
     if (f != NULL) {
         call_function(c, e, f, owner, expected);
         return;

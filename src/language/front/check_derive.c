@@ -1,4 +1,4 @@
-/* check_derive.c: methods that a struct has because of what its fields are: the library's trait __Tensors.
+/* check_derive.c: methods that a struct has because of what its fields are: the library's traits __Tensors and __Recorded.
  *
  *     net.parameters()      the trait's own text, made for Net where it is first asked for
  *     net.__tensors(p, e)   written here from Net's fields, and read as any text of the library:
@@ -18,6 +18,10 @@
  *               for i1 in 0..s.__length(path + "m") { self.m.push(s.__next(path + "m." + i1.to_string())); }
  *           } else { for i1 in 0..self.m.len() { s.__tensor(path + "m." + i1.to_string(), &mut self.m[i1]); } } }
  *
+ *     T::__of_record(r)     a record of text as a struct (library/csv.tl)
+ *
+ *         { Self { name: r.__text(0), age: if r.__is_missing(1) { None } else { Some(r.__whole(1)) } } }
+ *
  * What must stay true: every tensor in the value (of a state: every value) is reached once, or the call is an error that names
  * the field.
  */
@@ -30,8 +34,22 @@
 #include "language/front/check_types.h"
 
 /* The library's names that are known here. */
-static const char tensors_trait[] = "__Tensors", walk_of_fields[] = "__tensors", walk_of_state[] = "__state",
-                  fields_path[] = "<fields>";
+static const char *const traits[] = {"__Tensors", "__Recorded"};
+static const char walk_of_fields[] = "__tensors", walk_of_state[] = "__state", fields_path[] = "<fields>";
+
+/* What a method is made of: the text of its trait alone, or a walk over the fields. */
+typedef enum walk { WALK_NONE, WALK_TENSORS, WALK_STATE, WALK_RECORD, WALK_NAMES } walk;
+
+static walk walk_named(const char *name) {
+    static const char *const names[] = {[WALK_TENSORS] = walk_of_fields, [WALK_STATE] = walk_of_state,
+                                        [WALK_RECORD] = "__of_record", [WALK_NAMES] = "__record_names"};
+    for (int i = WALK_TENSORS; i <= WALK_NAMES; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return (walk)i;
+        }
+    }
+    return WALK_NONE;
+}
 
 enum { NESTED_MAX = 16 };
 
@@ -209,15 +227,81 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
     }
 }
 
-static char *body_of(checker *c, const struct_item *s, bool of_state) {
-    walk_text w = {.c = c};
-    masu__buffer_puts(&w.out, of_state ? "{\n" : "{ let mut __all = Parameters::new();\n");
+/* ---- records of text --------------------------------------------------------------------------------- */
+
+static bool is_read(checker *c, const type *t) {
+    t = type_resolve(c->types, t);
+    bool optional = t->kind == TYPE_STRUCT && is_option(t);
+    return is_said(optional ? type_resolve(c->types, t->structure->arguments[0]) : t);
+}
+
+/* The expression that reads the field of this number. */
+static const char *read_field(checker *c, const type *t, uint32_t i) {
+    t = type_resolve(c->types, t);
+    if (t->kind == TYPE_STRUCT) {
+        return check_printf(c, "if r.__is_missing(%u) { None } else { Some(%s) }", i,
+                            read_field(c, t->structure->arguments[0], i));
+    }
+    const char *name = check_type_text(c, t);
+    switch (t->kind) {
+    case TYPE_F32:
+    case TYPE_F64:
+        return check_printf(c, "r.__real(%u) as %s", i, name);
+    case TYPE_BOOL:
+        return check_printf(c, "r.__truth(%u)", i);
+    case TYPE_CHAR:
+        return check_printf(c, "r.__letter(%u)", i);
+    case TYPE_STRING:
+        return check_printf(c, "r.__text(%u)", i);
+    case TYPE_I64:
+        return check_printf(c, "r.__whole(%u)", i);
+    case TYPE_U64:
+    case TYPE_USIZE:
+        return check_printf(c, "r.__whole_in(%u, 0, i64::MAX, \"a %s\") as %s", i, name, name);
+    default:
+        return check_printf(c, "r.__whole_in(%u, %s::MIN as i64, %s::MAX as i64, \"%s %s\") as %s", i, name, name,
+                            name[0] == 'i' ? "an" : "a", name, name);
+    }
+}
+
+static void put_record(walk_text *w, const struct_item *s) {
+    masu__buffer_printf(&w->out, "{ Self %c\n", s->positional ? '(' : '{');
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        const struct_field *field = &s->fields[i];
+        masu__buffer_printf(&w->out, s->positional ? "" : "%s: ", field->name);
+        masu__buffer_printf(&w->out, "%s,\n", read_field(w->c, field->type, i));
+    }
+    masu__buffer_printf(&w->out, "%c }", s->positional ? ')' : '}');
+}
+
+static void put_names(walk_text *w, const struct_item *s) {
+    masu__buffer_puts(&w->out, "{ let mut all: Vec<String> = Vec::new();\n");
+    for (uint32_t i = 0; i < s->field_count; i++) {
+        masu__buffer_printf(&w->out, "all.push(\"%s\");\n", s->fields[i].name);
+    }
+    masu__buffer_puts(&w->out, "all }");
+}
+
+static void put_fields(walk_text *w, const struct_item *s, walk kind) {
+    checker *c = w->c;
+    masu__buffer_puts(&w->out, kind == WALK_STATE ? "{\n" : "{ let mut __all = Parameters::new();\n");
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *name = s->fields[i].name;
-        (of_state ? put_state : put_walk)(&w, s->fields[i].type, check_printf(c, "self.%s", name),
-                                          check_printf(c, "path + \"%s\"", name));
+        (kind == WALK_STATE ? put_state : put_walk)(w, s->fields[i].type, check_printf(c, "self.%s", name),
+                                                    check_printf(c, "path + \"%s\"", name));
     }
-    masu__buffer_puts(&w.out, of_state ? "}" : "__all }");
+    masu__buffer_puts(&w->out, kind == WALK_STATE ? "}" : "__all }");
+}
+
+static char *body_of(checker *c, const struct_item *s, walk kind) {
+    walk_text w = {.c = c};
+    if (kind == WALK_RECORD) {
+        put_record(&w, s);
+    } else if (kind == WALK_NAMES) {
+        put_names(&w, s);
+    } else {
+        put_fields(&w, s, kind);
+    }
     char *text = check_printf(c, "%s", masu__buffer_text(&w.out));
     bool failed = w.out.failed;
     masu__buffer_destroy(&w.out);
@@ -252,19 +336,35 @@ bool check_hands_out_tensor(checker *c, expr *e, const type *from, const type *t
 /* ---- methods ----------------------------------------------------------------------------------------- */
 
 static function_item *method_of_trait(const checker *c, const char *name) {
-    const symbol *s = check_find(c, tensors_trait);
-    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
-        if (strcmp(s->trait->methods[i]->name, name) == 0) {
-            return s->trait->methods[i];
+    for (size_t k = 0; k < sizeof traits / sizeof *traits; k++) {
+        const symbol *s = check_find(c, traits[k]);
+        for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
+            if (strcmp(s->trait->methods[i]->name, name) == 0) {
+                return s->trait->methods[i];
+            }
         }
     }
     return NULL;
 }
 
-static const struct_field *unseen_field(checker *c, const struct_item *s, bool of_state) {
+static bool is_seen(checker *c, const type *t, walk kind) {
+    switch (kind) {
+    case WALK_STATE:
+        return has_state(c, t, NESTED_MAX);
+    case WALK_RECORD:
+        return is_read(c, t);
+    case WALK_NAMES:
+        return true;
+    case WALK_NONE:
+    case WALK_TENSORS:
+        break;
+    }
+    return holding_of(c, t, NESTED_MAX) != HOLDS_UNSEEN;
+}
+
+static const struct_field *unseen_field(checker *c, const struct_item *s, walk kind) {
     for (uint32_t i = 0; i < s->field_count; i++) {
-        const type *t = s->fields[i].type;
-        if (of_state ? !has_state(c, t, NESTED_MAX) : holding_of(c, t, NESTED_MAX) == HOLDS_UNSEEN) {
+        if (!is_seen(c, s->fields[i].type, kind)) {
             return &s->fields[i];
         }
     }
@@ -272,12 +372,13 @@ static const struct_field *unseen_field(checker *c, const struct_item *s, bool o
 }
 
 /* Names the innermost field: "inside.seen". */
-static void say_unseen(checker *c, const struct_field *unseen, const char *name, bool of_state, source_span span) {
+static void say_unseen(checker *c, const struct_field *unseen, const char *name, walk kind, source_span span) {
     const char *path = unseen->name;
-    for (uint32_t depth = NESTED_MAX; depth > 0 && unseen->type->kind == TYPE_STRUCT && !unseen->type->structure->is_enum &&
-                                      unseen->type->structure->template == NULL;
+    for (uint32_t depth = kind == WALK_RECORD ? 0 : NESTED_MAX;
+         depth > 0 && unseen->type->kind == TYPE_STRUCT && !unseen->type->structure->is_enum &&
+         unseen->type->structure->template == NULL;
          depth--) {
-        const struct_field *inner = unseen_field(c, unseen->type->structure, of_state);
+        const struct_field *inner = unseen_field(c, unseen->type->structure, kind);
         if (inner == NULL) {
             break;
         }
@@ -285,32 +386,34 @@ static void say_unseen(checker *c, const struct_field *unseen, const char *name,
         path = check_printf(c, "%s.%s", path, unseen->name);
     }
     const char *text = check_type_text(c, unseen->type);
-    diagnostic *d = of_state ? diagnostics_say(c->diagnostics, span, SAY(state_is_not_reached), path, text)
-                             : diagnostics_say(c->diagnostics, span, SAY(tensors_are_not_reached), name, path, text);
+    diagnostic *d = kind == WALK_STATE    ? diagnostics_say(c->diagnostics, span, SAY(state_is_not_reached), path, text)
+                    : kind == WALK_RECORD ? diagnostics_say(c->diagnostics, span, SAY(field_is_not_text), path, text)
+                                          : diagnostics_say(c->diagnostics, span, SAY(tensors_are_not_reached), name, path, text);
     diagnostics_note(c->diagnostics, d, (source_span){0},
-                     of_state ? "numbers, texts and tensors in structs, tuples, lists and `Option`s are reached"
-                              : "tensors in structs, tuples, lists, `Option`s and maps with texts as keys are reached");
+                     kind == WALK_STATE    ? "numbers, texts and tensors in structs, tuples, lists and `Option`s are reached"
+                     : kind == WALK_RECORD ? "a field is a number, bool, char or String, or an `Option` of one"
+                                           : "tensors in structs, tuples, lists, `Option`s and maps with texts as keys are reached");
 }
 
-function_item *check_tensors_method(checker *c, struct_item *owner, const char *name, source_span span) {
+function_item *check_derived_method(checker *c, struct_item *owner, const char *name, source_span span) {
     function_item *f = method_of_trait(c, name);
-    bool of_state = strcmp(name, walk_of_state) == 0;
+    walk kind = walk_named(name);
     if (f == NULL || owner->is_enum || owner->template != NULL || owner->generics.count > 0 ||
         owner->dyn != NULL || owner->closure != NULL || owner->type == NULL ||
-        (!of_state && of_fields(c, owner, NESTED_MAX) == HOLDS_NONE)) {
+        (kind <= WALK_TENSORS && of_fields(c, owner, NESTED_MAX) == HOLDS_NONE)) {
         return NULL;
     }
-    const struct_field *unseen = unseen_field(c, owner, of_state);
+    const struct_field *unseen = unseen_field(c, owner, kind);
     if (unseen != NULL) {
-        say_unseen(c, unseen, name, of_state, span);
+        say_unseen(c, unseen, name, kind, span);
     }
     function_item *made = function_copy(c->arena, f);
     if (made == NULL) {
         check_out_of_memory(c);
     }
-    if (of_state || strcmp(name, walk_of_fields) == 0) {
+    if (kind != WALK_NONE && !(kind == WALK_RECORD && unseen != NULL)) {
         made->body = NULL;
-        made->unread = text_as_source(c, body_of(c, owner, of_state));
+        made->unread = text_as_source(c, body_of(c, owner, kind));
     }
     made->owner_name = owner->name;
     made->owner_span = owner->span;

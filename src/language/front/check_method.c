@@ -11,7 +11,6 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
 #include "language/front/check_iterator.h"
-#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
@@ -77,7 +76,7 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
     struct_item *owner = check_owner_of(c, t);
     function_item *f = owner == NULL ? NULL : check_method_named(c, owner, e->call.name);
     f = f == NULL && owner != NULL ? check_iterator_method(c, owner, e->call.name) : f;
-    f = f == NULL && owner != NULL ? check_tensors_method(c, owner, e->call.name, e->call.name_span) : f;
+    f = f == NULL && owner != NULL ? check_derived_method(c, owner, e->call.name, e->call.name_span) : f;
     if (f == NULL) {
         return false;
     }
@@ -705,16 +704,12 @@ static const type *number_with_method(checker *c, const type *t, const char *nam
     return t;
 }
 
-static void method(checker *c, expr **slot, const type *expected) {
+void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     expected = check_wish_as_list(c, expected);
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&
            e->call.receiver->unary.op == UNARY_REFERENCE) { /* (&mut x).f() is x.f() */
         e->call.receiver = e->call.receiver->unary.operand;
-    }
-    if (check_made_method(c, slot)) {
-        check_expr(c, slot, expected);
-        return;
     }
     if (for_each(c, slot) || check_chain(c, slot, expected) || check_entry_value(c, slot) ||
         method_of_found(c, slot, expected)) {
@@ -776,17 +771,5 @@ static void method(checker *c, expr **slot, const type *expected) {
                !identity_method(c, slot, t) && !method_of_list(c, slot, t, expected) &&
                !method_of_row(c, slot, t, expected)) {
         unknown_method(c, e, t);
-    }
-}
-
-void check_method(checker *c, expr **slot, const type *expected) {
-    expr *e = *slot, *receiver = e->call.receiver;
-    const bool part = check_made_of(c, receiver) != NULL, writes = part && writes_lists(c, e->call.name);
-    expr *named = part ? check_new_name(c, receiver->span, receiver->name.name) : NULL;
-    method(c, slot, expected);
-    e = *slot;
-    bool grows = e->kind == EXPR_CALL && (e->call.kind == CALL_VEC_PUSH || e->call.kind == CALL_VEC_SET);
-    if (part && (writes || grows)) {
-        (void)check_part_is_written(c, named);
     }
 }

@@ -194,22 +194,42 @@ static masu_status give_text(masu__buffer *bytes, tl_object **out) {
     return status;
 }
 
-/* A line with its end; empty at the end of the file, which is noted. */
-tl_object *tl_file_read_line(tl_object *file) {
+/* Up to the end of a line, and this with it. */
+static void read_line_into(FILE *stream, masu__buffer *line) {
+    char part[1024];
+    int c = 0;
+    while (!line->failed && c != '\n' && c != EOF) {
+        size_t length = 0;
+        while (length < sizeof part && c != '\n' && (c = getc_unlocked(stream)) != EOF)
+            part[length++] = (char)c;
+        masu__buffer_append(line, part, length);
+    }
+}
+
+static tl_object *read_line(tl_object *file, bool with_end) {
     FILE *stream = turned(file, 'r');
     masu__buffer line = {0};
-    int c = 0;
-    while (stream && !line.failed && c != '\n' && (c = getc_unlocked(stream)) != EOF) {
-        char byte = (char)c;
-        masu__buffer_append(&line, &byte, 1);
-    }
-    if (stream && line.length == 0)
-        tl__file_note(TL_FILE_END);
-    if (stream)
+    if (stream) {
+        read_line_into(stream, &line);
+        if (line.length == 0)
+            tl__file_note(TL_FILE_END);
         note_failure(stream);
+    }
+    for (const char *end = "\n\r"; !with_end && *end && line.length > 0 && line.data[line.length - 1] == *end; end++)
+        masu__buffer_truncate(&line, line.length - 1);
     tl_object *out = NULL;
     masu_status status = give_text(&line, &out);
     return tl__object_or_raise(status, out);
+}
+
+/* A line with its end; empty at the end of the file, which is noted. */
+tl_object *tl_file_read_line(tl_object *file) {
+    return read_line(file, true);
+}
+
+/* The same without its end. */
+tl_object *tl_file_next_line(tl_object *file) {
+    return read_line(file, false);
 }
 
 /* At most `bytes`, all when it is negative. */

@@ -64,6 +64,10 @@ static int64_t characters(const char *at, size_t length) {
     return count;
 }
 
+int64_t tl_string_letters(tl_object *s) {
+    return characters(tl__string_bytes(s), (size_t)tl__string_length(s));
+}
+
 /* -1 when it is not there. */
 int64_t tl_string_index_of(tl_object *s, tl_object *part) {
     text a = text_of(s);
