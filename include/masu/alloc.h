@@ -22,7 +22,10 @@
  *     blocks count in the statistics with the size of their class
  *
  * Thread safety: every function, any thread, also in destructors of thread-local data. Not in signal handlers: as
- * with malloc, what a handler interrupts may be a call of this library in the same thread. The shared library stays
+ * with malloc, what a handler interrupts may be a call of this library in the same thread. A handler that calls all the same
+ * neither waits nor aborts: while the thread is inside of this library, allocating gives NULL (MASU_ERR_UNSUPPORTED), frees
+ * are done when it comes out, statistics are zero. What is compiled into the caller cannot see that: a handler must not keep a
+ * block of up to 16 KiB that it allocated. The shared library stays
  * loaded after dlclose, for threads that end later still hand back what they have.
  * Cost: alloc and free O(1) without a lock as long as the magazine has a block, or room.
  */

@@ -81,6 +81,7 @@ struct masu_bestfit {
     masu__free_index *index[MASU__GROUNDS]; /* owned; masu__no_index before the first region of that ground */
     uint64_t grown_bytes;                   /* new pages since it was looked at what lies idle on the other ground */
     uint64_t swap_step;                     /* how many they must be; doubles each time, for phases that come back */
+    bool doubles; /* grows by as much as it has, where that is more than pool_bytes */
     bool apart; /* slabs have regions of their own, so that they never lie in the way of large blocks */
 
     uint64_t serial; /* of the latest allocation */
@@ -149,8 +150,8 @@ static inline uint64_t masu__bestfit_free_bytes(const masu_bestfit *pool) {
 /* The region that holds address, or NULL. O(log regions). */
 masu__region *masu__bestfit_region_of(const masu_bestfit *pool, uintptr_t address);
 
-/* Slabs get regions of their own from now on. Before the first region. */
-void masu__bestfit_keep_apart(masu_bestfit *pool);
+/* Slabs get regions of their own from now on. Before the first region. doubles: no one chose how it shall grow. */
+void masu__bestfit_keep_apart(masu_bestfit *pool, bool doubles);
 
 static inline masu__free_index *masu__bestfit_index(const masu_bestfit *pool, masu__block_id id) {
     return pool->index[pool->blocks.at[id].ground];

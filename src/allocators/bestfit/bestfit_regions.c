@@ -142,8 +142,9 @@ static bool index_make(masu_bestfit *pool, uint32_t ground) {
     return true;
 }
 
-void masu__bestfit_keep_apart(masu_bestfit *pool) {
+void masu__bestfit_keep_apart(masu_bestfit *pool, bool doubles) {
     MASU_ASSERT(pool->region_count == 0);
+    pool->doubles = doubles;
     pool->apart = true;
 }
 
@@ -167,13 +168,21 @@ masu_status masu__bestfit_add_region(masu_bestfit *pool, const masu__growth *gro
     return MASU_OK;
 }
 
+/* Addresses cost next to nothing in the process-wide pool, and the end of each region is lost to large blocks: so it grows by
+ * as much as it has. */
+static size_t usual_growth(const masu_bestfit *pool) {
+    enum { MOST_LOG = 32 };
+    return pool->doubles ? masu__max(pool->pool_bytes, masu__min((size_t)pool->counts.reserved_bytes, (size_t)1 << MOST_LOG))
+                         : pool->pool_bytes;
+}
+
 /* First the growth that serves later requests too, then just what this one needs. A request larger than
  * that growth gets what it needs at once: twice as much would be half idle. */
 masu_status masu__bestfit_grow(masu_bestfit *pool, uint32_t ground, size_t bytes, size_t alignment) {
     size_t needed = bytes;
     if (alignment > pool->device->info.alignment_bytes && !masu__add(bytes, alignment, &needed))
         return MASU_ERR_OVERFLOW;
-    masu__growth growth = {masu__max(pool->pool_bytes, needed), needed, false, ground};
+    masu__growth growth = {masu__max(usual_growth(pool), needed), needed, false, ground};
     masu__bestfit_drop_idle(pool);
     return masu__bestfit_add_region(pool, &growth, NULL);
 }

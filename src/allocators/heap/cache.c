@@ -228,6 +228,27 @@ static void cache_obey(masu__cache *cache) {
         cache_show(cache, &cache->front);
 }
 
+/* While the thread works on its cache under the lock, a signal handler of it finds nothing to work on. */
+static void cache_enter(masu_heap *heap, masu__cache *cache) {
+    masu__heap_lock(heap);
+    if (!cache)
+        return;
+    cache_obey(cache);
+    cache_show(cache, &masu__no_cache);
+}
+
+static void cache_leave(masu_heap *heap, masu__cache *cache) {
+    if (cache && cache->epoch == heap->caches->epoch && !heap->caches->checked)
+        cache_show(cache, &cache->front);
+    masu__heap_unlock(heap);
+}
+
+void masu__cache_flush_own(masu_heap *heap, masu__cache *cache) {
+    cache_enter(heap, cache);
+    masu__cache_flush(cache);
+    cache_leave(heap, cache);
+}
+
 masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on) {
     masu__caches *caches = heap->caches;
     masu__heap_lock(heap);
@@ -374,11 +395,9 @@ static masu_status refill_under_lock(masu_heap *heap, masu__cache *cache, size_t
 }
 
 masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, unsigned index, void **out) {
-    masu__heap_lock(heap);
-    if (cache)
-        cache_obey(cache);
+    cache_enter(heap, cache);
     masu_status status = refill_under_lock(heap, cache, bytes, index, out);
-    masu__heap_unlock(heap);
+    cache_leave(heap, cache);
     return status;
 }
 
@@ -432,11 +451,9 @@ static masu_status give_any(masu_heap *heap, masu__cache *cache, void *ptr, bool
 }
 
 masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, bool sized, size_t bytes) {
-    masu__heap_lock(heap);
-    if (cache)
-        cache_obey(cache);
+    cache_enter(heap, cache);
     masu_status status = give_any(heap, cache, ptr, sized, bytes);
-    masu__heap_unlock(heap);
+    cache_leave(heap, cache);
     return status;
 }
 
@@ -473,11 +490,9 @@ static masu_status take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
 
 masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
                                    size_t alignment, void **out) {
-    masu__heap_lock(heap);
-    if (cache)
-        cache_obey(cache);
+    cache_enter(heap, cache);
     masu_status status = take_large(heap, cache, bytes, alignment, out);
-    masu__heap_unlock(heap);
+    cache_leave(heap, cache);
     return status;
 }
 

@@ -143,6 +143,8 @@ void masu__cache_close(masu__cache *cache, bool thread_lives);
 void masu__cache_renew(masu__cache *cache);
 /* Hands everything back. Under the lock. */
 void masu__cache_flush(masu__cache *cache);
+/* The same for the calling thread's cache; takes the lock. */
+void masu__cache_flush_own(masu_heap *heap, masu__cache *cache);
 /* Slabs that hold nothing go back, when so much more is cached than the last time that a look is worth it: with it the
  * blocks of more than a page that lie in the thread's magazines and between the threads. Under the lock. */
 void masu__cache_sweep(masu__cache *cache);

@@ -44,14 +44,37 @@ struct masu_heap {
 /* The lock is held for some hundred nanoseconds, except by trims: a contender looks a few times before it sleeps. */
 void masu__heap_lock_busy(masu_heap *heap);
 
+/* How deep this thread is in code that a signal handler of it must not enter: it holds a heap's lock, or changes what
+ * it keeps. The process-wide pool looks here before it goes in, and answers a handler without doing so. */
+extern _Thread_local int masu__inside __attribute__((tls_model("initial-exec")));
+/* Blocks that a handler freed meanwhile, each linked by its first word. */
+extern _Thread_local void *masu__freed_inside __attribute__((tls_model("initial-exec")));
+void masu__free_what_was_freed_inside(void);
+
+static inline void masu__go_in(void) {
+    masu__inside++;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void masu__come_out(void) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (--masu__inside == 0 && MASU_UNLIKELY(masu__freed_inside != NULL))
+        masu__free_what_was_freed_inside();
+}
+
 static inline void masu__heap_lock(masu_heap *heap) {
-    if (heap->thread_safe && MASU_UNLIKELY(!masu__lock_try(&heap->lock)))
+    if (!heap->thread_safe)
+        return;
+    masu__go_in();
+    if (MASU_UNLIKELY(!masu__lock_try(&heap->lock)))
         masu__heap_lock_busy(heap);
 }
 
 static inline void masu__heap_unlock(masu_heap *heap) {
-    if (heap->thread_safe)
-        masu__lock_release(&heap->lock);
+    if (!heap->thread_safe)
+        return;
+    masu__lock_release(&heap->lock);
+    masu__come_out();
 }
 
 static inline const masu__pool *masu__heap_top(const masu_heap *heap) {

@@ -89,7 +89,7 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
     if (caching)
         masu__bucket_be_of_process(bucket);
     if (caching && bucket->backing->region_count == 0 && bucket->backing->limit_bytes == SIZE_MAX)
-        masu__bestfit_keep_apart(bucket->backing);
+        masu__bestfit_keep_apart(bucket->backing, wanted == NULL);
     if (caching && !masu__caches_open(*out)) {
         masu_heap_destroy(*out);
         return MASU_ERR_OUT_OF_MEMORY;
@@ -135,7 +135,14 @@ static masu_status heap_install(const masu_heap_config *config, masu_heap **out)
 
 static masu_status heap_get(masu_heap **out) {
     *out = atomic_load_explicit(&the_heap, memory_order_acquire);
-    return MASU_LIKELY(*out != NULL) ? MASU_OK : heap_install(NULL, out);
+    if (MASU_LIKELY(*out != NULL))
+        return MASU_OK;
+    if (masu__inside)
+        return MASU_ERR_UNSUPPORTED;
+    masu__go_in();
+    masu_status status = heap_install(NULL, out);
+    masu__come_out();
+    return status;
 }
 
 masu_status masu_configure(const masu_heap_config *config) {
@@ -147,12 +154,7 @@ masu_status masu_configure(const masu_heap_config *config) {
     return heap_install(config, &heap);
 }
 
-/* The calling thread's cache, made at its first call. NULL: do without. */
-static masu__cache *cache_get(masu_heap *heap) {
-    if (MASU_LIKELY(owner != NULL))
-        return owner == (const void *)&ended ? NULL : owner;
-    if (!key_works)
-        return NULL;
+static masu__cache *cache_make(masu_heap *heap) {
     masu__cache *cache = masu__cache_open(heap, &masu_thread_magazines);
     if (!cache)
         return NULL;
@@ -166,6 +168,18 @@ static masu__cache *cache_get(masu_heap *heap) {
     return cache;
 }
 
+/* The calling thread's cache, made at its first call. NULL: do without. */
+static masu__cache *cache_get(masu_heap *heap) {
+    if (MASU_LIKELY(owner != NULL))
+        return owner == (const void *)&ended ? NULL : owner;
+    if (!key_works)
+        return NULL;
+    masu__go_in();
+    masu__cache *cache = cache_make(heap);
+    masu__come_out();
+    return cache;
+}
+
 static masu__cache *cache_if_any(void) {
     return owner == NULL || owner == (const void *)&ended ? NULL : owner;
 }
@@ -173,11 +187,9 @@ static masu__cache *cache_if_any(void) {
 void masu_thread_flush(void) {
     masu_heap *heap = atomic_load(&the_heap);
     masu__cache *cache = cache_if_any();
-    if (!heap || !cache)
+    if (!heap || !cache || masu__inside)
         return;
-    masu__heap_lock(heap);
-    masu__cache_flush(cache);
-    masu__heap_unlock(heap);
+    masu__cache_flush_own(heap, cache);
 }
 
 /* Everything that is cached anywhere, as far as this thread can reach it. */
@@ -219,6 +231,8 @@ static masu_status take_once(masu_heap *heap, void *context) {
 
 static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, take *t) {
     *t->out = NULL;
+    if (masu__inside)
+        return MASU_ERR_UNSUPPORTED;
     if (t->alignment != 0 && !masu__is_power_of_two(t->alignment))
         return MASU_ERR_INVALID_ARGUMENT;
     masu_status status = take_once(heap, t);
@@ -243,10 +257,24 @@ static void *take_from_magazine(size_t bytes) {
 /* The same for a large class. */
 static void *take_from_large(size_t bytes) {
     masu__large_cache *large = masu__thread_large();
+    if (MASU_UNLIKELY(masu__inside))
+        return NULL;
+    masu__go_in();
     void *block = masu__large_pop(large, masu__large_class_of(bytes));
     if (block)
         __atomic_store_n(&large->hits, large->hits + 1, __ATOMIC_RELAXED);
+    masu__come_out();
     return block;
+}
+
+/* The way back; false: there is no room, or the thread is inside. */
+static bool give_to_large(void *ptr, unsigned index) {
+    if (MASU_UNLIKELY(masu__inside))
+        return false;
+    masu__go_in();
+    bool kept = masu__large_push(masu__thread_large(), index, ptr);
+    masu__come_out();
+    return kept;
 }
 
 masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
@@ -254,7 +282,7 @@ masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
-    masu_status status = heap_get(&heap);
+    masu_status status = masu__inside ? MASU_ERR_UNSUPPORTED : heap_get(&heap);
     if (status != MASU_OK)
         return status;
     if (!heap->caches)
@@ -276,7 +304,7 @@ masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
 static __attribute__((noinline)) void *alloc_slower(size_t bytes, bool packed) {
     masu_heap *heap;
     void *out;
-    if (bytes == 0 || heap_get(&heap) != MASU_OK)
+    if (bytes == 0 || masu__inside || heap_get(&heap) != MASU_OK)
         return NULL;
     if (!heap->caches)
         return masu_heap_alloc(heap, bytes, 0, &out) == MASU_OK ? out : NULL;
@@ -315,21 +343,60 @@ masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_t alignme
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
+_Thread_local int masu__inside INITIAL_EXEC;
+_Thread_local void *masu__freed_inside INITIAL_EXEC;
+
+void masu__free_what_was_freed_inside(void) {
+    void *block = __atomic_exchange_n(&masu__freed_inside, NULL, __ATOMIC_RELAXED);
+    while (block) {
+        void *next = *(void **)block;
+        (void)masu_free_unsized(block);
+        block = next;
+    }
+}
+
+/* A block of a large class begins here, and is out. */
+static inline bool large_begins(const void *ptr, uint32_t code) {
+    return code - MASU__KIND_LARGE < MASU__LARGE_CLASSES && masu__is_aligned((uintptr_t)ptr, MASU__PAGE_BYTES);
+}
+
+/* By a signal handler: it is taken as soon as what the handler interrupted is done. Nothing can be looked up now: what
+ * the page does not show is refused. */
+static masu_status free_after(void *ptr, bool sized, size_t bytes) {
+    uint32_t code = masu_page_code(ptr);
+    const masu_heap *heap = atomic_load(&the_heap);
+    size_t known = 0;
+    if (!heap || !heap->caches)
+        return MASU_ERR_UNSUPPORTED;
+    if (code - 1 < MASU_BUCKET_MOST_CLASSES)
+        known = masu__bucket_block_bytes(heap->caches->bucket, code - 1);
+    else if (large_begins(ptr, code))
+        known = masu__large_class_bytes(code - MASU__KIND_LARGE);
+    if (known == 0)
+        return MASU_ERR_UNSUPPORTED;
+    if (known <= MASU_BUCKET_MAX_BYTES && (uintptr_t)ptr % MASU__SLAB_BYTES % known != 0)
+        return MASU_ERR_INTERIOR_POINTER;
+    if (sized && (bytes == 0 || bytes > known))
+        return MASU_ERR_SIZE_MISMATCH;
+    if (masu__freed_inside == ptr)
+        return MASU_ERR_DOUBLE_FREE;
+    *(void **)ptr = masu__freed_inside;
+    masu__freed_inside = ptr;
+    return MASU_OK;
+}
+
 static __attribute__((noinline)) masu_status free_slower(void *ptr, bool sized, size_t bytes) {
     masu_heap *heap;
     if (!ptr)
         return MASU_OK;
+    if (MASU_UNLIKELY(masu__inside))
+        return free_after(ptr, sized, bytes);
     masu_status status = heap_get(&heap);
     if (status != MASU_OK)
         return status;
     if (!heap->caches)
         return sized ? masu_heap_free(heap, ptr, bytes) : masu_heap_free_unsized(heap, ptr);
     return masu__cache_give(heap, cache_get(heap), ptr, sized, bytes);
-}
-
-/* A block of a large class begins here, and is out. */
-static inline bool large_begins(const void *ptr, uint32_t code) {
-    return code - MASU__KIND_LARGE < MASU__LARGE_CLASSES && masu__is_aligned((uintptr_t)ptr, MASU__PAGE_BYTES);
 }
 
 static inline bool is_packed(uint32_t code) {
@@ -346,7 +413,7 @@ masu_status masu_free_slow(void *ptr, size_t bytes) {
     uint32_t code = masu_page_code(ptr);
     unsigned index = code - MASU__KIND_LARGE;
     if (MASU_LIKELY(large_begins(ptr, code) && bytes - 1 < masu__large_class_bytes(index)) &&
-        masu__large_push(masu__thread_large(), index, ptr))
+        give_to_large(ptr, index))
         return MASU_OK;
     if (is_packed(code) && bytes - 1 < packed_bytes(code))
         return masu_free_unsized(ptr);
@@ -356,7 +423,7 @@ masu_status masu_free_slow(void *ptr, size_t bytes) {
 masu_status masu_free_unsized_slow(void *ptr) {
     uint32_t code = masu_page_code(ptr);
     if (MASU_LIKELY(large_begins(ptr, code)) &&
-        masu__large_push(masu__thread_large(), code - MASU__KIND_LARGE, ptr))
+        give_to_large(ptr, code - MASU__KIND_LARGE))
         return MASU_OK;
     return free_slower(ptr, false, 0);
 }
@@ -383,6 +450,8 @@ static masu_status block_size(masu_heap *heap, const void *ptr, size_t *out) {
 }
 
 static __attribute__((noinline)) masu_status size_from_pools(masu_heap *heap, const void *ptr, size_t *out) {
+    if (masu__inside)
+        return MASU_ERR_UNSUPPORTED;
     masu__heap_lock(heap);
     masu_status status = block_size(heap, ptr, out);
     masu__heap_unlock(heap);
@@ -456,7 +525,7 @@ static bool may_stay(masu_heap *heap, size_t known, size_t new_bytes) {
 bool masu_resize_in_place(void *ptr, size_t old_bytes, size_t new_bytes) {
     masu_heap *heap;
     size_t known;
-    if (!ptr || new_bytes == 0 || heap_get(&heap) != MASU_OK ||
+    if (!ptr || new_bytes == 0 || masu__inside || heap_get(&heap) != MASU_OK ||
         judge_old(heap, ptr, true, old_bytes, &known) != MASU_OK)
         return false;
     if (is_watched(heap))
@@ -493,6 +562,8 @@ static masu_status block_change(void *ptr, const change *c, void **out) {
     masu_heap *heap;
     size_t known = 0;
     *out = NULL;
+    if (masu__inside)
+        return MASU_ERR_UNSUPPORTED;
     masu_status status = heap_get(&heap);
     if (status == MASU_OK && c->alignment != 0 && !masu__is_power_of_two(c->alignment))
         return MASU_ERR_INVALID_ARGUMENT;
@@ -536,6 +607,8 @@ masu_status masu_trim(size_t keep_bytes) {
     masu_heap *heap = atomic_load(&the_heap);
     if (!heap)
         return MASU_OK;
+    if (masu__inside)
+        return MASU_ERR_UNSUPPORTED;
     if (heap->caches)
         recall(heap);
     return masu_heap_trim(heap, keep_bytes);
@@ -543,6 +616,8 @@ masu_status masu_trim(size_t keep_bytes) {
 
 masu_status masu_set_checked(bool on) {
     masu_heap *heap;
+    if (masu__inside)
+        return MASU_ERR_UNSUPPORTED;
     masu_status status = heap_get(&heap);
     if (status != MASU_OK)
         return status;
@@ -552,13 +627,14 @@ masu_status masu_set_checked(bool on) {
 }
 
 void masu_reset_peaks(void) {
-    masu_heap_reset_peaks(atomic_load(&the_heap));
+    if (!masu__inside)
+        masu_heap_reset_peaks(atomic_load(&the_heap));
 }
 
 void masu_get_stats(masu_heap_stats *out) {
     masu_heap *heap = atomic_load(&the_heap);
     *out = (masu_heap_stats){0};
-    if (!heap)
+    if (!heap || masu__inside)
         return;
     if (!heap->caches) {
         masu_heap_get_stats(heap, out);
@@ -572,8 +648,8 @@ void masu_get_stats(masu_heap_stats *out) {
 
 bool masu_valid(void) {
     masu_heap *heap = atomic_load(&the_heap);
-    if (!heap)
-        return true;
+    if (!heap || masu__inside)
+        return true; /* a handler cannot know */
     if (!heap->caches)
         return masu_heap_valid(heap);
     masu__heap_lock(heap);

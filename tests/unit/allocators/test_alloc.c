@@ -9,9 +9,12 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include <masu/alloc.h>
 
+#include "allocators/heap/heap_pool.h"
 #include "allocators/heap/large.h"
 #include "base/annotate.h"
 #include "base/rng.h"
@@ -299,6 +302,102 @@ static void a_thousand_threads_at_once(void **state) {
     assert_all_is_home();
 }
 
+/* The end of each device block is lost to blocks that do not fit there: the pool that nobody configured doubles. */
+static void large_blocks_take_few_device_blocks(void **state) {
+    (void)state;
+    enum { BLOCKS = 40 };
+    const size_t bytes = 20 * (size_t)MIB;
+    void *blocks[BLOCKS];
+    assert_int_equal(masu_trim(0), MASU_OK);
+    masu_heap_stats before = stats_now();
+    for (size_t i = 0; i < BLOCKS; i++)
+        assert_non_null(blocks[i] = masu_alloc(bytes));
+    masu_heap_stats s = stats_now();
+    if (WITH_CACHES) {
+        assert_in_range(s.device_allocations - before.device_allocations, 1, 5);
+        assert_true(s.reserved_bytes <= 2 * BLOCKS * bytes);
+    }
+    for (size_t i = 0; i < BLOCKS; i++)
+        assert_int_equal(masu_free(blocks[i], bytes), MASU_OK);
+    assert_all_is_home();
+}
+
+/* ---- signal handlers ---------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t handled, served;
+
+/* Above the magazines, so that every call goes where the interrupted one may be. */
+static void call_from_a_handler(int number) {
+    (void)number;
+    size_t bytes = (size_t)(30000 + handled % 100 * 64);
+    void *ptr = masu_alloc(bytes), *aligned;
+    handled++;
+    if (masu_alloc_aligned(bytes, 1 << 16, &aligned) == MASU_OK)
+        masu_free(aligned, bytes);
+    if (!ptr)
+        return;
+    served++;
+    memset(ptr, 1, bytes);
+    if (handled % 2 ? masu_free(ptr, bytes) : masu_free_unsized(ptr))
+        served = -1000000;
+}
+
+static void a_handler_neither_hangs_nor_aborts(void **state) {
+    (void)state;
+    struct sigaction action = {.sa_handler = call_from_a_handler}, before;
+    struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    assert_int_equal(sigaction(SIGALRM, &action, &before), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    for (long i = 0; i < 3000000 && handled < 3000; i++) {
+        size_t bytes = (size_t)(40000 + i % 1000 * 64);
+        unsigned char *ptr = masu_alloc(bytes);
+        assert_non_null(ptr);
+        ptr[0] = ptr[bytes - 1] = (unsigned char)i;
+        ptr = masu_realloc(ptr, bytes, bytes * (i % 7 == 0 ? 3 : 1));
+        assert_non_null(ptr);
+        assert_int_equal(ptr[bytes - 1], (unsigned char)i);
+        assert_int_equal(masu_free_unsized(ptr), MASU_OK);
+        if (i % 1000 == 0)
+            assert_int_equal(masu_trim(0), MASU_OK);
+    }
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+    assert_true(handled > 0);
+    assert_true(served > 0);
+    assert_all_is_home();
+}
+
+/* What a handler does inside, without luck: the lock is held by this very thread. */
+static void what_a_handler_gets_inside(void **state) {
+    (void)state;
+    unsigned char *large = masu_alloc(100000), *small = masu_alloc(300), *packed = masu_alloc_packed(20);
+    masu_heap_stats s;
+    void *out = large;
+    masu_thread_flush();
+    masu__go_in();
+    assert_null(masu_alloc(50000));
+    assert_int_equal(masu_alloc_aligned(50000, 0, &out), MASU_ERR_UNSUPPORTED);
+    assert_null(out);
+    assert_null(masu_realloc(large, 100000, 300000));
+    assert_false(masu_resize_in_place(large, 100000, 300000));
+    assert_int_equal(masu_trim(0), MASU_ERR_UNSUPPORTED);
+    assert_int_equal(masu_set_checked(true), MASU_ERR_UNSUPPORTED);
+    masu_get_stats(&s);
+    assert_int_equal(s.live_blocks, 0);
+    if (WITH_CACHES) {
+        assert_int_equal(masu_free(large, 2 * MIB), MASU_ERR_SIZE_MISMATCH);
+        assert_int_equal(masu_free(large, 100000), MASU_OK);
+        assert_int_equal(masu_free(large, 100000), MASU_ERR_DOUBLE_FREE);
+    }
+    masu__come_out();
+    if (!WITH_CACHES)
+        assert_int_equal(masu_free(large, 100000), MASU_OK);
+    assert_int_equal(stats_now().live_blocks, 2);
+    assert_int_equal(masu_free(small, 300), MASU_OK);
+    assert_int_equal(masu_free_unsized(packed), MASU_OK);
+    assert_all_is_home();
+}
+
 /* ---- packed blocks ------------------------------------------------------------------------------ */
 
 static size_t packed_block_bytes(size_t bytes) {
@@ -403,6 +502,9 @@ int main(void) {
         cmocka_unit_test(large_blocks_freed_twice),
         cmocka_unit_test(usable_bytes_are_usable),
         cmocka_unit_test(a_thousand_threads_at_once),
+        cmocka_unit_test(large_blocks_take_few_device_blocks),
+        cmocka_unit_test(what_a_handler_gets_inside),
+        cmocka_unit_test(a_handler_neither_hangs_nor_aborts),
         cmocka_unit_test(packed_blocks_lie_closely),
         cmocka_unit_test(packed_blocks_may_go_to_every_call),
         cmocka_unit_test(packed_blocks_are_judged),
