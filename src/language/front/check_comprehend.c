@@ -236,7 +236,26 @@ static bool too_large(checker *c, const expr *node, const comprehension_expr *e)
     return e->output_count > TL_MAX_RANK || e->clause_count > CLAUSES_MAX;
 }
 
+/* [i | i <- 0..n { x }] where a list is wanted: the list of its elements. */
+static bool made_a_list(checker *c, expr **slot, const type *expected) {
+    const type *wanted = expected == NULL ? NULL : type_resolve(c->types, expected);
+    wanted = wanted == NULL || wanted->kind == TYPE_OPEN ? (*slot)->becomes : wanted;
+    bool list = wanted != NULL && wanted->kind == TYPE_VEC && wanted->vec.length < 0 &&
+                (*slot)->comprehension->output_count == 1 && !type_is_box(wanted);
+    if (!list) {
+        return false;
+    }
+    expr *tensor = check_new(c, EXPR_COMPREHENSION, (*slot)->span, NULL);
+    tensor->comprehension = (*slot)->comprehension;
+    *slot = build_method(c, tensor->span, tensor, "to_vec", NULL, 0);
+    check_expr(c, slot, wanted);
+    return true;
+}
+
 void check_comprehension(checker *c, expr **slot, const type *expected) {
+    if (made_a_list(c, slot, expected)) {
+        return;
+    }
     expr *node = *slot;
     comprehension_expr *e = node->comprehension;
     bool wished =

@@ -186,8 +186,7 @@ static const type *type_of_element_at(inference *n, expr *e, const type *tensor,
     return infer_form(n, FORM_ROW, e)->open;
 }
 
-/* e: base[…], whose indices are walked. */
-const type *infer_index(inference *n, expr *e, const type *base) {
+const type *infer_index(inference *n, expr *e, const type *base, const type **at) {
     const expr *only = e->index.count == 1 ? e->index.indices[0] : NULL;
     bool part = only != NULL && only->kind == EXPR_RANGE;
     if (infer_is_bracket(base) && e->index.count > 1) {
@@ -209,7 +208,7 @@ const type *infer_index(inference *n, expr *e, const type *base) {
     case TYPE_STRING:
         return part ? base : check_scalar(n->c, TYPE_CHAR);
     case TYPE_STRUCT: {
-        const type *found = infer_yield(n, base, "index");
+        const type *found = infer_yield(n, base, "index", at, e->index.count);
         return found == NULL ? n->any : found;
     }
     default:
@@ -222,20 +221,21 @@ static const type *type_of_index(inference *n, expr *e) {
     expr *inner = e->index.base;
     bool merges = inner->kind == EXPR_INDEX && !inner->in_parentheses;
     const type *base = infer_value(n, infer_expr(n, inner));
+    const type **at = CHECK_ARRAY(n->c, const type *, e->index.count + 1);
     for (uint32_t i = 0; i < e->index.count; i++) {
-        const type *at = infer_value(n, infer_expr(n, e->index.indices[i]));
-        if (base->kind == TYPE_TENSOR && n->comprehensions == 0 && infer_is_bracket(at)) {
-            infer_tensor(n, at);
+        at[i] = infer_value(n, infer_expr(n, e->index.indices[i]));
+        if (base->kind == TYPE_TENSOR && n->comprehensions == 0 && infer_is_bracket(at[i])) {
+            infer_tensor(n, at[i]);
         }
     }
     const open_form *row = infer_form_of(base);
     if (merges && row != NULL && row->kind == FORM_ROW && row->e == inner) {
         return infer_form(n, FORM_ROW, e)->open; /* the check sees one index of both */
     }
-    const type *t = infer_index(n, e, base);
+    const type *t = infer_index(n, e, base, at);
     if (t == NULL) {
         t = infer_open(n);
-        infer_wait(n, (waiting){.e = e, .operand = base, .result = t});
+        infer_wait(n, (waiting){.e = e, .operand = base, .arguments = at, .result = t});
     }
     return t;
 }
@@ -454,8 +454,8 @@ static const type *type_of_item(inference *n, const type *t) {
     case TYPE_STRING:
         return check_scalar(c, TYPE_CHAR);
     case TYPE_STRUCT: {
-        const type *yielded = infer_yield(n, t, "next");
-        yielded = yielded == NULL ? infer_yield(n, t, "iter") : yielded;
+        const type *yielded = infer_yield(n, t, "next", NULL, 0);
+        yielded = yielded == NULL ? infer_yield(n, t, "iter", NULL, 0) : yielded;
         yielded = yielded == NULL ? n->any : infer_value(n, yielded);
         bool option = yielded->kind == TYPE_STRUCT && yielded->structure->template != NULL;
         return option ? yielded->structure->arguments[0] : yielded->kind == TYPE_VEC ? yielded->vec.element : n->any;
@@ -571,12 +571,15 @@ static const type *type_of_comprehension(inference *n, expr *e) {
             infer_name(n, clause->index->name, check_scalar(n->c, TYPE_I64));
         }
     }
-    if (made->body != NULL) {
-        infer_expr(n, made->body);
-    }
+    const type *element = made->body == NULL ? n->any : infer_expr(n, made->body);
     n->comprehensions--;
     close_names(n, mark);
-    return type_tensor(n->c->types, NULL, made->einstein ? -1 : (int32_t)made->output_count);
+    if (made->einstein || made->output_count != 1) {
+        return type_tensor(n->c->types, NULL, made->einstein ? -1 : (int32_t)made->output_count);
+    }
+    open_form *f = infer_form(n, FORM_BRACKET, e); /* a tensor, unless something demands a list */
+    f->element = element;
+    return f->open;
 }
 
 static const type *type_of_tuple(inference *n, expr *e) {
@@ -632,9 +635,17 @@ static const type *type_of_try(inference *n, expr *e) {
     return t->kind == TYPE_STRUCT && t->structure->template != NULL ? t->structure->arguments[0] : n->any;
 }
 
+/* [x; n]: a list, unless something demands a tensor. */
 static const type *type_of_repeat(inference *n, expr *e) {
     infer_expr(n, e->repeat.count);
-    return type_vec(n->c->types, infer_expr(n, e->repeat.value));
+    const type *element = infer_expr(n, e->repeat.value);
+    if (e->is_vec || only_lists_hold(infer_value(n, element))) {
+        return type_vec(n->c->types, element);
+    }
+    open_form *f = infer_form(n, FORM_BRACKET, e);
+    f->element = element;
+    f->prefers_list = true;
+    return f->open;
 }
 
 static const type *type_of_number(inference *n, const expr *e) {
@@ -729,7 +740,7 @@ static const type *now_known(inference *n, waiting *w) {
     case EXPR_BINARY:
         return type_of_arithmetic(n, t, infer_value(n, w->other));
     case EXPR_INDEX:
-        return infer_index(n, w->e, t);
+        return infer_index(n, w->e, t, w->arguments);
     case EXPR_FOR:
         return type_of_item(n, t);
     default:
@@ -765,7 +776,8 @@ static bool tensors_keep(const type *t) {
 static void prefer_lists(inference *n) {
     for (uint32_t i = 0; i < n->form_count; i++) { /* what is inside comes first */
         open_form *f = n->forms[i];
-        if (f->kind != FORM_BRACKET || type_resolve(n->c->types, f->open)->kind != TYPE_OPEN) {
+        if (f->kind != FORM_BRACKET || f->e->kind == EXPR_COMPREHENSION ||
+            type_resolve(n->c->types, f->open)->kind != TYPE_OPEN) {
             continue;
         }
         const type *element = infer_value(n, f->element);
@@ -788,6 +800,9 @@ static void prefer_lists(inference *n) {
 
 /* A list of what will turn out to be in it: the numbers of this walk are not those of the check. */
 static const type *list_like(inference *n, const open_form *f, const type *t) {
+    if (f->e->kind != EXPR_ARRAY) {
+        return type_vec(n->c->types, type_open(n->c->types, NULL));
+    }
     const type *element = infer_value(n, t->vec.element);
     bool nested = element->kind == TYPE_VEC && f->e->list.count > 0 && f->e->list.items[0]->kind == EXPR_ARRAY &&
                   !f->e->list.items[0]->is_vec;
@@ -810,7 +825,9 @@ static void answer(inference *n, const open_form *f) {
     const open_form *now = t->kind == TYPE_OPEN ? t->open.form : f;
     switch (f->kind) {
     case FORM_BRACKET:
-        f->e->list.form = now;
+        if (f->e->kind == EXPR_ARRAY) {
+            f->e->list.form = now;
+        }
         f->e->becomes = t->kind == TYPE_VEC ? list_like(n, f, t) : t->kind == TYPE_TENSOR ? tensor_like(n, f) : NULL;
         if (t->kind == TYPE_OPEN && tensor_like(n, now)->tensor.element != NULL) {
             f->e->becomes = tensor_like(n, now);
@@ -830,7 +847,8 @@ static bool asks_in_block(const block *b);
 
 static void find_question(expr *e, void *context) {
     bool *found = context;
-    if ((e->kind == EXPR_ARRAY && !e->is_vec) || e->kind == EXPR_INDEX || (e->kind == EXPR_METHOD && check_has_places(e))) {
+    bool bracket = (e->kind == EXPR_ARRAY || e->kind == EXPR_REPEAT) && !e->is_vec;
+    if (bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX || (e->kind == EXPR_METHOD && check_has_places(e))) {
         *found = true;
     }
     if (!*found) {

@@ -74,7 +74,8 @@ const type *infer_expr(inference *n, expr *e);
 const type *infer_block(inference *n, block *b);
 void infer_pattern(inference *n, const pattern *p, const type *t);
 void infer_name(inference *n, const char *name, const type *t);
-const type *infer_index(inference *n, expr *e, const type *base);
+/* e: base[at[0], …] */
+const type *infer_index(inference *n, expr *e, const type *base, const type **at);
 
 /* check_infer_call.c */
 const type *infer_call(inference *n, expr *e);
@@ -83,7 +84,7 @@ const type *infer_struct(inference *n, expr *e);
 /* The method of t, its arguments given; NULL: t says nothing yet. */
 const type *infer_method_of(inference *n, expr *e, const type *t, const type **arguments, bool dropped);
 /* What t.name() yields; NULL: t has no such method. */
-const type *infer_yield(inference *n, const type *t, const char *name);
+const type *infer_yield(inference *n, const type *t, const char *name, const type **arguments, uint32_t count);
 
 /* check_infer_type.c */
 const type *infer_open(inference *n);

@@ -204,8 +204,8 @@ static const type *method_of_owner(inference *n, const type *t, const char *name
     return f == NULL || !f->has_self ? NULL : yield_of(n, f, owner, arguments, count);
 }
 
-const type *infer_yield(inference *n, const type *t, const char *name) {
-    return method_of_owner(n, t, name, NULL, 0);
+const type *infer_yield(inference *n, const type *t, const char *name, const type **arguments, uint32_t count) {
+    return method_of_owner(n, t, name, arguments, count);
 }
 
 static const type *method_of_list(inference *n, expr *e, const type *t, const type **arguments) {
@@ -235,11 +235,23 @@ static bool changes_length(const char *name) {
     return false;
 }
 
+/* With so many arguments. */
+static bool lists_have(inference *n, const char *name, uint32_t count) {
+    const struct_item *list = n->c->instances->builtin_owners[TYPE_VEC];
+    const function_item *f = list == NULL ? NULL : names_find_method(n->c->names, list, name);
+    bool has = check_is_list_method(name);
+    for (; f != NULL && !has; f = f->next_in_bucket) {
+        bool takes = f->owner == list && strcmp(f->name, name) == 0 && count + 1 <= f->parameter_count;
+        has = takes && (count + 1 == f->parameter_count || f->parameters[count + 1]->otherwise != NULL);
+    }
+    return has;
+}
+
 static bool only_tensors_have(inference *n, const char *name, uint32_t count) {
-    const struct_item *list = n->c->instances->builtin_owners[TYPE_VEC], *tensor = tensor_owner(n);
+    const struct_item *tensor = tensor_owner(n);
     const function_item *f = tensor == NULL ? NULL : names_find_method(n->c->names, tensor, name);
     bool has = line_of("", name, count, true) != TL_FN_COUNT || (f != NULL && f->has_self);
-    return has && !check_is_list_method(name) && (list == NULL || names_find_method(n->c->names, list, name) == NULL);
+    return has && !lists_have(n, name, count);
 }
 
 /* A method of lists that yields nothing can only change its list. */
@@ -262,7 +274,7 @@ static const type *method_of_bracket(inference *n, expr *e, const type *t, bool 
     if (!lists && (check_is_identity(name) || strcmp(name, "into") == 0)) { /* what is wanted of that is wanted of it */
         return t;
     }
-    if (only_tensors_have(n, name, e->call.arg_count)) {
+    if (!lists && only_tensors_have(n, name, e->call.arg_count)) {
         infer_tensor(n, t);
     } else {
         f->prefers_list |= (dropped && only_changes(n, name)) || lists;
@@ -294,6 +306,10 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
         return n->any;
     default: {
         const type *found = method_of_owner(n, t, e->call.name, arguments, e->call.arg_count);
+        bool of_key = found == NULL && t->kind == TYPE_STRUCT && t->structure->template != NULL && e->call.arg_count == 1;
+        if (of_key && e->call.args[0]->kind != EXPR_CLOSURE) { /* m.entry(k), which is a place: a key as the map has them */
+            infer_same(n, arguments[0], t->structure->arguments[0]);
+        }
         return found != NULL ? found : type_is_numeric(t) || check_is_identity(e->call.name) ? t : n->any;
     }
     }

@@ -200,9 +200,39 @@ static expr *fill_all(checker *c, source_span span) {
     return branch;
 }
 
+/* [[x; m]; n] where a tensor is wanted: Tensor::full([n, m], x) */
+static void fill_tensor(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot, *value = e, *shape = check_new(c, EXPR_ARRAY, e->span, NULL), *arguments[2];
+    uint32_t capacity = 0;
+    for (; value->kind == EXPR_REPEAT && !value->is_vec; value = value->repeat.value) {
+        CHECK_PUSH(c, shape->list.items, shape->list.count, capacity, value->repeat.count);
+    }
+    if (value->kind != EXPR_INT && value->kind != EXPR_UNARY) {
+        check_expr(c, &value, NULL);
+    }
+    const expr *number = value->kind == EXPR_UNARY ? value->unary.operand : value;
+    bool whole = value->type == NULL ? number->kind == EXPR_INT : type_is_integer(type_resolve(c->types, value->type));
+    if (expected == NULL && whole) { /* as [2, 2] */
+        expected = type_tensor(c->types, check_scalar(c, TYPE_I64), (int32_t)shape->list.count);
+    }
+    arguments[0] = shape;
+    arguments[1] = value;
+    *slot = build_call(c, e->span, "Tensor", "full", arguments, 2);
+    check_expr(c, slot, expected);
+    if (expected != NULL) {
+        check_coerce(c, slot, expected, NULL);
+    }
+}
+
 void check_repeat(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     expected = expected == NULL ? NULL : type_resolve(c->types, expected);
+    bool open = expected == NULL || expected->kind == TYPE_OPEN;
+    const type *wanted = open ? e->becomes : expected;
+    if (!e->is_vec && wanted != NULL && wanted->kind == TYPE_TENSOR) {
+        fill_tensor(c, slot, open ? NULL : expected);
+        return;
+    }
     const type *integer = check_scalar(c, TYPE_I64);
     const type *element = element_wanted(c, expected);
     int64_t length = -1;
