@@ -294,11 +294,22 @@ static masu_status generate(masu_program *p, const masu_compile_options *options
     return status;
 }
 
+/* The check's work as tree.h promises it, by the judge of trees. */
+static masu_status judge_tree(masu_program *p, const masu_compile_options *options) {
+    masu__buffer faults = {0};
+    if (options->verify && !check_tree_valid(p->tree, &faults))
+        return internal_error(p, "the check", &faults);
+    masu__buffer_destroy(&faults);
+    return MASU_OK;
+}
+
 static masu_status run_stages(masu_program *p, const masu_compile_options *options) {
     masu_status status = read_source(p, options);
     if (status != MASU_OK)
         return examine_the_rest(p, status);
-    status = lower_program(p, options);
+    status = judge_tree(p, options);
+    if (status == MASU_OK)
+        status = lower_program(p, options);
     if (status == MASU_OK)
         status = run_passes(p, options);
     if (status == MASU_OK && options->until == MASU_STAGE_CODE)

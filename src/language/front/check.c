@@ -118,7 +118,7 @@ static void close_expr(expr *e, void *context) {
     for (bool more = true; more;) {
         more = check_is_no_conversion(c, e);
         if (more) {
-            *e = *e->cast.operand;
+            check_become(e, e->cast.operand);
         } else if (e->kind == EXPR_CALL && e->call.late != NULL) {
             if (e->call.late->failure == NULL) {
                 check_finish_text(c, e);
@@ -146,6 +146,16 @@ static void close_expr(expr *e, void *context) {
     switch (e->kind) {
     case EXPR_CLOSURE:
         check_close_closure(c, e);
+        break;
+    case EXPR_CALL:
+        if ((e->call.kind == CALL_STRUCT || e->call.kind == CALL_VARIANT) && e->type->kind == TYPE_STRUCT) {
+            e->call.structure = e->type->structure; /* it was an instance with open types */
+        }
+        break;
+    case EXPR_STRUCT:
+        if (e->type != NULL && e->type->kind == TYPE_STRUCT) {
+            e->structure.structure = e->type->structure;
+        }
         break;
     case EXPR_BLOCK:
         close_block(c, e->block);

@@ -337,7 +337,7 @@ void check_finish_failure(checker *c, expr *e) {
     error = made_error(c, e->span, from, error);
     check_expr(c, &error, wanted);
     check_coerce(c, &error, wanted, NULL);
-    *e = *error;
+    check_become(e, error);
 }
 
 /* from: of an error that the function's own error is made of. */

@@ -78,7 +78,7 @@ static bool search_writes(checker *c, function_item *f, int depth) {
     if (f->is_checked) { /* what it calls itself is not spread yet */
         for (uint32_t i = 0; i < c->writes->use_count; i++) {
             const method_use *use = &c->writes->uses[i];
-            function_item *called = use->call->call.function;
+            function_item *called = check_call_of_use(use)->call.function;
             if (use->caller == f && called != f && use->root != NULL &&
                 use->root->kind == BINDING_SELF && search_writes(c, called, depth + 1)) {
                 return true;

@@ -222,7 +222,7 @@ void check_finish_into(checker *c, expr *e, const type *wanted) {
         become_from(c, &made, t, wanted);
     }
     check_coerce(c, &made, wanted, NULL);
-    *e = *made;
+    check_become(e, made);
 }
 
 /* x.to_string() of numbers and characters. */

@@ -85,6 +85,11 @@ expr *check_new_binary(checker *c, binary_op op, expr *left, expr *right, const 
     return e;
 }
 
+void check_become(expr *e, expr *made) {
+    *e = *made;
+    *made = (expr){.kind = EXPR_CAST, .span = e->span, .type = e->type, .cast.operand = e};
+}
+
 void check_make_error(checker *c, expr *e) {
     e->type = check_scalar(c, TYPE_ERROR);
 }

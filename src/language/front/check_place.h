@@ -17,7 +17,7 @@
 /* x.m(…) with a user's method: whether it writes to x is known when all bodies are. */
 typedef struct method_use {
     function_item *caller;
-    expr *call;
+    expr *call;    /* or a cast of it, which is in no tree: a conversion around the call turned out to be none */
     binding *root; /* of the place x; NULL: x is not a place */
     bool captured; /* the root lies outside of the comprehension that the call is in */
 } method_use;
@@ -125,6 +125,7 @@ binding *check_root(const expr *e); /* NULL: no place */
 bool check_write(checker *c, const expr *place, source_span span, write_kind kind);
 /* place lies in what the closure that is being checked captured. False after a message. */
 bool check_captured_write(checker *c, const expr *place, source_span span);
+expr *check_call_of_use(const method_use *use); /* as it is in the tree by now */
 /* When all bodies are checked: which methods write to self, and whether their receivers may be written. */
 void check_settle_writes(checker *c);
 /* A user's method turned out to write to self: so its receiver is written. */

@@ -250,7 +250,8 @@ bool check_option_by_reference(checker *c, expr **slot, const type *t) {
         build_method(c, e->span, check_alias_copy(c, place), "is_some", NULL, 0);
     e->branch.then = CHECK_ARRAY(c, block, 1);
     *e->branch.then = (block){.span = e->span, .result = found};
-    e->branch.otherwise = check_new_name(c, e->span, "None");
+    block_builder none = build_block(c, e->span);
+    e->branch.otherwise = build_finish(&none, check_new_name(c, e->span, "None"));
     *slot = e;
     check_expr(c, slot, NULL);
     return true;

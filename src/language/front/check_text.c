@@ -306,7 +306,7 @@ void check_finish_text(checker *c, expr *e) {
     const late_call late = *e->call.late;
     expr *outer = c->around->how_more;
     c->around->how_more = late.how_more;
-    *e = *check_text_of(c, e->call.operands[0], late.how);
+    check_become(e, check_text_of(c, e->call.operands[0], late.how));
     c->around->how_more = outer;
 }
 

@@ -4,6 +4,7 @@
  * place). A tensor operation that replaces its receiver, such as enable_grad(), is allowed on any
  * tensor; fields of what a `let` holds are assignable with a warning.
  */
+#include "base/assert.h"
 #include "language/front/check_call.h"
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
@@ -202,11 +203,20 @@ expr *check_copy_place(checker *c, const expr *e) {
  * are grouped by callee; each function is visited once.
  */
 
+expr *check_call_of_use(const method_use *use) {
+    expr *e = use->call;
+    while (e->kind == EXPR_CAST) {
+        e = e->cast.operand;
+    }
+    MASU_DEBUG_ASSERT(e->kind == EXPR_CALL && e->call.kind == CALL_FUNCTION);
+    return e;
+}
+
 static uint32_t *group_by_callee(checker *c, uint32_t **first) {
     uint32_t *next = CHECK_ARRAY(c, uint32_t, c->writes->use_count + 1);
     *first = CHECK_ARRAY(c, uint32_t, c->tree->function_count);
     for (uint32_t i = 0; i < c->writes->use_count; i++) { /* 0 ends a chain: entries count from 1 */
-        uint32_t callee = c->writes->uses[i].call->call.function->index;
+        uint32_t callee = check_call_of_use(&c->writes->uses[i])->call.function->index;
         next[i + 1] = (*first)[callee];
         (*first)[callee] = i + 1;
     }
@@ -235,7 +245,7 @@ static void spread_writes(checker *c) {
 /* A closure holds a copy of what it captured, unless its body was seen to write it: of what turns out to be written now, a
  * reference. */
 static void refer_late(checker *c, const method_use *use) {
-    const expr *place = use->call->call.operands[0];
+    const expr *place = check_call_of_use(use)->call.operands[0];
     function_item *f = use->caller;
     if (!f->is_closure || f->is_move || use->root != f->parameters[0]) {
         return;
@@ -248,7 +258,7 @@ static void refer_late(checker *c, const method_use *use) {
         return;
     }
     if (field->captured->kind == BINDING_LET && !field->captured->is_mutable) {
-        diagnostics_say(c->diagnostics, use->call->call.name_span, SAY(method_writes_to_immutable),
+        diagnostics_say(c->diagnostics, check_call_of_use(use)->call.name_span, SAY(method_writes_to_immutable),
                         field->name);
     }
     check_refer_field(c, f, field);
@@ -257,15 +267,15 @@ static void refer_late(checker *c, const method_use *use) {
 static void settle_uses(checker *c) {
     for (uint32_t i = 0; i < c->writes->use_count; i++) {
         const method_use *use = &c->writes->uses[i];
-        if (!use->call->call.function->writes_self ||
-            !check_is_place(use->call->call.operands[0])) {
+        if (!check_call_of_use(use)->call.function->writes_self ||
+            !check_is_place(check_call_of_use(use)->call.operands[0])) {
             continue;
         }
-        use->call->call.writes_receiver = true;
+        check_call_of_use(use)->call.writes_receiver = true;
         if (use->root == NULL) { /* behind a reference */
             continue;
         }
-        check_method_write(c, use->root, use->call->call.name_span, use->captured);
+        check_method_write(c, use->root, check_call_of_use(use)->call.name_span, use->captured);
         refer_late(c, use);
     }
 }

@@ -1,4 +1,4 @@
-/* tree_expr.h: what stands in the body of a function: patterns, expressions, statements, blocks.
+/* tree_expr.h: what is in the body of a function: patterns, expressions, statements, blocks.
  *
  *     block ─► statements ─► expressions ─► blocks
  *        └───► result
@@ -177,7 +177,7 @@ typedef enum call_kind {
     CALL_ABI,      /* abi; see rule 4 */
     CALL_PRINT,    /* print, println: pieces in order, then a newline when `newline` */
     CALL_MATH,     /* math; operands (1 or 2) and result of one type f32 or f64 */
-    CALL_NOTHING,  /* no operands; what stands in a variable before its first value: never read */
+    CALL_NOTHING,  /* no operands; what is in a variable before its first value: never read */
     CALL_VEC_NEW,  /* no operands; expr.type is Vec<E> */
     CALL_VEC_PUSH, /* operands: vec (a place when writes_receiver), element; void */
     CALL_VEC_GET,  /* operands: vec, index (i64); yields the element */
@@ -214,7 +214,7 @@ typedef struct late_call {
 } late_call;
 
 typedef struct call_expr {
-    /* Counts and flags stand together: most of a tree is calls, and this is what makes a node large. */
+    /* Counts and flags lie together: most of a tree is calls, and this is what makes a node large. */
     call_kind kind; /* [check] */
     uint32_t type_argument_count, arg_count;
     uint32_t operand_count, piece_count; /* [check] */
