@@ -121,6 +121,7 @@ typedef struct tl_record {
     int64_t word_count;
     int64_t owned_count;
     const int64_t *owned;
+    int64_t destructor; /* of a value whose type has a `drop`: its number, from 1; 0: it has none */
 } tl_record;
 
 /* Where compiled code finds what it reads of a counted thing (32 bits) and of a vector (64 bits each): its length in

@@ -216,7 +216,10 @@ masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error)
     run_mark mark = {rt->frame, rt->scope_count, rt->grad_depth, rt->jump};
     masu_status status = run_guarded(rt, entry);
     rt->jump = mark.jump;
+    rt->ends_early = status != MASU_OK;
     tl__unwind(rt, mark.frame, mark.scope_count, mark.grad_depth);
+    tl__dying_abandon(rt);
+    rt->ends_early = false;
     tl__arena_end(rt);
     if (!mark.frame)
         tl__audit_reset(rt);

@@ -113,6 +113,10 @@ struct tl_runtime {
     size_t scope_count, scope_capacity;
     uint64_t scope_depth; /* scopes that are not implicit */
 
+    /* vector.c */
+    struct tl_vector *dying; /* wait for their destructors, linked through next_dead, in order; NULL: none */
+    bool ends_early;         /* an error: no destructor runs any more */
+
     /* errors */
     jmp_buf *jump;    /* where a raise goes; NULL: entered without a program */
     tl_error pending; /* described, not yet raised */
@@ -260,6 +264,7 @@ bool tl__registry_valid(const tl_runtime *rt);
 /* Called at zero counts, by tl__object_drop only. */
 void tl__string_free(tl_object *string); /* string.c */
 void tl__vector_free(tl_object *vector); /* vector.c */
+void tl__dying_abandon(tl_runtime *rt);  /* vector.c: those that wait for destructors go without */
 void tl__tensor_free(tl_tensor *t);      /* tensor.c */
 void tl__handle_free(tl_object *handle); /* file.c */
 bool tl__tensors_valid(const tl_runtime *rt);
@@ -304,6 +309,8 @@ void tl__audit_reset(tl_runtime *rt); /* no call is running any more */
 /* Only while audited (tl_runtime.audit): a node leads elsewhere now; an element of a vector has changed, come or gone. */
 void tl__audit_node(tl_node *node);
 void tl__audit_element(tl_object *vector, int64_t index);
+/* The runtime holds an object that waits for its destructor; no longer. */
+void tl__audit_waits(tl_object *object, bool waits);
 void tl__audit_destroy(tl_runtime *rt);
 
 /* ---- the process (resident_memory.c) ------------------------------------------------------------------------------------- */

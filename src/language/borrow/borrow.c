@@ -150,14 +150,22 @@ static masu_status check_function(const world *w, const function_item *f, masu__
     return MASU_OK;
 }
 
-masu_status borrow_check(const syntax_tree *tree, const borrow_source *source, diagnostics *found) {
+masu_status borrow_check(syntax_tree *tree, const borrow_source *source, diagnostics *found) {
     masu__arena scratch = {.first_block_bytes = 64 << 10};
     world w;
     masu_status status = make_world(tree, source, &scratch, &w) ? MASU_OK : MASU_ERR_OUT_OF_MEMORY;
+    if (tree->has_destructors && status == MASU_OK) {
+        w.marks = masu__arena_calloc(tree->arena, 1, sizeof *w.marks, _Alignof(owner_marks));
+        status = w.marks == NULL ? MASU_ERR_OUT_OF_MEMORY : MASU_OK;
+    }
     masu__arena_mark before = masu__arena_get_mark(&scratch);
     for (uint32_t i = 0; i < source->count && status == MASU_OK; i++) {
         status = check_function(&w, source->functions[i], &scratch, found);
         masu__arena_release(&scratch, before);
+    }
+    if (w.marks != NULL && status == MASU_OK) {
+        owner_marks_sort(w.marks);
+        tree->marks = w.marks;
     }
     masu__arena_destroy(&scratch);
     return status;

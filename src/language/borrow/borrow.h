@@ -17,7 +17,7 @@ typedef struct borrow_source {
 masu_status borrow_begin(const syntax_tree *tree, borrow_source *out);
 
 /* After a check without errors: adds the errors that Rust would report for references, and no others. Nothing of the tree
- * changes. MASU_ERR_OUT_OF_MEMORY: some functions were not looked at. A loan costs as much as the blocks in which it lives. */
-masu_status borrow_check(const syntax_tree *tree, const borrow_source *source, diagnostics *found);
+ * changes but its marks, where a type has a destructor. MASU_ERR_OUT_OF_MEMORY: some functions were not looked at. A loan costs as much as the blocks in which it lives. */
+masu_status borrow_check(syntax_tree *tree, const borrow_source *source, diagnostics *found);
 
 #endif

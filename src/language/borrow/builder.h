@@ -25,6 +25,7 @@ typedef struct world {
     uint32_t function_count;
     known_type *types; /* by place */
     uint32_t type_count;
+    owner_marks *marks; /* NULL: no type has a destructor */
 } world;
 
 typedef struct bound_name {
@@ -109,6 +110,11 @@ const struct_item *borrow_struct_named(const builder *b, const char *name);
 bool borrow_struct_is_view(const builder *b, const struct_item *s);
 
 /* ---- values.c ---- */
+void borrow_mark(builder *b, source_span span, owner_mark_kind kind);
+/* A reference, or a list, Option, tuple or iterator of some; a struct with references in it is a value like any other. */
+bool borrow_is_lent(const sort *s);
+/* v is taken at the place that `span` says. */
+void borrow_mark_taken(builder *b, value v, source_span span);
 uint32_t borrow_new_temporary(builder *b, source_span span, const sort *s);
 value borrow_plain_value(const sort *s);
 void borrow_touch(builder *b, const place *p, touch_mode mode, source_span span, const char *by);

@@ -98,8 +98,12 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
         *p = c->place;
         if (e->closure.is_move && (p->count == 0 || !holds)) {
             bool moved = v->sort->kind == SORT_VALUE && !sort_is_copied(b, v->sort);
+            if (!borrow_is_lent(v->sort)) {
+                borrow_mark(b, v->span, MARK_CAPTURED);
+            }
             borrow_touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, c->span, NULL);
         } else if (c->mode == TOUCH_MOVE) {
+            borrow_mark(b, v->span, MARK_CAPTURED);
             borrow_touch(b, p, TOUCH_MOVE, c->span, NULL);
         } else if (!borrow_place_is_free(p)) {
             uint32_t part = borrow_new_temporary(b, e->span, made.sort);

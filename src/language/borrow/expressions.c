@@ -16,6 +16,9 @@ uint32_t borrow_find_name(const builder *b, const char *name) {
 }
 
 uint32_t borrow_declare_name(builder *b, const char *name, source_span span, const sort *s) {
+    if (borrow_is_lent(s)) {
+        borrow_mark(b, span, MARK_LENT);
+    }
     bound_name n = {name, graph_new_variable(&b->g, name, span, s)};
     GRAPH_PUSH(&b->g, b->names, b->name_count, b->name_capacity, n);
     return n.variable;
@@ -47,10 +50,13 @@ static void after_jump(builder *b) {
 /* ---- small helpers ------------------------------------------------------------------------------------ */
 
 value build_taken(builder *b, expr *e) {
-    return borrow_take_value(b, build_expr(b, e), e->span);
+    value v = build_expr(b, e);
+    borrow_mark_taken(b, v, e->span);
+    return borrow_take_value(b, v, e->span);
 }
 
 void build_look(builder *b, expr *e) {
+    borrow_mark(b, e->span, MARK_LOOKED);
     borrow_look_at_value(b, build_expr(b, e), e->span);
 }
 
@@ -79,6 +85,7 @@ static value new_join(builder *b, source_span span) {
 /* ---- places --------------------------------------------------------------------------------------------- */
 
 static value build_field(builder *b, expr *e) {
+    borrow_mark(b, e->field.base->span, MARK_LOOKED);
     value base = borrow_follow(b, build_expr(b, e->field.base), e->span);
     const char *name = e->kind == EXPR_TUPLE_FIELD
                            ? masu__arena_printf(b->g.arena, "%u", e->field.index)
@@ -94,6 +101,7 @@ static value build_field(builder *b, expr *e) {
 }
 
 static value build_index(builder *b, expr *e) {
+    borrow_mark(b, e->index.base->span, MARK_LOOKED);
     value base = build_expr(b, e->index.base);
     step s = {.kind = STEP_ANY};
     bool part = false;
@@ -195,7 +203,12 @@ value build_block_value(builder *b, block *body) {
             continue;
         }
         value v = build_expr(b, s->value);
+        if (s->value->kind == EXPR_UNARY && s->value->unary.op == UNARY_REFERENCE && v.place == NULL &&
+            v.held == NO_VARIABLE && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL) {
+            borrow_mark(b, s->pattern->binding->span, MARK_EXTENDED);
+        }
         if (s->annotation != NULL) {
+            borrow_mark_taken(b, v, s->value->span);
             v = borrow_take_value(b, v, s->value->span);
             const sort *written = sort_of_written(b, s->annotation, s->annotation->type);
             bool open = written->kind == SORT_UNKNOWN ||
@@ -304,6 +317,7 @@ static value build_body(builder *b, expr *e, uint32_t again, uint32_t end, uint3
 static value build_source(builder *b, expr *e) {
     value v = build_expr(b, e);
     if (v.place != NULL) {
+        borrow_mark_taken(b, v, e->span);
         v = borrow_take_value(b, v, e->span);
     }
     const sort *s = v.sort;
@@ -315,6 +329,9 @@ static value build_source(builder *b, expr *e) {
                            ? sort_reference(b, sort_element(b, s->item), s->is_mutable)
                        : s->kind == SORT_HOLDER ? s->item
                                                 : sort_element(b, s);
+    if (borrow_is_lent(item)) {
+        borrow_mark(b, e->span, MARK_RUN_OVER);
+    }
     return (value){.sort = item, .held = it};
 }
 
@@ -429,6 +446,7 @@ static value build_unary(builder *b, expr *e) {
         build_look(b, e->unary.operand);
         return borrow_plain_value(&sort_value);
     }
+    borrow_mark(b, e->unary.operand->span, MARK_LOOKED);
     return borrow_refer_to(b, build_expr(b, e->unary.operand), e->unary.is_mutable, e->span);
 }
 

@@ -10,8 +10,9 @@ static void bind(builder *b, const pattern *p, value v, binding_mode mode);
 
 static void bind_name(builder *b, const binding *n, value v, binding_mode mode) {
     bool alias = n->is_alias && mode == BY_VALUE;
-    mode = alias ? BY_MUTABLE : mode;
+    mode = alias ? BY_MUTABLE : n->is_shared && mode == BY_VALUE ? BY_SHARED : mode;
     if (v.place != NULL && mode == BY_VALUE) {
+        borrow_mark_taken(b, v, n->span);
         v = borrow_take_value(b, v, n->span);
     }
     const sort *s = mode == BY_VALUE ? v.sort : sort_reference(b, v.sort, mode == BY_MUTABLE);

@@ -1,6 +1,24 @@
 /* values.c: places and values: what reading, referring and writing do. */
 #include "language/borrow/builder.h"
 
+void borrow_mark(builder *b, source_span span, owner_mark_kind kind) {
+    owner_marks *m = b->world->marks;
+    if (m != NULL && span.file != NULL) {
+        owner_mark made = {span, kind};
+        if (m->count == m->capacity) { /* they outlive the graph */
+            uint32_t larger = m->capacity == 0 ? 64 : 2 * m->capacity;
+            owner_mark *grown = masu__arena_grow(b->world->tree->arena, m->items, m->count, larger, sizeof *grown,
+                                                 _Alignof(owner_mark));
+            if (grown == NULL) {
+                longjmp(*b->g.memory_ended, 1);
+            }
+            m->items = grown;
+            m->capacity = larger;
+        }
+        m->items[m->count++] = made;
+    }
+}
+
 uint32_t borrow_new_temporary(builder *b, source_span span, const sort *s) {
     uint32_t made = graph_new_variable(&b->g, NULL, span, s);
     graph_event(&b->g, b->at, (event){.kind = EVENT_CLEAR, .into = made, .span = span});
@@ -108,6 +126,20 @@ static bool is_behind(const place *p) { /* from there nothing is moved out: it i
         }
     }
     return false;
+}
+
+bool borrow_is_lent(const sort *s) {
+    bool lent = s->kind == SORT_REFERENCE || (s->kind == SORT_HOLDER && borrow_is_lent(s->item));
+    for (uint32_t i = 0; s->kind == SORT_TUPLE && i < s->count; i++) {
+        lent |= borrow_is_lent(s->parts[i]);
+    }
+    return lent;
+}
+
+void borrow_mark_taken(builder *b, value v, source_span span) {
+    if (v.place != NULL && !borrow_is_lent(v.sort)) {
+        borrow_mark(b, span, is_behind(v.place) ? MARK_BEHIND : MARK_TAKEN);
+    }
 }
 
 value borrow_take_value(builder *b, value v, source_span span) {

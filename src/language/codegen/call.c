@@ -326,8 +326,9 @@ static LLVMValueRef record_type(emit *e, const ir_instr *i) {
         if (ir_type_managed(i->imm.record.types[k]))
             owned[count++] = k;
     LLVMValueRef fields[] = {codegen_i64(cg, i->imm.record.count), codegen_i64(cg, count),
-                             codegen_i64_array(cg, "owned", owned, count)};
-    return codegen_constant(cg, "record", LLVMConstStructInContext(cg->context, fields, 3, false));
+                             codegen_i64_array(cg, "owned", owned, count),
+                             codegen_i64(cg, i->imm.record.destructor)};
+    return codegen_constant(cg, "record", LLVMConstStructInContext(cg->context, fields, 4, false));
 }
 
 void emit_record(emit *e, const ir_instr *i) {

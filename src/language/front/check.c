@@ -11,6 +11,7 @@
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_drop.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
@@ -315,6 +316,8 @@ static void check_program(checker *c) {
         check_body(c, f);
         check_bodies(c);
     }
+    check_finish_drops(c);
+    check_bodies(c);
     check_settle_writes(c);
     check_find_main(c);
     if (c->diagnostics->error_count == 0) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "language/front/check_context.h"
+#include "language/front/check_drop.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
 #include "language/front/check_items.h"
@@ -275,17 +276,6 @@ static void check_trait_name(checker *c, const impl_item *impl) {
     check_suggest_note(c, d, &near);
 }
 
-/* Values end where nothing needs them any more, and nothing of the program runs then. */
-static void refuse_drop(checker *c, const impl_item *impl, const struct_item *owner) {
-    if (impl->trait_name == NULL || strcmp(impl->trait_name, "Drop") != 0) {
-        return;
-    }
-    diagnostic *d =
-        diagnostics_say(c->diagnostics, impl->trait_span, SAY(drop_is_never_called), owner->name);
-    diagnostics_note(c->diagnostics, d, (source_span){0},
-                     "memory needs no `drop`; call a method of your own where something else has to end");
-}
-
 static void declare_impls(checker *c) {
     for (uint32_t i = 0; i < c->tree->impl_count; i++) {
         impl_item *impl = c->tree->impls[i];
@@ -294,7 +284,7 @@ static void declare_impls(checker *c) {
         if (owner == NULL || trait == NULL) {
             if (owner != NULL) {
                 check_trait_name(c, impl);
-                refuse_drop(c, impl, owner);
+                check_declare_drop(c, impl, owner);
             }
             continue;
         }

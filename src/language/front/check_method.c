@@ -6,6 +6,7 @@
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_drop.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
@@ -94,6 +95,10 @@ static bool struct_method(checker *c, expr *e, const type *t, const type *expect
         return true;
     }
     f = check_choose_overload(c, e, f);
+    if (check_refuse_drop_call(c, e, f)) {
+        check_make_error(c, e);
+        return true;
+    }
     if (f->is_template) {
         check_template_call(c, e, f, owner, expected);
         return true;

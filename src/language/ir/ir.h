@@ -144,7 +144,8 @@ typedef enum ir_opcode {
     /* address of static tl_record data: record (leaf types in imm.types) */
     IR_RECORD_TYPE,
     /* ownership: inserted by passes. IR_KEEP stands at the end of a lexical scope and keeps its argument alive
-     * until there; the optional pass `lastuse` removes it, else `slots` does */
+     * until there; the optional pass `lastuse` removes it, else `slots` does. imm.i 1: of what has a destructor, which runs
+     * here: no pass removes it before `slots` */
     IR_KEEP,
     IR_ACQUIRE, /* args[0] gains a count that the next consumer takes; no result: the same value has two owners */
     IR_RELEASE, /* consumes args[0] */
@@ -219,6 +220,7 @@ struct ir_instr {
         struct {
             const ir_type *types;
             uint32_t count;
+            uint32_t destructor; /* its number, from 1; 0: none */
         } record;
     } imm;
     ir_function *callee;
@@ -326,6 +328,14 @@ typedef struct ir_site {
     } operands[IR_SITE_OPERANDS];
 } ir_site;
 
+/* What lowering found that the program may not do; reported before the passes. */
+typedef struct ir_refusal {
+    source_span span;
+    int row;          /* of diagnostics.def */
+    const char *text; /* its own, static */
+    struct ir_refusal *next;
+} ir_refusal;
+
 struct ir_module {
     masu__arena *arena; /* everything in the module lives here; one free */
     ir_function **functions;
@@ -335,6 +345,8 @@ struct ir_module {
     ir_site *sites; /* [0] unused */
     uint32_t site_count, site_capacity;
     ir_function *main;
+    ir_refusal *refusals;
+    ir_function *destructors; /* runs those of what waits for them: pass/destructors.c; NULL: no type has one */
     ir_tally *tallies; /* one a pass that ran, in order; NULL before the first */
     uint32_t tally_count;
     bool

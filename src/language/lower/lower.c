@@ -22,9 +22,9 @@ static ir_type *leaf_types(lowering *l, const type *t, uint32_t *count) {
     return types;
 }
 
-bool lower_comes_back(const function_item *item, uint32_t parameter) {
+bool lower_comes_back(lowering *l, const function_item *item, uint32_t parameter) {
     const binding *b = item->parameters[parameter];
-    if (b->by_reference)
+    if (b->by_reference || (parameter == 0 && lower_takes_self(l, item)))
         return false;
     if (b->kind == BINDING_SELF || (parameter == 0 && item->has_self))
         return item->writes_self;
@@ -35,7 +35,7 @@ bool lower_comes_back(const function_item *item, uint32_t parameter) {
 static void declare_results(lowering *l, const function_item *item, ir_function *f) {
     uint32_t count = lower_leaf_count(l, item->result), at = 0;
     for (uint32_t p = 0; p < item->parameter_count; p++)
-        count += lower_comes_back(item, p) ? lower_leaf_count(l, item->parameters[p]->type) : 0;
+        count += lower_comes_back(l, item, p) ? lower_leaf_count(l, item->parameters[p]->type) : 0;
     ir_type *all = MASU_ARENA_ARRAY(l->scratch, ir_type, count);
     if (!all) {
         l->m->out_of_memory = true;
@@ -44,7 +44,7 @@ static void declare_results(lowering *l, const function_item *item, ir_function 
     lower_leaf_types(l, item->result, all);
     at = lower_leaf_count(l, item->result);
     for (uint32_t p = 0; p < item->parameter_count; p++) {
-        if (!lower_comes_back(item, p))
+        if (!lower_comes_back(l, item, p))
             continue;
         lower_leaf_types(l, item->parameters[p]->type, all + at);
         at += lower_leaf_count(l, item->parameters[p]->type);
@@ -81,6 +81,7 @@ static void bind_parameters(lower_fn *fn) {
 
 static void lower_function(lowering *l, const function_item *item) {
     lower_fn fn = {.l = l, .item = item, .name = item->qualified, .f = l->functions[item->index]};
+    fn.owns = l->tree->marks != NULL && item->span.file != l->tree->prelude;
     fn.b = ir_builder_new(fn.f);
     fn.variables = MASU_ARENA_ARRAY(l->scratch, ir_variable, item->binding_count);
     ir_value *result = lower_room(&fn, lower_leaf_count(l, item->result));
@@ -93,6 +94,8 @@ static void lower_function(lowering *l, const function_item *item) {
         ir_builder_finish(fn.b);
         return;
     }
+    if (item == l->tree->main)
+        lower_run_destructors(&fn, item->span);
     bind_parameters(&fn);
     lower_block_as(&fn, item->body, item->result, result);
     const expr *last = item->body->result;
@@ -104,6 +107,7 @@ static void lower_all(lowering *l) {
     for (uint32_t f = 0; f < l->tree->function_count; f++)
         if (lower_is_compiled(l->tree->functions[f]))
             declare_function(l, l->tree->functions[f]);
+    lower_destructors(l);
     for (uint32_t f = 0; f < l->tree->function_count && !l->m->out_of_memory; f++) {
         if (!lower_is_compiled(l->tree->functions[f]))
             continue;
@@ -122,7 +126,9 @@ masu_status lower_tree(const syntax_tree *tree, const type_table *types, masu__a
     l.functions = MASU_ARENA_ARRAY(&scratch, ir_function *, tree->function_count);
     l.runs_backward = MASU_ARENA_ARRAY(&scratch, bool, tree->function_count);
     l.leaf_counts = MASU_ARENA_ARRAY(&scratch, uint32_t, types->count);
-    bool ready = l.m && l.functions && l.runs_backward && l.leaf_counts && lower_mark_broken(&l) &&
+    l.drops = MASU_ARENA_ARRAY(&scratch, uint8_t, types->count);
+    l.type_count = types->count;
+    bool ready = l.m && l.drops && l.functions && l.runs_backward && l.leaf_counts && lower_mark_broken(&l) &&
                  lower_find_backward(&l);
     if (ready)
         lower_all(&l);

@@ -72,7 +72,8 @@ static receiver *operands_begin(lower_fn *fn, const call_expr *c, ir_value *args
     for (uint32_t i = 0; i < c->operand_count; i++) {
         const type *t = c->function->parameters[i]->type;
         if (i == 0 && c->function->has_self)
-            all[i] = receiver_begin(fn, c->operands[0], c->writes_receiver);
+            all[i] = receiver_begin(fn, c->operands[0],
+                                    c->writes_receiver && !lower_takes_self(fn->l, c->function));
         else if (c->writes_back && c->writes_back[i])
             all[i] = receiver_begin(fn, c->operands[i], true);
         else
@@ -119,7 +120,7 @@ static void lower_function_call(lower_fn *fn, const expr *e, ir_value *out) {
     for (uint32_t i = 0; i < at; i++)
         out[i] = results[i];
     for (uint32_t i = 0; i < c->operand_count; i++) {
-        if (!lower_comes_back(item, i))
+        if (!lower_comes_back(fn->l, item, i))
             continue;
         receiver_write(fn, &written[i], results + at);
         at += lower_leaf_count(fn->l, item->parameters[i]->type);
@@ -187,15 +188,19 @@ static void lower_nothings(lower_fn *fn, const expr *e, ir_value *out) {
 /* The tag, the variant's own fields, and nothing in the fields of the others. */
 static void lower_variant(lower_fn *fn, const expr *e, ir_value *out) {
     const variant_item *v = &e->type->structure->variants[e->call.variant];
+    const type *inside = lower_inside(e->type);
     uint32_t first = lower_field_offset(fn->l, e->type, v->first),
              last = lower_field_offset(fn->l, e->type, v->first + v->count),
-             count = lower_leaf_count(fn->l, e->type);
+             count = lower_leaf_count(fn->l, inside);
     ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
-    if (!types) {
+    ir_value *cell = lower_has_cell(e->type) ? out : NULL;
+    if (cell)
+        out = lower_room(fn, count);
+    if (!types || !out) {
         fn->l->m->out_of_memory = true;
         return;
     }
-    lower_leaf_types(fn->l, e->type, types);
+    lower_leaf_types(fn->l, inside, types);
     for (uint32_t i = 0; i < e->call.operand_count; i++)
         lower_expr_as(fn, e->call.operands[i], lower_field_type(e->type, v->first + i),
                       out + lower_field_offset(fn->l, e->type, v->first + i));
@@ -203,17 +208,38 @@ static void lower_variant(lower_fn *fn, const expr *e, ir_value *out) {
         if (i < first || i >= last)
             out[i] = lower_nothing(fn, types[i], e->span);
     out[0] = lower_int(fn, IR_I64, v->tag, e->span);
+    if (cell)
+        lower_into_cell(fn, e->type, out, cell, e->span);
+}
+
+/* What a closure takes away is not the variable's any more. */
+static void capture(lower_fn *fn, const expr *e, const binding *captured, const function_item *closure) {
+    bool moves = fn->owns && lower_open(fn) && lower_drops(fn->l, captured->type) && lower_is_place(e) &&
+                 (closure->is_move || lower_marked(fn, captured->span, MARK_CAPTURED)) &&
+                 !lower_marked(fn, captured->span, MARK_LENT);
+    lower_place *p = moves ? lower_place_of(fn, e) : NULL;
+    if (p)
+        lower_clear(fn, p, 0, captured->type, e->span);
 }
 
 static void lower_fields(lower_fn *fn, const expr *e, ir_value *out) {
     const struct_field *fields = e->type->kind == TYPE_STRUCT ? e->type->structure->fields : NULL;
+    ir_value *cell = lower_has_cell(e->type) ? out : NULL;
+    if (cell)
+        out = lower_room(fn, lower_leaf_count(fn->l, lower_inside(e->type)));
+    if (!out)
+        return;
     for (uint32_t i = 0; i < e->call.operand_count; i++) {
         ir_value *part = out + lower_field_offset(fn->l, e->type, i);
         if (fields && fields[i].by_reference)
             lower_refer(fn, e->call.operands[i], part);
         else
             lower_expr_as(fn, e->call.operands[i], lower_field_type(e->type, i), part);
+        if (fields && fields[i].captured && !fields[i].by_reference)
+            capture(fn, e->call.operands[i], fields[i].captured, e->type->structure->closure);
     }
+    if (cell)
+        lower_into_cell(fn, e->type, out, cell, e->span);
 }
 
 /* ---- vectors ------------------------------------------------------------------------------------------------------------------ */
@@ -229,6 +255,7 @@ ir_value lower_vec_empty(lower_fn *fn, const type *element, source_span span) {
     lower_leaf_types(fn->l, element, types);
     plan->imm.record.types = types;
     plan->imm.record.count = count;
+    plan->imm.record.destructor = lower_destructor_of(element);
     return lower_abi(fn, TL_FN_tl_vec_new, &plan->result, 1, span);
 }
 

@@ -47,27 +47,60 @@ static void lower_otherwise(lower_fn *fn, const stmt *s, const ir_value *values)
     lower_enter_block(fn, yes);
 }
 
+/* What a pattern takes apart. Where something in it has a destructor, a place: what the pattern binds moves out of it, and
+ * the rest stays. */
+typedef struct scrutinee {
+    lower_place *place; /* NULL: nothing has */
+    bool is_value;      /* nobody else names it: it lives to the end of the statement */
+} scrutinee;
+
+static scrutinee scrutinee_of(lower_fn *fn, const expr *e, const type *t, bool has_parts, ir_value *values) {
+    scrutinee s = {0};
+    bool drops = fn->owns && lower_drops(fn->l, t);
+    if (drops && lower_is_place(e) && !lower_marked(fn, e->span, MARK_TAKEN)) {
+        s.place = lower_place_of(fn, e);
+        memset(values, 0, lower_leaf_count(fn->l, t) * sizeof *values);
+        if (s.place)
+            lower_place_read(fn, s.place, values);
+        return s;
+    }
+    lower_expr_as(fn, e, t, values);
+    s.is_value = true;
+    if (drops && has_parts && lower_open(fn))
+        s.place = lower_temporary(fn, t, values, e->span);
+    return s;
+}
+
 static void lower_let(lower_fn *fn, const stmt *s) {
     const type *t = s->pattern->type;
     ir_value *values = lower_room(fn, lower_leaf_count(fn->l, t));
     if (!values || !s->value)
         return;
-    lower_expr_as(fn, s->value, t, values);
+    uint32_t mark = fn->kept_count;
+    scrutinee from = scrutinee_of(fn, s->value, t, s->pattern->kind != PATTERN_NAME, values);
     if (s->otherwise && lower_open(fn))
         lower_otherwise(fn, s, values);
+    uint32_t end = fn->kept_count;
     if (lower_open(fn))
         lower_pattern_bind(fn, s->pattern, values);
+    if (from.place && lower_open(fn))
+        lower_clear_bound(fn, from.place, s->pattern, from.is_value);
+    lower_end_temporaries(fn, mark, end, s->span);
 }
 
 void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *out) {
     uint32_t mark = lower_scope_open(fn);
     for (const stmt *s = b->first; s && lower_open(fn); s = s->next) {
-        if (s->kind == STMT_LET)
+        if (s->kind == STMT_LET) {
             lower_let(fn, s);
-        else
-            lower_effect(fn, s->value);
+            continue;
+        }
+        uint32_t before = fn->kept_count;
+        lower_effect(fn, s->value);
+        lower_end_temporaries(fn, before, fn->kept_count, s->span);
     }
     memset(out, 0, lower_leaf_count(fn->l, wanted) * sizeof *out);
+    uint32_t names = fn->kept_count;
     if (b->result)
         lower_expr(fn, b->result, out);
     source_span end = b->span;
@@ -75,7 +108,8 @@ void lower_block_as(lower_fn *fn, const block *b, const type *wanted, ir_value *
         end.offset += end.length - 1;
         end.length = 1;
     }
-    lower_scope_close(fn, mark, end);
+    lower_end_temporaries(fn, mark, names, end); /* what the result looks at outlives the names */
+    fn->scope_depth--;
 }
 
 /* ---- if ------------------------------------------------------------------------------------------------------------------ */
@@ -86,13 +120,16 @@ void lower_if(lower_fn *fn, const expr *e, ir_value *out) {
     ir_value *values = lower_room(fn, m.count);
     if (!values)
         return;
+    uint32_t mark = fn->kept_count;
     lower_condition(fn, e->branch.condition, yes, no);
     lower_enter_block(fn, yes);
     lower_block_as(fn, e->branch.then, e->type, values);
+    lower_end_temporaries(fn, mark, fn->kept_count, e->span);
     arrive(fn, &m, values);
     lower_enter_block(fn, no);
     if (e->branch.otherwise)
         lower_expr_as(fn, e->branch.otherwise, e->type, values);
+    lower_end_temporaries(fn, mark, fn->kept_count, e->span);
     arrive(fn, &m, values);
     go_on_at(fn, &m, out);
 }
@@ -112,8 +149,8 @@ void lower_logical(lower_fn *fn, const expr *e, ir_value *out) {
 /* ---- match ------------------------------------------------------------------------------------------------------------------ */
 
 /* Writes the arm; afterwards the current block is the one that tries the next arm, none after the last. */
-static void lower_arm(lower_fn *fn, const match_arm *arm, const ir_value *values, const meeting *m,
-                      const type *t, bool last) {
+static void lower_arm(lower_fn *fn, const match_arm *arm, const scrutinee *from, const ir_value *values,
+                      const meeting *m, const type *t, bool last) {
     ir_block *body = lower_block_new(fn), *next = lower_block_new(fn);
     ir_value *results = lower_room(fn, m->count);
     if (!results)
@@ -134,6 +171,8 @@ static void lower_arm(lower_fn *fn, const match_arm *arm, const ir_value *values
         lower_jump(fn, next, arm->guard->span);
         lower_enter_block(fn, chosen);
     }
+    if (from->place && lower_open(fn))
+        lower_clear_bound(fn, from->place, arm->pattern, from->is_value);
     lower_expr_as(fn, arm->body, t, results);
     lower_scope_close(fn, mark, arm->body->span);
     arrive(fn, m, results);
@@ -141,10 +180,13 @@ static void lower_arm(lower_fn *fn, const match_arm *arm, const ir_value *values
 }
 
 void lower_match(lower_fn *fn, const expr *e, ir_value *out) {
-    ir_value *values = lower_values(fn, e->match.value);
+    ir_value *values = lower_room(fn, lower_leaf_count(fn->l, e->match.value->type));
+    if (!values)
+        return;
+    scrutinee from = scrutinee_of(fn, e->match.value, e->match.value->type, true, values);
     meeting m = meeting_new(fn, e->type, e->span);
     for (uint32_t i = 0; values && i < e->match.count; i++)
-        lower_arm(fn, &e->match.arms[i], values, &m, e->type, i + 1 == e->match.count);
+        lower_arm(fn, &e->match.arms[i], &from, values, &m, e->type, i + 1 == e->match.count);
     if (lower_open(fn)) /* after the last arm: one always matches */
         ir_emit(fn->b, IR_UNREACHABLE, NULL, 0, NULL, 0, e->span);
     go_on_at(fn, &m, out);

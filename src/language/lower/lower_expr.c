@@ -73,6 +73,12 @@ void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
     }
     const type *t = e->field.base->type;
     ir_value *all = lower_values(fn, e->field.base);
+    if (all && lower_has_cell(t)) {
+        ir_value cell = all[0];
+        all = lower_room(fn, lower_leaf_count(fn->l, lower_inside(t)));
+        if (all)
+            lower_out_of_cell(fn, t, cell, all, e->span);
+    }
     if (all)
         memcpy(out, all + lower_field_offset(fn->l, t, e->field.index),
                lower_leaf_count(fn->l, e->type) * sizeof *out);
@@ -82,6 +88,11 @@ void lower_field(lower_fn *fn, const expr *e, ir_value *out) {
 
 static void lower_struct(lower_fn *fn, const expr *e, ir_value *out) {
     const struct_expr *s = &e->structure;
+    ir_value *cell = lower_has_cell(e->type) ? out : NULL;
+    if (cell)
+        out = lower_room(fn, lower_leaf_count(fn->l, lower_inside(e->type)));
+    if (!out)
+        return;
     for (uint32_t i = 0; i < s->init_count; i++) {
         uint32_t field = 0;
         while (s->values[field] != s->inits[i].value)
@@ -89,6 +100,8 @@ static void lower_struct(lower_fn *fn, const expr *e, ir_value *out) {
         lower_expr_as(fn, s->inits[i].value, lower_field_type(e->type, field),
                       out + lower_field_offset(fn->l, e->type, field));
     }
+    if (cell)
+        lower_into_cell(fn, e->type, out, cell, e->span);
 }
 
 static void lower_tuple(lower_fn *fn, const expr *e, ir_value *out) {
@@ -134,10 +147,18 @@ static void lower_assign(lower_fn *fn, const expr *e) {
     ir_value *values = lower_room(fn, lower_leaf_count(fn->l, e->assign.target->type));
     if (!values)
         return;
-    lower_expr_as(fn, e->assign.value, e->assign.target->type, values);
+    const type *t = e->assign.target->type;
+    lower_expr_as(fn, e->assign.value, t, values);
     lower_place *p = lower_open(fn) ? lower_place_of(fn, e->assign.target) : NULL;
+    ir_value *before = p && fn->owns && lower_is_variable(p) && lower_drops(fn->l, t)
+                           ? lower_room(fn, lower_leaf_count(fn->l, t))
+                           : NULL;
+    if (before)
+        lower_place_read(fn, p, before);
     if (p)
         lower_place_write(fn, p, values);
+    if (before)
+        lower_end_values(fn, t, before, e->span);
 }
 
 /* ---- conditions ---------------------------------------------------------------------------------------------------------------- */
@@ -150,7 +171,9 @@ void lower_condition(lower_fn *fn, const expr *e, ir_block *yes, ir_block *no) {
         return;
     }
     if (e->kind != EXPR_BINARY || (e->binary.op != BINARY_AND && e->binary.op != BINARY_OR)) {
+        uint32_t mark = fn->kept_count;
         ir_value c = lower_scalar(fn, e);
+        lower_end_temporaries(fn, mark, fn->kept_count, e->span);
         lower_branch(fn, c, yes, no, e->span);
         return;
     }
@@ -187,9 +210,18 @@ void lower_expr_as(lower_fn *fn, const expr *e, const type *wanted, ir_value *ou
     lower_expr(fn, e, out);
 }
 
+static void lower_by_kind(lower_fn *fn, const expr *e, ir_value *out);
+
 void lower_expr(lower_fn *fn, const expr *e, ir_value *out) {
-    if (!lower_open(fn))
+    if (!lower_open(fn) || (fn->owns && lower_moved(fn, e, out)))
         return;
+    lower_by_kind(fn, e, out);
+    if (fn->owns && lower_open(fn) && lower_drops(fn->l, e->type) && !lower_is_place(e) &&
+        lower_marked(fn, e->span, MARK_LOOKED))
+        lower_temporary(fn, e->type, out, e->span);
+}
+
+static void lower_by_kind(lower_fn *fn, const expr *e, ir_value *out) {
     switch (e->kind) {
     case EXPR_INT:
         *out = lower_int(fn, lower_scalar_type(e->type), (int64_t)e->integer.value, e->span);

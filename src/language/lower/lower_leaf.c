@@ -36,6 +36,8 @@ static bool has_fields(const type *t) {
 uint32_t lower_leaf_count(const lowering *l, const type *t) {
     if (t->kind == TYPE_REFERENCE)
         return type_is_slice(t) ? 3 : 2;
+    if (lower_has_cell(t))
+        return 1;
     if (!has_fields(t))
         return lower_scalar_type(t) != IR_NONE;
     if (l->leaf_counts[t->id])
@@ -59,6 +61,10 @@ void lower_leaf_types(const lowering *l, const type *t, ir_type *out) {
         out[0] = IR_OBJECT;
         for (uint32_t i = 1; i < lower_leaf_count(l, t); i++)
             out[i] = IR_I64;
+        return;
+    }
+    if (lower_has_cell(t)) {
+        *out = IR_OBJECT;
         return;
     }
     if (!has_fields(t)) {

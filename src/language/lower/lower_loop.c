@@ -79,6 +79,7 @@ void lower_while(lower_fn *fn, const expr *e) {
     lower_enter_block(fn, body);
     ir_value nothing;
     lower_block_as(fn, e->loop->body, e->type, &nothing);
+    lower_end_temporaries(fn, loop.kept_mark, fn->kept_count, e->span);
     lower_jump(fn, loop.next, e->span);
     lower_enter_block(fn, loop.next);
     clear_grads(fn, &loop, e->span);
@@ -104,6 +105,7 @@ void lower_infinite_loop(lower_fn *fn, const expr *e, ir_value *out) {
     ir_value *dropped = lower_room(fn, lower_leaf_count(fn->l, e->loop->body->type));
     if (dropped)
         lower_block_as(fn, e->loop->body, e->loop->body->type, dropped);
+    lower_end_temporaries(fn, loop.kept_mark, fn->kept_count, e->span);
     lower_jump(fn, loop.next, e->span);
     lower_enter_block(fn, loop.next);
     clear_grads(fn, &loop, e->span);
@@ -145,6 +147,8 @@ typedef struct for_source {
     bool inclusive;
     ir_value holder;
     const type *holder_type;
+    bool owns;         /* a list whose elements have destructors, which end with their iteration: */
+    ir_variable owned; /* what is left of it */
 } for_source;
 
 static for_source source_of(lower_fn *fn, const expr *iterable) {
@@ -176,7 +180,9 @@ static void bind_item(lower_fn *fn, const expr *e, const for_source *s, ir_value
     ir_value *item = lower_room(fn, lower_leaf_count(fn->l, loop->pattern->type));
     if (!item)
         return;
-    if (s->holder_type->kind == TYPE_VEC)
+    if (s->owns)
+        lower_vec_take(fn, s->owned, now, s->holder_type->vec.element, item, loop->iterable->span);
+    else if (s->holder_type->kind == TYPE_VEC)
         lower_vec_get(fn, s->holder, now, s->holder_type->vec.element, item, loop->iterable->span);
     else
         *item = lower_abi(fn, TL_FN_tl_tensor_row, (ir_value[]){s->holder, now}, 2,
@@ -198,11 +204,24 @@ static void step_counter(lower_fn *fn, const for_source *s, ir_variable i, ir_va
     lower_jump(fn, test, span);
 }
 
+/* A list that the loop alone has: its elements are taken out of it one by one, and what a break leaves ends with the loop. */
+static void own_elements(lower_fn *fn, for_source *s, const expr *iterable) {
+    s->owns = fn->owns && s->holder_type && s->holder_type->kind == TYPE_VEC &&
+                lower_drops(fn->l, s->holder_type) && !lower_marked(fn, iterable->span, MARK_RUN_OVER);
+    if (!s->owns)
+        return;
+    s->owned = lower_variables(fn, s->holder_type, NULL, iterable->span);
+    lower_write(fn, s->owned, 1, &s->holder);
+    lower_keep_values(fn, s->holder_type, s->owned);
+}
+
 void lower_for(lower_fn *fn, const expr *e) {
     lower_loop loop;
+    uint32_t kept = fn->kept_count;
     for_source s = source_of(fn, e->loop->iterable);
     if (!lower_open(fn))
         return;
+    own_elements(fn, &s, e->loop->iterable);
     open_loop(fn, &loop, e, lower_block_runs_backward(fn->l, e->loop->body));
     ir_block *test = lower_block_new(fn), *body = lower_block_new(fn), *done = lower_block_new(fn);
     ir_variable i = ir_variable_new(fn->b, s.type, NULL, e->loop->pattern->span);
@@ -228,6 +247,7 @@ void lower_for(lower_fn *fn, const expr *e) {
     lower_jump(fn, loop.after, e->span);
     close_loop(fn, &loop);
     lower_enter_block(fn, loop.after);
+    lower_end_temporaries(fn, kept, fn->kept_count, e->span);
 }
 
 /* ---- ways out ---------------------------------------------------------------------------------------------------------------- */
@@ -273,7 +293,7 @@ void lower_return(lower_fn *fn, const ir_value *values, source_span span) {
     for (uint32_t i = 0; i < at; i++)
         all[i] = values[i];
     for (uint32_t p = 0; p < item->parameter_count; p++) {
-        if (!lower_comes_back(item, p))
+        if (!lower_comes_back(fn->l, item, p))
             continue;
         uint32_t count = lower_leaf_count(fn->l, item->parameters[p]->type);
         if (item->parameters[p]->in_cell)

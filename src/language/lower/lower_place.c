@@ -127,6 +127,14 @@ void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *eleme
     words_by(fn, TL_FN_tl_vec_get, vec, index, element, out, span);
 }
 
+void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *element, ir_value *out,
+                    source_span span) {
+    ir_value vec = 0, rest = 0;
+    lower_read(fn, list, 1, &vec, span);
+    rest = words_by(fn, TL_FN_tl_vec_take, vec, index, element, out, span);
+    lower_write(fn, list, 1, &rest);
+}
+
 ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
                        const ir_value *values, source_span span) {
     ir_value record =
@@ -156,6 +164,25 @@ static ir_value *lower_indices(lower_fn *fn, const expr *e) {
     for (uint32_t i = 0; indices && i < e->index.count; i++)
         indices[i] = lower_scalar(fn, e->index.indices[i]);
     return indices;
+}
+
+static lower_place *place_new(lower_fn *fn, const expr *e);
+
+/* The fields of what lies in a cell: its one element. */
+static lower_place *step_into_cell(lower_fn *fn, lower_place *p, const expr *e) {
+    lower_place *inside = place_new(fn, e);
+    ir_value *first = lower_room(fn, 1);
+    if (!inside || !first)
+        return NULL;
+    *first = lower_int(fn, IR_I64, 0, e->span);
+    inside->kind = PLACE_VEC_ELEMENT;
+    inside->type = lower_inside(e->type);
+    inside->count = lower_leaf_count(fn->l, inside->type);
+    inside->holder = e->type->structure->cell;
+    inside->base = p;
+    inside->indices = first;
+    inside->index_count = 1;
+    return inside;
 }
 
 static void step_into_field(lower_fn *fn, lower_place *p, const expr *e) {
@@ -245,6 +272,8 @@ lower_place *lower_place_of(lower_fn *fn, const expr *e) {
         return place_in_cell(fn, e);
     if (e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD) {
         p = lower_place_of(fn, e->field.base);
+        if (p && lower_has_cell(e->field.base->type))
+            p = step_into_cell(fn, p, e->field.base);
         if (p)
             step_into_field(fn, p, e);
         return p;
@@ -274,6 +303,21 @@ lower_place *lower_place_of(lower_fn *fn, const expr *e) {
     p->indices = lower_indices(fn, e);
     p->index_count = e->index.count;
     return p->base && p->indices && lower_open(fn) ? p : NULL;
+}
+
+lower_place *lower_place_of_variables(lower_fn *fn, const type *t, ir_variable first, source_span span) {
+    lower_place *p = MASU_ARENA_NEW(fn->l->scratch, lower_place);
+    if (!p) {
+        fn->l->m->out_of_memory = true;
+        return NULL;
+    }
+    *p = (lower_place){
+        .kind = PLACE_VARIABLES, .type = t, .count = lower_leaf_count(fn->l, t), .first = first, .span = span};
+    return p;
+}
+
+bool lower_is_variable(const lower_place *p) {
+    return p->kind == PLACE_VARIABLES;
 }
 
 static const lower_place *root_of(const lower_place *p) {
@@ -557,6 +601,37 @@ void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values) {
             fn, p,
             lower_vec_set(fn, holder, p->indices[0], p->holder->vec.element, values, p->span));
     }
+}
+
+void lower_clear(lower_fn *fn, const lower_place *p, uint32_t offset, const type *t, source_span span) {
+    lower_place part = *p;
+    part.count = lower_leaf_count(fn->l, t);
+    part.type = t;
+    part.span = span;
+    ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, part.count);
+    ir_value *nothings = lower_room(fn, part.count), *taken = lower_room(fn, part.count);
+    if (!types || !nothings || !taken)
+        return;
+    lower_leaf_types(fn->l, t, types);
+    for (uint32_t i = 0; i < part.count && lower_open(fn); i++) {
+        if (p->kind == PLACE_VARIABLES && !ir_type_managed(types[i]))
+            continue;
+        nothings[i] = lower_nothing(fn, types[i], span);
+        if (nothings[i] && ir_type_managed(types[i]))
+            fn->f->values[nothings[i]].def->imm.i = p->kind == PLACE_VARIABLES;
+        if (nothings[i] && p->kind == PLACE_VARIABLES)
+            fn->f->values[nothings[i]].name = ir_variable_name(fn->b, p->first + offset + i);
+        if (p->kind == PLACE_VARIABLES)
+            lower_write(fn, p->first + offset + i, 1, &nothings[i]);
+    }
+    if (p->kind == PLACE_VARIABLES || !lower_open(fn))
+        return;
+    part.offset += offset;
+    lower_place_open(fn, &part, taken);
+    if (part.kind == PLACE_VEC_ELEMENT && lower_open(fn))
+        close_element(fn, &part, nothings);
+    else if (lower_open(fn))
+        lower_place_write(fn, &part, nothings);
 }
 
 bool lower_places_meet(const lower_place *a, const lower_place *b) {

@@ -20,7 +20,7 @@ static const char *leaf_name(lower_fn *fn, const type *t, const char *name, uint
         return name;
     size_t length = masu__min(strlen(name), sizeof text - 1);
     memcpy(text, name, length);
-    while (lower_field_count(t) > 0 && length + 1 < sizeof text) {
+    while (lower_field_count(t) > 0 && !lower_has_cell(t) && length + 1 < sizeof text) {
         uint32_t field = 0;
         for (;; field++) {
             uint32_t count = lower_leaf_count(fn->l, lower_field_type(t, field));
@@ -74,11 +74,11 @@ void lower_write(lower_fn *fn, ir_variable first, uint32_t count, const ir_value
 
 /* ---- scopes ------------------------------------------------------------------------------------------------------------ */
 
-static void push_kept(lower_fn *fn, ir_variable v) {
+static void push_kept(lower_fn *fn, ir_variable v, bool drops) {
     if (fn->kept_count == fn->kept_capacity) {
         uint32_t larger = fn->kept_capacity ? 2 * fn->kept_capacity : 32;
-        ir_variable *room = masu__arena_grow(fn->l->scratch, fn->kept, fn->kept_count, larger,
-                                             sizeof *room, _Alignof(ir_variable));
+        kept_leaf *room = masu__arena_grow(fn->l->scratch, fn->kept, fn->kept_count, larger,
+                                           sizeof *room, _Alignof(kept_leaf));
         if (!room) {
             fn->l->m->out_of_memory = true;
             return;
@@ -86,10 +86,11 @@ static void push_kept(lower_fn *fn, ir_variable v) {
         fn->kept = room;
         fn->kept_capacity = larger;
     }
-    fn->kept[fn->kept_count++] = v;
+    fn->kept[fn->kept_count++] = (kept_leaf){v, drops};
 }
 
-static void keep_managed(lower_fn *fn, const type *t, ir_variable first) {
+/* The last leaf is the first to end; so of what has destructors the leaves lie on the stack in reverse order. */
+static void keep_managed(lower_fn *fn, const type *t, ir_variable first, bool drops) {
     uint32_t count = lower_leaf_count(fn->l, t);
     ir_type *types = MASU_ARENA_ARRAY(fn->l->scratch, ir_type, count);
     if (!types) {
@@ -98,8 +99,21 @@ static void keep_managed(lower_fn *fn, const type *t, ir_variable first) {
     }
     lower_leaf_types(fn->l, t, types);
     for (uint32_t i = 0; i < count; i++)
-        if (ir_type_managed(types[i]))
-            push_kept(fn, first + i);
+        if (ir_type_managed(types[drops ? count - 1 - i : i]))
+            push_kept(fn, first + (drops ? count - 1 - i : i), drops);
+}
+
+void lower_keep_values(lower_fn *fn, const type *t, ir_variable first) {
+    keep_managed(fn, t, first, true);
+}
+
+/* The name owns what is bound to it, and that has a destructor. */
+static bool owns_destructor(lower_fn *fn, const binding *b) {
+    if (!fn->owns || b->name[0] == '<' || !lower_drops(fn->l, b->type))
+        return false;
+    bool lent = b->kind == BINDING_SELF ? b->is_lent || b->is_shared || fn->item->is_closure
+                                        : b->comes_back || (b->annotation && b->annotation->is_place);
+    return !lent && (!lower_marked(fn, b->span, MARK_LENT) || lower_marked(fn, b->span, MARK_EXTENDED));
 }
 
 /* A value that has no name yet takes the variable's, and of one that has this is another: listings are read by people. */
@@ -127,22 +141,25 @@ void lower_bind(lower_fn *fn, const binding *b, const ir_value *values) {
         if (!lower_open(fn))
             return;
         ir_write_last(fn->b, lies, cell);
-        push_kept(fn, lies);
+        push_kept(fn, lies, owns_destructor(fn, b));
         return;
     }
     uint32_t count = lower_leaf_count(fn->l, b->type);
     ir_variable first = lower_variables(fn, b->type, b->name, b->span);
     fn->variables[b->id] = first;
     lower_name_values(fn, first, count, values, b->span);
+    bool owns = owns_destructor(fn, b), written = b->is_written || (fn->owns && lower_drops(fn->l, b->type));
     for (uint32_t i = 0; i < count; i++)
-        (b->is_written ? ir_write : ir_write_last)(fn->b, first + i, values[i]);
-    keep_managed(fn, b->type, first);
+        (written ? ir_write : ir_write_last)(fn->b, first + i, values[i]);
+    keep_managed(fn, b->type, first, owns);
 }
 
 void lower_keep(lower_fn *fn, uint32_t mark, source_span span) {
     for (uint32_t i = fn->kept_count; i > mark && lower_open(fn); i--) {
-        ir_value v = ir_read(fn->b, fn->kept[i - 1], span);
-        ir_emit(fn->b, IR_KEEP, &v, 1, NULL, 0, span);
+        ir_value v = ir_read(fn->b, fn->kept[i - 1].variable, span);
+        ir_instr *keep = ir_emit(fn->b, IR_KEEP, &v, 1, NULL, 0, span);
+        if (keep)
+            keep->imm.i = fn->kept[i - 1].drops;
     }
 }
 
@@ -159,6 +176,16 @@ void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span) {
 
 /* ---- patterns ---------------------------------------------------------------------------------------------------------- */
 
+/* What the parts of p are matched with: the leaves of its type, out of their cell where they lie in one. */
+static const ir_value *parts_of(lower_fn *fn, const pattern *p, const ir_value *values) {
+    if (!lower_has_cell(p->type))
+        return values;
+    ir_value *inside = lower_room(fn, lower_leaf_count(fn->l, lower_inside(p->type)));
+    if (inside)
+        lower_out_of_cell(fn, p->type, values[0], inside, p->span);
+    return inside ? inside : values;
+}
+
 static uint32_t part_offset(const lower_fn *fn, const pattern *p, uint32_t part) {
     return lower_field_offset(fn->l, p->type,
                               p->kind == PATTERN_VARIANT ? p->part_fields[part] : part);
@@ -173,6 +200,8 @@ void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values) 
         lower_bind(fn, p->binding, values);
     if (p->kind == PATTERN_BOUND)
         lower_pattern_bind(fn, p->parts[0], values);
+    if (has_parts(p) && lower_open(fn))
+        values = parts_of(fn, p, values);
     for (uint32_t i = 0; has_parts(p) && i < p->part_count; i++)
         lower_pattern_bind(fn, p->parts[i], values + part_offset(fn, p, i));
 }
@@ -262,7 +291,7 @@ ir_value lower_pattern_test(lower_fn *fn, const pattern *p, const ir_value *valu
     case PATTERN_TUPLE:
         return parts_test(fn, p, values, 0);
     case PATTERN_VARIANT:
-        return variant_test(fn, p, values);
+        return variant_test(fn, p, parts_of(fn, p, values));
     case PATTERN_BOUND:
         return lower_pattern_test(fn, p->parts[0], values);
     case PATTERN_OR:

@@ -18,6 +18,8 @@
 #include "language/syntax/tree.h"
 #include "language/ir/ir.h"
 
+typedef struct lower_place lower_place;
+
 typedef struct lowering {
     const syntax_tree *tree;
     const diagnostics *diagnostics;
@@ -32,6 +34,8 @@ typedef struct lowering {
     bool *broken;            /* by function: its body has an error and is left out */
     uint32_t *leaf_counts;   /* by type id: 1 + the count, 0: not asked yet */
     uint32_t kernel_count;
+    uint32_t type_count;
+    uint8_t *drops; /* by type id: 0 not asked yet, 1 nothing in it has a destructor, 2 something has */
 } lowering;
 
 typedef struct lower_loop {
@@ -46,6 +50,11 @@ typedef struct lower_loop {
     uint32_t result_count;
 } lower_loop;
 
+typedef struct kept_leaf {
+    ir_variable variable;
+    bool drops; /* it may have a destructor, which runs where its scope ends */
+} kept_leaf;
+
 typedef struct lower_fn {
     lowering *l;
     const function_item *item;
@@ -53,19 +62,52 @@ typedef struct lower_fn {
     ir_function *f;
     ir_builder *b;
     ir_variable *variables; /* by binding id: the first leaf */
-    ir_variable *kept;      /* managed leaves of the bindings in scope, innermost last */
+    kept_leaf *kept;        /* managed leaves of the bindings in scope, innermost last */
     uint32_t kept_count, kept_capacity;
     uint32_t scope_depth;
+    bool owns;        /* the function is the program's, and some type has a destructor: see lower_drop.c */
     lower_loop *loop; /* innermost */
 } lower_fn;
 
 /* What the parameter became is a result of the function: self that it writes to, and `&mut T`. */
-bool lower_comes_back(const function_item *item, uint32_t parameter); /* lower.c */
+bool lower_comes_back(lowering *l, const function_item *item, uint32_t parameter); /* lower.c */
 
 /* Not the patterns of generic functions, and closures only when something said what their types are. */
 bool lower_is_compiled(const function_item *f); /* lower_broken.c */
 /* Fills in l->broken; false: out of memory. */
 bool lower_mark_broken(lowering *l);
+
+/* ---- destructors (lower_drop.c) ---------------------------------------------------------------------------------- */
+
+/* A struct or enum with a destructor: one leaf, the cell in which its fields lie. */
+bool lower_has_cell(const type *t);
+/* What its cell holds, as a type without one; t itself where it has no cell. */
+const type *lower_inside(const type *t);
+/* Of what lies in a cell: its destructor's number; 0: it lies in none. */
+uint32_t lower_destructor_of(const type *inside);
+/* Something in a value of type t has a destructor. */
+bool lower_drops(lowering *l, const type *t);
+bool lower_marked(const lower_fn *fn, source_span span, unsigned kinds);
+/* The value of e, which moves out of where it lies; false: e does not move. */
+bool lower_moved(lower_fn *fn, const expr *e, ir_value *out);
+/* Leaves [offset, + those of t) of p hold nothing from now on: their value moved. */
+void lower_clear(lower_fn *fn, const lower_place *p, uint32_t offset, const type *t, source_span span);
+/* What the pattern binds moved out of p. is_value: p is a value that only the pattern sees. */
+void lower_clear_bound(lower_fn *fn, const lower_place *p, const pattern *bound, bool is_value);
+/* A value that lives to the end of the statement, as a place. */
+lower_place *lower_temporary(lower_fn *fn, const type *t, const ir_value *values, source_span span);
+/* What was put on the stack of kept leaves from `mark` up to `end` goes; those above move down. */
+void lower_end_temporaries(lower_fn *fn, uint32_t mark, uint32_t end, source_span span);
+/* values were replaced in their place. */
+void lower_end_values(lower_fn *fn, const type *t, const ir_value *values, source_span span);
+/* fields of a value with a cell: put into one, read out of it. */
+void lower_into_cell(lower_fn *fn, const type *t, const ir_value *fields, ir_value *out, source_span span);
+void lower_out_of_cell(lower_fn *fn, const type *t, ir_value cell, ir_value *fields, source_span span);
+/* The function is a method whose `self` the caller gives away. */
+bool lower_takes_self(lowering *l, const function_item *item);
+/* The IR function that runs what waits; before any body. */
+void lower_destructors(lowering *l);
+void lower_run_destructors(lower_fn *fn, source_span span);
 
 /* ---- leaves (lower_leaf.c) ------------------------------------------------------------------------------------ */
 
@@ -119,6 +161,8 @@ uint32_t lower_scope_open(lower_fn *fn);
 void lower_scope_close(lower_fn *fn, uint32_t mark, source_span span);
 /* Keeps everything above mark alive until here, without leaving the scope: on the way out of it. */
 void lower_keep(lower_fn *fn, uint32_t mark, source_span span);
+/* A value of type t in these variables ends with the scope, and its destructors run there. */
+void lower_keep_values(lower_fn *fn, const type *t, ir_variable first);
 void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values);
 /* A bool, or 0: always matches. */
 ir_value lower_pattern_test(lower_fn *fn, const pattern *p, const ir_value *values);
@@ -137,15 +181,17 @@ ir_opcode lower_binary_opcode(const expr *e); /* EXPR_BINARY */
 
 /* ---- places (lower_place.c) ---------------------------------------------------------------------------------------------- */
 
-typedef struct lower_place lower_place;
 bool lower_is_place(const expr *e);
 /* Evaluates the place's indices. NULL: out of memory or unreachable. */
 lower_place *lower_place_of(lower_fn *fn, const expr *e);
+lower_place *lower_place_of_variables(lower_fn *fn, const type *t, ir_variable first, source_span span);
 void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out);
 void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values);
 /* Reads what a write of the same place follows: the values are moved out. Until then nothing else may be read from its
  * variables, but by what was read before. */
 void lower_place_open(lower_fn *fn, lower_place *p, ir_value *out);
+/* It is one of the function's variables, or a part of one. */
+bool lower_is_variable(const lower_place *p);
 /* Both are parts of the same variable. */
 bool lower_places_meet(const lower_place *a, const lower_place *b);
 void lower_index(lower_fn *fn, const expr *e, ir_value *out);
@@ -156,6 +202,9 @@ ir_value lower_element_set(lower_fn *fn, ir_value t, const type *tensor, ir_valu
                            const ir_value *indices, uint32_t count, source_span span);
 void lower_vec_get(lower_fn *fn, ir_value vec, ir_value index, const type *element, ir_value *out,
                    source_span span);
+/* The element out of the list in a variable, which holds nothing there then. */
+void lower_vec_take(lower_fn *fn, ir_variable list, ir_value index, const type *element, ir_value *out,
+                    source_span span);
 ir_value lower_vec_set(lower_fn *fn, ir_value vec, ir_value index, const type *element,
                        const ir_value *values, source_span span);
 /* A reference to the place, or to a part of the list in it: its two or three leaves. */

@@ -246,6 +246,7 @@ static void visit_function(instrumenter *n) {
 }
 
 void pass_instrument(ir_module *m, pass_instruments what) {
+    what.scoped |= m->destructors != NULL; /* what has one lives until its scope ends */
     instrumenter n = {.m = m, .what = what};
     for (uint32_t f = 0; f < m->function_count && !m->out_of_memory; f++) {
         n.f = m->functions[f];

@@ -13,7 +13,7 @@ void pass_lastuse(ir_module *m, pass_context *context) {
         for (uint32_t b = 0; b < m->functions[f]->block_count; b++) {
             for (ir_instr *i = m->functions[f]->blocks[b]->first, *next; i; i = next) {
                 next = i->next;
-                if (i->op == IR_KEEP)
+                if (i->op == IR_KEEP && i->imm.i == 0)
                     ir_remove(i);
             }
         }

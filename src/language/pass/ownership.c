@@ -258,6 +258,8 @@ void pass_ownership(ir_module *m, pass_context *context) {
             settle_function(&o);
         if (!m->out_of_memory)
             specialiser_finish(&s);
+        if (!m->out_of_memory)
+            pass_run_destructors(m);
     }
     masu__arena_destroy(&scratch);
 }

@@ -68,6 +68,9 @@ typedef struct pass_options {
 masu_status pass_run_all(ir_module *m, const pass_options *options);
 
 /* Only the passes that diagnose (fold, shapes), on a module that is good for nothing else. */
+/* destructors.c: uses of what moved, an error each; and calls of the destructors, behind `ownership`. */
+void pass_find_moved(ir_module *m, pass_context *context);
+void pass_run_destructors(ir_module *m);
 masu_status pass_run_diagnosis(ir_module *m, pass_report report, void *user);
 
 /* The table, in order. */

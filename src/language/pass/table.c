@@ -185,6 +185,10 @@ masu_status pass_run_all(ir_module *m, const pass_options *options) {
         return MASU_ERR_OUT_OF_MEMORY;
     pass_context context = {.report = options->report, .user = options->user};
     masu_status status = options->verify ? verify(m, IR_PHASE_BUILT, "lowering", options) : MASU_OK;
+    if (status == MASU_OK)
+        pass_find_moved(m, &context);
+    if (status == MASU_OK && context.error_count > 0)
+        status = MASU_ERR_TYPE;
     for (size_t p = 0; p < PASS_COUNT && status == MASU_OK; p++)
         status = run_one(m, &table[p], &context, options);
     masu__arena_destroy(&context.scratch);
@@ -203,6 +207,7 @@ masu_status pass_run_all(ir_module *m, const pass_options *options) {
 
 masu_status pass_run_diagnosis(ir_module *m, pass_report report, void *user) {
     pass_context context = {.report = report, .user = user};
+    pass_find_moved(m, &context);
     if (!m->out_of_memory)
         pass_fold(m, &context);
     if (!m->out_of_memory)

@@ -402,6 +402,7 @@ static void parse_named_parts(parser *p, pattern *made) {
         } else {
             part->binding = parser_new_binding(p, name, span, BINDING_LET, is_mutable);
             part->binding->is_alias = reference && is_mutable;
+            part->binding->is_shared = reference && !is_mutable;
             part->span = parser_span_from(p, part->span);
         }
         uint32_t count = made->part_count;
@@ -476,6 +477,7 @@ static void parse_name_pattern(parser *p, pattern *made) {
     }
     made->binding = parser_new_binding(p, name, span, BINDING_LET, is_mutable);
     made->binding->is_alias = reference && is_mutable;
+    made->binding->is_shared = reference && !is_mutable;
     made->name = name[0] >= 'A' && name[0] <= 'Z' ? parser_found_item(p, name, span) : NULL;
     if (parser_accept(p, TOKEN_AT)) {
         uint32_t capacity = 0;

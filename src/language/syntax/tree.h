@@ -46,6 +46,7 @@
 #ifndef MASU_LANGUAGE_TREE_H
 #define MASU_LANGUAGE_TREE_H
 
+#include "language/syntax/owner_marks.h"
 #include "language/syntax/tree_expr.h"
 
 /* ---- items ----------------------------------------------------------------------------------- */
@@ -193,6 +194,9 @@ struct struct_item {
     struct_item *instances, *next_instance; /* [check] */
     bool is_enum;
     bool is_copy;      /* #[derive(Copy)] */
+    function_item *drop; /* [check] its destructor; of a generic one the pattern of those of its instances; NULL: none */
+    const type *cell;    /* [check] where it has one: a Box of its fields, as which it lies in memory */
+    uint32_t destructor; /* [check] likewise: the destructor's number, from 1 */
     variant_item *variants;
     uint32_t variant_count;
     uint32_t default_variant; /* 1 + the one marked #[default]; 0: none is */
@@ -285,6 +289,9 @@ typedef struct syntax_tree {
     const source_file *prelude; /* what the language brings along, written in itself */
     uint32_t examined; /* so many bytes of it are a file that is checked for its own sake: also what nothing calls */
     function_item *main;        /* [check] */
+    bool has_destructors;       /* [check] some type has an `impl Drop` */
+    uint32_t destructor_count;  /* [check] types with one */
+    const owner_marks *marks;   /* where owners move, as the text has it; NULL: no type has a destructor */
     bool
         is_broken; /* an item's head or the braces are not what was meant: nothing is known of the rest */
 } syntax_tree;

@@ -172,6 +172,16 @@ void tl__audit_node(tl_node *node) {
     model_refresh_node(&tl__runtime()->audit->model, node);
 }
 
+void tl__audit_waits(tl_object *object, bool waits) {
+    tl_auditor *a = audit_of(tl__runtime());
+    if (!a || a->ended)
+        return;
+    if (waits)
+        model_add(&a->model, object);
+    else
+        model_drop(&a->model, object);
+}
+
 void tl__audit_element(tl_object *vector, int64_t index) {
     model_refresh_element(&tl__runtime()->audit->model, (const tl_vector *)(const void *)vector,
                           index);

@@ -27,6 +27,7 @@ struct tl_object {
     uint32_t count;      /* strict reference count; the last release frees */
     uint32_t registered; /* 1 + position in the dynamic registry, 0 when not registered */
     uint8_t kind;        /* tl_kind */
+    bool is_dropped;     /* of a vector with a destructor: it has run, or the program ends without it */
 };
 
 /* Whether a storage was made by joining, and whether there is room behind it: growth.c. */

@@ -114,9 +114,10 @@ static masu_status vector_grow(tl_vector *v, int64_t capacity) {
     return MASU_OK;
 }
 
-/* Whether somebody else holds it as a value. */
+/* Whether somebody else holds it as a value. What has a destructor is one thing, whoever else looks at it. */
 static bool is_shared(const tl_vector *v) {
-    return v->head.count > (v->view != NULL && v->view != v ? 2u : 1u);
+    return v->plan->destructor == 0 &&
+           v->head.count > (v->view != NULL && v->view != v ? 2u : 1u);
 }
 
 /* Turns *v, of which the caller owns one count, into a vector that only the caller holds, with room for `capacity`
@@ -143,8 +144,8 @@ static masu_status make_own(tl_vector **v, int64_t length) {
 
 /* ---- freeing -------------------------------------------------------------------------------------------------------- */
 
-/* One count less of each owned word; vectors that die join the list. */
-static void drop_element(const tl_record *plan, const int64_t *element, tl_vector **dead) {
+/* One count less of each owned word; vectors that die join the list at its end. */
+static tl_vector **drop_element(const tl_record *plan, const int64_t *element, tl_vector **end) {
     for (int64_t i = 0; i < plan->owned_count; i++) {
         tl_object *object = owned_word(element, plan->owned[i]);
         if (!object || object->kind != TL_VECTOR || object->count > 1) {
@@ -152,25 +153,95 @@ static void drop_element(const tl_record *plan, const int64_t *element, tl_vecto
             continue;
         }
         object->count = 0;
-        vector_of(object)->next_dead = *dead;
-        *dead = vector_of(object);
+        *end = vector_of(object);
+        end = &vector_of(object)->next_dead;
     }
+    return end;
 }
 
-void tl__vector_free(tl_object *object) {
-    tl_vector *dead = vector_of(object);
-    dead->next_dead = NULL;
+/* Whether v waits for its destructor from now on, behind those that do. */
+static bool waits(tl_vector *v) {
+    tl_runtime *rt = tl__runtime();
+    if (v->plan->destructor == 0 || v->head.is_dropped || rt->ends_early)
+        return false;
+    struct tl_vector **end = &rt->dying;
+    while (*end)
+        end = &(*end)->next_dead;
+    v->next_dead = NULL;
+    *end = v;
+    if (MASU_UNLIKELY(rt->audit))
+        tl__audit_waits(&v->head, true);
+    return true;
+}
+
+static void free_all(tl_vector *dead) {
     while (dead) {
-        tl_vector *v = dead;
+        tl_vector *v = dead, *inner = NULL, **end = &inner;
         dead = v->next_dead;
+        if (waits(v))
+            continue;
         if (v->view == v)
             vector_of(owned_word(v->words, 0))->view = NULL;
         for (int64_t i = 0; i < v->length && v->plan->owned_count > 0; i++)
-            drop_element(v->plan, element_at(v, i), &dead);
+            end = drop_element(v->plan, element_at(v, i), end);
+        *end = dead;
+        dead = inner;
         tl__free(v->words, (size_t)v->capacity * element_bytes(v->plan));
         tl__free(v, sizeof *v);
         tl__runtime()->live_objects--;
     }
+}
+
+void tl__vector_free(tl_object *object) {
+    if (!object->is_dropped) /* else those behind it in rt->dying go with it */
+        vector_of(object)->next_dead = NULL;
+    free_all(vector_of(object));
+}
+
+/* ---- destructors --------------------------------------------------------------------------------------------------- */
+
+/* What has a `drop` runs it when its last count goes, and only compiled code can run it. So it waits in rt->dying, in the order
+ * in which Rust drops, and compiled code takes what waits behind each instruction that may let go of something:
+ *
+ *     release %list        rt->dying = a, b, c
+ *     next                 a, which keeps b and c behind itself: rt->dying is empty for what a's own drop lets go of
+ *     a.drop()
+ *     done a               its fields go: those with a drop of their own wait before b and c
+ *
+ * An error ends that: everything is released, and no destructor runs. */
+tl_object *tl_dying_next(void) {
+    tl_runtime *rt = tl__runtime();
+    tl_vector *v = rt->dying;
+    if (!v)
+        return NULL;
+    rt->dying = NULL;
+    if (MASU_UNLIKELY(rt->audit))
+        tl__audit_waits(&v->head, false);
+    v->head.count = 1;
+    v->head.is_dropped = true;
+    return &v->head;
+}
+
+int64_t tl_dying_destructor(tl_object *object) {
+    return object ? vector_of(object)->plan->destructor : 0;
+}
+
+void tl_dying_done(tl_object *object) {
+    tl_runtime *rt = tl__runtime();
+    if (!object)
+        return;
+    tl_vector *rest = vector_of(object)->next_dead, **end = &rt->dying;
+    vector_of(object)->next_dead = NULL;
+    tl__object_drop(object);
+    while (*end)
+        end = &(*end)->next_dead;
+    *end = rest;
+}
+
+void tl__dying_abandon(tl_runtime *rt) {
+    tl_vector *dead = rt->dying;
+    rt->dying = NULL;
+    free_all(dead);
 }
 
 /* ---- for other files of the runtime ------------------------------------------------------------------------------------- */
@@ -189,7 +260,7 @@ masu_status tl__vector_own(tl_vector **v) {
 
 masu_status tl__vector_view(tl_vector *v, tl_vector **out) {
     static const int64_t first_word[] = {0};
-    static const tl_record plan = {1, 1, first_word};
+    static const tl_record plan = {.word_count = 1, .owned_count = 1, .owned = first_word};
     masu_status status = v->view ? MASU_OK : vector_new(&plan, 1, out);
     if (status != MASU_OK)
         return status;

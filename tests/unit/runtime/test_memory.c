@@ -42,7 +42,7 @@ static void slots_are_clear_again_in_a_reused_frame(void **state) {
 
 static void leaving_releases_slots_of_every_kind(void **state) {
     (void)state;
-    static const tl_record plan = {1, 0, NULL};
+    static const tl_record plan = {1, 0, NULL, 0};
     tl_runtime *rt = open_runtime(NULL);
     tl_frame *frame = tl_mem_function_enter(3);
     frame->slots[0] = make_vector(8);

@@ -3,10 +3,10 @@
 
 static const int64_t second_word[] = {1};
 static const int64_t first_word[] = {0};
-static const tl_record number = {1, 0, NULL};
-static const tl_record pair = {2, 1, second_word}; /* a number and something owned */
-static const tl_record holder = {1, 1, first_word};
-static const tl_record nothing = {0, 0, NULL};
+static const tl_record number = {1, 0, NULL, 0};
+static const tl_record pair = {2, 1, second_word, 0}; /* a number and something owned */
+static const tl_record holder = {1, 1, first_word, 0};
+static const tl_record nothing = {0, 0, NULL, 0};
 
 typedef struct pair_element {
     int64_t number;

@@ -3,10 +3,10 @@
 
 static const int64_t second_word[] = {1};
 static const int64_t first_word[] = {0};
-static const tl_record number = {1, 0, NULL};
-static const tl_record pair = {2, 1, second_word}; /* a number and something owned */
-static const tl_record holder = {1, 1, first_word};
-static const tl_record nothing = {0, 0, NULL};
+static const tl_record number = {1, 0, NULL, 0};
+static const tl_record pair = {2, 1, second_word, 0}; /* a number and something owned */
+static const tl_record holder = {1, 1, first_word, 0};
+static const tl_record nothing = {0, 0, NULL, 0};
 
 typedef struct pair_element {
     int64_t number;
@@ -255,7 +255,7 @@ static void fill_vectors(void) {
 static void filling_repeats_the_last_element(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_record plan = {1, 1, first_word};
+    tl_record plan = {1, 1, first_word, 0};
     tl_object *inner = (tl_object *)(void *)make_vector(3), *v = new_vector(&plan);
     v = tl_vec_fill(v, 5);
     assert_int_equal(tl_vec_len(v), 0); /* there is nothing to repeat */
@@ -279,7 +279,7 @@ static void filling_repeats_the_last_element(void **state) {
 static void reserved_room_is_there(void **state) {
     (void)state;
     tl_runtime *rt = open_runtime(NULL);
-    tl_record plan = {1, 1, first_word};
+    tl_record plan = {1, 1, first_word, 0};
     tl_object *v = tl_vec_reserve(new_vector(&plan), 12);
     assert_int_equal(tl_vec_capacity(v), 12);
     assert_int_equal(tl_vec_len(v), 0);
@@ -289,6 +289,53 @@ static void reserved_room_is_there(void **state) {
     assert_int_equal(tl_vec_capacity(v), 12);
     assert_null(tl_vec_reserve(v, -1));
     assert_raised(rt, MASU_ERR_OVERFLOW, "-1 more elements");
+    close_runtime(rt);
+}
+
+static const tl_record first_kind = {1, 0, NULL, 1}, second_kind = {2, 1, second_word, 2};
+
+static int64_t next_number(void) { /* of what waits for its destructor, which has run then; -1: nothing does */
+    tl_object *o = tl_dying_next();
+    if (!o)
+        return -1;
+    int64_t n[2] = {0};
+    assert_int_equal(o->count, 1);
+    tl_vec_get(o, 0, n);
+    if (tl_dying_destructor(o) == 2)
+        tl_ptr_release((void *)(uintptr_t)n[1]);
+    tl_dying_done(o);
+    return n[0];
+}
+
+/* A list of 1, [2 with 3 in it, 4], 5: what is in 2 waits until 2 is done, and goes before 4. */
+static void destructors_wait_in_order(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_object *inner = push_owned(new_vector(&holder), push_pair(new_vector(&second_kind), 2, push_number(new_vector(&first_kind), 3)));
+    inner = push_owned(inner, push_number(new_vector(&first_kind), 4));
+    tl_object *all = push_owned(new_vector(&holder), push_number(new_vector(&first_kind), 1));
+    all = push_owned(push_owned(all, inner), push_number(new_vector(&first_kind), 5));
+    assert_int_equal(tl_dying_destructor(NULL), 0);
+    assert_int_equal(next_number(), -1);
+    tl_ptr_release(all);
+    for (int64_t n = 1; n <= 5; n++)
+        assert_int_equal(next_number(), n);
+    assert_int_equal(next_number(), -1);
+    close_runtime(rt);
+}
+
+/* What has a destructor is written where it lies, whoever else looks at it. */
+static void a_value_with_a_destructor_is_one_thing(void **state) {
+    (void)state;
+    tl_runtime *rt = open_runtime(NULL);
+    tl_object *o = push_number(new_vector(&first_kind), 7);
+    o->count++;
+    assert_ptr_equal(tl_vec_set(o, 0, &(int64_t){8}), o);
+    assert_int_equal(number_at(o, 0), 8);
+    tl_ptr_release(o);
+    assert_int_equal(next_number(), -1);
+    tl_ptr_release(o);
+    assert_int_equal(next_number(), 8);
     close_runtime(rt);
 }
 
@@ -303,7 +350,7 @@ static void destroying_takes_along_what_still_lives(void **state) {
     (void)state;
     uint64_t blocks = masu__meta_live_blocks();
     tl_runtime *rt = open_runtime(NULL);
-    tl_record plan = {1, 1, first_word};
+    tl_record plan = {1, 1, first_word, 0};
     tl_object *v = push_owned(new_vector(&plan), make_vector(100));
     tl_mem_register_struct(push_owned(new_vector(&plan), v));
     tl_mem_function_enter(3)->slots[1] = make_string("left");
@@ -326,6 +373,8 @@ int main(void) {
         cmocka_unit_test(a_nest_with_shared_parts_dies_part_by_part),
         cmocka_unit_test(filling_repeats_the_last_element),
         cmocka_unit_test(reserved_room_is_there),
+        cmocka_unit_test(destructors_wait_in_order),
+        cmocka_unit_test(a_value_with_a_destructor_is_one_thing),
         cmocka_unit_test(every_failing_request_leaves_nothing),
         cmocka_unit_test(destroying_takes_along_what_still_lives),
     };
