@@ -99,7 +99,7 @@ static value hold_captures(builder *b, const expr *e, const capture *all, uint32
         if (e->closure.is_move && (p->count == 0 || !holds)) {
             bool moved = v->sort->kind == SORT_VALUE && !sort_is_copied(b, v->sort);
             if (!borrow_is_lent(v->sort)) {
-                borrow_mark(b, v->span, MARK_CAPTURED);
+                borrow_mark(b, v->span, p->count == 0 ? MARK_CAPTURED : MARK_CAPTURED_PART);
             }
             borrow_touch(b, p, moved ? TOUCH_MOVE : TOUCH_READ, c->span, NULL);
         } else if (c->mode == TOUCH_MOVE) {

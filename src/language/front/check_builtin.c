@@ -629,7 +629,8 @@ static void become_vec_call(checker *c, expr *e, call_kind kind, const type *t) 
     e->call.kind = kind;
     e->call.operands = operands;
     e->call.operand_count = count;
-    if (kind == CALL_VEC_PUSH || kind == CALL_VEC_SET || kind == CALL_VEC_POP) {
+    if (kind == CALL_VEC_PUSH || kind == CALL_VEC_SET || kind == CALL_VEC_POP ||
+        kind == CALL_VEC_OUT) {
         e->call.writes_receiver =
             check_is_place(operands[0]) && check_write(c, operands[0], e->span, WRITE_METHOD);
     }
@@ -671,6 +672,9 @@ bool check_vec_method(checker *c, expr **slot) {
         vec_length(c, slot, is(name, "is_empty"));
     } else if (args == 0 && is(name, "__pop")) {
         become_vec_call(c, e, CALL_VEC_POP, element);
+    } else if (args == 1 && is(name, "__out")) {
+        vec_argument(c, &e->call.args[0], integer);
+        become_vec_call(c, e, CALL_VEC_OUT, element);
     } else if (args == 1 && is(name, "push") && may_grow(e)) {
         if (type_is(type_resolve(c->types, element), TYPE_OPEN)) {
             check_keep_reference(e->call.args[0]);

@@ -25,7 +25,7 @@ static bool starts_at_self(const expr *e) {
 
 static bool changes_its_receiver(const char *name) {
     static const char *const names[] = {
-        "push",       "pop",        "__pop",      "set",        "insert",  "remove",
+        "push",       "pop",        "__pop",      "__out",      "set",        "insert",  "remove",
         "clear",      "extend",     "append",     "swap",       "reverse", "sort",
         "truncate",   "fill_",      "retain",     "dedup",      "fill",    "extend_from_slice",
         "add_assign", "sub_assign", "mul_assign", "div_assign", "freeze",  "enable_grad",

@@ -267,6 +267,7 @@ static void judge_call(judge *j, const expr *e) {
     case CALL_VEC_GET:
     case CALL_VEC_SET:
     case CALL_VEC_POP:
+    case CALL_VEC_OUT:
         judge_list(j, e);
         break;
     default:

@@ -217,6 +217,8 @@ static void capture(lower_fn *fn, const expr *e, const binding *captured, const 
     bool moves = fn->owns && lower_open(fn) && lower_drops(fn->l, captured->type) && lower_is_place(e) &&
                  (closure->is_move || lower_marked(fn, captured->span, MARK_CAPTURED)) &&
                  !lower_marked(fn, captured->span, MARK_LENT);
+    if (moves && !lower_marked(fn, captured->span, MARK_CAPTURED) && lower_marked(fn, captured->span, MARK_CAPTURED_PART))
+        lower_refuse_capture(fn, e->span);
     lower_place *p = moves ? lower_place_of(fn, e) : NULL;
     if (p)
         lower_clear(fn, p, 0, captured->type, e->span);
@@ -305,6 +307,21 @@ static void lower_vec_pop(lower_fn *fn, const expr *e, ir_value *out) {
         word->imm.i = i;
         out[i] = word->result;
     }
+    receiver_write(fn, &vec, &rest);
+}
+
+static void lower_vec_out(lower_fn *fn, const expr *e, ir_value *out) {
+    const call_expr *c = &e->call;
+    receiver vec = receiver_begin(fn, c->operands[0], c->writes_receiver);
+    ir_value index = lower_scalar(fn, c->operands[1]);
+    receiver_open(fn, &vec);
+    if (!lower_open(fn) || !vec.values)
+        return;
+    ir_variable list = ir_variable_new(fn->b, IR_OBJECT, NULL, e->span);
+    lower_write(fn, list, 1, vec.values);
+    lower_vec_take(fn, list, index, c->operands[0]->type->vec.element, out, e->span);
+    ir_value rest = 0;
+    lower_read(fn, list, 1, &rest, e->span);
     receiver_write(fn, &vec, &rest);
 }
 
@@ -500,6 +517,9 @@ void lower_call(lower_fn *fn, const expr *e, ir_value *out) {
         break;
     case CALL_VEC_POP:
         lower_vec_pop(fn, e, out);
+        break;
+    case CALL_VEC_OUT:
+        lower_vec_out(fn, e, out);
         break;
     case CALL_VEC_GET:
         lower_vec_read(fn, e, out);

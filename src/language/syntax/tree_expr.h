@@ -182,7 +182,8 @@ typedef enum call_kind {
     CALL_VEC_PUSH, /* operands: vec (a place when writes_receiver), element; void */
     CALL_VEC_GET,  /* operands: vec, index (i64); yields the element */
     CALL_VEC_SET,  /* operands: vec (likewise), index (i64), element; void */
-    CALL_VEC_POP   /* operands: vec (likewise); takes the last element out and yields it */
+    CALL_VEC_POP,  /* operands: vec (likewise); takes the last element out and yields it */
+    CALL_VEC_OUT   /* operands: vec (likewise), index (i64); yields the element, of which nothing that is counted is left there */
 } call_kind;
 
 typedef enum scalar_math {
