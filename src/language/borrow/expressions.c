@@ -183,6 +183,22 @@ static value build_struct(builder *b, expr *e) {
     return all;
 }
 
+static bool is_pointer(const char *name) {
+    const char *last = name == NULL ? NULL : strrchr(name, ':');
+    last = last == NULL ? name : last + 1;
+    return last != NULL && (strcmp(last, "Box") == 0 || strcmp(last, "Rc") == 0 || strcmp(last, "Arc") == 0);
+}
+
+/* let x = Rc::new(y); let x: Box<T> = …; of those `move` takes all. */
+static void mark_pointer(builder *b, const stmt *s) {
+    const expr *callee = s->value->kind == EXPR_CALL ? s->value->call.callee : NULL;
+    bool made = callee != NULL && callee->kind == EXPR_NAME && is_pointer(callee->name.scope);
+    bool written = s->annotation != NULL && s->annotation->kind == TYPE_EXPR_NAME && is_pointer(s->annotation->name);
+    if ((made || written) && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL) {
+        borrow_mark(b, s->pattern->binding->span, MARK_POINTER);
+    }
+}
+
 /* ---- branches ---------------------------------------------------------------------------------------------- */
 
 value build_block_value(builder *b, block *body) {
@@ -203,6 +219,7 @@ value build_block_value(builder *b, block *body) {
             continue;
         }
         value v = build_expr(b, s->value);
+        mark_pointer(b, s);
         if (s->value->kind == EXPR_UNARY && s->value->unary.op == UNARY_REFERENCE && v.place == NULL &&
             v.held == NO_VARIABLE && s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL) {
             borrow_mark(b, s->pattern->binding->span, MARK_EXTENDED);

@@ -217,7 +217,7 @@ static void capture(lower_fn *fn, const expr *e, const binding *captured, const 
     bool moves = fn->owns && lower_open(fn) && lower_drops(fn->l, captured->type) && lower_is_place(e) &&
                  (closure->is_move || lower_marked(fn, captured->span, MARK_CAPTURED)) &&
                  !lower_marked(fn, captured->span, MARK_LENT);
-    if (moves && !lower_marked(fn, captured->span, MARK_CAPTURED) && lower_marked(fn, captured->span, MARK_CAPTURED_PART))
+    if (moves && !lower_marked(fn, captured->span, MARK_CAPTURED | MARK_POINTER) && lower_marked(fn, captured->span, MARK_CAPTURED_PART))
         lower_refuse_capture(fn, e->span);
     lower_place *p = moves ? lower_place_of(fn, e) : NULL;
     if (p)

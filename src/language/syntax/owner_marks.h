@@ -15,7 +15,8 @@ typedef enum owner_mark_kind {
     MARK_LOOKED = 16,   /* a value that is used where it is: it lives to the end of the statement */
     MARK_RUN_OVER = 32, /* what a `for` runs over by reference */
     MARK_CAPTURED = 64, /* a name: a closure takes it away */
-    MARK_CAPTURED_PART = 128 /* a name: a closure with `move` uses a part of it only */
+    MARK_CAPTURED_PART = 128, /* a name: a closure with `move` uses a part of it only */
+    MARK_POINTER = 256        /* a name: of a Box or Rc, of which nothing is a part */
 } owner_mark_kind;
 
 typedef struct owner_mark {
