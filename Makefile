@@ -9,7 +9,8 @@
 #     make check-hostile      only the sweeps that make the nth allocation fail
 #     make bench              build and run the measurements, against PyTorch where they say so
 #     make fuzz               mutate the example and golden programs for FUZZ_SECONDS (60) under the sanitizers, then
-#                             FUZZ_PROGRAMS (2000) random programs, each compiled in every way and interpreted
+#                             FUZZ_PROGRAMS (2000) random programs, each compiled in every way and interpreted, then each
+#                             reader of files for FUZZ_SECONDS (needs clang)
 #     make mutate             change one operator of MUTATE (src/planner) at a time, MUTANTS (200) times, and list the
 #                             changes that no test notices (scripts/mutate.sh says more)
 #     make format             clang-format over all C files
@@ -71,6 +72,8 @@ fuzz:
 	@scripts/fuzz.sh build/asan $(FUZZ_SECONDS)
 	@$(MAKE) --no-print-directory build PRESET=release
 	@build/release/tests/fuzz/programs/test_programs $(FUZZ_PROGRAMS) $(FUZZ_SEED) build
+	@scripts/setup.sh build clang
+	@scripts/fuzz_files.sh build/release/masu $(FUZZ_SECONDS)
 
 mutate: setup
 	@scripts/mutate.sh --seed $(MUTATE_SEED) --count $(MUTANTS) $(MUTATE)

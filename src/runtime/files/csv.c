@@ -1,11 +1,10 @@
 /* csv.c: see csv.h. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/decimal.h"
 #include "base/meta.h"
 #include "runtime/files/csv.h"
 
@@ -201,39 +200,9 @@ static bool read_slowly(const tl__csv_field *f, double *out) {
     return end == text + f->length && !is_blank(text[0]) && text[0] != '\n';
 }
 
-/* Numbers of at most 19 digits whose value is a whole number below 2^53 times or by a power of ten that a double holds: one
- * operation rounds them, so correctly. */
 bool tl__csv_real(const tl__csv_field *field, double *out) {
-    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     tl__csv_field f = trimmed(field);
-    const char *at = f.text, *end = f.text + f.length;
-    bool negative = at < end && *at == '-';
-    at += at < end && (*at == '-' || *at == '+');
-    uint64_t digits = 0;
-    int count = 0, exponent = 0;
-    for (; at < end && is_digit(*at); at++, count++)
-        digits = digits * 10 + (uint64_t)(*at - '0');
-    if (at < end && *at == '.')
-        for (at++; at < end && is_digit(*at); at++, count++, exponent--)
-            digits = digits * 10 + (uint64_t)(*at - '0');
-    if (count == 0 || count > 19)
-        return read_slowly(&f, out);
-    if (at < end && (*at == 'e' || *at == 'E')) {
-        bool down = ++at < end && *at == '-';
-        at += at < end && (*at == '-' || *at == '+');
-        int power = 0;
-        if (at == end)
-            return false;
-        for (; at < end && is_digit(*at) && power < 10000; at++)
-            power = power * 10 + (*at - '0');
-        exponent += down ? -power : power;
-    }
-    if (at != end || exponent < -22 || exponent > 22 || digits > UINT64_C(1) << 53)
-        return read_slowly(&f, out);
-    double value = exponent < 0 ? (double)digits / powers[-exponent] : (double)digits * powers[exponent];
-    *out = negative ? -value : value;
-    return true;
+    return masu__decimal_read(f.text, f.length, out) || read_slowly(&f, out);
 }
 
 bool tl__csv_whole(const tl__csv_field *field, int64_t *out) {

@@ -213,14 +213,12 @@ static bool put_record(filling *f) {
     return true;
 }
 
-/* At most so many records of so many fields are in the rest: each has as many separators, and ends. */
+/* At most so many records of so many fields are in the rest: each ends a line, and each field a byte. */
 static size_t rows_at_most(const tl__csv *c, size_t columns) {
-    size_t ends = 1, separators = 0;
-    for (const char *p = c->record; p < c->end; p++) {
-        ends += *p == '\n';
-        separators += *p == c->separator;
-    }
-    return columns > 1 ? masu__min(ends, separators / (columns - 1) + 1) : ends;
+    size_t ends = 1;
+    for (const char *p = c->record; (p = memchr(p, '\n', (size_t)(c->end - p))) != NULL; p++)
+        ends++;
+    return masu__min(ends, ((size_t)(c->end - c->record) + 1) / columns);
 }
 
 static masu_status make_room(filling *f) {

@@ -17,11 +17,11 @@
 #include "runtime/files/formats.h"
 #include "runtime/files/stored.h"
 
-enum { FRONT = 8, HEADER_MOST = 100000000, DEEPEST = 3, SHORTEST_PART = 6 };
+enum { FRONT = 8, HEADER_MOST = 100000000, DEEPEST = 3, SHORTEST_PART = 4 };
 
 /* ---- reading ------------------------------------------------------------------------------------------------------ */
 
-/* The shortest tensor, `"":{"dtype":"I8","shape":[],"data_offsets":[0,0]},`, has three brackets and three commas in 48 bytes. */
+/* `"":{"dtype":"I8","shape":[1,1,1,1,1,1,1,1],"data_offsets":[0,1]},` has the most for its length: 14 brackets and commas in 63 bytes. */
 static bool is_bounded(const char *text, size_t length, tl__table *t) {
     size_t parts = 0, depth = 0;
     bool quoted = false;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "runtime/value/objects.h"
 #include "runtime/state.h"
 
@@ -202,6 +203,8 @@ static bool plain_float(const char *text) {
 
 static masu_status parse_f64(const tl_object *s, double *out) {
     const char *text = tl__string_bytes(s);
+    if (masu__decimal_read(text, (size_t)tl__string_length(s), out))
+        return MASU_OK;
     char *end;
     double value = strtod(text, &end);
     if (end == text || end != text + tl__string_length(s) || !plain_float(text))
@@ -220,6 +223,9 @@ double tl_string_to_f64(tl_object *s) {
 bool tl__string_is_number(const tl_object *s, bool whole) {
     const char *text = tl__string_bytes(s);
     char *end;
+    double value;
+    if (!whole && masu__decimal_read(text, (size_t)tl__string_length(s), &value))
+        return true;
     errno = 0;
     if (whole)
         (void)strtoll(text, &end, 10);
