@@ -88,6 +88,9 @@ static void decide_length(checker *c, const type_expr *t, expr **slot,
     if (count >= 0 && is_open_length(c, t)) {
         check_fits(c, check_length_argument(c, t), check_number_type(c, count));
     }
+    while ((*slot)->kind == EXPR_UNARY && (*slot)->unary.op == UNARY_REFERENCE) {
+        slot = &(*slot)->unary.operand;
+    }
     expr *e = *slot;
     if (e->type != NULL && type_is(type_resolve(c->types, e->type), TYPE_VEC)) {
         decide_inner_lengths(c, t->arguments[0], type_resolve(c->types, e->type)->vec.element);
@@ -305,6 +308,9 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     bool lengths = f->result_annotation != NULL && holds_length(f->result_annotation);
     if (lengths || (f->result_annotation != NULL && type_resolve(c->types, result)->may_have_open)) {
         c->environment = &environment; /* T::Item and [T; N], now that T and N are known */
+        if (lengths && expected != NULL) { /* let a: [i32; 2] = f(); */
+            decide_inner_lengths(c, f->result_annotation, expected);
+        }
         c->places->yields_places = getter_kind_of(c, f) != GETTER_NONE;
         const type *known = check_part_type(c, f->result_annotation);
         check_fits(c, result, known);

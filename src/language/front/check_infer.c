@@ -252,7 +252,10 @@ static bool is_row(const type *t) {
 
 static const type *arithmetic_of_tensors(inference *n, const type *a, const type *b) {
     const type *tensor = a->kind == TYPE_TENSOR ? a : b, *other = tensor == a ? b : a;
-    if (infer_is_bracket(other) || (is_row(other) && tensor->tensor.rank != 0)) {
+    if (infer_is_bracket(other)) { /* beside a tensor of f64 its numbers are f64 */
+        infer_same(n, other, type_tensor(n->c->types, tensor->tensor.element, -1));
+        other = infer_value(n, other);
+    } else if (is_row(other) && tensor->tensor.rank != 0) {
         infer_tensor(n, other);
         other = infer_value(n, other);
     }

@@ -54,7 +54,7 @@ static void bracket_becomes(inference *n, open_form *f, const type *t) {
     } else {
         infer_tensor(n, f->element);
         const type *element = infer_value(n, f->element);
-        if (t->tensor.element != NULL && type_is_numeric(element)) {
+        if (t->tensor.element != NULL && type_is_float(element)) {
             infer_same(n, element, t->tensor.element);
         }
     }
@@ -136,6 +136,18 @@ static void parts_meet(inference *n, const type *const *a, const type *const *b,
     }
 }
 
+/* A list and what is collected from it: HashMap<K, V> of pairs, HashSet<T>. */
+static void collection_meets(inference *n, const type *collection, const type *element) {
+    const struct_item *s = collection->structure;
+    element = infer_value(n, element);
+    uint32_t count = s->template == NULL ? 0 : s->template->generics.count;
+    if (count == 1) {
+        infer_same(n, s->arguments[0], element);
+    } else if (count > 1 && element->kind == TYPE_TUPLE && element->tuple.count == count) {
+        parts_meet(n, s->arguments, element->tuple.items, count);
+    }
+}
+
 void infer_same(inference *n, const type *a, const type *b) {
     a = infer_value(n, a);
     b = infer_value(n, b);
@@ -148,6 +160,10 @@ void infer_same(inference *n, const type *a, const type *b) {
         check_unify_numbers(n->c, a, b);
     } else if (a->kind == TYPE_VEC && b->kind == TYPE_VEC) {
         infer_same(n, a->vec.element, b->vec.element);
+    } else if (a->kind == TYPE_STRUCT && b->kind == TYPE_VEC) {
+        collection_meets(n, a, b->vec.element);
+    } else if (a->kind == TYPE_VEC && b->kind == TYPE_STRUCT) {
+        collection_meets(n, b, a->vec.element);
     } else if (a->kind == TYPE_TUPLE && b->kind == TYPE_TUPLE && a->tuple.count == b->tuple.count) {
         parts_meet(n, a->tuple.items, b->tuple.items, a->tuple.count);
     } else if (a->kind == TYPE_STRUCT && b->kind == TYPE_STRUCT && a->structure->template != NULL &&

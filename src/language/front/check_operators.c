@@ -262,7 +262,9 @@ static bool struct_binary(checker *c, expr **slot, const type *t, const type *ot
     if (check_order_operator(c, slot, t, other)) {
         return true;
     }
-    if (!equality || !check_fits(c, t, other) || !has_equality(t, &(int){1000})) {
+    bool lists = t->kind == TYPE_VEC && other->kind == TYPE_VEC; /* a Vec equals an array */
+    bool fits = check_fits(c, t, other) || (lists && check_fits(c, other, t));
+    if (!equality || !fits || !has_equality(t, &(int){1000})) {
         return false;
     }
     if (t->kind == TYPE_VEC) {
