@@ -14,9 +14,10 @@
  *
  *         { s.__tensor(path + "w", &mut self.w);                                  w: Tensor
  *           s.__value(path + "steps", &mut self.steps);                           steps: i64
- *           if s.__grows(path + "m", self.m.len(), self.m.is_empty()) {           m: Vec<Tensor>
- *               for i1 in 0..s.__length(path + "m") { self.m.push(s.__next(path + "m." + i1.to_string())); }
- *           } else { for i1 in 0..self.m.len() { s.__tensor(path + "m." + i1.to_string(), &mut self.m[i1]); } } }
+ *           match s.__grows(path + "m", self.m.len(), self.m.is_empty()) {        m: Vec<Tensor>
+ *               2 => { for i1 in 0..s.__length(path + "m") { self.m.push(s.__next(path + "m." + i1.to_string())); } }
+ *               1 => {}
+ *               _ => { for i1 in 0..self.m.len() { s.__tensor(path + "m." + i1.to_string(), &mut self.m[i1]); } } } }
  *
  *     T::__of_record(r)     a record of text as a struct (library/csv.tl)
  *
@@ -189,14 +190,14 @@ static void put_list(walk_text *w, const type *element, const char *place, const
         new = check_printf(c, "s.__next(%s)", one);
         can = check_printf(c, "%s.is_empty()", place);
     }
-    masu__buffer_printf(&w->out, "if s.__grows(%s, %s.len(), %s) {\n", path, place, can);
+    masu__buffer_printf(&w->out, "match s.__grows(%s, %s.len(), %s) {\n2 => {", path, place, can);
     if (new != NULL) {
         masu__buffer_printf(&w->out, "%s.clear(); for __%u in 0..s.__length(%s) { %s.push(%s); }\n", place, number, path,
                             place, new);
     }
-    masu__buffer_printf(&w->out, "} else { for __%u in 0..%s.len() {\n", number, place);
+    masu__buffer_printf(&w->out, "}\n1 => {}\n_ => { for __%u in 0..%s.len() {\n", number, place);
     put_state(w, element, check_printf(c, "%s[__%u]", place, number), one);
-    masu__buffer_printf(&w->out, "} }\n");
+    masu__buffer_printf(&w->out, "} } }\n");
 }
 
 /* As put_walk, of everything. */
