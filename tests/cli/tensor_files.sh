@@ -84,3 +84,29 @@ TL
 expect_status 0 "$MASU" run --report=json --report-file="$MASU_TMP/report" "$MASU_TMP/small.tl" "$MASU_TMP/large.safetensors"
 expect_stdout 'Some("f32[268435456]") [1.5000, 2.5000]'
 [ -n "$MASU_SANITIZE" ] || expect_report "$MASU_TMP/report" rss_peak_bytes '<=' $((300 << 20))
+
+# IDX, as MNIST's files are: bytes, shorts and floats with the highest byte first, also within gzip.
+printf '\000\000\010\003\000\000\000\002\000\000\000\001\000\000\000\002\000\001\200\377' >"$MASU_TMP/u8.idx"
+printf '\000\000\013\001\000\000\000\002\001\002\377\376' >"$MASU_TMP/i16.idx"
+printf '\000\000\015\001\000\000\000\001\300\100\000\000' >"$MASU_TMP/f32.idx"
+gzip -nk "$MASU_TMP/u8.idx"
+cat >"$MASU_TMP/idx.tl" <<'TL'
+fn main() {
+    let folder = std::env::args().nth(1).unwrap();
+    for name in ["u8.idx", "u8.idx.gz"] {
+        let t: Tensor<i64, 3> = Tensor::load(format!("{}/{}", folder, name));
+        let pixels: Tensor<f32, 3> = Tensor::load(format!("{}/{}", folder, name));
+        println!("{:?} {:?} {}", t.shape(), t.flatten().to_vec(), (pixels / 255.0).max());
+    }
+    let i: Tensor<i64, 1> = Tensor::load(folder + "/i16.idx");
+    println!("{} {}", i, Tensor::load(folder + "/f32.idx"));
+    let r: Result<Tensor<f32>, std::io::Error> = Tensor::try_load(folder + "/cut.idx.gz");
+    println!("{}", r.is_err());
+}
+TL
+head -c 30 "$MASU_TMP/u8.idx.gz" >"$MASU_TMP/cut.idx.gz"
+expect_status 0 "$MASU" run "$MASU_TMP/idx.tl" "$MASU_TMP"
+expect_stdout '[2, 1, 2] [0, 1, 128, 255] 1
+[2, 1, 2] [0, 1, 128, 255] 1
+[258, -2] [-3.0000]
+true'
