@@ -31,10 +31,13 @@ enum { KIB = 1 << 10, MIB = 1 << 20, LIVE = 4096, MOST_ROUNDS = 9 };
 
 /* ---- contestants ----------------------------------------------------------------------------- */
 
-typedef enum contestant { MASU, GLIBC, MIMALLOC, JEMALLOC, TCMALLOC, CONTESTANTS } contestant;
+/* masu three ways: inlined into the caller with the size at the free, called with it, and called without it as C does. */
+typedef enum contestant { MASU, CALLED, UNSIZED, GLIBC, MIMALLOC, JEMALLOC, TCMALLOC, CONTESTANTS } contestant;
 
-static const char *const names[] = {"masu", "glibc", "mimalloc", "jemalloc", "tcmalloc"};
+static const char *const names[] = {"masu", "called", "unsized", "glibc", "mimalloc", "jemalloc", "tcmalloc"};
 static const char *const libraries[][3] = {
+    {""},
+    {""},
     {""},
     {""},
     {"libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so"},
@@ -42,7 +45,7 @@ static const char *const libraries[][3] = {
     {"libtcmalloc_minimal.so.4", "libtcmalloc_minimal.so", "libtcmalloc.so.4"},
 };
 
-static bool for_masu;
+static contestant side_of_this;
 static int rounds = 5;
 
 static void must(masu_status status) {
@@ -63,7 +66,7 @@ static inline size_t hide(size_t bytes) {
     return bytes;
 }
 
-/* ---- work: every kind is compiled twice, once for each side ------------------------------------ */
+/* ---- work: every kind is compiled once for each side of masu and once for malloc ------------------------------------ */
 
 typedef struct work {
     const char *name;
@@ -73,18 +76,45 @@ typedef struct work {
 
 enum { REPEATS = 31, PAIRS = 20000, SWAPS = 100000, BATCH = 512, BATCHES = 300 };
 
-#define TAKE(masu_side, bytes)      ((masu_side) ? masu_alloc(bytes) : malloc(bytes))
-#define GIVE(masu_side, ptr, bytes) ((masu_side) ? (void)masu_free(ptr, bytes) : free(ptr))
+static __attribute__((noinline)) void *called_alloc(size_t bytes) {
+    return masu_alloc(bytes);
+}
 
-static inline double pairs_of(bool masu_side, const work *w) {
+static __attribute__((noinline)) void called_free(void *ptr, size_t bytes) {
+    (void)masu_free(ptr, bytes);
+}
+
+static __attribute__((noinline)) void unsized_free(void *ptr) {
+    (void)masu_free_unsized(ptr);
+}
+
+static inline __attribute__((always_inline)) void *take(contestant side, size_t bytes) {
+    return side == MASU ? masu_alloc(bytes) : side < GLIBC ? called_alloc(bytes) : malloc(bytes);
+}
+
+static inline __attribute__((always_inline)) void give(contestant side, void *ptr, size_t bytes) {
+    side == MASU      ? (void)masu_free(ptr, bytes)
+    : side == CALLED  ? called_free(ptr, bytes)
+    : side == UNSIZED ? unsized_free(ptr)
+                      : free(ptr);
+}
+
+/* work(side, …), compiled for each side. */
+#define FOR_THIS_SIDE(work, ...)                                                       \
+    (side_of_this == MASU      ? work(MASU, __VA_ARGS__)                               \
+     : side_of_this == CALLED  ? work(CALLED, __VA_ARGS__)                             \
+     : side_of_this == UNSIZED ? work(UNSIZED, __VA_ARGS__)                            \
+                               : work(GLIBC, __VA_ARGS__))
+
+static inline __attribute__((always_inline)) double pairs_of(contestant side, const work *w) {
     double times[REPEATS];
     int count = w->least > 512 * KIB ? PAIRS / 20 : PAIRS;
     for (int r = 0; r < REPEATS; r++) {
         double start = thread_ns();
         for (int i = 0; i < count; i++) {
             size_t bytes = hide(w->least);
-            void *ptr = keep(TAKE(masu_side, bytes));
-            GIVE(masu_side, ptr, bytes);
+            void *ptr = keep(take(side, bytes));
+            give(side, ptr, bytes);
         }
         times[r] = (thread_ns() - start) / count;
     }
@@ -92,13 +122,13 @@ static inline double pairs_of(bool masu_side, const work *w) {
 }
 
 static double run_pairs(const work *w) {
-    return for_masu ? pairs_of(true, w) : pairs_of(false, w);
+    return FOR_THIS_SIDE(pairs_of, w);
 }
 
 /* Many live blocks of random size; a step frees one and allocates another. The sizes are drawn
  * beforehand, and a round without the clock writes to each block, so that no side pays for fresh
  * pages. */
-static inline double swaps_of(bool masu_side, const work *w, uint64_t seed) {
+static inline __attribute__((always_inline)) double swaps_of(contestant side, const work *w, uint64_t seed) {
     void **blocks = mmap(NULL, LIVE * sizeof *blocks, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint32_t *sizes = mmap(NULL, (LIVE + 2 * SWAPS) * sizeof *sizes, PROT_READ | PROT_WRITE,
@@ -109,13 +139,13 @@ static inline double swaps_of(bool masu_side, const work *w, uint64_t seed) {
                          : (uint32_t)(w->least + next_random(&seed) % (w->most - w->least + 1));
     for (int i = 0; i < LIVE; i++) {
         sizes[i] = (uint32_t)(w->least + next_random(&seed) % (w->most - w->least + 1));
-        blocks[i] = keep(TAKE(masu_side, sizes[i]));
+        blocks[i] = keep(take(side, sizes[i]));
     }
     for (int i = 0; i < 2 * SWAPS; i += 2) {
         uint32_t k = drawn[i + 1];
-        GIVE(masu_side, blocks[k], sizes[k]);
+        give(side, blocks[k], sizes[k]);
         sizes[k] = drawn[i];
-        blocks[k] = keep(TAKE(masu_side, sizes[k]));
+        blocks[k] = keep(take(side, sizes[k]));
         *(volatile char *)blocks[k] = 1;
     }
     double times[5];
@@ -123,19 +153,19 @@ static inline double swaps_of(bool masu_side, const work *w, uint64_t seed) {
         double start = thread_ns();
         for (int i = 0; i < 2 * SWAPS; i += 2) {
             uint32_t k = drawn[i + 1];
-            GIVE(masu_side, blocks[k], sizes[k]);
+            give(side, blocks[k], sizes[k]);
             sizes[k] = drawn[i];
-            blocks[k] = keep(TAKE(masu_side, sizes[k]));
+            blocks[k] = keep(take(side, sizes[k]));
         }
         times[r] = (thread_ns() - start) / SWAPS;
     }
     for (int i = 0; i < LIVE; i++)
-        GIVE(masu_side, blocks[i], sizes[i]);
+        give(side, blocks[i], sizes[i]);
     return median(times, 5);
 }
 
 static double run_swaps(const work *w) {
-    return for_masu ? swaps_of(true, w, 1) : swaps_of(false, w, 1);
+    return FOR_THIS_SIDE(swaps_of, w, 1);
 }
 
 typedef struct two {
@@ -150,7 +180,7 @@ typedef struct two {
 static void *swaps_thread(void *argument) {
     two *t = argument;
     pthread_barrier_wait(t->barrier);
-    t->ns = for_masu ? swaps_of(true, t->w, t->seed) : swaps_of(false, t->w, t->seed);
+    t->ns = FOR_THIS_SIDE(swaps_of, t->w, t->seed);
     return NULL;
 }
 
@@ -176,7 +206,7 @@ static double run_swaps_two(const work *w) {
 
 /* One thread allocates a batch while the other frees the batch before it. The first third is not
  * on the clock and writes to the blocks, so that no side pays for fresh pages. */
-static inline double pipe_of(bool masu_side, two *t) {
+static inline __attribute__((always_inline)) double pipe_of(contestant side, two *t) {
     double spent = 0, timed = 0;
     uint64_t seed = 3;
     for (int batch = 0; batch <= BATCHES; batch++) {
@@ -190,9 +220,9 @@ static inline double pipe_of(bool masu_side, two *t) {
         for (int i = 0; i < BATCH; i++) {
             size_t bytes = t->w->least + next_random(&sizes) % (t->w->most - t->w->least + 1);
             if (!t->takes)
-                GIVE(masu_side, blocks[i], bytes);
+                give(side, blocks[i], bytes);
             else
-                blocks[i] = keep(TAKE(masu_side, bytes));
+                blocks[i] = keep(take(side, bytes));
             if (t->takes && !warm)
                 *(volatile char *)blocks[i] = 1;
         }
@@ -205,7 +235,7 @@ static inline double pipe_of(bool masu_side, two *t) {
 
 static void *pipe_thread(void *argument) {
     two *t = argument;
-    t->ns = for_masu ? pipe_of(true, t) : pipe_of(false, t);
+    t->ns = FOR_THIS_SIDE(pipe_of, t);
     return NULL;
 }
 
@@ -316,8 +346,9 @@ static void print_row(const work *w, const double ns[CONTESTANTS]) {
             best = ns[who];
     if (json) {
         printf("%s\n  {\"work\": \"%s\", \"least_bytes\": %zu, \"most_bytes\": %zu, "
-               "\"ratio\": %.3f, \"target\": %.2f",
-               first_item ? "" : ",", w->name, w->least, w->most, ns[MASU] / best, w->target);
+               "\"ratio\": %.3f, \"called_ratio\": %.3f, \"unsized_ratio\": %.3f, \"target\": %.2f",
+               first_item ? "" : ",", w->name, w->least, w->most, ns[MASU] / best, ns[CALLED] / best, ns[UNSIZED] / best,
+               w->target);
         for (int who = 0; who < CONTESTANTS; who++)
             if (ns[who] > 0)
                 printf(", \"%s\": %.2f", names[who], ns[who]);
@@ -333,7 +364,7 @@ static void print_row(const work *w, const double ns[CONTESTANTS]) {
     printf("%-22s %15s", w->name, size);
     for (int who = 0; who < CONTESTANTS; who++)
         ns[who] > 0 ? printf(" %9.2f", ns[who]) : printf(" %9s", "-");
-    printf("   %5.2f (%.1f)\n", ns[MASU] / best, w->target);
+    printf("   %5.2f (%.1f) %5.2f %5.2f\n", ns[MASU] / best, w->target, ns[CALLED] / best, ns[UNSIZED] / best);
     fflush(stdout);
 }
 
@@ -342,7 +373,7 @@ static void against_peers(const char *self) {
         printf("%-38s", "ns of processor time a pair");
         for (int who = 0; who < CONTESTANTS; who++)
             printf(" %9s", names[who]);
-        printf("   ratio to the best (target)\n");
+        printf("   ratio to the best (target), called (0.5), without the size (0.8)\n");
     }
     for (int who = MIMALLOC; who < CONTESTANTS; who++)
         if (!find_library((contestant)who))
@@ -381,7 +412,7 @@ static void against_device(void) {
                "masu ns");
     for (size_t bytes = 4 * KIB; bytes <= 64 * MIB; bytes *= 4) {
         work w = {"device", bytes, bytes, 0};
-        double device = device_pair(bytes), pool = pairs_of(true, &w);
+        double device = device_pair(bytes), pool = pairs_of(MASU, &w);
         if (json)
             printf(",\n  {\"work\": \"device\", \"bytes\": %zu, \"device\": %.1f, \"masu\": %.2f}",
                    bytes, device, pool);
@@ -426,7 +457,9 @@ static void given_back(void) {
 int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "--one") == 0) {
         int number = atoi(argv[3]);
-        for_masu = strcmp(argv[2], names[MASU]) == 0;
+        for (int who = 0; who < CONTESTANTS; who++)
+            if (strcmp(argv[2], names[who]) == 0)
+                side_of_this = (contestant)who;
         if (number < 0 || number >= ROWS)
             return 2;
         if (rows[number].threads == 1)

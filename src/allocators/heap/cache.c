@@ -506,8 +506,8 @@ static void cache_totals(const masu__cache *cache, masu__cache_totals *out) {
         out->bytes += fill * class_bytes(cache->heap, i);
         out->allocations += __atomic_load_n(&magazine->allocations, __ATOMIC_RELAXED);
     }
-    out->large_blocks += __atomic_load_n(&cache->front.large.blocks, __ATOMIC_RELAXED);
-    out->large_bytes += __atomic_load_n(&cache->front.large.held, __ATOMIC_RELAXED);
+    out->large_blocks += masu__large_blocks(&cache->front.large);
+    out->large_bytes += masu__large_bytes(&cache->front.large);
     out->large_hits += __atomic_load_n(&cache->front.large.hits, __ATOMIC_RELAXED);
 }
 

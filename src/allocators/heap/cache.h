@@ -25,7 +25,7 @@
  * just inside its inline path goes on with the old set, which is still its own.
  *
  * Above 16 KiB a thread keeps blocks that it freed, a list for each large class (large.h), in slots beside the
- * blocks. For the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within
+ * blocks; the one freed last lies before all lists, so that a pair does not wait for what the lists last stored. For the best-fit pool they are live; their pages carry MASU__TAG_CACHED. Together they stay within
  * MASU__LARGE_KEPT_BYTES, or are one block. Before a block is cut that no list has, all of them go back and merge with their
  * neighbours: so blocks lie as if none had ever been kept, and what is kept never makes the process larger. Only where more is
  * kept than is in use (sizes that take turns in a small program) do they stay until a page would be touched for the first
@@ -58,12 +58,17 @@ enum {
  * spare ones, slot 0 in none. A slot without a block has NULL: that holds also where the thread is not there any more and has
  * left half of a change behind (fork). Other threads read held, blocks and hits for the statistics. */
 typedef struct masu__large_cache {
+    void *last;          /* freed last, in no slot: who takes it again waits for no list. NULL: none */
+    size_t last_bytes;    /* of its class */
+    uint16_t last_class;  /* plus one; 0: none */
+    uint16_t taken_class; /* of the block that was taken last */
+    bool taken_twice;     /* and of the one before: that size comes and goes */
     uint64_t filled[(MASU__LARGE_CLASSES + 63) / 64]; /* a bit for each class that has a block */
     uint16_t first[MASU__LARGE_CLASSES];              /* slots, 0 at the end */
     uint16_t next[1 + MASU__LARGE_SLOTS];
     uint16_t spare;
     void *block[1 + MASU__LARGE_SLOTS];
-    size_t held; /* in all lists: at most MASU__LARGE_KEPT_BYTES, or one block */
+    size_t held; /* in all lists; with the last one at most MASU__LARGE_KEPT_BYTES, or one block */
     uint64_t blocks;
     uint64_t hits; /* allocations served from here */
     uint64_t hits_then; /* when all went back for the sake of new pages for the last time */
@@ -204,11 +209,11 @@ static inline void *masu__large_pop(masu__large_cache *large, unsigned index) {
     return block;
 }
 
-/* False: there is no room. */
-static inline bool masu__large_push(masu__large_cache *large, unsigned index, void *block) {
+/* False: there is no room; so many bytes are kept beside the lists. */
+static inline bool masu__large_push(masu__large_cache *large, unsigned index, void *block, size_t beside) {
     size_t bytes = masu__large_class_bytes(index);
     uint16_t slot = large->spare;
-    if (MASU_UNLIKELY(slot == 0 || (large->held + bytes > MASU__LARGE_KEPT_BYTES && large->blocks > 0)))
+    if (MASU_UNLIKELY(slot == 0 || (large->held + beside + bytes > MASU__LARGE_KEPT_BYTES && large->blocks + beside > 0)))
         return false;
     large->spare = large->next[slot];
     large->next[slot] = large->first[index];
@@ -218,6 +223,57 @@ static inline bool masu__large_push(masu__large_cache *large, unsigned index, vo
     __atomic_store_n(&large->block[slot], block, __ATOMIC_RELAXED);
     __atomic_store_n(&large->held, large->held + bytes, __ATOMIC_RELAXED);
     __atomic_store_n(&large->blocks, large->blocks + 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* Of all that is kept; other threads may read it. */
+static inline uint64_t masu__large_blocks(const masu__large_cache *large) {
+    return __atomic_load_n(&large->blocks, __ATOMIC_RELAXED) + (__atomic_load_n(&large->last_class, __ATOMIC_RELAXED) != 0);
+}
+
+static inline uint64_t masu__large_bytes(const masu__large_cache *large) {
+    unsigned last = __atomic_load_n(&large->last_class, __ATOMIC_RELAXED);
+    return __atomic_load_n(&large->held, __ATOMIC_RELAXED) + (last ? masu__large_class_bytes(last - 1) : 0);
+}
+
+/* As masu__large_pop; the last one first. */
+static inline void *masu__large_take(masu__large_cache *large, unsigned index) {
+    void *block = large->last;
+    if (MASU_UNLIKELY(large->last_class != index + 1)) {
+        block = masu__large_pop(large, index);
+        if (block) { /* not the set of a thread without a cache */
+            large->taken_twice = large->taken_class == index;
+            large->taken_class = (uint16_t)index;
+        }
+        return block;
+    }
+    large->taken_twice = large->taken_class == index;
+    large->taken_class = (uint16_t)index;
+    __atomic_store_n(&large->last_class, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&large->last, NULL, __ATOMIC_RELAXED);
+    masu__page_code_change(block, masu__page_code_of(MASU__TAG_PROCESS, MASU__KIND_LARGE + index));
+    return block;
+}
+
+/* As masu__large_push; the block becomes the last one, unless that place is another's while sizes take turns. */
+static inline bool masu__large_keep(masu__large_cache *large, unsigned index, void *block) {
+    if (MASU_UNLIKELY(large->spare == 0))
+        return false; /* all slots are taken, or it is the set of a thread without a cache */
+    if (large->last_class != 0) {
+        if (!large->taken_twice)
+            return masu__large_push(large, index, block, large->last_bytes);
+        if (!masu__large_push(large, large->last_class - 1u, large->last, 0))
+            return false;
+        __atomic_store_n(&large->last_class, 0, __ATOMIC_RELAXED);
+    }
+    if (MASU_UNLIKELY(large->blocks > 0 && large->held + masu__large_class_bytes(index) > MASU__LARGE_KEPT_BYTES)) {
+        __atomic_store_n(&large->last, NULL, __ATOMIC_RELAXED);
+        return false;
+    }
+    masu__page_code_change(block, masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index));
+    __atomic_store_n(&large->last, block, __ATOMIC_RELAXED);
+    large->last_bytes = masu__large_class_bytes(index);
+    __atomic_store_n(&large->last_class, (uint16_t)(index + 1), __ATOMIC_RELAXED);
     return true;
 }
 

@@ -2,9 +2,8 @@
 #include "allocators/heap/cache.h"
 
 /* From the cache to the best-fit pool. */
-static void return_one(masu__cache *cache, unsigned index) {
+static void return_one(masu__cache *cache, void *block, unsigned index) {
     masu_heap *heap = cache->heap;
-    void *block = masu__large_pop(&cache->front.large, index);
     masu__page_code_set(block, 0);
     masu_status status = masu__bucket_bypass_give(heap->caches->bucket, block, masu__large_class_bytes(index));
     MASU_ASSERT(status == MASU_OK); /* it was judged when it came */
@@ -18,14 +17,21 @@ void masu__large_open(masu__large_cache *large) {
 
 void masu__large_return_all(masu__cache *cache) {
     masu__large_cache *large = &cache->front.large;
+    if (large->last_class != 0) {
+        unsigned index = large->last_class - 1u;
+        return_one(cache, masu__large_take(large, index), index);
+    }
     for (unsigned word = 0; large->blocks > 0; word++)
-        while (large->filled[word] != 0)
-            return_one(cache, word * 64 + (unsigned)__builtin_ctzll(large->filled[word]));
+        while (large->filled[word] != 0) {
+            unsigned index = word * 64 + (unsigned)__builtin_ctzll(large->filled[word]);
+            return_one(cache, masu__large_pop(large, index), index);
+        }
 }
 
 void masu__large_return_dead(masu__cache *cache) {
     masu__large_cache *large = &cache->front.large;
-    for (unsigned slot = 1; slot <= MASU__LARGE_SLOTS; slot++) {
+    large->block[0] = large->last; /* in no list; a push half done has it in a slot too, once it has gone back */
+    for (unsigned slot = 0; slot <= MASU__LARGE_SLOTS; slot++) {
         void *block = large->block[slot];
         uint32_t code = block ? masu_page_code(block) : 0;
         if (masu__page_tag(code) != MASU__TAG_CACHED)
@@ -39,7 +45,8 @@ void masu__large_return_dead(masu__cache *cache) {
 /* Something is kept, and no more than is in use. */
 static bool is_little(const masu__cache *cache) {
     const masu__large_cache *large = &cache->front.large;
-    return large->blocks > 0 && large->held <= masu__bestfit_used(cache->heap->caches->bestfit) / 2;
+    return masu__large_blocks(large) > 0 &&
+           masu__large_bytes(large) <= masu__bestfit_used(cache->heap->caches->bestfit) / 2;
 }
 
 /* Each block that is given back here was freed by the thread since the last time: so the cost is a constant for each free. */
@@ -80,10 +87,10 @@ masu_status masu__large_give(masu_heap *heap, masu__cache *cache, void *ptr, siz
     uint32_t kind = masu__page_kind(masu_page_code(ptr));
     unsigned index = kind - MASU__KIND_LARGE;
     if (cache && index < MASU__LARGE_CLASSES) {
-        if (masu__large_push(&cache->front.large, index, ptr))
+        if (masu__large_keep(&cache->front.large, index, ptr))
             return MASU_OK;
         masu__large_return_all(cache);
-        if (masu__large_push(&cache->front.large, index, ptr))
+        if (masu__large_keep(&cache->front.large, index, ptr))
             return MASU_OK;
     }
     masu__page_code_set(ptr, 0);
@@ -111,18 +118,20 @@ bool masu__large_grow(masu_heap *heap, void *ptr, size_t new_bytes) {
     return grown;
 }
 
+static bool is_kept(masu__cache *cache, void *block, unsigned index) {
+    size_t known;
+    return masu_page_code(block) == masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index) &&
+           masu__bestfit_known(cache->heap->caches->bestfit, block, cache->heap->caches->bucket->number, &known) == MASU_OK &&
+           known == masu__large_class_bytes(index);
+}
+
 /* The blocks of a class; SIZE_MAX when one is not what its list says. */
 static size_t list_count(masu__cache *cache, unsigned index) {
     const masu__large_cache *large = &cache->front.large;
-    uint32_t code = masu__page_code_of(MASU__TAG_CACHED, MASU__KIND_LARGE + index);
-    size_t count = 0, known;
-    for (uint16_t slot = large->first[index]; slot; slot = large->next[slot]) {
-        void *block = large->block[slot];
-        if (++count > MASU__LARGE_SLOTS || masu_page_code(block) != code ||
-            masu__bestfit_known(cache->heap->caches->bestfit, block, cache->heap->caches->bucket->number, &known) != MASU_OK ||
-            known != masu__large_class_bytes(index))
+    size_t count = 0;
+    for (uint16_t slot = large->first[index]; slot; slot = large->next[slot])
+        if (++count > MASU__LARGE_SLOTS || !is_kept(cache, large->block[slot], index))
             return SIZE_MAX;
-    }
     bool marked = (large->filled[index / 64] >> (index % 64)) & 1;
     return marked == (count > 0) ? count : SIZE_MAX;
 }
@@ -140,5 +149,6 @@ bool masu__large_valid(masu__cache *cache) {
     for (uint16_t slot = large->spare; slot && spare <= MASU__LARGE_SLOTS; slot = large->next[slot])
         spare++;
     return bytes == large->held && blocks == large->blocks && blocks + spare == MASU__LARGE_SLOTS &&
-           (bytes <= MASU__LARGE_KEPT_BYTES || blocks == 1);
+           (large->last_class == 0 || is_kept(cache, large->last, large->last_class - 1u)) &&
+           (masu__large_bytes(large) <= MASU__LARGE_KEPT_BYTES || masu__large_blocks(large) == 1);
 }

@@ -259,11 +259,11 @@ static void *take_from_large(size_t bytes) {
     masu__large_cache *large = masu__thread_large();
     if (MASU_UNLIKELY(masu__inside))
         return NULL;
-    masu__go_in();
-    void *block = masu__large_pop(large, masu__large_class_of(bytes));
+    masu__go_in_first();
+    void *block = masu__large_take(large, masu__large_class_of(bytes));
     if (block)
         __atomic_store_n(&large->hits, large->hits + 1, __ATOMIC_RELAXED);
-    masu__come_out();
+    masu__come_out_last();
     return block;
 }
 
@@ -271,9 +271,9 @@ static void *take_from_large(size_t bytes) {
 static bool give_to_large(void *ptr, unsigned index) {
     if (MASU_UNLIKELY(masu__inside))
         return false;
-    masu__go_in();
-    bool kept = masu__large_push(masu__thread_large(), index, ptr);
-    masu__come_out();
+    masu__go_in_first();
+    bool kept = masu__large_keep(masu__thread_large(), index, ptr);
+    masu__come_out_last();
     return kept;
 }
 
