@@ -230,6 +230,13 @@ static const char *shows_itself(checker *c, const type *t, int64_t how) {
     return f != NULL && f->has_self && f->parameter_count == 2 ? shown_by[i].method : NULL;
 }
 
+/* Width, precision and fill are for what `f.pad(…)` writes; `write!` says its own. The library's types pad. */
+static bool keeps_to_hole(checker *c, const expr *value, const char *method) {
+    struct_item *s = type_resolve(c->types, value->type)->structure;
+    const function_item *f = s->dyn != NULL ? NULL : check_method_named(c, s, method);
+    return f == NULL || f->pads || f->span.file == c->tree->prelude;
+}
+
 /* { let mut <text> = ""; value.fmt(<text>); <text> } */
 static expr *own_text(checker *c, expr *value, const char *method, int64_t how) {
     source_span span = value->span;
@@ -247,7 +254,7 @@ static expr *own_text(checker *c, expr *value, const char *method, int64_t how) 
         how &= ~shown_by[i].how;
     }
     how &= ~HOW(HOW_PREFIX);
-    return how == 0 ? e : plain_text(c, e, check_scalar(c, TYPE_STRING), how);
+    return how == 0 || !keeps_to_hole(c, value, method) ? e : plain_text(c, e, check_scalar(c, TYPE_STRING), how);
 }
 
 static bool is_text_place(checker *c, expr *target) {
