@@ -258,6 +258,39 @@ static void check_body(checker *c, function_item *f) {
     check_statements(c, f);
 }
 
+static void finish_struct(checker *c, struct_item *s) {
+    function_item *f = s->template != NULL ? s->template->drop : s->drop;
+    if (f == NULL || s->type == NULL || s->type->may_have_open || s->cell != NULL ||
+        (s->template == NULL && s->generics.count > 0)) {
+        return;
+    }
+    s->drop = f;
+    if (check_is_template(c, f)) {
+        type_environment environment = check_environment_new(c, f);
+        environment.self = s;
+        if (!check_impl_fits(c, f, s, &environment)) {
+            s->drop = NULL;
+            return;
+        }
+        s->drop = check_instance_of(c, f, s, &environment, f->span);
+    }
+    if (s->drop == NULL) {
+        return;
+    }
+    s->destructor = ++c->tree->destructor_count;
+    struct_item *inside = CHECK_ARRAY(c, struct_item, 1);
+    *inside = *s;
+    inside->drop = NULL;
+    inside->type = type_struct(c->types, inside);
+    s->cell = type_array(c->types, inside->type, TYPE_BOX);
+}
+
+void check_finish_drops(checker *c) {
+    for (uint32_t i = 0; c->tree->has_destructors && i < c->tree->struct_count; i++) {
+        finish_struct(c, c->tree->structs[i]);
+    }
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static void check_bodies(checker *c) {

@@ -39,65 +39,17 @@ typedef struct abi_call {
     bool broken;
 } abi_call;
 
-typedef struct arity {
-    uint32_t least, most;
-} arity;
-
-static arity arity_of(tl_abi_index function, bool method) {
-    arity a = {0, 0};
-    const tl_abi_parameter *p = tl_abi_functions[function].parameters;
-    for (p += method; p->name != NULL; p++) {
-        a.least += !p->optional;
-        a.most = p->mode == TL_LIST ? UINT32_MAX : a.most == UINT32_MAX ? a.most : a.most + 1;
-    }
-    return a;
-}
-
-static bool takes_tensor_first(tl_abi_index function, bool method) {
-    return tl_abi_functions[function].parameters[method].kind == ABI_tensor;
-}
-
-/* "(dim, keep)" of what the function takes. */
-static void note_parameters(checker *c, diagnostic *d, const char *name, tl_abi_index function, bool method) {
-    masu__buffer out = {0};
-    const tl_abi_parameter *first = tl_abi_functions[function].parameters + method;
-    for (const tl_abi_parameter *p = first; p->name != NULL; p++) {
-        masu__buffer_printf(&out, "%s%s%s", p == first ? "" : ", ", p->name, p->optional ? " = …" : "");
-    }
-    diagnostics_note(c->diagnostics, d, (source_span){0}, "they are `%s(%s)`", name, masu__buffer_text(&out));
-    masu__buffer_destroy(&out);
-}
-
-static void report_arity(checker *c, const expr *call, const char *name, arity all,
-                         tl_abi_index longest, bool method) {
-    uint32_t given = call->call.arg_count;
-    diagnostic *d;
-    if (all.most == UINT32_MAX) {
-        d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_at_least_arguments_given),
-                        name, all.least, all.least == 1 ? "argument" : "arguments", given);
-    } else if (all.least == all.most) {
-        d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
-                        name, all.least, all.least == 1 ? "argument" : "arguments", given);
-    } else {
-        d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_to_arguments_given), name,
-                        all.least, all.most, given);
-    }
-    if (all.most > 0) {
-        note_parameters(c, d, name, longest, method);
-    }
-}
-
 /* Checks the first argument when that decides. TL_FN_COUNT after a message. */
 static tl_abi_index choose(checker *c, expr *call, const char *scope, const char *name,
                            bool method) {
     tl_abi_index fits[2] = {TL_FN_COUNT, TL_FN_COUNT};
-    arity all = {UINT32_MAX, 0};
+    abi_arity all = {UINT32_MAX, 0};
     tl_abi_index longest = TL_FN_COUNT;
     for (size_t i = 0; i < tl_abi_name_count; i++) {
         if (!check_abi_named(&tl_abi_names[i], scope, name)) {
             continue;
         }
-        arity a = arity_of(tl_abi_names[i].function, method);
+        abi_arity a = check_abi_arity(tl_abi_names[i].function, method);
         all.least = a.least < all.least ? a.least : all.least;
         longest = a.most > all.most ? tl_abi_names[i].function : longest;
         all.most = a.most > all.most ? a.most : all.most;
@@ -106,7 +58,7 @@ static tl_abi_index choose(checker *c, expr *call, const char *scope, const char
         }
     }
     if (fits[0] == TL_FN_COUNT) {
-        report_arity(c, call, name, all, longest, method);
+        check_report_arity(c, call, name, all, longest, method);
         check_list(c, call->call.args, call->call.arg_count);
     }
     if (fits[1] == TL_FN_COUNT) {
@@ -114,7 +66,7 @@ static tl_abi_index choose(checker *c, expr *call, const char *scope, const char
     }
     check_expr(c, &call->call.args[0], NULL);
     bool tensor = type_resolve(c->types, call->call.args[0]->type)->kind == TYPE_TENSOR;
-    return takes_tensor_first(fits[0], method) == tensor ? fits[0] : fits[1];
+    return check_takes_tensor_first(fits[0], method) == tensor ? fits[0] : fits[1];
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -531,7 +483,7 @@ static bool prelude_knows_better(checker *c, expr *e, const char *scope, const c
     }
     for (size_t i = 0; i < tl_abi_name_count; i++) {
         if (check_abi_named(&tl_abi_names[i], scope, name)) {
-            arity a = arity_of(tl_abi_names[i].function, method);
+            abi_arity a = check_abi_arity(tl_abi_names[i].function, method);
             bool fits = e->call.arg_count >= a.least && e->call.arg_count <= a.most;
             if (!method && (takes_list_of_tensors(c, e, tl_abi_names[i].function) ||
                             ends_with_dimension(c, e, tl_abi_names[i].function))) {

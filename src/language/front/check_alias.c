@@ -11,7 +11,7 @@
  * `v.last_mut().unwrap()`).
  *
  * What must stay true: an alias is a checked place made of names, fields and elements whose indices are literals
- * or variables that nobody assigns to.
+ * or variables that are not assigned to.
  */
 #include <string.h>
 

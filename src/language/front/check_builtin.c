@@ -8,13 +8,8 @@
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_place.h"
-#include "language/front/check_scopes.h"
 #include "language/front/check_text.h"
 #include "language/front/check_types.h"
-
-static bool is(const char *a, const char *b) {
-    return strcmp(a, b) == 0;
-}
 
 /* ---- panic, assert --------------------------------------------------------------------------- */
 
@@ -159,7 +154,7 @@ void check_suggest_functions(const checker *c, suggestion *s) {
 static bool system_function(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
     for (size_t i = 0; i < sizeof system_functions / sizeof system_functions[0]; i++) {
-        if (!is(system_functions[i].name, name)) {
+        if (!check_same_text(system_functions[i].name, name)) {
             continue;
         }
         for (uint32_t a = 0; a < e->call.arg_count; a++) {
@@ -186,7 +181,7 @@ static void become_nothing(checker *c, expr *e) {
 
 static bool device_function(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
-    if (is(name, "metal_sync")) {
+    if (check_same_text(name, "metal_sync")) {
         if (check_count(c, e, name, 0, (source_span){0})) {
             become_nothing(c, e);
         } else {
@@ -195,7 +190,7 @@ static bool device_function(checker *c, expr **slot, const char *name) {
         }
         return true;
     }
-    if (is(name, "metal_pool_mb")) {
+    if (check_same_text(name, "metal_pool_mb")) {
         check_list(c, e->call.args, e->call.arg_count);
         check_make_error(c, e);
         if (check_count(c, e, name, 0, (source_span){0})) {
@@ -210,26 +205,26 @@ static bool device_function(checker *c, expr **slot, const char *name) {
 
 bool check_builtin_function(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
-    if (is(name, "print") || is(name, "println")) {
-        check_print(c, e, is(name, "println"));
-    } else if (is(name, "panic")) {
+    if (check_same_text(name, "print") || check_same_text(name, "println")) {
+        check_print(c, e, check_same_text(name, "println"));
+    } else if (check_same_text(name, "panic")) {
         check_panic(c, e, "panic");
-    } else if (is(name, "unreachable") || is(name, "todo") || is(name, "unimplemented")) {
+    } else if (check_same_text(name, "unreachable") || check_same_text(name, "todo") || check_same_text(name, "unimplemented")) {
         check_panic(c, e,
-                    is(name, "unreachable") ? "this was never to be reached"
+                    check_same_text(name, "unreachable") ? "this was never to be reached"
                                             : "this is not written yet");
-    } else if (is(name, "assert") || is(name, "debug_assert")) {
+    } else if (check_same_text(name, "assert") || check_same_text(name, "debug_assert")) {
         check_assert(c, slot);
-    } else if (is(name, "assert_eq") || is(name, "assert_ne") || is(name, "debug_assert_eq") ||
-               is(name, "debug_assert_ne")) {
+    } else if (check_same_text(name, "assert_eq") || check_same_text(name, "assert_ne") || check_same_text(name, "debug_assert_eq") ||
+               check_same_text(name, "debug_assert_ne")) {
         check_assert_equal(c, slot, strstr(name, "_eq") != NULL);
-    } else if ((is(name, "write") || is(name, "writeln")) && e->call.arg_count > 0) {
-        check_write_text(c, slot, is(name, "writeln"));
-    } else if (is(name, "eprintln") || is(name, "eprint")) {
-        check_print_error(c, slot, is(name, "eprintln"));
-    } else if (is(name, "format") || is(name, "format_args")) {
+    } else if ((check_same_text(name, "write") || check_same_text(name, "writeln")) && e->call.arg_count > 0) {
+        check_write_text(c, slot, check_same_text(name, "writeln"));
+    } else if (check_same_text(name, "eprintln") || check_same_text(name, "eprint")) {
+        check_print_error(c, slot, check_same_text(name, "eprintln"));
+    } else if (check_same_text(name, "format") || check_same_text(name, "format_args")) {
         check_format(c, slot);
-    } else if (is(name, "range")) {
+    } else if (check_same_text(name, "range")) {
         check_range_call(c, slot);
     } else {
         return device_function(c, slot, name);
@@ -256,14 +251,14 @@ static void vec_new(checker *c, expr *e, const type *expected) {
 
 static bool string_static(checker *c, expr **slot, const char *name) {
     expr *e = *slot;
-    if (is(name, "new") && e->call.arg_count == 0) {
+    if (check_same_text(name, "new") && e->call.arg_count == 0) {
         e->kind = EXPR_STRING;
         e->string.data = "";
         e->string.length = 0;
         e->type = check_scalar(c, TYPE_STRING);
         return true;
     }
-    if ((is(name, "from") || is(name, "from_str")) && e->call.arg_count == 1) {
+    if ((check_same_text(name, "from") || check_same_text(name, "from_str")) && e->call.arg_count == 1) {
         check_expr(c, &e->call.args[0], check_scalar(c, TYPE_STRING));
         check_coerce(c, &e->call.args[0], check_scalar(c, TYPE_STRING), NULL);
         *slot = e->call.args[0];
@@ -275,14 +270,14 @@ static bool string_static(checker *c, expr **slot, const char *name) {
 bool check_builtin_scope(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const char *scope = e->call.callee->name.scope, *name = e->call.callee->name.name;
-    if (is(scope, "Vec") && is(name, "new") && e->call.arg_count == 0) {
+    if (check_same_text(scope, "Vec") && check_same_text(name, "new") && e->call.arg_count == 0) {
         vec_new(c, e, expected);
         return true;
     }
-    if (is(scope, "String")) {
+    if (check_same_text(scope, "String")) {
         return string_static(c, slot, name);
     }
-    if (is(scope, "System")) {
+    if (check_same_text(scope, "System")) {
         return device_function(c, slot, name);
     }
     return e->call.arg_count == 0 && check_scalar_constant(c, e, scope, name, true);
@@ -333,9 +328,9 @@ static const struct {
 };
 
 bool check_is_string_method(const char *name) {
-    bool found = is(name, "len") || is(name, "is_empty") || is(name, "to_f32");
+    bool found = check_same_text(name, "len") || check_same_text(name, "is_empty") || check_same_text(name, "to_f32");
     for (size_t i = 0; i < sizeof string_methods / sizeof string_methods[0]; i++) {
-        found |= is(string_methods[i].name, name);
+        found |= check_same_text(string_methods[i].name, name);
     }
     return found;
 }
@@ -367,7 +362,7 @@ static bool table_method(checker *c, expr **slot) {
                     (first->kind == EXPR_CLOSURE || first->kind == EXPR_ARRAY ||
                      (first->kind == EXPR_NAME && first->name.scope != NULL));
     for (size_t i = 0; !function && i < sizeof string_methods / sizeof string_methods[0]; i++) {
-        if (!is(string_methods[i].name, e->call.name)) {
+        if (!check_same_text(string_methods[i].name, e->call.name)) {
             continue;
         }
         const char *letters = string_methods[i].args;
@@ -398,161 +393,6 @@ static bool table_method(checker *c, expr **slot) {
     return false;
 }
 
-/* impl FromStr for T */
-static bool reads_itself(checker *c, const type *t) {
-    return t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "from_str") != NULL;
-}
-
-static const type *parse_target(checker *c, const expr *e, const type *expected) {
-    const type *wish = c->around->parse_wish;
-    c->around->parse_wish = NULL;
-    expected = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (e->call.type_argument_count == 1) {
-        return check_type(c, e->call.type_arguments[0]);
-    }
-    if (expected != NULL && expected->kind == TYPE_STRUCT &&
-        expected->structure->template != NULL) {
-        wish = expected->structure->arguments[0];
-    }
-    wish = wish == NULL ? NULL : type_resolve(c->types, wish);
-    bool says = wish != NULL &&
-                (type_is_numeric(wish) || wish->kind == TYPE_BOOL || wish->kind == TYPE_CHAR ||
-                 wish->kind == TYPE_STRING || reads_itself(c, wish));
-    return says ? wish : NULL;
-}
-
-static bool type_is_u64(const type *t) {
-    return t->kind == TYPE_U64 || t->kind == TYPE_USIZE;
-}
-
-static void parse_as(checker *c, expr **slot, const type *t, const type *expected) {
-    expr *e = *slot;
-    if (reads_itself(c, t)) {
-        *slot = build_call(c, e->span, t->structure->name, "from_str", &e->call.receiver, 1);
-        check_expr(c, slot, expected);
-        return;
-    }
-    const char *name = t->kind == TYPE_BOOL     ? "__parse_bool"
-                       : t->kind == TYPE_CHAR   ? "__parse_char"
-                       : t->kind == TYPE_F32    ? "__parse_f32"
-                       : t->kind == TYPE_F64    ? "__parse_f64"
-                       : t->kind == TYPE_STRING ? "__parse_text"
-                       : type_is_u64(t)         ? "__parse_u64"
-                       : type_is_integer(t)     ? "__parse_i64"
-                                                : NULL;
-    if (name == NULL) {
-        diagnostics_say(c->diagnostics, e->span, SAY(is_not_parsed_numbers_are_and),
-                        check_type_text(c, t));
-        check_make_error(c, e);
-        return;
-    }
-    expr *parsed = build_method(c, e->span, e->call.receiver, name, NULL, 0);
-    if (t->kind == TYPE_USIZE) {
-        parsed = check_map_cast(c, parsed, "usize");
-    } else if (type_is_integer(t) && type_bits(t) < 64) {
-        uint32_t bits = type_bits(t) - (type_is_signed(t) ? 1 : 0);
-        int64_t high = (INT64_C(1) << bits) - 1;
-        expr *ends[2] = {check_new_int(c, e->span, type_is_signed(t) ? -high - 1 : 0),
-                         check_new_int(c, e->span, high)};
-        parsed = build_method(c, e->span, e->call.receiver, "__parse_within", ends, 2);
-        parsed = check_map_cast(c, parsed, check_type_text(c, t));
-    }
-    parsed->call.name_span = e->call.name_span;
-    *slot = parsed;
-    check_expr(c, slot, NULL);
-}
-
-/* Of what type is decided by what becomes of it; check_finish_parses. */
-static void parse_later(checker *c, expr **slot) {
-    expr *e = *slot;
-    if (c->function == NULL || c->open->is_closing) {
-        parse_as(c, slot, check_scalar(c, TYPE_I64), NULL);
-        return;
-    }
-    const type **parts = CHECK_ARRAY(c, const type *, 2);
-    parts[0] = type_open_number(c->types, TYPE_I64, e->call.name_span);
-    parts[0]->number->is_parsed = true;
-    parts[1] = type_open(c->types, NULL);
-    c->open->has_open = true;
-    e->type = check_struct_instance(c, check_struct_named(c, "Result"), parts)->type;
-    expr *text = e->call.receiver;
-    e->kind = EXPR_CALL;
-    e->call.receiver = NULL;
-    e->call.operands = check_join_list(c, text, NULL, 0);
-    e->call.operand_count = 1;
-    late_parse later = {.e = e, .function = c->function, .parsed = parts[0], .error = parts[1]};
-    CHECK_PUSH(c, c->open->parses.items, c->open->parses.count, c->open->parses.capacity, later);
-}
-
-void check_into_later(checker *c, expr **slot) {
-    expr *e = *slot;
-    e->call.operands = check_join_list(c, e->call.receiver, NULL, 0);
-    e->call.operand_count = 1;
-    e->call.receiver = NULL;
-    e->kind = EXPR_CALL;
-    e->type = type_open(c->types, NULL);
-    c->open->has_open = true;
-    late_parse later = {.e = e, .function = c->function, .parsed = e->type};
-    CHECK_PUSH(c, c->open->parses.items, c->open->parses.count, c->open->parses.capacity, later);
-}
-
-void check_settle_late(checker *c, const type *t) {
-    for (uint32_t i = 0; t->kind == TYPE_OPEN && i < c->open->parses.count; i++) {
-        const late_parse *p = &c->open->parses.items[i];
-        const type *parsed = type_resolve(c->types, p->parsed);
-        if (p->error == NULL && parsed == t) { /* the value will do */
-            check_fits(c, type_resolve(c->types, p->e->call.operands[0]->type), t);
-            return;
-        }
-        if (p->error == NULL) {
-            continue;
-        }
-        if (type_resolve(c->types, p->error) == t && type_is_numeric(parsed)) {
-            struct_item *s = check_struct_named(c, type_is_float(parsed) ? "__ParseFloatError"
-                                                                         : "__ParseIntError");
-            check_fits(c, s->type, t);
-            return;
-        }
-    }
-}
-
-void check_finish_parses(checker *c) {
-    function_item *outer = c->function;
-    for (uint32_t i = 0; i < c->open->parses.count; i++) {
-        const late_parse p = c->open->parses.items[i];
-        c->function = p.function;
-        if (p.error == NULL) {
-            check_settle_late(c, type_resolve(c->types, p.parsed));
-            check_finish_into(c, p.e, type_resolve(c->types, p.parsed));
-            continue;
-        }
-        expr *text = p.e->call.operands[0],
-             *made = build_method(c, p.e->span, text, "parse", NULL, 0);
-        made->call.name_span = p.e->call.name_span;
-        const type *wanted = type_resolve(c->types, p.e->type);
-        parse_as(c, &made, type_resolve(c->types, p.parsed), NULL);
-        check_coerce(c, &made, wanted, NULL);
-        *p.e = *made;
-    }
-    c->open->parses.count = 0;
-    c->function = outer;
-}
-
-/* parse::<T>() yields a Result; which type is said by the call or by what is wanted. */
-static bool string_parse(checker *c, expr **slot, const type *expected) {
-    expr *e = *slot;
-    if (!is(e->call.name, "parse") || e->call.arg_count > 0) {
-        return false;
-    }
-    const type *t = parse_target(c, e, expected);
-    if (t == NULL) {
-        parse_later(c, slot);
-    } else {
-        parse_as(c, slot, t, expected);
-    }
-    return true;
-}
-
 /* What the library's own methods ask the runtime for; `writes` takes a number and changes the list or text. */
 static bool room_method(checker *c, expr **slot) {
     static const struct {
@@ -569,7 +409,7 @@ static bool room_method(checker *c, expr **slot) {
     const type *t = type_resolve(c->types, e->call.receiver->type);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].owner != t->kind || e->call.arg_count != rows[i].writes ||
-            !is(rows[i].name, e->call.name)) {
+            !check_same_text(rows[i].name, e->call.name)) {
             continue;
         }
         expr *operands[2] = {e->call.receiver, NULL};
@@ -592,18 +432,18 @@ bool check_string_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     const char *name = e->call.name;
     uint32_t args = e->call.arg_count;
-    if (args == 0 && (is(name, "len") || is(name, "is_empty"))) {
-        string_length(c, slot, is(name, "is_empty"));
-    } else if (args == 0 && (is(name, "to_f32") || is(name, "to_f64"))) {
+    if (args == 0 && (check_same_text(name, "len") || check_same_text(name, "is_empty"))) {
+        string_length(c, slot, check_same_text(name, "is_empty"));
+    } else if (args == 0 && (check_same_text(name, "to_f32") || check_same_text(name, "to_f64"))) {
         check_become_abi(c, e, TL_FN_tl_string_to_f64, &e->call.receiver, 1);
-        if (is(name, "to_f32")) {
+        if (check_same_text(name, "to_f32")) {
             check_cast_to(c, slot, check_scalar(c, TYPE_F32));
         }
-    } else if (args == 1 && is(name, "__is_number")) {
+    } else if (args == 1 && check_same_text(name, "__is_number")) {
         check_expr(c, &e->call.args[0], NULL);
         expr *operands[2] = {e->call.receiver, e->call.args[0]};
         check_become_abi(c, e, TL_FN_tl_string_is_number, operands, 2);
-    } else if (args == 1 && (is(name, "push_str") || is(name, "push"))) {
+    } else if (args == 1 && (check_same_text(name, "push_str") || check_same_text(name, "push"))) {
         expr *copy = check_copy_place(c, e->call.receiver);
         expr *sum = check_new(c, EXPR_BINARY, e->span, NULL);
         sum->binary.op = BINARY_ADD;
@@ -613,7 +453,7 @@ bool check_string_method(checker *c, expr **slot, const type *expected) {
         *slot = build_assign(c, e->span, copy, sum);
         check_expr(c, slot, NULL);
     } else {
-        return room_method(c, slot) || string_parse(c, slot, expected) ||
+        return room_method(c, slot) || check_string_parse(c, slot, expected) ||
                table_method(c, slot);
     }
     return true;
@@ -651,14 +491,14 @@ static void vec_argument(checker *c, expr **slot, const type *t) {
 static bool may_grow(const expr *e) {
     const expr *receiver = e->call.receiver;
     return receiver->type->vec.length < 0 ||
-           (receiver->kind == EXPR_NAME && is(receiver->name.name, "<list>"));
+           (receiver->kind == EXPR_NAME && check_same_text(receiver->name.name, "<list>"));
 }
 
 bool check_is_list_method(const char *name) {
     static const char *const names[] = {"len", "is_empty", "push", "get", "set"};
     bool found = false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        found |= is(names[i], name);
+        found |= check_same_text(names[i], name);
     }
     return found;
 }
@@ -668,14 +508,14 @@ bool check_vec_method(checker *c, expr **slot) {
     const char *name = e->call.name;
     const type *element = e->call.receiver->type->vec.element, *integer = check_scalar(c, TYPE_I64);
     uint32_t args = e->call.arg_count;
-    if (args == 0 && (is(name, "len") || is(name, "is_empty"))) {
-        vec_length(c, slot, is(name, "is_empty"));
-    } else if (args == 0 && is(name, "__pop")) {
+    if (args == 0 && (check_same_text(name, "len") || check_same_text(name, "is_empty"))) {
+        vec_length(c, slot, check_same_text(name, "is_empty"));
+    } else if (args == 0 && check_same_text(name, "__pop")) {
         become_vec_call(c, e, CALL_VEC_POP, element);
-    } else if (args == 1 && is(name, "__out")) {
+    } else if (args == 1 && check_same_text(name, "__out")) {
         vec_argument(c, &e->call.args[0], integer);
         become_vec_call(c, e, CALL_VEC_OUT, element);
-    } else if (args == 1 && is(name, "push") && may_grow(e)) {
+    } else if (args == 1 && check_same_text(name, "push") && may_grow(e)) {
         if (type_is(type_resolve(c->types, element), TYPE_OPEN)) {
             check_keep_reference(e->call.args[0]);
         }
@@ -683,14 +523,14 @@ bool check_vec_method(checker *c, expr **slot) {
         become_vec_call(c, e, CALL_VEC_PUSH, check_scalar(c, TYPE_VOID));
     } else if (room_method(c, slot)) {
         return true;
-    } else if (args == 1 && is(name, "get")) {
+    } else if (args == 1 && check_same_text(name, "get")) {
         vec_argument(c, &e->call.args[0], integer);
         become_vec_call(c, e, CALL_VEC_GET, element);
-    } else if (args == 2 && is(name, "set")) {
+    } else if (args == 2 && check_same_text(name, "set")) {
         vec_argument(c, &e->call.args[0], integer);
         vec_argument(c, &e->call.args[1], element);
         become_vec_call(c, e, CALL_VEC_SET, check_scalar(c, TYPE_VOID));
-    } else if (is(name, "push") && args != 1 && may_grow(e) &&
+    } else if (check_same_text(name, "push") && args != 1 && may_grow(e) &&
                check_method_named(c, check_owner_of(c, e->call.receiver->type), name) == NULL) {
         check_count(c, e, name, 1, (source_span){0});
         check_list(c, e->call.args, args);

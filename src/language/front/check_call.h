@@ -2,6 +2,7 @@
  *
  *     check_call.c      functions, constructors; check_count.c: how many arguments
  *     check_method.c    methods; check_number.c: of numbers; check_builtin.c: of strings and vectors, assert, System
+ *     check_parse.c     s.parse() and x.into()
  *     check_abi.c       operations of the table abi.def; check_create.c: those that make a tensor; check_takes.c: which form
  *     check_operation.c operations of abi.def as nodes
  *     check_std.c       std::cmp::max, i64::from, collect; check_list_forms.c: lists as they would be written
@@ -105,5 +106,17 @@ bool check_abi_known(const char *scope, const char *name);
 bool check_has_written_method(checker *c, const struct_item *owner, const char *name);
 bool check_takes_real(const expr *arg, const type *t);
 bool check_same_text(const char *a, const char *b);
+void check_become_from(checker *c, expr **slot, const type *t, const type *expected);
+const type *check_bound_of_into(checker *c, const expr *value);
+bool check_string_parse(checker *c, expr **slot, const type *expected);
+/* How many arguments an operation takes. */
+typedef struct abi_arity {
+    uint32_t least, most;
+} abi_arity;
+
+abi_arity check_abi_arity(tl_abi_index function, bool method);
+void check_report_arity(checker *c, const expr *call, const char *name, abi_arity all,
+                         tl_abi_index longest, bool method);
+bool check_takes_tensor_first(tl_abi_index function, bool method);
 
 #endif

@@ -21,7 +21,7 @@ struct_item *check_new_closure_struct(checker *c, expr *e, function_item *f) {
 void check_close_closure(checker *c, expr *e) {
     bool lost = c->open->lost_calls > 0 || (e->type != NULL && e->type->kind == TYPE_ERROR);
     if (e->kind == EXPR_CLOSURE &&
-        !lost) { /* never called: nobody ever said what its parameters are */
+        !lost) { /* never called: nothing ever said what its parameters are */
         diagnostic *d =
             diagnostics_say(c->diagnostics, e->span, SAY(nothing_says_what_parameters_of_this));
         diagnostics_note(c->diagnostics, d, (source_span){0}, "write it out: `|x: f32| …`");

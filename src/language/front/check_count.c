@@ -69,3 +69,47 @@ bool check_count_of(checker *c, const expr *call, const function_item *f) {
                      parameters_text(c, longest));
     return false;
 }
+
+abi_arity check_abi_arity(tl_abi_index function, bool method) {
+    abi_arity a = {0, 0};
+    const tl_abi_parameter *p = tl_abi_functions[function].parameters;
+    for (p += method; p->name != NULL; p++) {
+        a.least += !p->optional;
+        a.most = p->mode == TL_LIST ? UINT32_MAX : a.most == UINT32_MAX ? a.most : a.most + 1;
+    }
+    return a;
+}
+
+bool check_takes_tensor_first(tl_abi_index function, bool method) {
+    return tl_abi_functions[function].parameters[method].kind == ABI_tensor;
+}
+
+/* "(dim, keep)" of what the function takes. */
+static void note_parameters(checker *c, diagnostic *d, const char *name, tl_abi_index function, bool method) {
+    masu__buffer out = {0};
+    const tl_abi_parameter *first = tl_abi_functions[function].parameters + method;
+    for (const tl_abi_parameter *p = first; p->name != NULL; p++) {
+        masu__buffer_printf(&out, "%s%s%s", p == first ? "" : ", ", p->name, p->optional ? " = …" : "");
+    }
+    diagnostics_note(c->diagnostics, d, (source_span){0}, "they are `%s(%s)`", name, masu__buffer_text(&out));
+    masu__buffer_destroy(&out);
+}
+
+void check_report_arity(checker *c, const expr *call, const char *name, abi_arity all,
+                         tl_abi_index longest, bool method) {
+    uint32_t given = call->call.arg_count;
+    diagnostic *d;
+    if (all.most == UINT32_MAX) {
+        d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_at_least_arguments_given),
+                        name, all.least, all.least == 1 ? "argument" : "arguments", given);
+    } else if (all.least == all.most) {
+        d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_other_number_of_arguments),
+                        name, all.least, all.least == 1 ? "argument" : "arguments", given);
+    } else {
+        d = diagnostics_say(c->diagnostics, call->call.name_span, SAY(takes_to_arguments_given), name,
+                        all.least, all.most, given);
+    }
+    if (all.most > 0) {
+        note_parameters(c, d, name, longest, method);
+    }
+}

@@ -7,7 +7,7 @@
  * product is summed over; the others are the result's dimensions, in alphabetical order, as in numpy.einsum.
  *
  * What must stay true: a lone index that nothing knows is a mistake and is said as one; so two places are asked for.
- * All terms of a sum have the same dimensions: nothing is spread where nobody says so.
+ * All terms of a sum have the same dimensions: nothing is spread unless it is written.
  */
 #include <string.h>
 

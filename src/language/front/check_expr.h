@@ -1,6 +1,6 @@
 /* check_expr.h: one function a kind of expression, and the blocks and loops that they lie in.
  *
- *     check_expr.c        dispatch, literals, names, fields, struct literals, tuples
+ *     check_expr.c        dispatch, literals, names, fields, tuples; check_struct.c: struct literals
  *     check_operators.c   unary and binary operators, casts; of what, check_operator_types.c;
  *                         of tensors, check_tensor_operators.c
  *     check_control.c     blocks, statements, if; check_loop.c: loops
@@ -89,5 +89,8 @@ bool check_is_comparison(binary_op op);
 bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *expected);
 bool check_operator_accepts(binary_op op, const type *t);
 void check_wrong_operand(checker *c, expr *e, const char *op, const type *t);
+void check_struct(checker *c, expr **slot, const type *expected);
+void check_unknown_field(checker *c, expr *e, const struct_item *s);
+int64_t check_find_field(const struct_item *s, const char *name);
 
 #endif

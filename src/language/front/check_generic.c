@@ -6,7 +6,7 @@
  * What a type parameter stands for is found by checking the arguments against parameter types in which
  * each type parameter is a TYPE_OPEN; those that stay open until the body has been read are decided there
  * (call.pending). The bodies of instances are checked after the function that needs them; a generic
- * function that nobody calls is only parsed.
+ * function that is not called is only parsed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -43,7 +43,7 @@ typedef struct waiting {
     expr *e;
     const type *operand, *other, *result;
     const type **arguments;
-    bool dropped; /* nobody uses the result */
+    bool dropped; /* the result is not used */
     bool done;
 } waiting;
 

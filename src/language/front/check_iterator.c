@@ -14,6 +14,7 @@
 #include "language/front/check_build.h"
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
+#include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
@@ -307,4 +308,100 @@ void check_loop_by_next(checker *c, expr **slot) {
     build_stmt(&b, loop);
     *slot = build_finish(&b, NULL);
     check_expr(c, slot, check_scalar(c, TYPE_VOID));
+}
+
+/* (a..b).rev(): the numbers as a Vec, of the type of its ends. */
+void check_range_as_list(checker *c, expr **slot) {
+    expr *range = *slot;
+    if (range->kind != EXPR_RANGE || range->range.low == NULL || range->range.high == NULL) {
+        return;
+    }
+    bool letters = range->range.low->kind == EXPR_CHAR;
+    if (letters) {
+        check_expr(c, &range->range.low, NULL);
+        check_cast_to(c, &range->range.low, check_scalar(c, TYPE_U32));
+        check_expr(c, &range->range.high, check_scalar(c, TYPE_CHAR));
+        check_coerce(c, &range->range.high, check_scalar(c, TYPE_CHAR), NULL);
+        check_cast_to(c, &range->range.high, check_scalar(c, TYPE_U32));
+    }
+    check_range(c, range, NULL);
+    expr *ends[2] = {range->range.low, range->range.high};
+    *slot = build_call(c, range->span, NULL, range->range.inclusive ? "__range_to" : "__range",
+                       ends, 2);
+    if (letters) {
+        *slot = check_map_cast(c, *slot, "char");
+    }
+}
+
+/* (a..b).contains(x): { let <x> = x; a <= <x> && <x> < b } */
+void check_range_contains(checker *c, expr **slot) {
+    expr *e = *slot, *range = e->call.receiver;
+    source_span span = e->span;
+    block_builder b = build_block(c, span);
+    char *name = check_printf(c, "<x %u>", c->text_count++);
+    build_let(&b, name, false, e->call.args[0]);
+    expr *low =
+        range->range.low == NULL
+            ? check_new_bool(c, span, true)
+            : check_new_binary(c, BINARY_GE, check_new_name(c, span, name), range->range.low, NULL);
+    expr *high = range->range.high == NULL
+                     ? check_new_bool(c, span, true)
+                     : check_new_binary(c, range->range.inclusive ? BINARY_LE : BINARY_LT,
+                                        check_new_name(c, span, name), range->range.high, NULL);
+    *slot = build_finish(&b, check_new_binary(c, BINARY_AND, low, high, NULL));
+    check_expr(c, slot, NULL);
+}
+
+/* v.chain(a..b), v.zip(1..): the numbers as a Vec. */
+void check_ranges_as_lists(checker *c, expr *e, const type *t) {
+    for (uint32_t i = 0; t->kind == TYPE_VEC && i < e->call.arg_count; i++) {
+        expr *range = e->call.args[i];
+        if (range->kind != EXPR_RANGE || range->range.low == NULL) {
+            continue;
+        }
+        if (range->range.high == NULL && strcmp(e->call.name, "zip") == 0) {
+            e->call.name = "__zip_from";
+            e->call.args[i] = range->range.low;
+        } else {
+            check_range_as_list(c, &e->call.args[i]);
+        }
+    }
+}
+
+/* drain(a..b), get(a..b): two numbers. */
+void check_split_range(checker *c, expr *e, const type *t) {
+    static const char *const names[] = {"drain", "range", "copy_within"};
+    expr *range = e->call.arg_count > 0 ? e->call.args[0] : NULL;
+    bool splits = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        splits |= strcmp(e->call.name, names[i]) == 0;
+    }
+    bool gets = strcmp(e->call.name, "get") == 0 && e->call.arg_count == 1 &&
+                (t->kind == TYPE_VEC || t->kind == TYPE_STRING);
+    if ((!splits && !gets) || range == NULL || range->kind != EXPR_RANGE) {
+        return;
+    }
+    bool all = range->range.low == NULL && range->range.high == NULL && t->kind == TYPE_STRUCT;
+    bool half = !all && check_is_map(t) && (range->range.low == NULL || range->range.high == NULL);
+    if (half) {
+        e->call.args[0] = range->range.low != NULL ? range->range.low : range->range.high;
+        e->call.name = range->range.low != NULL ? "__from"
+                       : range->range.inclusive ? "__until_with"
+                                                : "__until";
+        return;
+    }
+    expr **args = CHECK_ARRAY(c, expr *, 2);
+    args[0] = range->range.low != NULL ? range->range.low : check_new_int(c, range->span, 0);
+    args[1] =
+        range->range.high != NULL
+            ? range->range.high
+            : build_method(c, range->span, check_alias_copy(c, e->call.receiver), "len", NULL, 0);
+    if (range->range.inclusive) {
+        args[1] = check_new_binary(c, BINARY_ADD, args[1], check_new_int(c, range->span, 1), NULL);
+    }
+    e->call.args = args;
+    e->call.arg_count = all ? 0 : 2;
+    if (gets || strcmp(e->call.name, "range") == 0) {
+        e->call.name = "__between";
+    }
 }

@@ -24,5 +24,8 @@ bool check_as_list(checker *c, expr **slot);
 /* What a loop runs over, checked, is an iterator, or what the program says makes one of it. */
 bool check_found_iterator(checker *c, expr **source);
 void check_loop_by_next(checker *c, expr **slot);
+void check_range_contains(checker *c, expr **slot);
+void check_ranges_as_lists(checker *c, expr *e, const type *t);
+void check_split_range(checker *c, expr *e, const type *t);
 
 #endif

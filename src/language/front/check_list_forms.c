@@ -12,7 +12,7 @@ bool check_same_text(const char *a, const char *b) {
     return strcmp(a, b) == 0;
 }
 
-/* __std_NAME of the prelude; NULL: there check_same_text none. */
+/* __std_NAME of the prelude; NULL: there is none. */
 const char *check_std_name(checker *c, const char *name) {
     const char *full = check_printf(c, "__std_%s", name);
     const symbol *s = full == NULL ? NULL : check_find(c, full);

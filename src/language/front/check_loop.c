@@ -51,7 +51,7 @@ void check_range_call(checker *c, expr **slot) {
     check_expr(c, slot, NULL);
 }
 
-/* a.. in a loop: up to the largest number of its type, which nobody reaches. */
+/* a.. in a loop: up to the largest number of its type, which is never reached. */
 static void range_to_the_end(checker *c, expr *e, const type *wish) {
     check_expr(c, &e->range.low, wish);
     const type *t = type_resolve(c->types, e->range.low->type);

@@ -175,61 +175,6 @@ static bool tensor_operator(checker *c, expr **slot) {
     return false;
 }
 
-/* A of `T: Into<A>`, where the value is a parameter of type T; NULL: it is something else. */
-static const type *bound_of_into(checker *c, const expr *value) {
-    const binding *b = value->kind == EXPR_NAME ? value->name.binding : NULL;
-    const function_item *f = c->function;
-    bool named = b != NULL && b->kind == BINDING_PARAMETER && b->annotation != NULL &&
-                 b->annotation->kind == TYPE_EXPR_NAME && f->template != NULL;
-    const type_parameters *lists[2] = {&f->generics, f->impl == NULL ? NULL : &f->impl->generics};
-    for (int l = 0; named && l < 2; l++) {
-        for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
-            const type_parameter *p = &lists[l]->items[i];
-            for (uint32_t k = 0; strcmp(p->name, b->annotation->name) == 0 && k < p->bound_count; k++) {
-                if (p->bounds[k]->name != NULL && strcmp(p->bounds[k]->name, "Into") == 0 &&
-                    p->bounds[k]->argument_count == 1) {
-                    return type_resolve(c->types, check_type(c, p->bounds[k]->arguments[0]));
-                }
-            }
-        }
-    }
-    return NULL;
-}
-
-/* x.into() is T::from(x) where a T is wanted that has it; else the value will do. */
-static void become_from(checker *c, expr **slot, const type *t, const type *expected) {
-    expr *e = *slot, *value = e->call.receiver;
-    const type *wish = expected == NULL ? bound_of_into(c, value) : type_resolve(c->types, expected);
-    struct_item *owner = wish == NULL || type_is_silent(wish) || wish == t ? NULL
-                         : wish->kind == TYPE_STRUCT                      ? wish->structure
-                         : t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE ? check_owner_of(c, wish)
-                                                                           : NULL;
-    bool taken = owner != NULL && check_is_dyn(wish) && !check_dyn_from(c, wish, t);
-    bool other = owner != NULL && !taken && check_method_named(c, owner, "from") != NULL;
-    const char *name = !other                      ? NULL
-                       : wish->kind == TYPE_STRUCT ? owner->name
-                                                   : check_type_text(c, wish);
-    *slot = other ? build_call(c, e->span, name, "from", &value, 1) : value;
-    if (other) {
-        check_expr(c, slot, wish);
-    }
-}
-
-void check_finish_into(checker *c, expr *e, const type *wanted) {
-    expr *value = e->call.operands[0];
-    const type *t = type_resolve(c->types, value->type);
-    value->type = t;
-    expr *made = check_from(c, value, wanted);
-    if (made != NULL) {
-        check_expr(c, &made, wanted);
-    } else {
-        made = build_method(c, e->span, value, "into", NULL, 0);
-        become_from(c, &made, t, wanted);
-    }
-    check_coerce(c, &made, wanted, NULL);
-    check_become(e, made);
-}
-
 /* x.to_string() of numbers and characters. */
 static bool to_string(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
@@ -247,7 +192,7 @@ static bool to_string(checker *c, expr **slot, const type *t, const type *expect
             check_into_later(c, slot);
             return true;
         }
-        become_from(c, slot, t, expected);
+        check_become_from(c, slot, t, expected);
         return true;
     }
     shown |= t->kind == TYPE_STRUCT && check_method_named(c, t->structure, "fmt") != NULL;
@@ -356,29 +301,6 @@ static bool method_of(checker *c, expr **slot, const type *t, const type *expect
            (t->kind != TYPE_STRUCT && struct_method(c, *slot, t, expected));
 }
 
-/* (a..b).rev(): the numbers as a Vec, of the type of its ends. */
-void check_range_as_list(checker *c, expr **slot) {
-    expr *range = *slot;
-    if (range->kind != EXPR_RANGE || range->range.low == NULL || range->range.high == NULL) {
-        return;
-    }
-    bool letters = range->range.low->kind == EXPR_CHAR;
-    if (letters) {
-        check_expr(c, &range->range.low, NULL);
-        check_cast_to(c, &range->range.low, check_scalar(c, TYPE_U32));
-        check_expr(c, &range->range.high, check_scalar(c, TYPE_CHAR));
-        check_coerce(c, &range->range.high, check_scalar(c, TYPE_CHAR), NULL);
-        check_cast_to(c, &range->range.high, check_scalar(c, TYPE_U32));
-    }
-    check_range(c, range, NULL);
-    expr *ends[2] = {range->range.low, range->range.high};
-    *slot = build_call(c, range->span, NULL, range->range.inclusive ? "__range_to" : "__range",
-                       ends, 2);
-    if (letters) {
-        *slot = check_map_cast(c, *slot, "char");
-    }
-}
-
 static bool is_of_option(checker *c, const char *user) {
     struct_item *option = check_struct_named(c, "Option");
     return user != NULL && option != NULL &&
@@ -462,25 +384,6 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
     return true;
 }
 
-/* (a..b).contains(x): { let <x> = x; a <= <x> && <x> < b } */
-static void range_contains(checker *c, expr **slot) {
-    expr *e = *slot, *range = e->call.receiver;
-    source_span span = e->span;
-    block_builder b = build_block(c, span);
-    char *name = check_printf(c, "<x %u>", c->text_count++);
-    build_let(&b, name, false, e->call.args[0]);
-    expr *low =
-        range->range.low == NULL
-            ? check_new_bool(c, span, true)
-            : check_new_binary(c, BINARY_GE, check_new_name(c, span, name), range->range.low, NULL);
-    expr *high = range->range.high == NULL
-                     ? check_new_bool(c, span, true)
-                     : check_new_binary(c, range->range.inclusive ? BINARY_LE : BINARY_LT,
-                                        check_new_name(c, span, name), range->range.high, NULL);
-    *slot = build_finish(&b, check_new_binary(c, BINARY_AND, low, high, NULL));
-    check_expr(c, slot, NULL);
-}
-
 /* A method of Vec on a struct that is an iterator: on what it yields. */
 static bool method_of_list(checker *c, expr **slot, const type *t, const type *expected) {
     expr *e = *slot;
@@ -495,60 +398,6 @@ static bool method_of_list(checker *c, expr **slot, const type *t, const type *e
     }
     check_method(c, slot, expected);
     return true;
-}
-
-/* v.chain(a..b), v.zip(1..): the numbers as a Vec. */
-static void ranges_as_lists(checker *c, expr *e, const type *t) {
-    for (uint32_t i = 0; t->kind == TYPE_VEC && i < e->call.arg_count; i++) {
-        expr *range = e->call.args[i];
-        if (range->kind != EXPR_RANGE || range->range.low == NULL) {
-            continue;
-        }
-        if (range->range.high == NULL && strcmp(e->call.name, "zip") == 0) {
-            e->call.name = "__zip_from";
-            e->call.args[i] = range->range.low;
-        } else {
-            check_range_as_list(c, &e->call.args[i]);
-        }
-    }
-}
-
-/* drain(a..b), get(a..b): two numbers. */
-static void split_range(checker *c, expr *e, const type *t) {
-    static const char *const names[] = {"drain", "range", "copy_within"};
-    expr *range = e->call.arg_count > 0 ? e->call.args[0] : NULL;
-    bool splits = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        splits |= strcmp(e->call.name, names[i]) == 0;
-    }
-    bool gets = strcmp(e->call.name, "get") == 0 && e->call.arg_count == 1 &&
-                (t->kind == TYPE_VEC || t->kind == TYPE_STRING);
-    if ((!splits && !gets) || range == NULL || range->kind != EXPR_RANGE) {
-        return;
-    }
-    bool all = range->range.low == NULL && range->range.high == NULL && t->kind == TYPE_STRUCT;
-    bool half = !all && check_is_map(t) && (range->range.low == NULL || range->range.high == NULL);
-    if (half) {
-        e->call.args[0] = range->range.low != NULL ? range->range.low : range->range.high;
-        e->call.name = range->range.low != NULL ? "__from"
-                       : range->range.inclusive ? "__until_with"
-                                                : "__until";
-        return;
-    }
-    expr **args = CHECK_ARRAY(c, expr *, 2);
-    args[0] = range->range.low != NULL ? range->range.low : check_new_int(c, range->span, 0);
-    args[1] =
-        range->range.high != NULL
-            ? range->range.high
-            : build_method(c, range->span, check_alias_copy(c, e->call.receiver), "len", NULL, 0);
-    if (range->range.inclusive) {
-        args[1] = check_new_binary(c, BINARY_ADD, args[1], check_new_int(c, range->span, 1), NULL);
-    }
-    e->call.args = args;
-    e->call.arg_count = all ? 0 : 2;
-    if (gets || strcmp(e->call.name, "range") == 0) {
-        e->call.name = "__between";
-    }
 }
 
 /* v.iter_mut().for_each(|x| e) is for x in v.iter_mut() { e } */
@@ -607,34 +456,6 @@ static bool sum_of_their_own(checker *c, expr **slot, const type *t, const type 
     return true;
 }
 
-/* rows.concat(), rows.flatten() of the rows of a tensor: { let mut <all> = Vec::new();
- * for <row> in rows { <all>.extend(<row>.to_vec()); } <all> } */
-static bool rows_in_a_row(checker *c, expr **slot, const type *t, const type *expected) {
-    expr *e = *slot;
-    bool rows = t->kind == TYPE_VEC && type_resolve(c->types, t->vec.element)->kind == TYPE_TENSOR;
-    if (!rows || e->call.arg_count > 0 ||
-        (strcmp(e->call.name, "flatten") != 0 && strcmp(e->call.name, "concat") != 0)) {
-        return false;
-    }
-    block_builder b = build_block(c, e->span), body = build_block(c, e->span);
-    build_let(&b, "<all>", true, build_call(c, e->span, "Vec", "new", NULL, 0));
-    expr *row = build_method(c, e->span, check_new_name(c, e->span, "<row>"), "to_vec", NULL, 0);
-    build_stmt(&body,
-               build_method(c, e->span, check_new_name(c, e->span, "<all>"), "extend", &row, 1));
-    expr *loop = check_new(c, EXPR_FOR, e->span, NULL);
-    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
-    *loop->loop = (loop_expr){.iterable = e->call.receiver, .body = body.block};
-    loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
-    *loop->loop->pattern =
-        (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
-    *loop->loop->pattern->binding =
-        (binding){.name = "<row>", .span = e->span, .kind = BINDING_LOOP};
-    build_stmt(&b, loop);
-    *slot = build_finish(&b, check_new_name(c, e->span, "<all>"));
-    check_expr(c, slot, expected);
-    return true;
-}
-
 /* flat_map(|c| c.to_uppercase()): that yields one char here. */
 static void letters_one_by_one(expr *e) {
     expr *f =
@@ -665,18 +486,6 @@ static void element_as_value(const checker *c, expr *e, const type *t) {
             e->call.name = i == 0 && t->kind != TYPE_VEC ? "get" : names[i][1];
         }
     }
-}
-
-/* x[i].sum() where x has an unknown rank: numbers have no such method, rows do. */
-static bool method_of_row(checker *c, expr **slot, const type *t, const type *expected) {
-    expr *e = *slot;
-    const type *row = type_tensor(c->types, check_scalar(c, TYPE_F32), -1);
-    if (!type_is_numeric(t) || !check_has_method(c, row, e->call.name) ||
-        !check_arithmetic_as_row(c, &e->call.receiver)) {
-        return false;
-    }
-    check_method(c, slot, expected);
-    return true;
 }
 
 /* v[a..b].sort() and its like */
@@ -729,7 +538,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
     c->around->wanted_variants = NULL;
     if (e->call.receiver->kind == EXPR_RANGE && strcmp(e->call.name, "contains") == 0 &&
         e->call.arg_count == 1) {
-        range_contains(c, slot);
+        check_range_contains(c, slot);
         return;
     }
     bool literal =
@@ -752,11 +561,11 @@ void check_method(checker *c, expr **slot, const type *expected) {
     t = number_with_method(c, t, e->call.name);
     e->call.receiver->type = t;
     t = tensor_as_list(c, e, t, user);
-    split_range(c, e, t);
+    check_split_range(c, e, t);
     if (t->kind == TYPE_VEC && check_list_beside_iterator(c, slot, expected)) {
         return;
     }
-    ranges_as_lists(c, e, t);
+    check_ranges_as_lists(c, e, t);
     if (sum_of_their_own(c, slot, t, expected)) {
         return;
     }
@@ -765,7 +574,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
     }
     element_as_value(c, e, t);
     letters_one_by_one(e);
-    if (rows_in_a_row(c, slot, t, expected)) {
+    if (check_rows_in_a_row(c, slot, t, expected)) {
         return;
     }
     if (type_is_silent(t)) {
@@ -774,7 +583,7 @@ void check_method(checker *c, expr **slot, const type *expected) {
     } else if (!method_of(c, slot, t, expected) && !check_order_method(c, slot, t) &&
                !check_hash_method(c, slot, t) && !to_string(c, slot, t, expected) &&
                !identity_method(c, slot, t) && !method_of_list(c, slot, t, expected) &&
-               !method_of_row(c, slot, t, expected)) {
+               !check_method_of_row(c, slot, t, expected)) {
         unknown_method(c, e, t);
     }
 }

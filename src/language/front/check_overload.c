@@ -11,11 +11,14 @@
 #include <string.h>
 
 #include "language/front/check_build.h"
+#include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
 #include "language/syntax/lexer.h"
 
@@ -158,4 +161,155 @@ expr *check_from(checker *c, expr *e, const type *to) {
                  to->structure->closure == NULL &&
                  check_method_named(c, to->structure, "from") != NULL;
     return makes ? build_call(c, e->span, to->structure->name, "from", &e, 1) : NULL;
+}
+
+static bool takes(checker *c, expr *e, const function_item *f) {
+    uint32_t first = e->call.receiver != NULL && f->has_self;
+    for (uint32_t i = first; i < f->parameter_count; i++) {
+        const binding *p = f->parameters[i];
+        if (i - first >= e->call.arg_count) {
+            if (p->otherwise == NULL) {
+                return false;
+            }
+            continue;
+        }
+        expr **arg = &e->call.args[i - first];
+        const type_expr *wanted = p->annotation;
+        bool list =
+            (*arg)->type == NULL && ((*arg)->kind == EXPR_ARRAY || (*arg)->kind == EXPR_TUPLE);
+        bool tensor_wanted =
+            wanted == NULL || (wanted->name != NULL && strcmp(wanted->name, "Tensor") == 0);
+        bool list_wanted =
+            wanted != NULL && wanted->name != NULL && strcmp(wanted->name, "Vec") == 0;
+        if (list) {
+            bool real = (*arg)->list.count > 0 && (*arg)->list.items[0]->kind == EXPR_FLOAT;
+            bool tensor_taken = tensor_wanted && !(*arg)->is_vec;
+            if ((!list_wanted && !tensor_taken) ||
+                (list_wanted && real && wanted->argument_count == 1 &&
+                 wanted->arguments[0]->name != NULL &&
+                 strcmp(wanted->arguments[0]->name, "i64") == 0)) {
+                return false;
+            }
+            continue;
+        }
+        if (!check_free_literal(*arg) && (*arg)->kind != EXPR_CLOSURE) {
+            check_expr(c, arg, NULL);
+        }
+        const type *t = (*arg)->type == NULL ? NULL : type_resolve(c->types, (*arg)->type);
+        bool is_tensor = t != NULL && t->kind == TYPE_TENSOR,
+             is_list = t != NULL && t->kind == TYPE_VEC;
+        if (t != NULL && type_is_silent(t)) {
+            continue;
+        }
+        if (is_tensor != tensor_wanted || is_list != list_wanted ||
+            (!is_tensor && !is_list && !check_takes_scalar(c, *arg, wanted))) {
+            return false;
+        }
+    }
+    return e->call.arg_count + first <= f->parameter_count;
+}
+
+static void fill_in_defaults(checker *c, expr *e, const function_item *f) {
+    uint32_t first = e->call.receiver != NULL && f->has_self, count = e->call.arg_count;
+    expr **args = CHECK_ARRAY(c, expr *, f->parameter_count + count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        args[i] = e->call.args[i];
+        if (args[i]->kind == EXPR_TUPLE && args[i]->type == NULL) { /* a kernel of (3, 3) */
+            args[i]->kind = EXPR_ARRAY;
+        }
+    }
+    while (first + count < f->parameter_count && f->parameters[first + count]->otherwise != NULL) {
+        args[count] = check_new(c, EXPR_INT, e->span, NULL);
+        *args[count] = *f->parameters[first + count]->otherwise;
+        args[count]->span = e->call.name_span;
+        count++;
+    }
+    e->call.args = args;
+    e->call.arg_count = count;
+}
+
+/* x.fmod(2.0): numbers where the operation takes tensors are tensors of rank 0. */
+static bool numbers_to_tensors(checker *c, expr *e, const function_item *f) {
+    uint32_t first = e->call.receiver != NULL && f->has_self;
+    bool changed = false;
+    for (uint32_t i = 0; i < e->call.arg_count && first + i < f->parameter_count; i++) {
+        const type_expr *wanted = f->parameters[first + i]->annotation;
+        if (wanted != NULL && wanted->name != NULL && strcmp(wanted->name, "Tensor") == 0) {
+            changed |= check_number_beside(c, &e->call.args[i],
+                                           first == 1 ? e->call.receiver->type : NULL);
+        }
+    }
+    return changed;
+}
+
+static bool names_closure(const checker *c, const expr *e) {
+    const symbol *s =
+        e->kind == EXPR_NAME && e->name.scope == NULL ? check_find(c, e->name.name) : NULL;
+    const type *t = s == NULL || s->binding == NULL ? NULL : s->binding->type;
+    return t != NULL && t->kind == TYPE_STRUCT && t->structure->closure != NULL;
+}
+
+/* s.find("x") and s.find(|c| …): a function goes where one is wanted. */
+static function_item *choose_by_closures(checker *c, const expr *e, function_item *f) {
+    for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
+        if (o->owner != f->owner || strcmp(o->name, f->name) != 0 ||
+            o->parameter_count != e->call.arg_count + o->has_self) {
+            continue;
+        }
+        bool fits = true;
+        for (uint32_t i = 0; fits && i < e->call.arg_count; i++) {
+            const expr *arg = e->call.args[i];
+            const type_expr *t = o->parameters[i + o->has_self]->annotation;
+            bool function =
+                arg->kind == EXPR_CLOSURE || (arg->kind == EXPR_NAME && arg->type == NULL &&
+                                              arg->name.scope != NULL && arg->name.name[0] >= 'a');
+            while (arg->kind == EXPR_UNARY && arg->unary.op == UNARY_REFERENCE) {
+                arg = arg->unary.operand;
+            }
+            function |= names_closure(c, arg);
+            bool list = t != NULL && t->name != NULL && strcmp(t->name, "Vec") == 0;
+            bool text = t != NULL && t->name != NULL && strcmp(t->name, "String") == 0;
+            fits = function == (t != NULL && t->name != NULL && t->name[0] == '<') &&
+                   !(arg->kind == EXPR_ARRAY && text) && !(arg->kind == EXPR_STRING && list);
+        }
+        if (fits) {
+            return o;
+        }
+    }
+    return f;
+}
+
+bool check_form_takes(checker *c, expr *e, function_item *f) {
+    for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
+        if (o->owner == f->owner && strcmp(o->name, f->name) == 0 && takes(c, e, o)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
+    if (f->span.file != c->tree->prelude) {
+        return check_choose_by_types(c, e, f);
+    }
+    if (f->owner == NULL || f->owner->type == NULL) {
+        return f;
+    }
+    if (f->owner->type->kind != TYPE_TENSOR) {
+        return choose_by_closures(c, e, f);
+    }
+    check_lent_lists(e);
+    function_item *nearest = NULL;
+    for (function_item *o = f; o != NULL; o = o->next_in_bucket) {
+        if (o->owner != f->owner || strcmp(o->name, f->name) != 0) {
+            continue;
+        }
+        if (takes(c, e, o)) {
+            fill_in_defaults(c, e, o);
+            return o;
+        }
+        nearest = nearest == NULL ? o : nearest;
+    }
+    bool again = nearest != NULL && numbers_to_tensors(c, e, nearest);
+    return again ? check_choose_overload(c, e, f) : f;
 }

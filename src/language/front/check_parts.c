@@ -274,3 +274,43 @@ bool check_assign_part(checker *c, expr **slot) {
     *slot = put_of(c, target, e->assign.value, e->span);
     return true;
 }
+
+/* rows.concat(), rows.flatten() of the rows of a tensor: { let mut <all> = Vec::new();
+ * for <row> in rows { <all>.extend(<row>.to_vec()); } <all> } */
+bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    bool rows = t->kind == TYPE_VEC && type_resolve(c->types, t->vec.element)->kind == TYPE_TENSOR;
+    if (!rows || e->call.arg_count > 0 ||
+        (strcmp(e->call.name, "flatten") != 0 && strcmp(e->call.name, "concat") != 0)) {
+        return false;
+    }
+    block_builder b = build_block(c, e->span), body = build_block(c, e->span);
+    build_let(&b, "<all>", true, build_call(c, e->span, "Vec", "new", NULL, 0));
+    expr *row = build_method(c, e->span, check_new_name(c, e->span, "<row>"), "to_vec", NULL, 0);
+    build_stmt(&body,
+               build_method(c, e->span, check_new_name(c, e->span, "<all>"), "extend", &row, 1));
+    expr *loop = check_new(c, EXPR_FOR, e->span, NULL);
+    loop->loop = CHECK_ARRAY(c, loop_expr, 1);
+    *loop->loop = (loop_expr){.iterable = e->call.receiver, .body = body.block};
+    loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
+    *loop->loop->pattern =
+        (pattern){.span = e->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
+    *loop->loop->pattern->binding =
+        (binding){.name = "<row>", .span = e->span, .kind = BINDING_LOOP};
+    build_stmt(&b, loop);
+    *slot = build_finish(&b, check_new_name(c, e->span, "<all>"));
+    check_expr(c, slot, expected);
+    return true;
+}
+
+/* x[i].sum() where x has an unknown rank: numbers have no such method, rows do. */
+bool check_method_of_row(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot;
+    const type *row = type_tensor(c->types, check_scalar(c, TYPE_F32), -1);
+    if (!type_is_numeric(t) || !check_has_method(c, row, e->call.name) ||
+        !check_arithmetic_as_row(c, &e->call.receiver)) {
+        return false;
+    }
+    check_method(c, slot, expected);
+    return true;
+}

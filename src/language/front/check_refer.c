@@ -143,7 +143,7 @@ static expr *part_by_range(block_builder *b, expr *e) {
     return reference_to_part(c, list, e->index.indices[0], e->span);
 }
 
-/* A value that nobody else holds: a variable of its own, in a cell. */
+/* A value that nothing else holds: a variable of its own, in a cell. */
 static expr *place_of_value(block_builder *b, expr *value) {
     checker *c = b->c;
     char *name = check_printf(c, "<value %u>", c->text_count++);

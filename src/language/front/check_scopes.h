@@ -40,7 +40,7 @@ static inline function_item *check_find_method(const checker *c, const struct_it
 void check_declare(checker *c, binding *b, const type *t);
 void check_add_method(checker *c, function_item *f);
 /* The candidate nearest to a misspelt name; offer with suggest_add, take with check_suggest_note. */
-suggestion check_suggest(const diagnostic *d, const char *wanted); /* d NULL: nobody will read it */
+suggestion check_suggest(const diagnostic *d, const char *wanted); /* d NULL: it will not be read */
 void check_suggest_note(checker *c, diagnostic *d, const suggestion *s);
 /* Marks it read; captures it for the comprehensions around. */
 void check_use_binding(checker *c, binding *b);

@@ -13,6 +13,7 @@
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_types.h"
@@ -352,4 +353,59 @@ bool check_collect(checker *c, expr **slot, const type *expected) {
         return true;
     }
     return false;
+}
+
+/* A of `T: Into<A>`, where the value is a parameter of type T; NULL: it is something else. */
+const type *check_bound_of_into(checker *c, const expr *value) {
+    const binding *b = value->kind == EXPR_NAME ? value->name.binding : NULL;
+    const function_item *f = c->function;
+    bool named = b != NULL && b->kind == BINDING_PARAMETER && b->annotation != NULL &&
+                 b->annotation->kind == TYPE_EXPR_NAME && f->template != NULL;
+    const type_parameters *lists[2] = {&f->generics, f->impl == NULL ? NULL : &f->impl->generics};
+    for (int l = 0; named && l < 2; l++) {
+        for (uint32_t i = 0; lists[l] != NULL && i < lists[l]->count; i++) {
+            const type_parameter *p = &lists[l]->items[i];
+            for (uint32_t k = 0; strcmp(p->name, b->annotation->name) == 0 && k < p->bound_count; k++) {
+                if (p->bounds[k]->name != NULL && strcmp(p->bounds[k]->name, "Into") == 0 &&
+                    p->bounds[k]->argument_count == 1) {
+                    return type_resolve(c->types, check_type(c, p->bounds[k]->arguments[0]));
+                }
+            }
+        }
+    }
+    return NULL;
+}
+
+/* x.into() is T::from(x) where a T is wanted that has it; else the value will do. */
+void check_become_from(checker *c, expr **slot, const type *t, const type *expected) {
+    expr *e = *slot, *value = e->call.receiver;
+    const type *wish = expected == NULL ? check_bound_of_into(c, value) : type_resolve(c->types, expected);
+    struct_item *owner = wish == NULL || type_is_silent(wish) || wish == t ? NULL
+                         : wish->kind == TYPE_STRUCT                      ? wish->structure
+                         : t->kind == TYPE_STRUCT || t->kind == TYPE_TUPLE ? check_owner_of(c, wish)
+                                                                           : NULL;
+    bool taken = owner != NULL && check_is_dyn(wish) && !check_dyn_from(c, wish, t);
+    bool other = owner != NULL && !taken && check_method_named(c, owner, "from") != NULL;
+    const char *name = !other                      ? NULL
+                       : wish->kind == TYPE_STRUCT ? owner->name
+                                                   : check_type_text(c, wish);
+    *slot = other ? build_call(c, e->span, name, "from", &value, 1) : value;
+    if (other) {
+        check_expr(c, slot, wish);
+    }
+}
+
+void check_finish_into(checker *c, expr *e, const type *wanted) {
+    expr *value = e->call.operands[0];
+    const type *t = type_resolve(c->types, value->type);
+    value->type = t;
+    expr *made = check_from(c, value, wanted);
+    if (made != NULL) {
+        check_expr(c, &made, wanted);
+    } else {
+        made = build_method(c, e->span, value, "into", NULL, 0);
+        check_become_from(c, &made, t, wanted);
+    }
+    check_coerce(c, &made, wanted, NULL);
+    check_become(e, made);
 }

@@ -3,7 +3,7 @@
  *     check_tensor.c       literals and indexing; check_parts.c: t[a..b, i]
  *     check_comprehend.c   comprehensions and Einstein sums
  *     check_equation.c     equations over free indices
- *     check_forms.c        other forms of calls; check_named.c: by other names
+ *     check_forms.c        other forms of calls, and by other names
  *     check_update.c       t = t op b
  */
 #ifndef MASU_LANGUAGE_CHECK_TENSOR_H
@@ -24,9 +24,9 @@ const char *check_other_name(const char *name, uint32_t argument_count);
 bool check_yields_lengths(const expr *e);
 /* A number as a tensor of rank 0, of the elements of `beside` (NULL: whatever it is) if those are real. False: it is none. */
 bool check_number_beside(checker *c, expr **slot, const type *beside);
-/* w.add_(x): check_named.c. */
+/* w.add_(x) */
 bool check_update_method(checker *c, expr **slot);
-/* Tensor::from(…) and its like, Tensor::bmm(a, b): check_named.c. False: nothing of that kind, *slot as it was. */
+/* Tensor::from(…) and its like, Tensor::bmm(a, b). False: nothing of that kind, *slot as it was. */
 bool check_tensor_static(checker *c, expr **slot, bool grad, const type *expected);
 bool check_tensor_form(checker *c, expr **slot, const type *t, const type *expected);
 /* check_hoist.c: calls in the body of a comprehension that do not depend on it; true when *slot was checked. */
@@ -52,5 +52,7 @@ bool check_function_form(checker *c, expr **slot, const char *name, const type *
 void check_select_rows(checker *c, expr **slot, const type *base);
 /* The operation that says where the values of t.topk(k) and its like lie; NULL: e is not of that form. */
 const char *check_name_of_places(const expr *e);
+bool check_rows_in_a_row(checker *c, expr **slot, const type *t, const type *expected);
+bool check_method_of_row(checker *c, expr **slot, const type *t, const type *expected);
 
 #endif

@@ -1,8 +1,8 @@
 /* check_types.h: types as written, what belongs to them by name, and constants.
  *
  *     check_types.c        types as written; structs that contain themselves
- *     check_associated.c   T::Item, T::NAME, `type N = T;`
- *     check_const_item.c   constants; check_constant.c: F32::max_value() and its like
+ *     check_associated.c   T::Item, T::NAME, `type N = T;`, constants
+ *     check_constant.c: F32::max_value() and its like
  *     check_lengths.c      lengths as types
  *     check_element.c      elements of what a written operation yields; check_abi_result.c: of an operation of abi.def
  */
