@@ -52,7 +52,7 @@ void check_element_rule(checker *c, function_item *f) {
     f->result_annotation = without_word(c, f->result_annotation, &f->elements);
 }
 
-/* Of a tensor, or of the tensors of a list; NULL: another type. */
+/* The elements of a tensor, or of the tensors of a list; NULL: another type. */
 static const type *tensor_in(checker *c, const type *t) {
     t = type_resolve(c->types, t);
     if (t->kind == TYPE_VEC) {

@@ -18,7 +18,7 @@ typedef enum form_kind {
     FORM_FUNCTION /* a closure */
 } form_kind;
 
-/* Of a type that is open (type.open.form): what it may become. */
+/* What a type that is open (type.open.form) may become. */
 struct open_form {
     form_kind kind;
     expr *e;
@@ -89,7 +89,7 @@ const type *infer_yield(inference *n, const type *t, const char *name, const typ
 /* check_infer_type.c */
 const type *infer_open(inference *n);
 open_form *infer_form(inference *n, form_kind kind, expr *e);
-/* Of an open type; NULL: nothing is known of it. */
+/* The form of an open type; NULL: nothing is known of it. */
 static inline open_form *infer_form_of(const type *t) {
     return t->kind == TYPE_OPEN ? t->open.form : NULL;
 }
