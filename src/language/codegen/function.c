@@ -281,19 +281,22 @@ void emit_body(emit *e) {
 
 /* ---- a whole function ---------------------------------------------------------------------------------------------------- */
 
-/* A function that cannot raise and calls no other: no frame is needed for its sake, and no recursion goes through it. */
-static bool is_leaf(const ir_function *f) {
-    if (f->slot_count > 0)
+enum { LEAF_DEEP = 3, LEAF_BLOCKS = 16 };
+
+/* A function that cannot raise and calls no other than such: no frame is needed for its sake, and no recursion goes through
+ * it, as calls are followed so deep only. */
+static bool is_leaf(const ir_function *f, int deep) {
+    if (f->slot_count > 0 || (deep < LEAF_DEEP && f->block_count > LEAF_BLOCKS))
         return false;
     for (uint32_t b = 0; b < f->block_count; b++)
         for (const ir_instr *i = f->blocks[b]->first; i; i = i->next)
-            if (ir_may_raise(i))
+            if (i->op == IR_CALL ? deep == 0 || !is_leaf(i->callee, deep - 1) : ir_may_raise(i))
                 return false;
     return true;
 }
 
 static bool may_raise(const ir_instr *i) {
-    return i->op == IR_CALL ? !is_leaf(i->callee) : ir_may_raise(i);
+    return i->op == IR_CALL ? !is_leaf(i->callee, LEAF_DEEP) : ir_may_raise(i);
 }
 
 static bool needs_frame(const ir_function *f) {

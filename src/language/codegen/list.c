@@ -6,6 +6,8 @@
  *     set(v, i, x)   i < v.length and v.count = 1 ─ yes ─► v.words[i * width …] = x
  *                        └─ no ─► tl_vec_set raises, or writes into a copy ─► …
  *     len(v)         v.length; of nothing 0
+ *     ref_index(i, length, width)   i < length ─ yes ─► i * width
+ *                        └─ no ─► tl_ref_index raises
  *
  * Only for records without words that own: those are counted, and the audit follows them. What must stay true: the ways
  * that call leave what the runtime's functions would leave, and the record of a way that is not taken has an address that
@@ -50,6 +52,7 @@ bool emit_is_list_access(const ir_function *f, const ir_instr *i) {
         return false;
     switch ((int)i->abi) {
     case TL_FN_tl_vec_len:
+    case TL_FN_tl_ref_index:
         return true;
     case TL_FN_tl_vec_get:
     case TL_FN_tl_vec_get_in:
@@ -101,7 +104,8 @@ static void raise_outside(emit *e, const ir_instr *i, LLVMBasicBlockRef outside)
         return;
     }
     for (uint32_t k = 0; k < i->arg_count; k++)
-        args[k] = k == record_at(i) ? LLVMConstPointerNull(cg->ptr) : emit_arg(e, i, k);
+        args[k] = k == record_at(i) && i->abi != TL_FN_tl_ref_index ? LLVMConstPointerNull(cg->ptr)
+                                                                    : emit_arg(e, i, k);
     LLVMPositionBuilderAtEnd(cg->builder, outside);
     emit_site(e, i);
     emit_abi_call(e, i->abi, args, i->arg_count);
@@ -182,6 +186,17 @@ static void len(emit *e, const ir_instr *i) {
     LLVMAddIncoming(e->values[i->result], lengths, (LLVMBasicBlockRef[]){from, there}, 2);
 }
 
+/* Where an element of a part begins. */
+static void place(emit *e, const ir_instr *i) {
+    LLVMBuilderRef builder = e->cg->builder;
+    LLVMBasicBlockRef outside = emit_new_block(e, "outside"), inside = emit_new_block(e, "");
+    LLVMValueRef index = emit_arg(e, i, 0);
+    LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntULT, index, emit_arg(e, i, 1), ""), inside, outside);
+    LLVMPositionBuilderAtEnd(builder, inside);
+    raise_outside(e, i, outside);
+    e->values[i->result] = LLVMBuildMul(builder, index, emit_arg(e, i, 2), "");
+}
+
 bool emit_list_access(emit *e, const ir_instr *i) {
     if (!emit_is_list_access(e->f, i))
         return false;
@@ -189,6 +204,8 @@ bool emit_list_access(emit *e, const ir_instr *i) {
         len(e, i);
     else if (i->abi == TL_FN_tl_vec_set)
         set(e, i);
+    else if (i->abi == TL_FN_tl_ref_index)
+        place(e, i);
     else
         get(e, i);
     return true;

@@ -118,3 +118,8 @@ void check_call_after(checker *c, expr *call, expr *statement) {
     *s = (stmt){.kind = STMT_EXPR, .span = call->span, .value = statement};
     build_append(&call->call.after, s);
 }
+
+void build_let_made(block_builder *b, const char *name, const made_of *of) {
+    build_let(b, name, false, check_new_name(b->c, b->span, of->names[0]));
+    b->last->pattern->binding->made_of = of;
+}

@@ -13,6 +13,7 @@ typedef struct block_builder {
 
 block_builder build_block(checker *c, source_span span);
 void build_let(block_builder *b, const char *name, bool is_mutable, expr *value);
+void build_let_made(block_builder *b, const char *name, const made_of *of); /* see check_part.c */
 void build_stmt(block_builder *b, expr *e);
 expr *build_finish(block_builder *b, expr *result); /* NULL: no result */
 expr *build_method(checker *c, source_span span, expr *receiver, const char *name, expr **args,

@@ -30,6 +30,7 @@
 #include "language/front/check_context.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_iterator.h"
+#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_types.h"
 
@@ -186,7 +187,31 @@ static void take_way(chain *h) {
     }
 }
 
+static bool is_parts(checker *c, expr *e) {
+    if (!check_gives_parts(c, e)) {
+        return false;
+    }
+    e->call.receiver->is_vec |= e->call.receiver->kind == EXPR_ARRAY;
+    check_expr(c, &e->call.receiver, NULL);
+    return type_resolve(c->types, e->call.receiver->type)->kind == TYPE_VEC;
+}
+
+/* Parts of a list, or the elements of a part: nothing is copied. */
+static bool takes_parts(chain *h) {
+    expr *e = *h->start;
+    const bool ends = h->count > 0 || h->last_body != NULL;
+    if (ends && is_parts(h->c, e)) {
+        h->parts = e;
+        return true;
+    }
+    h->part = ends ? check_elements_of_part(h->c, e) : NULL;
+    return h->part != NULL;
+}
+
 static source source_of(chain *h) {
+    if (takes_parts(h)) {
+        return SOURCE_LIST;
+    }
     take_way(h);
     source from = source_by_form(*h->start);
     stage_kind end = h->count == 0 ? STAGE_NONE : chain_kind_of(h->stages[h->count - 1]);
@@ -221,6 +246,47 @@ static void take_next(const chain *h, block_builder *body, source from, expr *th
     build_let(body, "<v 0>", false, chain_name(c, e, "<i>"));
     build_stmt(body, chain_one_more(c, e, "<i>"));
     build_stmt(body, then);
+}
+
+static expr *range_of(const chain *h, expr *low, expr *high) {
+    expr *range = check_new(h->c, EXPR_RANGE, h->e->span, NULL);
+    range->range.low = low;
+    range->range.high = high;
+    return range;
+}
+
+/* The numbers of the parts; each lies where the library says. */
+static expr *places_of_parts(const chain *h, block_builder *before, block_builder *body) {
+    checker *c = h->c;
+    const expr *e = h->parts;
+    const uint32_t number = c->text_count++;
+    made_of *of = CHECK_ARRAY(c, made_of, 1);
+    *of = (made_of){.names = {check_printf(c, "<list %u>", number), check_printf(c, "<low %u>", number),
+                              check_printf(c, "<length %u>", number)}};
+    const char *size = check_printf(c, "<size %u>", number);
+    build_let(before, of->names[0], false, e->call.receiver);
+    build_let(before, size, false, e->call.args[0]);
+    expr *asked[3][2] = {{chain_name(c, e, size)},
+                         {chain_name(c, e, "<at>"), chain_name(c, e, size)},
+                         {chain_name(c, e, "<at>"), chain_name(c, e, size)}};
+    for (int i = 1; i < 3; i++) {
+        const char *name = check_printf(c, i == 1 ? "__%s_low" : "__%s_length", e->call.name);
+        build_let(body, of->names[i], false,
+                  build_method(c, e->span, chain_name(c, e, of->names[0]), name, asked[i], 2));
+    }
+    build_let_made(body, "<v 0>", of);
+    return range_of(h, check_new_int(c, e->span, 0),
+                    build_method(c, e->span, chain_name(c, e, of->names[0]),
+                                 check_printf(c, "__%s_count", e->call.name), asked[0], 1));
+}
+
+static expr *places_of_part(const chain *h, block_builder *body) {
+    checker *c = h->c;
+    const char *const *names = h->part->names;
+    build_let(body, "<v 0>", false,
+              chain_element(c, h->e, chain_name(c, h->e, names[0]), chain_name(c, h->e, "<at>")));
+    return range_of(h, chain_name(c, h->e, names[1]),
+                    check_new_binary(c, BINARY_ADD, chain_name(c, h->e, names[1]), chain_name(c, h->e, names[2]), NULL));
 }
 
 /* The places of the list, from its end on, or of two lists, one behind the other: what the loop runs over. */
@@ -268,8 +334,11 @@ static expr *build_loop_of(chain *h, source from, const char *label, block_build
     block_builder body = build_block(c, e->span);
     chain_counters(h, before);
     chain_limits(h, 0, &body);
-    bool by_place = h->backwards || h->behind != NULL;
-    expr *places = by_place ? places_of(h, before, &body) : NULL;
+    bool by_place = h->backwards || h->behind != NULL || h->parts != NULL || h->part != NULL;
+    expr *places = h->parts != NULL  ? places_of_parts(h, before, &body)
+                   : h->part != NULL ? places_of_part(h, &body)
+                   : by_place        ? places_of(h, before, &body)
+                                     : NULL;
     expr *then = chain_body_of(h, 0, "<v 0>");
     expr *loop = check_new(c, from == SOURCE_LIST ? EXPR_FOR : EXPR_LOOP, e->span, NULL);
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
@@ -360,7 +429,8 @@ bool check_chain(checker *c, expr **slot, const type *expected) {
 /* for p in CHAIN { … } */
 bool check_loop_over_chain(checker *c, expr **slot) {
     expr *e = *slot;
-    if (chain_kind_of(e->loop->iterable) == STAGE_NONE || e->loop->iterable->type != NULL) {
+    const bool parts = is_parts(c, e->loop->iterable);
+    if ((chain_kind_of(e->loop->iterable) == STAGE_NONE && !parts) || e->loop->iterable->type != NULL) {
         return false;
     }
     expr *body = check_new(c, EXPR_BLOCK, e->loop->body->span, NULL);
@@ -373,7 +443,7 @@ bool check_loop_over_chain(checker *c, expr **slot) {
             return false;
         }
     }
-    source from = h.count == 0 ? SOURCE_NONE : source_of(&h);
+    source from = h.count == 0 && !parts ? SOURCE_NONE : source_of(&h);
     if (from == SOURCE_NONE) {
         return false;
     }

@@ -57,6 +57,8 @@ typedef struct chain {
     expr **start;
     bool backwards;    /* the list that the chain starts from, from its end on */
     expr *behind;      /* another list that follows it; NULL: none */
+    expr *parts;       /* the method whose parts of a list the chain starts from; NULL: it starts from elements */
+    const made_of *part; /* the part whose elements it starts from; NULL: another list */
     expr *last_body;   /* of `for`: what is done with each value; NULL: it goes to <all> */
     pattern *pattern;  /* likewise: what the value is called there */
     const char *label; /* of the loop over the source; NULL: none */

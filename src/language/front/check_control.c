@@ -4,6 +4,7 @@
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
+#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
@@ -206,6 +207,9 @@ static void let_later(checker *c, stmt *s) {
 }
 
 void check_let(checker *c, stmt *s) {
+    if (check_let_made(c, s)) {
+        return;
+    }
     if (s->value == NULL) {
         let_later(c, s);
         return;

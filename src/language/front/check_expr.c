@@ -10,6 +10,7 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
 #include "language/front/check_iterator.h"
+#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
@@ -153,6 +154,10 @@ static void check_name(checker *c, expr **slot, const type *expected) {
         return;
     }
     symbol *s = check_find(c, e->name.name);
+    if (check_made_name(c, slot)) {
+        check_expr(c, slot, expected);
+        return;
+    }
     if (check_wants_reference(c, e, expected) && check_names_place(c, e)) {
         e->is_kept = false;
         check_make_reference(c, slot, expected);

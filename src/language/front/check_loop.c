@@ -7,6 +7,7 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_iterator.h"
+#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
@@ -186,6 +187,9 @@ static bool check_head(checker *c, expr *e, uint32_t mark, const for_alias *alia
 
 void check_loop(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    if (e->kind == EXPR_FOR) {
+        (void)check_loop_over_part(c, e);
+    }
     if (e->kind == EXPR_FOR && check_loop_over_chain(c, slot)) {
         return;
     }

@@ -12,6 +12,7 @@
 #include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
 #include "language/front/check_iterator.h"
+#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
@@ -518,12 +519,16 @@ static const type *number_with_method(checker *c, const type *t, const char *nam
     return t;
 }
 
-void check_method(checker *c, expr **slot, const type *expected) {
+static void method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
     expected = check_wish_as_list(c, expected);
     while (e->call.receiver->kind == EXPR_UNARY && e->call.receiver->type == NULL &&
            e->call.receiver->unary.op == UNARY_REFERENCE) { /* (&mut x).f() is x.f() */
         e->call.receiver = e->call.receiver->unary.operand;
+    }
+    if (check_made_method(c, slot)) {
+        check_expr(c, slot, expected);
+        return;
     }
     if (for_each(c, slot) || check_chain(c, slot, expected) || check_entry_value(c, slot) ||
         method_of_found(c, slot, expected)) {
@@ -585,5 +590,17 @@ void check_method(checker *c, expr **slot, const type *expected) {
                !identity_method(c, slot, t) && !method_of_list(c, slot, t, expected) &&
                !check_method_of_row(c, slot, t, expected)) {
         unknown_method(c, e, t);
+    }
+}
+
+void check_method(checker *c, expr **slot, const type *expected) {
+    expr *e = *slot, *receiver = e->call.receiver;
+    const bool part = check_made_of(c, receiver) != NULL, writes = part && writes_lists(c, e->call.name);
+    expr *named = part ? check_new_name(c, receiver->span, receiver->name.name) : NULL;
+    method(c, slot, expected);
+    e = *slot;
+    bool grows = e->kind == EXPR_CALL && (e->call.kind == CALL_VEC_PUSH || e->call.kind == CALL_VEC_SET);
+    if (part && (writes || grows)) {
+        (void)check_part_is_written(c, named);
     }
 }

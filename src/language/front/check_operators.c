@@ -12,6 +12,7 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
+#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
@@ -34,6 +35,7 @@ void check_unary(checker *c, expr **slot, const type *expected) {
         return;
     }
     if (e->unary.op == UNARY_REFERENCE) { /* the value itself */
+        (void)(e->unary.is_mutable && check_part_is_written(c, e->unary.operand));
         check_expr(c, &e->unary.operand, expected);
         *slot = e->unary.operand;
         return;

@@ -8,6 +8,7 @@
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_getter.h"
+#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_tensor.h"
@@ -377,6 +378,11 @@ static bool update_found(checker *c, expr **slot) {
 
 void check_assign(checker *c, expr **slot) {
     expr *e = *slot;
+    if (check_part_is_written(c, e->assign.target)) {
+        check_expr(c, &e->assign.value, NULL);
+        check_make_error(c, e);
+        return;
+    }
     if (assign_to_found(c, slot)) {
         return;
     }

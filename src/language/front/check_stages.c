@@ -69,7 +69,61 @@ static expr *call_of(checker *c, const expr *e, expr *f, expr **args, uint32_t c
     return call;
 }
 
-static expr *apply(checker *c, const expr *stage, const char *value) {
+static void find_way_out(expr *e, void *found) {
+    *(bool *)found |= e->kind == EXPR_RETURN || e->kind == EXPR_TRY;
+    if (!*(bool *)found) {
+        expr_each_child(e, find_way_out, found);
+    }
+}
+
+/* |p| body of a part of a list: { let p = value; body } NULL: it has to be called. */
+static expr *written_out(checker *c, const expr *f, const char *value) {
+    const bool one = f->kind == EXPR_CLOSURE && f->type == NULL && f->closure.parameter_count == 1;
+    if (!one || f->closure.is_move || f->closure.result != NULL || f->closure.parameters[0]->is_mutable ||
+        f->closure.parameters[0]->annotation != NULL) {
+        return NULL;
+    }
+    bool leaves = false;
+    find_way_out(f->closure.body, &leaves);
+    if (leaves) {
+        return NULL;
+    }
+    block_builder b = build_block(c, f->span);
+    build_let(&b, f->closure.parameters[0]->name, false, check_new_name(c, f->span, value));
+    b.last->pattern->binding->span = f->closure.parameters[0]->span;
+    return build_finish(&b, f->closure.body);
+}
+
+/* The value that comes to the stage is a part of a list, or a pair with one. */
+static bool is_made(const chain *h, uint32_t at) {
+    bool made = h->parts != NULL;
+    for (uint32_t i = 0; i < at; i++) {
+        stage_kind k = chain_kind_of(h->stages[i]);
+        made &= k == STAGE_FILTER || k == STAGE_INSPECT || k == STAGE_TAKE_WHILE || k == STAGE_SKIP_WHILE ||
+                k == STAGE_SKIP || k == STAGE_TAKE || k == STAGE_STEP_BY || k == STAGE_ENUMERATE || k == STAGE_ZIP;
+    }
+    return made;
+}
+
+/* let <v> = (a, b), of which one may be such a part. */
+static void let_pair(const chain *h, block_builder *b, const char *name, expr *first, expr *second) {
+    checker *c = h->c;
+    const uint32_t number = c->text_count++;
+    made_of *of = CHECK_ARRAY(c, made_of, 1);
+    *of = (made_of){.names = {check_printf(c, "<first %u>", number), check_printf(c, "<second %u>", number)},
+                    .is_pair = true};
+    build_let(b, of->names[0], false, first);
+    build_let(b, of->names[1], false, second);
+    build_let_made(b, name, of);
+}
+
+static expr *apply(const chain *h, uint32_t at, const char *value) {
+    checker *c = h->c;
+    const expr *stage = h->stages[at];
+    expr *inside = is_made(h, at) ? written_out(c, stage->call.args[0], value) : NULL;
+    if (inside != NULL) {
+        return inside;
+    }
     expr *arg = chain_name(c, stage, value);
     return call_of(c, stage, stage->call.args[0], &arg, 1);
 }
@@ -224,7 +278,7 @@ static expr *flattened(const chain *h, uint32_t at, const char *value, const cha
     chain_limits(h, at + 1, &b);
     build_stmt(&b, chain_body_of(h, at + 1, next));
     loop->loop = CHECK_ARRAY(c, loop_expr, 1);
-    loop->loop->iterable = apply(c, stage, value);
+    loop->loop->iterable = apply(h, at, value);
     loop->loop->pattern = CHECK_ARRAY(c, pattern, 1);
     *loop->loop->pattern =
         (pattern){.span = stage->span, .kind = PATTERN_NAME, .binding = CHECK_ARRAY(c, binding, 1)};
@@ -253,12 +307,17 @@ static void zipped(const chain *h, uint32_t at, const char *value, const char *n
     if (!counts_pairs(h, at)) {
         leave_without_partner(h, at, b);
     }
-    expr *pair = check_new(c, EXPR_TUPLE, stage->span, NULL);
-    pair->list.count = 2;
-    pair->list.items = CHECK_ARRAY(c, expr *, 2);
-    pair->list.items[0] = chain_name(c, stage, value);
-    pair->list.items[1] = chain_element(c, stage, chain_name(c, stage, other), chain_name(c, stage, counter));
-    build_let(b, next, false, pair);
+    expr *partner = chain_element(c, stage, chain_name(c, stage, other), chain_name(c, stage, counter));
+    if (is_made(h, at)) {
+        let_pair(h, b, next, chain_name(c, stage, value), partner);
+    } else {
+        expr *pair = check_new(c, EXPR_TUPLE, stage->span, NULL);
+        pair->list.count = 2;
+        pair->list.items = CHECK_ARRAY(c, expr *, 2);
+        pair->list.items[0] = chain_name(c, stage, value);
+        pair->list.items[1] = partner;
+        build_let(b, next, false, pair);
+    }
     build_stmt(b, chain_one_more(c, stage, counter));
     build_stmt(b, chain_body_of(h, at + 1, next));
 }
@@ -330,40 +389,44 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
     char *next = check_printf(c, "<v %u>", at + 1), *counter = counter_of(h, at);
     switch (kind) {
     case STAGE_MAP:
-        build_let(&b, next, false, apply(c, stage, value));
+        build_let(&b, next, false, apply(h, at, value));
         build_stmt(&b, chain_body_of(h, at + 1, next));
         break;
     case STAGE_FILTER:
-        build_stmt(&b, when(c, apply(c, stage, value), chain_body_of(h, at + 1, value)));
+        build_stmt(&b, when(c, apply(h, at, value), chain_body_of(h, at + 1, value)));
         break;
     case STAGE_FILTER_MAP:
-        build_stmt(&b, build_unpack(c, apply(c, stage, value), next, chain_body_of(h, at + 1, next),
+        build_stmt(&b, build_unpack(c, apply(h, at, value), next, chain_body_of(h, at + 1, next),
                                     nothing(c, stage)));
         break;
     case STAGE_INSPECT:
-        build_stmt(&b, apply(c, stage, value));
+        build_stmt(&b, apply(h, at, value));
         build_stmt(&b, chain_body_of(h, at + 1, value));
         break;
     case STAGE_FLAT_MAP:
         build_stmt(&b, flattened(h, at, value, next));
         break;
     case STAGE_TAKE_WHILE:
-        build_stmt(&b, when(c, negated(c, apply(c, stage, value)), chain_leave(h, stage)));
+        build_stmt(&b, when(c, negated(c, apply(h, at, value)), chain_leave(h, stage)));
         build_stmt(&b, chain_body_of(h, at + 1, value));
         break;
     case STAGE_SKIP_WHILE: {
         expr *skips = chain_name(c, stage, counter);
-        expr *goes_on = check_new_binary(c, BINARY_AND, skips, apply(c, stage, value), NULL);
+        expr *goes_on = check_new_binary(c, BINARY_AND, skips, apply(h, at, value), NULL);
         build_stmt(&b, build_assign(c, stage->span, chain_name(c, stage, counter), goes_on));
         build_stmt(&b, when(c, negated(c, chain_name(c, stage, counter)), chain_body_of(h, at + 1, value)));
         break;
     }
     case STAGE_MAP_WHILE:
-        build_stmt(&b, build_unpack(c, apply(c, stage, value), next, chain_body_of(h, at + 1, next),
+        build_stmt(&b, build_unpack(c, apply(h, at, value), next, chain_body_of(h, at + 1, next),
                                     chain_leave(h, stage)));
         break;
     case STAGE_ENUMERATE:
-        build_let(&b, next, false, numbered(h, at, value));
+        if (is_made(h, at)) {
+            let_pair(h, &b, next, chain_name(c, stage, counter), chain_name(c, stage, value));
+        } else {
+            build_let(&b, next, false, numbered(h, at, value));
+        }
         build_stmt(&b, chain_one_more(c, stage, counter));
         build_stmt(&b, chain_body_of(h, at + 1, next));
         break;
@@ -385,22 +448,22 @@ expr *chain_body_of(const chain *h, uint32_t at, const char *value) {
         zipped(h, at, value, next, &b);
         break;
     case STAGE_FIND:
-        build_stmt(&b, when(c, apply(c, stage, value), found(h, stage, some(c, stage, value))));
+        build_stmt(&b, when(c, apply(h, at, value), found(h, stage, some(c, stage, value))));
         break;
     case STAGE_FIND_MAP:
-        build_stmt(&b, build_unpack(c, apply(c, stage, value), next,
+        build_stmt(&b, build_unpack(c, apply(h, at, value), next,
                                     found(h, stage, some(c, stage, next)), nothing(c, stage)));
         break;
     case STAGE_POSITION:
-        build_stmt(&b, when(c, apply(c, stage, value), found(h, stage, some(c, stage, counter))));
+        build_stmt(&b, when(c, apply(h, at, value), found(h, stage, some(c, stage, counter))));
         build_stmt(&b, chain_one_more(c, stage, counter));
         break;
     case STAGE_ANY:
-        build_stmt(&b, when(c, apply(c, stage, value),
+        build_stmt(&b, when(c, apply(h, at, value),
                             found(h, stage, check_new_bool(c, stage->span, true))));
         break;
     case STAGE_ALL:
-        build_stmt(&b, when(c, negated(c, apply(c, stage, value)),
+        build_stmt(&b, when(c, negated(c, apply(h, at, value)),
                             found(h, stage, check_new_bool(c, stage->span, false))));
         break;
     case STAGE_COLLECT:

@@ -5,6 +5,7 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
+#include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_tensor.h"
 #include "language/front/check_types.h"
@@ -348,6 +349,16 @@ static bool index_range(checker *c, expr **slot) {
 
 void check_index(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
+    expr *length = check_made_length(c, e);
+    if (length != NULL) {
+        check_expr(c, &e->index.indices[0], check_scalar(c, TYPE_USIZE));
+        check_expr(c, &length, NULL);
+        if (type_is_integer(type_resolve(c->types, e->index.indices[0]->type))) {
+            *slot = check_made_element(c, e, e->index.indices[0], length);
+            check_expr(c, slot, expected);
+            return;
+        }
+    }
     bool goes_on = c->around->index_goes_on;
     c->around->index_goes_on = e->index.base->kind == EXPR_INDEX && !e->index.base->in_parentheses;
     check_expr(c, &e->index.base, NULL);

@@ -67,7 +67,14 @@ struct binding {
     bool in_cell; /* [check] references to it, or to a field of it, exist: it lies in a list of one */
     expr *alias; /* [check] the place that the name stands for, checked; NULL: it is a variable */
     uint32_t capture_mark; /* [check] number of the latest comprehension that captured it */
+    const struct made_of *made_of; /* [check] see check_part.c; NULL: it is a variable of its own */
 };
+
+/* Other variables, which nobody assigns to. */
+typedef struct made_of {
+    const char *names[3]; /* a list, the first place, how many elements; of a pair the two */
+    bool is_pair;
+} made_of;
 
 struct type_expr {
     source_span span;
