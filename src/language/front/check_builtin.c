@@ -313,7 +313,6 @@ static const struct {
     {"starts_with", "s", 'b', TL_FN_tl_string_starts_with},
     {"ends_with", "s", 'b', TL_FN_tl_string_ends_with},
     {"index_of", "s", 'i', TL_FN_tl_string_index_of},
-    {"__letters", "", 'i', TL_FN_tl_string_letters},
     {"__part", "ii", 's', TL_FN_tl_string_substring},
     {"char_at", "i", 'c', TL_FN_tl_string_char_at},
     {"trim", "", 's', TL_FN_tl_string_trim},

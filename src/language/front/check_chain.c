@@ -133,7 +133,7 @@ static bool can_be_seen(const chain *h) {
     uint32_t functions = h->last_body != NULL;
     for (uint32_t i = 0; i < h->count; i++) {
         stage_kind k = chain_kind_of(h->stages[i]);
-        if (chain_stages[k].may_stop && functions > 0) {
+        if ((chain_stages[k].may_stop && functions > 0) || k == STAGE_FLAT_MAP) { /* what it yields may be no list */
             return true;
         }
         functions += chain_stages[k].has_function;

@@ -70,7 +70,7 @@ struct binding {
     const struct made_of *made_of; /* [check] see check_part.c; NULL: it is a variable of its own */
 };
 
-/* Other variables, which nobody assigns to. */
+/* Other variables, which are not assigned to. */
 typedef struct made_of {
     const char *names[3]; /* a list, the first place, how many elements; of a pair the two */
     bool is_pair;

@@ -1,8 +1,7 @@
 /* string_ops.c: searching, cutting and changing strings.
  *
- * Positions count characters; len() counts bytes, as Rust does. A position or length outside of the text is an
- * error of substring and char_at. Letters other than ASCII's keep their case: which one they have depends on
- * the language of the text, not on masu.
+ * Positions count bytes, as Rust's do, and a part begins and ends where a character does; char_at counts characters. What is
+ * outside of the text is an error of both. What a letter or a blank is, Unicode says (unicode.h), for no language in particular.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "base/buffer.h"
 #include "runtime/value/display.h"
 #include "runtime/value/objects.h"
+#include "runtime/value/unicode.h"
 #include "runtime/state.h"
 
 typedef struct text {
@@ -64,15 +64,11 @@ static int64_t characters(const char *at, size_t length) {
     return count;
 }
 
-int64_t tl_string_letters(tl_object *s) {
-    return characters(tl__string_bytes(s), (size_t)tl__string_length(s));
-}
-
 /* -1 when it is not there. */
 int64_t tl_string_index_of(tl_object *s, tl_object *part) {
     text a = text_of(s);
     const char *found = find(a, text_of(part));
-    return found ? characters(a.at, (size_t)(found - a.at)) : -1;
+    return found ? found - a.at : -1;
 }
 
 int32_t tl_string_compare(tl_object *s, tl_object *other) {
@@ -96,27 +92,23 @@ static size_t byte_of(text t, int64_t index) {
     return index < 0 || (index > 0 && t.length == 0) ? SIZE_MAX : at;
 }
 
-tl_object *tl_string_substring(tl_object *s, int64_t from, int64_t to) {
-    text t = text_of(s);
-    size_t low = byte_of(t, from), high = byte_of(t, to);
-    masu_status status = MASU_OK;
-    if (low == SIZE_MAX || high == SIZE_MAX || from > to)
-        status =
-            tl__error(TL_SAY(characters_text_characters), from, to, characters(t.at, t.length));
-    return give(status, t.at + low, status == MASU_OK ? high - low : 0);
+static bool is_boundary(text t, int64_t at) {
+    return at >= 0 && at <= (int64_t)t.length &&
+           (at == (int64_t)t.length || ((unsigned char)t.at[at] & 0xC0) != 0x80);
 }
 
-static int32_t decode(const char *at, size_t left, size_t *length) {
-    unsigned char lead = (unsigned char)at[0];
-    *length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (*length > left || (lead >= 0x80 && lead < 0xC0)) {
-        *length = 1;
-        return 0xFFFD;
-    }
-    uint32_t c = *length == 1 ? lead : lead & (0x7Fu >> *length);
-    for (size_t i = 1; i < *length; i++)
-        c = (c << 6) | ((unsigned char)at[i] & 0x3F);
-    return (int32_t)c;
+bool tl_string_boundary(tl_object *s, int64_t at) {
+    return is_boundary(text_of(s), at);
+}
+
+tl_object *tl_string_substring(tl_object *s, int64_t from, int64_t to) {
+    text t = text_of(s);
+    masu_status status = MASU_OK;
+    if (from < 0 || from > to || to > (int64_t)t.length)
+        status = tl__error(TL_SAY(bytes_text_bytes), from, to, (int64_t)t.length);
+    else if (!is_boundary(t, from) || !is_boundary(t, to))
+        status = tl__error(TL_SAY(byte_is_inside_character), is_boundary(t, from) ? to : from);
+    return give(status, status == MASU_OK ? t.at + from : t.at, status == MASU_OK ? (size_t)(to - from) : 0);
 }
 
 int32_t tl_string_char_at(tl_object *s, int64_t index) {
@@ -127,21 +119,34 @@ int32_t tl_string_char_at(tl_object *s, int64_t index) {
         tl__raise();
         return 0;
     }
-    return decode(t.at + at, t.length - at, &length);
+    return tl__decode_utf8(t.at + at, t.length - at, &length);
 }
 
-static bool is_blank(char c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+/* The bytes of the blank that the text begins with; 0: it begins with none. */
+static size_t blank_at(text t) {
+    size_t length = 1;
+    return t.length > 0 && tl__char_is((uint32_t)tl__decode_utf8(t.at, t.length, &length), UNICODE_WHITE) ? length : 0;
+}
+
+static size_t last_character(text t) {
+    size_t at = t.length - 1;
+    while (at > 0 && ((unsigned char)t.at[at] & 0xC0) == 0x80)
+        at--;
+    return at;
 }
 
 tl_object *tl_string_trim(tl_object *s) {
     text t = text_of(s);
-    while (t.length > 0 && is_blank(t.at[0])) {
-        t.at++;
-        t.length--;
+    for (size_t length; (length = blank_at(t)) > 0;) {
+        t.at += length;
+        t.length -= length;
     }
-    while (t.length > 0 && is_blank(t.at[t.length - 1]))
-        t.length--;
+    while (t.length > 0) {
+        size_t last = last_character(t);
+        if (blank_at((text){t.at + last, t.length - last}) == 0)
+            break;
+        t.length = last;
+    }
     return give(MASU_OK, t.at, t.length);
 }
 
@@ -202,14 +207,14 @@ tl_object *tl_string_words(tl_object *s) {
     text t = text_of(s);
     tl_object *out = NULL;
     masu_status status = tl__vector_new(&string_record, &out);
-    for (size_t i = 0; status == MASU_OK && i < t.length;) {
-        size_t from = i;
-        while (i < t.length && !is_blank(t.at[i]))
+    for (size_t i = 0, from = 0; status == MASU_OK && i < t.length; i += i < t.length) {
+        size_t blank = 0;
+        while (i < t.length && (blank = blank_at((text){t.at + i, t.length - i})) == 0)
             i++;
         if (i > from)
             status = push_part(&out, t.at + from, i - from);
-        else
-            i++;
+        i += blank > 0 ? blank - 1 : 0;
+        from = i + 1;
     }
     return finish_vector(status, out);
 }
@@ -219,7 +224,7 @@ tl_object *tl_string_chars(tl_object *s) {
     tl_object *out = NULL;
     masu_status status = tl__vector_new(&char_record, &out);
     for (size_t i = 0, length; status == MASU_OK && i < t.length; i += length) {
-        int64_t word = decode(t.at + i, t.length - i, &length);
+        int64_t word = tl__decode_utf8(t.at + i, t.length - i, &length);
         status = tl__vector_push(&out, &word);
     }
     return finish_vector(status, out);
@@ -242,20 +247,44 @@ tl_object *tl_string_replace(tl_object *s, tl_object *old, tl_object *by) {
     return tl__string_of(&out);
 }
 
-static tl_object *map_letters(tl_object *s, char from, char to, int by) {
+/* Whether a letter with a case is the next one, over marks that words go on behind, in front of byte `at` or from it on. */
+static bool is_cased_beside(text t, size_t at, bool behind) {
+    while (behind ? at < t.length : at > 0) {
+        size_t length = 1;
+        at = behind ? at : last_character((text){t.at, at});
+        uint32_t c = (uint32_t)tl__decode_utf8(t.at + at, t.length - at, &length);
+        if (!tl__char_is_ignored(c))
+            return tl__char_is_cased(c);
+        at += behind ? length : 0;
+    }
+    return false;
+}
+
+enum { CAPITAL_SIGMA = 0x3A3, LAST_SIGMA = 0x3C2 };
+
+static tl_object *change_case(tl_object *s, bool upper) {
     text t = text_of(s);
     masu__buffer out = {0};
-    for (size_t i = 0; i < t.length; i++)
-        masu__buffer_putc(&out, t.at[i] >= from && t.at[i] <= to ? (char)(t.at[i] + by) : t.at[i]);
+    for (size_t i = 0, length; i < t.length && !out.failed; i += length) {
+        uint32_t letters[UNICODE_CASE_MAX], c = (uint32_t)tl__decode_utf8(t.at + i, t.length - i, &length);
+        size_t count = tl__char_case(c, upper, letters);
+        bool ends_word = c == CAPITAL_SIGMA && !upper && is_cased_beside(t, i, false) &&
+                         !is_cased_beside(t, i + length, true);
+        letters[0] = ends_word ? LAST_SIGMA : letters[0];
+        for (size_t k = 0; k < count; k++) {
+            char bytes[4];
+            masu__buffer_append(&out, bytes, tl__encode_utf8(letters[k], bytes));
+        }
+    }
     return tl__string_of(&out);
 }
 
 tl_object *tl_string_to_uppercase(tl_object *s) {
-    return map_letters(s, 'a', 'z', 'A' - 'a');
+    return change_case(s, true);
 }
 
 tl_object *tl_string_to_lowercase(tl_object *s) {
-    return map_letters(s, 'A', 'Z', 'a' - 'A');
+    return change_case(s, false);
 }
 
 tl_object *tl_string_repeat(tl_object *s, int64_t count) {

@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "runtime/value/display.h"
 #include "runtime/value/objects.h"
+#include "runtime/value/unicode.h"
 #include "runtime/state.h"
 
 enum { ALIGN_NONE, ALIGN_LEFT, ALIGN_CENTER, ALIGN_RIGHT };
@@ -208,14 +209,19 @@ tl_object *tl_text_bool(bool v, int64_t spec) {
 
 static void put_escaped(masu__buffer *out, const char *text, size_t length, char quote) {
     masu__buffer_putc(out, quote);
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0, bytes; i < length; i += bytes) {
         char c = text[i];
+        uint32_t code = (uint32_t)tl__decode_utf8(text + i, length - i, &bytes);
         if (c == '\n' || c == '\t' || c == '\r')
             masu__buffer_printf(out, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
         else if (c == '\\' || c == quote)
             masu__buffer_printf(out, "\\%c", c);
+        else if (code == 0)
+            masu__buffer_puts(out, "\\0");
+        else if (tl__char_is(code, UNICODE_ESCAPED))
+            masu__buffer_printf(out, "\\u{%x}", (unsigned)code);
         else
-            masu__buffer_putc(out, c);
+            masu__buffer_append(out, text + i, bytes);
     }
     masu__buffer_putc(out, quote);
 }
