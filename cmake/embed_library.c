@@ -14,6 +14,7 @@
  *     //! asks adam_step: __adam_step                the compiler writes a call of the second where a program names the first
  *     //! asks *: len push                           it writes these into any program
  *     //! module fs                                  `std::fs::read` and `fs::read` are __fs_read, in any file of the library
+ *     //! gives way                                  a program's type or trait may have the name of one of this file
  *
  * The index (library.h): a declaration is a function, a method, a struct or an enum. It is loaded when its name is asked
  * for, by a token of the program or of a declaration that is loaded, and a method when its type is, too. A row
@@ -47,7 +48,7 @@ typedef struct number_list {
 
 typedef struct name {
     char *text;
-    bool is_owner;
+    bool is_owner, gives_way;
     int number;           /* in the index; -1: no declaration has it, nothing is asked for by it */
     number_list declared; /* declarations */
     number_list asked;    /* names */
@@ -73,7 +74,7 @@ typedef struct reader {
     int copy_count;
     buffer text; /* without comments */
     char owner[TEXT_MAX], about[TEXT_MAX], example[TEXT_MAX];
-    bool no_gradient;
+    bool no_gradient, gives_way;
 } reader;
 
 static buffer library, operations, methods, files;
@@ -227,13 +228,14 @@ static size_t word_length(const char *at) {
 }
 
 /* `impl<T> Vec<T> {`, `trait __Iterator {` */
-static int open_block(const char *line, size_t length) {
+static int open_block(const reader *r, const char *line, size_t length) {
     const char *owner = skip_generics(line + (*line == 'i' ? 4 : 6));
     const char *of = memmem(owner, length - (size_t)(owner - line), " for ", 5);
     owner = of ? of + 5 : owner; /* impl TRAIT for T */
     owner += strncmp(owner, "dyn ", 4) == 0 ? 4 : 0; /* what is had of the trait alone */
     int named = name_of(owner, word_length(owner));
     names[named].is_owner = true;
+    names[named].gives_way |= *line == 't' && r->gives_way;
     return add_block(line, length, named);
 }
 
@@ -253,6 +255,7 @@ static void add_declaration(const reader *r, const char *text, size_t length, in
                        .name = name_of(named, word_length(named)),
                        .block = in,
                        .file = file};
+    names[d->name].gives_way |= kind > 0 && r->gives_way;
     put_bytes(&library, text, length);
     add_words(text, length, &d->asked);
     add_number(&names[d->name].declared, declaration_count++);
@@ -278,7 +281,7 @@ static void index_text(const reader *r, const buffer *text, int file) {
                 begun = NULL;
             }
         } else if (in == outside && begins_block(at)) {
-            in = open_block(at, (size_t)(next - at));
+            in = open_block(r, at, (size_t)(next - at));
         } else if (in != outside && *at == '}') {
             in = outside = add_block("", 0, -1);
         } else if (closes) {
@@ -343,7 +346,9 @@ static void read_directive(reader *r, char *text) {
         modules[module_count++] = strdup(text + 7);
         return;
     }
-    if (strncmp(text, "asks ", 5) == 0) {
+    if (strcmp(text, "gives way") == 0) {
+        r->gives_way = true;
+    } else if (strncmp(text, "asks ", 5) == 0) {
         read_asks(r, strdup(text + 5));
     } else if (strncmp(text, "model ", 6) == 0) {
         split(r, strdup(text + 6), r->model);
@@ -391,6 +396,7 @@ static void read_owner(reader *r, const char *line) {
 static void read_function(reader *r, const char *line) {
     const char *name = line + 3, *open = skip_generics(name + word_length(name)),
                *brace = strstr(name, " {");
+    brace = brace ? brace : strrchr(name, ';'); /* what a trait asks for */
     if (*open != '(' || !brace)
         fail(r, "a function begins with its head on one line");
     bool tensor = strcmp(r->owner, "Tensor") == 0;
@@ -522,8 +528,8 @@ static void write_names(FILE *out) {
             write_number(out, n->declared.items[d], &next);
         int asked = next;
         write_asked(out, &n->asked, &next);
-        put(&rows, "    {%zu, %zu, %d, %d, %d, %s},\n", library.length, strlen(n->text), declared,
-            asked, next, n->is_owner ? "true" : "false");
+        put(&rows, "    {%zu, %zu, %d, %d, %d, %s, %s},\n", library.length, strlen(n->text), declared,
+            asked, next, n->is_owner ? "true" : "false", n->gives_way ? "true" : "false");
         put_bytes(&library, n->text, strlen(n->text));
     }
     fprintf(out, "0};\n");

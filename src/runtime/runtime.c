@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/meta.h"
+#include "runtime/system/log_values.h"
 #include "runtime/value/growth.h"
 #include "runtime/state.h"
 
@@ -110,6 +111,8 @@ masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out)
     tl__cells_init(&rt->tensors, rt->metadata, sizeof(tl_tensor));
     tl__cells_init(&rt->storages, rt->metadata, sizeof(tl_storage));
     masu__rng_seed(&rt->rng, config->seed);
+    rt->seed = config->seed;
+    rt->values_path = config->values_path;
     rt->device = config->device;
     rt->growing_from = GROWING_FROM_BYTES;
     rt->growing_reach = GROWING_REACH_BYTES;
@@ -133,6 +136,7 @@ void tl_runtime_destroy(tl_runtime *rt) {
     MASU_ASSERT(!rt->arena || tl_runtime_valid(rt));
 #endif
     tl__audit_destroy(rt);
+    tl__values_end(rt);
     tl__cells_destroy(&rt->tensors);
     tl__cells_destroy(&rt->storages);
     tl__growth_destroy(rt);
@@ -299,6 +303,7 @@ void tl_runtime_get_report(tl_runtime *rt, tl_report *out) {
         .rss_peak_bytes = process.rss_peak_bytes,
         .rss_anon_bytes = process.rss_anon_bytes,
         .rss_anon_peak_bytes = rt->rss_anon_peak_bytes,
+        .seed = rt->seed,
         .wall_seconds = seconds_since(&rt->start),
     };
     report_heaps(rt, out);

@@ -20,6 +20,7 @@ typedef struct tl_runtime_config {
     int argument_count; /* the program's own arguments, borrowed */
     const char *const *arguments;
     const char *program; /* the name it was started by, borrowed; NULL: not known */
+    const char *values_path; /* of what log() writes, borrowed; NULL: PROGRAM.log.csv in the current directory */
     size_t frame_arena_bytes; /* 0: 64 MiB of address space, touched as used */
     masu_device *device;      /* NULL: host */
     masu_trace *trace;        /* borrowed: both heaps emit into it; NULL: none */
@@ -73,6 +74,7 @@ typedef struct tl_report {
     uint64_t slot_bytes_peak; /* of those buffers, of which peak_bytes knows nothing */
     uint64_t rss_bytes, rss_peak_bytes, rss_anon_bytes,
         rss_anon_peak_bytes; /* of the process, from the kernel */
+    uint64_t seed; /* of the random numbers */
     double wall_seconds;
 } tl_report;
 
@@ -90,6 +92,8 @@ typedef struct tl_audit_result {
     const char *text;
 } tl_audit_result;
 
+/* Where log() writes when nothing says it: PROGRAM.log.csv, of the name without its folder and its ending. */
+void tl_values_path(const char *program, char *path, size_t size);
 masu_status tl_runtime_create(const tl_runtime_config *config, tl_runtime **out);
 /* Runs entry(). Status OK, or that of the error it raised, with *error filled. Frames, scopes, registry are as before in either case. */
 masu_status tl_runtime_run(tl_runtime *rt, void (*entry)(void), tl_error *error);

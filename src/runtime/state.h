@@ -148,6 +148,11 @@ struct tl_runtime {
 
     /* random numbers: rand, randn */
     masu__rng rng;
+    uint64_t seed;
+
+    /* log_values.c */
+    struct tl_values *values; /* NULL: nothing was logged */
+    const char *values_path;  /* NULL: PROGRAM.log.csv */
 
     /* audit.c */
     struct tl_auditor *audit; /* NULL: not audited */

@@ -28,6 +28,8 @@ static const char run_usage[] =
     "  --history=N         warn of a history of N operations (10000): a loop that never detaches\n"
     "  --audit             before every operation, compare what is alive with what is needed\n"
     "  --seed N            start of the random numbers (default 8); equal seeds, equal runs\n"
+    "  --log FILE          where log(\"name\", x) writes (default PROGRAM.log.csv)\n"
+    "  --plot FILE.svg     draws what was logged when the program ends\n"
     "  --no-PASS           leave an optional pass out (masu help --passes lists them)\n"
     "  --dump=WHAT         print ir, llvm, or after:PASS before running\n"
     "  -q, --quiet         no warnings when there are no errors\n"

@@ -55,7 +55,7 @@
     X(get_f64)                \
     X(get_i64)                \
     X(item)                   \
-    X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(is_like) X(require_untracked)
+    X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(is_like) X(has_grad) X(file_fits) X(file_read) X(require_untracked)
 #define SHARING_OPERATIONS(X)                                                                \
     X(transpose)                                                                             \
     X(permute)                                                                               \

@@ -10,6 +10,7 @@
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_derive.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_iterator.h"

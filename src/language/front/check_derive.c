@@ -1,145 +1,193 @@
-/* check_derive.c: methods that a struct has because of what its fields are: the library's traits __Tensors and __Recorded.
+/* check_derive.c: methods that a struct has because of what its fields are.
+ *
+ * A walk reaches everything of one sort that lies in a value: the tensors, or what has a training mode. The library has a
+ * trait for each (library/parameters.tl); the compiler writes the one method that differs from struct to struct:
  *
  *     net.parameters()      the trait's own text, made for Net where it is first asked for
- *     net.__tensors(p, e)   written here from Net's fields, and read as any text of the library:
+ *     net.__tensors(p, e)   likewise, unless a type has its own: an LSTM, a HashMap, what implements a trait with that method
+ *     net.__fields(p, e)    written here from Net's fields, and read as any text of the library:
  *
- *         { let mut <all> = Parameters::new();
- *           <all>.__add(path + "w", &mut self.w, every);                        w: Tensor
- *           for i1 in 0..self.layers.len() {                                    layers: Vec<Layer>
- *               <all>.__join(self.layers[i1].__tensors(path + "layers." + i1.to_string() + ".", every)); }
- *           if let Some(o1) = &mut self.bias { <all>.__add(path + "bias", o1, every); }
- *           <all> }
+ *         { let mut __all = Parameters::new(); let __at = if path.is_empty() { path } else { path + "." };
+ *           __all.__add(__at + "w", &mut self.w, every);                        w: Tensor
+ *           for __1 in 0..self.layers.len() {                                   layers: Vec<Layer>
+ *               __all.__join(self.layers[__1].__tensors(__at + "layers" + "." + __1.to_string(), every)); }
+ *           if let Some(__2) = &mut self.bias { __all.__add(__at + "bias", __2, every); }
+ *           __all }
  *
- *     t.__state(path, s)    likewise; a checkpoint is told of each number, text and tensor (library/checkpoint.tl):
+ *     t.__states(path, s)   the third walk: a checkpoint is told of each value (library/checkpoint.tl):
  *
- *         { s.__tensor(path + "w", &mut self.w);                                  w: Tensor
- *           s.__value(path + "steps", &mut self.steps);                           steps: i64
- *           match s.__grows(path + "m", self.m.len(), self.m.is_empty()) {        m: Vec<Tensor>
- *               2 => { for i1 in 0..s.__length(path + "m") { self.m.push(s.__next(path + "m." + i1.to_string())); } }
+ *         { let __at = …;
+ *           s.__tensor(__at + "w", &mut self.w);                                  w: Tensor
+ *           s.__value(__at + "steps", &mut self.steps);                           steps: i64
+ *           match s.__grows(__at + "m", self.m.len(), self.m.is_empty()) {        m: Vec<Tensor>
+ *               2 => { for i1 in 0..s.__length(__at + "m") { self.m.push(s.__next(__at + "m." + i1.to_string())); } }
  *               1 => {}
- *               _ => { for i1 in 0..self.m.len() { s.__tensor(path + "m." + i1.to_string(), &mut self.m[i1]); } } } }
+ *               _ => { for i1 in 0..self.m.len() { s.__tensor(__at + "m." + i1.to_string(), &mut self.m[i1]); } } } }
  *
- *     T::__of_record(r)     a record of text as a struct (library/csv.tl)
+ * A record of text as a struct is written from the fields, too: check_derive_record.c.
  *
- *         { Self { name: r.__text(0), age: if r.__is_missing(1) { None } else { Some(r.__whole(1)) } } }
- *
- * What must stay true: every tensor in the value (of a state: every value) is reached once, or the call is an error that names
- * the field.
+ * What must stay true: all of the sort that is in the value is reached once, or the call is an error that names the field.
  */
 #include <string.h>
 
 #include "language/front/check_context.h"
+#include "language/front/check_derive.h"
+#include "language/front/check_derive_record.h"
 #include "language/front/check_generic.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
 
-/* The library's names that are known here. */
-static const char *const traits[] = {"__Tensors", "__Recorded"};
-static const char walk_of_fields[] = "__tensors", walk_of_state[] = "__state", fields_path[] = "<fields>";
+typedef enum walk_sort { WALK_TENSORS, WALK_MODES, WALK_STATE, WALK_RECORD, WALK_NAMES } walk_sort;
 
-/* What a method is made of: the text of its trait alone, or a walk over the fields. */
-typedef enum walk { WALK_NONE, WALK_TENSORS, WALK_STATE, WALK_RECORD, WALK_NAMES } walk;
+/* A walk, in the library's names. */
+typedef struct derived_walk {
+    walk_sort sort;
+    const char *trait, *method, *fields; /* method NULL: there is only the one that is written */
+    const char *before, *after; /* the text around the fields */
+} derived_walk;
 
-static walk walk_named(const char *name) {
-    static const char *const names[] = {[WALK_TENSORS] = walk_of_fields, [WALK_STATE] = walk_of_state,
-                                        [WALK_RECORD] = "__of_record", [WALK_NAMES] = "__record_names"};
-    for (int i = WALK_TENSORS; i <= WALK_NAMES; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return (walk)i;
-        }
-    }
-    return WALK_NONE;
-}
-
-enum { NESTED_MAX = 16 };
-
-/* ---- which types hold tensors -------------------------------------------------------------------- */
-
-typedef enum holding { HOLDS_NONE, HOLDS_SOME, HOLDS_UNSEEN } holding;
-
-static holding holding_of(checker *c, const type *t, uint32_t depth);
-
-static holding of_fields(checker *c, const struct_item *s, uint32_t depth) {
-    holding all = HOLDS_NONE;
-    for (uint32_t i = 0; i < s->field_count && all != HOLDS_UNSEEN; i++) {
-        holding one = s->fields[i].type == NULL ? HOLDS_NONE : holding_of(c, s->fields[i].type, depth);
-        all = one > all ? one : all;
-    }
-    return all;
-}
-
-static bool is_option(const type *t) {
-    return t->kind == TYPE_STRUCT && t->structure->template != NULL &&
-           strcmp(t->structure->template->name, "Option") == 0;
-}
-
-/* HOLDS_UNSEEN: tensors lie where no walk goes, in an enum or a generic struct without a walk of its own (maps have one). */
-static holding holding_of(checker *c, const type *t, uint32_t depth) {
-    t = type_resolve(c->types, t);
-    holding some = HOLDS_NONE;
-    if (depth == 0 || t->kind == TYPE_TENSOR) {
-        return t->kind == TYPE_TENSOR ? HOLDS_SOME : HOLDS_NONE;
-    }
-    if (t->kind == TYPE_VEC) {
-        some = holding_of(c, t->vec.element, depth - 1);
-        return some != HOLDS_NONE && type_is_box(t) ? HOLDS_UNSEEN : some;
-    }
-    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
-        holding one = holding_of(c, t->tuple.items[i], depth - 1);
-        some = one > some ? one : some;
-    }
-    if (t->kind != TYPE_STRUCT || t->structure->dyn != NULL || t->structure->closure != NULL) {
-        return some;
-    }
-    if (is_option(t)) {
-        return holding_of(c, t->structure->arguments[0], depth - 1);
-    }
-    some = of_fields(c, t->structure, depth - 1);
-    bool walked = (!t->structure->is_enum && t->structure->template == NULL) ||
-                  check_method_named(c, t->structure, walk_of_fields) != NULL;
-    return some != HOLDS_NONE && !walked ? HOLDS_UNSEEN : some;
-}
-
-/* ---- the text -------------------------------------------------------------------------------------- */
+typedef struct seeker {
+    checker *c;
+    const derived_walk *walk;
+} seeker;
 
 typedef struct walk_text {
-    checker *c;
+    seeker k;
     masu__buffer out;
     uint32_t names; /* made so far */
 } walk_text;
 
-/* Writes the walk over the tensors in `place`; `path` is the expression of their path. */
+#define AT "let __at = if path.is_empty() { path } else { path + \".\" };\n"
+
+static const derived_walk walks[] = {
+    {WALK_TENSORS, "__Tensors", "__tensors", "__fields", "let mut __all = Parameters::new();\n" AT, "__all "},
+    {WALK_MODES, "__Modes", "set_training", "__set_modes", "", ""},
+    {WALK_STATE, "__Stateful", "__state", "__states", AT, ""},
+    {WALK_RECORD, "__Recorded", NULL, "__of_record", "", ""},
+    {WALK_NAMES, "__Recorded", NULL, "__record_names", "", ""},
+};
+enum { WALKS = sizeof walks / sizeof walks[0], NESTED_MAX = 16 };
+
+static const char fields_path[] = "<fields>";
+
+/* ---- which types hold what a walk is for ---------------------------------------------------------- */
+
+typedef enum holding { HOLDS_NONE, HOLDS_SOME, HOLDS_UNSEEN } holding;
+
+static holding holding_of(const seeker *s, const type *t, uint32_t depth);
+
+static holding larger(holding a, holding b) {
+    return a > b ? a : b;
+}
+
+static holding of_fields(const seeker *k, const struct_item *s, uint32_t depth) {
+    holding all = HOLDS_NONE;
+    for (uint32_t i = 0; i < s->field_count && all != HOLDS_UNSEEN; i++) {
+        all = larger(all, s->fields[i].type == NULL ? HOLDS_NONE : holding_of(k, s->fields[i].type, depth));
+    }
+    return all;
+}
+
+static bool is_of_library(const checker *c, const struct_item *s) {
+    return s->span.file == c->tree->prelude;
+}
+
+/* A generic type of the library, as a map, holds what its type arguments hold. */
+static holding of_struct(const seeker *k, struct_item *s, uint32_t depth) {
+    bool has_walk = check_method_named(k->c, s, k->walk->method) != NULL, is_generic = s->template != NULL;
+    if (is_generic && is_of_library(k->c, s)) {
+        holding all = HOLDS_NONE;
+        for (uint32_t i = 0; i < s->template->generics.count; i++) {
+            all = larger(all, holding_of(k, s->arguments[i], depth));
+        }
+        return all == HOLDS_SOME && !has_walk ? HOLDS_UNSEEN : all;
+    }
+    if (has_walk || s->dyn != NULL || s->closure != NULL) {
+        return has_walk ? HOLDS_SOME : HOLDS_NONE;
+    }
+    holding some = of_fields(k, s, depth);
+    return some != HOLDS_NONE && s->is_enum ? HOLDS_UNSEEN : some;
+}
+
+/* HOLDS_UNSEEN: it lies where no walk goes, as in an enum. */
+static holding holding_of(const seeker *k, const type *t, uint32_t depth) {
+    t = type_resolve(k->c->types, t);
+    if (depth == 0 || t->kind == TYPE_TENSOR) {
+        return t->kind == TYPE_TENSOR && k->walk->sort == WALK_TENSORS ? HOLDS_SOME : HOLDS_NONE;
+    }
+    if (t->kind == TYPE_VEC) {
+        return holding_of(k, t->vec.element, depth - 1);
+    }
+    holding some = HOLDS_NONE;
+    for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
+        some = larger(some, holding_of(k, t->tuple.items[i], depth - 1));
+    }
+    if (t->kind != TYPE_STRUCT) {
+        return some;
+    }
+    return derive_is_option(t) ? holding_of(k, t->structure->arguments[0], depth - 1) : of_struct(k, t->structure, depth - 1);
+}
+
+/* ---- the text -------------------------------------------------------------------------------------- */
+
+static void put_walk(walk_text *w, const type *t, const char *place, const char *path);
+
+static void put_tensor(walk_text *w, const char *place, const char *path) {
+    masu__buffer_printf(&w->out, "__all.__add(%s, &mut %s, every);\n", path, place);
+}
+
+static void put_elements(walk_text *w, const type *t, const char *place, const char *path) {
+    uint32_t number = ++w->names;
+    masu__buffer_printf(&w->out, "for __%u in 0..%s.len() {\n", number, place);
+    put_walk(w, t->vec.element, check_printf(w->k.c, "%s[__%u]", place, number),
+             check_printf(w->k.c, "%s + \".\" + __%u.to_string()", path, number));
+    masu__buffer_printf(&w->out, "}\n");
+}
+
+static void put_option(walk_text *w, const type *t, const char *place, const char *path) {
+    uint32_t number = ++w->names;
+    masu__buffer_printf(&w->out, "if let Some(__%u) = &mut %s {\n", number, place);
+    put_walk(w, t->structure->arguments[0], check_printf(w->k.c, "__%u", number), path);
+    masu__buffer_printf(&w->out, "}\n");
+}
+
+static void put_call(walk_text *w, const char *place, const char *path) {
+    const derived_walk *walk = w->k.walk;
+    if (walk->sort == WALK_TENSORS) {
+        masu__buffer_printf(&w->out, "__all.__join(%s.%s(%s, every));\n", place, walk->method, path);
+    } else {
+        masu__buffer_printf(&w->out, "%s.%s(on);\n", place, walk->method);
+    }
+}
+
+/* Writes the walk over what lies in `place`; `path` is the expression of its path. */
 static void put_walk(walk_text *w, const type *t, const char *place, const char *path) {
-    checker *c = w->c;
+    checker *c = w->k.c;
     t = type_resolve(c->types, t);
-    if (holding_of(c, t, NESTED_MAX) != HOLDS_SOME) {
+    if (holding_of(&w->k, t, NESTED_MAX) != HOLDS_SOME) {
         return;
     }
-    uint32_t number = ++w->names;
     if (t->kind == TYPE_TENSOR) {
-        masu__buffer_printf(&w->out, "__all.__add(%s, &mut %s, every);\n", path, place);
+        put_tensor(w, place, path);
+    } else if (type_is_box(t)) {
+        put_walk(w, t->vec.element, check_printf(c, "(*%s)", place), path);
     } else if (t->kind == TYPE_VEC) {
-        masu__buffer_printf(&w->out, "for __%u in 0..%s.len() {\n", number, place);
-        put_walk(w, t->vec.element, check_printf(c, "%s[__%u]", place, number),
-                 check_printf(c, "%s + \".\" + __%u.to_string()", path, number));
-        masu__buffer_printf(&w->out, "}\n");
+        put_elements(w, t, place, path);
     } else if (t->kind == TYPE_TUPLE) {
         for (uint32_t i = 0; i < t->tuple.count; i++) {
-            put_walk(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i),
-                     check_printf(c, "%s + \".%u\"", path, i));
+            put_walk(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i), check_printf(c, "%s + \".%u\"", path, i));
         }
-    } else if (is_option(t)) {
-        masu__buffer_printf(&w->out, "if let Some(__%u) = &mut %s {\n", number, place);
-        put_walk(w, t->structure->arguments[0], check_printf(c, "__%u", number), path);
-        masu__buffer_printf(&w->out, "}\n");
+    } else if (derive_is_option(t)) {
+        put_option(w, t, place, path);
     } else {
-        masu__buffer_printf(&w->out, "__all.__join(%s.%s(%s + \".\", every));\n", place,
-                            walk_of_fields, path);
+        put_call(w, place, path);
     }
 }
 
 /* ---- the whole state ------------------------------------------------------------------------------- */
+
+static const char state_method[] = "__state";
 
 /* A scalar that a text can say and be read from. */
 static bool is_said(const type *t) {
@@ -152,7 +200,7 @@ static bool has_state(checker *c, const type *t, uint32_t depth) {
         return depth > 0;
     }
     if (t->kind == TYPE_VEC) {
-        return !type_is_box(t) && has_state(c, t->vec.element, depth - 1);
+        return has_state(c, t->vec.element, depth - 1);
     }
     bool all = t->kind == TYPE_TUPLE || t->kind == TYPE_STRUCT;
     for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->tuple.count; i++) {
@@ -161,10 +209,10 @@ static bool has_state(checker *c, const type *t, uint32_t depth) {
     if (!all || t->kind == TYPE_TUPLE) {
         return all;
     }
-    if (is_option(t)) {
+    if (derive_is_option(t)) {
         return has_state(c, t->structure->arguments[0], depth - 1);
     }
-    if (check_method_named(c, t->structure, walk_of_state) != NULL) {
+    if (check_method_named(c, t->structure, state_method) != NULL) {
         return true;
     }
     all = t->structure->dyn == NULL && t->structure->closure == NULL && !t->structure->is_enum &&
@@ -180,7 +228,7 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
 
 /* A list of scalars takes those of the file, and an empty list of tensors, too; others have the length that they have there. */
 static void put_list(walk_text *w, const type *element, const char *place, const char *path, uint32_t number) {
-    checker *c = w->c;
+    checker *c = w->k.c;
     element = type_resolve(c->types, element);
     const char *one = check_printf(c, "%s + \".\" + __%u.to_string()", path, number), *new = NULL, *can = "false";
     if (is_said(element)) {
@@ -202,7 +250,7 @@ static void put_list(walk_text *w, const type *element, const char *place, const
 
 /* As put_walk, of everything. */
 static void put_state(walk_text *w, const type *t, const char *place, const char *path) {
-    checker *c = w->c;
+    checker *c = w->k.c;
     t = type_resolve(c->types, t);
     uint32_t number = ++w->names;
     if (!has_state(c, t, NESTED_MAX)) { /* the call is an error */
@@ -212,102 +260,49 @@ static void put_state(walk_text *w, const type *t, const char *place, const char
         masu__buffer_printf(&w->out, "s.__value(%s, &mut %s);\n", path, place);
     } else if (t->kind == TYPE_TENSOR) {
         masu__buffer_printf(&w->out, "s.__tensor(%s, &mut %s);\n", path, place);
+    } else if (type_is_box(t)) {
+        put_state(w, t->vec.element, check_printf(c, "(*%s)", place), path);
     } else if (t->kind == TYPE_VEC) {
         put_list(w, t->vec.element, place, path, number);
     } else if (t->kind == TYPE_TUPLE) {
         for (uint32_t i = 0; i < t->tuple.count; i++) {
             put_state(w, t->tuple.items[i], check_printf(c, "%s.%u", place, i), check_printf(c, "%s + \".%u\"", path, i));
         }
-    } else if (is_option(t)) {
+    } else if (derive_is_option(t)) {
         masu__buffer_printf(&w->out, "s.__is(%s, %s.is_some());\nif let Some(__%u) = &mut %s {\n", path, place, number,
                             place);
         put_state(w, t->structure->arguments[0], check_printf(c, "__%u", number), path);
         masu__buffer_printf(&w->out, "}\n");
     } else {
-        masu__buffer_printf(&w->out, "%s.%s(%s + \".\", s);\n", place, walk_of_state, path);
+        masu__buffer_printf(&w->out, "%s.%s(%s, s);\n", place, state_method, path);
     }
 }
 
-/* ---- records of text --------------------------------------------------------------------------------- */
-
-static bool is_read(checker *c, const type *t) {
-    t = type_resolve(c->types, t);
-    bool optional = t->kind == TYPE_STRUCT && is_option(t);
-    return is_said(optional ? type_resolve(c->types, t->structure->arguments[0]) : t);
-}
-
-/* The expression that reads the field of this number. */
-static const char *read_field(checker *c, const type *t, uint32_t i) {
-    t = type_resolve(c->types, t);
-    if (t->kind == TYPE_STRUCT) {
-        return check_printf(c, "if r.__is_missing(%u) { None } else { Some(%s) }", i,
-                            read_field(c, t->structure->arguments[0], i));
-    }
-    const char *name = check_type_text(c, t);
-    switch (t->kind) {
-    case TYPE_F32:
-    case TYPE_F64:
-        return check_printf(c, "r.__real(%u) as %s", i, name);
-    case TYPE_BOOL:
-        return check_printf(c, "r.__truth(%u)", i);
-    case TYPE_CHAR:
-        return check_printf(c, "r.__letter(%u)", i);
-    case TYPE_STRING:
-        return check_printf(c, "r.__text(%u)", i);
-    case TYPE_I64:
-        return check_printf(c, "r.__whole(%u)", i);
-    case TYPE_U64:
-    case TYPE_USIZE:
-        return check_printf(c, "r.__whole_in(%u, 0, i64::MAX, \"a %s\") as %s", i, name, name);
-    default:
-        return check_printf(c, "r.__whole_in(%u, %s::MIN as i64, %s::MAX as i64, \"%s %s\") as %s", i, name, name,
-                            name[0] == 'i' ? "an" : "a", name, name);
-    }
-}
-
-static void put_record(walk_text *w, const struct_item *s) {
-    masu__buffer_printf(&w->out, "{ Self %c\n", s->positional ? '(' : '{');
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        const struct_field *field = &s->fields[i];
-        masu__buffer_printf(&w->out, s->positional ? "" : "%s: ", field->name);
-        masu__buffer_printf(&w->out, "%s,\n", read_field(w->c, field->type, i));
-    }
-    masu__buffer_printf(&w->out, "%c }", s->positional ? ')' : '}');
-}
-
-static void put_names(walk_text *w, const struct_item *s) {
-    masu__buffer_puts(&w->out, "{ let mut all: Vec<String> = Vec::new();\n");
-    for (uint32_t i = 0; i < s->field_count; i++) {
-        masu__buffer_printf(&w->out, "all.push(\"%s\");\n", s->fields[i].name);
-    }
-    masu__buffer_puts(&w->out, "all }");
-}
-
-static void put_fields(walk_text *w, const struct_item *s, walk kind) {
-    checker *c = w->c;
-    masu__buffer_puts(&w->out, kind == WALK_STATE ? "{\n" : "{ let mut __all = Parameters::new();\n");
+static void put_fields(walk_text *w, const struct_item *s) {
+    checker *c = w->k.c;
+    masu__buffer_printf(&w->out, "{ %s", w->k.walk->before);
     for (uint32_t i = 0; i < s->field_count; i++) {
         const char *name = s->fields[i].name;
-        (kind == WALK_STATE ? put_state : put_walk)(w, s->fields[i].type, check_printf(c, "self.%s", name),
-                                                    check_printf(c, "path + \"%s\"", name));
+        (w->k.walk->sort == WALK_STATE ? put_state : put_walk)(
+            w, s->fields[i].type, check_printf(c, "self.%s", name), check_printf(c, "__at + \"%s\"", name));
     }
-    masu__buffer_puts(&w->out, kind == WALK_STATE ? "}" : "__all }");
+    masu__buffer_printf(&w->out, "%s}", w->k.walk->after);
 }
 
-static char *body_of(checker *c, const struct_item *s, walk kind) {
-    walk_text w = {.c = c};
-    if (kind == WALK_RECORD) {
-        put_record(&w, s);
-    } else if (kind == WALK_NAMES) {
-        put_names(&w, s);
+static char *body_of(const seeker *k, const struct_item *s) {
+    walk_text w = {.k = *k};
+    if (k->walk->sort == WALK_RECORD) {
+        derive_put_record(k->c, &w.out, s);
+    } else if (k->walk->sort == WALK_NAMES) {
+        derive_put_names(&w.out, s);
     } else {
-        put_fields(&w, s, kind);
+        put_fields(&w, s);
     }
-    char *text = check_printf(c, "%s", masu__buffer_text(&w.out));
+    char *text = check_printf(k->c, "%s", masu__buffer_text(&w.out));
     bool failed = w.out.failed;
     masu__buffer_destroy(&w.out);
     if (failed) {
-        check_out_of_memory(c);
+        check_out_of_memory(k->c);
     }
     return text;
 }
@@ -336,36 +331,34 @@ bool check_hands_out_tensor(checker *c, expr *e, const type *from, const type *t
 
 /* ---- methods ----------------------------------------------------------------------------------------- */
 
-static function_item *method_of_trait(const checker *c, const char *name) {
-    for (size_t k = 0; k < sizeof traits / sizeof *traits; k++) {
-        const symbol *s = check_find(c, traits[k]);
-        for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
-            if (strcmp(s->trait->methods[i]->name, name) == 0) {
-                return s->trait->methods[i];
-            }
+static function_item *method_of_trait(const checker *c, const char *trait, const char *name) {
+    const symbol *s = check_find(c, trait);
+    for (uint32_t i = 0; s != NULL && s->trait != NULL && i < s->trait->method_count; i++) {
+        if (strcmp(s->trait->methods[i]->name, name) == 0) {
+            return s->trait->methods[i];
         }
     }
     return NULL;
 }
 
-static bool is_seen(checker *c, const type *t, walk kind) {
-    switch (kind) {
+static bool is_seen(const seeker *k, const type *t) {
+    switch (k->walk->sort) {
     case WALK_STATE:
-        return has_state(c, t, NESTED_MAX);
+        return has_state(k->c, t, NESTED_MAX);
     case WALK_RECORD:
-        return is_read(c, t);
+        return derive_is_read(k->c, t);
     case WALK_NAMES:
         return true;
-    case WALK_NONE:
     case WALK_TENSORS:
+    case WALK_MODES:
         break;
     }
-    return holding_of(c, t, NESTED_MAX) != HOLDS_UNSEEN;
+    return holding_of(k, t, NESTED_MAX) != HOLDS_UNSEEN;
 }
 
-static const struct_field *unseen_field(checker *c, const struct_item *s, walk kind) {
+static const struct_field *unseen_field(const seeker *k, const struct_item *s) {
     for (uint32_t i = 0; i < s->field_count; i++) {
-        if (!is_seen(c, s->fields[i].type, kind)) {
+        if (!is_seen(k, s->fields[i].type)) {
             return &s->fields[i];
         }
     }
@@ -373,13 +366,15 @@ static const struct_field *unseen_field(checker *c, const struct_item *s, walk k
 }
 
 /* Names the innermost field: "inside.seen". */
-static void say_unseen(checker *c, const struct_field *unseen, const char *name, walk kind, source_span span) {
+static void say_unseen(const seeker *k, const struct_field *unseen, const char *name, source_span span) {
+    checker *c = k->c;
+    walk_sort sort = k->walk->sort;
     const char *path = unseen->name;
-    for (uint32_t depth = kind == WALK_RECORD ? 0 : NESTED_MAX;
+    for (uint32_t depth = sort == WALK_RECORD ? 0 : NESTED_MAX;
          depth > 0 && unseen->type->kind == TYPE_STRUCT && !unseen->type->structure->is_enum &&
          unseen->type->structure->template == NULL;
          depth--) {
-        const struct_field *inner = unseen_field(c, unseen->type->structure, kind);
+        const struct_field *inner = unseen_field(k, unseen->type->structure);
         if (inner == NULL) {
             break;
         }
@@ -387,42 +382,69 @@ static void say_unseen(checker *c, const struct_field *unseen, const char *name,
         path = check_printf(c, "%s.%s", path, unseen->name);
     }
     const char *text = check_type_text(c, unseen->type);
-    diagnostic *d = kind == WALK_STATE    ? diagnostics_say(c->diagnostics, span, SAY(state_is_not_reached), path, text)
-                    : kind == WALK_RECORD ? diagnostics_say(c->diagnostics, span, SAY(field_is_not_text), path, text)
+    diagnostic *d = sort == WALK_STATE    ? diagnostics_say(c->diagnostics, span, SAY(state_is_not_reached), path, text)
+                    : sort == WALK_RECORD ? diagnostics_say(c->diagnostics, span, SAY(field_is_not_text), path, text)
                                           : diagnostics_say(c->diagnostics, span, SAY(tensors_are_not_reached), name, path, text);
     diagnostics_note(c->diagnostics, d, (source_span){0},
-                     kind == WALK_STATE    ? "numbers, texts and tensors in structs, tuples, lists and `Option`s are reached"
-                     : kind == WALK_RECORD ? "a field is a number, bool, char or String, or an `Option` of one"
-                                           : "tensors in structs, tuples, lists, `Option`s and maps with texts as keys are reached");
+                     sort == WALK_STATE    ? "numbers, texts and tensors in structs, tuples, lists, boxes and `Option`s are reached"
+                     : sort == WALK_RECORD ? "a field is a number, bool, char or String, or an `Option` of one"
+                                           : "tensors in structs, tuples, lists, boxes, maps and `Option`s are reached");
 }
 
-function_item *check_derived_method(checker *c, struct_item *owner, const char *name, source_span span) {
-    function_item *f = method_of_trait(c, name);
-    walk kind = walk_named(name);
-    if (f == NULL || owner->is_enum || owner->template != NULL || owner->generics.count > 0 ||
-        owner->dyn != NULL || owner->closure != NULL || owner->type == NULL ||
-        (kind <= WALK_TENSORS && of_fields(c, owner, NESTED_MAX) == HOLDS_NONE)) {
-        return NULL;
-    }
-    const struct_field *unseen = unseen_field(c, owner, kind);
-    if (unseen != NULL) {
-        say_unseen(c, unseen, name, kind, span);
-    }
+/* What the library asks for has an answer for every struct: nothing is reached in it. */
+static bool is_there(const seeker *k, struct_item *owner, source_span span) {
+    const seeker tensors = {k->c, &walks[0]};
+    bool is_mode = k->walk->sort == WALK_MODES;
+    return k->walk->sort >= WALK_STATE || span.file == NULL || span.file != k->c->tree->file || of_fields(k, owner, NESTED_MAX) != HOLDS_NONE ||
+           (is_mode && of_fields(&tensors, owner, NESTED_MAX) != HOLDS_NONE);
+}
+
+static function_item *make_method(const seeker *k, struct_item *owner, const function_item *f, bool is_written) {
+    checker *c = k->c;
     function_item *made = function_copy(c->arena, f);
     if (made == NULL) {
         check_out_of_memory(c);
     }
-    if (kind != WALK_NONE && !(kind == WALK_RECORD && unseen != NULL)) {
+    if (is_written) {
         made->body = NULL;
-        made->unread = text_as_source(c, body_of(c, owner, kind));
+        made->unread = text_as_source(c, body_of(k, owner));
     }
     made->owner_name = owner->name;
     made->owner_span = owner->span;
-    made->qualified = check_printf(c, "%s::%s", names_plain(c->names, owner->name), name);
+    made->qualified = check_printf(c, "%s::%s", names_plain(c->names, owner->name), f->name);
     made->owner = owner;
     made->is_template = true;
     made->index = c->tree->function_count;
     CHECK_PUSH(c, c->tree->functions, c->tree->function_count, c->tree->function_capacity, made);
     check_add_method(c, made);
     return made;
+}
+
+/* The walk that the method belongs to; NULL: none. */
+static const derived_walk *walk_of(const checker *c, const char *name, function_item **method) {
+    const derived_walk *walk = NULL;
+    for (uint32_t i = 0; i < WALKS; i++) {
+        function_item *f = method_of_trait(c, walks[i].trait, name);
+        if (f != NULL && (walk == NULL || strcmp(name, walks[i].fields) == 0)) {
+            walk = &walks[i];
+            *method = f;
+        }
+    }
+    return walk;
+}
+
+function_item *check_derived_method(checker *c, struct_item *owner, const char *name, source_span span) {
+    function_item *f = NULL;
+    seeker k = {c, walk_of(c, name, &f)};
+    bool is_plain = !owner->is_enum && owner->dyn == NULL && owner->closure == NULL && owner->type != NULL &&
+                    (owner->template == NULL ? owner->generics.count == 0 : !is_of_library(c, owner));
+    if (k.walk == NULL || !is_plain || !is_there(&k, owner, span)) {
+        return NULL;
+    }
+    const struct_field *unseen = unseen_field(&k, owner);
+    if (unseen != NULL) {
+        say_unseen(&k, unseen, name, span);
+    }
+    bool is_written = strcmp(name, k.walk->fields) == 0 && !(k.walk->sort == WALK_RECORD && unseen != NULL);
+    return make_method(&k, owner, f, is_written);
 }

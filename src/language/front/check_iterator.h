@@ -9,8 +9,6 @@ bool check_is_iterator(checker *c, const type *t); /* it has `next`, or leads to
 /* What an iterator of this type yields; NULL: it is none. */
 const type *check_item_of(checker *c, const type *t);
 /* The method of all iterators, made for this struct; NULL: there is none, or the struct is not an iterator. */
-bool check_hands_out_tensor(checker *c, expr *e, const type *from, const type *to);
-function_item *check_derived_method(checker *c, struct_item *owner, const char *name, source_span span);
 function_item *check_iterator_method(checker *c, struct_item *owner, const char *name);
 /* Afterwards the value, not checked before or checked, is an iterator where it can be one. */
 void check_as_iterator(checker *c, expr **slot);

@@ -6,6 +6,7 @@
 #include "language/front/check_closure.h"
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
+#include "language/front/check_derive.h"
 #include "language/front/check_drop.h"
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"

@@ -292,11 +292,13 @@ function_item *check_choose_overload(checker *c, expr *e, function_item *f) {
     if (f->span.file != c->tree->prelude) {
         return check_choose_by_types(c, e, f);
     }
-    if (f->owner == NULL || f->owner->type == NULL) {
+    bool is_free = f->owner == NULL || f->owner->type == NULL;
+    if (is_free || f->owner->type->kind != TYPE_TENSOR) {
+        f = is_free ? f : choose_by_closures(c, e, f);
+        if (e->call.arg_count + f->has_self < f->parameter_count) {
+            fill_in_defaults(c, e, f);
+        }
         return f;
-    }
-    if (f->owner->type->kind != TYPE_TENSOR) {
-        return choose_by_closures(c, e, f);
     }
     check_lent_lists(e);
     function_item *nearest = NULL;

@@ -20,7 +20,8 @@
 typedef struct library_name {
     uint32_t offset, length; /* in library_text */
     uint16_t declared, asked, end; /* in library_name_lists: declarations, then names that are asked for with it */
-    bool is_owner; /* of methods */
+    bool is_owner;  /* of methods */
+    bool gives_way; /* a type or trait of the program may have this name: the library's gets another */
 } library_name;
 
 /* A function, a method, a struct, an enum or another name of a type. */

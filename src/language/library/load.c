@@ -5,6 +5,11 @@
  * method is loaded when its name and its type are asked for. What comments and texts say asks for nothing, but for the
  * `#?` of a text, which is a name of its own.
  *
+ * A type of the program may have the name of one of the library that gives way. The library's own then goes on under another
+ * name, in all of its text:
+ *
+ *     struct Linear { w: Tensor }     the program's; what the library calls Linear is loaded as __Linear
+ *
  * What must stay true:
  *     a declaration is loaded  ⟺  its name is asked for, and the owner of its block is, where it has one
  */
@@ -18,6 +23,8 @@
 typedef struct loader {
     bool *asked;    /* by name */
     bool *loaded;   /* by declaration */
+    bool *renamed;  /* by name: the program has a type of this name */
+    bool renames;   /* one is */
     uint16_t *work; /* names that were asked for, and what they ask for is not yet */
     size_t work_count;
 } loader;
@@ -105,6 +112,26 @@ static bool ends_range(token_kind next) {
            next == TOKEN_RIGHT_BRACE;
 }
 
+static bool declares(const char *text, const token *t) {
+    return t->kind == TOKEN_STRUCT || t->kind == TOKEN_ENUM || t->kind == TOKEN_TRAIT ||
+           (t->length == 4 && memcmp(text + t->offset, "type", 4) == 0);
+}
+
+/* What the program declares, it does not ask for. */
+static void rename_declared(loader *l, const source_file *program, const token_list *list) {
+    for (uint32_t i = 1; i < list->count; i++) {
+        const token *t = &list->tokens[i];
+        size_t name = declares(program->text, &t[-1]) ? find_name(program->text + t->offset, t->length) : library_names_count;
+        if (name < library_names_count && library_names[name].gives_way)
+            l->renamed[name] = l->renames = true;
+    }
+}
+
+static bool is_renamed(const loader *l, const char *text, size_t length) {
+    size_t name = l->renames ? find_name(text, length) : library_names_count;
+    return name < library_names_count && l->renamed[name];
+}
+
 /* *modules: there are files that are not read yet. */
 static masu_status ask_tokens(loader *l, const source_file *program, masu__arena *arena,
                               bool *modules) {
@@ -112,13 +139,15 @@ static masu_status ask_tokens(loader *l, const source_file *program, masu__arena
     diagnostics_init(&unsaid, arena);
     token_list list = {0};
     masu_status status = lex_source(program, arena, &unsaid, &list);
+    if (status == MASU_OK)
+        rename_declared(l, program, &list);
     for (uint32_t i = 0; status == MASU_OK && i < list.count; i++) {
         const token *t = &list.tokens[i];
         const char *text = program->text + t->offset;
         *modules |= t->kind == TOKEN_MOD;
         if (t->kind == TOKEN_DOT_DOT && i + 1 < list.count && ends_range(t[1].kind))
             ask_text(l, "__range_from");
-        if (t->length > 0 && may_ask(t->kind, text[0]))
+        if (t->length > 0 && may_ask(t->kind, text[0]) && !is_renamed(l, text, t->length))
             ask_token(l, text, t);
     }
     return status;
@@ -126,18 +155,43 @@ static masu_status ask_tokens(loader *l, const source_file *program, masu__arena
 
 /* ---- the text ----------------------------------------------------------------------------------------------------- */
 
-static void put_loaded(const bool *loaded, int left_out, masu__buffer *out) {
+static bool in_word(char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Texts in quotes stay as they are. */
+static void put_text(const loader *l, const char *text, size_t length, masu__buffer *out) {
+    const char *end = text + length, *from = text;
+    bool quoted = false;
+    for (const char *at = text; l && l->renames && at < end;) {
+        const char *word = at;
+        while (at < end && in_word(*at))
+            at++;
+        if (at == word) {
+            quoted ^= *at == '"' && at > text && at[-1] != '\\' && at[-1] != '\'';
+            at++;
+        } else if (!quoted && is_renamed(l, word, (size_t)(at - word))) {
+            masu__buffer_append(out, from, (size_t)(word - from));
+            masu__buffer_puts(out, "__");
+            from = word;
+        }
+    }
+    masu__buffer_append(out, from, (size_t)(end - from));
+}
+
+/* everything: not only what is asked for. */
+static void put_loaded(const loader *l, bool everything, int left_out, masu__buffer *out) {
     for (size_t b = 0; b < library_blocks_count; b++) {
         const library_block *block = &library_blocks[b];
         bool open = false;
         for (size_t i = block->first; i < block->end; i++) {
             const library_declaration *d = &library_declarations[i];
-            if ((loaded && !loaded[i]) || d->file == left_out)
+            if ((!everything && !l->loaded[i]) || d->file == left_out)
                 continue;
             if (!open)
-                masu__buffer_append(out, library_text + block->offset, block->length);
+                put_text(l, library_text + block->offset, block->length, out);
             open = true;
-            masu__buffer_append(out, library_text + d->offset, d->length);
+            put_text(l, library_text + d->offset, d->length, out);
         }
         if (open && block->length > 0)
             masu__buffer_puts(out, "}\n");
@@ -157,8 +211,11 @@ static int file_of(const source_file *program) {
 static masu_status load_asked(const source_file *program, masu__arena *arena, masu__buffer *out) {
     loader l = {MASU_ARENA_ARRAY(arena, bool, library_names_count),
                 MASU_ARENA_ARRAY(arena, bool, library_declarations_count),
-                MASU_ARENA_ARRAY(arena, uint16_t, library_names_count), 0};
-    if (!l.asked || !l.loaded || !l.work)
+                MASU_ARENA_ARRAY(arena, bool, library_names_count),
+                false,
+                MASU_ARENA_ARRAY(arena, uint16_t, library_names_count),
+                0};
+    if (!l.asked || !l.loaded || !l.renamed || !l.work)
         return MASU_ERR_OUT_OF_MEMORY;
     bool modules = false;
     ask(&l, 0);
@@ -166,7 +223,7 @@ static masu_status load_asked(const source_file *program, masu__arena *arena, ma
     if (status != MASU_OK)
         return status;
     load_all_asked(&l);
-    put_loaded(modules ? NULL : l.loaded, -1, out);
+    put_loaded(&l, modules, -1, out);
     return MASU_OK;
 }
 
@@ -176,7 +233,7 @@ masu_status library_load(const source_file *program, library_part part, masu__bu
     if (part == LIBRARY_ASKED)
         status = load_asked(program, &arena, out);
     else
-        put_loaded(NULL, part == LIBRARY_OTHERS ? file_of(program) : -1, out);
+        put_loaded(NULL, true, part == LIBRARY_OTHERS ? file_of(program) : -1, out);
     masu__arena_destroy(&arena);
     return status == MASU_OK && out->failed ? MASU_ERR_OUT_OF_MEMORY : status;
 }

@@ -181,6 +181,11 @@ tl_tensor *tl_tensor_grad(tl_tensor *t) {
     return tl__tensor_or_raise(status, out);
 }
 
+bool tl_tensor_has_grad(tl_tensor *t) {
+    tl_node *node = t->node ? tl__node_gathers(t->node) : NULL;
+    return node && gradient_of(node) != NULL;
+}
+
 /* Only t leads to the leaf, and no graph that a backward may still walk. */
 static bool may_give_up(const tl_tensor *t) {
     tl_node *node = t->node;

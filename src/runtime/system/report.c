@@ -155,11 +155,14 @@ static void put_process(masu__buffer *text, const tl_report *r) {
 }
 
 static void put_time(masu__buffer *text, const tl_report *r) {
+    size_t start = text->length;
     begin_line(text, "time");
     if (r->wall_seconds < 1.0)
-        masu__buffer_printf(text, "%.1f ms\n", 1e3 * r->wall_seconds);
+        masu__buffer_printf(text, "%.1f ms", 1e3 * r->wall_seconds);
     else
-        masu__buffer_printf(text, "%.2f s\n", r->wall_seconds);
+        masu__buffer_printf(text, "%.2f s", r->wall_seconds);
+    second_column(text, start);
+    masu__buffer_printf(text, "seed %" PRIu64 "\n", r->seed);
 }
 
 static bool nothing_left(const tl_report *r) {
@@ -259,7 +262,8 @@ void tl_report_print(const tl_report *report, FILE *out) {
     X(rss_bytes)          \
     X(rss_peak_bytes)     \
     X(rss_anon_bytes)     \
-    X(rss_anon_peak_bytes)
+    X(rss_anon_peak_bytes) \
+    X(seed)
 
 #define COUNT_ONE(name) +1
 _Static_assert(sizeof(tl_report) ==

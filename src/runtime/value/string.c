@@ -234,3 +234,30 @@ bool tl__string_is_number(const tl_object *s, bool whole) {
     bool all = end != text && end == text + tl__string_length(s);
     return all && (whole ? starts_number(text) && errno == 0 : plain_float(text));
 }
+
+/* ---- numbers as bits --------------------------------------------------------------------------- */
+
+int64_t tl_f64_to_bits(double x) {
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+double tl_f64_from_bits(int64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+int64_t tl_f32_to_bits(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+float tl_f32_from_bits(int64_t bits) {
+    float x;
+    uint32_t low = (uint32_t)bits;
+    memcpy(&x, &low, sizeof x);
+    return x;
+}

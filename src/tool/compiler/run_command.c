@@ -12,6 +12,7 @@
 #include "base/meta.h"
 #include "runtime/runtime.h"
 #include "tool/compiler/compiler.h"
+#include "tool/native/plot.h"
 #include "tool/native/run_end.h"
 #include "tool/tool.h"
 
@@ -22,13 +23,14 @@ typedef struct run_options {
     bool audit;
     uint32_t history_limit;
     uint64_t seed;
+    const char *log_path, *plot_path; /* of log()'s values and of their picture; NULL: not asked for */
     int argument_count; /* the program's own */
     char **arguments;
 } run_options;
 
 static const char *const known[] = {
     "--report", "--report=json", "--report-file", "--by-line", "--audit", "--history",
-    "--seed",   "--dump=",       "--verify",      "--help",    NULL};
+    "--seed",   "--log",         "--plot",        "--dump=",   "--verify",  "--help",    NULL};
 
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
@@ -64,6 +66,14 @@ static int parse_option(int argc, char **argv, int *index, run_options *options)
     if ((value = tool_option_value("--seed", argc, argv, index, &missing))) {
         if (!tool_number(value, &options->seed))
             return tool_misuse("run", "--seed: `%s` is not a number from 0 to 2^64 - 1", value);
+        return TOOL_OK;
+    }
+    if ((value = tool_option_value("--log", argc, argv, index, &missing))) {
+        options->log_path = value;
+        return TOOL_OK;
+    }
+    if ((value = tool_option_value("--plot", argc, argv, index, &missing))) {
+        options->plot_path = value;
         return TOOL_OK;
     }
     if (strcmp(argument, "--audit") == 0 || strcmp(argument, "--by-line") == 0) {
@@ -192,6 +202,10 @@ static int compile_and_execute(tl_runtime *rt, const run_options *options) {
     }
     /* Tensors die before the code that their history refers to. */
     tl_runtime_destroy(rt);
+    if (options->plot_path && program) {
+        int drawn = tool_write_plot(options->log_path, options->path, options->plot_path);
+        status = status == TOOL_OK ? drawn : status;
+    }
     masu_program_destroy(program);
     return status;
 }
@@ -205,6 +219,7 @@ int tool_run_program(int argc, char **argv) {
                                 .history_limit = options.history_limit,
                                 .argument_count = options.argument_count,
                                 .arguments = (const char *const *)options.arguments,
+                                .values_path = options.log_path,
                                 .program = options.path};
     tl_runtime *rt;
     masu_status created = tl_runtime_create(&config, &rt);

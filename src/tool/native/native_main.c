@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/meta.h"
+#include "tool/native/plot.h"
 #include "tool/native/run_end.h"
 #include "tool/tool.h"
 
@@ -114,6 +115,7 @@ int main(int argc, char **argv) {
                                 .argument_count = argc > 0 ? argc - 1 : 0,
                                 .arguments = (const char *const *)argv + 1,
                                 .program = argc > 0 ? argv[0] : NULL};
+    config.values_path = getenv("MASU_LOG");
     if (!read_report_options(&report) || !read_seed(&config.seed) ||
         !read_history(&config.history_limit)) {
         fprintf(stderr, "%s: MASU_REPORT is text or json, MASU_SEED and MASU_HISTORY are numbers\n",
@@ -128,6 +130,10 @@ int main(int argc, char **argv) {
     }
     int status = execute(rt, &report);
     tl_runtime_destroy(rt);
+    if (getenv("MASU_PLOT")) {
+        int drawn = tool_write_plot(config.values_path, config.program, getenv("MASU_PLOT"));
+        status = status == TOOL_OK ? drawn : status;
+    }
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     fprintf(stderr, "%s: cannot write to standard output\n", argv[0]);

@@ -1,0 +1,84 @@
+/* random.c: the numbers that a program draws by itself, and the state that they come from.
+ *
+ * A generator of the language (library/random.tl) is its state as a value. Before it draws, the runtime takes its state over,
+ * and hands back afterwards what has become of it: so tensors of any generator are filled by the one loop of creation.c.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "runtime/state.h"
+
+int64_t tl_random_word(int64_t which) {
+    const masu__rng *rng = &tl__runtime()->rng;
+    return (int64_t)rng->state[which & 3];
+}
+
+/* The second normal deviate of a pair; NaN: none waits. */
+double tl_random_spare(void) {
+    const masu__rng *rng = &tl__runtime()->rng;
+    return rng->has_spare ? rng->spare : (double)NAN;
+}
+
+void tl_random_set(int64_t a, int64_t b, int64_t c, int64_t d, double spare) {
+    masu__rng *rng = &tl__runtime()->rng;
+    const int64_t words[4] = {a, b, c, d};
+    memcpy(rng->state, words, sizeof words);
+    rng->state[0] |= (a | b | c | d) == 0; /* all zero would stay so */
+    rng->has_spare = !isnan(spare);
+    rng->spare = rng->has_spare ? spare : 0;
+}
+
+void tl_random_seed(int64_t seed) {
+    masu__rng_seed(&tl__runtime()->rng, (uint64_t)seed);
+}
+
+double tl_random_uniform(void) {
+    return masu__rng_uniform(&tl__runtime()->rng);
+}
+
+double tl_random_normal(void) {
+    return masu__rng_normal(&tl__runtime()->rng);
+}
+
+/* Below `bound`, which is at least 1. */
+int64_t tl_random_below(int64_t bound) {
+    return (int64_t)masu__rng_below(&tl__runtime()->rng, bound > 0 ? (uint64_t)bound : 1);
+}
+
+/* ---- the state as a tensor: a run that is resumed draws what it would have drawn ------------------------------------ */
+
+/* [ four words of the generator | whether a normal deviate is left over | its bits ] */
+enum { STATE = 4, WORDS = STATE + 2 };
+
+tl_tensor *tl_random_state(void) {
+    const masu__rng *rng = &tl__runtime()->rng;
+    tl_tensor *out = NULL;
+    masu_status status = tl__tensor_new(TL_I64, 1, &(int64_t){WORDS}, &out);
+    if (status != MASU_OK)
+        return tl__tensor_or_raise(status, NULL);
+    int64_t *words = out->data;
+    memcpy(words, rng->state, sizeof rng->state);
+    words[STATE] = rng->has_spare;
+    words[STATE + 1] = 0;
+    if (rng->has_spare)
+        memcpy(&words[STATE + 1], &rng->spare, sizeof rng->spare);
+    return out;
+}
+
+/* False, and nothing is changed: these are not the words of a state. */
+bool tl_random_resume(tl_tensor *state) {
+    int64_t words[WORDS], any = 0;
+    if (state->dtype != TL_I64 || state->rank != 1 || state->elements != WORDS)
+        return false;
+    for (int i = 0; i < WORDS; i++)
+        words[i] = ((const int64_t *)state->data)[i * state->stride[0]];
+    for (int i = 0; i < STATE; i++)
+        any |= words[i];
+    if (any == 0 || words[STATE] < 0 || words[STATE] > 1)
+        return false;
+    masu__rng *rng = &tl__runtime()->rng;
+    memcpy(rng->state, words, sizeof rng->state);
+    rng->has_spare = words[STATE] == 1;
+    memcpy(&rng->spare, &words[STATE + 1], sizeof rng->spare);
+    return true;
+}
