@@ -55,7 +55,7 @@
     X(get_f64)                \
     X(get_i64)                \
     X(item)                   \
-    X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(is_like) X(has_grad) X(file_fits) X(file_read) X(require_untracked)
+    X(item_i64) X(item_bool) X(len) X(rank) X(dim) X(is_bool) X(is_tracked) X(is_like) X(has_grad) X(file_fits) X(about) X(kind) X(require_untracked)
 #define SHARING_OPERATIONS(X)                                                                \
     X(transpose)                                                                             \
     X(permute)                                                                               \
@@ -95,6 +95,9 @@ unsigned tensor_kind_of(tl_abi_index function) {
         return TENSOR_ELEMENTWISE | TENSOR_FRESH | TENSOR_READS;
 #define X(name) case TL_FN_tl_tensor_##name:
         MAKING_OPERATIONS(X)
+    case TL_FN_tl_tensor_file_read:
+    case TL_FN_tl_csv_tensor:
+    case TL_FN_tl_random_state:
         return TENSOR_FRESH | TENSOR_READS;
         WORKING_OPERATIONS(X)
         return TENSOR_FRESH | TENSOR_READS | TENSOR_WORKS;
@@ -111,6 +114,7 @@ unsigned tensor_kind_of(tl_abi_index function) {
     case TL_FN_tl_grad_consume:
     case TL_FN_tl_grad_hand_out:
     case TL_FN_tl_text_tensor:
+    case TL_FN_tl_random_resume:
         return TENSOR_READS;
     case TL_FN_tl_mem_register_tensor:
         return TENSOR_KEEPS;
