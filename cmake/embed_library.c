@@ -464,8 +464,8 @@ static void read_names(const char *path) {
         for (char *c = line; *c; c++)
             *c = *c == ',' ? ' ' : *c;
         if (split(&r, line + 5, words) > 1) {
-            int meant = name_of(words[1], strlen(words[1]));
-            add_number(&names[name_of(words[0], strlen(words[0]))].asked, meant);
+            int meant = name_of(words[1], strlen(words[1])), other = name_of(words[0], strlen(words[0]));
+            add_number(&names[other].asked, meant); /* name_of may have moved the names */
         }
     }
     fclose(file);
