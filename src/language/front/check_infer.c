@@ -39,7 +39,7 @@ void infer_name(inference *n, const char *name, const type *t) {
     s->inferred = t;
 }
 
-static void close_names(inference *n, uint32_t mark) {
+void infer_close_names(inference *n, uint32_t mark) {
     while (n->name_count > mark) {
         inferred_name *entry = &n->names[--n->name_count];
         entry->symbol->inferred = entry->hidden;
@@ -172,199 +172,6 @@ static const type *type_of_bracket(inference *n, expr *e) {
     return f->open;
 }
 
-/* ---- indices ----------------------------------------------------------------------------------- */
-
-/* Of a tensor, with so many numbers between the brackets. */
-static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
-    const type *element = type_of_element(n->c->types, tensor);
-    if (n->comprehensions > 0 || tensor->tensor.rank == (int32_t)count) {
-        return element;
-    }
-    if (tensor->tensor.rank > (int32_t)count) {
-        return type_tensor(n->c->types, tensor->tensor.element, tensor->tensor.rank - (int32_t)count);
-    }
-    return infer_form(n, FORM_ROW, e)->open;
-}
-
-const type *infer_index(inference *n, expr *e, const type *base, const type **at) {
-    const expr *only = e->index.count == 1 ? e->index.indices[0] : NULL;
-    bool part = only != NULL && only->kind == EXPR_RANGE;
-    if (infer_is_bracket(base) && e->index.count > 1) {
-        infer_tensor(n, base);
-        base = infer_value(n, base);
-    }
-    if (infer_is_bracket(base)) {
-        return part ? base : base->open.form->element;
-    }
-    if (infer_form_of(base) != NULL && base->open.form->kind == FORM_ROW) {
-        infer_tensor(n, base);
-        base = infer_value(n, base);
-    }
-    switch (base->kind) {
-    case TYPE_VEC:
-        return part ? type_vec(n->c->types, base->vec.element) : base->vec.element;
-    case TYPE_TENSOR:
-        return part ? base : type_of_element_at(n, e, base, e->index.count);
-    case TYPE_STRING:
-        return part ? base : check_scalar(n->c, TYPE_CHAR);
-    case TYPE_STRUCT: {
-        const type *found = infer_yield(n, base, "index", at, e->index.count);
-        return found == NULL ? n->any : found;
-    }
-    default:
-        return NULL;
-    }
-}
-
-/* t[i][j] is t[i, j] of a tensor. */
-static const type *type_of_index(inference *n, expr *e) {
-    expr *inner = e->index.base;
-    bool merges = inner->kind == EXPR_INDEX && !inner->in_parentheses;
-    const type *base = infer_value(n, infer_expr(n, inner));
-    const type **at = CHECK_ARRAY(n->c, const type *, e->index.count + 1);
-    for (uint32_t i = 0; i < e->index.count; i++) {
-        at[i] = infer_value(n, infer_expr(n, e->index.indices[i]));
-        if (base->kind == TYPE_TENSOR && n->comprehensions == 0 && infer_is_bracket(at[i])) {
-            infer_tensor(n, at[i]);
-        }
-    }
-    const open_form *row = infer_form_of(base);
-    if (merges && row != NULL && row->kind == FORM_ROW && row->e == inner) {
-        return infer_form(n, FORM_ROW, e)->open; /* the check sees one index of both */
-    }
-    const type *t = infer_index(n, e, base, at);
-    if (t == NULL) {
-        t = infer_open(n);
-        infer_wait(n, (waiting){.e = e, .operand = base, .arguments = at, .result = t});
-    }
-    return t;
-}
-
-/* ---- operators --------------------------------------------------------------------------------- */
-
-static bool is_arithmetic(binary_op op) {
-    return op >= BINARY_ADD && op <= BINARY_REM;
-}
-
-static bool is_row(const type *t) {
-    return infer_form_of(t) != NULL && t->open.form->kind == FORM_ROW;
-}
-
-static const type *arithmetic_of_tensors(inference *n, const type *a, const type *b) {
-    const type *tensor = a->kind == TYPE_TENSOR ? a : b, *other = tensor == a ? b : a;
-    if (infer_is_bracket(other)) { /* beside a tensor of f64 its numbers are f64 */
-        infer_same(n, other, type_tensor(n->c->types, tensor->tensor.element, -1));
-        other = infer_value(n, other);
-    } else if (is_row(other) && tensor->tensor.rank != 0) {
-        infer_tensor(n, other);
-        other = infer_value(n, other);
-    }
-    const type *held = tensor->tensor.element, *beside = other->kind == TYPE_TENSOR ? other->tensor.element : other;
-    if (held != NULL && beside != NULL && type_is_open_number(infer_value(n, beside))) {
-        infer_same(n, held, beside);
-    }
-    bool numbers = tensor->tensor.rank == 0 && (other->kind != TYPE_TENSOR || other->tensor.rank == 0);
-    return type_tensor(n->c->types, tensor->tensor.element, numbers ? 0 : -1);
-}
-
-/* NULL: one of them has to be known first. */
-static const type *type_of_arithmetic(inference *n, const type *a, const type *b) {
-    if (infer_is_bracket(a) || infer_is_bracket(b)) { /* there is no such thing of lists */
-        infer_tensor(n, a);
-        infer_tensor(n, b);
-        a = infer_value(n, a);
-        b = infer_value(n, b);
-    }
-    if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR) {
-        return arithmetic_of_tensors(n, a, b);
-    }
-    if (is_row(a) || is_row(b)) {
-        if (is_row(a) && is_row(b)) {
-            infer_same(n, a, b);
-        }
-        return is_row(a) ? a : b;
-    }
-    if (type_is_numeric(a) && type_is_numeric(b)) {
-        infer_same(n, a, b);
-        return infer_value(n, type_is_float(b) ? b : a);
-    }
-    if (a->kind == TYPE_OPEN || b->kind == TYPE_OPEN) {
-        return NULL;
-    }
-    return a->kind == TYPE_STRING ? a : n->any;
-}
-
-static const type *type_of_comparison(inference *n, const expr *e, const type *a, const type *b) {
-    bool equal = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
-    bool brackets = infer_is_bracket(a) || infer_is_bracket(b);
-    const type *other = infer_is_bracket(a) ? b : a;
-    if (brackets && (type_is_numeric(other) || (!equal && other->kind == TYPE_TENSOR))) {
-        infer_tensor(n, infer_is_bracket(a) ? a : b); /* each element is compared */
-    } else if (a->kind != TYPE_TENSOR || b->kind == TYPE_OPEN) {
-        infer_same(n, a, b);
-    } else if (infer_is_bracket(b)) {
-        infer_tensor(n, b);
-    }
-    bool masks = infer_value(n, a)->kind == TYPE_TENSOR || infer_value(n, b)->kind == TYPE_TENSOR;
-    if (masks || !brackets) {
-        return masks ? type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1) : check_scalar(n->c, TYPE_BOOL);
-    }
-    open_form *f = infer_form(n, FORM_TRUTH, NULL);
-    f->element = a;
-    return f->open;
-}
-
-/* One answer is wanted. */
-static void infer_condition(inference *n, expr *e) {
-    infer_same(n, infer_expr(n, e), check_scalar(n->c, TYPE_BOOL));
-}
-
-static const type *type_of_binary(inference *n, expr *e) {
-    if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR) {
-        infer_condition(n, e->binary.left);
-        infer_condition(n, e->binary.right);
-        return check_scalar(n->c, TYPE_BOOL);
-    }
-    const type *a = infer_value(n, infer_expr(n, e->binary.left)),
-               *b = infer_value(n, infer_expr(n, e->binary.right));
-    n->at = e->span;
-    if (e->binary.op >= BINARY_EQ && e->binary.op <= BINARY_GE) {
-        return type_of_comparison(n, e, a, b);
-    }
-    if (!is_arithmetic(e->binary.op)) {
-        return a;
-    }
-    const type *t = type_of_arithmetic(n, a, b);
-    if (t == NULL) {
-        t = infer_open(n);
-        infer_wait(n, (waiting){.e = e, .operand = a, .other = b, .result = t});
-    }
-    return t;
-}
-
-static const type *type_of_unary(inference *n, expr *e) {
-    const type *t = infer_value(n, infer_expr(n, e->unary.operand));
-    if (e->unary.op == UNARY_NEG && infer_is_bracket(t)) {
-        n->at = e->span;
-        infer_tensor(n, t);
-    }
-    return infer_value(n, t);
-}
-
-static const type *type_of_cast(inference *n, expr *e) {
-    const type *from = infer_value(n, infer_expr(n, e->cast.operand));
-    const type *to = infer_written(n, e->cast.target);
-    n->at = e->span;
-    if (infer_is_bracket(from)) {
-        infer_tensor(n, from);
-        from = infer_value(n, from);
-    }
-    if (is_row(from)) {
-        return from;
-    }
-    return from->kind == TYPE_TENSOR && to->kind != TYPE_TENSOR ? type_tensor(n->c->types, to, from->tensor.rank) : to;
-}
-
 /* ---- statements -------------------------------------------------------------------------------- */
 
 static void infer_let(inference *n, stmt *s) {
@@ -405,7 +212,7 @@ const type *infer_block(inference *n, block *b) {
     }
     const type *t = b->result != NULL ? infer_expr(n, b->result)
                                       : check_scalar(n->c, never ? TYPE_NEVER : TYPE_VOID);
-    close_names(n, mark);
+    infer_close_names(n, mark);
     return t;
 }
 
@@ -434,7 +241,7 @@ static const type *type_of_match(inference *n, expr *e) {
             infer_condition(n, e->match.arms[i].guard);
         }
         t = joined(n, t, infer_expr(n, e->match.arms[i].body));
-        close_names(n, mark);
+        infer_close_names(n, mark);
     }
     return t == NULL ? n->any : t;
 }
@@ -442,7 +249,7 @@ static const type *type_of_match(inference *n, expr *e) {
 /* What a `for` over it yields; NULL: it has to be known first. */
 static const type *type_of_item(inference *n, const type *t) {
     checker *c = n->c;
-    if (is_row(t)) {
+    if (infer_is_row(t)) {
         infer_tensor(n, t);
         t = infer_value(n, t);
     }
@@ -501,7 +308,7 @@ static const type *type_of_loop(inference *n, expr *e) {
     n->loops = &l;
     infer_block(n, e->loop->body);
     n->loops = l.outer;
-    close_names(n, mark);
+    infer_close_names(n, mark);
     return e->kind == EXPR_LOOP ? l.result : check_scalar(n->c, TYPE_VOID);
 }
 
@@ -525,8 +332,8 @@ static const type *type_of_assign(inference *n, expr *e) {
     n->at = e->span;
     if (e->assign.op == BINARY_NONE) {
         infer_same(n, target, value);
-    } else if (is_arithmetic(e->assign.op)) {
-        const type *t = type_of_arithmetic(n, target, value);
+    } else if (infer_is_arithmetic(e->assign.op)) {
+        const type *t = infer_arithmetic(n, target, value);
         if (t != NULL && type_is_numeric(t)) {
             infer_same(n, target, value);
         }
@@ -554,7 +361,7 @@ static const type *type_of_closure(inference *n, expr *e) {
     infer_same(n, f->result, infer_expr(n, e->closure.body));
     n->result = outer;
     n->loops = loops;
-    close_names(n, mark);
+    infer_close_names(n, mark);
     return f->open;
 }
 
@@ -576,7 +383,7 @@ static const type *type_of_comprehension(inference *n, expr *e) {
     }
     const type *element = made->body == NULL ? n->any : infer_expr(n, made->body);
     n->comprehensions--;
-    close_names(n, mark);
+    infer_close_names(n, mark);
     if (made->einstein || made->output_count != 1) {
         return type_tensor(n->c->types, NULL, made->einstein ? -1 : (int32_t)made->output_count);
     }
@@ -681,11 +488,11 @@ const type *infer_expr(inference *n, expr *e) {
     case EXPR_NAME:
         return type_of_name(n, e);
     case EXPR_UNARY:
-        return type_of_unary(n, e);
+        return infer_unary(n, e);
     case EXPR_BINARY:
-        return type_of_binary(n, e);
+        return infer_binary(n, e);
     case EXPR_CAST:
-        return type_of_cast(n, e);
+        return infer_cast(n, e);
     case EXPR_CALL:
         return infer_call(n, e);
     case EXPR_METHOD:
@@ -695,7 +502,7 @@ const type *infer_expr(inference *n, expr *e) {
     case EXPR_TUPLE_FIELD:
         return field_or_wait(n, e);
     case EXPR_INDEX:
-        return type_of_index(n, e);
+        return infer_indexed(n, e);
     case EXPR_STRUCT:
         return infer_struct(n, e);
     case EXPR_TUPLE:
@@ -741,7 +548,7 @@ static const type *now_known(inference *n, waiting *w) {
     case EXPR_METHOD:
         return infer_method_of(n, w->e, t, w->arguments, w->dropped);
     case EXPR_BINARY:
-        return type_of_arithmetic(n, t, infer_value(n, w->other));
+        return infer_arithmetic(n, t, infer_value(n, w->other));
     case EXPR_INDEX:
         return infer_index(n, w->e, t, w->arguments);
     case EXPR_FOR:
@@ -751,7 +558,7 @@ static const type *now_known(inference *n, waiting *w) {
     }
 }
 
-static void answer_waiting(inference *n) {
+void infer_answer_waiting(inference *n) {
     uint32_t from = 0;
     for (bool more = true; more;) {
         more = false;
@@ -766,143 +573,4 @@ static void answer_waiting(inference *n) {
             from += i == from && n->queue[i].done;
         }
     }
-}
-
-/* ---- the whole --------------------------------------------------------------------------------- */
-
-/* Tensors keep f32, f64, i64 and bool. */
-static bool tensors_keep(const type *t) {
-    return t->kind == TYPE_OPEN || type_is_open_number(t) || type_is_float(t) || t->kind == TYPE_I64 ||
-           t->kind == TYPE_BOOL || t->kind == TYPE_TENSOR || type_is_silent(t);
-}
-
-static void prefer_lists(inference *n) {
-    for (uint32_t i = 0; i < n->form_count; i++) { /* what is inside comes first */
-        open_form *f = n->forms[i];
-        if (f->kind != FORM_BRACKET || f->e->kind == EXPR_COMPREHENSION ||
-            type_resolve(n->c->types, f->open)->kind != TYPE_OPEN) {
-            continue;
-        }
-        const type *element = infer_value(n, f->element);
-        open_form *now = infer_value(n, f->open)->open.form;
-        now->prefers_list |= !tensors_keep(element) ||
-                             (infer_is_bracket(element) && element->open.form->prefers_list);
-        if (now->prefers_list) {
-            n->at = f->because = f->e->span;
-            infer_same(n, now->open, type_vec(n->c->types, infer_open(n)));
-        }
-    }
-    for (uint32_t i = n->form_count; i-- > 0;) { /* and what is inside of a list of them is one */
-        const open_form *f = n->forms[i];
-        const type *t = infer_value(n, f->open);
-        if (f->kind == FORM_BRACKET && t->kind == TYPE_VEC && infer_is_bracket(infer_value(n, t->vec.element))) {
-            infer_same(n, t->vec.element, type_vec(n->c->types, infer_open(n)));
-        }
-    }
-}
-
-/* A list of what will turn out to be in it: the numbers of this walk are not those of the check. */
-static const type *list_like(inference *n, const open_form *f, const type *t) {
-    if (f->e->kind != EXPR_ARRAY) {
-        return type_vec(n->c->types, type_open(n->c->types, NULL));
-    }
-    const type *element = infer_value(n, t->vec.element);
-    bool nested = element->kind == TYPE_VEC && f->e->list.count > 0 && f->e->list.items[0]->kind == EXPR_ARRAY &&
-                  !f->e->list.items[0]->is_vec;
-    const type *held = nested ? f->e->list.items[0]->becomes : NULL;
-    int64_t length = f->grows || f->e->list.count == 0 ? -1 : (int64_t)f->e->list.count;
-    return type_array(n->c->types, held != NULL ? held : type_open(n->c->types, NULL), length);
-}
-
-static const type *tensor_like(inference *n, const open_form *f) {
-    const type *element = infer_value(n, f->element);
-    while (element->kind == TYPE_OPEN && infer_is_bracket(element)) {
-        element = infer_value(n, element->open.form->element);
-    }
-    bool wide = element->kind == TYPE_F64 && !type_is_open_number(element);
-    return type_tensor(n->c->types, wide ? element : NULL, -1);
-}
-
-static void answer(inference *n, const open_form *f) {
-    const type *t = infer_value(n, f->open);
-    const open_form *now = t->kind == TYPE_OPEN ? t->open.form : f;
-    switch (f->kind) {
-    case FORM_BRACKET:
-        if (f->e->kind == EXPR_ARRAY) {
-            f->e->list.form = now;
-        }
-        f->e->becomes = t->kind == TYPE_VEC ? list_like(n, f, t) : t->kind == TYPE_TENSOR ? tensor_like(n, f) : NULL;
-        if (t->kind == TYPE_OPEN && tensor_like(n, now)->tensor.element != NULL) {
-            f->e->becomes = tensor_like(n, now);
-        }
-        return;
-    case FORM_ROW:
-    case FORM_PAIR:
-        f->e->becomes = t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE ? t : NULL;
-        return;
-    case FORM_TRUTH:
-    case FORM_FUNCTION:
-        return;
-    }
-}
-
-static bool asks_in_block(const block *b);
-
-static void find_question(expr *e, void *context) {
-    bool *found = context;
-    bool bracket = (e->kind == EXPR_ARRAY || e->kind == EXPR_REPEAT) && !e->is_vec;
-    if (bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX || (e->kind == EXPR_METHOD && check_has_places(e))) {
-        *found = true;
-    }
-    if (!*found) {
-        expr_each_child(e, find_question, context);
-    }
-}
-
-static bool asks_in_block(const block *b) {
-    bool found = false;
-    expr body = {.kind = EXPR_BLOCK, .block = (block *)b};
-    expr_each_child(&body, find_question, &found);
-    return found;
-}
-
-void check_infer(checker *c, function_item *f) {
-    if (f->body == NULL || !asks_in_block(f->body)) {
-        return;
-    }
-    const diagnostics before = *c->diagnostics;
-    said_type *said = c->said->types;
-    const type_environment *environment = c->environment;
-    function_item *function = c->function;
-    unsigned outside = c->said->outside;
-    bool had_open = c->open->has_open;
-    check_dyn_mark(c);
-    c->environment = f->template != NULL ? &f->environment : NULL;
-    c->function = f;
-    inference n = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result};
-    for (uint32_t i = 0; i < f->parameter_count; i++) {
-        infer_name(&n, f->parameters[i]->name, f->parameters[i]->type);
-    }
-    const type *result = infer_block(&n, f->body);
-    n.at = f->result_annotation != NULL ? f->result_annotation->span : f->span;
-    if (f->result != NULL) {
-        infer_same(&n, result, f->result);
-    }
-    close_names(&n, 0);
-    answer_waiting(&n);
-    prefer_lists(&n);
-    answer_waiting(&n);
-    for (uint32_t i = 0; i < n.form_count; i++) {
-        answer(&n, n.forms[i]);
-    }
-    type_default_numbers(c->types);
-    check_dyn_return(c);
-    diagnostics_return_to(c->diagnostics, &before);
-    for (; c->said->types != said; c->said->types = c->said->types->before) {
-        c->said->types->symbol->refused = false;
-    }
-    c->said->outside = outside;
-    c->open->has_open = had_open;
-    c->environment = environment;
-    c->function = function;
 }

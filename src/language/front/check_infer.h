@@ -1,8 +1,10 @@
 /* check_infer.h: what a bracket is, told before its function is checked (check_infer.c).
  *
- *     check_infer.c         walks a body once and gives every expression a type of its own, variables where it has none
- *     check_infer_call.c    what calls and methods demand of their arguments, and what they yield
- *     check_infer_type.c    variables, and what makes two types the same
+ *     check_infer.c           walks a body once and gives every expression a type of its own, variables where it has none
+ *     check_infer_operator.c  operators, indices, casts
+ *     check_infer_answer.c    what is preferred in the end, and the answers
+ *     check_infer_call.c      what calls and methods demand of their arguments, and what they yield
+ *     check_infer_type.c      variables, and what makes two types the same
  */
 #ifndef MASU_LANGUAGE_CHECK_INFER_H
 #define MASU_LANGUAGE_CHECK_INFER_H
@@ -77,6 +79,20 @@ void infer_name(inference *n, const char *name, const type *t);
 /* e: base[at[0], …] */
 const type *infer_index(inference *n, expr *e, const type *base, const type **at);
 
+void infer_close_names(inference *n, uint32_t mark);
+void infer_answer_waiting(inference *n); /* what can be answered by now */
+
+/* check_infer_operator.c */
+static inline bool infer_is_arithmetic(binary_op op) {
+    return op >= BINARY_ADD && op <= BINARY_REM;
+}
+const type *infer_indexed(inference *n, expr *e);
+const type *infer_binary(inference *n, expr *e);
+const type *infer_unary(inference *n, expr *e);
+const type *infer_cast(inference *n, expr *e);
+const type *infer_arithmetic(inference *n, const type *a, const type *b); /* NULL: one of them has to be known first */
+void infer_condition(inference *n, expr *e);                              /* one answer is wanted */
+
 /* check_infer_call.c */
 const type *infer_call(inference *n, expr *e);
 const type *infer_method(inference *n, expr *e);
@@ -94,6 +110,9 @@ static inline open_form *infer_form_of(const type *t) {
     return t->kind == TYPE_OPEN ? t->open.form : NULL;
 }
 bool infer_is_bracket(const type *t);
+static inline bool infer_is_row(const type *t) {
+    return infer_form_of(t) != NULL && t->open.form->kind == FORM_ROW;
+}
 /* Resolved; references and boxes are what they lead to. */
 const type *infer_value(inference *n, const type *t);
 void infer_same(inference *n, const type *a, const type *b);

@@ -1,0 +1,163 @@
+/* check_infer_answer.c: the walk of a function's body (check_infer.c), what is preferred where nothing was demanded, and the
+ * answers, written into the brackets, indices and pairs.
+ */
+#include "language/front/check_dyn.h"
+#include "language/front/check_infer.h"
+#include "language/front/check_scopes.h"
+#include "language/front/check_tensor.h"
+
+/* ---- the whole --------------------------------------------------------------------------------- */
+
+/* Tensors keep f32, f64, i64 and bool. */
+static bool tensors_keep(const type *t) {
+    return t->kind == TYPE_OPEN || type_is_open_number(t) || type_is_float(t) || t->kind == TYPE_I64 ||
+           t->kind == TYPE_BOOL || t->kind == TYPE_TENSOR || type_is_silent(t);
+}
+
+static void prefer_lists(inference *n) {
+    for (uint32_t i = 0; i < n->form_count; i++) { /* what is inside comes first */
+        open_form *f = n->forms[i];
+        if (f->kind != FORM_BRACKET || f->e->kind == EXPR_COMPREHENSION ||
+            type_resolve(n->c->types, f->open)->kind != TYPE_OPEN) {
+            continue;
+        }
+        const type *element = infer_value(n, f->element);
+        open_form *now = infer_value(n, f->open)->open.form;
+        now->prefers_list |= !tensors_keep(element) ||
+                             (infer_is_bracket(element) && element->open.form->prefers_list);
+        if (now->prefers_list) {
+            n->at = f->because = f->e->span;
+            infer_same(n, now->open, type_vec(n->c->types, infer_open(n)));
+        }
+    }
+    for (uint32_t i = n->form_count; i-- > 0;) { /* and what is inside of a list of them is one */
+        const open_form *f = n->forms[i];
+        const type *t = infer_value(n, f->open);
+        if (f->kind == FORM_BRACKET && t->kind == TYPE_VEC && infer_is_bracket(infer_value(n, t->vec.element))) {
+            infer_same(n, t->vec.element, type_vec(n->c->types, infer_open(n)));
+        }
+    }
+}
+
+/* A list of what will turn out to be in it: the numbers of this walk are not those of the check. */
+static const type *list_like(inference *n, const open_form *f, const type *t) {
+    if (f->e->kind != EXPR_ARRAY) {
+        return type_vec(n->c->types, type_open(n->c->types, NULL));
+    }
+    const type *element = infer_value(n, t->vec.element);
+    bool nested = element->kind == TYPE_VEC && f->e->list.count > 0 && f->e->list.items[0]->kind == EXPR_ARRAY &&
+                  !f->e->list.items[0]->is_vec;
+    const type *held = nested ? f->e->list.items[0]->becomes : NULL;
+    int64_t length = f->grows || f->e->list.count == 0 ? -1 : (int64_t)f->e->list.count;
+    return type_array(n->c->types, held != NULL ? held : type_open(n->c->types, NULL), length);
+}
+
+static const type *tensor_like(inference *n, const open_form *f) {
+    const type *element = infer_value(n, f->element);
+    while (element->kind == TYPE_OPEN && infer_is_bracket(element)) {
+        element = infer_value(n, element->open.form->element);
+    }
+    bool wide = element->kind == TYPE_F64 && !type_is_open_number(element);
+    return type_tensor(n->c->types, wide ? element : NULL, -1);
+}
+
+static void answer(inference *n, const open_form *f) {
+    const type *t = infer_value(n, f->open);
+    const open_form *now = t->kind == TYPE_OPEN ? t->open.form : f;
+    switch (f->kind) {
+    case FORM_BRACKET:
+        if (f->e->kind == EXPR_ARRAY) {
+            f->e->list.form = now;
+        }
+        f->e->becomes = t->kind == TYPE_VEC ? list_like(n, f, t) : t->kind == TYPE_TENSOR ? tensor_like(n, f) : NULL;
+        if (t->kind == TYPE_OPEN && tensor_like(n, now)->tensor.element != NULL) {
+            f->e->becomes = tensor_like(n, now);
+        }
+        return;
+    case FORM_ROW:
+    case FORM_PAIR:
+        f->e->becomes = t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE ? t : NULL;
+        return;
+    case FORM_TRUTH:
+    case FORM_FUNCTION:
+        return;
+    }
+}
+
+static bool asks_in_block(const block *b);
+
+static void find_question(expr *e, void *context) {
+    bool *found = context;
+    bool bracket = (e->kind == EXPR_ARRAY || e->kind == EXPR_REPEAT) && !e->is_vec;
+    if (bracket || e->kind == EXPR_COMPREHENSION || e->kind == EXPR_INDEX || (e->kind == EXPR_METHOD && check_has_places(e))) {
+        *found = true;
+    }
+    if (!*found) {
+        expr_each_child(e, find_question, context);
+    }
+}
+
+static bool asks_in_block(const block *b) {
+    bool found = false;
+    expr body = {.kind = EXPR_BLOCK, .block = (block *)b};
+    expr_each_child(&body, find_question, &found);
+    return found;
+}
+
+/* Instances of what stays open are nobody's: no search for an instance passes them again. */
+static void forget_instances(checker *c, uint32_t from) {
+    for (uint32_t i = from; i < c->tree->struct_count; i++) {
+        struct_item *template = c->tree->structs[i]->template;
+        struct_item **at = template == NULL ? NULL : &template->instances;
+        while (at != NULL && *at != NULL && (*at)->index >= from) {
+            if ((*at)->type != NULL && (*at)->type->may_have_open) {
+                *at = (*at)->next_instance;
+            } else {
+                at = &(*at)->next_instance;
+            }
+        }
+    }
+}
+
+void check_infer(checker *c, function_item *f) {
+    if (f->body == NULL || !asks_in_block(f->body)) {
+        return;
+    }
+    const diagnostics before = *c->diagnostics;
+    said_type *said = c->said->types;
+    const type_environment *environment = c->environment;
+    function_item *function = c->function;
+    unsigned outside = c->said->outside;
+    bool had_open = c->open->has_open;
+    uint32_t structs = c->tree->struct_count;
+    check_dyn_mark(c);
+    c->environment = f->template != NULL ? &f->environment : NULL;
+    c->function = f;
+    inference n = {.c = c, .any = check_scalar(c, TYPE_ERROR), .result = f->result};
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        infer_name(&n, f->parameters[i]->name, f->parameters[i]->type);
+    }
+    const type *result = infer_block(&n, f->body);
+    n.at = f->result_annotation != NULL ? f->result_annotation->span : f->span;
+    if (f->result != NULL) {
+        infer_same(&n, result, f->result);
+    }
+    infer_close_names(&n, 0);
+    infer_answer_waiting(&n);
+    prefer_lists(&n);
+    infer_answer_waiting(&n);
+    for (uint32_t i = 0; i < n.form_count; i++) {
+        answer(&n, n.forms[i]);
+    }
+    type_default_numbers(c->types);
+    forget_instances(c, structs);
+    check_dyn_return(c);
+    diagnostics_return_to(c->diagnostics, &before);
+    for (; c->said->types != said; c->said->types = c->said->types->before) {
+        c->said->types->symbol->refused = false;
+    }
+    c->said->outside = outside;
+    c->open->has_open = had_open;
+    c->environment = environment;
+    c->function = function;
+}

@@ -1,0 +1,193 @@
+/* check_infer_operator.c: what operators, indices and casts say of brackets and rows (check_infer.c).
+ *
+ *     a * 2, -a, a as f32, a[i, j]     a bracket is a tensor there
+ *     a == b                           both are of one type: one answer of lists, one for each element of tensors
+ *     t[i] + u                         a row where u is a tensor
+ */
+#include "language/front/check_infer.h"
+#include "language/front/check_scopes.h"
+
+/* ---- indices ----------------------------------------------------------------------------------- */
+
+/* Of a tensor, with so many numbers between the brackets. */
+static const type *type_of_element_at(inference *n, expr *e, const type *tensor, uint32_t count) {
+    const type *element = type_of_element(n->c->types, tensor);
+    if (n->comprehensions > 0 || tensor->tensor.rank == (int32_t)count) {
+        return element;
+    }
+    if (tensor->tensor.rank > (int32_t)count) {
+        return type_tensor(n->c->types, tensor->tensor.element, tensor->tensor.rank - (int32_t)count);
+    }
+    return infer_form(n, FORM_ROW, e)->open;
+}
+
+const type *infer_index(inference *n, expr *e, const type *base, const type **at) {
+    const expr *only = e->index.count == 1 ? e->index.indices[0] : NULL;
+    bool part = only != NULL && only->kind == EXPR_RANGE;
+    if (infer_is_bracket(base) && e->index.count > 1) {
+        infer_tensor(n, base);
+        base = infer_value(n, base);
+    }
+    if (infer_is_bracket(base)) {
+        return part ? base : base->open.form->element;
+    }
+    if (infer_form_of(base) != NULL && base->open.form->kind == FORM_ROW) {
+        infer_tensor(n, base);
+        base = infer_value(n, base);
+    }
+    switch (base->kind) {
+    case TYPE_VEC:
+        return part ? type_vec(n->c->types, base->vec.element) : base->vec.element;
+    case TYPE_TENSOR:
+        return part ? base : type_of_element_at(n, e, base, e->index.count);
+    case TYPE_STRING:
+        return part ? base : check_scalar(n->c, TYPE_CHAR);
+    case TYPE_STRUCT: {
+        const type *found = infer_yield(n, base, "index", at, e->index.count);
+        return found == NULL ? n->any : found;
+    }
+    default:
+        return NULL;
+    }
+}
+
+/* t[i][j] is t[i, j] of a tensor. */
+const type *infer_indexed(inference *n, expr *e) {
+    expr *inner = e->index.base;
+    bool merges = inner->kind == EXPR_INDEX && !inner->in_parentheses;
+    const type *base = infer_value(n, infer_expr(n, inner));
+    const type **at = CHECK_ARRAY(n->c, const type *, e->index.count + 1);
+    for (uint32_t i = 0; i < e->index.count; i++) {
+        at[i] = infer_value(n, infer_expr(n, e->index.indices[i]));
+        if (base->kind == TYPE_TENSOR && n->comprehensions == 0 && infer_is_bracket(at[i])) {
+            infer_tensor(n, at[i]);
+        }
+    }
+    const open_form *row = infer_form_of(base);
+    if (merges && row != NULL && row->kind == FORM_ROW && row->e == inner) {
+        return infer_form(n, FORM_ROW, e)->open; /* the check sees one index of both */
+    }
+    const type *t = infer_index(n, e, base, at);
+    if (t == NULL) {
+        t = infer_open(n);
+        infer_wait(n, (waiting){.e = e, .operand = base, .arguments = at, .result = t});
+    }
+    return t;
+}
+
+/* ---- operators --------------------------------------------------------------------------------- */
+
+static const type *arithmetic_of_tensors(inference *n, const type *a, const type *b) {
+    const type *tensor = a->kind == TYPE_TENSOR ? a : b, *other = tensor == a ? b : a;
+    if (infer_is_bracket(other)) { /* beside a tensor of f64 its numbers are f64 */
+        infer_same(n, other, type_tensor(n->c->types, tensor->tensor.element, -1));
+        other = infer_value(n, other);
+    } else if (infer_is_row(other) && tensor->tensor.rank != 0) {
+        infer_tensor(n, other);
+        other = infer_value(n, other);
+    }
+    const type *held = tensor->tensor.element, *beside = other->kind == TYPE_TENSOR ? other->tensor.element : other;
+    if (held != NULL && beside != NULL && type_is_open_number(infer_value(n, beside))) {
+        infer_same(n, held, beside);
+    }
+    bool numbers = tensor->tensor.rank == 0 && (other->kind != TYPE_TENSOR || other->tensor.rank == 0);
+    return type_tensor(n->c->types, tensor->tensor.element, numbers ? 0 : -1);
+}
+
+/* NULL: one of them has to be known first. */
+const type *infer_arithmetic(inference *n, const type *a, const type *b) {
+    if (infer_is_bracket(a) || infer_is_bracket(b)) { /* there is no such thing of lists */
+        infer_tensor(n, a);
+        infer_tensor(n, b);
+        a = infer_value(n, a);
+        b = infer_value(n, b);
+    }
+    if (a->kind == TYPE_TENSOR || b->kind == TYPE_TENSOR) {
+        return arithmetic_of_tensors(n, a, b);
+    }
+    if (infer_is_row(a) || infer_is_row(b)) {
+        if (infer_is_row(a) && infer_is_row(b)) {
+            infer_same(n, a, b);
+        }
+        return infer_is_row(a) ? a : b;
+    }
+    if (type_is_numeric(a) && type_is_numeric(b)) {
+        infer_same(n, a, b);
+        return infer_value(n, type_is_float(b) ? b : a);
+    }
+    if (a->kind == TYPE_OPEN || b->kind == TYPE_OPEN) {
+        return NULL;
+    }
+    return a->kind == TYPE_STRING ? a : n->any;
+}
+
+static const type *type_of_comparison(inference *n, const expr *e, const type *a, const type *b) {
+    bool equal = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
+    bool brackets = infer_is_bracket(a) || infer_is_bracket(b);
+    const type *other = infer_is_bracket(a) ? b : a;
+    if (brackets && (type_is_numeric(other) || (!equal && other->kind == TYPE_TENSOR))) {
+        infer_tensor(n, infer_is_bracket(a) ? a : b); /* each element is compared */
+    } else if (a->kind != TYPE_TENSOR || b->kind == TYPE_OPEN) {
+        infer_same(n, a, b);
+    } else if (infer_is_bracket(b)) {
+        infer_tensor(n, b);
+    }
+    bool masks = infer_value(n, a)->kind == TYPE_TENSOR || infer_value(n, b)->kind == TYPE_TENSOR;
+    if (masks || !brackets) {
+        return masks ? type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1) : check_scalar(n->c, TYPE_BOOL);
+    }
+    open_form *f = infer_form(n, FORM_TRUTH, NULL);
+    f->element = a;
+    return f->open;
+}
+
+/* One answer is wanted. */
+void infer_condition(inference *n, expr *e) {
+    infer_same(n, infer_expr(n, e), check_scalar(n->c, TYPE_BOOL));
+}
+
+const type *infer_binary(inference *n, expr *e) {
+    if (e->binary.op == BINARY_AND || e->binary.op == BINARY_OR) {
+        infer_condition(n, e->binary.left);
+        infer_condition(n, e->binary.right);
+        return check_scalar(n->c, TYPE_BOOL);
+    }
+    const type *a = infer_value(n, infer_expr(n, e->binary.left)),
+               *b = infer_value(n, infer_expr(n, e->binary.right));
+    n->at = e->span;
+    if (e->binary.op >= BINARY_EQ && e->binary.op <= BINARY_GE) {
+        return type_of_comparison(n, e, a, b);
+    }
+    if (!infer_is_arithmetic(e->binary.op)) {
+        return a;
+    }
+    const type *t = infer_arithmetic(n, a, b);
+    if (t == NULL) {
+        t = infer_open(n);
+        infer_wait(n, (waiting){.e = e, .operand = a, .other = b, .result = t});
+    }
+    return t;
+}
+
+const type *infer_unary(inference *n, expr *e) {
+    const type *t = infer_value(n, infer_expr(n, e->unary.operand));
+    if (e->unary.op == UNARY_NEG && infer_is_bracket(t)) {
+        n->at = e->span;
+        infer_tensor(n, t);
+    }
+    return infer_value(n, t);
+}
+
+const type *infer_cast(inference *n, expr *e) {
+    const type *from = infer_value(n, infer_expr(n, e->cast.operand));
+    const type *to = infer_written(n, e->cast.target);
+    n->at = e->span;
+    if (infer_is_bracket(from)) {
+        infer_tensor(n, from);
+        from = infer_value(n, from);
+    }
+    if (infer_is_row(from)) {
+        return from;
+    }
+    return from->kind == TYPE_TENSOR && to->kind != TYPE_TENSOR ? type_tensor(n->c->types, to, from->tensor.rank) : to;
+}
