@@ -111,6 +111,10 @@ void lower_refuse_capture(lower_fn *fn, source_span span) {
     refuse(fn, span, SAY(closure_takes_a_part));
 }
 
+void lower_refuse_update(lower_fn *fn, source_span span) {
+    refuse(fn, span, SAY(update_takes_parts));
+}
+
 static bool is_in_cell(const expr *e) { /* a field of what has a destructor, at any depth */
     for (; e->kind == EXPR_FIELD || e->kind == EXPR_TUPLE_FIELD; e = e->field.base)
         if (lower_has_cell(e->field.base->type))

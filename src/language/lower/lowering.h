@@ -89,6 +89,8 @@ uint32_t lower_destructor_of(const type *inside);
 bool lower_drops(lowering *l, const type *t);
 /* An error: Rust's closure takes a part of the variable, this one all of it. */
 void lower_refuse_capture(lower_fn *fn, source_span span);
+/* An error: T { a: …, ..base } of a base that has a name. */
+void lower_refuse_update(lower_fn *fn, source_span span);
 bool lower_marked(const lower_fn *fn, source_span span, unsigned kinds);
 /* The value of e, which moves out of where it lies; false: e does not move. */
 bool lower_moved(lower_fn *fn, const expr *e, ir_value *out);

@@ -174,8 +174,9 @@ struct_item *parse_struct_head(parser *p) {
     *s = (struct_item){.name = name,
                        .span = span,
                        .is_copy = p->derives_copy,
+                       .is_clone = p->derives_clone,
                        .index = p->tree->struct_count};
-    p->derives_copy = false;
+    p->derives_copy = p->derives_clone = false;
     parse_type_parameters(p, &s->generics);
     parse_where(p, &s->generics, NULL);
     PARSER_PUSH(p, p->tree->structs, p->tree->struct_count, p->tree->struct_capacity, s);

@@ -484,6 +484,8 @@ static bool skip_attribute(parser *p) {
     parser_skip_group(p);
     for (; from < p->at; from++) {
         const token *t = &p->list.tokens[from];
+        p->derives_clone |= t->kind == TOKEN_NAME && t->length == 5 &&
+                            memcmp(p->file->text + t->offset, "Clone", 5) == 0;
         p->derives_copy |= t->kind == TOKEN_NAME && t->length == 4 &&
                            memcmp(p->file->text + t->offset, "Copy", 4) == 0;
     }

@@ -55,6 +55,7 @@ typedef struct parser {
     stmt *script_last;
     module_scope *module; /* whose items are read; NULL: names are not told apart */
     uint32_t functions;   /* bodies around the present token */
+    bool derives_clone;
     bool derives_copy;    /* an attribute in front of the next struct says so */
     jmp_buf memory_ended;
 } parser;

@@ -195,6 +195,7 @@ struct struct_item {
     struct_item *instances, *next_instance; /* [check] */
     bool is_enum;
     bool is_copy;      /* #[derive(Copy)] */
+    bool is_clone;     /* #[derive(Clone)] */
     function_item *drop; /* [check] its destructor; of a generic one the pattern of those of its instances; NULL: none */
     const type *cell;    /* [check] where it has one: a Box of its fields, as which it lies in memory */
     uint32_t destructor; /* [check] likewise: the destructor's number, from 1 */
