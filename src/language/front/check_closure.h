@@ -39,6 +39,8 @@ bool check_function_name(checker *c, expr *e); /* a function as a value */
 void check_close_closure(checker *c, expr *e);
 /* Whether the method may write to self; before its body is checked, by what is written there. */
 bool check_may_write_self(checker *c, function_item *f);
+/* v[a..b].sort() and its like: the method of lists of this name. */
+bool check_may_write_lists(checker *c, const char *name);
 bool check_refer_captures(checker *c, const struct_item *s);
 void check_refer_field(checker *c, function_item *closure, struct_field *field);
 bool check_called_inside(const checker *c, const struct_item *s);

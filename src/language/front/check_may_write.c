@@ -96,3 +96,9 @@ static bool search_writes(checker *c, function_item *f, int depth) {
 bool check_may_write_self(checker *c, function_item *f) {
     return search_writes(c, f->is_checked || f->template == NULL ? f : f->template, 0);
 }
+
+bool check_may_write_lists(checker *c, const char *name) {
+    struct_item *list = c->instances->builtin_owners[TYPE_VEC];
+    function_item *f = list == NULL ? NULL : check_find_method(c, list, name);
+    return f != NULL && (check_lends_references(c, f) || check_may_write_self(c, f));
+}

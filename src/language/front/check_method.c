@@ -535,13 +535,6 @@ static void element_as_value(const checker *c, expr *e, const type *t) {
     }
 }
 
-/* v[a..b].sort() and its like */
-static bool writes_lists(checker *c, const char *name) {
-    struct_item *list = c->instances->builtin_owners[TYPE_VEC];
-    function_item *f = list == NULL ? NULL : check_find_method(c, list, name);
-    return f != NULL && (check_lends_references(c, f) || check_may_write_self(c, f));
-}
-
 /* 2.5.double() where only f64 has it is an f64. A method of the program or library is one of a certain type: the number's is
  * decided here. */
 static const type *number_with_method(checker *c, const type *t, const char *name) {
@@ -580,7 +573,7 @@ static void method(checker *c, expr **slot, const type *expected) {
         method_of_found(c, slot, expected)) {
         return;
     }
-    if (writes_lists(c, e->call.name)) {
+    if (check_may_write_lists(c, e->call.name)) {
         check_part_receiver(c, &e->call.receiver);
     }
     const char *user = c->around->receiver_of;
@@ -641,7 +634,7 @@ static void method(checker *c, expr **slot, const type *expected) {
 
 void check_method(checker *c, expr **slot, const type *expected) {
     expr *e = *slot, *receiver = e->call.receiver;
-    const bool part = check_made_of(c, receiver) != NULL, writes = part && writes_lists(c, e->call.name);
+    const bool part = check_made_of(c, receiver) != NULL, writes = part && check_may_write_lists(c, e->call.name);
     expr *named = part ? check_new_name(c, receiver->span, receiver->name.name) : NULL;
     method(c, slot, expected);
     e = *slot;
