@@ -342,7 +342,7 @@ static bool broken(tl__table *t, const tl__stored *s) {
 static bool read_plain(const tl__stored *s, tl_dtype kept, void *to, tl__table *t) {
     if (s->checked && crc32_z(0, s->bytes, s->length) != s->sum)
         return broken(t, s);
-    return convert(s, s->bytes + s->skip, 0, s->elements, kept, to, t);
+    return s->elements == 0 || convert(s, s->bytes + s->skip, 0, s->elements, kept, to, t);
 }
 
 typedef struct unpacking {
