@@ -235,23 +235,39 @@ static bool changes_length(const char *name) {
     return false;
 }
 
-/* With so many arguments. */
-static bool lists_have(inference *n, const char *name, uint32_t count) {
+/* No number or bracket stands where f wants a function. */
+static bool takes_functions(const function_item *f, const expr *e) {
+    bool fits = true;
+    for (uint32_t i = 0; i < e->call.arg_count && i + 1 < f->parameter_count; i++) {
+        const type_expr *t = f->parameters[i + 1]->annotation;
+        bool wants = t != NULL && t->name != NULL && t->name[0] == '<';
+        expr_kind kind = e->call.args[i]->kind;
+        fits = fits && !(wants && (kind == EXPR_INT || kind == EXPR_FLOAT || kind == EXPR_ARRAY));
+    }
+    return fits;
+}
+
+/* With such arguments. */
+static bool lists_have(inference *n, const expr *e) {
+    const char *name = e->call.name;
+    uint32_t count = e->call.arg_count;
     const struct_item *list = n->c->instances->builtin_owners[TYPE_VEC];
     const function_item *f = list == NULL ? NULL : names_find_method(n->c->names, list, name);
     bool has = check_is_list_method(name);
     for (; f != NULL && !has; f = f->next_in_bucket) {
-        bool takes = f->owner == list && strcmp(f->name, name) == 0 && count + 1 <= f->parameter_count;
+        bool takes = f->owner == list && strcmp(f->name, name) == 0 && count + 1 <= f->parameter_count &&
+                     takes_functions(f, e);
         has = takes && (count + 1 == f->parameter_count || f->parameters[count + 1]->otherwise != NULL);
     }
     return has;
 }
 
-static bool only_tensors_have(inference *n, const char *name, uint32_t count) {
+static bool only_tensors_have(inference *n, const expr *e) {
+    const char *name = e->call.name;
     const struct_item *tensor = tensor_owner(n);
     const function_item *f = tensor == NULL ? NULL : names_find_method(n->c->names, tensor, name);
-    bool has = line_of("", name, count, true) != TL_FN_COUNT || (f != NULL && f->has_self);
-    return has && !lists_have(n, name, count);
+    bool has = line_of("", name, e->call.arg_count, true) != TL_FN_COUNT || (f != NULL && f->has_self);
+    return has && !lists_have(n, e);
 }
 
 /* A method of lists that yields nothing can only change its list. */
@@ -274,7 +290,7 @@ static const type *method_of_bracket(inference *n, expr *e, const type *t, bool 
     if (!lists && (check_is_identity(name) || strcmp(name, "into") == 0)) { /* what is wanted of that is wanted of it */
         return t;
     }
-    if (!lists && only_tensors_have(n, name, e->call.arg_count)) {
+    if (!lists && only_tensors_have(n, e)) {
         infer_tensor(n, t);
     } else {
         f->prefers_list |= (dropped && only_changes(n, name)) || lists;
@@ -435,10 +451,11 @@ static const type *call_plain(inference *n, expr *e, const char *name, const typ
     }
     shown(n, e, name, arguments);
     const type *first = count == 0 ? n->any : infer_value(n, arguments[0]);
-    if (first->kind == TYPE_TENSOR || (infer_is_bracket(first) && only_tensors_have(n, name, count - 1))) { /* sqrt(x) */
-        expr method = *e;
-        method.call.name = name;
-        method.call.arg_count = count - 1;
+    expr method = *e; /* sqrt(x) */
+    method.call.name = name;
+    method.call.args = e->call.args + (count > 0);
+    method.call.arg_count = count > 0 ? count - 1 : 0;
+    if (first->kind == TYPE_TENSOR || (infer_is_bracket(first) && only_tensors_have(n, &method))) {
         infer_tensor(n, first);
         return method_of_tensor(n, &method, arguments + 1);
     }

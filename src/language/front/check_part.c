@@ -45,9 +45,14 @@ static const made_of *part_of(const checker *c, const expr *e) {
 
 /* ---- let ------------------------------------------------------------------------------------------ */
 
+static const type *type_named(const checker *c, const char *name) {
+    const symbol *s = check_find(c, name);
+    return s == NULL || s->binding == NULL ? check_scalar(c, TYPE_ERROR) : s->binding->type;
+}
+
 static const type *type_of(const checker *c, const made_of *of) {
-    const symbol *s = check_find(c, of->names[0]);
-    return s == NULL || s->binding == NULL || of->is_pair ? check_scalar(c, TYPE_ERROR) : s->binding->type;
+    const type *pair[2] = {type_named(c, of->names[0]), of->is_pair ? type_named(c, of->names[1]) : NULL};
+    return of->is_pair ? type_tuple(c->types, pair, 2) : pair[0];
 }
 
 static void become_nothing(checker *c, stmt *s) {
