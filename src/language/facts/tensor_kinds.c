@@ -98,6 +98,8 @@ unsigned tensor_kind_of(tl_abi_index function) {
     case TL_FN_tl_tensor_file_read:
     case TL_FN_tl_csv_tensor:
     case TL_FN_tl_random_state:
+    case TL_FN_tl_random_permutation:
+    case TL_FN_tl_random_whole:
         return TENSOR_FRESH | TENSOR_READS;
         WORKING_OPERATIONS(X)
         return TENSOR_FRESH | TENSOR_READS | TENSOR_WORKS;

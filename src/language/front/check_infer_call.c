@@ -235,7 +235,7 @@ static bool changes_length(const char *name) {
     return false;
 }
 
-/* No number or bracket stands where f wants a function. */
+/* No number or bracket is given where f wants a function. */
 static bool takes_functions(const function_item *f, const expr *e) {
     bool fits = true;
     for (uint32_t i = 0; i < e->call.arg_count && i + 1 < f->parameter_count; i++) {

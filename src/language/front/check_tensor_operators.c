@@ -153,7 +153,7 @@ bool check_tensor_binary(checker *c, expr **slot, bool *as_scalars, const type *
             return both_tensors(c, slot);
         }
     }
-    /* of a tensor of which nobody knows the rank: elements, unless one answer is wanted */
+    /* of a tensor of unknown rank: elements, unless one answer is wanted */
     const type *tensor = tensor_of(e, left);
     bool one = tensor->tensor.rank == 0 || (expected != NULL && expected->kind == TYPE_BOOL);
     bool tensor_wanted = expected != NULL && expected->kind == TYPE_TENSOR;

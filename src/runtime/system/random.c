@@ -45,6 +45,39 @@ int64_t tl_random_below(int64_t bound) {
     return (int64_t)masu__rng_below(&tl__runtime()->rng, bound > 0 ? (uint64_t)bound : 1);
 }
 
+/* ---- many at once ------------------------------------------------------------------------------------------------- */
+
+/* By exchanges from the end on (Fisher and Yates). */
+tl_tensor *tl_random_permutation(int64_t n) {
+    tl_tensor *out = NULL;
+    masu_status status = tl__tensor_new(TL_I64, 1, &n, &out);
+    if (status != MASU_OK)
+        return tl__tensor_or_raise(status, NULL);
+    masu__rng *rng = &tl__runtime()->rng;
+    int64_t *to = out->data;
+    for (int64_t i = 0; i < n; i++)
+        to[i] = i;
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t j = (int64_t)masu__rng_below(rng, (uint64_t)i + 1), last = to[i];
+        to[i] = to[j];
+        to[j] = last;
+    }
+    return out;
+}
+
+/* low < high. */
+tl_tensor *tl_random_whole(int64_t n, int64_t low, int64_t high) {
+    tl_tensor *out = NULL;
+    masu_status status = tl__tensor_new(TL_I64, 1, &n, &out);
+    if (status != MASU_OK)
+        return tl__tensor_or_raise(status, NULL);
+    masu__rng *rng = &tl__runtime()->rng;
+    int64_t *to = out->data;
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (int64_t)((uint64_t)low + masu__rng_below(rng, (uint64_t)high - (uint64_t)low));
+    return out;
+}
+
 /* ---- the state as a tensor: a run that is resumed draws what it would have drawn ------------------------------------ */
 
 /* [ four words of the generator | whether a normal deviate is left over | its bits ] */
