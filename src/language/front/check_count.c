@@ -47,8 +47,8 @@ bool check_count_of(checker *c, const expr *call, const function_item *f) {
     }
     uint32_t least = UINT32_MAX, most = 0;
     const function_item *longest = f;
-    for (const function_item *o = check_find_method(c, f->owner, f->name); f->owner != NULL && o != NULL;
-         o = o->next_in_bucket) {
+    for (const function_item *o = f->owner == NULL ? f : check_find_method(c, f->owner, f->name); o != NULL;
+         o = f->owner == NULL ? NULL : o->next_in_bucket) {
         if (o->owner != f->owner || strcmp(o->name, f->name) != 0) {
             continue;
         }
