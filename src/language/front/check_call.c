@@ -191,19 +191,10 @@ static void unknown_function(checker *c, expr *e, const char *name) {
     check_suggest_note(c, d, &near);
 }
 
-/* A function of the library that takes another number of arguments: log("loss", x) is one, log(x) another. */
-static bool is_other_form(const checker *c, const function_item *f, uint32_t given) {
-    uint32_t least = 0;
-    for (uint32_t i = 0; f != NULL && i < f->parameter_count; i++) {
-        least += f->parameters[i]->otherwise == NULL;
-    }
-    return f != NULL && f->span.file == c->tree->prelude && (given < least || given > f->parameter_count);
-}
-
 static void call_plain(checker *c, expr **slot, const char *name, const type *expected) {
     expr *e = *slot;
     symbol *s = check_find(c, name);
-    bool misfits = s != NULL && is_other_form(c, s->function, e->call.arg_count);
+    bool misfits = s != NULL && check_is_other_form(c, s->function, e->call.arg_count);
     struct_item *structure = check_struct_named(c, name);
     if (check_closure_call(c, slot)) {
         return;
@@ -222,11 +213,7 @@ static void call_plain(checker *c, expr **slot, const char *name, const type *ex
     } else if (!check_builtin_function(c, slot, name) &&
                !check_std_call(c, slot, NULL, name, expected) &&
                !((s == NULL || misfits) && check_function_form(c, slot, name, expected))) {
-        if (misfits) {
-            call_function(c, e, s->function, NULL, expected);
-        } else {
-            unknown_function(c, e, name);
-        }
+        misfits ? call_function(c, e, s->function, NULL, expected) : unknown_function(c, e, name);
     }
 }
 

@@ -89,6 +89,8 @@ const type *check_kind_type(checker *c, tl_abi_kind kind);
 bool check_runtime_call(checker *c, expr *e, const type *expected);
 void check_become_abi(checker *c, expr *e, tl_abi_index abi, expr *const *operands, uint32_t count);
 /* Whether the call has as many arguments as f takes, without self; else the message, with f's parameters. */
+/* A function of the library that takes another number of arguments: log("loss", x) is one, log(x) another. */
+bool check_is_other_form(const checker *c, const function_item *f, uint32_t given);
 bool check_count_of(checker *c, const expr *call, const function_item *f);
 bool check_count(checker *c, const expr *call, const char *name, uint32_t wanted,
                  source_span declared);

@@ -70,6 +70,14 @@ bool check_count_of(checker *c, const expr *call, const function_item *f) {
     return false;
 }
 
+bool check_is_other_form(const checker *c, const function_item *f, uint32_t given) {
+    uint32_t least = 0;
+    for (uint32_t i = 0; f != NULL && i < f->parameter_count; i++) {
+        least += f->parameters[i]->otherwise == NULL;
+    }
+    return f != NULL && f->span.file == c->tree->prelude && (given < least || given > f->parameter_count);
+}
+
 abi_arity check_abi_arity(tl_abi_index function, bool method) {
     abi_arity a = {0, 0};
     const tl_abi_parameter *p = tl_abi_functions[function].parameters;

@@ -47,12 +47,18 @@ int64_t tl_random_below(int64_t bound) {
 
 /* ---- many at once ------------------------------------------------------------------------------------------------- */
 
-/* By exchanges from the end on (Fisher and Yates). */
-tl_tensor *tl_random_permutation(int64_t n) {
+/* [n] numbers to be filled; NULL, and raised. */
+static tl_tensor *new_numbers(int64_t n) {
     tl_tensor *out = NULL;
     masu_status status = tl__tensor_new(TL_I64, 1, &n, &out);
-    if (status != MASU_OK)
-        return tl__tensor_or_raise(status, NULL);
+    return tl__tensor_or_raise(status, out);
+}
+
+/* By exchanges from the end on (Fisher and Yates). */
+tl_tensor *tl_random_permutation(int64_t n) {
+    tl_tensor *out = new_numbers(n);
+    if (!out)
+        return NULL;
     masu__rng *rng = &tl__runtime()->rng;
     int64_t *to = out->data;
     for (int64_t i = 0; i < n; i++)
@@ -67,10 +73,9 @@ tl_tensor *tl_random_permutation(int64_t n) {
 
 /* low < high. */
 tl_tensor *tl_random_whole(int64_t n, int64_t low, int64_t high) {
-    tl_tensor *out = NULL;
-    masu_status status = tl__tensor_new(TL_I64, 1, &n, &out);
-    if (status != MASU_OK)
-        return tl__tensor_or_raise(status, NULL);
+    tl_tensor *out = new_numbers(n);
+    if (!out)
+        return NULL;
     masu__rng *rng = &tl__runtime()->rng;
     int64_t *to = out->data;
     for (int64_t i = 0; i < n; i++)
@@ -85,10 +90,9 @@ enum { STATE = 4, WORDS = STATE + 2 };
 
 tl_tensor *tl_random_state(void) {
     const masu__rng *rng = &tl__runtime()->rng;
-    tl_tensor *out = NULL;
-    masu_status status = tl__tensor_new(TL_I64, 1, &(int64_t){WORDS}, &out);
-    if (status != MASU_OK)
-        return tl__tensor_or_raise(status, NULL);
+    tl_tensor *out = new_numbers(WORDS);
+    if (!out)
+        return NULL;
     int64_t *words = out->data;
     memcpy(words, rng->state, sizeof rng->state);
     words[STATE] = rng->has_spare;
