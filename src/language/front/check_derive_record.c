@@ -46,7 +46,9 @@ void derive_put_record(checker *c, masu__buffer *out, const struct_item *s) {
     masu__buffer_printf(out, "{ Self %c\n", s->positional ? '(' : '{');
     for (uint32_t i = 0; i < s->field_count; i++) {
         const struct_field *field = &s->fields[i];
-        masu__buffer_printf(out, s->positional ? "" : "%s: ", field->name);
+        if (!s->positional) {
+            masu__buffer_printf(out, "%s: ", field->name);
+        }
         masu__buffer_printf(out, "%s,\n", read_field(c, field->type, i));
     }
     masu__buffer_printf(out, "%c }", s->positional ? ')' : '}');
