@@ -41,6 +41,7 @@ foreach(layer runtime language)
         set(top masu_${layer})
     endif()
 endforeach()
+masu_test_folder(unit/recording masu_recording)
 # The readers of masu plan, without the rest of the command.
 add_library(masu_plan_readers STATIC EXCLUDE_FROM_ALL)
 foreach(part read_rows read_json read_operators file_text judge_parts)

@@ -2,7 +2,8 @@
 # Fails on an include against the project's one direction, and on calls outside their homes.
 #
 #     tool ─► language ─► runtime ─► allocators ─► devices ─► base        (each also: <masu/…>)
-#                 └─ sees base and <masu/…> only                 └───► planner ────►┘
+#          │      └─ sees base and <masu/…> only                 └───► planner ────►┘
+#          └─► recording (sees base and <masu/…> only)
 #
 #   * A layer shows one header to those above it: src/LAYER/LAYER.h (base: each of its headers).
 #   * Inside a layer a room (src/LAYER/ROOM) sees the rooms that the table below names, and the headers that lie in the
@@ -40,7 +41,7 @@ export MASU_FILES="$files"
 # shellcheck disable=SC2086 # a list of files
 awk '
 BEGIN {
-    layers = split("base devices allocators planner runtime language tool", name, " ")
+    layers = split("base devices allocators planner runtime language recording tool", name, " ")
     for (i = 1; i <= layers; i++) rank[name[i]] = i
     files = split(ENVIRON["MASU_FILES"], path_of, "\n")
     for (i = 1; i <= files; i++) is_file[path_of[i]] = 1
@@ -168,7 +169,7 @@ function check_project_include(path,    target, other) {
     if (other == layer) check_room(path, room_of(target == "" ? "src/" path : target))
     if (other == layer || other == "base" ) return
     if (!(layer in rank)) return
-    if (layer == "language" || layer == "planner") wrong("\"" path "\": " layer " sees base and <masu/…> only")
+    if (layer == "language" || layer == "planner" || layer == "recording") wrong("\"" path "\": " layer " sees base and <masu/…> only")
     else if (rank[other] > rank[layer]) wrong("\"" path "\": " layer " stands below " other)
     else if (path != other "/" other ".h") wrong("\"" path "\": private to " other ", which shows " other "/" other ".h")
 }

@@ -2,7 +2,7 @@
 tree=$MASU_TMP/tree
 put() { cat >"$MASU_TMP/clean/$1"; } # FILE, text on stdin
 write_clean_tree() {
-    for folder in include/masu src/base src/devices src/allocators src/planner/model src/runtime/system src/language/codegen src/language/ir src/tool bench; do
+    for folder in include/masu src/base src/devices src/allocators src/planner/model src/recording src/runtime/system src/language/codegen src/language/ir src/tool bench; do
         mkdir -p "$MASU_TMP/clean/$folder"
     done
     echo '#include <stddef.h>' | put include/masu/masu.h
@@ -16,13 +16,14 @@ write_clean_tree() {
     echo 'int h;' | put src/allocators/pool.h
     echo '#include "base/arena.h"' | put src/planner/model/model.h
     printf '#include "planner/model/model.h"\n#include <masu/masu.h>\n' | put src/planner/plan.c
+    printf '#include "base/arena.h"\n#include <masu/masu.h>\n' | put src/recording/recording.h
     printf '#include "allocators/allocators.h"\n' | put src/runtime/runtime.h
     printf '#include "runtime/runtime.h"\n#include <cblas.h>\nvoid p(void) { printf("x"); }\n' | put src/runtime/system/print_tensor.c
     printf '#include "runtime/runtime.h"\nvoid d(void) { out = stdout; }\n' | put src/runtime/runtime.c
     printf '#include "base/arena.h"\n' | put src/language/language.h
     printf '#include "language/language.h"\n' | put src/language/ir/ir.h
     printf '#include "language/language.h"\n#include "language/ir/ir.h"\n#include <llvm-c/Core.h>\n' | put src/language/codegen/jit.c
-    printf '#include "language/language.h"\n#include "runtime/runtime.h"\nint main(void) { puts(getenv("A")); exit(1); }\n' | put src/tool/main.c
+    printf '#include "language/language.h"\n#include "runtime/runtime.h"\n#include "recording/recording.h"\nint main(void) { puts(getenv("A")); exit(1); }\n' | put src/tool/main.c
     echo '#include <masu/masu.h>' | put bench/epoch.c
 }
 clean_tree() {
@@ -51,6 +52,7 @@ violation src/tool/main.c 'private to allocators' '  #  include "allocators/pool
 violation src/language/language.h 'language sees base' '#include "runtime/runtime.h"'
 violation src/planner/plan.c 'planner sees base' '#include "devices/devices.h"'
 violation src/planner/model/model.h 'planner sees base' '#include "allocators/allocators.h"'
+violation src/recording/recording.h 'recording sees base' '#include "allocators/allocators.h"'
 violation src/allocators/pool.c 'allocators stands below planner' '#include "planner/model/model.h"'
 violation src/language/codegen/jit.c 'language sees base' '#include "devices/devices.h"'
 violation src/language/codegen/jit.c 'the room codegen does not see front' '#include "language/front/front.h"'
