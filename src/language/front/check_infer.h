@@ -113,6 +113,9 @@ bool infer_is_bracket(const type *t);
 static inline bool infer_is_row(const type *t) {
     return infer_form_of(t) != NULL && t->open.form->kind == FORM_ROW;
 }
+static inline bool infer_is_truth(const type *t) {
+    return infer_form_of(t) != NULL && t->open.form->kind == FORM_TRUTH;
+}
 /* Resolved; references and boxes are what they lead to. */
 const type *infer_value(inference *n, const type *t);
 void infer_same(inference *n, const type *a, const type *b);

@@ -79,6 +79,8 @@ static void answer(inference *n, const open_form *f) {
         f->e->becomes = t->kind == TYPE_TENSOR || t->kind == TYPE_TUPLE ? t : NULL;
         return;
     case FORM_TRUTH:
+        f->e->is_undecided = t->kind == TYPE_OPEN && infer_is_bracket(infer_value(n, f->element));
+        return;
     case FORM_FUNCTION:
         return;
     }

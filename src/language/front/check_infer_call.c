@@ -128,7 +128,7 @@ static const type *call_of_table(inference *n, tl_abi_index function, bool metho
             infer_prefer_list(n, arguments[i]); /* dimensions */
         } else if (p->mode != TL_LIST && p->kind == ABI_tensor) {
             const type *t = infer_value(n, arguments[i]);
-            if (infer_is_bracket(t)) {
+            if (infer_is_bracket(t) || infer_is_truth(t)) {
                 infer_tensor(n, t);
             }
         }
@@ -304,7 +304,7 @@ const type *infer_method_of(inference *n, expr *e, const type *t, const type **a
         if (same != NULL) {
             return same;
         }
-    } else if (infer_form_of(t) != NULL && t->open.form->kind == FORM_ROW && !numbers_have(n, e->call.name) &&
+    } else if ((infer_is_row(t) || infer_is_truth(t)) && !numbers_have(n, e->call.name) &&
                check_has_method(n->c, infer_any_tensor(n), e->call.name)) {
         infer_tensor(n, t);
     }

@@ -121,7 +121,7 @@ const type *infer_arithmetic(inference *n, const type *a, const type *b) {
     return a->kind == TYPE_STRING ? a : n->any;
 }
 
-static const type *type_of_comparison(inference *n, const expr *e, const type *a, const type *b) {
+static const type *type_of_comparison(inference *n, expr *e, const type *a, const type *b) {
     bool equal = e->binary.op == BINARY_EQ || e->binary.op == BINARY_NE;
     bool brackets = infer_is_bracket(a) || infer_is_bracket(b);
     const type *other = infer_is_bracket(a) ? b : a;
@@ -136,7 +136,7 @@ static const type *type_of_comparison(inference *n, const expr *e, const type *a
     if (masks || !brackets) {
         return masks ? type_tensor(n->c->types, check_scalar(n->c, TYPE_BOOL), -1) : check_scalar(n->c, TYPE_BOOL);
     }
-    open_form *f = infer_form(n, FORM_TRUTH, NULL);
+    open_form *f = infer_form(n, FORM_TRUTH, e);
     f->element = a;
     return f->open;
 }

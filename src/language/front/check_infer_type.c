@@ -106,6 +106,9 @@ static void form_becomes(inference *n, open_form *f, const type *t) {
         if (t->kind == TYPE_BOOL) {
             decide(n, f->open, t);
             infer_prefer_list(n, f->element);
+        } else if (t->kind == TYPE_TENSOR) {
+            decide(n, f->open, t);
+            infer_tensor(n, f->element);
         }
         return;
     case FORM_FUNCTION:

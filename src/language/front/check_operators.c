@@ -449,7 +449,11 @@ void check_binary(checker *c, expr **slot, const type *expected) {
     widen_to_text(c, e->binary.op, &e->binary.right, left);
     left = type_resolve(c->types, e->binary.left->type);
     right = type_resolve(c->types, e->binary.right->type);
-    if (compare_lengths(c, slot)) {
+    if (e->is_undecided && left->kind == TYPE_TENSOR && right->kind == TYPE_TENSOR) {
+        diagnostics_say(c->diagnostics, e->span, SAY(comparison_of_lists_or_of_tensors));
+        check_make_error(c, e);
+        done = true;
+    } else if (compare_lengths(c, slot)) {
         done = true;
     } else if (left->kind == TYPE_TENSOR || right->kind == TYPE_TENSOR) {
         done = check_tensor_binary(c, slot, &as_scalars, expected);

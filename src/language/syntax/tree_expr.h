@@ -352,6 +352,7 @@ struct expr {
     bool is_site : 1;     /* `&mut place`, made by the checker; see check_getter.c */
     bool is_kept : 1;     /* a reference that it yields is not followed */
     bool is_copied : 1;   /* [check] of a copy: a write to it does not reach the place */
+    bool is_undecided : 1; /* [check] a comparison of brackets that nothing makes lists or tensors */
     bool is_boxed : 1;    /* [check] Box::new(…) where nothing says yet whether a Box is wanted */
     source_span span;
     const type *type; /* [check] */
