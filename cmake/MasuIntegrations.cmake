@@ -17,3 +17,34 @@ if(TARGET masu_static)
     install(FILES ${CMAKE_SOURCE_DIR}/integrations/cuda/masu_cuda.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/masu)
 endif()
+
+# The Python module, for the stable interface of 3.11 on: one file for every Python from there. Python's headers are all
+# that it needs; the interpreter that loads it has the rest.
+#
+#     integrations/python ─► masu/__init__.abi3.so, the package `masu`, with its types
+option(MASU_PYTHON "Build the Python module where Python's headers are (python3-dev)" ON)
+if(TARGET masu_static AND MASU_PYTHON)
+    find_path(MASU_PYTHON_INCLUDE Python.h PATH_SUFFIXES python3.13 python3.12 python3.11
+        DOC "Where Python.h is, of 3.11 or later")
+    mark_as_advanced(MASU_PYTHON_INCLUDE)
+    if(MASU_PYTHON_INCLUDE)
+        file(GLOB python_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/integrations/python/*.c)
+        add_library(masu_python MODULE ${python_sources})
+        target_include_directories(masu_python SYSTEM PRIVATE ${MASU_PYTHON_INCLUDE})
+        target_link_libraries(masu_python PRIVATE masu_options masu_public_includes masu_static ${CMAKE_DL_LIBS})
+        set_target_properties(masu_python PROPERTIES
+            PREFIX "" OUTPUT_NAME __init__ SUFFIX .abi3.so
+            LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/python/masu)
+        # Only PyInit_masu leaves it; threads that end later still hand back what they cached.
+        target_link_options(masu_python PRIVATE -Wl,--exclude-libs,ALL -Wl,-Bsymbolic-functions -Wl,-z,nodelete)
+        foreach(python_file __init__.pyi py.typed)
+            configure_file(${CMAKE_SOURCE_DIR}/integrations/python/${python_file} ${CMAKE_BINARY_DIR}/python/masu/${python_file} COPYONLY)
+        endforeach()
+        cmake_path(GET MASU_PYTHON_INCLUDE FILENAME python_version)
+        set(MASU_PYTHON_FOLDER lib/${python_version}/dist-packages CACHE STRING
+            "Where the Python module is installed, below the prefix")
+        install(TARGETS masu_python LIBRARY DESTINATION ${MASU_PYTHON_FOLDER}/masu)
+        install(FILES ${CMAKE_BINARY_DIR}/python/masu/__init__.pyi ${CMAKE_BINARY_DIR}/python/masu/py.typed
+            DESTINATION ${MASU_PYTHON_FOLDER}/masu)
+    endif()
+endif()
