@@ -13,6 +13,7 @@
  * What must stay true: an alias is a checked place made of names, fields and elements whose indices are literals
  * or variables that are not assigned to.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "language/front/check_build.h"
@@ -21,7 +22,6 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_variant.h"
@@ -66,17 +66,6 @@ static void become_nothing(checker *c, stmt *s) {
     check_expr(c, &s->value, check_scalar(c, TYPE_VOID));
 }
 
-/* let x = call, of one of several places: the call, and behind it a let with the choice. */
-static void choose_later(checker *c, stmt *s, block_builder *b, const written_getter *w) {
-    stmt *let = CHECK_ARRAY(c, stmt, 1);
-    *let = *s;
-    let->value = getter_choice(c, w);
-    become_nothing(c, s);
-    b->last->next = let;
-    s->next = b->block->first;
-    c->places->checked_up_to = b->last;
-}
-
 bool check_let_alias(checker *c, stmt *s) {
     bool named = s->pattern->kind == PATTERN_NAME && s->pattern->binding != NULL;
     if (!named || s->value == NULL || s->value->type != NULL || s->otherwise != NULL ||
@@ -88,7 +77,7 @@ bool check_let_alias(checker *c, stmt *s) {
     bool option = e->kind == EXPR_METHOD &&
                   (strcmp(e->call.name, "get_mut") == 0 || strcmp(e->call.name, "last_mut") == 0 ||
                    strcmp(e->call.name, "first_mut") == 0);
-    if (option || (getter_may_yield(c, e, true) && !getter_may_yield(c, e, false))) {
+    if (option) {
         return false;
     }
     binding *name = s->pattern->binding;
@@ -97,19 +86,12 @@ bool check_let_alias(checker *c, stmt *s) {
         return false; /* a reference, which may be another one later */
     }
     block_builder b = build_block(c, s->span);
-    written_getter several = {0}, *outer = c->places->split;
-    c->places->split = &several;
     expr *place = check_freeze(&b, &s->value);
-    c->places->split = outer;
-    if (several.count > 1) {
-        choose_later(c, s, &b, &several);
-        return true;
-    }
     if (place == NULL) { /* a value of its own that the name holds */
         while (s->value->kind == EXPR_UNARY && s->value->unary.op == UNARY_REFERENCE) {
             s->value = s->value->unary.operand;
+            name->is_mutable = true;
         }
-        name->is_mutable = true;
         return false;
     }
     name->alias = place;
@@ -191,6 +173,29 @@ const expr *check_let_by_name(checker *c, stmt **slot) {
     return place;
 }
 
+/* Every value fits it, as far as its form says. */
+static bool takes_all(const pattern *p) {
+    bool all = p->kind == PATTERN_WILDCARD || p->kind == PATTERN_TUPLE ||
+               (p->kind == PATTERN_NAME && (p->binding == NULL || !isupper((unsigned char)p->binding->name[0])));
+    for (uint32_t i = 0; all && i < p->part_count; i++) {
+        all = takes_all(p->parts[i]);
+    }
+    return all;
+}
+
+/* Some(p) for any element: the patterns do not look into the elements, so that their index will do. */
+static bool takes_elements(const expr *e) {
+    bool all = true;
+    for (uint32_t i = 0; all && i < e->match.count; i++) {
+        const pattern *p = e->match.arms[i].pattern;
+        all = p->kind != PATTERN_BOUND;
+        for (uint32_t k = 0; all && k < p->part_count; k++) {
+            all = takes_all(p->parts[k]);
+        }
+    }
+    return all;
+}
+
 /* Before the value of a match is checked. */
 void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) {
     *out = (match_alias){0};
@@ -202,7 +207,7 @@ void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out) 
         return;
     }
     maybe_place maybe;
-    if (e->match.value->kind == EXPR_METHOD && check_freeze_maybe(b, e->match.value, &maybe)) {
+    if (e->match.value->kind == EXPR_METHOD && takes_elements(e) && check_freeze_maybe(b, e->match.value, &maybe)) {
         out->elements = maybe.elements;
         e->match.value = maybe.index;
         return;

@@ -52,6 +52,16 @@ expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part,
 }
 
 /* The name stands for the place; nothing is left for the pattern to bind. */
+/* name @ parts: the name is the place, and what remains are the parts. */
+bool check_alias_bound(checker *c, pattern *p, const type *t) {
+    pattern name = {.kind = PATTERN_NAME, .span = p->span, .binding = p->binding};
+    if (!check_alias_name(c, &name, c->places->alias_place, t)) {
+        return false;
+    }
+    *p = *p->parts[0];
+    return true;
+}
+
 bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t) {
     if (place == NULL || (!c->places->alias_all && !p->binding->is_alias)) {
         return false;

@@ -8,6 +8,8 @@
  * of the block is written once for each. What must stay true: nothing of the block is checked yet, no branch has
  * statements whose names the rest could see, and a branch that leaves (return, break, panic) keeps what it is.
  */
+#include <string.h>
+
 #include "language/front/check_build.h"
 #include "language/front/check_context.h"
 #include "language/front/check_place.h"
@@ -17,6 +19,17 @@
 enum { CHOICES_MAX = 5 };
 
 typedef enum tail { TAIL_VALUE, TAIL_PLACE, TAIL_LEAVES } tail;
+
+bool check_is_panic(const expr *e) {
+    static const char *const names[] = {"panic", "unreachable", "todo", "unimplemented"};
+    const expr *callee = e->kind == EXPR_CALL ? e->call.callee : NULL;
+    for (size_t i = 0; callee != NULL && i < sizeof names / sizeof names[0]; i++) {
+        if (callee->kind == EXPR_NAME && strcmp(callee->name.name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static bool leaves(const expr *e) {
     return e->kind == EXPR_RETURN || e->kind == EXPR_BREAK || e->kind == EXPR_CONTINUE ||

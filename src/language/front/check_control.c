@@ -64,7 +64,7 @@ bool check_tuple_parts(checker *c, pattern *p, const type *t,
 }
 
 void check_bind(checker *c, pattern *p, const type *t) {
-    if (check_bind_behind(c, p, t)) {
+    if (check_bind_behind(c, p, t, check_bind)) {
         return;
     }
     p->type = t;

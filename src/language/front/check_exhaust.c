@@ -398,6 +398,12 @@ static const char **useful(exhaust *x, const matrix *m, const pattern *const *q,
     if (width == 0) {
         return m->count == 0 ? nothing : NULL;
     }
+    if (type_is_reference(types[0]) && !type_is_slice(types[0])) {
+        const type **behind = CHECK_ARRAY(x->c, const type *, width);
+        memcpy(behind, types, width * sizeof(const type *));
+        behind[0] = type_resolve(x->c->types, type_target(x->c->types, types[0]));
+        types = behind;
+    }
     const pattern *first = plain(q[0]);
     if (first != NULL && first->kind == PATTERN_OR) {
         const char **found = NULL;

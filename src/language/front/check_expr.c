@@ -8,7 +8,6 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
@@ -479,13 +478,10 @@ static void check_node(checker *c, expr **slot, const type *expected) {
     }
 }
 
-/* A call's result that is kept as a reference, because that is wanted or because nothing says what is. */
+/* A call whose place is wanted as a reference. */
 static bool yields_place(checker *c, const expr *e, const type *expected) {
     const type *wish = expected == NULL ? NULL : type_resolve(c->types, expected);
-    if (wish == NULL || wish->kind == TYPE_OPEN) {
-        return getter_may_yield(c, e, false);
-    }
-    return e->kind == EXPR_METHOD && type_is_reference(wish) && check_refers(c, e);
+    return wish != NULL && e->kind == EXPR_METHOD && type_is_reference(wish) && check_refers(c, e);
 }
 
 void check_expr(checker *c, expr **slot, const type *expected) {

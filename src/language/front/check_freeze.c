@@ -3,7 +3,8 @@
  *     self.rows[i + 1].x             let <at 0> = i + 1;         self.rows[<at 0>].x
  *     map.entry(k).or_insert(0)      let <at 1> = map.__slot(k, 0);    map.values[<at 1>]
  *     v.last_mut().unwrap()          let <at 2> = v.__last_at().unwrap();    v[<at 2>]
- *     node.child(i)                  what `fn child(&mut self, i) -> &mut Node { … }` says, written out
+ *     node.child(i)                  what `fn child(&mut self, i) -> &mut Node { &mut place }` says, written out; a function
+ *                                    that says more than a place yields a reference (check_refer.c)
  */
 #include <string.h>
 
@@ -14,7 +15,6 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_variant.h"
@@ -218,41 +218,11 @@ static void demand_some(block_builder *b, const expr *e, expr *test) {
     check_hold(b, build_method(c, e->span, some, e->call.name, &message, expects), "at");
 }
 
-/* One of w's places; NULL: of several, which is told. */
-static expr *only_place(checker *c, expr *e, const written_getter *w) {
-    if (w->count > 1 && c->places->split != NULL) {
-        *c->places->split = *w;
-        c->places->split->node = e;
-        return NULL;
-    }
-    if (w->count > 1) {
-        diagnostic *d =
-            diagnostics_say(c->diagnostics, e->span, SAY(this_yields_one_of_places_of), w->count);
-        diagnostics_note(c->diagnostics, d, (source_span){0},
-                         "give the place a name first: `let x = …;`");
-    }
-    return w->places[0];
-}
-
-/* f(…).unwrap() of a function `-> Option<&mut T>`. */
-static expr *freeze_found(block_builder *b, expr *e, const written_getter *w) {
-    checker *c = b->c;
-    expr *site = check_alias_copy(c, w->chosen);
-    demand_some(b, e, check_new_binary(c, BINARY_GT, site, check_new_int(c, e->span, 0), NULL));
-    return only_place(c, e, w);
-}
-
 /* e? where e yields a place or leaves. */
 static expr *freeze_try(block_builder *b, expr *e) {
     checker *c = b->c;
-    written_getter w;
     maybe_place maybe;
-    expr *operand = e->attempt.operand;
-    if (getter_may_yield(c, operand, true) && check_write_getter(b, operand, true, &w)) {
-        getter_leave(b, &w);
-        return only_place(c, e, &w);
-    }
-    if (check_freeze_maybe(b, operand, &maybe)) {
+    if (check_freeze_maybe(b, e->attempt.operand, &maybe)) {
         expr *at = check_new(c, EXPR_TRY, e->span, NULL);
         at->attempt.operand = maybe.index;
         return check_element_at(c, maybe.elements, check_hold(b, at, "at"));
@@ -268,11 +238,6 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
         return NULL;
     }
     maybe_place maybe;
-    written_getter w;
-    if (getter_may_yield(c, e->call.receiver, true) &&
-        check_write_getter(b, e->call.receiver, true, &w)) {
-        return freeze_found(b, e, &w);
-    }
     if (check_freeze_maybe(b, e->call.receiver, &maybe)) {
         expr *at =
             build_method(c, e->span, maybe.index, e->call.name, e->call.args, e->call.arg_count);
@@ -298,6 +263,53 @@ static expr *freeze_unwrap(block_builder *b, expr *e) {
     return NULL;
 }
 
+/* By its names: a call in it may be one of a function whose result is or holds `&mut T`. */
+static bool may_lend(const checker *c, const expr *e) {
+    while (e->type == NULL) {
+        const char *name = e->kind == EXPR_METHOD ? e->call.name
+                           : e->kind == EXPR_CALL && e->call.callee->kind == EXPR_NAME
+                               ? e->call.callee->name.name
+                               : NULL;
+        for (uint32_t i = 0; name != NULL && i < c->tree->getter_count; i++) {
+            const char *known = c->tree->getters[i]->name;
+            if (known[0] == name[0] && strcmp(known, name) == 0) {
+                return true;
+            }
+        }
+        if (e->kind == EXPR_METHOD) {
+            e = e->call.receiver;
+        } else if (e->kind == EXPR_TRY) {
+            e = e->attempt.operand;
+        } else {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* A reference that a call yields is asked for once: let <at n> = call;  *<at n> */
+static expr *freeze_lent(block_builder *b, expr **slot) {
+    checker *c = b->c;
+    if ((*slot)->type != NULL) {
+        return NULL;
+    }
+    (*slot)->is_followed = false; /* `*call`: the place is meant in any case */
+    check_keep_reference(*slot);
+    check_expr(c, slot, NULL);
+    const type *t = type_of(c, *slot);
+    if (!type_is_reference(t)) {
+        return NULL;
+    }
+    char *name = check_printf(c, "<at %u>", c->text_count++);
+    block_builder alone = build_block(c, b->span);
+    build_let(&alone, name, false, *slot);
+    build_checked(b, alone.last);
+    expr *n = check_new_name(c, (*slot)->span, name);
+    check_expr(c, &n, t);
+    check_follow(c, &n);
+    return n;
+}
+
 static bool only_lets(const block *b) {
     const stmt *s = b->first;
     while (s != NULL && s->kind == STMT_LET && s->otherwise == NULL) {
@@ -306,21 +318,22 @@ static bool only_lets(const block *b) {
     return s == NULL;
 }
 
-/* A call that yields one of several places: which is known when it runs. */
-static expr *freeze_written(block_builder *b, expr *e) {
-    checker *c = b->c;
-    written_getter w;
-    if (!getter_may_yield(c, e, false) || !check_write_getter(b, e, false, &w)) {
-        return NULL;
+/* What Self and the type parameters are in the body of f. */
+static type_environment environment_of(checker *c, function_item *f, const expr *receiver) {
+    type_environment own = check_environment_new(c, f);
+    const type *t = receiver == NULL ? NULL : type_resolve(c->types, receiver->type);
+    if (t != NULL && t->kind == TYPE_STRUCT) {
+        check_impl_fits(c, f, t->structure, &own);
+        own.self = t->structure;
     }
-    return only_place(c, e, &w);
+    return own;
 }
 
 /* f(…) of a method `fn f(&mut self, …) -> &mut T { place }`. */
-static expr *freeze_getter(block_builder *b, expr *e) {
+static expr *freeze_simple(block_builder *b, expr *e) {
     checker *c = b->c;
-    if (e->kind != EXPR_METHOD || e->type != NULL) {
-        return freeze_written(b, e);
+    if (e->type != NULL) {
+        return NULL;
     }
     expr *place = check_freeze(b, &e->call.receiver);
     const type *t = place == NULL ? NULL : type_of(c, place);
@@ -352,7 +365,8 @@ static expr *freeze_getter(block_builder *b, expr *e) {
                   (yields->kind == EXPR_UNARY || yields->kind == EXPR_NAME ||
                    yields->kind == EXPR_METHOD || yields->kind == EXPR_FIELD);
     if (!simple) {
-        return freeze_written(b, e);
+        give_up(c, &e->call.receiver);
+        return NULL;
     }
     function_item whole = *written;
     whole.body = written->unchecked;
@@ -368,7 +382,7 @@ static expr *freeze_getter(block_builder *b, expr *e) {
         copy->parameters[i + 1]->alias = argument;
         check_declare(c, copy->parameters[i + 1], argument->type);
     }
-    type_environment own = getter_environment(c, copy, place);
+    type_environment own = environment_of(c, copy, place);
     const type_environment *outer = c->environment;
     c->environment = &own;
     for (stmt *s = copy->body->first, *next; s != NULL; s = next) {
@@ -404,7 +418,7 @@ static expr *freeze_part(block_builder *b, expr **slot) {
     if (e->kind == EXPR_INDEX && t->kind == TYPE_STRUCT &&
         check_method_named(c, t->structure, "index_mut") != NULL) {
         *slot = build_method(c, e->span, place, "index_mut", e->index.indices, e->index.count);
-        return freeze_getter(b, *slot);
+        return freeze_simple(b, *slot);
     }
     if (e->kind == EXPR_INDEX && (type_of(c, place)->kind == TYPE_STRUCT || !freeze_index(b, e))) {
         return NULL;
@@ -441,14 +455,19 @@ expr *check_freeze(block_builder *b, expr **slot) {
                 return check_freeze(b, &e->call.receiver);
             }
         }
+        const bool lends = may_lend(c, e);
         expr *place = freeze_unwrap(b, e);
         place = place != NULL ? place : freeze_entry(b, e);
-        return place != NULL ? place : freeze_getter(b, e);
+        place = place != NULL ? place : freeze_simple(b, e);
+        return place != NULL || !lends ? place : freeze_lent(b, slot);
     }
     case EXPR_CALL:
-        return freeze_getter(b, e);
-    case EXPR_TRY:
-        return freeze_try(b, e);
+        return may_lend(c, e) ? freeze_lent(b, slot) : NULL;
+    case EXPR_TRY: {
+        const bool lends = may_lend(c, e);
+        expr *place = freeze_try(b, e);
+        return place != NULL || !lends ? place : freeze_lent(b, slot);
+    }
     default:
         return NULL;
     }
@@ -465,7 +484,7 @@ static bool refers_by_method(const checker *c, const expr *e) {
         return refers_by_method(c, e->attempt.operand);
     }
     if (e->kind != EXPR_METHOD || e->type != NULL) {
-        return getter_may_yield(c, e, true) || getter_may_yield(c, e, false);
+        return false;
     }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(e->call.name, names[i]) == 0) {
@@ -476,11 +495,8 @@ static bool refers_by_method(const checker *c, const expr *e) {
         return refers_by_method(c, e->call.receiver);
     }
     bool finds = strcmp(e->call.name, "find") == 0 || strcmp(e->call.name, "next") == 0;
-    if (finds && e->call.receiver->kind == EXPR_METHOD &&
-        strcmp(e->call.receiver->call.name, "iter_mut") == 0) {
-        return true;
-    }
-    return getter_may_yield(c, e, true) || getter_may_yield(c, e, false);
+    return finds && e->call.receiver->kind == EXPR_METHOD &&
+           strcmp(e->call.receiver->call.name, "iter_mut") == 0;
 }
 
 static bool holds_reference(const checker *c, const binding *b) {
@@ -517,7 +533,7 @@ static bool has_method(const checker *c, const expr *e) {
         }
         e = e->kind == EXPR_INDEX ? e->index.base : e->field.base;
     }
-    return refers_by_method(c, e);
+    return refers_by_method(c, e) || may_lend(c, e);
 }
 
 /* map.entry(k).or_insert(v) and its like */
@@ -551,19 +567,14 @@ bool check_entry_value(checker *c, expr **slot) {
     return true;
 }
 
-/* several: one of several places is meant, so that *slot has to be checked once for each (getter_split). */
-bool check_freeze_target(checker *c, block_builder *b, expr **slot, written_getter *several) {
-    *several = (written_getter){0};
+bool check_freeze_target(checker *c, block_builder *b, expr **slot) {
     if ((*slot)->type != NULL || !has_method(c, *slot)) {
         return false;
     }
     *b = build_block(c, (*slot)->span);
-    written_getter *outer = c->places->split;
-    c->places->split = several;
     expr *place = check_freeze(b, slot);
-    c->places->split = outer;
     if (place != NULL) {
         *slot = place;
     }
-    return place != NULL || several->count > 1;
+    return place != NULL;
 }

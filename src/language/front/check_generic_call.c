@@ -7,7 +7,6 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_place.h"
 #include "language/front/check_text.h"
@@ -291,10 +290,8 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
     }
     check_lends_references(c, f);
     c->environment = &environment;
-    c->places->yields_places = getter_kind_of(c, f) != GETTER_NONE;
     const type *result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
                                                       : check_part_type(c, f->result_annotation);
-    c->places->yields_places = false;
     c->environment = outer;
     use_expectation(c, result, expected);
     start_of_fold(c, e, f, &environment);
@@ -311,11 +308,9 @@ void check_template_call(checker *c, expr *e, function_item *f, struct_item *own
         if (lengths && expected != NULL) { /* let a: [i32; 2] = f(); */
             decide_inner_lengths(c, f->result_annotation, expected);
         }
-        c->places->yields_places = getter_kind_of(c, f) != GETTER_NONE;
         const type *known = check_part_type(c, f->result_annotation);
         check_fits(c, result, known);
         result = lengths ? known : result;
-        c->places->yields_places = false;
         c->environment = outer;
     }
     result = type_resolve(c->types, result);

@@ -10,7 +10,6 @@
 #include "language/front/check_context.h"
 #include "language/front/check_drop.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_items.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
@@ -339,10 +338,8 @@ void check_signature(checker *c, function_item *f) {
             parameter->type = check_scalar(c, TYPE_ERROR);
         }
     }
-    c->places->yields_places = getter_kind_of(c, f) != GETTER_NONE;
     f->result = f->result_annotation == NULL ? check_scalar(c, TYPE_VOID)
                                              : check_part_type(c, f->result_annotation);
-    c->places->yields_places = false;
     if (f->result->may_have_open) {
         diagnostics_say(c->diagnostics, f->result_annotation->span,
                         SAY(result_type_is_written_out));

@@ -8,7 +8,6 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
@@ -51,6 +50,10 @@ void check_pattern(checker *c, pattern *p, const type *t) {
     if (check_alias_element(c, p, t)) {
         return;
     }
+    const bool may_be_name = p->kind == PATTERN_VARIANT && p->part_count == 0;
+    if (!may_be_name && check_bind_behind(c, p, t, check_pattern)) {
+        return;
+    }
     if (p->kind == PATTERN_NAME && p->binding != NULL && check_name_is_pattern(c, p)) {
         check_pattern(c, p, t);
         return;
@@ -60,6 +63,10 @@ void check_pattern(checker *c, pattern *p, const type *t) {
         break;
     case PATTERN_BOUND:
     case PATTERN_NAME:
+        if (p->binding != NULL && p->kind == PATTERN_BOUND && check_alias_bound(c, p, t)) {
+            check_pattern(c, p, t);
+            break;
+        }
         if (p->binding != NULL && p->kind == PATTERN_NAME &&
             check_alias_name(c, p, c->places->alias_place, t)) {
             break;
@@ -230,14 +237,8 @@ void check_match(checker *c, expr **slot, const type *expected) {
     block_builder b = build_block(c, e->span);
     match_alias alias;
     split_alternatives(c, e);
-    expr *chain = NULL;
-    if (check_getter_match(&b, e, &chain)) {
-        check_expr(c, &chain, expected);
-        e = chain;
-    } else {
-        check_match_alias(c, e, &b, &alias);
-        match_of(c, e, expected, &alias);
-    }
+    check_match_alias(c, e, &b, &alias);
+    match_of(c, e, expected, &alias);
     check_scope_close(c, mark);
     if (b.block->first != NULL) { /* what the place needs is evaluated before */
         bool value = e->type->kind != TYPE_VOID && e->type->kind != TYPE_NEVER;
@@ -440,5 +441,6 @@ void check_try(checker *c, expr **slot, const type *expected) {
             early_return(c, span, true, error_maker(c, type_resolve(c->types, t), yields));
     }
     *slot = match;
+    check_keep_reference(match->match.arms[0].body); /* followed where a value is wanted */
     check_match(c, slot, NULL);
 }

@@ -11,7 +11,6 @@
 #include "language/front/check_dyn.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_iterator.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
@@ -206,14 +205,6 @@ static bool to_string(checker *c, expr **slot, const type *t, const type *expect
     return true;
 }
 
-static bool only_yields_values(const checker *c) {
-    const function_item *f = c->function;
-    while (f != NULL && f->is_closure) {
-        f = f->outer;
-    }
-    return f != NULL && getter_kind_of(c, f) != GETTER_NONE;
-}
-
 static const char *const identities[] = {"clone",     "to_owned", "iter",    "into_iter", "as_ref",
                                          "to_string", "as_str",   "collect", "to_vec",    "as_mut",
                                          "copied",    "cloned"};
@@ -277,7 +268,7 @@ static bool identity_method(checker *c, expr **slot, const type *t) {
                 (text && t->kind != TYPE_STRING)) {
                 return false;
             }
-            if (i == 9 && !only_yields_values(c) && check_option_by_reference(c, slot, t)) {
+            if (i == 9 && check_option_by_reference(c, slot, t)) {
                 return true;
             }
             bool clones = i <= 1 || strcmp(identities[i], "cloned") == 0 || strcmp(identities[i], "to_vec") == 0;
@@ -302,7 +293,7 @@ static bool deref_view(checker *c, expr **slot, const type *t, const type *expec
         return false;
     }
     const bool writes = strcmp(e->call.name, "as_deref_mut") == 0;
-    if (writes && !only_yields_values(c) && check_option_by_reference(c, slot, t)) {
+    if (writes && check_option_by_reference(c, slot, t)) {
         return true;
     }
     *slot = option;
@@ -407,14 +398,8 @@ static bool method_of_found(checker *c, expr **slot, const type *expected) {
     }
     block_builder b;
     uint32_t mark = check_scope_open(c);
-    written_getter several;
-    if (!check_freeze_target(c, &b, &e->call.receiver, &several)) {
+    if (!check_freeze_target(c, &b, &e->call.receiver)) {
         return false;
-    }
-    if (several.count > 1) {
-        getter_split(c, slot, &b, &several, expected);
-        check_scope_close(c, mark);
-        return true;
     }
     check_method(c, slot, expected);
     check_scope_close(c, mark);
@@ -517,24 +502,6 @@ static void letters_one_by_one(expr *e) {
     }
 }
 
-/* The body of a function that yields a place is written out where it is called; checked by itself it yields a value. */
-/* v.get_mut(i) and its like where nothing is written to what they find. */
-static void element_as_value(const checker *c, expr *e, const type *t) {
-    static const char *const names[3][2] = {
-        {"get_mut", "__get"}, {"last_mut", "last"}, {"first_mut", "first"}};
-    if ((t->kind != TYPE_VEC && !check_is_map(t)) || !only_yields_values(c)) {
-        return;
-    }
-    if (strcmp(e->call.name, "iter_mut") == 0) {
-        e->call.name = "iter";
-    }
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(e->call.name, names[i][0]) == 0) {
-            e->call.name = i == 0 && t->kind != TYPE_VEC ? "get" : names[i][1];
-        }
-    }
-}
-
 /* 2.5.double() where only f64 has it is an f64. A method of the program or library is one of a certain type: the number's is
  * decided here. */
 static const type *number_with_method(checker *c, const type *t, const char *name) {
@@ -616,7 +583,6 @@ static void method(checker *c, expr **slot, const type *expected) {
     if (t->kind == TYPE_VEC) {
         choose_element_or_option(c, e, t, expected, user, arm);
     }
-    element_as_value(c, e, t);
     letters_one_by_one(e);
     if (check_rows_in_a_row(c, slot, t, expected)) {
         return;

@@ -25,10 +25,6 @@
 
 void check_unary(checker *c, expr **slot, const type *expected) {
     expr *e = *slot;
-    if (e->is_site) {
-        check_getter_site(c, slot);
-        return;
-    }
     if (e->unary.op == UNARY_REFERENCE && e->unary.is_mutable &&
         check_wants_reference(c, e, expected)) {
         check_make_reference(c, slot, expected);

@@ -7,7 +7,6 @@
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
 #include "language/front/check_generic.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_part.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
@@ -319,14 +318,8 @@ static bool assign_to_found(checker *c, expr **slot) {
     block_builder b;
     expr *e = *slot;
     uint32_t mark = check_scope_open(c);
-    written_getter several;
-    if (!check_freeze_target(c, &b, &e->assign.target, &several)) {
+    if (!check_freeze_target(c, &b, &e->assign.target)) {
         return false;
-    }
-    if (several.count > 1) {
-        getter_split(c, slot, &b, &several, check_scalar(c, TYPE_VOID));
-        check_scope_close(c, mark);
-        return true;
     }
     if (e->assign.op != BINARY_NONE) {
         write_out(c, slot);

@@ -5,7 +5,7 @@
  *     check_alias.c    names that are a place: `&mut`; check_alias_part.c: parts of it
  *     check_may_write.c  whether a method may write to self, before its body is checked
  *     check_freeze.c   expressions that refer to a place
- *     check_getter.c   calls that yield one, written out (check_getter_kind.c: which); check_choice.c: one of several
+ *     check_choice.c   a name for one of several
  *     check_refer.c    references as values; check_reference.c: where one is wanted or followed
  */
 #ifndef MASU_LANGUAGE_CHECK_PLACE_H
@@ -46,14 +46,11 @@ typedef enum write_kind { WRITE_ASSIGN, WRITE_FIELD, WRITE_METHOD, WRITE_TENSOR 
 /* Names and calls that are a place of the function, and how they are written out.
  *     every member is as it was before when the statement, pattern or call that set it is checked */
 typedef struct check_places {
-    struct getter_call *getter;   /* the call that is being written out; see check_getter.c */
-    struct written_getter *split; /* a let takes one of several places, too: where they are told */
-    const expr *alias_place;      /* what the pattern being checked takes apart; NULL: a value */
-    expr *alias_elements;         /* the Some(p) being checked is the index of one of these */
-    bool alias_all;               /* see match_alias */
-    bool yields_places;    /* the type being checked is that of a function whose calls are written out */
-    stmt *checked_up_to;   /* statements that check_let put behind its own */
-    uint32_t choice_depth; /* see check_choice.c */
+    const expr *alias_place; /* what the pattern being checked takes apart; NULL: a value */
+    expr *alias_elements;    /* the Some(p) being checked is the index of one of these */
+    bool alias_all;          /* see match_alias */
+    stmt *checked_up_to;     /* statements that check_let put behind its own */
+    uint32_t choice_depth;   /* see check_choice.c */
 } check_places;
 
 /* Who writes to what: it is known of methods when all bodies are. */
@@ -83,7 +80,8 @@ expr *check_reference_as(checker *c, expr *place, source_span span, const type *
 bool check_lends_references(checker *c, function_item *f);
 const type *check_parameter_type(checker *c, const function_item *f, binding *parameter);
 bool check_names_place(checker *c, const expr *e);
-bool check_bind_behind(checker *c, pattern *p, const type *t);
+bool check_bind_behind(checker *c, pattern *p, const type *t,
+                       void (*check_part)(checker *, pattern *, const type *));
 /* An index that can be evaluated twice: names, numbers, fields and what is reckoned of them. */
 bool check_is_harmless(const expr *e, int depth);
 /* A place made of names, fields and harmless indices, as it was before its check. */
@@ -92,7 +90,6 @@ void check_assign(checker *c, expr **slot);
 bool check_option_by_reference(checker *c, expr **slot, const type *t);
 const expr *check_let_by_name(checker *c, stmt **slot);
 bool check_is_panic(const expr *e); /* panic(…) and its like, by name */
-void check_getter_site(checker *c, expr **slot);
 /* let <what n> = e; checked, in b. Yields the variable's name. */
 expr *check_hold(block_builder *b, expr *e, const char *what);
 /* An argument of a call that is written out: a number or bool becomes what the parameter is. wanted may be NULL. */
@@ -108,12 +105,15 @@ expr *check_alias_copy(checker *c, const expr *e);
 /* An unchecked expression as a place that can be written out many times; what has to be evaluated once becomes a
  * let in b. NULL: it is no place; parts of it may be checked already. */
 expr *check_freeze(block_builder *b, expr **slot);
+/* v[a..b] of a list, as the place behind a reference that is held (check_refer.c). NULL: of something else. */
+expr *check_freeze_part(block_builder *b, expr *e);
 /* Whether Rust would say that e is a `&mut T`, by its form. */
 bool check_refers(const checker *c, const expr *e);
 /* The target of an assignment or receiver of a method, when a call in it yields a place. */
-bool check_freeze_target(checker *c, block_builder *b, expr **slot, struct written_getter *several);
+bool check_freeze_target(checker *c, block_builder *b, expr **slot);
 bool check_let_alias(checker *c, stmt *s);
 expr *check_alias_part(checker *c, const expr *place, pattern *p, uint32_t part, const type *t);
+bool check_alias_bound(checker *c, pattern *p, const type *t);
 bool check_alias_name(checker *c, pattern *p, const expr *place, const type *t);
 bool check_alias_element(checker *c, pattern *p, const type *t);
 void check_match_alias(checker *c, expr *e, block_builder *b, match_alias *out);

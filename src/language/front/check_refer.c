@@ -14,7 +14,6 @@
 #include "language/front/check_context.h"
 #include "language/front/check_convert.h"
 #include "language/front/check_expr.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 #include "language/front/check_types.h"
@@ -284,10 +283,22 @@ expr *check_reference_as(checker *c, expr *place, source_span span, const type *
 
 /* ---- patterns ------------------------------------------------------------------------------------------- */
 
+static bool asks(const pattern *p) { /* not every value has its form */
+    bool any = p->kind == PATTERN_LITERAL || p->kind == PATTERN_RANGE || p->kind == PATTERN_OR ||
+               p->kind == PATTERN_BOUND ||
+               (p->kind == PATTERN_VARIANT && p->structure != NULL && p->structure->is_enum);
+    for (uint32_t i = 0; !any && i < p->part_count; i++) {
+        any = asks(p->parts[i]);
+    }
+    return any;
+}
+
 /* A pattern that takes apart what a reference leads to: its names stand for the parts. */
-bool check_bind_behind(checker *c, pattern *p, const type *t) {
+bool check_bind_behind(checker *c, pattern *p, const type *t,
+                       void (*check_part)(checker *, pattern *, const type *)) {
     t = type_resolve(c->types, t);
-    if (!type_is_reference(t) || p->kind == PATTERN_NAME || p->kind == PATTERN_WILDCARD) {
+    bool whole = p->kind == PATTERN_NAME || p->kind == PATTERN_WILDCARD;
+    if (!type_is_reference(t) || whole || (type_is_slice(t) && check_part != check_bind)) {
         return false;
     }
     pattern *parts = CHECK_ARRAY(c, pattern, 1);
@@ -304,8 +315,14 @@ bool check_bind_behind(checker *c, pattern *p, const type *t) {
     bool all = c->places->alias_all;
     c->places->alias_place = place;
     c->places->alias_all = true;
-    check_bind(c, parts, check_type_of(c, place));
+    check_part(c, parts, check_type_of(c, place));
     c->places->alias_place = outer;
     c->places->alias_all = all;
+    if (asks(parts)) { /* <at> @ parts: what is asked lies behind it */
+        p->kind = PATTERN_BOUND;
+        p->parts = CHECK_ARRAY(c, pattern *, 1);
+        p->parts[0] = parts;
+        p->part_count = 1;
+    }
     return true;
 }

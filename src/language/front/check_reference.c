@@ -1,7 +1,6 @@
 /* check_reference.c: where a reference is wanted, kept or followed. How one is made is check_refer.c. */
 #include "language/front/check_call.h"
 #include "language/front/check_context.h"
-#include "language/front/check_getter.h"
 #include "language/front/check_place.h"
 #include "language/front/check_scopes.h"
 
@@ -84,7 +83,7 @@ static bool holds_reference(const checker *c, const type_expr *t, int depth) {
 bool check_lends_references(checker *c, function_item *f) {
     if (!f->refers_is_known) {
         f->refers_is_known = true;
-        f->refers = getter_kind_of(c, f) == GETTER_NONE && f->result_annotation != NULL &&
+        f->refers = f->result_annotation != NULL &&
                     (f->result_annotation->is_place || holds_reference(c, f->result_annotation, 0));
         for (uint32_t i = 0; !f->refers && i < f->parameter_count; i++) {
             const binding *p = f->parameters[i]; /* `mut cur: &mut T` may be another reference later */

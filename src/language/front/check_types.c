@@ -90,7 +90,7 @@ static const type *tensor_type(checker *c, type_expr *t) {
 /* Inside of another type `&mut T` is a reference; elsewhere it says that the place itself is meant. */
 const type *check_part_type(checker *c, type_expr *t) {
     const type *whole = check_type(c, t);
-    if (!t->is_place || type_is_silent(whole) || whole->kind == TYPE_VOID || c->places->yields_places) {
+    if (!t->is_place || type_is_silent(whole) || whole->kind == TYPE_VOID) {
         return whole;
     }
     bool slice = t->kind == TYPE_EXPR_ARRAY && t->length == NULL && whole->kind == TYPE_VEC;

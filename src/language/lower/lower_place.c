@@ -218,6 +218,15 @@ static lower_place *place_behind(lower_fn *fn, const expr *e, const ir_value *le
     return p;
 }
 
+const ir_value *lower_read_behind(lower_fn *fn, const type *t, const ir_value *reference, source_span span) {
+    lower_place p = {.kind = PLACE_REFERENCE, .type = t, .count = lower_leaf_count(fn->l, t), .span = span};
+    ir_value *out = lower_room(fn, p.count);
+    memcpy(p.at, reference, 2 * sizeof *reference);
+    if (out && lower_open(fn))
+        lower_place_read(fn, &p, out);
+    return out ? out : reference;
+}
+
 static lower_place *place_in_cell(lower_fn *fn, const expr *e) {
     ir_value leaves[2] = {0};
     lower_read(fn, fn->variables[e->name.binding->id], 1, leaves, e->span);

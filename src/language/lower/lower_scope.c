@@ -195,11 +195,27 @@ static bool has_parts(const pattern *p) {
     return p->kind == PATTERN_TUPLE || p->kind == PATTERN_VARIANT;
 }
 
+/* <at> @ parts of a reference: the parts are those of what it leads to (check_refer.c). */
+static bool is_behind(const pattern *p) {
+    return p->kind == PATTERN_BOUND && type_is_reference(p->type) && !type_is_reference(p->parts[0]->type);
+}
+
+static const ir_value *behind_of(lower_fn *fn, const pattern *p, const ir_value *values) {
+    return is_behind(p) ? lower_read_behind(fn, p->parts[0]->type, values, p->span) : values;
+}
+
+static bool binds(const pattern *p) {
+    bool any = p->kind == PATTERN_NAME || p->kind == PATTERN_BOUND;
+    for (uint32_t i = 0; !any && i < p->part_count; i++)
+        any = binds(p->parts[i]);
+    return any;
+}
+
 void lower_pattern_bind(lower_fn *fn, const pattern *p, const ir_value *values) {
     if (p->kind == PATTERN_NAME || p->kind == PATTERN_BOUND)
         lower_bind(fn, p->binding, values);
-    if (p->kind == PATTERN_BOUND)
-        lower_pattern_bind(fn, p->parts[0], values);
+    if (p->kind == PATTERN_BOUND && (!is_behind(p) || binds(p->parts[0])))
+        lower_pattern_bind(fn, p->parts[0], behind_of(fn, p, values));
     if (has_parts(p) && lower_open(fn))
         values = parts_of(fn, p, values);
     for (uint32_t i = 0; has_parts(p) && i < p->part_count; i++)
@@ -220,7 +236,7 @@ static ir_value range_test(lower_fn *fn, const pattern *p, ir_value v) {
     return !high ? low : !low ? high : lower_op2(fn, IR_AND, IR_BOOL, low, high, p->span);
 }
 
-/* The values of parts of another variant are nothing; tests of strings look into what they compare, so the
+/* The values of parts of another variant are nothing; tests of texts and behind references look into what they compare, so the
  * tag is asked first and alone. */
 static ir_value and_then(lower_fn *fn, ir_value first, const pattern *rest, const ir_value *values,
                          source_span span) {
@@ -241,17 +257,17 @@ static ir_value and_then(lower_fn *fn, ir_value first, const pattern *rest, cons
     return both;
 }
 
-static bool tests_strings(const pattern *p) {
-    bool found = p->kind == PATTERN_LITERAL && p->low->type->kind == TYPE_STRING;
+static bool looks_inside(const pattern *p) { /* of a text, or behind a reference */
+    bool found = (p->kind == PATTERN_LITERAL && p->low->type->kind == TYPE_STRING) || is_behind(p);
     for (uint32_t i = 0; i < p->part_count; i++)
-        found |= tests_strings(p->parts[i]);
+        found |= looks_inside(p->parts[i]);
     return found;
 }
 
 static ir_value parts_test(lower_fn *fn, const pattern *p, const ir_value *values, ir_value all) {
     for (uint32_t i = 0; i < p->part_count; i++) {
         const ir_value *part_values = values + part_offset(fn, p, i);
-        if (all && tests_strings(p->parts[i])) {
+        if (all && looks_inside(p->parts[i])) {
             all = and_then(fn, all, p->parts[i], part_values, p->span);
             continue;
         }
@@ -293,7 +309,7 @@ ir_value lower_pattern_test(lower_fn *fn, const pattern *p, const ir_value *valu
     case PATTERN_VARIANT:
         return variant_test(fn, p, parts_of(fn, p, values));
     case PATTERN_BOUND:
-        return lower_pattern_test(fn, p->parts[0], values);
+        return lower_pattern_test(fn, p->parts[0], behind_of(fn, p, values));
     case PATTERN_OR:
         return any_test(fn, p, values);
     default:

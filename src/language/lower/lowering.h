@@ -190,6 +190,8 @@ bool lower_is_place(const expr *e);
 lower_place *lower_place_of(lower_fn *fn, const expr *e);
 lower_place *lower_place_of_variables(lower_fn *fn, const type *t, ir_variable first, source_span span);
 void lower_place_read(lower_fn *fn, const lower_place *p, ir_value *out);
+/* What lies where a reference of type t leads to. */
+const ir_value *lower_read_behind(lower_fn *fn, const type *t, const ir_value *reference, source_span span);
 void lower_place_write(lower_fn *fn, lower_place *p, const ir_value *values);
 /* Reads what a write of the same place follows: the values are moved out. Until then nothing else may be read from its
  * variables, but by what was read before. */

@@ -349,7 +349,6 @@ struct expr {
     bool is_negative : 1; /* [check] a literal with its sign */
     bool is_largest : 1;  /* [check] a literal: the largest of its type */
     bool is_judged : 1;   /* [check] a conversion of a number that was open */
-    bool is_site : 1;     /* `&mut place`, made by the checker; see check_getter.c */
     bool is_kept : 1;     /* a reference that it yields is not followed */
     bool is_copied : 1;   /* [check] of a copy: a write to it does not reach the place */
     bool is_undecided : 1; /* [check] a comparison of brackets that nothing makes lists or tensors */
