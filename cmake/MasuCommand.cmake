@@ -18,7 +18,7 @@ if(command_sources)
     # Two programs: masu starts at once, masu-compiler holds LLVM and BLAS and is what `masu run` and `masu build` become.
     # Of the archives the linker takes what is referred to, and only masu-compiler names masu_llvm.
     add_library(masu_tool STATIC ${command_sources})
-    target_link_libraries(masu_tool PUBLIC masu_language masu_recording)
+    target_link_libraries(masu_tool PUBLIC masu_language masu_models masu_recording)
     list(JOIN OPENBLAS_LINK_LIBRARIES " " program_libraries)
     list(JOIN FILES_LINK_LIBRARIES " " file_libraries)
     set(program_libraries "${program_libraries} ${file_libraries} -lm -lpthread")

@@ -20,8 +20,8 @@ foreach(table abi ops)
 endforeach()
 
 add_library(masu_options INTERFACE)
-target_compile_options(masu_options INTERFACE -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes)
-target_compile_definitions(masu_options INTERFACE _GNU_SOURCE= $<$<BOOL:${MASU_HEAVY}>:MASU_HEAVY=1>)
+target_compile_options(masu_options INTERFACE -Wall -Wextra $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>)
+target_compile_definitions(masu_options INTERFACE $<$<COMPILE_LANGUAGE:C>:_GNU_SOURCE=> $<$<BOOL:${MASU_HEAVY}>:MASU_HEAVY=1>)
 # Debian 12's Valgrind does not read what clang writes as DWARF 5.
 target_compile_options(masu_options INTERFACE $<$<C_COMPILER_ID:Clang>:-gdwarf-4>)
 target_link_libraries(masu_options INTERFACE Threads::Threads m)

@@ -2,14 +2,16 @@
 # Fails on an include against the project's one direction, and on calls outside their homes.
 #
 #     tool ─► language ─► runtime ─► allocators ─► devices ─► base        (each also: <masu/…>)
-#          │      └─ sees base and <masu/…> only                 └───► planner ────►┘
-#          └─► recording (sees base and <masu/…> only)
+#       │  │      └─ sees base and <masu/…> only                 └───► planner ────►┘
+#       │  └─► recording (sees base and <masu/…> only)
+#       └─► models (sees base and <masu/…> only)
 #
 #   * A layer shows one header to those above it: src/LAYER/LAYER.h (base: each of its headers).
 #   * Inside a layer a room (src/LAYER/ROOM) sees the rooms that the table below names, and the headers that lie in the
 #     layer itself; a file that lies in the layer itself sees all its rooms.
 #   * bench/ and integrations/ see <masu/…> and the files of their own folder; include/ sees itself.
-#   * LLVM's headers only in src/language/codegen, BLAS only in src/runtime, CUDA only in src/devices.
+#   * LLVM's headers only in src/language/codegen, BLAS only in src/runtime, CUDA only in src/devices, FlatBuffers and protobuf only in
+#     src/models.
 #   * In src/: the malloc family only in base; printf and its kin, stdout and stderr only in tool, runtime/system/print*
 #     and base/assert* (runtime/runtime.c may name the streams as its defaults); getenv only in tool and
 #     runtime/system/config*; exit and abort only in tool and base/assert*.
@@ -28,7 +30,7 @@ done
     exit 2
 }
 # shellcheck disable=SC2086 # a list of folders
-files=$(find $folders \( -name '*.c' -o -name '*.h' -o -name '*.def' \) -type f | sort)
+files=$(find $folders \( -name '*.c' -o -name '*.cc' -o -name '*.h' -o -name '*.def' \) -type f | sort)
 [ -n "$files" ] || {
     echo "check_layers: no source file in $(pwd)" >&2
     exit 2
@@ -41,7 +43,7 @@ export MASU_FILES="$files"
 # shellcheck disable=SC2086 # a list of files
 awk '
 BEGIN {
-    layers = split("base devices allocators planner runtime language recording tool", name, " ")
+    layers = split("base devices allocators planner runtime models language recording tool", name, " ")
     for (i = 1; i <= layers; i++) rank[name[i]] = i
     files = split(ENVIRON["MASU_FILES"], path_of, "\n")
     for (i = 1; i <= files; i++) is_file[path_of[i]] = 1
@@ -169,7 +171,7 @@ function check_project_include(path,    target, other) {
     if (other == layer) check_room(path, room_of(target == "" ? "src/" path : target))
     if (other == layer || other == "base" ) return
     if (!(layer in rank)) return
-    if (layer == "language" || layer == "planner" || layer == "recording") wrong("\"" path "\": " layer " sees base and <masu/…> only")
+    if (layer == "language" || layer == "planner" || layer == "models" || layer == "recording") wrong("\"" path "\": " layer " sees base and <masu/…> only")
     else if (rank[other] > rank[layer]) wrong("\"" path "\": " layer " stands below " other)
     else if (path != other "/" other ".h") wrong("\"" path "\": private to " other ", which shows " other "/" other ".h")
 }
@@ -199,6 +201,7 @@ function check_include(line,    path, quoted) {
     if (path ~ /^(cblas|lapacke)[a-z_]*\.h$/ && layer != "runtime") wrong(path ": BLAS belongs to src/runtime")
     if (path ~ /^(cuda|cuda_runtime|cuda_runtime_api)\.h$/ && layer != "devices" && top != "integrations")
         wrong(path ": CUDA belongs to src/devices")
+    if (path ~ /^(flatbuffers\/|protobuf-c\/|tflite_generated|onnx\.pb-c)/ && layer != "models") wrong(path ": belongs to src/models")
     if (path == "err.h" && layer != "tool") wrong(path ": prints and ends the process; belongs to src/tool")
     if (quoted || (path ~ /\// && (substr(path, 1, index(path, "/") - 1) in rank))) check_project_include(path)
 }

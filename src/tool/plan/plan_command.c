@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/meta.h"
+#include "tool/plan/network.h"
 #include "tool/plan/plan_table.h"
 #include "tool/plan/whole_files.h"
 
@@ -40,6 +41,17 @@ static const char usage[] =
     "that order)\n"
     "  --alignment N     align every buffer to N bytes at least\n"
     "  --seed N, --threads N\n"
+    "\n"
+    "FILE may be a network, .tflite or .onnx: lives and sizes come from it, and one table says what its runtime needs\n"
+    "today, and what is needed planned, in place and reordered (--in-place and --reorder then choose the plan that is written).\n"
+    "\n"
+    "  --dim NAME=N      an open dimension of an .onnx file, by its name or as INPUT:AXIS; repeat it\n"
+    "  --scratch OP=N    operator OP (its number, type or name) asks for N bytes while it runs; repeat it\n"
+    "  --json, --csv     the table in this form\n"
+    "  --header FILE     offsets and the arena's size as C\n"
+    "  --write-model FILE  the .tflite file with the plan inside, which TensorFlow Lite Micro follows\n"
+    "  --verify          judge the plan inside a .tflite file\n"
+    "\n"
     "  --quiet           no summary and no progress\n"
     "  --help            this text\n"
     "\n"
@@ -88,19 +100,15 @@ static bool settle_rows(job *j, plan_reader *reader) {
 }
 
 /* The table keeps nothing of the text. */
-static int read_table(job *j) {
-    tool_text text;
+static int read_table(job *j, const tool_text *text) {
     masu__buffer message = {0};
     const char *shown = strcmp(j->args->path, "-") == 0 ? "<stdin>" : j->args->path;
-    if (!tool_read(j->args->path, &text))
-        return TOOL_FAILED;
-    const char *data = text.data ? text.data : "";
-    bool right = plan_parse(shown, data, text.length, &j->table, &message);
-    plan_reader reader = {shown, data, text.length, &j->table, &message, false};
+    const char *data = text->data ? text->data : "";
+    bool right = plan_parse(shown, data, text->length, &j->table, &message);
+    plan_reader reader = {shown, data, text->length, &j->table, &message, false};
     plan_skip_mark(&reader.text, &reader.length);
     if (right && !j->args->check)
         right = settle_rows(j, &reader);
-    tool_text_free(&text);
     if (!right)
         return complain(&message);
     j->offsets = masu__arena_calloc(&j->table.arena, j->table.count + 1, sizeof *j->offsets, 16);
@@ -424,8 +432,10 @@ static int reorder(job *j) {
     return TOOL_OK;
 }
 
-static int prepare(job *j) {
-    int status = read_table(j);
+static int prepare(job *j, const tool_text *text) {
+    int status = plan_check_for_table(j->args);
+    if (status == TOOL_OK)
+        status = read_table(j, text);
     if (status == TOOL_OK && j->args->ops)
         status = read_ops(j);
     if (status == TOOL_OK && j->args->reorder)
@@ -440,8 +450,18 @@ static int run(int argc, char **argv) {
     int status = plan_parse_arguments(argc, argv, &a);
     if (status != TOOL_OK)
         return status;
+    tool_text text;
+    masu__model_format format;
+    if (!tool_read(a.path, &text))
+        return TOOL_FAILED;
+    if (network_is_file(a.path, text.data, text.length, &format)) {
+        status = network_run(&a, format, &text);
+        tool_text_free(&text);
+        return status;
+    }
     job j = {.args = &a};
-    status = prepare(&j);
+    status = prepare(&j, &text);
+    tool_text_free(&text);
     if (status == TOOL_OK && a.check) {
         status = check(&j);
     } else if (status == TOOL_OK && a.compare) {

@@ -9,7 +9,8 @@
 static const char *const known[] = {
     "--minimize", "--capacity", "--time",  "--output",   "--svg",     "--check",
     "--compare",  "--memory",   "--ops",   "--in-place", "--reorder", "--alignment",
-    "--seed",     "--threads",  "--quiet", "--help",     NULL};
+    "--seed",     "--threads",  "--quiet", "--help",     "--verify", "--write-model",
+    "--header",   "--dim",      "--scratch", "--json",   "--csv",     NULL};
 
 /* ---- numbers on the command line ------------------------------------------------------------- */
 
@@ -65,6 +66,28 @@ static bool parse_memory(const char *text, plan_arguments *a) {
     return true;
 }
 
+static bool parse_dim(const char *text, plan_arguments *a) {
+    const char *equals = strrchr(text, '=');
+    uint64_t size;
+    if (a->dim_count == PLAN_MOST_DIMS || !equals || equals == text || !parse_number(equals + 1, &size) || size > INT32_MAX)
+        return false;
+    a->dims[a->dim_count++] = (masu__model_dim){{text, (size_t)(equals - text)}, (int64_t)size, false};
+    return true;
+}
+
+static bool parse_scratch(const char *text, plan_arguments *a) {
+    const char *equals = strrchr(text, '=');
+    if (a->scratch_count == PLAN_MOST_SCRATCH || !equals || equals == text || equals - text >= PLAN_MOST_CALLED)
+        return false;
+    plan_scratch_option *s = &a->scratch[a->scratch_count];
+    memcpy(s->name, text, (size_t)(equals - text));
+    s->name[equals - text] = 0;
+    if (!parse_bytes(equals + 1, &s->bytes))
+        return false;
+    a->scratch_count++;
+    return true;
+}
+
 /* ---- options --------------------------------------------------------------------------------- */
 
 static int take_value(const char *name, const char *value, plan_arguments *a) {
@@ -88,6 +111,16 @@ static int take_value(const char *name, const char *value, plan_arguments *a) {
     } else if (strcmp(name, "--memory") == 0) {
         right = parse_memory(value, a);
         expected = "NAME=BYTES (above 0) or NAME, without limit, each name once, 16 at most";
+    } else if (strcmp(name, "--dim") == 0) {
+        right = parse_dim(value, a);
+        expected = "NAME=N or INPUT:AXIS=N, 32 at most";
+    } else if (strcmp(name, "--scratch") == 0) {
+        right = parse_scratch(value, a);
+        expected = "OPERATOR=BYTES (its number, type or name; above 0), 64 at most";
+    } else if (strcmp(name, "--header") == 0) {
+        a->header = value;
+    } else if (strcmp(name, "--write-model") == 0) {
+        a->write_model = value;
     } else if (strcmp(name, "--output") == 0) {
         a->output = value;
     } else if (strcmp(name, "--svg") == 0) {
@@ -104,7 +137,9 @@ static bool take_flag(const char *argument, plan_arguments *a) {
         bool *flag;
     } flags[] = {{"--minimize", &a->minimize}, {"--check", &a->check},
                  {"--compare", &a->compare},   {"--in-place", &a->in_place},
-                 {"--reorder", &a->reorder},   {"--quiet", &a->quiet}};
+                 {"--reorder", &a->reorder},   {"--quiet", &a->quiet},
+                 {"--verify", &a->verify},     {"--json", &a->json},
+                 {"--csv", &a->csv}};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (strcmp(argument, flags[i].name) == 0)
             return *flags[i].flag = true;
@@ -114,7 +149,9 @@ static bool take_flag(const char *argument, plan_arguments *a) {
 static int take_option(int argc, char **argv, int *index, plan_arguments *a) {
     static const char *const valued[] = {"--capacity", "--time",      "--output",
                                          "--svg",      "--memory",    "--ops",
-                                         "--seed",     "--alignment", "--threads"};
+                                         "--seed",     "--alignment", "--threads",
+                                         "--dim",      "--scratch",   "--header",
+                                         "--write-model"};
     const char *argument = argv[*index];
     if (take_flag(argument, a))
         return TOOL_OK;
@@ -136,8 +173,6 @@ static int check_together(const plan_arguments *a) {
         return tool_misuse("plan", "--minimize and --capacity: one of the two");
     if (a->check && (a->output || a->compare || a->ops || a->minimize))
         return tool_misuse("plan", "--check only judges: leave the other options out");
-    if ((a->in_place || a->reorder) && !a->ops)
-        return tool_misuse("plan", "%s needs --ops FILE", a->in_place ? "--in-place" : "--reorder");
     if (a->memory_count > 0 && (a->capacity || a->minimize || a->compare))
         return tool_misuse("plan", "--memory says the capacities; no --capacity, --minimize or "
                                    "--compare beside it");
@@ -146,8 +181,54 @@ static int check_together(const plan_arguments *a) {
                            a->output ? "--output"
                            : a->svg  ? "--svg"
                                      : "--capacity");
-    if (a->output && a->svg && strcmp(a->output, a->svg) == 0)
-        return tool_misuse("plan", "--output and --svg cannot be the same file");
+    const char *const files[] = {a->output, a->svg, a->header, a->write_model};
+    static const char *const names[] = {"--output", "--svg", "--header", "--write-model"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (size_t k = i + 1; k < sizeof files / sizeof *files; k++)
+            if (files[i] && files[k] && strcmp(files[i], files[k]) == 0)
+                return tool_misuse("plan", "%s and %s cannot be the same file", names[i], names[k]);
+    if (a->verify && (a->output || a->svg || a->header || a->write_model || a->compare || a->memory_count > 0 || a->json || a->csv ||
+                      a->in_place || a->reorder || a->capacity))
+        return tool_misuse("plan", "--verify only judges: leave the other options out");
+    if (a->json && a->csv)
+        return tool_misuse("plan", "--json and --csv: one of the two");
+    if ((a->json || a->csv) && (a->memory_count > 0 || a->compare))
+        return tool_misuse("plan", "%s is one arena's table: leave %s out", a->json ? "--json" : "--csv", a->compare ? "--compare" : "--memory");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if ((a->json || a->csv) && files[i] && strcmp(files[i], "-") == 0)
+            return tool_misuse("plan", "%s has standard output: leave %s - out", a->json ? "--json" : "--csv", names[i]);
+    return TOOL_OK;
+}
+
+int plan_check_for_table(const plan_arguments *a) {
+    const char *wrong = a->verify            ? "--verify"
+                        : a->write_model     ? "--write-model"
+                        : a->header          ? "--header"
+                        : a->dim_count > 0   ? "--dim"
+                        : a->scratch_count > 0 ? "--scratch"
+                        : a->json            ? "--json"
+                        : a->csv             ? "--csv"
+                                             : NULL;
+    if (wrong)
+        return tool_misuse("plan", "%s is for networks (.tflite, .onnx): %s is a table of buffers", wrong, a->path);
+    if ((a->in_place || a->reorder) && !a->ops)
+        return tool_misuse("plan", "%s needs --ops FILE", a->in_place ? "--in-place" : "--reorder");
+    return TOOL_OK;
+}
+
+int plan_check_for_network(const plan_arguments *a, bool is_tflite) {
+    if (a->ops || a->check)
+        return tool_misuse("plan", "%s is for tables of buffers: %s is a network", a->ops ? "--ops" : "--check", a->path);
+    if (!is_tflite && (a->verify || a->write_model))
+        return tool_misuse("plan", "%s is for .tflite files", a->verify ? "--verify" : "--write-model");
+    if (is_tflite && a->dim_count > 0)
+        return tool_misuse("plan", "--dim is for .onnx files: a .tflite file has a number for each dimension");
+    if (a->write_model && a->memory_count > 0)
+        return tool_misuse("plan", "--write-model plans one arena; for several memories write a C header with --header");
+    if (a->reorder && a->memory_count > 0)
+        return tool_misuse("plan", "--memory divides a network's buffers in the order that the file has: leave --reorder out");
+    if (is_tflite && a->alignment && a->alignment < 16)
+        return tool_misuse("plan", "--alignment %u: TensorFlow Lite Micro aligns to 16", (unsigned)a->alignment);
     return TOOL_OK;
 }
 

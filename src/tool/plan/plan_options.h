@@ -6,23 +6,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLAN_MOST_MEMORIES = 16, PLAN_NAME_BYTES = 32 };
+#include "models/models.h"
+
+enum { PLAN_MOST_MEMORIES = 16, PLAN_NAME_BYTES = 32, PLAN_MOST_DIMS = 32, PLAN_MOST_SCRATCH = 64, PLAN_MOST_CALLED = 128 };
 
 typedef struct plan_memory_option {
     char name[PLAN_NAME_BYTES];
     uint64_t capacity_bytes;
 } plan_memory_option;
 
+/* --scratch OP=BYTES: a number, type or name of an operator. */
+typedef struct plan_scratch_option {
+    char name[PLAN_MOST_CALLED];
+    uint64_t bytes;
+} plan_scratch_option;
+
 typedef struct plan_arguments {
-    const char *path, *output, *svg, *ops;
-    bool minimize, check, compare, in_place, reorder, quiet;
+    const char *path, *output, *svg, *ops, *header, *write_model;
+    bool minimize, check, compare, in_place, reorder, quiet, verify, json, csv;
     uint64_t capacity, alignment, seed, threads;
     double time_s;
     plan_memory_option memories[PLAN_MOST_MEMORIES];
     size_t memory_count;
+    masu__model_dim dims[PLAN_MOST_DIMS]; /* names are borrowed from the command line */
+    size_t dim_count;
+    plan_scratch_option scratch[PLAN_MOST_SCRATCH];
+    size_t scratch_count;
 } plan_arguments;
 
 /* Fills *out, which holds the defaults. TOOL_OK, or TOOL_MISUSED: the complaint has been printed. */
 int plan_parse_arguments(int argc, char **argv, plan_arguments *out);
+
+/* Options that mean nothing for what the file turned out to be. TOOL_OK or TOOL_MISUSED. */
+int plan_check_for_table(const plan_arguments *a);
+int plan_check_for_network(const plan_arguments *a, bool is_tflite);
 
 #endif

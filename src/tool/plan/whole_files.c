@@ -22,7 +22,7 @@ typedef struct target {
     masu__buffer temporary; /* the name beside it; "": written as it stands */
 } target;
 
-enum { MOST_FILES = 2 };
+enum { MOST_FILES = PLAN_MOST_FILES };
 
 /* errno says why on false. */
 static bool open_target(target *t) {

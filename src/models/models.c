@@ -1,0 +1,58 @@
+/* models.c: which format, and what both readers end with. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "models/model_formats.h"
+
+bool masu__model_refuse(masu__buffer *why, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    masu__buffer_vprintf(why, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool masu__model_recognise(const void *bytes, size_t length, masu__model_format *out) {
+    const unsigned char *at = bytes;
+    if (length >= 8 && memcmp(at + 4, "TFL3", 4) == 0) {
+        *out = MASU__MODEL_TFLITE;
+        return true;
+    }
+    return false;
+}
+
+bool masu__model_measure(masu__model_tensor *t) {
+    uint64_t elements = 1, bits;
+    t->has_bytes = false;
+    if (!t->has_shape)
+        return true;
+    bool is_empty = false, is_open = false, fits = true;
+    for (size_t i = 0; i < t->rank; i++) {
+        is_empty |= t->dims[i] == 0;
+        is_open |= t->dims[i] < 0;
+        if (t->dims[i] > 0)
+            fits = fits && !__builtin_mul_overflow(elements, (uint64_t)t->dims[i], &elements);
+    }
+    if (is_open || t->bits == 0)
+        return true;
+    if (!is_empty && (!fits || __builtin_mul_overflow(elements, t->bits, &bits) || bits > (uint64_t)1 << 62))
+        return false;
+    t->has_bytes = true;
+    t->bytes = is_empty ? 0 : (elements * t->bits + 7) / 8;
+    return true;
+}
+
+bool masu__model_read(masu__model_format format, const void *bytes, size_t length, masu__model_dim *dims, size_t dim_count,
+                      masu__model *out, masu__buffer *why) {
+    (void)dims, (void)dim_count;
+    *out = (masu__model){.format = format};
+    bool right = masu__model_read_tflite(bytes, length, out, why);
+    if (!right)
+        masu__model_free(out);
+    return right;
+}
+
+void masu__model_free(masu__model *model) {
+    masu__arena_destroy(&model->arena);
+    *model = (masu__model){.format = model->format};
+}

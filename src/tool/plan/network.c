@@ -1,0 +1,328 @@
+/* network.c: rows for a network's tensors: those that the arena must hold, with their lives in the order of execution.
+ *
+ * Not in the arena: constants, which stay in the file, and variables, which keep their value from run to run. Sizes are rounded
+ * up to the alignment, as TensorFlow Lite Micro does.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool/plan/network.h"
+
+enum { TFLITE_ALIGNMENT = 16, ONNX_ALIGNMENT = 64, MOST_SAID = 8, MOST_NAME = 160 };
+
+static int complain(const network *n, masu__buffer *why) {
+    fprintf(stderr, "%s: error: %s\n", n->args->path, masu__buffer_text(why));
+    masu__buffer_destroy(why);
+    return TOOL_FAILED;
+}
+
+static int no_memory(const network *n) {
+    fprintf(stderr, "%s: error: out of memory\n", n->args->path);
+    return TOOL_FAILED;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static bool is_plain(masu__model_text name) {
+    if (name.length == 0 || name.length > MOST_NAME || name.at[0] == '#')
+        return false;
+    for (size_t i = 0; i < name.length; i++)
+        if ((unsigned char)name.at[i] <= ' ' || (unsigned char)name.at[i] >= 0x7f || strchr(",;\"", name.at[i]))
+            return false;
+    return true;
+}
+
+/* A tensor's name where it is plain, its number otherwise; both where two have one name. */
+static bool name_row(network *n, size_t row, bool with_number) {
+    masu__arena *arena = &n->table.arena;
+    size_t tensor = n->tensor_of[row];
+    masu__model_text name = tensor == SIZE_MAX ? (masu__model_text){"", 0} : n->model.tensors[tensor].name;
+    if (tensor == SIZE_MAX)
+        n->table.ids[row] = masu__arena_printf(arena, "#scratch%zu", row);
+    else if (!is_plain(name))
+        n->table.ids[row] = masu__arena_printf(arena, "#%zu", tensor);
+    else if (with_number)
+        n->table.ids[row] = masu__arena_printf(arena, "%.*s#%zu", MASU__MODEL_TEXT(name), tensor);
+    else
+        n->table.ids[row] = masu__arena_strndup(arena, name.at, name.length);
+    return n->table.ids[row] != NULL;
+}
+
+static bool name_rows(network *n) {
+    plan_index index;
+    size_t twice;
+    for (size_t row = 0; row < n->table.count; row++)
+        if (!name_row(n, row, false))
+            return false;
+    if (plan_index_make(&n->table, &index, &twice))
+        return true;
+    for (size_t row = 0; row < n->table.count; row++)
+        if (!name_row(n, row, true))
+            return false;
+    return true;
+}
+
+void network_say_operator(const network *n, const masu__model_moment *moment, masu__buffer *out) {
+    const masu__model_operator *op = &n->model.graphs[moment->graph].operators[moment->index];
+    if (moment->graph > 0)
+        masu__buffer_printf(out, "graph %zu, ", moment->graph);
+    masu__buffer_printf(out, "operator %zu ", moment->index);
+    masu__model_text type = op->type.length > MOST_NAME ? (masu__model_text){op->type.at, MOST_NAME} : op->type;
+    for (size_t i = 0; i < type.length; i++)
+        masu__buffer_putc(out, (unsigned char)type.at[i] > ' ' && (unsigned char)type.at[i] < 0x7f ? type.at[i] : '?');
+    if (is_plain(op->name))
+        masu__buffer_printf(out, " %.*s", MASU__MODEL_TEXT(op->name));
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static uint64_t round_up(uint64_t bytes, uint64_t alignment) {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+static bool is_used(const network *n, size_t tensor) {
+    return n->model.format == MASU__MODEL_TFLITE || n->lives.tensors[tensor].last >= 0;
+}
+
+static masu_plan_row *add_row(network *n, size_t tensor, uint64_t bytes) {
+    masu_plan_row *row = plan_table_add(&n->table);
+    if (!row)
+        return NULL;
+    row->size_bytes = round_up(bytes, n->alignment);
+    row->alignment_bytes = n->alignment;
+    n->tensor_of[n->table.count - 1] = tensor;
+    return row;
+}
+
+/* What is not known is said, all of it up to a few. */
+static bool sizes_known(network *n, masu__buffer *why) {
+    size_t missing = 0;
+    for (size_t i = 0; i < n->model.tensor_count; i++) {
+        const masu__model_tensor *t = &n->model.tensors[i];
+        if (t->has_bytes || t->is_constant || !is_used(n, i))
+            continue;
+        if (missing++ < MOST_SAID) {
+            masu__buffer_printf(why, "%s", missing > 1 ? ", " : "cannot tell the size of ");
+            if (is_plain(t->name))
+                masu__buffer_printf(why, "`%.*s`", MASU__MODEL_TEXT(t->name));
+            else
+                masu__buffer_printf(why, "tensor %zu", i);
+            masu__buffer_printf(why, " (%s)", t->bits == 0    ? "elements without a fixed size"
+                                              : !t->has_shape ? "no shape"
+                                                              : "a dimension is open");
+        }
+    }
+    if (missing == 0)
+        return true;
+    if (missing > MOST_SAID)
+        masu__buffer_printf(why, " and %zu more", missing - MOST_SAID);
+    masu__buffer_puts(why, n->model.format == MASU__MODEL_ONNX
+                               ? "; give open dimensions of inputs with --dim NAME=N or --dim INPUT:AXIS=N, or write the shapes "
+                                 "into the file (value_info)"
+                               : "; the file must have a fixed shape for each tensor");
+    return false;
+}
+
+static bool add_tensors(network *n) {
+    for (size_t i = 0; i < n->model.tensor_count; i++) {
+        const masu__model_tensor *t = &n->model.tensors[i];
+        n->row_of[i] = SIZE_MAX;
+        n->open_count += t->is_open && !t->is_constant;
+        if (t->is_constant) {
+            n->constant_count++;
+            n->constant_bytes += t->has_bytes ? t->bytes : 0;
+        } else if (t->is_variable) {
+            n->variable_count++;
+            n->variable_bytes += t->has_bytes ? round_up(t->bytes, n->alignment) : 0;
+        } else if (is_used(n, i) && t->bytes > 0) {
+            n->row_of[i] = n->table.count;
+            if (!add_row(n, i, t->bytes))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool is_called(const masu__model_operator *op, size_t index, size_t graph, const char *name) {
+    size_t length = strlen(name);
+    char *end;
+    unsigned long long number = strtoull(name, &end, 10);
+    if (*name >= '0' && *name <= '9' && *end == 0)
+        return graph == 0 && number == index;
+    return (op->type.length == length && memcmp(op->type.at, name, length) == 0) ||
+           (op->name.length == length && memcmp(op->name.at, name, length) == 0);
+}
+
+/* One row each for what --scratch says of an operator, in the order in which kernels ask. */
+static int add_scratch(network *n) {
+    bool used[PLAN_MOST_SCRATCH] = {false};
+    for (size_t k = 0; k < n->lives.moment_count; k++) {
+        const masu__model_moment *m = &n->lives.moments[k];
+        const masu__model_operator *op = &n->model.graphs[m->graph].operators[m->index];
+        for (size_t s = 0; s < n->args->scratch_count; s++) {
+            if (!is_called(op, m->index, m->graph, n->args->scratch[s].name))
+                continue;
+            used[s] = true;
+            n->scratch_at[n->table.count] = k;
+            if (!add_row(n, SIZE_MAX, n->args->scratch[s].bytes))
+                return no_memory(n);
+            n->scratch_count++;
+        }
+    }
+    for (size_t s = 0; s < n->args->scratch_count; s++)
+        if (!used[s]) {
+            fprintf(stderr, "masu plan: --scratch %s: no operator has this number, type or name\n", n->args->scratch[s].name);
+            return TOOL_FAILED;
+        }
+    return TOOL_OK;
+}
+
+static void set_lives(network *n) {
+    for (size_t row = 0; row < n->table.count; row++) {
+        size_t tensor = n->tensor_of[row];
+        masu_plan_row *r = &n->table.rows[row];
+        if (tensor != SIZE_MAX) {
+            r->lower = n->lives.tensors[tensor].first;
+            r->upper = n->lives.tensors[tensor].last + 1;
+        } else {
+            r->lower = n->lives.moments[n->scratch_at[row]].begin;
+            r->upper = n->lives.moments[n->scratch_at[row]].end + 1;
+        }
+    }
+}
+
+static void mark_kept(network *n) {
+    for (size_t g = 0; g < n->model.graph_count; g++)
+        for (size_t i = 0; i < n->model.graphs[g].output_count; i++) {
+            int32_t tensor = n->model.graphs[g].outputs[i];
+            if (tensor >= 0 && n->row_of[tensor] != SIZE_MAX)
+                n->kept[n->row_of[tensor]] = true;
+        }
+}
+
+static void count_uses(network *n) {
+    memset(n->table.uses, 0, n->table.count * sizeof *n->table.uses);
+    for (size_t k = 0; k < n->lives.moment_count; k++) {
+        const masu__model_operator *op = &n->model.graphs[n->lives.moments[k].graph].operators[n->lives.moments[k].index];
+        for (size_t i = 0; i < op->input_count; i++)
+            if (op->inputs[i] >= 0 && n->row_of[op->inputs[i]] != SIZE_MAX)
+                n->table.uses[n->row_of[op->inputs[i]]]++;
+        for (size_t i = 0; i < op->output_count; i++)
+            if (op->outputs[i] >= 0 && n->row_of[op->outputs[i]] != SIZE_MAX)
+                n->table.uses[n->row_of[op->outputs[i]]]++;
+    }
+    for (size_t row = 0; row < n->table.count; row++)
+        if (n->tensor_of[row] == SIZE_MAX)
+            n->table.uses[row] = 2;
+}
+
+/* Operators of the main graph may change places when each makes its own tensors and none has effects beside them. */
+static void judge_order(network *n) {
+    const masu__model_graph *g = &n->model.graphs[0];
+    size_t makers = 0, outputs = 0;
+    for (size_t k = 0; k < g->operator_count; k++) {
+        if (g->operators[k].body_count > 0)
+            n->fixed_why = "an operator runs other graphs";
+        else if (!masu__model_may_move(&n->model, &g->operators[k]) && !n->fixed_why)
+            n->fixed_why = "an operator is custom, keeps a state or draws random numbers";
+        outputs += g->operators[k].output_count;
+    }
+    bool *made = masu__arena_calloc(&n->table.arena, n->model.tensor_count + 1, sizeof *made, 16);
+    for (size_t k = 0; made && k < g->operator_count; k++)
+        for (size_t i = 0; i < g->operators[k].output_count; i++) {
+            int32_t tensor = g->operators[k].outputs[i];
+            makers += tensor < 0 || !made[tensor];
+            if (tensor >= 0)
+                made[tensor] = true;
+        }
+    if (!n->fixed_why && makers != outputs)
+        n->fixed_why = "two operators make the same tensor";
+}
+
+int network_make(network *n, const plan_arguments *args) {
+    masu__buffer why = {0};
+    n->args = args;
+    n->alignment = args->alignment ? args->alignment : n->model.format == MASU__MODEL_TFLITE ? TFLITE_ALIGNMENT : ONNX_ALIGNMENT;
+    if (!masu__model_lives_find(&n->model, NULL, &n->lives, &why) || !sizes_known(n, &why))
+        return complain(n, &why);
+    size_t rows = n->model.tensor_count + n->lives.moment_count * args->scratch_count + 1;
+    n->row_of = masu__arena_calloc(&n->table.arena, n->model.tensor_count + 1, sizeof *n->row_of, 16);
+    n->tensor_of = masu__arena_calloc(&n->table.arena, rows, sizeof *n->tensor_of, 16);
+    n->scratch_at = masu__arena_calloc(&n->table.arena, rows, sizeof *n->scratch_at, 16);
+    n->kept = masu__arena_calloc(&n->table.arena, rows, sizeof *n->kept, 16);
+    if (!n->row_of || !n->tensor_of || !n->scratch_at || !n->kept || !add_tensors(n))
+        return no_memory(n);
+    int status = add_scratch(n);
+    if (status != TOOL_OK)
+        return status;
+    if (!name_rows(n))
+        return no_memory(n);
+    set_lives(n);
+    mark_kept(n);
+    count_uses(n);
+    judge_order(n);
+    return TOOL_OK;
+}
+
+void network_free(network *n) {
+    plan_table_free(&n->table);
+    masu__model_free(&n->model);
+}
+
+/* ---- orders and relations -------------------------------------------------------------------- */
+
+/* Scratch follows its operator. */
+bool network_set_order(network *n, const size_t *order) {
+    masu__buffer why = {0};
+    const masu__model_moment *old = n->lives.moments;
+    size_t *at = n->scratch_at;
+    masu__model_lives lives;
+    bool right = masu__model_lives_find(&n->model, order, &lives, &why);
+    masu__buffer_destroy(&why);
+    if (!right)
+        return false;
+    for (size_t row = n->table.count - n->scratch_count; row < n->table.count; row++)
+        for (size_t k = 0; k < lives.moment_count; k++)
+            if (lives.moments[k].graph == old[at[row]].graph && lives.moments[k].index == old[at[row]].index) {
+                at[row] = k;
+                break;
+            }
+    n->lives = lives;
+    set_lives(n);
+    return true;
+}
+
+static bool may_share(const network *n, const masu__model_moment *m, const masu__model_operator *op, size_t input) {
+    int32_t from = op->inputs[input], to = op->outputs[0];
+    if (from < 0 || to < 0 || from == to || n->row_of[from] == SIZE_MAX || n->row_of[to] == SIZE_MAX)
+        return false;
+    const masu__model_tensor *a = &n->model.tensors[from], *b = &n->model.tensors[to];
+    const masu_plan_row *x = &n->table.rows[n->row_of[from]], *y = &n->table.rows[n->row_of[to]];
+    masu__model_sharing sharing = masu__model_sharing_of(&n->model, op, input);
+    if (sharing == MASU__MODEL_APART || a->bytes != b->bytes || a->bits != b->bits || a->graph != m->graph || b->graph != m->graph ||
+        y->lower != m->begin || m->begin != m->end)
+        return false;
+    bool dies = x->upper == y->lower + 1 && !n->kept[n->row_of[from]];
+    return dies || (sharing == MASU__MODEL_VIEW && x->upper > y->lower + 1 && m->graph == 0);
+}
+
+void network_unrelate(network *n) {
+    n->table.relation_count = 0;
+}
+
+bool network_relate(network *n) {
+    network_unrelate(n);
+    for (size_t k = 0; k < n->lives.moment_count; k++) {
+        const masu__model_moment *m = &n->lives.moments[k];
+        const masu__model_operator *op = &n->model.graphs[m->graph].operators[m->index];
+        bool single = op->output_count >= 1;
+        for (size_t i = 1; i < op->output_count; i++)
+            single = single && (op->outputs[i] < 0 || n->row_of[op->outputs[i]] == SIZE_MAX);
+        for (size_t i = 0; single && i < op->input_count; i++)
+            if (may_share(n, m, op, i) &&
+                !plan_table_relate(&n->table, MASU_PLAN_MAY_SHARE, n->row_of[op->inputs[i]], n->row_of[op->outputs[0]]))
+                return false;
+    }
+    return true;
+}

@@ -1,0 +1,184 @@
+/* network_command.c: `masu plan` of a .tflite or .onnx file. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/meta.h"
+#include "tool/plan/network.h"
+#include "tool/plan/whole_files.h"
+
+static bool ends_with(const char *text, const char *end) {
+    size_t a = strlen(text), b = strlen(end);
+    return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+bool network_is_file(const char *path, const void *bytes, size_t length, masu__model_format *out) {
+    if (ends_with(path, ".tflite")) {
+        *out = MASU__MODEL_TFLITE;
+        return true;
+    }
+    return masu__model_recognise(bytes, length, out);
+}
+
+static int failed(masu_status status) {
+    fprintf(stderr, "masu plan: %s\n", masu_status_text(status));
+    return TOOL_FAILED;
+}
+
+static FILE *summary_stream(const plan_arguments *a) {
+    bool taken = (a->output && strcmp(a->output, "-") == 0) || (a->svg && strcmp(a->svg, "-") == 0) ||
+                 (a->header && strcmp(a->header, "-") == 0) || (a->write_model && strcmp(a->write_model, "-") == 0);
+    return taken ? stderr : stdout;
+}
+
+/* All files that were asked for, or none of them. plan: NULL where memories divide the buffers. */
+static int write_all(network *n, const network_plan *plan, const uint64_t *offsets, const plan_parts *in, const tool_text *text) {
+    const plan_arguments *a = n->args;
+    masu__buffer why = {0};
+    plan_answer answer = {&n->table, offsets, in};
+    plan_file files[PLAN_MOST_FILES] = {{a->output, {0}}, {a->svg, {0}}, {a->header, {0}}, {a->write_model, {0}}};
+    if (a->output)
+        (ends_with(a->output, ".json") ? plan_write_json : plan_write_csv)(&answer, &files[0].text);
+    if (a->svg)
+        plan_write_svg(&answer, &files[1].text);
+    if (a->header)
+        network_write_header(n, offsets, in, &files[2].text);
+    if (a->write_model && !network_write_model(n, plan, text->data, text->length, &files[3].text, &why)) {
+        fprintf(stderr, "%s: error: %s\n", a->path, masu__buffer_text(&why));
+        masu__buffer_destroy(&why);
+        for (size_t i = 0; i < PLAN_MOST_FILES; i++)
+            masu__buffer_destroy(&files[i].text);
+        return TOOL_FAILED;
+    }
+    return plan_write_files(files, PLAN_MOST_FILES);
+}
+
+static int say(const network *n, const network_plans *plans) {
+    masu__buffer text = {0};
+    if (n->args->json)
+        network_report_json(n, plans, &text);
+    else if (n->args->csv)
+        network_report_csv(n, plans, &text);
+    else if (!n->args->quiet)
+        network_report_text(n, plans, &text);
+    bool whole = !text.failed;
+    fputs(masu__buffer_text(&text), summary_stream(n->args));
+    masu__buffer_destroy(&text);
+    return whole ? TOOL_OK : failed(MASU_ERR_OUT_OF_MEMORY);
+}
+
+/* The chosen plan's lives and relations are those that pictures and files show. */
+static int settle(network *n, const network_plan *chosen) {
+    if (chosen->order && !network_set_order(n, chosen->order))
+        return failed(MASU_ERR_OUT_OF_MEMORY);
+    if (chosen->in_place && !network_relate(n))
+        return failed(MASU_ERR_OUT_OF_MEMORY);
+    return TOOL_OK;
+}
+
+static int plan_one_arena(network *n, const tool_text *text) {
+    network_plans plans;
+    masu_status status = network_plan_all(n, &plans);
+    if (status != MASU_OK)
+        return failed(status);
+    const network_plan *chosen = network_chosen(n, &plans);
+    int result = say(n, &plans);
+    if (result == TOOL_OK && n->args->capacity > 0 && chosen->result.height_bytes > n->args->capacity) {
+        fprintf(stderr, "masu plan: %s needs ", chosen->name);
+        plan_say_bytes(stderr, chosen->result.height_bytes);
+        fprintf(stderr, ", more than the capacity of ");
+        plan_say_bytes(stderr, n->args->capacity);
+        fprintf(stderr, chosen->result.lower_bound_bytes > n->args->capacity ? "; no plan fits\n" : "; none that fits was found\n");
+        return TOOL_FAILED;
+    }
+    if (result == TOOL_OK)
+        result = settle(n, chosen);
+    plan_parts in = {.count = 1};
+    in.parts[0] = (plan_part){NULL, n->args->capacity, chosen->result.height_bytes, chosen->result.lower_bound_bytes};
+    return result == TOOL_OK ? write_all(n, chosen, chosen->offsets, &in, text) : result;
+}
+
+static void say_memory(const network *n, size_t m, const size_t *memory_of, const masu_plan_result *result) {
+    size_t count;
+    uint64_t traffic = plan_traffic(&n->table, memory_of, m, &count), all = 0, one;
+    for (size_t k = 0; k < n->args->memory_count; k++) {
+        size_t ignored;
+        one = plan_traffic(&n->table, memory_of, k, &ignored);
+        all = __builtin_add_overflow(all, one, &all) ? UINT64_MAX : all;
+    }
+    FILE *to = summary_stream(n->args);
+    fprintf(to, "%s: %zu buffers, height ", n->args->memories[m].name, count);
+    plan_say_bytes(to, result->height_bytes);
+    fprintf(to, ", traffic ");
+    plan_say_bytes(to, traffic);
+    fprintf(to, ", %.1f %%\n", all ? 100 * (double)traffic / (double)all : 0);
+}
+
+static int plan_memories(network *n, const tool_text *text) {
+    masu_plan_memory memories[PLAN_MOST_MEMORIES];
+    masu_plan_result results[PLAN_MOST_MEMORIES];
+    size_t *memory_of = masu__arena_calloc(&n->table.arena, n->table.count + 1, sizeof *memory_of, 16);
+    uint64_t *offsets = masu__arena_calloc(&n->table.arena, n->table.count + 1, sizeof *offsets, 16);
+    masu_plan_options options = masu_plan_options_default();
+    plan_parts in = {.count = n->args->memory_count, .memory_of = memory_of};
+    options.time_limit_s = n->args->time_s;
+    options.seed = n->args->seed;
+    options.threads = (unsigned)n->args->threads;
+    if (!memory_of || !offsets || (n->args->in_place && !network_relate(n)))
+        return failed(MASU_ERR_OUT_OF_MEMORY);
+    for (size_t m = 0; m < n->args->memory_count; m++)
+        memories[m].capacity_bytes = n->args->memories[m].capacity_bytes;
+    masu_plan_problem problem = {n->table.rows, n->table.count, n->table.relations, n->table.relation_count, 0};
+    masu_status status = masu_plan_divide(&problem, n->table.uses, memories, n->args->memory_count, &options, memory_of, offsets, results);
+    if (status != MASU_OK)
+        return failed(status);
+    const masu_plan_result *last = &results[n->args->memory_count - 1];
+    if (last->outcome == MASU_PLAN_INFEASIBLE || last->outcome == MASU_PLAN_UNKNOWN) {
+        fprintf(stderr, "masu plan: what is left does not fit into %s: at least ", n->args->memories[n->args->memory_count - 1].name);
+        plan_say_bytes(stderr, last->lower_bound_bytes);
+        fprintf(stderr, " are needed\n");
+        return TOOL_FAILED;
+    }
+    for (size_t m = 0; m < n->args->memory_count; m++) {
+        if (!n->args->quiet)
+            say_memory(n, m, memory_of, &results[m]);
+        in.parts[m] = (plan_part){n->args->memories[m].name, n->args->memories[m].capacity_bytes, results[m].height_bytes,
+                                  results[m].lower_bound_bytes};
+    }
+    return write_all(n, NULL, offsets, &in, text);
+}
+
+static int check_dims(const plan_arguments *args, const masu__model_dim *dims) {
+    for (size_t i = 0; i < args->dim_count; i++)
+        if (!dims[i].was_used) {
+            fprintf(stderr, "masu plan: --dim %.*s: no open dimension of an input has this name\n", MASU__MODEL_TEXT(dims[i].name));
+            return TOOL_FAILED;
+        }
+    return TOOL_OK;
+}
+
+int network_run(const plan_arguments *args, masu__model_format format, const tool_text *text) {
+    masu__buffer why = {0};
+    network n = {.args = args};
+    masu__model_dim dims[PLAN_MOST_DIMS];
+    int status = plan_check_for_network(args, format == MASU__MODEL_TFLITE);
+    if (status != TOOL_OK)
+        return status;
+    memcpy(dims, args->dims, sizeof dims);
+    if (!masu__model_read(format, text->data ? text->data : "", text->length, dims, args->dim_count, &n.model, &why)) {
+        fprintf(stderr, "%s: error: %s\n", args->path, masu__buffer_text(&why));
+        masu__buffer_destroy(&why);
+        return TOOL_FAILED;
+    }
+    status = check_dims(args, dims);
+    if (status == TOOL_OK)
+        status = network_make(&n, args);
+    if (status == TOOL_OK && args->compare) {
+        masu_plan_options options = masu_plan_options_default();
+        options.time_limit_s = args->time_s;
+        status = plan_compare(&n.table, &options);
+    } else if (status == TOOL_OK) {
+        status = args->verify ? network_verify(&n) : args->memory_count > 0 ? plan_memories(&n, text) : plan_one_arena(&n, text);
+    }
+    network_free(&n);
+    return status;
+}
