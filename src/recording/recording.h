@@ -33,6 +33,7 @@
 #include <masu/status.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 
 enum { MASU__RECORDING_MOST_EVENTS = 1 << 28 };
 
@@ -218,7 +219,7 @@ masu_status masu__recording_at_end(masu__recording *recording, const masu__recor
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-/* Whether all that stands at the top holds. O(everything). */
+/* Whether what the top of this file says holds. O(everything). */
 bool masu__recording_valid(const masu__recording *recording);
 
 /* Never NULL; "" for 0. */
@@ -231,5 +232,14 @@ void masu__lives_destroy(masu__lives *lives);
 /* "alloc", "segment-add", …: static text. */
 const char *masu__recorded_kind_name(unsigned kind);
 const char *masu__recorded_mark_name(unsigned mark);
+
+/* ---- snapshots of PyTorch (snapshot.c, standing.c) -------------------------------------------------------------- */
+
+/* Reads the pickle that torch.cuda.memory._dump_snapshot writes; nothing in it is run. Pools are numbered private pool * 2 +
+ * small; given_bytes of an ALLOC is what its rounded size costs at least (masu__torch_follow finds the rest). *why says what
+ * is wrong and where: MASU_ERR_INVALID_ARGUMENT; MASU_ERR_OUT_OF_MEMORY, MASU_ERR_LIMIT_REACHED. *out needs no destroy then. */
+masu_status masu__snapshot_read(const void *bytes, size_t length, masu__recording *out, masu__buffer *why);
+
+#include "recording/torch_follow.h"
 
 #endif
