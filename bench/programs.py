@@ -1,12 +1,11 @@
 """Other people's programs on masu and on the best general allocators: time and peak resident memory.
 
-    bench/programs.py CHECKOUT BUILD [--rounds N] [--header] [NAME …]
+    bench/programs.py CHECKOUT BUILD [--rounds N] [NAME …]
 
 CHECKOUT is a copy of mimalloc-bench whose programs lie built in CHECKOUT/out/bench, as its own script leaves them; of BUILD
-come libmasu.a and the headers. `none` instead of CHECKOUT: the traces alone. Each program runs with each allocator preloaded, by turns,
+come libmasu-malloc.so (integrations/malloc), libmasu.a and the headers. `none` instead of CHECKOUT: the traces alone. Each program runs with each allocator preloaded, by turns,
 so that the load of the machine meets all alike; the tables have the lowest of all rounds. Time is processor time; a program that runs for a
-fixed time and counts what it did is compared by processor time for so much work. Ratios are masu's to the best peer of that row. `--header`
-measures the variant of bench/programs/malloc.c that keeps the size in front of each block too. `$MASU_DATA/traces` (default
+fixed time and counts what it did is compared by processor time for so much work. Ratios are masu's to the best peer of that row. `$MASU_DATA/traces` (default
 ../shared/data beside the project): recorded training steps, replayed by bench/programs/replay.c, with masu inlined. What is missing is
 said and passed over.
 """
@@ -77,18 +76,13 @@ def find_programs(checkout):
     return built
 
 
-def build_masu(build, folder):
-    """Paths of the preloaded libraries, one file each as the peers' are, and of the replay."""
-    include = ["-I", os.path.join(HERE, "..", "include"), "-I", os.path.join(build, "include")]
-    library = [os.path.join(build, "libmasu.a"), "-Wl,--gc-sections,--exclude-libs,ALL", "-lpthread", "-lm", "-ldl"]
-    paths = {}
-    for name, flags in (("masu", []), ("masu+size", ["-DSIZE_HEADER"])):
-        paths[name] = os.path.join(folder, f"lib{name}.so")
-        call("cc", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", *flags, *include,
-             os.path.join(HERE, "programs", "malloc.c"), "-o", paths[name], *library)
+def build_replay(build, folder):
+    """The replay of traces, with the library in it."""
     replay = os.path.join(folder, "replay")
-    call("cc", "-O2", *include, os.path.join(HERE, "programs", "replay.c"), "-o", replay, *library)
-    return paths, replay
+    call("cc", "-O2", "-I", os.path.join(HERE, "..", "include"), "-I", os.path.join(build, "include"),
+         os.path.join(HERE, "programs", "replay.c"), "-o", replay, os.path.join(build, "libmasu.a"),
+         "-Wl,--gc-sections", "-lpthread", "-lm", "-ldl")
+    return replay
 
 
 def run(command, preload, folder, own_time=None, stdin=None):
@@ -192,12 +186,9 @@ def measure_traces(replay, sides, rounds, folder):
 def main():
     words, options = [], {"--rounds": "5"}
     arguments = iter(sys.argv[1:])
-    header = False
     for word in arguments:
         if word in options:
             options[word] = next(arguments)
-        elif word == "--header":
-            header = True
         elif word.startswith("-"):
             sys.exit(__doc__)
         else:
@@ -208,10 +199,8 @@ def main():
     folder = os.path.join(os.path.abspath(build), "bench", "programs")
     os.makedirs(folder, exist_ok=True)
     bench = os.path.join(os.path.abspath(checkout), "bench")
-    shims, replay = build_masu(build, folder)
-    if not header:
-        del shims["masu+size"]
-    sides = dict(shims)
+    replay = build_replay(build, folder)
+    sides = {"masu": os.path.join(os.path.abspath(build), "libmasu-malloc.so")}
     for name, libraries in PEERS.items():
         path = "" if libraries == [""] else find_library(libraries)
         if path is None:

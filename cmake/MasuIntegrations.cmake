@@ -1,6 +1,7 @@
 # Adapters to other people's software; each a library of its own that sees include/ only.
 #
 #     integrations/cuda ─► libmasu_cuda.so, loaded in front of CUDA programs (LD_PRELOAD)
+#     integrations/malloc ─► libmasu-malloc.so, in place of malloc (LD_PRELOAD, or linked)
 if(TARGET masu_static)
     file(GLOB cuda_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/integrations/cuda/*.c)
     add_library(masu_cuda SHARED ${cuda_sources})
@@ -47,4 +48,28 @@ if(TARGET masu_static AND MASU_PYTHON)
         install(FILES ${CMAKE_BINARY_DIR}/python/masu/__init__.pyi ${CMAKE_BINARY_DIR}/python/masu/py.typed
             DESTINATION ${MASU_PYTHON_FOLDER}/masu)
     endif()
+endif()
+
+# The library is built a second time for it, with metadata from pages, for the C library's malloc is what it replaces. No
+# sanitizer goes with that: each replaces malloc itself.
+if(TARGET masu_static AND NOT MASU_SANITIZE)
+    file(GLOB malloc_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/integrations/malloc/*.c)
+    file(GLOB_RECURSE malloc_pool_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/base/*.c
+        ${CMAKE_SOURCE_DIR}/src/devices/*.c ${CMAKE_SOURCE_DIR}/src/allocators/*.c)
+    add_library(masu_malloc_pool OBJECT ${malloc_pool_sources})
+    target_link_libraries(masu_malloc_pool PRIVATE masu_options masu_private_includes)
+    target_compile_definitions(masu_malloc_pool PRIVATE MASU_META_PAGES=1)
+    target_compile_options(masu_malloc_pool PRIVATE -O2 -ftls-model=initial-exec -ffunction-sections)
+    add_library(masu_malloc SHARED ${malloc_sources} $<TARGET_OBJECTS:masu_malloc_pool>)
+    target_link_libraries(masu_malloc PRIVATE masu_options masu_public_includes ${CMAKE_DL_LIBS})
+    target_compile_options(masu_malloc PRIVATE -O2 -fno-builtin -ftls-model=initial-exec -fexceptions)
+    # Only the names of malloc leave it; it means its own by them, and stays for threads that end late.
+    target_compile_definitions(masu_malloc PRIVATE MASU_HIDDEN=1)
+    target_compile_definitions(masu_malloc_pool PRIVATE MASU_HIDDEN=1)
+    target_link_options(masu_malloc PRIVATE -Wl,-Bsymbolic-functions -Wl,--gc-sections -Wl,-z,nodelete -Wl,--as-needed
+        -Wl,--no-undefined)
+    set_target_properties(masu_malloc PROPERTIES OUTPUT_NAME masu-malloc)
+    install(TARGETS masu_malloc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${CMAKE_SOURCE_DIR}/integrations/malloc/README.md
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/masu RENAME malloc.md)
 endif()

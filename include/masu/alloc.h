@@ -159,7 +159,7 @@ MASU_ALLOCATED(1) __attribute__((assume_aligned(16))) static inline void *masu_a
     return block;
 }
 
-/* Takes a block back that any function here gave; bytes as asked for. ptr NULL: MASU_OK. Nothing changes
+/* Takes a block back that any function here gave; bytes as asked for. ptr NULL: MASU_OK. errno stays. Nothing changes
  * unless MASU_OK: MASU_ERR_DOUBLE_FREE for the block of its size that was freed last, and for a large one
  * that is free; MASU_ERR_SIZE_MISMATCH for a size that the block cannot have held; for more see
  * masu_configure. */
@@ -202,7 +202,8 @@ MASU_API masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **o
 /* As masu_free, and looks at the alignment too: MASU_ERR_INVALID_ARGUMENT when ptr cannot have it. */
 MASU_API masu_status masu_free_aligned(void *ptr, size_t bytes, size_t alignment);
 
-/* count * bytes bytes of zero; NULL also when the product overflows. Free with the product. */
+/* count * bytes bytes of zero; NULL also when the product overflows. Free with the product. Pages that were never used are
+ * not touched. */
 MASU_API void *masu_alloc_zeroed(size_t count, size_t bytes) MASU_ALLOCATES(1, 2);
 /* The same at a multiple of alignment, with the statuses of masu_alloc_aligned. */
 MASU_API masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_t alignment, void **out);
@@ -231,6 +232,12 @@ MASU_API size_t masu_usable_size(const void *ptr);
 
 /* ---- the pool as a whole --------------------------------------------------------------------- */
 
+/* What the pool is made with when nobody says otherwise: that of masu_heap_config_default with fine classes and device blocks
+ * of 128 MiB, each as large as all before it together. */
+MASU_API masu_heap_config masu_configure_default(void);
+/* A program may define this function: it is called when a first call makes the pool without masu_configure, and must call
+ * nothing that allocates. What it returns is borrowed during the call; NULL: masu_configure_default. */
+MASU_API const masu_heap_config *masu_wanted_config(void) __attribute__((weak));
 /* How the pool shall be made, before the first call that allocates. MASU_ERR_UNSUPPORTED when it
  * exists already. A guarded, checked or traced pool has no magazines: every call is looked at. */
 MASU_API masu_status masu_configure(const masu_heap_config *config);
@@ -245,6 +252,10 @@ MASU_API masu_status masu_configure(const masu_heap_config *config);
  * MASU_ERR_OUT_OF_MEMORY, MASU_ERR_CORRUPT as of masu_bucket_set_checked, nothing has changed then;
  * MASU_ERR_UNSUPPORTED for off, when the pool was configured guarded. O(blocks). */
 MASU_API masu_status masu_set_checked(bool on);
+
+/* Whether the caller is a signal handler that interrupted a call of this library in its thread, so that nothing can be allocated
+ * now. Any thread, any handler. */
+MASU_API bool masu_inside(void);
 
 /* Hands the calling thread's blocks back to the shared lists. A thread that ends does so by
  * itself. */

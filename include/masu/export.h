@@ -4,7 +4,11 @@
 #define MASU_EXPORT_H
 
 #if defined(__GNUC__) || defined(__clang__)
+#ifdef MASU_HIDDEN /* a library that has this one inside and does not show it */
+#define MASU_API __attribute__((visibility("hidden")))
+#else
 #define MASU_API __attribute__((visibility("default")))
+#endif
 /* Marks a function that gives a fresh block: the arguments whose product is its size, counted from 1. */
 #define MASU_ALLOCATED(...) __attribute__((malloc, alloc_size(__VA_ARGS__), warn_unused_result))
 /* The same of one that may give the block that it was given. */

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "base/meta_pages.h"
+
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static masu__lock *lists[MASU__RANK_COUNT];
 static void (*in_child)(void);
@@ -13,9 +15,11 @@ static void before_fork(void) {
     for (int rank = 0; rank < MASU__RANK_COUNT; rank++)
         for (masu__lock *lock = lists[rank]; lock; lock = lock->next)
             pthread_mutex_lock(&lock->mutex);
+    masu__meta_pages_before_fork();
 }
 
 static void release_all(void) {
+    masu__meta_pages_after_fork();
     for (int rank = MASU__RANK_COUNT; rank-- > 0;)
         for (masu__lock *lock = lists[rank]; lock; lock = lock->next)
             pthread_mutex_unlock(&lock->mutex);

@@ -1,6 +1,7 @@
 /* meta.c: the only caller of malloc and free, and the counter that makes the nth request fail.
  *
- * Where the C library is glibc its own functions are called by their own names: a program may put this library
+ * A build that is the process's malloc takes its metadata from pages (MASU_META_PAGES, meta_pages.h). Elsewhere, where the C
+ * library is glibc, its own functions are called by their own names: a program may put this library
  * behind the name malloc, and metadata must not come back here then. Under a sanitizer malloc is called, which it watches. */
 #include "base/meta.h"
 
@@ -10,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "base/assert.h"
+#include "base/meta_pages.h"
 #include "base/size.h"
 
 static _Atomic uint64_t live_bytes;
@@ -21,6 +23,12 @@ static _Atomic bool fault_has_fired;
 static _Atomic uint64_t fault_nth;
 static _Atomic uint64_t fault_asked;
 
+#ifdef MASU_META_PAGES
+#define raw_alloc   masu__meta_pages_alloc
+#define raw_calloc  masu__meta_pages_calloc
+#define raw_realloc masu__meta_pages_realloc
+#define raw_free    masu__meta_pages_free
+#else
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(MASU_HEAVY)
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
@@ -30,6 +38,25 @@ void __libc_free(void *ptr);
 #define calloc  __libc_calloc
 #define realloc __libc_realloc
 #define free    __libc_free
+#endif
+
+static inline void *raw_alloc(size_t bytes) {
+    return malloc(bytes);
+}
+
+static inline void *raw_calloc(size_t bytes) {
+    return calloc(1, bytes);
+}
+
+static inline void *raw_realloc(void *ptr, size_t old_bytes, size_t new_bytes) {
+    (void)old_bytes;
+    return realloc(ptr, new_bytes);
+}
+
+static inline void raw_free(void *ptr, size_t bytes) {
+    (void)bytes;
+    free(ptr);
+}
 #endif
 
 static void count_alloc(size_t bytes) {
@@ -47,7 +74,7 @@ void *masu__meta_alloc(size_t bytes) {
     MASU_DEBUG_ASSERT(bytes > 0);
     if (masu__fault_hit())
         return NULL;
-    void *ptr = malloc(bytes);
+    void *ptr = raw_alloc(bytes);
     if (ptr)
         count_alloc(bytes);
     return ptr;
@@ -58,7 +85,7 @@ void *masu__meta_calloc(size_t count, size_t bytes) {
     if (!masu__mul(count, bytes, &total) || masu__fault_hit())
         return NULL;
     MASU_DEBUG_ASSERT(total > 0);
-    void *ptr = calloc(1, total);
+    void *ptr = raw_calloc(total);
     if (ptr)
         count_alloc(total);
     return ptr;
@@ -68,7 +95,7 @@ void *masu__meta_realloc(void *ptr, size_t old_bytes, size_t new_bytes) {
     MASU_DEBUG_ASSERT(new_bytes > 0 && (ptr != NULL) == (old_bytes > 0));
     if (masu__fault_hit())
         return NULL;
-    void *moved = realloc(ptr, new_bytes);
+    void *moved = raw_realloc(ptr, old_bytes, new_bytes);
     if (!moved)
         return NULL;
     if (ptr)
@@ -81,7 +108,7 @@ void masu__meta_free(void *ptr, size_t bytes) {
     if (!ptr)
         return;
     count_free(bytes);
-    free(ptr);
+    raw_free(ptr, bytes);
 }
 
 /* One page too many, so that an aligned part is among them; what stands over goes back at once. */
@@ -125,7 +152,7 @@ void masu__meta_pages_back(void *ptr, size_t bytes) {
     munmap(ptr, bytes);
 }
 
-#ifdef MASU_HEAVY
+#if defined(MASU_HEAVY) && !defined(MASU_META_PAGES)
 enum { RETIRED_KEPT = 64 };
 static _Atomic(void *) retired[RETIRED_KEPT];
 static _Atomic size_t retired_next;

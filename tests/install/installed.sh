@@ -28,6 +28,17 @@ expect_status 0 "$prefix/bin/masu" check examples/structs.tl
 expect_status 1 "$prefix/bin/masu" run examples/structs.tl
 expect_in_stderr "masu-compiler is missing"
 
+# malloc's place, by linking and by preloading
+if [ -z "$MASU_SANITIZE" ]; then
+    expect_status 0 env LD_PRELOAD="$libraries/libmasu-malloc.so" MASU_REPORT=text ls /
+    expect_in_stderr 'blocks given'
+    printf '#include <stdlib.h>\nint main(void) { free(malloc(7)); return 0; }\n' >"$MASU_TMP/linked.c"
+    expect_status 0 "$cc" -fno-builtin "$MASU_TMP/linked.c" -o "$MASU_TMP/linked" -L"$libraries" -lmasu-malloc
+    expect_status 0 env LD_LIBRARY_PATH="$libraries" MASU_REPORT=text "$MASU_TMP/linked"
+    expect_in_stderr 'blocks given'
+    [ -s "$prefix/share/doc/masu/malloc.md" ] || fail 'its README is not installed'
+fi
+
 # Each header stands alone, under a strict dialect.
 for header in "$prefix"/include/masu/*.h; do
     echo "#include <masu/$(basename "$header")>" >"$MASU_TMP/alone.c"

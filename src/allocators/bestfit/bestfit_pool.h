@@ -85,6 +85,7 @@ struct masu_bestfit {
     bool apart; /* slabs have regions of their own, so that they never lie in the way of large blocks */
 
     uint64_t serial; /* of the latest allocation */
+    uintptr_t fresh_from; /* of the block handed out last: from here on no byte of it was ever used */
     size_t audit_pause;
     masu__bestfit_counts counts;
 };
@@ -160,9 +161,11 @@ static inline masu__free_index *masu__bestfit_index(const masu_bestfit *pool, ma
 /* The block begins to be used: its region knows how far it ever was. */
 static inline void masu__bestfit_note_used(masu_bestfit *pool, const masu__block *block) {
     const masu__block *after = &pool->blocks.at[block->after];
+    pool->fresh_from = UINTPTR_MAX;
     if (block->after != 0 && after->after != 0)
         return; /* something lies behind it and was used */
     masu__region *region = masu__bestfit_region_of(pool, block->address);
+    pool->fresh_from = region->used_end;
     region->used_end = masu__max(region->used_end, block->address + block->bytes);
 }
 

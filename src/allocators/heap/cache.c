@@ -488,10 +488,23 @@ static masu_status take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
     return take_page_aligned(heap, cache, exact, alignment, MASU__KIND_EXACT, out);
 }
 
-masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
-                                   size_t alignment, void **out) {
+/* Giving pages back may leave the last one of them used up to its end. */
+static size_t used_before(const masu_heap *heap, const void *block, size_t bytes) {
+    const masu_bestfit *bestfit = heap->caches->bestfit;
+    uintptr_t fresh = bestfit->fresh_from;
+    if (!(bestfit->device->info.flags & MASU_DEVICE_ZEROED) || masu__bucket_has_class(bytes) ||
+        fresh >= (uintptr_t)block + bytes)
+        return bytes;
+    fresh = masu__align_up_small(fresh, MASU__PAGE_BYTES);
+    return fresh <= (uintptr_t)block ? 0 : masu__min(bytes, fresh - (uintptr_t)block);
+}
+
+masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment, size_t *used,
+                                   void **out) {
     cache_enter(heap, cache);
     masu_status status = take_large(heap, cache, bytes, alignment, out);
+    if (used && status == MASU_OK)
+        *used = used_before(heap, *out, bytes);
     cache_leave(heap, cache);
     return status;
 }

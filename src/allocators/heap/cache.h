@@ -162,9 +162,10 @@ masu_status masu__caches_set_checked(masu_heap *heap, masu__cache *own, bool on)
 /* The paths that need the lock; they take it. cache NULL: without one, straight from the lists.
  * bytes as asked for; index: of the class that serves it. */
 masu_status masu__cache_refill(masu_heap *heap, masu__cache *cache, size_t bytes, unsigned index, void **out);
-/* What no small class serves: by its size, or by its alignment. */
-masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes,
-                                   size_t alignment, void **out);
+/* What no small class serves: by its size, or by its alignment. *used, where not NULL: so many bytes of it at its beginning may
+ * have been used before; the rest is as the device gave it. */
+masu_status masu__cache_take_large(masu_heap *heap, masu__cache *cache, size_t bytes, size_t alignment, size_t *used,
+                                   void **out);
 /* A block of any size, judged as far as the mode can. sized false: bytes is not looked at. */
 masu_status masu__cache_give(masu_heap *heap, masu__cache *cache, void *ptr, bool sized, size_t bytes);
 

@@ -13,6 +13,7 @@
  */
 #include <masu/alloc.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -67,15 +68,21 @@ static void caches_after_fork(void) {
 }
 
 /* Whole programs live here: little may be lost to rounding, and to the borders of device blocks. */
-static masu_heap_config process_default(void) {
+masu_heap_config masu_configure_default(void) {
     masu_heap_config config = masu_heap_config_default();
     config.fine_classes = true;
     config.pool_bytes = (size_t)128 << 20;
     return config;
 }
 
+static masu_heap_config config_chosen(const masu_heap_config *wanted) {
+    if (!wanted && masu_wanted_config)
+        wanted = masu_wanted_config();
+    return wanted ? *wanted : masu_configure_default();
+}
+
 static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
-    masu_heap_config config = wanted ? *wanted : process_default();
+    masu_heap_config config = config_chosen(wanted);
     config.thread_safe = true;
     masu_status status = masu_heap_create(&config, out);
     if (status != MASU_OK)
@@ -89,7 +96,7 @@ static masu_status heap_make(const masu_heap_config *wanted, masu_heap **out) {
     if (caching)
         masu__bucket_be_of_process(bucket);
     if (caching && bucket->backing->region_count == 0 && bucket->backing->limit_bytes == SIZE_MAX)
-        masu__bestfit_keep_apart(bucket->backing, wanted == NULL);
+        masu__bestfit_keep_apart(bucket->backing, config.pool_bytes == masu_configure_default().pool_bytes);
     if (caching && !masu__caches_open(*out)) {
         masu_heap_destroy(*out);
         return MASU_ERR_OUT_OF_MEMORY;
@@ -205,6 +212,7 @@ static void recall(masu_heap *heap) {
 typedef struct take {
     size_t bytes, alignment;
     bool packed; /* bytes <= MASU_PACKED_BYTES, at a multiple of 16 alone */
+    size_t *used; /* NULL, or how much of it may have been used before; unchanged: all of it */
     void **out;
 } take;
 
@@ -226,7 +234,7 @@ static masu_status take_once(masu_heap *heap, void *context) {
         return masu__cache_refill(heap, cache, t->bytes, masu__bucket_packed_class_of(bucket, t->bytes), t->out);
     if (rounded > 0)
         return masu__cache_refill(heap, cache, t->bytes, masu__bucket_class_of(bucket, rounded), t->out);
-    return masu__cache_take_large(heap, cache, t->bytes, t->alignment, t->out);
+    return masu__cache_take_large(heap, cache, t->bytes, t->alignment, t->used, t->out);
 }
 
 static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, take *t) {
@@ -235,6 +243,8 @@ static __attribute__((noinline)) masu_status take_from_heap(masu_heap *heap, tak
         return MASU_ERR_UNSUPPORTED;
     if (t->alignment != 0 && !masu__is_power_of_two(t->alignment))
         return MASU_ERR_INVALID_ARGUMENT;
+    if (t->bytes > PTRDIFF_MAX)
+        return MASU_ERR_OVERFLOW; /* no trim could help */
     masu_status status = take_once(heap, t);
     if (MASU_LIKELY(status == MASU_OK))
         return MASU_OK;
@@ -277,10 +287,9 @@ static bool give_to_large(void *ptr, unsigned index) {
     return kept;
 }
 
-masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
+/* used: as in struct take. */
+static masu_status alloc_aligned(size_t bytes, size_t alignment, size_t *used, void **out) {
     masu_heap *heap;
-    if (!out)
-        return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
     masu_status status = masu__inside ? MASU_ERR_UNSUPPORTED : heap_get(&heap);
     if (status != MASU_OK)
@@ -298,7 +307,11 @@ masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
         *out = take_from_large(bytes);
     if (*out)
         return MASU_OK;
-    return take_from_heap(heap, &(take){.bytes = bytes, .alignment = alignment, .out = out});
+    return take_from_heap(heap, &(take){.bytes = bytes, .alignment = alignment, .used = used, .out = out});
+}
+
+masu_status masu_alloc_aligned(size_t bytes, size_t alignment, void **out) {
+    return out ? alloc_aligned(bytes, alignment, NULL, out) : MASU_ERR_INVALID_ARGUMENT;
 }
 
 static __attribute__((noinline)) void *alloc_slower(size_t bytes, bool packed) {
@@ -320,11 +333,23 @@ void *masu_alloc_packed_slow(size_t bytes) {
     return alloc_slower(bytes, true);
 }
 
+/* Fresh pages are zero already, and writing to them would only make them cost memory. */
+static masu_status alloc_zeroed(size_t bytes, size_t alignment, void **out) {
+    size_t used = SIZE_MAX;
+    masu_status status = alloc_aligned(bytes, alignment, &used, out);
+    if (*out)
+        memset(*out, 0, masu__min(used, bytes));
+    return status;
+}
+
 void *masu_alloc_zeroed(size_t count, size_t bytes) {
     size_t total;
+    void *block = NULL;
     if (!masu__mul(count, bytes, &total))
         return NULL;
-    void *block = masu_alloc(total);
+    if (!masu__bucket_has_class(total))
+        return alloc_zeroed(total, 0, &block) == MASU_OK ? block : NULL;
+    block = masu_alloc(total);
     return block ? memset(block, 0, total) : NULL;
 }
 
@@ -333,17 +358,17 @@ masu_status masu_alloc_zeroed_aligned(size_t count, size_t bytes, size_t alignme
     if (!out)
         return MASU_ERR_INVALID_ARGUMENT;
     *out = NULL;
-    if (!masu__mul(count, bytes, &total))
-        return MASU_ERR_OVERFLOW;
-    masu_status status = masu_alloc_aligned(total, alignment, out);
-    if (*out)
-        memset(*out, 0, total);
-    return status;
+    return masu__mul(count, bytes, &total) ? alloc_zeroed(total, alignment, out) : MASU_ERR_OVERFLOW;
 }
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
 _Thread_local int masu__inside INITIAL_EXEC;
+
+bool masu_inside(void) {
+    return masu__inside != 0;
+}
+
 _Thread_local void *masu__freed_inside INITIAL_EXEC;
 
 void masu__free_what_was_freed_inside(void) {
@@ -385,18 +410,25 @@ static masu_status free_after(void *ptr, bool sized, size_t bytes) {
     return MASU_OK;
 }
 
-static __attribute__((noinline)) masu_status free_slower(void *ptr, bool sized, size_t bytes) {
+static masu_status free_in_heap(void *ptr, bool sized, size_t bytes) {
     masu_heap *heap;
-    if (!ptr)
-        return MASU_OK;
-    if (MASU_UNLIKELY(masu__inside))
-        return free_after(ptr, sized, bytes);
     masu_status status = heap_get(&heap);
     if (status != MASU_OK)
         return status;
     if (!heap->caches)
         return sized ? masu_heap_free(heap, ptr, bytes) : masu_heap_free_unsized(heap, ptr);
     return masu__cache_give(heap, cache_get(heap), ptr, sized, bytes);
+}
+
+static __attribute__((noinline)) masu_status free_slower(void *ptr, bool sized, size_t bytes) {
+    if (!ptr)
+        return MASU_OK;
+    if (MASU_UNLIKELY(masu__inside))
+        return free_after(ptr, sized, bytes);
+    int error = errno; /* callers free on their way to look at it */
+    masu_status status = free_in_heap(ptr, sized, bytes);
+    errno = error;
+    return status;
 }
 
 static inline bool is_packed(uint32_t code) {

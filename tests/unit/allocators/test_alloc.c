@@ -8,8 +8,10 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 
 #include <masu/alloc.h>
@@ -492,6 +494,56 @@ static void the_page_a_slab_ends_in_is_known(void **state) {
     assert_all_is_home();
 }
 
+/* Whatever lay there before, and though what was never used is not touched. */
+static void zeroed_blocks_are_zero(void **state) {
+    (void)state;
+    for (size_t bytes = 20000; bytes < (size_t)100 * MIB; bytes = bytes * 2 + 4321) {
+        unsigned char *block = masu_alloc(bytes);
+        memset(block, 0xee, bytes);
+        void *hold = masu_alloc(100);
+        assert_int_equal(masu_free(block, bytes), MASU_OK);
+        if (bytes % 3 == 0)
+            assert_int_equal(masu_trim(bytes / 2 + 777), MASU_OK);
+        for (size_t part = bytes + 9000; part > bytes / 3; part = part * 2 / 3) {
+            block = masu_alloc_zeroed(1, part);
+            assert_non_null(block);
+            assert_true(block[0] == 0 && memcmp(block, block + 1, part - 1) == 0);
+            memset(block, 0xdd, part);
+            assert_int_equal(masu_free(block, part), MASU_OK);
+        }
+        assert_int_equal(masu_free(hold, 100), MASU_OK);
+    }
+    assert_all_is_home();
+}
+
+static void zeroed_pages_are_not_touched(void **state) {
+    (void)state;
+    if (!WITH_CACHES)
+        skip();
+    size_t bytes = (size_t)512 * MIB;
+    unsigned char *block = masu_alloc_zeroed(bytes / 8, 8), resident[4];
+    assert_non_null(block);
+    for (size_t at = bytes / 2; at < bytes; at += bytes / 16) {
+        assert_int_equal(mincore(block + at, 4 * 4096, resident), 0);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(resident[i] & 1, 0);
+    }
+    assert_int_equal(masu_free(block, bytes), MASU_OK);
+    assert_all_is_home();
+}
+
+static void freeing_keeps_errno(void **state) {
+    (void)state;
+    for (size_t bytes = 1; bytes < (size_t)200 * MIB; bytes = bytes * 3 + 1) {
+        void *block = masu_alloc(bytes);
+        errno = 77;
+        assert_int_equal(masu_free_unsized(block), MASU_OK);
+        assert_int_equal(errno, 77);
+    }
+    assert_false(masu_inside());
+    assert_all_is_home();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_classes_cover_their_range),
@@ -511,6 +563,9 @@ int main(void) {
         cmocka_unit_test(packed_blocks_may_go_to_every_call),
         cmocka_unit_test(packed_blocks_are_judged),
         cmocka_unit_test(the_page_a_slab_ends_in_is_known),
+        cmocka_unit_test(zeroed_blocks_are_zero),
+        cmocka_unit_test(zeroed_pages_are_not_touched),
+        cmocka_unit_test(freeing_keeps_errno),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,85 @@
+/* adapter.h: masu behind the names of malloc.
+ *
+ *     malloc.c    C, POSIX, glibc            new.c       operators of C++
+ *     settings.c  the environment            report.c    numbers: mallinfo, malloc_stats, the report at the end
+ *     reserve.c   blocks for signal handlers that interrupt the library
+ *     huge.c      pages of 2 MiB
+ *
+ *     malloc ─inline─► magazine of the thread
+ *        └─► masu_alloc_packed_slow ─► NULL ─► masu_malloc_rarely: size 0, a handler, or ENOMEM
+ *
+ * Thin: whatever an allocator must do is done by the process-wide pool of <masu/alloc.h>; here are names, errno, and what the
+ * standards say of sizes and alignments.
+ */
+#ifndef MASU_MALLOC_ADAPTER_H
+#define MASU_MALLOC_ADAPTER_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <masu/alloc.h>
+
+#define SHOWN        __attribute__((visibility("default"), used))
+#define RARELY       __attribute__((noinline, cold))
+#define LIKELY(what) __builtin_expect(!!(what), 1)
+
+/* ---- what is rare ---------------------------------------------------------------------------- */
+
+/* The pool gave nothing: a block for size 0, one of the reserve inside of a handler, or NULL with ENOMEM. */
+void *masu_malloc_rarely(size_t bytes);
+/* The pool refused a block. */
+void masu_malloc_refused(void *ptr, masu_status status);
+/* How many were refused so far. */
+uint64_t masu_malloc_refusals(void);
+
+/* ---- the reserve ----------------------------------------------------------------------------- */
+
+/* Lock-free. Zeroed, at a multiple of alignment, a power of two from 16 on. Blocks are never used again, and there are few: NULL
+ * after some MiB. */
+void *masu_malloc_reserve(size_t bytes, size_t alignment);
+/* Of a block of the reserve; 0: it is none. */
+size_t masu_malloc_reserve_bytes(const void *ptr);
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+typedef enum report_form { REPORT_NONE, REPORT_TEXT, REPORT_JSON } report_form;
+
+typedef struct settings {
+    report_form report;
+    const char *report_file; /* NULL: standard error; of the environment */
+    size_t limit_bytes;      /* 0: none */
+    uint64_t fail_at;        /* 0: never */
+    bool huge_pages, checked;
+} settings;
+
+/* Read from the environment when it is asked for first. */
+const settings *masu_malloc_settings(void);
+
+/* A device of pages of 2 MiB where the system has them. */
+masu_status masu_malloc_huge_device(masu_device **out);
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+/* A line to standard error, whole. */
+void masu_malloc_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- short paths ----------------------------------------------------------------------------- */
+
+static inline void *take(size_t bytes) {
+    void *block = masu_alloc_packed(bytes);
+    return LIKELY(block) ? block : masu_malloc_rarely(bytes);
+}
+
+static inline void give(void *ptr) {
+    masu_status status = masu_free_unsized(ptr);
+    if (!LIKELY(status == MASU_OK))
+        masu_malloc_refused(ptr, status);
+}
+
+/* At a multiple of a power of two. NULL, ENOMEM. */
+void *masu_malloc_aligned(size_t bytes, size_t alignment);
+
+#endif
